@@ -113,9 +113,10 @@ export class PlainBrowser {
     )
   }
 
-  /** Posts the only form of a page, with its hidden fields and `fields`. */
+  /** Posts the form of a page that has `fields`, with its hidden fields. */
   submit(page: LightMyRequestResponse, fields: Readonly<Record<string, string>>): Promise<LightMyRequestResponse> {
-    return this.post(formAction(page), { ...hiddenFields(page), ...fields })
+    const form = { body: formWith(page, Object.keys(fields)) }
+    return this.post(formAction(form), { ...hiddenFields(form), ...fields })
   }
 
   #headers(): Record<string, string> {
@@ -220,6 +221,13 @@ export function locationOf(response: LightMyRequestResponse): string {
   const { location } = response.headers
   if (location === undefined) throw new Error(`Not a redirect (${response.statusCode}): ${response.body}`)
   return location
+}
+
+/** The form of a page that has fields or buttons with these names. A page with one form may have fields outside of it. */
+function formWith({ body }: Pick<LightMyRequestResponse, 'body'>, names: readonly string[]): string {
+  const forms = body.match(/<form[^]*?<\/form>/g) ?? []
+  if (forms.length < 2) return body
+  return forms.find((form) => names.every((name) => form.includes(`name="${name}"`))) ?? body
 }
 
 export function formAction(page: Pick<LightMyRequestResponse, 'body'>): string {

@@ -3,7 +3,8 @@ import type { LinkPurpose, UserRecord } from '../ports/records/user.ts'
 import { after, type EpochMs } from '../protocol/brand.ts'
 import { linkAddress, mintLink } from '../protocol/link.ts'
 import { conflict } from './admin-error.ts'
-import { requireUser } from './users.ts'
+import { enabledProviders } from '../principals/providers.ts'
+import { refuseRouted, requireUser } from './users.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1000
 /** An invitation opens an account that is still empty, so it may wait longer than the reset of one that is in use. */
@@ -18,21 +19,24 @@ export interface CreatedLink {
 }
 
 /**
- * Creates a link with which the user sets a password, once. An earlier link of the user stops working. It is an invitation if the
+ * Creates a link with which the user sets a password or adds a provider, once. An earlier link of the user stops working. It is an invitation if the
  * user has no password and never signed in.
  *
- * @throws AdminError when there is no such user, the user is disabled or has no address, or passwords are off
+ * @throws AdminError when there is no such user, the user is disabled or has no address, or passwords are off and there is no provider
  */
 export async function createLink(
   context: Pick<Context, 'clock' | 'issuer' | 'random' | 'secrets' | 'settings'> & {
-    readonly store: Pick<Context['store'], 'createLink' | 'findUser' | 'findUserByEmail'>
+    readonly store: Pick<Context['store'], 'createLink' | 'findUser' | 'findUserByEmail' | 'listProviders'>
   },
   who: string,
 ): Promise<CreatedLink> {
   const user = await requireUser(context, who)
-  if (context.settings.passwords === 'off') {
+  const providers = await context.store.listProviders()
+  const hasProvider = enabledProviders(providers).length > 0
+  if (context.settings.passwords === 'off' && !hasProvider) {
     throw conflict('Users have no passwords here, because GRANTOR_PASSWORDS is off.')
   }
+  if (!hasProvider) refuseRouted(providers, user.email)
   if (user.email === undefined) {
     throw conflict(`The user ${user.id} has no e-mail address to sign in with. See "grantor user set-email".`)
   }

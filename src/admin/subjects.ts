@@ -4,7 +4,8 @@ import type { UserRecord } from '../ports/records/user.ts'
 import { normalizeEmail } from '../protocol/account.ts'
 import type { EpochMs } from '../protocol/brand.ts'
 import { mintUserId } from '../protocol/ids.ts'
-import { APPLICATION, subjectKey, type AcceptedSignIn } from '../protocol/interaction.ts'
+import { APPLICATION } from '../protocol/authentication.ts'
+import { subjectKey, type AcceptedSignIn } from '../protocol/interaction.ts'
 import { unknown } from './admin-error.ts'
 
 /** What the application says about a person. */

@@ -28,6 +28,7 @@ const NOTHING = {
   sessions: 0,
   links: 0,
   interactions: 0,
+  identityProofs: 0,
   clients: 0,
   hits: 0,
   revokedTokens: 0,

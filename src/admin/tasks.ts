@@ -13,6 +13,7 @@ import { KEY_TASKS } from './key-tasks.ts'
 import { MEMBER_TASKS } from './members.ts'
 import { OPERATOR_CLIENT_TASKS } from './operator-client-tasks.ts'
 import { ORGANIZATION_TASKS } from './organizations.ts'
+import { PROVIDER_TASKS } from './provider-tasks.ts'
 import { SESSION_TASKS } from './sessions.ts'
 import type { Task } from './task.ts'
 import { TOKEN_TASKS } from './tokens.ts'
@@ -25,6 +26,7 @@ export const TASKS: readonly Task[] = [
   ...INITIAL_TOKEN_TASKS,
   ...DOMAIN_TASKS,
   ...USER_TASKS,
+  ...PROVIDER_TASKS,
   ...ORGANIZATION_TASKS,
   ...MEMBER_TASKS,
   ...INSTALLATION_TASKS,

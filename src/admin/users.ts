@@ -1,5 +1,7 @@
 import type { Context } from '../ports/context.ts'
+import type { ProviderRecord } from '../ports/records/provider.ts'
 import type { UserRecord } from '../ports/records/user.ts'
+import { findRequiredProvider } from '../principals/providers.ts'
 import type { EpochMs } from '../protocol/brand.ts'
 import { normalizeEmail } from '../protocol/account.ts'
 import { mintUserId, parseUserId, type Random, type UserId } from '../protocol/ids.ts'
@@ -66,17 +68,27 @@ export function inventPassword(random: Random): string {
 /**
  * Sets the password, and revokes all sessions and grants of the user.
  *
- * @throws AdminError when there is no such user, or passwords are off
+ * @throws AdminError when there is no such user, passwords are off, or a provider is required for the address
  */
 export async function setPassword(
-  context: Changing<'setPassword'> & Pick<Context, 'passwords' | 'settings'>,
+  context: Changing<'listProviders' | 'setPassword'> & Pick<Context, 'passwords' | 'settings'>,
   who: string,
   password: string,
 ): Promise<UserRecord> {
-  const { id } = await requireUser(context, who)
+  const { id, email } = await requireUser(context, who)
+  refuseRouted(await context.store.listProviders(), email)
   const passwordHash = await hashPassword(context, password)
   await context.store.setPassword({ id, passwordHash, now: context.clock() })
   return requireUser(context, id)
+}
+
+/** @throws AdminError when a provider is required for the address (threats.md UP-19) */
+export function refuseRouted(providers: readonly ProviderRecord[], email: string | undefined): void {
+  const required = findRequiredProvider(providers, email)
+  if (required === undefined) return
+  throw conflict(
+    `${email} signs in at ${required.settings.name} only, because the provider ${required.id} is required for its domain. See "grantor provider update".`,
+  )
 }
 
 async function hashPassword(

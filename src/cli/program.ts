@@ -15,6 +15,11 @@ type Noun = readonly [noun: string, description: string, loadVerbs: () => Promis
 const NOUNS: readonly Noun[] = [
   ['user', 'Users who sign in.', async () => (await import('./commands/user.ts')).USER_VERBS],
   [
+    'provider',
+    'Providers at which users sign in: Google, Microsoft Entra, Okta, GitHub, Keycloak and others.',
+    async () => (await import('./commands/provider.ts')).PROVIDER_VERBS,
+  ],
+  [
     'client',
     'OAuth clients: those that registered, and those that you create.',
     async () => [

@@ -9,6 +9,8 @@ const STATUS: Readonly<Record<ErrorProblem, number>> = {
   'request-malformed': 400,
   expired: 400,
   'link-invalid': 400,
+  'provider-failed': 403,
+  'identity-taken': 409,
   'other-browser': 403,
   'already-completed': 409,
   'user-changed': 403,

@@ -1,6 +1,7 @@
 import type { AccountPageName } from '../ports/account-pages.ts'
 import { CONTINUE_PATH } from '../protocol/interaction.ts'
 import { LINK_PATH } from '../protocol/link.ts'
+import { PROVIDER_CALLBACK_PATH } from '../protocol/provider.ts'
 
 /** The paths of all endpoints, relative to the issuer. The specification's two operations determine the prefix. */
 export const PATHS = {
@@ -11,6 +12,9 @@ export const PATHS = {
   signIn: '/v2/oauth/sign-in',
   leave: '/v2/oauth/leave',
   continueSignIn: CONTINUE_PATH,
+  signInAtProvider: '/v2/oauth/sign-in/provider',
+  /** The last segment is the id of the provider. */
+  providerCallback: `${PROVIDER_CALLBACK_PATH}{provider}`,
   consent: '/v2/oauth/consent',
   signOut: '/v2/oauth/sign-out',
   account: '/account',

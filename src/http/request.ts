@@ -99,6 +99,7 @@ export function readRequest(
     params,
     query,
     body: text,
+    name: endpoint.path.endsWith('}') ? lastSegment(url) : undefined,
     authorization: headers.authorization,
     cookies: isPage ? jar.read(message) : NO_COOKIES,
     network,
@@ -107,6 +108,11 @@ export function readRequest(
     uiLocales,
     language: isPage ? chooseLanguage(uiLocales, headers['accept-language']) : 'en',
   }
+}
+
+function lastSegment(url: string): string {
+  const path = url.split(/[?#]/, 1)[0] ?? ''
+  return path.slice(path.lastIndexOf('/') + 1)
 }
 
 function decodeBody(body: Buffer, endpoint: Endpoint): string {

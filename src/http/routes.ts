@@ -28,11 +28,16 @@ export function openRoutes({
 }: Pick<Context, 'issuer' | 'settings'>): (target: string) => Route | undefined {
   const base = new URL(issuer).pathname.replace(/\/$/, '')
   const routes = new Map<string, Route>()
+  const withoutName = (path: string): string => path.slice(0, path.lastIndexOf('/') + 1)
   for (const [path, rows] of Map.groupBy(endpointsFor(settings), (row) => row.path)) {
-    for (const url of urlsOf(path, base)) routes.set(url, routeOf(rows))
+    for (const url of urlsOf(path.replace(NAME, ''), base)) routes.set(url, routeOf(rows))
   }
-  return (target) => routes.get(target) ?? routes.get(pathOf(target))
+  const find = (path: string): Route | undefined => routes.get(path) ?? routes.get(withoutName(path))
+  return (target) => routes.get(target) ?? find(pathOf(target))
 }
+
+/** The last segment of a path in the table, if it is the name of a record. */
+const NAME = /\{\w+\}$/
 
 /** Whether a target is the issuer's own address, at which there is no endpoint. */
 export function isHome(issuer: string, target: string): boolean {

@@ -153,8 +153,14 @@ const PROCESS = {
   grantor_outbound_requests_total: {
     type: 'counter',
     labels: ['purpose', 'outcome'],
-    help: 'Requests of the server for metadata documents and keys of clients.',
-    more: '`purpose` is `client-document` or `client-keys`. `outcome` is `fetched`, `not-modified`, or why the answer was not used ([`src/ports/outbound.ts`](../src/ports/outbound.ts)): `budget` and `off` were not sent, `name-unresolved`, `connection-failed` and `timeout` point to the network.',
+    help: 'Requests of the server for metadata documents and keys of clients, and to providers.',
+    more: '`purpose` is `client-document`, `client-keys` or `provider`. `outcome` is `fetched`, `not-modified`, `answered`, or why the answer was not used ([`src/ports/outbound.ts`](../src/ports/outbound.ts)): `budget` and `off` were not sent, `name-unresolved`, `connection-failed` and `timeout` point to the network.',
+  },
+  grantor_upstream_total: {
+    type: 'counter',
+    labels: ['provider', 'outcome'],
+    help: 'Sign-ins at providers.',
+    more: '`outcome` is `authenticated`, or why the sign-in ended: `refused` (by the person or the provider), `rejected` (the code or the credentials of this server), `invalid` (the answer), `unreachable`, `secret-missing`, `off`.',
   },
   grantor_audit_failures_total: {
     type: 'counter',

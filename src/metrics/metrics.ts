@@ -2,6 +2,7 @@ import type { Server } from 'node:http'
 import type { Answered, StoreObserver } from '../ports/observers.ts'
 import type { RowCounts } from './row-counts.ts'
 import type { Sample } from './families.ts'
+import type { UpstreamObserver } from '../ports/upstream.ts'
 import { OUTBOUND_PURPOSES, type OutboundObserver } from '../ports/outbound.ts'
 import { counterSamples, openSeries, type Counter } from './counters.ts'
 import { openProcessSampler } from './process-samples.ts'
@@ -14,6 +15,7 @@ export interface Metrics {
   readonly storeObserver: Omit<StoreObserver, 'mark'>
   readonly countAuditFailure: () => void
   readonly countOutbound: OutboundObserver
+  readonly countUpstream: UpstreamObserver
   /** Counts the connections of a server. */
   readonly countConnections: (server: Server) => void
   /** Returns the current values, with the row counts of the store if they are given. */
@@ -27,7 +29,9 @@ export function openMetrics(version: string, endpoints: readonly string[]): Metr
   const store = openStoreCounters()
   const processSampler = openProcessSampler()
   const outbound = openSeries<Counter>(2, () => ({ value: 0 }))
-  for (const purpose of OUTBOUND_PURPOSES) outbound.at(purpose, 'fetched')
+  for (const purpose of OUTBOUND_PURPOSES) outbound.at(purpose, purpose === 'provider' ? 'answered' : 'fetched')
+  const upstream = openSeries<Counter>(2, () => ({ value: 0 }))
+  upstream.at('', 'authenticated')
   let auditFailures = 0
   const constant: readonly Sample[] = [
     { name: 'grantor_build_info', labels: [version, process.version], value: 1 },
@@ -40,12 +44,14 @@ export function openMetrics(version: string, endpoints: readonly string[]): Metr
     countOutbound(purpose, outcome) {
       outbound.at(purpose, 'reason' in outcome ? outcome.reason : outcome.kind).value += 1
     },
+    countUpstream: (provider, outcome) => void (upstream.at(provider, outcome).value += 1),
     countConnections: requests.countConnections,
     async sample(rowCounts) {
       const failures: Sample = { name: 'grantor_audit_failures_total', labels: [], value: auditFailures }
       const rows = (await rowCounts?.sample()) ?? []
       const sent = counterSamples('grantor_outbound_requests_total', outbound)
-      const counted = [...requests.samples(), ...store.samples(), ...sent, failures]
+      const signIns = counterSamples('grantor_upstream_total', upstream)
+      const counted = [...requests.samples(), ...store.samples(), ...sent, ...signIns, failures]
       return [...counted, ...rows, ...constant, ...processSampler.sample()]
     },
     close: processSampler.close,

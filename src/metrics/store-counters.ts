@@ -55,6 +55,7 @@ const SWEPT: { readonly [Kind in Exclude<keyof Swept, keyof SweepPlace | 'author
   sessions: true,
   links: true,
   interactions: true,
+  identityProofs: true,
   clients: true,
   hits: true,
   revokedTokens: true,

@@ -2,22 +2,32 @@ import type { LookupAddress } from 'node:dns'
 import type { ClientRequest, IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { UnacceptableReason, UnreachableReason } from '../ports/outbound.ts'
 
-/** One GET request over one connection. */
+/** One request over one connection. */
 export interface Exchange {
+  readonly method: 'GET' | 'POST'
   readonly url: URL
   /** The addresses that were judged. The connection goes to one of them, and no name is resolved again. */
   readonly addresses: readonly LookupAddress[]
   /** Judges the address of the peer again, once it is connected. */
   readonly isAllowed: (address: string) => boolean
   readonly headers: Readonly<Record<string, string>>
-  /** Bytes of the body. */
+  /** The body of a POST. */
+  readonly sent: string | undefined
+  /** Which answers are read: only those with status 200, or also those that refuse the request. */
+  readonly accepts: 'success' | 'refusals-too'
+  /** Bytes of the body of the answer. */
   readonly bodyLimit: number
   /** Aborted when the answer must be complete. */
   readonly signal: AbortSignal
 }
 
 export type ExchangeOutcome =
-  | { readonly kind: 'answered'; readonly headers: IncomingHttpHeaders; readonly body: Buffer }
+  | {
+      readonly kind: 'answered'
+      readonly status: number
+      readonly headers: IncomingHttpHeaders
+      readonly body: Buffer
+    }
   | { readonly kind: 'not-modified'; readonly headers: IncomingHttpHeaders }
   | { readonly kind: 'unreachable'; readonly reason: UnreachableReason; readonly detail?: string }
   | { readonly kind: 'unacceptable'; readonly reason: UnacceptableReason; readonly detail?: string }
@@ -29,7 +39,7 @@ const JSON_TYPE = /^application\/(?:json|[a-z0-9!#$&^_.+-]+\+json)\s*(?:;|$)/i
 const FOR_NOW: ReadonlySet<number> = new Set([403, 408, 425, 429])
 
 /**
- * Sends a GET request, and reads at most `bodyLimit` bytes of the answer. Redirects are not followed. Whatever happens, the
+ * Sends a request, and reads at most `bodyLimit` bytes of the answer. Redirects are not followed. Whatever happens, the
  * connection is closed afterwards.
  */
 export function exchange(planned: Exchange): Promise<ExchangeOutcome> {
@@ -62,16 +72,16 @@ export function exchange(planned: Exchange): Promise<ExchangeOutcome> {
     })
     sent.on('error', (cause) => end(faultOf(cause)))
     sent.on('close', () => end({ kind: 'unreachable', reason: 'connection-failed' }))
-    sent.end()
+    sent.end(planned.sent)
   })
 }
 
-function send({ url, addresses, headers }: Exchange): ClientRequest {
+function send({ method, url, addresses, headers }: Exchange): ClientRequest {
   const isTls = url.protocol === 'https:'
   // Read at the first request: most servers never make one, and these modules take memory.
   const { request } = isTls ? process.getBuiltinModule('node:https') : process.getBuiltinModule('node:http')
   return request(url, {
-    method: 'GET',
+    method,
     headers,
     // A connection of its own, without the proxy of the environment and without the sockets of other requests.
     agent: false,
@@ -88,7 +98,8 @@ function judgeHead(response: IncomingMessage, planned: Exchange): ExchangeOutcom
   if (status === 304 && planned.headers['If-None-Match'] !== undefined) return { kind: 'not-modified', headers }
   if (status >= 300 && status < 400) return { kind: 'unacceptable', reason: 'redirect' }
   if (status >= 500 || FOR_NOW.has(status)) return { kind: 'unreachable', reason: 'status', detail: String(status) }
-  if (status !== 200) return { kind: 'unacceptable', reason: 'status', detail: String(status) }
+  const isAccepted = planned.accepts === 'success' ? status === 200 : status >= 200
+  if (!isAccepted) return { kind: 'unacceptable', reason: 'status', detail: String(status) }
   const isPlain = headers['content-encoding'] === undefined || headers['content-encoding'] === 'identity'
   if (!isPlain || !JSON_TYPE.test(headers['content-type'] ?? ''))
     return { kind: 'unacceptable', reason: 'content-type' }
@@ -106,7 +117,10 @@ function readBody(response: IncomingMessage, limit: number, end: (outcome: Excha
     else chunks.push(chunk)
   })
   response.on('error', (cause) => end(faultOf(cause)))
-  response.on('end', () => end({ kind: 'answered', headers: response.headers, body: Buffer.concat(chunks) }))
+  response.on('end', () => {
+    const { statusCode: status = 0, headers } = response
+    end({ kind: 'answered', status, headers, body: Buffer.concat(chunks) })
+  })
 }
 
 function faultOf(cause: NodeJS.ErrnoException): ExchangeOutcome {

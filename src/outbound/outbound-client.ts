@@ -6,22 +6,18 @@ import type {
   OutboundOutcome,
   OutboundPurpose,
   OutboundRequest,
+  ProviderAnswer,
+  ProviderRequest,
 } from '../ports/outbound.ts'
 import type { EpochMs } from '../protocol/brand.ts'
 import { freshSeconds } from '../protocol/freshness.ts'
-import { isLoopbackHost } from '../protocol/loopback.ts'
-import { checkOutboundUrl, type OutboundPolicy } from '../protocol/outbound-url.ts'
+import { checkOutboundUrl, checkProviderUrl, type OutboundPolicy } from '../protocol/outbound-url.ts'
 import { openSingleFlight } from '../protocol/single-flight.ts'
 import { exchange, type ExchangeOutcome } from './exchange.ts'
-import { loopbackAddresses, openResolver, type Resolve } from './resolve.ts'
-import { openSlots } from './slots.ts'
+import { openResolver } from './resolve.ts'
+import { openSlots, type Slots } from './slots.ts'
 import { isPublicAddress } from './special-use-addresses.ts'
-
-/** How names become addresses, and which addresses may be connected to. Tests have name servers of their own. */
-export interface Network {
-  readonly resolve: Resolve
-  readonly isPublicAddress: (address: string) => boolean
-}
+import { findTarget, type Network } from './target.ts'
 
 /** The network of this machine. */
 export const SYSTEM_NETWORK: Network = { resolve: openResolver(undefined), isPublicAddress }
@@ -50,12 +46,13 @@ interface Limits {
 export const OUTBOUND_LIMITS: Readonly<Record<OutboundPurpose, Limits>> = {
   'client-document': { body: 5 * 1024, deadlineMs: 3000 },
   'client-keys': { body: 64 * 1024, deadlineMs: 3000 },
+  provider: { body: 64 * 1024, deadlineMs: 5000 },
 }
 
 /** Requests that are under way at the same time, in this process. */
 const CONCURRENT = { total: 32, perHost: 2 }
-/** Addresses of one host that are tried. */
-const ADDRESS_LIMIT = 8
+/** The same to providers, so that a provider that does not answer delays neither the others nor the documents of clients. */
+const CONCURRENT_TO_PROVIDERS = { total: 64, perHost: 16 }
 
 /**
  * Opens the way out of this process (threats.md OUT-01 to OUT-14).
@@ -69,6 +66,7 @@ const ADDRESS_LIMIT = 8
  */
 export function openOutboundClient(options: OutboundOptions): OutboundClient {
   const slots = openSlots(CONCURRENT)
+  const providerSlots = openSlots(CONCURRENT_TO_PROVIDERS)
   const share = openSingleFlight<OutboundOutcome>()
 
   async function send(request: OutboundRequest): Promise<OutboundOutcome> {
@@ -77,13 +75,15 @@ export function openOutboundClient(options: OutboundOptions): OutboundClient {
     if (verdict.kind === 'refused') return { kind: 'unacceptable', reason: 'url', detail: verdict.reason }
     if (!isWithinBudgets(options, request, verdict.url)) return { kind: 'unreachable', reason: 'budget' }
     const signal = AbortSignal.timeout(options.limits[request.purpose].deadlineMs)
-    const free = await slots.take(verdict.url.host, signal)
-    if (free === undefined) return { kind: 'unreachable', reason: 'timeout' }
-    try {
-      return await fetchUrl(options, request, verdict.url, signal)
-    } finally {
-      free()
-    }
+    return inSlot(slots, verdict.url, signal, () => fetchUrl(options, request, verdict.url, signal))
+  }
+
+  async function ask(request: ProviderRequest): Promise<ProviderAnswer> {
+    if (!options.isOn) return { kind: 'unreachable', reason: 'off' }
+    const verdict = checkProviderUrl(request.url, options.policy, request.privateHosts)
+    if (verdict.kind === 'refused') return { kind: 'unacceptable', reason: 'url', detail: verdict.reason }
+    const signal = AbortSignal.any([request.signal, AbortSignal.timeout(options.limits.provider.deadlineMs)])
+    return inSlot(providerSlots, verdict.url, signal, () => askProvider(options, request, verdict.url, signal))
   }
 
   async function sendAndCount(request: OutboundRequest): Promise<OutboundOutcome> {
@@ -94,6 +94,26 @@ export function openOutboundClient(options: OutboundOptions): OutboundClient {
 
   return {
     get: (request) => share(JSON.stringify([request.purpose, request.url, request.etag]), () => sendAndCount(request)),
+    async ask(request) {
+      const answer = await ask(request)
+      options.observe('provider', answer)
+      return answer
+    },
+  }
+}
+
+async function inSlot<Outcome>(
+  slots: Slots,
+  { host }: URL,
+  signal: AbortSignal,
+  work: () => Promise<Outcome>,
+): Promise<Outcome | { readonly kind: 'unreachable'; readonly reason: 'timeout' }> {
+  const free = await slots.take(host, signal)
+  if (free === undefined) return { kind: 'unreachable', reason: 'timeout' }
+  try {
+    return await work()
+  } finally {
+    free()
   }
 }
 
@@ -112,17 +132,14 @@ async function fetchUrl(
   url: URL,
   signal: AbortSignal,
 ): Promise<OutboundOutcome> {
-  const hostname = url.hostname.replaceAll(/[[\]]/g, '')
-  const isLoopback = isLoopbackHost(hostname)
-  const addresses = isLoopback ? loopbackAddresses(hostname) : await network.resolve(hostname, signal)
-  if (signal.aborted) return { kind: 'unreachable', reason: 'timeout' }
-  if (addresses.length === 0) return { kind: 'unreachable', reason: 'name-unresolved' }
-  const isAllowed = isLoopback ? isOneOf(addresses) : network.isPublicAddress
-  if (!addresses.every(({ address }) => isAllowed(address))) return { kind: 'unacceptable', reason: 'address' }
+  const target = await findTarget(network, url, { isNamed: false, signal })
+  if (target.kind !== 'target') return target
   const outcome = await exchange({
+    ...target,
+    method: 'GET',
     url,
-    addresses: addresses.slice(0, ADDRESS_LIMIT),
-    isAllowed,
+    sent: undefined,
+    accepts: 'success',
     headers: {
       Accept: 'application/json',
       'Accept-Encoding': 'identity',
@@ -135,8 +152,34 @@ async function fetchUrl(
   return describe(outcome, etag)
 }
 
-function isOneOf(addresses: readonly { readonly address: string }[]): (address: string) => boolean {
-  return (address) => addresses.some((one) => one.address === address)
+async function askProvider(
+  { limits, network, userAgent }: OutboundOptions,
+  { method, headers, body, privateHosts }: ProviderRequest,
+  url: URL,
+  signal: AbortSignal,
+): Promise<ProviderAnswer> {
+  const target = await findTarget(network, url, { isNamed: privateHosts.includes(url.hostname), signal })
+  if (target.kind !== 'target') return target
+  const own = { 'Accept-Encoding': 'identity', 'User-Agent': userAgent }
+  const outcome = await exchange({
+    ...target,
+    method,
+    url,
+    sent: body,
+    accepts: 'refusals-too',
+    headers: {
+      ...headers,
+      ...own,
+      ...(body === undefined ? {} : { 'Content-Length': String(Buffer.byteLength(body)) }),
+    },
+    bodyLimit: limits.provider.body,
+    signal,
+  })
+  if (outcome.kind === 'not-modified') return { kind: 'unacceptable', reason: 'status', detail: '304' }
+  if (outcome.kind !== 'answered') return outcome
+  if (!isUtf8(outcome.body)) return { kind: 'unacceptable', reason: 'content-type' }
+  const contentType = outcome.headers['content-type'] ?? ''
+  return { kind: 'answered', status: outcome.status, contentType, text: outcome.body.toString('utf8') }
 }
 
 function describe(outcome: ExchangeOutcome, sent: string | undefined): OutboundOutcome {

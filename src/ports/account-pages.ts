@@ -18,6 +18,8 @@ export const ACCOUNT_NOTICES = [
   'session-ended',
   'sessions-ended',
   'password-changed',
+  'method-added',
+  'method-removed',
 ] as const
 export type AccountNotice = (typeof ACCOUNT_NOTICES)[number]
 
@@ -103,8 +105,23 @@ export interface SecurityPage {
   readonly problem: PasswordProblem | undefined
 }
 
-/** A sign-in method of a user. `password`: the form has `password` and `repeated`. */
-export type OwnMethod = { readonly kind: 'password'; readonly isSet: boolean; readonly username: string }
+/** A sign-in method that a user has, or can add. */
+export type OwnMethod =
+  /** The form has `password` and `repeated`. */
+  | { readonly kind: 'password'; readonly isSet: boolean; readonly username: string }
+  /** An account at a provider. */
+  | {
+      readonly kind: 'identity'
+      /** The name of the provider. */
+      readonly name: string
+      readonly email: string | undefined
+      readonly linkedSecondsAgo: number
+      readonly usedSecondsAgo: number
+      /** The fields of the form that removes it. undefined: it is the only method, or the operator requires it. */
+      readonly hidden: Readonly<Record<string, string>> | undefined
+    }
+  /** A provider that the user can add. */
+  | { readonly kind: 'provider'; readonly name: string; readonly hidden: Readonly<Record<string, string>> }
 
 export type PasswordProblem = 'password-too-short' | 'password-too-long' | 'password-is-email' | 'passwords-differ'
 
@@ -115,15 +132,17 @@ export interface DataPage {
   readonly confirmUri: string | undefined
 }
 
-/** The page of a link that an operator handed over. The form has `token`, `password` and `repeated`. */
+/** The page of a link that an operator handed over. The form for a password has `token`, `password` and `repeated`. */
 export interface LinkPage {
   readonly kind: 'account-link'
   readonly purpose: 'invitation' | 'reset'
   readonly action: string
   readonly hidden: Readonly<Record<string, string>>
   readonly account: AccountView
-  /** For password managers. */
-  readonly username: string
+  /** For password managers. undefined: the user cannot have a password. */
+  readonly username: string | undefined
+  /** The providers that the user can sign in with from now on. Their forms have `token` and `provider`. */
+  readonly providers: readonly { readonly id: string; readonly name: string }[]
   readonly problem: PasswordProblem | undefined
 }
 

@@ -14,10 +14,12 @@ import type { Secrets } from '../protocol/secrets.ts'
 import type { ApiRecord } from './records/api.ts'
 import type { AuditEvent } from './records/audit.ts'
 import type { SigningAlgorithm } from './records/key.ts'
+import type { ProviderRecord } from './records/provider.ts'
 import type { ClientSignatures } from './client-signatures.ts'
 import type { Budgets, SpentBucket } from './budgets.ts'
 import type { ClientLookup } from './client-lookup.ts'
 import type { OutboundClient } from './outbound.ts'
+import type { Upstream } from './upstream.ts'
 import type { Store } from './store.ts'
 import type { SigningKeys, TokenReader, TokenSigner } from './tokens.ts'
 
@@ -52,6 +54,9 @@ export interface Context {
   readonly clientSignatures: ClientSignatures
   readonly passwords: Passwords
   readonly outbound: OutboundClient
+  readonly upstream: Upstream
+  /** The providers at which users sign in, also disabled ones; at most one second old. */
+  readonly providers: () => Promise<readonly ProviderRecord[]>
   /** Client metadata documents that are being fetched, by URL, so that concurrent requests for a client cause one fetch. */
   readonly documentLoads: SingleFlight<ClientLookup>
   readonly budgets: Budgets

@@ -1,18 +1,65 @@
+import type { ProviderId } from '../protocol/authentication.ts'
 import type { EpochMs } from '../protocol/brand.ts'
 import type { UserId } from '../protocol/ids.ts'
 import type { IdentityKey } from '../protocol/provider-identity.ts'
-import type { IdentityRecord } from './records/provider.ts'
-import type { UserRecord } from './records/user.ts'
+import type { ProviderSettings } from '../protocol/provider.ts'
+import type { SecretHash } from '../protocol/secrets.ts'
+import type { IdentityProofRecord, IdentityRecord, ProviderRecord } from './records/provider.ts'
+import type { SessionRecord, UserRecord } from './records/user.ts'
 
 /**
- * The operations on the accounts that users have elsewhere, each as `[input, outcome]`. The rules of src/ports/operations.ts
- * apply.
+ * What allows an identity to be linked to an account. The operation checks it again, and uses it up.
+ *
+ * - `session`: the user added a sign-in method, in a session that has not ended.
+ * - `link`: the user had a link of an operator. It is used up.
+ * - `proof`: the user signed in to the account after the provider. The proof is used up.
+ * - `address`: the account has the verified address, and no identity of the provider.
+ * - `unused`: the account has the address, which was never verified, and its user never signed in. Its password, sessions, grants,
+ *   consents and memberships end, because another person may have made it.
+ */
+export type LinkingReason =
+  | { readonly kind: 'session'; readonly id: SessionRecord['id'] }
+  | { readonly kind: 'link' | 'proof'; readonly hash: SecretHash }
+  | { readonly kind: 'address' | 'unused'; readonly email: string }
+
+/** `refused`: what allowed it is gone, or the user is disabled. `taken`: the identity is linked already. */
+export type LinkOutcome = 'linked' | 'taken' | 'provider-off' | 'refused'
+
+/**
+ * The operations on providers, and on the accounts that users have there, each as `[input, outcome]`. The rules of
+ * src/ports/operations.ts apply.
  */
 export interface IdentityOperations {
-  /** Creates an account with its first identity. `taken`: the identity has one. `email-taken`: another account has the address. */
+  /** Stores a provider. `taken`: there is one with the id. `domain-taken`: a domain belongs to another. */
+  createProvider: [provider: ProviderRecord, outcome: 'created' | 'taken' | 'domain-taken' | 'too-many']
+  /** Replaces the settings if they still equal `previous`, and the secret if one is given. */
+  updateProvider: [
+    update: {
+      readonly id: ProviderId
+      readonly previous: ProviderSettings
+      readonly settings: ProviderSettings
+      readonly encryptedSecret: string | undefined
+    },
+    outcome: 'changed' | 'conflict' | 'domain-taken',
+  ]
+  /** Disables a provider: users can neither sign in there nor link identities. Sessions stay. */
+  disableProvider: [change: { readonly id: ProviderId; readonly now: EpochMs }, outcome: 'changed' | 'unknown']
+  enableProvider: [id: ProviderId, outcome: 'changed' | 'unknown']
+  /** Deletes a provider with all identities. The accounts, their sessions and their grants stay. */
+  deleteProvider: [id: ProviderId, outcome: 'deleted' | 'unknown']
+
+  /**
+   * Links an identity to the account of its user, if the provider is enabled and the reason still holds. The open proof of the
+   * user ends. Of concurrent requests for one identity one returns `linked`.
+   */
+  linkIdentity: [
+    change: { readonly identity: IdentityRecord; readonly reason: LinkingReason; readonly now: EpochMs },
+    outcome: LinkOutcome,
+  ]
+  /** Creates an account with its first identity. `email-taken`: another account has the address. */
   provisionUser: [
     account: { readonly user: UserRecord; readonly identity: IdentityRecord },
-    outcome: 'created' | 'taken' | 'email-taken',
+    outcome: 'created' | 'taken' | 'email-taken' | 'provider-off',
   ]
   /** Records that the user signed in with the identity, and the address that the provider named. */
   useIdentity: [
@@ -24,4 +71,14 @@ export interface IdentityOperations {
     },
     outcome: 'used' | 'unknown',
   ]
+  /**
+   * Removes an identity. The open proof and the link of the user end. `last`: the user has no other identity of an enabled
+   * provider, and no password or `passwordCounts` is false.
+   */
+  unlinkIdentity: [
+    change: Pick<IdentityRecord, 'key' | 'userId' | 'providerId'> & { readonly passwordCounts: boolean },
+    outcome: 'unlinked' | 'unknown' | 'last',
+  ]
+  /** Stores a proof in the place of an earlier one of the user. `unknown`: the user is disabled or deleted. */
+  createIdentityProof: [proof: IdentityProofRecord, outcome: 'created' | 'unknown']
 }

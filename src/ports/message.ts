@@ -12,6 +12,8 @@ export interface Request {
   readonly query: Parameters
   /** The body as text. '' if the endpoint takes none. */
   readonly body: string
+  /** The last segment of the path, where it names a record. */
+  readonly name: string | undefined
   readonly authorization: string | undefined
   readonly cookies: Cookies
   /** The caller's address (IPv6: its /64). Rate limits count by it. */

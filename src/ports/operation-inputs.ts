@@ -216,6 +216,7 @@ export interface Swept extends SweepPlace {
   readonly sessions: number
   readonly links: number
   readonly interactions: number
+  readonly identityProofs: number
   readonly clients: number
   readonly hits: number
   readonly revokedTokens: number

@@ -1,9 +1,9 @@
 /** What the server fetches. Each purpose has its own limits. */
-export const OUTBOUND_PURPOSES = ['client-document', 'client-keys'] as const
+export const OUTBOUND_PURPOSES = ['client-document', 'client-keys', 'provider'] as const
 export type OutboundPurpose = (typeof OUTBOUND_PURPOSES)[number]
 
 export interface OutboundRequest {
-  readonly purpose: OutboundPurpose
+  readonly purpose: Exclude<OutboundPurpose, 'provider'>
   readonly url: string
   /** The entity tag of the copy that the caller has; undefined: it has none, or the copy came without one. RFC 9110 §13.1.2. */
   readonly etag: string | undefined
@@ -16,11 +16,32 @@ export interface OutboundRequest {
   readonly network: string
 }
 
+/** A request to a provider at which users sign in. It has the credentials of this server at the provider. */
+export interface ProviderRequest {
+  readonly method: 'GET' | 'POST'
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  /** The form of a POST. */
+  readonly body: string | undefined
+  /** The hosts that the operator named: they may have private addresses and any port. `idp.internal`, `[fd00::1]`. */
+  readonly privateHosts: readonly string[]
+  /** Aborted when the caller does not wait any longer. */
+  readonly signal: AbortSignal
+}
+
 /** What became of a request. Facts, not errors: the caller decides what they mean. */
 export type OutboundOutcome =
   | (Freshness & { readonly kind: 'fetched'; readonly text: string })
   /** The copy that has the entity tag is still current. */
   | (Freshness & { readonly kind: 'not-modified' })
+  | OutboundFailure
+
+/** What became of a request to a provider. `status`: 200 to 299, or 400 to 499, which refuses the request. */
+export type ProviderAnswer =
+  | { readonly kind: 'answered'; readonly status: number; readonly contentType: string; readonly text: string }
+  | OutboundFailure
+
+export type OutboundFailure =
   /** The host could not be asked, or cannot answer now. A copy may serve meanwhile. */
   | { readonly kind: 'unreachable'; readonly reason: UnreachableReason; readonly detail?: string | undefined }
   /** The URL, its address or the answer is not acceptable. A copy must not serve. */
@@ -62,12 +83,14 @@ export type UnacceptableReason =
 
 /**
  * The only way out of this process, apart from the connections to the database and to the collector of traces. A request never
- * has cookies or credentials, and never follows a redirect.
+ * has cookies, and never follows a redirect.
  */
 export interface OutboundClient {
-  /** Requests a URL by GET. Never rejects. */
+  /** Requests a URL by GET, without credentials. Never rejects. */
   readonly get: (request: OutboundRequest) => Promise<OutboundOutcome>
+  /** Sends a request to a provider. Its rate is that of sign-ins. Never rejects. */
+  readonly ask: (request: ProviderRequest) => Promise<ProviderAnswer>
 }
 
 /** Called with the outcome of each request, also of one that was not sent. */
-export type OutboundObserver = (purpose: OutboundPurpose, outcome: OutboundOutcome) => void
+export type OutboundObserver = (purpose: OutboundPurpose, outcome: OutboundOutcome | ProviderAnswer) => void

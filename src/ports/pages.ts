@@ -60,16 +60,33 @@ export interface SignInPage {
   readonly offers: readonly SignInOffer[]
   /** The email that the user typed before, or the client's login_hint. */
   readonly email: string
+  /** The name of the provider that named the address of an account. The user signs in to that account to connect the two. */
+  readonly connecting: string | undefined
   readonly problem: SignInProblem | undefined
 }
 
-/**
- * What a sign-in method offers. `password`: a form that is posted to `action` with `email` and `password`. `application`: a link to the
- * operator's application.
- */
+/** What a sign-in method offers. The forms are posted to `action`. */
 export type SignInOffer =
-  | { readonly kind: 'password'; readonly action: string }
+  /** With `email` and `password`. `asksEmailFirst`: with `email` alone, because the address may lead to a provider. */
+  | { readonly kind: 'password'; readonly action: string; readonly asksEmailFirst: boolean }
+  /** A link to the operator's application. */
   | { readonly kind: 'application'; readonly uri: string }
+  /** With `provider`. `isDown`: the provider does not answer at the moment. */
+  | {
+      readonly kind: 'provider'
+      readonly action: string
+      readonly id: string
+      readonly name: string
+      readonly isDown: boolean
+    }
+
+/** The page that leads to a provider by itself, at once. */
+export interface LeavePage {
+  readonly kind: 'leave'
+  /** The name of the provider. */
+  readonly provider: string
+  readonly uri: string
+}
 
 /** Why the last attempt failed. */
 export type SignInProblem =
@@ -85,6 +102,14 @@ export type SignInProblem =
   | { readonly kind: 'application-refused' }
   /** The browser came back from the operator's application without an answer. */
   | { readonly kind: 'not-answered' }
+  /** The provider does not answer. */
+  | { readonly kind: 'provider-down'; readonly provider: string }
+  /** The provider did not confirm who the user is. */
+  | { readonly kind: 'provider-failed'; readonly provider: string }
+  /** Nobody here has the account at the provider. `email`: the address that the provider named. */
+  | { readonly kind: 'no-account'; readonly provider: string; readonly email: string | undefined }
+  /** The account at the provider was linked to another account here meanwhile. */
+  | { readonly kind: 'identity-taken'; readonly provider: string }
   | { readonly kind: 'throttled'; readonly retryAfterSeconds: number }
   | { readonly kind: 'busy'; readonly retryAfterSeconds: number }
 
@@ -167,6 +192,10 @@ export type ErrorProblem =
   | 'expired'
   /** A link of an operator that was used, replaced or has expired, or whose user cannot use it. */
   | 'link-invalid'
+  /** A provider did not confirm who the user is, or did not answer, when a sign-in method was added. */
+  | 'provider-failed'
+  /** The account at a provider is a sign-in method of another account already. */
+  | 'identity-taken'
   | 'other-browser'
   | 'already-completed'
   | 'user-changed'
@@ -192,6 +221,7 @@ export interface SignedOutPage {
 
 export type Page =
   | SignInPage
+  | LeavePage
   | ConsentPage
   | ReturnPage
   | FormPostPage

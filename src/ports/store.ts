@@ -1,6 +1,7 @@
 import type { Input, Operation, OperationName, Outcome } from './operations.ts'
 import type { ClientFilter, InstallationKey, MembershipKey } from './operation-inputs.ts'
 import type { Walk, WalkedClients, WalkedGrants } from './walks.ts'
+import type { ProviderId } from '../protocol/authentication.ts'
 import type { EpochMs } from '../protocol/brand.ts'
 import type { ClockNotes } from '../protocol/clock.ts'
 import type {
@@ -24,7 +25,7 @@ import type { ClientRecord } from './records/client.ts'
 import type { DomainRuleRecord } from './records/domain-rule.ts'
 import type { ConsentKey, ConsentRecord, GrantRecord } from './records/grant.ts'
 import type { InstallationRecord, MembershipRecord, OrganizationRecord } from './records/organization.ts'
-import type { IdentityRecord } from './records/provider.ts'
+import type { IdentityProofRecord, IdentityRecord, ProviderRecord } from './records/provider.ts'
 import type { LinkRecord, SessionRecord, UserRecord } from './records/user.ts'
 import type { AdminCredentialRecord } from './records/admin.ts'
 import type { InitialTokenRecord } from './records/initial-token.ts'
@@ -123,9 +124,14 @@ export interface Reads {
     readonly from: number
     readonly limit: number
   }) => Promise<readonly AuditLinkRecord[]>
+  /** All providers, at most PROVIDER_LIMIT, in the order in which they were created. */
+  readonly listProviders: () => Promise<readonly ProviderRecord[]>
+  readonly findProvider: (id: ProviderId) => Promise<ProviderRecord | undefined>
   readonly findIdentity: (key: IdentityKey) => Promise<IdentityRecord | undefined>
   /** All identities of a user, in the order in which they were linked. */
   readonly listIdentities: (userId: UserId) => Promise<readonly IdentityRecord[]>
+  /** What a provider said about a person who has to sign in to this account first. */
+  readonly findIdentityProof: (userId: UserId) => Promise<IdentityProofRecord | undefined>
   readonly findMasterKey: () => Promise<StoredMasterKey>
   /** The check of the master key alone. A server reads it every second. */
   readonly findMasterKeyCheck: () => Promise<string | undefined>

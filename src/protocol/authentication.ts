@@ -3,6 +3,9 @@ import type { Brand, EpochMs } from './brand.ts'
 /** A provider at which users sign in. */
 export type ProviderId = Brand<string, 'ProviderId'>
 
+/** Identities of persons of the operator's application have this in the place of a provider. No provider can have the id. */
+export const APPLICATION = 'delegate' as ProviderId
+
 /** How a user authenticated. RFC 8176 §2, and `fed`: a provider authenticated the user. */
 export type AuthenticationMethod = 'pwd' | 'fed'
 

@@ -1,9 +1,4 @@
-/** What docs/audit.md says about an event, in Markdown. Without `when`, the name says it all. */
-export interface EventText {
-  readonly when?: string
-  /** The members of `details`. */
-  readonly details?: string
-}
+import { PROVIDER_EVENT_TEXTS, type EventText } from './provider-events.ts'
 
 /** Every event that the audit records. The log has most of them too, under the same name. */
 export const AUDIT_EVENT_TEXTS = {
@@ -99,7 +94,6 @@ export const AUDIT_EVENT_TEXTS = {
     details: '`purpose`: `invitation` or `reset`',
   },
   'link.used': { when: 'The user set a password with the link. Sessions and grants from before are revoked.' },
-  'user.provisioned': { when: 'A person signed in at a provider, and got an account.', details: '`provider`' },
   'interaction.answered': {
     when: "The operator's application answered. `session.started` follows if it signed the user in.",
     details: '`interaction`: its id; `answer`: `allow`, `ask`, or the error for the client',
@@ -145,6 +139,7 @@ export const AUDIT_EVENT_TEXTS = {
   'api.updated': { details: '`resource`' },
   'api.credentials-set': { when: 'The API got new credentials.', details: '`resource`' },
   'api.deleted': { details: '`resource`' },
+  ...PROVIDER_EVENT_TEXTS,
   'domain.trusted': { when: 'A domain is trusted from now on.', details: '`pattern`' },
   'domain.blocked': { when: 'A domain is blocked from now on.', details: '`pattern`' },
   'domain.forgotten': { when: 'A domain is neither trusted nor blocked any more.', details: '`pattern`' },

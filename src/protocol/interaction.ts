@@ -1,12 +1,9 @@
-import type { ProviderId } from './authentication.ts'
+import { APPLICATION } from './authentication.ts'
 import type { EpochMs } from './brand.ts'
 import type { InteractionId, OrganizationId } from './ids.ts'
 import { identityKey, type IdentityKey } from './provider-identity.ts'
 import type { Scope } from './scope.ts'
 import type { SecretHash, Secrets } from './secrets.ts'
-
-/** Identities of persons of the operator's application have this in the place of a provider. No provider can have the id. */
-export const APPLICATION = 'delegate' as ProviderId
 
 /** The key of the identity of a person of the application. No identity of a provider has the same. */
 export function subjectKey(subject: string): IdentityKey {

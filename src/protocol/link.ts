@@ -12,7 +12,12 @@ export function mintLink(secrets: Pick<Secrets, 'mint'>, userId: UserId, random:
   return secrets.mint('link', userId.slice(PREFIX.length), random)
 }
 
-/** The user that a credential of a link is for. */
+/** Makes the credential of an identity proof, which has the id of its user for the same reason. */
+export function mintIdentityProof(secrets: Pick<Secrets, 'mint'>, userId: UserId, random: Random): MintedCredential {
+  return secrets.mint('identity-proof', userId.slice(PREFIX.length), random)
+}
+
+/** The user that a credential of a link, or of an identity proof, is for. */
 export function userIdOfLink(id: string): UserId {
   return `${PREFIX}${id}` as UserId
 }

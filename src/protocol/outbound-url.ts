@@ -39,6 +39,26 @@ export function checkOutboundUrl(text: string, policy: OutboundPolicy): Outbound
   return portFault === undefined ? { kind: 'usable', url } : refused(portFault)
 }
 
+/**
+ * Checks a URL of a provider at which users sign in. The hosts that the operator named may have private addresses, no dot, and any
+ * port; on a loopback issuer also http. The other hosts come from the provider's metadata, so they are checked as those of clients
+ * are (threats.md UP-14).
+ */
+export function checkProviderUrl(
+  text: string,
+  policy: OutboundPolicy,
+  privateHosts: readonly string[],
+): OutboundUrlVerdict {
+  const reading = readUri(text)
+  if (reading.kind === 'refused') return reading
+  const { url } = reading
+  if (!privateHosts.includes(url.hostname)) return checkOutboundUrl(url.href, policy)
+  const isLocal = policy.loopbackExcept !== undefined && isLoopbackHost(url.hostname)
+  if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isLocal)) return refused('does not use https')
+  if (url.origin === new URL(policy.issuer).origin) return refused('leads to this server itself')
+  return { kind: 'usable', url }
+}
+
 function findLoopbackFault(port: number | undefined, { loopbackExcept }: OutboundPolicy): string | undefined {
   if (loopbackExcept === undefined) return 'leads to this computer'
   return port === undefined || loopbackExcept.includes(port) ? 'leads to this server itself' : undefined

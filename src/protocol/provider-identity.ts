@@ -1,9 +1,35 @@
 import { createHash } from 'node:crypto'
+import { EMAIL_LIMIT, normalizeEmail } from './account.ts'
 import type { ProviderId } from './authentication.ts'
 import type { Brand } from './brand.ts'
+import { parseDisplayText } from './display-text.ts'
+import { DOMAIN_FORM, type ProviderSettings } from './provider.ts'
 
 /** Names an identity in the store. */
 export type IdentityKey = Brand<string, 'IdentityKey'>
+
+/** What a provider said about a person: the claims of an ID token (OpenID Connect Core §5.1), or the same of GitHub. */
+export type ProviderClaims = Readonly<Record<string, unknown>>
+
+/** A person as a provider knows one. */
+export interface ProviderIdentity {
+  /** Unique at the provider, and never given to another person. */
+  readonly subject: string
+  /** The address as accounts have it. undefined: the provider gave none that can be one. */
+  readonly email: string | undefined
+  /** Whether the provider's word proves that the address is the person's. */
+  readonly isEmailTrusted: boolean
+  /** Whether the address is proved and of a domain of the provider. */
+  readonly isWithinDomains: boolean
+  readonly name: string | undefined
+}
+
+/** Bytes. OpenID Connect Core §2 allows 255 characters of ASCII. */
+const SUBJECT_LIMIT = 255
+/** The part before the @ has no quotes and no other @, so that every reader finds the same domain (threats.md UP-08). */
+const ADDRESS = /^[^\s@"\\,;:<>()[\]\p{C}]+@([^@]+)$/u
+/** Google proves addresses of its own domain, and of the domain in `hd`. */
+const GOOGLE_MAIL = 'gmail.com'
 
 /**
  * The key of an identity. It is not keyed by a secret: it must stay the same if the root secret is replaced. The issuer is part of
@@ -16,4 +42,68 @@ export function identityKey(
   return createHash('sha256')
     .update(JSON.stringify([id, issuer, subject]))
     .digest('base64url') as IdentityKey
+}
+
+/**
+ * Reads what a provider said about a person. Returns undefined without a usable subject.
+ *
+ * An address is trusted (threats.md UP-01, UP-02, UP-09):
+ *
+ * - `none`: never.
+ * - `claim`: if `email_verified` is the boolean true. With a domain claim, that claim must also name the domain of the address, or
+ *   the address must be of Google Mail: a personal account may have the address of a company.
+ * - `domains`: also without `email_verified`, if its domain is one of the provider. This is for providers of one organization, such as
+ *   one tenant of Entra. `xms_edov` must not be false there.
+ */
+export function judgeIdentity(settings: ProviderSettings, claims: ProviderClaims): ProviderIdentity | undefined {
+  const subject = readSubject(settings, claims)
+  if (subject === undefined) return undefined
+  const address = readAddress(claims['email'])
+  const name = typeof claims['name'] === 'string' ? parseDisplayText(claims['name']) : undefined
+  if (address === undefined) {
+    return { subject, email: undefined, isEmailTrusted: false, isWithinDomains: false, name }
+  }
+  const isOfProvider = settings.domains.includes(address.domain)
+  const isEmailTrusted = isTrusted(settings, claims, address.domain, isOfProvider)
+  return { subject, email: address.email, isEmailTrusted, isWithinDomains: isEmailTrusted && isOfProvider, name }
+}
+
+/** The domain of an address that a person typed or an account has; undefined: the text has no domain that a provider could have. */
+export function domainOf(email: string): string | undefined {
+  return readAddress(email)?.domain
+}
+
+function readSubject({ subjectClaim }: ProviderSettings, { sub, tid, oid }: ProviderClaims): string | undefined {
+  const parts = subjectClaim === 'sub' ? [sub] : [tid, oid]
+  if (!parts.every((part) => typeof part === 'string' && part !== '')) return undefined
+  const subject = parts.join('/')
+  return Buffer.byteLength(subject) <= SUBJECT_LIMIT ? subject : undefined
+}
+
+/** An address whose normal form is another one could be that of another person, so it is not accepted. */
+function readAddress(claim: unknown): { readonly email: string; readonly domain: string } | undefined {
+  if (typeof claim !== 'string' || claim.length > EMAIL_LIMIT) return undefined
+  const email = claim.toLowerCase()
+  const domain = ADDRESS.exec(email)?.[1]
+  if (domain === undefined || !DOMAIN_FORM.test(domain) || normalizeEmail(claim) !== email) return undefined
+  return { email, domain }
+}
+
+function isTrusted(
+  { emailTrust, domainClaim }: ProviderSettings,
+  claims: ProviderClaims,
+  domain: string,
+  isOfProvider: boolean,
+): boolean {
+  if (emailTrust === 'none' || isDenied(claims['xms_edov'])) return false
+  const isOfOrganization =
+    domainClaim === undefined || claims[domainClaim] === domain || (domainClaim === 'hd' && domain === GOOGLE_MAIL)
+  if (!isOfOrganization) return false
+  if (claims['email_verified'] === true) return true
+  return emailTrust === 'domains' && isOfProvider && claims['email_verified'] === undefined
+}
+
+/** Entra sends the claim as a boolean, a number or a text. */
+function isDenied(claim: unknown): boolean {
+  return claim === false || claim === 0 || claim === '0' || claim === 'false'
 }

@@ -23,6 +23,7 @@ const KINDS = {
   'initial-token': { prefix: 'git_', generations: false },
   interaction: { prefix: 'gin_', generations: false },
   link: { prefix: 'gln_', generations: false },
+  'identity-proof': { prefix: 'gup_', generations: false },
   session: { prefix: 'gss_', generations: false },
   browser: { prefix: 'gbr_', generations: false },
 } as const
@@ -92,6 +93,7 @@ export type DigestPurpose =
   | 'shared-client'
   | 'client-assertion'
   | 'session-id'
+  | 'upstream'
   | 'store-check'
   | 'audit'
   | 'backup'

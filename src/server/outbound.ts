@@ -1,7 +1,26 @@
 import type { Config } from '../config/config.ts'
 import { OUTBOUND_LIMITS, openOutboundClient, type OutboundOptions } from '../outbound/outbound-client.ts'
+import { decrypt, encrypt } from '../keys/encryption.ts'
+import type { Context } from '../ports/context.ts'
 import type { OutboundClient } from '../ports/outbound.ts'
+import type { Upstream, UpstreamObserver } from '../ports/upstream.ts'
+import type { Secrets } from '../protocol/secrets.ts'
+import { openUpstream } from '../upstream/upstream.ts'
 import { VERSION } from './version.ts'
+
+/** Opens the sign-in at providers. */
+export function openProviders(
+  { encryptionKey }: Pick<Secrets, 'encryptionKey'>,
+  context: Pick<Context, 'clock' | 'outbound' | 'random'>,
+  observe: UpstreamObserver,
+): Upstream {
+  return openUpstream({
+    ...context,
+    encrypt: (name, secret) => encrypt(Buffer.from(secret), name, context.random, encryptionKey),
+    decrypt: (name, text) => decrypt(text, name, encryptionKey).toString(),
+    observe,
+  })
+}
 
 /** Opens the way out of this process, as it is configured. */
 export function openOutbound(

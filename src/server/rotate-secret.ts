@@ -32,6 +32,8 @@ export interface EndedCredentials {
   readonly apis: readonly string[]
   /** Names of the administrators' credentials that are neither revoked nor expired. */
   readonly administrators: readonly string[]
+  /** Ids of the providers whose secrets have to be set again: they were encrypted under the former master key. */
+  readonly providers: readonly string[]
 }
 
 const PAGE = 1000
@@ -170,15 +172,17 @@ async function finish(store: Store, config: Config, { masterKey }: UnlockedMaste
 
 async function findEndingCredentials({ clock, store }: Pick<Context, 'clock' | 'store'>): Promise<EndedCredentials> {
   const now = clock()
-  const [apis, administrators] = await Promise.all([
+  const [apis, administrators, providers] = await Promise.all([
     store.listApis(),
     store.listAdminCredentials({ before: undefined, limit: PAGE }),
+    store.listProviders(),
   ])
   return {
     apis: apis.filter(({ credentials }) => credentials !== undefined).map(({ resource }) => resource),
     administrators: administrators
       .filter(({ revokedAt, expiresAt }) => revokedAt === undefined && now < expiresAt)
       .map(({ name }) => name),
+    providers: providers.map(({ id }) => id),
   }
 }
 

@@ -9,7 +9,7 @@ import { listenForAdmin, logAnswers, openAdmin } from './admin.ts'
 import { openStore, startAuditRecorder, type OpenedStore } from './audit.ts'
 import { openKeys, startKeepingKeys } from './keys.ts'
 import { openNodeClock, type NodeClock } from './node-clock.ts'
-import { openOutbound } from './outbound.ts'
+import { openOutbound, openProviders } from './outbound.ts'
 import {
   openStoredSecrets,
   refuseOtherIssuer,
@@ -202,6 +202,12 @@ async function makeContext(
     passwords: openPasswords(random),
     budgets,
     outbound,
+    upstream: openProviders(
+      secrets,
+      { clock, outbound, random },
+      telemetry?.metrics.countUpstream ?? (() => undefined),
+    ),
+    providers: openCachedValue(store.listProviders, clock),
     documentLoads: openSingleFlight(),
     spentBuckets: openSpentBuckets(),
     sharedKeys: openRecentlyUsed(SHARED_KEYS),

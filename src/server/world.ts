@@ -1,5 +1,6 @@
 import type { Config } from '../config/config.ts'
-import { SYSTEM_NETWORK, type Network } from '../outbound/outbound-client.ts'
+import { SYSTEM_NETWORK } from '../outbound/outbound-client.ts'
+import type { Network } from '../outbound/target.ts'
 import type { Store } from '../ports/store.ts'
 import type { EpochMs } from '../protocol/brand.ts'
 import type { Random } from '../protocol/ids.ts'

@@ -1,8 +1,26 @@
 import type { IdentityOperations } from '../ports/identity-operations.ts'
-import { when, type OperationRow } from './operation-row.ts'
+import type { AuditEvent } from '../ports/records/audit.ts'
+import type { ProviderRecord } from '../ports/records/provider.ts'
+import type { AuditEventName } from '../protocol/event-names.ts'
+import type { ProviderId } from '../protocol/authentication.ts'
+import { idOf, when, type OperationRow } from './operation-row.ts'
 
-/** The rows of OPERATIONS for the accounts that users have elsewhere. */
+/** The rows of OPERATIONS for providers, and for the accounts that users have there. */
 export const IDENTITY_OPERATIONS: { readonly [Name in keyof IdentityOperations]: OperationRow<Name> } = {
+  createProvider: { cache: 'kept', event: when('created', aboutSettings('provider.created')) },
+  updateProvider: { cache: 'kept', event: when('changed', aboutSettings('provider.updated')) },
+  disableProvider: { cache: 'kept', event: when('changed', aboutProvider('provider.disabled')) },
+  enableProvider: { cache: 'kept', event: when('changed', aboutProvider('provider.enabled')) },
+  deleteProvider: { cache: 'kept', event: when('deleted', aboutProvider('provider.deleted')) },
+  linkIdentity: {
+    // It may end the memberships of the user.
+    cache: 'cleared',
+    event: when('linked', ({ identity: { userId, providerId }, reason: { kind } }) => ({
+      event: 'identity.linked',
+      userId,
+      details: { provider: providerId, reason: kind },
+    })),
+  },
   provisionUser: {
     cache: 'kept',
     event: when('created', ({ identity: { userId, providerId } }) => ({
@@ -13,4 +31,28 @@ export const IDENTITY_OPERATIONS: { readonly [Name in keyof IdentityOperations]:
   },
   // The sign-in has an event of its own.
   useIdentity: { cache: 'kept', event: 'no-event' },
+  unlinkIdentity: {
+    cache: 'kept',
+    event: when('unlinked', ({ userId, providerId }) => ({
+      event: 'identity.unlinked',
+      userId,
+      details: { provider: providerId },
+    })),
+  },
+  createIdentityProof: { cache: 'kept', event: 'no-event' },
+}
+
+function aboutSettings(event: AuditEventName) {
+  return ({ id, settings }: Pick<ProviderRecord, 'id' | 'settings'>): AuditEvent => ({
+    event,
+    organizationId: settings.organizationId,
+    details: { provider: id, client_id: settings.clientId },
+  })
+}
+
+function aboutProvider(event: AuditEventName) {
+  return (input: ProviderId | { readonly id: ProviderId }): AuditEvent => ({
+    event,
+    details: { provider: idOf(input) },
+  })
 }

@@ -1,14 +1,42 @@
-import type { IdentityRecord } from '../ports/records/provider.ts'
-import { bigint, table, text } from './table.ts'
+import type { IdentityProofRecord, IdentityRecord, ProviderRecord } from '../ports/records/provider.ts'
+import { PROVIDER_TEMPLATES, type ProviderSettings } from '../protocol/provider.ts'
+import { bigint, group, json, table, text } from './table.ts'
 
-/** The tables of the accounts that users have elsewhere, as in tables.ts. */
+/** The tables of providers and of the accounts that users have there, as in tables.ts. */
 
-export const IDENTITIES = table<IdentityRecord>({
-  key: text('identity_key'),
-  userId: text('user_id'),
-  providerId: text('provider_id'),
-  subject: text('subject'),
-  email: text('email'),
-  linkedAt: bigint('linked_at'),
-  usedAt: bigint('used_at'),
+/** The members are stored in one order, because an update compares the text. */
+const settings = json<ProviderSettings>(
+  'settings',
+  (declared) => Object.fromEntries(Object.entries(declared).toSorted(([one], [other]) => (one < other ? -1 : 1))),
+  (stored) => ({ ...PROVIDER_TEMPLATES.oidc, ...(stored as ProviderSettings) }),
+)
+
+/** The column that an update compares with what its caller read. */
+export const PROVIDER_SETTINGS = table<Pick<ProviderRecord, 'settings'>>({ settings })
+
+export const PROVIDERS = table<ProviderRecord>({
+  id: text('provider_id'),
+  settings,
+  encryptedSecret: text('encrypted_secret'),
+  createdAt: bigint('created_at'),
+  disabledAt: bigint('disabled_at'),
+})
+
+const identity = {
+  key: text<IdentityRecord['key']>('identity_key'),
+  userId: text<IdentityRecord['userId']>('user_id'),
+  providerId: text<IdentityRecord['providerId']>('provider_id'),
+  subject: text<string>('subject'),
+  email: text<string | undefined>('email'),
+  linkedAt: bigint<IdentityRecord['linkedAt']>('linked_at'),
+  usedAt: bigint<IdentityRecord['usedAt']>('used_at'),
+}
+
+export const IDENTITIES = table<IdentityRecord>(identity)
+
+export const IDENTITY_PROOFS = table<IdentityProofRecord>({
+  identity: group<IdentityRecord>(identity),
+  hash: text('proof_hash'),
+  browserHash: text('browser_hash'),
+  expiresAt: bigint('expires_at'),
 })

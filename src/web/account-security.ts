@@ -5,6 +5,7 @@ import { layout } from './layout.ts'
 import type { View } from './layout.ts'
 import { hiddenFields, html, isolate } from './markup.ts'
 import type { Fragment, Markup } from './markup.ts'
+import { ago } from './spans.ts'
 
 /** How the user can sign in, and the forms that change it. */
 export function securityPage(view: View, page: SecurityPage): Markup {
@@ -13,20 +14,73 @@ export function securityPage(view: View, page: SecurityPage): Markup {
     hasProblem: problem !== undefined,
     main: [
       methods.length === 0 ? html`<p class="part">${view.texts.account.noMethods}</p>` : undefined,
-      ...methods.map((method) => ownMethod(view, page, method)),
+      ...methods.filter(({ kind }) => kind !== 'provider').map((method) => ownMethod(view, page, method)),
+      confirmUri === undefined ? addable(view, page) : undefined,
       methods.length > 0 && confirmUri !== undefined ? confirmation(view, confirmUri) : undefined,
     ],
   })
 }
 
-function ownMethod(view: View, page: SecurityPage, method: OwnMethod): Markup {
+function ownMethod(view: View, page: SecurityPage, method: OwnMethod): Fragment {
   switch (method.kind) {
     case 'password':
       return password(view, page, method)
+    case 'identity':
+      return identity(view, page, method)
+    case 'provider':
+      return undefined
   }
 }
 
-function password(view: View, { frame, confirmUri, problem }: SecurityPage, { isSet, username }: OwnMethod): Markup {
+/** An account at a provider, and the form that removes it. */
+function identity(
+  { texts: { account: texts, momentsAgo }, language }: View,
+  { frame, confirmUri }: SecurityPage,
+  { name, email, linkedSecondsAgo, usedSecondsAgo, hidden }: Extract<OwnMethod, { readonly kind: 'identity' }>,
+): Markup {
+  const used = texts.identityUsed(
+    ago(language, linkedSecondsAgo) ?? momentsAgo,
+    ago(language, usedSecondsAgo) ?? momentsAgo,
+  )
+  const button = html`<div class="buttons">
+    <button class="button" type="submit"><span>${texts.disconnect(isolate(name))}</span></button>
+  </div>`
+  const removal =
+    hidden === undefined
+      ? html`<p class="small muted after">${texts.onlyMethod}</p>`
+      : accountForm(frame.pages.security, frame.csrf, hidden, button)
+  return html`<section class="part">
+    <h2>${isolate(name)}</h2>
+    <p>${email === undefined ? texts.identity : texts.identityOf(isolate(email))}</p>
+    <p class="small muted">${used}</p>
+    ${confirmUri === undefined ? removal : undefined}
+  </section>`
+}
+
+/** The providers that the user can add. */
+function addable({ texts: { account: texts } }: View, { frame, methods }: SecurityPage): Fragment {
+  const offers = methods.filter((method) => method.kind === 'provider')
+  if (offers.length === 0) return undefined
+  return html`<section class="part" aria-labelledby="add-heading">
+    <h2 id="add-heading">${texts.addMethod}</h2>
+    ${offers.map(({ name, hidden }) =>
+      accountForm(
+        frame.pages.security,
+        frame.csrf,
+        hidden,
+        html`<div class="buttons">
+          <button class="button" type="submit"><span>${texts.add(isolate(name))}</span></button>
+        </div>`,
+      ),
+    )}
+  </section>`
+}
+
+function password(
+  view: View,
+  { frame, confirmUri, problem }: SecurityPage,
+  { isSet, username }: Extract<OwnMethod, { readonly kind: 'password' }>,
+): Markup {
   const texts = view.texts.account
   const content = [
     passwordFields(view, username, problem),
@@ -49,13 +103,31 @@ export function linkPage(view: View, page: LinkPage): Markup {
   return layout(view, {
     title: page.problem === undefined ? title : view.texts.titleWithError(title),
     main: html`<h1>${isInvitation ? texts.invitationHeading(isolate(branding.name)) : texts.resetHeading}</h1>
-      <p class="lead">${texts.linkFor(accountName(page.account))}</p>
-      ${isInvitation ? undefined : html`<p class="lead">${texts.resetConsequence}</p>`}
-      <form method="post" action="${page.action}" novalidate>
-        ${hiddenFields(page.hidden)} ${passwordFields(view, page.username, page.problem)}
-        <div class="buttons"><button class="button main" type="submit">${texts.setPassword}</button></div>
-      </form>`,
+      ${page.providers.map(({ id, name }) => acceptForm(view, page, id, name))} ${linkPassword(view, page)}`,
   })
+}
+
+/** The form that adds an account at a provider to the link's user. */
+function acceptForm({ texts }: View, { action, hidden }: LinkPage, provider: string, name: string): Markup {
+  return html`<form method="post" action="${action}">
+    ${hiddenFields({ ...hidden, provider })}
+    <div class="buttons">
+      <button class="button" type="submit"><span>${texts.account.acceptWith(isolate(name))}</span></button>
+    </div>
+  </form>`
+}
+
+function linkPassword(view: View, page: LinkPage): Fragment {
+  const texts = view.texts.account
+  const account = accountName(page.account)
+  if (page.username === undefined) return html`<p class="lead">${texts.linkWithoutPassword(account)}</p>`
+  return html`${page.providers.length === 0 ? undefined : html`<p class="or small muted">${view.texts.or}</p>`}
+    <p class="lead">${texts.linkFor(account)}</p>
+    ${page.purpose === 'invitation' ? undefined : html`<p class="lead">${texts.resetConsequence}</p>`}
+    <form method="post" action="${page.action}" novalidate>
+      ${hiddenFields(page.hidden)} ${passwordFields(view, page.username, page.problem)}
+      <div class="buttons"><button class="button main" type="submit">${texts.setPassword}</button></div>
+    </form>`
 }
 
 export function linkUsedPage(view: View, { accountUri }: LinkUsedPage): Markup {

@@ -37,6 +37,14 @@ export interface AccountTexts {
   readonly end: string
   readonly endOthers: string
 
+  readonly addMethod: string
+  readonly add: (provider: Markup) => Markup
+  readonly identityOf: (email: Markup) => Markup
+  readonly identity: string
+  readonly identityUsed: (linked: string, used: string) => string
+  readonly disconnect: (provider: Markup) => Markup
+  readonly onlyMethod: string
+  readonly acceptWith: (provider: Markup) => Markup
   readonly password: string
   readonly hasPassword: string
   readonly hasNoPassword: string
@@ -59,6 +67,7 @@ export interface AccountTexts {
   readonly invitationTitle: string
   readonly resetHeading: string
   readonly linkFor: (account: Markup) => Markup
+  readonly linkWithoutPassword: (account: Markup) => Markup
   readonly resetConsequence: string
   readonly setPassword: string
   readonly linkUsedHeading: string

@@ -16,6 +16,8 @@ export interface Content {
   /** Only the server's own text: a client's name must not appear in the title bar. */
   readonly title: string
   readonly main: Fragment
+  /** The address that the browser goes to at once. */
+  readonly refresh?: string
 }
 
 /** Renders a whole document: a card with the operator's name above the page's content, and the legal links below. */
@@ -28,6 +30,7 @@ export function layout(view: View, content: Content): Markup {
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="light dark" />
         <meta name="robots" content="noindex" />
+        ${content.refresh === undefined ? undefined : html`<meta http-equiv="refresh" content="0; url=${href(content.refresh)}" />`}
         <title>${texts.title(content.title, branding.name)}</title>
         ${styleElement}
       </head>

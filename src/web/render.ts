@@ -10,7 +10,7 @@ import { href, styleElement } from './markup.ts'
 import type { Markup } from './markup.ts'
 import { errorPage, REQUEST_ID, signedOutPage, signOutPage } from './message.ts'
 import { returnPage } from './return.ts'
-import { signInPage } from './sign-in.ts'
+import { leavePage, signInPage } from './sign-in.ts'
 import { stylesheet } from './stylesheet.ts'
 import { translations } from './translations.ts'
 
@@ -53,6 +53,8 @@ function template(view: View, page: Page): Markup {
   switch (page.kind) {
     case 'sign-in':
       return signInPage(view, page)
+    case 'leave':
+      return leavePage(view, page)
     case 'consent':
       return consentPage(view, page)
     case 'return':

@@ -1,17 +1,18 @@
-import type { SignInOffer, SignInPage, SignInProblem } from '../ports/pages.ts'
+import type { LeavePage, SignInOffer, SignInPage, SignInProblem } from '../ports/pages.ts'
 import { clientName } from './client.ts'
 import { stop } from './icons.ts'
 import { layout } from './layout.ts'
 import type { View } from './layout.ts'
-import { hiddenFields, html, isolate } from './markup.ts'
+import { hiddenFields, href, html, isolate } from './markup.ts'
 import type { Fragment, Markup } from './markup.ts'
 import { inAWhile } from './spans.ts'
+import type { Texts } from './texts.ts'
 
 type Field = 'email' | 'password'
 
 /** The message about the last attempt, and the fields that it is about. */
 interface Complaint {
-  readonly text: string
+  readonly text: string | Markup
   readonly fields: readonly Field[]
 }
 
@@ -24,6 +25,7 @@ export function signInPage(view: View, page: SignInPage): Markup {
     main: html`<h1>${texts.signIn}</h1>
       <p class="lead muted">${continuation(view, page)}</p>
       ${complaint === undefined || complaint.fields.length === 1 ? undefined : general(complaint)}
+      ${connection(view, page)}
       ${page.offers.length === 0 ? html`<p class="part">${texts.noSignInMethod}</p>` : undefined}
       ${page.offers.map((offer) => offerForm(view, page, offer, complaint))}`,
   })
@@ -32,42 +34,92 @@ export function signInPage(view: View, page: SignInPage): Markup {
 function offerForm(view: View, page: SignInPage, offer: SignInOffer, complaint: Complaint | undefined): Markup {
   switch (offer.kind) {
     case 'password':
-      return passwordForm(view, page, offer.action, complaint)
+      return passwordForm(view, page, offer, complaint)
+    case 'provider':
+      return providerForm(view, page, offer)
     case 'application':
       return html`<div class="buttons"><a class="button main" href="${offer.uri}">${view.texts.signIn}</a></div>`
   }
 }
 
-function passwordForm({ texts }: View, page: SignInPage, action: string, complaint: Complaint | undefined): Markup {
-  return html`<form method="post" action="${action}" novalidate>
-    ${hiddenFields(page.hidden)}
-    <div class="field">
-      <label for="email">${texts.email}</label>
-      <input
-        id="email"
-        name="email"
-        type="email"
-        value="${page.email}"
-        autocomplete="username"
-        autocapitalize="none"
-        spellcheck="false"
-        ${focus(page, complaint, 'email')}${blame(complaint, 'email')}
-      />
-      ${beside(complaint, 'email')}
+/** The page that leads to a provider at once. The link is for browsers that do not. */
+export function leavePage(view: View, { provider, uri }: LeavePage): Markup {
+  const { texts } = view
+  return layout(view, {
+    title: texts.leaveTitle,
+    refresh: uri,
+    main: html`<h1>${texts.leaveHeading(isolate(provider))}</h1>
+      <p class="lead">${texts.leaveHint(isolate(provider))}</p>
+      <div class="buttons"><a class="button main" href="${href(uri)}">${texts.continue}</a></div>`,
+  })
+}
+
+/** Why the user has to sign in to an account first. */
+function connection({ texts }: View, { connecting }: SignInPage): Fragment {
+  if (connecting === undefined) return undefined
+  return html`<p class="notice" role="status"><span>${texts.signInToConnect(isolate(connecting))}</span></p>`
+}
+
+function providerForm(
+  { texts }: View,
+  page: SignInPage,
+  offer: Extract<SignInOffer, { readonly kind: 'provider' }>,
+): Markup {
+  const hint = `down-${offer.id}`
+  return html`<form class="provider" method="post" action="${offer.action}">
+    ${hiddenFields({ ...page.hidden, provider: offer.id })}
+    <div class="buttons">
+      <button class="button" type="submit" ${offer.isDown ? html` aria-describedby="${hint}"` : undefined}>
+        <span>${texts.continueWith(isolate(offer.name))}</span>
+      </button>
     </div>
-    <div class="field">
-      <label for="password">${texts.password}</label>
-      <input
-        id="password"
-        name="password"
-        type="password"
-        autocomplete="current-password"
-        ${focus(page, complaint, 'password')}${blame(complaint, 'password')}
-      />
-      ${beside(complaint, 'password')}
-    </div>
-    <div class="buttons"><button class="button main" type="submit">${texts.signIn}</button></div>
+    ${offer.isDown ? html`<p class="small muted" id="${hint}">${texts.providerAway}</p>` : undefined}
   </form>`
+}
+
+function passwordForm(
+  { texts }: View,
+  page: SignInPage,
+  { action, asksEmailFirst }: Extract<SignInOffer, { readonly kind: 'password' }>,
+  complaint: Complaint | undefined,
+): Markup {
+  const isAmong = page.offers.length > 1
+  return html`${isAmong ? html`<p class="or small muted">${texts.or}</p>` : undefined}
+    <form method="post" action="${action}" novalidate>
+      ${hiddenFields(page.hidden)}
+      <div class="field">
+        <label for="email">${texts.email}</label>
+        <input
+          id="email"
+          name="email"
+          type="email"
+          value="${page.email}"
+          autocomplete="username"
+          autocapitalize="none"
+          spellcheck="false"
+          ${focus(page, complaint, 'email')}${blame(complaint, 'email')}
+        />
+        ${beside(complaint, 'email')}
+      </div>
+      ${asksEmailFirst ? undefined : passwordField(texts, page, complaint)}
+      <div class="buttons">
+        <button class="button main" type="submit">${asksEmailFirst ? texts.continue : texts.signIn}</button>
+      </div>
+    </form>`
+}
+
+function passwordField(texts: Texts, page: SignInPage, complaint: Complaint | undefined): Markup {
+  return html`<div class="field">
+    <label for="password">${texts.password}</label>
+    <input
+      id="password"
+      name="password"
+      type="password"
+      autocomplete="current-password"
+      ${focus(page, complaint, 'password')}${blame(complaint, 'password')}
+    />
+    ${beside(complaint, 'password')}
+  </div>`
 }
 
 /** Names the client that the user continues to, and its destination. */
@@ -96,17 +148,29 @@ function describe({ texts, language }: View, problem: SignInProblem): Complaint 
       return { text: texts.passwordTooLong, fields: ['password'] }
     case 'method-off':
       return { text: texts.methodOff, fields: [] }
-    case 'account-refused':
-      return { text: texts.accountRefused, fields: [] }
     case 'application-refused':
       return { text: texts.applicationRefused, fields: [] }
     case 'not-answered':
       return { text: texts.notAnswered, fields: [] }
+    case 'provider-down':
+      return { text: texts.providerDown(isolate(problem.provider)), fields: [] }
+    case 'provider-failed':
+      return { text: texts.providerFailed(isolate(problem.provider)), fields: [] }
+    case 'account-refused':
+      return { text: texts.accountRefused, fields: [] }
+    case 'no-account':
+      return { text: noAccount(texts, problem), fields: [] }
+    case 'identity-taken':
+      return { text: texts.identityTaken(isolate(problem.provider)), fields: [] }
     case 'throttled':
       return { text: texts.throttled(inAWhile(language, problem.retryAfterSeconds)), fields: [] }
     case 'busy':
       return { text: texts.busy(inAWhile(language, problem.retryAfterSeconds)), fields: [] }
   }
+}
+
+function noAccount(texts: Texts, { provider, email }: Extract<SignInProblem, { readonly kind: 'no-account' }>): Markup {
+  return email === undefined ? texts.noAccount(isolate(provider)) : texts.noAccountOf(isolate(email), isolate(provider))
 }
 
 /** A problem of both fields or of neither is shown above the form. */

@@ -98,6 +98,9 @@ input:focus-visible, select:focus-visible { outline-offset: 0; border-color: var
 .error { display: flex; gap: 8px; margin-top: 8px; color: var(--danger); font-size: .875rem; line-height: 1.25rem; }
 .buttons { display: flex; gap: 12px; margin-top: 24px; }
 .button { flex: 1; display: flex; align-items: center; justify-content: center; min-height: 44px; padding: 8px 16px; border: 1px solid var(--field); border-radius: 8px; background: var(--card); color: var(--text); font: inherit; font-weight: 600; text-align: center; text-decoration: none; cursor: pointer; }
+.provider .buttons { margin-top: 12px; }
+.or { display: flex; align-items: center; gap: 12px; margin-top: 20px; }
+.or::before, .or::after { content: ""; flex: 1; border-top: 1px solid var(--line); }
 .button:hover { background: var(--hover); }
 .main { border-color: var(--ink); background: var(--fill); color: var(--fill-text); }
 .main:hover { background: var(--fill-hover); }

@@ -38,6 +38,24 @@ export const english: Texts = {
   notAnswered: 'You are not signed in yet, because there was no answer. Try again in a moment.',
   methodOff: 'You cannot sign in that way here any more. Nothing was done.',
   noSignInMethod: 'There is no way to sign in here right now. Tell the operator.',
+  or: 'or',
+  continue: 'Continue',
+  continueWith: (provider) => html`Continue with ${provider}`,
+  providerAway: 'It does not answer right now. You can try it all the same.',
+  providerDown: (provider) =>
+    html`${provider} does not answer right now. Try again in a minute, or sign in another way.`,
+  providerFailed: (provider) => html`${provider} did not confirm who you are. Try again, or sign in another way.`,
+  noAccount: (provider) =>
+    html`You have no account here with ${provider}. Ask the operator of this site to invite you.`,
+  noAccountOf: (email, provider) =>
+    html`No account here belongs to ${email} at ${provider}. Ask the operator of this site to invite you.`,
+  identityTaken: (provider) => html`Your account at ${provider} was connected a moment ago. Sign in once more.`,
+  signInToConnect: (provider) =>
+    html`You already have an account here. Sign in to it once to connect ${provider}. From then on you can sign in with
+    either.`,
+  leaveTitle: 'Continue to sign in',
+  leaveHeading: (provider) => html`Continue to ${provider}`,
+  leaveHint: (provider) => html`You sign in at ${provider}, and then come back here.`,
   throttled: (when) => `Too many attempts. Try again ${when}.`,
   busy: (when) => `Many people are signing in right now. Try again ${when}.`,
 
@@ -144,6 +162,16 @@ export const english: Texts = {
       heading: 'This link does not work any more',
       happened: 'It was used, replaced by a newer one, or is too old. Or it is incomplete.',
       todo: 'Check that you copied the whole link. Otherwise ask the operator for a new one.',
+    },
+    'provider-failed': {
+      heading: 'The provider did not confirm who you are',
+      happened: 'You cancelled it there, or the provider does not answer right now. Nothing was changed.',
+      todo: 'Go back and try again in a minute.',
+    },
+    'identity-taken': {
+      heading: 'That account is connected already',
+      happened: 'The account that you signed in to at the provider belongs to an account here. Nothing was changed.',
+      todo: 'Sign in with it, or use another account at the provider.',
     },
     'other-browser': {
       heading: 'This was started in another browser',

@@ -38,6 +38,27 @@ export const german: Texts = {
   notAnswered: 'Sie sind noch nicht angemeldet, weil keine Antwort kam. Versuchen Sie es gleich noch einmal.',
   methodOff: 'Auf diesem Weg können Sie sich hier nicht mehr anmelden. Es ist nichts geschehen.',
   noSignInMethod: 'Zurzeit gibt es hier keinen Weg, sich anzumelden. Sagen Sie es dem Betreiber.',
+  or: 'oder',
+  continue: 'Weiter',
+  continueWith: (provider) => html`Weiter mit ${provider}`,
+  providerAway: 'Der Anbieter antwortet gerade nicht. Sie können es trotzdem versuchen.',
+  providerDown: (provider) =>
+    html`${provider} antwortet gerade nicht. Versuchen Sie es in einer Minute noch einmal, oder melden Sie sich anders
+    an.`,
+  providerFailed: (provider) =>
+    html`${provider} hat nicht bestätigt, wer Sie sind. Versuchen Sie es noch einmal, oder melden Sie sich anders an.`,
+  noAccount: (provider) =>
+    html`Sie haben hier kein Konto mit ${provider}. Bitten Sie den Betreiber dieser Seite um eine Einladung.`,
+  noAccountOf: (email, provider) =>
+    html`Zu ${email} bei ${provider} gehört hier kein Konto. Bitten Sie den Betreiber dieser Seite um eine Einladung.`,
+  identityTaken: (provider) =>
+    html`Ihr Konto bei ${provider} wurde gerade eben verbunden. Melden Sie sich noch einmal an.`,
+  signInToConnect: (provider) =>
+    html`Sie haben hier schon ein Konto. Melden Sie sich einmal damit an, um ${provider} zu verbinden. Danach können Sie
+    sich mit beidem anmelden.`,
+  leaveTitle: 'Weiter zur Anmeldung',
+  leaveHeading: (provider) => html`Weiter zu ${provider}`,
+  leaveHint: (provider) => html`Sie melden sich bei ${provider} an und kommen dann hierher zurück.`,
   throttled: (when) => `Zu viele Versuche. Versuchen Sie es ${when} noch einmal.`,
   busy: (when) => `Gerade melden sich sehr viele Menschen an. Versuchen Sie es ${when} noch einmal.`,
 
@@ -150,6 +171,17 @@ export const german: Texts = {
       heading: 'Dieser Link gilt nicht mehr',
       happened: 'Er wurde benutzt, durch einen neueren ersetzt oder ist zu alt. Oder er ist unvollständig.',
       todo: 'Prüfen Sie, ob Sie den ganzen Link kopiert haben. Sonst bitten Sie den Betreiber um einen neuen.',
+    },
+    'provider-failed': {
+      heading: 'Der Anbieter hat nicht bestätigt, wer Sie sind',
+      happened: 'Sie haben dort abgebrochen, oder der Anbieter antwortet gerade nicht. Es wurde nichts geändert.',
+      todo: 'Gehen Sie zurück und versuchen Sie es in einer Minute noch einmal.',
+    },
+    'identity-taken': {
+      heading: 'Dieses Konto ist schon verbunden',
+      happened:
+        'Das Konto, mit dem Sie sich beim Anbieter angemeldet haben, gehört hier schon zu einem Konto. Es wurde nichts geändert.',
+      todo: 'Melden Sie sich damit an, oder nehmen Sie ein anderes Konto beim Anbieter.',
     },
     'other-browser': {
       heading: 'Das wurde in einem anderen Browser begonnen',

@@ -50,6 +50,20 @@ export interface Texts {
   readonly applicationRefused: string
   readonly notAnswered: string
   readonly noSignInMethod: string
+  readonly or: string
+  readonly continue: string
+  readonly continueWith: (provider: Markup) => Markup
+  /** Beside the button of a provider that does not answer. */
+  readonly providerAway: string
+  readonly providerDown: (provider: Markup) => Markup
+  readonly providerFailed: (provider: Markup) => Markup
+  readonly noAccount: (provider: Markup) => Markup
+  readonly noAccountOf: (email: Markup, provider: Markup) => Markup
+  readonly identityTaken: (provider: Markup) => Markup
+  readonly signInToConnect: (provider: Markup) => Markup
+  readonly leaveTitle: string
+  readonly leaveHeading: (provider: Markup) => Markup
+  readonly leaveHint: (provider: Markup) => Markup
   readonly throttled: (when: string) => string
   readonly busy: (when: string) => string
 

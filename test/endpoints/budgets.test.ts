@@ -4,6 +4,8 @@ import { endpointsFor } from '../../src/endpoints/index.ts'
 import type { Budgets } from '../../src/ports/budgets.ts'
 import { authorizeUrl, locationOf, PlainBrowser, postForm, registerClient, requestToken } from '../../tools/flow.ts'
 import { authentication, registerKeyClient } from '../support/key-clients.ts'
+import { openProviderHost } from '../support/provider-host.ts'
+import { addProvider, signInAt } from '../support/providers.ts'
 import { openDocumentHost } from '../support/document-host.ts'
 import type { TestServer } from '../support/server.ts'
 import { OPAQUE_API, openWithOpaqueApis } from '../support/apis.ts'
@@ -31,6 +33,8 @@ function recordTaken(server: TestServer): { readonly taken: Map<string, Set<stri
 test('BND-04: an endpoint takes exactly the budgets that its row names', async (t) => {
   const { server, api } = await openWithOpaqueApis(t)
   const { taken, asked } = recordTaken(server)
+  const idp = await openProviderHost(t)
+  await addProvider(server, idp)
   const client = await registerClient(asked)
   const app = await registerKeyClient(asked)
   const wrong = { ...client, client_secret: 'gcs_wrong' }
@@ -75,6 +79,7 @@ test('BND-04: an endpoint takes exactly the budgets that its row names', async (
   await postForm(asked, '/v2/oauth/authorize', new URLSearchParams(start.split('?')[1]))
   const page = await browser.get(locationOf(await browser.get(start)))
   await browser.submit(page, { email: 'nobody@acme.test', password: 'wrong' })
+  await signInAt({ browser, page, host: idp })
   const endpoints = endpointsFor(server.context.settings)
   for (const { method, path } of endpoints) if (method === 'GET') await asked.inject({ method, url: path })
   const forms = endpoints.filter(
@@ -84,7 +89,7 @@ test('BND-04: an endpoint takes exactly the budgets that its row names', async (
 
   for (const row of endpoints) {
     const budgets = 'budgets' in row ? row.budgets : []
-    const seen = taken.get(`${row.method} ${row.path}`)
+    const seen = taken.get(`${row.method} ${row.path.replace('{provider}', 'idp')}`)
     assert.ok(seen !== undefined, `${row.name}: no request was sent.`)
     assert.deepEqual([...seen].toSorted(), [...budgets].toSorted(), `${row.method} ${row.name}`)
   }

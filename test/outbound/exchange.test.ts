@@ -12,6 +12,7 @@ import { briefly, getDocument, openClient, PATIENT } from './open-client.ts'
 const SOON = {
   'client-document': { body: 5 * 1024, deadlineMs: 150 },
   'client-keys': { body: 65_536, deadlineMs: 150 },
+  provider: { body: 65_536, deadlineMs: 150 },
 }
 
 test('the request has no cookies and no credentials, and says which server sends it', async (t) => {
@@ -198,6 +199,9 @@ test('a host that listens on the IPv6 loopback address alone is reached as local
 test('OUT-02: a peer that was not judged gets no request', async (t) => {
   const host = await openWebHost(t, {}, sendJson({}))
   const outcome = await exchange({
+    method: 'GET',
+    sent: undefined,
+    accepts: 'success',
     url: new URL(`http://app.test:${host.port}/client.json`),
     addresses: [{ address: '127.0.0.1', family: 4 }],
     isAllowed: (address) => address !== '127.0.0.1',

@@ -5,13 +5,14 @@ import {
   SYSTEM_NETWORK,
   type OutboundOptions,
 } from '../../src/outbound/outbound-client.ts'
-import type { OutboundClient, OutboundOutcome } from '../../src/ports/outbound.ts'
+import type { OutboundClient, OutboundOutcome, ProviderAnswer } from '../../src/ports/outbound.ts'
 import type { EpochMs } from '../../src/protocol/brand.ts'
 
 /** A machine that is busy with other work may need longer than the deadline of a server. */
 export const PATIENT = {
   'client-document': { ...OUTBOUND_LIMITS['client-document'], deadlineMs: 60_000 },
   'client-keys': { ...OUTBOUND_LIMITS['client-keys'], deadlineMs: 60_000 },
+  provider: { ...OUTBOUND_LIMITS.provider, deadlineMs: 60_000 },
 }
 
 /** An outbound client of a server whose issuer is a loopback address. */
@@ -40,7 +41,7 @@ export function getDocument(client: OutboundClient, url: string, network = '192.
 }
 
 /** The kind and the reason of an outcome, and the detail if there is one. */
-export function briefly(outcome: OutboundOutcome): string {
-  if (outcome.kind === 'fetched' || outcome.kind === 'not-modified') return outcome.kind
+export function briefly(outcome: OutboundOutcome | ProviderAnswer): string {
+  if (!('reason' in outcome)) return outcome.kind
   return [outcome.kind, outcome.reason, ...(outcome.detail === undefined ? [] : [outcome.detail])].join(' ')
 }

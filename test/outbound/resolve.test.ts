@@ -22,10 +22,11 @@ function countConnections(t: TestContext): () => number {
 /** Opens a name server, and a client for which 127.0.0.2 is a public address and 127.0.0.1 is not. */
 async function openNamed(t: TestContext, port: number, answer: NameAnswer, deadlineMs = 60_000) {
   const { address, questions } = await openNameServer(t, answer)
+  const limits = { body: 5120, deadlineMs }
   const client = openClient({
     policy: { issuer: 'https://auth.example', ports: [port], loopbackExcept: undefined },
     network: { resolve: openResolver([address]), isPublicAddress: (one) => one === PUBLIC },
-    limits: { 'client-document': { body: 5120, deadlineMs }, 'client-keys': { body: 5120, deadlineMs } },
+    limits: { 'client-document': limits, 'client-keys': limits, provider: limits },
   })
   return { questions, get: (name: string) => getDocument(client, `https://${name}:${port}/client.json`) }
 }

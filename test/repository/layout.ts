@@ -39,6 +39,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   keys: { layers: [...INNER, 'files'], packages: ['jose'], node: 'any', pure: false },
   passwords: { layers: INNER, packages: [], node: 'any', pure: false },
   outbound: { layers: INNER, packages: [], node: 'any', pure: false },
+  upstream: { layers: INNER, packages: ['openid-client'], node: [], pure: false },
   metrics: { layers: INNER, packages: TELEMETRY_PACKAGES, node: 'any', pure: false },
   http: { layers: [...INNER, 'endpoints', 'admin', 'web'], packages: [], node: 'any', pure: false },
   config: { layers: [...INNER, 'files'], packages: ['zod'], node: 'any', pure: false },
@@ -55,6 +56,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
       'keys',
       'passwords',
       'outbound',
+      'upstream',
       'metrics',
       'http',
       'config',
@@ -103,7 +105,7 @@ const TOOL_IMPORTS: Readonly<Record<string, readonly string[]>> = {
 }
 /** Where `catch` stands: the one place that makes replies, adapters, commands, and rules that turn a throw into a fact. */
 const CATCHERS = [
-  /^src\/(store|keys|files|passwords|http|cli|config|server)\//,
+  /^src\/(store|keys|files|passwords|upstream|http|cli|config|server)\//,
   /^src\/protocol\/(client-keys|json|message)\.ts$/,
   /^src\/endpoints\/(token\/authenticate-client|token\/token|sign-in\/password)\.ts$/,
 ]

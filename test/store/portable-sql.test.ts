@@ -46,9 +46,10 @@ const NOT_SWEPT: Readonly<Record<string, string>> = {
   memberships: BY_OPERATOR,
   emails: 'an email is deleted with its user',
   shared_clients: 'a key is deleted with its client',
-  identities: 'an identity is deleted with its user',
   apis: BY_OPERATOR,
   domain_rules: BY_OPERATOR,
+  providers: BY_OPERATOR,
+  identities: 'an identity is removed by its user, or deleted with the user or the provider',
   browsers: 'a user has at most BROWSER_LIMIT, and they are deleted with the user',
   settings: 'it has one row for each name',
   signing_keys: 'a key is removed when no token needs it any more (src/admin/keys.ts)',
@@ -97,6 +98,10 @@ const KEYLESS: readonly Exception[] = [
   {
     why: 'an account page shows and ends what a user has, a few times a year',
     text: /^(delete from sessions where user_id = \S+ and session_id <>|select \* from identities where user_id =|select \* from grants where user_id = \S+ and revoked_at is null|update authorizations set status = 'burned' where authorization_id >=|update grants set revoked_at = \S+ where user_id =)/,
+  },
+  {
+    why: 'an account page shows and changes the identities of a user, and they are deleted with the user or the provider',
+    text: /^(select identity_key from identities where user_id = |select i\.identity_key from identities as i join |delete from identities where (provider_id = |user_id = \S+ and ))/,
   },
   {
     why: 'an operator changes the address of a user',

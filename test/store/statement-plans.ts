@@ -62,7 +62,7 @@ export async function readPostgresObjects(client: pg.Client): Promise<Schema> {
        array(select attname::text from unnest(indkey::int2[]) with ordinality as part (number, place)
          join pg_attribute on attrelid = indrelid and attnum = number order by place) as columns
      from pg_index join pg_class on pg_class.oid = indexrelid
-     where indisunique and relnamespace = current_schema()::regnamespace`,
+     where indisunique and relnamespace = current_schema()::regnamespace order by 2`,
   )
   const objects = await rowsOf<{ readonly object: string }>(
     `select 'sequence ' || relname as object from pg_class

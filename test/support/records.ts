@@ -7,7 +7,6 @@ import type { FamilyRecord, GrantRecord } from '../../src/ports/records/grant.ts
 import type { InitialTokenRecord } from '../../src/ports/records/initial-token.ts'
 import type { InstallationRecord, MembershipRecord, OrganizationRecord } from '../../src/ports/records/organization.ts'
 import type { InteractionRecord } from '../../src/ports/records/interaction.ts'
-import type { IdentityRecord } from '../../src/ports/records/provider.ts'
 import type { LinkRecord, SessionRecord, UserRecord } from '../../src/ports/records/user.ts'
 import type { ApiRecord } from '../../src/ports/records/api.ts'
 import type { KeyRecord, SigningAlgorithm } from '../../src/ports/records/key.ts'
@@ -277,20 +276,6 @@ export function anInstallation(differing: Partial<InstallationRecord> = {}): Ins
 export function aUserOfProvider(differing: Partial<UserRecord> = {}): UserRecord {
   const none = { email: undefined, emailVerifiedAt: undefined, passwordHash: undefined }
   return { ...aUser(), ...none, firstSignedInAt: 0 as EpochMs, ...differing }
-}
-
-/** An account of a user at a provider. */
-export function anIdentity(differing: Partial<IdentityRecord> = {}): IdentityRecord {
-  return {
-    key: aHash() as string as IdentityRecord['key'],
-    userId: mintUserId(NOW, randomBytes),
-    providerId: 'entra' as ProviderId,
-    subject: `tenant/"o'id" ${randomBytes(4).toString('hex')}`,
-    email: 'ada@acme.test',
-    linkedAt: NOW,
-    usedAt: NOW,
-    ...differing,
-  }
 }
 
 /** A sign-in that the operator's application is to do. */

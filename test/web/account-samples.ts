@@ -87,6 +87,15 @@ const security = {
   problem: undefined,
 } as const
 
+const identity = {
+  kind: 'identity',
+  name: 'Google',
+  email: 'ada@acme.test',
+  linkedSecondsAgo: 86_400 * 3,
+  usedSecondsAgo: 30,
+  hidden: { identity: 'key' },
+} as const
+
 const link = {
   kind: 'account-link',
   purpose: 'reset',
@@ -94,6 +103,7 @@ const link = {
   hidden: { token: 'gln_x' },
   account: { name: 'ada@acme.test', detail: undefined },
   username: 'ada@acme.test',
+  providers: [],
   problem: undefined,
 } as const
 
@@ -138,6 +148,23 @@ export const accountSamples: readonly (readonly [string, AccountPage])[] = [
   ],
   ['account security confirm', { ...security, confirmUri: '/sign-in?page=security' }],
   ['account security without methods', { ...security, methods: [] }],
+  [
+    'account security with providers',
+    {
+      ...security,
+      methods: [
+        identity,
+        { ...identity, name: 'Acme Entra', email: undefined, hidden: undefined },
+        { kind: 'provider', name: 'GitHub', hidden: { provider: 'github' } },
+        ...security.methods,
+      ],
+    },
+  ],
+  ['account link with providers', { ...link, providers: [{ id: 'google', name: 'Google' }] }],
+  [
+    'account link without a password',
+    { ...link, purpose: 'invitation', username: undefined, providers: [{ id: 'google', name: 'Google' }] },
+  ],
   ...passwordProblems.map((problem): [string, AccountPage] => [
     `account security ${problem}`,
     { ...security, problem },

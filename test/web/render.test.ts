@@ -236,6 +236,7 @@ test('without configured links there is no footer', () => {
 /** The address of the client that a page leads to. */
 function destinationOf(page: Page): string | undefined {
   if (page.kind === 'form-post') return page.action
+  if (page.kind === 'leave') return page.uri
   if (page.kind !== 'return') return undefined
   return page.back.kind === 'link' ? page.back.uri : page.back.action
 }

@@ -8,6 +8,7 @@ import type {
   Language,
   Page,
   ReturnProblem,
+  SignInPage,
   SignInProblem,
 } from '../../src/ports/pages.ts'
 
@@ -70,10 +71,16 @@ const signIn = {
   hidden,
   client: cursor,
   isConfirmation: false,
-  offers: [{ kind: 'password', action: '/sign-in' }],
+  offers: [{ kind: 'password', action: '/sign-in', asksEmailFirst: false }],
   email: '',
+  connecting: undefined,
   problem: undefined,
 } as const
+
+const providers: SignInPage['offers'] = [
+  { kind: 'provider', action: '/sign-in/provider', id: 'google', name: 'Google', isDown: false },
+  { kind: 'provider', action: '/sign-in/provider', id: 'acme', name: 'Acme Entra '.repeat(5), isDown: true },
+]
 
 const consent = {
   kind: 'consent',
@@ -122,6 +129,10 @@ const signInProblems: readonly SignInProblem[] = [
   { kind: 'account-refused' },
   { kind: 'application-refused' },
   { kind: 'not-answered' },
+  { kind: 'provider-down', provider: 'Acme Entra' },
+  { kind: 'provider-failed', provider: 'Acme Entra' },
+  { kind: 'no-account', provider: 'Acme Entra', email: 'ada@acme.test' },
+  { kind: 'identity-taken', provider: 'Acme Entra' },
   { kind: 'throttled', retryAfterSeconds: 30 },
   { kind: 'busy', retryAfterSeconds: 5 },
 ]
@@ -149,6 +160,8 @@ const errorProblems: readonly ErrorProblem[] = [
   'request-malformed',
   'expired',
   'link-invalid',
+  'provider-failed',
+  'identity-taken',
   'other-browser',
   'already-completed',
   'user-changed',
@@ -167,6 +180,18 @@ export const samples: ReadonlyMap<string, Page> = new Map<string, Page>([
   ['sign-in to confirm', { ...signIn, client: undefined, isConfirmation: true, email: 'ada@acme.test' }],
   ['sign-in without a method', { ...signIn, offers: [] }],
   ['sign-in at the application', { ...signIn, offers: [{ kind: 'application', uri: '/leave?page=apps' }] }],
+  ['sign-in with providers', { ...signIn, offers: [...providers, ...signIn.offers] }],
+  ['sign-in with providers alone', { ...signIn, offers: providers }],
+  [
+    'sign-in with the address first',
+    { ...signIn, offers: [...providers, { kind: 'password', action: '/sign-in', asksEmailFirst: true }] },
+  ],
+  ['sign-in to connect', { ...signIn, email: 'ada@acme.test', connecting: 'Acme Entra' }],
+  [
+    'sign-in without an address of the provider',
+    { ...signIn, problem: { kind: 'no-account', provider: 'Acme Entra', email: undefined } },
+  ],
+  ['leave', { kind: 'leave', provider: 'Acme Entra', uri: 'https://idp.example/authorize?client_id=x&state=y' }],
   ['sign-in for an app', { ...signIn, client: app }],
   ['sign-in for an endless name', { ...signIn, client: endless, email: `${'ada'.repeat(100)}@acme.test` }],
   ...signInProblems.map((problem): [string, Page] => [

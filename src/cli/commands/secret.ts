@@ -77,12 +77,13 @@ function nextStepsAfterLeak({ file }: SecretRotation): readonly string[] {
   ]
 }
 
-function endedLines({ apis, administrators }: EndedCredentials): readonly string[] {
+function endedLines({ apis, administrators, providers }: EndedCredentials): readonly string[] {
   return [
     '',
     'Users sign in again, and clients that register themselves register again. These need new credentials from you:',
     '  clients whose secret you hand out: grantor client rotate-secret <client>',
     ...apis.map((resource) => `  the API ${resource}: grantor api create-credentials ${resource}`),
+    ...providers.map((id) => `  the provider ${id}: grantor provider update ${id} --client-secret -`),
     ...administrators.map((name) => `  the administrator ${visible(name)}: grantor admin create`),
   ]
 }

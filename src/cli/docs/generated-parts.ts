@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { SECTIONS, type Family } from '../../metrics/families.ts'
-import { AUDIT_EVENT_TEXTS, type EventText } from '../../protocol/event-names.ts'
+import { AUDIT_EVENT_TEXTS } from '../../protocol/event-names.ts'
+import type { EventText } from '../../protocol/provider-events.ts'
 import { REFUSALS, type Refusal } from '../../protocol/refusals.ts'
 import { PROBLEM_TYPES } from '../../protocol/validation.ts'
 

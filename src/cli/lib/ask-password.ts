@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { isCancel, password as ask } from '@clack/prompts'
 import { AdminError } from '../../admin/admin-error.ts'
 import { UsageError } from './failure.ts'
@@ -30,13 +31,30 @@ export async function readToken(stdin: Terminal['stdin'], given: string | undefi
   return given === '-' ? readLine(stdin, 'token') : given
 }
 
+/**
+ * Returns the client secret of this server at a provider: from a file, or with `-` the first line of standard input. A secret on the
+ * command line would be visible to every user of the machine, so it is refused.
+ */
+export async function readClientSecret(
+  terminal: Terminal,
+  { given, file }: { readonly given: string | undefined; readonly file: string | undefined },
+): Promise<string | undefined> {
+  if (given !== undefined && file !== undefined) throw new UsageError('Give --client-secret or --client-secret-file.')
+  if (file !== undefined) return readFileSync(file, 'utf8').trim()
+  if (given === undefined) return undefined
+  if (given === '-') return readLine(terminal.stdin, 'secret')
+  throw new UsageError(
+    'A secret on the command line is visible to other users of the machine. Give "--client-secret -" and write it to standard input, or --client-secret-file <file>.',
+  )
+}
+
 async function askOnce(message: string): Promise<string> {
   const answer = await ask({ message, output: process.stderr })
   if (isCancel(answer)) throw new AdminError('Cancelled. Nothing was changed.')
   return answer
 }
 
-async function readLine(input: NodeJS.ReadableStream, what: 'password' | 'token'): Promise<string> {
+async function readLine(input: NodeJS.ReadableStream, what: 'password' | 'secret' | 'token'): Promise<string> {
   let text = ''
   for await (const chunk of input) {
     text += chunk.toString()

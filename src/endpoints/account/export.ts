@@ -21,9 +21,9 @@ export async function exportUser(context: Context, user: UserRecord, now: EpochM
   const { store } = context
   const { id: userId } = user
   const page = { userId, before: undefined, limit: ROW_LIMIT }
-  const [identities, memberships, consents, grants, sessions, audit] = await Promise.all([
-    store.listIdentities(userId),
+  const [memberships, identities, consents, grants, sessions, audit] = await Promise.all([
     store.listMemberships(userId),
+    store.listIdentities(userId),
     store.listConsents(userId, ROW_LIMIT),
     store.listGrants(page),
     store.listSessions(page),

@@ -6,7 +6,7 @@ import { removeApp, showApps } from './apps.ts'
 import { exportData, showData } from './data.ts'
 import { showLink, useLink } from './link.ts'
 import { changeName, showAccount } from './overview.ts'
-import { changePassword, showSecurity } from './security.ts'
+import { changeMethods, showSecurity } from './security.ts'
 import { endSessions, showSessions } from './sessions.ts'
 
 const NEEDS_SESSION = 'It does something only for a browser that is signed in.'
@@ -35,7 +35,7 @@ export const ACCOUNT_ROWS: readonly AccountRow[] = [
     path: PATHS.accountSecurity,
     unlimited: NEEDS_SESSION,
     show: showSecurity,
-    submit: changePassword,
+    submit: changeMethods,
   },
   { name: 'account-data', path: PATHS.accountData, unlimited: NEEDS_SESSION, show: showData, submit: exportData },
   {

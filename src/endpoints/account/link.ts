@@ -5,10 +5,13 @@ import type { LinkRecord, UserRecord } from '../../ports/records/user.ts'
 import { userIdOfLink } from '../../protocol/link.ts'
 import { sameText } from '../../protocol/secrets.ts'
 import { isLiveSince } from '../../principals/invalid-principal.ts'
-import { isCrossSite } from '../authorization/interaction.ts'
+import { enabledProviders, findRequiredProvider } from '../../principals/providers.ts'
+import { mintOrderedId } from '../../protocol/ids.ts'
+import { isCrossSite, openBrowser } from '../authorization/interaction.ts'
 import { viewAccount } from '../authorization/session.ts'
 import { errorPage } from '../error-page.ts'
 import { PATHS, pageAddress } from '../paths.ts'
+import { findAddress, leave } from '../sign-in/provider/depart.ts'
 import { readNewPassword } from './new-password.ts'
 
 interface OpenLink {
@@ -27,7 +30,7 @@ export async function showLink(context: Context, request: Request): Promise<Repl
 }
 
 /**
- * Sets the password of the link's user, and uses the link up. It proves nothing but that the user has the link: the user then signs
+ * Sets the password of the link's user, and uses the link up; or sends the browser to a provider. A password proves nothing but that the user has the link: the user then signs
  * in, as everybody else. The user's sessions and grants end, because the password may have been reset after a theft.
  */
 export async function useLink(context: Context, request: Request): Promise<Reply> {
@@ -35,6 +38,9 @@ export async function useLink(context: Context, request: Request): Promise<Reply
   const open = await findOpenLink(context, request)
   if (open === undefined) return errorPage('link-invalid')
   const { link, user } = open
+  const provider = request.params.get('provider')
+  if (provider !== undefined) return acceptAtProvider(context, request, open, provider)
+  if (!(await mayHavePassword(context, user))) return errorPage('link-invalid')
   const read = readNewPassword(request.params, user)
   if ('problem' in read) return linkPage(context, request, open, read.problem)
   const passwordHash = await context.passwords.hash(read.password)
@@ -54,7 +60,7 @@ export async function useLink(context: Context, request: Request): Promise<Reply
 async function findOpenLink(context: Context, { params }: Request): Promise<OpenLink | undefined> {
   const token = params.get('token') ?? ''
   const opened = context.secrets.verify('link', token)
-  if (opened === undefined || context.settings.passwords === 'off') return undefined
+  if (opened === undefined) return undefined
   const userId = userIdOfLink(opened.id)
   const [link, user] = await Promise.all([context.store.findLink(userId), context.store.findUser(userId)])
   if (link === undefined || !sameText(link.hash, opened.hash) || link.expiresAt <= context.clockCheck.now()) {
@@ -63,12 +69,34 @@ async function findOpenLink(context: Context, { params }: Request): Promise<Open
   return isLiveSince(user, link.createdAt) ? { link, user, token } : undefined
 }
 
-function linkPage(
+/** Sends the browser to a provider, whose account becomes a sign-in method of the link's user. The link is used up at the return. */
+async function acceptAtProvider(context: Context, request: Request, { user }: OpenLink, id: string): Promise<Reply> {
+  const provider = enabledProviders(await context.providers()).find((one) => one.id === id)
+  if (provider === undefined) return errorPage('request-malformed')
+  const known = openBrowser(context, request)
+  const now = context.clockCheck.now()
+  const fresh = context.secrets.mint('browser', mintOrderedId(now, context.random), context.random)
+  const browserHash = known ?? fresh.hash
+  const target = { purpose: 'account', page: 'overview', browserHash, uiLocales: request.uiLocales } as const
+  const purpose = { kind: 'link', userId: user.id } as const
+  const location = await findAddress(context, request, { provider, target, purpose, email: user.email })
+  if (location === undefined) return errorPage('provider-failed')
+  return leave(provider, location, known === undefined ? { browser: fresh } : undefined)
+}
+
+async function mayHavePassword({ providers, settings }: Context, { email }: UserRecord): Promise<boolean> {
+  return settings.passwords === 'on' && findRequiredProvider(await providers(), email) === undefined
+}
+
+async function linkPage(
   context: Context,
   { uiLocales }: Request,
   { link, user, token }: OpenLink,
   problem: PasswordProblem | undefined,
-): Reply {
+): Promise<Reply> {
+  const hasPassword = await mayHavePassword(context, user)
+  const providers = enabledProviders(await context.providers())
+  if (!hasPassword && providers.length === 0) return errorPage('link-invalid')
   return {
     kind: 'page',
     status: problem === undefined ? 200 : 400,
@@ -78,7 +106,8 @@ function linkPage(
       action: pageAddress(context.issuer, PATHS.accountLink, { uiLocales }),
       hidden: { token },
       account: viewAccount(user),
-      username: user.email ?? '',
+      username: hasPassword ? (user.email ?? '') : undefined,
+      providers: providers.map(({ id, settings }) => ({ id, name: settings.name })),
       problem,
     },
   }

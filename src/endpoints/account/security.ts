@@ -1,9 +1,12 @@
 import type { OwnMethod, PasswordProblem } from '../../ports/account-pages.ts'
 import type { Context } from '../../ports/context.ts'
 import type { Reply, Request } from '../../ports/message.ts'
+import { enabledProviders } from '../../principals/providers.ts'
+import { openBrowser } from '../authorization/interaction.ts'
 import { errorPage } from '../error-page.ts'
 import type { SignedIn } from '../authorization/session.ts'
-import { SIGN_IN_METHODS } from '../sign-in/methods.ts'
+import { countsPassword, isRemovable, SIGN_IN_METHODS, type OwnerInput } from '../sign-in/methods.ts'
+import { findAddress, leave } from '../sign-in/provider/depart.ts'
 import { confirmAddress, doneAt, findOwner, findSubmitter, frameOf, isRecent, isWithinLimit } from './frame.ts'
 import { readNewPassword } from './new-password.ts'
 
@@ -13,17 +16,52 @@ export async function showSecurity(context: Context, request: Request): Promise<
   return 'kind' in owner ? owner : securityPage(context, request, owner, undefined)
 }
 
-/**
- * Sets the user's password. The user has signed in a moment ago, so the old one is not asked for again. The other sessions end,
- * because somebody who knows the old password may have started them; apps stay connected.
- */
-export async function changePassword(context: Context, request: Request): Promise<Reply> {
+/** Changes a sign-in method of the user, who has signed in a moment ago. */
+export async function changeMethods(context: Context, request: Request): Promise<Reply> {
   const owner = await findSubmitter(context, request, 'security')
   if ('kind' in owner) return owner
-  const { session, user } = owner
-  const mayHavePassword = ownMethods(context, owner).some(({ kind }) => kind === 'password')
-  if (!mayHavePassword) return errorPage('request-malformed')
   if (!isRecent(context, owner)) return securityPage(context, request, owner, undefined)
+  const provider = request.params.get('provider')
+  if (provider !== undefined) return addProvider(context, request, owner, provider)
+  const identity = request.params.get('identity')
+  if (identity !== undefined) return removeIdentity(context, request, owner, identity)
+  return changePassword(context, request, owner)
+}
+
+/** Sends the user to a provider, whose account becomes a sign-in method. */
+async function addProvider(context: Context, request: Request, owner: SignedIn, id: string): Promise<Reply> {
+  const provider = enabledProviders(await context.providers()).find((one) => one.id === id)
+  const browserHash = openBrowser(context, request)
+  if (provider === undefined || browserHash === undefined) return errorPage('request-malformed')
+  if (!(await isWithinLimit(context, owner))) return errorPage('too-many-requests')
+  const target = { purpose: 'account', page: 'security', browserHash, uiLocales: request.uiLocales } as const
+  const departure = { provider, target, purpose: { kind: 'connect' }, email: owner.user.email } as const
+  const location = await findAddress(context, request, departure)
+  return location === undefined ? errorPage('provider-failed') : leave(provider, location)
+}
+
+/** Removes an account at a provider from the user's sign-in methods. One method always remains. */
+async function removeIdentity(context: Context, request: Request, owner: SignedIn, key: string): Promise<Reply> {
+  const input = await ownerInput(context, owner)
+  const identity = input.identities.find((one) => one.key === key)
+  if (identity === undefined || !isRemovable(context, input, identity)) {
+    return securityPage(context, request, owner, undefined)
+  }
+  if (!(await isWithinLimit(context, owner))) return errorPage('too-many-requests')
+  const passwordCounts = countsPassword(context, input)
+  const outcome = await context.store.unlinkIdentity({ ...identity, passwordCounts })
+  if (outcome === 'last') return securityPage(context, request, owner, undefined)
+  return { ...doneAt(context, request, 'security', 'method-removed'), event: { event: 'identity.unlinked' } }
+}
+
+/**
+ * Sets the user's password. The old one is not asked for again. The other sessions end, because somebody who knows the old password
+ * may have started them; apps stay connected.
+ */
+async function changePassword(context: Context, request: Request, owner: SignedIn): Promise<Reply> {
+  const { session, user } = owner
+  const mayHavePassword = (await ownMethods(context, owner)).some(({ kind }) => kind === 'password')
+  if (!mayHavePassword) return errorPage('request-malformed')
   const read = readNewPassword(request.params, user)
   if ('problem' in read) return securityPage(context, request, owner, read.problem)
   if (!(await isWithinLimit(context, owner))) return errorPage('too-many-requests')
@@ -35,25 +73,31 @@ export async function changePassword(context: Context, request: Request): Promis
   return { ...doneAt(context, request, 'security', 'password-changed'), event: { event: 'user.password-changed' } }
 }
 
-function securityPage(
+async function securityPage(
   context: Context,
   request: Request,
   owner: SignedIn,
   problem: PasswordProblem | undefined,
-): Reply {
+): Promise<Reply> {
   return {
     kind: 'page',
     status: problem === undefined ? 200 : 400,
     page: {
       kind: 'account-security',
       frame: frameOf(context, request, owner),
-      methods: ownMethods(context, owner),
+      methods: await ownMethods(context, owner),
       confirmUri: confirmAddress(context, request, owner, 'security'),
       problem,
     },
   }
 }
 
-function ownMethods(context: Context, { user }: SignedIn): readonly OwnMethod[] {
-  return SIGN_IN_METHODS.flatMap(({ ofUser }) => ofUser(context, user))
+async function ownMethods(context: Context, owner: SignedIn): Promise<readonly OwnMethod[]> {
+  const input = await ownerInput(context, owner)
+  return SIGN_IN_METHODS.flatMap(({ ofUser }) => ofUser(context, input))
+}
+
+async function ownerInput({ providers, store }: Context, { user }: SignedIn): Promise<OwnerInput> {
+  const [known, identities] = await Promise.all([providers(), store.listIdentities(user.id)])
+  return { user, providers: known, identities }
 }

@@ -4,13 +4,8 @@ import type { InteractionRecord } from '../../ports/records/interaction.ts'
 import type { UserRecord } from '../../ports/records/user.ts'
 import { after } from '../../protocol/brand.ts'
 import type { InteractionId, SessionId } from '../../protocol/ids.ts'
-import {
-  APPLICATION,
-  proofMatches,
-  subjectKey,
-  type AcceptedSignIn,
-  type RejectedSignIn,
-} from '../../protocol/interaction.ts'
+import { APPLICATION } from '../../protocol/authentication.ts'
+import { proofMatches, subjectKey, type AcceptedSignIn, type RejectedSignIn } from '../../protocol/interaction.ts'
 import { scopeTokens } from '../../protocol/scope.ts'
 import { sameText } from '../../protocol/secrets.ts'
 import { deny } from '../authorization/approval.ts'
@@ -79,7 +74,7 @@ async function accept(context: Context, request: Request, target: SignInTarget, 
   return finished.reason === 'repeated' ? repeat(context, target, delegated, user) : refuseAccount(context, target)
 }
 
-function refuseAccount(context: Context, target: SignInTarget): Reply {
+function refuseAccount(context: Context, target: SignInTarget): Promise<Reply> {
   return signInPage(context, target, { email: '', isConfirmation: false, problem: { kind: 'account-refused' } })
 }
 

@@ -4,6 +4,10 @@ import { continueSignIn } from './continue.ts'
 import { leaveForApplication } from './leave.ts'
 import { showSignIn } from './page.ts'
 import { signInByPassword } from './password.ts'
+import { signInAtProvider } from './provider/begin.ts'
+import { finishAtProvider } from './provider/callback.ts'
+
+const FORM = 'application/x-www-form-urlencoded'
 
 /** The sign-in page, and the endpoints of the sign-in methods. */
 export const SIGN_IN_ENDPOINTS: readonly Endpoint[] = [
@@ -35,9 +39,26 @@ export const SIGN_IN_ENDPOINTS: readonly Endpoint[] = [
     name: 'sign-in',
     method: 'POST',
     path: PATHS.signIn,
-    accepts: 'application/x-www-form-urlencoded',
+    accepts: FORM,
     audience: 'page',
     budgets: ['sign-in'],
     run: signInByPassword,
+  },
+  {
+    name: 'sign-in-at-provider',
+    method: 'POST',
+    path: PATHS.signInAtProvider,
+    accepts: FORM,
+    audience: 'page',
+    unlimited: 'It writes nothing, and the metadata of a provider are fetched once for all requests.',
+    run: signInAtProvider,
+  },
+  {
+    name: 'provider-callback',
+    method: 'GET',
+    path: PATHS.providerCallback,
+    audience: 'page',
+    budgets: ['sign-in'],
+    run: finishAtProvider,
   },
 ]

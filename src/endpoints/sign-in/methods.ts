@@ -1,12 +1,30 @@
 import type { OwnMethod } from '../../ports/account-pages.ts'
 import type { Context } from '../../ports/context.ts'
 import type { SignInOffer } from '../../ports/pages.ts'
+import type { IdentityRecord, ProviderRecord } from '../../ports/records/provider.ts'
 import type { UserRecord } from '../../ports/records/user.ts'
+import { enabledProviders, findRequiredProvider } from '../../principals/providers.ts'
+import type { EpochMs } from '../../protocol/brand.ts'
 import { PATHS, pageAddress } from '../paths.ts'
 import type { SignInTarget } from './target.ts'
 
 /** How users can authenticate. */
-export type SignInMethodName = 'delegate' | 'password'
+export type SignInMethodName = 'delegate' | 'password' | 'provider'
+
+/** What the sign-in page is shown for. */
+export interface OfferInput {
+  readonly target: SignInTarget
+  readonly providers: readonly ProviderRecord[]
+  /** The user has typed an address. */
+  readonly hasEmail: boolean
+}
+
+/** A user at the account pages. */
+export interface OwnerInput {
+  readonly user: UserRecord
+  readonly providers: readonly ProviderRecord[]
+  readonly identities: readonly IdentityRecord[]
+}
 
 /**
  * A sign-in method. Its endpoints are rows of ENDPOINTS; they authenticate the user, and call `finishSignIn`.
@@ -14,18 +32,22 @@ export type SignInMethodName = 'delegate' | 'password'
 export interface SignInMethod {
   readonly name: SignInMethodName
   /** What the sign-in page shows for the method. Empty: the method is switched off. */
-  readonly offer: (context: Context, target: SignInTarget) => readonly SignInOffer[]
+  readonly offer: (context: Context, input: OfferInput) => readonly SignInOffer[]
   /** What the user's account page shows of the method. Empty: the user cannot have it. */
-  readonly ofUser: (context: Context, user: UserRecord) => readonly OwnMethod[]
+  readonly ofUser: (context: Context, input: OwnerInput) => readonly OwnMethod[]
 }
 
 /** The table of sign-in methods, in the order of the sign-in page. */
 export const SIGN_IN_METHODS: readonly SignInMethod[] = [
   { name: 'delegate', offer: offerApplication, ofUser: () => [] },
+  { name: 'provider', offer: offerProviders, ofUser: ownIdentities },
   { name: 'password', offer: offerPassword, ofUser: ownPassword },
 ]
 
-function offerApplication(context: Context, target: SignInTarget): readonly SignInOffer[] {
+/** Buttons on the sign-in page. The other providers are found by the domain of the address. */
+const BUTTONS = 8
+
+function offerApplication(context: Context, { target }: OfferInput): readonly SignInOffer[] {
   const uri = leaveAddress(context, target)
   return uri === undefined ? [] : [{ kind: 'application', uri }]
 }
@@ -41,13 +63,82 @@ export function leaveAddress(
   return pageAddress(issuer, PATHS.leave, { ...subject, uiLocales })
 }
 
-function offerPassword({ issuer, settings }: Context, { uiLocales }: SignInTarget): readonly SignInOffer[] {
+/** The address of a user comes first where it can lead to a provider. */
+function offerPassword(
+  { issuer, settings }: Context,
+  { target: { uiLocales }, providers, hasEmail }: OfferInput,
+): readonly SignInOffer[] {
   if (settings.passwords === 'off') return []
   const action = pageAddress(issuer, PATHS.signIn, { uiLocales })
-  return [{ kind: 'password', action }]
+  const isRouted = providers.some((provider) => provider.settings.routing === 'required')
+  return [{ kind: 'password', action, asksEmailFirst: isRouted && !hasEmail }]
 }
 
-function ownPassword({ settings }: Context, { email, passwordHash }: UserRecord): readonly OwnMethod[] {
+function offerProviders(
+  { issuer, upstream }: Context,
+  { target: { uiLocales }, providers }: OfferInput,
+): readonly SignInOffer[] {
+  const action = pageAddress(issuer, PATHS.signInAtProvider, { uiLocales })
+  return enabledProviders(providers)
+    .slice(0, BUTTONS)
+    .map((provider) => ({
+      kind: 'provider',
+      action,
+      id: provider.id,
+      name: provider.settings.name,
+      isDown: upstream.isDown(provider),
+    }))
+}
+
+function ownPassword(
+  { settings }: Context,
+  { user: { email, passwordHash }, providers }: OwnerInput,
+): readonly OwnMethod[] {
   if (settings.passwords === 'off' || email === undefined) return []
+  if (findRequiredProvider(providers, email) !== undefined) return []
   return [{ kind: 'password', isSet: passwordHash !== undefined, username: email }]
+}
+
+/** The identities of a user, and then the providers where the user has none. */
+function ownIdentities(context: Context, input: OwnerInput): readonly OwnMethod[] {
+  const { providers, identities } = input
+  const now = context.clock()
+  const own = identities.map((identity): OwnMethod => {
+    const provider = providers.find(({ id }) => id === identity.providerId)
+    return {
+      kind: 'identity',
+      name: provider?.settings.name ?? identity.providerId,
+      email: identity.email,
+      linkedSecondsAgo: secondsSince(identity.linkedAt, now),
+      usedSecondsAgo: secondsSince(identity.usedAt, now),
+      hidden: isRemovable(context, input, identity) ? { identity: identity.key } : undefined,
+    }
+  })
+  const addable = enabledProviders(providers).filter(({ id }) => !identities.some((one) => one.providerId === id))
+  return [
+    ...own,
+    ...addable.map(({ id, settings }) => ({
+      kind: 'provider' as const,
+      name: settings.name,
+      hidden: { provider: id },
+    })),
+  ]
+}
+
+/** Another method must remain. A provider that the operator requires for the address of the user stays. */
+export function isRemovable(context: Context, input: OwnerInput, { key, providerId }: IdentityRecord): boolean {
+  const { user, providers, identities } = input
+  if (findRequiredProvider(providers, user.email)?.id === providerId) return false
+  const enabled = new Set(enabledProviders(providers).map(({ id }) => id))
+  const isOther = (one: IdentityRecord): boolean => one.key !== key && enabled.has(one.providerId)
+  return identities.some(isOther) || countsPassword(context, input)
+}
+
+/** Whether the user can sign in with a password. */
+export function countsPassword(context: Context, input: OwnerInput): boolean {
+  return ownPassword(context, input).length > 0 && input.user.passwordHash !== undefined
+}
+
+function secondsSince(then: EpochMs, now: EpochMs): number {
+  return Math.max(0, Math.floor((now - then) / 1000))
 }

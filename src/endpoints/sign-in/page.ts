@@ -1,23 +1,43 @@
 import type { Context, OutcomeEvent } from '../../ports/context.ts'
 import type { Reply, Request } from '../../ports/message.ts'
 import type { SignInProblem } from '../../ports/pages.ts'
+import type { ProviderRecord } from '../../ports/records/provider.ts'
+import { enabledProviders, findRequiredProvider } from '../../principals/providers.ts'
 import { formTarget, viewClient } from '../authorization/client-view.ts'
 import { findSignedIn } from '../authorization/session.ts'
+import { downProblem, findAddress, SIGN_IN } from './provider/depart.ts'
+import { PROOF_FIELD, type OpenProof } from './provider/proof.ts'
 import { leaveAddress, SIGN_IN_METHODS } from './methods.ts'
 import { clientOf, findOpenTarget, hiddenFields, keyIn, type SignInTarget } from './target.ts'
 
-/** Shows the sign-in page for the authorization or the account page in the query (decision 0022). */
+/** Shows the sign-in page for the authorization or the account page in the query (decision 0022), or goes straight to a provider. */
 export async function showSignIn(context: Context, request: Request): Promise<Reply> {
   const target = await findOpenTarget(context, request, keyIn(request))
   if ('kind' in target) return target
-  const isAccount = target.purpose === 'account'
-  const signedIn = isAccount ? await findSignedIn(context, request.cookies) : undefined
-  const isConfirmation = signedIn !== undefined
+  const signedIn = target.purpose === 'account' ? await findSignedIn(context, request.cookies) : undefined
+  const hint = target.purpose === 'account' ? signedIn?.user.email : target.authorization.loginHint
+  const shown = { email: hint ?? '', isConfirmation: signedIn !== undefined, problem: undefined }
   // From a page of this server the user follows a link: a form there may lead only to this server (CSP `form-action`).
-  const location = request.fetchSite === 'same-origin' ? undefined : leaveAddress(context, target)
-  if (location !== undefined) return { kind: 'redirect', location }
-  const email = isAccount ? signedIn?.user.email : target.authorization.loginHint
-  return signInPage(context, target, { email: email ?? '', isConfirmation, problem: undefined })
+  const away = request.fetchSite === 'same-origin' ? undefined : leaveAddress(context, target)
+  if (away !== undefined) return { kind: 'redirect', location: away }
+  const provider = findOnlyProvider(context, await context.providers(), hint)
+  if (provider === undefined) return signInPage(context, target, shown)
+  const location = await findAddress(context, request, { provider, target, purpose: SIGN_IN, email: hint })
+  return location === undefined
+    ? signInPage(context, target, { ...shown, problem: downProblem(provider) })
+    : { kind: 'redirect', location }
+}
+
+/** The provider that the address requires, or the only way to sign in. A hint never enables what is not offered. */
+function findOnlyProvider(
+  { settings }: Context,
+  providers: readonly ProviderRecord[],
+  hint: string | undefined,
+): ProviderRecord | undefined {
+  const required = findRequiredProvider(providers, hint)
+  if (required !== undefined) return required.disabledAt === undefined ? required : undefined
+  const [only, another] = enabledProviders(providers)
+  return settings.passwords === 'off' && another === undefined ? only : undefined
 }
 
 const STATUS: Readonly<Record<SignInProblem['kind'], number>> = {
@@ -29,17 +49,33 @@ const STATUS: Readonly<Record<SignInProblem['kind'], number>> = {
   'account-refused': 403,
   'application-refused': 403,
   'not-answered': 503,
+  'provider-down': 503,
+  'provider-failed': 403,
+  'no-account': 403,
+  'identity-taken': 409,
   throttled: 429,
   busy: 503,
 }
 
+/** What the sign-in page shows besides the offers. */
+interface ShownSignIn {
+  readonly email: string
+  readonly isConfirmation: boolean
+  readonly problem: SignInProblem | undefined
+  /** A provider named the address of an account, and the user signs in to that account first. */
+  readonly proof?: OpenProof | undefined
+}
+
 /** The sign-in page with everything that the methods offer. A method shows it again with the problem of the last attempt. */
-export function signInPage(
+export async function signInPage(
   context: Context,
   target: SignInTarget,
-  shown: { readonly email: string; readonly isConfirmation: boolean; readonly problem: SignInProblem | undefined },
-): Extract<Reply, { readonly kind: 'page' }> {
+  { proof, ...shown }: ShownSignIn,
+): Promise<Extract<Reply, { readonly kind: 'page' }>> {
   const { problem } = shown
+  const providers = await context.providers()
+  const connected = proof?.proof.identity.providerId
+  const input = { target, providers, hasEmail: shown.email !== '' }
   return {
     kind: 'page',
     status: problem === undefined ? 200 : STATUS[problem.kind],
@@ -50,12 +86,13 @@ export function signInPage(
     ...(target.purpose === 'authorization' ? { formTarget: formTarget(target.authorization.redirectUri) } : {}),
     page: {
       kind: 'sign-in',
-      hidden: hiddenFields(context, target),
+      hidden: { ...hiddenFields(context, target), ...(proof === undefined ? {} : { [PROOF_FIELD]: proof.token }) },
       client:
         target.purpose === 'authorization'
           ? viewClient(target, target.authorization.redirectUri, context.clock())
           : undefined,
-      offers: SIGN_IN_METHODS.flatMap(({ offer }) => offer(context, target)),
+      offers: SIGN_IN_METHODS.flatMap(({ offer }) => offer(context, input)),
+      connecting: providers.find(({ id }) => id === connected)?.settings.name,
       ...shown,
     },
   }

@@ -2,16 +2,23 @@ import type { Context } from '../../ports/context.ts'
 import type { Reply, Request } from '../../ports/message.ts'
 import type { SignInProblem } from '../../ports/pages.ts'
 import type { UserRecord } from '../../ports/records/user.ts'
+import { findRequiredProvider } from '../../principals/providers.ts'
 import { EMAIL_LIMIT, normalizeEmail, PASSWORD_BYTES } from '../../protocol/account.ts'
 import { OAuthError } from '../../protocol/errors.ts'
 import { isCrossSite } from '../authorization/interaction.ts'
 import { errorPage } from '../error-page.ts'
 import { finishSignIn } from './finish-sign-in.ts'
 import { refusedSignIn, signInPage } from './page.ts'
+import { goToProvider } from './provider/begin.ts'
+import { SIGN_IN } from './provider/depart.ts'
+import { findProof, linkProven, PROOF_FIELD } from './provider/proof.ts'
 import { clientOf, findTarget, isOwnForm, keyIn } from './target.ts'
 import { countAttempt } from './throttle.ts'
 
-/** Signs a user in by email and password. A wrong password and an unknown account get the same response, after the same work. */
+/**
+ * Signs a user in by email and password. An address of a provider that the operator requires leads to the provider, whatever the
+ * password is. A wrong password and an unknown account get the same response, after the same work.
+ */
 export async function signInByPassword(context: Context, request: Request): Promise<Reply> {
   if (isCrossSite(request)) return errorPage('forged')
   const target = await findTarget(context, request, keyIn(request))
@@ -21,11 +28,18 @@ export async function signInByPassword(context: Context, request: Request): Prom
   const typed = request.params.get('email') ?? ''
   const email = normalizeEmail(typed)
   const password = request.params.get('password') ?? ''
-  const again = (problem: SignInProblem, shown = email) =>
-    signInPage(context, target, { email: shown, isConfirmation: false, problem })
+  const proof = await findProof(context, request.params.get(PROOF_FIELD), target.browserHash)
+  const again = (problem: SignInProblem | undefined, shown = email) =>
+    signInPage(context, target, { email: shown, isConfirmation: false, problem, proof })
   if (context.settings.passwords === 'off') return again({ kind: 'method-off' })
   // Invalid text stays in the field, so that the user can correct it.
   if (email === '') return again({ kind: 'email-missing' }, typed.slice(0, EMAIL_LIMIT))
+  const required = findRequiredProvider(await context.providers(), email)
+  if (required !== undefined && proof?.proof.identity.providerId !== required.id) {
+    return goToProvider(context, request, { provider: required, target, purpose: SIGN_IN, email }, undefined)
+  }
+  // The page asked for the address alone.
+  if (!request.params.names.includes('password')) return again(undefined)
   if (password === '') return again({ kind: 'password-missing' })
   if (Buffer.byteLength(password) > PASSWORD_BYTES) return again({ kind: 'password-too-long' })
 
@@ -37,8 +51,11 @@ export async function signInByPassword(context: Context, request: Request): Prom
     await attempt.forgive()
     return again({ kind: 'busy', retryAfterSeconds: 5 })
   }
+  const isProven = user !== undefined && proof?.proof.identity.userId === user.id
+  const isAuthenticated = isRight && (required === undefined || isProven)
+  if (isAuthenticated && isProven) await linkProven(context, proof.proof)
   const finished =
-    user === undefined || !isRight
+    user === undefined || !isAuthenticated
       ? undefined
       : await finishSignIn(context, request, target, {
           user,
@@ -52,7 +69,7 @@ export async function signInByPassword(context: Context, request: Request): Prom
     const account = context.secrets.digest('bucket', ['sign-in', 'account', email])
     const details = { reason, account }
     context.report({ event: 'sign-in.failed', clientId: clientOf(target)?.id, userId: user?.id, details })
-    return { ...again({ kind: 'wrong-credentials' }), event: refusedSignIn(target, reason) }
+    return { ...(await again({ kind: 'wrong-credentials' })), event: refusedSignIn(target, reason) }
   }
   await attempt.forgive()
   return finished

@@ -69,6 +69,9 @@ export function hiddenFields({ secrets }: Pick<Context, 'secrets'>, target: Sign
   return target.purpose === 'account' ? { page: target.page, csrf } : { authorization: target.authorization.id, csrf }
 }
 
+/** The target of a user whom no client sent: an account page. */
+export type AccountTarget = Extract<SignInTarget, { readonly purpose: 'account' }>
+
 /** Whether a form of the sign-in page was made for this target in this browser. */
 export function isOwnForm({ secrets }: Pick<Context, 'secrets'>, target: SignInTarget, { params }: Request): boolean {
   return secrets.digestMatches('csrf', csrfParts(target), params.get('csrf') ?? '')

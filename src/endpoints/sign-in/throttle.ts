@@ -9,6 +9,8 @@ import type { SecretHash } from '../../protocol/secrets.ts'
 const WINDOW_MS = 15 * 60 * 1000
 const ACCOUNT_LIMIT = 10
 const NETWORK_LIMIT = 20
+/** Sign-ins at providers that failed, for each network. Most people of an office have one network. */
+const PROVIDER_LIMIT = 100
 /** For a browser in which this account has signed in before. */
 const DEVICE_LIMIT = 10
 /** How long attempts on a spent bucket are rejected without another query. */
@@ -24,9 +26,10 @@ export type Attempt =
   | { readonly kind: 'allowed'; readonly forgive: () => Promise<void> }
   | { readonly kind: 'refused'; readonly retryAfterSeconds: number }
 
-type Needs = Pick<Context, 'budgets' | 'clock' | 'secrets' | 'spentBuckets'> & {
-  readonly store: Pick<Context['store'], 'countHit' | 'findUserIdByEmail' | 'forgiveHit' | 'knowsBrowser'>
+type CountNeeds = Pick<Context, 'budgets' | 'clock' | 'secrets' | 'spentBuckets'> & {
+  readonly store: Pick<Context['store'], 'countHit' | 'forgiveHit'>
 }
+type Needs = CountNeeds & { readonly store: Pick<Context['store'], 'findUserIdByEmail' | 'knowsBrowser'> }
 
 interface Bucket {
   readonly name: string
@@ -57,17 +60,35 @@ export async function countAttempt(
   const now = context.clock()
   const userId = await context.store.findUserIdByEmail(attempt.email, NO_USER)
   const isKnown = await context.store.knowsBrowser(userId, attempt.browserHash)
-  const named = (limit: number, ...parts: string[]): Bucket => ({
-    name: context.secrets.digest('bucket', ['sign-in', ...parts]),
-    limit,
-  })
+  const named = (limit: number, ...parts: string[]): Bucket => bucketOf(context, limit, parts)
   const buckets = isKnown
     ? [named(DEVICE_LIMIT, 'device', attempt.email, attempt.browserHash)]
     : [named(NETWORK_LIMIT, 'network', attempt.network), named(ACCOUNT_LIMIT, 'account', attempt.email)]
+  return countInAll(context, buckets, { now, network: isKnown ? undefined : attempt.network })
+}
+
+/** Counts a sign-in at a provider by network, before the code is redeemed. */
+export async function countProviderAttempt(context: CountNeeds, network: string): Promise<Attempt> {
+  return countInAll(context, [bucketOf(context, PROVIDER_LIMIT, ['provider', network])], {
+    now: context.clock(),
+    network,
+  })
+}
+
+function bucketOf({ secrets }: Pick<CountNeeds, 'secrets'>, limit: number, parts: readonly string[]): Bucket {
+  return { name: secrets.digest('bucket', ['sign-in', ...parts]), limit }
+}
+
+/** `network`: the network whose rate is counted, too. */
+async function countInAll(
+  context: CountNeeds,
+  buckets: readonly Bucket[],
+  { now, network }: { readonly now: EpochMs; readonly network: string | undefined },
+): Promise<Attempt> {
   const spent = buckets.map((bucket) => findSpent(context, bucket, now)).find((one) => one !== undefined)
   if (spent !== undefined) return refused(spent, now)
   // Checked before anything is stored: a caller with many networks could otherwise store many counts (threats.md BND-03).
-  const budget = isKnown ? undefined : context.budgets.take('sign-in', attempt.network, now)
+  const budget = network === undefined ? undefined : context.budgets.take('sign-in', network, now)
   if (budget?.isWithin === false) return { kind: 'refused', retryAfterSeconds: budget.resetSeconds }
   for (const bucket of buckets) {
     const full = await countIn(context, bucket, now)
@@ -81,13 +102,13 @@ function refused({ windowEndsAt }: SpentBucket, now: EpochMs): Attempt {
 }
 
 /** Returns the remembered spent bucket, unless the clock was set back: a lock-out must not last longer because of that. */
-function findSpent({ spentBuckets }: Needs, { name }: Bucket, now: EpochMs): SpentBucket | undefined {
+function findSpent({ spentBuckets }: CountNeeds, { name }: Bucket, now: EpochMs): SpentBucket | undefined {
   const known = spentBuckets.get(name)
   return known !== undefined && now < known.askAgainAt && known.askAgainAt <= after(now, SPENT_MS) ? known : undefined
 }
 
 /** Counts an attempt in the store. Returns the bucket if it is spent. */
-async function countIn(context: Needs, { name, limit }: Bucket, now: EpochMs): Promise<SpentBucket | undefined> {
+async function countIn(context: CountNeeds, { name, limit }: Bucket, now: EpochMs): Promise<SpentBucket | undefined> {
   const { count, windowEndsAt } = await context.store.countHit(hitOf(name, now))
   if (count <= limit) return undefined
   const askAgainAt = Math.min(after(now, SPENT_MS), windowEndsAt) as EpochMs
@@ -96,7 +117,7 @@ async function countIn(context: Needs, { name, limit }: Bucket, now: EpochMs): P
   return spent
 }
 
-async function forgive(context: Needs, buckets: readonly Bucket[], now: EpochMs): Promise<void> {
+async function forgive(context: CountNeeds, buckets: readonly Bucket[], now: EpochMs): Promise<void> {
   await Promise.all(buckets.map(({ name }) => context.store.forgiveHit(hitOf(name, now))))
   for (const { name } of buckets) context.spentBuckets.delete(name)
 }

@@ -1,7 +1,19 @@
 import type { ProviderId } from '../../protocol/authentication.ts'
 import type { EpochMs } from '../../protocol/brand.ts'
 import type { UserId } from '../../protocol/ids.ts'
+import type { ProviderSettings } from '../../protocol/provider.ts'
 import type { IdentityKey } from '../../protocol/provider-identity.ts'
+import type { SecretHash } from '../../protocol/secrets.ts'
+
+/** A provider at which users sign in, as an operator configured it. */
+export interface ProviderRecord {
+  readonly id: ProviderId
+  readonly settings: ProviderSettings
+  /** Encrypted under the master key. undefined: the master key was replaced after a leak, and the operator has to set it again. */
+  readonly encryptedSecret: string | undefined
+  readonly createdAt: EpochMs
+  readonly disabledAt: EpochMs | undefined
+}
 
 /** An account of a user at a provider, with which the user signs in here. */
 export interface IdentityRecord {
@@ -13,4 +25,16 @@ export interface IdentityRecord {
   readonly email: string | undefined
   readonly linkedAt: EpochMs
   readonly usedAt: EpochMs
+}
+
+/**
+ * What a provider said about a person who has to sign in to an account before the identity is linked to it. An account has at most
+ * one.
+ */
+export interface IdentityProofRecord {
+  readonly identity: IdentityRecord
+  readonly hash: SecretHash
+  /** The browser in which the person signed in at the provider. */
+  readonly browserHash: SecretHash
+  readonly expiresAt: EpochMs
 }

@@ -93,9 +93,9 @@ function* claimEmail(email: string, id: UserId): Steps<boolean> {
 
 /** Ends the sharing of clients, given as rows with `client_id` and `shared_key`. */
 export async function releaseSharedKeys(query: Query, clients: readonly Row[]): Promise<void> {
-  const shared = clients.filter((row) => row['shared_key'] !== null)
-  if (!query.isDistributed || shared.length === 0) return
-  const columns = ['shared_key', 'client_id'].map((name) => shared.map((row) => row[name] as string))
+  const sharing = clients.filter((row) => row['shared_key'] !== null)
+  if (!query.isDistributed || sharing.length === 0) return
+  const columns = ['shared_key', 'client_id'].map((name) => sharing.map((row) => row[name] as string))
   await query(RELEASE_SHARED_KEYS, columns)
 }
 

@@ -18,6 +18,7 @@ export const SHARD_KEYS: Readonly<Record<string, string>> = {
   links: 'user_id',
   identities: 'identity_key',
   interactions: 'interaction_id',
+  identity_proofs: 'user_id',
   consents: 'user_id',
   memberships: 'user_id',
   organizations: 'organization_id',
@@ -31,6 +32,7 @@ export const SHARD_KEYS: Readonly<Record<string, string>> = {
 export const COPIED_TABLES: readonly string[] = [
   'apis',
   'domain_rules',
+  'providers',
   'signing_keys',
   'id_token_keys',
   'settings',

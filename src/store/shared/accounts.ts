@@ -21,6 +21,7 @@ const DELETE_OWN = [
   shared('delete from consents where user_id = :id'),
   shared('delete from links where user_id = :id'),
   shared('delete from identities where user_id = :id'),
+  shared('delete from identity_proofs where user_id = :id'),
 ]
 const FIND_OTHER_OWNER = shared('select user_id from users where email = :email and user_id <> :id')
 const SET_EMAIL = shared(

@@ -11,6 +11,7 @@ import { linkHandlers, linkReads } from './links.ts'
 import { masterKeyHandlers, masterKeyReads } from './master-key.ts'
 import { operatorHandlers, operatorReads } from './operator.ts'
 import { organizationHandlers, organizationReads } from './organizations.ts'
+import { providerHandlers, providerReads } from './providers.ts'
 import { registrationCountHandlers } from './registration-counts.ts'
 import { sessionHandlers, sessionReads } from './sessions.ts'
 import { signingKeyHandlers, signingKeyReads } from './signing-keys.ts'
@@ -22,6 +23,7 @@ export const SHARED_HANDLERS = {
   ...accountHandlers,
   ...sessionHandlers,
   ...linkHandlers,
+  ...providerHandlers,
   ...identityHandlers,
   ...interactionHandlers,
   ...grantHandlers,
@@ -41,6 +43,7 @@ export const SHARED_READS = {
   ...accountReads,
   ...sessionReads,
   ...linkReads,
+  ...providerReads,
   ...identityReads,
   ...interactionReads,
   ...organizationReads,

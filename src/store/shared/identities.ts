@@ -1,11 +1,17 @@
-import type { IdentityRecord } from '../../ports/records/provider.ts'
+import type { LinkingReason } from '../../ports/identity-operations.ts'
+import type { IdentityProofRecord, IdentityRecord } from '../../ports/records/provider.ts'
 import type { UserRecord } from '../../ports/records/user.ts'
 import type { Input, Outcome } from '../../ports/operations.ts'
+import type { EpochMs } from '../../protocol/brand.ts'
 import type { UserId } from '../../protocol/ids.ts'
+import { APPLICATION } from '../../protocol/authentication.ts'
 import type { IdentityKey } from '../../protocol/provider-identity.ts'
-import { IDENTITIES } from '../identity-tables.ts'
+import { IDENTITIES, IDENTITY_PROOFS } from '../identity-tables.ts'
+import { assignments, without } from '../table.ts'
 import { USERS } from '../tables.ts'
-import { outcome, rows, shared, type SharedHandlers, type Steps } from './statement.ts'
+import { isProviderEnabled } from './providers.ts'
+import { outcome, rows, shared, type SharedHandlers, type SharedStatement, type Steps } from './statement.ts'
+import { removeLink } from './links.ts'
 
 const FIND = shared('select * from identities where identity_key = :key')
 const LIST = shared('select * from identities where user_id = :userId order by linked_at, identity_key')
@@ -14,11 +20,75 @@ const INSERT = shared(
    on conflict (identity_key) do nothing returning identity_key`,
 )
 const DELETE = shared('delete from identities where identity_key = :key and user_id = :userId returning identity_key')
+const OTHER_METHOD = shared(
+  `select i.identity_key from identities as i join providers as p on p.provider_id = i.provider_id
+   where i.user_id = :userId and i.identity_key <> :key and p.disabled_at is null limit 1`,
+)
+/** Changes nothing, and locks the row: of two nodes that remove the methods of a user, one sees what the other has left. */
+const LOCK_USER = shared(
+  'update users set password_hash = password_hash where user_id = :userId returning password_hash',
+)
 const INSERT_USER = shared(
   `insert into users (${USERS.names}) values (${USERS.parameters}) on conflict (email) do nothing returning user_id`,
 )
+const IS_LIVE = shared('select user_id from users where user_id = :userId and disabled_at is null')
+const HAS_SESSION = shared('select session_id from sessions where session_id = :id and user_id = :userId')
+const USE_LINK = shared(
+  'delete from links where user_id = :userId and link_hash = :hash and expires_at > :now returning created_at',
+)
+/** Whatever revoked the user's sessions since the link was created also ended the link. */
+const IS_LIVE_SINCE = shared(
+  'select user_id from users where user_id = :userId and disabled_at is null and valid_from <= :createdAt',
+)
+const USE_PROOF = shared(
+  `delete from identity_proofs
+   where user_id = :userId and proof_hash = :hash and identity_key = :key and expires_at > :now returning user_id`,
+)
+/** Locks the row for the same reason: an account gets one identity of a provider by its address. */
+const HAS_ADDRESS = shared(
+  `update users set password_hash = password_hash
+   where user_id = :userId and coalesce(email, '') = :email and email_verified_at is not null and disabled_at is null
+   returning user_id`,
+)
+const HAS_IDENTITY = shared(
+  `select identity_key from identities
+   where user_id = :userId and provider_id = :providerId and identity_key <> :key limit 1`,
+)
+/** The user is found by the id, not by the index of addresses. Never signed in: a time of 0 was stored with the account. An older account has none, and may have been used. */
+const TAKE_OVER = shared(
+  `update users set password_hash = null, email_verified_at = :now, valid_from = greatest(valid_from, :now)
+   where user_id = :userId and coalesce(email, '') = :email and email_verified_at is null and first_signed_in_at = 0
+     and disabled_at is null returning user_id`,
+)
+const END_OWN: readonly SharedStatement[] = [
+  shared('delete from sessions where user_id = :userId'),
+  shared('delete from memberships where user_id = :userId'),
+  shared('delete from browsers where user_id = :userId'),
+  shared('delete from consents where user_id = :userId'),
+  shared('delete from identities where user_id = :userId and identity_key <> :key'),
+]
+const FIND_PROOF = shared('select * from identity_proofs where user_id = :userId')
+const CREATE_PROOF = shared(
+  `insert into identity_proofs (${IDENTITY_PROOFS.names}) values (${IDENTITY_PROOFS.parameters})
+   on conflict (user_id) do update set ${assignments(without(IDENTITY_PROOFS, 'user_id'))}`,
+)
+const REMOVE_PROOF = shared('delete from identity_proofs where user_id = :userId')
 
 export const identityHandlers = {
+  linkIdentity: {
+    keys: ({ identity }) => [identity.userId, identity.key],
+    *run({ identity, reason, now }) {
+      if (!(yield* isProviderEnabled(identity.providerId))) return 'provider-off'
+      // First, so that an identity that is taken uses nothing up.
+      if ((yield* rows(INSERT, IDENTITIES.values(identity))).length === 0) return 'taken'
+      if (!(yield* holds(identity, reason, now))) {
+        yield* rows(DELETE, identity)
+        return 'refused'
+      }
+      yield* rows(REMOVE_PROOF, identity)
+      return 'linked'
+    },
+  },
   provisionUser: {
     keys: ({ user, identity }) => [user.id, identity.key, ...(user.email === undefined ? [] : [`email:${user.email}`])],
     run: (account) => provisionUser(account, insertUser),
@@ -32,6 +102,27 @@ export const identityHandlers = {
       'unknown',
     ),
   },
+  unlinkIdentity: {
+    keys: ({ key, userId }) => [userId, key],
+    *run({ key, userId, passwordCounts }) {
+      const [user] = yield* rows(LOCK_USER, { userId })
+      if (user === undefined) return 'unknown'
+      const hasPassword = passwordCounts && user['password_hash'] !== null
+      if (!hasPassword && (yield* rows(OTHER_METHOD, { userId, key })).length === 0) return 'last'
+      if ((yield* rows(DELETE, { key, userId })).length === 0) return 'unknown'
+      yield* rows(REMOVE_PROOF, { userId })
+      yield* removeLink(userId)
+      return 'unlinked'
+    },
+  },
+  createIdentityProof: {
+    keys: ({ identity }) => [identity.userId],
+    *run(proof) {
+      if ((yield* rows(IS_LIVE, proof.identity)).length === 0) return 'unknown'
+      yield* rows(CREATE_PROOF, IDENTITY_PROOFS.values(proof))
+      return 'created'
+    },
+  },
 } satisfies SharedHandlers
 
 export const identityReads = {
@@ -42,6 +133,10 @@ export const identityReads = {
   *listIdentities(userId: UserId): Steps<readonly IdentityRecord[]> {
     return (yield* rows(LIST, { userId })).map(IDENTITIES.read)
   },
+  *findIdentityProof(userId: UserId): Steps<IdentityProofRecord | undefined> {
+    const [row] = yield* rows(FIND_PROOF, { userId })
+    return row === undefined ? undefined : IDENTITY_PROOFS.read(row)
+  },
 }
 
 /** Creates the account with a statement of the database's, which returns whether the address was free. */
@@ -49,6 +144,8 @@ export function* provisionUser(
   { user, identity }: Input<'provisionUser'>,
   insert: (user: UserRecord) => Steps<boolean>,
 ): Steps<Outcome<'provisionUser'>> {
+  const { providerId } = identity
+  if (providerId !== APPLICATION && !(yield* isProviderEnabled(providerId))) return 'provider-off'
   if ((yield* rows(INSERT, IDENTITIES.values(identity))).length === 0) return 'taken'
   if (yield* insert(user)) return 'created'
   yield* rows(DELETE, identity)
@@ -57,4 +154,28 @@ export function* provisionUser(
 
 function* insertUser(user: UserRecord): Steps<boolean> {
   return (yield* rows(INSERT_USER, USERS.values(user))).length === 1
+}
+
+/** Whether the reason still holds. It is used up. */
+function* holds(identity: IdentityRecord, reason: LinkingReason, now: EpochMs): Steps<boolean> {
+  const values = { ...identity, ...reason, now }
+  switch (reason.kind) {
+    case 'session':
+      return (yield* rows(IS_LIVE, values)).length === 1 && (yield* rows(HAS_SESSION, values)).length === 1
+    case 'link': {
+      const [link] = yield* rows(USE_LINK, values)
+      if (link === undefined) return false
+      return (yield* rows(IS_LIVE_SINCE, { ...identity, createdAt: link['created_at'] })).length === 1
+    }
+    case 'proof':
+      return (yield* rows(IS_LIVE, values)).length === 1 && (yield* rows(USE_PROOF, values)).length === 1
+    case 'address':
+      return (yield* rows(HAS_ADDRESS, values)).length === 1 && (yield* rows(HAS_IDENTITY, values)).length === 0
+    case 'unused': {
+      if ((yield* rows(TAKE_OVER, values)).length === 0) return false
+      for (const statement of END_OWN) yield* rows(statement, values)
+      yield* removeLink(identity.userId)
+      return true
+    }
+  }
 }

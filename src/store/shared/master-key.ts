@@ -2,6 +2,7 @@ import type { StoredMasterKey } from '../../ports/records/key.ts'
 import { MASTER_KEY, MASTER_KEY_CHECK } from '../settings.ts'
 import { revokeAllTokens } from './accounts.ts'
 import { findSetting, setting } from './operator.ts'
+import { forgetProviderSecrets } from './providers.ts'
 import { replaceKeys } from './signing-keys.ts'
 import { rows, shared, type SharedHandlers, type Steps } from './statement.ts'
 
@@ -11,7 +12,7 @@ const REVOKE_INITIAL_TOKENS = shared(
   'update initial_tokens set revoked_at = :now where expires_at > :now and revoked_at is null',
 )
 /** Operations on signing keys and on the server's not-before time wait for the replacement, if they are in its batch. */
-const KEYS = [`setting:${MASTER_KEY}`, 'signing-keys', 'setting:not-before']
+const KEYS = [`setting:${MASTER_KEY}`, 'signing-keys', 'providers', 'setting:not-before']
 
 /** The master key, and everything that ends when it is replaced. */
 export const masterKeyHandlers = {
@@ -30,6 +31,7 @@ export const masterKeyHandlers = {
       yield* replaceKeys(keys)
       yield* rows(REVOKE_CREDENTIALS, { now })
       yield* rows(REVOKE_INITIAL_TOKENS, { now })
+      yield* forgetProviderSecrets()
       yield* revokeAllTokens(now)
       return 'replaced'
     },

@@ -30,6 +30,11 @@ const INTERACTIONS = shared(
      select interaction_id from interactions where expires_at < :before limit :limit)
    returning interaction_id`,
 )
+const IDENTITY_PROOFS = shared(
+  `delete from identity_proofs where user_id in (
+     select user_id from identity_proofs where expires_at < :before limit :limit)
+   returning user_id`,
+)
 const HITS = shared(
   `delete from hits where (bucket, window_start) in (
      select bucket, window_start from hits where window_end < :before limit :limit)
@@ -88,6 +93,7 @@ export function* sweepShared(sweep: Sweep): Steps<Omit<Swept, 'clients' | 'conse
     sessions: yield* remove(SESSIONS, now, limit),
     links: yield* remove(LINKS, now, limit),
     interactions: yield* remove(INTERACTIONS, now, limit),
+    identityProofs: yield* remove(IDENTITY_PROOFS, now, limit),
     hits: yield* remove(HITS, now, limit),
     revokedTokens: yield* remove(REVOKED_TOKENS, sweep.revocationsBefore, limit),
     opaqueTokens: yield* remove(OPAQUE_TOKENS, idBefore(now, ''), limit),

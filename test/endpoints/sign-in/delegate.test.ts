@@ -13,7 +13,8 @@ import {
 } from '../../support/application.ts'
 import { assertErrorRedirect, assertLocalPage, WHOLE_FILE } from '../../support/authorize-answers.ts'
 import { createAda } from '../../support/accounts.ts'
-import { anIdentity, anOrganization, aUserOfProvider } from '../../support/records.ts'
+import { anIdentity } from '../../support/provider-records.ts'
+import { anOrganization, aUserOfProvider } from '../../support/records.ts'
 import { openTestServer } from '../../support/server.ts'
 import { assertStoreUnchanged, selectAll } from '../../support/store-dump.ts'
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { test, type TestContext } from 'node:test'
 import type { Response as LightMyRequestResponse } from 'light-my-request'
 import { SIGN_IN_METHODS, type SignInMethodName } from '../../../src/endpoints/sign-in/methods.ts'
 import type { UserId } from '../../../src/protocol/ids.ts'
@@ -14,6 +14,8 @@ import {
 } from '../../../tools/flow.ts'
 import { APPLICATION_URL, leave, openApplication } from '../../support/application.ts'
 import { createAda } from '../../support/accounts.ts'
+import { openProviderHost } from '../../support/provider-host.ts'
+import { addProvider, leadsTo, pressProvider, signInAt } from '../../support/providers.ts'
 import { openTestServer, type TestServer } from '../../support/server.ts'
 import { selectAll } from '../../support/store-dump.ts'
 
@@ -23,9 +25,9 @@ type Page = LightMyRequestResponse
 interface Driver {
   readonly env: Readonly<Record<string, string>>
   /** Makes the account, and starts to sign in. Returns the last step, with the right credentials. */
-  readonly start: (server: TestServer, browser: PlainBrowser) => Promise<() => Promise<Page>>
+  readonly start: (server: TestServer, browser: PlainBrowser, t: TestContext) => Promise<() => Promise<Page>>
   /** Uses up the attempts, and returns the answer to the next one. */
-  readonly exhaust: (server: TestServer, browser: PlainBrowser) => Promise<Page>
+  readonly exhaust: (server: TestServer, browser: PlainBrowser, t: TestContext) => Promise<Page>
   /** What the user sees if the account is disabled or deleted. */
   readonly refusal: { readonly status: number; readonly text: RegExp }
 }
@@ -44,6 +46,40 @@ const DRIVERS: Readonly<Record<SignInMethodName, Driver>> = {
       return browser.submit(page, { email: EMAIL, password: PASSWORD })
     },
     refusal: { status: 401, text: /That email and password do not match/ },
+  },
+  provider: {
+    env: {},
+    async start(server, browser, t) {
+      const host = await openProviderHost(t)
+      await addProvider(server, host, { signUp: 'anybody' })
+      const first = new PlainBrowser(server)
+      await signInAt({ browser: first, page: await openPage(server, first), host }, { sub: 'ada' })
+      await endSessions(server)
+      const { settings, id } = await addedProvider(server)
+      const update = {
+        id,
+        previous: settings,
+        settings: { ...settings, signUp: 'off' },
+        encryptedSecret: undefined,
+      } as const
+      await server.context.store.updateProvider(update)
+      const location = leadsTo(await pressProvider(browser, await openPage(server, browser)))
+      return () => browser.get(host.approve(location, { sub: 'ada' }))
+    },
+    async exhaust(server, browser, t) {
+      const host = await openProviderHost(t)
+      await addProvider(server, host)
+      const page = await openPage(server, browser)
+      const guess = async (): Promise<Page> => {
+        const callback = new URL(host.approve(leadsTo(await pressProvider(browser, page)), {}))
+        callback.searchParams.set('code', 'guessed')
+        return browser.get(callback.href)
+      }
+      for (let count = 0; count < 100; count += 1) await guess()
+      return guess()
+    },
+    // A deleted user is unknown to the provider.
+    refusal: { status: 403, text: /This account cannot sign in here|You have no account here with/ },
   },
   delegate: {
     env: { GRANTOR_DELEGATE_URL: APPLICATION_URL, GRANTOR_AUTHORIZATION_RATE: '20' },
@@ -94,14 +130,14 @@ for (const { name } of SIGN_IN_METHODS) {
 
   test(`UP-20, ${name}: the method signs a user in`, async (t) => {
     const server = await openTestServer(t, { env: driver.env })
-    const answer = await (await driver.start(server, new PlainBrowser(server)))()
+    const answer = await (await driver.start(server, new PlainBrowser(server), t))()
     assert.match(locationOf(answer), /\/v2\/oauth\/consent\?/)
   })
 
   for (const [situation, { prepare, expected }] of Object.entries(SITUATIONS)) {
     test(`UP-20, ${name}: ${situation} gets the refusal of every method, and no session`, async (t) => {
       const server = await openTestServer(t, { env: driver.env })
-      const finish = await driver.start(server, new PlainBrowser(server))
+      const finish = await driver.start(server, new PlainBrowser(server), t)
       const [user] = selectAll(server, 'select user_id from users')
       await prepare({ server, userId: user?.['user_id'] as UserId })
       const answer = await finish()
@@ -115,7 +151,7 @@ for (const { name } of SIGN_IN_METHODS) {
   test(`UP-20, ${name}: too many attempts get a refusal, and no session`, async (t) => {
     const server = await openTestServer(t, { env: driver.env })
     await createAda(server)
-    const answer = await driver.exhaust(server, new PlainBrowser(server))
+    const answer = await driver.exhaust(server, new PlainBrowser(server), t)
     assert.equal(answer.statusCode, 429, answer.body)
     assert.match(answer.body, /Too many (attempts|requests)/)
     assert.deepEqual(selectAll(server, 'select * from sessions'), [])
@@ -140,6 +176,17 @@ test('with GRANTOR_PASSWORDS=off the sign-in page has no password form, and a fo
   assert.match(answer.body, /You cannot sign in that way here any more/)
   assert.deepEqual(selectAll(off, 'select * from sessions'), [])
 })
+
+async function endSessions({ context }: TestServer): Promise<void> {
+  for (const { id, userId } of await context.store.listSessions({ before: undefined, limit: 10 }))
+    await context.store.endSession({ id, about: { userId } })
+}
+
+async function addedProvider({ context }: TestServer) {
+  const [provider] = await context.store.listProviders()
+  assert.ok(provider)
+  return provider
+}
 
 /** The sign-in page, for a new client. */
 async function openPage(server: TestServer, browser: PlainBrowser): Promise<Page> {

@@ -76,6 +76,7 @@ function sealEveryKind({ server: { context } }: AdminServer): Readonly<Record<st
     'initial-token': true,
     interaction: true,
     link: true,
+    'identity-proof': true,
     session: true,
     browser: true,
   }

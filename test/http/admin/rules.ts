@@ -7,6 +7,7 @@ import { registerClient } from '../../../tools/flow.ts'
 import { USUAL_TEMPLATE } from '../../../src/protocol/registration-template.ts'
 import type { Access } from '../../../src/admin/task.ts'
 import { anInteraction, aSession, aSessionStart, aUserOfProvider } from '../../support/records.ts'
+import { addProvider } from '../../support/providers.ts'
 import type { Members, PeopledOrganization, AdminServer } from '../../support/admin-server.ts'
 
 /** What a task needs, said here once more by hand: the table of tasks is what is judged. */
@@ -31,6 +32,12 @@ const AN_OPERATORS_CLIENT: Sample = async ({ makeClient, server }) => {
 const A_KEY = { kty: 'OKP', crv: 'Ed25519', x: '11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo' }
 const A_CREDENTIAL: Sample = async ({ issue }) => ({ credential_id: (await issue('read')).id })
 const A_USER: Sample = async ({ makeUser }) => ({ user_id: (await makeUser()).id })
+let providers = 0
+const A_PROVIDER: Sample = async ({ server }) => {
+  providers += 1
+  const { id } = await addProvider(server, { issuer: 'http://127.0.0.1:1' }, {}, { id: `idp-${providers}` })
+  return { provider_id: id }
+}
 const AN_API: Sample = async ({ makeApi }) => ({ resource: await makeApi() })
 const A_SESSION: Sample = async ({ server: { context } }) => {
   const user = aUserOfProvider()
@@ -132,6 +139,26 @@ export const RULES: Readonly<Record<string, Rule>> = {
   'user.enable': writes(A_USER),
   'user.revoke-tokens': writes(A_USER),
   'user.delete': writes(A_USER),
+  'provider.list': reads(NOTHING),
+  'provider.show': reads(A_PROVIDER),
+  'provider.create': writes(() => {
+    providers += 1
+    const issuer = 'https://idp.example'
+    return {
+      provider_id: `idp-${providers}`,
+      template: 'oidc',
+      name: 'Acme',
+      issuer,
+      client_id: 'grantor',
+      client_secret: 'secret',
+    }
+  }, 201),
+  'provider.update': writes(and(A_PROVIDER, () => ({ name: 'Apex' }))),
+  // Nothing listens there; the answer says so.
+  'provider.test': reads(A_PROVIDER),
+  'provider.disable': writes(A_PROVIDER),
+  'provider.enable': writes(A_PROVIDER),
+  'provider.delete': writes(A_PROVIDER),
   'organization.list': reads(NOTHING),
   'organization.create': writes(() => ({ name: 'Acme' }), 201),
   'organization.show': inOrganization(reads(AN_ORGANIZATION)),

@@ -1,65 +1,293 @@
 import assert from 'node:assert/strict'
+import type { LinkingReason } from '../../../src/ports/identity-operations.ts'
+import type { IdentityRecord, ProviderRecord } from '../../../src/ports/records/provider.ts'
+import type { UserRecord } from '../../../src/ports/records/user.ts'
+import type { StoreDriver } from '../../../src/ports/store.ts'
+import type { EpochMs } from '../../../src/protocol/brand.ts'
 import { perform, performAll, race, tally, times, type Suite } from './harness.ts'
-import { anIdentity, at, aUser, aUserOfProvider } from '../../support/records.ts'
+import { anIdentity, anIdentityProof, aProvider } from '../../support/provider-records.ts'
+import {
+  aHash,
+  aLink,
+  aMembership,
+  aSession,
+  aSessionStart,
+  aUser,
+  aUserOfProvider,
+  at,
+  HOUR,
+} from '../../support/records.ts'
+import { aSweep } from './sweep.ts'
+
+const NEVER = 0 as EpochMs
+
+interface Estate {
+  readonly provider: ProviderRecord
+  readonly user: UserRecord & { readonly email: string }
+  readonly identity: IdentityRecord
+}
+
+async function prepare(store: StoreDriver, differing: Partial<Estate['user']> = {}): Promise<Estate> {
+  const provider = aProvider()
+  const user = aUser(differing)
+  await perform(store, 'createProvider', provider)
+  await perform(store, 'createUser', user)
+  return { provider, user, identity: anIdentity({ userId: user.id, providerId: provider.id }) }
+}
+
+/** The reasons that hold for an account that prepare() made with these members, each with what makes it hold. */
+const REASONS: Readonly<
+  Record<
+    LinkingReason['kind'],
+    {
+      readonly user: Partial<Estate['user']>
+      readonly make: (store: StoreDriver, estate: Estate) => Promise<LinkingReason>
+    }
+  >
+> = {
+  session: {
+    user: {},
+    async make(store, { user }) {
+      const start = aSessionStart({ session: aSession({ userId: user.id }) })
+      await perform(store, 'startSession', start)
+      return { kind: 'session', id: start.session.id }
+    },
+  },
+  link: {
+    user: {},
+    async make(store, { user }) {
+      const link = aLink({ userId: user.id })
+      await perform(store, 'createLink', link)
+      return { kind: 'link', hash: link.hash }
+    },
+  },
+  proof: {
+    user: {},
+    async make(store, { identity }) {
+      const proof = anIdentityProof({ identity, expiresAt: at(2 * HOUR) })
+      await perform(store, 'createIdentityProof', proof)
+      return { kind: 'proof', hash: proof.hash }
+    },
+  },
+  address: { user: {}, make: async (_, { user }) => ({ kind: 'address', email: user.email }) },
+  unused: {
+    user: { emailVerifiedAt: undefined, firstSignedInAt: NEVER },
+    make: async (_, { user }) => ({ kind: 'unused', email: user.email }),
+  },
+}
 
 export const identityCases: Suite = (check) => {
-  check(
-    'provisionUser creates an account with its identity, which is found by its key and by its user',
-    async (stores) => {
+  for (const [kind, { user: differing, make }] of Object.entries(REASONS)) {
+    check(`linkIdentity by ${kind}: of concurrent links of one identity one succeeds`, async (stores) => {
       const { first, second } = stores
-      const user = aUser({ passwordHash: undefined })
-      const identity = anIdentity({ userId: user.id, email: undefined })
-      assert.equal(await perform(first, 'provisionUser', { user, identity }), 'created')
-      assert.deepEqual(await second.findUser(user.id), user)
+      const estate = await prepare(first, differing)
+      const { identity, user } = estate
+      const reason = await make(first, estate)
+      const links = times(20, () => ({ identity, reason, now: at(HOUR) }))
+      assert.deepEqual(tally(await race(stores, 'linkIdentity', links)), { linked: 1, taken: 19 })
       assert.deepEqual(await second.findIdentity(identity.key), identity)
       assert.deepEqual(await second.listIdentities(user.id), [identity])
-      const use = { key: identity.key, userId: user.id, email: 'other@acme.test', now: at(5) }
-      assert.deepEqual(await performAll(first, 'useIdentity', [use, { ...use, userId: aUser().id }]), [
-        'used',
-        'unknown',
-      ])
-      assert.deepEqual(await second.findIdentity(identity.key), {
-        ...identity,
-        email: 'other@acme.test',
-        usedAt: at(5),
-      })
+    })
+
+    check(`linkIdentity by ${kind} needs an enabled provider and an enabled user`, async ({ first }) => {
+      const estate = await prepare(first, differing)
+      const { identity, provider, user } = estate
+      const link = { identity, reason: await make(first, estate), now: at(HOUR) }
+      await perform(first, 'disableProvider', { id: provider.id, now: at(1) })
+      assert.equal(await perform(first, 'linkIdentity', link), 'provider-off')
+      await perform(first, 'enableProvider', provider.id)
+      await perform(first, 'disableUser', { id: user.id, now: at(1) })
+      assert.equal(await perform(first, 'linkIdentity', link), 'refused')
+      assert.equal(await first.findIdentity(identity.key), undefined)
+      const gone = { ...link, identity: anIdentity({ userId: user.id, providerId: aProvider().id }) }
+      assert.equal(await perform(first, 'linkIdentity', gone), 'provider-off')
+    })
+  }
+
+  check('linkIdentity by a reason that no longer holds is refused, and links nothing', async ({ first }) => {
+    const estate = await prepare(first)
+    const { identity, user } = estate
+    const stale: readonly LinkingReason[] = [
+      { kind: 'session', id: aSession().id },
+      { kind: 'link', hash: aHash() },
+      { kind: 'proof', hash: aHash() },
+      { kind: 'address', email: 'another@acme.test' },
+      { kind: 'unused', email: user.email },
+    ]
+    for (const reason of stale) {
+      assert.equal(await perform(first, 'linkIdentity', { identity, reason, now: at(HOUR) }), 'refused', reason.kind)
+    }
+    const expired = anIdentityProof({ identity })
+    await perform(first, 'createIdentityProof', expired)
+    const late = { identity, reason: { kind: 'proof', hash: expired.hash }, now: expired.expiresAt } as const
+    assert.equal(await perform(first, 'linkIdentity', late), 'refused')
+    const other = { ...late, identity: anIdentity({ userId: user.id, providerId: identity.providerId }), now: at(1) }
+    assert.equal(await perform(first, 'linkIdentity', other), 'refused', 'a proof is of one identity')
+    assert.deepEqual(await first.listIdentities(user.id), [])
+    assert.deepEqual(await first.findUser(user.id), user)
+  })
+
+  check(
+    'linkIdentity by address needs a verified address, and an account without an identity of the provider',
+    async ({ first }) => {
+      const { identity, user, provider } = await prepare(first)
+      const reason = { kind: 'address', email: user.email } as const
+      const next = anIdentity({ userId: user.id, providerId: provider.id })
+      const links = [identity, next].map((one) => ({ identity: one, reason, now: at(HOUR) }))
+      assert.deepEqual(await performAll(first, 'linkIdentity', links), ['linked', 'refused'])
+      const unverified = await prepare(first, { emailVerifiedAt: undefined })
+      const link = { identity: unverified.identity, reason: { ...reason, email: unverified.user.email }, now: at(HOUR) }
+      assert.equal(await perform(first, 'linkIdentity', link), 'refused')
     },
   )
 
-  check('DEL-11: an address that another account has creates nothing', async ({ first }) => {
-    const owner = aUser()
-    await perform(first, 'createUser', owner)
-    const user = aUser({ email: owner.email })
-    const identity = anIdentity({ userId: user.id })
-    assert.equal(await perform(first, 'provisionUser', { user, identity }), 'email-taken')
-    assert.deepEqual([await first.findUser(user.id), await first.findIdentity(identity.key)], [undefined, undefined])
-    assert.deepEqual(await first.findUserByEmail(owner.email ?? ''), owner)
-  })
+  check(
+    'linkIdentity by unused ends what the account had, and takes no account that was used',
+    async ({ first, second }) => {
+      const estate = await prepare(first, { emailVerifiedAt: undefined, firstSignedInAt: NEVER })
+      const { identity, user } = estate
+      const membership = aMembership({ userId: user.id })
+      await perform(first, 'addMember', membership)
+      await perform(first, 'createLink', aLink({ userId: user.id }))
+      for (const store of [first, second]) await store.findMembership(membership)
+      const reason = { kind: 'unused', email: user.email } as const
+      assert.equal(await perform(first, 'linkIdentity', { identity, reason, now: at(HOUR) }), 'linked')
+      assert.deepEqual(await first.findUser(user.id), {
+        ...user,
+        passwordHash: undefined,
+        emailVerifiedAt: at(HOUR),
+        notBefore: at(HOUR),
+      })
+      assert.deepEqual(await first.listMemberships(user.id), [])
+      assert.equal(await first.findMembership(membership), undefined)
+      assert.equal(await first.findLink(user.id), undefined)
+      for (const used of [{ firstSignedInAt: at(1) }, { firstSignedInAt: undefined }, { emailVerifiedAt: at(1) }]) {
+        const other = await prepare(first, { emailVerifiedAt: undefined, firstSignedInAt: NEVER, ...used })
+        const taking = { identity: other.identity, reason: { ...reason, email: other.user.email }, now: at(HOUR) }
+        assert.equal(await perform(first, 'linkIdentity', taking), 'refused')
+        assert.deepEqual(await first.findUser(other.user.id), other.user)
+      }
+    },
+  )
 
-  check('of concurrent first sign-ins of one identity one creates the account', async (stores) => {
-    const { key } = anIdentity()
-    const accounts = times(20, () => {
-      const user = aUserOfProvider()
-      return { user, identity: anIdentity({ key, userId: user.id }) }
-    })
+  check('provisionUser creates an account once for an identity, and never takes an address', async (stores) => {
+    const { first, second } = stores
+    const { provider, user } = await prepare(first)
+    const people = times(20, () => aUserOfProvider())
+    const identity = anIdentity({ providerId: provider.id })
+    const accounts = people.map((one) => ({ user: one, identity: { ...identity, userId: one.id } }))
     const outcomes = await race(stores, 'provisionUser', accounts)
     assert.deepEqual(tally(outcomes), { created: 1, taken: 19 })
-    const found = await Promise.all(accounts.map(({ user }) => stores.second.findUser(user.id)))
+    const owner = people[outcomes.indexOf('created')]
+    assert.equal((await second.findIdentity(identity.key))?.userId, owner?.id)
+    assert.deepEqual(await second.findUser(owner?.id ?? user.id), owner)
+    const taken = aUser({ email: user.email })
+    const late = { user: taken, identity: anIdentity({ userId: taken.id, providerId: provider.id }) }
+    assert.equal(await perform(first, 'provisionUser', late), 'email-taken')
     assert.deepEqual(
-      found.map((user) => user !== undefined),
-      outcomes.map((outcome) => outcome === 'created'),
+      [await first.findUser(taken.id), await first.findIdentity(late.identity.key)],
+      [undefined, undefined],
     )
+    await perform(first, 'disableProvider', { id: provider.id, now: at(1) })
+    const off = aUserOfProvider()
+    const account = { user: off, identity: anIdentity({ userId: off.id, providerId: provider.id }) }
+    assert.equal(await perform(first, 'provisionUser', account), 'provider-off')
   })
 
-  check('deleteUser removes the identities of the user and no others', async ({ first, second }) => {
-    const users = [aUserOfProvider(), aUserOfProvider()]
-    const identities = users.map(({ id }) => anIdentity({ userId: id }))
-    for (const [index, user] of users.entries())
-      await perform(first, 'provisionUser', { user, identity: identities[index] ?? anIdentity() })
-    await perform(first, 'deleteUser', users[0]?.id ?? aUser().id)
-    assert.deepEqual(await Promise.all(identities.map(({ key }) => second.findIdentity(key))), [
-      undefined,
-      identities[1],
-    ])
+  check(
+    'useIdentity records the time and the address, of the identity of that user alone',
+    async ({ first, second }) => {
+      const { identity } = await linkOne(first)
+      const use = { key: identity.key, userId: identity.userId, email: undefined, now: at(HOUR) }
+      const others = [
+        { ...use, userId: aUser().id },
+        { ...use, key: anIdentity().key },
+      ]
+      assert.deepEqual(await performAll(first, 'useIdentity', others), ['unknown', 'unknown'])
+      assert.deepEqual(await second.findIdentity(identity.key), identity)
+      assert.equal(await perform(first, 'useIdentity', use), 'used')
+      assert.deepEqual(await second.findIdentity(identity.key), { ...identity, email: undefined, usedAt: at(HOUR) })
+    },
+  )
+
+  check('unlinkIdentity removes an identity while another method remains', async ({ first }) => {
+    const { identity, user, provider } = await linkOne(first)
+    const { key, userId, providerId } = identity
+    const unlink = { key, userId, providerId, passwordCounts: false }
+    assert.equal(await perform(first, 'unlinkIdentity', unlink), 'last')
+    assert.equal(await perform(first, 'unlinkIdentity', { ...unlink, userId: aUser().id }), 'unknown')
+    assert.equal(
+      await perform(first, 'unlinkIdentity', { ...unlink, key: anIdentity().key, passwordCounts: true }),
+      'unknown',
+    )
+    const second = aProvider()
+    await perform(first, 'createProvider', second)
+    const other = anIdentity({ userId, providerId: second.id })
+    await perform(first, 'createLink', aLink({ userId }))
+    const links = { identity: other, reason: { kind: 'address', email: user.email }, now: at(HOUR) } as const
+    assert.equal(await perform(first, 'linkIdentity', links), 'linked')
+    await perform(first, 'disableProvider', { id: second.id, now: at(1) })
+    assert.equal(await perform(first, 'unlinkIdentity', unlink), 'last', 'the other provider is disabled')
+    await perform(first, 'enableProvider', second.id)
+    await perform(first, 'createIdentityProof', anIdentityProof({ identity }))
+    assert.equal(await perform(first, 'unlinkIdentity', unlink), 'unlinked')
+    assert.deepEqual(await first.listIdentities(userId), [other])
+    assert.deepEqual([await first.findIdentityProof(userId), await first.findLink(userId)], [undefined, undefined])
+    const last = { key: other.key, userId, providerId: second.id, passwordCounts: true }
+    assert.equal(await perform(first, 'unlinkIdentity', last), 'unlinked')
+    assert.ok(provider)
   })
+
+  check('of concurrent removals of all identities one method remains', async (stores) => {
+    const { identity, user } = await linkOne(stores.first)
+    const provider = aProvider()
+    await perform(stores.first, 'createProvider', provider)
+    const other = anIdentity({ userId: user.id, providerId: provider.id })
+    const reason = { kind: 'address', email: user.email } as const
+    await perform(stores.first, 'linkIdentity', { identity: other, reason, now: at(HOUR) })
+    const removals = times(10, (index) => ({ ...(index % 2 === 0 ? identity : other), passwordCounts: false }))
+    const outcomes = await race(stores, 'unlinkIdentity', removals)
+    assert.equal(tally(outcomes)['unlinked'], 1)
+    assert.equal((await stores.second.listIdentities(user.id)).length, 1)
+  })
+
+  check('createIdentityProof keeps the newest proof of an enabled user', async ({ first, second }) => {
+    const { identity, user } = await prepare(first)
+    const proofs = times(2, () => anIdentityProof({ identity }))
+    assert.deepEqual(await performAll(first, 'createIdentityProof', proofs), ['created', 'created'])
+    assert.deepEqual(await second.findIdentityProof(user.id), proofs[1])
+    await perform(first, 'disableUser', { id: user.id, now: at(1) })
+    const late = [anIdentityProof({ identity }), anIdentityProof()]
+    assert.deepEqual(await performAll(first, 'createIdentityProof', late), ['unknown', 'unknown'])
+  })
+
+  check(
+    'deleteUser deletes the identities and the proof, so that the person can come back',
+    async ({ first, second }) => {
+      const { identity, user } = await linkOne(first)
+      await perform(first, 'createIdentityProof', anIdentityProof({ identity }))
+      await perform(first, 'deleteUser', user.id)
+      assert.equal(await second.findIdentity(identity.key), undefined)
+      assert.equal(await second.findIdentityProof(user.id), undefined)
+    },
+  )
+
+  check('sweepExpired removes proofs that have expired', async ({ first }) => {
+    const { identity } = await prepare(first)
+    await perform(first, 'createIdentityProof', anIdentityProof({ identity, expiresAt: at(HOUR) }))
+    for (const [now, count] of [
+      [at(HOUR), 0],
+      [at(HOUR + 1), 1],
+    ] as const) {
+      assert.equal((await perform(first, 'sweepExpired', aSweep({ now }))).identityProofs, count)
+    }
+  })
+}
+
+async function linkOne(store: StoreDriver): Promise<Estate> {
+  const estate = await prepare(store)
+  const { identity, user } = estate
+  const reason = { kind: 'address', email: user.email } as const
+  assert.equal(await perform(store, 'linkIdentity', { identity, reason, now: at(HOUR) }), 'linked')
+  return estate
 }

@@ -22,6 +22,7 @@ import { opaqueTokenCases } from './opaque-tokens.ts'
 import { operatorClientCases } from './operator-clients.ts'
 import { operatorCases } from './operator.ts'
 import { organizationCases } from './organizations.ts'
+import { providerCases } from './providers.ts'
 import { registrationCountCases } from './registration-counts.ts'
 import { revocationCases } from './revocations.ts'
 import { sessionCases } from './sessions.ts'
@@ -46,6 +47,7 @@ export const CONTRACT: readonly Suite[] = [
   accountCases,
   sessionCases,
   linkCases,
+  providerCases,
   identityCases,
   interactionCases,
   deletionCases,

@@ -40,6 +40,7 @@ const NOTHING: Swept = {
   sessions: 0,
   links: 0,
   interactions: 0,
+  identityProofs: 0,
   hits: 0,
   revokedTokens: 0,
   opaqueTokens: 0,

@@ -1,0 +1,42 @@
+import type { Context } from '../../../ports/context.ts'
+import type { Reply, Request } from '../../../ports/message.ts'
+import { enabledProviders } from '../../../principals/providers.ts'
+import { isCrossSite } from '../../authorization/interaction.ts'
+import { errorPage } from '../../error-page.ts'
+import { signInPage } from '../page.ts'
+import { findTarget, isOwnForm, keyIn } from '../target.ts'
+import { downProblem, findAddress, leave, SIGN_IN, type Departure } from './depart.ts'
+import { findProof, PROOF_FIELD, type OpenProof } from './proof.ts'
+
+/** Sends the browser to the provider of a button of the sign-in page. */
+export async function signInAtProvider(context: Context, request: Request): Promise<Reply> {
+  if (isCrossSite(request)) return errorPage('forged')
+  const target = await findTarget(context, request, keyIn(request))
+  if ('kind' in target) return target
+  if (!isOwnForm(context, target, request)) return errorPage('forged')
+  const providers = enabledProviders(await context.providers())
+  const provider = providers.find(({ id }) => id === request.params.get('provider'))
+  if (provider === undefined) {
+    return signInPage(context, target, { email: '', isConfirmation: false, problem: { kind: 'method-off' } })
+  }
+  const proof = await findProof(context, request.params.get(PROOF_FIELD), target.browserHash)
+  const purpose = proof === undefined ? SIGN_IN : ({ kind: 'proof', userId: proof.proof.identity.userId } as const)
+  const email = target.purpose === 'authorization' ? target.authorization.loginHint : undefined
+  return goToProvider(context, request, { provider, target, purpose, email }, proof)
+}
+
+/** The page that leads to the provider, or the sign-in page with the reason why not. */
+export async function goToProvider(
+  context: Context,
+  request: Request,
+  departure: Departure,
+  proof: OpenProof | undefined,
+): Promise<Reply> {
+  const { provider, target, email = '' } = departure
+  const shown = { email, isConfirmation: false, proof }
+  if (provider.disabledAt !== undefined)
+    return signInPage(context, target, { ...shown, problem: { kind: 'method-off' } })
+  const location = await findAddress(context, request, departure)
+  if (location !== undefined) return leave(provider, location)
+  return signInPage(context, target, { ...shown, problem: downProblem(provider) })
+}

@@ -1,0 +1,179 @@
+import type { Context } from '../../../ports/context.ts'
+import type { Reply, Request } from '../../../ports/message.ts'
+import type { SignInProblem } from '../../../ports/pages.ts'
+import type { ProviderRecord } from '../../../ports/records/provider.ts'
+import type { SessionRecord, UserRecord } from '../../../ports/records/user.ts'
+import type { UpstreamFailure } from '../../../ports/upstream.ts'
+import { parseProviderId } from '../../../protocol/provider.ts'
+import { judgeIdentity, type ProviderIdentity } from '../../../protocol/provider-identity.ts'
+import { findSignedIn } from '../../authorization/session.ts'
+import { errorPage } from '../../error-page.ts'
+import { PATHS, pageAddress } from '../../paths.ts'
+import { finishSignIn } from '../finish-sign-in.ts'
+import { refusedSignIn, signInPage } from '../page.ts'
+import { findTarget, type SignInTarget } from '../target.ts'
+import { countProviderAttempt } from '../throttle.ts'
+import { downProblem, reportFailure } from './depart.ts'
+import { linkProven, type OpenProof } from './proof.ts'
+import { resolveIdentity, type Resolution } from './resolve.ts'
+import { openState, type ProviderState } from './state.ts'
+
+/** A callback whose state is valid. */
+interface Return {
+  readonly provider: ProviderRecord
+  readonly target: SignInTarget
+  readonly state: ProviderState
+}
+
+/**
+ * The redirect URI of this server at a provider. RFC 6749 §4.1.2, OpenID Connect Core §3.1.2.5.
+ *
+ *  1. The provider is known, and the state is of this provider and this browser. Otherwise no request is sent (threats.md UP-10).
+ *  2. What the user signs in for is still open, and the provider enabled (UP-07).
+ *  3. The network has not failed too often.
+ *  4. The state was not used before: of requests with one state, one goes on (UP-06).
+ *  5. The provider redeems the code, and `resolveIdentity` finds the account.
+ */
+export async function finishAtProvider(context: Context, request: Request): Promise<Reply> {
+  const id = parseProviderId(request.name ?? '')
+  const provider = id === undefined ? undefined : await context.store.findProvider(id)
+  if (provider === undefined) return errorPage('not-found')
+  const state = await openState(context, request, provider)
+  if ('kind' in state) return state
+  const target = await findTarget(context, request, state.targetKey)
+  if ('kind' in target) return target
+  const returned = { provider, target, state }
+  if (provider.disabledAt !== undefined) return again(context, returned, { kind: 'method-off' })
+  const attempt = await countProviderAttempt(context, request.network)
+  if (attempt.kind === 'refused') {
+    return again(context, returned, { kind: 'throttled', retryAfterSeconds: attempt.retryAfterSeconds })
+  }
+  if (!(await state.use())) return errorPage('already-completed')
+  const finished = await context.upstream.finish(provider, state.binding, queryOf(request))
+  const identity = finished.kind === 'authenticated' ? judgeIdentity(provider.settings, finished.claims) : undefined
+  if (identity === undefined) {
+    const failure = finished.kind === 'failed' ? finished : NO_SUBJECT
+    // A person who changed their mind, and a provider that is away, are no failed attempts.
+    if (failure.reason === 'refused' || failure.reason === 'unreachable') await attempt.forgive()
+    return failedPage(context, returned, failure)
+  }
+  await attempt.forgive()
+  return arrive(context, request, returned, identity)
+}
+
+const NO_SUBJECT: UpstreamFailure = { kind: 'failed', reason: 'invalid', detail: 'no usable subject' }
+
+function queryOf({ params }: Request): URLSearchParams {
+  return new URLSearchParams(params.names.flatMap((name) => params.all(name).map((value) => [name, value])))
+}
+
+async function arrive(
+  context: Context,
+  request: Request,
+  returned: Return,
+  identity: ProviderIdentity,
+): Promise<Reply> {
+  const { provider, target, state } = returned
+  const signedIn = state.purpose.kind === 'connect' ? await findSignedIn(context, request.cookies) : undefined
+  const arrival = { provider, identity, purpose: state.purpose, browserHash: target.browserHash }
+  const resolution = await resolveIdentity(context, { ...arrival, session: signedIn?.session })
+  switch (resolution.kind) {
+    case 'user':
+      await join(context, provider, resolution.user)
+      return signIn(context, request, returned, resolution.user)
+    case 'connected':
+      await joinOwner(context, provider, signedIn?.session)
+      return {
+        kind: 'redirect',
+        location: pageAddress(context.issuer, PATHS.accountSecurity, {
+          done: 'method-added',
+          uiLocales: target.uiLocales,
+        }),
+      }
+    case 'asked':
+      return askedPage(context, returned, resolution.proof, identity)
+    case 'refused':
+      return refusedPage(context, returned, resolution, identity)
+  }
+}
+
+async function signIn(context: Context, request: Request, returned: Return, user: UserRecord): Promise<Reply> {
+  const { provider, target, state } = returned
+  const { purpose } = state
+  const proof = purpose.kind === 'proof' ? await context.store.findIdentityProof(purpose.userId) : undefined
+  if (proof?.identity.userId === user.id) await linkProven(context, proof)
+  const authenticated = { user, methods: ['fed'], providerId: provider.id, delegated: undefined } as const
+  const finished = await finishSignIn(context, request, target, authenticated)
+  return finished.kind === 'refused' ? again(context, returned, { kind: 'account-refused' }) : finished
+}
+
+/** Everybody who signs in at the provider is a member of its organization. A membership that is disabled stays so. */
+async function join({ clockCheck, store }: Context, { settings }: ProviderRecord, user: UserRecord): Promise<void> {
+  const { organizationId } = settings
+  if (organizationId === undefined) return
+  const [membership, organization] = await Promise.all([
+    store.findMembership({ userId: user.id, organizationId }),
+    store.findOrganization(organizationId),
+  ])
+  if (membership !== undefined || organization === undefined) return
+  const now = clockCheck.now()
+  await store.addMember({ userId: user.id, organizationId, createdAt: now, disabledAt: undefined, notBefore: now })
+}
+
+async function joinOwner(
+  context: Context,
+  provider: ProviderRecord,
+  session: SessionRecord | undefined,
+): Promise<void> {
+  const user = session === undefined ? undefined : await context.store.findUser(session.userId)
+  if (user !== undefined) await join(context, provider, user)
+}
+
+function failedPage(context: Context, returned: Return, { reason }: UpstreamFailure): Promise<Reply> {
+  const { provider } = returned
+  if (reason !== 'refused') reportFailure(context, provider, reason)
+  if (reason === 'unreachable' || reason === 'off') return again(context, returned, downProblem(provider))
+  return again(context, returned, { kind: 'provider-failed', provider: provider.settings.name })
+}
+
+async function askedPage(
+  context: Context,
+  { target }: Return,
+  proof: OpenProof,
+  { email = '' }: ProviderIdentity,
+): Promise<Reply> {
+  return signInPage(context, target, { email, isConfirmation: false, problem: undefined, proof })
+}
+
+function refusedPage(
+  context: Context,
+  returned: Return,
+  { reason }: Extract<Resolution, { readonly kind: 'refused' }>,
+  { email }: ProviderIdentity,
+): Promise<Reply> {
+  switch (reason) {
+    case 'account-refused':
+      return again(context, returned, { kind: 'account-refused' })
+    case 'identity-taken':
+      return again(context, returned, { kind: 'identity-taken', provider: returned.provider.settings.name })
+    case 'provider-off':
+      return again(context, returned, { kind: 'method-off' })
+    case 'no-account': {
+      const { name } = returned.provider.settings
+      return again(context, returned, { kind: 'no-account', provider: name, email })
+    }
+  }
+}
+
+/**
+ * The sign-in page with a problem. A person who adds a method or accepts a link does not sign in, so there the problem is a page of its
+ * own.
+ */
+async function again(context: Context, { target, state }: Return, problem: SignInProblem): Promise<Reply> {
+  const { kind } = state.purpose
+  if (kind === 'sign-in' || kind === 'proof') {
+    return signInPage(context, target, { email: '', isConfirmation: false, problem })
+  }
+  const page = errorPage(problem.kind === 'identity-taken' ? 'identity-taken' : 'provider-failed')
+  return { ...page, event: refusedSignIn(target, problem.kind) }
+}

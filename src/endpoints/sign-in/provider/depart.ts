@@ -1,0 +1,65 @@
+import type { Context } from '../../../ports/context.ts'
+import type { CookieChanges, Reply, Request } from '../../../ports/message.ts'
+import type { ProviderRecord } from '../../../ports/records/provider.ts'
+import { findSignedIn } from '../../authorization/session.ts'
+import { keyOf, type SignInTarget } from '../target.ts'
+import { mintState, type ProviderPurpose } from './state.ts'
+
+/** A person who is about to go to a provider. */
+export interface Departure {
+  readonly provider: ProviderRecord
+  readonly target: SignInTarget
+  readonly purpose: ProviderPurpose
+  /** The address that the person typed, or that the client or the session named. */
+  readonly email: string | undefined
+}
+
+/** To sign in, and nothing else. */
+export const SIGN_IN = { kind: 'sign-in' } as const
+
+/** Why the sign-in page is shown again. */
+export function downProblem({ settings: { name } }: ProviderRecord) {
+  return { kind: 'provider-down', provider: name } as const
+}
+
+/**
+ * The page that goes on to a provider by itself. It is a page and not a redirect, because browsers apply `form-action` of the
+ * sign-in page to every redirect that follows a form, and a provider may redirect to hosts that nobody here knows.
+ */
+export function leave({ settings: { name } }: ProviderRecord, uri: string, cookies?: CookieChanges): Reply {
+  return {
+    kind: 'page',
+    status: 200,
+    page: { kind: 'leave', provider: name, uri },
+    ...(cookies === undefined ? {} : { cookies }),
+  }
+}
+
+/** The address at the provider; undefined: the provider does not answer. */
+export async function findAddress(
+  context: Context,
+  request: Request,
+  { provider, target, purpose, email }: Departure,
+): Promise<string | undefined> {
+  const { browserHash } = target
+  const binding = await mintState(context, request, provider, { purpose, targetKey: keyOf(target), browserHash })
+  const begun = await context.upstream.begin(provider, {
+    ...binding,
+    mustSignIn: await mustSignIn(context, request, target),
+    loginHint: email,
+  })
+  if (begun.kind === 'ready') return begun.location
+  reportFailure(context, provider, begun.reason)
+  return undefined
+}
+
+/** The provider must not answer from its own session if the client asks for a new sign-in, or the user confirms the own identity. */
+async function mustSignIn(context: Context, request: Request, target: SignInTarget): Promise<boolean> {
+  if (target.purpose === 'authorization') return target.authorization.mustSignIn
+  return (await findSignedIn(context, request.cookies)) !== undefined
+}
+
+/** Reports a failure that the operator may want to look into. */
+export function reportFailure({ report }: Pick<Context, 'report'>, { id }: ProviderRecord, reason: string): void {
+  report({ event: 'provider.failed', details: { provider: id, reason } })
+}

@@ -1,0 +1,47 @@
+import type { Context } from '../../../ports/context.ts'
+import type { IdentityProofRecord } from '../../../ports/records/provider.ts'
+import { userIdOfLink } from '../../../protocol/link.ts'
+import { sameText, type SecretHash } from '../../../protocol/secrets.ts'
+
+/** A proof that the sign-in page has in its forms, with its credential. */
+export interface OpenProof {
+  readonly proof: IdentityProofRecord
+  readonly token: string
+}
+
+type Needs = Pick<Context, 'clockCheck' | 'secrets'> & {
+  readonly store: Pick<Context['store'], 'findIdentityProof'>
+}
+
+/** The name of the field with the credential. */
+export const PROOF_FIELD = 'connect'
+
+/** Finds the proof of a credential, if it is valid in this browser (threats.md UP-04). */
+export async function findProof(
+  context: Needs,
+  token: string | undefined,
+  browserHash: SecretHash,
+): Promise<OpenProof | undefined> {
+  const opened = token === undefined ? undefined : context.secrets.verify('identity-proof', token)
+  if (opened === undefined || token === undefined) return undefined
+  const proof = await context.store.findIdentityProof(userIdOfLink(opened.id))
+  const isValid =
+    proof !== undefined &&
+    sameText(proof.hash, opened.hash) &&
+    sameText(proof.browserHash, browserHash) &&
+    proof.expiresAt > context.clockCheck.now()
+  return isValid ? { proof, token } : undefined
+}
+
+/** Links the identity of a proof to its account, after the user has signed in to that account. */
+export async function linkProven(
+  { clockCheck, store }: Pick<Context, 'clockCheck'> & { readonly store: Pick<Context['store'], 'linkIdentity'> },
+  { identity, hash }: IdentityProofRecord,
+): Promise<void> {
+  const now = clockCheck.now()
+  await store.linkIdentity({
+    identity: { ...identity, linkedAt: now, usedAt: now },
+    reason: { kind: 'proof', hash },
+    now,
+  })
+}

@@ -1,0 +1,189 @@
+import type { Context } from '../../../ports/context.ts'
+import type { LinkingReason } from '../../../ports/identity-operations.ts'
+import type { IdentityRecord, ProviderRecord } from '../../../ports/records/provider.ts'
+import type { SessionRecord, UserRecord } from '../../../ports/records/user.ts'
+import { after, type EpochMs } from '../../../protocol/brand.ts'
+import { mintUserId, type UserId } from '../../../protocol/ids.ts'
+import { mintIdentityProof } from '../../../protocol/link.ts'
+import { identityKey, type ProviderIdentity } from '../../../protocol/provider-identity.ts'
+import type { SecretHash } from '../../../protocol/secrets.ts'
+import type { OpenProof } from './proof.ts'
+import type { ProviderPurpose } from './state.ts'
+
+/** A person whom a provider has authenticated just now. */
+export interface Arrival {
+  readonly provider: ProviderRecord
+  readonly identity: ProviderIdentity
+  readonly purpose: ProviderPurpose
+  readonly browserHash: SecretHash
+  /** The session of the browser, for a person who adds a sign-in method. */
+  readonly session: SessionRecord | undefined
+}
+
+/** Whose account it is. */
+export type Resolution =
+  | { readonly kind: 'user'; readonly user: UserRecord }
+  /** The identity was linked to the account of the session. */
+  | { readonly kind: 'connected' }
+  /** An account has the address. The person signs in to it first. */
+  | { readonly kind: 'asked'; readonly proof: OpenProof }
+  | { readonly kind: 'refused'; readonly reason: 'account-refused' | 'no-account' | 'provider-off' | 'identity-taken' }
+
+type Needs = Pick<Context, 'clockCheck' | 'random' | 'secrets'> & {
+  readonly store: Pick<
+    Context['store'],
+    | 'createIdentityProof'
+    | 'findIdentity'
+    | 'findIdentityProof'
+    | 'findLink'
+    | 'findUser'
+    | 'findUserByEmail'
+    | 'linkIdentity'
+    | 'listIdentities'
+    | 'provisionUser'
+    | 'useIdentity'
+  >
+}
+
+/** How long a person may take to sign in to the account that has the address. */
+const PROOF_MS = 10 * 60 * 1000
+
+/**
+ * Finds the account of a person, or links or creates one. An e-mail address alone finds no account, unless the operator said so of the
+ * provider and of its domains (threats.md UP-01 to UP-05). The first rule that fits decides; docs/providers.md has them in words.
+ *
+ *  1. The identity is known and its user enabled: signed in. The address of the account stays as it is.
+ *  2. The identity is known and its user disabled: refused, and nothing is linked.
+ *  3. The person came from the page of a link: linked to the user of the link, which is used up.
+ *  4. The person added a sign-in method: linked to the user of the session.
+ *  5. An account has the trusted address: linked at once if the provider may link by address, the address is of its domains, and the
+ *     account's is verified. An account that has another identity of the provider is never linked: the address was given to another
+ *     person.
+ *  6. An account has the trusted address, which is of the provider's domains, and nobody ever verified it or signed in: the account
+ *     is taken over, without what it had.
+ *  7. An account has the trusted address in any other case: the person signs in to it first.
+ *  8. The address is not trusted: the account is as if it did not exist.
+ *  9. There is no account: the provider's rule for sign-up creates one.
+ * 10. Otherwise refused.
+ */
+export async function resolveIdentity(context: Needs, arrival: Arrival): Promise<Resolution> {
+  const { provider, identity, purpose } = arrival
+  const { store } = context
+  const known = await store.findIdentity(identityKey({ id: provider.id, ...provider.settings }, identity.subject))
+  const isAdding = purpose.kind === 'connect' || purpose.kind === 'link'
+  if (known !== undefined && isAdding) return { kind: 'refused', reason: 'identity-taken' }
+  if (known !== undefined) return useKnown(context, known, identity)
+  if (purpose.kind === 'link') return acceptLink(context, arrival, purpose.userId)
+  if (purpose.kind === 'connect') return connect(context, arrival)
+  const { email } = identity
+  const account = email === undefined || !identity.isEmailTrusted ? undefined : await store.findUserByEmail(email)
+  if (account !== undefined && email !== undefined) return resolveByAddress(context, arrival, account, email)
+  return provision(context, arrival)
+}
+
+async function useKnown(
+  { clockCheck, store }: Needs,
+  { key, userId }: IdentityRecord,
+  { email }: ProviderIdentity,
+): Promise<Resolution> {
+  const user = await store.findUser(userId)
+  if (user === undefined || user.disabledAt !== undefined) return { kind: 'refused', reason: 'account-refused' }
+  await store.useIdentity({ key, userId, email, now: clockCheck.now() })
+  return { kind: 'user', user }
+}
+
+async function acceptLink(context: Needs, arrival: Arrival, userId: UserId): Promise<Resolution> {
+  const link = await context.store.findLink(userId)
+  if (link === undefined) return { kind: 'refused', reason: 'account-refused' }
+  return linkTo(context, arrival, userId, { kind: 'link', hash: link.hash })
+}
+
+async function connect(context: Needs, arrival: Arrival): Promise<Resolution> {
+  const { session } = arrival
+  if (session === undefined) return { kind: 'refused', reason: 'account-refused' }
+  const linked = await linkTo(context, arrival, session.userId, { kind: 'session', id: session.id })
+  return linked.kind === 'user' ? { kind: 'connected' } : linked
+}
+
+async function resolveByAddress(
+  context: Needs,
+  arrival: Arrival,
+  account: UserRecord,
+  email: string,
+): Promise<Resolution> {
+  const { provider, identity } = arrival
+  if (account.disabledAt !== undefined) return { kind: 'refused', reason: 'account-refused' }
+  const others = await context.store.listIdentities(account.id)
+  if (others.some(({ providerId }) => providerId === provider.id)) return { kind: 'refused', reason: 'no-account' }
+  const isUnused = account.emailVerifiedAt === undefined && account.firstSignedInAt === 0
+  if (identity.isWithinDomains && isUnused) {
+    return linkTo(context, arrival, account.id, { kind: 'unused', email })
+  }
+  const mayLink = provider.settings.link === 'verified-email' && account.emailVerifiedAt !== undefined
+  if (identity.isWithinDomains && mayLink) return linkTo(context, arrival, account.id, { kind: 'address', email })
+  return askForProof(context, arrival, account.id)
+}
+
+async function linkTo(context: Needs, arrival: Arrival, userId: UserId, reason: LinkingReason): Promise<Resolution> {
+  const now = context.clockCheck.now()
+  const outcome = await context.store.linkIdentity({ identity: recordOf(arrival, userId, now), reason, now })
+  if (outcome === 'taken') return { kind: 'refused', reason: 'identity-taken' }
+  if (outcome === 'provider-off') return { kind: 'refused', reason: 'provider-off' }
+  const user = outcome === 'linked' ? await context.store.findUser(userId) : undefined
+  return user === undefined ? { kind: 'refused', reason: 'account-refused' } : { kind: 'user', user }
+}
+
+async function askForProof(context: Needs, arrival: Arrival, userId: UserId): Promise<Resolution> {
+  const { clockCheck, random, secrets, store } = context
+  const now = clockCheck.now()
+  const { token, hash } = mintIdentityProof(secrets, userId, random)
+  const identity = recordOf(arrival, userId, now)
+  const proof = { identity, hash, browserHash: arrival.browserHash, expiresAt: after(now, PROOF_MS) }
+  const outcome = await store.createIdentityProof(proof)
+  if (outcome === 'unknown') return { kind: 'refused', reason: 'account-refused' }
+  return { kind: 'asked', proof: { proof, token } }
+}
+
+async function provision(context: Needs, arrival: Arrival): Promise<Resolution> {
+  const { provider, identity } = arrival
+  const { signUp } = provider.settings
+  const isAllowed = signUp === 'anybody' || (signUp === 'domains' && identity.isWithinDomains)
+  if (!isAllowed) return { kind: 'refused', reason: 'no-account' }
+  const now = context.clockCheck.now()
+  const user: UserRecord = {
+    id: mintUserId(now, context.random),
+    email: identity.isEmailTrusted ? identity.email : undefined,
+    emailVerifiedAt: identity.isEmailTrusted ? now : undefined,
+    name: identity.name,
+    profile: {},
+    updatedAt: now,
+    passwordHash: undefined,
+    firstSignedInAt: 0 as EpochMs,
+    createdAt: now,
+    disabledAt: undefined,
+    notBefore: now,
+  }
+  const outcome = await context.store.provisionUser({ user, identity: recordOf(arrival, user.id, now) })
+  switch (outcome) {
+    case 'created':
+      return { kind: 'user', user }
+    case 'provider-off':
+      return { kind: 'refused', reason: 'provider-off' }
+    // The same person signed up in another tab, or an account got the address, at the same time.
+    case 'taken':
+    case 'email-taken':
+      return { kind: 'refused', reason: 'identity-taken' }
+  }
+}
+
+function recordOf({ provider, identity }: Arrival, userId: UserId, now: EpochMs): IdentityRecord {
+  return {
+    key: identityKey({ id: provider.id, ...provider.settings }, identity.subject),
+    userId,
+    providerId: provider.id,
+    subject: identity.subject,
+    email: identity.email,
+    linkedAt: now,
+    usedAt: now,
+  }
+}

@@ -1,0 +1,153 @@
+import type { Context } from '../../../ports/context.ts'
+import type { Reply, Request } from '../../../ports/message.ts'
+import type { ErrorProblem } from '../../../ports/pages.ts'
+import type { ProviderRecord } from '../../../ports/records/provider.ts'
+import type { UpstreamBinding } from '../../../ports/upstream.ts'
+import { after, type EpochMs } from '../../../protocol/brand.ts'
+import { isFromFuture } from '../../../protocol/clock.ts'
+import { parseUserId, type UserId } from '../../../protocol/ids.ts'
+import { parseJson } from '../../../protocol/json.ts'
+import { providerRedirectUri } from '../../../protocol/provider.ts'
+import type { SecretHash } from '../../../protocol/secrets.ts'
+import { openBrowser } from '../../authorization/interaction.ts'
+import { findSignedIn } from '../../authorization/session.ts'
+import { errorPage } from '../../error-page.ts'
+import type { TargetKey } from '../target.ts'
+
+/**
+ * What a person goes to a provider for.
+ *
+ * - `sign-in`: to sign in.
+ * - `connect`: to add a sign-in method to the account of the session.
+ * - `link`: to accept a link of an operator, for its user.
+ * - `proof`: to sign in to this user's account with a method that it has, because another provider named its address.
+ */
+export type ProviderPurpose =
+  | { readonly kind: 'sign-in' | 'connect' }
+  | { readonly kind: 'link' | 'proof'; readonly userId: UserId }
+
+/** What the state of a callback says. */
+export interface ProviderState {
+  readonly purpose: ProviderPurpose
+  readonly targetKey: TargetKey
+  readonly binding: UpstreamBinding
+  /** Uses the state up. false: it was used before. */
+  readonly use: () => Promise<boolean>
+}
+
+type Needs = Pick<
+  Context,
+  'clockCheck' | 'issuer' | 'notBefore' | 'random' | 'secrets' | 'sessionSeen' | 'settings'
+> & {
+  readonly store: Pick<Context['store'], 'consumeOnce' | 'findIdentityProof' | 'findLink' | 'findSession' | 'findUser'>
+}
+
+/** The members of a state, in order: time, purpose, user, target, browser, what the purpose depends on, random bits. */
+type Members = readonly [EpochMs, ProviderPurpose['kind'], string, TargetKey, string, string, string]
+
+/**
+ * Makes the state of a sign-in at a provider (RFC 6749 §10.12, RFC 9700 §4.7). It is not stored: the server authenticates it when it
+ * comes back. It is bound to the provider, to the browser, and to what the purpose depends on: the session that adds a method, the
+ * link, or the proof. So a link that was only opened, or a session of another user, changes nothing (threats.md UP-04, UP-11).
+ */
+export async function mintState(
+  context: Needs,
+  request: Pick<Request, 'cookies'>,
+  provider: ProviderRecord,
+  sought: { readonly purpose: ProviderPurpose; readonly targetKey: TargetKey; readonly browserHash: SecretHash },
+): Promise<UpstreamBinding> {
+  const { purpose, targetKey, browserHash } = sought
+  const { random, secrets, clockCheck } = context
+  const members: Members = [
+    clockCheck.now(),
+    purpose.kind,
+    'userId' in purpose ? purpose.userId : '',
+    targetKey,
+    secrets.digest('upstream', ['browser', browserHash]),
+    secrets.digest('upstream', ['basis', ...(await basisOf(context, request, purpose))]),
+    random(16).toString('base64url'),
+  ]
+  const payload = Buffer.from(JSON.stringify(members)).toString('base64url')
+  return bindingOf(context, provider, `${payload}.${sealOf(context, provider, payload)}`)
+}
+
+/**
+ * Reads the state of a callback. Returns an error page unless this server made it for this provider and this browser, in time, and what
+ * its purpose depends on is still there.
+ */
+export async function openState(
+  context: Needs,
+  request: Request,
+  provider: ProviderRecord,
+): Promise<ProviderState | Reply> {
+  const { secrets, settings } = context
+  const text = request.params.get('state') ?? ''
+  const [payload = '', seal = ''] = text.split('.', 2)
+  if (!secrets.digestMatches('upstream', ['seal', provider.id, payload], seal)) return errorPage('forged')
+  const members = parseJson(Buffer.from(payload, 'base64url').toString()) as Members
+  const [madeAt, kind, user, targetKey, browserDigest, basisDigest] = members
+  const browserHash = openBrowser(context, request)
+  if (browserHash === undefined || !secrets.digestMatches('upstream', ['browser', browserHash], browserDigest)) {
+    return errorPage('other-browser')
+  }
+  const now = context.clockCheck.now()
+  const expiresAt = after(madeAt, settings.lifetimes.authorization * 1000)
+  if (expiresAt <= now || isFromFuture(madeAt, now)) return errorPage('expired')
+  const purpose = purposeOf(kind, parseUserId(user))
+  const basis = await basisOf(context, request, purpose)
+  if (!secrets.digestMatches('upstream', ['basis', ...basis], basisDigest)) return errorPage(GONE[kind])
+  const digest = secrets.digest('upstream', ['used', payload])
+  return {
+    purpose,
+    targetKey,
+    binding: bindingOf(context, provider, text),
+    use: async () => (await context.store.consumeOnce([{ digest, expiresAt }])) === 'fresh',
+  }
+}
+
+/** What the user sees if the basis of the purpose is gone. */
+const GONE = {
+  'sign-in': 'forged',
+  connect: 'user-changed',
+  link: 'link-invalid',
+  proof: 'expired',
+} as const satisfies Readonly<Record<ProviderPurpose['kind'], ErrorProblem>>
+
+function purposeOf(kind: ProviderPurpose['kind'], userId: UserId | undefined): ProviderPurpose {
+  if (kind === 'sign-in' || kind === 'connect' || userId === undefined) return { kind } as ProviderPurpose
+  return { kind, userId }
+}
+
+/** The verifier and the nonce are derived, so nobody who sees the state knows them. */
+function bindingOf({ issuer, secrets }: Needs, { id }: ProviderRecord, state: string): UpstreamBinding {
+  return {
+    state,
+    codeVerifier: secrets.digest('upstream', ['verifier', state]),
+    nonce: secrets.digest('upstream', ['nonce', state]),
+    redirectUri: providerRedirectUri(issuer, id),
+  }
+}
+
+function sealOf({ secrets }: Needs, { id }: ProviderRecord, payload: string): string {
+  return secrets.digest('upstream', ['seal', id, payload])
+}
+
+/** What the purpose depends on, as it is now. */
+async function basisOf(
+  context: Needs,
+  request: Pick<Request, 'cookies'>,
+  purpose: ProviderPurpose,
+): Promise<readonly string[]> {
+  switch (purpose.kind) {
+    case 'sign-in':
+      return []
+    case 'connect': {
+      const signedIn = await findSignedIn(context, request.cookies)
+      return signedIn === undefined ? [] : [signedIn.user.id, signedIn.session.rootId]
+    }
+    case 'link':
+      return [(await context.store.findLink(purpose.userId))?.hash ?? '']
+    case 'proof':
+      return [(await context.store.findIdentityProof(purpose.userId))?.hash ?? '']
+  }
+}

@@ -1,0 +1,72 @@
+import type { ProviderClaims } from '../protocol/provider-identity.ts'
+import type { ProviderRecord } from './records/provider.ts'
+
+/** What binds a sign-in at a provider to the browser that began it. All of it is derived from the state. */
+export interface UpstreamBinding {
+  /** RFC 6749 §4.1.1. */
+  readonly state: string
+  /** RFC 7636 §4.1. */
+  readonly codeVerifier: string
+  /** OpenID Connect Core §3.1.2.1. */
+  readonly nonce: string
+  readonly redirectUri: string
+}
+
+export interface UpstreamRequest extends UpstreamBinding {
+  /** The provider shall authenticate the person even if it has a session: OpenID Connect Core §3.1.2.1, `prompt=login`. */
+  readonly mustSignIn: boolean
+  readonly loginHint: string | undefined
+}
+
+/** Why a sign-in at a provider does not go on. */
+export type UpstreamReason =
+  /** Requests are switched off (`GRANTOR_OUTBOUND`). */
+  | 'off'
+  /** The secret has to be set again, because the master key was replaced. */
+  | 'secret-missing'
+  /** The provider did not answer, or not in time. */
+  | 'unreachable'
+  /** The person or the provider refused the sign-in: RFC 6749 §4.1.2.1. */
+  | 'refused'
+  /** The provider refused the code, or the credentials of this server: RFC 6749 §5.2. */
+  | 'rejected'
+  /** The answer has another issuer, nonce, audience or signature than it must have, or it cannot be read. */
+  | 'invalid'
+
+export interface UpstreamFailure {
+  readonly kind: 'failed'
+  readonly reason: UpstreamReason
+  /** For the operator. It has no secret, no code and no token. */
+  readonly detail: string
+}
+
+/** A finding of `probe`. */
+export interface ProviderFinding {
+  readonly check: 'discovery' | 'keys' | 'secret'
+  readonly isOk: boolean
+  readonly detail: string
+}
+
+/** Signs users in at providers. No token of a provider is kept. Its methods never reject. */
+export interface Upstream {
+  /** The address at the provider to which the browser goes. RFC 6749 §4.1.1. */
+  readonly begin: (
+    provider: ProviderRecord,
+    request: UpstreamRequest,
+  ) => Promise<{ readonly kind: 'ready'; readonly location: string } | UpstreamFailure>
+  /** Redeems the code in the query of the redirect URI, and returns what the provider says about the person. */
+  readonly finish: (
+    provider: ProviderRecord,
+    binding: UpstreamBinding,
+    query: URLSearchParams,
+  ) => Promise<{ readonly kind: 'authenticated'; readonly claims: ProviderClaims } | UpstreamFailure>
+  /** Whether the provider failed several times in a row. The sign-in page then says so. */
+  readonly isDown: (provider: ProviderRecord) => boolean
+  /** Looks whether the provider can be used. */
+  readonly probe: (provider: ProviderRecord) => Promise<readonly ProviderFinding[]>
+  /** Encrypts the secret of this server at a provider, for the store. */
+  readonly encryptSecret: (id: ProviderRecord['id'], secret: string) => string
+}
+
+/** Called after each sign-in that reached or failed to reach a provider. `outcome`: `authenticated`, or an UpstreamReason. */
+export type UpstreamObserver = (providerId: ProviderRecord['id'], outcome: 'authenticated' | UpstreamReason) => void

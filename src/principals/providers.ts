@@ -1,0 +1,20 @@
+import type { ProviderRecord } from '../ports/records/provider.ts'
+import { domainOf } from '../protocol/provider-identity.ts'
+
+/**
+ * The provider where alone an account with this address may sign in (threats.md UP-19); undefined: there is none. The rule also counts
+ * while the provider is disabled: otherwise a password that the user has had since before the rule would become valid again.
+ */
+export function findRequiredProvider(
+  providers: readonly ProviderRecord[],
+  email: string | undefined,
+): ProviderRecord | undefined {
+  const domain = email === undefined ? undefined : domainOf(email)
+  if (domain === undefined) return undefined
+  return providers.find(({ settings }) => settings.routing === 'required' && settings.domains.includes(domain))
+}
+
+/** The providers at which users can sign in. */
+export function enabledProviders(providers: readonly ProviderRecord[]): readonly ProviderRecord[] {
+  return providers.filter(({ disabledAt }) => disabledAt === undefined)
+}

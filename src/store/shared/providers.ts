@@ -1,0 +1,97 @@
+import type { ProviderRecord } from '../../ports/records/provider.ts'
+import type { ProviderId } from '../../protocol/authentication.ts'
+import { PROVIDER_LIMIT, type ProviderSettings } from '../../protocol/provider.ts'
+import { PROVIDER_SETTINGS, PROVIDERS } from '../identity-tables.ts'
+import { isUnchanged, previousValues } from '../table.ts'
+import { change, rows, shared, type SharedHandlers, type Steps } from './statement.ts'
+
+/** Changes of providers wait for each other, so that the next statement sees the domains of all. */
+const IN_TURN = shared(
+  `insert into settings (name, value) values ('declaring-provider', :id)
+   on conflict (name) do update set value = excluded.value`,
+)
+const LIST = shared('select * from providers order by created_at, provider_id')
+const FIND = shared('select * from providers where provider_id = :id')
+const INSERT = shared(
+  `insert into providers (${PROVIDERS.names}) values (${PROVIDERS.parameters})
+   on conflict (provider_id) do nothing returning provider_id`,
+)
+const UPDATE = shared(
+  `update providers set settings = :settings, encrypted_secret = coalesce(cast(:secret as text), encrypted_secret)
+   where provider_id = :id and ${isUnchanged(PROVIDER_SETTINGS)} returning provider_id`,
+)
+const DELETE = shared('delete from providers where provider_id = :id returning provider_id')
+const DELETE_IDENTITIES = shared('delete from identities where provider_id = :id')
+const FORGET_SECRETS = shared('update providers set encrypted_secret = null')
+const IS_ENABLED = shared('select provider_id from providers where provider_id = :providerId and disabled_at is null')
+
+/** All changes of providers are applied one after the other. */
+const KEYS = ['providers']
+
+export const providerHandlers = {
+  createProvider: {
+    keys: () => KEYS,
+    *run(provider) {
+      yield* rows(IN_TURN, { id: provider.id })
+      const known = yield* listProviders()
+      if (known.some(({ id }) => id === provider.id)) return 'taken'
+      if (known.length >= PROVIDER_LIMIT) return 'too-many'
+      if (sharesDomain(known, provider.id, provider.settings)) return 'domain-taken'
+      return (yield* rows(INSERT, PROVIDERS.values(provider))).length === 1 ? 'created' : 'taken'
+    },
+  },
+  updateProvider: {
+    keys: () => KEYS,
+    *run({ id, previous, settings, encryptedSecret: secret }) {
+      yield* rows(IN_TURN, { id })
+      if (sharesDomain(yield* listProviders(), id, settings)) return 'domain-taken'
+      const before = previousValues(PROVIDER_SETTINGS, { settings: previous })
+      const values = { id, secret, ...PROVIDER_SETTINGS.values({ settings }), ...before }
+      return (yield* rows(UPDATE, values)).length === 1 ? 'changed' : 'conflict'
+    },
+  },
+  disableProvider: {
+    keys: () => KEYS,
+    run: change(
+      'update providers set disabled_at = coalesce(disabled_at, :now) where provider_id = :id returning provider_id',
+    ),
+  },
+  enableProvider: {
+    keys: () => KEYS,
+    run: change('update providers set disabled_at = null where provider_id = :id returning provider_id'),
+  },
+  deleteProvider: {
+    keys: () => KEYS,
+    *run(id) {
+      const deleted = yield* rows(DELETE, { id })
+      yield* rows(DELETE_IDENTITIES, { id })
+      return deleted.length === 1 ? 'deleted' : 'unknown'
+    },
+  },
+} satisfies SharedHandlers
+
+export const providerReads = {
+  listProviders,
+  *findProvider(id: ProviderId): Steps<ProviderRecord | undefined> {
+    const [row] = yield* rows(FIND, { id })
+    return row === undefined ? undefined : PROVIDERS.read(row)
+  },
+}
+
+function* listProviders(): Steps<readonly ProviderRecord[]> {
+  return (yield* rows(LIST)).map(PROVIDERS.read)
+}
+
+function sharesDomain(known: readonly ProviderRecord[], id: ProviderId, { domains }: ProviderSettings): boolean {
+  return known.some((other) => other.id !== id && other.settings.domains.some((domain) => domains.includes(domain)))
+}
+
+/** Whether users may sign in at the provider. */
+export function* isProviderEnabled(providerId: ProviderId): Steps<boolean> {
+  return (yield* rows(IS_ENABLED, { providerId })).length === 1
+}
+
+/** Forgets the secrets of all providers, because the key is gone that they were encrypted under. */
+export function* forgetProviderSecrets(): Steps<void> {
+  yield* rows(FORGET_SECRETS)
+}

@@ -1,0 +1,132 @@
+import type { Configuration, ServerMetadata } from 'openid-client'
+import type { ProviderRecord } from '../ports/records/provider.ts'
+import type { OutboundClient } from '../ports/outbound.ts'
+import { after, type EpochMs } from '../protocol/brand.ts'
+import { openSingleFlight } from '../protocol/single-flight.ts'
+import { isLoopbackHost } from '../protocol/loopback.ts'
+import { failureOf, ProviderUnavailable } from './failure.ts'
+import { openProviderFetch, type Library } from './provider-fetch.ts'
+import { githubMetadata } from './github.ts'
+
+export interface Options {
+  readonly outbound: Pick<OutboundClient, 'ask'>
+  readonly clock: () => EpochMs
+  readonly readSecret: (provider: ProviderRecord) => string
+}
+
+/** Seconds of all requests of one step together. A single request has the limit of the outbound client. */
+export const STEP_SECONDS = 10
+/** How long the metadata of a provider are used before they are fetched again, and while the provider does not answer. */
+const FRESH_MS = 60 * 60 * 1000
+const STALE_MS = 24 * 60 * 60 * 1000
+/** After a failure, a stale copy is used for this long before the next attempt. */
+const PAUSE_MS = 15 * 1000
+/** Signatures of ID tokens. `none` and those by a shared secret are never accepted (RFC 8725 §3.1). */
+const ALGORITHMS: readonly string[] = [
+  'RS256',
+  'RS384',
+  'RS512',
+  'PS256',
+  'PS384',
+  'PS512',
+  'ES256',
+  'ES384',
+  'ES512',
+  'EdDSA',
+  'Ed25519',
+]
+
+interface Copy {
+  readonly configuration: Configuration
+  /** What the configuration was made of. It is made again if an operator changes it. */
+  readonly madeOf: string
+  readonly fetchedAt: EpochMs
+  readonly askAgainAt: EpochMs
+}
+
+/** The configurations of openid-client for the providers, which each node has in memory. */
+export interface Configurations {
+  /** Throws an error of openid-client, or ProviderUnavailable. `renew`: the copy is not used. */
+  readonly of: (provider: ProviderRecord, renew?: 'renew') => Promise<Configuration>
+}
+
+export function openConfigurations(library: Library, options: Options): Configurations {
+  const copies = new Map<string, Copy>()
+  const share = openSingleFlight<Configuration>()
+
+  async function load(provider: ProviderRecord, madeOf: string): Promise<Configuration> {
+    const kept = copies.get(provider.id)
+    const usable = kept?.madeOf === madeOf ? kept : undefined
+    const now = options.clock()
+    try {
+      const configuration = await discover(library, options, provider)
+      copies.set(provider.id, { configuration, madeOf, fetchedAt: now, askAgainAt: after(now, FRESH_MS) })
+      return configuration
+    } catch (cause) {
+      const isAway = failureOf(cause).reason === 'unreachable'
+      if (usable === undefined || !isAway || now >= after(usable.fetchedAt, STALE_MS)) throw cause
+      copies.set(provider.id, { ...usable, askAgainAt: after(now, PAUSE_MS) })
+      return usable.configuration
+    }
+  }
+
+  return {
+    async of(provider, renew) {
+      const madeOf = JSON.stringify([provider.settings, provider.encryptedSecret])
+      const kept = copies.get(provider.id)
+      const isFresh = kept?.madeOf === madeOf && options.clock() < kept.askAgainAt && renew === undefined
+      return isFresh ? kept.configuration : share(`${provider.id} ${madeOf}`, () => load(provider, madeOf))
+    },
+  }
+}
+
+async function discover(library: Library, options: Options, provider: ProviderRecord): Promise<Configuration> {
+  const { settings } = provider
+  const customFetch = openProviderFetch(options.outbound, settings)
+  const issuer = new URL(settings.issuer)
+  const isPlain = issuer.protocol === 'http:' && isLoopbackHost(issuer.hostname)
+  const server =
+    settings.kind === 'github'
+      ? githubMetadata(settings.issuer)
+      : await fetchMetadata(library, provider, customFetch, isPlain)
+  const secret = options.readSecret(provider)
+  const { ClientSecretBasic, ClientSecretPost, Configuration, allowInsecureRequests } = library
+  const authenticate = settings.authMethod === 'client_secret_basic' ? ClientSecretBasic : ClientSecretPost
+  const configuration = new Configuration(server, settings.clientId, {}, authenticate(secret))
+  configuration[library.customFetch] = customFetch
+  configuration.timeout = STEP_SECONDS
+  if (isPlain) allowInsecureRequests(configuration)
+  // The ID token comes from the token endpoint over TLS, but its signature is verified all the same (threats.md UP-13).
+  if (settings.kind === 'oidc') library.enableNonRepudiationChecks(configuration)
+  return configuration
+}
+
+/** OpenID Connect Discovery §4. */
+async function fetchMetadata(
+  library: Library,
+  { settings: { issuer, clientId } }: ProviderRecord,
+  customFetch: ReturnType<typeof openProviderFetch>,
+  isPlain: boolean,
+): Promise<ServerMetadata> {
+  const options = {
+    timeout: STEP_SECONDS,
+    [library.customFetch]: customFetch,
+    ...(isPlain ? { execute: [library.allowInsecureRequests] } : {}),
+  }
+  const discovered = await library.discovery(new URL(issuer), clientId, undefined, library.None(), options)
+  const metadata: ServerMetadata = { ...discovered.serverMetadata() }
+  if (metadata.issuer !== issuer) {
+    const name = JSON.stringify(metadata.issuer).slice(0, 200)
+    throw unusable(`The provider calls itself ${name}. Set the issuer to that, byte for byte.`)
+  }
+  const { authorization_endpoint: address = '' } = metadata
+  if (!address.startsWith('https://') && !(isPlain && address.startsWith('http://'))) {
+    throw unusable('The authorization endpoint of the provider does not use https.')
+  }
+  const { id_token_signing_alg_values_supported: offered = ['RS256'] } = metadata
+  return { ...metadata, id_token_signing_alg_values_supported: offered.filter((one) => ALGORITHMS.includes(one)) }
+}
+
+function unusable(detail: string): ProviderUnavailable {
+  return new ProviderUnavailable({ kind: 'unacceptable', reason: 'malformed', detail })
+}

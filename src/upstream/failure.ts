@@ -1,0 +1,53 @@
+import type { OutboundFailure } from '../ports/outbound.ts'
+import type { UpstreamFailure, UpstreamReason } from '../ports/upstream.ts'
+
+/** A request to a provider that got no usable answer. openid-client passes it on as the cause of its own error. */
+export class ProviderUnavailable extends Error {
+  readonly outcome: OutboundFailure
+
+  constructor(outcome: OutboundFailure) {
+    super(outcome.detail === undefined ? outcome.reason : `${outcome.reason} ${outcome.detail}`)
+    this.name = 'ProviderUnavailable'
+    this.outcome = outcome
+  }
+}
+
+export function failure(reason: UpstreamReason, detail: string): UpstreamFailure {
+  return { kind: 'failed', reason, detail }
+}
+
+/** The members of errors of oauth4webapi that say what happened. Their causes may have tokens, so they are not read. */
+interface ProtocolError {
+  readonly error?: unknown
+  readonly code?: unknown
+}
+
+/** What an error of openid-client means. Its message, the code and an OAuth error code are kept; descriptions of others are not. */
+export function failureOf(error: unknown): UpstreamFailure {
+  const unavailable = findUnavailable(error)
+  if (unavailable !== undefined) {
+    const { kind, reason } = unavailable.outcome
+    if (reason === 'off') return failure('off', 'GRANTOR_OUTBOUND is off.')
+    return failure(kind === 'unreachable' ? 'unreachable' : 'invalid', unavailable.message)
+  }
+  if (!(error instanceof Error)) return failure('invalid', 'unknown')
+  const { error: oauthError, code } = error as ProtocolError
+  if (error.name === 'AuthorizationResponseError') return failure('refused', nameOf(oauthError))
+  if (error.name === 'ResponseBodyError' || error.name === 'WWWAuthenticateChallengeError') {
+    return failure('rejected', nameOf(oauthError))
+  }
+  if (code === 'OAUTH_TIMEOUT' || code === 'OAUTH_ABORT') return failure('unreachable', 'timeout')
+  return failure('invalid', `${error.message} (${nameOf(code)})`)
+}
+
+function findUnavailable(error: unknown): ProviderUnavailable | undefined {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    if (cause instanceof ProviderUnavailable) return cause
+  }
+  return undefined
+}
+
+/** An error code of the provider, as far as it is one (RFC 6749 §4.1.2.1). */
+function nameOf(code: unknown): string {
+  return typeof code === 'string' && /^[\w.-]{1,60}$/.test(code) ? code : 'unknown'
+}

@@ -1,0 +1,32 @@
+import type * as library from 'openid-client'
+import type { CustomFetch } from 'openid-client'
+import type { OutboundClient } from '../ports/outbound.ts'
+import type { ProviderSettings } from '../protocol/provider.ts'
+import { ProviderUnavailable } from './failure.ts'
+
+/** openid-client, which is loaded at the first sign-in at a provider. */
+export type Library = typeof library
+
+/** The requests of openid-client to one provider, through the only way out of this process. */
+export function openProviderFetch(
+  { ask }: Pick<OutboundClient, 'ask'>,
+  { issuer, privateHosts }: Pick<ProviderSettings, 'issuer' | 'privateHosts'>,
+): CustomFetch {
+  const named = [new URL(issuer).hostname, ...privateHosts]
+  return async (url, { method, headers, body, signal }) => {
+    const answer = await ask({
+      method: method === 'POST' ? 'POST' : 'GET',
+      url,
+      headers,
+      // openid-client sends forms alone.
+      body: body instanceof URLSearchParams ? body.toString() : undefined,
+      privateHosts: named,
+      signal: signal ?? AbortSignal.timeout(5000),
+    })
+    if (answer.kind !== 'answered') throw new ProviderUnavailable(answer)
+    return new Response(answer.text === '' ? null : answer.text, {
+      status: answer.status,
+      headers: { 'content-type': answer.contentType },
+    })
+  }
+}

@@ -1,0 +1,180 @@
+import type { Configuration } from 'openid-client'
+import type { ProviderRecord } from '../ports/records/provider.ts'
+import type {
+  ProviderFinding,
+  Upstream,
+  UpstreamBinding,
+  UpstreamFailure,
+  UpstreamObserver,
+  UpstreamRequest,
+} from '../ports/upstream.ts'
+import type { ProviderClaims } from '../protocol/provider-identity.ts'
+import { openAvailability } from './availability.ts'
+import { openConfigurations, STEP_SECONDS, type Configurations, type Options } from './configurations.ts'
+import { failure, failureOf, ProviderUnavailable } from './failure.ts'
+import { readGithubClaims } from './github.ts'
+import { openProviderFetch, type Library } from './provider-fetch.ts'
+
+export interface UpstreamOptions extends Omit<Options, 'readSecret'> {
+  readonly encrypt: (id: string, secret: string) => string
+  /** @throws Error if the text was encrypted under another key */
+  readonly decrypt: (id: string, encrypted: string) => string
+  readonly observe: UpstreamObserver
+}
+
+/** Names the secret of a provider in its encryption, so that it cannot be moved to another row. */
+function nameOf(id: string): string {
+  return `provider:${id}`
+}
+
+/** Opens the sign-in at providers. openid-client is loaded at the first sign-in: most servers never need it. */
+export function openUpstream({ encrypt, decrypt, observe, ...options }: UpstreamOptions): Upstream {
+  const availability = openAvailability(options.clock)
+  const readSecret = (provider: ProviderRecord): string => decrypt(nameOf(provider.id), provider.encryptedSecret ?? '')
+  let loading: Promise<{ readonly library: Library; readonly configurations: Configurations }> | undefined
+  const load = () =>
+    (loading ??= import('openid-client').then((library) => ({
+      library,
+      configurations: openConfigurations(library, { ...options, readSecret }),
+    })))
+
+  /** One step of a sign-in. */
+  async function step<Done extends { readonly kind: string }>(
+    provider: ProviderRecord,
+    work: (library: Library, configuration: Configuration) => Promise<Done>,
+  ): Promise<Done | UpstreamFailure> {
+    if (provider.encryptedSecret === undefined) return failure('secret-missing', 'The secret has to be set again.')
+    try {
+      const { library, configurations } = await load()
+      return await within(STEP_SECONDS, async () => work(library, await configurations.of(provider)))
+    } catch (cause) {
+      const failed = failureOf(cause)
+      if (failed.reason === 'unreachable') availability.note(provider.id, false)
+      return failed
+    }
+  }
+
+  return {
+    async begin(provider, request) {
+      // Otherwise each person would be sent away only to find that out.
+      if (!availability.mayTry(provider.id)) return failure('unreachable', 'The provider does not answer.')
+      const begun = await step(provider, async (library, configuration) => ({
+        kind: 'ready' as const,
+        location: await authorizationAddress(library, configuration, provider, request),
+      }))
+      if (begun.kind === 'failed') observe(provider.id, begun.reason)
+      return begun
+    },
+    async finish(provider, binding, query) {
+      const finished = await step(provider, async (library, configuration) => ({
+        kind: 'authenticated' as const,
+        claims: await redeem(library, configuration, provider, { binding, query }),
+      }))
+      if (finished.kind !== 'failed' || finished.reason !== 'unreachable') availability.note(provider.id, true)
+      observe(provider.id, finished.kind === 'failed' ? finished.reason : finished.kind)
+      return finished
+    },
+    isDown: ({ id }) => availability.isDown(id),
+    async probe(provider) {
+      const { configurations } = await load()
+      return probe(provider, () => configurations.of(provider, 'renew'), options)
+    },
+    encryptSecret: (id, secret) => encrypt(nameOf(id), secret),
+  }
+}
+
+/** Fails if the work takes longer. What it waits for ends by limits of its own. */
+function within<Done>(seconds: number, work: () => Promise<Done>): Promise<Done> {
+  const { promise, reject } = Promise.withResolvers<never>()
+  const end = (): void => reject(new ProviderUnavailable({ kind: 'unreachable', reason: 'timeout' }))
+  AbortSignal.timeout(seconds * 1000).addEventListener('abort', end, { once: true })
+  return Promise.race([work(), promise])
+}
+
+async function authorizationAddress(
+  library: Library,
+  configuration: Configuration,
+  { settings: { kind, scope } }: ProviderRecord,
+  { state, codeVerifier, nonce, redirectUri, mustSignIn, loginHint }: UpstreamRequest,
+): Promise<string> {
+  const address = library.buildAuthorizationUrl(configuration, {
+    redirect_uri: redirectUri,
+    scope,
+    state,
+    code_challenge: await library.calculatePKCECodeChallenge(codeVerifier),
+    code_challenge_method: 'S256',
+    ...(kind === 'oidc' ? { nonce } : {}),
+    ...(mustSignIn && kind === 'oidc' ? { prompt: 'login' } : {}),
+    ...(loginHint === undefined ? {} : { [kind === 'oidc' ? 'login_hint' : 'login']: loginHint }),
+  })
+  return address.href
+}
+
+/**
+ * Redeems the code, reads the claims, and drops the tokens. RFC 6749 §4.1.2 to §4.1.4, RFC 9207, OpenID Connect Core §3.1.3.7.
+ * The userinfo endpoint is asked only if the ID token lacks the address or the name; its `sub` must be that of the ID token.
+ */
+async function redeem(
+  library: Library,
+  configuration: Configuration,
+  { settings: { kind } }: ProviderRecord,
+  { binding, query }: { readonly binding: UpstreamBinding; readonly query: URLSearchParams },
+): Promise<ProviderClaims> {
+  const { state, codeVerifier, nonce, redirectUri } = binding
+  const answered = new URL(redirectUri)
+  answered.search = query.toString()
+  const tokens = await library.authorizationCodeGrant(configuration, answered, {
+    expectedState: state,
+    pkceCodeVerifier: codeVerifier,
+    ...(kind === 'oidc' ? { expectedNonce: nonce, idTokenExpected: true } : {}),
+  })
+  if (kind === 'github') return readGithubClaims(library, configuration, tokens.access_token)
+  const claims: ProviderClaims & { readonly sub?: string } = tokens.claims() ?? {}
+  const { userinfo_endpoint: endpoint } = configuration.serverMetadata()
+  const isComplete = claims['email'] !== undefined && claims['name'] !== undefined
+  if (isComplete || endpoint === undefined || claims.sub === undefined) return claims
+  const more = await library.fetchUserInfo(configuration, tokens.access_token, claims.sub)
+  return { ...more, ...claims }
+}
+
+async function probe(
+  provider: ProviderRecord,
+  configure: () => Promise<Configuration>,
+  { outbound }: Pick<UpstreamOptions, 'outbound'>,
+): Promise<readonly ProviderFinding[]> {
+  const { settings, encryptedSecret } = provider
+  if (encryptedSecret === undefined) {
+    return [{ check: 'secret', isOk: false, detail: 'The secret has to be set again.' }]
+  }
+  let jwksUri: string | undefined
+  try {
+    const { authorization_endpoint: address, jwks_uri } = (await configure()).serverMetadata()
+    if (settings.kind === 'github') return [{ check: 'discovery', isOk: true, detail: `Users sign in at ${address}.` }]
+    jwksUri = jwks_uri
+  } catch (cause) {
+    return [{ check: 'discovery', isOk: false, detail: failureOf(cause).detail }]
+  }
+  const discovery = { check: 'discovery', isOk: true, detail: 'The metadata of the provider can be used.' } as const
+  return [discovery, await probeKeys(jwksUri, openProviderFetch(outbound, settings))]
+}
+
+async function probeKeys(
+  jwksUri: string | undefined,
+  ask: ReturnType<typeof openProviderFetch>,
+): Promise<ProviderFinding> {
+  const refused = (detail: string): ProviderFinding => ({ check: 'keys', isOk: false, detail })
+  if (jwksUri === undefined) return refused('The metadata have no jwks_uri.')
+  try {
+    const answer = await ask(jwksUri, {
+      method: 'GET',
+      headers: { accept: 'application/json' },
+      body: undefined,
+      redirect: 'manual',
+    })
+    const { keys } = (await answer.json()) as { readonly keys?: unknown }
+    if (!Array.isArray(keys) || keys.length === 0) return refused('There are no keys at jwks_uri.')
+    return { check: 'keys', isOk: true, detail: `The provider has ${keys.length} keys.` }
+  } catch (cause) {
+    return refused(failureOf(cause).detail)
+  }
+}

@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { auth, Client, StreamableHTTPClientTransport, type OAuthClientProvider } from '@modelcontextprotocol/client'
+import type { Browser, BrowserContextOptions, Page as Tab } from 'playwright-core'
+import { openResourceServer } from '../../tools/mcp-server.ts'
+import { codeOf, linkOf, textOf } from '../clients/mcp-walk.ts'
+import { openMemoryProvider } from '../clients/memory-provider.ts'
+import { launchBrowser } from '../support/browser.ts'
+import { addProvider } from '../support/providers.ts'
+import { openRealProvider, type RealProvider } from '../support/real-provider.ts'
+import { openTestServer, type TestServer } from '../support/server.ts'
+import { selectAll } from '../support/store-dump.ts'
+import { axeFindings, openTab, press } from './tab.ts'
+
+/** A person who has an account at another provider, in a real browser. The provider is oidc-provider of npm. */
+
+let browser: Browser
+
+before(async () => {
+  browser = await launchBrowser()
+})
+
+after(async () => {
+  await browser.close()
+})
+
+interface Place {
+  readonly server: TestServer
+  readonly idp: RealProvider
+}
+
+async function openPlace(
+  t: Parameters<typeof openTestServer>[0],
+  env: Readonly<Record<string, string>>,
+): Promise<Place> {
+  const server = await openTestServer(t, { listen: true, env })
+  const idp = await openRealProvider(t, `${server.origin}/v2/oauth/callback/idp`)
+  await addProvider(server, idp, { signUp: 'anybody' })
+  return { server, idp }
+}
+
+async function signInAtAcme(tab: Tab, name: string): Promise<void> {
+  await tab.getByLabel('Name').fill(name)
+  await tab.getByRole('button', { name: 'Sign in at Acme' }).click()
+}
+
+test('an MCP client connects, the person signs in by a provider, allows it, uses the API, and removes it under Connected apps', async (t) => {
+  const { server, idp } = await openPlace(t, {})
+  const api = await openResourceServer(t, { issuer: server.origin, path: '/mcp', scopes: ['notes:read'] })
+  const provider = openMemoryProvider()
+  const { tab, complaints } = await openTab(
+    t,
+    browser,
+    [server.origin, idp.issuer, new URL(provider.redirectUrl).origin],
+    {},
+  )
+  await assert.rejects(callTool(provider, api.url))
+  await tab.goto(linkOf(provider).href)
+  await press(tab, 'Continue with Acme ID')
+  await signInAtAcme(tab, 'ada')
+  assert.match(await tab.locator('main').innerText(), /Signed in as\s+ada/)
+  // Nothing listens there: the request is what the client would get.
+  const arrived = tab.waitForRequest((request) => request.url().startsWith(provider.redirectUrl))
+  await press(tab, 'Allow')
+  const callback = new URL((await arrived).url())
+  const iss = callback.searchParams.get('iss') ?? ''
+  assert.equal(await auth(provider, { serverUrl: api.url, authorizationCode: codeOf(callback), iss }), 'AUTHORIZED')
+  assert.equal(await callTool(provider, api.url), '7')
+
+  await tab.goto(`${server.origin}/account/apps`)
+  await tab.getByRole('button', { name: 'Remove Notes for Ada' }).click()
+  await tab.getByText('You have not allowed any app').waitFor()
+  assert.equal(await auth(provider, { serverUrl: api.url }), 'REDIRECT')
+  assert.deepEqual(provider.thrownAway, ['tokens'])
+  assert.deepEqual(complaints, [])
+})
+
+const CASES: readonly (readonly [string, BrowserContextOptions, button: string, removed: RegExp])[] = [
+  ['English, without script', { javaScriptEnabled: false }, 'Continue with Acme ID', /It stays, because/],
+  [
+    'German, dark, 360 px',
+    { locale: 'de-DE', colorScheme: 'dark', viewport: { width: 360, height: 740 } },
+    'Weiter mit Acme ID',
+    /Es bleibt, weil/,
+  ],
+]
+
+for (const [name, options, button, kept] of CASES) {
+  test(`a person signs in by keyboard alone: ${name}`, async (t) => {
+    const { server, idp } = await openPlace(t, {})
+    const { tab, complaints } = await openTab(t, browser, [server.origin, idp.issuer], options)
+    await tab.goto(`${server.origin}/account/security`)
+    if (options.javaScriptEnabled !== false) assert.deepEqual(await axeFindings(tab), [])
+    await tab.getByRole('button', { name: button }).focus()
+    await tab.keyboard.press('Enter')
+    await tab.getByLabel('Name').fill('ada')
+    await tab.keyboard.press('Enter')
+    await tab.getByText(kept).waitFor()
+    if (options.javaScriptEnabled !== false) assert.deepEqual(await axeFindings(tab), [])
+    assert.equal(selectAll(server, 'select * from identities').length, 1)
+    assert.deepEqual(complaints, [])
+  })
+}
+
+test('without passwords the person is at the provider at once', async (t) => {
+  const { server, idp } = await openPlace(t, { GRANTOR_PASSWORDS: 'off' })
+  const { tab, complaints } = await openTab(t, browser, [server.origin, idp.issuer], {})
+  await tab.goto(`${server.origin}/account`)
+  await signInAtAcme(tab, 'ada')
+  await tab.getByText('ada@acme.test').first().waitFor()
+  assert.deepEqual(complaints, [])
+})
+
+async function callTool(authProvider: OAuthClientProvider, serverUrl: URL): Promise<string> {
+  const client = new Client({ name: 'walk', version: '1.0.0' })
+  const transport = new StreamableHTTPClientTransport(serverUrl, { authProvider })
+  try {
+    await client.connect(transport)
+    return textOf(await client.callTool({ name: 'count' }))
+  } finally {
+    await client.close()
+  }
+}

@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import type { ProviderDocument, ProviderTestDocument } from '../../../src/admin/provider-document.ts'
+import { WHOLE_FILE } from '../../support/authorize-answers.ts'
+import { command, commandJson, openServerForCommands } from '../../support/command.ts'
+import { openProviderHost } from '../../support/provider-host.ts'
+import { selectAll } from '../../support/store-dump.ts'
+
+const server = await openServerForCommands(WHOLE_FILE)
+const host = await openProviderHost(WHOLE_FILE)
+const SECRET = 'a-secret-of-the-operator'
+const SECRET_FILE = join(server.folder, 'client-secret')
+writeFileSync(SECRET_FILE, `${SECRET}\n`)
+
+async function words(...typed: readonly string[]): Promise<string> {
+  const { code, stdout, stderr } = await command(['provider', ...typed])
+  assert.deepEqual([code, stderr], [0, ''], typed.join(' '))
+  return stdout
+}
+
+function create(id: string, ...more: readonly string[]): readonly string[] {
+  const own = ['--issuer', host.issuer, '--client-secret-file', SECRET_FILE]
+  return ['create', 'oidc', '--id', id, '--name', 'Acme ID', '--client-id', 'grantor', ...own, ...more]
+}
+
+test('provider: a provider is created, tested, changed, disabled, enabled, shown, listed and deleted', async () => {
+  assert.match(await words('list'), /^There are no providers\. .*grantor provider create/)
+  const created = await words(...create('acme', '--domain', 'acme.test', 'ACME.example', '--sign-up', 'domains'))
+  assert.match(created, /^Created Acme ID \(acme\)[^]*\n {2}http\S+\/v2\/oauth\/callback\/acme\n[^]*provider test acme/)
+  assert.match(
+    await words('test', 'acme'),
+    /^ok +discovery [^]*\nok +keys +The provider has 1 keys\.\nThe redirect URI to register[^]*callback\/acme\n$/,
+  )
+  assert.match(await words('list'), /\nacme +Acme ID +oidc +http\S+ +acme\.test acme\.example +domains +active\n$/)
+  await words('update', 'acme', '--name', 'Apex', '--routing', 'required')
+  const shown = await commandJson<ProviderDocument>(['provider', 'show', 'acme'])
+  assert.partialDeepStrictEqual(shown, { name: 'Apex', routing: 'required', has_secret: true, link: 'ask' })
+  await words(
+    'update',
+    'acme',
+    '--no-domain',
+    '--routing',
+    'offered',
+    '--sign-up',
+    'off',
+    '--private-host',
+    'idp.internal',
+  )
+  await words('disable', 'acme')
+  assert.match(await words('list'), /disabled\n$/)
+  await words('enable', 'acme')
+  assert.match(await words('delete', 'acme'), /^Deleted acme\./)
+  assert.match((await command(['provider', 'show', 'acme'])).stderr, /There is no provider acme/)
+})
+
+test('provider: the secret comes from a file or standard input, and no command, answer or table shows it', async () => {
+  await words(...create('filed'))
+  const typed = ['create', 'github', '--id', 'piped', '--name', 'GitHub', '--client-id', 'x', '--client-secret']
+  const piped = await command(['provider', ...typed, '-'], { input: `${SECRET}\n` })
+  assert.deepEqual([piped.code, piped.stderr], [0, ''])
+  const refused = await command(['provider', ...typed, SECRET])
+  assert.equal(refused.code, 2)
+  assert.match(refused.stderr, /visible to other users of the machine/)
+  const missing = await command(['provider', ...typed.slice(0, -1)])
+  assert.equal(missing.code, 2)
+  const tables = JSON.stringify(selectAll(server, 'select * from providers'))
+  const shown = JSON.stringify(await commandJson(['provider', 'list']))
+  for (const text of [tables, shown, piped.stdout, refused.stderr]) assert.ok(!text.includes(SECRET))
+  for (const id of ['filed', 'piped']) await words('delete', id)
+})
+
+test('provider: a provider that does not answer, or calls itself something else, fails the test', async () => {
+  await words(...create('away', '--issuer', 'http://127.0.0.1:1'))
+  await words(...create('slash', '--issuer', `${host.issuer}/`))
+  for (const [id, detail] of [
+    ['away', /connection-failed ECONNREFUSED/],
+    ['slash', /The provider calls itself .*Set the issuer to that, byte for byte/],
+  ] as const) {
+    const { code, stdout } = await command(['provider', 'test', id, '--json'])
+    const { ok, findings } = JSON.parse(stdout) as ProviderTestDocument
+    assert.deepEqual([code, ok], [1, false])
+    assert.match(findings[0]?.detail ?? '', detail)
+    await words('delete', id)
+  }
+})
+
+for (const [more, message] of [
+  [['--issuer', 'https://login.microsoftonline.com/common/v2.0'], /the issuer is that of many tenants/i],
+  [['--sign-up', 'domains'], /Sign-up by domains needs at least one domain/],
+  [['--domain', 'not a domain'], /--domain.*: This is not a domain/],
+  [['--organization', 'gor_01a200f2d7f1OGrZM2nOk7CWgjISwIxFbQ'], /There is no organization/],
+] as const) {
+  test(`provider: create ${more.join(' ')} is refused`, async () => {
+    const { code, stderr } = await command(['provider', ...create('wrong', ...more)])
+    assert.equal(code, 1)
+    assert.match(stderr, message)
+  })
+}
+
+test('provider: an id that is taken or reserved, and a domain of another provider, are refused', async () => {
+  await words(...create('first', '--domain', 'acme.test'))
+  for (const [typed, message] of [
+    [create('first'), /There is a provider first already/],
+    [create('second', '--domain', 'acme.test'), /A domain belongs to another provider/],
+    [create('delegate'), /This id is reserved/],
+    [create('Acme'), /lower-case letters/],
+  ] as const) {
+    const { code, stderr } = await command(['provider', ...typed])
+    assert.equal(code, 1)
+    assert.match(stderr, message)
+  }
+  await words('delete', 'first')
+})

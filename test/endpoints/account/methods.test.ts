@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createLink } from '../../../src/admin/links.ts'
+import { EMAIL, PASSWORD, PlainBrowser } from '../../../tools/flow.ts'
+import { createAccount, createAda } from '../../support/accounts.ts'
+import { addProvider, leadsTo, signInAt } from '../../support/providers.ts'
+import { openTestServer } from '../../support/server.ts'
+import { assertStoreUnchanged } from '../../support/store-dump.ts'
+import { isSignedIn, openScene } from '../sign-in/provider/scene.ts'
+import { formsOf, openOwner } from './owner.ts'
+
+const ANYBODY = { signUp: 'anybody' } as const
+
+test('a user adds and removes providers, but never the last sign-in method', async (t) => {
+  const scene = await openScene(t, ANYBODY)
+  const { server, host, rows } = scene
+  await addProvider(server, host, {}, { id: 'second', name: 'Second' })
+  server.clock.advance(1001)
+  const { browser, page } = await scene.arrive()
+  await signInAt({ browser, page, host })
+  const only = await browser.get('/account/security')
+  assert.match(only.body, /Acme ID[^]*ada@acme\.test[^]*It stays, because you could not sign in without it/)
+  const hidden = formsOf(only).find((form) => form.hidden['provider'] === 'second')
+  assert.ok(hidden)
+  const [identity] = rows('identities')
+  const key = String(identity?.['identity_key'])
+  const csrf = hidden.hidden['csrf'] ?? ''
+  await assertStoreUnchanged(server, () => browser.post('/account/security', { csrf, identity: key }))
+  const left = await browser.post(hidden.action, hidden.hidden)
+  await browser.get(host.approve(leadsTo(left), { sub: 'ada-at-second' }))
+  assert.equal(rows('identities').length, 2)
+  const removed = await browser.post('/account/security', { csrf, identity: key })
+  assert.match((await browser.get(removed.headers.location ?? '')).body, /You can no longer sign in that way/)
+  assert.deepEqual(
+    rows('identities').map((row) => row['provider_id']),
+    ['second'],
+  )
+  // Who comes back with the removed one is a stranger.
+  assert.ok(isSignedIn(await scene.signIn({ sub: 'ada-at-idp' })))
+  assert.equal(rows('users').length, 2)
+})
+
+test('a user with a password removes the only provider, unless passwords are off', async (t) => {
+  const scene = await openScene(t)
+  const { server, host } = scene
+  await createAda(server)
+  const owner = openOwner(server)
+  const left = await owner.submit(await owner.open('/account/security'), 'provider')
+  await owner.browser.get(host.approve(leadsTo(left), { sub: 'ada' }))
+  await server.close()
+  const { folder, clock } = server
+  for (const passwords of ['off', 'on']) {
+    const here = await openTestServer(t, { folder, clock, env: { GRANTOR_PASSWORDS: passwords } })
+    const browser = new PlainBrowser(here)
+    for (const [name, value] of owner.browser.cookies) browser.cookies.set(name, value)
+    const page = await browser.get('/account/security')
+    const form = formsOf(page).find(({ names }) => names.has('identity'))
+    if (form !== undefined) await browser.post(form.action, form.hidden)
+    assert.equal(scene.rows('identities').length, passwords === 'off' ? 1 : 0)
+    await here.close()
+  }
+})
+
+test('ACC-06: another user’s identity, an unknown and a malformed one are not removed, with the same answer', async (t) => {
+  const scene = await openScene(t, ANYBODY)
+  const { server, rows } = scene
+  await scene.signIn()
+  await createAccount(server, { email: 'bob@acme.test', password: PASSWORD, name: undefined })
+  const bob = openOwner(server, 'bob@acme.test')
+  const page = await bob.open('/account/security')
+  const csrf = formsOf(page)[0]?.hidden['csrf'] ?? ''
+  const [identity] = rows('identities')
+  for (const key of [String(identity?.['identity_key']), 'A'.repeat(43), '{}']) {
+    const answer = await assertStoreUnchanged(server, () =>
+      bob.browser.post('/account/security', { csrf, identity: key }),
+    )
+    assert.equal(answer.statusCode, 200)
+  }
+})
+
+test('a sign-in method is changed only by a user who has signed in a moment ago', async (t) => {
+  const scene = await openScene(t, ANYBODY)
+  const { browser, page } = await scene.arrive()
+  await signInAt({ browser, page, host: scene.host })
+  const csrf = formsOf(await browser.get('/account'))[0]?.hidden['csrf'] ?? ''
+  scene.server.clock.advance(5 * 60_000 + 1)
+  const shown = await browser.get('/account/security')
+  assert.match(shown.body, /Confirm that it is you/)
+  for (const fields of [{ provider: 'idp' }, { identity: String(scene.rows('identities')[0]?.['identity_key']) }]) {
+    const answer = await assertStoreUnchanged(scene.server, () =>
+      browser.post('/account/security', { csrf, ...fields }),
+    )
+    assert.match(answer.body, /Confirm that it is you/)
+  }
+  // The provider authenticates the user again.
+  const confirm = await browser.get('/v2/oauth/sign-in?page=security')
+  const form = formsOf(confirm).find(({ hidden }) => hidden['provider'] === 'idp')
+  const address = new URL(leadsTo(await browser.post(form?.action ?? '', form?.hidden ?? {})))
+  assert.equal(address.searchParams.get('prompt'), 'login')
+})
+
+test('a link lets its user choose between a password and the providers', async (t) => {
+  const scene = await openScene(t)
+  await createAccount(scene.server, { email: EMAIL, password: undefined, name: undefined })
+  const { address } = await createLink(scene.server.context, EMAIL)
+  const browser = new PlainBrowser(scene.server)
+  const page = await browser.get(address)
+  assert.match(page.body, /Continue with [^]*Acme ID[^]*>or<[^]*type="password"/)
+  const wrong = formsOf(page).find(({ hidden }) => hidden['provider'] === 'idp')
+  const answer = await browser.post(wrong?.action ?? '', { ...wrong?.hidden, provider: 'unknown' })
+  assert.equal(answer.statusCode, 400)
+})
+
+test('the data of a user have the accounts at providers', async (t) => {
+  const scene = await openScene(t, ANYBODY)
+  const { browser, page } = await scene.arrive()
+  await signInAt({ browser, page, host: scene.host })
+  const form = formsOf(await browser.get('/account/data')).find(({ hidden }) => 'csrf' in hidden)
+  const data = await browser.post(form?.action ?? '', form?.hidden ?? {})
+  const [identity] = data.json<{ identities: readonly object[] }>().identities
+  assert.partialDeepStrictEqual(identity, { provider_id: 'idp', subject: 'ada-at-idp', email: 'ada@acme.test' })
+})

@@ -1,0 +1,220 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { disableProvider, updateProvider } from '../../../../src/admin/providers.ts'
+import type { ProviderId } from '../../../../src/protocol/authentication.ts'
+import { EMAIL, PASSWORD, PlainBrowser } from '../../../../tools/flow.ts'
+import { createAccount, createAda } from '../../../support/accounts.ts'
+import { ADA_CLAIMS, addProvider, leadsTo, pressProvider, signInAt } from '../../../support/providers.ts'
+import { assertStoreUnchanged } from '../../../support/store-dump.ts'
+import { formsOf, openOwner } from '../../account/owner.ts'
+import { isSignedIn, openScene } from './scene.ts'
+
+const ANYBODY = { signUp: 'anybody' } as const
+const IDP = 'idp' as ProviderId
+
+test('the browser is sent to the provider with PKCE, a nonce and one redirect URI, and with nothing of the client', async (t) => {
+  const scene = await openScene(t)
+  const { browser, page } = await scene.arrive({ login_hint: EMAIL })
+  const url = new URL(leadsTo(await pressProvider(browser, page)))
+  const { state, nonce, code_challenge, ...fixed } = Object.fromEntries(url.searchParams)
+  assert.deepEqual(fixed, {
+    client_id: 'grantor',
+    response_type: 'code',
+    redirect_uri: 'http://localhost:3000/v2/oauth/callback/idp',
+    scope: 'openid email profile',
+    code_challenge_method: 'S256',
+    login_hint: EMAIL,
+  })
+  for (const random of [nonce, code_challenge]) assert.match(random ?? '', /^[\w-]{43}$/)
+  assert.ok((state ?? '').length < 700)
+})
+
+test('prompt=login of the client is handed on to the provider', async (t) => {
+  const scene = await openScene(t)
+  const { browser, page } = await scene.arrive({ prompt: 'login' })
+  const url = new URL(leadsTo(await pressProvider(browser, page)))
+  assert.equal(url.searchParams.get('prompt'), 'login')
+})
+
+test('UP-04: a proof of one person and browser links no other person and no other browser', async (t) => {
+  const scene = await openScene(t)
+  const { server, host } = scene
+  await createAda(server)
+  await createAccount(server, { email: 'bob@acme.test', password: PASSWORD, name: undefined })
+  const first = await scene.arrive()
+  const asked = await signInAt({ ...first, host })
+  const form = formsOf(asked).find(({ names }) => names.has('password'))
+  const proof = form?.hidden['connect'] ?? ''
+  assert.match(proof, /^gup_/)
+  // Another browser, with its own form.
+  const second = await scene.arrive()
+  const own = formsOf(second.page).find(({ names }) => names.has('password'))
+  const used = await second.browser.post(own?.action ?? '', {
+    ...own?.hidden,
+    connect: proof,
+    email: EMAIL,
+    password: PASSWORD,
+  })
+  assert.ok(isSignedIn(used))
+  // The same browser, but the account of another user.
+  const bob = await first.browser.post(form?.action ?? '', {
+    ...form?.hidden,
+    email: 'bob@acme.test',
+    password: PASSWORD,
+  })
+  assert.ok(isSignedIn(bob))
+  assert.deepEqual(scene.rows('identities'), [])
+  // Another person of the provider in the same browser has a proof of their own, which replaces the first.
+  const other = await scene.arrive()
+  await signInAt({ ...other, host }, { ...ADA_CLAIMS, sub: 'somebody-else' })
+  const late = await first.browser.post(form?.action ?? '', { ...form?.hidden, email: EMAIL, password: PASSWORD })
+  assert.ok(isSignedIn(late))
+  assert.deepEqual(scene.rows('identities'), [])
+})
+
+test('UP-04: a proof ends after ten minutes', async (t) => {
+  const scene = await openScene(t, {}, { env: { GRANTOR_AUTHORIZATION_LIFETIME: '3600' } })
+  await createAda(scene.server)
+  const { browser, page } = await scene.arrive()
+  const form = formsOf(await signInAt({ browser, page, host: scene.host })).find(({ names }) => names.has('password'))
+  scene.server.clock.advance(10 * 60_000)
+  assert.ok(isSignedIn(await browser.post(form?.action ?? '', { ...form?.hidden, email: EMAIL, password: PASSWORD })))
+  assert.deepEqual(scene.rows('identities'), [])
+})
+
+test('UP-05: a link and an unlink end every proof and link that is left over', async (t) => {
+  const scene = await openScene(t)
+  const { server, host } = scene
+  await createAda(server)
+  await addProvider(server, host, {}, { id: 'second', name: 'Second' })
+  server.clock.advance(1001)
+  const late = await scene.arrive()
+  const asked = await signInAt({ ...late, host })
+  const form = formsOf(asked).find(({ names }) => names.has('password'))
+  assert.equal(scene.rows('identity_proofs').length, 1)
+  const owner = openOwner(server)
+  const security = await owner.open('/account/security')
+  const left = await owner.submit(security, 'provider', {}, 'second')
+  await owner.browser.get(host.approve(leadsTo(left), { sub: 'ada-at-second' }))
+  assert.deepEqual(scene.rows('identity_proofs'), [])
+  assert.ok(
+    isSignedIn(await late.browser.post(form?.action ?? '', { ...form?.hidden, email: EMAIL, password: PASSWORD })),
+  )
+  assert.equal(scene.rows('identities').length, 1)
+  await signInAt({ ...(await scene.arrive()), host })
+  assert.equal(scene.rows('identity_proofs').length, 1)
+  await owner.submit(await owner.open('/account/security'), 'identity')
+  assert.deepEqual([scene.rows('identity_proofs'), scene.rows('identities')], [[], []])
+})
+
+test('UP-06: of 50 callbacks with one state one signs in, and a second tab with it does nothing', async (t) => {
+  const scene = await openScene(t, ANYBODY)
+  const { browser, page } = await scene.arrive()
+  const callback = scene.host.approve(leadsTo(await pressProvider(browser, page)), ADA_CLAIMS)
+  const answers = await Promise.all(Array.from({ length: 50 }, () => browser.get(callback)))
+  assert.equal(answers.filter(isSignedIn).length, 1)
+  assert.equal(answers.filter(({ statusCode }) => statusCode === 409).length, 49)
+  assert.equal(scene.rows('sessions').length, 1)
+  assert.equal(scene.host.paths().filter((path) => path === '/token').length, 1)
+})
+
+test('UP-07: a provider that was disabled, deleted or changed meanwhile signs nobody in', async (t) => {
+  const changes: readonly ((scene: Awaited<ReturnType<typeof openScene>>) => Promise<unknown>)[] = [
+    ({ server }) => disableProvider(server.context, IDP),
+    ({ server }) => server.context.store.deleteProvider(IDP),
+    ({ server }) => updateProvider(server.context, IDP, { settings: { signUp: 'off' }, clientSecret: undefined }),
+  ]
+  for (const [index, change] of changes.entries()) {
+    const scene = await openScene(t, ANYBODY)
+    const { browser, page } = await scene.arrive()
+    const callback = scene.host.approve(leadsTo(await pressProvider(browser, page)), ADA_CLAIMS)
+    await change(scene)
+    const answer = await assertStoreUnchanged(scene.server, () => browser.get(callback))
+    assert.equal(answer.statusCode, index === 1 ? 404 : 403)
+    assert.deepEqual(scene.rows('sessions'), [])
+  }
+})
+
+test('UP-07: a provider that is disabled while a person proves the account is not linked', async (t) => {
+  const scene = await openScene(t)
+  await createAda(scene.server)
+  const { browser, page } = await scene.arrive()
+  const form = formsOf(await signInAt({ browser, page, host: scene.host })).find(({ names }) => names.has('password'))
+  await disableProvider(scene.server.context, IDP)
+  assert.ok(isSignedIn(await browser.post(form?.action ?? '', { ...form?.hidden, email: EMAIL, password: PASSWORD })))
+  assert.deepEqual(scene.rows('identities'), [])
+})
+
+test('UP-10: the answer of one provider is refused at another, and no request is sent', async (t) => {
+  const scene = await openScene(t, ANYBODY)
+  await addProvider(scene.server, scene.host, ANYBODY, { id: 'other', name: 'Other' })
+  scene.server.clock.advance(1001)
+  const { browser, page } = await scene.arrive()
+  const callback = scene.host.approve(leadsTo(await pressProvider(browser, page)), ADA_CLAIMS)
+  const mixedUp = callback.replace('/callback/idp', '/callback/other')
+  const answer = await assertStoreUnchanged(scene.server, () => browser.get(mixedUp))
+  assert.equal(answer.statusCode, 403)
+  assert.ok(!scene.host.paths().includes('/token'))
+})
+
+test('UP-10, RFC 9207 §2.4: an answer with another issuer, or without the issuer where it is promised, is refused before the code is sent', async (t) => {
+  const scene = await openScene(t, ANYBODY)
+  for (const iss of ['https://evil.test', null]) {
+    const answer = await scene.signIn(ADA_CLAIMS, { callback: { iss } })
+    assert.match(answer.body, /did not confirm who you are/)
+  }
+  assert.ok(!scene.host.paths().includes('/token'))
+  assert.deepEqual(scene.rows('users'), [])
+})
+
+test('UP-11: a callback that another browser began is refused, and nobody is signed in', async (t) => {
+  const scene = await openScene(t, ANYBODY)
+  const attacker = await scene.arrive()
+  const callback = scene.host.approve(leadsTo(await pressProvider(attacker.browser, attacker.page)), { sub: 'mallory' })
+  const victims = [new PlainBrowser(scene.server), (await scene.arrive()).browser]
+  for (const victim of victims) {
+    const answer = await victim.get(callback)
+    assert.equal(answer.statusCode, 403)
+    assert.match(answer.body, /This was started in another browser/)
+  }
+  assert.deepEqual([scene.rows('users'), scene.rows('sessions')], [[], []])
+})
+
+test('a state that was changed, or that this server did not make, is refused', async (t) => {
+  const scene = await openScene(t, ANYBODY)
+  const { browser, page } = await scene.arrive()
+  const callback = new URL(scene.host.approve(leadsTo(await pressProvider(browser, page)), ADA_CLAIMS))
+  const state = callback.searchParams.get('state') ?? ''
+  const [payload = '', seal = ''] = state.split('.')
+  const members = JSON.parse(Buffer.from(payload, 'base64url').toString()) as string[]
+  const changed = Buffer.from(JSON.stringify(members.with(1, 'connect'))).toString('base64url')
+  for (const wrong of [
+    '',
+    'x',
+    `${changed}.${seal}`,
+    `${payload}.${seal.slice(1)}`,
+    payload,
+    `${state}.x.y`.slice(1),
+  ]) {
+    callback.searchParams.set('state', wrong)
+    assert.equal((await browser.get(callback.href)).statusCode, 403, wrong)
+  }
+  assert.ok(!scene.host.paths().includes('/token'))
+})
+
+test('a state expires with the time that a user has to sign in', async (t) => {
+  const scene = await openScene(t, ANYBODY)
+  const owner = openOwner(scene.server)
+  const start = await owner.browser.get('/account')
+  const page = await owner.browser.get(start.headers.location ?? '')
+  const callback = scene.host.approve(leadsTo(await pressProvider(owner.browser, page)), ADA_CLAIMS)
+  scene.server.clock.advance(600_000)
+  assert.match((await owner.browser.get(callback)).body, /This page has expired/)
+})
+
+test('a person who cancels at the provider is back at the sign-in page', async (t) => {
+  const scene = await openScene(t)
+  const answer = await scene.signIn(ADA_CLAIMS, { callback: { code: null, error: 'access_denied' } })
+  assert.equal(answer.statusCode, 403)
+  assert.match(answer.body, /Acme ID[^]* did not confirm who you are[^]*Continue with/)
+})

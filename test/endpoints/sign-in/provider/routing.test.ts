@@ -1,0 +1,172 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createLink } from '../../../../src/admin/links.ts'
+import { disableProvider, updateProvider } from '../../../../src/admin/providers.ts'
+import { setPassword } from '../../../../src/admin/users.ts'
+import type { ProviderId } from '../../../../src/protocol/authentication.ts'
+import { EMAIL, locationOf, PASSWORD } from '../../../../tools/flow.ts'
+import { createAccount, createAda } from '../../../support/accounts.ts'
+import { sendJson } from '../../../support/web-host.ts'
+import { ADA_CLAIMS, addProvider, leadsTo, pressProvider, signInAt } from '../../../support/providers.ts'
+import { formsOf, openOwner } from '../../account/owner.ts'
+import { isSignedIn, openScene } from './scene.ts'
+
+const REQUIRED = { domains: ['acme.test'], routing: 'required' } as const
+const IDP = 'idp' as ProviderId
+
+test('with a required provider the page asks for the address first, and sends an address of its domain there', async (t) => {
+  const scene = await openScene(t, REQUIRED)
+  const { browser, page } = await scene.arrive()
+  assert.ok(!page.body.includes('type="password"'))
+  const form = formsOf(page).find(({ names }) => names.has('email'))
+  const left = await browser.post(form?.action ?? '', { ...form?.hidden, email: 'Ada@ACME.test' })
+  assert.equal(new URL(leadsTo(left)).searchParams.get('login_hint'), EMAIL)
+  const others = await browser.post(form?.action ?? '', { ...form?.hidden, email: 'bob@elsewhere.test' })
+  assert.match(others.body, /value="bob@elsewhere\.test"[^]*type="password"/)
+})
+
+test('UP-19: an account with an address of a required provider has no password, no reset and no link for one', async (t) => {
+  const scene = await openScene(t, REQUIRED)
+  const { server } = scene
+  await createAda(server)
+  const { browser, page } = await scene.arrive()
+  const form = formsOf(page).find(({ names }) => names.has('email'))
+  const answer = await browser.post(form?.action ?? '', { ...form?.hidden, email: EMAIL, password: PASSWORD })
+  assert.ok(leadsTo(answer).startsWith(scene.host.issuer))
+  assert.deepEqual(scene.rows('sessions'), [])
+  await assert.rejects(setPassword(server.context, EMAIL, 'another password'), /signs in at Acme ID only/)
+  const { address } = await createLink(server.context, EMAIL)
+  const link = await browser.get(address)
+  assert.ok(!link.body.includes('type="password"') && link.body.includes('Continue with'))
+  const [hidden] = formsOf(link).map((one) => one.hidden)
+  const forced = await browser.post('/account/link', {
+    token: hidden?.['token'] ?? '',
+    password: 'another password',
+    repeated: 'another password',
+  })
+  assert.equal(forced.statusCode, 400)
+  // The rule stays while the provider is disabled: the password of before does not become valid again.
+  await disableProvider(server.context, IDP)
+  server.clock.advance(1001)
+  const after = await browser.post(form?.action ?? '', { ...form?.hidden, email: EMAIL, password: PASSWORD })
+  assert.equal(after.statusCode, 403)
+  await assert.rejects(createLink(server.context, EMAIL), /signs in at Acme ID only/)
+  assert.deepEqual(scene.rows('sessions'), [])
+})
+
+test('UP-19: an account from before the rule is connected once by its password, after its user signed in at the provider', async (t) => {
+  const scene = await openScene(t)
+  const { server, host } = scene
+  await createAda(server)
+  await createAccount(server, { email: 'bob@acme.test', password: PASSWORD, name: undefined })
+  await openOwner(server).open('/account')
+  await updateProvider(server.context, IDP, { settings: REQUIRED, clientSecret: undefined })
+  server.clock.advance(1001)
+  const { browser, page } = await scene.arrive()
+  const asked = await signInAt({ browser, page, host })
+  const form = formsOf(asked).find(({ names }) => names.has('password'))
+  // The proof is of Ada's account alone.
+  const bob = await browser.post(form?.action ?? '', { ...form?.hidden, email: 'bob@acme.test', password: PASSWORD })
+  assert.equal(bob.statusCode, 401)
+  const ada = await browser.post(form?.action ?? '', { ...form?.hidden, email: EMAIL, password: PASSWORD })
+  assert.ok(isSignedIn(ada))
+  assert.ok(isSignedIn(await scene.signIn()))
+})
+
+test('UP-19: a user cannot remove a required provider', async (t) => {
+  const scene = await openScene(t, { ...REQUIRED, signUp: 'domains' })
+  const { browser, page } = await scene.arrive()
+  await signInAt({ browser, page, host: scene.host })
+  const security = await browser.get('/account/security')
+  assert.match(security.body, /the operator requires it/)
+  const [csrf] = [/name="csrf" value="([^"]*)"/.exec((await browser.get('/account')).body)?.[1] ?? '']
+  const [identity] = scene.rows('identities')
+  await browser.post('/account/security', { csrf, identity: String(identity?.['identity_key']) })
+  assert.equal(scene.rows('identities').length, 1)
+})
+
+test('with one provider and without passwords the sign-in page is left out', async (t) => {
+  const scene = await openScene(t, { signUp: 'anybody' }, { env: { GRANTOR_PASSWORDS: 'off' } })
+  const { browser, page } = await scene.arrive()
+  const location = locationOf(page)
+  assert.ok(location.startsWith(`${scene.host.issuer}/authorize?`))
+  assert.ok(isSignedIn(await browser.get(scene.host.approve(location, ADA_CLAIMS))))
+  // A person who cancelled sees the page, and is not sent back and forth.
+  const second = await scene.arrive()
+  const cancelled = scene.host.approve(locationOf(second.page), ADA_CLAIMS, {
+    callback: { code: null, error: 'access_denied' },
+  })
+  assert.match((await second.browser.get(cancelled)).body, /Continue with/)
+})
+
+test('a login_hint of a required domain leads straight there, and a hint never enables a disabled provider', async (t) => {
+  const scene = await openScene(t, REQUIRED)
+  const hint = { login_hint: EMAIL }
+  assert.ok(locationOf((await scene.arrive(hint)).page).startsWith(scene.host.issuer))
+  assert.equal((await scene.arrive({ login_hint: 'bob@elsewhere.test' })).page.statusCode, 200)
+  await disableProvider(scene.server.context, IDP)
+  scene.server.clock.advance(1001)
+  const { page } = await scene.arrive(hint)
+  assert.equal(page.statusCode, 200)
+  assert.ok(!page.body.includes('Continue with'))
+})
+
+test('the page has at most eight buttons', async (t) => {
+  const scene = await openScene(t)
+  for (let index = 0; index < 9; index++) {
+    await addProvider(scene.server, scene.host, {}, { id: `idp-${index}`, name: `Number ${index}` })
+  }
+  scene.server.clock.advance(1001)
+  const { page } = await scene.arrive()
+  assert.equal(page.body.match(/Continue with/g)?.length, 8)
+})
+
+test('UP-18: a provider that fails shows so on its button, other methods stay, and one person at a time tries it again', async (t) => {
+  const scene = await openScene(t, { signUp: 'anybody' })
+  const { host, server } = scene
+  const { browser, page } = await scene.arrive()
+  host.answer('/token', (request, response) => {
+    response.writeHead(500).end()
+    request.resume()
+  })
+  for (let count = 0; count < 5; count += 1) {
+    const callback = host.approve(leadsTo(await pressProvider(browser, page)), ADA_CLAIMS)
+    const failed = await browser.get(callback)
+    assert.equal(failed.statusCode, 503)
+    assert.match(failed.body, /does not answer right now/)
+  }
+  const asked = host.paths().length
+  const shown = await scene.arrive()
+  assert.match(shown.page.body, /aria-describedby="down-idp"[^]*It does not answer right now[^]*type="password"/)
+  const pressed = await pressProvider(browser, page)
+  assert.equal(pressed.statusCode, 503)
+  assert.equal(host.paths().length, asked)
+  host.answer('/token', undefined)
+  server.clock.advance(15_000)
+  assert.ok(isSignedIn(await scene.signIn()))
+  assert.ok(!(await scene.arrive()).page.body.includes('down-idp'))
+})
+
+test('the provider’s metadata serve for a day while it is away', async (t) => {
+  const scene = await openScene(t, { signUp: 'anybody' })
+  const { host, server } = scene
+  await scene.signIn()
+  host.answer('/.well-known/openid-configuration', (_request, response) => void response.writeHead(500).end())
+  server.clock.advance(3_600_000)
+  assert.ok(isSignedIn(await scene.signIn()))
+  server.clock.advance(24 * 3_600_000)
+  const { browser, page } = await scene.arrive()
+  assert.equal((await pressProvider(browser, page)).statusCode, 503)
+  host.answer('/.well-known/openid-configuration', sendJson({ issuer: 'https://evil.test' }))
+  assert.equal((await pressProvider(browser, page)).statusCode, 503)
+})
+
+test('an outage of the provider ends no session and no grant', async (t) => {
+  const scene = await openScene(t, { signUp: 'anybody' })
+  const { browser, page } = await scene.arrive()
+  await signInAt({ browser, page, host: scene.host })
+  await scene.server.context.store.disableProvider({ id: IDP, now: scene.server.clock.now() })
+  const asked = scene.host.paths().length
+  assert.equal((await browser.get('/account')).statusCode, 200)
+  assert.equal(scene.host.paths().length, asked)
+})

@@ -1,0 +1,161 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { PROVIDER_TEMPLATES, type ProviderSettings } from '../../src/protocol/provider.ts'
+import { domainOf, identityKey, judgeIdentity, type ProviderClaims } from '../../src/protocol/provider-identity.ts'
+
+function settings(
+  template: keyof typeof PROVIDER_TEMPLATES,
+  differing: Partial<ProviderSettings> = {},
+): ProviderSettings {
+  return {
+    ...PROVIDER_TEMPLATES[template],
+    name: 'Acme',
+    clientId: 'grantor',
+    domains: ['acme.test'],
+    issuer: 'https://idp.example',
+    ...differing,
+  }
+}
+
+interface Case {
+  readonly title: string
+  readonly settings: ProviderSettings
+  readonly claims: ProviderClaims
+  /** Whether the address is trusted, and within the domains. */
+  readonly expected: readonly [isTrusted: boolean, isWithin: boolean]
+}
+
+const OIDC = settings('oidc')
+const ENTRA = settings('entra')
+const GOOGLE = settings('google')
+const ADA = { sub: 'ada', tid: 'tenant', oid: 'object', email: 'ada@acme.test' }
+
+const CASES: readonly Case[] = [
+  { title: 'a claim', settings: OIDC, claims: { ...ADA, email_verified: true }, expected: [true, true] },
+  { title: 'no claim', settings: OIDC, claims: ADA, expected: [false, false] },
+  { title: 'the text "true"', settings: OIDC, claims: { ...ADA, email_verified: 'true' }, expected: [false, false] },
+  {
+    title: 'a claim about an address of another domain',
+    settings: OIDC,
+    claims: { ...ADA, email: 'ada@else.test', email_verified: true },
+    expected: [true, false],
+  },
+  {
+    title: 'a claim that the operator does not trust',
+    settings: settings('oidc', { emailTrust: 'none' }),
+    claims: { ...ADA, email_verified: true },
+    expected: [false, false],
+  },
+  { title: 'Entra: an address of the domain', settings: ENTRA, claims: ADA, expected: [true, true] },
+  {
+    title: 'Entra: an address of another domain (nOAuth)',
+    settings: ENTRA,
+    claims: { ...ADA, email: 'ada@victim.test' },
+    expected: [false, false],
+  },
+  { title: 'Entra: xms_edov is false', settings: ENTRA, claims: { ...ADA, xms_edov: false }, expected: [false, false] },
+  { title: 'Entra: xms_edov is "0"', settings: ENTRA, claims: { ...ADA, xms_edov: '0' }, expected: [false, false] },
+  { title: 'Entra: xms_edov is true', settings: ENTRA, claims: { ...ADA, xms_edov: true }, expected: [true, true] },
+  {
+    title: 'a domain that says that it is not verified',
+    settings: ENTRA,
+    claims: { ...ADA, email_verified: false },
+    expected: [false, false],
+  },
+  {
+    title: 'Google: the address of an organization',
+    settings: GOOGLE,
+    claims: { ...ADA, email_verified: true, hd: 'acme.test' },
+    expected: [true, true],
+  },
+  {
+    title: 'Google: a personal account with the address of a company',
+    settings: GOOGLE,
+    claims: { ...ADA, email_verified: true },
+    expected: [false, false],
+  },
+  {
+    title: 'Google: the address of one organization at another',
+    settings: GOOGLE,
+    claims: { ...ADA, email_verified: true, hd: 'evil.test' },
+    expected: [false, false],
+  },
+  {
+    title: 'Google: an address of Google Mail',
+    settings: GOOGLE,
+    claims: { ...ADA, email: 'ada@gmail.com', email_verified: true },
+    expected: [true, false],
+  },
+]
+
+for (const { title, settings: declared, claims, expected } of CASES) {
+  test(`UP-01, UP-09: the trust in an address: ${title}: ${expected.join(', ')}`, () => {
+    const identity = judgeIdentity(declared, claims)
+    assert.deepEqual([identity?.isEmailTrusted, identity?.isWithinDomains], expected)
+  })
+}
+
+const WITHOUT_DOMAIN = [
+  'a@evil.test@acme.test',
+  '"a@acme.test"@evil.test',
+  '"a"@acme.test',
+  'ada@acme.test.',
+  'ada@acme',
+  'ada@.acme.test',
+  'ada@acme.test ',
+  ' ada@acme.test',
+  'ada@acme.test\0',
+  'ada\n@acme.test',
+  'ada@аcme.test',
+  'ada@ａcme.test',
+  'ﬁona@acme.test',
+  `${'a'.repeat(300)}@acme.test`,
+  'acme.test',
+  '@acme.test',
+  'ada@[10.0.0.1]',
+  '',
+]
+
+for (const email of WITHOUT_DOMAIN) {
+  test(`UP-08: ${JSON.stringify(email.slice(0, 30))} is of no domain, and no account's address`, () => {
+    assert.equal(domainOf(email), undefined)
+    const identity = judgeIdentity(OIDC, { sub: 'x', email, email_verified: true })
+    assert.deepEqual([identity?.email, identity?.isEmailTrusted, identity?.isWithinDomains], [undefined, false, false])
+  })
+}
+
+test('UP-08: upper case is the same domain, and a longer domain is another one', () => {
+  assert.equal(domainOf('Ada@ACME.test'), 'acme.test')
+  assert.equal(judgeIdentity(OIDC, { ...ADA, email: 'Ada@ACME.test', email_verified: true })?.email, 'ada@acme.test')
+  for (const email of ['ada@sub.acme.test', 'ada@xacme.test', 'ada@acme.test.evil.test']) {
+    assert.equal(judgeIdentity(OIDC, { ...ADA, email, email_verified: true })?.isWithinDomains, false)
+  }
+})
+
+test('the subject is the claim of the settings; without a usable one there is no identity', () => {
+  assert.equal(judgeIdentity(OIDC, ADA)?.subject, 'ada')
+  assert.equal(judgeIdentity(ENTRA, ADA)?.subject, 'tenant/object')
+  for (const claims of [{}, { sub: '' }, { sub: 7 }, { sub: 'x'.repeat(256) }, { sub: null }]) {
+    assert.equal(judgeIdentity(OIDC, claims), undefined)
+  }
+  assert.equal(judgeIdentity(ENTRA, { sub: 'ada', oid: 'object' }), undefined)
+})
+
+test('a name that would change the text around it is left out', () => {
+  assert.equal(judgeIdentity(OIDC, { ...ADA, name: 'Ada' })?.name, 'Ada')
+  for (const name of ['Ada\u202e', '', 7, 'x'.repeat(201)]) {
+    assert.equal(judgeIdentity(OIDC, { ...ADA, name })?.name, undefined)
+  }
+})
+
+test('the key of an identity differs by provider, issuer and subject', () => {
+  const provider = { id: 'idp' as never, issuer: 'https://idp.example' }
+  const keys = [
+    identityKey(provider, 'ada'),
+    identityKey(provider, 'bob'),
+    identityKey({ ...provider, id: 'other' as never }, 'ada'),
+    identityKey({ ...provider, issuer: 'https://idp.example/' }, 'ada'),
+  ]
+  assert.equal(new Set(keys).size, keys.length)
+  assert.equal(identityKey(provider, 'ada'), keys[0])
+})

@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createProvider } from '../../src/admin/providers.ts'
+import { isSignedIn, openScene } from '../endpoints/sign-in/provider/scene.ts'
+import { briefly, openClient } from '../outbound/open-client.ts'
+import { CLIENT_SECRET, metadataOf } from '../support/provider-host.ts'
+import { ADA_CLAIMS } from '../support/providers.ts'
+import { openWebHost, sendJson } from '../support/web-host.ts'
+import { dumpStore } from '../support/store-dump.ts'
+
+/** What a provider can make the server request, and what it can learn. */
+
+const POLICY = { issuer: 'https://auth.example', ports: [443], loopbackExcept: undefined }
+const NETWORK = {
+  resolve: async (host: string) => [
+    { address: host.startsWith('metadata') ? '169.254.169.254' : '10.0.0.7', family: 4 },
+  ],
+  isPublicAddress: (address: string) => !address.startsWith('10.') && !address.startsWith('169.254.'),
+}
+
+const REQUESTS: readonly (readonly [url: string, privateHosts: readonly string[], outcome: string])[] = [
+  ['https://idp.internal/token', [], 'unacceptable address'],
+  ['https://idp.internal:8443/token', [], 'unacceptable url has a port that is not allowed'],
+  ['https://metadata.internal/token', ['metadata.internal'], 'unacceptable address'],
+  ['https://169.254.169.254/token', ['169.254.169.254'], 'unacceptable address'],
+  ['https://169.254.169.254/token', [], 'unacceptable url has a host that is not a DNS name with a dot'],
+  ['http://idp.internal/token', ['idp.internal'], 'unacceptable url does not use https'],
+  ['https://127.0.0.1/token', [], 'unacceptable url leads to this computer'],
+  ['https://auth.example/token', ['auth.example'], 'unacceptable url leads to this server itself'],
+  ['https://auth.example/token', [], 'unacceptable url leads to this server itself'],
+  ['file:///etc/passwd', [], 'unacceptable url does not use https'],
+]
+
+for (const [url, privateHosts, expected] of REQUESTS) {
+  test(`UP-14: a request to ${url}, where the operator named ${privateHosts.join(' ') || 'nothing'}: ${expected}`, async () => {
+    const client = openClient({ policy: POLICY, network: NETWORK })
+    const signal = AbortSignal.timeout(1000)
+    const answer = await client.ask({ method: 'GET', url, headers: {}, body: undefined, privateHosts, signal })
+    assert.ok(answer.kind !== 'answered')
+    assert.equal(briefly(answer), expected)
+  })
+}
+
+test('UP-14: hosts that the metadata of a provider name are checked, and redirects are not followed', async (t) => {
+  const scene = await openScene(t, { signUp: 'anybody' })
+  const { host, server } = scene
+  const { upstream, store } = server.context
+  const provider = await store.findProvider('idp' as never)
+  assert.ok(provider)
+  const trap = await openWebHost(t, {}, sendJson({}))
+  const changes = [
+    { jwks_uri: 'https://10.0.0.7/jwks' },
+    { jwks_uri: 'http://169.254.169.254/jwks' },
+    { token_endpoint: 'https://192.168.0.1/token' },
+  ]
+  for (const change of changes) {
+    server.clock.advance(3_600_000)
+    host.answer('/.well-known/openid-configuration', sendJson({ ...metadataOf(host.issuer), ...change }))
+    assert.equal((await scene.signIn()).statusCode, 403, JSON.stringify(change))
+  }
+  host.answer('/.well-known/openid-configuration', (_request, response) => {
+    response.writeHead(302, { location: `http://127.0.0.1:${trap.port}/` }).end()
+  })
+  const [finding] = await upstream.probe(provider)
+  assert.deepEqual([finding?.isOk, finding?.detail], [false, 'redirect'])
+  assert.deepEqual(trap.requests, [])
+  assert.deepEqual(scene.rows('users'), [])
+})
+
+test('UP-17: the secret, the codes and the tokens of a provider are in no log, audit, page or table', async (t) => {
+  const scene = await openScene(t, { signUp: 'anybody' })
+  const answers = [
+    await scene.signIn(),
+    await scene.signIn(ADA_CLAIMS, { idToken: { nonce: 'wrong' } }),
+    await scene.signIn(ADA_CLAIMS, { callback: { code: 'wrong' } }),
+  ]
+  assert.deepEqual(answers.map(isSignedIn), [true, false, false])
+  const { store } = scene.server.context
+  const audit = await store.listAuditLinks({ before: undefined, limit: 100, since: 0 as never })
+  const seen = [
+    scene.server.log(),
+    JSON.stringify(audit),
+    JSON.stringify(dumpStore(scene.server)),
+    ...answers.map(({ body, headers }) => body + JSON.stringify(headers)),
+  ].join('\n')
+  assert.ok(scene.host.secrets.length >= 4)
+  for (const secret of [CLIENT_SECRET, ...scene.host.secrets]) assert.ok(!seen.includes(secret))
+})
+
+test('UP-18: a provider that sends its answer byte by byte, or closes the connection, delays nobody else', async (t) => {
+  const scene = await openScene(t, { signUp: 'anybody' })
+  scene.host.answer('/token', (_request, response) => response.socket?.destroy())
+  const closed = await scene.signIn()
+  assert.equal(closed.statusCode, 503)
+  // The answer of the provider waits until another person has signed in to an account here.
+  const { promise: released, resolve: release } = Promise.withResolvers<void>()
+  scene.host.answer('/token', (_request, response) => {
+    response.writeHead(200, { 'content-type': 'application/json' }).write('{')
+    void released.then(() => response.destroy())
+  })
+  const waiting = scene.signIn()
+  const { page } = await scene.arrive()
+  assert.match(page.body, /type="password"/)
+  release()
+  assert.equal((await waiting).statusCode, 503)
+})
+
+test('a provider over http is only accepted on this computer, for a server on this computer', async (t) => {
+  const { server } = await openScene(t)
+  const wish = { id: 'plain' as never, template: 'oidc', name: 'Plain', clientId: 'x', clientSecret: 'y' } as const
+  await assert.rejects(
+    createProvider(server.context, { ...wish, settings: { issuer: 'http://idp.example' } }),
+    /uses https/,
+  )
+})

@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { test } from 'node:test'
+import { generateKeyPair, UnsecuredJWT } from 'jose'
+import type { ProviderId } from '../../src/protocol/authentication.ts'
+import { isSignedIn, openScene } from '../endpoints/sign-in/provider/scene.ts'
+import { WHOLE_FILE } from '../support/authorize-answers.ts'
+import { CLIENT_SECRET, type Deviation } from '../support/provider-host.ts'
+import { ADA_CLAIMS } from '../support/providers.ts'
+import { sendJson } from '../support/web-host.ts'
+
+/** OpenID Connect Core §3.1.3.7: what an ID token must not be. The provider advertises `none` and HS256. */
+
+const NOW = Math.floor(Date.now() / 1000)
+const { privateKey: FOREIGN_KEY } = await generateKeyPair('ES256')
+
+const REFUSED: Readonly<Record<string, Deviation>> = {
+  'no signature': {
+    raw: new UnsecuredJWT({ ...ADA_CLAIMS, aud: 'grantor', iat: NOW, exp: NOW + 60 }).encode(),
+  },
+  'a signature with the secret as the key': { header: { alg: 'HS256' }, key: new TextEncoder().encode(CLIENT_SECRET) },
+  'the signature of another key': { key: FOREIGN_KEY },
+  'an unknown key': { header: { alg: 'ES256', kid: 'unknown' } },
+  'another audience': { idToken: { aud: 'another-client' } },
+  'several audiences, authorized for another': {
+    idToken: { aud: ['grantor', 'another-client'], azp: 'another-client' },
+  },
+  'another issuer': { idToken: { iss: 'https://evil.test' } },
+  'an end in the past': { idToken: { iat: NOW - 4000, exp: NOW - 3600 } },
+  'no nonce': { idToken: { nonce: undefined } },
+  'another nonce': { idToken: { nonce: 'of-another-sign-in' } },
+  'no subject': { idToken: { sub: undefined } },
+  'no text': { raw: 'not-a-token' },
+}
+
+const scene = await openScene(WHOLE_FILE, { signUp: 'anybody' })
+
+for (const [name, deviation] of Object.entries(REFUSED)) {
+  test(`UP-13: an ID token with ${name} signs nobody in`, async () => {
+    const answer = await scene.signIn(ADA_CLAIMS, deviation)
+    assert.equal(answer.statusCode, 403, answer.body)
+    assert.match(answer.body, /did not confirm who you are/)
+    assert.deepEqual([scene.rows('users'), scene.rows('sessions')], [[], []])
+  })
+}
+
+test('UP-13: the subject of userinfo must be that of the ID token', async () => {
+  const claims = { sub: 'ada-at-idp' }
+  assert.equal((await scene.signIn(claims, { userinfo: { sub: 'mallory' } })).statusCode, 403)
+  assert.deepEqual(scene.rows('users'), [])
+})
+
+test('UP-13: unknown keys cause no more than one request for the keys in a minute', async () => {
+  const count = (): number => scene.host.paths().filter((path) => path === '/jwks').length
+  const already = count()
+  for (let attempt = 0; attempt < 20; attempt += 1) {
+    await scene.signIn(ADA_CLAIMS, { header: { alg: 'ES256', kid: randomBytes(4).toString('hex') } })
+  }
+  assert.ok(count() - already <= 1)
+})
+
+test('the address and the name come from userinfo if the ID token has none', async () => {
+  const answer = await scene.signIn(
+    { sub: 'bob' },
+    { userinfo: { email: 'bob@acme.test', email_verified: true, name: 'Bob' } },
+  )
+  assert.ok(isSignedIn(answer))
+  assert.deepEqual(
+    scene.rows('users').map(({ email, name }) => ({ email, name })),
+    [{ email: 'bob@acme.test', name: 'Bob' }],
+  )
+})
+
+test('UP-16: an answer of more than 64 KiB is not read', async () => {
+  const groups = Array.from({ length: 10_000 }, (_, index) => `group-${index}`)
+  assert.equal((await scene.signIn({ ...ADA_CLAIMS, groups })).statusCode, 403)
+})
+
+test('metadata of another issuer are not used', async (t) => {
+  const { server, host } = await openScene(t)
+  host.answer('/.well-known/openid-configuration', sendJson({ issuer: 'https://evil.test' }))
+  const provider = await server.context.store.findProvider('idp' as ProviderId)
+  assert.ok(provider)
+  const [finding] = await server.context.upstream.probe(provider)
+  assert.equal(finding?.isOk, false)
+})

@@ -103,8 +103,8 @@ export interface AccountOperations {
   /**
    * Starts a session and remembers that this browser signed in as this user. Ends the session in `replaces` if it is the same
    * user's; the new session then has its root, and otherwise a root of its own. `user-changed`: since the user authenticated, the
-   * account was disabled or deleted or its password changed. `interaction-used`: the interaction that it follows from was used before,
-   * has no answer or has expired. Nothing has changed then.
+   * account was disabled or deleted, its password changed or its tokens were revoked. `interaction-used`: the interaction that it
+   * follows from was used before, has no answer or has expired. Nothing has changed then.
    */
   startSession: [
     start: SessionStart,

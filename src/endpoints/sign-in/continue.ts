@@ -2,7 +2,7 @@ import type { Context } from '../../ports/context.ts'
 import type { Reply, Request } from '../../ports/message.ts'
 import type { InteractionRecord } from '../../ports/records/interaction.ts'
 import type { UserRecord } from '../../ports/records/user.ts'
-import { after } from '../../protocol/brand.ts'
+import { after, type EpochMs } from '../../protocol/brand.ts'
 import type { InteractionId, SessionId } from '../../protocol/ids.ts'
 import { APPLICATION } from '../../protocol/authentication.ts'
 import { proofMatches, subjectKey, type AcceptedSignIn, type RejectedSignIn } from '../../protocol/interaction.ts'
@@ -38,6 +38,8 @@ export async function continueSignIn(context: Context, request: Request): Promis
   if (!proofMatches(context.secrets, { ...interaction, answer }, request.params.get('proof') ?? '')) {
     return errorPage('forged')
   }
+  // All tokens were revoked since. What the application says about a person later counts again.
+  if ((interaction.answeredAt ?? 0) < (await context.notBefore())) return errorPage('expired')
   return answer.kind === 'rejected'
     ? reject(context, target, answer)
     : accept(context, request, target, { ...interaction, answer })
@@ -108,7 +110,7 @@ async function repeat(
 async function delegatedSession(
   context: Context,
   target: SignInTarget,
-  { id, hash, answer, answeredAt, createdAt, expiresAt: deadline }: Accepted,
+  { id, hash, answer, answeredAt, createdAt, signInAfter, expiresAt: deadline }: Accepted,
   user: UserRecord,
 ): Promise<DelegatedSession> {
   const { rememberSeconds, authenticatedAt } = answer
@@ -123,7 +125,8 @@ async function delegatedSession(
     interactionId: id,
     id: id as string as SessionId,
     credential: context.secrets.derive('session', id, [hash]),
-    authenticatedAt: authenticatedAt ?? answeredAt ?? createdAt,
+    // The clock of the application may differ a little, and the consent page asks for the same time.
+    authenticatedAt: Math.max(authenticatedAt ?? answeredAt ?? createdAt, signInAfter ?? 0) as EpochMs,
     expiresAt: remembered > least ? remembered : least,
     isKept,
     consent,

@@ -29,8 +29,8 @@ export interface DelegatedSession {
 }
 
 /**
- * The account is disabled, or it was disabled or deleted or its password changed while the method authenticated the user. `repeated`: the
- * answer of the operator's application was used before.
+ * The account is disabled, or it was disabled or deleted, its password changed or its tokens were revoked while the method authenticated
+ * the user. `repeated`: the answer of the operator's application was used before.
  */
 export interface RefusedSignIn {
   readonly kind: 'refused'

@@ -5,7 +5,7 @@ import type { SessionId, UserId } from '../../protocol/ids.ts'
 import type { SecretHash } from '../../protocol/secrets.ts'
 import { BROWSER_LIMIT } from '../rows.ts'
 import { SESSIONS } from '../tables.ts'
-import { useInteraction } from './interactions.ts'
+import { interactionReads, useInteraction } from './interactions.ts'
 import { idKey, outcome, rows, shared, type SharedHandlers, type Steps } from './statement.ts'
 
 const REPLACE_SESSION = shared(
@@ -13,10 +13,14 @@ const REPLACE_SESSION = shared(
    returning coalesce(root_id, session_id) as root_id`,
 )
 const START_SESSION = shared(`insert into sessions (${SESSIONS.names}) values (${SESSIONS.parameters})`)
-/** Locks the row, so a change of the password ends this session, or prevents it. */
+/**
+ * Locks the row, so a change of the password ends this session, or prevents it. `since`: a user whose tokens were revoked later is not
+ * signed in.
+ */
 const NOTE_SIGN_IN = shared(
   `update users set first_signed_in_at = case when first_signed_in_at = 0 then :now else first_signed_in_at end
-   where user_id = :userId and disabled_at is null and password_hash is not distinct from cast(:passwordHash as text)
+   where user_id = :userId and disabled_at is null and valid_from <= :since
+     and password_hash is not distinct from cast(:passwordHash as text)
    returning user_id`,
 )
 const NOTE_SESSION = shared(
@@ -44,7 +48,11 @@ export const sessionHandlers = {
       [session.id, session.userId, replaces, interactionId].filter((key) => key !== undefined),
     *run({ session, browserHash, replaces, passwordHash, interactionId }) {
       const { id, userId, createdAt: now } = session
-      if ((yield* rows(NOTE_SIGN_IN, { userId, now, passwordHash })).length === 0) return { kind: 'user-changed' }
+      // The answer of the operator's application is as old as it is, however late the browser returns with it.
+      const answered = interactionId === undefined ? undefined : yield* interactionReads.findInteraction(interactionId)
+      const since = answered?.answeredAt ?? now
+      const noted = yield* rows(NOTE_SIGN_IN, { userId, now, since, passwordHash })
+      if (noted.length === 0) return { kind: 'user-changed' }
       if (interactionId !== undefined && !(yield* useInteraction(interactionId, now)))
         return { kind: 'interaction-used' }
       const [replaced] = replaces === undefined ? [] : yield* rows(REPLACE_SESSION, { replaces, userId })

@@ -41,6 +41,13 @@ test('ask leads to the consent page, once with the cookie of each load, and the 
   assert.ok(new URL(locationOf(allowed)).searchParams.has('code'))
 })
 
+test('max_age with a clock of the application that is a little slow: the consent page follows, and not the application again', async () => {
+  const { browser, interaction } = await startAtClient(server, { max_age: '0' })
+  const authenticated_at = new Date(server.clock.now() - 5_000).toISOString()
+  const back = await browser.get(await application.signIn(interaction, { decision: 'ask', authenticated_at }))
+  assert.equal((await browser.get(locationOf(back))).statusCode, 200)
+})
+
 test('a remembered sign-in ends when the person signs out here, and the address does not bring it back', async () => {
   const { browser, interaction } = await startAtClient(server)
   const address = await application.signIn(interaction, { remember_seconds: 3600 })
@@ -176,6 +183,33 @@ test('revoke-tokens ends what a person has, by the id of the application', async
   assert.equal((await revoke('u/with_slash')).statusCode, 200)
   assert.equal((await browser.get('/account')).statusCode, 303)
   assert.equal((await revoke('nobody')).statusCode, 404)
+})
+
+test('DEL-12: an answer from before the tokens of the person, or all tokens, were revoked signs nobody in', async (t) => {
+  const own = await openTestServer(t, { env })
+  const app = await openApplication(own)
+  const { store } = own.context
+  const ends = [
+    async (subject: string) => {
+      const [row] = selectAll(own, 'select user_id from identities where subject = ?', subject)
+      await store.revokeUserTokens({ id: row?.['user_id'] as UserId, now: own.clock.now() })
+    },
+    () => store.revokeAllTokens({ now: own.clock.now() }),
+  ]
+  for (const [index, end] of ends.entries()) {
+    const subject = `u_${index}`
+    const { browser, interaction } = await startAtClient(own)
+    const address = await app.signIn(interaction, { subject, remember_seconds: 900 })
+    own.clock.advance(1_000)
+    await end(subject)
+    own.clock.advance(1_000)
+    const page = await assertStoreUnchanged(own, () => browser.get(address), subject)
+    assert.match(page.body, /This account cannot sign in here|This page has expired/)
+    assert.ok(!browser.cookies.has('session'))
+    const next = await startAtClient(own)
+    const back = await next.browser.get(await app.signIn(next.interaction, { subject }))
+    assert.ok(new URL(locationOf(back)).searchParams.has('code'), 'a later answer counts')
+  }
 })
 
 test('with GRANTOR_DELEGATE=sign-in the application cannot consent, and the consent page of this server follows', async (t) => {

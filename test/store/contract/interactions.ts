@@ -90,6 +90,25 @@ export const interactionCases: Suite = (check) => {
     },
   )
 
+  check('DEL-12: an answer from before the tokens of the user were revoked starts no session', async ({ first }) => {
+    const [before, after] = [anInteraction(), anInteraction()]
+    const user = await createUser(first)
+    await performAll(first, 'startInteraction', [before, after])
+    await perform(first, 'answerInteraction', { id: before.id, answer: ACCEPTED, now: at(1) })
+    await perform(first, 'revokeUserTokens', { id: user.id, now: at(2) })
+    await perform(first, 'answerInteraction', { id: after.id, answer: ACCEPTED, now: at(2) })
+    const outcomes = await performAll(
+      first,
+      'startSession',
+      [before, after].map((one) => startOf(one, 3, user)),
+    )
+    assert.deepEqual(
+      outcomes.map(({ kind }) => kind),
+      ['user-changed', 'started'],
+    )
+    assert.equal((await first.findInteraction(before.id))?.usedAt, undefined)
+  })
+
   check(
     'DEL-03: of concurrent answers one is stored, and of concurrent returns one starts the session',
     async (stores) => {

@@ -17,7 +17,7 @@ const INTERACTION = z
 const ONE = z.object({ interaction: INTERACTION })
 const SUBJECT = z
   .string()
-  .regex(SUBJECT_FORM, { error: 'A subject has 1 to 255 characters of ASCII without spaces.' })
+  .regex(SUBJECT_FORM, { error: 'A subject has 1 to 255 characters of ASCII without spaces, and is not . or ..' })
   .meta({
     examples: ['u_4711'],
     description: 'Your id of the person, which never becomes that of another person: 1 to 255 characters of ASCII.',

@@ -139,6 +139,13 @@ function checkAcceptance(
       sign_in_after: since,
     })
   }
+  const wanted = purpose.kind === 'authorization' ? purpose.authorization.organizationId : undefined
+  if (wanted !== undefined && organizationId !== undefined && organizationId !== wanted) {
+    throw invalid(
+      'organization_id',
+      `The client asks for ${wanted}. Send that, leave it out, or reject the interaction.`,
+    )
+  }
   if (scope === undefined) return
   const requested = purpose.kind === 'authorization' ? purpose.authorization.scope : NO_SCOPE
   if (!isWithin(scope, requested)) {

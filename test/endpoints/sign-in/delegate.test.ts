@@ -153,6 +153,17 @@ test('DEL-05: an organization that the person does not belong to gives no code: 
   assert.ok(!page.body.includes(organization.name))
 })
 
+test('DEL-05: where the client asks for an organization, the application consents for that one or leaves it out', async () => {
+  const [organization, other] = [anOrganization({}, server.clock.now()), anOrganization({}, server.clock.now())]
+  for (const one of [organization, other]) await store.createOrganization(one)
+  const { interaction } = await startAtClient(server, { org_id: organization.id })
+  for (const organization_id of [other.id, null]) {
+    const refused = await assertStoreUnchanged(server, () => application.accept(interaction, { organization_id }))
+    assert.deepEqual([refused.statusCode, typeOf(refused)], [422, 'value_error'])
+  }
+  assert.equal((await application.accept(interaction, { organization_id: organization.id })).statusCode, 200)
+})
+
 test('DEL-05: the same subject at a provider is another person', async () => {
   const user = aUserOfProvider()
   const key = identityKey({ id: 'google' as ProviderId, issuer: 'https://accounts.google.com' }, SUBJECT)
@@ -254,6 +265,8 @@ test('an answer is checked: the most time to remember, a sign-in that is too old
     [at(-60_000), 409, 'sign_in_too_old'],
     [{ subject: 'a b' }, 422, 'value_error'],
     [{ subject: 'x'.repeat(256) }, 422, 'value_error'],
+    [{ subject: '.' }, 422, 'value_error'],
+    [{ subject: '..' }, 422, 'value_error'],
     [{ decision: 'maybe' }, 422, 'literal_error'],
     [{ decision: 'ask', scope: '' }, 422, 'value_error'],
     [{ organizations: [] }, 422, 'value_error'],

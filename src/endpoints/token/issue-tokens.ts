@@ -21,6 +21,7 @@ import { isIdentityToken, narrow, unite, type Scope } from '../../protocol/scope
 import type { MintedCredential } from '../../protocol/secrets.ts'
 import { issueIdToken } from '../openid/id-token.ts'
 import type { AuthenticatedClient } from './authenticate-client.ts'
+import { givesIdentity } from './scope-catalog.ts'
 import { takeStoredTokenBudget } from './stored-tokens.ts'
 import type { TokenProfile } from './token-profile.ts'
 
@@ -82,15 +83,16 @@ export async function issueGrantToken(
   issue: GrantIssue,
 ): Promise<IssuedToken> {
   const issued = await issueAccessToken(context, client, grant, target, issue)
-  const { openid, scope } = grant
+  const { openid } = grant
   if (openid === undefined) return issued
   const { response, facts } = issued
   const { at, nonce } = issue
   const shown = { accessToken: response.access_token, at, nonce }
-  const idToken = await issueIdToken(context, client, { ...grant, openid }, shown)
-  // The access token for an API has no identity scope, and the user granted them.
-  const granted = unite(facts.scope, narrow(scope, isIdentityToken))
-  return { facts, response: { ...response, id_token: idToken, scope: granted } }
+  const identity = narrow(grant.scope, (token) => isIdentityToken(token) && givesIdentity(client, token))
+  const idToken = await issueIdToken(context, client, { ...grant, openid, scope: identity }, shown)
+  // The access token for an API has no identity scope, and the user granted them. One for the issuer has what the client requested.
+  const scope = target.resources.length === 0 ? facts.scope : unite(facts.scope, identity)
+  return { facts, response: { ...response, id_token: idToken, scope } }
 }
 
 type GrantNeeds = Needs & Parameters<typeof issueIdToken>[0]

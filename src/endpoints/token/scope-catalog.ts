@@ -4,7 +4,7 @@ import type { ClientRecord } from '../../ports/records/client.ts'
 import { acceptsAnyScope } from '../../principals/registration-policy.ts'
 import type { EpochMs } from '../../protocol/brand.ts'
 import { sameResource, type Resource } from '../../protocol/resource.ts'
-import { IDENTITY_TOKENS, isIdentityToken, isWithin, type Scope } from '../../protocol/scope.ts'
+import { IDENTITY_TOKENS, isIdentityToken, isWithin, type IdentityToken, type Scope } from '../../protocol/scope.ts'
 
 /**
  * The scopes and resources that clients may request: those of the declared APIs (decision 0006). If the issuer is a loopback
@@ -89,6 +89,11 @@ export function givenBy(
 ): readonly ApiScope[] {
   const given = declared.filter((scope) => isGrantedTo(scope, recipient))
   return audience === 'apis' && given.length < declared.length ? [] : given
+}
+
+/** Whether a client with a user's consent gets an identity scope. An operator may withdraw the approval for some of them. */
+export function givesIdentity(client: ScopeRecipient['client'], token: IdentityToken): boolean {
+  return givenBy(declarationsOf([], token), { kind: 'user', client }, 'issuer').length > 0
 }
 
 /** Returns the APIs of these resources. Without a resource, returns all APIs. */

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createHash } from 'node:crypto'
-import { createLocalJWKSet, jwtVerify, type JSONWebKeySet } from 'jose'
+import { createLocalJWKSet, decodeJwt, jwtVerify, type JSONWebKeySet } from 'jose'
 import { addMember, createOrganization } from '../../support/organizations.ts'
 import { ID_TOKEN_ALGORITHMS } from '../../../src/protocol/id-token.ts'
+import { approveScopes } from '../../../src/admin/clients.ts'
 import { disableUser } from '../../../src/admin/users.ts'
 import { declareApi, JWT_API, knowApis, OPAQUE_API } from '../../support/apis.ts'
 import { assertStoreUnchanged } from '../../support/store-dump.ts'
@@ -19,7 +20,7 @@ import {
   requestToken,
   type Tokens,
 } from '../../../tools/flow.ts'
-import { answerOf, idTokenOf, login, makeClient, openLogin, signIn, tokensOf, userinfo } from './login.ts'
+import { answerOf, idTokenOf, login, makeClient, openLogin, PROFILE, signIn, tokensOf, userinfo } from './login.ts'
 
 test('OP-02: an ID token is signed by the algorithm that the client registered, and at_hash fits its access token', async (t) => {
   const server = await openLogin(t)
@@ -200,6 +201,19 @@ test('claims: the rule of a client, or its request, brings claims into the ID to
   for (const payload of [idTokenOf(tokens), idTokenOf(again)])
     assert.deepEqual([payload['email'], payload['email_verified'], payload['address']], [EMAIL, false, undefined])
   assert.equal(idTokenOf(await login(server, client, { scope, prompt: 'consent' }))['email'], undefined)
+})
+
+test('OP-17: scope describes the access token, and a withdrawn approval ends the claims of the ID token too', async (t) => {
+  const server = await openLogin(t)
+  const client = await makeClient(server, { claims: 'id-token' })
+  const first = await login(server, client, { scope: 'openid email phone' })
+  assert.equal(idTokenOf(first)['phone_number'], PROFILE.phone_number)
+  const narrow = tokensOf(await refresh(server, client, first.refresh_token ?? '', { scope: 'openid' }))
+  assert.deepEqual([narrow.scope, decodeJwt(narrow.access_token)['scope']], ['openid', 'openid'])
+  await approveScopes(server.context, client.client_id, '')
+  const after = tokensOf(await refresh(server, client, narrow.refresh_token ?? ''))
+  assert.equal(after.scope, 'openid email')
+  assert.deepEqual([idTokenOf(after)['email'], idTokenOf(after)['phone_number']], [EMAIL, undefined])
 })
 
 test('OP-08: the retry of a refresh whose answer was lost has the same claims, and at_hash fits the access token beside it', async (t) => {

@@ -22,6 +22,7 @@ import {
   declarationsOf,
   declaredSince,
   givenBy,
+  givesIdentity,
   type ScopeCatalog,
   type ScopeRecipient,
 } from '../scope-catalog.ts'
@@ -95,8 +96,8 @@ export function scopeFor(
   const recipient: ScopeRecipient = { kind: 'user', client }
   const apis = audienceOf(catalog, resources)
   const own = narrow(scope, (token) => {
+    if (isIdentityToken(token)) return audience === 'issuer' && givesIdentity(client, token)
     const declared = declarationsOf(apis, token)
-    if (isIdentityToken(token)) return audience === 'issuer' && givenBy(declared, recipient, audience).length > 0
     if (audience === 'issuer' && !isWhole) return false
     if (declared.length === 0) return isWhole || catalog.isOpen
     if (granted.length > 1 && declaredSince(catalog, token, resources) > allowedAt) return false

@@ -60,7 +60,8 @@ export const AUTHORIZATION_FAULTS = {
   max_age_malformed: 'The max_age is not a whole number of seconds from 0 to 1000000000.',
   hint_too_long: 'The id_token_hint has more than 8192 characters.',
   hint_wrong: 'The id_token_hint is not an ID token that this server issued to the client.',
-  claims_malformed: 'The claims parameter is not a JSON object with at most 40 claims in 4096 characters.',
+  claims_malformed:
+    'The claims parameter is not a JSON object with at most 40 claims in 4096 characters and one text as sub.',
   acr_unavailable: 'The claims parameter requires an acr value that users cannot reach here.',
   user_differs: 'The user who signed in is not the one that the request names.',
 } as const

@@ -67,8 +67,10 @@ function readClaims(text: string): ClaimsRequest | OpenidFault {
   if (isEssential(idToken?.['acr'])) return 'acr_unavailable'
   const known = (names: readonly string[]) => names.filter((name) => scopeOfClaim(name) !== undefined) as UserClaim[]
   const scopes = known([...forUserinfo, ...forIdToken]).flatMap((name) => scopeOfClaim(name) ?? [])
-  const subject = (valueOf(idToken?.['sub']) ?? valueOf(userinfo?.['sub']))?.slice(0, SUBJECT_LIMIT)
-  return { scope: scopeOf(scopes), idToken: known(forIdToken), subject }
+  const [subject, another] = new Set([idToken?.['sub'], userinfo?.['sub']].flatMap(valueOf))
+  // Ignoring the value would let any user answer the request (Core 1.0 §5.5.1).
+  if (another !== undefined || (subject !== undefined && typeof subject !== 'string')) return 'claims_malformed'
+  return { scope: scopeOf(scopes), idToken: known(forIdToken), subject: subject?.slice(0, SUBJECT_LIMIT) }
 }
 
 function isMember(value: unknown): value is Readonly<Record<string, unknown>> | null {
@@ -79,7 +81,7 @@ function isEssential(wish: unknown): boolean {
   return isObject(wish) && wish['essential'] === true && ('value' in wish || 'values' in wish)
 }
 
-function valueOf(wish: unknown): string | undefined {
-  const value = isObject(wish) ? wish['value'] : undefined
-  return typeof value === 'string' ? value : undefined
+/** The value that a claim must have, if the request says one. */
+function valueOf(wish: unknown): readonly unknown[] {
+  return isObject(wish) && 'value' in wish ? [wish['value']] : []
 }

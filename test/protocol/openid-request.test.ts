@@ -26,6 +26,9 @@ const FAULTS: readonly (readonly [Readonly<Record<string, string>>, string])[] =
   [claims({ id_token: 'email' }), 'claims_malformed'],
   [claims({ userinfo: names(21), id_token: names(20) }), 'claims_malformed'],
   [{ claims: `{"userinfo":{"${'x'.repeat(4096)}":null}}` }, 'claims_malformed'],
+  [claims({ id_token: { sub: { value: 1 } } }), 'claims_malformed'],
+  [claims({ userinfo: { sub: { value: null } } }), 'claims_malformed'],
+  [claims({ id_token: { sub: { value: 'gus_x' } }, userinfo: { sub: { value: 'gus_y' } } }), 'claims_malformed'],
   [claims({ id_token: { acr: { essential: true, value: 'gold' } } }), 'acr_unavailable'],
   [claims({ id_token: { acr: { essential: true, values: ['gold'] } } }), 'acr_unavailable'],
 ]

@@ -58,6 +58,7 @@ export const METADATA_MEMBERS = {
   scope: z.string().optional(),
   id_token_signed_response_alg: z.string().optional().describe('How its ID tokens are signed. Absent: RS256.'),
   default_max_age: z.int().optional().describe('Seconds: `max_age` of its authorization requests that have none.'),
+  post_logout_redirect_uris: z.array(z.string()).optional().describe('Where the browser may return after a logout.'),
   client_name: z.string().optional(),
   client_uri: z.string().optional(),
   logo_uri: z.string().optional(),

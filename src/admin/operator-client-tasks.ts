@@ -19,16 +19,7 @@ import { defineTask, type Task } from './task.ts'
 /** The metadata that an administrator can give a client, by the names of RFC 7591. */
 const METADATA = {
   client_name: CLIENT_NAME,
-  redirect_uris: z
-    .array(
-      z
-        .string()
-        .max(2048)
-        .regex(/^[a-z][a-z0-9+.-]*:[\x21-\x7e]+$/, { error: 'This is not an absolute URI with a lower-case scheme.' })
-        .meta({ examples: ['https://app.example/callback'] }),
-    )
-    .max(METADATA_LIST_LIMIT)
-    .describe('Exact redirect URIs.'),
+  redirect_uris: uris('https://app.example/callback').describe('Exact redirect URIs.'),
   grant_types: z
     .array(z.enum(OFFERED_GRANT_TYPES))
     .max(METADATA_LIST_LIMIT)
@@ -44,6 +35,21 @@ const METADATA = {
     .max(MAX_AGE_LIMIT)
     .meta({ examples: [3600] })
     .describe('Seconds: `max_age` of its authorization requests that have none.'),
+  post_logout_redirect_uris: uris('https://app.example/signed-out').describe(
+    'Exact URIs to which the browser may return after a logout.',
+  ),
+}
+
+function uris(example: string) {
+  return z
+    .array(
+      z
+        .string()
+        .max(2048)
+        .regex(/^[a-z][a-z0-9+.-]*:[\x21-\x7e]+$/, { error: 'This is not an absolute URI with a lower-case scheme.' })
+        .meta({ examples: [example] }),
+    )
+    .max(METADATA_LIST_LIMIT)
 }
 
 /** The public keys of a client, by the names of RFC 7591. */
@@ -103,6 +109,7 @@ export const OPERATOR_CLIENT_TASKS: readonly Task[] = [
       scope: METADATA.scope.optional(),
       id_token_signed_response_alg: METADATA.id_token_signed_response_alg.optional(),
       default_max_age: METADATA.default_max_age.optional(),
+      post_logout_redirect_uris: METADATA.post_logout_redirect_uris.optional(),
       approved_scope: SCOPE.default(NO_SCOPE).describe('The scopes that the client is approved for.'),
       rules: z.strictObject(RULES).prefault({}),
     }),
@@ -125,6 +132,7 @@ export const OPERATOR_CLIENT_TASKS: readonly Task[] = [
       scope: METADATA.scope.optional(),
       id_token_signed_response_alg: METADATA.id_token_signed_response_alg.optional(),
       default_max_age: METADATA.default_max_age.optional(),
+      post_logout_redirect_uris: METADATA.post_logout_redirect_uris.optional(),
     }),
     output: CLIENT_DOCUMENT,
     run: async (context, { client_id, ...changes }) =>

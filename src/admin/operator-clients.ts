@@ -38,6 +38,7 @@ export interface MetadataWish extends KeyWish {
   readonly id_token_signed_response_alg?: IdTokenAlgorithm | undefined
   /** Seconds. */
   readonly default_max_age?: number | undefined
+  readonly post_logout_redirect_uris?: readonly string[] | undefined
 }
 
 /** The changes of the metadata of a client. What is absent or undefined does not change. */

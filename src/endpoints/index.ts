@@ -1,7 +1,6 @@
 import type { Context, Settings } from '../ports/context.ts'
 import type { Reply } from '../ports/message.ts'
 import { ACCOUNT_ENDPOINTS } from './account/index.ts'
-import { authorizeByPost } from './authorization/authorize-by-post.ts'
 import { authorize } from './authorization/authorize.ts'
 import { deleteClient, readClient, updateClient } from './registration/manage.ts'
 import { rotateSecret } from './registration/rotate-secret.ts'
@@ -12,10 +11,11 @@ import { introspect } from './introspection/introspect.ts'
 import { jwks } from './well-known/jwks.ts'
 import { describeServer } from './well-known/metadata.ts'
 import { PATHS } from './paths.ts'
+import { postAsGet } from './post-as-get.ts'
 import { describeResource } from './well-known/protected-resource.ts'
 import { register } from './registration/register.ts'
 import { revoke } from './introspection/revoke.ts'
-import { showSignOut, signOut } from './authorization/sign-out.ts'
+import { endSession, showSignOut, signOut } from './authorization/sign-out.ts'
 import { SIGN_IN_ENDPOINTS } from './sign-in/index.ts'
 import { token } from './token/token.ts'
 import { userinfo } from './openid/userinfo.ts'
@@ -25,6 +25,7 @@ const FORM = 'application/x-www-form-urlencoded'
 
 const NEEDS_INTERACTION = 'It needs a pending authorization request, which the endpoint authorize limits.'
 const SHARES_COMPARISON = 'Concurrent requests share one comparison of the clock with that of the database.'
+const REPEATS_BY_GET = 'It writes nothing: it redirects the browser to the same request by GET.'
 const NEEDS_SESSION = 'It writes only for a browser that is signed in, and ends its session.'
 
 /** What programs read often, and what load balancers depend on. */
@@ -46,6 +47,15 @@ const USERINFO = {
   metadata: 'userinfo_endpoint',
   unlimited: 'It writes nothing, and answers only a token that a user allowed.',
   run: userinfo,
+} as const
+
+/** OpenID Connect RP-Initiated Logout 1.0 §2. */
+const END_SESSION = {
+  name: 'end-session',
+  path: PATHS.endSession,
+  audience: 'page',
+  grantType: 'authorization_code',
+  metadata: 'end_session_endpoint',
 } as const
 
 /** RFC 7592 §2. It has the path of registration; the query of `registration_client_uri` names the client. */
@@ -148,8 +158,8 @@ export const ENDPOINTS: readonly Endpoint[] = [
     accepts: FORM,
     audience: 'page',
     grantType: 'authorization_code',
-    unlimited: 'It writes nothing: it redirects the browser to the same request by GET.',
-    run: authorizeByPost,
+    unlimited: REPEATS_BY_GET,
+    run: postAsGet(PATHS.authorize),
   },
   ...SIGN_IN_ENDPOINTS,
   {
@@ -186,6 +196,8 @@ export const ENDPOINTS: readonly Endpoint[] = [
     unlimited: NEEDS_SESSION,
     run: signOut,
   },
+  { ...END_SESSION, method: 'GET', unlimited: NEEDS_SESSION, run: endSession },
+  { ...END_SESSION, method: 'POST', accepts: FORM, unlimited: REPEATS_BY_GET, run: postAsGet(PATHS.endSession) },
   ...ACCOUNT_ENDPOINTS,
   { ...DOCUMENT, name: 'jwks', path: PATHS.jwks, cors: true, metadata: 'jwks_uri', run: jwks },
   {

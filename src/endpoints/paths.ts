@@ -17,6 +17,7 @@ export const PATHS = {
   providerCallback: `${PROVIDER_CALLBACK_PATH}{provider}`,
   consent: '/v2/oauth/consent',
   signOut: '/v2/oauth/sign-out',
+  endSession: '/v2/oauth/end-session',
   account: '/account',
   accountApps: '/account/apps',
   accountSessions: '/account/sessions',

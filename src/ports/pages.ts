@@ -206,17 +206,19 @@ export type ErrorProblem =
   | 'unavailable'
   | 'server-error'
 
-/** Asks the user whether to sign out. Posted to `action` with the csrf token. */
+/** Asks the user whether to sign out. Posted to `action` with the hidden fields. */
 export interface SignOutPage {
   readonly kind: 'sign-out'
   readonly action: string
-  readonly csrf: string
+  readonly hidden: HiddenFields
   readonly account: AccountView | undefined
 }
 
 /** The user is signed out now. */
 export interface SignedOutPage {
   readonly kind: 'signed-out'
+  /** The client that requested the logout, if the browser may return to it. */
+  readonly back: { readonly uri: string; readonly destination: Destination } | undefined
 }
 
 export type Page =

@@ -53,11 +53,16 @@ export function answerUri(
   state: string | undefined,
   issuer: string,
 ): string {
+  return withParameters(redirectUri, answerParameters(answer, state, issuer))
+}
+
+/** A redirect URI with these parameters in its query. */
+export function withParameters(redirectUri: string, parameters: Readonly<Record<string, string>>): string {
   // Parameters are appended as text: a URL object would rewrite private-use URIs and empty paths, which clients compare.
-  const query = Object.entries(answerParameters(answer, state, issuer))
+  const query = Object.entries(parameters)
     .map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
     .join('&')
-  return redirectUri + separatorAfter(redirectUri) + query
+  return query === '' ? redirectUri : redirectUri + separatorAfter(redirectUri) + query
 }
 
 /** Only the first `?` begins the query; a later one is part of a value. */

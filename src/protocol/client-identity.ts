@@ -27,7 +27,7 @@ const IS_IDENTITY = {
   software_version: false,
 } as const satisfies Readonly<
   Record<keyof DescriptiveMetadata, boolean> &
-    Record<Exclude<keyof ClientMetadata, 'descriptive' | 'redirectUris'>, false>
+    Record<Exclude<keyof ClientMetadata, 'descriptive' | 'redirectUris' | 'postLogoutRedirectUris'>, false>
 >
 
 type DescriptiveIdentity = {
@@ -45,10 +45,10 @@ export function isSameIdentity(one: ClientMetadata, other: ClientMetadata): bool
   return identityOf(one) === identityOf(other)
 }
 
-/** The hosts of the redirect URIs, and the shown fields. The other members are what the client may do, not what it is. */
-function identityOf({ descriptive, redirectUris }: ClientMetadata): string {
+/** The hosts to which the browser is sent, and the shown fields. The other members are what the client may do, not what it is. */
+function identityOf({ descriptive, redirectUris, postLogoutRedirectUris = [] }: ClientMetadata): string {
   // RFC 8252 §7.3: the port of a loopback redirect is chosen at run time.
-  const hosts = redirectUris.map((uri) => redirectHost(withoutLoopbackPort(uri)))
+  const hosts = [...redirectUris, ...postLogoutRedirectUris].map((uri) => redirectHost(withoutLoopbackPort(uri)))
   const shown = IDENTITY_FIELDS.map((field) => descriptive[field] ?? '')
   return JSON.stringify([...shown, [...new Set(hosts)].toSorted()])
 }

@@ -70,6 +70,7 @@ const shape = z.object({
   token_endpoint_auth_signing_alg: z.unknown().optional(),
   id_token_signed_response_alg: text,
   default_max_age: z.int().min(0).max(MAX_AGE_LIMIT).nullish(),
+  post_logout_redirect_uris: texts,
 })
 type Shape = z.infer<typeof shape>
 type Field = keyof Shape
@@ -102,7 +103,10 @@ export function readRegistration(body: unknown, policy: RegistrationPolicy): Reg
   const fault = (found: Problem): void => void faults.set(found.loc.join('.'), asSent(found, body))
 
   const redirectUris = fields.redirect_uris ?? []
-  checkRedirectUris(redirectUris, policy, fault)
+  const usable = checkUris('redirect_uris', redirectUris, policy, fault)
+  if (redirectUris.length > 0 && usable === 0) fault(noneUsable(redirectUris, policy))
+  // OpenID Connect RP-Initiated Logout 1.0 §3.1.
+  checkUris('post_logout_redirect_uris', fields.post_logout_redirect_uris ?? [], policy, fault)
   const authMethod = readAuthMethod(fields.token_endpoint_auth_method, fault)
   const { grantTypes, responseTypes } = negotiateGrants(fields, authMethod, policy.grantTypes, fault)
   const scope = readScope(fields.scope, policy, fault)
@@ -157,26 +161,30 @@ function asSent({ loc, type, msg, ctx }: Problem, body: unknown): Problem {
 
 type Fault = (problem: Problem) => void
 
-function checkRedirectUris(uris: readonly string[], policy: RedirectUriPolicy, fault: Fault): void {
-  if (uris.length > LIST_LIMIT) fault(tooMany('redirect_uris', uris))
+/** Reports the URIs that are refused, and returns how many can be used. */
+function checkUris(
+  field: 'redirect_uris' | 'post_logout_redirect_uris',
+  uris: readonly string[],
+  policy: RedirectUriPolicy,
+  fault: Fault,
+): number {
+  if (uris.length > LIST_LIMIT) fault(tooMany(field, uris))
   let usable = 0
   for (const [index, uri] of uris.slice(0, LIST_LIMIT).entries()) {
     const verdict = checkRedirectUri(uri, policy)
     if (verdict.kind === 'refused') {
       const type = URL.canParse(uri) ? 'value_error' : 'url_parsing'
-      fault(problem(['body', 'redirect_uris', String(index)], type, `The redirect URI ${verdict.reason}.`, uri, {}))
+      fault(problem(['body', field, String(index)], type, `The redirect URI ${verdict.reason}.`, uri, {}))
     }
     if (verdict.kind !== 'dormant') usable += 1
   }
-  if (uris.length > 0 && usable === 0) {
-    const msg =
-      'No redirect URI can be used: at least one must use https, http on loopback or an allowed private-use scheme.'
-    fault(
-      problem(['body', 'redirect_uris'], 'url_scheme', msg, uris, {
-        expected: ['https', 'http', ...policy.apps.schemes],
-      }),
-    )
-  }
+  return usable
+}
+
+function noneUsable(uris: readonly string[], { apps }: RedirectUriPolicy): Problem {
+  const msg =
+    'No redirect URI can be used: at least one must use https, http on loopback or an allowed private-use scheme.'
+  return problem(['body', 'redirect_uris'], 'url_scheme', msg, uris, { expected: ['https', 'http', ...apps.schemes] })
 }
 
 function readAuthMethod(sent: string | null | undefined, fault: Fault): ClientAuthMethod {

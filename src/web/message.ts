@@ -1,8 +1,9 @@
-import type { ErrorPage, ErrorProblem, SignOutPage } from '../ports/pages.ts'
+import type { ErrorPage, ErrorProblem, SignedOutPage, SignOutPage } from '../ports/pages.ts'
 import { layout } from './layout.ts'
 import type { View } from './layout.ts'
-import { html, isolate } from './markup.ts'
+import { hiddenFields, href, html, isolate } from './markup.ts'
 import type { Markup } from './markup.ts'
+import { offerReturn } from './return.ts'
 
 /** Marks the place of the request's id on an error page. */
 export const REQUEST_ID = '{request-id}'
@@ -34,17 +35,19 @@ export function signOutPage(view: View, page: SignOutPage): Markup {
       ${account === undefined ? undefined : html`<p class="lead">${texts.signOutAs(isolate(account.detail ?? account.name))}</p>`}
       <p class="lead">${texts.signOutConsequence}</p>
       <form method="post" action="${page.action}">
-        <input type="hidden" name="csrf" value="${page.csrf}" />
+        ${hiddenFields(page.hidden)}
         <div class="buttons"><button class="button main" type="submit">${texts.signOut}</button></div>
       </form>`,
   })
 }
 
-export function signedOutPage(view: View): Markup {
+/** Says that the user is signed out. A link names the host that it leads to. */
+export function signedOutPage(view: View, { back }: SignedOutPage): Markup {
   const { signedOutHeading, signedOut } = view.texts
   return layout(view, {
     title: signedOutHeading,
     main: html`<h1>${signedOutHeading}</h1>
-      <p class="lead">${signedOut}</p>`,
+      <p class="lead">${signedOut}</p>
+      ${back === undefined ? undefined : html`<div class="buttons"><a class="button" href="${href(back.uri)}">${offerReturn(view, back.destination)}</a></div>`}`,
   })
 }

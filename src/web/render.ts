@@ -66,7 +66,7 @@ function template(view: View, page: Page): Markup {
     case 'sign-out':
       return signOutPage(view, page)
     case 'signed-out':
-      return signedOutPage(view)
+      return signedOutPage(view, page)
     case 'account-overview':
       return overviewPage(view, page)
     case 'account-apps':

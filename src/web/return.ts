@@ -16,7 +16,7 @@ export function returnPage(view: View, page: ReturnPage): Markup {
       <p class="part">${texts.returnProblems[page.problem]}</p>
       <p class="lead">${texts.returnOffer}</p>
       ${leadsTo(view, page.client.destination)}
-      <div class="buttons">${wayBack(page.back, offer(view, page.client.destination))}</div>
+      <div class="buttons">${wayBack(page.back, offerReturn(view, page.client.destination))}</div>
       ${forDevelopers(view, page)}`,
   })
 }
@@ -47,7 +47,8 @@ function leadsTo(view: View, to: Destination): Fragment {
   </dl>`
 }
 
-function offer({ texts }: View, to: Destination): Fragment {
+/** The text of a link or button that leads to a client. */
+export function offerReturn({ texts }: View, to: Destination): Fragment {
   switch (to.kind) {
     case 'host':
       return html`<span>${texts.returnTo(html`<code>${isolate(to.host)}</code>`)}</span>`

@@ -29,7 +29,7 @@ const LEAVES = /<meta http-equiv="refresh"[^>]*>|<script>[^<]*<\/script>/
 export async function servePages(): Promise<Served> {
   const renderer = createRenderer(branding)
   const policy = `default-src 'none'; style-src ${renderer.styleSource}; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`
-  let shown: Page = { kind: 'signed-out' }
+  let shown: Page = { kind: 'signed-out', back: undefined }
   let posted: Readonly<Record<string, string>> = {}
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     if (request.method === 'POST') posted = Object.fromEntries(new URLSearchParams(await body(request)))

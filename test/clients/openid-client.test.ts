@@ -15,6 +15,7 @@ import { openTestServer, type TestServer } from '../support/server.ts'
 import { openPerson } from '../support/person.ts'
 
 const CALLBACK = 'https://app.example/callback'
+const SIGNED_OUT = 'https://app.example/signed-out'
 /** The library's documented options for an issuer without OpenID Connect and, in development, without https. */
 const OPTIONS: client.DiscoveryRequestOptions = { algorithm: 'oauth2', execute: [client.allowInsecureRequests] }
 
@@ -43,7 +44,12 @@ for (const algorithm of ID_TOKEN_ALGORITHMS) {
   test(`OpenID Connect Core 1.0: openid-client 6 signs a user in with ${algorithm}, reads userinfo, and refreshes`, async (t) => {
     const server = await openTestServer(t, { listen: true })
     await createAda(server)
-    const metadata = { client_name: 'Notes', redirect_uris: [CALLBACK], id_token_signed_response_alg: algorithm }
+    const metadata = {
+      client_name: 'Notes',
+      redirect_uris: [CALLBACK],
+      id_token_signed_response_alg: algorithm,
+      post_logout_redirect_uris: [SIGNED_OUT],
+    }
     const wish = { metadata, rules: USUAL_RULES, approvedScope: NO_SCOPE } as const
     const { client: created, secret = '' } = await createClient(server.context, wish)
     const options = { execute: [client.allowInsecureRequests, client.enableNonRepudiationChecks] }
@@ -72,6 +78,10 @@ for (const algorithm of ID_TOKEN_ALGORITHMS) {
     const again = await person.allow(link)
     const wrong = client.authorizationCodeGrant(config, again, { ...checks, expectedNonce: 'another' })
     await assert.rejects(wrong, { code: 'OAUTH_JWT_CLAIM_COMPARISON_FAILED' })
+    const hint = { id_token_hint: tokens.id_token ?? '', post_logout_redirect_uri: SIGNED_OUT, state }
+    const left = await person.visit(client.buildEndSessionUrl(config, hint))
+    assert.equal(left.url.href, `${SIGNED_OUT}?state=${state}`)
+    assert.match((await person.visit(link)).body, /type="password"/)
   })
 }
 

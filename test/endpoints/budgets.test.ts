@@ -83,7 +83,7 @@ test('BND-04: an endpoint takes exactly the budgets that its row names', async (
   const endpoints = endpointsFor(server.context.settings)
   for (const { method, path } of endpoints) if (method === 'GET') await asked.inject({ method, url: path })
   const forms = endpoints.filter(
-    ({ method, path }) => method === 'POST' && /consent|sign-out|account|userinfo/.test(path),
+    ({ method, path }) => method === 'POST' && /consent|sign-out|end-session|account|userinfo/.test(path),
   )
   for (const { path } of forms) await postForm(asked, path, {})
 

@@ -262,10 +262,25 @@ export const samples: ReadonlyMap<string, Page> = new Map<string, Page>([
   ...errorProblems.map((problem): [string, Page] => [`error ${problem}`, { kind: 'error', problem }]),
   [
     'sign-out',
-    { kind: 'sign-out', action: '/sign-out', csrf: 'cs_81d2', account: { name: 'ada@acme.test', detail: undefined } },
+    {
+      kind: 'sign-out',
+      action: '/sign-out',
+      hidden: { csrf: 'cs_81d2' },
+      account: { name: 'ada@acme.test', detail: undefined },
+    },
   ],
-  ['sign-out without a session', { kind: 'sign-out', action: '/sign-out', csrf: 'cs_81d2', account: undefined }],
-  ['signed-out', { kind: 'signed-out' }],
+  [
+    'sign-out without a session',
+    { kind: 'sign-out', action: '/sign-out', hidden: { csrf: 'cs_81d2' }, account: undefined },
+  ],
+  ['signed-out', { kind: 'signed-out', back: undefined }],
+  [
+    'signed-out of an app',
+    {
+      kind: 'signed-out',
+      back: { uri: 'https://app.example.com/out', destination: { kind: 'host', host: 'app.example.com' } },
+    },
+  ],
   ...accountSamples,
 ])
 

@@ -21,6 +21,7 @@ interface MetadataOptions {
   readonly scope?: string
   readonly idTokenAlg?: string
   readonly defaultMaxAge?: number
+  readonly postLogoutRedirectUri?: readonly string[]
 }
 
 interface CreateOptions extends MetadataOptions {
@@ -172,6 +173,11 @@ function addMetadataOptions(command: Command): Command {
       ),
     )
     .option('--default-max-age <seconds>', 'max_age of its authorization requests that have none', parseSeconds)
+    .option(
+      '--post-logout-redirect-uri <uri>',
+      'an exact URI to which the browser may return after a logout; repeatable',
+      collect,
+    )
 }
 
 function claimsOption(): Option {
@@ -203,7 +209,8 @@ function keysOf({ jwks, jwksUri, signingAlg }: KeyOptions): Members {
 }
 
 /** The members of the input of a task. */
-function metadataOf({ name, redirectUri, grantType, scope, idTokenAlg, defaultMaxAge }: MetadataOptions): Members {
+function metadataOf(options: MetadataOptions): Members {
+  const { name, redirectUri, grantType, scope, idTokenAlg, defaultMaxAge, postLogoutRedirectUri } = options
   return {
     client_name: name,
     redirect_uris: redirectUri,
@@ -211,5 +218,6 @@ function metadataOf({ name, redirectUri, grantType, scope, idTokenAlg, defaultMa
     scope,
     id_token_signed_response_alg: idTokenAlg,
     default_max_age: defaultMaxAge,
+    post_logout_redirect_uris: postLogoutRedirectUri,
   }
 }

@@ -65,7 +65,7 @@ export function idTokenAlgorithmOf({ metadata }: Pick<ClientRecord, 'metadata'>)
  * The `sid`: names the user's session for one client. It differs for each client, and stays the same when the user signs in again
  * in the same browser. OpenID Connect Front-Channel Logout 1.0 §3.
  */
-function sessionIdFor({ secrets }: Pick<Context, 'secrets'>, rootId: SessionId, clientId: ClientId): string {
+export function sessionIdFor({ secrets }: Pick<Context, 'secrets'>, rootId: SessionId, clientId: ClientId): string {
   return secrets.digest('session-id', [rootId, clientId])
 }
 

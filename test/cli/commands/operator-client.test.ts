@@ -38,7 +38,7 @@ test('client create: prints the id and the secret of a machine, which gets a tok
 test('client create: every option has its effect', async () => {
   const typed =
     `client create --name Board --redirect-uri https://app.example/callback --redirect-uri http://127.0.0.1/cb
-    --grant-type authorization_code --auth-method client_secret_post --approve-scope pay --first-party --pkce-optional --claims userinfo --id-token-alg ES256 --default-max-age 60`.split(
+    --grant-type authorization_code --auth-method client_secret_post --approve-scope pay --first-party --pkce-optional --claims userinfo --id-token-alg ES256 --default-max-age 60 --post-logout-redirect-uri https://app.example/out`.split(
       /\s+/,
     )
   const created = await commandJson<RegisteredClient>([...typed, '--scope', 'read write'])
@@ -57,7 +57,10 @@ test('client create: every option has its effect', async () => {
     [shown.source, shown.trust_level, shown.rules, shown.approved_scope],
     ['operator', 'verified', { consent: 'implied', pkce: 'optional', claims: 'userinfo' }, 'pay'],
   )
-  assert.deepEqual([shown.id_token_signed_response_alg, shown.default_max_age], ['ES256', 60])
+  assert.deepEqual(
+    [shown.id_token_signed_response_alg, shown.default_max_age, shown.post_logout_redirect_uris],
+    ['ES256', 60, ['https://app.example/out']],
+  )
   await obtainTokens(server, created, { prompt: 'consent' })
 })
 

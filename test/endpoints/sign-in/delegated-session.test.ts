@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { UserId } from '../../../src/protocol/ids.ts'
-import { authorizeUrl, EMAIL, locationOf, PASSWORD, PlainBrowser, registerClient } from '../../../tools/flow.ts'
+import { authorizeUrl, EMAIL, locationOf, PASSWORD, PlainBrowser, redeem, registerClient } from '../../../tools/flow.ts'
 import {
   APPLICATION_URL,
   interactionIn,
@@ -58,6 +58,19 @@ test('a remembered sign-in ends when the person signs out here, and the address 
   const signedOut = await browser.submit(page, {})
   assert.equal(locationOf(signedOut), SIGN_OUT_URL)
   assertLocalPage(await assertStoreUnchanged(server, () => browser.get(address)), 409)
+  assert.equal((await browser.get('/account')).statusCode, 303)
+})
+
+test('LO-01: after a logout by a client the browser goes to the application, with the address of the client', async () => {
+  const metadata = { post_logout_redirect_uris: ['https://app.example/out'] }
+  const { browser, client, interaction } = await startAtClient(server, { scope: 'openid' }, metadata)
+  const answer = await browser.get(await application.signIn(interaction, { remember_seconds: 3600 }))
+  const code = new URL(locationOf(answer)).searchParams.get('code') ?? ''
+  const { id_token: hint } = (await redeem(server, client, code)).json<{ id_token: string }>()
+  const query = `id_token_hint=${hint}&post_logout_redirect_uri=https://app.example/out&state=s`
+  const left = new URL(locationOf(await browser.get(`/v2/oauth/end-session?${query}`)))
+  assert.equal(left.origin + left.pathname, SIGN_OUT_URL)
+  assert.equal(left.searchParams.get('return_to'), 'https://app.example/out?state=s')
   assert.equal((await browser.get('/account')).statusCode, 303)
 })
 

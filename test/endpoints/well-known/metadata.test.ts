@@ -122,6 +122,7 @@ test('MET-03: the document lists exactly what is implemented', async (t) => {
     introspection_endpoint: 'http://localhost:3000/v2/oauth/introspect',
     userinfo_endpoint: 'http://localhost:3000/v2/oauth/userinfo',
     authorization_endpoint: 'http://localhost:3000/v2/oauth/authorize',
+    end_session_endpoint: 'http://localhost:3000/v2/oauth/end-session',
     jwks_uri: 'http://localhost:3000/v2/oauth/jwks',
     scopes_supported: ['email', 'openid', 'profile'],
     response_types_supported: ['code'],
@@ -189,6 +190,7 @@ test('MET-03: every advertised endpoint responds to the method of its RFC', asyn
   const addresses = addressesOf(await read(server))
   assert.deepEqual(Object.keys(addresses).toSorted(), [
     'authorization_endpoint',
+    'end_session_endpoint',
     'introspection_endpoint',
     'jwks_uri',
     'registration_endpoint',

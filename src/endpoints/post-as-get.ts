@@ -1,0 +1,24 @@
+import type { Context } from '../ports/context.ts'
+import type { Reply, Request } from '../ports/message.ts'
+import { errorPage } from './error-page.ts'
+import { addressOf } from './paths.ts'
+
+/** Characters of a URI. RFC 9110 §4.1 recommends that servers and proxies support 8,000, and many support no more. */
+const ADDRESS_LIMIT = 8000
+
+/**
+ * Returns the endpoint that accepts by POST what another one with this path accepts by GET. RFC 6749 §3.1, OpenID Connect
+ * RP-Initiated Logout 1.0 §2.
+ *
+ * It redirects the browser to the same request by GET. A POST from another site's page carries no SameSite=Lax cookies. Without
+ * them the user would appear to be signed out, and a new browser cookie would replace the existing one (threats.md AUTH-25).
+ * The GET carries the cookies.
+ */
+export function postAsGet(path: string) {
+  return async ({ issuer }: Pick<Context, 'issuer'>, { query, body }: Request): Promise<Reply> => {
+    // Encoded again, because a body may contain characters that a header may not.
+    const location = `${addressOf(issuer, path)}?${new URLSearchParams(body).toString()}`
+    if (query.names.length > 0 || location.length > ADDRESS_LIMIT) return errorPage('request-malformed')
+    return { kind: 'redirect', location }
+  }
+}

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import type { Context } from '../ports/context.ts'
 import type { SessionRecord } from '../ports/records/user.ts'
+import { loginEnd } from '../principals/login-end.ts'
 import type { SessionId } from '../protocol/ids.ts'
 import { unknown } from './admin-error.ts'
 import { ISO, iso, LIMIT, NEXT, pageStart, SESSION_ID, USER_ID } from './fields.ts'
@@ -55,7 +56,8 @@ export const SESSION_TASKS: readonly Task[] = [
     path: `${PATH}/{session_id}/end`,
     access: 'write',
     anyClock: true,
-    summary: 'Sign a user out in one browser. Tokens of the user keep working.',
+    summary:
+      'Sign a user out in one browser, and of the apps that signed the user in there. Other tokens keep working.',
     input: z.object({ session_id: SESSION_ID }),
     output: SESSION_DOCUMENT,
     run: async (context, { session_id }) => describeSession(await endSession(context, session_id)),
@@ -64,11 +66,15 @@ export const SESSION_TASKS: readonly Task[] = [
 
 /** Ends a session. @throws AdminError when there is no such session */
 async function endSession(
-  { store }: { readonly store: Pick<Context['store'], 'endSession' | 'findSession'> },
+  context: Pick<Context, 'clock' | 'settings'> & {
+    readonly store: Pick<Context['store'], 'endSession' | 'findSession'>
+  },
   id: SessionId,
 ): Promise<SessionRecord> {
+  const { store } = context
   const session = await store.findSession(id)
-  const outcome = session === undefined ? 'unknown' : await store.endSession({ id, about: { userId: session.userId } })
+  const end = { id, about: { userId: session?.userId }, ...loginEnd(context) }
+  const outcome = session === undefined ? 'unknown' : await store.endSession(end)
   if (session === undefined || outcome === 'unknown') {
     throw unknown(`There is no session ${id}. See "grantor session list".`)
   }

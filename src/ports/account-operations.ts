@@ -1,4 +1,4 @@
-import type { About, AppRemoval, LinkUse } from './operation-inputs.ts'
+import type { About, AppRemoval, LinkUse, LoginEnd } from './operation-inputs.ts'
 import type { EpochMs } from '../protocol/brand.ts'
 import type { InteractionId, SessionId, UserId } from '../protocol/ids.ts'
 import type { InteractionAnswer } from '../protocol/interaction.ts'
@@ -114,9 +114,17 @@ export interface AccountOperations {
   ]
   /** Records when browsers last showed a page to the user. A later time replaces an earlier one; ended sessions are ignored. */
   noteSessions: [sessions: readonly { readonly id: SessionId; readonly at: EpochMs }[], outcome: 'noted']
-  endSession: [session: { readonly id: SessionId } & About, outcome: 'ended' | 'unknown']
-  /** Ends the sessions of a user but one. Returns how many. */
-  endOtherSessions: [change: { readonly userId: UserId; readonly keep: SessionId }, outcome: { readonly ended: number }]
+  /**
+   * Ends a session, and what clients got to sign the user in there: revokes the grants with `openid` and without `offline_access` that
+   * the user gave in it or in the sessions that it continues, and burns the codes with `openid` that are not redeemed yet. Other
+   * grants stay. OpenID Connect Back-Channel Logout 1.0 §2.7.
+   */
+  endSession: [end: { readonly id: SessionId } & LoginEnd & About, outcome: 'ended' | 'unknown']
+  /** The same for all sessions of a user but one, and for those that have expired. Returns how many sessions were ended. */
+  endOtherSessions: [
+    end: { readonly userId: UserId; readonly keep: SessionId } & LoginEnd,
+    outcome: { readonly ended: number },
+  ]
   /**
    * Takes back what a user allowed a client, for an organization or without one: revokes the grants with every token issued on
    * them, burns the codes that are not redeemed yet, and forgets the user's consents to the client. Returns how many grants were

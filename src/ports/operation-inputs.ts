@@ -134,11 +134,15 @@ export interface LinkUse {
   readonly now: EpochMs
 }
 
-export interface AppRemoval {
+export interface AppRemoval extends LoginEnd {
   readonly userId: UserId
   readonly clientId: ClientId
   /** undefined: what the user allowed without an organization. */
   readonly organizationId: OrganizationId | undefined
+}
+
+/** The times with which codes are burned and grants revoked. */
+export interface LoginEnd {
   /** The codes of authorizations that started before have expired. */
   readonly codesSince: EpochMs
   readonly now: EpochMs

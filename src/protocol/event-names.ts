@@ -86,7 +86,7 @@ export const AUDIT_EVENT_TEXTS = {
     details: '`methods`: how the user authenticated (RFC 8176), and `provider`',
   },
   'session.ended': {
-    when: 'A user signed out, or the user or an administrator ended sessions.',
+    when: 'A user signed out, or the user or an administrator ended sessions. The grants of the apps that signed the user in there end too.',
     details: '`session`: its id; or `sessions`: how many, where it was all but one',
   },
   'link.created': {

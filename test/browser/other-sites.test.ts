@@ -5,7 +5,7 @@ import { after, before, test, type TestContext } from 'node:test'
 import type { Browser } from 'playwright-core'
 import { verifyClient } from '../../src/admin/clients.ts'
 import { launchBrowser } from '../support/browser.ts'
-import { EMAIL } from '../../tools/flow.ts'
+import { EMAIL, redeem } from '../../tools/flow.ts'
 import { openIssuer, openListener, openTab, press, signIn, startClient } from './tab.ts'
 
 /** Pages of other sites cannot use the server's pages in the browser of a signed-in user. */
@@ -95,6 +95,33 @@ test('AUTH-25: a posted request with prompt=none gets a code, because the browse
   await tab.goto(await openSite(t, postForm(link.replace('?', '?prompt=none&'))))
   await press(tab, 'Win a prize')
   await tab.waitForURL(/\/callback\?code=/)
+})
+
+test('LO-04, LO-08: a link of another site asks before it signs the user out, and an application signs the user out by a posted form', async (t) => {
+  const server = await openIssuer(t, {})
+  const { port, next } = await openListener(t)
+  const uri = `http://127.0.0.1:${port}/callback`
+  const metadata = { post_logout_redirect_uris: [uri] }
+  const { client, link } = await startClient(server, uri, { scope: 'openid' }, metadata)
+  const { tab } = await openTab(t, browser, [], {})
+  await tab.goto(link)
+  await signIn(tab)
+  await press(tab, 'Allow')
+  const code = (await next()).searchParams.get('code') ?? ''
+  const tokens = await redeem(server, client, code, { redirect_uri: uri })
+  const { id_token: hint } = tokens.json<{ id_token: string }>()
+
+  const end = `${server.origin}/v2/oauth/end-session?client_id=${client.client_id}&post_logout_redirect_uri=${uri}&state=out`
+  await tab.goto(await openSite(t, `<a href="${end.replaceAll('&', '&amp;')}">Win a prize</a>`))
+  await tab.getByRole('link', { name: 'Win a prize' }).click()
+  await tab.getByRole('button', { name: 'Sign out' }).waitFor()
+  assert.ok((await tab.locator('main').innerText()).includes(EMAIL), 'Still signed in.')
+
+  await tab.goto(await openSite(t, postForm(`${end}&id_token_hint=${hint}`)))
+  await press(tab, 'Win a prize')
+  assert.equal((await next()).searchParams.get('state'), 'out')
+  await tab.goto(`${server.origin}/account`)
+  await tab.getByLabel('Password', { exact: true }).waitFor()
 })
 
 test('UI-06: scripts cannot read the cookies, and posts of other sites do not send them', async (t) => {

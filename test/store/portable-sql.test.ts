@@ -96,7 +96,7 @@ const KEYLESS: readonly Exception[] = [
     text: /^select window_start, count from registration_counts order by window_start desc limit/,
   },
   {
-    why: 'an account page shows and ends what a user has, a few times a year',
+    why: 'a sign-out ends the logins of a session, and an account page shows and ends what a user has',
     text: /^(delete from sessions where user_id = \S+ and session_id <>|select \* from identities where user_id =|select \* from grants where user_id = \S+ and revoked_at is null|update authorizations set status = 'burned' where authorization_id >=|update grants set revoked_at = \S+ where user_id =)/,
   },
   {

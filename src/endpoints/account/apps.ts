@@ -7,7 +7,8 @@ import type { GrantRecord } from '../../ports/records/grant.ts'
 import { viewDestination } from '../../principals/destination.ts'
 import { evaluateClient } from '../../principals/evaluate-client.ts'
 import { findGrantReason } from '../../principals/inactive-reason.ts'
-import { after, type EpochMs } from '../../protocol/brand.ts'
+import { loginEnd } from '../../principals/login-end.ts'
+import type { EpochMs } from '../../protocol/brand.ts'
 import type { ShownMetadata } from '../../protocol/client-identity.ts'
 import type { ClientTrust } from '../../protocol/client-policy.ts'
 import { parseClientId, parseOrganizationId, type UserId } from '../../protocol/ids.ts'
@@ -17,8 +18,6 @@ import { doneAt, findOwner, findSubmitter, frameOf } from './frame.ts'
 
 /** The newest active grants that are read. An app usually has one; programs that never refresh have more. */
 const GRANT_LIMIT = 500
-/** The clocks of nodes differ by less. */
-const SKEW_MS = 60 * 1000
 /** The apps on the page. */
 const APP_LIMIT = 100
 
@@ -44,10 +43,7 @@ export async function removeApp(context: Context, request: Request): Promise<Rep
   if (clientId === undefined || (organization !== undefined && organizationId === undefined)) {
     return errorPage('request-malformed')
   }
-  const now = context.clock()
-  const { authorization, code } = context.settings.lifetimes
-  const codesSince = after(now, -(authorization + code) * 1000 - SKEW_MS)
-  await context.store.removeApp({ userId: owner.user.id, clientId, organizationId, codesSince, now })
+  await context.store.removeApp({ userId: owner.user.id, clientId, organizationId, ...loginEnd(context) })
   return { ...doneAt(context, request, 'apps', 'app-removed'), event: { event: 'app.removed', client: clientId } }
 }
 

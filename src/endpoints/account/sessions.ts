@@ -5,6 +5,7 @@ import type { SessionRecord } from '../../ports/records/user.ts'
 import type { EpochMs } from '../../protocol/brand.ts'
 import { parseSessionId } from '../../protocol/ids.ts'
 import { isLiveSince } from '../../principals/invalid-principal.ts'
+import { loginEnd } from '../../principals/login-end.ts'
 import { endOf, type SignedIn } from '../authorization/session.ts'
 import { doneAt, findOwner, findSubmitter, frameOf } from './frame.ts'
 
@@ -41,12 +42,12 @@ export async function endSessions(context: Context, request: Request): Promise<R
   if ('kind' in owner) return owner
   const { session, user } = owner
   if (request.params.get('others') !== undefined) {
-    await context.store.endOtherSessions({ userId: user.id, keep: session.id })
+    await context.store.endOtherSessions({ userId: user.id, keep: session.id, ...loginEnd(context) })
     return { ...doneAt(context, request, 'sessions', 'sessions-ended'), event: { event: 'session.ended' } }
   }
   const id = parseSessionId(request.params.get('session') ?? '')
   const found = id === undefined ? undefined : await context.store.findSession(id)
-  if (found?.userId === user.id) await context.store.endSession(endOf({ session: found, user }))
+  if (found?.userId === user.id) await context.store.endSession(endOf(context, { session: found, user }))
   return { ...doneAt(context, request, 'sessions', 'session-ended'), event: { event: 'session.ended' } }
 }
 

@@ -7,6 +7,7 @@ import { isFromFuture } from '../../protocol/clock.ts'
 import type { SessionId } from '../../protocol/ids.ts'
 import { sameText } from '../../protocol/secrets.ts'
 import { isLiveSince } from '../../principals/invalid-principal.ts'
+import { loginEnd } from '../../principals/login-end.ts'
 
 /** A session's `seenAt` is not newer than this when it is recorded again. */
 const SEEN_MS = 5 * 60 * 1000
@@ -39,8 +40,8 @@ export async function findSignedIn(context: Needs, cookies: Cookies): Promise<Si
 }
 
 /** The input of the operation that ends a session of the user. */
-export function endOf({ session, user }: SignedIn): Input<'endSession'> {
-  return { id: session.id, about: { userId: user.id } }
+export function endOf(context: Pick<Context, 'clock' | 'settings'>, { session, user }: SignedIn): Input<'endSession'> {
+  return { id: session.id, about: { userId: user.id }, ...loginEnd(context) }
 }
 
 /** Returns the account as pages name it. */

@@ -80,7 +80,7 @@ function askToSignOut(
  * session and returns to the client (docs/delegated-sign-in.md), or to the client at once.
  */
 async function end(context: Context, logout: LogoutRequest, signedIn: SignedIn | undefined): Promise<Reply> {
-  if (signedIn !== undefined) await context.store.endSession(endOf(signedIn))
+  if (signedIn !== undefined) await context.store.endSession(endOf(context, signedIn))
   const event = { event: 'session.ended', client: logout.requester?.client.id } as const
   const ended = { cookies: { session: 'end' }, event } as const
   const returnUri = redirectUriOf(context, logout, signedIn)

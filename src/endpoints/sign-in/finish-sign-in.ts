@@ -89,6 +89,6 @@ async function startSession(
     return { kind: 'refused', reason: started.kind === 'user-changed' ? 'changed' : 'repeated' }
   }
   // The cookie of the previous session is overwritten, so its user could not sign out of it any more.
-  if (previous !== undefined && !isSameUser) await context.store.endSession(endOf(previous))
+  if (previous !== undefined && !isSameUser) await context.store.endSession(endOf(context, previous))
   return { signedIn: { session: { ...session, rootId: started.rootId }, user }, credential }
 }

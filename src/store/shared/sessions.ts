@@ -3,10 +3,10 @@ import type { Page } from '../../ports/store.ts'
 import type { EpochMs } from '../../protocol/brand.ts'
 import type { SessionId, UserId } from '../../protocol/ids.ts'
 import type { SecretHash } from '../../protocol/secrets.ts'
-import { BROWSER_LIMIT } from '../rows.ts'
+import { BROWSER_LIMIT, idBefore, type Row } from '../rows.ts'
 import { SESSIONS } from '../tables.ts'
 import { interactionReads, useInteraction } from './interactions.ts'
-import { idKey, outcome, rows, shared, type SharedHandlers, type Steps } from './statement.ts'
+import { idKey, rows, shared, type SharedHandlers, type Steps } from './statement.ts'
 
 const REPLACE_SESSION = shared(
   `delete from sessions where session_id = :replaces and user_id = :userId
@@ -36,7 +36,30 @@ const FORGET_BROWSERS = shared(
 )
 const KNOWS_BROWSER = shared('select seen_at from browsers where user_id = :userId and browser_hash = :hash')
 const FIND_START = shared('select created_at from sessions where session_id = :id and user_id = :userId')
+const END = shared(
+  'delete from sessions where session_id = :id returning user_id, coalesce(root_id, session_id) as root_id',
+)
+const FIND_ROOT = shared(
+  'select coalesce(root_id, session_id) as root_id from sessions where session_id = :id and user_id = :userId',
+)
 const END_OTHERS = shared('delete from sessions where user_id = :userId and session_id <> :keep returning session_id')
+/** Back-Channel Logout 1.0 §2.7: grants with `offline_access` are not revoked. */
+const WHILE_ONLINE = `user_id = :userId and revoked_at is null and (' ' || scope || ' ') not like '% offline_access %'`
+const REVOKE_LOGINS = shared(
+  `update grants set revoked_at = :now where ${WHILE_ONLINE} and openid like :root returning grant_id`,
+)
+const REVOKE_OTHER_LOGINS = shared(
+  `update grants set revoked_at = :now where ${WHILE_ONLINE} and openid like :any and openid not like :root
+   returning grant_id`,
+)
+const APPROVED_LATELY = `authorization_id >= :startedAfter and user_id = :userId and status = 'approved'`
+const BURN_LOGINS = shared(
+  `update authorizations set status = 'burned' where ${APPROVED_LATELY} and request like :root`,
+)
+const BURN_OTHER_LOGINS = shared(
+  `update authorizations set status = 'burned' where ${APPROVED_LATELY} and request like :any and request not like :root`,
+)
+const ANY_ROOT = '%"rootId":"%'
 const LIST = shared('select * from sessions where session_id < :before order by session_id desc limit :limit')
 const LIST_OF_USER = shared(
   'select * from sessions where user_id = :userId and session_id < :before order by session_id desc limit :limit',
@@ -72,12 +95,26 @@ export const sessionHandlers = {
   },
   endSession: {
     keys: idKey,
-    run: outcome('delete from sessions where session_id = :id returning session_id', 'ended', 'unknown'),
+    *run({ id, now, codesSince }) {
+      const [ended] = yield* rows(END, { id })
+      if (ended === undefined) return 'unknown'
+      const logins = { userId: ended['user_id'], now, startedAfter: idBefore(codesSince, ''), root: withRoot(ended) }
+      // A code that another node is redeeming has a grant afterwards, which the next statement sees.
+      yield* rows(BURN_LOGINS, logins)
+      yield* rows(REVOKE_LOGINS, logins)
+      return 'ended'
+    },
   },
   endOtherSessions: {
     keys: ({ userId }) => [userId],
-    *run({ userId, keep }) {
-      return { ended: yield* endOtherSessions(userId, keep) }
+    *run({ userId, keep, now, codesSince }) {
+      const [kept] = yield* rows(FIND_ROOT, { id: keep, userId })
+      const ended = yield* endOtherSessions(userId, keep)
+      const root = kept === undefined ? '' : withRoot(kept)
+      const logins = { userId, now, startedAfter: idBefore(codesSince, ''), any: ANY_ROOT, root }
+      yield* rows(BURN_OTHER_LOGINS, logins)
+      yield* rows(REVOKE_OTHER_LOGINS, logins)
+      return { ended }
     },
   },
 } satisfies SharedHandlers
@@ -95,6 +132,14 @@ export const sessionReads = {
 /** Returns when a session of the user started; undefined if it has ended. */
 export function* findSessionStart(userId: UserId, id: SessionId): Steps<EpochMs | undefined> {
   return (yield* rows(FIND_START, { userId, id }))[0]?.['created_at'] as EpochMs | undefined
+}
+
+/**
+ * The pattern of the JSON of a grant or code with `openid`, which names its session. In a text of the client the quotation marks would
+ * be escaped.
+ */
+function withRoot(session: Row): string {
+  return `%"rootId":"${session['root_id'] as string}"%`
 }
 
 /** Ends the sessions of a user but one, and returns how many. */

@@ -172,7 +172,7 @@ export const accountCases: Suite = (check) => {
         ({ id }) => perform(second, 'disableUser', { id, now: at(9) }),
         ({ id }) => perform(second, 'revokeUserTokens', { id, now: at(9) }),
         ({ id }) => perform(second, 'setPassword', { id, passwordHash: 'reset', now: at(9) }),
-        (_, { id }) => perform(second, 'endSession', { id }),
+        (_, { id }) => perform(second, 'endSession', { id, now: at(9), codesSince: at(0) }),
         async (user) => {
           const keep = aSession({ userId: user.id })
           await startSessions(second, aSessionStart({ session: keep }))

@@ -169,7 +169,10 @@ export const grantListCases: Suite = (check) => {
 const EVER = 0 as EpochMs
 
 /** Creates grants, each a millisecond after the previous one. */
-async function redeemed(store: StoreDriver, some: readonly Partial<GrantRecord>[]): Promise<readonly GrantRecord[]> {
+export async function redeemed(
+  store: StoreDriver,
+  some: readonly Partial<GrantRecord>[],
+): Promise<readonly GrantRecord[]> {
   const grants = some.map((differing, index) => aGrant(differing, at(index)))
   const redemptions = await Promise.all(
     grants.map(async (grant) => aRedemption((await approved(store)).approval, { grant })),

@@ -1,9 +1,28 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { mintSessionId, type SessionId } from '../../../src/protocol/ids.ts'
+import { mintSessionId, type SessionId, type UserId } from '../../../src/protocol/ids.ts'
 import { perform, performAll, race, startSessions, tally, times, type Suite } from './harness.ts'
 import type { UserRecord } from '../../../src/ports/records/user.ts'
-import { aHash, aSession, aSessionStart, aUser, aUserOfProvider, at } from '../../support/records.ts'
+import {
+  aGrant,
+  aHash,
+  anApproval,
+  anAuthorization,
+  aRedemption,
+  aSession,
+  aSessionStart,
+  aUser,
+  aUserOfProvider,
+  at,
+} from '../../support/records.ts'
+import type { Approval } from '../../../src/ports/operation-inputs.ts'
+import type { GrantRecord, OpenidGrant } from '../../../src/ports/records/grant.ts'
+import type { StoreDriver } from '../../../src/ports/store.ts'
+import type { Scope } from '../../../src/protocol/scope.ts'
+import { redeemed } from './grant-lists.ts'
+
+/** The times with which sessions end. Records are older than `at(1)`. */
+const END = { now: at(99), codesSince: at(-1) } as const
 
 export const sessionCases: Suite = (check) => {
   check('startSession stores the session and remembers the browser for this user', async ({ first, second }) => {
@@ -88,7 +107,7 @@ export const sessionCases: Suite = (check) => {
     const outcomes = await race(
       stores,
       'endSession',
-      times(6, () => ({ id: session.id })),
+      times(6, () => ({ id: session.id, ...END })),
     )
     assert.deepEqual(tally(outcomes), { ended: 1, unknown: 5 })
     assert.equal(await stores.second.findSession(session.id), undefined)
@@ -184,12 +203,106 @@ export const sessionCases: Suite = (check) => {
       await performAll(
         first,
         'endOtherSessions',
-        times(2, () => ({ userId, keep })),
+        times(2, () => ({ userId, keep, ...END })),
       ),
       [{ ended: 2 }, { ended: 0 }],
     )
     const found = await Promise.all([...own, other].map(({ id }) => first.findSession(id)))
     assert.deepEqual(found, [undefined, own[1], undefined, other])
+  })
+
+  check(
+    'LO-13: endSession revokes the logins of the session and of those that it continues, and no other grant',
+    async ({ first, second }) => {
+      const { userId, ...one } = aSession()
+      const [two, elsewhere] = [aSession({ userId }), aSession({ userId })]
+      await startSessions(first, aSessionStart({ session: { ...one, userId } }))
+      await startSessions(
+        first,
+        aSessionStart({ session: two, replaces: one.id }),
+        aSessionStart({ session: elsewhere }),
+      )
+      const openid = loginOf(one.id)
+      const grants = await redeemed(first, [
+        { userId, openid, scope: 'openid' as Scope },
+        { userId, openid, scope: 'read openid' as Scope },
+        { userId, openid, scope: 'openid offline_access' as Scope },
+        { userId, openid: undefined },
+        { userId, openid: loginOf(elsewhere.id), scope: 'openid' as Scope },
+      ])
+      const end = { id: two.id, ...END }
+      assert.deepEqual(await performAll(first, 'endSession', [end, end]), ['ended', 'unknown'])
+      assert.deepEqual(await revocationsOf(second, grants), [at(99), at(99), undefined, undefined, undefined])
+    },
+  )
+
+  check(
+    'LO-13: a session that has expired, or whose user signs in again, revokes nothing',
+    async ({ first, second }) => {
+      const { userId, ...one } = aSession()
+      await startSessions(first, aSessionStart({ session: { ...one, userId } }))
+      const grants = await redeemed(first, [{ userId, openid: loginOf(one.id), scope: 'openid' as Scope }])
+      await startSessions(first, aSessionStart({ session: aSession({ userId }), replaces: one.id }))
+      assert.deepEqual(await revocationsOf(second, grants), [undefined])
+    },
+  )
+
+  check('LO-13: endOtherSessions revokes the logins of all sessions but one', async ({ first, second }) => {
+    const { userId, ...one } = aSession()
+    const [kept, other] = [aSession({ userId }), aSession({ userId })]
+    await startSessions(first, aSessionStart({ session: { ...one, userId } }))
+    await startSessions(first, aSessionStart({ session: kept, replaces: one.id }), aSessionStart({ session: other }))
+    const grants = await redeemed(first, [
+      { userId, openid: loginOf(one.id), scope: 'openid' as Scope },
+      { userId, openid: loginOf(other.id), scope: 'openid' as Scope },
+      { userId, openid: loginOf(aSession().id), scope: 'openid' as Scope },
+      { userId, openid: loginOf(other.id), scope: 'openid offline_access' as Scope },
+      { userId, openid: undefined },
+      { openid: loginOf(other.id), scope: 'openid' as Scope },
+    ])
+    assert.deepEqual(await perform(first, 'endOtherSessions', { userId, keep: kept.id, ...END }), { ended: 1 })
+    const rest = [at(99), at(99), undefined, undefined, undefined]
+    assert.deepEqual(await revocationsOf(second, grants), [undefined, ...rest])
+    // The session to keep has ended meanwhile.
+    await perform(first, 'endOtherSessions', { userId, keep: aSession().id, ...END })
+    assert.deepEqual(await revocationsOf(second, grants), [at(99), ...rest])
+  })
+
+  check('LO-17: endSession burns the codes of the session that are not redeemed yet', async ({ first, second }) => {
+    const session = aSession()
+    await startSessions(first, aSessionStart({ session }))
+    const codes = await Promise.all(
+      [session.id, aSession().id, undefined].map((rootId) => approvedIn(first, session.userId, rootId)),
+    )
+    await perform(first, 'endSession', { id: session.id, ...END })
+    const outcomes = await Promise.all(codes.map((approval) => perform(second, 'redeemCode', aRedemption(approval))))
+    assert.equal(outcomes[0], 'unknown')
+    assert.deepEqual(
+      outcomes.slice(1).map((outcome) => outcome !== 'unknown'),
+      [true, true],
+    )
+  })
+
+  check('LO-17: no login survives an end of its session at the same time as the code is redeemed', async (stores) => {
+    const { first, second } = stores
+    for (const [ending, redeeming] of [
+      [first, second],
+      [second, first],
+    ] as const) {
+      const sessions = times(20, () => aSession())
+      await startSessions(first, ...sessions.map((session) => aSessionStart({ session })))
+      const ends = sessions.map(async (session) => {
+        const approval = await approvedIn(first, session.userId, session.id)
+        const { userId } = session
+        const grant = aGrant({ userId, openid: loginOf(session.id), scope: 'openid' as Scope })
+        await Promise.all([
+          perform(ending, 'endSession', { id: session.id, ...END }),
+          perform(redeeming, 'redeemCode', aRedemption(approval, { grant })),
+        ])
+        return second.findGrant(grant.id)
+      })
+      for (const grant of await Promise.all(ends)) assert.ok(grant === undefined || grant.revokedAt === at(99))
+    }
   })
 
   check('noteSessions moves the time forward, and ignores sessions that have ended', async ({ first, second }) => {
@@ -204,4 +317,23 @@ export const sessionCases: Suite = (check) => {
     assert.deepEqual(await second.findSession(one.id), { ...one, seenAt: at(50) })
     assert.deepEqual(await second.findSession(two.id), two)
   })
+}
+
+function loginOf(rootId: SessionId): OpenidGrant {
+  return { session: { rootId, methods: ['pwd'], at: at(0) }, idTokenClaims: [] }
+}
+
+/** Stores an authorization that the user approved in the session; undefined: one without `openid`. */
+async function approvedIn(store: StoreDriver, userId: UserId, rootId: SessionId | undefined): Promise<Approval> {
+  const authorization = anAuthorization()
+  const openid = rootId === undefined ? undefined : { ...loginOf(rootId), nonce: undefined }
+  await perform(store, 'startAuthorization', authorization)
+  const approval = anApproval(authorization, { userId, decided: { ...authorization, openid } })
+  assert.equal(await perform(store, 'approveAuthorization', approval), 'approved')
+  return approval
+}
+
+async function revocationsOf(store: StoreDriver, grants: readonly GrantRecord[]) {
+  const found = await Promise.all(grants.map(({ id }) => store.findGrant(id)))
+  return found.map((grant) => grant?.revokedAt)
 }

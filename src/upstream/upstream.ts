@@ -134,7 +134,14 @@ async function redeem(
   const isComplete = claims['email'] !== undefined && claims['name'] !== undefined
   if (isComplete || endpoint === undefined || claims.sub === undefined) return claims
   const more = await library.fetchUserInfo(configuration, tokens.access_token, claims.sub)
-  return { ...more, ...claims }
+  // Whether an address is verified is said of the address beside it, so both come from one place (threats.md UP-01).
+  const { email, email_verified, ...others } =
+    claims['email'] === undefined ? { ...claims, ...addressOf(more) } : claims
+  return { ...more, ...others, email, email_verified }
+}
+
+function addressOf({ email, email_verified }: ProviderClaims): ProviderClaims {
+  return { email, email_verified }
 }
 
 async function probe(

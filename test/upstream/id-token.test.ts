@@ -71,6 +71,23 @@ test('the address and the name come from userinfo if the ID token has none', asy
   )
 })
 
+test('UP-01: whether an address is verified is said by the same document as the address', async () => {
+  const mixed = [
+    [
+      { email: 'eve@acme.test', email_verified: undefined, name: undefined },
+      { email: 'mallory@acme.test', email_verified: true },
+    ],
+    [
+      { email: undefined, email_verified: true },
+      { email: 'eve@acme.test', email_verified: false },
+    ],
+  ] as const
+  for (const [index, [idToken, userinfo]] of mixed.entries()) {
+    assert.ok(isSignedIn(await scene.signIn({ sub: `mixed-${index}` }, { idToken, userinfo })))
+  }
+  assert.ok(scene.rows('users').every(({ email }) => email !== 'eve@acme.test'))
+})
+
 test('UP-16: an answer of more than 64 KiB is not read', async () => {
   const groups = Array.from({ length: 10_000 }, (_, index) => `group-${index}`)
   assert.equal((await scene.signIn({ ...ADA_CLAIMS, groups })).statusCode, 403)

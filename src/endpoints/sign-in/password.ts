@@ -52,8 +52,8 @@ export async function signInByPassword(context: Context, request: Request): Prom
     return again({ kind: 'busy', retryAfterSeconds: 5 })
   }
   const isProven = user !== undefined && proof?.proof.identity.userId === user.id
-  const isAuthenticated = isRight && (required === undefined || isProven)
-  if (isAuthenticated && isProven) await linkProven(context, proof.proof)
+  const isLinked = isRight && isProven && (await linkProven(context, proof.proof))
+  const isAuthenticated = isRight && (required === undefined || isLinked)
   const finished =
     user === undefined || !isAuthenticated
       ? undefined

@@ -15,7 +15,7 @@ import { findTarget, type SignInTarget } from '../target.ts'
 import { countProviderAttempt } from '../throttle.ts'
 import { downProblem, reportFailure } from './depart.ts'
 import { linkProven, type OpenProof } from './proof.ts'
-import { resolveIdentity, type Resolution } from './resolve.ts'
+import { isRequiredElsewhere, resolveIdentity, type Resolution } from './resolve.ts'
 import { openState, type ProviderState } from './state.ts'
 
 /** A callback whose state is valid. */
@@ -75,11 +75,11 @@ async function arrive(
 ): Promise<Reply> {
   const { provider, target, state } = returned
   const signedIn = state.purpose.kind === 'connect' ? await findSignedIn(context, request.cookies) : undefined
-  const arrival = { provider, identity, purpose: state.purpose, browserHash: target.browserHash }
+  const { purpose, credential } = state
+  const arrival = { provider, identity, purpose, credential, browserHash: target.browserHash }
   const resolution = await resolveIdentity(context, { ...arrival, session: signedIn?.session })
   switch (resolution.kind) {
     case 'user':
-      await join(context, provider, resolution.user)
       return signIn(context, request, returned, resolution.user)
     case 'connected':
       await joinOwner(context, provider, signedIn?.session)
@@ -99,9 +99,17 @@ async function arrive(
 
 async function signIn(context: Context, request: Request, returned: Return, user: UserRecord): Promise<Reply> {
   const { provider, target, state } = returned
-  const { purpose } = state
+  const { purpose, credential } = state
   const proof = purpose.kind === 'proof' ? await context.store.findIdentityProof(purpose.userId) : undefined
-  if (proof?.identity.userId === user.id) await linkProven(context, proof)
+  const isProven = proof !== undefined && proof.hash === credential && proof.identity.userId === user.id
+  const isLinked = isProven && (await linkProven(context, proof))
+  // A person whom the required provider has authenticated connects it by a method from before the rule.
+  const mayBeElsewhere =
+    isLinked && !(await isRequiredElsewhere(context, { id: proof.identity.providerId }, user.email))
+  if (!mayBeElsewhere && (await isRequiredElsewhere(context, provider, user.email))) {
+    return again(context, returned, { kind: 'account-refused' })
+  }
+  await join(context, provider, user)
   const authenticated = { user, methods: ['fed'], providerId: provider.id, delegated: undefined } as const
   const finished = await finishSignIn(context, request, target, authenticated)
   return finished.kind === 'refused' ? again(context, returned, { kind: 'account-refused' }) : finished

@@ -33,15 +33,16 @@ export async function findProof(
   return isValid ? { proof, token } : undefined
 }
 
-/** Links the identity of a proof to its account, after the user has signed in to that account. */
+/** Links the identity of a proof to its account, after the user has signed in to that account. false: the proof does not hold any more. */
 export async function linkProven(
   { clockCheck, store }: Pick<Context, 'clockCheck'> & { readonly store: Pick<Context['store'], 'linkIdentity'> },
   { identity, hash }: IdentityProofRecord,
-): Promise<void> {
+): Promise<boolean> {
   const now = clockCheck.now()
-  await store.linkIdentity({
+  const outcome = await store.linkIdentity({
     identity: { ...identity, linkedAt: now, usedAt: now },
     reason: { kind: 'proof', hash },
     now,
   })
+  return outcome === 'linked'
 }

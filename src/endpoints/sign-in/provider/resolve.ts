@@ -2,6 +2,7 @@ import type { Context } from '../../../ports/context.ts'
 import type { LinkingReason } from '../../../ports/identity-operations.ts'
 import type { IdentityRecord, ProviderRecord } from '../../../ports/records/provider.ts'
 import type { SessionRecord, UserRecord } from '../../../ports/records/user.ts'
+import { findRequiredProvider } from '../../../principals/providers.ts'
 import { after, type EpochMs } from '../../../protocol/brand.ts'
 import { mintUserId, type UserId } from '../../../protocol/ids.ts'
 import { mintIdentityProof } from '../../../protocol/link.ts'
@@ -16,6 +17,8 @@ export interface Arrival {
   readonly identity: ProviderIdentity
   readonly purpose: ProviderPurpose
   readonly browserHash: SecretHash
+  /** The hash of the link that the person accepts. */
+  readonly credential: SecretHash | undefined
   /** The session of the browser, for a person who adds a sign-in method. */
   readonly session: SessionRecord | undefined
 }
@@ -29,13 +32,11 @@ export type Resolution =
   | { readonly kind: 'asked'; readonly proof: OpenProof }
   | { readonly kind: 'refused'; readonly reason: 'account-refused' | 'no-account' | 'provider-off' | 'identity-taken' }
 
-type Needs = Pick<Context, 'clockCheck' | 'random' | 'secrets'> & {
+type Needs = Pick<Context, 'clockCheck' | 'providers' | 'random' | 'secrets'> & {
   readonly store: Pick<
     Context['store'],
     | 'createIdentityProof'
     | 'findIdentity'
-    | 'findIdentityProof'
-    | 'findLink'
     | 'findUser'
     | 'findUserByEmail'
     | 'linkIdentity'
@@ -65,6 +66,8 @@ const PROOF_MS = 10 * 60 * 1000
  *  8. The address is not trusted: the account is as if it did not exist.
  *  9. There is no account: the provider's rule for sign-up creates one.
  * 10. Otherwise refused.
+ *
+ * An account whose address requires another provider is neither linked nor created by rules 3 to 9 (UP-19).
  */
 export async function resolveIdentity(context: Needs, arrival: Arrival): Promise<Resolution> {
   const { provider, identity, purpose } = arrival
@@ -75,8 +78,9 @@ export async function resolveIdentity(context: Needs, arrival: Arrival): Promise
   if (known !== undefined) return useKnown(context, known, identity)
   if (purpose.kind === 'link') return acceptLink(context, arrival, purpose.userId)
   if (purpose.kind === 'connect') return connect(context, arrival)
-  const { email } = identity
-  const account = email === undefined || !identity.isEmailTrusted ? undefined : await store.findUserByEmail(email)
+  const email = identity.isEmailTrusted ? identity.email : undefined
+  if (await isRequiredElsewhere(context, provider, email)) return { kind: 'refused', reason: 'no-account' }
+  const account = email === undefined ? undefined : await store.findUserByEmail(email)
   if (account !== undefined && email !== undefined) return resolveByAddress(context, arrival, account, email)
   return provision(context, arrival)
 }
@@ -92,10 +96,20 @@ async function useKnown(
   return { kind: 'user', user }
 }
 
+/** Whether accounts with the address sign in at another provider only. */
+export async function isRequiredElsewhere(
+  { providers }: Pick<Context, 'providers'>,
+  { id }: Pick<ProviderRecord, 'id'>,
+  email: string | undefined,
+): Promise<boolean> {
+  const required = findRequiredProvider(await providers(), email)
+  return required !== undefined && required.id !== id
+}
+
 async function acceptLink(context: Needs, arrival: Arrival, userId: UserId): Promise<Resolution> {
-  const link = await context.store.findLink(userId)
-  if (link === undefined) return { kind: 'refused', reason: 'account-refused' }
-  return linkTo(context, arrival, userId, { kind: 'link', hash: link.hash })
+  const { credential: hash } = arrival
+  if (hash === undefined) return { kind: 'refused', reason: 'account-refused' }
+  return linkTo(context, arrival, userId, { kind: 'link', hash })
 }
 
 async function connect(context: Needs, arrival: Arrival): Promise<Resolution> {
@@ -125,6 +139,10 @@ async function resolveByAddress(
 }
 
 async function linkTo(context: Needs, arrival: Arrival, userId: UserId, reason: LinkingReason): Promise<Resolution> {
+  const account = await context.store.findUser(userId)
+  if (await isRequiredElsewhere(context, arrival.provider, account?.email)) {
+    return { kind: 'refused', reason: 'account-refused' }
+  }
   const now = context.clockCheck.now()
   const outcome = await context.store.linkIdentity({ identity: recordOf(arrival, userId, now), reason, now })
   if (outcome === 'taken') return { kind: 'refused', reason: 'identity-taken' }

@@ -31,6 +31,8 @@ export interface ProviderState {
   readonly purpose: ProviderPurpose
   readonly targetKey: TargetKey
   readonly binding: UpstreamBinding
+  /** The hash of the link or the proof that the purpose depends on. One that replaces it meanwhile does not count (threats.md UP-04). */
+  readonly credential: SecretHash | undefined
   /** Uses the state up. false: it was used before. */
   readonly use: () => Promise<boolean>
 }
@@ -64,7 +66,10 @@ export async function mintState(
     'userId' in purpose ? purpose.userId : '',
     targetKey,
     secrets.digest('upstream', ['browser', browserHash]),
-    secrets.digest('upstream', ['basis', ...(await basisOf(context, request, purpose))]),
+    secrets.digest('upstream', [
+      'basis',
+      ...(await basisOf(context, request, purpose, await credentialOf(context, purpose))),
+    ]),
     random(16).toString('base64url'),
   ]
   const payload = Buffer.from(JSON.stringify(members)).toString('base64url')
@@ -94,13 +99,15 @@ export async function openState(
   const expiresAt = after(madeAt, settings.lifetimes.authorization * 1000)
   if (expiresAt <= now || isFromFuture(madeAt, now)) return errorPage('expired')
   const purpose = purposeOf(kind, parseUserId(user))
-  const basis = await basisOf(context, request, purpose)
+  const credential = await credentialOf(context, purpose)
+  const basis = await basisOf(context, request, purpose, credential)
   if (!secrets.digestMatches('upstream', ['basis', ...basis], basisDigest)) return errorPage(GONE[kind])
   const digest = secrets.digest('upstream', ['used', payload])
   return {
     purpose,
     targetKey,
     binding: bindingOf(context, provider, text),
+    credential,
     use: async () => (await context.store.consumeOnce([{ digest, expiresAt }])) === 'fresh',
   }
 }
@@ -137,6 +144,7 @@ async function basisOf(
   context: Needs,
   request: Pick<Request, 'cookies'>,
   purpose: ProviderPurpose,
+  credential: SecretHash | undefined,
 ): Promise<readonly string[]> {
   switch (purpose.kind) {
     case 'sign-in':
@@ -146,8 +154,19 @@ async function basisOf(
       return signedIn === undefined ? [] : [signedIn.user.id, signedIn.session.rootId]
     }
     case 'link':
-      return [(await context.store.findLink(purpose.userId))?.hash ?? '']
     case 'proof':
-      return [(await context.store.findIdentityProof(purpose.userId))?.hash ?? '']
+      return [credential ?? '']
+  }
+}
+
+async function credentialOf({ store }: Needs, purpose: ProviderPurpose): Promise<SecretHash | undefined> {
+  switch (purpose.kind) {
+    case 'sign-in':
+    case 'connect':
+      return undefined
+    case 'link':
+      return (await store.findLink(purpose.userId))?.hash
+    case 'proof':
+      return (await store.findIdentityProof(purpose.userId))?.hash
   }
 }

@@ -1,16 +1,30 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { test, type TestContext } from 'node:test'
+import { createLink } from '../../../../src/admin/links.ts'
 import { disableProvider, updateProvider } from '../../../../src/admin/providers.ts'
 import type { ProviderId } from '../../../../src/protocol/authentication.ts'
 import { EMAIL, PASSWORD, PlainBrowser } from '../../../../tools/flow.ts'
 import { createAccount, createAda } from '../../../support/accounts.ts'
 import { ADA_CLAIMS, addProvider, leadsTo, pressProvider, signInAt } from '../../../support/providers.ts'
+import type { TestServer } from '../../../support/server.ts'
 import { assertStoreUnchanged } from '../../../support/store-dump.ts'
 import { formsOf, openOwner } from '../../account/owner.ts'
 import { isSignedIn, openScene } from './scene.ts'
 
 const ANYBODY = { signUp: 'anybody' } as const
 const IDP = 'idp' as ProviderId
+
+/** Does something while a provider answers the next callback. */
+function during(t: TestContext, { context }: TestServer, act: () => Promise<unknown>): void {
+  const { upstream } = context
+  const finish = upstream.finish.bind(upstream)
+  const mocked = t.mock.method(upstream, 'finish', async (...input: Parameters<typeof finish>) => {
+    mocked.mock.restore()
+    const finished = await finish(...input)
+    await act()
+    return finished
+  })
+}
 
 test('the browser is sent to the provider with PKCE, a nonce and one redirect URI, and with nothing of the client', async (t) => {
   const scene = await openScene(t)
@@ -70,6 +84,30 @@ test('UP-04: a proof of one person and browser links no other person and no othe
   const late = await first.browser.post(form?.action ?? '', { ...form?.hidden, email: EMAIL, password: PASSWORD })
   assert.ok(isSignedIn(late))
   assert.deepEqual(scene.rows('identities'), [])
+})
+
+test('UP-04: a proof or a link that another one replaces while the provider answers is not used', async (t) => {
+  const scene = await openScene(t)
+  const { server, host } = scene
+  await addProvider(server, host, ANYBODY, { id: 'second', name: 'Second' })
+  server.clock.advance(1001)
+  const second = { sub: 'ada-at-second', email: EMAIL, email_verified: true }
+  await signInAt({ ...(await scene.arrive()), host }, second, {}, 'second')
+  const { browser, page } = await scene.arrive()
+  const asked = await signInAt({ browser, page, host })
+  const proving = host.approve(leadsTo(await pressProvider(browser, asked, 'second')), second)
+  const eve = await scene.arrive()
+  during(t, server, () => signInAt({ ...eve, host }, { ...ADA_CLAIMS, sub: 'eve' }))
+  assert.ok(isSignedIn(await browser.get(proving)))
+  assert.equal(scene.rows('identities').length, 1)
+
+  const { address } = await createLink(server.context, EMAIL)
+  const invited = new PlainBrowser(server)
+  const form = formsOf(await invited.get(address)).find(({ hidden }) => hidden['provider'] === 'idp')
+  const left = leadsTo(await invited.post(form?.action ?? '', form?.hidden ?? {}))
+  during(t, server, () => createLink(server.context, EMAIL))
+  assert.equal((await invited.get(host.approve(left, { sub: 'eve' }))).statusCode, 403)
+  assert.equal(scene.rows('identities').length, 1)
 })
 
 test('UP-04: a proof ends after ten minutes', async (t) => {

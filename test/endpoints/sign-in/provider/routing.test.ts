@@ -4,8 +4,10 @@ import { createLink } from '../../../../src/admin/links.ts'
 import { disableProvider, updateProvider } from '../../../../src/admin/providers.ts'
 import { setPassword } from '../../../../src/admin/users.ts'
 import type { ProviderId } from '../../../../src/protocol/authentication.ts'
-import { EMAIL, locationOf, PASSWORD } from '../../../../tools/flow.ts'
+import { EMAIL, locationOf, PASSWORD, PlainBrowser } from '../../../../tools/flow.ts'
 import { createAccount, createAda } from '../../../support/accounts.ts'
+import type { Claims } from '../../../support/provider-host.ts'
+import { execute } from '../../../support/store-dump.ts'
 import { sendJson } from '../../../support/web-host.ts'
 import { ADA_CLAIMS, addProvider, leadsTo, pressProvider, signInAt } from '../../../support/providers.ts'
 import { formsOf, openOwner } from '../../account/owner.ts'
@@ -71,6 +73,50 @@ test('UP-19: an account from before the rule is connected once by its password, 
   const ada = await browser.post(form?.action ?? '', { ...form?.hidden, email: EMAIL, password: PASSWORD })
   assert.ok(isSignedIn(ada))
   assert.ok(isSignedIn(await scene.signIn()))
+})
+
+test('UP-19: an account with an address of a required provider signs in at no other one, which neither connects nor creates it', async (t) => {
+  const scene = await openScene(t)
+  const { server, host } = scene
+  await addProvider(server, host, { signUp: 'anybody' }, { id: 'second', name: 'Second' })
+  server.clock.advance(1001)
+  const at = async (claims: Claims) => signInAt({ ...(await scene.arrive()), host }, claims, {}, 'second')
+  assert.ok(isSignedIn(await at(ADA_CLAIMS)))
+  await createAccount(server, { email: 'bob@acme.test', password: PASSWORD, name: undefined })
+  const { address } = await createLink(server.context, 'bob@acme.test')
+  const invited = new PlainBrowser(server)
+  const form = formsOf(await invited.get(address)).find(({ hidden }) => hidden['provider'] === 'second')
+  const location = leadsTo(await invited.post(form?.action ?? '', form?.hidden ?? {}))
+  await updateProvider(server.context, IDP, { settings: REQUIRED, clientSecret: undefined })
+  server.clock.advance(1001)
+  const read = () => (['users', 'identity_proofs', 'sessions'] as const).map((table) => scene.rows(table))
+  const before = read()
+  const answers = [
+    await at(ADA_CLAIMS),
+    await at({ sub: 'bob', email: 'bob@acme.test', email_verified: true }),
+    await at({ sub: 'carol', email: 'carol@acme.test', email_verified: true }),
+    await invited.get(host.approve(location, { sub: 'bob' })),
+  ]
+  assert.deepEqual(
+    answers.map(({ statusCode }) => statusCode),
+    [403, 403, 403, 403],
+  )
+  assert.deepEqual(read(), before)
+  assert.equal(scene.rows('identities').length, 1)
+  assert.ok(isSignedIn(await at({ sub: 'dan', email: 'dan@elsewhere.test', email_verified: true })))
+})
+
+test('UP-19: a proof of a required provider lets no password in after the provider was disabled', async (t) => {
+  const scene = await openScene(t, REQUIRED)
+  const { server, host } = scene
+  await createAda(server)
+  execute(server, 'update users set first_signed_in_at = 1')
+  const { browser, page } = await scene.arrive()
+  const form = formsOf(await signInAt({ browser, page, host })).find(({ names }) => names.has('password'))
+  await disableProvider(server.context, IDP)
+  const answer = await browser.post(form?.action ?? '', { ...form?.hidden, email: EMAIL, password: PASSWORD })
+  assert.equal(answer.statusCode, 401)
+  assert.deepEqual([scene.rows('sessions'), scene.rows('identities')], [[], []])
 })
 
 test('UP-19: a user cannot remove a required provider', async (t) => {

@@ -14,6 +14,15 @@ export function findRequiredProvider(
   return providers.find(({ settings }) => settings.routing === 'required' && settings.domains.includes(domain))
 }
 
+/** The enabled providers at which an account with this address may sign in. */
+export function providersFor(
+  providers: readonly ProviderRecord[],
+  email: string | undefined,
+): readonly ProviderRecord[] {
+  const required = findRequiredProvider(providers, email)
+  return enabledProviders(required === undefined ? providers : [required])
+}
+
 /** The providers at which users can sign in. */
 export function enabledProviders(providers: readonly ProviderRecord[]): readonly ProviderRecord[] {
   return providers.filter(({ disabledAt }) => disabledAt === undefined)

@@ -5,7 +5,7 @@ import type { LinkRecord, UserRecord } from '../../ports/records/user.ts'
 import { userIdOfLink } from '../../protocol/link.ts'
 import { sameText } from '../../protocol/secrets.ts'
 import { isLiveSince } from '../../principals/invalid-principal.ts'
-import { enabledProviders, findRequiredProvider } from '../../principals/providers.ts'
+import { findRequiredProvider, providersFor } from '../../principals/providers.ts'
 import { mintOrderedId } from '../../protocol/ids.ts'
 import { isCrossSite, openBrowser } from '../authorization/interaction.ts'
 import { viewAccount } from '../authorization/session.ts'
@@ -71,7 +71,7 @@ async function findOpenLink(context: Context, { params }: Request): Promise<Open
 
 /** Sends the browser to a provider, whose account becomes a sign-in method of the link's user. The link is used up at the return. */
 async function acceptAtProvider(context: Context, request: Request, { user }: OpenLink, id: string): Promise<Reply> {
-  const provider = enabledProviders(await context.providers()).find((one) => one.id === id)
+  const provider = providersFor(await context.providers(), user.email).find((one) => one.id === id)
   if (provider === undefined) return errorPage('request-malformed')
   const known = openBrowser(context, request)
   const now = context.clockCheck.now()
@@ -95,7 +95,7 @@ async function linkPage(
   problem: PasswordProblem | undefined,
 ): Promise<Reply> {
   const hasPassword = await mayHavePassword(context, user)
-  const providers = enabledProviders(await context.providers())
+  const providers = providersFor(await context.providers(), user.email)
   if (!hasPassword && providers.length === 0) return errorPage('link-invalid')
   return {
     kind: 'page',

@@ -1,7 +1,7 @@
 import type { OwnMethod, PasswordProblem } from '../../ports/account-pages.ts'
 import type { Context } from '../../ports/context.ts'
 import type { Reply, Request } from '../../ports/message.ts'
-import { enabledProviders } from '../../principals/providers.ts'
+import { providersFor } from '../../principals/providers.ts'
 import { openBrowser } from '../authorization/interaction.ts'
 import { errorPage } from '../error-page.ts'
 import type { SignedIn } from '../authorization/session.ts'
@@ -30,7 +30,7 @@ export async function changeMethods(context: Context, request: Request): Promise
 
 /** Sends the user to a provider, whose account becomes a sign-in method. */
 async function addProvider(context: Context, request: Request, owner: SignedIn, id: string): Promise<Reply> {
-  const provider = enabledProviders(await context.providers()).find((one) => one.id === id)
+  const provider = providersFor(await context.providers(), owner.user.email).find((one) => one.id === id)
   const browserHash = openBrowser(context, request)
   if (provider === undefined || browserHash === undefined) return errorPage('request-malformed')
   if (!(await isWithinLimit(context, owner))) return errorPage('too-many-requests')

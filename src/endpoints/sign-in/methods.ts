@@ -3,7 +3,7 @@ import type { Context } from '../../ports/context.ts'
 import type { SignInOffer } from '../../ports/pages.ts'
 import type { IdentityRecord, ProviderRecord } from '../../ports/records/provider.ts'
 import type { UserRecord } from '../../ports/records/user.ts'
-import { enabledProviders, findRequiredProvider } from '../../principals/providers.ts'
+import { enabledProviders, findRequiredProvider, providersFor } from '../../principals/providers.ts'
 import type { EpochMs } from '../../protocol/brand.ts'
 import { PATHS, pageAddress } from '../paths.ts'
 import type { SignInTarget } from './target.ts'
@@ -101,7 +101,7 @@ function ownPassword(
 
 /** The identities of a user, and then the providers where the user has none. */
 function ownIdentities(context: Context, input: OwnerInput): readonly OwnMethod[] {
-  const { providers, identities } = input
+  const { user, providers, identities } = input
   const now = context.clock()
   const own = identities.map((identity): OwnMethod => {
     const provider = providers.find(({ id }) => id === identity.providerId)
@@ -114,7 +114,9 @@ function ownIdentities(context: Context, input: OwnerInput): readonly OwnMethod[
       hidden: isRemovable(context, input, identity) ? { identity: identity.key } : undefined,
     }
   })
-  const addable = enabledProviders(providers).filter(({ id }) => !identities.some((one) => one.providerId === id))
+  const addable = providersFor(providers, user.email).filter(
+    ({ id }) => !identities.some((one) => one.providerId === id),
+  )
   return [
     ...own,
     ...addable.map(({ id, settings }) => ({

@@ -89,6 +89,7 @@ test('UP-19: an account with an address of a required provider signs in at no ot
   const location = leadsTo(await invited.post(form?.action ?? '', form?.hidden ?? {}))
   await updateProvider(server.context, IDP, { settings: REQUIRED, clientSecret: undefined })
   server.clock.advance(1001)
+  assert.ok(!(await invited.get(address)).body.includes('Continue with Second'))
   const read = () => (['users', 'identity_proofs', 'sessions'] as const).map((table) => scene.rows(table))
   const before = read()
   const answers = [

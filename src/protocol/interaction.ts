@@ -17,7 +17,8 @@ export const CONTINUE_PATH = '/v2/oauth/continue'
  * The application's id of a person, at most 255 characters of ASCII, as OpenID Connect Core §2 has it for `sub`. Not `.` or `..`: in the
  * path of a URL they are other paths (RFC 3986 §5.2.4), and the tokens of the person could not be revoked.
  */
-export const SUBJECT_FORM = /^(?!\.{1,2}$)[\x21-\x7e]{1,255}$/
+export const SUBJECT_FORM =
+  /^(?:[\x21-\x2d\x2f-\x7e][\x21-\x7e]{0,254}|\.[\x21-\x2d\x2f-\x7e][\x21-\x7e]{0,253}|\.\.[\x21-\x7e]{1,253})$/
 
 /** The application signed the person in. */
 export interface AcceptedSignIn {

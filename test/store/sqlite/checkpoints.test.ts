@@ -21,7 +21,7 @@ test('when the checkpoint thread is gone SQLite makes checkpoints itself, and th
   const path = join(temporaryFolder(t), 'grantor.db')
   const started = once(process, 'worker') as Promise<[Worker]>
   const store = openSqliteStore({ path, patienceMs: 10_000, checkpoints: 'worker' })
-  await registerClients(store, 2000)
+  await registerClients(store, 1000)
   t.mock.timers.tick(1000)
   const [worker] = await started
   t.mock.timers.reset()
@@ -42,7 +42,7 @@ test('a store with few writes starts no thread, and neither does one that was cl
   await registerClients(store, 10)
   t.mock.timers.tick(60_000)
   assert.ok(logBytes(path) > 0)
-  await registerClients(store, 2000)
+  await registerClients(store, 1000)
   assert.ok(logBytes(path) > MEGABYTE)
   await store.close()
   t.mock.timers.tick(60_000)

@@ -1,9 +1,8 @@
 import type { Context } from '../ports/context.ts'
 import type { IdentityRecord } from '../ports/records/provider.ts'
 import type { UserRecord } from '../ports/records/user.ts'
+import { newUser } from '../principals/new-user.ts'
 import { normalizeEmail } from '../protocol/account.ts'
-import type { EpochMs } from '../protocol/brand.ts'
-import { mintUserId } from '../protocol/ids.ts'
 import { APPLICATION } from '../protocol/authentication.ts'
 import { subjectKey, type AcceptedSignIn } from '../protocol/interaction.ts'
 import { unknown } from './admin-error.ts'
@@ -36,22 +35,15 @@ export async function provisionSubject(context: Needs, profile: SubjectProfile):
 }
 
 async function create(context: Needs, profile: SubjectProfile): Promise<void> {
-  const { store, clock, random } = context
+  const { store, clock } = context
   const now = clock()
   const email = addressOf(profile)
-  const user: UserRecord = {
-    id: mintUserId(now, random),
+  const user = newUser(context, now, {
     email,
     emailVerifiedAt: email !== undefined && profile.isEmailVerified ? now : undefined,
     name: profile.name,
-    profile: {},
-    updatedAt: now,
     passwordHash: undefined,
-    firstSignedInAt: 0 as EpochMs,
-    createdAt: now,
-    disabledAt: undefined,
-    notBefore: now,
-  }
+  })
   const { subject } = profile
   const identity: IdentityRecord = {
     key: subjectKey(subject),

@@ -1,10 +1,10 @@
 import type { Context } from '../ports/context.ts'
 import type { ProviderRecord } from '../ports/records/provider.ts'
 import type { UserRecord } from '../ports/records/user.ts'
+import { newUser } from '../principals/new-user.ts'
 import { findRequiredProvider } from '../principals/providers.ts'
-import type { EpochMs } from '../protocol/brand.ts'
 import { normalizeEmail } from '../protocol/account.ts'
-import { mintUserId, parseUserId, type Random, type UserId } from '../protocol/ids.ts'
+import { parseUserId, type Random, type UserId } from '../protocol/ids.ts'
 import type { UserProfile } from '../protocol/user-claims.ts'
 import { AdminError, conflict, unknown } from './admin-error.ts'
 import { listPage, type Listed, type PageRequest } from './page.ts'
@@ -28,19 +28,7 @@ export async function createUser(
   const now = context.clock()
   const email = requireEmail(account.email)
   const passwordHash = account.password === undefined ? undefined : await hashPassword(context, account.password)
-  const user: UserRecord = {
-    id: mintUserId(now, context.random),
-    email,
-    emailVerifiedAt: undefined,
-    name: account.name,
-    profile: {},
-    updatedAt: now,
-    passwordHash,
-    firstSignedInAt: 0 as EpochMs,
-    createdAt: now,
-    disabledAt: undefined,
-    notBefore: now,
-  }
+  const user = newUser(context, now, { email, emailVerifiedAt: undefined, name: account.name, passwordHash })
   if ((await context.store.createUser(user)) === 'email-taken') {
     throw emailTaken(email)
   }

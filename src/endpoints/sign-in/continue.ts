@@ -86,8 +86,7 @@ async function findSubject(
   { subject }: AcceptedSignIn,
 ): Promise<UserRecord | undefined> {
   const identity = await store.findIdentity(subjectKey(subject))
-  const user = identity === undefined ? undefined : await store.findUser(identity.userId)
-  return user?.disabledAt === undefined ? user : undefined
+  return identity === undefined ? undefined : store.findUser(identity.userId)
 }
 
 /** A repeated load, such as that of a double click, continues with the session of the first one, if it has not ended since. */

@@ -5,14 +5,12 @@ import type { UserRecord } from '../../ports/records/user.ts'
 import { findRequiredProvider } from '../../principals/providers.ts'
 import { EMAIL_LIMIT, normalizeEmail, PASSWORD_BYTES } from '../../protocol/account.ts'
 import { OAuthError } from '../../protocol/errors.ts'
-import { isCrossSite } from '../authorization/interaction.ts'
-import { errorPage } from '../error-page.ts'
 import { finishSignIn } from './finish-sign-in.ts'
 import { refusedSignIn, signInPage } from './page.ts'
 import { goToProvider } from './provider/begin.ts'
 import { SIGN_IN } from './provider/depart.ts'
 import { findProof, linkProven, PROOF_FIELD } from './provider/proof.ts'
-import { clientOf, findTarget, isOwnForm, keyIn } from './target.ts'
+import { clientOf, findSubmittedTarget } from './target.ts'
 import { countAttempt } from './throttle.ts'
 
 /**
@@ -20,10 +18,8 @@ import { countAttempt } from './throttle.ts'
  * password is. A wrong password and an unknown account get the same response, after the same work.
  */
 export async function signInByPassword(context: Context, request: Request): Promise<Reply> {
-  if (isCrossSite(request)) return errorPage('forged')
-  const target = await findTarget(context, request, keyIn(request))
+  const target = await findSubmittedTarget(context, request)
   if ('kind' in target) return target
-  if (!isOwnForm(context, target, request)) return errorPage('forged')
 
   const typed = request.params.get('email') ?? ''
   const email = normalizeEmail(typed)

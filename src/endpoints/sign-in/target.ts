@@ -4,7 +4,13 @@ import type { CookieChanges, Reply, Request } from '../../ports/message.ts'
 import type { HiddenFields } from '../../ports/pages.ts'
 import type { ClientRecord } from '../../ports/records/client.ts'
 import type { SecretHash } from '../../protocol/secrets.ts'
-import { authorizationIn, findInteraction, openBrowser, type Interaction } from '../authorization/interaction.ts'
+import {
+  authorizationIn,
+  findInteraction,
+  isCrossSite,
+  openBrowser,
+  type Interaction,
+} from '../authorization/interaction.ts'
 import { nextStep, takeStep, type ConsentAnswer } from '../authorization/next-step.ts'
 import type { SignedIn } from '../authorization/session.ts'
 import { errorPage } from '../error-page.ts'
@@ -63,6 +69,15 @@ export async function findOpenTarget(
   return target.authorization.status.kind === 'pending' ? target : errorPage('already-completed')
 }
 
+/** The same for a form of the sign-in page. Returns an error page also if the form was not made for the target in this browser. */
+export async function findSubmittedTarget(context: Context, request: Request): Promise<SignInTarget | Reply> {
+  if (isCrossSite(request)) return errorPage('forged')
+  const target = await findTarget(context, request, keyIn(request))
+  if ('kind' in target) return target
+  const isOwn = context.secrets.digestMatches('csrf', csrfParts(target), request.params.get('csrf') ?? '')
+  return isOwn ? target : errorPage('forged')
+}
+
 /** The hidden fields of the forms of the sign-in page. */
 export function hiddenFields({ secrets }: Pick<Context, 'secrets'>, target: SignInTarget): HiddenFields {
   const csrf = secrets.digest('csrf', csrfParts(target))
@@ -71,11 +86,6 @@ export function hiddenFields({ secrets }: Pick<Context, 'secrets'>, target: Sign
 
 /** The target of a user whom no client sent: an account page. */
 export type AccountTarget = Extract<SignInTarget, { readonly purpose: 'account' }>
-
-/** Whether a form of the sign-in page was made for this target in this browser. */
-export function isOwnForm({ secrets }: Pick<Context, 'secrets'>, target: SignInTarget, { params }: Request): boolean {
-  return secrets.digestMatches('csrf', csrfParts(target), params.get('csrf') ?? '')
-}
 
 function csrfParts(target: SignInTarget): readonly string[] {
   return ['sign-in', keyOf(target), target.browserHash]

@@ -14,11 +14,13 @@ const UPDATE = shared(
    where user_id = :id and profile is not distinct from cast(:previous as text) returning user_id`,
 )
 const DELETE = shared('delete from users where user_id = :id returning user_id')
-const DELETE_OWN = [
+const DELETE_ACCESS = [
   shared('delete from sessions where user_id = :id'),
   shared('delete from memberships where user_id = :id'),
   shared('delete from browsers where user_id = :id'),
   shared('delete from consents where user_id = :id'),
+]
+const DELETE_OWN = [
   shared('delete from links where user_id = :id'),
   shared('delete from identities where user_id = :id'),
   shared('delete from identity_proofs where user_id = :id'),
@@ -48,7 +50,7 @@ export const accountHandlers = {
   createUser: {
     keys: ({ id, email }) => (email === undefined ? [id] : [id, `email:${email}`]),
     *run(user) {
-      return (yield* rows(INSERT, USERS.values(user))).length === 1 ? 'created' : 'email-taken'
+      return (yield* insertUser(user)) ? 'created' : 'email-taken'
     },
   },
   setPassword: {
@@ -98,6 +100,7 @@ export const accountHandlers = {
     keys: idKey,
     *run(id) {
       const deleted = yield* rows(DELETE, { id })
+      yield* deleteAccess(id)
       for (const statement of DELETE_OWN) yield* rows(statement, { id })
       return deleted.length === 1 ? 'deleted' : 'unknown'
     },
@@ -129,6 +132,16 @@ export const accountReads = {
     return row === undefined ? undefined : USERS.read(row)
   },
   listUsers: listPage(USERS, 'select * from users where user_id < :before order by user_id desc limit :limit'),
+}
+
+/** Returns whether the address was free. */
+export function* insertUser(user: UserRecord): Steps<boolean> {
+  return (yield* rows(INSERT, USERS.values(user))).length === 1
+}
+
+/** Deletes the sessions, memberships, known browsers and consents of a user. */
+export function* deleteAccess(id: UserId): Steps<void> {
+  for (const statement of DELETE_ACCESS) yield* rows(statement, { id })
 }
 
 /** Sets the server's not-before time, unless it is later already. */

@@ -8,10 +8,10 @@ import { APPLICATION } from '../../protocol/authentication.ts'
 import type { IdentityKey } from '../../protocol/provider-identity.ts'
 import { IDENTITIES, IDENTITY_PROOFS } from '../identity-tables.ts'
 import { assignments, without } from '../table.ts'
-import { USERS } from '../tables.ts'
 import { isProviderEnabled } from './providers.ts'
-import { outcome, rows, shared, type SharedHandlers, type SharedStatement, type Steps } from './statement.ts'
-import { removeLink } from './links.ts'
+import { deleteAccess, insertUser } from './accounts.ts'
+import { removeLink, useUpLink } from './links.ts'
+import { outcome, rows, shared, type SharedHandlers, type Steps } from './statement.ts'
 
 const FIND = shared('select * from identities where identity_key = :key')
 const LIST = shared('select * from identities where user_id = :userId order by linked_at, identity_key')
@@ -28,14 +28,8 @@ const OTHER_METHOD = shared(
 const LOCK_USER = shared(
   'update users set password_hash = password_hash where user_id = :userId returning password_hash',
 )
-const INSERT_USER = shared(
-  `insert into users (${USERS.names}) values (${USERS.parameters}) on conflict (email) do nothing returning user_id`,
-)
 const IS_LIVE = shared('select user_id from users where user_id = :userId and disabled_at is null')
 const HAS_SESSION = shared('select session_id from sessions where session_id = :id and user_id = :userId')
-const USE_LINK = shared(
-  'delete from links where user_id = :userId and link_hash = :hash and expires_at > :now returning created_at',
-)
 /** Whatever revoked the user's sessions since the link was created also ended the link. */
 const IS_LIVE_SINCE = shared(
   'select user_id from users where user_id = :userId and disabled_at is null and valid_from <= :createdAt',
@@ -60,13 +54,7 @@ const TAKE_OVER = shared(
    where user_id = :userId and coalesce(email, '') = :email and email_verified_at is null and first_signed_in_at = 0
      and disabled_at is null returning user_id`,
 )
-const END_OWN: readonly SharedStatement[] = [
-  shared('delete from sessions where user_id = :userId'),
-  shared('delete from memberships where user_id = :userId'),
-  shared('delete from browsers where user_id = :userId'),
-  shared('delete from consents where user_id = :userId'),
-  shared('delete from identities where user_id = :userId and identity_key <> :key'),
-]
+const DELETE_OTHERS = shared('delete from identities where user_id = :userId and identity_key <> :key')
 const FIND_PROOF = shared('select * from identity_proofs where user_id = :userId')
 const CREATE_PROOF = shared(
   `insert into identity_proofs (${IDENTITY_PROOFS.names}) values (${IDENTITY_PROOFS.parameters})
@@ -152,10 +140,6 @@ export function* provisionUser(
   return 'email-taken'
 }
 
-function* insertUser(user: UserRecord): Steps<boolean> {
-  return (yield* rows(INSERT_USER, USERS.values(user))).length === 1
-}
-
 /** Whether the reason still holds. It is used up. */
 function* holds(identity: IdentityRecord, reason: LinkingReason, now: EpochMs): Steps<boolean> {
   const values = { ...identity, ...reason, now }
@@ -163,9 +147,9 @@ function* holds(identity: IdentityRecord, reason: LinkingReason, now: EpochMs): 
     case 'session':
       return (yield* rows(IS_LIVE, values)).length === 1 && (yield* rows(HAS_SESSION, values)).length === 1
     case 'link': {
-      const [link] = yield* rows(USE_LINK, values)
-      if (link === undefined) return false
-      return (yield* rows(IS_LIVE_SINCE, { ...identity, createdAt: link['created_at'] })).length === 1
+      const createdAt = yield* useUpLink({ ...identity, hash: reason.hash, now })
+      if (createdAt === undefined) return false
+      return (yield* rows(IS_LIVE_SINCE, { ...identity, createdAt })).length === 1
     }
     case 'proof':
       return (yield* rows(IS_LIVE, values)).length === 1 && (yield* rows(USE_PROOF, values)).length === 1
@@ -173,7 +157,8 @@ function* holds(identity: IdentityRecord, reason: LinkingReason, now: EpochMs): 
       return (yield* rows(HAS_ADDRESS, values)).length === 1 && (yield* rows(HAS_IDENTITY, values)).length === 0
     case 'unused': {
       if ((yield* rows(TAKE_OVER, values)).length === 0) return false
-      for (const statement of END_OWN) yield* rows(statement, values)
+      yield* deleteAccess(identity.userId)
+      yield* rows(DELETE_OTHERS, values)
       yield* removeLink(identity.userId)
       return true
     }

@@ -1,5 +1,7 @@
 import type { LinkRecord } from '../../ports/records/user.ts'
+import type { EpochMs } from '../../protocol/brand.ts'
 import type { UserId } from '../../protocol/ids.ts'
+import type { SecretHash } from '../../protocol/secrets.ts'
 import { LINKS } from '../tables.ts'
 import { assignments, without } from '../table.ts'
 import { rows, shared, type SharedHandlers, type Steps } from './statement.ts'
@@ -33,9 +35,9 @@ export const linkHandlers = {
   useLink: {
     keys: ({ userId }) => [userId],
     *run(use) {
-      const [link] = yield* rows(USE, use)
-      if (link === undefined) return 'unknown'
-      const changed = yield* rows(SET_PASSWORD, { ...use, createdAt: link['created_at'] })
+      const createdAt = yield* useUpLink(use)
+      if (createdAt === undefined) return 'unknown'
+      const changed = yield* rows(SET_PASSWORD, { ...use, createdAt })
       return changed.length === 1 ? 'used' : 'unknown'
     },
   },
@@ -46,6 +48,15 @@ export const linkReads = {
     const [row] = yield* rows(FIND, { userId })
     return row === undefined ? undefined : LINKS.read(row)
   },
+}
+
+/** Uses up a link that has not expired, and returns when it was created; undefined: there is none. */
+export function* useUpLink(use: {
+  readonly userId: UserId
+  readonly hash: SecretHash
+  readonly now: EpochMs
+}): Steps<EpochMs | undefined> {
+  return (yield* rows(USE, use))[0]?.['created_at'] as EpochMs | undefined
 }
 
 export function* removeLink(userId: UserId): Steps<void> {

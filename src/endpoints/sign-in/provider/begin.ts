@@ -1,19 +1,15 @@
 import type { Context } from '../../../ports/context.ts'
 import type { Reply, Request } from '../../../ports/message.ts'
 import { enabledProviders } from '../../../principals/providers.ts'
-import { isCrossSite } from '../../authorization/interaction.ts'
-import { errorPage } from '../../error-page.ts'
 import { signInPage } from '../page.ts'
-import { findTarget, isOwnForm, keyIn } from '../target.ts'
+import { findSubmittedTarget } from '../target.ts'
 import { downProblem, findAddress, leave, SIGN_IN, type Departure } from './depart.ts'
 import { findProof, PROOF_FIELD, type OpenProof } from './proof.ts'
 
 /** Sends the browser to the provider of a button of the sign-in page. */
 export async function signInAtProvider(context: Context, request: Request): Promise<Reply> {
-  if (isCrossSite(request)) return errorPage('forged')
-  const target = await findTarget(context, request, keyIn(request))
+  const target = await findSubmittedTarget(context, request)
   if ('kind' in target) return target
-  if (!isOwnForm(context, target, request)) return errorPage('forged')
   const providers = enabledProviders(await context.providers())
   const provider = providers.find(({ id }) => id === request.params.get('provider'))
   if (provider === undefined) {

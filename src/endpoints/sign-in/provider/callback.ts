@@ -2,7 +2,7 @@ import type { Context } from '../../../ports/context.ts'
 import type { Reply, Request } from '../../../ports/message.ts'
 import type { SignInProblem } from '../../../ports/pages.ts'
 import type { ProviderRecord } from '../../../ports/records/provider.ts'
-import type { SessionRecord, UserRecord } from '../../../ports/records/user.ts'
+import type { UserRecord } from '../../../ports/records/user.ts'
 import type { UpstreamFailure } from '../../../ports/upstream.ts'
 import { parseProviderId } from '../../../protocol/provider.ts'
 import { judgeIdentity, type ProviderIdentity } from '../../../protocol/provider-identity.ts'
@@ -82,7 +82,7 @@ async function arrive(
     case 'user':
       return signIn(context, request, returned, resolution.user)
     case 'connected':
-      await joinOwner(context, provider, signedIn?.session)
+      if (signedIn !== undefined) await join(context, provider, signedIn.user)
       return {
         kind: 'redirect',
         location: pageAddress(context.issuer, PATHS.accountSecurity, {
@@ -126,15 +126,6 @@ async function join({ clockCheck, store }: Context, { settings }: ProviderRecord
   if (membership !== undefined || organization === undefined) return
   const now = clockCheck.now()
   await store.addMember({ userId: user.id, organizationId, createdAt: now, disabledAt: undefined, notBefore: now })
-}
-
-async function joinOwner(
-  context: Context,
-  provider: ProviderRecord,
-  session: SessionRecord | undefined,
-): Promise<void> {
-  const user = session === undefined ? undefined : await context.store.findUser(session.userId)
-  if (user !== undefined) await join(context, provider, user)
 }
 
 function failedPage(context: Context, returned: Return, { reason }: UpstreamFailure): Promise<Reply> {

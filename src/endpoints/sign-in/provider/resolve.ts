@@ -2,9 +2,10 @@ import type { Context } from '../../../ports/context.ts'
 import type { LinkingReason } from '../../../ports/identity-operations.ts'
 import type { IdentityRecord, ProviderRecord } from '../../../ports/records/provider.ts'
 import type { SessionRecord, UserRecord } from '../../../ports/records/user.ts'
+import { newUser } from '../../../principals/new-user.ts'
 import { findRequiredProvider } from '../../../principals/providers.ts'
 import { after, type EpochMs } from '../../../protocol/brand.ts'
-import { mintUserId, type UserId } from '../../../protocol/ids.ts'
+import type { UserId } from '../../../protocol/ids.ts'
 import { mintIdentityProof } from '../../../protocol/link.ts'
 import { identityKey, type ProviderIdentity } from '../../../protocol/provider-identity.ts'
 import type { SecretHash } from '../../../protocol/secrets.ts'
@@ -168,19 +169,12 @@ async function provision(context: Needs, arrival: Arrival): Promise<Resolution> 
   const isAllowed = signUp === 'anybody' || (signUp === 'domains' && identity.isWithinDomains)
   if (!isAllowed) return { kind: 'refused', reason: 'no-account' }
   const now = context.clockCheck.now()
-  const user: UserRecord = {
-    id: mintUserId(now, context.random),
+  const user = newUser(context, now, {
     email: identity.isEmailTrusted ? identity.email : undefined,
     emailVerifiedAt: identity.isEmailTrusted ? now : undefined,
     name: identity.name,
-    profile: {},
-    updatedAt: now,
     passwordHash: undefined,
-    firstSignedInAt: 0 as EpochMs,
-    createdAt: now,
-    disabledAt: undefined,
-    notBefore: now,
-  }
+  })
   const outcome = await context.store.provisionUser({ user, identity: recordOf(arrival, user.id, now) })
   switch (outcome) {
     case 'created':

@@ -16,7 +16,7 @@ import { openPerson } from '../support/person.ts'
 
 const CALLBACK = 'https://app.example/callback'
 const SIGNED_OUT = 'https://app.example/signed-out'
-/** The library's documented options for an issuer without OpenID Connect and, in development, without https. */
+/** The library's documented options for a client that uses OAuth alone, and in development for an issuer without https. */
 const OPTIONS: client.DiscoveryRequestOptions = { algorithm: 'oauth2', execute: [client.allowInsecureRequests] }
 
 test('openid-client 6: discovers, registers, gets a response with code and issuer, redeems and refreshes', async (t) => {

@@ -24,7 +24,7 @@ test('when many processes start at once one creates the secret, and all read the
   const folder = temporaryFolder(t)
   const path = join(folder, 'grantor.secret')
   const module = new URL('../../src/keys/root-secret.ts', import.meta.url).href
-  const source = `import { parentPort } from 'node:worker_threads'; import { previousSecretPath, readRootSecret, removePreviousSecret, renewRootSecret } from ${JSON.stringify(module)}; parentPort.postMessage(readRootSecret(${JSON.stringify(path)}))`
+  const source = `import { parentPort } from 'node:worker_threads'; import { readRootSecret } from ${JSON.stringify(module)}; parentPort.postMessage(readRootSecret(${JSON.stringify(path)}))`
   const secrets = await Promise.all(
     Array.from({ length: 8 }, () => {
       const worker = new Worker(new URL(`data:text/javascript,${encodeURIComponent(source)}`))

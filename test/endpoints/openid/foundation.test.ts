@@ -264,8 +264,7 @@ test('PKCE stays required: for every other client, and where a challenge or a ve
   const newCode = async (url: string) => (await signInAndAllow(new PlainBrowser(server), url)).searchParams.get('code')
   const bare = await newCode(plainUrl(client))
   assert.equal(await errorOf(bare, {}), 'invalid_grant')
-  const { code_verifier } = { code_verifier: 'a'.repeat(43) }
-  assert.equal(await errorOf(bare, { redirect_uri: REDIRECT_URI, code_verifier }), 'invalid_grant')
+  assert.equal(await errorOf(bare, { redirect_uri: REDIRECT_URI, code_verifier: 'a'.repeat(43) }), 'invalid_grant')
   tokensOf(await exchange(server, client, bare))
   const challenged = await newCode(authorizeUrl(client, { scope: 'openid', prompt: 'consent' }))
   assert.equal(await errorOf(challenged, { redirect_uri: REDIRECT_URI }), 'invalid_grant')

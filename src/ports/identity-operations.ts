@@ -49,8 +49,8 @@ export interface IdentityOperations {
   deleteProvider: [id: ProviderId, outcome: 'deleted' | 'unknown']
 
   /**
-   * Links an identity to the account of its user, if the provider is enabled and the reason still holds. The open proof of the
-   * user ends. Of concurrent requests for one identity one returns `linked`.
+   * Links an identity to the account of its user, if the provider is enabled and the reason still holds. The open proof and
+   * the link of the user end. Of concurrent requests for one identity one returns `linked`.
    */
   linkIdentity: [
     change: { readonly identity: IdentityRecord; readonly reason: LinkingReason; readonly now: EpochMs },

@@ -73,7 +73,7 @@ export const identityHandlers = {
         yield* rows(DELETE, identity)
         return 'refused'
       }
-      yield* rows(REMOVE_PROOF, identity)
+      yield* endProofAndLink(identity)
       return 'linked'
     },
   },
@@ -98,8 +98,7 @@ export const identityHandlers = {
       const hasPassword = passwordCounts && user['password_hash'] !== null
       if (!hasPassword && (yield* rows(OTHER_METHOD, { userId, key })).length === 0) return 'last'
       if ((yield* rows(DELETE, { key, userId })).length === 0) return 'unknown'
-      yield* rows(REMOVE_PROOF, { userId })
-      yield* removeLink(userId)
+      yield* endProofAndLink({ userId })
       return 'unlinked'
     },
   },
@@ -159,8 +158,13 @@ function* holds(identity: IdentityRecord, reason: LinkingReason, now: EpochMs): 
       if ((yield* rows(TAKE_OVER, values)).length === 0) return false
       yield* deleteAccess(identity.userId)
       yield* rows(DELETE_OTHERS, values)
-      yield* removeLink(identity.userId)
       return true
     }
   }
+}
+
+/** A change of the sign-in methods ends what else could add one: the open proof, and the link that an operator handed over. */
+function* endProofAndLink({ userId }: Pick<IdentityRecord, 'userId'>): Steps<void> {
+  yield* rows(REMOVE_PROOF, { userId })
+  yield* removeLink(userId)
 }

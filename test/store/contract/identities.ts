@@ -78,16 +78,23 @@ const REASONS: Readonly<
 
 export const identityCases: Suite = (check) => {
   for (const [kind, { user: differing, make }] of Object.entries(REASONS)) {
-    check(`linkIdentity by ${kind}: of concurrent links of one identity one succeeds`, async (stores) => {
-      const { first, second } = stores
-      const estate = await prepare(first, differing)
-      const { identity, user } = estate
-      const reason = await make(first, estate)
-      const links = times(20, () => ({ identity, reason, now: at(HOUR) }))
-      assert.deepEqual(tally(await race(stores, 'linkIdentity', links)), { linked: 1, taken: 19 })
-      assert.deepEqual(await second.findIdentity(identity.key), identity)
-      assert.deepEqual(await second.listIdentities(user.id), [identity])
-    })
+    check(
+      `linkIdentity by ${kind}: of concurrent links of one identity one succeeds, and ends what is open`,
+      async (stores) => {
+        const { first, second } = stores
+        const estate = await prepare(first, differing)
+        const { identity, user } = estate
+        await perform(first, 'createLink', aLink({ userId: user.id }))
+        await perform(first, 'createIdentityProof', anIdentityProof({ identity }))
+        const reason = await make(first, estate)
+        const links = times(20, () => ({ identity, reason, now: at(HOUR) }))
+        assert.deepEqual(tally(await race(stores, 'linkIdentity', links)), { linked: 1, taken: 19 })
+        assert.deepEqual(await second.findIdentity(identity.key), identity)
+        assert.deepEqual(await second.listIdentities(user.id), [identity])
+        const open = [await second.findLink(user.id), await second.findIdentityProof(user.id)]
+        assert.deepEqual(open, [undefined, undefined])
+      },
+    )
 
     check(`linkIdentity by ${kind} needs an enabled provider and an enabled user`, async ({ first }) => {
       const estate = await prepare(first, differing)
@@ -107,6 +114,8 @@ export const identityCases: Suite = (check) => {
   check('linkIdentity by a reason that no longer holds is refused, and links nothing', async ({ first }) => {
     const estate = await prepare(first)
     const { identity, user } = estate
+    const open = aLink({ userId: user.id })
+    await perform(first, 'createLink', open)
     const stale: readonly LinkingReason[] = [
       { kind: 'session', id: aSession().id },
       { kind: 'link', hash: aHash() },
@@ -125,6 +134,7 @@ export const identityCases: Suite = (check) => {
     assert.equal(await perform(first, 'linkIdentity', other), 'refused', 'a proof is of one identity')
     assert.deepEqual(await first.listIdentities(user.id), [])
     assert.deepEqual(await first.findUser(user.id), user)
+    assert.deepEqual(await first.findLink(user.id), open)
   })
 
   check(
@@ -223,12 +233,12 @@ export const identityCases: Suite = (check) => {
     const second = aProvider()
     await perform(first, 'createProvider', second)
     const other = anIdentity({ userId, providerId: second.id })
-    await perform(first, 'createLink', aLink({ userId }))
     const links = { identity: other, reason: { kind: 'address', email: user.email }, now: at(HOUR) } as const
     assert.equal(await perform(first, 'linkIdentity', links), 'linked')
     await perform(first, 'disableProvider', { id: second.id, now: at(1) })
     assert.equal(await perform(first, 'unlinkIdentity', unlink), 'last', 'the other provider is disabled')
     await perform(first, 'enableProvider', second.id)
+    await perform(first, 'createLink', aLink({ userId }))
     await perform(first, 'createIdentityProof', anIdentityProof({ identity }))
     assert.equal(await perform(first, 'unlinkIdentity', unlink), 'unlinked')
     assert.deepEqual(await first.listIdentities(userId), [other])

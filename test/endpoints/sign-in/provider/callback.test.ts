@@ -5,6 +5,7 @@ import { disableProvider, updateProvider } from '../../../../src/admin/providers
 import type { ProviderId } from '../../../../src/protocol/authentication.ts'
 import { EMAIL, PASSWORD, PlainBrowser } from '../../../../tools/flow.ts'
 import { createAccount, createAda } from '../../../support/accounts.ts'
+import { assertLocalPage } from '../../../support/authorize-answers.ts'
 import { ADA_CLAIMS, addProvider, leadsTo, pressProvider, signInAt } from '../../../support/providers.ts'
 import type { TestServer } from '../../../support/server.ts'
 import { assertStoreUnchanged } from '../../../support/store-dump.ts'
@@ -133,16 +134,20 @@ test('UP-05: a link and an unlink end every proof and link that is left over', a
   const owner = openOwner(server)
   const security = await owner.open('/account/security')
   const left = await owner.submit(security, 'provider', {}, 'second')
+  const beforeLink = await createLink(server.context, EMAIL)
   await owner.browser.get(host.approve(leadsTo(left), { sub: 'ada-at-second' }))
   assert.deepEqual(scene.rows('identity_proofs'), [])
+  assertLocalPage(await new PlainBrowser(server).get(beforeLink.address))
   assert.ok(
     isSignedIn(await late.browser.post(form?.action ?? '', { ...form?.hidden, email: EMAIL, password: PASSWORD })),
   )
   assert.equal(scene.rows('identities').length, 1)
   await signInAt({ ...(await scene.arrive()), host })
   assert.equal(scene.rows('identity_proofs').length, 1)
+  const beforeUnlink = await createLink(server.context, EMAIL)
   await owner.submit(await owner.open('/account/security'), 'identity')
   assert.deepEqual([scene.rows('identity_proofs'), scene.rows('identities')], [[], []])
+  assertLocalPage(await new PlainBrowser(server).get(beforeUnlink.address))
 })
 
 test('UP-06: of 50 callbacks with one state one signs in, and a second tab with it does nothing', async (t) => {

@@ -17,6 +17,7 @@ import {
 } from '../../../tools/flow.ts'
 import { createAda } from '../../support/accounts.ts'
 import { openTestServer } from '../../support/server.ts'
+import { SESSION_COOKIE } from '../../support/session-cookie.ts'
 import { assertStoreUnchanged, selectAll } from '../../support/store-dump.ts'
 import {
   assertErrorRedirect,
@@ -145,9 +146,9 @@ test('AUTH-17: prompt=login requires the password, and rejects a session that st
 test('AUTH-17: an abandoned prompt=login keeps the earlier session and gives no code', async () => {
   const client = await registerClient(server)
   const browser = await consentedBrowser(server, client)
-  const before = browser.cookies.get('grantor-session-3000')
+  const before = browser.cookies.get(SESSION_COOKIE)
   await browser.get(locationOf(await browser.get(authorizeUrl(client, { prompt: 'login' }))))
-  assert.equal(browser.cookies.get('grantor-session-3000'), before)
+  assert.equal(browser.cookies.get(SESSION_COOKIE), before)
   assert.ok(isCodeAnswer(await browser.get(authorizeUrl(client, { prompt: 'none' }))))
 })
 

@@ -12,11 +12,11 @@ import {
 } from '../../../tools/flow.ts'
 import { createAda } from '../../support/accounts.ts'
 import { openTestServer } from '../../support/server.ts'
+import { hasSession, SESSION_COOKIE } from '../../support/session-cookie.ts'
 import { assertStoreUnchanged, selectAll } from '../../support/store-dump.ts'
 import { assertLocalPage, WHOLE_FILE } from '../../support/authorize-answers.ts'
 
 const PATH = '/v2/oauth/sign-out'
-const SESSION = 'grantor-session-3000'
 const server = await openTestServer(WHOLE_FILE)
 await createAda(server)
 const client = await registerClient(server)
@@ -26,17 +26,17 @@ test('UI-15: a GET does not sign the user out; the page asks for confirmation', 
   const page = await assertStoreUnchanged(server, () => browser.get(PATH))
   assert.equal(page.statusCode, 200)
   assert.ok(page.body.includes(EMAIL))
-  assert.ok(browser.cookies.has(SESSION))
+  assert.ok(hasSession(browser))
 })
 
 test('signing out removes the cookie and ends the session in the store', async () => {
   const browser = await signedIn()
-  const cookie = browser.cookies.get(SESSION) ?? ''
+  const cookie = browser.cookies.get(SESSION_COOKIE) ?? ''
   const page = await browser.submit(await browser.get(PATH), {})
   assert.equal(page.statusCode, 200)
-  assert.ok(!browser.cookies.has(SESSION))
+  assert.ok(!hasSession(browser))
   assert.deepEqual(selectAll(server, 'select * from sessions where session_id = ?', cookie.slice(4, 38)), [])
-  browser.cookies.set(SESSION, cookie)
+  browser.cookies.set(SESSION_COOKIE, cookie)
   assert.match(locationOf(await browser.get(authorizeUrl(client))), /\/sign-in\?/)
 })
 
@@ -51,15 +51,15 @@ test('UI-15: a form from another site, without its token or with another session
   const own = /name="csrf" value="([^"]*)"/.exec(page.body)?.[1] ?? ''
   const cross = () => browser.post(PATH, { csrf: own }, { 'sec-fetch-site': 'cross-site' })
   assertLocalPage(await assertStoreUnchanged(server, cross), 403)
-  assert.ok(browser.cookies.has(SESSION))
+  assert.ok(hasSession(browser))
 })
 
 test('signing out without a session is not an error, and removes an expired cookie', async () => {
   const browser = new PlainBrowser(server)
-  browser.cookies.set(SESSION, 'dead')
+  browser.cookies.set(SESSION_COOKIE, 'dead')
   const page = await assertStoreUnchanged(server, async () => browser.submit(await browser.get(PATH), {}))
   assert.equal(page.statusCode, 200)
-  assert.ok(!browser.cookies.has(SESSION))
+  assert.ok(!hasSession(browser))
 })
 
 test('signing out does not affect the grants of clients', async () => {

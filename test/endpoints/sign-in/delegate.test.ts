@@ -16,6 +16,7 @@ import { createAda } from '../../support/accounts.ts'
 import { anIdentity } from '../../support/provider-records.ts'
 import { anOrganization, aUserOfProvider } from '../../support/records.ts'
 import { openTestServer } from '../../support/server.ts'
+import { hasSession } from '../../support/session-cookie.ts'
 import { assertStoreUnchanged, selectAll } from '../../support/store-dump.ts'
 
 const server = await openTestServer(WHOLE_FILE, { env: { GRANTOR_DELEGATE_URL: APPLICATION_URL } })
@@ -34,7 +35,7 @@ test('the application signs the person in and consents for them: the client gets
   const [grant] = selectAll(server, 'select * from grants where client_id = ?', client.client_id)
   assert.deepEqual([grant?.['user_id'], grant?.['scope']], [user?.['user_id'], 'read'])
   assert.deepEqual([user?.['password_hash'], Number(user?.['first_signed_in_at']) > 0], [null, true])
-  assert.ok(!browser.cookies.has('session'), 'nothing is remembered by default')
+  assert.ok(!hasSession(browser), 'nothing is remembered by default')
 })
 
 test('the application reads who asks for what, in the words of the consent page', async () => {

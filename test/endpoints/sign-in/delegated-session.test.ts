@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { UserId } from '../../../src/protocol/ids.ts'
 import { authorizeUrl, EMAIL, locationOf, PASSWORD, PlainBrowser, redeem, registerClient } from '../../../tools/flow.ts'
+import { createAda } from '../../support/accounts.ts'
 import {
   APPLICATION_URL,
   interactionIn,
@@ -12,6 +13,7 @@ import {
 } from '../../support/application.ts'
 import { assertErrorRedirect, assertLocalPage, WHOLE_FILE } from '../../support/authorize-answers.ts'
 import { openTestServer } from '../../support/server.ts'
+import { hasSession } from '../../support/session-cookie.ts'
 import { assertStoreUnchanged, selectAll } from '../../support/store-dump.ts'
 
 const SIGN_OUT_URL = 'https://app.acme.test/signed-out'
@@ -170,17 +172,20 @@ test('a rejected account page says so, and leads to the application again', asyn
   assert.match(page.body, /You are not signed in\. You can try again\./)
 })
 
-test('no password signs a user in', async () => {
-  const { browser, interaction } = await startAtClient(server)
-  const page = await browser.get(`/v2/oauth/continue?interaction=${interaction}`)
-  assert.equal(page.statusCode, 503)
-  const posted = await browser.post('/v2/oauth/sign-in', {
-    page: 'overview',
-    csrf: 'x',
-    email: EMAIL,
-    password: PASSWORD,
-  })
-  assertLocalPage(posted, 403)
+test('a form for a password from before the sign-in was delegated signs no user in', async (t) => {
+  const before = await openTestServer(t)
+  await createAda(before)
+  const browser = new PlainBrowser(before)
+  const page = await browser.get(locationOf(await browser.get(authorizeUrl(await registerClient(before)))))
+  await before.close()
+  const { folder, clock } = before
+  const own = await openTestServer(t, { folder, clock, env })
+  const after = new PlainBrowser(own)
+  for (const [name, value] of browser.cookies) after.cookies.set(name, value)
+  const answer = await assertStoreUnchanged(own, () => after.submit(page, { email: EMAIL, password: PASSWORD }))
+  assert.equal(answer.statusCode, 403)
+  assert.match(answer.body, /You cannot sign in that way here any more/)
+  assert.ok(!hasSession(after))
 })
 
 test('revoke-tokens ends what a person has, by the id of the application', async () => {
@@ -218,7 +223,7 @@ test('DEL-12: an answer from before the tokens of the person, or all tokens, wer
     own.clock.advance(1_000)
     const page = await assertStoreUnchanged(own, () => browser.get(address), subject)
     assert.match(page.body, /This account cannot sign in here|This page has expired/)
-    assert.ok(!browser.cookies.has('session'))
+    assert.ok(!hasSession(browser))
     const next = await startAtClient(own)
     const back = await next.browser.get(await app.signIn(next.interaction, { subject }))
     assert.ok(new URL(locationOf(back)).searchParams.has('code'), 'a later answer counts')

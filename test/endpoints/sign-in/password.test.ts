@@ -16,10 +16,10 @@ import {
 } from '../../../tools/flow.ts'
 import { createAda } from '../../support/accounts.ts'
 import { openTestServer, type TestServer } from '../../support/server.ts'
+import { hasSession, SESSION_COOKIE } from '../../support/session-cookie.ts'
 import { assertStoreUnchanged, selectAll } from '../../support/store-dump.ts'
 import { assertLocalPage, isCodeAnswer } from '../../support/authorize-answers.ts'
 
-const SESSION = 'grantor-session-3000'
 /** Starts at the beginning of a counting window, because no case may span two windows. */
 const WINDOW_MS = 15 * 60_000
 
@@ -47,9 +47,9 @@ test('UI-05: each sign-in starts a new session and ends the previous one', async
   const browser = new PlainBrowser(server)
   const first = await signInPage(browser, client)
   await browser.submit(first, { email: EMAIL, password: PASSWORD })
-  const before = browser.cookies.get(SESSION) ?? ''
+  const before = browser.cookies.get(SESSION_COOKIE) ?? ''
   await browser.submit(await signInPage(browser, client, { prompt: 'login' }), { email: EMAIL, password: PASSWORD })
-  const after = browser.cookies.get(SESSION) ?? ''
+  const after = browser.cookies.get(SESSION_COOKIE) ?? ''
   assert.notEqual(after, before)
   assert.ok(await isSignedIn(server, after))
   assert.ok(!(await isSignedIn(server, before)), 'the cookie from before still signs in')
@@ -60,13 +60,13 @@ test('UI-05: a sign-in does not reuse a planted session cookie', async (t) => {
   const attacker = new PlainBrowser(server)
   await createUser(server.context, { email: 'eve@acme.test', password: PASSWORD, name: undefined })
   await attacker.submit(await signInPage(attacker, client), { email: 'eve@acme.test', password: PASSWORD })
-  const planted = attacker.cookies.get(SESSION) ?? ''
+  const planted = attacker.cookies.get(SESSION_COOKIE) ?? ''
   const victim = new PlainBrowser(server)
   const page = await signInPage(victim, client)
-  victim.cookies.set(SESSION, planted)
+  victim.cookies.set(SESSION_COOKIE, planted)
   await victim.submit(page, { email: EMAIL, password: PASSWORD })
-  assert.notEqual(victim.cookies.get(SESSION), planted)
-  attacker.cookies.set(SESSION, planted)
+  assert.notEqual(victim.cookies.get(SESSION_COOKIE), planted)
+  attacker.cookies.set(SESSION_COOKIE, planted)
   const shown = await attacker.get('/v2/oauth/sign-out')
   assert.ok(!shown.body.includes(EMAIL), 'the planted cookie shows the account that signed in')
 })
@@ -75,7 +75,7 @@ test('UI-06: a session cookie that is edited, truncated, extended, empty or of a
   const { server, client } = await open(t)
   const browser = new PlainBrowser(server)
   await signInAndAllow(browser, authorizeUrl(client))
-  const cookie = browser.cookies.get(SESSION) ?? ''
+  const cookie = browser.cookies.get(SESSION_COOKIE) ?? ''
   assert.ok(await isSignedIn(server, cookie))
   for (let index = 0; index < cookie.length; index += 1) {
     const other = cookie[index] === 'A' ? 'B' : 'A'
@@ -178,7 +178,7 @@ test('UI-08: ten wrong passwords for an account lock unknown browsers out for a 
   assert.equal(locked.statusCode, 429)
   const retryAfter = Number(locked.headers['retry-after'])
   assert.ok(retryAfter > 0 && retryAfter <= 900, String(retryAfter))
-  assert.ok(!stranger.cookies.has(SESSION))
+  assert.ok(!hasSession(stranger))
   assert.equal((await stranger.submit(page, { email: 'ADA@ACME.TEST ', password: PASSWORD })).statusCode, 429)
   server.clock.advance(retryAfter * 1000)
   const later = await signInPage(stranger, client)
@@ -241,7 +241,7 @@ test('UI-13: a disabled user cannot sign in, and gets the same response as an un
   const page = await signInPage(browser, client)
   const answer = await browser.submit(page, { email: EMAIL, password: PASSWORD })
   assert.equal(answer.statusCode, 401)
-  assert.ok(!browser.cookies.has(SESSION))
+  assert.ok(!hasSession(browser))
 })
 
 test('UI-13: a password change or a disabled account during the password check prevents the sign-in', async (t) => {
@@ -331,7 +331,7 @@ async function assertRefused(server: TestServer, act: () => Promise<LightMyReque
 
 /** Whether a cookie shows the account on the page to sign out. */
 async function isSignedIn(server: TestServer, cookie: string): Promise<boolean> {
-  const page = await server.inject({ url: '/v2/oauth/sign-out', headers: { cookie: `${SESSION}=${cookie}` } })
+  const page = await server.inject({ url: '/v2/oauth/sign-out', headers: { cookie: `${SESSION_COOKIE}=${cookie}` } })
   assert.equal(page.statusCode, 200)
   return page.body.includes(EMAIL)
 }

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createProvider } from '../../src/admin/providers.ts'
+import { EMAIL, PASSWORD } from '../../tools/flow.ts'
 import { isSignedIn, openScene } from '../endpoints/sign-in/provider/scene.ts'
 import { briefly, openClient } from '../outbound/open-client.ts'
+import { createAda } from '../support/accounts.ts'
 import { CLIENT_SECRET, metadataOf } from '../support/provider-host.ts'
 import { ADA_CLAIMS } from '../support/providers.ts'
 import { openWebHost, sendJson } from '../support/web-host.ts'
@@ -87,20 +89,24 @@ test('UP-17: the secret, the codes and the tokens of a provider are in no log, a
   for (const secret of [CLIENT_SECRET, ...scene.host.secrets]) assert.ok(!seen.includes(secret))
 })
 
-test('UP-18: a provider that sends its answer byte by byte, or closes the connection, delays nobody else', async (t) => {
+test('UP-18: a provider whose answer never ends, or that closes the connection, delays nobody else', async (t) => {
   const scene = await openScene(t, { signUp: 'anybody' })
+  await createAda(scene.server)
   scene.host.answer('/token', (_request, response) => response.socket?.destroy())
   const closed = await scene.signIn()
   assert.equal(closed.statusCode, 503)
-  // The answer of the provider waits until another person has signed in to an account here.
+  const { promise: asked, resolve: ask } = Promise.withResolvers<void>()
   const { promise: released, resolve: release } = Promise.withResolvers<void>()
   scene.host.answer('/token', (_request, response) => {
     response.writeHead(200, { 'content-type': 'application/json' }).write('{')
     void released.then(() => response.destroy())
+    ask()
   })
   const waiting = scene.signIn()
-  const { page } = await scene.arrive()
-  assert.match(page.body, /type="password"/)
+  await asked
+  // The answer of the provider does not end until Ada has signed in to her account here.
+  const { browser, page } = await scene.arrive()
+  assert.ok(isSignedIn(await browser.submit(page, { email: EMAIL, password: PASSWORD })))
   release()
   assert.equal((await waiting).statusCode, 503)
 })

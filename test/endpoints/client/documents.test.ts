@@ -15,11 +15,13 @@ import {
   type RegisteredClient,
 } from '../../../tools/flow.ts'
 import { createAda } from '../../support/accounts.ts'
+import { declareApi, JWT_API, knowApis } from '../../support/apis.ts'
 import { assertLocalPage } from '../../support/authorize-answers.ts'
 import { openDocumentHost } from '../../support/document-host.ts'
 import { openTestServer, type TestServer, type TestServerOptions } from '../../support/server.ts'
 import { openStillClocks } from '../../support/still-clocks.ts'
 import { assertStoreUnchanged } from '../../support/store-dump.ts'
+import { isActive } from '../../support/token-questions.ts'
 import { sendJson } from '../../support/web-host.ts'
 
 const HOUR_MS = 3_600_000
@@ -247,15 +249,18 @@ test('CIMD-11: a network that used up its rate of fetches cannot end what others
 
 test('CIMD-15: a client that was deleted and comes back has no tokens and no consents from before', async (t) => {
   const { server, host } = await open(t)
+  const api = await declareApi(server, JWT_API)
+  knowApis(server)
   const client = host.client()
-  const { refresh_token: token = '', access_token: access } = await obtainTokens(server, client)
+  const parameters = { scope: 'read', resource: JWT_API }
+  const { refresh_token: token = '', access_token: access } = await obtainTokens(server, client, parameters)
+  assert.equal(await isActive(server, api, access), true)
   await server.context.store.deleteClient(documentClientId(client.client_id))
   server.clock.advance(1000)
   const browser = new PlainBrowser(server)
   await openConsentPage(browser, client)
   assert.equal((await refresh(server, client, token)).json().error, 'invalid_grant')
-  const found = await server.context.tokenReader.read(access)
-  assert.equal(found?.clientId, documentClientId(client.client_id))
+  assert.equal(await isActive(server, api, access), false)
 })
 
 test('CIMD-15: a disabled client stays disabled, and its document is not fetched', async (t) => {

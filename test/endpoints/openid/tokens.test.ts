@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createHash } from 'node:crypto'
-import { createLocalJWKSet, decodeJwt, jwtVerify, type JSONWebKeySet } from 'jose'
+import { createLocalJWKSet, decodeJwt, decodeProtectedHeader, jwtVerify, type JSONWebKeySet } from 'jose'
 import { addMember, createOrganization } from '../../support/organizations.ts'
 import { ID_TOKEN_ALGORITHMS } from '../../../src/protocol/id-token.ts'
 import { approveScopes } from '../../../src/admin/clients.ts'
+import { retireKey, rotateKeys } from '../../../src/admin/keys.ts'
 import { disableUser } from '../../../src/admin/users.ts'
 import { declareApi, JWT_API, knowApis, OPAQUE_API } from '../../support/apis.ts'
 import { assertStoreUnchanged } from '../../support/store-dump.ts'
@@ -252,6 +253,11 @@ test('OP-06: an id_token_hint of another client, a changed one and one of a with
   server.clock.advance(2 * 3600 * 1000)
   const expired = authorizeUrl(client, { scope: 'openid', prompt: 'none', id_token_hint: own })
   assert.equal(answerOf(await new PlainBrowser(server).get(expired)).get('error'), 'login_required')
+  await rotateKeys(server.context, { when: 'now', purpose: 'id', algorithm: 'RS256' })
+  server.clock.advance(31_000)
+  await retireKey(server.context, decodeProtectedHeader(own).kid ?? '')
+  server.clock.advance(2000)
+  assert.equal(answerOf(await new PlainBrowser(server).get(expired)).get('error'), 'invalid_request')
 })
 
 test('OP-06, OP-07: only the user of the hint, or of the sub in claims, can answer the request', async (t) => {

@@ -2,10 +2,10 @@ import { cpSync } from 'node:fs'
 import { join } from 'node:path'
 import { createDelegateCredentials } from '../../src/admin/delegate.ts'
 import { freePorts } from '../../tools/free-ports.ts'
-import { describeMachine } from '../../tools/machine.ts'
 import { readOptions, string } from '../../tools/options.ts'
 import { startProgram } from '../../tools/program.ts'
 import { beginSession, openFolder } from '../../tools/session.ts'
+import { openFindings, printReport } from '../findings.ts'
 import { openGrantor } from '../recipes/grantor.ts'
 import { preparePython, pythonOf, runProgram } from '../recipes/programs.ts'
 import { walkApplication } from './walk.ts'
@@ -39,13 +39,12 @@ const { only = '' } = readOptions('prove:delegate', {
 const PASSWORD = 'correct horse battery staple'
 
 beginSession()
-const violations: string[] = []
-for (const sample of SAMPLES.filter(({ name }) => name.includes(only))) violations.push(...(await prove(sample)))
-console.log(describeMachine())
-console.log(`violations: ${violations.length}`)
-process.exitCode = violations.length === 0 ? 0 : 1
+const findings = openFindings()
+const lines: string[] = []
+for (const sample of SAMPLES.filter(({ name }) => name.includes(only))) lines.push(await prove(sample))
+printReport('delegated sign-in', lines, findings)
 
-async function prove({ name, prepare, command }: Sample): Promise<readonly string[]> {
+async function prove({ name, prepare, command }: Sample): Promise<string> {
   const folder = join(openFolder(), name)
   cpSync(join('examples', 'delegated-sign-in', name), folder, { recursive: true })
   await prepare(folder)
@@ -72,9 +71,8 @@ async function prove({ name, prepare, command }: Sample): Promise<readonly strin
         return ((await answer.json()) as { readonly answered: string | null }).answered
       },
     })
-    console.log(`${name}: ${faults.length === 0 ? 'as it should be' : running.output().slice(-2000)}`)
-    for (const fault of faults) console.error(`VIOLATION ${name}: ${fault}`)
-    return faults
+    for (const fault of faults) findings.report(`${name}: ${fault}`)
+    return `${name}: ${faults.length === 0 ? 'as it should be' : running.output().slice(-2000)}`
   } finally {
     await running.stop()
     await grantor.close()

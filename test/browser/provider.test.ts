@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { auth, Client, StreamableHTTPClientTransport, type OAuthClientProvider } from '@modelcontextprotocol/client'
+import { auth } from '@modelcontextprotocol/client'
 import type { Browser, BrowserContextOptions, Page as Tab } from 'playwright-core'
 import { openResourceServer } from '../../tools/mcp-server.ts'
-import { codeOf, linkOf, textOf } from '../clients/mcp-walk.ts'
+import { callTool } from '../clients/mcp-client.ts'
+import { codeOf, linkOf } from '../clients/mcp-walk.ts'
 import { openMemoryProvider } from '../clients/memory-provider.ts'
 import { launchBrowser } from '../support/browser.ts'
 import { addProvider } from '../support/providers.ts'
@@ -110,14 +111,3 @@ test('without passwords the person is at the provider at once', async (t) => {
   await tab.getByText('ada@acme.test').first().waitFor()
   assert.deepEqual(complaints, [])
 })
-
-async function callTool(authProvider: OAuthClientProvider, serverUrl: URL): Promise<string> {
-  const client = new Client({ name: 'walk', version: '1.0.0' })
-  const transport = new StreamableHTTPClientTransport(serverUrl, { authProvider })
-  try {
-    await client.connect(transport)
-    return textOf(await client.callTool({ name: 'count' }))
-  } finally {
-    await client.close()
-  }
-}

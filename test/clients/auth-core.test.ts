@@ -6,6 +6,7 @@ import { USUAL_RULES } from '../../src/protocol/client-policy.ts'
 import { NO_SCOPE } from '../../src/protocol/scope.ts'
 import { EMAIL } from '../../tools/flow.ts'
 import { createAda } from '../support/accounts.ts'
+import { openCookieJar } from '../support/cookie-jar.ts'
 import { openPerson } from '../support/person.ts'
 import { openTestServer } from '../support/server.ts'
 
@@ -34,16 +35,11 @@ test('OpenID Connect Core 1.0: @auth/core signs a user in, with PKCE, state and 
       },
     ],
   }
-  const cookies = new Map<string, string>()
+  const cookies = openCookieJar()
   const visit = async (path: string, form?: Readonly<Record<string, string>>): Promise<Response> => {
-    const headers = { cookie: [...cookies].map(([name, value]) => `${name}=${value}`).join('; ') }
+    const headers = { cookie: cookies.header() }
     const body = form === undefined ? {} : { method: 'POST', body: new URLSearchParams(form) }
-    const response = await Auth(new Request(new URL(path, APP), { headers, ...body }), config)
-    for (const line of response.headers.getSetCookie()) {
-      const [name = '', value = ''] = line.split(';', 1)[0]?.split('=', 2) ?? []
-      cookies.set(name, value)
-    }
-    return response
+    return cookies.keep(await Auth(new Request(new URL(path, APP), { headers, ...body }), config))
   }
   const { csrfToken } = (await (await visit('/auth/csrf')).json()) as { csrfToken: string }
   const start = await visit('/auth/signin/grantor', { csrfToken })

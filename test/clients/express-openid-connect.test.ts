@@ -9,6 +9,7 @@ import { USUAL_RULES } from '../../src/protocol/client-policy.ts'
 import { NO_SCOPE } from '../../src/protocol/scope.ts'
 import { EMAIL } from '../../tools/flow.ts'
 import { createAda } from '../support/accounts.ts'
+import { openCookieJar } from '../support/cookie-jar.ts'
 import { openPerson } from '../support/person.ts'
 import { openTestServer } from '../support/server.ts'
 
@@ -44,15 +45,10 @@ test('OpenID Connect Core 1.0: express-openid-connect signs a user in and reads 
   app.get('/me', (request, response, next) => {
     request.oidc.fetchUserInfo().then((user) => response.json(user), next)
   })
-  const cookies = new Map<string, string>()
+  const cookies = openCookieJar()
   const visit = async (url: string): Promise<Response> => {
-    const headers = { cookie: [...cookies].map(([name, value]) => `${name}=${value}`).join('; ') }
-    const response = await fetch(url.replace('localhost', '127.0.0.1'), { headers, redirect: 'manual' })
-    for (const line of response.headers.getSetCookie()) {
-      const [name = '', value = ''] = line.split(';', 1)[0]?.split('=', 2) ?? []
-      cookies.set(name, value)
-    }
-    return response
+    const headers = { cookie: cookies.header() }
+    return cookies.keep(await fetch(url.replace('localhost', '127.0.0.1'), { headers, redirect: 'manual' }))
   }
   const start = await visit(`${baseURL}/login`)
   const callback = await openPerson(server.origin).allow(start.headers.get('location') ?? '')

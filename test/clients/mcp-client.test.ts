@@ -1,16 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import {
-  auth,
-  Client,
-  ClientCredentialsProvider,
-  PrivateKeyJwtProvider,
-  StreamableHTTPClientTransport,
-  type OAuthClientProvider,
-} from '@modelcontextprotocol/client'
+import { auth, ClientCredentialsProvider, PrivateKeyJwtProvider } from '@modelcontextprotocol/client'
 import { registerKeyClient } from '../support/key-clients.ts'
 import { openMemoryProvider } from './memory-provider.ts'
-import { codeOf, linkOf, openOneOfThree, textOf, walkMcpLibrary, type McpLibrary, type McpMachine } from './mcp-walk.ts'
+import { callTool } from './mcp-client.ts'
+import { codeOf, linkOf, openOneOfThree, walkMcpLibrary, type McpLibrary, type McpMachine } from './mcp-walk.ts'
 
 const library: McpLibrary = {
   name: '@modelcontextprotocol/client 2.4',
@@ -55,14 +49,3 @@ test(`CA-01: ${library.name} calls a tool without a user, with a private key`, a
     assert.equal(await callTool(new PrivateKeyJwtProvider(options), resourceServer.url), '7')
   assert.equal(resourceServer.lastClaims()?.['scope'], 'notes:status')
 })
-
-async function callTool(authProvider: OAuthClientProvider, serverUrl: URL): Promise<string> {
-  const client = new Client({ name: 'walk', version: '1.0.0' })
-  const transport = new StreamableHTTPClientTransport(serverUrl, { authProvider })
-  try {
-    await client.connect(transport)
-    return textOf(await client.callTool({ name: 'count' }))
-  } finally {
-    await client.close()
-  }
-}

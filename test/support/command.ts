@@ -1,5 +1,6 @@
 import { PassThrough } from 'node:stream'
 import type { TestContext } from 'node:test'
+import type { Finding } from '../../src/admin/doctor/finding.ts'
 import { runCommandLine } from '../../src/cli/program.ts'
 import { openTerminal } from '../../src/cli/lib/terminal.ts'
 import { openTestServer, type TestServer } from './server.ts'
@@ -28,6 +29,13 @@ export async function command(words: readonly string[], options: CommandOptions 
 /** Runs one command that must succeed with `--json`; answers its document. */
 export async function commandJson<T>(words: readonly string[], options: CommandOptions = {}): Promise<T> {
   return documentOf(words, await command([...words, '--json'], options)) as T
+}
+
+/** What `doctor` says about a subject, over the store of `openServerForCommands`. It may fail. */
+export async function findingsAbout(subject: string): Promise<readonly (readonly [Finding['verdict'], string])[]> {
+  const { stdout } = await command(['doctor', '--json'])
+  const report = JSON.parse(stdout) as { readonly findings: readonly Finding[] }
+  return report.findings.filter(({ check }) => check === subject).map(({ verdict, message }) => [verdict, message])
 }
 
 let last: Promise<unknown> = Promise.resolve()

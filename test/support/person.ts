@@ -1,4 +1,5 @@
 import { EMAIL, formAction, hiddenFields, PASSWORD } from '../../tools/flow.ts'
+import { openCookieJar } from './cookie-jar.ts'
 
 /** A user at a browser without scripts: cookies, forms and redirects over real HTTP. */
 export interface Person {
@@ -19,21 +20,16 @@ export interface Shown {
 const REDIRECT_LIMIT = 5
 
 export function openPerson(issuer: string): Person {
-  const cookies = new Map<string, string>()
+  const cookies = openCookieJar()
 
   async function request(url: URL, form: Readonly<Record<string, string>> | undefined): Promise<Response> {
     const response = await fetch(url, {
       method: form === undefined ? 'GET' : 'POST',
       redirect: 'manual',
-      headers: { accept: 'text/html', cookie: [...cookies].map(([name, value]) => `${name}=${value}`).join('; ') },
+      headers: { accept: 'text/html', cookie: cookies.header() },
       ...(form === undefined ? {} : { body: new URLSearchParams(form) }),
     })
-    for (const line of response.headers.getSetCookie()) {
-      const [name = '', value = ''] = line.split(';', 1)[0]?.split('=', 2) ?? []
-      if (value === '') cookies.delete(name)
-      else cookies.set(name, value)
-    }
-    return response
+    return cookies.keep(response)
   }
 
   async function go(start: URL, form?: Readonly<Record<string, string>>): Promise<Shown> {

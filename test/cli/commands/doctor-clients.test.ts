@@ -1,29 +1,21 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Finding } from '../../../src/admin/doctor/finding.ts'
 import { setDomainRules } from '../../../src/admin/domains.ts'
 import type { EpochMs } from '../../../src/protocol/brand.ts'
 import { registerClient, requestToken, type RegisteredClient } from '../../../tools/flow.ts'
 import { WHOLE_FILE } from '../../support/authorize-answers.ts'
-import { command, commandJson, openServerForCommands, runHere } from '../../support/command.ts'
+import { commandJson, findingsAbout, openServerForCommands, runHere } from '../../support/command.ts'
 import { openPlace } from '../../support/process.ts'
 
 const HOUR_MS = 3_600_000
 const server = await openServerForCommands(WHOLE_FILE)
-
-/** What the doctor says about clients, over the store of the server. */
-async function findings(about = 'clients'): Promise<readonly (readonly [Finding['verdict'], string])[]> {
-  const { stdout } = await command(['doctor', '--json'])
-  const report = JSON.parse(stdout) as { readonly findings: readonly Finding[] }
-  return report.findings.filter(({ check }) => check === about).map(({ verdict, message }) => [verdict, message])
-}
 
 function use(client: RegisteredClient) {
   return requestToken(server, client, { grant_type: 'client_credentials' })
 }
 
 test('doctor says nothing about clients while there are none, or no database', async (t) => {
-  assert.deepEqual(await findings(), [])
+  assert.deepEqual(await findingsAbout('clients'), [])
   const { stdout } = await runHere(await openPlace(t), ['doctor', '--json'])
   assert.ok(!stdout.includes('"clients"'))
 })
@@ -40,7 +32,7 @@ test('doctor warns when so many clients registered that their pool is nearly ful
   ]
   for (const [ageHours, by, verdict, message] of rows) {
     await store.countRegistrations({ now: (now - ageHours * HOUR_MS) as EpochMs, by })
-    const [found, ...more] = await findings('registrations')
+    const [found, ...more] = await findingsAbout('registrations')
     assert.deepEqual([found?.[0], more], [verdict, []])
     assert.match(found?.[1] ?? '', message)
   }
@@ -54,17 +46,17 @@ test('doctor reports clients in use that could not come in again, by their ids',
   const made = await commandJson<RegisteredClient>(['client', 'create', '--name', 'Nightly'])
   for (const client of [blocked, ...registered, made]) await use(client)
   const open = 'Of the newest 5 clients, each that is in use could come in again, or has a blocked domain.'
-  assert.deepEqual(await findings(), [['ok', open]])
+  assert.deepEqual(await findingsAbout('clients'), [['ok', open]])
   await setDomainRules(server.context, ['*.bad.example'], { verdict: 'blocked', note: undefined })
   const stale = `Of the newest 5 clients, 1 in use have a blocked domain, and their tokens stay valid: ${blocked.client_id}.`
-  assert.deepEqual(await findings(), [
+  assert.deepEqual(await findingsAbout('clients'), [
     ['ok', open],
     ['warning', stale],
   ])
   process.env['GRANTOR_REGISTRATION'] = 'closed'
   const [one, other] = registered.toReversed().map(({ client_id }) => client_id)
   const late = `Of the newest 5 clients, 2 in use could not come in again, but stay usable: ${one}, ${other}.`
-  assert.deepEqual(await findings(), [
+  assert.deepEqual(await findingsAbout('clients'), [
     ['ok', late],
     ['warning', stale],
   ])

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
+import { alterLast } from '../support/alter.ts'
 import { rotateKeys } from '../../src/admin/keys.ts'
 import type { AuditEvent } from '../../src/ports/records/audit.ts'
 import type { EpochMs } from '../../src/protocol/brand.ts'
@@ -196,7 +197,7 @@ test('audit: a revoked grant and a revoked token are recorded with their client'
 test('audit: a wrong client secret is recorded, and an unknown client is not', async (t) => {
   const { server, client, told } = await openStage(t)
   await requestToken(server, { ...client, client_secret: 'gcs_wrong' }, { grant_type: 'client_credentials' })
-  const unknown = `${client.client_id.slice(0, -1)}${client.client_id.endsWith('A') ? 'B' : 'A'}`
+  const unknown = alterLast(client.client_id)
   await requestToken(server, { ...client, client_id: unknown }, { grant_type: 'client_credentials' })
   assert.deepEqual(await told(), [{ event: 'client.authentication-failed', clientId: client.client_id }])
 })

@@ -7,6 +7,7 @@ import { UsageError } from '../../../src/cli/lib/failure.ts'
 import { freePort } from '../../../tools/free-ports.ts'
 import { adminServerOf, type PeopledOrganization, type AdminServer } from '../../support/admin-server.ts'
 import { createAda } from '../../support/accounts.ts'
+import { alterLast } from '../../support/alter.ts'
 import { type Tokens } from '../../../tools/flow.ts'
 import type { TestServer } from '../../support/server.ts'
 import { command, commandJson, openServerForCommands } from '../../support/command.ts'
@@ -214,7 +215,7 @@ test('wrong, expired or revoked credentials are reported with advice', async () 
   for (const token of [
     expired.token,
     revoked.token,
-    `${write.slice(0, -1)}x`,
+    alterLast(write),
     'nonsense',
     tokens.access_token.replaceAll('.', '_'),
   ]) {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { alterLast } from '../../support/alter.ts'
 import type { Response as LightMyRequestResponse } from 'light-my-request'
 import { disableClient, verifyClient } from '../../../src/admin/clients.ts'
 import {
@@ -115,7 +116,7 @@ test('REG-23: the error is the same for the token of another client, a wrong tok
   const at = (id: string): string => `${server.origin}/v2/oauth/register?client_id=${id}`
   const wrong: readonly Asking[] = [
     { authorization: `Bearer ${String(other['registration_access_token'])}` },
-    { authorization: `Bearer ${token.slice(0, -1)}${token.endsWith('A') ? 'B' : 'A'}` },
+    { authorization: `Bearer ${alterLast(token)}` },
     { authorization: `Bearer ${client.client_secret}` },
     { authorization: 'Bearer x' },
     { uri: at(other.client_id) },

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { alterLast } from '../../support/alter.ts'
 import { authorizeUrl, locationOf, PlainBrowser, redeem, registerClient } from '../../../tools/flow.ts'
 import { identityKey } from '../../../src/protocol/provider-identity.ts'
 import type { ProviderId } from '../../../src/protocol/authentication.ts'
@@ -281,7 +282,7 @@ test('an answer is checked: the most time to remember, a sign-in that is too old
 
 test('an unknown, a made-up and an expired interaction, and one whose client is gone, are refused', async () => {
   const { interaction } = await startAtClient(server)
-  const made = interaction.slice(0, -1) + (interaction.endsWith('A') ? 'B' : 'A')
+  const made = alterLast(interaction)
   assert.equal((await application.show(made)).statusCode, 404)
   const { client, interaction: orphan } = await startAtClient(server)
   await store.disableClient({ id: client.client_id as never, now: server.clock.now() })

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { alterLast } from '../../support/alter.ts'
 import inject from 'light-my-request'
 import { createAdminApp, OPENAPI_PATH } from '../../../src/http/admin/app.ts'
 import type { PlainRoute } from '../../../src/http/admin/routes.ts'
@@ -61,7 +62,7 @@ test('ADM-10: credentials that are sent are checked on loopback as well, so that
   const host = '127.0.0.1:3001'
   const withToken = (sent: string) => ask({ ...bearer(sent).headers, host })
   assert.equal((await withToken(token)).statusCode, 200)
-  for (const wrong of ['x', `${token.slice(0, -1)}_`]) assert.equal((await withToken(wrong)).statusCode, 401, wrong)
+  for (const wrong of ['x', alterLast(token)]) assert.equal((await withToken(wrong)).statusCode, 401, wrong)
   for (const authorization of ['', 'Bearer', `Basic ${token}`])
     assert.equal((await ask({ authorization, host })).statusCode, 401, authorization)
   await stage.performByName('admin.revoke', { credential_id: id }, (await stage.issue('write')).token)

@@ -165,7 +165,7 @@ function findBlocked({ domains }: ClientPolicy, { document, metadata }: PolicyCl
 
 /** Whether the operator blocked the host of a URI. */
 export function isBlocked(domains: DomainRules, uri: string): boolean {
-  return hasDomain(uri) && domains.ofHost(new URL(uri).hostname) === 'blocked'
+  return !domains.isEmpty && hasDomain(uri) && domains.ofHost(new URL(uri).hostname) === 'blocked'
 }
 
 function findClosed(policy: ClientPolicy, { source, document, initialToken }: PolicyClient) {
@@ -197,7 +197,7 @@ function knownHost(
   { document, metadata: { redirectUris } }: PolicyClient,
   redirectUri: string | undefined,
 ): string | undefined {
-  if (document !== undefined && domains.ofDocument(document.url) !== 'trusted') return undefined
+  if (domains.isEmpty || (document !== undefined && domains.ofDocument(document.url) !== 'trusted')) return undefined
   const isKnown = (uri: string): boolean =>
     hasDomain(uri) ? domains.ofHost(new URL(uri).hostname) === 'trusted' : document !== undefined
   if (redirectUris.length === 0 || !redirectUris.every(isKnown)) return undefined

@@ -10,6 +10,8 @@ export interface DomainRule {
 
 /** The rules of the server. If several match, `blocked` wins over `trusted`. */
 export interface DomainRules {
+  /** Whether there are none, so that no URI needs to be parsed for them. */
+  readonly isEmpty: boolean
   /** The verdict about a host name in its ASCII form, without a port; undefined: no rule matches. */
   readonly ofHost: (host: string) => DomainVerdict | undefined
   /** The verdict about a client metadata document: that of its URL or of its host. */
@@ -35,6 +37,7 @@ export function openDomainRules(rules: readonly DomainRule[]): DomainRules {
     return found.find((verdict) => verdict === 'blocked') ?? found.find((verdict) => verdict !== undefined)
   }
   return {
+    isEmpty: rules.length === 0,
     ofHost: (host) => strictest(patternsOf(host)),
     ofDocument: (url) => strictest([url, ...patternsOf(new URL(url).hostname)]),
   }

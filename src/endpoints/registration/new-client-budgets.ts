@@ -2,7 +2,8 @@ import { SERVER_POOL } from '../../ports/budgets.ts'
 import type { Context } from '../../ports/context.ts'
 import { tooManyRequests } from '../../protocol/errors.ts'
 import type { ClientMetadata } from '../../protocol/client-metadata.ts'
-import { isLoopback, isPrivateUse } from '../../protocol/redirect-uri.ts'
+import { leadsToThisComputer } from '../../protocol/loopback.ts'
+import { isPrivateUse } from '../../protocol/redirect-uri.ts'
 
 type Needs = Pick<Context, 'budgets' | 'clock'>
 
@@ -41,6 +42,6 @@ export function takeNewClient(
 }
 
 function redirectHosts(redirectUris: readonly string[]): readonly string[] {
-  const web = redirectUris.filter((uri) => !isLoopback(uri) && !isPrivateUse(uri))
-  return [...new Set(web.map((uri) => new URL(uri).hostname))]
+  const hosts = redirectUris.filter((uri) => !isPrivateUse(uri)).map((uri) => new URL(uri).hostname)
+  return [...new Set(hosts.filter((host) => !leadsToThisComputer(host)))]
 }

@@ -4,6 +4,7 @@ import type { SignInOffer } from '../../ports/pages.ts'
 import type { IdentityRecord, ProviderRecord } from '../../ports/records/provider.ts'
 import type { UserRecord } from '../../ports/records/user.ts'
 import { enabledProviders, findRequiredProvider, providersFor } from '../../principals/providers.ts'
+import { APPLICATION } from '../../protocol/authentication.ts'
 import type { EpochMs } from '../../protocol/brand.ts'
 import { PATHS, pageAddress } from '../paths.ts'
 import type { SignInTarget } from './target.ts'
@@ -99,11 +100,12 @@ function ownPassword(
   return [{ kind: 'password', isSet: passwordHash !== undefined, username: email }]
 }
 
-/** The identities of a user, and then the providers where the user has none. */
+/** The identities of a user at providers, and then the providers where the user has none. */
 function ownIdentities(context: Context, input: OwnerInput): readonly OwnMethod[] {
   const { user, providers, identities } = input
   const now = context.clock()
-  const own = identities.map((identity): OwnMethod => {
+  const atProviders = identities.filter(({ providerId }) => providerId !== APPLICATION)
+  const own = atProviders.map((identity): OwnMethod => {
     const provider = providers.find(({ id }) => id === identity.providerId)
     return {
       kind: 'identity',
@@ -127,9 +129,13 @@ function ownIdentities(context: Context, input: OwnerInput): readonly OwnMethod[
   ]
 }
 
-/** Another method must remain. A provider that the operator requires for the address of the user stays. */
+/**
+ * Another method must remain. A provider that the operator requires for the address of the user stays. The identity at the operator's
+ * application stays too: without it, the next sign-in there would make another account.
+ */
 export function isRemovable(context: Context, input: OwnerInput, { key, providerId }: IdentityRecord): boolean {
   const { user, providers, identities } = input
+  if (providerId === APPLICATION) return false
   if (findRequiredProvider(providers, user.email)?.id === providerId) return false
   const enabled = new Set(enabledProviders(providers).map(({ id }) => id))
   const isOther = (one: IdentityRecord): boolean => one.key !== key && enabled.has(one.providerId)

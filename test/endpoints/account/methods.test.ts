@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { createLink } from '../../../src/admin/links.ts'
 import { EMAIL, PASSWORD, PlainBrowser } from '../../../tools/flow.ts'
 import { createAccount, createAda } from '../../support/accounts.ts'
+import { APPLICATION_URL, leave, openApplication } from '../../support/application.ts'
 import { addProvider, leadsTo, signInAt } from '../../support/providers.ts'
 import { openTestServer } from '../../support/server.ts'
 import { assertStoreUnchanged } from '../../support/store-dump.ts'
@@ -59,6 +60,24 @@ test('a user with a password removes the only provider, unless passwords are off
     assert.equal(scene.rows('identities').length, passwords === 'off' ? 1 : 0)
     await here.close()
   }
+})
+
+test('a user neither sees nor removes the identity at the operator’s application', async (t) => {
+  const { server, host, rows } = await openScene(t, {}, { env: { GRANTOR_DELEGATE_URL: APPLICATION_URL } })
+  const application = await openApplication(server)
+  const owner = openOwner(server)
+  const interaction = await leave(owner.browser, '/account/security')
+  await owner.browser.get(await application.signIn(interaction, { decision: 'ask' }))
+  const left = await owner.submit(await owner.open('/account/security'), 'provider')
+  await owner.browser.get(host.approve(leadsTo(left), { sub: 'ada' }))
+  const page = await owner.open('/account/security')
+  assert.match(page.body, /Acme ID/)
+  assert.doesNotMatch(page.body, /delegate/)
+  const identity = rows('identities').find((row) => row['provider_id'] === 'delegate')
+  const csrf = formsOf(await owner.open('/account'))[0]?.hidden['csrf'] ?? ''
+  const fields = { csrf, identity: String(identity?.['identity_key']) }
+  const answer = await assertStoreUnchanged(server, () => owner.browser.post('/account/security', fields))
+  assert.equal(answer.statusCode, 200)
 })
 
 test('ACC-06: another user’s identity, an unknown and a malformed one are not removed, with the same answer', async (t) => {

@@ -8,7 +8,7 @@ import { isLiveSince } from '../../principals/invalid-principal.ts'
 import { findRequiredProvider, providersFor } from '../../principals/providers.ts'
 import { mintOrderedId } from '../../protocol/ids.ts'
 import { isCrossSite, openBrowser } from '../authorization/interaction.ts'
-import { viewAccount } from '../authorization/session.ts'
+import { findSignedIn, viewAccount } from '../authorization/session.ts'
 import { errorPage } from '../error-page.ts'
 import { PATHS, pageAddress } from '../paths.ts'
 import { findAddress, leave } from '../sign-in/provider/depart.ts'
@@ -70,7 +70,12 @@ async function findOpenLink(context: Context, { params }: Request): Promise<Open
 }
 
 /** Sends the browser to a provider, whose account becomes a sign-in method of the link's user. The link is used up at the return. */
-async function acceptAtProvider(context: Context, request: Request, { user }: OpenLink, id: string): Promise<Reply> {
+async function acceptAtProvider(
+  context: Context,
+  request: Request,
+  { link, user }: OpenLink,
+  id: string,
+): Promise<Reply> {
   const provider = providersFor(await context.providers(), user.email).find((one) => one.id === id)
   if (provider === undefined) return errorPage('request-malformed')
   const known = openBrowser(context, request)
@@ -78,8 +83,9 @@ async function acceptAtProvider(context: Context, request: Request, { user }: Op
   const fresh = context.secrets.mint('browser', mintOrderedId(now, context.random), context.random)
   const browserHash = known ?? fresh.hash
   const target = { purpose: 'account', page: 'overview', browserHash, uiLocales: request.uiLocales } as const
-  const purpose = { kind: 'link', userId: user.id } as const
-  const location = await findAddress(context, request, { provider, target, purpose, email: user.email })
+  const purpose = { kind: 'link', userId: user.id, hash: link.hash } as const
+  const signedIn = await findSignedIn(context, request.cookies)
+  const location = await findAddress(context, { provider, target, purpose, email: user.email, signedIn })
   if (location === undefined) return errorPage('provider-failed')
   return leave(provider, location, known === undefined ? { browser: fresh } : undefined)
 }

@@ -35,8 +35,14 @@ async function addProvider(context: Context, request: Request, owner: SignedIn, 
   if (provider === undefined || browserHash === undefined) return errorPage('request-malformed')
   if (!(await isWithinLimit(context, owner))) return errorPage('too-many-requests')
   const target = { purpose: 'account', page: 'security', browserHash, uiLocales: request.uiLocales } as const
-  const departure = { provider, target, purpose: { kind: 'connect' }, email: owner.user.email } as const
-  const location = await findAddress(context, request, departure)
+  const departure = {
+    provider,
+    target,
+    purpose: { kind: 'connect' },
+    email: owner.user.email,
+    signedIn: owner,
+  } as const
+  const location = await findAddress(context, departure)
   return location === undefined ? errorPage('provider-failed') : leave(provider, location)
 }
 

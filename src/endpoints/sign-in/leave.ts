@@ -4,9 +4,8 @@ import type { InteractionRecord } from '../../ports/records/interaction.ts'
 import { after, type EpochMs } from '../../protocol/brand.ts'
 import { mintInteractionId } from '../../protocol/ids.ts'
 import { applicationAddress } from '../../protocol/interaction.ts'
-import { findSignedIn } from '../authorization/session.ts'
 import { errorPage } from '../error-page.ts'
-import { findOpenTarget, keyIn, keyOf, type SignInTarget } from './target.ts'
+import { findConfirming, findOpenTarget, keyIn, keyOf, type SignInTarget } from './target.ts'
 
 /**
  * Redirects the browser to the application that signs users in. The address has a credential of this interaction alone, which is
@@ -20,7 +19,7 @@ export async function leaveForApplication(context: Context, request: Request): P
   if (delegate === undefined) return errorPage('not-found')
   const target = await findOpenTarget(context, request, keyIn(request))
   if ('kind' in target) return target
-  const isConfirmation = target.purpose === 'account' && (await findSignedIn(context, request.cookies)) !== undefined
+  const isConfirmation = (await findConfirming(context, request, target)) !== undefined
   const id = mintInteractionId(now, context.random)
   const { token, hash } = context.secrets.mint('interaction', id, context.random)
   await context.store.startInteraction({

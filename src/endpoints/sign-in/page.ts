@@ -4,17 +4,16 @@ import type { SignInProblem } from '../../ports/pages.ts'
 import type { ProviderRecord } from '../../ports/records/provider.ts'
 import { enabledProviders, findRequiredProvider } from '../../principals/providers.ts'
 import { formTarget, viewClient } from '../authorization/client-view.ts'
-import { findSignedIn } from '../authorization/session.ts'
 import { downProblem, findAddress, SIGN_IN } from './provider/depart.ts'
 import { PROOF_FIELD, type OpenProof } from './provider/proof.ts'
 import { leaveAddress, SIGN_IN_METHODS } from './methods.ts'
-import { clientOf, findOpenTarget, hiddenFields, keyIn, type SignInTarget } from './target.ts'
+import { clientOf, findConfirming, findOpenTarget, hiddenFields, keyIn, type SignInTarget } from './target.ts'
 
 /** Shows the sign-in page for the authorization or the account page in the query (decision 0022), or goes straight to a provider. */
 export async function showSignIn(context: Context, request: Request): Promise<Reply> {
   const target = await findOpenTarget(context, request, keyIn(request))
   if ('kind' in target) return target
-  const signedIn = target.purpose === 'account' ? await findSignedIn(context, request.cookies) : undefined
+  const signedIn = await findConfirming(context, request, target)
   const hint = target.purpose === 'account' ? signedIn?.user.email : target.authorization.loginHint
   const shown = { email: hint ?? '', isConfirmation: signedIn !== undefined, problem: undefined }
   // From a page of this server the user follows a link: a form there may lead only to this server (CSP `form-action`).
@@ -22,7 +21,7 @@ export async function showSignIn(context: Context, request: Request): Promise<Re
   if (away !== undefined) return { kind: 'redirect', location: away }
   const provider = findOnlyProvider(context, await context.providers(), hint)
   if (provider === undefined) return signInPage(context, target, shown)
-  const location = await findAddress(context, request, { provider, target, purpose: SIGN_IN, email: hint })
+  const location = await findAddress(context, { provider, target, purpose: SIGN_IN, email: hint, signedIn })
   return location === undefined
     ? signInPage(context, target, { ...shown, problem: downProblem(provider) })
     : { kind: 'redirect', location }

@@ -12,7 +12,7 @@ import {
   type Interaction,
 } from '../authorization/interaction.ts'
 import { nextStep, takeStep, type ConsentAnswer } from '../authorization/next-step.ts'
-import type { SignedIn } from '../authorization/session.ts'
+import { findSignedIn, type SignedIn } from '../authorization/session.ts'
 import { errorPage } from '../error-page.ts'
 import { accountPath, pageAddress } from '../paths.ts'
 
@@ -69,7 +69,7 @@ export async function findOpenTarget(
   return target.authorization.status.kind === 'pending' ? target : errorPage('already-completed')
 }
 
-/** The same for a form of the sign-in page. Returns an error page also if the form was not made for the target in this browser. */
+/** Finds the target of a form of the sign-in page. Returns an error page also if the form was not made for the target in this browser. */
 export async function findSubmittedTarget(context: Context, request: Request): Promise<SignInTarget | Reply> {
   if (isCrossSite(request)) return errorPage('forged')
   const target = await findTarget(context, request, keyIn(request))
@@ -84,8 +84,14 @@ export function hiddenFields({ secrets }: Pick<Context, 'secrets'>, target: Sign
   return target.purpose === 'account' ? { page: target.page, csrf } : { authorization: target.authorization.id, csrf }
 }
 
-/** The target of a user whom no client sent: an account page. */
-export type AccountTarget = Extract<SignInTarget, { readonly purpose: 'account' }>
+/** Finds the user who is signed in already, and confirms the own identity for an account page. undefined: the user signs in. */
+export async function findConfirming(
+  context: Context,
+  request: Request,
+  { purpose }: SignInTarget,
+): Promise<SignedIn | undefined> {
+  return purpose === 'account' ? findSignedIn(context, request.cookies) : undefined
+}
 
 function csrfParts(target: SignInTarget): readonly string[] {
   return ['sign-in', keyOf(target), target.browserHash]

@@ -2,7 +2,7 @@ import type { Context } from '../../../ports/context.ts'
 import type { Reply, Request } from '../../../ports/message.ts'
 import { enabledProviders } from '../../../principals/providers.ts'
 import { signInPage } from '../page.ts'
-import { findSubmittedTarget } from '../target.ts'
+import { findConfirming, findSubmittedTarget } from '../target.ts'
 import { downProblem, findAddress, leave, SIGN_IN, type Departure } from './depart.ts'
 import { findProof, PROOF_FIELD, type OpenProof } from './proof.ts'
 
@@ -16,7 +16,10 @@ export async function signInAtProvider(context: Context, request: Request): Prom
     return signInPage(context, target, { email: '', isConfirmation: false, problem: { kind: 'method-off' } })
   }
   const proof = await findProof(context, request.params.get(PROOF_FIELD), target.browserHash)
-  const purpose = proof === undefined ? SIGN_IN : ({ kind: 'proof', userId: proof.proof.identity.userId } as const)
+  const purpose =
+    proof === undefined
+      ? SIGN_IN
+      : ({ kind: 'proof', userId: proof.proof.identity.userId, hash: proof.proof.hash } as const)
   const email = target.purpose === 'authorization' ? target.authorization.loginHint : undefined
   return goToProvider(context, request, { provider, target, purpose, email }, proof)
 }
@@ -25,14 +28,15 @@ export async function signInAtProvider(context: Context, request: Request): Prom
 export async function goToProvider(
   context: Context,
   request: Request,
-  departure: Departure,
+  departure: Omit<Departure, 'signedIn'>,
   proof: OpenProof | undefined,
 ): Promise<Reply> {
   const { provider, target, email = '' } = departure
   const shown = { email, isConfirmation: false, proof }
   if (provider.disabledAt !== undefined)
     return signInPage(context, target, { ...shown, problem: { kind: 'method-off' } })
-  const location = await findAddress(context, request, departure)
+  const signedIn = await findConfirming(context, request, target)
+  const location = await findAddress(context, { ...departure, signedIn })
   if (location !== undefined) return leave(provider, location)
   return signInPage(context, target, { ...shown, problem: downProblem(provider) })
 }

@@ -5,7 +5,7 @@ import type { ProviderRecord } from '../../../ports/records/provider.ts'
 import type { UserRecord } from '../../../ports/records/user.ts'
 import type { UpstreamFailure } from '../../../ports/upstream.ts'
 import { parseProviderId } from '../../../protocol/provider.ts'
-import { judgeIdentity, type ProviderIdentity } from '../../../protocol/provider-identity.ts'
+import { identityKey, judgeIdentity, type ProviderIdentity } from '../../../protocol/provider-identity.ts'
 import { findSignedIn } from '../../authorization/session.ts'
 import { errorPage } from '../../error-page.ts'
 import { PATHS, pageAddress } from '../../paths.ts'
@@ -75,9 +75,10 @@ async function arrive(
 ): Promise<Reply> {
   const { provider, target, state } = returned
   const signedIn = state.purpose.kind === 'connect' ? await findSignedIn(context, request.cookies) : undefined
-  const { purpose, credential } = state
-  const arrival = { provider, identity, purpose, credential, browserHash: target.browserHash }
-  const resolution = await resolveIdentity(context, { ...arrival, session: signedIn?.session })
+  const { purpose } = state
+  const key = identityKey({ id: provider.id, ...provider.settings }, identity.subject)
+  const arrival = { provider, identity, key, purpose, browserHash: target.browserHash, signedIn }
+  const resolution = await resolveIdentity(context, arrival)
   switch (resolution.kind) {
     case 'user':
       return signIn(context, request, returned, resolution.user)
@@ -99,9 +100,9 @@ async function arrive(
 
 async function signIn(context: Context, request: Request, returned: Return, user: UserRecord): Promise<Reply> {
   const { provider, target, state } = returned
-  const { purpose, credential } = state
+  const { purpose } = state
   const proof = purpose.kind === 'proof' ? await context.store.findIdentityProof(purpose.userId) : undefined
-  const isProven = proof !== undefined && proof.hash === credential && proof.identity.userId === user.id
+  const isProven = purpose.kind === 'proof' && proof?.hash === purpose.hash && proof.identity.userId === user.id
   const isLinked = isProven && (await linkProven(context, proof))
   // A person whom the required provider has authenticated connects it by a method from before the rule.
   const mayBeElsewhere =

@@ -1,7 +1,7 @@
 import type { Context } from '../../../ports/context.ts'
-import type { CookieChanges, Reply, Request } from '../../../ports/message.ts'
+import type { CookieChanges, Reply } from '../../../ports/message.ts'
 import type { ProviderRecord } from '../../../ports/records/provider.ts'
-import { findSignedIn } from '../../authorization/session.ts'
+import type { SignedIn } from '../../authorization/session.ts'
 import { keyOf, type SignInTarget } from '../target.ts'
 import { mintState, type ProviderPurpose } from './state.ts'
 
@@ -12,6 +12,8 @@ export interface Departure {
   readonly purpose: ProviderPurpose
   /** The address that the person typed, or that the client or the session named. */
   readonly email: string | undefined
+  /** The user of the browser, who adds a sign-in method or confirms the own identity for an account page. */
+  readonly signedIn: SignedIn | undefined
 }
 
 /** To sign in, and nothing else. */
@@ -38,25 +40,19 @@ export function leave({ settings: { name } }: ProviderRecord, uri: string, cooki
 /** The address at the provider; undefined: the provider does not answer. */
 export async function findAddress(
   context: Context,
-  request: Request,
-  { provider, target, purpose, email }: Departure,
+  { provider, target, purpose, email, signedIn }: Departure,
 ): Promise<string | undefined> {
   const { browserHash } = target
-  const binding = await mintState(context, request, provider, { purpose, targetKey: keyOf(target), browserHash })
+  const binding = mintState(context, provider, { purpose, targetKey: keyOf(target), browserHash, signedIn })
   const begun = await context.upstream.begin(provider, {
     ...binding,
-    mustSignIn: await mustSignIn(context, request, target),
+    // The provider must not answer from its own session if the client asks for a new sign-in, or the user confirms the own identity.
+    mustSignIn: target.purpose === 'authorization' ? target.authorization.mustSignIn : signedIn !== undefined,
     loginHint: email,
   })
   if (begun.kind === 'ready') return begun.location
   reportFailure(context, provider, begun.reason)
   return undefined
-}
-
-/** The provider must not answer from its own session if the client asks for a new sign-in, or the user confirms the own identity. */
-async function mustSignIn(context: Context, request: Request, target: SignInTarget): Promise<boolean> {
-  if (target.purpose === 'authorization') return target.authorization.mustSignIn
-  return (await findSignedIn(context, request.cookies)) !== undefined
 }
 
 /** Reports a failure that the operator may want to look into. */

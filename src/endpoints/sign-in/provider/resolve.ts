@@ -1,14 +1,15 @@
 import type { Context } from '../../../ports/context.ts'
 import type { LinkingReason } from '../../../ports/identity-operations.ts'
 import type { IdentityRecord, ProviderRecord } from '../../../ports/records/provider.ts'
-import type { SessionRecord, UserRecord } from '../../../ports/records/user.ts'
+import type { UserRecord } from '../../../ports/records/user.ts'
 import { newUser } from '../../../principals/new-user.ts'
 import { findRequiredProvider } from '../../../principals/providers.ts'
 import { after, type EpochMs } from '../../../protocol/brand.ts'
 import type { UserId } from '../../../protocol/ids.ts'
 import { mintIdentityProof } from '../../../protocol/link.ts'
-import { identityKey, type ProviderIdentity } from '../../../protocol/provider-identity.ts'
+import type { IdentityKey, ProviderIdentity } from '../../../protocol/provider-identity.ts'
 import type { SecretHash } from '../../../protocol/secrets.ts'
+import type { SignedIn } from '../../authorization/session.ts'
 import type { OpenProof } from './proof.ts'
 import type { ProviderPurpose } from './state.ts'
 
@@ -16,12 +17,11 @@ import type { ProviderPurpose } from './state.ts'
 export interface Arrival {
   readonly provider: ProviderRecord
   readonly identity: ProviderIdentity
+  readonly key: IdentityKey
   readonly purpose: ProviderPurpose
   readonly browserHash: SecretHash
-  /** The hash of the link that the person accepts. */
-  readonly credential: SecretHash | undefined
-  /** The session of the browser, for a person who adds a sign-in method. */
-  readonly session: SessionRecord | undefined
+  /** The user of the browser, for a person who adds a sign-in method. */
+  readonly signedIn: SignedIn | undefined
 }
 
 /** Whose account it is. */
@@ -71,13 +71,16 @@ const PROOF_MS = 10 * 60 * 1000
  * An account whose address requires another provider is neither linked nor created by rules 3 to 9 (UP-19).
  */
 export async function resolveIdentity(context: Needs, arrival: Arrival): Promise<Resolution> {
-  const { provider, identity, purpose } = arrival
+  const { provider, identity, key, purpose } = arrival
   const { store } = context
-  const known = await store.findIdentity(identityKey({ id: provider.id, ...provider.settings }, identity.subject))
+  const known = await store.findIdentity(key)
   const isAdding = purpose.kind === 'connect' || purpose.kind === 'link'
   if (known !== undefined && isAdding) return { kind: 'refused', reason: 'identity-taken' }
   if (known !== undefined) return useKnown(context, known, identity)
-  if (purpose.kind === 'link') return acceptLink(context, arrival, purpose.userId)
+  if (purpose.kind === 'link') {
+    const account = await store.findUser(purpose.userId)
+    return linkTo(context, arrival, account, { kind: 'link', hash: purpose.hash })
+  }
   if (purpose.kind === 'connect') return connect(context, arrival)
   const email = identity.isEmailTrusted ? identity.email : undefined
   if (await isRequiredElsewhere(context, provider, email)) return { kind: 'refused', reason: 'no-account' }
@@ -107,16 +110,10 @@ export async function isRequiredElsewhere(
   return required !== undefined && required.id !== id
 }
 
-async function acceptLink(context: Needs, arrival: Arrival, userId: UserId): Promise<Resolution> {
-  const { credential: hash } = arrival
-  if (hash === undefined) return { kind: 'refused', reason: 'account-refused' }
-  return linkTo(context, arrival, userId, { kind: 'link', hash })
-}
-
 async function connect(context: Needs, arrival: Arrival): Promise<Resolution> {
-  const { session } = arrival
-  if (session === undefined) return { kind: 'refused', reason: 'account-refused' }
-  const linked = await linkTo(context, arrival, session.userId, { kind: 'session', id: session.id })
+  const { signedIn } = arrival
+  if (signedIn === undefined) return { kind: 'refused', reason: 'account-refused' }
+  const linked = await linkTo(context, arrival, signedIn.user, { kind: 'session', id: signedIn.session.id })
   return linked.kind === 'user' ? { kind: 'connected' } : linked
 }
 
@@ -132,23 +129,27 @@ async function resolveByAddress(
   if (others.some(({ providerId }) => providerId === provider.id)) return { kind: 'refused', reason: 'no-account' }
   const isUnused = account.emailVerifiedAt === undefined && account.firstSignedInAt === 0
   if (identity.isWithinDomains && isUnused) {
-    return linkTo(context, arrival, account.id, { kind: 'unused', email })
+    return linkTo(context, arrival, account, { kind: 'unused', email })
   }
   const mayLink = provider.settings.link === 'verified-email' && account.emailVerifiedAt !== undefined
-  if (identity.isWithinDomains && mayLink) return linkTo(context, arrival, account.id, { kind: 'address', email })
+  if (identity.isWithinDomains && mayLink) return linkTo(context, arrival, account, { kind: 'address', email })
   return askForProof(context, arrival, account.id)
 }
 
-async function linkTo(context: Needs, arrival: Arrival, userId: UserId, reason: LinkingReason): Promise<Resolution> {
-  const account = await context.store.findUser(userId)
-  if (await isRequiredElsewhere(context, arrival.provider, account?.email)) {
+async function linkTo(
+  context: Needs,
+  arrival: Arrival,
+  account: UserRecord | undefined,
+  reason: LinkingReason,
+): Promise<Resolution> {
+  if (account === undefined || (await isRequiredElsewhere(context, arrival.provider, account.email))) {
     return { kind: 'refused', reason: 'account-refused' }
   }
   const now = context.clockCheck.now()
-  const outcome = await context.store.linkIdentity({ identity: recordOf(arrival, userId, now), reason, now })
+  const outcome = await context.store.linkIdentity({ identity: recordOf(arrival, account.id, now), reason, now })
   if (outcome === 'taken') return { kind: 'refused', reason: 'identity-taken' }
   if (outcome === 'provider-off') return { kind: 'refused', reason: 'provider-off' }
-  const user = outcome === 'linked' ? await context.store.findUser(userId) : undefined
+  const user = outcome === 'linked' ? await context.store.findUser(account.id) : undefined
   return user === undefined ? { kind: 'refused', reason: 'account-refused' } : { kind: 'user', user }
 }
 
@@ -188,9 +189,9 @@ async function provision(context: Needs, arrival: Arrival): Promise<Resolution> 
   }
 }
 
-function recordOf({ provider, identity }: Arrival, userId: UserId, now: EpochMs): IdentityRecord {
+function recordOf({ provider, identity, key }: Arrival, userId: UserId, now: EpochMs): IdentityRecord {
   return {
-    key: identityKey({ id: provider.id, ...provider.settings }, identity.subject),
+    key,
     userId,
     providerId: provider.id,
     subject: identity.subject,

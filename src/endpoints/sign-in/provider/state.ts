@@ -10,7 +10,7 @@ import { parseJson } from '../../../protocol/json.ts'
 import { providerRedirectUri } from '../../../protocol/provider.ts'
 import type { SecretHash } from '../../../protocol/secrets.ts'
 import { openBrowser } from '../../authorization/interaction.ts'
-import { findSignedIn } from '../../authorization/session.ts'
+import { findSignedIn, type SignedIn } from '../../authorization/session.ts'
 import { errorPage } from '../../error-page.ts'
 import type { TargetKey } from '../target.ts'
 
@@ -24,15 +24,18 @@ import type { TargetKey } from '../target.ts'
  */
 export type ProviderPurpose =
   | { readonly kind: 'sign-in' | 'connect' }
-  | { readonly kind: 'link' | 'proof'; readonly userId: UserId }
+  | {
+      readonly kind: 'link' | 'proof'
+      readonly userId: UserId
+      /** The link or the proof that the person presented. One that replaces it meanwhile does not count (threats.md UP-04). */
+      readonly hash: SecretHash
+    }
 
 /** What the state of a callback says. */
 export interface ProviderState {
   readonly purpose: ProviderPurpose
   readonly targetKey: TargetKey
   readonly binding: UpstreamBinding
-  /** The hash of the link or the proof that the purpose depends on. One that replaces it meanwhile does not count (threats.md UP-04). */
-  readonly credential: SecretHash | undefined
   /** Uses the state up. false: it was used before. */
   readonly use: () => Promise<boolean>
 }
@@ -52,13 +55,17 @@ type Members = readonly [EpochMs, ProviderPurpose['kind'], string, TargetKey, st
  * comes back. It is bound to the provider, to the browser, and to what the purpose depends on: the session that adds a method, the
  * link, or the proof. So a link that was only opened, or a session of another user, changes nothing (threats.md UP-04, UP-11).
  */
-export async function mintState(
+export function mintState(
   context: Needs,
-  request: Pick<Request, 'cookies'>,
   provider: ProviderRecord,
-  sought: { readonly purpose: ProviderPurpose; readonly targetKey: TargetKey; readonly browserHash: SecretHash },
-): Promise<UpstreamBinding> {
-  const { purpose, targetKey, browserHash } = sought
+  sought: {
+    readonly purpose: ProviderPurpose
+    readonly targetKey: TargetKey
+    readonly browserHash: SecretHash
+    readonly signedIn: SignedIn | undefined
+  },
+): UpstreamBinding {
+  const { purpose, targetKey, browserHash, signedIn } = sought
   const { random, secrets, clockCheck } = context
   const members: Members = [
     clockCheck.now(),
@@ -66,10 +73,7 @@ export async function mintState(
     'userId' in purpose ? purpose.userId : '',
     targetKey,
     secrets.digest('upstream', ['browser', browserHash]),
-    secrets.digest('upstream', [
-      'basis',
-      ...(await basisOf(context, request, purpose, await credentialOf(context, purpose))),
-    ]),
+    secrets.digest('upstream', ['basis', ...basisOf(purpose, signedIn)]),
     random(16).toString('base64url'),
   ]
   const payload = Buffer.from(JSON.stringify(members)).toString('base64url')
@@ -98,16 +102,16 @@ export async function openState(
   const now = context.clockCheck.now()
   const expiresAt = after(madeAt, settings.lifetimes.authorization * 1000)
   if (expiresAt <= now || isFromFuture(madeAt, now)) return errorPage('expired')
-  const purpose = purposeOf(kind, parseUserId(user))
-  const credential = await credentialOf(context, purpose)
-  const basis = await basisOf(context, request, purpose, credential)
+  const purpose = await findPurpose(context, kind, parseUserId(user))
+  if (purpose === undefined) return errorPage(GONE[kind])
+  const signedIn = kind === 'connect' ? await findSignedIn(context, request.cookies) : undefined
+  const basis = basisOf(purpose, signedIn)
   if (!secrets.digestMatches('upstream', ['basis', ...basis], basisDigest)) return errorPage(GONE[kind])
   const digest = secrets.digest('upstream', ['used', payload])
   return {
     purpose,
     targetKey,
     binding: bindingOf(context, provider, text),
-    credential,
     use: async () => (await context.store.consumeOnce([{ digest, expiresAt }])) === 'fresh',
   }
 }
@@ -120,9 +124,16 @@ const GONE = {
   proof: 'expired',
 } as const satisfies Readonly<Record<ProviderPurpose['kind'], ErrorProblem>>
 
-function purposeOf(kind: ProviderPurpose['kind'], userId: UserId | undefined): ProviderPurpose {
-  if (kind === 'sign-in' || kind === 'connect' || userId === undefined) return { kind } as ProviderPurpose
-  return { kind, userId }
+/** The purpose, with the link or the proof that is stored now; undefined: there is none. */
+async function findPurpose(
+  { store }: Needs,
+  kind: ProviderPurpose['kind'],
+  userId: UserId | undefined,
+): Promise<ProviderPurpose | undefined> {
+  if (kind === 'sign-in' || kind === 'connect') return { kind }
+  if (userId === undefined) return undefined
+  const stored = kind === 'link' ? await store.findLink(userId) : await store.findIdentityProof(userId)
+  return stored === undefined ? undefined : { kind, userId, hash: stored.hash }
 }
 
 /** The verifier and the nonce are derived, so nobody who sees the state knows them. */
@@ -139,34 +150,15 @@ function sealOf({ secrets }: Needs, { id }: ProviderRecord, payload: string): st
   return secrets.digest('upstream', ['seal', id, payload])
 }
 
-/** What the purpose depends on, as it is now. */
-async function basisOf(
-  context: Needs,
-  request: Pick<Request, 'cookies'>,
-  purpose: ProviderPurpose,
-  credential: SecretHash | undefined,
-): Promise<readonly string[]> {
+/** What the purpose depends on. */
+function basisOf(purpose: ProviderPurpose, signedIn: SignedIn | undefined): readonly string[] {
   switch (purpose.kind) {
     case 'sign-in':
       return []
-    case 'connect': {
-      const signedIn = await findSignedIn(context, request.cookies)
-      return signedIn === undefined ? [] : [signedIn.user.id, signedIn.session.rootId]
-    }
-    case 'link':
-    case 'proof':
-      return [credential ?? '']
-  }
-}
-
-async function credentialOf({ store }: Needs, purpose: ProviderPurpose): Promise<SecretHash | undefined> {
-  switch (purpose.kind) {
-    case 'sign-in':
     case 'connect':
-      return undefined
+      return signedIn === undefined ? [] : [signedIn.user.id, signedIn.session.rootId]
     case 'link':
-      return (await store.findLink(purpose.userId))?.hash
     case 'proof':
-      return (await store.findIdentityProof(purpose.userId))?.hash
+      return [purpose.hash]
   }
 }

@@ -1,9 +1,9 @@
 import type { Context } from '../ports/context.ts'
 import type { AuditEvent, AuditLinkRecord } from '../ports/records/audit.ts'
+import { readEvents } from '../principals/audit-events.ts'
 import type { EpochMs } from '../protocol/brand.ts'
 import type { ClientId, OrganizationId, UserId } from '../protocol/ids.ts'
 import { currentEventName } from '../protocol/event-names.ts'
-import { parseJson } from '../protocol/json.ts'
 import { AdminError } from './admin-error.ts'
 import { requireLimit, type Listed, type PageRequest } from './page.ts'
 
@@ -72,16 +72,10 @@ export async function listAudit(
 }
 
 /** The events of a link before an index, newest first. */
-function entriesOf({ id, recordedAt, events }: AuditLinkRecord, end: number | undefined): readonly AuditEntry[] {
-  const entries = readEvents(events).map((event, place) => ({ ...event, id: `${id}-${place}`, recordedAt }))
+function entriesOf(link: AuditLinkRecord, end: number | undefined): readonly AuditEntry[] {
+  const { id, recordedAt } = link
+  const entries = readEvents(link).map((event, place) => ({ ...event, id: `${id}-${place}`, recordedAt }))
   return entries.slice(0, end).toReversed()
-}
-
-/** Parses the events of a link, also of a link that was changed. `verifyAudit` reports changes. */
-function readEvents(text: string): readonly AuditEvent[] {
-  const events = parseJson(text)
-  const isValid = Array.isArray(events) && events.every((one) => typeof (one as AuditEvent | null)?.event === 'string')
-  return isValid ? (events as readonly AuditEvent[]) : [{ event: 'audit.unreadable' }]
 }
 
 function fits(entry: AuditEntry, filter: AuditFilter): boolean {

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import type { Context } from '../ports/context.ts'
 import { viewDestination } from '../principals/destination.ts'
 import { describeAccess } from '../principals/requested-access.ts'
-import { identifierOf } from '../protocol/client-identifier.ts'
+import { documentHostOf, identifierOf } from '../protocol/client-identifier.ts'
 import { REJECTIONS, SUBJECT_FORM, type AcceptedSignIn } from '../protocol/interaction.ts'
 import { revokeTokensOfSubject } from './subjects.ts'
 import { EMAIL, ISO, ISO_OR_NULL, iso, isoOrNull, NAME, ORGANIZATION_ID, SCOPE, TIME } from './fields.ts'
@@ -209,7 +209,7 @@ function describeClient({
     client_name: client.metadata.descriptive.client_name ?? null,
     trust_level: rights.trust.level,
     registered_at: new Date(client.issuedAt * 1000).toISOString(),
-    document_host: client.document === undefined ? null : new URL(client.document.url).host,
+    document_host: documentHostOf(client) ?? null,
     destination: {
       kind: destination.kind,
       host: 'host' in destination ? destination.host : null,

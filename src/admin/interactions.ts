@@ -2,8 +2,9 @@ import type { Context } from '../ports/context.ts'
 import type { AuthorizationRecord } from '../ports/records/authorization.ts'
 import type { InteractionRecord } from '../ports/records/interaction.ts'
 import { evaluateClient, type AllowedClient, type PolicyNeeds } from '../principals/evaluate-client.ts'
+import { findInteractionOf } from '../principals/find-interaction.ts'
 import { after } from '../protocol/brand.ts'
-import { parseAuthorizationId, type InteractionId } from '../protocol/ids.ts'
+import { parseAuthorizationId } from '../protocol/ids.ts'
 import {
   answerText,
   continueAddress,
@@ -12,7 +13,6 @@ import {
   type RejectedSignIn,
 } from '../protocol/interaction.ts'
 import { isWithin, NO_SCOPE } from '../protocol/scope.ts'
-import { sameText } from '../protocol/secrets.ts'
 import { problem, type ProblemType } from '../protocol/validation.ts'
 import { AdminError, unknown, type AdminErrorKind } from './admin-error.ts'
 import { provisionSubject } from './subjects.ts'
@@ -84,11 +84,9 @@ export async function answerInteraction(
   }
 }
 
-async function requireInteraction({ secrets, store }: Needs, token: string): Promise<InteractionRecord> {
-  // The tag shows that this server issued the text, so the store is not asked for one that is made up.
-  const opened = secrets.verify('interaction', token)
-  const interaction = opened === undefined ? undefined : await store.findInteraction(opened.id as InteractionId)
-  if (opened === undefined || interaction === undefined || !sameText(interaction.hash, opened.hash)) {
+async function requireInteraction(context: Needs, token: string): Promise<InteractionRecord> {
+  const interaction = await findInteractionOf(context, token)
+  if (interaction === undefined) {
     throw unknown('There is no such interaction. It may have expired: the person has to start again at the client.')
   }
   return interaction

@@ -1,5 +1,6 @@
 import type { Context } from '../ports/context.ts'
 import type { SweepPlace, Swept } from '../ports/operation-inputs.ts'
+import { oldestAuthorization } from '../principals/login-end.ts'
 import { chainStart } from '../protocol/audit-link.ts'
 import { after, type EpochMs } from '../protocol/brand.ts'
 import { REVOCATION_MARGIN_MS } from '../protocol/clock.ts'
@@ -8,8 +9,6 @@ import { REVOCATION_MARGIN_MS } from '../protocol/clock.ts'
 const SLICE = 200
 /** Spent codes are evidence: a second use revokes what the first one issued (RFC 6749 §4.1.2). */
 const EVIDENCE_MS = 24 * 60 * 60 * 1000
-/** An authorization is removed this long after it has expired at the latest moment, because nodes' clocks differ. */
-const SKEW_MS = 60 * 1000
 
 /** Expired initial access tokens are listed this much longer. */
 const INITIAL_TOKEN_MS = 30 * 24 * 60 * 60 * 1000
@@ -50,7 +49,7 @@ export const SWEEP_START: SweepPlace = { authorizationsAfter: '', grantsAfter: '
  */
 export async function sweep({ clockCheck, settings, store }: Needs, place: SweepPlace): Promise<Swept> {
   const { authorizationsAfter, grantsAfter, consentsAfter } = place
-  const { authorization, code, unusedClient } = settings.lifetimes
+  const { unusedClient } = settings.lifetimes
   const now = clockCheck.deletionTime()
   if (now === undefined) return { ...NOTHING, ...place }
   return store.sweepExpired({
@@ -63,7 +62,7 @@ export async function sweep({ clockCheck, settings, store }: Needs, place: Sweep
     unusedSince: after(now, -unusedClient * 1000),
     unusedClients: settings.unusedClients,
     evictedBefore: after(now, -YOUNG_MS),
-    authorizationsBefore: after(now, -(authorization + code) * 1000 - SKEW_MS),
+    authorizationsBefore: oldestAuthorization(settings, now),
     evidenceBefore: after(now, -EVIDENCE_MS),
     initialTokensBefore: after(now, -INITIAL_TOKEN_MS),
     auditBefore: settings.auditRetention === 0 ? NEVER : chainStart(after(now, -settings.auditRetention * 1000)),

@@ -1,3 +1,4 @@
+import type { Context } from '../ports/context.ts'
 import type { ProviderRecord } from '../ports/records/provider.ts'
 import { domainOf } from '../protocol/provider-identity.ts'
 
@@ -12,6 +13,15 @@ export function findRequiredProvider(
   const domain = email === undefined ? undefined : domainOf(email)
   if (domain === undefined) return undefined
   return providers.find(({ settings }) => settings.routing === 'required' && settings.domains.includes(domain))
+}
+
+/** Whether an account with this address may have a password, and sign in with it. */
+export function mayHavePassword(
+  { passwords }: Pick<Context['settings'], 'passwords'>,
+  providers: readonly ProviderRecord[],
+  email: string | undefined,
+): boolean {
+  return passwords === 'on' && findRequiredProvider(providers, email) === undefined
 }
 
 /** The enabled providers at which an account with this address may sign in. */

@@ -1,22 +1,28 @@
 import type { Context } from '../ports/context.ts'
 import type { ApiRecord } from '../ports/records/api.ts'
 import type { RegistrationPolicy } from '../protocol/client-metadata.ts'
+import type { RedirectUriPolicy } from '../protocol/redirect-uri.ts'
 import { isIdentityToken } from '../protocol/scope.ts'
 
 /** Returns what the metadata of a client is checked against: the settings, and the scopes of the declared APIs. */
 export function registrationPolicy(
-  { issuer, settings }: Pick<Context, 'issuer' | 'settings'>,
+  context: Pick<Context, 'issuer' | 'settings'>,
   apis: readonly ApiRecord[],
 ): RegistrationPolicy {
+  const { settings } = context
   const isOpen = acceptsAnyScope(settings, apis)
   return {
-    apps: settings.redirectApps,
-    ownOrigin: new URL(issuer).origin,
+    ...redirectPolicy(context),
     declaresScope: (token) =>
       isOpen || isIdentityToken(token) || apis.some(({ scopes }) => scopes.some(({ name }) => name === token)),
     grantTypes: settings.grantTypes,
     outbound: settings.outbound.isOn ? settings.outbound : undefined,
   }
+}
+
+/** Returns what a redirect URI is checked against. */
+export function redirectPolicy({ issuer, settings }: Pick<Context, 'issuer' | 'settings'>): RedirectUriPolicy {
+  return { apps: settings.redirectApps, ownOrigin: new URL(issuer).origin }
 }
 
 /** Whether every scope and resource is accepted, so that a first try needs no setup (decision 0006). */

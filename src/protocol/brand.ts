@@ -14,6 +14,11 @@ export function toSeconds(time: EpochMs): EpochSeconds {
   return Math.floor(time / 1000) as EpochSeconds
 }
 
+/** The whole seconds from one time to another, at least 0. */
+export function secondsSince(then: EpochMs, now: EpochMs): number {
+  return Math.max(0, Math.floor((now - then) / 1000))
+}
+
 /** The time that is `milliseconds` later than `time`. */
 export function after(time: EpochMs, milliseconds: number): EpochMs {
   return (time + milliseconds) as EpochMs

@@ -64,3 +64,12 @@ export function identifierOf({
 }): string {
   return document?.url ?? id
 }
+
+/** Returns the host of a client's metadata document. undefined: it has none. */
+export function documentHostOf({
+  document,
+}: {
+  readonly document: { readonly url: string } | undefined
+}): string | undefined {
+  return document === undefined ? undefined : new URL(document.url).host
+}

@@ -84,6 +84,16 @@ export function mintInteractionId(now: EpochMs, random: Random): InteractionId {
   return mintOrderedId(now, random) as InteractionId
 }
 
+/** The session that follows from the answer to an interaction has its id. */
+export function sessionOfInteraction(id: InteractionId): SessionId {
+  return id as string as SessionId
+}
+
+/** The interaction from whose answer a session followed, if it did. */
+export function interactionOfSession(id: SessionId): InteractionId {
+  return id as string as InteractionId
+}
+
 export function mintInitialTokenId(now: EpochMs, random: Random): InitialTokenId {
   return mintOrderedId(now, random) as InitialTokenId
 }

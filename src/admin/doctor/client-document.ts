@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Settings } from '../../ports/context.ts'
 import type { OutboundOutcome, UnacceptableReason, UnreachableReason } from '../../ports/outbound.ts'
+import { redirectPolicy } from '../../principals/registration-policy.ts'
 import { findDocumentUrlFault, readClientDocument } from '../../protocol/client-document.ts'
 import { offersDocuments } from '../../protocol/client-policy.ts'
 import { failed, ok, warning, type Finding } from './finding.ts'
@@ -57,8 +58,7 @@ function checkAnswer(
   }
   assert(answer.kind === 'fetched', 'The request was not conditional.')
   const reading = readClientDocument(answer.text, url, {
-    apps: settings.redirectApps,
-    ownOrigin: new URL(issuer).origin,
+    ...redirectPolicy({ issuer, settings }),
     declaresScope: () => true,
     grantTypes: settings.grantTypes,
     outbound: settings.outbound,

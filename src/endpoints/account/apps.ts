@@ -8,7 +8,9 @@ import { viewDestination } from '../../principals/destination.ts'
 import { evaluateClient } from '../../principals/evaluate-client.ts'
 import { findGrantReason } from '../../principals/inactive-reason.ts'
 import { loginEnd } from '../../principals/login-end.ts'
-import type { EpochMs } from '../../protocol/brand.ts'
+import { describeAccess } from '../../principals/requested-access.ts'
+import { secondsSince, type EpochMs } from '../../protocol/brand.ts'
+import { documentHostOf } from '../../protocol/client-identifier.ts'
 import type { ShownMetadata } from '../../protocol/client-identity.ts'
 import type { ClientTrust } from '../../protocol/client-policy.ts'
 import { parseClientId, parseOrganizationId, type UserId } from '../../protocol/ids.ts'
@@ -95,12 +97,11 @@ async function viewApp(
   const [redirectUri] = client.metadata.redirectUris
   const organization = organizationId === undefined ? undefined : await context.store.findOrganization(organizationId)
   const ends = grants.map(({ expiresAt, family }) => Math.min(expiresAt, family?.idleExpiresAt ?? expiresAt))
-  const secondsSince = (time: number): number => Math.max(0, Math.floor((now - time) / 1000))
   return {
     hidden: { client: client.id, ...(organizationId === undefined ? {} : { organization: organizationId }) },
     name: shown.client_name,
     trust: await findTrust(context, client),
-    documentHost: client.document === undefined ? undefined : new URL(client.document.url).host,
+    documentHost: documentHostOf(client),
     destination: redirectUri === undefined ? undefined : viewDestination(redirectUri),
     organization: organization?.name,
     identity: IDENTITY_TOKENS.filter((token) => grants.some(({ scope }) => scopeTokens(scope).includes(token))),
@@ -108,8 +109,8 @@ async function viewApp(
     resources: [...new Set(grants.flatMap(({ resources }) => resources))].map(
       (resource) => apis.find((api) => api.resource === resource)?.name ?? resource,
     ),
-    allowedSecondsAgo: secondsSince(Math.max(...grants.map(({ createdAt }) => createdAt))),
-    usedSecondsAgo: secondsSince(lastUse(connection)),
+    allowedSecondsAgo: secondsSince(Math.max(...grants.map(({ createdAt }) => createdAt)) as EpochMs, now),
+    usedSecondsAgo: secondsSince(lastUse(connection), now),
     endsAt: Math.max(...ends) as EpochMs,
   }
 }
@@ -121,12 +122,7 @@ async function findTrust(context: Context, client: ClientRecord): Promise<Client
   return 'kind' in allowed ? { level: 'unverified' } : allowed.rights.trust
 }
 
-function sentencesOf({ scope, resources }: GrantRecord, apis: readonly ApiRecord[]): readonly string[] {
-  const named = resources.length === 0 ? apis : apis.filter(({ resource }) => resources.includes(resource))
-  const declared = named.flatMap((api) => api.scopes)
-  const own = scopeTokens(scope).filter((token) => !isIdentityToken(token))
-  return own.flatMap((token) => {
-    const sentences = declared.filter(({ name }) => name === token).map(({ sentence }) => sentence)
-    return sentences.length === 0 ? [token] : sentences
-  })
+function sentencesOf(grant: GrantRecord, apis: readonly ApiRecord[]): readonly string[] {
+  const own = describeAccess(apis, grant).scopes.filter(({ name }) => !isIdentityToken(name))
+  return own.flatMap(({ name, sentences }) => (sentences.length === 0 ? [name] : sentences))
 }

@@ -1,5 +1,6 @@
 import type { Context } from '../../ports/context.ts'
 import type { Reply, Request } from '../../ports/message.ts'
+import type { SignedIn } from '../authorization/session.ts'
 import { errorPage } from '../error-page.ts'
 import { confirmAddress, findOwner, findSubmitter, frameOf, isRecent, isWithinLimit } from './frame.ts'
 import { exportUser } from './export.ts'
@@ -7,7 +8,10 @@ import { exportUser } from './export.ts'
 /** Shows what is kept about the user. */
 export async function showData(context: Context, request: Request): Promise<Reply> {
   const owner = await findOwner(context, request, 'data')
-  if ('kind' in owner) return owner
+  return 'kind' in owner ? owner : dataPage(context, request, owner)
+}
+
+function dataPage(context: Context, request: Request, owner: SignedIn): Reply {
   return {
     kind: 'page',
     status: 200,
@@ -23,7 +27,7 @@ export async function showData(context: Context, request: Request): Promise<Repl
 export async function exportData(context: Context, request: Request): Promise<Reply> {
   const owner = await findSubmitter(context, request, 'data')
   if ('kind' in owner) return owner
-  if (!isRecent(context, owner)) return showData(context, request)
+  if (!isRecent(context, owner)) return dataPage(context, request, owner)
   if (!(await isWithinLimit(context, owner))) return errorPage('too-many-requests')
   return {
     kind: 'download',

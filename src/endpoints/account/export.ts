@@ -1,11 +1,11 @@
 import type { Context } from '../../ports/context.ts'
 import type { AuditEvent } from '../../ports/records/audit.ts'
 import type { UserRecord } from '../../ports/records/user.ts'
+import { readEvents } from '../../principals/audit-events.ts'
 import type { EpochMs } from '../../protocol/brand.ts'
 import { identifierOf } from '../../protocol/client-identifier.ts'
 import { currentEventName } from '../../protocol/event-names.ts'
 import type { ClientId, UserId } from '../../protocol/ids.ts'
-import { parseJson } from '../../protocol/json.ts'
 
 /** The newest rows of each kind. */
 const ROW_LIMIT = 1000
@@ -107,18 +107,13 @@ async function findEvents({ store }: Pick<Context, 'store'>, userId: UserId): Pr
   for (let read = 0; read < LINK_LIMIT; read += SLICE) {
     const links = await store.listAuditLinks({ before, limit: SLICE, since: 0 as EpochMs })
     for (const link of links) {
-      const found = readEvents(link.events).filter((event) => event.userId === userId)
+      const found = readEvents(link).filter((event) => event.userId === userId)
       events.push(...found.toReversed().map((event) => describeEvent(event, link.recordedAt)))
     }
     before = links.at(-1)?.id
     if (links.length < SLICE) return { events, is_complete: true }
   }
   return { events, is_complete: false }
-}
-
-function readEvents(text: string): readonly AuditEvent[] {
-  const events = parseJson(text)
-  return Array.isArray(events) ? (events as readonly AuditEvent[]) : []
 }
 
 function describeEvent({ event, clientId, organizationId, grantId }: AuditEvent, recordedAt: EpochMs): object {

@@ -7,8 +7,7 @@ import {
 } from '../../ports/account-pages.ts'
 import type { Context } from '../../ports/context.ts'
 import type { Reply, Request } from '../../ports/message.ts'
-import { mintOrderedId } from '../../protocol/ids.ts'
-import { isCrossSite, openBrowser } from '../authorization/interaction.ts'
+import { browserOf, isCrossSite } from '../authorization/interaction.ts'
 import { findSignedIn, viewAccount, type SignedIn } from '../authorization/session.ts'
 import { errorPage } from '../error-page.ts'
 import { accountPath, addressOf, PATHS, pageAddress } from '../paths.ts'
@@ -28,12 +27,9 @@ export async function findOwner(
 ): Promise<SignedIn | Extract<Reply, { readonly kind: 'redirect' }>> {
   const signedIn = await findSignedIn(context, request.cookies)
   if (signedIn !== undefined) return signedIn
-  const location = signInAddress(context, request, page)
-  if (openBrowser(context, request) !== undefined) return { kind: 'redirect', location }
-  const now = context.clockCheck.now()
   // The sign-in page is bound to the browser, as that of an authorization is.
-  const browser = context.secrets.mint('browser', mintOrderedId(now, context.random), context.random)
-  return { kind: 'redirect', location, cookies: { browser } }
+  const { cookies } = browserOf(context, request)
+  return { kind: 'redirect', location: signInAddress(context, request, page), cookies }
 }
 
 /**

@@ -5,9 +5,8 @@ import type { LinkRecord, UserRecord } from '../../ports/records/user.ts'
 import { userIdOfLink } from '../../protocol/link.ts'
 import { sameText } from '../../protocol/secrets.ts'
 import { isLiveSince } from '../../principals/invalid-principal.ts'
-import { findRequiredProvider, providersFor } from '../../principals/providers.ts'
-import { mintOrderedId } from '../../protocol/ids.ts'
-import { isCrossSite, openBrowser } from '../authorization/interaction.ts'
+import { mayHavePassword, providersFor } from '../../principals/providers.ts'
+import { browserOf, isCrossSite } from '../authorization/interaction.ts'
 import { findSignedIn, viewAccount } from '../authorization/session.ts'
 import { errorPage } from '../error-page.ts'
 import { PATHS, pageAddress } from '../paths.ts'
@@ -30,8 +29,9 @@ export async function showLink(context: Context, request: Request): Promise<Repl
 }
 
 /**
- * Sets the password of the link's user, and uses the link up; or sends the browser to a provider. A password proves nothing but that the user has the link: the user then signs
- * in, as everybody else. The user's sessions and grants end, because the password may have been reset after a theft.
+ * Sets the password of the link's user, and uses the link up; or sends the browser to a provider. The password does not sign the user
+ * in: the link proves only that the user received it. The user's sessions and grants end, because the password may have been reset
+ * after a theft.
  */
 export async function useLink(context: Context, request: Request): Promise<Reply> {
   if (isCrossSite(request)) return errorPage('forged')
@@ -40,7 +40,7 @@ export async function useLink(context: Context, request: Request): Promise<Reply
   const { link, user } = open
   const provider = request.params.get('provider')
   if (provider !== undefined) return acceptAtProvider(context, request, open, provider)
-  if (!(await mayHavePassword(context, user))) return errorPage('link-invalid')
+  if (!mayHavePassword(context.settings, await context.providers(), user.email)) return errorPage('link-invalid')
   const read = readNewPassword(request.params, user)
   if ('problem' in read) return linkPage(context, request, open, read.problem)
   const passwordHash = await context.passwords.hash(read.password)
@@ -78,20 +78,18 @@ async function acceptAtProvider(
 ): Promise<Reply> {
   const provider = providersFor(await context.providers(), user.email).find((one) => one.id === id)
   if (provider === undefined) return errorPage('request-malformed')
-  const known = openBrowser(context, request)
-  const now = context.clockCheck.now()
-  const fresh = context.secrets.mint('browser', mintOrderedId(now, context.random), context.random)
-  const browserHash = known ?? fresh.hash
-  const target = { purpose: 'account', page: 'overview', browserHash, uiLocales: request.uiLocales } as const
+  const browser = browserOf(context, request)
+  const target = {
+    purpose: 'account',
+    page: 'overview',
+    browserHash: browser.hash,
+    uiLocales: request.uiLocales,
+  } as const
   const purpose = { kind: 'link', userId: user.id, hash: link.hash } as const
   const signedIn = await findSignedIn(context, request.cookies)
   const location = await findAddress(context, { provider, target, purpose, email: user.email, signedIn })
   if (location === undefined) return errorPage('provider-failed')
-  return leave(provider, location, known === undefined ? { browser: fresh } : undefined)
-}
-
-async function mayHavePassword({ providers, settings }: Context, { email }: UserRecord): Promise<boolean> {
-  return settings.passwords === 'on' && findRequiredProvider(await providers(), email) === undefined
+  return leave(provider, location, browser.cookies)
 }
 
 async function linkPage(
@@ -100,8 +98,9 @@ async function linkPage(
   { link, user, token }: OpenLink,
   problem: PasswordProblem | undefined,
 ): Promise<Reply> {
-  const hasPassword = await mayHavePassword(context, user)
-  const providers = providersFor(await context.providers(), user.email)
+  const known = await context.providers()
+  const hasPassword = mayHavePassword(context.settings, known, user.email)
+  const providers = providersFor(known, user.email)
   if (!hasPassword && providers.length === 0) return errorPage('link-invalid')
   return {
     kind: 'page',

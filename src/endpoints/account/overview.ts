@@ -2,7 +2,7 @@ import type { OverviewPage } from '../../ports/account-pages.ts'
 import type { Context } from '../../ports/context.ts'
 import type { Reply, Request } from '../../ports/message.ts'
 import { DISPLAY_TEXT_LIMIT, parseDisplayText } from '../../protocol/display-text.ts'
-import { findChoices } from '../authorization/organization-choice.ts'
+import { findOrganizations } from '../authorization/organization-choice.ts'
 import type { SignedIn } from '../authorization/session.ts'
 import { errorPage } from '../error-page.ts'
 import { doneAt, findOwner, findSubmitter, frameOf, isWithinLimit } from './frame.ts'
@@ -37,7 +37,7 @@ async function overviewPage(
   form: Pick<OverviewPage, 'name' | 'problem'>,
 ): Promise<Reply> {
   const { id, email, emailVerifiedAt } = owner.user
-  const choices = await findChoices(context, { organizationId: undefined }, id)
+  const organizations = await findOrganizations(context, id)
   return {
     kind: 'page',
     status: form.problem === undefined ? 200 : 400,
@@ -45,7 +45,7 @@ async function overviewPage(
       kind: 'account-overview',
       frame: frameOf(context, request, owner),
       email: email === undefined ? undefined : { address: email, isVerified: emailVerifiedAt !== undefined },
-      organizations: choices.kind === 'free' ? choices.organizations.map(({ name }) => name) : [],
+      organizations: organizations.map(({ name }) => name),
       ...form,
     },
   }

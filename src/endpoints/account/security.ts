@@ -1,7 +1,7 @@
 import type { OwnMethod, PasswordProblem } from '../../ports/account-pages.ts'
 import type { Context } from '../../ports/context.ts'
 import type { Reply, Request } from '../../ports/message.ts'
-import { providersFor } from '../../principals/providers.ts'
+import { mayHavePassword, providersFor } from '../../principals/providers.ts'
 import { openBrowser } from '../authorization/interaction.ts'
 import { errorPage } from '../error-page.ts'
 import type { SignedIn } from '../authorization/session.ts'
@@ -43,7 +43,7 @@ async function addProvider(context: Context, request: Request, owner: SignedIn, 
     signedIn: owner,
   } as const
   const location = await findAddress(context, departure)
-  return location === undefined ? errorPage('provider-failed') : leave(provider, location)
+  return location === undefined ? errorPage('provider-failed') : leave(provider, location, {})
 }
 
 /** Removes an account at a provider from the user's sign-in methods. One method always remains. */
@@ -66,8 +66,8 @@ async function removeIdentity(context: Context, request: Request, owner: SignedI
  */
 async function changePassword(context: Context, request: Request, owner: SignedIn): Promise<Reply> {
   const { session, user } = owner
-  const mayHavePassword = (await ownMethods(context, owner)).some(({ kind }) => kind === 'password')
-  if (!mayHavePassword) return errorPage('request-malformed')
+  const mayHave = mayHavePassword(context.settings, await context.providers(), user.email)
+  if (user.email === undefined || !mayHave) return errorPage('request-malformed')
   const read = readNewPassword(request.params, user)
   if ('problem' in read) return securityPage(context, request, owner, read.problem)
   if (!(await isWithinLimit(context, owner))) return errorPage('too-many-requests')

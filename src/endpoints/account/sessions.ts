@@ -2,7 +2,7 @@ import type { SessionView } from '../../ports/account-pages.ts'
 import type { Context } from '../../ports/context.ts'
 import type { Reply, Request } from '../../ports/message.ts'
 import type { SessionRecord } from '../../ports/records/user.ts'
-import type { EpochMs } from '../../protocol/brand.ts'
+import { secondsSince, type EpochMs } from '../../protocol/brand.ts'
 import { parseSessionId } from '../../protocol/ids.ts'
 import { isLiveSince } from '../../principals/invalid-principal.ts'
 import { loginEnd } from '../../principals/login-end.ts'
@@ -17,8 +17,10 @@ export async function showSessions(context: Context, request: Request): Promise<
   const owner = await findOwner(context, request, 'sessions')
   if ('kind' in owner) return owner
   const now = context.clock()
-  const sessions = await context.store.listSessions({ userId: owner.user.id, before: undefined, limit: SESSION_LIMIT })
-  const notBefore = await context.notBefore()
+  const [sessions, notBefore] = await Promise.all([
+    context.store.listSessions({ userId: owner.user.id, before: undefined, limit: SESSION_LIMIT }),
+    context.notBefore(),
+  ])
   const live = sessions.filter(
     ({ createdAt, expiresAt }) => expiresAt > now && createdAt >= notBefore && isLiveSince(owner.user, createdAt),
   )
@@ -53,13 +55,12 @@ export async function endSessions(context: Context, request: Request): Promise<R
 
 function viewSession(owner: SignedIn, session: SessionRecord, now: EpochMs): SessionView {
   const { id, agent, network, authentication, createdAt, seenAt } = session
-  const secondsSince = (time: EpochMs): number => Math.max(0, Math.floor((now - time) / 1000))
   return {
     hidden: id === owner.session.id ? undefined : { session: id },
     agent,
     methods: authentication.methods,
     network,
-    startedSecondsAgo: secondsSince(createdAt),
-    seenSecondsAgo: id === owner.session.id ? 0 : secondsSince(seenAt),
+    startedSecondsAgo: secondsSince(createdAt, now),
+    seenSecondsAgo: id === owner.session.id ? 0 : secondsSince(seenAt, now),
   }
 }

@@ -10,16 +10,17 @@ import {
 } from '../../protocol/authorization-request.ts'
 import { after } from '../../protocol/brand.ts'
 import { identifierOf } from '../../protocol/client-identifier.ts'
-import { parseIdTokenHint } from '../../protocol/id-token.ts'
-import { mintAuthorizationId, mintOrderedId } from '../../protocol/ids.ts'
+import { mintAuthorizationId } from '../../protocol/ids.ts'
 import type { Parameters } from '../../protocol/message.ts'
 import { checkRedirectUri, redirectUriMatches, type RedirectUri } from '../../protocol/redirect-uri.ts'
 import { sameResource } from '../../protocol/resource.ts'
 import { isOpenid, NO_SCOPE, unite } from '../../protocol/scope.ts'
 import { errorPage } from '../error-page.ts'
 import { findClient } from '../client/find-client.ts'
-import { openBrowser } from './interaction.ts'
+import { browserOf } from './interaction.ts'
 import { evaluateClient } from '../../principals/evaluate-client.ts'
+import { redirectPolicy } from '../../principals/registration-policy.ts'
+import { readIdTokenHint } from '../openid/id-token.ts'
 import { loadScopeCatalog, findResources, type ScopeCatalog } from '../token/scope-catalog.ts'
 import { nextStep, takeStep } from './next-step.ts'
 import { refuse, type Fault, type Trusted } from './authorization-error.ts'
@@ -97,8 +98,7 @@ function chooseRedirectUri(context: Context, client: ClientRecord, params: Param
   const presented = params.get('redirect_uri') ?? soleRedirectUri(client)
   if (presented === undefined || !registered.some((one) => redirectUriMatches(one, presented))) return undefined
   // Checked again: a registration may contain schemes that are not allowed, and a loopback port may be the server's own.
-  const policy = { apps: context.settings.redirectApps, ownOrigin: new URL(context.issuer).origin }
-  return checkRedirectUri(presented, policy).kind === 'usable' ? (presented as RedirectUri) : undefined
+  return checkRedirectUri(presented, redirectPolicy(context)).kind === 'usable' ? (presented as RedirectUri) : undefined
 }
 
 /**
@@ -118,13 +118,12 @@ type RequestedAccess = Pick<AuthorizationRecord, 'scope' | 'ungrantedScope' | 'r
  * 1.0 §3.1.2.1 and §5.5. An ID token is a hint also when it has expired.
  */
 async function findOnlyUser(
-  { issuer, tokenReader }: Pick<Context, 'issuer' | 'tokenReader'>,
+  context: Pick<Context, 'issuer' | 'tokenReader'>,
   client: ClientRecord,
   { claims: { subject }, idTokenHint }: AuthorizationRequest['openid'],
 ): Promise<string | undefined | Fault> {
   if (idTokenHint === undefined) return subject
-  const claims = await tokenReader.readIdToken(idTokenHint)
-  const hint = claims === undefined ? undefined : parseIdTokenHint(claims, issuer)
+  const hint = await readIdTokenHint(context, idTokenHint)
   const isOwn = hint?.audience === identifierOf(client) && (subject === undefined || subject === hint.userId)
   return isOwn ? hint.userId : { error: 'invalid_request', reason: 'hint_wrong' }
 }
@@ -172,13 +171,12 @@ function newAuthorization(
 ): { readonly authorization: AuthorizationRecord; readonly cookies: CookieChanges } {
   const now = context.clockCheck.now()
   const maxAge = openid.maxAge ?? client.metadata.defaultMaxAge
-  const known = openBrowser(context, request)
-  const fresh = context.secrets.mint('browser', mintOrderedId(now, context.random), context.random)
+  const { hash, cookies } = browserOf(context, request)
   const authorization: AuthorizationRecord = {
     ...requested,
     id: mintAuthorizationId(now, context.random),
     clientId: client.id,
-    browserHash: known ?? fresh.hash,
+    browserHash: hash,
     redirectUri,
     responseMode,
     state,
@@ -191,7 +189,7 @@ function newAuthorization(
     expiresAt: after(now, context.settings.lifetimes.authorization * 1000),
     status: { kind: 'pending' },
   }
-  return { authorization, cookies: known === undefined ? { browser: fresh } : {} }
+  return { authorization, cookies }
 }
 
 /** Stores the authorization. An unused client is kept at least until the code of this authorization expires. */

@@ -2,6 +2,7 @@ import type { ClientView } from '../../ports/pages.ts'
 import { viewDestination } from '../../principals/destination.ts'
 import type { AllowedClient } from '../../principals/evaluate-client.ts'
 import { toSeconds, type EpochMs } from '../../protocol/brand.ts'
+import { documentHostOf } from '../../protocol/client-identifier.ts'
 import type { ShownMetadata } from '../../protocol/client-identity.ts'
 import { isPrivateUse } from '../../protocol/redirect-uri.ts'
 
@@ -12,7 +13,7 @@ export function viewClient({ client, rights }: AllowedClient, redirectUri: strin
     name: shown.client_name,
     trust: rights.trust,
     ageSeconds: Math.max(0, toSeconds(now) - client.issuedAt),
-    documentHost: client.document === undefined ? undefined : new URL(client.document.url).host,
+    documentHost: documentHostOf(client),
     destination: viewDestination(redirectUri),
   }
 }

@@ -3,7 +3,7 @@ import type { Reply, Request } from '../../ports/message.ts'
 import type { AuthorizationRecord } from '../../ports/records/authorization.ts'
 import type { OrganizationView, ResourceView, ScopeView } from '../../ports/pages.ts'
 import { describeAccess } from '../../principals/requested-access.ts'
-import type { InteractionId } from '../../protocol/ids.ts'
+import { interactionOfSession } from '../../protocol/ids.ts'
 import type { Parameters } from '../../protocol/message.ts'
 import { formTarget, viewClient } from './client-view.ts'
 import { errorPage } from '../error-page.ts'
@@ -55,7 +55,7 @@ async function findAsked(
 ): Promise<SignedIn | undefined> {
   const signedIn = await findSignedIn(context, request.cookies)
   if (signedIn === undefined || context.settings.delegate?.mode !== 'everything') return signedIn
-  const answered = await context.store.findInteraction(signedIn.session.id as string as InteractionId)
+  const answered = await context.store.findInteraction(interactionOfSession(signedIn.session.id))
   return answered?.target === authorization.id && answered.answer?.kind === 'accepted' ? signedIn : undefined
 }
 
@@ -91,10 +91,7 @@ async function consentPage(
     formTarget: formTarget(authorization.redirectUri),
     page: {
       kind: 'consent',
-      action: pageAddress(context.issuer, PATHS.consent, {
-        authorization: undefined,
-        uiLocales,
-      }),
+      action: pageAddress(context.issuer, PATHS.consent, { uiLocales }),
       hidden: { authorization: authorization.id, csrf: `${formToken}.${userToken}` },
       client: viewClient(interaction, authorization.redirectUri, context.clock()),
       scopes,

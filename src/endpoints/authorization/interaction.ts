@@ -1,8 +1,8 @@
 import type { Context } from '../../ports/context.ts'
-import type { Reply, Request } from '../../ports/message.ts'
+import type { CookieChanges, Reply, Request } from '../../ports/message.ts'
 import type { AuthorizationRecord } from '../../ports/records/authorization.ts'
 import { evaluateClient, type AllowedClient, type PolicyNeeds } from '../../principals/evaluate-client.ts'
-import { parseAuthorizationId } from '../../protocol/ids.ts'
+import { mintOrderedId, parseAuthorizationId } from '../../protocol/ids.ts'
 import { redirectUriMatches } from '../../protocol/redirect-uri.ts'
 import type { SecretHash } from '../../protocol/secrets.ts'
 import { identityStart } from './remembered-consent.ts'
@@ -66,6 +66,18 @@ export async function findInteraction(context: Needs, request: Request, text: st
 export function openBrowser(context: Pick<Context, 'secrets'>, request: Request): SecretHash | undefined {
   const cookie = request.cookies.browser
   return cookie === undefined ? undefined : context.secrets.verify('browser', cookie)?.hash
+}
+
+/** The browser of a request: the hash of its cookie, and the cookie to set if it has none that this server issued. */
+export function browserOf(
+  context: Pick<Context, 'clockCheck' | 'random' | 'secrets'>,
+  request: Request,
+): { readonly hash: SecretHash; readonly cookies: CookieChanges } {
+  const known = openBrowser(context, request)
+  if (known !== undefined) return { hash: known, cookies: {} }
+  const { clockCheck, random, secrets } = context
+  const browser = secrets.mint('browser', mintOrderedId(clockCheck.now(), random), random)
+  return { hash: browser.hash, cookies: { browser } }
 }
 
 /** Whether another site's page submitted the form. Old browsers send no Sec-Fetch-Site; for them the CSRF token decides. */

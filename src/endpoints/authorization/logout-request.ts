@@ -1,13 +1,14 @@
 import type { Context } from '../../ports/context.ts'
 import { evaluateClient, type AllowedClient, type PolicyNeeds } from '../../principals/evaluate-client.ts'
+import { redirectPolicy } from '../../principals/registration-policy.ts'
 import { readState } from '../../protocol/authorization-request.ts'
 import { withParameters } from '../../protocol/authorization-response.ts'
 import { parseClientIdentifier } from '../../protocol/client-identifier.ts'
-import { parseIdTokenHint, type IdTokenHint } from '../../protocol/id-token.ts'
+import type { IdTokenHint } from '../../protocol/id-token.ts'
 import type { Parameters } from '../../protocol/message.ts'
 import { checkRedirectUri, redirectUriMatches } from '../../protocol/redirect-uri.ts'
 import { sameText } from '../../protocol/secrets.ts'
-import { sessionIdFor } from '../openid/id-token.ts'
+import { readIdTokenHint, sessionIdFor } from '../openid/id-token.ts'
 import type { SignedIn } from './session.ts'
 
 /** The parameters that decide, which the page that asks for confirmation repeats. Others, such as `logout_hint`, are ignored. */
@@ -43,8 +44,7 @@ export async function readLogoutRequest(context: Needs, params: Parameters): Pro
   const state = readState(params)
   if (params.repeated.length > 0 || state !== params.get('state')) return 'malformed'
   const sent = params.get('id_token_hint')
-  const claims = sent === undefined ? undefined : await context.tokenReader.readIdToken(sent)
-  const hint = claims === undefined ? undefined : parseIdTokenHint(claims, context.issuer)
+  const hint = sent === undefined ? undefined : await readIdTokenHint(context, sent)
   const clientId = params.get('client_id')
   if (hint !== undefined && clientId !== undefined && hint.audience !== clientId) return 'malformed'
   const presented = params.get('post_logout_redirect_uri')
@@ -93,12 +93,11 @@ function isRegisteredFor({ metadata }: Registered, uri: string | undefined): boo
 }
 
 function isRegistered(
-  { issuer, settings }: Pick<Context, 'issuer' | 'settings'>,
+  context: Pick<Context, 'issuer' | 'settings'>,
   requester: AllowedClient | undefined,
   uri: string,
 ): boolean {
   if (requester === undefined || !isRegisteredFor(requester.client, uri)) return false
   // Checked again, as a redirect URI is at the authorization endpoint.
-  const policy = { apps: settings.redirectApps, ownOrigin: new URL(issuer).origin }
-  return checkRedirectUri(uri, policy).kind === 'usable'
+  return checkRedirectUri(uri, redirectPolicy(context)).kind === 'usable'
 }

@@ -43,14 +43,16 @@ export async function findChoices(
     const organization = await ownOrganization({ store }, membership)
     return organization === undefined ? { kind: 'not-a-member' } : { kind: 'fixed', organization }
   }
+  return { kind: 'free', organizations: await findOrganizations({ store }, userId) }
+}
+
+/** The organizations that the user is an active member of, sorted by name. */
+export async function findOrganizations({ store }: Needs, userId: UserId): Promise<readonly OwnOrganization[]> {
   const memberships = await store.listMemberships(userId)
   const found = await Promise.all(memberships.map((membership) => ownOrganization({ store }, membership)))
   const organizations = found.filter((one) => one !== undefined)
   // A fixed locale, so that the order does not depend on the machine.
-  return {
-    kind: 'free',
-    organizations: organizations.toSorted((one, other) => one.name.localeCompare(other.name, 'en')),
-  }
+  return organizations.toSorted((one, other) => one.name.localeCompare(other.name, 'en'))
 }
 
 /** The form's value for "without an organization". */

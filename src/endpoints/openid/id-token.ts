@@ -7,12 +7,14 @@ import { hasClaimsInIdToken } from '../../protocol/client-policy.ts'
 import {
   accessTokenHash,
   idTokenClaims,
+  parseIdTokenHint,
   USUAL_ID_TOKEN_ALGORITHM,
   type IdTokenAlgorithm,
+  type IdTokenHint,
 } from '../../protocol/id-token.ts'
 import type { ClientId, SessionId } from '../../protocol/ids.ts'
 import { scopeTokens } from '../../protocol/scope.ts'
-import { claimsOfScope, scopeOfClaim } from '../../protocol/user-claims.ts'
+import { claimsOfScope } from '../../protocol/user-claims.ts'
 import { findUserClaims } from './user-claims.ts'
 
 type Needs = Pick<Context, 'issuer' | 'secrets' | 'settings' | 'tokens'> & {
@@ -56,6 +58,15 @@ export async function issueIdToken(
   return context.tokens.signIdToken(claims, algorithm)
 }
 
+/** Reads an `id_token_hint`: an ID token that this server issued, also one that has expired. */
+export async function readIdTokenHint(
+  { issuer, tokenReader }: Pick<Context, 'issuer' | 'tokenReader'>,
+  text: string,
+): Promise<IdTokenHint | undefined> {
+  const claims = await tokenReader.readIdToken(text)
+  return claims === undefined ? undefined : parseIdTokenHint(claims, issuer)
+}
+
 /** The algorithm that the client registered, and no other. */
 export function idTokenAlgorithmOf({ metadata }: Pick<ClientRecord, 'metadata'>): IdTokenAlgorithm {
   return metadata.idTokenAlgorithm ?? USUAL_ID_TOKEN_ALGORITHM
@@ -75,9 +86,8 @@ async function findClaims(
   client: ClientRecord,
   { openid, organizationId, scope, userId }: LoginGrant,
 ): Promise<Readonly<Record<string, unknown>>> {
-  const tokens = scopeTokens(scope)
-  const allowed = openid.idTokenClaims.filter((claim) => tokens.includes(scopeOfClaim(claim) ?? ''))
-  const names = [...new Set([...(hasClaimsInIdToken(client) ? claimsOfScope(tokens) : []), ...allowed])]
+  const allowed = claimsOfScope(scopeTokens(scope))
+  const names = hasClaimsInIdToken(client) ? allowed : allowed.filter((one) => openid.idTokenClaims.includes(one))
   const user = names.length === 0 ? undefined : await context.store.findUser(userId)
   return user === undefined ? {} : findUserClaims(context, user, names, organizationId)
 }

@@ -3,11 +3,11 @@ import type { Reply, Request } from '../../ports/message.ts'
 import type { InteractionRecord } from '../../ports/records/interaction.ts'
 import type { UserRecord } from '../../ports/records/user.ts'
 import { after, type EpochMs } from '../../protocol/brand.ts'
-import type { InteractionId, SessionId } from '../../protocol/ids.ts'
+import { sessionOfInteraction } from '../../protocol/ids.ts'
+import { findInteractionOf } from '../../principals/find-interaction.ts'
 import { APPLICATION } from '../../protocol/authentication.ts'
 import { proofMatches, subjectKey, type AcceptedSignIn, type RejectedSignIn } from '../../protocol/interaction.ts'
 import { scopeTokens } from '../../protocol/scope.ts'
-import { sameText } from '../../protocol/secrets.ts'
 import { deny } from '../authorization/approval.ts'
 import { openBrowser } from '../authorization/interaction.ts'
 import type { ConsentAnswer } from '../authorization/next-step.ts'
@@ -16,7 +16,7 @@ import { chooseScope } from '../authorization/scope-choice.ts'
 import { errorPage } from '../error-page.ts'
 import { loadScopeCatalog } from '../token/scope-catalog.ts'
 import { finishSignIn, type DelegatedSession } from './finish-sign-in.ts'
-import { signInPage } from './page.ts'
+import { signInProblem } from './page.ts'
 import { continueWith, findTarget, type SignInTarget } from './target.ts'
 
 /**
@@ -32,8 +32,7 @@ export async function continueSignIn(context: Context, request: Request): Promis
   if ('kind' in target) return target
   const { answer } = interaction
   if (answer === undefined) {
-    const problem = { kind: 'not-answered' } as const
-    return signInPage(context, target, { email: '', isConfirmation: false, problem })
+    return signInProblem(context, target, { kind: 'not-answered' })
   }
   if (!proofMatches(context.secrets, { ...interaction, answer }, request.params.get('proof') ?? '')) {
     return errorPage('forged')
@@ -46,9 +45,8 @@ export async function continueSignIn(context: Context, request: Request): Promis
 }
 
 async function findReturned(context: Context, request: Request): Promise<InteractionRecord | Reply> {
-  const opened = context.secrets.verify('interaction', request.params.get('interaction') ?? '')
-  const found = opened === undefined ? undefined : await context.store.findInteraction(opened.id as InteractionId)
-  if (opened === undefined || found === undefined || !sameText(found.hash, opened.hash)) return errorPage('expired')
+  const found = await findInteractionOf(context, request.params.get('interaction') ?? '')
+  if (found === undefined) return errorPage('expired')
   if (openBrowser(context, request) !== found.browserHash) return errorPage('other-browser')
   const isOff = context.settings.delegate === undefined
   return isOff || found.expiresAt <= context.clockCheck.now() ? errorPage('expired') : found
@@ -57,8 +55,7 @@ async function findReturned(context: Context, request: Request): Promise<Interac
 /** The person said no, or cannot sign in: the client gets the error. An account page has no client, and can be tried again. */
 async function reject(context: Context, target: SignInTarget, { error }: RejectedSignIn): Promise<Reply> {
   if (target.purpose === 'account') {
-    const problem = { kind: 'application-refused' } as const
-    return signInPage(context, target, { email: '', isConfirmation: false, problem })
+    return signInProblem(context, target, { kind: 'application-refused' })
   }
   const fault = error === 'access_denied' ? undefined : ({ error, reason: 'rejected_by_application' } as const)
   return deny(context, target, undefined, fault, {})
@@ -77,7 +74,7 @@ async function accept(context: Context, request: Request, target: SignInTarget, 
 }
 
 function refuseAccount(context: Context, target: SignInTarget): Promise<Reply> {
-  return signInPage(context, target, { email: '', isConfirmation: false, problem: { kind: 'account-refused' } })
+  return signInProblem(context, target, { kind: 'account-refused' })
 }
 
 /** The user of the subject. The account was made when the application answered; if it is gone, it was deleted since. */
@@ -122,7 +119,7 @@ async function delegatedSession(
   const least = hasPage ? deadline : after(now, lifetimes.code * 1000)
   return {
     interactionId: id,
-    id: id as string as SessionId,
+    id: sessionOfInteraction(id),
     credential: context.secrets.derive('session', id, [hash]),
     // The clock of the application may differ a little, and the consent page asks for the same time.
     authenticatedAt: Math.max(authenticatedAt ?? answeredAt ?? createdAt, signInAfter ?? 0) as EpochMs,

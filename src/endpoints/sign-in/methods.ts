@@ -3,9 +3,9 @@ import type { Context } from '../../ports/context.ts'
 import type { SignInOffer } from '../../ports/pages.ts'
 import type { IdentityRecord, ProviderRecord } from '../../ports/records/provider.ts'
 import type { UserRecord } from '../../ports/records/user.ts'
-import { enabledProviders, findRequiredProvider, providersFor } from '../../principals/providers.ts'
+import { enabledProviders, findRequiredProvider, mayHavePassword, providersFor } from '../../principals/providers.ts'
 import { APPLICATION } from '../../protocol/authentication.ts'
-import type { EpochMs } from '../../protocol/brand.ts'
+import { secondsSince } from '../../protocol/brand.ts'
 import { PATHS, pageAddress } from '../paths.ts'
 import type { SignInTarget } from './target.ts'
 
@@ -95,8 +95,7 @@ function ownPassword(
   { settings }: Context,
   { user: { email, passwordHash }, providers }: OwnerInput,
 ): readonly OwnMethod[] {
-  if (settings.passwords === 'off' || email === undefined) return []
-  if (findRequiredProvider(providers, email) !== undefined) return []
+  if (email === undefined || !mayHavePassword(settings, providers, email)) return []
   return [{ kind: 'password', isSet: passwordHash !== undefined, username: email }]
 }
 
@@ -145,8 +144,4 @@ export function isRemovable(context: Context, input: OwnerInput, { key, provider
 /** Whether the user can sign in with a password. */
 export function countsPassword(context: Context, input: OwnerInput): boolean {
   return ownPassword(context, input).length > 0 && input.user.passwordHash !== undefined
-}
-
-function secondsSince(then: EpochMs, now: EpochMs): number {
-  return Math.max(0, Math.floor((now - then) / 1000))
 }

@@ -56,6 +56,8 @@ const STATUS: Readonly<Record<SignInProblem['kind'], number>> = {
   busy: 503,
 }
 
+type PageReply = Extract<Reply, { readonly kind: 'page' }>
+
 /** What the sign-in page shows besides the offers. */
 interface ShownSignIn {
   readonly email: string
@@ -70,7 +72,7 @@ export async function signInPage(
   context: Context,
   target: SignInTarget,
   { proof, ...shown }: ShownSignIn,
-): Promise<Extract<Reply, { readonly kind: 'page' }>> {
+): Promise<PageReply> {
   const { problem } = shown
   const providers = await context.providers()
   const connected = proof?.proof.identity.providerId
@@ -95,6 +97,11 @@ export async function signInPage(
       ...shown,
     },
   }
+}
+
+/** The sign-in page after an attempt that names no address of the user. */
+export function signInProblem(context: Context, target: SignInTarget, problem: SignInProblem): Promise<PageReply> {
+  return signInPage(context, target, { email: '', isConfirmation: false, problem })
 }
 
 /** The event of a sign-in that a method refused. */

@@ -1,7 +1,7 @@
 import type { Context } from '../../../ports/context.ts'
 import type { Reply, Request } from '../../../ports/message.ts'
 import { enabledProviders } from '../../../principals/providers.ts'
-import { signInPage } from '../page.ts'
+import { signInPage, signInProblem } from '../page.ts'
 import { findConfirming, findSubmittedTarget } from '../target.ts'
 import { downProblem, findAddress, leave, SIGN_IN, type Departure } from './depart.ts'
 import { findProof, PROOF_FIELD, type OpenProof } from './proof.ts'
@@ -12,9 +12,7 @@ export async function signInAtProvider(context: Context, request: Request): Prom
   if ('kind' in target) return target
   const providers = enabledProviders(await context.providers())
   const provider = providers.find(({ id }) => id === request.params.get('provider'))
-  if (provider === undefined) {
-    return signInPage(context, target, { email: '', isConfirmation: false, problem: { kind: 'method-off' } })
-  }
+  if (provider === undefined) return signInProblem(context, target, { kind: 'method-off' })
   const proof = await findProof(context, request.params.get(PROOF_FIELD), target.browserHash)
   const purpose =
     proof === undefined
@@ -37,6 +35,6 @@ export async function goToProvider(
     return signInPage(context, target, { ...shown, problem: { kind: 'method-off' } })
   const signedIn = await findConfirming(context, request, target)
   const location = await findAddress(context, { ...departure, signedIn })
-  if (location !== undefined) return leave(provider, location)
+  if (location !== undefined) return leave(provider, location, {})
   return signInPage(context, target, { ...shown, problem: downProblem(provider) })
 }

@@ -10,11 +10,11 @@ import { findSignedIn } from '../../authorization/session.ts'
 import { errorPage } from '../../error-page.ts'
 import { PATHS, pageAddress } from '../../paths.ts'
 import { finishSignIn } from '../finish-sign-in.ts'
-import { refusedSignIn, signInPage } from '../page.ts'
+import { refusedSignIn, signInPage, signInProblem } from '../page.ts'
 import { findTarget, type SignInTarget } from '../target.ts'
 import { countProviderAttempt } from '../throttle.ts'
 import { downProblem, reportFailure } from './depart.ts'
-import { linkProven, type OpenProof } from './proof.ts'
+import { linkProven } from './proof.ts'
 import { isRequiredElsewhere, resolveIdentity, type Resolution } from './resolve.ts'
 import { openState, type ProviderState } from './state.ts'
 
@@ -92,7 +92,12 @@ async function arrive(
         }),
       }
     case 'asked':
-      return askedPage(context, returned, resolution.proof, identity)
+      return signInPage(context, target, {
+        email: identity.email ?? '',
+        isConfirmation: false,
+        problem: undefined,
+        proof: resolution.proof,
+      })
     case 'refused':
       return refusedPage(context, returned, resolution, identity)
   }
@@ -136,15 +141,6 @@ function failedPage(context: Context, returned: Return, { reason }: UpstreamFail
   return again(context, returned, { kind: 'provider-failed', provider: provider.settings.name })
 }
 
-async function askedPage(
-  context: Context,
-  { target }: Return,
-  proof: OpenProof,
-  { email = '' }: ProviderIdentity,
-): Promise<Reply> {
-  return signInPage(context, target, { email, isConfirmation: false, problem: undefined, proof })
-}
-
 function refusedPage(
   context: Context,
   returned: Return,
@@ -171,9 +167,7 @@ function refusedPage(
  */
 async function again(context: Context, { target, state }: Return, problem: SignInProblem): Promise<Reply> {
   const { kind } = state.purpose
-  if (kind === 'sign-in' || kind === 'proof') {
-    return signInPage(context, target, { email: '', isConfirmation: false, problem })
-  }
+  if (kind === 'sign-in' || kind === 'proof') return signInProblem(context, target, problem)
   const page = errorPage(problem.kind === 'identity-taken' ? 'identity-taken' : 'provider-failed')
   return { ...page, event: refusedSignIn(target, problem.kind) }
 }

@@ -3,7 +3,7 @@ import type { Agent } from '../protocol/agent.ts'
 import type { AuthenticationMethod } from '../protocol/authentication.ts'
 import type { EpochMs } from '../protocol/brand.ts'
 import type { ClientTrust } from '../protocol/client-policy.ts'
-import type { AccountView, Destination } from './page-parts.ts'
+import type { AccountView, Destination, HiddenFields } from './page-parts.ts'
 
 /** The pages on which users manage their account, without HTML, as those of pages.ts. Every form is posted to its own page. */
 
@@ -50,7 +50,7 @@ export interface OverviewPage {
 /** What the user allowed an app, for one organization or without one. */
 export interface ConnectedApp {
   /** The fields of the form that removes it. */
-  readonly hidden: Readonly<Record<string, string>>
+  readonly hidden: HiddenFields
   readonly name: string | undefined
   readonly trust: ClientTrust
   /** The host of its metadata document. undefined: it has none. */
@@ -80,7 +80,7 @@ export interface ConnectedAppsPage {
 
 export interface SessionView {
   /** The fields of the form that ends it. undefined: the session of this browser. */
-  readonly hidden: Readonly<Record<string, string>> | undefined
+  readonly hidden: HiddenFields | undefined
   readonly agent: Agent | undefined
   readonly methods: readonly AuthenticationMethod[]
   readonly network: string | undefined
@@ -118,10 +118,10 @@ export type OwnMethod =
       readonly linkedSecondsAgo: number
       readonly usedSecondsAgo: number
       /** The fields of the form that removes it. undefined: it is the only method, or the operator requires it. */
-      readonly hidden: Readonly<Record<string, string>> | undefined
+      readonly hidden: HiddenFields | undefined
     }
   /** A provider that the user can add. */
-  | { readonly kind: 'provider'; readonly name: string; readonly hidden: Readonly<Record<string, string>> }
+  | { readonly kind: 'provider'; readonly name: string; readonly hidden: HiddenFields }
 
 export type PasswordProblem = 'password-too-short' | 'password-too-long' | 'password-is-email' | 'passwords-differ'
 
@@ -137,7 +137,7 @@ export interface LinkPage {
   readonly kind: 'account-link'
   readonly purpose: 'invitation' | 'reset'
   readonly action: string
-  readonly hidden: Readonly<Record<string, string>>
+  readonly hidden: HiddenFields
   readonly account: AccountView
   /** For password managers. undefined: the user cannot have a password. */
   readonly username: string | undefined

@@ -11,3 +11,6 @@ export interface AccountView {
   readonly name: string
   readonly detail: string | undefined
 }
+
+/** Hidden fields that a form returns unchanged, by name. */
+export type HiddenFields = Readonly<Record<string, string>>

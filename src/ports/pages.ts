@@ -1,6 +1,6 @@
 import type { AccountPage } from './account-pages.ts'
 import type { AuthorizationErrorCode } from '../protocol/authorization-response.ts'
-import type { AccountView, Destination } from './page-parts.ts'
+import type { AccountView, Destination, HiddenFields } from './page-parts.ts'
 import type { ClientTrust } from '../protocol/client-policy.ts'
 
 /** The content of each page, without HTML: the use cases make these, and the web layer renders them. */
@@ -44,9 +44,6 @@ export interface ResourceView {
   /** Whether scopes limit what a token can do at the API. If not, the API alone decides. */
   readonly isLimited: boolean
 }
-
-/** Hidden fields that a form returns unchanged, by name. */
-export type HiddenFields = Readonly<Record<string, string>>
 
 /** Forms to sign in, one for each offer, all with the same hidden fields. */
 export interface SignInPage {

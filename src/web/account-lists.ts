@@ -1,9 +1,10 @@
 import type { ConnectedApp, ConnectedAppsPage, SessionsPage, SessionView } from '../ports/account-pages.ts'
 import { accountForm, accountLayout } from './account.ts'
 import { clientName, destination } from './client.ts'
+import { submitButton } from './form-parts.ts'
 import { tick, warning } from './icons.ts'
 import type { View } from './layout.ts'
-import { html, isolate } from './markup.ts'
+import { code, html, isolate } from './markup.ts'
 import type { Fragment, Markup } from './markup.ts'
 import { ago, onDay } from './spans.ts'
 
@@ -31,11 +32,7 @@ function appEntry(view: View, { frame }: ConnectedAppsPage, app: ConnectedApp, i
     app.organization === undefined
       ? undefined
       : html`<p class="small muted">${texts.forOrganization(isolate(app.organization))}</p>`
-  const times = texts.used(
-    since(view, app.allowedSecondsAgo),
-    since(view, app.usedSecondsAgo),
-    onDay(language, app.endsAt),
-  )
+  const times = texts.used(ago(view, app.allowedSecondsAgo), ago(view, app.usedSecondsAgo), onDay(language, app.endsAt))
   return html`<h2 id="entry-${index}">${clientName(app, view.texts.namelessApp)}</h2>
     ${trust(view, app)} ${organization}
     <ul class="plain" role="list">
@@ -57,9 +54,7 @@ function trust(view: View, { trust: known, documentHost, destination: to }: Conn
         ${tick}<span>${view.texts.verifiedBy(isolate(view.branding.name))}${place}</span>
       </p>`
     case 'known-domain':
-      return html`<p class="trust">
-        ${tick}<span>${view.texts.from(html`<code>${isolate(known.host)}</code>`)}</span>
-      </p>`
+      return html`<p class="trust">${tick}<span>${view.texts.from(code(known.host))}</span></p>`
     case 'unverified':
       return html`<p class="trust unverified">
         ${warning}<span><strong>${view.texts.unverified}</strong>${place}</span>
@@ -71,7 +66,7 @@ function trust(view: View, { trust: known, documentHost, destination: to }: Conn
 export function sessionsPage(view: View, page: SessionsPage): Markup {
   const texts = view.texts.account
   const { frame, sessions } = page
-  const others = html`<div class="buttons"><button class="button" type="submit">${texts.endOthers}</button></div>`
+  const others = submitButton(texts.endOthers, 'plain')
   return accountLayout(view, frame, 'sessions', {
     hasProblem: false,
     main: html`<p class="part">${texts.sessionsHint}</p>
@@ -88,11 +83,9 @@ function sessionEntry(view: View, { frame }: SessionsPage, session: SessionView,
   const by = [...methods.map((method) => texts.signedInBy[method]), network === undefined ? [] : texts.from(network)]
   return html`<h2 id="entry-${index}">${agentWords(view, session)}</h2>
     ${hidden === undefined ? html`<p class="trust">${tick}<span>${texts.thisBrowser}</span></p>` : undefined}
-    <p class="small muted">
-      ${texts.seen(since(view, session.startedSecondsAgo), since(view, session.seenSecondsAgo))}
-    </p>
+    <p class="small muted">${texts.seen(ago(view, session.startedSecondsAgo), ago(view, session.seenSecondsAgo))}</p>
     <p class="small muted">${by.flat().join(' · ')}</p>
-    ${hidden === undefined ? undefined : accountForm(frame.pages.sessions, frame.csrf, hidden, entryButton(index, texts.end))}`
+    ${hidden === undefined ? undefined : accountForm(frame.pages.sessions, frame.csrf, hidden, entryButton(index, view.texts.signOut))}`
 }
 
 function agentWords({ texts: { account: texts } }: View, { agent }: SessionView): string {
@@ -107,8 +100,4 @@ function entryButton(index: number, text: string): Fragment {
       ${text}
     </button>
   </div>`
-}
-
-function since({ language, texts }: View, seconds: number): string {
-  return ago(language, seconds) ?? texts.momentsAgo
 }

@@ -1,6 +1,6 @@
 import type { LinkPage, LinkUsedPage, OwnMethod, PasswordProblem, SecurityPage } from '../ports/account-pages.ts'
 import { accountForm, accountLayout, accountName, confirmation } from './account.ts'
-import { stop } from './icons.ts'
+import { fieldProblem, linkButton, submitButton } from './form-parts.ts'
 import { layout } from './layout.ts'
 import type { View } from './layout.ts'
 import { hiddenFields, html, isolate } from './markup.ts'
@@ -34,17 +34,13 @@ function ownMethod(view: View, page: SecurityPage, method: OwnMethod): Fragment 
 
 /** An account at a provider, and the form that removes it. */
 function identity(
-  { texts: { account: texts, momentsAgo }, language }: View,
+  view: View,
   { frame, confirmUri }: SecurityPage,
   { name, email, linkedSecondsAgo, usedSecondsAgo, hidden }: Extract<OwnMethod, { readonly kind: 'identity' }>,
 ): Markup {
-  const used = texts.identityUsed(
-    ago(language, linkedSecondsAgo) ?? momentsAgo,
-    ago(language, usedSecondsAgo) ?? momentsAgo,
-  )
-  const button = html`<div class="buttons">
-    <button class="button" type="submit"><span>${texts.disconnect(isolate(name))}</span></button>
-  </div>`
+  const texts = view.texts.account
+  const used = texts.identityUsed(ago(view, linkedSecondsAgo), ago(view, usedSecondsAgo))
+  const button = submitButton(html`<span>${texts.disconnect(isolate(name))}</span>`, 'plain')
   const removal =
     hidden === undefined
       ? html`<p class="small muted after">${texts.onlyMethod}</p>`
@@ -68,9 +64,7 @@ function addable({ texts: { account: texts } }: View, { frame, methods }: Securi
         frame.pages.security,
         frame.csrf,
         hidden,
-        html`<div class="buttons">
-          <button class="button" type="submit"><span>${texts.add(isolate(name))}</span></button>
-        </div>`,
+        submitButton(html`<span>${texts.add(isolate(name))}</span>`, 'plain'),
       ),
     )}
   </section>`
@@ -85,10 +79,10 @@ function password(
   const content = [
     passwordFields(view, username, problem),
     html`<p class="small muted after">${texts.otherSessionsEnd}</p>`,
-    html`<div class="buttons"><button class="button main" type="submit">${texts.changePassword}</button></div>`,
+    submitButton(texts.changePassword, 'main'),
   ]
   return html`<section class="part" aria-labelledby="password-heading">
-    <h2 id="password-heading">${texts.password}</h2>
+    <h2 id="password-heading">${view.texts.password}</h2>
     <p>${isSet ? texts.hasPassword : texts.hasNoPassword}</p>
     ${confirmUri === undefined ? accountForm(frame.pages.security, frame.csrf, {}, content) : undefined}
   </section>`
@@ -111,9 +105,7 @@ export function linkPage(view: View, page: LinkPage): Markup {
 function acceptForm({ texts }: View, { action, hidden }: LinkPage, provider: string, name: string): Markup {
   return html`<form method="post" action="${action}">
     ${hiddenFields({ ...hidden, provider })}
-    <div class="buttons">
-      <button class="button" type="submit"><span>${texts.account.acceptWith(isolate(name))}</span></button>
-    </div>
+    ${submitButton(html`<span>${texts.continueWith(isolate(name))}</span>`, 'plain')}
   </form>`
 }
 
@@ -126,7 +118,7 @@ function linkPassword(view: View, page: LinkPage): Fragment {
     ${page.purpose === 'invitation' ? undefined : html`<p class="lead">${texts.resetConsequence}</p>`}
     <form method="post" action="${page.action}" novalidate>
       ${hiddenFields(page.hidden)} ${passwordFields(view, page.username, page.problem)}
-      <div class="buttons"><button class="button main" type="submit">${texts.setPassword}</button></div>
+      ${submitButton(texts.setPassword, 'main')}
     </form>`
 }
 
@@ -136,7 +128,7 @@ export function linkUsedPage(view: View, { accountUri }: LinkUsedPage): Markup {
     title: texts.linkUsedHeading,
     main: html`<h1>${texts.linkUsedHeading}</h1>
       <p class="lead">${texts.linkUsed}</p>
-      <div class="buttons"><a class="button main" href="${accountUri}">${texts.toAccount}</a></div>`,
+      ${linkButton(accountUri, texts.toAccount)}`,
   })
 }
 
@@ -145,9 +137,7 @@ function passwordFields({ texts }: View, username: string, problem: PasswordProb
   const { newPassword, newPasswordHint, repeatPassword, passwordProblems } = texts.account
   const isOfRepeated = problem === 'passwords-differ'
   const error = (id: string, isHere: boolean): Fragment =>
-    problem === undefined || !isHere
-      ? undefined
-      : html`<p class="error" role="alert" id="${id}">${stop}<span>${passwordProblems[problem]}</span></p>`
+    problem === undefined || !isHere ? undefined : fieldProblem(id, passwordProblems[problem])
   const blame = (isHere: boolean): Fragment =>
     problem !== undefined && isHere ? html` aria-invalid="true" autofocus` : undefined
   return html`<input type="hidden" name="username" value="${username}" autocomplete="username" />

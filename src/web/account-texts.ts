@@ -13,7 +13,6 @@ export interface AccountTexts {
   readonly name: string
   readonly nameHint: string
   readonly nameUnusable: string
-  readonly email: string
   readonly verified: string
   readonly unverified: string
   readonly noEmail: string
@@ -34,7 +33,6 @@ export interface AccountTexts {
   readonly seen: (started: string, seen: string) => string
   readonly signedInBy: Readonly<Record<AuthenticationMethod, string>>
   readonly from: (network: string) => string
-  readonly end: string
   readonly endOthers: string
 
   readonly addMethod: string
@@ -44,8 +42,6 @@ export interface AccountTexts {
   readonly identityUsed: (linked: string, used: string) => string
   readonly disconnect: (provider: Markup) => Markup
   readonly onlyMethod: string
-  readonly acceptWith: (provider: Markup) => Markup
-  readonly password: string
   readonly hasPassword: string
   readonly hasNoPassword: string
   readonly noMethods: string

@@ -5,8 +5,9 @@ import {
   type DataPage,
   type OverviewPage,
 } from '../ports/account-pages.ts'
-import type { AccountView } from '../ports/page-parts.ts'
-import { stop, tick } from './icons.ts'
+import type { AccountView, HiddenFields } from '../ports/page-parts.ts'
+import { fieldProblem, linkButton, submitButton } from './form-parts.ts'
+import { tick } from './icons.ts'
 import { layout } from './layout.ts'
 import type { View } from './layout.ts'
 import { hiddenFields, html, isolate } from './markup.ts'
@@ -39,12 +40,7 @@ export function accountLayout(
 }
 
 /** A form of an account page. Its button is last. */
-export function accountForm(
-  action: string,
-  csrf: string,
-  hidden: Readonly<Record<string, string>>,
-  content: Fragment,
-): Markup {
+export function accountForm(action: string, csrf: string, hidden: HiddenFields, content: Fragment): Markup {
   return html`<form method="post" action="${action}" novalidate>${hiddenFields({ ...hidden, csrf })} ${content}</form>`
 }
 
@@ -55,7 +51,7 @@ export function accountName({ name, detail }: AccountView): Markup {
 /** A link that looks like a button, to the page where the user confirms the own identity. */
 export function confirmation({ texts }: View, confirmUri: string): Markup {
   return html`<p class="lead">${texts.account.confirmFirst}</p>
-    <div class="buttons"><a class="button main" href="${confirmUri}">${texts.account.confirm}</a></div>`
+    ${linkButton(confirmUri, texts.account.confirm)}`
 }
 
 /** Name, e-mail address and organizations. */
@@ -75,14 +71,14 @@ export function overviewPage(view: View, page: OverviewPage): Markup {
       aria-describedby="${described}"
       ${problem === undefined ? undefined : html` aria-invalid="true" autofocus`}
     />
-    ${problem === undefined ? undefined : html`<p class="error" role="alert" id="name-problem">${stop}<span>${texts.nameUnusable}</span></p>`}
+    ${problem === undefined ? undefined : fieldProblem('name-problem', texts.nameUnusable)}
   </div>`
   return accountLayout(view, frame, 'overview', {
     hasProblem: problem !== undefined,
-    main: html`${accountForm(frame.pages.overview, frame.csrf, {}, [name, saveButton(texts.save)])}
+    main: html`${accountForm(frame.pages.overview, frame.csrf, {}, [name, submitButton(texts.save, 'main')])}
       <dl class="facts">
         <div>
-          <dt>${texts.email}</dt>
+          <dt>${view.texts.email}</dt>
           ${email(view, page)}
         </div>
         ${
@@ -100,7 +96,7 @@ export function overviewPage(view: View, page: OverviewPage): Markup {
 /** What is kept about the user, and the form that downloads it. */
 export function dataPage(view: View, { frame, confirmUri }: DataPage): Markup {
   const texts = view.texts.account
-  const button = html`<div class="buttons"><button class="button main" type="submit">${texts.download}</button></div>`
+  const button = submitButton(texts.download, 'main')
   return accountLayout(view, frame, 'data', {
     hasProblem: false,
     main: html`<section class="part" aria-labelledby="kept">
@@ -122,10 +118,6 @@ export function dataPage(view: View, { frame, confirmUri }: DataPage): Markup {
 function notice({ texts }: View, { notice: done }: AccountFrame): Fragment {
   if (done === undefined) return undefined
   return html`<p class="notice done" role="status">${tick}<span>${texts.account.notices[done]}</span></p>`
-}
-
-function saveButton(text: string): Markup {
-  return html`<div class="buttons"><button class="button main" type="submit">${text}</button></div>`
 }
 
 function email({ texts: { account: texts } }: View, page: OverviewPage): Markup {

@@ -2,7 +2,7 @@ import type { Destination } from '../ports/page-parts.ts'
 import type { ClientView } from '../ports/pages.ts'
 import { tick, warning } from './icons.ts'
 import type { View } from './layout.ts'
-import { html, isolate } from './markup.ts'
+import { code, html, isolate } from './markup.ts'
 import type { Markup } from './markup.ts'
 import { ago } from './spans.ts'
 import { visible } from './visible.ts'
@@ -23,19 +23,21 @@ export function clientName(client: Pick<ClientView, 'name'>, nameless: string): 
 }
 
 /** States what the operator knows about the client and, if nothing, how long ago it was registered. */
-export function trustLine({ branding, language, texts }: View, client: ClientView): Markup {
+export function trustLine(view: View, client: ClientView): Markup {
+  const { branding, texts } = view
   switch (client.trust.level) {
     case 'verified':
       return html`<p class="trust">${tick}<span>${texts.verifiedBy(isolate(branding.name))}</span></p>`
     case 'known-domain':
-      return html`<p class="trust">${tick}<span>${texts.from(host(client.trust.host))}</span></p>`
+      return html`<p class="trust">${tick}<span>${texts.from(code(client.trust.host))}</span></p>`
     case 'unverified':
-      return unverifiedLine({ language, texts }, client)
+      return unverifiedLine(view, client)
   }
 }
 
-function unverifiedLine({ language, texts }: Pick<View, 'language' | 'texts'>, client: ClientView): Markup {
-  const since = ago(language, client.ageSeconds) ?? texts.momentsAgo
+function unverifiedLine(view: View, client: ClientView): Markup {
+  const { texts } = view
+  const since = ago(view, client.ageSeconds)
   const age = client.documentHost === undefined ? texts.registered(since) : texts.firstSeen(since)
   return html`<p class="trust unverified">
     ${warning}<span><strong>${texts.unverified}</strong> · ${age}</span>
@@ -44,21 +46,17 @@ function unverifiedLine({ language, texts }: Pick<View, 'language' | 'texts'>, c
 
 /** The host that describes the client, unless the browser is sent to the same host. */
 export function describedBy({ documentHost, destination: to }: ClientView): Markup | undefined {
-  return documentHost === undefined || (to.kind === 'host' && to.host === documentHost) ? undefined : host(documentHost)
+  return documentHost === undefined || (to.kind === 'host' && to.host === documentHost) ? undefined : code(documentHost)
 }
 
 /** The whole address to which the browser is sent after the user has decided. */
 export function destination({ texts }: View, to: Destination): Markup {
   switch (to.kind) {
     case 'host':
-      return host(to.host)
+      return code(to.host)
     case 'this-computer':
-      return html`${texts.thisComputer} <span class="small muted">${host(to.host)}</span>`
+      return html`${texts.thisComputer} <span class="small muted">${code(to.host)}</span>`
     case 'app':
-      return texts.appLinks(host(`${to.scheme}:`))
+      return texts.appLinks(code(`${to.scheme}:`))
   }
-}
-
-function host(text: string): Markup {
-  return html`<code>${isolate(text)}</code>`
 }

@@ -4,7 +4,7 @@ import { clientName, describedBy, destination, trustLine } from './client.ts'
 import { stop, tick, warning } from './icons.ts'
 import { layout } from './layout.ts'
 import type { View } from './layout.ts'
-import { hiddenFields, html, isolate } from './markup.ts'
+import { code, hiddenFields, html, isolate } from './markup.ts'
 import type { Fragment, Markup } from './markup.ts'
 import { organizationFact, organizationField } from './organization.ts'
 import type { Texts } from './texts.ts'
@@ -44,7 +44,7 @@ export function consentPage(view: View, page: ConsentPage): Markup {
         </div>
       </form>
       <p class="small muted after">
-        ${texts.takeBack(html`<a class="inline" href="${page.appsUri}">${texts.connectedApps}</a>`)}
+        ${texts.takeBack(html`<a class="inline" href="${page.appsUri}">${texts.account.pages.apps}</a>`)}
       </p>`,
   })
 }
@@ -82,7 +82,7 @@ function permission(texts: Texts, { name, sentences, box }: ScopeView): Markup {
 }
 
 function linesOf(name: string, sentences: readonly string[]): readonly Fragment[] {
-  return sentences.length === 0 ? [html`<code>${isolate(name)}</code>`] : sentences.map(isolate)
+  return sentences.length === 0 ? [code(name)] : sentences.map(isolate)
 }
 
 function leaveOut({ texts }: Pick<View, 'texts'>, problem: ConsentProblem | undefined): Markup {
@@ -95,10 +95,9 @@ const FORM = 'consent'
 function resources({ branding }: View, page: ConsentPage): Fragment {
   if (page.resources.length === 0) return html`<dd>${isolate(branding.name)}</dd>`
   return page.resources.map(({ name, identifier }) => {
-    const code = html`<code>${isolate(identifier)}</code>`
     return name === undefined
-      ? html`<dd>${code}</dd>`
-      : html`<dd>${isolate(name)} <span class="small muted">${code}</span></dd>`
+      ? html`<dd>${code(identifier)}</dd>`
+      : html`<dd>${isolate(name)} <span class="small muted">${code(identifier)}</span></dd>`
   })
 }
 

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { FormPostPage } from '../ports/pages.ts'
+import { submitButton } from './form-parts.ts'
 import { layout } from './layout.ts'
 import type { View } from './layout.ts'
 import { hiddenFields, href, html, scriptElement } from './markup.ts'
@@ -19,8 +20,7 @@ export function formPostPage(view: View, { action, fields }: FormPostPage): Mark
     main: html`<h1>${texts.formPostTitle}</h1>
       <p class="lead">${texts.formPostHint}</p>
       <form method="post" action="${href(action)}">
-        ${hiddenFields(fields)}
-        <div class="buttons"><button class="button main" type="submit">${texts.formPostContinue}</button></div>
+        ${hiddenFields(fields)} ${submitButton(texts.continue, 'main')}
       </form>
       ${scriptElement(SCRIPT)}`,
   })

@@ -1,4 +1,5 @@
 import { html as escape, raw } from 'hono/html'
+import type { HiddenFields } from '../ports/page-parts.ts'
 import { visible } from './visible.ts'
 
 const unlinkable = /^(?:javascript|data|vbscript|blob|file|filesystem|about|view-source):$/
@@ -25,6 +26,11 @@ export function isolate(text: string): Markup {
   return html`<bdi>${text}</bdi>`
 }
 
+/** Untrusted text that is no prose, such as a host or an identifier. */
+export function code(text: string): Markup {
+  return html`<code>${isolate(text)}</code>`
+}
+
 /**
  * The text of a URI in an `href`. Throws for a scheme that runs or embeds something: it should have been rejected earlier.
  */
@@ -35,7 +41,7 @@ export function href(uri: string): string {
 }
 
 /** The hidden fields of a form. */
-export function hiddenFields(fields: Readonly<Record<string, string>>): readonly Markup[] {
+export function hiddenFields(fields: HiddenFields): readonly Markup[] {
   return Object.entries(fields).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`)
 }
 

@@ -1,4 +1,5 @@
 import type { ErrorPage, ErrorProblem, SignedOutPage, SignOutPage } from '../ports/pages.ts'
+import { submitButton } from './form-parts.ts'
 import { layout } from './layout.ts'
 import type { View } from './layout.ts'
 import { hiddenFields, href, html, isolate } from './markup.ts'
@@ -30,13 +31,12 @@ export function signOutPage(view: View, page: SignOutPage): Markup {
   const { branding, texts } = view
   const { account } = page
   return layout(view, {
-    title: texts.signOutTitle,
+    title: texts.signOut,
     main: html`<h1>${texts.signOutHeading(isolate(branding.name))}</h1>
       ${account === undefined ? undefined : html`<p class="lead">${texts.signOutAs(isolate(account.detail ?? account.name))}</p>`}
       <p class="lead">${texts.signOutConsequence}</p>
       <form method="post" action="${page.action}">
-        ${hiddenFields(page.hidden)}
-        <div class="buttons"><button class="button main" type="submit">${texts.signOut}</button></div>
+        ${hiddenFields(page.hidden)} ${submitButton(texts.signOut, 'main')}
       </form>`,
   })
 }

@@ -1,4 +1,5 @@
 import type { ConsentPage, ConsentProblem, OrganizationView } from '../ports/pages.ts'
+import { fieldProblem } from './form-parts.ts'
 import { stop } from './icons.ts'
 import type { View } from './layout.ts'
 import { html, isolate } from './markup.ts'
@@ -45,13 +46,7 @@ function field(
           </option> `,
       )}
     </select>
-    ${
-      problem === undefined
-        ? undefined
-        : html`<p class="error" role="alert" id="organization-problem">
-            ${stop}<span>${complaint(view, problem)}</span>
-          </p>`
-    }
+    ${problem === undefined ? undefined : fieldProblem('organization-problem', complaint(view, problem))}
   </div>`
 }
 

@@ -3,7 +3,7 @@ import type { ReturnPage, ReturnPath } from '../ports/pages.ts'
 import { clientName, destination, trustLine } from './client.ts'
 import { layout } from './layout.ts'
 import type { View } from './layout.ts'
-import { hiddenFields, href, html, isolate } from './markup.ts'
+import { code, hiddenFields, href, html, isolate } from './markup.ts'
 import type { Fragment, Markup } from './markup.ts'
 
 /** A refused authorization request: the reason, the client, and a link that names its destination (RFC 9700 §4.11.2). */
@@ -51,7 +51,7 @@ function leadsTo(view: View, to: Destination): Fragment {
 export function offerReturn({ texts }: View, to: Destination): Fragment {
   switch (to.kind) {
     case 'host':
-      return html`<span>${texts.returnTo(html`<code>${isolate(to.host)}</code>`)}</span>`
+      return html`<span>${texts.returnTo(code(to.host))}</span>`
     case 'this-computer':
       return texts.returnToComputer
     case 'app':

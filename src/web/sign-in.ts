@@ -1,5 +1,6 @@
 import type { LeavePage, SignInOffer, SignInPage, SignInProblem } from '../ports/pages.ts'
 import { clientName } from './client.ts'
+import { fieldProblem, linkButton, submitButton } from './form-parts.ts'
 import { stop } from './icons.ts'
 import { layout } from './layout.ts'
 import type { View } from './layout.ts'
@@ -21,7 +22,7 @@ export function signInPage(view: View, page: SignInPage): Markup {
   const { texts } = view
   const complaint = page.problem === undefined ? undefined : describe(view, page.problem)
   return layout(view, {
-    title: complaint === undefined ? texts.signInTitle : texts.titleWithError(texts.signInTitle),
+    title: complaint === undefined ? texts.signIn : texts.titleWithError(texts.signIn),
     main: html`<h1>${texts.signIn}</h1>
       <p class="lead muted">${continuation(view, page)}</p>
       ${complaint === undefined || complaint.fields.length === 1 ? undefined : general(complaint)}
@@ -38,7 +39,7 @@ function offerForm(view: View, page: SignInPage, offer: SignInOffer, complaint: 
     case 'provider':
       return providerForm(view, page, offer)
     case 'application':
-      return html`<div class="buttons"><a class="button main" href="${offer.uri}">${view.texts.signIn}</a></div>`
+      return linkButton(offer.uri, view.texts.signIn)
   }
 }
 
@@ -50,7 +51,7 @@ export function leavePage(view: View, { provider, uri }: LeavePage): Markup {
     refresh: uri,
     main: html`<h1>${texts.leaveHeading(isolate(provider))}</h1>
       <p class="lead">${texts.leaveHint(isolate(provider))}</p>
-      <div class="buttons"><a class="button main" href="${href(uri)}">${texts.continue}</a></div>`,
+      ${linkButton(href(uri), texts.continue)}`,
   })
 }
 
@@ -102,9 +103,7 @@ function passwordForm(
         ${beside(complaint, 'email')}
       </div>
       ${asksEmailFirst ? undefined : passwordField(texts, page, complaint)}
-      <div class="buttons">
-        <button class="button main" type="submit">${asksEmailFirst ? texts.continue : texts.signIn}</button>
-      </div>
+      ${submitButton(asksEmailFirst ? texts.continue : texts.signIn, 'main')}
     </form>`
 }
 
@@ -181,7 +180,7 @@ function general(complaint: Complaint): Markup {
 /** A problem of one field is shown below the field. */
 function beside(complaint: Complaint | undefined, field: Field): Fragment {
   if (complaint?.fields.length !== 1 || !complaint.fields.includes(field)) return undefined
-  return html`<p class="error" role="alert" id="problem">${stop}<span>${complaint.text}</span></p>`
+  return fieldProblem('problem', complaint.text)
 }
 
 function blame(complaint: Complaint | undefined, field: Field): Fragment {

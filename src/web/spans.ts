@@ -1,4 +1,5 @@
 import type { Language } from '../ports/pages.ts'
+import type { View } from './layout.ts'
 
 const known = new Map<Language, Intl.RelativeTimeFormat>()
 
@@ -8,9 +9,9 @@ const day = 24 * hour
 const month = 30 * day
 const year = 365 * day
 
-/** An age as text: "3 minutes ago". undefined when it is less than a minute. */
-export function ago(language: Language, ageSeconds: number): string | undefined {
-  if (ageSeconds < minute) return undefined
+/** An age as text: "3 minutes ago". */
+export function ago({ language, texts }: Pick<View, 'language' | 'texts'>, ageSeconds: number): string {
+  if (ageSeconds < minute) return texts.momentsAgo
   const say = (unit: Intl.RelativeTimeFormatUnit, seconds: number): string =>
     formatOf(language).format(-Math.floor(ageSeconds / seconds), unit)
   if (ageSeconds < hour) return say('minute', minute)

@@ -20,7 +20,6 @@ export const english: Texts = {
   from: (host) => html`From ${host}`,
   appLinks: (scheme) => html`the app that opens ${scheme} links`,
 
-  signInTitle: 'Sign in',
   continueTo: (client) => html`to continue to ${client}`,
   continueToHost: (client, host) => html`to continue to ${client} (${host})`,
   continueToComputer: (client) => html`to continue to ${client} on this computer`,
@@ -84,7 +83,6 @@ export const english: Texts = {
   leaveOut: 'Uncheck what you do not want to allow.',
   scopeMissing: 'Too little is checked for the app to work. Check more, or deny the request.',
   takeBack: (connectedApps) => html`You can take this back any time under ${connectedApps}.`,
-  connectedApps: 'Connected apps',
 
   identityScopes: {
     openid: 'Know that it is you',
@@ -97,7 +95,6 @@ export const english: Texts = {
 
   formPostTitle: 'Back to the app',
   formPostHint: 'Your browser continues to the app by itself. If it does not, press the button.',
-  formPostContinue: 'Continue',
 
   returnTitle: 'This request did not work',
   returnHeading: (client) => html`${client} sent a request that did not work`,
@@ -222,7 +219,6 @@ export const english: Texts = {
 
   account: accountEnglish,
 
-  signOutTitle: 'Sign out',
   signOutHeading: (brand) => html`Sign out of ${brand}?`,
   signOutAs: (email) => html`You are signed in as ${email}.`,
   signOutConsequence: 'This signs you out in this browser. To stay signed in, close this page.',

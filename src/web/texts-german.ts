@@ -20,7 +20,6 @@ export const german: Texts = {
   from: (host) => html`Von ${host}`,
   appLinks: (scheme) => html`der App, die Links mit ${scheme} öffnet`,
 
-  signInTitle: 'Anmelden',
   continueTo: (client) => html`weiter zu ${client}`,
   continueToHost: (client, host) => html`weiter zu ${client} (${host})`,
   continueToComputer: (client) => html`weiter zu ${client} auf diesem Computer`,
@@ -88,7 +87,6 @@ export const german: Texts = {
   leaveOut: 'Entfernen Sie den Haken bei allem, was Sie nicht erlauben möchten.',
   scopeMissing: 'So kann die App nicht arbeiten. Wählen Sie mehr aus, oder lehnen Sie ab.',
   takeBack: (connectedApps) => html`Sie können das jederzeit zurücknehmen, unter ${connectedApps}.`,
-  connectedApps: 'Verbundene Apps',
 
   identityScopes: {
     openid: 'Wissen, dass Sie es sind',
@@ -101,7 +99,6 @@ export const german: Texts = {
 
   formPostTitle: 'Zurück zur App',
   formPostHint: 'Ihr Browser kehrt von selbst zur App zurück. Wenn nicht, drücken Sie den Knopf.',
-  formPostContinue: 'Weiter',
 
   returnTitle: 'Diese Anfrage hat nicht funktioniert',
   returnHeading: (client) => html`Die Anfrage von ${client} hat nicht funktioniert`,
@@ -233,7 +230,6 @@ export const german: Texts = {
 
   account: accountGerman,
 
-  signOutTitle: 'Abmelden',
   signOutHeading: (brand) => html`Von ${brand} abmelden?`,
   signOutAs: (email) => html`Sie sind als ${email} angemeldet.`,
   signOutConsequence:

@@ -32,7 +32,6 @@ export interface Texts {
   readonly from: (host: Markup) => Markup
   readonly appLinks: (scheme: Markup) => Markup
 
-  readonly signInTitle: string
   readonly continueTo: (client: Markup) => Markup
   readonly continueToHost: (client: Markup, host: Markup) => Markup
   readonly continueToComputer: (client: Markup) => Markup
@@ -91,14 +90,12 @@ export interface Texts {
   readonly leaveOut: string
   readonly scopeMissing: string
   readonly takeBack: (connectedApps: Markup) => Markup
-  readonly connectedApps: string
 
   /** What each identity scope of OpenID Connect permits. */
   readonly identityScopes: Readonly<Record<IdentityToken, string>>
 
   readonly formPostTitle: string
   readonly formPostHint: string
-  readonly formPostContinue: string
 
   readonly returnTitle: string
   readonly returnHeading: (client: Markup) => Markup
@@ -117,7 +114,6 @@ export interface Texts {
   readonly account: AccountTexts
 
   readonly signOutHeading: (brand: Markup) => Markup
-  readonly signOutTitle: string
   readonly signOutAs: (email: Markup) => Markup
   readonly signOutConsequence: string
   readonly signOut: string

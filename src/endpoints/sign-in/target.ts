@@ -1,7 +1,7 @@
 import { ACCOUNT_PAGES, type AccountPageName } from '../../ports/account-pages.ts'
 import type { Context } from '../../ports/context.ts'
 import type { CookieChanges, Reply, Request } from '../../ports/message.ts'
-import type { HiddenFields } from '../../ports/pages.ts'
+import type { HiddenFields } from '../../ports/page-parts.ts'
 import type { ClientRecord } from '../../ports/records/client.ts'
 import type { SecretHash } from '../../protocol/secrets.ts'
 import {

@@ -1,0 +1,20 @@
+import { stop } from './icons.ts'
+import { html } from './markup.ts'
+import type { Fragment, Markup } from './markup.ts'
+
+/** The button that submits a form. `main`: the page stresses it. */
+export function submitButton(text: Fragment, look: 'main' | 'plain'): Markup {
+  return html`<div class="buttons">
+    <button class="${look === 'main' ? 'button main' : 'button'}" type="submit">${text}</button>
+  </div>`
+}
+
+/** A link that looks like the main button of a form. */
+export function linkButton(uri: string, text: Fragment): Markup {
+  return html`<div class="buttons"><a class="button main" href="${uri}">${text}</a></div>`
+}
+
+/** What is wrong with the value of a field, below the field, which names `id` in `aria-describedby`. */
+export function fieldProblem(id: string, text: Fragment): Markup {
+  return html`<p class="error" role="alert" id="${id}">${stop}<span>${text}</span></p>`
+}

@@ -93,7 +93,7 @@ export type SignInProblem =
   | { readonly kind: 'password-too-long' }
   /** The operator switched the sign-in method off. */
   | { readonly kind: 'method-off' }
-  /** The account was disabled or deleted. */
+  /** The account cannot sign in, or not in this way: for example it is disabled or deleted, or another provider is required for it. */
   | { readonly kind: 'account-refused' }
   /** The operator's application did not sign the user in. */
   | { readonly kind: 'application-refused' }

@@ -87,7 +87,7 @@ export interface Reads {
   readonly listSessions: (
     page: Page<SessionId> & { readonly userId?: UserId | undefined },
   ) => Promise<readonly SessionRecord[]>
-  /** The link that the user may set a password with, if there is one. */
+  /** The link with which the user may set a password or add a provider, if there is one. */
   readonly findLink: (userId: UserId) => Promise<LinkRecord | undefined>
   readonly findInteraction: (id: InteractionId) => Promise<InteractionRecord | undefined>
   readonly findSession: (id: SessionId) => Promise<SessionRecord | undefined>

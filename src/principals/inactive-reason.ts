@@ -62,7 +62,8 @@ export async function findInactiveReason(context: Needs, found: FoundToken, now:
 }
 
 /**
- * Returns why a grant gives no access; undefined if it does. A token that was issued on a grant is checked from the time of the user's approval, which is never later than the token's.
+ * Returns why a grant gives no access; undefined if it does. A token that was issued on a grant is checked from the time of the user's
+ * approval, which is never later than the token's.
  */
 export async function findGrantReason(
   context: Needs,

@@ -72,7 +72,8 @@ export const accountEnglish: AccountTexts = {
 
   kept: 'What is kept about you',
   keptItems: [
-    'your account: email, name, and when you signed in first',
+    'your account: email, name, profile, and when you signed in first',
+    'your accounts at other providers that you can sign in with',
     'the organizations that you belong to',
     'the apps that you allowed something, and what',
     'the browsers in which you are signed in',

@@ -74,7 +74,8 @@ export const accountGerman: AccountTexts = {
 
   kept: 'Was über Sie gespeichert ist',
   keptItems: [
-    'Ihr Konto: E-Mail, Name, und wann Sie sich zuerst angemeldet haben',
+    'Ihr Konto: E-Mail, Name, Profil, und wann Sie sich zuerst angemeldet haben',
+    'Ihre Konten bei anderen Anbietern, mit denen Sie sich anmelden können',
     'die Organisationen, zu denen Sie gehören',
     'die Apps, denen Sie etwas erlaubt haben, und was',
     'die Browser, in denen Sie angemeldet sind',

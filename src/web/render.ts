@@ -17,8 +17,8 @@ import { translations } from './translations.ts'
 /** Renders page models as documents. */
 export interface Renderer {
   /**
-   * Renders a whole HTML document. It works without scripts, of which one page has one, and loads nothing from the network. An error page shows the id of
-   * the request.
+   * Renders a whole HTML document. It loads nothing from the network, and works without scripts, of which one page has one. An error
+   * page shows the id of the request.
    */
   readonly render: (page: Page, language: Language, requestId?: string) => string
   /** The value for `style-src` (CSP Level 3 §2.3.1): the hash of the documents' only style element. */

@@ -72,15 +72,15 @@ type Needs = Pick<Context, 'apis' | 'settings'> & {
  *     ends. If the client named none, the user may choose one of their own, or none.
  *  4. Consent. If the user allowed the client this access earlier, the consent page is skipped, unless consents for several
  *     organizations match. It is also skipped for a first-party client that requests no more than the operator registered for it,
- *     unless the user has to choose an organization. `prompt=consent` always shows the page. So does an unverified client with a redirect URI that other
- *     programs could receive (client-policy.ts).
+ *     unless the user has to choose an organization. `prompt=consent` always shows the page. So does an unverified client with a
+ *     redirect URI that other programs could receive (client-policy.ts).
  *     The user may leave scopes out, but something must remain.
  *  5. Approval. The authorization is marked as approved and the browser carries the code to the client.
  *
  * No endpoint decides which endpoint follows. Each parses its request, calls this function and replies:
  *
  *  - `authorize.ts` has a new request, and redirects to a page or directly to the client.
- *  - `sign-in.ts` has checked a password and started a session. Usually the consent page is next.
+ *  - `sign-in/target.ts` has a session that a sign-in method has just started. Usually the consent page is next.
  *  - `consent.ts` displays the question, and accepts the answer.
  *
  * Each step reads the session, the memberships and the consents again. An organization may disable a member while the consent

@@ -9,6 +9,8 @@ import { finishAtProvider } from './provider/callback.ts'
 
 const FORM = 'application/x-www-form-urlencoded'
 
+const READS_METADATA_ONCE = 'It writes nothing, and the metadata of a provider are fetched once for all requests.'
+
 /** The sign-in page, and the endpoints of the sign-in methods. */
 export const SIGN_IN_ENDPOINTS: readonly Endpoint[] = [
   {
@@ -16,7 +18,7 @@ export const SIGN_IN_ENDPOINTS: readonly Endpoint[] = [
     method: 'GET',
     path: PATHS.signIn,
     audience: 'page',
-    unlimited: 'It needs a pending authorization request, which the endpoint authorize limits.',
+    unlimited: READS_METADATA_ONCE,
     run: showSignIn,
   },
   {
@@ -50,7 +52,7 @@ export const SIGN_IN_ENDPOINTS: readonly Endpoint[] = [
     path: PATHS.signInAtProvider,
     accepts: FORM,
     audience: 'page',
-    unlimited: 'It writes nothing, and the metadata of a provider are fetched once for all requests.',
+    unlimited: READS_METADATA_ONCE,
     run: signInAtProvider,
   },
   {

@@ -58,7 +58,7 @@ export async function findTarget(context: Context, request: Request, key: Target
   return { purpose: 'account', page, browserHash, uiLocales: request.uiLocales }
 }
 
-/** The same for the sign-in page. Returns an error page also if the user has already answered the request of the client. */
+/** Finds the target of the sign-in page. Returns an error page also if the user has already answered the request of the client. */
 export async function findOpenTarget(
   context: Context,
   request: Request,

@@ -30,8 +30,8 @@ type Needs = DocumentNeeds &
     readonly store: Pick<Context['store'], 'consumeOnce' | 'findClient'>
   }
 
-/** How soon a client should try again whose keys, or whose document, cannot be fetched. */
-const KEYS_RETRY_SECONDS = 5
+/** The `Retry-After` of a response when the keys or the metadata document of the client cannot be fetched. */
+const FETCH_RETRY_SECONDS = 5
 
 /**
  * Client authentication. RFC 6749 §2.3 and §3.2.1, RFC 7521 §4.2, RFC 7591 §2.
@@ -83,7 +83,7 @@ async function findPresented(context: Needs, credentials: ClientCredentials, net
     case 'unavailable':
     case 'unacceptable':
       // Not invalid_client: SDKs throw their tokens away for it (clients.md), and the document may be corrected.
-      throw unavailable('client_document_unavailable', KEYS_RETRY_SECONDS)
+      throw unavailable('client_document_unavailable', FETCH_RETRY_SECONDS)
   }
 }
 
@@ -134,7 +134,7 @@ async function checkSignature(
     case 'keys-unavailable':
       context.record({ event: 'client.keys-unavailable', client: client.id, reason: outcome.reason })
       // Not invalid_client, upon which clients throw their registration away.
-      throw unavailable('keys_unavailable', KEYS_RETRY_SECONDS)
+      throw unavailable('keys_unavailable', FETCH_RETRY_SECONDS)
   }
 }
 

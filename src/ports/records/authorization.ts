@@ -24,7 +24,7 @@ export interface AuthorizationRecord {
   /** Scope that the client requested and did not get. A refresh request that repeats it is not refused for that. */
   readonly ungrantedScope: Scope
   readonly resources: readonly Resource[]
-  /** The user must enter the password even in a browser that has a session. */
+  /** The user must sign in even in a browser that has a session (`prompt=login`). */
   readonly mustSignIn: boolean
   /** The user must have authenticated at this time or later (`max_age`). undefined: at any time. */
   readonly authenticatedSince: EpochMs | undefined

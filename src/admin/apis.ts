@@ -5,7 +5,7 @@ import { DISPLAY_TEXT_LIMIT, parseDisplayText } from '../protocol/display-text.t
 import { mintApiCredentialId, type ApiCredentialId } from '../protocol/ids.ts'
 import { documentClientId } from '../protocol/client-identifier.ts'
 import { parseResource, sameResource, type Resource } from '../protocol/resource.ts'
-import { isIdentityToken, parseScope } from '../protocol/scope.ts'
+import { isIdentityScope, parseScope } from '../protocol/scope.ts'
 import { AdminError, conflict, unknown } from './admin-error.ts'
 import { introduceAlgorithm } from './keys.ts'
 import { requireLimit, type Listed, type PageRequest } from './page.ts'
@@ -218,7 +218,7 @@ function requireScopes(scopes: readonly ApiScope[]): readonly ApiScope[] {
     if (name === '' || parseScope(name) !== name || name.includes(' ')) {
       throw new AdminError(`"${name}" is not the name of a scope: it has no spaces, quotes or backslashes.`)
     }
-    if (isIdentityToken(name)) throw new AdminError(`The scope ${name} is one of the server itself.`)
+    if (isIdentityScope(name)) throw new AdminError(`The scope ${name} is one of the server itself.`)
     if (names.has(name)) throw new AdminError(`The scope ${name} is named twice.`)
     names.add(name)
     return { name, sentence: requireDisplayText(`The sentence of the scope ${name}`, sentence), grantedTo }

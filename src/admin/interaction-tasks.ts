@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import type { Context } from '../ports/context.ts'
 import { viewDestination } from '../principals/destination.ts'
-import { describeAccess } from '../principals/requested-access.ts'
+import { describeAccess } from '../principals/access-view.ts'
 import { documentHostOf, identifierOf } from '../protocol/client-identifier.ts'
 import { REJECTIONS, SUBJECT_FORM, type AcceptedSignIn } from '../protocol/interaction.ts'
 import { revokeTokensOfSubject } from './subjects.ts'

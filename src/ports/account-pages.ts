@@ -1,4 +1,4 @@
-import type { IdentityToken } from '../protocol/scope.ts'
+import type { IdentityScope } from '../protocol/scope.ts'
 import type { Agent } from '../protocol/agent.ts'
 import type { AuthenticationMethod } from '../protocol/authentication.ts'
 import type { EpochMs } from '../protocol/brand.ts'
@@ -59,7 +59,7 @@ export interface ConnectedApp {
   readonly destination: Destination | undefined
   readonly organization: string | undefined
   /** What the app may know about the user. */
-  readonly identity: readonly IdentityToken[]
+  readonly identity: readonly IdentityScope[]
   /** A sentence for each other scope, or the scope's name. */
   readonly permissions: readonly string[]
   /** The names or identifiers of the APIs. */

@@ -2,7 +2,7 @@ import type { Context } from '../ports/context.ts'
 import type { ApiRecord } from '../ports/records/api.ts'
 import type { RegistrationPolicy } from '../protocol/client-metadata.ts'
 import type { RedirectUriPolicy } from '../protocol/redirect-uri.ts'
-import { isIdentityToken } from '../protocol/scope.ts'
+import { isIdentityScope } from '../protocol/scope.ts'
 
 /** Returns what the metadata of a client is checked against: the settings, and the scopes of the declared APIs. */
 export function registrationPolicy(
@@ -14,7 +14,7 @@ export function registrationPolicy(
   return {
     ...redirectPolicy(context),
     declaresScope: (token) =>
-      isOpen || isIdentityToken(token) || apis.some(({ scopes }) => scopes.some(({ name }) => name === token)),
+      isOpen || isIdentityScope(token) || apis.some(({ scopes }) => scopes.some(({ name }) => name === token)),
     grantTypes: settings.grantTypes,
     outbound: settings.outbound.isOn ? settings.outbound : undefined,
   }

@@ -21,11 +21,11 @@ export function scopeOf(tokens: Iterable<string>): Scope {
 }
 
 /** The scopes of OpenID Connect Core §5.4 and §11. They request data about the user, not access to an API. */
-export const IDENTITY_TOKENS = ['openid', 'profile', 'email', 'address', 'phone', 'offline_access'] as const
-export type IdentityToken = (typeof IDENTITY_TOKENS)[number]
-const IDENTITY: ReadonlySet<string> = new Set(IDENTITY_TOKENS)
+export const IDENTITY_SCOPES = ['openid', 'profile', 'email', 'address', 'phone', 'offline_access'] as const
+export type IdentityScope = (typeof IDENTITY_SCOPES)[number]
+const IDENTITY: ReadonlySet<string> = new Set(IDENTITY_SCOPES)
 
-export function isIdentityToken(token: string): token is IdentityToken {
+export function isIdentityScope(token: string): token is IdentityScope {
   return IDENTITY.has(token)
 }
 

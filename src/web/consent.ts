@@ -1,5 +1,5 @@
 import type { ClientView, ConsentPage, ConsentProblem, ScopeView } from '../ports/pages.ts'
-import { isIdentityToken } from '../protocol/scope.ts'
+import { isIdentityScope } from '../protocol/scope.ts'
 import { clientName, describedBy, destination, trustLine } from './client.ts'
 import { stop, tick, warning } from './icons.ts'
 import { layout } from './layout.ts'
@@ -71,7 +71,7 @@ function permissions({ texts }: View, { scopes, resources: apis, problem }: Cons
 
 /** A permission that the user may leave out has a box, which belongs to the form below. */
 function permission(texts: Texts, { name, sentences, box }: ScopeView): Markup {
-  const lines = isIdentityToken(name) ? [texts.identityScopes[name]] : linesOf(name, sentences)
+  const lines = isIdentityScope(name) ? [texts.identityScopes[name]] : linesOf(name, sentences)
   const text = html`<span>${lines.map((line) => html`<span class="line">${line}</span>`)}</span>`
   if (box === undefined) return html`<span class="fixed">${tick}${text}</span>`
   const checked = box.isChecked ? html` checked` : undefined

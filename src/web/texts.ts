@@ -1,5 +1,5 @@
 import type { ErrorProblem, ReturnProblem } from '../ports/pages.ts'
-import type { IdentityToken } from '../protocol/scope.ts'
+import type { IdentityScope } from '../protocol/scope.ts'
 import type { AccountTexts } from './account-texts.ts'
 import type { Markup } from './markup.ts'
 
@@ -92,7 +92,7 @@ export interface Texts {
   readonly takeBack: (connectedApps: Markup) => Markup
 
   /** What each identity scope of OpenID Connect permits. */
-  readonly identityScopes: Readonly<Record<IdentityToken, string>>
+  readonly identityScopes: Readonly<Record<IdentityScope, string>>
 
   readonly formPostTitle: string
   readonly formPostHint: string

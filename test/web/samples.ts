@@ -1,4 +1,4 @@
-import { IDENTITY_TOKENS } from '../../src/protocol/scope.ts'
+import { IDENTITY_SCOPES } from '../../src/protocol/scope.ts'
 import assert from 'node:assert/strict'
 import { accountSamples } from './account-samples.ts'
 import type {
@@ -232,7 +232,7 @@ export const samples: ReadonlyMap<string, Page> = new Map<string, Page>([
     'consent to sign in',
     {
       ...consent,
-      scopes: IDENTITY_TOKENS.map((name) => ({
+      scopes: IDENTITY_SCOPES.map((name) => ({
         name,
         sentences: [''],
         box: name === 'openid' ? undefined : { name: `allow.${name}`, isChecked: true },

@@ -8,13 +8,13 @@ import { viewDestination } from '../../principals/destination.ts'
 import { evaluateClient } from '../../principals/evaluate-client.ts'
 import { findGrantReason } from '../../principals/inactive-reason.ts'
 import { loginEnd } from '../../principals/login-end.ts'
-import { describeAccess } from '../../principals/requested-access.ts'
+import { describeAccess } from '../../principals/access-view.ts'
 import { secondsSince, type EpochMs } from '../../protocol/brand.ts'
 import { documentHostOf } from '../../protocol/client-identifier.ts'
 import type { ShownMetadata } from '../../protocol/client-identity.ts'
 import type { ClientTrust } from '../../protocol/client-policy.ts'
 import { parseClientId, parseOrganizationId, type UserId } from '../../protocol/ids.ts'
-import { IDENTITY_TOKENS, isIdentityToken, scopeTokens } from '../../protocol/scope.ts'
+import { IDENTITY_SCOPES, isIdentityScope, scopeTokens } from '../../protocol/scope.ts'
 import { errorPage } from '../error-page.ts'
 import { doneAt, findOwner, findSubmitter, frameOf } from './frame.ts'
 
@@ -104,7 +104,7 @@ async function viewApp(
     documentHost: documentHostOf(client),
     destination: redirectUri === undefined ? undefined : viewDestination(redirectUri),
     organization: organization?.name,
-    identity: IDENTITY_TOKENS.filter((token) => grants.some(({ scope }) => scopeTokens(scope).includes(token))),
+    identity: IDENTITY_SCOPES.filter((token) => grants.some(({ scope }) => scopeTokens(scope).includes(token))),
     permissions: [...new Set(grants.flatMap((grant) => sentencesOf(grant, apis)))],
     resources: [...new Set(grants.flatMap(({ resources }) => resources))].map(
       (resource) => apis.find((api) => api.resource === resource)?.name ?? resource,
@@ -123,6 +123,6 @@ async function findTrust(context: Context, client: ClientRecord): Promise<Client
 }
 
 function sentencesOf(grant: GrantRecord, apis: readonly ApiRecord[]): readonly string[] {
-  const own = describeAccess(apis, grant).scopes.filter(({ name }) => !isIdentityToken(name))
+  const own = describeAccess(apis, grant).scopes.filter(({ name }) => !isIdentityScope(name))
   return own.flatMap(({ name, sentences }) => (sentences.length === 0 ? [name] : sentences))
 }

@@ -17,7 +17,7 @@ import {
   type UserId,
 } from '../../protocol/ids.ts'
 import type { Resource } from '../../protocol/resource.ts'
-import { isIdentityToken, narrow, unite, type Scope } from '../../protocol/scope.ts'
+import { isIdentityScope, narrow, unite, type Scope } from '../../protocol/scope.ts'
 import type { MintedCredential } from '../../protocol/secrets.ts'
 import { issueIdToken } from '../openid/id-token.ts'
 import type { AuthenticatedClient } from './authenticate-client.ts'
@@ -88,7 +88,7 @@ export async function issueGrantToken(
   const { response, facts } = issued
   const { at, nonce } = issue
   const shown = { accessToken: response.access_token, at, nonce }
-  const identity = narrow(grant.scope, (token) => isIdentityToken(token) && givesIdentity(client, token))
+  const identity = narrow(grant.scope, (token) => isIdentityScope(token) && givesIdentity(client, token))
   const idToken = await issueIdToken(context, client, { ...grant, openid, scope: identity }, shown)
   // The access token for an API has no identity scope, and the user granted them. One for the issuer has what the client requested.
   const scope = target.resources.length === 0 ? facts.scope : unite(facts.scope, identity)

@@ -4,7 +4,7 @@ import type { ClientRecord } from '../../ports/records/client.ts'
 import { acceptsAnyScope } from '../../principals/registration-policy.ts'
 import type { EpochMs } from '../../protocol/brand.ts'
 import { sameResource, type Resource } from '../../protocol/resource.ts'
-import { IDENTITY_TOKENS, isIdentityToken, isWithin, type IdentityToken, type Scope } from '../../protocol/scope.ts'
+import { IDENTITY_SCOPES, isIdentityScope, isWithin, type IdentityScope, type Scope } from '../../protocol/scope.ts'
 
 /**
  * The scopes and resources that clients may request: those of the declared APIs (decision 0006). If the issuer is a loopback
@@ -19,7 +19,7 @@ export interface ScopeCatalog {
  * The scopes of the issuer, which is an API too: of its userinfo endpoint. OpenID Connect Core 1.0 §5.4 and §11. They belong to no
  * other API, so no access token for another API has them. The pages have the sentences in every language.
  */
-const IDENTITY_SCOPES: readonly ApiScope[] = IDENTITY_TOKENS.map((name) => ({
+const IDENTITY_DECLARATIONS: readonly ApiScope[] = IDENTITY_SCOPES.map((name) => ({
   name,
   sentence: '',
   grantedTo: name === 'phone' || name === 'address' ? 'approved-clients' : 'users',
@@ -92,7 +92,7 @@ export function givenBy(
 }
 
 /** Whether a client with a user's consent gets an identity scope. An operator may withdraw the approval for some of them. */
-export function givesIdentity(client: ScopeRecipient['client'], token: IdentityToken): boolean {
+export function givesIdentity(client: ScopeRecipient['client'], token: IdentityScope): boolean {
   return givenBy(declarationsOf([], token), { kind: 'user', client }, 'issuer').length > 0
 }
 
@@ -103,7 +103,7 @@ export function audienceOf(catalog: ScopeCatalog, resources: readonly Resource[]
 
 /** Returns the declarations of a scope by these APIs. The issuer declares the identity scopes. */
 export function declarationsOf(apis: readonly ApiRecord[], token: string): readonly ApiScope[] {
-  if (isIdentityToken(token)) return IDENTITY_SCOPES.filter(({ name }) => name === token)
+  if (isIdentityScope(token)) return IDENTITY_DECLARATIONS.filter(({ name }) => name === token)
   const declared: ApiScope[] = []
   // Runs for each scope of each token. flatMap would allocate an array for each API.
   for (const { scopes } of apis) for (const scope of scopes) if (scope.name === token) declared.push(scope)

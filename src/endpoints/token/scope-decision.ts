@@ -1,7 +1,7 @@
 import type { ApiRecord, ApiScope } from '../../ports/records/api.ts'
 import type { ClientRecord } from '../../ports/records/client.ts'
 import type { Resource } from '../../protocol/resource.ts'
-import { isIdentityToken, narrow, NO_SCOPE, scopeOf, scopeTokens, type Scope } from '../../protocol/scope.ts'
+import { isIdentityScope, narrow, NO_SCOPE, scopeOf, scopeTokens, type Scope } from '../../protocol/scope.ts'
 import {
   audienceOf,
   declarationsOf,
@@ -70,7 +70,7 @@ export function decideScope(catalog: ScopeCatalog, requester: Requester, request
   const withheld = new Map<string, ScopeReason>()
   // If a machine registered no scope, all scopes of these APIs are tried, and each is refused with a reason.
   const scope = narrow(start === undefined || start === NO_SCOPE ? everyScope(audience) : start, (token) => {
-    const isOpen = catalog.isOpen && !isIdentityToken(token)
+    const isOpen = catalog.isOpen && !isIdentityScope(token)
     const reason = isOpen ? whyLimited(limits, token, []) : whyNot(limits, declarationsOf(apis, token), token)
     if (reason !== undefined) withheld.set(token, reason)
     return reason === undefined
@@ -109,7 +109,7 @@ function chooseAudience(
 
 /** Returns the APIs that declare any of these scopes. Identity scopes such as `openid` belong to no API. */
 function declaringApis({ apis }: ScopeCatalog, requested: Scope | undefined): readonly ApiRecord[] {
-  const tokens = new Set(scopeTokens(requested ?? NO_SCOPE).filter((token) => !isIdentityToken(token)))
+  const tokens = new Set(scopeTokens(requested ?? NO_SCOPE).filter((token) => !isIdentityScope(token)))
   return apis.filter(({ scopes }) => scopes.some(({ name }) => tokens.has(name)))
 }
 

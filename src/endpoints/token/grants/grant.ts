@@ -13,7 +13,7 @@ import {
 } from '../../../protocol/errors.ts'
 import type { Parameters } from '../../../protocol/message.ts'
 import { parseResources, sameResource, type Resource } from '../../../protocol/resource.ts'
-import { isIdentityToken, isOpenid, narrow, NO_SCOPE, parseScope, type Scope } from '../../../protocol/scope.ts'
+import { isIdentityScope, isOpenid, narrow, NO_SCOPE, parseScope, type Scope } from '../../../protocol/scope.ts'
 import { unacceptable } from '../../../protocol/validation.ts'
 import { findInvalidPrincipal, type InvalidPrincipal } from '../../../principals/invalid-principal.ts'
 import type { AuthenticatedClient } from '../authenticate-client.ts'
@@ -96,7 +96,7 @@ export function scopeFor(
   const recipient: ScopeRecipient = { kind: 'user', client }
   const apis = audienceOf(catalog, resources)
   const own = narrow(scope, (token) => {
-    if (isIdentityToken(token)) return audience === 'issuer' && givesIdentity(client, token)
+    if (isIdentityScope(token)) return audience === 'issuer' && givesIdentity(client, token)
     const declared = declarationsOf(apis, token)
     if (audience === 'issuer' && !isWhole) return false
     if (declared.length === 0) return isWhole || catalog.isOpen

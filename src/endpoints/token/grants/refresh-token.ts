@@ -6,7 +6,7 @@ import { isFromFuture } from '../../../protocol/clock.ts'
 import { invalidGrant, invalidRequest } from '../../../protocol/errors.ts'
 import type { GrantId } from '../../../protocol/ids.ts'
 import type { Parameters } from '../../../protocol/message.ts'
-import { isIdentityToken, narrow, NO_SCOPE, scopeTokens, subtract, type Scope } from '../../../protocol/scope.ts'
+import { isIdentityScope, narrow, NO_SCOPE, scopeTokens, subtract, type Scope } from '../../../protocol/scope.ts'
 import { missing } from '../../../protocol/validation.ts'
 import { idTokenAlgorithmOf } from '../../openid/id-token.ts'
 import type { AuthenticatedClient } from '../authenticate-client.ts'
@@ -111,7 +111,7 @@ function narrowScope(
   const requested = readScope(form)
   if (requested === undefined) return granted
   // Identity scopes are never in a token for another API, and the client may repeat them (OpenID Connect Core 1.0 §12.1).
-  const identity = scopeTokens(subtract(narrow(grant.scope, isIdentityToken), granted))
+  const identity = scopeTokens(subtract(narrow(grant.scope, isIdentityScope), granted))
   const ignored = [...scopeTokens(grant.ungrantedScope), ...identity]
   const scope = narrow(requested, (token) => !ignored.includes(token))
   const unknown =

@@ -4,7 +4,7 @@ import type { AuthorizationRecord } from '../ports/records/authorization.ts'
 import { NO_SCOPE, scopeTokens } from '../protocol/scope.ts'
 
 /** What a client requests, in terms that a user understands. */
-export interface RequestedAccess {
+export interface AccessView {
   readonly scopes: readonly Omit<ScopeView, 'box'>[]
   readonly resources: readonly ResourceView[]
 }
@@ -13,7 +13,7 @@ export interface RequestedAccess {
 export function describeAccess(
   apis: readonly ApiRecord[],
   { scope, resources }: Pick<AuthorizationRecord, 'resources' | 'scope'>,
-): RequestedAccess {
+): AccessView {
   const named = resources.length === 0 ? apis : apis.filter(({ resource }) => resources.includes(resource))
   const declared = named.flatMap((api) => api.scopes)
   return {

@@ -12,6 +12,7 @@ const RECORDERS = [
   'src/audit/token-counter.ts',
   'src/audit/recorder.ts',
   'src/admin/audit.ts',
+  'src/principals/audit-events.ts',
 ]
 const WORD = /^[a-z-]+\.[a-z-]+$/
 

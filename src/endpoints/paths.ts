@@ -2,6 +2,7 @@ import type { AccountPageName } from '../ports/account-pages.ts'
 import { CONTINUE_PATH } from '../protocol/interaction.ts'
 import { LINK_PATH } from '../protocol/link.ts'
 import { PROVIDER_CALLBACK_PATH } from '../protocol/provider.ts'
+import { addressOf } from '../protocol/server-address.ts'
 
 /** The paths of all endpoints, relative to the issuer. The specification's two operations determine the prefix. */
 export const PATHS = {
@@ -65,9 +66,4 @@ export function pageAddress(issuer: string, path: string, { uiLocales, ...page }
   const values = Object.entries({ ...page, ui_locales: uiLocales })
   const query = new URLSearchParams(values.filter((pair): pair is [string, string] => pair[1] !== undefined))
   return query.size === 0 ? addressOf(issuer, path) : `${addressOf(issuer, path)}?${query.toString()}`
-}
-
-/** Returns the full address of a path. It never depends on the request's Host header (threats.md UI-12). */
-export function addressOf(issuer: string, path: string): string {
-  return (issuer.endsWith('/') ? issuer.slice(0, -1) : issuer) + path
 }

@@ -1,7 +1,7 @@
 import type { Context } from '../ports/context.ts'
 import type { Reply, Request } from '../ports/message.ts'
+import { addressOf } from '../protocol/server-address.ts'
 import { errorPage } from './error-page.ts'
-import { addressOf } from './paths.ts'
 
 /** Characters of a URI. RFC 9110 §4.1 recommends that servers and proxies support 8,000, and many support no more. */
 const ADDRESS_LIMIT = 8000

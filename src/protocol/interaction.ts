@@ -4,6 +4,7 @@ import type { InteractionId, OrganizationId } from './ids.ts'
 import { identityKey, type IdentityKey } from './provider-identity.ts'
 import type { Scope } from './scope.ts'
 import type { SecretHash, Secrets } from './secrets.ts'
+import { addressOf } from './server-address.ts'
 
 /** The key of the identity of a person of the application. No identity of a provider has the same. */
 export function subjectKey(subject: string): IdentityKey {
@@ -76,7 +77,7 @@ export function continueAddress(
 ): string {
   const query = new URLSearchParams({ interaction: token, proof: secrets.digest('interaction', partsOf(subject)) })
   if (uiLocales !== undefined) query.set('ui_locales', uiLocales)
-  return `${issuer.replace(/\/$/, '')}${CONTINUE_PATH}?${query.toString()}`
+  return `${addressOf(issuer, CONTINUE_PATH)}?${query.toString()}`
 }
 
 /** Whether a proof is that of this answer, for this browser. */

@@ -1,5 +1,6 @@
 import type { Random, UserId } from './ids.ts'
 import type { MintedCredential, Secrets } from './secrets.ts'
+import { addressOf } from './server-address.ts'
 
 /** The prefix of user ids. What follows is a time-ordered id, as credentials have one. */
 const PREFIX = 'gus_'
@@ -24,5 +25,5 @@ export function userIdOfLink(id: string): UserId {
 
 /** The address of a link. It is made of the issuer, never of a header of a request (threats.md ACC-04). */
 export function linkAddress(issuer: string, token: string): string {
-  return `${issuer.replace(/\/$/, '')}${LINK_PATH}?token=${token}`
+  return `${addressOf(issuer, LINK_PATH)}?token=${token}`
 }

@@ -1,6 +1,7 @@
 import type { OrganizationId } from './ids.ts'
 import { APPLICATION, type ProviderId } from './authentication.ts'
 import { isLoopbackHost } from './loopback.ts'
+import { addressOf } from './server-address.ts'
 
 /** What a provider speaks: OpenID Connect, or the OAuth 2.0 and API of GitHub. */
 export const PROVIDER_KINDS = ['oidc', 'github'] as const
@@ -107,7 +108,7 @@ export const PROVIDER_CALLBACK_PATH = '/v2/oauth/callback/'
 
 /** The redirect URI of this server at a provider. Each provider has one of its own (RFC 9700 §4.4.2.1). */
 export function providerRedirectUri(issuer: string, id: ProviderId): string {
-  return `${issuer.replace(/\/$/, '')}${PROVIDER_CALLBACK_PATH}${id}`
+  return addressOf(issuer, `${PROVIDER_CALLBACK_PATH}${id}`)
 }
 
 /** Why settings cannot be used together; undefined: they can. `member` is the name of the member that has to change. */

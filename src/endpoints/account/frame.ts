@@ -7,10 +7,11 @@ import {
 } from '../../ports/account-pages.ts'
 import type { Context } from '../../ports/context.ts'
 import type { Reply, Request } from '../../ports/message.ts'
+import { addressOf } from '../../protocol/server-address.ts'
 import { browserOf, isCrossSite } from '../authorization/interaction.ts'
 import { findSignedIn, viewAccount, type SignedIn } from '../authorization/session.ts'
 import { errorPage } from '../error-page.ts'
-import { accountPath, addressOf, PATHS, pageAddress } from '../paths.ts'
+import { accountPath, PATHS, pageAddress } from '../paths.ts'
 
 /** How long after signing in a user may do what somebody at an open browser must not be able to do. */
 const RECENT_MS = 5 * 60 * 1000

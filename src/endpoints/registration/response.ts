@@ -1,7 +1,8 @@
 import type { ClientRecord } from '../../ports/records/client.ts'
 import { describeClientInformation } from '../../principals/client-information.ts'
 import type { ClientId } from '../../protocol/ids.ts'
-import { PATHS, addressOf } from '../paths.ts'
+import { addressOf } from '../../protocol/server-address.ts'
+import { PATHS } from '../paths.ts'
 import type { RegistrationEcho } from './request.ts'
 
 /** The credentials in a response. They appear nowhere else. */

@@ -12,9 +12,10 @@ import {
 } from '../../protocol/client-auth.ts'
 import type { ClientKeys } from '../../protocol/client-keys.ts'
 import { invalidClient, OAuthError, tooManyRequests, unavailable } from '../../protocol/errors.ts'
+import { addressOf } from '../../protocol/server-address.ts'
 import { findClient } from '../client/find-client.ts'
 import type { DocumentNeeds } from '../client/load-document.ts'
-import { addressOf, PATHS } from '../paths.ts'
+import { PATHS } from '../paths.ts'
 import { takeStoredTokenBudget } from './stored-tokens.ts'
 
 declare const proven: unique symbol

@@ -5,9 +5,9 @@ import { ASSERTION_ALGORITHMS } from '../../protocol/client-keys.ts'
 import { CLIENT_AUTH_METHODS } from '../../protocol/client-metadata.ts'
 import { offersDocuments } from '../../protocol/client-policy.ts'
 import { ID_TOKEN_ALGORITHMS } from '../../protocol/id-token.ts'
+import { addressOf } from '../../protocol/server-address.ts'
 import { USER_CLAIMS } from '../../protocol/user-claims.ts'
 import { ADVERTISED_IDENTITY_SCOPES, advertisedScopes } from '../token/scope-catalog.ts'
-import { addressOf } from '../paths.ts'
 
 /** Seconds that the document may be cached. Short, so that clients soon find a newly declared scope. */
 const MAX_AGE_SECONDS = 300

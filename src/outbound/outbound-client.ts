@@ -82,7 +82,7 @@ export function openOutboundClient(options: OutboundOptions): OutboundClient {
     if (!options.isOn) return { kind: 'unreachable', reason: 'off' }
     const verdict = checkProviderUrl(request.url, options.policy, request.privateHosts)
     if (verdict.kind === 'refused') return { kind: 'unacceptable', reason: 'url', detail: verdict.reason }
-    const signal = AbortSignal.any([request.signal, AbortSignal.timeout(options.limits.provider.deadlineMs)])
+    const signal = AbortSignal.timeout(options.limits.provider.deadlineMs)
     return inSlot(providerSlots, verdict.url, signal, () => askProvider(options, request, verdict.url, signal))
   }
 

@@ -25,8 +25,6 @@ export interface ProviderRequest {
   readonly body: string | undefined
   /** The hosts that the operator named: they may have private addresses and any port. `idp.internal`, `[fd00::1]`. */
   readonly privateHosts: readonly string[]
-  /** Aborted when the caller does not wait any longer. */
-  readonly signal: AbortSignal
 }
 
 /** What became of a request. Facts, not errors: the caller decides what they mean. */

@@ -14,8 +14,6 @@ export interface Options {
   readonly readSecret: (provider: ProviderRecord) => string
 }
 
-/** Seconds of all requests of one step together. A single request has the limit of the outbound client. */
-export const STEP_SECONDS = 10
 /** How long the metadata of a provider are used before they are fetched again, and while the provider does not answer. */
 const FRESH_MS = 60 * 60 * 1000
 const STALE_MS = 24 * 60 * 60 * 1000
@@ -94,7 +92,6 @@ async function discover(library: Library, options: Options, provider: ProviderRe
   const authenticate = settings.authMethod === 'client_secret_basic' ? ClientSecretBasic : ClientSecretPost
   const configuration = new Configuration(server, settings.clientId, {}, authenticate(secret))
   configuration[library.customFetch] = customFetch
-  configuration.timeout = STEP_SECONDS
   if (isPlain) allowInsecureRequests(configuration)
   // The ID token comes from the token endpoint over TLS, but its signature is verified all the same (threats.md UP-13).
   if (settings.kind === 'oidc') library.enableNonRepudiationChecks(configuration)
@@ -109,7 +106,6 @@ async function fetchMetadata(
   isPlain: boolean,
 ): Promise<ServerMetadata> {
   const options = {
-    timeout: STEP_SECONDS,
     [library.customFetch]: customFetch,
     ...(isPlain ? { execute: [library.allowInsecureRequests] } : {}),
   }

@@ -36,7 +36,6 @@ export function failureOf(error: unknown): UpstreamFailure {
   if (error.name === 'ResponseBodyError' || error.name === 'WWWAuthenticateChallengeError') {
     return failure('rejected', nameOf(oauthError))
   }
-  if (code === 'OAUTH_TIMEOUT' || code === 'OAUTH_ABORT') return failure('unreachable', 'timeout')
   return failure('invalid', `${error.message} (${nameOf(code)})`)
 }
 

@@ -13,7 +13,8 @@ export function openProviderFetch(
   { issuer, privateHosts }: Pick<ProviderSettings, 'issuer' | 'privateHosts'>,
 ): CustomFetch {
   const named = [new URL(issuer).hostname, ...privateHosts]
-  return async (url, { method, headers, body, signal }) => {
+  // The signal of openid-client is not needed: the outbound client ends each request earlier.
+  return async (url, { method, headers, body }) => {
     const answer = await ask({
       method: method === 'POST' ? 'POST' : 'GET',
       url,
@@ -21,7 +22,6 @@ export function openProviderFetch(
       // openid-client sends forms alone.
       body: body instanceof URLSearchParams ? body.toString() : undefined,
       privateHosts: named,
-      signal: signal ?? AbortSignal.timeout(5000),
     })
     if (answer.kind !== 'answered') throw new ProviderUnavailable(answer)
     return new Response(answer.text === '' ? null : answer.text, {

@@ -10,7 +10,7 @@ import type {
 } from '../ports/upstream.ts'
 import type { ProviderClaims } from '../protocol/provider-identity.ts'
 import { openAvailability } from './availability.ts'
-import { openConfigurations, STEP_SECONDS, type Configurations, type Options } from './configurations.ts'
+import { openConfigurations, type Configurations, type Options } from './configurations.ts'
 import { failure, failureOf, ProviderUnavailable } from './failure.ts'
 import { readGithubClaims } from './github.ts'
 import { openProviderFetch, type Library } from './provider-fetch.ts'
@@ -21,6 +21,9 @@ export interface UpstreamOptions extends Omit<Options, 'readSecret'> {
   readonly decrypt: (id: string, encrypted: string) => string
   readonly observe: UpstreamObserver
 }
+
+/** Seconds of all requests of one step together. A single request has the limit of the outbound client. */
+const STEP_SECONDS = 10
 
 /** Names the secret of a provider in its encryption, so that it cannot be moved to another row. */
 function nameOf(id: string): string {

@@ -36,8 +36,7 @@ const REQUESTS: readonly (readonly [url: string, privateHosts: readonly string[]
 for (const [url, privateHosts, expected] of REQUESTS) {
   test(`UP-14: a request to ${url}, where the operator named ${privateHosts.join(' ') || 'nothing'}: ${expected}`, async () => {
     const client = openClient({ policy: POLICY, network: NETWORK })
-    const signal = AbortSignal.timeout(1000)
-    const answer = await client.ask({ method: 'GET', url, headers: {}, body: undefined, privateHosts, signal })
+    const answer = await client.ask({ method: 'GET', url, headers: {}, body: undefined, privateHosts })
     assert.ok(answer.kind !== 'answered')
     assert.equal(briefly(answer), expected)
   })

@@ -12,7 +12,7 @@ export interface Exchange {
   readonly isAllowed: (address: string) => boolean
   readonly headers: Readonly<Record<string, string>>
   /** The body of a POST. */
-  readonly sent: string | undefined
+  readonly body: string | undefined
   /** Which answers are read: only those with status 200, or also those that refuse the request. */
   readonly accepts: 'success' | 'refusals-too'
   /** Bytes of the body of the answer. */
@@ -72,7 +72,7 @@ export function exchange(planned: Exchange): Promise<ExchangeOutcome> {
     })
     sent.on('error', (cause) => end(faultOf(cause)))
     sent.on('close', () => end({ kind: 'unreachable', reason: 'connection-failed' }))
-    sent.end(planned.sent)
+    sent.end(planned.body)
   })
 }
 

@@ -138,7 +138,7 @@ async function fetchUrl(
     ...target,
     method: 'GET',
     url,
-    sent: undefined,
+    body: undefined,
     accepts: 'success',
     headers: {
       Accept: 'application/json',
@@ -165,7 +165,7 @@ async function askProvider(
     ...target,
     method,
     url,
-    sent: body,
+    body,
     accepts: 'refusals-too',
     headers: {
       ...headers,

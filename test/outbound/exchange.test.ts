@@ -200,7 +200,7 @@ test('OUT-02: a peer that was not judged gets no request', async (t) => {
   const host = await openWebHost(t, {}, sendJson({}))
   const outcome = await exchange({
     method: 'GET',
-    sent: undefined,
+    body: undefined,
     accepts: 'success',
     url: new URL(`http://app.test:${host.port}/client.json`),
     addresses: [{ address: '127.0.0.1', family: 4 }],

@@ -1,10 +1,9 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Context } from '../ports/context.ts'
-import type { KeyRecord } from '../ports/records/key.ts'
 import type { Store } from '../ports/store.ts'
 import type { Walk } from '../ports/walks.ts'
 import type { EpochMs } from '../protocol/brand.ts'
-import { chooseIdTokenKey, chooseStartedKey } from '../protocol/key-rotation.ts'
+import { chooseIdTokenKey, chooseStartedKey, linesOf } from '../protocol/key-rotation.ts'
 import type { Sample } from './families.ts'
 
 /** Counts of grants and clients, and the signing keys. */
@@ -114,12 +113,11 @@ function sum(some: Counts, more: Counts): Counts {
 }
 
 function describeKeys(keys: Awaited<ReturnType<Store['listKeys']>>, now: EpochMs): readonly Sample[] {
-  const lines = Map.groupBy(keys, ({ purpose, algorithm }) => `${purpose} ${algorithm}`)
-  return [...lines.values()].flatMap((some): readonly Sample[] => {
-    const [{ purpose, algorithm }] = some as [KeyRecord]
-    const signing = purpose === 'id' ? chooseIdTokenKey(some, algorithm, now) : chooseStartedKey(some, algorithm, now)
+  return linesOf(keys).flatMap((line): readonly Sample[] => {
+    const [{ purpose, algorithm }] = line
+    const signing = purpose === 'id' ? chooseIdTokenKey(line, algorithm, now) : chooseStartedKey(line, algorithm, now)
     const labels = [algorithm, purpose]
-    const count: Sample = { name: 'grantor_signing_keys', labels, value: some.length }
+    const count: Sample = { name: 'grantor_signing_keys', labels, value: line.length }
     if (signing === undefined) return [count]
     const age = (now - signing.activeFrom) / 1000
     return [count, { name: 'grantor_signing_key_age_seconds', labels, value: age }]

@@ -56,6 +56,14 @@ export function lineOf<Key extends KeyTerm>(
   return keys.filter((key) => key.purpose === purpose && key.algorithm === algorithm)
 }
 
+/** Groups keys into their lines, in the order of the first key of each. */
+export function linesOf<Key extends Pick<KeyTerm, 'purpose' | 'algorithm'>>(
+  keys: readonly Key[],
+): readonly (readonly [Key, ...Key[]])[] {
+  const lines = Map.groupBy(keys, ({ purpose, algorithm }) => `${purpose} ${algorithm}`)
+  return [...lines.values()] as [Key, ...Key[]][]
+}
+
 /**
  * The key for ID tokens of an algorithm. A relying party accepts only the algorithm that it registered, so no other key can sign
  * in its place, and the first key of an algorithm signs before its time.

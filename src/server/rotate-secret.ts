@@ -13,6 +13,7 @@ import { removePreviousSecret, renewRootSecret, replacePendingSecret } from '../
 import { createSigningKey } from '../keys/signing-key.ts'
 import type { Context } from '../ports/context.ts'
 import type { Store } from '../ports/store.ts'
+import { linesOf } from '../protocol/key-rotation.ts'
 import { openMasterKey } from '../protocol/secrets.ts'
 import { MASTER_KEY } from '../store/settings.ts'
 import { LockTaken, takeServerLock, type ServerLock } from '../store/sqlite/server-lock.ts'
@@ -97,10 +98,8 @@ async function replace(
   const masterKey = succeedMasterKey(unlocked.masterKey, random, now)
   const secrets = openMasterKey(masterKey)
   const own = { purpose: 'access', algorithm: config.settings.signingAlgorithm } as const
-  const lines = Map.groupBy([own, ...(await store.listKeys())], ({ purpose, algorithm }) => `${purpose} ${algorithm}`)
-  const plans = [...lines.values()].flatMap(([one]) =>
-    one === undefined ? [] : [{ purpose: one.purpose, algorithm: one.algorithm, createdAt: now, activeFrom: now }],
-  )
+  const lines = linesOf([own, ...(await store.listKeys())])
+  const plans = lines.map(([{ purpose, algorithm }]) => ({ purpose, algorithm, createdAt: now, activeFrom: now }))
   const keys = await Promise.all(plans.map((plan) => createSigningKey(plan, random, secrets.encryptionKey)))
   const wrapped = wrapMasterKey(masterKey, newSecret, random)
   const replacement = { previous, wrapped, check: masterKeyCheck(secrets), keys, now }

@@ -12,6 +12,7 @@ import {
   isRotationDue,
   keyState,
   KEEPING_MS,
+  linesOf,
   PUBLICATION_MS,
   SPREAD_MS,
   type KeyTerm,
@@ -26,6 +27,13 @@ const at = (milliseconds: number): EpochMs => (NOW + milliseconds) as EpochMs
 function key(id: string, startsAfterMs: number, algorithm = 'ES256'): KeyTerm {
   return { id: id as KeyId, purpose: 'access', algorithm, activeFrom: at(startsAfterMs) }
 }
+
+test('the keys of one purpose and algorithm are a line', () => {
+  const [first, other, second] = [key('a', 0), key('b', 0, 'EdDSA'), key('c', 0)]
+  const forId = { ...key('d', 0), purpose: 'id' } as const
+  assert.deepEqual(linesOf([]), [])
+  assert.deepEqual(linesOf([first, other, second, forId]), [[first, second], [other], [forId]])
+})
 
 const CHOICES: readonly (readonly [why: string, keys: readonly KeyTerm[], signing: string | undefined])[] = [
   ['there is no key', [], undefined],

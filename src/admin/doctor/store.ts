@@ -1,7 +1,7 @@
 import type { DatabaseFacts, FileFacts } from '../../ports/inspection.ts'
 import type { EpochMs } from '../../protocol/brand.ts'
 import { isPlausible } from '../../protocol/clock.ts'
-import { chooseSigningKey } from '../../protocol/key-rotation.ts'
+import { chooseSigningKey, linesOf } from '../../protocol/key-rotation.ts'
 import { checkServer } from './server.ts'
 import { failed, ok, warning, type Examination, type Finding } from './finding.ts'
 
@@ -129,7 +129,7 @@ function checkKeys(examination: Examination): readonly Finding[] {
 
 /** A running server rotates keys. A server that never runs for long, or whose clock is wrong, does not. */
 function decideRotation({ store: { keys }, choices: { keyRotation }, now }: Examination): Finding {
-  const signing = [...Map.groupBy(keys, ({ purpose, algorithm }) => `${purpose} ${algorithm}`).values()]
+  const signing = linesOf(keys)
     .flatMap((line) => chooseSigningKey(line, now) ?? [])
     .toSorted((one, other) => one.activeFrom - other.activeFrom)[0]
   const days = Math.floor((now - (signing?.activeFrom ?? now)) / DAY_MS)

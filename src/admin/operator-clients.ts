@@ -10,6 +10,7 @@ import { evaluateClientPolicy, isOperatorMade, type ClientRules } from '../proto
 import { needCode, type GrantType } from '../protocol/grant-types.ts'
 import type { IdTokenAlgorithm } from '../protocol/id-token.ts'
 import { mintOrderedId } from '../protocol/ids.ts'
+import { definedMembers } from '../protocol/json.ts'
 import { checkRedirectUri } from '../protocol/redirect-uri.ts'
 import { NO_SCOPE, scopeTokens, type Scope } from '../protocol/scope.ts'
 import { conflict } from './admin-error.ts'
@@ -90,8 +91,7 @@ export async function createClient(
  */
 export async function updateClient(context: ChangeNeeds, id: string, changes: MetadataChange): Promise<ClientRecord> {
   const client = await requireOperatorClient(context, id)
-  const given = Object.entries(changes).filter(([, value]) => value !== undefined)
-  return change(context, client, { ...wishOf(client), ...Object.fromEntries(given) })
+  return change(context, client, { ...wishOf(client), ...definedMembers(changes) })
 }
 
 /**

@@ -5,6 +5,7 @@ import { newUser } from '../principals/new-user.ts'
 import { findRequiredProvider } from '../principals/providers.ts'
 import { normalizeEmail } from '../protocol/account.ts'
 import { parseUserId, type Random, type UserId } from '../protocol/ids.ts'
+import { definedMembers } from '../protocol/json.ts'
 import type { UserProfile } from '../protocol/user-claims.ts'
 import { AdminError, conflict, unknown } from './admin-error.ts'
 import { listPage, type Listed, type PageRequest } from './page.ts'
@@ -120,7 +121,9 @@ export async function updateUser(
   change: { readonly name: string | null | undefined; readonly profile: ProfileChange },
 ): Promise<UserRecord> {
   const { id, name, profile: previous } = await requireUser(context, who)
-  const merged = Object.entries({ ...previous, ...definedOf(change.profile) }).filter(([, value]) => value !== null)
+  const merged = Object.entries({ ...previous, ...definedMembers(change.profile) }).filter(
+    ([, value]) => value !== null,
+  )
   const profile = Object.fromEntries(merged) as UserProfile
   if (profile.phone_number === undefined && profile.phone_number_verified !== undefined)
     throw new AdminError('A profile has phone_number_verified only beside phone_number.')
@@ -130,10 +133,6 @@ export async function updateUser(
   const outcome = await context.store.updateUser({ id, previous, name: next, profile, now: context.clock() })
   if (outcome === 'conflict') throw conflict(`The user ${id} was changed or deleted at the same time. Try again.`)
   return requireUser(context, id)
-}
-
-function definedOf(change: ProfileChange): ProfileChange {
-  return Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined))
 }
 
 /** Disables the user: sessions and tokens of the user stop working. @throws AdminError when there is no such user */

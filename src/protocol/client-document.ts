@@ -1,6 +1,6 @@
 import { after, type EpochMs } from './brand.ts'
 import { readRegistration, type ClientMetadata, type RegistrationPolicy } from './client-metadata.ts'
-import { readJson } from './json.ts'
+import { isObject, readJson } from './json.ts'
 import { checkOutboundUrl, type OutboundPolicy } from './outbound-url.ts'
 
 /** The result of reading a client metadata document. */
@@ -37,10 +37,8 @@ export function findDocumentUrlFault(url: string, policy: OutboundPolicy): strin
 export function readClientDocument(text: string, url: string, policy: RegistrationPolicy): DocumentReading {
   const json = readJson(text)
   if (json.kind === 'malformed') return refused(json.problem.msg)
-  if (typeof json.value !== 'object' || json.value === null || Array.isArray(json.value)) {
-    return refused('The document is not an object.')
-  }
-  const members = json.value as Members
+  if (!isObject(json.value)) return refused('The document is not an object.')
+  const members = json.value
   if (members['client_id'] !== url) return refused('client_id is not the URL of the document.')
   if ('client_secret' in members || 'client_secret_expires_at' in members) return refused('The document has a secret.')
   if (methodsOf(members).some((method) => typeof method === 'string' && method.startsWith('client_secret_'))) {

@@ -3,6 +3,7 @@ import { describeKeys, readClientKeys, type ClientKeys } from './client-keys.ts'
 import { LIST_LIMIT, readDescriptive, tooMany, type DescriptiveMetadata } from './descriptive-metadata.ts'
 import { needCode, usableGrantTypes, type GrantType } from './grant-types.ts'
 import { describeOpenid, MAX_AGE_LIMIT, readOpenid, type OpenidMetadata } from './openid-metadata.ts'
+import { isObject } from './json.ts'
 import type { OutboundPolicy } from './outbound-url.ts'
 import { checkRedirectUri, type RedirectUriPolicy } from './redirect-uri.ts'
 import { narrow, NO_SCOPE, parseScope, type Scope } from './scope.ts'
@@ -142,7 +143,7 @@ function shapeProblem(issue: z.core.$ZodIssue): Problem {
 }
 
 function wellTypedFields(body: unknown, malformed: readonly Problem[]): Shape {
-  if (typeof body !== 'object' || body === null || Array.isArray(body)) return {}
+  if (!isObject(body)) return {}
   const faulty = new Set(malformed.filter(({ loc }) => loc.length === 2).map(({ loc }) => loc[1]))
   const wellTyped = Object.entries(body).filter(([name]) => !faulty.has(name) && name in shape.shape)
   // The other entries of a list with a faulty entry are checked as well. '' replaces the faulty entry to keep their positions.

@@ -25,6 +25,11 @@ export function isObject(value: unknown): value is Readonly<Record<string, unkno
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
+/** Returns the members that are not undefined: those that JSON has. */
+export function definedMembers<T extends object>(members: T): { [Name in keyof T]?: Exclude<T[Name], undefined> } {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as never
+}
+
 /** Parses a body, and refuses what no client sends: deep nesting, many members, names that change prototypes. RFC 8259 §9. */
 export function readJson(text: string): JsonReading {
   let value: unknown

@@ -1,4 +1,5 @@
 import type { Configuration, ServerMetadata } from 'openid-client'
+import { isObject } from '../protocol/json.ts'
 import type { ProviderClaims } from '../protocol/provider-identity.ts'
 import type { Library } from './provider-fetch.ts'
 
@@ -30,20 +31,14 @@ export async function readGithubClaims(
     return response.ok ? await response.json() : undefined
   }
   const [user, emails] = await Promise.all([read('/user'), read('/user/emails')])
-  const { id, name, login } = (user ?? {}) as {
-    readonly id?: unknown
-    readonly name?: unknown
-    readonly login?: unknown
-  }
-  const primary = (Array.isArray(emails) ? (emails as readonly unknown[]) : []).find(isPrimary)
+  const { id, name, login } = isObject(user) ? user : {}
+  const primary = (Array.isArray(emails) ? (emails as readonly unknown[]) : [])
+    .filter(isObject)
+    .find((one) => one['primary'] === true)
   return {
     sub: Number.isSafeInteger(id) ? String(id) : undefined,
     name: typeof name === 'string' ? name : login,
-    email: primary?.email,
-    email_verified: primary?.verified === true,
+    email: primary?.['email'],
+    email_verified: primary?.['verified'] === true,
   }
-}
-
-function isPrimary(entry: unknown): entry is { readonly email: unknown; readonly verified: unknown } {
-  return typeof entry === 'object' && entry !== null && 'primary' in entry && entry.primary === true
 }

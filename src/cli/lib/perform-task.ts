@@ -3,6 +3,7 @@ import { asAdministrator, COMMAND_LINE } from '../../admin/administrators.ts'
 import { runTask, type Spell } from '../../admin/run-task.ts'
 import type { Task } from '../../admin/task.ts'
 import { findTask } from '../../admin/tasks.ts'
+import { definedMembers } from '../../protocol/json.ts'
 import { askServer, readServer } from './ask-server.ts'
 import type { Terminal } from './terminal.ts'
 import type { ServerOptions } from './options.ts'
@@ -35,7 +36,7 @@ export function withTasks<T>(
 
 function performBy(perform: (task: Task, input: Members) => Promise<unknown>): PerformTask {
   return async <Answer>(name: string, input: Members) =>
-    (await perform(requireTask(name), withoutUndefined(input))) as Answer
+    (await perform(requireTask(name), definedMembers(input))) as Answer
 }
 
 /** @throws AdminError when the table has no such task, which is a bug of the command line */
@@ -43,8 +44,4 @@ export function requireTask(name: string): Task {
   const task = findTask(name)
   if (task === undefined) throw new AdminError(`There is no task ${name}.`)
   return task
-}
-
-function withoutUndefined(input: Members): Members {
-  return Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined))
 }

@@ -5,7 +5,7 @@ import { readQueryValue, type QueryType } from '../../admin/query-values.ts'
 import { readInput } from '../../admin/run-task.ts'
 import { hasBody, placeOf } from '../../admin/task.ts'
 import { invalidRequest, type OAuthError } from '../../protocol/errors.ts'
-import { readJson } from '../../protocol/json.ts'
+import { isObject, readJson } from '../../protocol/json.ts'
 import { isMediaType, parseForm } from '../../protocol/message.ts'
 import { problem, type Problem } from '../../protocol/validation.ts'
 import { readBody } from '../body.ts'
@@ -79,8 +79,7 @@ async function readJsonBody(message: IncomingMessage): Promise<Members> {
   const read = readJson(body.toString('utf8'))
   // The answer repeats nothing of the body, because any part of it may be a password.
   if (read.kind === 'malformed') throw malformed(422, [{ ...read.problem, input: null }])
-  const { value } = read
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Members
+  if (isObject(read.value)) return read.value
   throw malformed(422, [problem(['body'], 'object_type', 'The body must be an object.', null, { expected: 'object' })])
 }
 

@@ -44,8 +44,9 @@ export function parseClientReference(text: string): ClientId | undefined {
  * may change and the URL is public.
  */
 export function documentClientId(url: string): ClientId {
-  const digits = hash('sha256', url, 'hex').slice(0, HASHED_DIGITS)
-  const rest = hash('sha256', url, 'base64url').slice(-HASHED_CHARACTERS)
+  const digest = hash('sha256', url, 'buffer')
+  const digits = digest.toString('hex').slice(0, HASHED_DIGITS)
+  const rest = digest.toString('base64url').slice(-HASHED_CHARACTERS)
   return `${PREFIX}00${digits}${rest}` as ClientId
 }
 

@@ -60,7 +60,7 @@ export function idTokenClaims(facts: IdTokenFacts): IdTokenClaims {
  * signature; EdDSA with Ed25519 has SHA-512 (RFC 8032 §5.1).
  */
 export function accessTokenHash(accessToken: string, algorithm: IdTokenAlgorithm): string {
-  const digest = Buffer.from(hash(algorithm === 'EdDSA' ? 'sha512' : 'sha256', accessToken, 'hex'), 'hex')
+  const digest = hash(algorithm === 'EdDSA' ? 'sha512' : 'sha256', accessToken, 'buffer')
   return digest.subarray(0, digest.length / 2).toString('base64url')
 }
 

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { EMAIL_LIMIT, normalizeEmail } from './account.ts'
 import type { ProviderId } from './authentication.ts'
 import type { Brand } from './brand.ts'
@@ -39,9 +39,7 @@ export function identityKey(
   { id, issuer }: { readonly id: ProviderId; readonly issuer: string },
   subject: string,
 ): IdentityKey {
-  return createHash('sha256')
-    .update(JSON.stringify([id, issuer, subject]))
-    .digest('base64url') as IdentityKey
+  return hash('sha256', JSON.stringify([id, issuer, subject]), 'base64url') as IdentityKey
 }
 
 /**

@@ -158,4 +158,7 @@ test('the key of an identity differs by provider, issuer and subject', () => {
   ]
   assert.equal(new Set(keys).size, keys.length)
   assert.equal(identityKey(provider, 'ada'), keys[0])
+  // Stored keys have to be found again, so the value never changes.
+  const google = { id: 'google' as never, issuer: 'https://accounts.google.com' }
+  assert.equal(identityKey(google, 'ada'), 'l8Pbf1mVc3QlvgIhOeObR5yQEcYVz0BSOv4mNm1oong')
 })

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import type { ProviderRecord } from '../ports/records/provider.ts'
+import { definedMembers } from '../protocol/json.ts'
 import {
   DOMAIN_FORM,
   EMAIL_TRUSTS,
@@ -61,7 +62,9 @@ export const CHOICES = {
   sign_up: z
     .enum(SIGN_UPS)
     .optional()
-    .describe('Who gets an account at the first sign-in: off, domains (a proved address of the domains), anybody.'),
+    .describe(
+      'Which persons get an account at the first sign-in: off, domains (a proved address of the domains), anybody.',
+    ),
   link: z
     .enum(LINK_RULES)
     .optional()
@@ -74,6 +77,8 @@ export const CHOICES = {
     .optional()
     .describe('Hosts of the provider, besides that of its issuer, that may have private addresses.'),
 }
+type Choices = z.output<z.ZodObject<typeof CHOICES>>
+
 export const SECRET = z.string().min(1).max(2000)
 export const CLIENT_ID = SHORT_TEXT.meta({ examples: ['grantor'] })
 
@@ -118,22 +123,16 @@ export const TEST_DOCUMENT = z
 export type ProviderTestDocument = z.output<typeof TEST_DOCUMENT>
 
 /** The settings among the members of an input. `null` removes a setting. */
-export function settingsOf(input: {
-  readonly issuer?: string | undefined
-  readonly auth_method?: ProviderSettings['authMethod'] | undefined
-  readonly scope?: string | undefined
-  readonly email_trust?: ProviderSettings['emailTrust'] | undefined
-  readonly domains?: readonly string[] | undefined
-  readonly routing?: ProviderSettings['routing'] | undefined
-  readonly sign_up?: ProviderSettings['signUp'] | undefined
-  readonly link?: ProviderSettings['link'] | undefined
-  readonly private_hosts?: readonly string[] | undefined
-  readonly organization_id?: ProviderSettings['organizationId'] | null | undefined
-}): Partial<ProviderSettings> {
+export function settingsOf(
+  input: Choices & {
+    readonly issuer?: string | undefined
+    readonly organization_id?: ProviderSettings['organizationId'] | null
+  },
+): Partial<ProviderSettings> {
   const { issuer, auth_method, scope, email_trust, domains, routing, sign_up, link, private_hosts } = input
   const { organization_id: organizationId } = input
   return {
-    ...given({
+    ...definedMembers({
       issuer,
       authMethod: auth_method,
       scope,
@@ -148,13 +147,8 @@ export function settingsOf(input: {
   }
 }
 
-/** The members that are not undefined. */
-export function given<T extends object>(members: T): { [Name in keyof T]?: Exclude<T[Name], undefined> } {
-  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as never
-}
-
 /** A provider as administrators see it. */
-export function describe(provider: ProviderRecord, { issuer }: Pick<TaskContext, 'issuer'>): ProviderDocument {
+export function describeProvider(provider: ProviderRecord, { issuer }: Pick<TaskContext, 'issuer'>): ProviderDocument {
   const { id, settings, encryptedSecret, createdAt, disabledAt } = provider
   return {
     provider_id: id,

@@ -1,12 +1,12 @@
 import * as z from 'zod'
+import { definedMembers } from '../protocol/json.ts'
 import { parseProviderId, PROVIDER_ID_FORM, providerRedirectUri } from '../protocol/provider.ts'
 import type { ProviderId } from '../protocol/authentication.ts'
 import { NAME, ORGANIZATION_ID } from './fields.ts'
 import {
   CHOICES,
   CLIENT_ID,
-  describe,
-  given,
+  describeProvider,
   PROVIDER_DOCUMENT,
   settingsOf,
   SHORT_TEXT,
@@ -45,7 +45,7 @@ export const PROVIDER_TASKS: readonly Task[] = [
     input: z.object({}),
     output: z.object({ providers: z.array(PROVIDER_DOCUMENT) }),
     run: async (context) => ({
-      providers: (await context.store.listProviders()).map((provider) => describe(provider, context)),
+      providers: (await context.store.listProviders()).map((provider) => describeProvider(provider, context)),
     }),
   }),
   defineTask({
@@ -56,7 +56,7 @@ export const PROVIDER_TASKS: readonly Task[] = [
     summary: 'Show everything about a provider except the secret.',
     input: ONE,
     output: PROVIDER_DOCUMENT,
-    run: async (context, { provider_id }) => describe(await requireProvider(context, provider_id), context),
+    run: async (context, { provider_id }) => describeProvider(await requireProvider(context, provider_id), context),
   }),
   defineTask({
     name: 'provider.create',
@@ -76,12 +76,12 @@ export const PROVIDER_TASKS: readonly Task[] = [
         'The client_secret of this server at the provider. It is never shown.',
       ),
       ...CHOICES,
-      organization_id: ORGANIZATION_ID.optional().describe('Everybody who signs in at the provider is a member of it.'),
+      organization_id: ORGANIZATION_ID.optional().describe('Each user who signs in at the provider is a member of it.'),
     }),
     output: PROVIDER_DOCUMENT,
     async run(context, { provider_id: id, template, name, client_id: clientId, client_secret: clientSecret, ...rest }) {
       const wish = { id, template, name, clientId, clientSecret, settings: settingsOf(rest) }
-      return describe(await createProvider(context, wish), context)
+      return describeProvider(await createProvider(context, wish), context)
     },
   }),
   defineTask({
@@ -99,8 +99,8 @@ export const PROVIDER_TASKS: readonly Task[] = [
     }),
     output: PROVIDER_DOCUMENT,
     async run(context, { provider_id, name, client_id: clientId, client_secret: clientSecret, ...rest }) {
-      const settings = { ...settingsOf(rest), ...given({ name, clientId }) }
-      return describe(await updateProvider(context, provider_id, { settings, clientSecret }), context)
+      const settings = { ...settingsOf(rest), ...definedMembers({ name, clientId }) }
+      return describeProvider(await updateProvider(context, provider_id, { settings, clientSecret }), context)
     },
   }),
   defineTask({
@@ -112,7 +112,7 @@ export const PROVIDER_TASKS: readonly Task[] = [
     input: ONE,
     output: TEST_DOCUMENT,
     async run(context, { provider_id }) {
-      const { findings } = await testProvider(context, provider_id)
+      const findings = await testProvider(context, provider_id)
       return {
         provider_id,
         redirect_uri: providerRedirectUri(context.issuer, provider_id),
@@ -130,7 +130,7 @@ export const PROVIDER_TASKS: readonly Task[] = [
     summary: 'Disable a provider: users cannot sign in there any more. Sessions and tokens stay valid.',
     input: ONE,
     output: PROVIDER_DOCUMENT,
-    run: async (context, { provider_id }) => describe(await disableProvider(context, provider_id), context),
+    run: async (context, { provider_id }) => describeProvider(await disableProvider(context, provider_id), context),
   }),
   defineTask({
     name: 'provider.enable',
@@ -140,7 +140,7 @@ export const PROVIDER_TASKS: readonly Task[] = [
     summary: 'Enable a disabled provider.',
     input: ONE,
     output: PROVIDER_DOCUMENT,
-    run: async (context, { provider_id }) => describe(await enableProvider(context, provider_id), context),
+    run: async (context, { provider_id }) => describeProvider(await enableProvider(context, provider_id), context),
   }),
   defineTask({
     name: 'provider.delete',

@@ -96,9 +96,8 @@ export async function deleteProvider({ store }: Needs<'deleteProvider'>, id: Pro
 export async function testProvider(
   context: Needs<'findProvider'> & Pick<Context, 'upstream'>,
   id: ProviderId,
-): Promise<{ readonly provider: ProviderRecord; readonly findings: readonly ProviderFinding[] }> {
-  const provider = await requireProvider(context, id)
-  return { provider, findings: await context.upstream.probe(provider) }
+): Promise<readonly ProviderFinding[]> {
+  return context.upstream.probe(await requireProvider(context, id))
 }
 
 /** @throws AdminError when there is no such provider */
@@ -110,7 +109,7 @@ export async function requireProvider({ store }: Needs<'findProvider'>, id: Prov
 
 async function check({ settings, store }: Checking, wished: ProviderSettings): Promise<void> {
   const fault = findProviderFault(wished, settings)
-  if (fault !== undefined) throw conflict(fault.reason)
+  if (fault !== undefined) throw conflict(fault)
   const { organizationId } = wished
   if (organizationId === undefined || (await store.findOrganization(organizationId)) !== undefined) return
   throw unknown(`There is no organization ${organizationId}. See "grantor org list".`)

@@ -37,7 +37,7 @@ export interface ProviderSettings {
   readonly routing: (typeof ROUTINGS)[number]
   readonly signUp: (typeof SIGN_UPS)[number]
   readonly link: (typeof LINK_RULES)[number]
-  /** Everybody who signs in at the provider is a member of it. */
+  /** Each user who signs in at the provider is a member of this organization. */
   readonly organizationId: OrganizationId | undefined
   /** Hosts of the provider that may have private addresses and any port, besides that of the issuer. */
   readonly privateHosts: readonly string[]
@@ -51,14 +51,15 @@ export const PROVIDER_ID_FORM = /^[a-z][a-z0-9-]{0,30}$/
 /** A DNS name in ASCII with at least one dot. An internationalized name is given in its A-label form (RFC 5890 §2.3.2.1). */
 export const DOMAIN_FORM = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]{0,61}[a-z0-9]$/
 
-/** Users whom the operator's own application signs in have this id in the place of a provider's. */
-const RESERVED_IDS: ReadonlySet<string> = new Set([APPLICATION])
 /** Issuers of Microsoft Entra for accounts of many tenants. Each of them can put any address into a token. */
 const MANY_TENANTS = /^https:\/\/login\.microsoftonline\.com\/(common|organizations|consumers)(\/|$)/
 
-/** Returns undefined if the text cannot be the id of a provider. */
+/**
+ * Returns undefined if the text cannot be the id of a provider. Users whom the operator's own application signs in have the id
+ * `APPLICATION` in the place of a provider's.
+ */
 export function parseProviderId(text: string): ProviderId | undefined {
-  return PROVIDER_ID_FORM.test(text) && !RESERVED_IDS.has(text) ? (text as ProviderId) : undefined
+  return PROVIDER_ID_FORM.test(text) && text !== APPLICATION ? (text as ProviderId) : undefined
 }
 
 /** The settings that a template fills in for a kind of provider. The operator may replace each of them. */
@@ -111,34 +112,25 @@ export function providerRedirectUri(issuer: string, id: ProviderId): string {
   return addressOf(issuer, `${PROVIDER_CALLBACK_PATH}${id}`)
 }
 
-/** Why settings cannot be used together; undefined: they can. `member` is the name of the member that has to change. */
-export interface ProviderFault {
-  readonly member: keyof ProviderSettings
-  readonly reason: string
-}
-
-/** Checks settings of which each member is well-formed. */
+/** Returns why settings, of which each member is well-formed, cannot be used together; undefined: they can. */
 export function findProviderFault(
   settings: ProviderSettings,
   { isLoopbackIssuer }: { readonly isLoopbackIssuer: boolean },
-): ProviderFault | undefined {
+): string | undefined {
   const { issuer, signUp, domains, routing, organizationId, link, emailTrust, scope, kind } = settings
   const issuerFault = findIssuerFault(issuer, isLoopbackIssuer)
-  if (issuerFault !== undefined) return { member: 'issuer', reason: issuerFault }
-  if (kind === 'oidc' && !scope.split(' ').includes('openid')) {
-    return { member: 'scope', reason: 'The scope of an OpenID provider contains openid.' }
-  }
+  if (issuerFault !== undefined) return issuerFault
+  if (kind === 'oidc' && !scope.split(' ').includes('openid')) return 'The scope of an OpenID provider contains openid.'
   if (organizationId !== undefined && signUp === 'anybody') {
-    const reason = 'With an organization, sign-up for anybody would make every person of the provider a member.'
-    return { member: 'signUp', reason }
+    return 'With an organization, sign-up for anybody would make every person of the provider a member.'
   }
   if (domains.length > 0) return undefined
-  const NEEDS = 'needs at least one domain of the provider.'
-  if (routing === 'required') return { member: 'routing', reason: `Required routing ${NEEDS}` }
-  if (signUp === 'domains') return { member: 'signUp', reason: `Sign-up by domains ${NEEDS}` }
-  if (link === 'verified-email') return { member: 'link', reason: `Linking by the e-mail address ${NEEDS}` }
+  const needs = 'needs at least one domain of the provider.'
+  if (routing === 'required') return `Required routing ${needs}`
+  if (signUp === 'domains') return `Sign-up by domains ${needs}`
+  if (link === 'verified-email') return `Linking by the e-mail address ${needs}`
   if (emailTrust === 'domains' && organizationId !== undefined) {
-    return { member: 'organizationId', reason: `An organization with addresses trusted by domain ${NEEDS}` }
+    return `An organization with addresses trusted by domain ${needs}`
   }
   return undefined
 }

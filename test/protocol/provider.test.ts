@@ -15,27 +15,37 @@ const USUAL: ProviderSettings = {
   issuer: 'https://idp.example',
 }
 
-const FAULTS: readonly (readonly [differing: Partial<ProviderSettings>, member: string, isLoopbackIssuer?: boolean])[] =
+const PLAIN = 'The issuer uses https.'
+const BARE = 'The issuer has no query, no fragment and no credentials.'
+const SHARED =
+  'The issuer is that of many tenants. Give the issuer of one: https://login.microsoftonline.com/<tenant id>/v2.0, and create a provider for each tenant.'
+const OPEN = 'With an organization, sign-up for anybody would make every person of the provider a member.'
+const ORGANIZATION = { organizationId: 'gor_x' as never }
+const FAULTS: readonly (readonly [differing: Partial<ProviderSettings>, reason: string, isLoopbackIssuer?: boolean])[] =
   [
-    [{ issuer: 'http://idp.example' }, 'issuer'],
-    [{ issuer: 'http://idp.example' }, 'issuer', true],
-    [{ issuer: 'http://127.0.0.1:8080' }, 'issuer', false],
-    [{ issuer: 'idp.example' }, 'issuer'],
-    [{ issuer: 'https://idp.example?tenant=1' }, 'issuer'],
-    [{ issuer: 'https://user:password@idp.example' }, 'issuer'],
-    [{ issuer: 'https://login.microsoftonline.com/common/v2.0' }, 'issuer'],
-    [{ issuer: 'https://login.microsoftonline.com/organizations/v2.0' }, 'issuer'],
-    [{ issuer: 'https://login.microsoftonline.com/consumers' }, 'issuer'],
-    [{ scope: 'email profile' }, 'scope'],
-    [{ signUp: 'anybody', organizationId: 'gor_x' as never }, 'signUp'],
-    [{ signUp: 'domains' }, 'signUp'],
-    [{ routing: 'required' }, 'routing'],
-    [{ link: 'verified-email' }, 'link'],
+    [{ issuer: 'http://idp.example' }, PLAIN],
+    [{ issuer: 'http://idp.example' }, PLAIN, true],
+    [{ issuer: 'http://127.0.0.1:8080' }, PLAIN, false],
+    [{ issuer: 'idp.example' }, 'The issuer is not a URL.'],
+    [{ issuer: 'https://idp.example?tenant=1' }, BARE],
+    [{ issuer: 'https://user:password@idp.example' }, BARE],
+    [{ issuer: 'https://login.microsoftonline.com/common/v2.0' }, SHARED],
+    [{ issuer: 'https://login.microsoftonline.com/organizations/v2.0' }, SHARED],
+    [{ issuer: 'https://login.microsoftonline.com/consumers' }, SHARED],
+    [{ scope: 'email profile' }, 'The scope of an OpenID provider contains openid.'],
+    [{ signUp: 'anybody', ...ORGANIZATION }, OPEN],
+    [{ signUp: 'domains' }, 'Sign-up by domains needs at least one domain of the provider.'],
+    [{ routing: 'required' }, 'Required routing needs at least one domain of the provider.'],
+    [{ link: 'verified-email' }, 'Linking by the e-mail address needs at least one domain of the provider.'],
+    [
+      { emailTrust: 'domains', ...ORGANIZATION },
+      'An organization with addresses trusted by domain needs at least one domain of the provider.',
+    ],
   ]
 
-for (const [differing, member, isLoopbackIssuer = false] of FAULTS) {
-  test(`a provider with ${JSON.stringify(differing)} is refused because of ${member}, on a loopback issuer: ${isLoopbackIssuer}`, () => {
-    assert.equal(findProviderFault({ ...USUAL, ...differing }, { isLoopbackIssuer })?.member, member)
+for (const [differing, reason, isLoopbackIssuer = false] of FAULTS) {
+  test(`a provider with ${JSON.stringify(differing)} is refused, on a loopback issuer: ${isLoopbackIssuer}`, () => {
+    assert.equal(findProviderFault({ ...USUAL, ...differing }, { isLoopbackIssuer }), reason)
   })
 }
 

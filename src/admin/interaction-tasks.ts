@@ -6,7 +6,7 @@ import { documentHostOf, identifierOf } from '../protocol/client-identifier.ts'
 import { REJECTIONS, SUBJECT_FORM, type AcceptedSignIn } from '../protocol/interaction.ts'
 import { revokeTokensOfSubject } from './subjects.ts'
 import { EMAIL, ISO, ISO_OR_NULL, iso, isoOrNull, NAME, ORGANIZATION_ID, SCOPE, TIME } from './fields.ts'
-import { answerInteraction, rejection, showInteraction, type ShownInteraction } from './interactions.ts'
+import { answerInteraction, showInteraction, type ShownInteraction } from './interactions.ts'
 import { defineTask, type Task } from './task.ts'
 
 const INTERACTION_PATH = '/admin/v1/interactions/{interaction}'
@@ -131,7 +131,7 @@ export const INTERACTION_TASKS: readonly Task[] = [
     }),
     output: ANSWERED,
     run: async (context, { interaction, error }) => ({
-      redirect_to: await answerInteraction(context, interaction, rejection(error)),
+      redirect_to: await answerInteraction(context, interaction, { kind: 'rejected', error }),
     }),
   }),
   defineTask({

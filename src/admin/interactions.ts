@@ -5,16 +5,11 @@ import { evaluateClient, type AllowedClient, type PolicyNeeds } from '../princip
 import { findInteractionOf } from '../principals/find-interaction.ts'
 import { after } from '../protocol/brand.ts'
 import { parseAuthorizationId } from '../protocol/ids.ts'
-import {
-  answerText,
-  continueAddress,
-  type AcceptedSignIn,
-  type InteractionAnswer,
-  type RejectedSignIn,
-} from '../protocol/interaction.ts'
+import { answerText, continueAddress, type AcceptedSignIn, type InteractionAnswer } from '../protocol/interaction.ts'
 import { isWithin, NO_SCOPE } from '../protocol/scope.ts'
 import { problem, type ProblemType } from '../protocol/validation.ts'
 import { AdminError, unknown, type AdminErrorKind } from './admin-error.ts'
+import { iso } from './fields.ts'
 import { provisionSubject } from './subjects.ts'
 
 type Needs = Pick<Context, 'clock' | 'secrets'> &
@@ -132,9 +127,8 @@ function checkAcceptance(
   const isOld =
     signInAfter !== undefined && authenticatedAt !== undefined && after(authenticatedAt, SKEW_MS) < signInAfter
   if (isOld) {
-    const since = new Date(signInAfter).toISOString()
     throw fault('conflict', ['body', 'authenticated_at'], 'sign_in_too_old', 'The person must authenticate again.', {
-      sign_in_after: since,
+      sign_in_after: iso(signInAfter),
     })
   }
   const wanted = purpose.kind === 'authorization' ? purpose.authorization.organizationId : undefined
@@ -149,11 +143,6 @@ function checkAcceptance(
   if (!isWithin(scope, requested)) {
     throw fault('refused', ['body', 'scope'], 'scope_wider', `The client requested: ${requested}`, {})
   }
-}
-
-/** The answer of an application that signs nobody in. */
-export function rejection(error: RejectedSignIn['error']): RejectedSignIn {
-  return { kind: 'rejected', error }
 }
 
 function invalid(member: string, msg: string): AdminError {

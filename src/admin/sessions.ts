@@ -3,7 +3,7 @@ import type { Context } from '../ports/context.ts'
 import type { SessionRecord } from '../ports/records/user.ts'
 import { loginEnd } from '../principals/login-end.ts'
 import type { SessionId } from '../protocol/ids.ts'
-import { unknown } from './admin-error.ts'
+import { unknown, type AdminError } from './admin-error.ts'
 import { ISO, iso, LIMIT, NEXT, pageStart, SESSION_ID, USER_ID } from './fields.ts'
 import { findNames, NAMES } from './names.ts'
 import { listPage } from './page.ts'
@@ -73,12 +73,14 @@ async function endSession(
 ): Promise<SessionRecord> {
   const { store } = context
   const session = await store.findSession(id)
-  const end = { id, about: { userId: session?.userId }, ...loginEnd(context) }
-  const outcome = session === undefined ? 'unknown' : await store.endSession(end)
-  if (session === undefined || outcome === 'unknown') {
-    throw unknown(`There is no session ${id}. See "grantor session list".`)
-  }
+  if (session === undefined) throw noSuchSession(id)
+  const { userId } = session
+  if ((await store.endSession({ id, about: { userId }, ...loginEnd(context) })) === 'unknown') throw noSuchSession(id)
   return session
+}
+
+function noSuchSession(id: SessionId): AdminError {
+  return unknown(`There is no session ${id}. See "grantor session list".`)
 }
 
 function describeSession({ id, userId, authentication, agent, network, ...session }: SessionRecord): SessionDocument {

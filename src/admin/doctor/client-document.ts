@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict'
-import type { Settings } from '../../ports/context.ts'
+import type { Context } from '../../ports/context.ts'
 import type { OutboundOutcome, UnacceptableReason, UnreachableReason } from '../../ports/outbound.ts'
-import { redirectPolicy } from '../../principals/registration-policy.ts'
+import { registrationPolicy } from '../../principals/registration-policy.ts'
 import { findDocumentUrlFault, readClientDocument } from '../../protocol/client-document.ts'
 import { offersDocuments } from '../../protocol/client-policy.ts'
 import { failed, ok, warning, type Finding } from './finding.ts'
+
+/** The public address and the settings of the server. */
+type Server = Pick<Context, 'issuer' | 'settings'>
 
 const CHECK = 'document'
 const DIRECT = 'The server needs a name server and direct access to the host: it uses no proxy.'
@@ -29,27 +32,17 @@ const UNACCEPTABLE: Readonly<Record<UnacceptableReason, string>> = {
 }
 
 /** Returns what the server makes of a client metadata document, and why a client with it cannot sign users in. */
-export function checkClientDocument(
-  url: string,
-  answer: OutboundOutcome,
-  { issuer, settings }: { readonly issuer: string; readonly settings: Settings },
-): readonly Finding[] {
-  return [checkMode(settings), checkAnswer(url, answer, { issuer, settings })].filter(
-    (finding) => finding !== undefined,
-  )
+export function checkClientDocument(url: string, answer: OutboundOutcome, server: Server): readonly Finding[] {
+  return [checkMode(server), checkAnswer(url, answer, server)].filter((finding) => finding !== undefined)
 }
 
-function checkMode({ clientDocuments }: Settings): Finding | undefined {
-  if (offersDocuments(clientDocuments)) return undefined
+function checkMode({ settings }: Server): Finding | undefined {
+  if (offersDocuments(settings.clientDocuments)) return undefined
   return warning(CHECK, 'The server accepts no new client with a document.', 'Set GRANTOR_CLIENT_DOCUMENTS.')
 }
 
-function checkAnswer(
-  url: string,
-  answer: OutboundOutcome,
-  { issuer, settings }: { readonly issuer: string; readonly settings: Settings },
-): Finding {
-  const fault = findDocumentUrlFault(url, settings.outbound)
+function checkAnswer(url: string, answer: OutboundOutcome, server: Server): Finding {
+  const fault = findDocumentUrlFault(url, server.settings.outbound)
   if (fault !== undefined) return failed(CHECK, `${url} is no client_id: ${fault}`, UNACCEPTABLE.url)
   if (answer.kind === 'unreachable' || answer.kind === 'unacceptable') {
     const reason = answer.detail === undefined ? answer.reason : `${answer.reason} ${answer.detail}`
@@ -57,12 +50,8 @@ function checkAnswer(
     return failed(CHECK, `${url} cannot be used: ${reason}.`, remedy)
   }
   assert(answer.kind === 'fetched', 'The request was not conditional.')
-  const reading = readClientDocument(answer.text, url, {
-    ...redirectPolicy({ issuer, settings }),
-    declaresScope: () => true,
-    grantTypes: settings.grantTypes,
-    outbound: settings.outbound,
-  })
+  // The APIs only narrow the scope of the client, which no finding names.
+  const reading = readClientDocument(answer.text, url, registrationPolicy(server, []))
   if (reading.kind === 'refused') return failed(CHECK, `${url} is not accepted. ${reading.reason}`, 'Correct it.')
   const { authMethod, descriptive, grantTypes } = reading.metadata
   return ok(CHECK, `${url} is the client ${descriptive.client_name}: ${authMethod}, ${grantTypes.join(', ')}.`)

@@ -67,7 +67,7 @@ export interface Snapshot {
 }
 
 /** Settings that belong to the keys or the work of nodes that a restored store does not have. */
-const OMITTED_SETTINGS = /^(first-key|declaring$|last-backup$|not-before$|restoring$)/
+const OMITTED_SETTINGS = /^(first-key|declaring(-provider)?$|last-backup$|not-before$|restoring$)/
 
 /** The time of the backup and that of the restore, in milliseconds. */
 export interface RestoreTimes {
@@ -76,8 +76,8 @@ export interface RestoreTimes {
 }
 
 /**
- * Changes rows so that a restored store accepts nothing from before: the server's not-before time, and revoked administrators and initial
- * access tokens.
+ * Changes rows so that a restored store accepts nothing from before: the server's not-before time, and revoked administrators and
+ * initial access tokens.
  *
  * @throws Error if a column that the change needs is missing
  */

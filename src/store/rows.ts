@@ -15,7 +15,7 @@ export type Value = string | number | null
 export type Row = Readonly<Record<string, Value>>
 
 /** The members of an authorization that no statement searches by. They are stored as JSON. Only an approval may change them. */
-const FIXED = [
+const REQUEST_MEMBERS = [
   'redirectUri',
   'responseMode',
   'state',
@@ -31,7 +31,7 @@ const FIXED = [
   'organizationId',
   'openid',
 ] as const satisfies readonly (keyof AuthorizationRecord)[]
-type FixedRequest = Pick<AuthorizationRecord, (typeof FIXED)[number]>
+type StoredRequest = Pick<AuthorizationRecord, (typeof REQUEST_MEMBERS)[number]>
 
 /** The browsers that are remembered for each user. Beyond it the one seen longest ago is removed. */
 export const BROWSER_LIMIT = 20
@@ -54,31 +54,27 @@ export function recordOf<T>(row: unknown, read: (row: Row) => T): T | undefined 
   return row === undefined ? undefined : read(row as Row)
 }
 
-export function fixedRequest(authorization: AuthorizationRecord): FixedRequest {
-  return Object.fromEntries(FIXED.map((name) => [name, authorization[name]])) as unknown as FixedRequest
-}
-
-/** The same as the text of the column. */
+/** The text of the column `request`. */
 export function requestText(authorization: AuthorizationRecord): string {
-  return JSON.stringify(fixedRequest(authorization))
+  return JSON.stringify(Object.fromEntries(REQUEST_MEMBERS.map((name) => [name, authorization[name]])))
 }
 
 export function authorizationOf(row: Row): AuthorizationRecord {
-  const fixed = JSON.parse(row['request'] as string) as FixedRequest
+  const request = JSON.parse(row['request'] as string) as StoredRequest
   return {
-    ...fixed,
+    ...request,
     // JSON has no undefined, so absent members are set to undefined here.
-    state: fixed.state,
-    loginHint: fixed.loginHint,
-    organizationId: fixed.organizationId,
-    codeChallenge: fixed.codeChallenge,
-    authenticatedSince: fixed.authenticatedSince,
-    onlyUserId: fixed.onlyUserId,
-    openid: fixed.openid && { ...fixed.openid, nonce: fixed.openid.nonce, session: fixed.openid.session },
+    state: request.state,
+    loginHint: request.loginHint,
+    organizationId: request.organizationId,
+    codeChallenge: request.codeChallenge,
+    authenticatedSince: request.authenticatedSince,
+    onlyUserId: request.onlyUserId,
+    openid: request.openid && { ...request.openid, nonce: request.openid.nonce, session: request.openid.session },
     // Older releases knew one response mode.
-    responseMode: fixed.responseMode ?? 'query',
+    responseMode: request.responseMode ?? 'query',
     // Older releases, which did not narrow scopes, stored no such member.
-    ungrantedScope: fixed.ungrantedScope ?? NO_SCOPE,
+    ungrantedScope: request.ungrantedScope ?? NO_SCOPE,
     id: row['authorization_id'] as AuthorizationId,
     clientId: row['client_id'] as ClientId,
     browserHash: row['browser_hash'] as SecretHash,

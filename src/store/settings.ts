@@ -19,6 +19,10 @@ export const CLOCK_NOTE = 'clock'
 export const CLOCK_CONFIRMATION = 'clock-confirmed'
 export const LAST_BACKUP = 'last-backup' satisfies StoredSetting['name']
 
+/** Names of rows of `settings` that a transaction replaces to wait for the others that do: it then reads what they wrote. */
+export const DECLARING = 'declaring'
+export const DECLARING_PROVIDER = 'declaring-provider'
+
 /** The parsed value of a setting that is a time in milliseconds. */
 export function timeOf(value: string | undefined): EpochMs | undefined {
   return value === undefined ? undefined : (Number(value) as EpochMs)

@@ -3,9 +3,9 @@ import type { Reads } from '../../ports/store.ts'
 import type { Input } from '../../ports/operations.ts'
 import type { EpochMs } from '../../protocol/brand.ts'
 import type { AuthorizationId } from '../../protocol/ids.ts'
-import { authorizationOf, fixedRequest, requestText } from '../rows.ts'
+import { authorizationOf, requestText } from '../rows.ts'
 import { rememberConsent } from '../shared/grants.ts'
-import { columns, jsonTexts } from './column-parameters.ts'
+import { columns } from './column-parameters.ts'
 import type { Database } from './database.ts'
 import type { Query } from './query.ts'
 import { openBatchLoader } from './batch-loader.ts'
@@ -54,7 +54,7 @@ export function authorizationStatements(database: Database) {
       keys: ({ id }) => [id],
       async run(query, inputs) {
         const rows = columns(inputs, 'id', 'clientId', 'browserHash', 'createdAt', 'expiresAt')
-        await insertRows(query, INSERT, [...rows, jsonTexts(inputs, fixedRequest)])
+        await insertRows(query, INSERT, [...rows, inputs.map(requestText)])
         return inputs.map(() => 'started' as const)
       },
     },

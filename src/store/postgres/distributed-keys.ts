@@ -3,7 +3,7 @@ import type { UserRecord } from '../../ports/records/user.ts'
 import type { Input } from '../../ports/operations.ts'
 import type { UserId } from '../../protocol/ids.ts'
 import type { Row } from '../rows.ts'
-import { accountHandlers } from '../shared/accounts.ts'
+import { accountHandlers, replaceEmail } from '../shared/accounts.ts'
 import { clientHandlers } from '../shared/clients.ts'
 import { identityHandlers, provisionUser } from '../shared/identities.ts'
 import { rows, shared as sharedStatement, type Steps } from '../shared/statement.ts'
@@ -58,7 +58,7 @@ export const distributedHandlers = {
         if (!(await runSteps(query, claimEmail(email, id)))) return 'email-taken'
         if (typeof previous === 'string') await query(RELEASE_EMAIL, [previous, id])
       }
-      const outcome = await runSteps(query, accountHandlers.setEmail.run(change))
+      const outcome = await runSteps(query, replaceEmail(change))
       assert.equal(outcome, 'changed', 'a user was deleted while the email was changed')
       return outcome
     }),

@@ -1,3 +1,4 @@
+import type { Input } from '../../ports/operations.ts'
 import type { UserRecord } from '../../ports/records/user.ts'
 import type { EpochMs } from '../../protocol/brand.ts'
 import type { UserId } from '../../protocol/ids.ts'
@@ -66,9 +67,7 @@ export const accountHandlers = {
       if ((yield* rows(FIND_OTHER_OWNER, input)).length > 0) return 'email-taken'
       // If another node gives the email to a user at the same time, the unique index rejects this statement, and PostgreSQL's
       // transaction is repeated (postgres/faults.ts).
-      if ((yield* rows(SET_EMAIL, input)).length === 0) return 'unknown'
-      yield* removeLink(input.id)
-      return 'changed'
+      return yield* replaceEmail(input)
     },
   },
   renameUser: {
@@ -132,6 +131,13 @@ export const accountReads = {
     return row === undefined ? undefined : USERS.read(row)
   },
   listUsers: listPage(USERS, 'select * from users where user_id < :before order by user_id desc limit :limit'),
+}
+
+/** Replaces the email of a user, which no other user has, and removes the link that was made for the previous one. */
+export function* replaceEmail(input: Input<'setEmail'>): Steps<'changed' | 'unknown'> {
+  if ((yield* rows(SET_EMAIL, input)).length === 0) return 'unknown'
+  yield* removeLink(input.id)
+  return 'changed'
 }
 
 /** Returns whether the address was free. */

@@ -10,6 +10,7 @@ import {
   ALGORITHM,
   CLOCK_CONFIRMATION,
   CLOCK_NOTE,
+  DECLARING,
   clockNotesOf,
   clockNoteValue,
   LAST_BACKUP,
@@ -19,11 +20,6 @@ import {
 import { assignments, isUnchanged, previousValues } from '../table.ts'
 import { change, idKey, listPage, outcome, rows, shared, type SharedHandlers, type Steps } from './statement.ts'
 
-/** Serializes declarations of trailing-slash variants of one resource, so that the next statement sees a concurrent insert. */
-const DECLARE_IN_TURN = shared(
-  `insert into settings (name, value) values ('declaring', :resource)
-   on conflict (name) do update set value = excluded.value`,
-)
 const FIND_API = shared('select resource from apis where resource = :variant')
 const DECLARE_API = shared(
   `insert into apis (${APIS.names}) values (${APIS.parameters}) on conflict (resource) do nothing returning resource`,
@@ -55,7 +51,8 @@ export const operatorHandlers = {
     *run(api) {
       const variant = slashVariant(api.resource)
       if (variant !== undefined) {
-        yield* rows(DECLARE_IN_TURN, api)
+        // Declarations wait for each other, so that the next statement sees a concurrent insert.
+        yield* setting(DECLARING, api.resource)
         if ((yield* rows(FIND_API, { variant })).length === 1) return 'taken'
       }
       const values = APIS.values({ ...api, credentials: undefined, scopesSince: new Map() })

@@ -3,19 +3,13 @@ import type { ProviderId } from '../../protocol/authentication.ts'
 import { PROVIDER_LIMIT, type ProviderSettings } from '../../protocol/provider.ts'
 import { PROVIDER_SETTINGS, PROVIDERS } from '../identity-tables.ts'
 import { isUnchanged, previousValues } from '../table.ts'
+import { DECLARING_PROVIDER } from '../settings.ts'
+import { setting } from './operator.ts'
 import { change, rows, shared, type SharedHandlers, type Steps } from './statement.ts'
 
-/** Changes of providers wait for each other, so that the next statement sees the domains of all. */
-const IN_TURN = shared(
-  `insert into settings (name, value) values ('declaring-provider', :id)
-   on conflict (name) do update set value = excluded.value`,
-)
 const LIST = shared('select * from providers order by created_at, provider_id')
 const FIND = shared('select * from providers where provider_id = :id')
-const INSERT = shared(
-  `insert into providers (${PROVIDERS.names}) values (${PROVIDERS.parameters})
-   on conflict (provider_id) do nothing returning provider_id`,
-)
+const INSERT = shared(`insert into providers (${PROVIDERS.names}) values (${PROVIDERS.parameters})`)
 const UPDATE = shared(
   `update providers set settings = :settings, encrypted_secret = coalesce(cast(:secret as text), encrypted_secret)
    where provider_id = :id and ${isUnchanged(PROVIDER_SETTINGS)} returning provider_id`,
@@ -32,18 +26,19 @@ export const providerHandlers = {
   createProvider: {
     keys: () => KEYS,
     *run(provider) {
-      yield* rows(IN_TURN, { id: provider.id })
+      yield* setting(DECLARING_PROVIDER, provider.id)
       const known = yield* listProviders()
       if (known.some(({ id }) => id === provider.id)) return 'taken'
       if (known.length >= PROVIDER_LIMIT) return 'too-many'
       if (sharesDomain(known, provider.id, provider.settings)) return 'domain-taken'
-      return (yield* rows(INSERT, PROVIDERS.values(provider))).length === 1 ? 'created' : 'taken'
+      yield* rows(INSERT, PROVIDERS.values(provider))
+      return 'created'
     },
   },
   updateProvider: {
     keys: () => KEYS,
     *run({ id, previous, settings, encryptedSecret: secret }) {
-      yield* rows(IN_TURN, { id })
+      yield* setting(DECLARING_PROVIDER, id)
       if (sharesDomain(yield* listProviders(), id, settings)) return 'domain-taken'
       const before = previousValues(PROVIDER_SETTINGS, { settings: previous })
       const values = { id, secret, ...PROVIDER_SETTINGS.values({ settings }), ...before }

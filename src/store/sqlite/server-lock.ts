@@ -5,8 +5,8 @@ import { isBusy } from './database.ts'
 /** A lock that one process at a time holds. */
 export interface ServerLock {
   /**
-   * Takes the lock again if its file was removed or replaced, because the lock of a removed file locks nobody out. Returns why the
-   * lock is lost, if another process has taken it meanwhile; the next call tries again.
+   * Takes the lock again if its file was removed or replaced, because the lock of a removed file excludes no other process. Returns
+   * why the lock is lost, if another process has taken it meanwhile; the next call tries again.
    */
   readonly keep: () => string | undefined
   readonly release: () => void

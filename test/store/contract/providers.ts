@@ -13,6 +13,12 @@ export const providerCases: Suite = (check) => {
     assert.equal(await second.findProvider(aProvider().id), undefined)
   })
 
+  check('an id belongs to one provider, also if several are created at the same time', async (stores) => {
+    const { id } = aProvider()
+    const wanting = times(20, () => ({ ...aProvider(), id }))
+    assert.deepEqual(tally(await race(stores, 'createProvider', wanting)), { created: 1, taken: 19 })
+  })
+
   check('a domain belongs to one provider, also if several are created or changed at the same time', async (stores) => {
     const { first } = stores
     const domains = ['shared.example']

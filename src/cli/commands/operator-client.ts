@@ -8,7 +8,7 @@ import { OFFERED_GRANT_TYPES } from '../../protocol/grant-types.ts'
 import { ID_TOKEN_ALGORITHMS } from '../../protocol/id-token.ts'
 import { columns, facts } from '../lib/columns.ts'
 import { UsageError } from '../lib/failure.ts'
-import { nextPage, parseSeconds, withPage, type PageOptions } from '../lib/options.ts'
+import { collect, nextPage, parseSeconds, withPage, type PageOptions } from '../lib/options.ts'
 import type { Members } from '../lib/perform-task.ts'
 import { taskVerb, type AddVerb } from '../lib/task-verb.ts'
 import { CLIENT_HEADINGS, clientCells, searchOf, withSearch, type SearchOptions } from './client.ts'
@@ -157,7 +157,6 @@ export const OPERATOR_CLIENT_VERBS: readonly AddVerb[] = [
 ]
 
 function addMetadataOptions(command: Command): Command {
-  const collect = (value: string, previous: readonly string[] = []): readonly string[] => [...previous, value]
   return command
     .option('--redirect-uri <uri>', 'an exact redirect URI; repeatable', collect)
     .addOption(

@@ -3,7 +3,7 @@ import type { JWTPayload } from 'jose'
 import { readConfig } from '../../config/config.ts'
 import { readPassword } from '../lib/ask-password.ts'
 import { facts } from '../lib/columns.ts'
-import { withJson } from '../lib/options.ts'
+import { collect, withJson } from '../lib/options.ts'
 import type { AddVerb } from '../lib/task-verb.ts'
 import type { Paint, Terminal } from '../lib/terminal.ts'
 import { playCodeFlow, type CodeFlowResult } from '../perform/code-flow.ts'
@@ -34,7 +34,7 @@ function addAuthorizationCode(noun: Command, terminal: Terminal): void {
       parseId('gci_', 'client'),
     )
     .option('--scope <scope>', 'the scopes to request')
-    .option('--resource <uri>', 'an API to request; repeatable: the printed tokens are for the first', append)
+    .option('--resource <uri>', 'an API to request; repeatable: the printed tokens are for the first', collect)
     .option(
       '--organization <id>',
       'the organization that the tokens are for; by default the user chooses',
@@ -98,10 +98,6 @@ function claimPairs(claims: JWTPayload): readonly (readonly [string, string])[] 
       ? `${String(value)} (${new Date(Number(value) * 1000).toISOString()})`
       : String(value),
   ])
-}
-
-function append(text: string, previous: readonly string[] = []): readonly string[] {
-  return [...previous, text]
 }
 
 /** This command knows only what a client knows, so it takes ids and no names. */

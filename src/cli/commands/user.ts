@@ -3,6 +3,7 @@ import { nameUser } from '../../protocol/account.ts'
 import { readPassword } from '../lib/ask-password.ts'
 import { formatTime } from '../lib/columns.ts'
 import { UsageError } from '../lib/failure.ts'
+import { collect } from '../lib/options.ts'
 import { listVerb, taskVerb, type AddVerb } from '../lib/task-verb.ts'
 
 interface CreateOptions {
@@ -29,10 +30,6 @@ function withClaim(profile: Profile, text: string): Profile {
   if (part !== undefined)
     return { ...profile, address: { ...(profile['address'] as object | undefined), [part]: value } }
   return { ...profile, [claim]: claim.endsWith('_verified') ? value === 'true' : value }
-}
-
-function collect(value: string, previous: readonly string[] = []): readonly string[] {
-  return [...previous, value]
 }
 
 function nameOf(user: UserDocument): string {

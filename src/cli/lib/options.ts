@@ -76,6 +76,11 @@ export function parseTime(text: string): string {
   return time
 }
 
+/** Collects the values of a repeatable option. */
+export function collect(value: string, previous: readonly string[] = []): readonly string[] {
+  return [...previous, value]
+}
+
 export function parseSeconds(text: string): number {
   return parseWhole(text, 0)
 }

@@ -1,34 +1,5 @@
 import type { EpochSeconds } from './brand.ts'
 
-/** What the operator stores about a user, by the names of the claims. OpenID Connect Core 1.0 §5.1. */
-export interface UserProfile {
-  readonly given_name?: string
-  readonly family_name?: string
-  readonly middle_name?: string
-  readonly nickname?: string
-  readonly preferred_username?: string
-  readonly profile?: string
-  readonly picture?: string
-  readonly website?: string
-  readonly gender?: string
-  readonly birthdate?: string
-  readonly zoneinfo?: string
-  readonly locale?: string
-  readonly phone_number?: string
-  readonly phone_number_verified?: boolean
-  readonly address?: UserAddress
-}
-
-/** OpenID Connect Core 1.0 §5.1.1. */
-export interface UserAddress {
-  readonly formatted?: string | undefined
-  readonly street_address?: string | undefined
-  readonly locality?: string | undefined
-  readonly region?: string | undefined
-  readonly postal_code?: string | undefined
-  readonly country?: string | undefined
-}
-
 /** The members of a profile that are URLs. */
 export const PROFILE_URLS = ['profile', 'picture', 'website'] as const
 /** The other members of a profile that are text. */
@@ -44,14 +15,17 @@ export const PROFILE_TEXTS = [
   'locale',
   'phone_number',
 ] as const
-export const ADDRESS_TEXTS = [
-  'formatted',
-  'street_address',
-  'locality',
-  'region',
-  'postal_code',
-  'country',
-] as const satisfies readonly (keyof UserAddress)[]
+/** The members of an address, which are text. OpenID Connect Core 1.0 §5.1.1. */
+export const ADDRESS_TEXTS = ['formatted', 'street_address', 'locality', 'region', 'postal_code', 'country'] as const
+
+type ProfileText = (typeof PROFILE_URLS | typeof PROFILE_TEXTS)[number]
+type UserAddress = { readonly [Name in (typeof ADDRESS_TEXTS)[number]]?: string | undefined }
+
+/** What the operator stores about a user, by the names of the claims. OpenID Connect Core 1.0 §5.1. */
+export type UserProfile = { readonly [Name in ProfileText]?: string } & {
+  readonly phone_number_verified?: boolean
+  readonly address?: UserAddress
+}
 
 /** The claims that each scope requests. OpenID Connect Core 1.0 §5.4. */
 const SCOPE_CLAIMS = {

@@ -53,12 +53,11 @@ export function startAuditRecorder({ flush }: AuditRecorder): () => void {
  * database, and shows what to repeat after a restore (docs/operations/backup.md).
  */
 export function logChanges(logger: Log, { batch, results }: BatchReport): void {
-  for (const [index, { asked }] of batch.entries()) {
-    if (asked.by === undefined) continue
+  const events = batch.flatMap(({ asked }, index) => {
     const result = results?.[index]
-    if (result?.kind !== 'done') continue
-    for (const event of auditEvents([asked], [result.outcome])) logger.info(eventLine(event))
-    // The line must not be lost with the process: it may be all that is left of the change.
-    void logger.flush()
-  }
+    return asked.by === undefined || result?.kind !== 'done' ? [] : auditEvents([asked], [result.outcome])
+  })
+  for (const event of events) logger.info(eventLine(event))
+  // The lines must not be lost with the process: they may be all that is left of the changes.
+  if (events.length > 0) void logger.flush()
 }

@@ -9,7 +9,7 @@ import { openUpstream } from '../upstream/upstream.ts'
 import { VERSION } from './version.ts'
 
 /** Opens the sign-in at providers. */
-export function openProviders(
+export function openProviderSignIn(
   { encryptionKey }: Pick<Secrets, 'encryptionKey'>,
   context: Pick<Context, 'clock' | 'outbound' | 'random'>,
   observe: UpstreamObserver,

@@ -9,7 +9,7 @@ import { listenForAdmin, logAnswers, openAdmin } from './admin.ts'
 import { openStore, startAuditRecorder, type OpenedStore } from './audit.ts'
 import { openKeys, startKeepingKeys } from './keys.ts'
 import { openNodeClock, type NodeClock } from './node-clock.ts'
-import { openOutbound, openProviders } from './outbound.ts'
+import { openOutbound, openProviderSignIn } from './outbound.ts'
 import {
   openStoredSecrets,
   refuseOtherIssuer,
@@ -202,7 +202,7 @@ async function makeContext(
     passwords: openPasswords(random),
     budgets,
     outbound,
-    upstream: openProviders(
+    upstream: openProviderSignIn(
       secrets,
       { clock, outbound, random },
       telemetry?.metrics.countUpstream ?? (() => undefined),

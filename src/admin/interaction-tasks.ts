@@ -38,7 +38,7 @@ const CLIENT = z.object({
   client_name: z.string().nullable().describe('Chosen by the client: show it together with the destination.'),
   trust_level: z
     .enum(['verified', 'known-domain', 'unverified'])
-    .describe('unverified: nobody has checked who the client is, and the page has to say so.'),
+    .describe('unverified: the identity of the client was not checked, and the page has to say so.'),
   registered_at: ISO,
   document_host: z.string().nullable().describe('The host of its metadata document; null: it has none.'),
   destination: DESTINATION,
@@ -59,10 +59,15 @@ const INTERACTION_DOCUMENT = z
       .string()
       .nullable()
       .describe('The organization that the client asks for; null: the person chooses.'),
-    login_hint: z.string().nullable().describe('Whom the client expects. Anybody can write it.'),
+    login_hint: z
+      .string()
+      .nullable()
+      .describe('The user whom the client expects. The hint is not verified: any link to this server can have one.'),
     ui_locales: z.array(z.string()).describe('The languages that the person prefers.'),
     prompt: z.array(z.enum(['login', 'consent'])),
-    sign_in_after: ISO_OR_NULL.describe('The person must authenticate after this time, whatever session there is.'),
+    sign_in_after: ISO_OR_NULL.describe(
+      'The person must authenticate after this time, also if your application has a session of the person.',
+    ),
   })
   .meta({ id: 'Interaction' })
 

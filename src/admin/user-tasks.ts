@@ -172,7 +172,8 @@ export const USER_TASKS: readonly Task[] = [
     path: `${PATH}/{user_id}/link`,
     access: 'write',
     creates: true,
-    summary: 'Create a link with which a user sets a password, once. An earlier link of the user stops working.',
+    summary:
+      'Create a link with which a user sets a password or adds a provider, once. An earlier link of the user stops working.',
     input: ONE,
     output: LINK_DOCUMENT,
     async run(context, { user_id }) {

@@ -68,7 +68,7 @@ const NOUNS: readonly Noun[] = [
     'The application that signs users in instead of this server.',
     async () => (await import('./commands/delegate.ts')).DELEGATE_VERBS,
   ],
-  ['key', 'Keys that sign access tokens.', async () => (await import('./commands/key.ts')).KEY_VERBS],
+  ['key', 'Keys that sign access tokens and ID tokens.', async () => (await import('./commands/key.ts')).KEY_VERBS],
   [
     'secret',
     'The root secret, which protects all keys.',

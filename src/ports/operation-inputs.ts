@@ -122,7 +122,7 @@ export interface Rotation extends About {
 export type RotateOutcome =
   /** `repeated`: a retry within the window. It gets `rotatedAt` of the first answer, so that its access token is the same. */
   | { readonly kind: 'rotated' | 'repeated'; readonly rotatedAt: EpochMs }
-  /** The token had been replaced, so someone else may have a copy. The store has revoked the family. */
+  /** The token had been replaced, so another party may have a copy. The store has revoked the family. */
   | { readonly kind: 'reused' }
   /** The grant was revoked, has expired or does not exist. */
   | { readonly kind: 'inactive' }
@@ -168,7 +168,7 @@ export interface Hit {
 
 /** A value that is accepted once, such as the `jti` of a client's assertion. */
 export interface ConsumedKey {
-  /** A keyed digest of the value, from which nobody can read it. */
+  /** A keyed digest of the value, which does not reveal it. */
   readonly digest: string
   /** From then on the value is rejected for another reason, so that its digest may be removed. */
   readonly expiresAt: EpochMs

@@ -53,7 +53,7 @@ export interface SignInPage {
   readonly client: ClientView | undefined
   /** The user is signed in, and confirms the own identity. */
   readonly isConfirmation: boolean
-  /** What the sign-in methods offer, in order. Empty: nobody can sign in, which the page says. */
+  /** What the sign-in methods offer, in order. Empty: no user can sign in, which the page says. */
   readonly offers: readonly SignInOffer[]
   /** The email that the user typed before, or the client's login_hint. */
   readonly email: string
@@ -103,7 +103,7 @@ export type SignInProblem =
   | { readonly kind: 'provider-down'; readonly provider: string }
   /** The provider did not confirm who the user is. */
   | { readonly kind: 'provider-failed'; readonly provider: string }
-  /** Nobody here has the account at the provider. `email`: the address that the provider named. */
+  /** No account here is linked to the account at the provider. `email`: the address that the provider named. */
   | { readonly kind: 'no-account'; readonly provider: string; readonly email: string | undefined }
   /** The account at the provider was linked to another account here meanwhile. */
   | { readonly kind: 'identity-taken'; readonly provider: string }

@@ -90,7 +90,7 @@ export const AUDIT_EVENT_TEXTS = {
     details: '`session`: its id; or `sessions`: how many, where it was all but one',
   },
   'link.created': {
-    when: 'An administrator created a link with which the user sets a password.',
+    when: 'An administrator created a link with which the user sets a password or adds a provider.',
     details: '`purpose`: `invitation` or `reset`',
   },
   'link.used': { when: 'The user set a password with the link. Sessions and grants from before are revoked.' },

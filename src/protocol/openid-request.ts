@@ -38,7 +38,7 @@ const MAX_AGE = /^\d{1,10}$/
 const HINT_LIMIT = 8192
 const CLAIMS_LIMIT = 4096
 const CLAIM_LIMIT = 40
-/** Longer than the id of any user, so that a value that is cut is nobody's. Each pending request stores it (threats.md BND-01). */
+/** Longer than the id of any user: a value that is cut names no user. Each pending request stores it (threats.md BND-01). */
 const SUBJECT_LIMIT = 64
 const NO_CLAIMS: ClaimsRequest = { scope: scopeOf([]), idToken: [], subject: undefined }
 

@@ -74,7 +74,7 @@ export const PROVIDER_VERBS: readonly AddVerb[] = [
           .option('--client-id <id>', 'the client_id of this server at the provider'),
       )
         .option('--no-domain', 'no domain belongs to the provider any more')
-        .option('--no-organization', 'nobody becomes a member of an organization any more')
+        .option('--no-organization', 'signing in at the provider makes no user a member of an organization any more')
         .option('--no-private-host', 'only the host of the issuer may have a private address'),
     input: (options, terminal) => settingsOf(options, terminal),
     say: ({ provider_id, name }) => `${name} (${provider_id}) is changed. Running servers apply this within a second.`,
@@ -109,9 +109,9 @@ function withSettings(command: Command): Command {
     .option('--email-trust <rule>', 'when an address of the provider counts as proved: none, claim or domains')
     .option('--domain <domain...>', 'domains of addresses that belong to this provider')
     .option('--routing <rule>', 'offered, or required: accounts with these domains sign in here only')
-    .option('--sign-up <rule>', 'who gets an account at the first sign-in: off, domains or anybody')
+    .option('--sign-up <rule>', 'which persons get an account at the first sign-in: off, domains or anybody')
     .option('--link <rule>', 'ask, or verified-email: an address of the domains links an account by itself')
-    .option('--organization <id>', 'everybody who signs in at the provider is a member of this organization')
+    .option('--organization <id>', 'each user who signs in at the provider is a member of this organization')
     .option('--private-host <host...>', 'hosts of the provider, besides its issuer, that may have private addresses')
 }
 

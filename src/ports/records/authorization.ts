@@ -28,7 +28,7 @@ export interface AuthorizationRecord {
   readonly mustSignIn: boolean
   /** The user must have authenticated at this time or later (`max_age`). undefined: at any time. */
   readonly authenticatedSince: EpochMs | undefined
-  /** Only this user may approve the request (`id_token_hint`). A text of the client, which may name nobody. */
+  /** Only this user may approve the request (`id_token_hint`). A text of the client, which may be the id of no user. */
   readonly onlyUserId: string | undefined
   /** The user must consent even where a consent is remembered. */
   readonly mustConsent: boolean

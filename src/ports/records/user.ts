@@ -10,7 +10,7 @@ export interface UserRecord {
   readonly id: UserId
   /** Lower-cased; unique. undefined: the user signs in without one, at a provider. */
   readonly email: string | undefined
-  /** When the user or a provider proved that the e-mail address is the user's. undefined: nobody has. */
+  /** When the user or a provider proved that the e-mail address is the user's. undefined: it was never proved. */
   readonly emailVerifiedAt: EpochMs | undefined
   readonly name: string | undefined
   /** What clients with the scopes `profile`, `phone` and `address` see of the user. */
@@ -51,7 +51,7 @@ export interface SessionRecord {
 /** What a link is for. `invitation`: the first password of a user who never signed in. `reset`: a new one. */
 export type LinkPurpose = 'invitation' | 'reset'
 
-/** A link that an operator hands over to a user, who sets a password with it once. A user has at most one. */
+/** A link with which the user sets a password or adds a provider, once. A user has at most one. */
 export interface LinkRecord {
   readonly userId: UserId
   readonly hash: SecretHash

@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs'
-import { isCancel, password as ask } from '@clack/prompts'
 import { AdminError } from '../../admin/admin-error.ts'
 import { UsageError } from './failure.ts'
 import type { Terminal } from './terminal.ts'
@@ -48,8 +47,10 @@ export async function readClientSecret(
   )
 }
 
+/** Prompts. The package that does is loaded here, because most commands need no prompt. */
 async function askOnce(message: string): Promise<string> {
-  const answer = await ask({ message, output: process.stderr })
+  const { isCancel, password } = await import('@clack/prompts')
+  const answer = await password({ message, output: process.stderr })
   if (isCancel(answer)) throw new AdminError('Cancelled. Nothing was changed.')
   return answer
 }

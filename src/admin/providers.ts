@@ -88,8 +88,11 @@ export async function enableProvider(
 }
 
 /** Deletes a provider with all identities. @throws AdminError when there is no such provider */
-export async function deleteProvider({ store }: Needs<'deleteProvider'>, id: ProviderId): Promise<void> {
-  if ((await store.deleteProvider(id)) === 'unknown') throw noSuchProvider(id)
+export async function deleteProvider(
+  { clock, store }: Needs<'deleteProvider'> & Pick<Context, 'clock'>,
+  id: ProviderId,
+): Promise<void> {
+  if ((await store.deleteProvider({ id, now: clock() })) === 'unknown') throw noSuchProvider(id)
 }
 
 /** Asks the provider for its metadata and keys. @throws AdminError when there is no such provider */

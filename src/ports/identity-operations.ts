@@ -45,8 +45,8 @@ export interface IdentityOperations {
   /** Disables a provider: users can neither sign in there nor link identities. Sessions stay. */
   disableProvider: [change: { readonly id: ProviderId; readonly now: EpochMs }, outcome: 'changed' | 'unknown']
   enableProvider: [id: ProviderId, outcome: 'changed' | 'unknown']
-  /** Deletes a provider with all identities. The accounts, their sessions and their grants stay. */
-  deleteProvider: [id: ProviderId, outcome: 'deleted' | 'unknown']
+  /** Deletes a provider with all identities and open proofs. The accounts, their sessions and their grants stay. */
+  deleteProvider: [change: { readonly id: ProviderId; readonly now: EpochMs }, outcome: 'deleted' | 'unknown']
 
   /**
    * Links an identity to the account of its user, if the provider is enabled and the reason still holds. The open proof and
@@ -80,5 +80,5 @@ export interface IdentityOperations {
     outcome: 'unlinked' | 'unknown' | 'last',
   ]
   /** Stores a proof in the place of an earlier one of the user. `unknown`: the user is disabled or deleted. */
-  createIdentityProof: [proof: IdentityProofRecord, outcome: 'created' | 'unknown']
+  createIdentityProof: [proof: IdentityProofRecord, outcome: 'created' | 'unknown' | 'provider-off']
 }

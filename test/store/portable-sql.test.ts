@@ -104,6 +104,10 @@ const KEYLESS: readonly Exception[] = [
     text: /^(select identity_key from identities where user_id = |select i\.identity_key from identities as i join |delete from identities where (provider_id = |user_id = \S+ and ))/,
   },
   {
+    why: 'the open proofs of a provider are deleted with it, and are found by their end',
+    text: /^delete from identity_proofs where expires_at > \S+ and provider_id = /,
+  },
+  {
     why: 'an operator changes the address of a user',
     text: /^select user_id from users where email = \S+ and user_id <>/,
   },

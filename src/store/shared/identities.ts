@@ -105,6 +105,7 @@ export const identityHandlers = {
   createIdentityProof: {
     keys: ({ identity }) => [identity.userId],
     *run(proof) {
+      if (!(yield* isProviderEnabled(proof.identity.providerId))) return 'provider-off'
       if ((yield* rows(IS_LIVE, proof.identity)).length === 0) return 'unknown'
       yield* rows(CREATE_PROOF, IDENTITY_PROOFS.values(proof))
       return 'created'

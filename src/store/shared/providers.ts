@@ -16,6 +16,8 @@ const UPDATE = shared(
 )
 const DELETE = shared('delete from providers where provider_id = :id returning provider_id')
 const DELETE_IDENTITIES = shared('delete from identities where provider_id = :id')
+/** The proofs that are still valid are found by the index on their end. The sweep removes the others. */
+const DELETE_PROOFS = shared('delete from identity_proofs where expires_at > :now and provider_id = :id')
 const FORGET_SECRETS = shared('update providers set encrypted_secret = null')
 const IS_ENABLED = shared('select provider_id from providers where provider_id = :providerId and disabled_at is null')
 
@@ -57,9 +59,10 @@ export const providerHandlers = {
   },
   deleteProvider: {
     keys: () => KEYS,
-    *run(id) {
+    *run({ id, now }) {
       const deleted = yield* rows(DELETE, { id })
       yield* rows(DELETE_IDENTITIES, { id })
+      yield* rows(DELETE_PROOFS, { id, now })
       return deleted.length === 1 ? 'deleted' : 'unknown'
     },
   },

@@ -260,14 +260,17 @@ export const identityCases: Suite = (check) => {
     assert.equal((await stores.second.listIdentities(user.id)).length, 1)
   })
 
-  check('createIdentityProof keeps the newest proof of an enabled user', async ({ first, second }) => {
-    const { identity, user } = await prepare(first)
+  check('createIdentityProof keeps the newest proof, of an enabled user and provider', async ({ first, second }) => {
+    const { identity, provider, user } = await prepare(first)
     const proofs = times(2, () => anIdentityProof({ identity }))
     assert.deepEqual(await performAll(first, 'createIdentityProof', proofs), ['created', 'created'])
     assert.deepEqual(await second.findIdentityProof(user.id), proofs[1])
     await perform(first, 'disableUser', { id: user.id, now: at(1) })
-    const late = [anIdentityProof({ identity }), anIdentityProof()]
-    assert.deepEqual(await performAll(first, 'createIdentityProof', late), ['unknown', 'unknown'])
+    const nobody = anIdentity({ providerId: provider.id })
+    const late = [identity, nobody, anIdentity()].map((one) => anIdentityProof({ identity: one }))
+    assert.deepEqual(await performAll(first, 'createIdentityProof', late), ['unknown', 'unknown', 'provider-off'])
+    await perform(first, 'disableProvider', { id: provider.id, now: at(1) })
+    assert.equal(await perform(first, 'createIdentityProof', anIdentityProof({ identity })), 'provider-off')
   })
 
   check(

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { PROVIDER_LIMIT } from '../../../src/protocol/provider.ts'
 import { perform, performAll, race, tally, times, type Suite } from './harness.ts'
-import { anIdentity, aProvider } from '../../support/provider-records.ts'
-import { aHash, aUser, at } from '../../support/records.ts'
+import { anIdentity, anIdentityProof, aProvider } from '../../support/provider-records.ts'
+import { aHash, aUser, at, MINUTE } from '../../support/records.ts'
 
 export const providerCases: Suite = (check) => {
   check('createProvider stores a provider, once, and lists providers in their order', async ({ first, second }) => {
@@ -71,7 +71,7 @@ export const providerCases: Suite = (check) => {
     assert.deepEqual(await second.findProvider(id), provider)
   })
 
-  check('deleteProvider deletes its identities, and nothing of other providers', async ({ first, second }) => {
+  check('deleteProvider deletes its identities and open proofs, and nothing of others', async ({ first, second }) => {
     const [gone, kept] = [aProvider(), aProvider()]
     await performAll(first, 'createProvider', [gone, kept])
     const made = [gone, kept].map(({ id: providerId }) => {
@@ -79,10 +79,16 @@ export const providerCases: Suite = (check) => {
       return { user, identity: anIdentity({ userId: user.id, providerId }) }
     })
     assert.deepEqual(await performAll(first, 'provisionUser', made), ['created', 'created'])
-    assert.deepEqual(await performAll(first, 'deleteProvider', [gone.id, gone.id]), ['deleted', 'unknown'])
+    const proofs = made.map(({ user, identity: { providerId } }) =>
+      anIdentityProof({ identity: anIdentity({ userId: user.id, providerId }), expiresAt: at(10 * MINUTE) }),
+    )
+    assert.deepEqual(await performAll(first, 'createIdentityProof', proofs), ['created', 'created'])
+    const deletion = { id: gone.id, now: at(9 * MINUTE) }
+    assert.deepEqual(await performAll(first, 'deleteProvider', [deletion, deletion]), ['deleted', 'unknown'])
     assert.deepEqual(await second.listProviders(), [kept])
     for (const [index, { user, identity }] of made.entries()) {
       assert.deepEqual(await second.listIdentities(user.id), index === 0 ? [] : [identity])
+      assert.deepEqual(await second.findIdentityProof(user.id), index === 0 ? undefined : proofs[index])
       assert.ok(await second.findUser(user.id))
     }
   })

@@ -160,6 +160,7 @@ async function askForProof(context: Needs, arrival: Arrival, userId: UserId): Pr
   const identity = recordOf(arrival, userId, now)
   const proof = { identity, hash, browserHash: arrival.browserHash, expiresAt: after(now, PROOF_MS) }
   const outcome = await store.createIdentityProof(proof)
+  if (outcome === 'provider-off') return { kind: 'refused', reason: 'provider-off' }
   if (outcome === 'unknown') return { kind: 'refused', reason: 'account-refused' }
   return { kind: 'asked', proof: { proof, token } }
 }

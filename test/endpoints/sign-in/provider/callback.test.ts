@@ -164,7 +164,7 @@ test('UP-06: of 50 callbacks with one state one signs in, and a second tab with 
 test('UP-07: a provider that was disabled, deleted or changed meanwhile signs nobody in', async (t) => {
   const changes: readonly ((scene: Awaited<ReturnType<typeof openScene>>) => Promise<unknown>)[] = [
     ({ server }) => disableProvider(server.context, IDP),
-    ({ server }) => server.context.store.deleteProvider(IDP),
+    ({ server }) => server.context.store.deleteProvider({ id: IDP, now: server.clock.now() }),
     ({ server }) => updateProvider(server.context, IDP, { settings: { signUp: 'off' }, clientSecret: undefined }),
   ]
   for (const [index, change] of changes.entries()) {

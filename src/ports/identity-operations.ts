@@ -13,7 +13,7 @@ import type { SessionRecord, UserRecord } from './records/user.ts'
  * - `session`: the user added a sign-in method, in a session that has not ended.
  * - `link`: the user had a link of an operator. It is used up.
  * - `proof`: the user signed in to the account after the provider. The proof is used up.
- * - `address`: the account has the verified address, and no identity of the provider.
+ * - `address`: the account has the verified address, and no identity of any provider.
  * - `unused`: the account has the address, which was never verified, and its user never signed in. Its password, sessions, grants,
  *   consents and memberships end, because another person may have made it.
  */

@@ -38,15 +38,16 @@ const USE_PROOF = shared(
   `delete from identity_proofs
    where user_id = :userId and proof_hash = :hash and identity_key = :key and expires_at > :now returning user_id`,
 )
-/** Locks the row for the same reason: an account gets one identity of a provider by its address. */
+/** Locks the row for the same reason: an account gets one identity by its address. */
 const HAS_ADDRESS = shared(
   `update users set password_hash = password_hash
    where user_id = :userId and coalesce(email, '') = :email and email_verified_at is not null and disabled_at is null
    returning user_id`,
 )
+/** The operator's application had the user before, and is no other provider. */
 const HAS_IDENTITY = shared(
   `select identity_key from identities
-   where user_id = :userId and provider_id = :providerId and identity_key <> :key limit 1`,
+   where user_id = :userId and provider_id <> '${APPLICATION}' and identity_key <> :key limit 1`,
 )
 /** The user is found by the id, not by the index of addresses. Never signed in: a time of 0 was stored with the account. An older account has none, and may have been used. */
 const TAKE_OVER = shared(

@@ -3,6 +3,7 @@ import type { LinkingReason } from '../../../src/ports/identity-operations.ts'
 import type { IdentityRecord, ProviderRecord } from '../../../src/ports/records/provider.ts'
 import type { UserRecord } from '../../../src/ports/records/user.ts'
 import type { StoreDriver } from '../../../src/ports/store.ts'
+import { APPLICATION } from '../../../src/protocol/authentication.ts'
 import type { EpochMs } from '../../../src/protocol/brand.ts'
 import { perform, performAll, race, tally, times, type Suite } from './harness.ts'
 import { anIdentity, anIdentityProof, aProvider } from '../../support/provider-records.ts'
@@ -138,13 +139,24 @@ export const identityCases: Suite = (check) => {
   })
 
   check(
-    'linkIdentity by address needs a verified address, and an account without an identity of the provider',
+    'linkIdentity by address needs a verified address, and an account without an identity of any provider',
     async ({ first }) => {
       const { identity, user, provider } = await prepare(first)
+      const other = aProvider()
+      await perform(first, 'createProvider', other)
       const reason = { kind: 'address', email: user.email } as const
-      const next = anIdentity({ userId: user.id, providerId: provider.id })
-      const links = [identity, next].map((one) => ({ identity: one, reason, now: at(HOUR) }))
-      assert.deepEqual(await performAll(first, 'linkIdentity', links), ['linked', 'refused'])
+      const more = [provider, other].map(({ id }) => anIdentity({ userId: user.id, providerId: id }))
+      const links = [identity, ...more].map((one) => ({ identity: one, reason, now: at(HOUR) }))
+      assert.deepEqual(await performAll(first, 'linkIdentity', links), ['linked', 'refused', 'refused'])
+      const ofApplication = aUser()
+      const known = anIdentity({ userId: ofApplication.id, providerId: APPLICATION })
+      await perform(first, 'provisionUser', { user: ofApplication, identity: known })
+      const moved = {
+        identity: anIdentity({ userId: ofApplication.id, providerId: provider.id }),
+        reason: { ...reason, email: ofApplication.email },
+        now: at(HOUR),
+      }
+      assert.equal(await perform(first, 'linkIdentity', moved), 'linked')
       const unverified = await prepare(first, { emailVerifiedAt: undefined })
       const link = { identity: unverified.identity, reason: { ...reason, email: unverified.user.email }, now: at(HOUR) }
       assert.equal(await perform(first, 'linkIdentity', link), 'refused')
@@ -221,7 +233,8 @@ export const identityCases: Suite = (check) => {
   )
 
   check('unlinkIdentity removes an identity while another method remains', async ({ first }) => {
-    const { identity, user } = await linkOne(first)
+    const estate = await linkOne(first)
+    const { identity } = estate
     const { key, userId, providerId } = identity
     const unlink = { key, userId, providerId, passwordCounts: false }
     assert.equal(await perform(first, 'unlinkIdentity', unlink), 'last')
@@ -233,8 +246,8 @@ export const identityCases: Suite = (check) => {
     const second = aProvider()
     await perform(first, 'createProvider', second)
     const other = anIdentity({ userId, providerId: second.id })
-    const links = { identity: other, reason: { kind: 'address', email: user.email }, now: at(HOUR) } as const
-    assert.equal(await perform(first, 'linkIdentity', links), 'linked')
+    const reason = await REASONS.session.make(first, estate)
+    assert.equal(await perform(first, 'linkIdentity', { identity: other, reason, now: at(HOUR) }), 'linked')
     await perform(first, 'disableProvider', { id: second.id, now: at(1) })
     assert.equal(await perform(first, 'unlinkIdentity', unlink), 'last', 'the other provider is disabled')
     await perform(first, 'enableProvider', second.id)
@@ -248,11 +261,12 @@ export const identityCases: Suite = (check) => {
   })
 
   check('of concurrent removals of all identities one method remains', async (stores) => {
-    const { identity, user } = await linkOne(stores.first)
+    const estate = await linkOne(stores.first)
+    const { identity, user } = estate
     const provider = aProvider()
     await perform(stores.first, 'createProvider', provider)
     const other = anIdentity({ userId: user.id, providerId: provider.id })
-    const reason = { kind: 'address', email: user.email } as const
+    const reason = await REASONS.session.make(stores.first, estate)
     await perform(stores.first, 'linkIdentity', { identity: other, reason, now: at(HOUR) })
     const removals = times(10, (index) => ({ ...(index % 2 === 0 ? identity : other), passwordCounts: false }))
     const outcomes = await race(stores, 'unlinkIdentity', removals)

@@ -4,6 +4,7 @@ import type { IdentityRecord, ProviderRecord } from '../../../ports/records/prov
 import type { UserRecord } from '../../../ports/records/user.ts'
 import { newUser } from '../../../principals/new-user.ts'
 import { findRequiredProvider } from '../../../principals/providers.ts'
+import { APPLICATION } from '../../../protocol/authentication.ts'
 import { after, type EpochMs } from '../../../protocol/brand.ts'
 import type { UserId } from '../../../protocol/ids.ts'
 import { mintIdentityProof } from '../../../protocol/link.ts'
@@ -59,8 +60,8 @@ const PROOF_MS = 10 * 60 * 1000
  *  3. The person came from the page of a link: linked to the user of the link, which is used up.
  *  4. The person added a sign-in method: linked to the user of the session.
  *  5. An account has the trusted address: linked at once if the provider may link by address, the address is of its domains, and the
- *     account's is verified. An account that has another identity of the provider is never linked: the address was given to another
- *     person.
+ *     account's is verified. An account that has an identity of the same provider is never linked: the address was given to another
+ *     person. One with an identity of another provider may be another person's too, so there rule 7 applies.
  *  6. An account has the trusted address, which is of the provider's domains, and nobody ever verified it or signed in: the account
  *     is taken over, without what it had.
  *  7. An account has the trusted address in any other case: the person signs in to it first.
@@ -131,7 +132,9 @@ async function resolveByAddress(
   if (identity.isWithinDomains && isUnused) {
     return linkTo(context, arrival, account, { kind: 'unused', email })
   }
-  const mayLink = provider.settings.link === 'verified-email' && account.emailVerifiedAt !== undefined
+  const isVerified =
+    account.emailVerifiedAt !== undefined && others.every(({ providerId }) => providerId === APPLICATION)
+  const mayLink = provider.settings.link === 'verified-email' && isVerified
   if (identity.isWithinDomains && mayLink) return linkTo(context, arrival, account, { kind: 'address', email })
   return askForProof(context, arrival, account.id)
 }

@@ -173,6 +173,23 @@ test('L5: an address that the provider gave to another person since links nothin
   assert.equal(scene.rows('identities').length, 1)
 })
 
+test('L5, UP-03: an account that a person of another provider made with the address is not linked without its sign-in', async (t) => {
+  const scene = await openScene(t, { ...ACME, link: 'verified-email' })
+  const { server, host } = scene
+  await addProvider(server, host, ANYBODY, { id: 'lax', name: 'Lax' })
+  server.clock.advance(1001)
+  const earlier = { ...ADA_CLAIMS, sub: 'had-the-address-before' }
+  await signInAt({ ...(await scene.arrive()), host }, earlier, {}, 'lax')
+  const { browser, page } = await scene.arrive()
+  const asked = await signInAt({ browser, page, host })
+  assert.match(asked.body, /You already have an account here/)
+  assert.equal(scene.rows('identities').length, 1)
+  const location = leadsTo(await pressProvider(browser, asked, 'lax'))
+  assert.ok(isSignedIn(await browser.get(host.approve(location, earlier))))
+  assert.ok(isSignedIn(await scene.signIn()))
+  assert.deepEqual([scene.rows('identities').length, scene.rows('users').length], [2, 1])
+})
+
 test('L6: a person whose address has an account signs in to it once, and then signs in with either', async (t) => {
   const scene = await openScene(t)
   const { server, host } = scene

@@ -132,9 +132,9 @@ async function resolveByAddress(
   if (identity.isWithinDomains && isUnused) {
     return linkTo(context, arrival, account, { kind: 'unused', email })
   }
-  const isVerified =
-    account.emailVerifiedAt !== undefined && others.every(({ providerId }) => providerId === APPLICATION)
-  const mayLink = provider.settings.link === 'verified-email' && isVerified
+  const isOfAnotherProvider = others.some(({ providerId }) => providerId !== APPLICATION)
+  const isVerified = account.emailVerifiedAt !== undefined
+  const mayLink = provider.settings.link === 'verified-email' && isVerified && !isOfAnotherProvider
   if (identity.isWithinDomains && mayLink) return linkTo(context, arrival, account, { kind: 'address', email })
   return askForProof(context, arrival, account.id)
 }

@@ -13,6 +13,9 @@ const EVIDENCE_MS = 24 * 60 * 60 * 1000
 /** Expired initial access tokens are listed this much longer. */
 const INITIAL_TOKEN_MS = 30 * 24 * 60 * 60 * 1000
 
+/** A notice is sent for a day at most (endpoints/openid/logout-notices.ts). */
+const LOGOUT_NOTICE_MS = 2 * 24 * 60 * 60 * 1000
+
 /** A client is not evicted while its user may still be on the way to the first token. */
 const YOUNG_MS = 15 * 60_000
 
@@ -34,6 +37,8 @@ const NOTHING = {
   opaqueTokens: 0,
   consumed: 0,
   initialTokens: 0,
+  logoutNotices: 0,
+  logoutNoticesEnded: 0,
   registrationCounts: 0,
   auditLinks: 0,
 } as const
@@ -65,6 +70,7 @@ export async function sweep({ clockCheck, settings, store }: Needs, place: Sweep
     authorizationsBefore: oldestAuthorization(settings, now),
     evidenceBefore: after(now, -EVIDENCE_MS),
     initialTokensBefore: after(now, -INITIAL_TOKEN_MS),
+    logoutNoticesBefore: after(now, -LOGOUT_NOTICE_MS),
     auditBefore: settings.auditRetention === 0 ? NEVER : chainStart(after(now, -settings.auditRetention * 1000)),
   })
 }
@@ -76,7 +82,8 @@ export async function sweep({ clockCheck, settings, store }: Needs, place: Sweep
  */
 export function isWholeSlice(swept: Swept): boolean {
   const { authorizations, authorizationsExamined, sessions, clients, hits, auditLinks } = swept
-  const { interactions, revokedTokens, opaqueTokens, consumed, initialTokens } = swept
+  const { interactions, revokedTokens, opaqueTokens, consumed, initialTokens, logoutNotices, logoutNoticesEnded } =
+    swept
   const found = Math.max(
     authorizations,
     authorizationsExamined,
@@ -88,6 +95,8 @@ export function isWholeSlice(swept: Swept): boolean {
     opaqueTokens,
     consumed,
     initialTokens,
+    logoutNotices,
+    logoutNoticesEnded,
     auditLinks,
   )
   return found >= SLICE || Math.max(swept.grants, swept.consents) >= SLICE / 4

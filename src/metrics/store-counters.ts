@@ -45,10 +45,14 @@ const STARTS_AT_ZERO = {
   registerClient: { registered: true },
   revokeGrant: { revoked: true, known: false, unknown: false },
   revokeToken: { revoked: true, known: false },
+  settleLogoutNotice: { delivered: true, undelivered: true, taken: false },
 } as const satisfies { readonly [Name in OperationName]?: { readonly [Label in LabelOf<Name> & string]: boolean } }
 
+/** What a sweep counts and does not remove. */
+type NotRemoved = 'authorizationsExamined' | 'logoutNoticesEnded'
+
 /** The members of a sweep's outcome that are numbers of removed rows. */
-const SWEPT: { readonly [Kind in Exclude<keyof Swept, keyof SweepPlace | 'authorizationsExamined'>]: true } = {
+const SWEPT: { readonly [Kind in Exclude<keyof Swept, keyof SweepPlace | NotRemoved>]: true } = {
   authorizations: true,
   grants: true,
   consents: true,
@@ -62,6 +66,7 @@ const SWEPT: { readonly [Kind in Exclude<keyof Swept, keyof SweepPlace | 'author
   opaqueTokens: true,
   consumed: true,
   initialTokens: true,
+  logoutNotices: true,
   registrationCounts: true,
   auditLinks: true,
 }

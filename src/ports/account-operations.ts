@@ -4,6 +4,7 @@ import type { InteractionId, SessionId, UserId } from '../protocol/ids.ts'
 import type { InteractionAnswer } from '../protocol/interaction.ts'
 import type { SecretHash } from '../protocol/secrets.ts'
 import type { UserProfile } from '../protocol/user-claims.ts'
+import type { DueNotice } from './records/logout-notice.ts'
 import type { InteractionRecord } from './records/interaction.ts'
 import type { LinkRecord, SessionRecord, UserRecord } from './records/user.ts'
 
@@ -117,13 +118,30 @@ export interface AccountOperations {
   /**
    * Ends a session, and what clients got to sign the user in there: revokes the grants with `openid` and without `offline_access` that
    * the user gave in it or in the sessions that it continues, and burns the codes with `openid` that are not redeemed yet. Other
-   * grants stay. OpenID Connect Back-Channel Logout 1.0 §2.7.
+   * grants stay. Clients that are notified of its end are so from now on. OpenID Connect Back-Channel Logout 1.0 §2.5 and §2.7.
    */
   endSession: [end: { readonly id: SessionId } & LoginEnd & About, outcome: 'ended' | 'unknown']
   /** The same for all sessions of a user but one, and for those that have expired. Returns how many sessions were ended. */
   endOtherSessions: [
     end: { readonly userId: UserId; readonly keep: SessionId } & LoginEnd,
     outcome: { readonly ended: number },
+  ]
+  /**
+   * Sets when a notice is sent next. A node that is about to send it postpones it first, so that of concurrent nodes one returns
+   * `rescheduled`. `taken`: another node has rescheduled or settled it since it was read.
+   */
+  rescheduleLogoutNotice: [
+    change: DueNotice & { readonly until: EpochMs; readonly attempts: number },
+    outcome: 'rescheduled' | 'taken',
+  ]
+  /** Removes a notice that was delivered, or is not sent any more. */
+  settleLogoutNotice: [
+    settlement: DueNotice & {
+      readonly result: 'delivered' | 'undelivered'
+      /** Why it was not delivered. */
+      readonly reason: string | undefined
+    },
+    outcome: 'delivered' | 'undelivered' | 'taken',
   ]
   /**
    * Takes back what a user allowed a client, for an organization or without one: revokes the grants with every token issued on

@@ -6,6 +6,7 @@ import type { AuthorizationId, ClientId, GrantId, InitialTokenId, OrganizationId
 import type { Scope } from '../protocol/scope.ts'
 import type { SecretHash } from '../protocol/secrets.ts'
 import type { AuditEvent } from './records/audit.ts'
+import type { NotifiedClient } from './records/logout-notice.ts'
 import type { AuthorizationRecord } from './records/authorization.ts'
 import type { ClientRecord, MetadataDocument } from './records/client.ts'
 import type { ConsentKey, GrantRecord } from './records/grant.ts'
@@ -89,6 +90,8 @@ export interface Approval extends About {
   readonly decided: AuthorizationRecord | undefined
   /** undefined: do not remember this consent. */
   readonly remember: (ConsentKey & { readonly scope: Scope }) | undefined
+  /** The client is notified of the end of the session (`LogoutNoticeRecord`). undefined: it is not. */
+  readonly notified: NotifiedClient | undefined
 }
 
 export interface Redemption {
@@ -206,6 +209,8 @@ export interface Sweep extends SweepPlace {
   readonly evidenceBefore: EpochMs
   /** Initial access tokens that expired before this time are removed. */
   readonly initialTokensBefore: EpochMs
+  /** Notices are removed if their session expired before this time, whether they were delivered or not. */
+  readonly logoutNoticesBefore: EpochMs
   /** Links of the audit from before this time are removed. */
   readonly auditBefore: EpochMs
 }
@@ -227,6 +232,9 @@ export interface Swept extends SweepPlace {
   readonly opaqueTokens: number
   readonly consumed: number
   readonly initialTokens: number
+  readonly logoutNotices: number
+  /** Notices that are due from now on, because all sessions of the server were revoked. */
+  readonly logoutNoticesEnded: number
   readonly registrationCounts: number
   readonly auditLinks: number
 }

@@ -1,3 +1,4 @@
+import { ACCOUNT_EVENT_TEXTS } from './account-events.ts'
 import { PROVIDER_EVENT_TEXTS, type EventText } from './provider-events.ts'
 
 /** Every event that the audit records. The log has most of them too, under the same name. */
@@ -81,41 +82,7 @@ export const AUDIT_EVENT_TEXTS = {
     when: 'How many tokens a client got in one minute (see below).',
     details: '`minute`, and a count for each grant type',
   },
-  'session.started': {
-    when: 'A user signed in.',
-    details: '`methods`: how the user authenticated (RFC 8176), and `provider`',
-  },
-  'session.ended': {
-    when: 'A user signed out, or the user or an administrator ended sessions. The grants of the apps that signed the user in there end too.',
-    details: '`session`: its id; or `sessions`: how many, where it was all but one',
-  },
-  'link.created': {
-    when: 'An administrator created a link with which the user sets a password or adds a provider.',
-    details: '`purpose`: `invitation` or `reset`',
-  },
-  'link.used': { when: 'The user set a password with the link. Sessions and grants from before are revoked.' },
-  'interaction.answered': {
-    when: "The operator's application answered. `session.started` follows if it signed the user in.",
-    details: '`interaction`: its id; `answer`: `allow`, `ask`, or the error for the client',
-  },
-  'app.removed': {
-    when: 'The user took back what the client may do.',
-    details: '`grants`: how many were revoked',
-  },
-  'sign-in.failed': {
-    when: 'A sign-in had a wrong password or an unknown account; an unknown account has no `user_id`. Counted.',
-    details:
-      '`reason`: `wrong-credentials`, or `disabled` where the password of a disabled account was right; `account`: a keyed digest of the address that was typed',
-  },
-  'user.created': {},
-  'user.password-changed': {},
-  'user.email-changed': { details: "`verified`: whether the new address is known to be the user's" },
-  'user.renamed': { when: 'The user chose another name.' },
-  'user.updated': { when: "The user's name or profile was changed." },
-  'user.disabled': {},
-  'user.enabled': { when: 'Sessions and tokens from before stay invalid.' },
-  'user.deleted': {},
-  'user.tokens-revoked': { when: 'All sessions and tokens of the user were revoked.' },
+  ...ACCOUNT_EVENT_TEXTS,
   'server.tokens-revoked': { when: 'All sessions and tokens of the server were revoked.' },
   'organization.created': {},
   'organization.renamed': {},
@@ -201,6 +168,8 @@ export type LogEventName =
   | 'forwarded-address.unreadable'
   | 'key.read-failed'
   | 'key.rotation-failed'
+  | 'logout.delivery-failed'
+  | 'logout.postponed'
   | 'page.redirected-to-issuer'
   | 'request.refused'
   | 'secret.replaced'

@@ -58,6 +58,14 @@ export const ACCOUNT_OPERATIONS: { readonly [Name in keyof AccountOperations]: O
     event: ({ userId }, { ended }) =>
       ended === 0 ? undefined : { event: 'session.ended', userId, details: { sessions: ended } },
   },
+  rescheduleLogoutNotice: { cache: 'kept', event: 'no-event' },
+  settleLogoutNotice: {
+    cache: 'kept',
+    event: ({ userId, clientId, reason }, outcome) =>
+      outcome === 'taken'
+        ? undefined
+        : { event: `logout.${outcome}`, userId, clientId, details: reason === undefined ? {} : { reason } },
+  },
   removeApp: {
     cache: 'kept',
     event: ({ userId, clientId, organizationId }, { grants }) =>

@@ -2,6 +2,7 @@ import type { ClientRecord } from '../ports/records/client.ts'
 import type { ConsentRecord, GrantRecord, OpenidGrant } from '../ports/records/grant.ts'
 import type { InstallationRecord, MembershipRecord, OrganizationRecord } from '../ports/records/organization.ts'
 import type { InteractionRecord } from '../ports/records/interaction.ts'
+import type { LogoutNoticeRecord } from '../ports/records/logout-notice.ts'
 import type { LinkRecord, SessionRecord, UserRecord } from '../ports/records/user.ts'
 import type { Authentication, AuthenticationMethod } from '../protocol/authentication.ts'
 import type { EpochMs } from '../protocol/brand.ts'
@@ -64,6 +65,17 @@ export const LINKS = table<LinkRecord>({
   purpose: text('purpose'),
   createdAt: bigint('created_at'),
   expiresAt: bigint('expires_at'),
+})
+
+export const LOGOUT_NOTICES = table<LogoutNoticeRecord>({
+  userId: text('user_id'),
+  rootId: text('root_id'),
+  clientId: text('client_id'),
+  sid: text('sid'),
+  sessionStartedAt: bigint('session_started_at'),
+  expiresAt: bigint('expires_at'),
+  dueAt: bigint('due_at'),
+  attempts: bigint('attempts'),
 })
 
 export const INTERACTIONS = table<InteractionRecord>({

@@ -21,6 +21,7 @@ export const BACKUP_TABLES: Readonly<Record<string, 'stored' | 'omitted'>> = {
   authorizations: 'omitted',
   grants: 'omitted',
   sessions: 'omitted',
+  logout_notices: 'omitted',
   links: 'omitted',
   interactions: 'omitted',
   identity_proofs: 'omitted',

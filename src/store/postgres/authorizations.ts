@@ -5,6 +5,7 @@ import type { EpochMs } from '../../protocol/brand.ts'
 import type { AuthorizationId } from '../../protocol/ids.ts'
 import { authorizationOf, requestText } from '../rows.ts'
 import { rememberConsent } from '../shared/grants.ts'
+import { addLogoutNotice, holdSession } from '../shared/logout-notices.ts'
 import { columns } from './column-parameters.ts'
 import type { Database } from './database.ts'
 import type { Query } from './query.ts'
@@ -61,13 +62,20 @@ export function authorizationStatements(database: Database) {
     approveAuthorization: {
       keys: ({ id }) => [id],
       async run(query, inputs) {
-        const rows = columns(inputs, 'id', 'userId', 'organizationId', 'codeHash', 'now', 'codeExpiresAt')
-        const requests = inputs.map(({ decided }) => (decided === undefined ? null : requestText(decided)))
+        const ended = new Set<unknown>()
+        for (const { id, notified } of inputs)
+          if (notified !== undefined && !(await runSteps(query, holdSession(notified)))) ended.add(id)
+        const held = ended.size === 0 ? inputs : inputs.filter(({ id }) => !ended.has(id))
+        const rows = columns(held, 'id', 'userId', 'organizationId', 'codeHash', 'now', 'codeExpiresAt')
+        const requests = held.map(({ decided }) => (decided === undefined ? null : requestText(decided)))
         const approved = valuesOf(await query(APPROVE, [...rows, requests]), 'authorization_id')
-        for (const { id, remember, now } of inputs) {
-          if (remember !== undefined && approved.has(id)) await runSteps(query, rememberConsent(remember, now))
+        for (const { id, remember, notified, now } of held) {
+          if (!approved.has(id)) continue
+          if (remember !== undefined) await runSteps(query, rememberConsent(remember, now))
+          if (notified !== undefined) await runSteps(query, addLogoutNotice(notified))
         }
-        return answerAll(query, inputs, approved, 'approved' as const)
+        const outcomes = await answerAll(query, inputs, approved, 'approved' as const)
+        return outcomes.map((outcome, place) => (ended.has(inputs[place]?.id) ? 'unknown' : outcome))
       },
     },
     denyAuthorization: {

@@ -16,6 +16,7 @@ export const SHARD_KEYS: Readonly<Record<string, string>> = {
   emails: 'email',
   browsers: 'user_id',
   links: 'user_id',
+  logout_notices: 'user_id',
   identities: 'identity_key',
   interactions: 'interaction_id',
   identity_proofs: 'user_id',

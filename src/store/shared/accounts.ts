@@ -5,6 +5,7 @@ import type { UserId } from '../../protocol/ids.ts'
 import { profileText, USERS } from '../tables.ts'
 import { change, DISABLE, ENABLE, idKey, listPage, rows, shared, type SharedHandlers, type Steps } from './statement.ts'
 import { removeLink } from './links.ts'
+import { endLogoutNoticesOfUser } from './logout-notices.ts'
 import { endOtherSessions, findSessionStart } from './sessions.ts'
 
 const INSERT = shared(
@@ -56,7 +57,7 @@ export const accountHandlers = {
   },
   setPassword: {
     keys: idKey,
-    run: change(
+    run: endingSessions(
       `update users set password_hash = :passwordHash, valid_from = greatest(valid_from, :now)
        where user_id = :id returning user_id`,
     ),
@@ -93,7 +94,10 @@ export const accountHandlers = {
       return 'changed'
     },
   },
-  disableUser: { keys: idKey, run: change(`update users set ${DISABLE} where user_id = :id returning user_id`) },
+  disableUser: {
+    keys: idKey,
+    run: endingSessions(`update users set ${DISABLE} where user_id = :id returning user_id`),
+  },
   enableUser: { keys: idKey, run: change(`update users set ${ENABLE} where user_id = :id returning user_id`) },
   deleteUser: {
     keys: idKey,
@@ -106,7 +110,9 @@ export const accountHandlers = {
   },
   revokeUserTokens: {
     keys: idKey,
-    run: change('update users set valid_from = greatest(valid_from, :now) where user_id = :id returning user_id'),
+    run: endingSessions(
+      'update users set valid_from = greatest(valid_from, :now) where user_id = :id returning user_id',
+    ),
   },
   revokeAllTokens: {
     keys: () => ['setting:not-before'],
@@ -140,6 +146,16 @@ export function* replaceEmail(input: Input<'setEmail'>): Steps<'changed' | 'unkn
   return 'changed'
 }
 
+/** A change of a user that ends all sessions, because they started before it. */
+function endingSessions(text: string): (input: { readonly id: UserId }) => Steps<'changed' | 'unknown'> {
+  const run = change(text)
+  return function* (input) {
+    const changed = yield* run(input)
+    yield* endLogoutNoticesOfUser(input.id)
+    return changed
+  }
+}
+
 /** Returns whether the address was free. */
 export function* insertUser(user: UserRecord): Steps<boolean> {
   return (yield* rows(INSERT, USERS.values(user))).length === 1
@@ -148,6 +164,7 @@ export function* insertUser(user: UserRecord): Steps<boolean> {
 /** Deletes the sessions, memberships, known browsers and consents of a user. */
 export function* deleteAccess(id: UserId): Steps<void> {
   for (const statement of DELETE_ACCESS) yield* rows(statement, { id })
+  yield* endLogoutNoticesOfUser(id)
 }
 
 /** Sets the server's not-before time, unless it is later already. */

@@ -8,6 +8,7 @@ import { identityHandlers, identityReads } from './identities.ts'
 import { initialTokenHandlers, initialTokenReads } from './initial-tokens.ts'
 import { interactionHandlers, interactionReads } from './interactions.ts'
 import { linkHandlers, linkReads } from './links.ts'
+import { logoutNoticeHandlers, logoutNoticeReads } from './logout-notices.ts'
 import { masterKeyHandlers, masterKeyReads } from './master-key.ts'
 import { operatorHandlers, operatorReads } from './operator.ts'
 import { organizationHandlers, organizationReads } from './organizations.ts'
@@ -23,6 +24,7 @@ export const SHARED_HANDLERS = {
   ...accountHandlers,
   ...sessionHandlers,
   ...linkHandlers,
+  ...logoutNoticeHandlers,
   ...providerHandlers,
   ...identityHandlers,
   ...interactionHandlers,
@@ -43,6 +45,7 @@ export const SHARED_READS = {
   ...accountReads,
   ...sessionReads,
   ...linkReads,
+  ...logoutNoticeReads,
   ...providerReads,
   ...identityReads,
   ...interactionReads,

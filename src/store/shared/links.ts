@@ -4,6 +4,7 @@ import type { UserId } from '../../protocol/ids.ts'
 import type { SecretHash } from '../../protocol/secrets.ts'
 import { LINKS } from '../tables.ts'
 import { assignments, without } from '../table.ts'
+import { endLogoutNoticesOfUser } from './logout-notices.ts'
 import { rows, shared, type SharedHandlers, type Steps } from './statement.ts'
 
 const FIND_ENABLED_USER = shared('select user_id from users where user_id = :user_id and disabled_at is null')
@@ -37,8 +38,9 @@ export const linkHandlers = {
     *run(use) {
       const createdAt = yield* useUpLink(use)
       if (createdAt === undefined) return 'unknown'
-      const changed = yield* rows(SET_PASSWORD, { ...use, createdAt })
-      return changed.length === 1 ? 'used' : 'unknown'
+      if ((yield* rows(SET_PASSWORD, { ...use, createdAt })).length === 0) return 'unknown'
+      yield* endLogoutNoticesOfUser(use.userId)
+      return 'used'
     },
   },
 } satisfies SharedHandlers

@@ -3,9 +3,10 @@ import type { Page } from '../../ports/store.ts'
 import type { EpochMs } from '../../protocol/brand.ts'
 import type { SessionId, UserId } from '../../protocol/ids.ts'
 import type { SecretHash } from '../../protocol/secrets.ts'
-import { BROWSER_LIMIT, idBefore, type Row } from '../rows.ts'
+import { BROWSER_LIMIT, idBefore } from '../rows.ts'
 import { SESSIONS } from '../tables.ts'
 import { interactionReads, useInteraction } from './interactions.ts'
+import { continueLogoutNotices, endLogoutNotices, endLogoutNoticesOfUser } from './logout-notices.ts'
 import { idKey, rows, shared, type SharedHandlers, type Steps } from './statement.ts'
 
 const REPLACE_SESSION = shared(
@@ -70,7 +71,7 @@ export const sessionHandlers = {
     keys: ({ session, replaces, interactionId }) =>
       [session.id, session.userId, replaces, interactionId].filter((key) => key !== undefined),
     *run({ session, browserHash, replaces, passwordHash, interactionId }) {
-      const { id, userId, createdAt: now } = session
+      const { id, userId, createdAt: now, expiresAt } = session
       // The answer of the operator's application is as old as it is, however late the browser returns with it.
       const answered = interactionId === undefined ? undefined : yield* interactionReads.findInteraction(interactionId)
       const since = answered?.answeredAt ?? now
@@ -81,6 +82,7 @@ export const sessionHandlers = {
       const [replaced] = replaces === undefined ? [] : yield* rows(REPLACE_SESSION, { replaces, userId })
       const rootId = (replaced?.['root_id'] ?? id) as SessionId
       yield* rows(START_SESSION, SESSIONS.values({ ...session, rootId }))
+      if (replaced !== undefined) yield* continueLogoutNotices({ userId, rootId, startedAt: now, expiresAt })
       yield* rows(MEET_BROWSER, { userId, browserHash, now })
       yield* rows(FORGET_BROWSERS, { userId, limit: BROWSER_LIMIT })
       return { kind: 'started', rootId }
@@ -98,19 +100,24 @@ export const sessionHandlers = {
     *run({ id, now, codesSince }) {
       const [ended] = yield* rows(END, { id })
       if (ended === undefined) return 'unknown'
-      const logins = { userId: ended['user_id'], now, startedAfter: idBefore(codesSince, ''), root: withRoot(ended) }
+      const logins = {
+        userId: ended['user_id'],
+        now,
+        startedAfter: idBefore(codesSince, ''),
+        root: withRoot(ended['root_id'] as SessionId),
+      }
       // A code that another node is redeeming has a grant afterwards, which the next statement sees.
       yield* rows(BURN_LOGINS, logins)
       yield* rows(REVOKE_LOGINS, logins)
+      yield* endLogoutNotices(ended['user_id'] as UserId, ended['root_id'] as SessionId)
       return 'ended'
     },
   },
   endOtherSessions: {
     keys: ({ userId }) => [userId],
     *run({ userId, keep, now, codesSince }) {
-      const [kept] = yield* rows(FIND_ROOT, { id: keep, userId })
-      const ended = yield* endOtherSessions(userId, keep)
-      const root = kept === undefined ? '' : withRoot(kept)
+      const { ended, keptRoot } = yield* endOtherSessions(userId, keep)
+      const root = keptRoot === undefined ? '' : withRoot(keptRoot)
       const logins = { userId, now, startedAfter: idBefore(codesSince, ''), any: ANY_ROOT, root }
       yield* rows(BURN_OTHER_LOGINS, logins)
       yield* rows(REVOKE_OTHER_LOGINS, logins)
@@ -138,11 +145,18 @@ export function* findSessionStart(userId: UserId, id: SessionId): Steps<EpochMs 
  * The pattern of the JSON of a grant or code with `openid`, which names its session. In a text of the client the quotation marks would
  * be escaped.
  */
-function withRoot(session: Row): string {
-  return `%"rootId":"${session['root_id'] as string}"%`
+function withRoot(rootId: SessionId): string {
+  return `%"rootId":"${rootId}"%`
 }
 
-/** Ends the sessions of a user but one, and returns how many. */
-export function* endOtherSessions(userId: UserId, keep: SessionId): Steps<number> {
-  return (yield* rows(END_OTHERS, { userId, keep })).length
+/** Ends the sessions of a user but one. Returns how many, and the root of the one that is kept; undefined: it has ended. */
+export function* endOtherSessions(
+  userId: UserId,
+  keep: SessionId,
+): Steps<{ readonly ended: number; readonly keptRoot: SessionId | undefined }> {
+  const [kept] = yield* rows(FIND_ROOT, { id: keep, userId })
+  const keptRoot = kept?.['root_id'] as SessionId | undefined
+  const ended = (yield* rows(END_OTHERS, { userId, keep })).length
+  yield* endLogoutNoticesOfUser(userId, keptRoot)
+  return { ended, keptRoot }
 }

@@ -1,6 +1,7 @@
 import type { Sweep, Swept } from '../../ports/operation-inputs.ts'
 import type { AuthorizationId, GrantId } from '../../protocol/ids.ts'
 import { idBefore } from '../rows.ts'
+import { accountReads } from './accounts.ts'
 import { rows, shared, type SharedStatement, type Steps } from './statement.ts'
 
 const AUTHORIZATION_SLICE = shared(
@@ -65,6 +66,17 @@ const REGISTRATION_COUNTS = shared(
      select window_start from registration_counts where window_start < :before order by window_start limit :limit)
    returning window_start`,
 )
+const LOGOUT_NOTICES = shared(
+  `delete from logout_notices where (user_id, root_id, client_id) in (
+     select user_id, root_id, client_id from logout_notices where expires_at < :before limit :limit)
+   returning user_id`,
+)
+/** All sessions from before the server's not-before time have ended (`revokeAllTokens`). */
+const END_LOGOUT_NOTICES = shared(
+  `update logout_notices set due_at = 0 where (user_id, root_id, client_id) in (
+     select user_id, root_id, client_id from logout_notices where session_started_at < :before and due_at is null limit :limit)
+   returning user_id`,
+)
 const AUDIT_LINKS = shared(
   `delete from audit_links where link_id = any(array(
      select link_id from audit_links where link_id < :before order by link_id limit :limit))
@@ -98,6 +110,8 @@ export function* sweepShared(sweep: Sweep): Steps<Omit<Swept, 'clients' | 'conse
     revokedTokens: yield* remove(REVOKED_TOKENS, sweep.revocationsBefore, limit),
     opaqueTokens: yield* remove(OPAQUE_TOKENS, idBefore(now, ''), limit),
     consumed: yield* remove(CONSUMED, now, limit),
+    logoutNotices: yield* remove(LOGOUT_NOTICES, sweep.logoutNoticesBefore, limit),
+    logoutNoticesEnded: yield* remove(END_LOGOUT_NOTICES, yield* accountReads.findNotBefore(), limit),
     initialTokens: yield* remove(INITIAL_TOKENS, sweep.initialTokensBefore, limit),
     registrationCounts: yield* remove(REGISTRATION_COUNTS, sweep.unusedSince - COUNT_MS, limit),
     auditLinks: yield* remove(AUDIT_LINKS, idBefore(sweep.auditBefore, ''), limit),
@@ -121,6 +135,7 @@ function* sweepGrants({ now, limit }: Sweep, after: GrantId | '') {
   }
 }
 
+/** Runs a statement that removes rows, or changes them, and returns how many. */
 function* remove(statement: SharedStatement, before: string | number, limit: number): Steps<number> {
   return (yield* rows(statement, { before, limit })).length
 }

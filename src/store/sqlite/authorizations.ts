@@ -4,6 +4,7 @@ import type { EpochMs } from '../../protocol/brand.ts'
 import type { AuthorizationId } from '../../protocol/ids.ts'
 import { authorizationOf, recordOf, requestText, type Row } from '../rows.ts'
 import { rememberConsent } from '../shared/grants.ts'
+import { addLogoutNotice, holdSession } from '../shared/logout-notices.ts'
 import type { Handlers } from './handlers.ts'
 import type { RunSteps } from './steps.ts'
 
@@ -40,11 +41,13 @@ export function authorizationStatements(database: DatabaseSync, run: RunSteps) {
       return 'started'
     },
     approveAuthorization(approval) {
-      const { id, userId, organizationId = null, codeHash, now, codeExpiresAt, decided, remember } = approval
+      const { id, userId, organizationId = null, codeHash, now, codeExpiresAt, decided, remember, notified } = approval
+      if (notified !== undefined && !run(holdSession(notified))) return 'unknown'
       const request = decided === undefined ? null : requestText(decided)
       const { changes } = approve.run(userId, organizationId, codeHash, now, codeExpiresAt, request, id, now)
       if (changes === 0) return whyNot(id, now)
       if (remember !== undefined) run(rememberConsent(remember, now))
+      if (notified !== undefined) run(addLogoutNotice(notified))
       return 'approved'
     },
     denyAuthorization: ({ id, now }) => (deny.run(id, now).changes === 1 ? 'denied' : whyNot(id, now)),

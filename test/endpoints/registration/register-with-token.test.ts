@@ -222,6 +222,7 @@ test('a template keeps unused clients, or lets them be swept', async (t) => {
     authorizationsBefore: 0,
     evidenceBefore: 0,
     initialTokensBefore: 0,
+    logoutNoticesBefore: 0,
     auditBefore: 0,
   }
   assert.equal((await sweepExpired({ ...sweep, ...never } as never)).clients, 1)

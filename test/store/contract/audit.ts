@@ -185,6 +185,7 @@ export const auditCases: Suite = (check) => {
         authorizationsBefore: 0 as EpochMs,
         evidenceBefore: 0 as EpochMs,
         initialTokensBefore: 0 as EpochMs,
+        logoutNoticesBefore: 0 as EpochMs,
         unusedClients: 1000,
         evictedBefore: 0 as EpochMs,
         authorizationsAfter: '',

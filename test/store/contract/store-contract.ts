@@ -16,6 +16,7 @@ import { installationCases } from './installations.ts'
 import { interactionCases } from './interactions.ts'
 import { keyCases } from './keys.ts'
 import { linkCases } from './links.ts'
+import { logoutNoticeCases } from './logout-notices.ts'
 import { masterKeyCases } from './master-key.ts'
 import { membershipCases } from './memberships.ts'
 import { opaqueTokenCases } from './opaque-tokens.ts'
@@ -47,6 +48,7 @@ export const CONTRACT: readonly Suite[] = [
   accountCases,
   sessionCases,
   linkCases,
+  logoutNoticeCases,
   providerCases,
   identityCases,
   interactionCases,

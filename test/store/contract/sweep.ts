@@ -46,6 +46,8 @@ const NOTHING: Swept = {
   opaqueTokens: 0,
   consumed: 0,
   initialTokens: 0,
+  logoutNotices: 0,
+  logoutNoticesEnded: 0,
   registrationCounts: 0,
   auditLinks: 0,
 }
@@ -256,6 +258,7 @@ export function aSweep(differing: Partial<Sweep> = {}): Sweep {
     authorizationsBefore: longAgo,
     evidenceBefore: longAgo,
     initialTokensBefore: longAgo,
+    logoutNoticesBefore: longAgo,
     auditBefore: longAgo,
     authorizationsAfter: '',
     grantsAfter: '',

@@ -59,6 +59,8 @@ export const METADATA_MEMBERS = {
   id_token_signed_response_alg: z.string().optional().describe('How its ID tokens are signed. Absent: RS256.'),
   default_max_age: z.int().optional().describe('Seconds: `max_age` of its authorization requests that have none.'),
   post_logout_redirect_uris: z.array(z.string()).optional().describe('Where the browser may return after a logout.'),
+  backchannel_logout_uri: z.string().optional().describe('Where it is notified of the end of a session.'),
+  backchannel_logout_session_required: z.boolean().optional(),
   client_name: z.string().optional(),
   client_uri: z.string().optional(),
   logo_uri: z.string().optional(),

@@ -38,6 +38,16 @@ const METADATA = {
   post_logout_redirect_uris: uris('https://app.example/signed-out').describe(
     'Exact URIs to which the browser may return after a logout.',
   ),
+  backchannel_logout_uri: z
+    .string()
+    .max(2048)
+    .regex(/^(https?:\/\/[\x21-\x7e]+)?$/, { error: 'This is not a URL.' })
+    .meta({ examples: ['https://app.example/backchannel-logout'] })
+    .describe('Where the server notifies it when a session of a user ends. Empty: nowhere.'),
+  backchannel_logout_session_required: z
+    .boolean()
+    .meta({ examples: [true] })
+    .describe('Whether logout tokens must have a `sid`. They have one in any case.'),
 }
 
 function uris(example: string) {
@@ -110,6 +120,8 @@ export const OPERATOR_CLIENT_TASKS: readonly Task[] = [
       id_token_signed_response_alg: METADATA.id_token_signed_response_alg.optional(),
       default_max_age: METADATA.default_max_age.optional(),
       post_logout_redirect_uris: METADATA.post_logout_redirect_uris.optional(),
+      backchannel_logout_uri: METADATA.backchannel_logout_uri.optional(),
+      backchannel_logout_session_required: METADATA.backchannel_logout_session_required.optional(),
       approved_scope: SCOPE.default(NO_SCOPE).describe('The scopes that the client is approved for.'),
       rules: z.strictObject(RULES).prefault({}),
     }),
@@ -133,6 +145,8 @@ export const OPERATOR_CLIENT_TASKS: readonly Task[] = [
       id_token_signed_response_alg: METADATA.id_token_signed_response_alg.optional(),
       default_max_age: METADATA.default_max_age.optional(),
       post_logout_redirect_uris: METADATA.post_logout_redirect_uris.optional(),
+      backchannel_logout_uri: METADATA.backchannel_logout_uri.optional(),
+      backchannel_logout_session_required: METADATA.backchannel_logout_session_required.optional(),
     }),
     output: CLIENT_DOCUMENT,
     run: async (context, { client_id, ...changes }) =>

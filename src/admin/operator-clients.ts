@@ -19,6 +19,9 @@ import { requireClient } from './clients.ts'
 type ChangeNeeds = PolicyNeeds & Needs<'changeClient' | 'findClient' | 'listApis'> & Pick<Context, 'clock' | 'issuer'>
 type Needs<Name extends keyof Context['store']> = { readonly store: Pick<Context['store'], Name> }
 
+/** An administrator creates the client, or adopted it. */
+const ORIGIN = { source: 'operator', verifiedAt: undefined, document: undefined } as const
+
 /** The public keys of a client, by the names of RFC 7591. Either member. */
 export interface KeyWish {
   readonly jwks?: object | undefined
@@ -40,6 +43,9 @@ export interface MetadataWish extends KeyWish {
   /** Seconds. */
   readonly default_max_age?: number | undefined
   readonly post_logout_redirect_uris?: readonly string[] | undefined
+  /** '': none. */
+  readonly backchannel_logout_uri?: string | undefined
+  readonly backchannel_logout_session_required?: boolean | undefined
 }
 
 /** The changes of the metadata of a client. What is absent or undefined does not change. */
@@ -170,7 +176,7 @@ async function requireMetadata(
   context: Needs<'listApis'> & Pick<Context, 'issuer' | 'settings'>,
   wish: MetadataWish,
 ): Promise<ClientMetadata> {
-  const policy = registrationPolicy(context, await context.store.listApis())
+  const policy = registrationPolicy(context, await context.store.listApis(), ORIGIN)
   const { redirect_uris: redirectUris = [] } = wish
   const usual = redirectUris.length === 0 ? ['client_credentials'] : ['authorization_code', 'refresh_token']
   const grantTypes = (wish.grant_types ?? usual) as readonly GrantType[]
@@ -191,6 +197,9 @@ async function requireMetadata(
     throw conflict(reading.problems.map(({ loc, msg }) => `${loc.slice(1).join(' ')}: ${msg}`).join('\n'))
   }
   const { metadata } = reading
+  if ((wish.backchannel_logout_uri ?? '') !== (metadata.backchannelLogoutUri ?? '')) {
+    throw conflict('The server sends no requests, so that it cannot notify the client. See GRANTOR_OUTBOUND.')
+  }
   const dormant = metadata.redirectUris.find((uri) => checkRedirectUri(uri, policy).kind === 'dormant')
   if (dormant !== undefined) {
     throw conflict(`The server does not allow the app of the redirect URI ${dormant}. See GRANTOR_REDIRECT_SCHEMES.`)

@@ -1,9 +1,9 @@
 import { sign } from 'node:crypto'
 import type { TokenSigner } from '../ports/tokens.ts'
-import type { JwtType } from '../ports/records/api.ts'
 import type { KeyPurpose, SigningAlgorithm } from '../ports/records/key.ts'
 import { ALGORITHMS } from './algorithms.ts'
 import type { KeyRing, KeySet, Signer } from './key-ring.ts'
+import type { TokenType } from './token-header.ts'
 
 /** The number of event-loop turns in which a burst may grow. */
 const TURN_LIMIT = 4
@@ -14,7 +14,7 @@ interface Waiting {
   readonly purpose: KeyPurpose
   readonly claims: string
   readonly algorithm: SigningAlgorithm | undefined
-  readonly jwtType: JwtType
+  readonly type: TokenType
   readonly resolve: (token: string) => void
   readonly reject: (cause: unknown) => void
 }
@@ -63,8 +63,9 @@ export function openBurstSigner(ring: Pick<KeyRing, 'known' | 'read'>): TokenSig
   }
 
   return {
-    sign: (claims, algorithm, jwtType) => enqueue({ purpose: 'access', claims, algorithm, jwtType }),
-    signIdToken: (claims, algorithm) => enqueue({ purpose: 'id', claims, algorithm, jwtType: 'JWT' }),
+    sign: (claims, algorithm, jwtType) => enqueue({ purpose: 'access', claims, algorithm, type: jwtType }),
+    signIdToken: (claims, algorithm) => enqueue({ purpose: 'id', claims, algorithm, type: 'JWT' }),
+    signLogoutToken: (claims, algorithm) => enqueue({ purpose: 'id', claims, algorithm, type: 'logout+jwt' }),
   }
 }
 
@@ -76,9 +77,9 @@ function signerOf({ purpose, algorithm }: Waiting, keys: KeySet): Signer | undef
 function signShare(share: readonly Waiting[], { record, privateKey, headers }: Signer): void {
   const { digest } = ALGORITHMS[record.algorithm]
   const signingOptions = { key: privateKey, dsaEncoding: 'ieee-p1363' } as const
-  for (const { claims, jwtType, resolve, reject } of share) {
+  for (const { claims, type, resolve, reject } of share) {
     try {
-      const input = `${headers[jwtType]}.${encode(claims)}`
+      const input = `${headers[type]}.${encode(claims)}`
       const signature = sign(digest, Buffer.from(input, 'latin1'), signingOptions)
       resolve(`${input}.${signature.toString('base64url')}`)
     } catch (cause) {

@@ -3,7 +3,7 @@ import type { Answered, StoreObserver } from '../ports/observers.ts'
 import type { RowCounts } from './row-counts.ts'
 import type { Sample } from './families.ts'
 import type { UpstreamObserver } from '../ports/upstream.ts'
-import { OUTBOUND_PURPOSES, type OutboundObserver } from '../ports/outbound.ts'
+import { OUTBOUND_PURPOSES, type OutboundObserver, type OutboundPurpose } from '../ports/outbound.ts'
 import { counterSamples, openSeries, type Counter } from './counters.ts'
 import { openProcessSampler } from './process-samples.ts'
 import { openRequestCounters } from './request-counters.ts'
@@ -23,13 +23,21 @@ export interface Metrics {
   readonly close: () => void
 }
 
+/** The outcome of a request that succeeded. Its series starts at zero. */
+const ACCEPTED: Readonly<Record<OutboundPurpose, string>> = {
+  'client-document': 'fetched',
+  'client-keys': 'fetched',
+  provider: 'answered',
+  'logout-notice': 'acknowledged',
+}
+
 /** Opens the metrics: numbers in memory, which a scrape reads. */
 export function openMetrics(version: string, endpoints: readonly string[]): Metrics {
   const requests = openRequestCounters(endpoints)
   const store = openStoreCounters()
   const processSampler = openProcessSampler()
   const outbound = openSeries<Counter>(2, () => ({ value: 0 }))
-  for (const purpose of OUTBOUND_PURPOSES) outbound.at(purpose, purpose === 'provider' ? 'answered' : 'fetched')
+  for (const purpose of OUTBOUND_PURPOSES) outbound.at(purpose, ACCEPTED[purpose])
   const upstream = openSeries<Counter>(2, () => ({ value: 0 }))
   upstream.at('', 'authenticated')
   let auditFailures = 0

@@ -13,8 +13,11 @@ export interface Exchange {
   readonly headers: Readonly<Record<string, string>>
   /** The body of a POST. */
   readonly body: string | undefined
-  /** Which answers are read: only those with status 200, or also those that refuse the request. */
-  readonly accepts: 'success' | 'refusals-too'
+  /**
+   * Which answers are accepted: those with status 200, also those that refuse the request, or those with status 200 or 204, whose body
+   * is not read.
+   */
+  readonly accepts: 'success' | 'refusals-too' | 'acknowledgement'
   /** Bytes of the body of the answer. */
   readonly bodyLimit: number
   /** Aborted when the answer must be complete. */
@@ -59,9 +62,9 @@ export function exchange(planned: Exchange): Promise<ExchangeOutcome> {
       }),
     )
     sent.on('response', (response) => {
-      const refusal = judgeHead(response, planned)
-      if (refusal === undefined) readBody(response, planned.bodyLimit, end)
-      else end(refusal)
+      const outcome = judgeHead(response, planned)
+      if (outcome === undefined) readBody(response, planned.bodyLimit, end)
+      else end(outcome)
     })
     // Node.js hands the socket of a 101 over without listeners, and does not close it with the request. A reset would then end
     // the process.
@@ -98,7 +101,10 @@ function judgeHead(response: IncomingMessage, planned: Exchange): ExchangeOutcom
   if (status === 304 && planned.headers['If-None-Match'] !== undefined) return { kind: 'not-modified', headers }
   if (status >= 300 && status < 400) return { kind: 'unacceptable', reason: 'redirect' }
   if (status >= 500 || FOR_NOW.has(status)) return { kind: 'unreachable', reason: 'status', detail: String(status) }
-  const isAccepted = planned.accepts === 'success' ? status === 200 : status >= 200
+  if (planned.accepts === 'acknowledgement' && (status === 200 || status === 204))
+    return { kind: 'answered', status, headers, body: Buffer.alloc(0) }
+  const isAccepted =
+    planned.accepts === 'refusals-too' ? status >= 200 : status === 200 && planned.accepts === 'success'
   if (!isAccepted) return { kind: 'unacceptable', reason: 'status', detail: String(status) }
   const isPlain = headers['content-encoding'] === undefined || headers['content-encoding'] === 'identity'
   if (!isPlain || !JSON_TYPE.test(headers['content-type'] ?? ''))

@@ -1,7 +1,10 @@
 import { isUtf8 } from 'node:buffer'
 import type { Budgets } from '../ports/budgets.ts'
+import { NOTICES_AT_ONCE } from '../ports/outbound.ts'
 import type {
+  NoticeOutcome,
   OutboundClient,
+  OutboundNotice,
   OutboundObserver,
   OutboundOutcome,
   OutboundPurpose,
@@ -47,6 +50,8 @@ export const OUTBOUND_LIMITS: Readonly<Record<OutboundPurpose, Limits>> = {
   'client-document': { body: 5 * 1024, deadlineMs: 3000 },
   'client-keys': { body: 64 * 1024, deadlineMs: 3000 },
   provider: { body: 64 * 1024, deadlineMs: 5000 },
+  // The body of the answer is not read.
+  'logout-notice': { body: 0, deadlineMs: 5000 },
 }
 
 /** Requests that are under way at the same time, in this process. */
@@ -67,6 +72,7 @@ const CONCURRENT_TO_PROVIDERS = { total: 64, perHost: 16 }
 export function openOutboundClient(options: OutboundOptions): OutboundClient {
   const slots = openSlots(CONCURRENT)
   const providerSlots = openSlots(CONCURRENT_TO_PROVIDERS)
+  const noticeSlots = openSlots(NOTICES_AT_ONCE)
   const share = openSingleFlight<OutboundOutcome>()
 
   async function send(request: OutboundRequest): Promise<OutboundOutcome> {
@@ -86,6 +92,14 @@ export function openOutboundClient(options: OutboundOptions): OutboundClient {
     return inSlot(providerSlots, verdict.url, signal, () => askProvider(options, request, verdict.url, signal))
   }
 
+  async function notify(notice: OutboundNotice): Promise<NoticeOutcome> {
+    if (!options.isOn) return { kind: 'unreachable', reason: 'off' }
+    const verdict = checkOutboundUrl(notice.url, options.policy)
+    if (verdict.kind === 'refused') return { kind: 'unacceptable', reason: 'url', detail: verdict.reason }
+    const signal = AbortSignal.any([notice.signal, AbortSignal.timeout(options.limits['logout-notice'].deadlineMs)])
+    return inSlot(noticeSlots, verdict.url, signal, () => postForm(options, notice, verdict.url, signal))
+  }
+
   async function sendAndCount(request: OutboundRequest): Promise<OutboundOutcome> {
     const outcome = await send(request)
     options.observe(request.purpose, outcome)
@@ -98,6 +112,11 @@ export function openOutboundClient(options: OutboundOptions): OutboundClient {
       const answer = await ask(request)
       options.observe('provider', answer)
       return answer
+    },
+    async notify(notice) {
+      const outcome = await notify(notice)
+      options.observe('logout-notice', outcome)
+      return outcome
     },
   }
 }
@@ -180,6 +199,34 @@ async function askProvider(
   if (!isUtf8(outcome.body)) return { kind: 'unacceptable', reason: 'content-type' }
   const contentType = outcome.headers['content-type'] ?? ''
   return { kind: 'answered', status: outcome.status, contentType, text: outcome.body.toString('utf8') }
+}
+
+async function postForm(
+  { limits, network, userAgent }: OutboundOptions,
+  { form }: OutboundNotice,
+  url: URL,
+  signal: AbortSignal,
+): Promise<NoticeOutcome> {
+  const target = await findTarget(network, url, { isNamed: false, signal })
+  if (target.kind !== 'target') return target
+  const body = new URLSearchParams(form).toString()
+  const outcome = await exchange({
+    ...target,
+    method: 'POST',
+    url,
+    body,
+    accepts: 'acknowledgement',
+    headers: {
+      'Accept-Encoding': 'identity',
+      'Content-Length': String(Buffer.byteLength(body)),
+      'Content-Type': 'application/x-www-form-urlencoded',
+      'User-Agent': userAgent,
+    },
+    bodyLimit: limits['logout-notice'].body,
+    signal,
+  })
+  if (outcome.kind === 'not-modified') return { kind: 'unacceptable', reason: 'status', detail: '304' }
+  return outcome.kind === 'answered' ? { kind: 'acknowledged' } : outcome
 }
 
 function describe(outcome: ExchangeOutcome, sent: string | undefined): OutboundOutcome {

@@ -1,9 +1,9 @@
-/** What the server fetches. Each purpose has its own limits. */
-export const OUTBOUND_PURPOSES = ['client-document', 'client-keys', 'provider'] as const
+/** What the server sends requests for. Each purpose has its own limits. */
+export const OUTBOUND_PURPOSES = ['client-document', 'client-keys', 'provider', 'logout-notice'] as const
 export type OutboundPurpose = (typeof OUTBOUND_PURPOSES)[number]
 
 export interface OutboundRequest {
-  readonly purpose: Exclude<OutboundPurpose, 'provider'>
+  readonly purpose: Exclude<OutboundPurpose, 'provider' | 'logout-notice'>
   readonly url: string
   /** The entity tag of the copy that the caller has; undefined: it has none, or the copy came without one. RFC 9110 §13.1.2. */
   readonly etag: string | undefined
@@ -26,6 +26,17 @@ export interface ProviderRequest {
   /** The hosts that the operator named: they may have private addresses and any port. `idp.internal`, `[fd00::1]`. */
   readonly privateHosts: readonly string[]
 }
+
+/** A form that is posted to a client, at a URL that it registered. It has no credentials but what the form has. */
+export interface OutboundNotice {
+  readonly url: string
+  readonly form: Readonly<Record<string, string>>
+  /** Aborted when the process stops. */
+  readonly signal: AbortSignal
+}
+
+/** What became of a notice. `acknowledged`: the client answered 200 or 204. Its body is not read. */
+export type NoticeOutcome = { readonly kind: 'acknowledged' } | OutboundFailure
 
 /** What became of a request. Facts, not errors: the caller decides what they mean. */
 export type OutboundOutcome =
@@ -88,7 +99,15 @@ export interface OutboundClient {
   readonly get: (request: OutboundRequest) => Promise<OutboundOutcome>
   /** Sends a request to a provider. Its rate is that of sign-ins. Never rejects. */
   readonly ask: (request: ProviderRequest) => Promise<ProviderAnswer>
+  /** Posts a notice to a client. Its rate is bounded by NOTICES_AT_ONCE. Never rejects. */
+  readonly notify: (notice: OutboundNotice) => Promise<NoticeOutcome>
 }
 
+/** Notices that are under way at the same time, in this process. */
+export const NOTICES_AT_ONCE = { total: 32, perHost: 2 } as const
+
 /** Called with the outcome of each request, also of one that was not sent. */
-export type OutboundObserver = (purpose: OutboundPurpose, outcome: OutboundOutcome | ProviderAnswer) => void
+export type OutboundObserver = (
+  purpose: OutboundPurpose,
+  outcome: OutboundOutcome | ProviderAnswer | NoticeOutcome,
+) => void

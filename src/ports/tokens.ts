@@ -1,5 +1,6 @@
 import type { AccessTokenClaims, AccessTokenFacts } from '../protocol/access-token.ts'
 import type { IdTokenClaims } from '../protocol/id-token.ts'
+import type { LogoutTokenClaims } from '../protocol/logout-token.ts'
 import type { JwtType } from './records/api.ts'
 import type { KeyRecord, SigningAlgorithm } from './records/key.ts'
 
@@ -21,6 +22,8 @@ export interface TokenSigner {
    * one that they registered. Rejects if the algorithm has no key; see `SigningKeys.ensureIdTokenKey`.
    */
   readonly signIdToken: (claims: IdTokenClaims, algorithm: SigningAlgorithm) => Promise<string>
+  /** The same for a logout token, which has `typ: logout+jwt`, so that no verifier of ID tokens accepts it. */
+  readonly signLogoutToken: (claims: LogoutTokenClaims, algorithm: SigningAlgorithm) => Promise<string>
 }
 
 /** The keys that sign, at most two seconds old. While the store is unavailable, the last known keys. */

@@ -3,7 +3,7 @@ import type { ClientRecord } from '../ports/records/client.ts'
 import type { InitialTokenRecord } from '../ports/records/initial-token.ts'
 import { toSeconds, type EpochMs } from '../protocol/brand.ts'
 import type { ClientMetadata } from '../protocol/client-metadata.ts'
-import { USUAL_RULES, type ClientSource } from '../protocol/client-policy.ts'
+import { USUAL_RULES, type ClientOrigin, type ClientSource } from '../protocol/client-policy.ts'
 import { mintClientId } from '../protocol/ids.ts'
 import { NO_SCOPE } from '../protocol/scope.ts'
 
@@ -37,13 +37,22 @@ export function newClient(
   }
 }
 
+/** What is known of a client that registers, with an initial access token or without one, before its metadata is read. */
+export function registrationOrigin(
+  token: Pick<InitialTokenRecord, 'template'> | undefined,
+  now: EpochMs,
+): ClientOrigin {
+  const verifiedAt = token?.template.trustLevel === 'verified' ? now : undefined
+  return { source: 'registration', verifiedAt, document: undefined }
+}
+
 /** Returns the client as the template of an initial access token makes it. */
 export function withTemplate(
   client: ClientRecord,
   { id, template }: Pick<InitialTokenRecord, 'id' | 'template'>,
   now: EpochMs,
 ): ClientRecord {
-  const { scope, redirectHosts, trustLevel } = template
-  const verifiedAt = trustLevel === 'verified' ? now : undefined
+  const { scope, redirectHosts } = template
+  const { verifiedAt } = registrationOrigin({ template }, now)
   return { ...client, verifiedAt, initialToken: { id, scope, redirectHosts } }
 }

@@ -1,13 +1,18 @@
 import type { Context } from '../ports/context.ts'
 import type { ApiRecord } from '../ports/records/api.ts'
 import type { RegistrationPolicy } from '../protocol/client-metadata.ts'
+import { mayBeNotifiedAt, type ClientOrigin } from '../protocol/client-policy.ts'
 import type { RedirectUriPolicy } from '../protocol/redirect-uri.ts'
 import { isIdentityScope } from '../protocol/scope.ts'
 
-/** Returns what the metadata of a client is checked against: the settings, and the scopes of the declared APIs. */
+/**
+ * Returns what the metadata of a client is checked against: the settings, the scopes of the declared APIs, and what is known of the
+ * client without its metadata.
+ */
 export function registrationPolicy(
   context: Pick<Context, 'issuer' | 'settings'>,
   apis: readonly ApiRecord[],
+  client: ClientOrigin,
 ): RegistrationPolicy {
   const { settings } = context
   const isOpen = acceptsAnyScope(settings, apis)
@@ -16,6 +21,7 @@ export function registrationPolicy(
     declaresScope: (token) =>
       isOpen || isIdentityScope(token) || apis.some(({ scopes }) => scopes.some(({ name }) => name === token)),
     grantTypes: settings.grantTypes,
+    mayBeNotifiedAt: (url) => mayBeNotifiedAt(client, url),
     outbound: settings.outbound.isOn ? settings.outbound : undefined,
   }
 }

@@ -16,6 +16,7 @@ const IS_IDENTITY = {
   scope: false,
   idTokenAlgorithm: false,
   defaultMaxAge: false,
+  backchannelLogoutSessionRequired: false,
 
   client_name: true,
   client_uri: false,
@@ -26,9 +27,11 @@ const IS_IDENTITY = {
   software_id: false,
   software_version: false,
 } as const satisfies Readonly<
-  Record<keyof DescriptiveMetadata, boolean> &
-    Record<Exclude<keyof ClientMetadata, 'descriptive' | 'redirectUris' | 'postLogoutRedirectUris'>, false>
+  Record<keyof DescriptiveMetadata, boolean> & Record<Exclude<keyof ClientMetadata, 'descriptive' | UriMember>, false>
 >
+
+/** Their hosts are part of the identity. */
+type UriMember = 'redirectUris' | 'postLogoutRedirectUris' | 'backchannelLogoutUri'
 
 type DescriptiveIdentity = {
   [Name in keyof DescriptiveMetadata]-?: (typeof IS_IDENTITY)[Name] extends true ? Name : never
@@ -45,10 +48,14 @@ export function isSameIdentity(one: ClientMetadata, other: ClientMetadata): bool
   return identityOf(one) === identityOf(other)
 }
 
-/** The hosts to which the browser is sent, and the shown fields. The other members are what the client may do, not what it is. */
-function identityOf({ descriptive, redirectUris, postLogoutRedirectUris = [] }: ClientMetadata): string {
+/** The hosts to which the browser and the notices of this server are sent, and the shown fields. The other members are what the client may do, not what it is. */
+function identityOf(metadata: ClientMetadata): string {
+  const { descriptive, redirectUris, postLogoutRedirectUris = [], backchannelLogoutUri } = metadata
+  const notices = backchannelLogoutUri === undefined ? [] : [backchannelLogoutUri]
   // RFC 8252 §7.3: the port of a loopback redirect is chosen at run time.
-  const hosts = [...redirectUris, ...postLogoutRedirectUris].map((uri) => redirectHost(withoutLoopbackPort(uri)))
+  const hosts = [...redirectUris, ...postLogoutRedirectUris, ...notices].map((uri) =>
+    redirectHost(withoutLoopbackPort(uri)),
+  )
   const shown = IDENTITY_FIELDS.map((field) => descriptive[field] ?? '')
   return JSON.stringify([...shown, [...new Set(hosts)].toSorted()])
 }

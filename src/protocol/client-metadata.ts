@@ -2,9 +2,9 @@ import * as z from 'zod'
 import { describeKeys, readClientKeys, type ClientKeys } from './client-keys.ts'
 import { LIST_LIMIT, readDescriptive, tooMany, type DescriptiveMetadata } from './descriptive-metadata.ts'
 import { needCode, usableGrantTypes, type GrantType } from './grant-types.ts'
-import { describeOpenid, MAX_AGE_LIMIT, readOpenid, type OpenidMetadata } from './openid-metadata.ts'
+import type { NoticePolicy, OpenidMetadata } from './openid-metadata.ts'
+import { describeOpenid, MAX_AGE_LIMIT, OPENID_SHAPE, readOpenid } from './openid-metadata.ts'
 import { isObject } from './json.ts'
-import type { OutboundPolicy } from './outbound-url.ts'
 import { checkRedirectUri, type RedirectUriPolicy } from './redirect-uri.ts'
 import { narrow, NO_SCOPE, parseScope, type Scope } from './scope.ts'
 import { problem, type Problem } from './validation.ts'
@@ -27,11 +27,9 @@ export interface ClientMetadata extends OpenidMetadata {
 }
 
 /** The settings that registration depends on. */
-export interface RegistrationPolicy extends RedirectUriPolicy {
+export interface RegistrationPolicy extends RedirectUriPolicy, NoticePolicy {
   /** Whether a scope token may be registered (decision 0006). */
   readonly declaresScope: (token: string) => boolean
-  /** Where the server may fetch the keys of a client; undefined: nowhere. */
-  readonly outbound: OutboundPolicy | undefined
   /** The grant types that the server offers. */
   readonly grantTypes: readonly GrantType[]
 }
@@ -69,9 +67,7 @@ const shape = z.object({
   jwks: z.unknown().optional(),
   jwks_uri: z.unknown().optional(),
   token_endpoint_auth_signing_alg: z.unknown().optional(),
-  id_token_signed_response_alg: text,
-  default_max_age: z.int().min(0).max(MAX_AGE_LIMIT).nullish(),
-  post_logout_redirect_uris: texts,
+  ...OPENID_SHAPE,
 })
 type Shape = z.infer<typeof shape>
 type Field = keyof Shape
@@ -113,6 +109,7 @@ export function readRegistration(body: unknown, policy: RegistrationPolicy): Reg
   const scope = readScope(fields.scope, policy, fault)
   const descriptive = readDescriptive(fields, fault)
   const keys = authMethod === 'private_key_jwt' ? { keys: readClientKeys(fields, policy.outbound, fault) } : {}
+  const openid = readOpenid(fields, policy, fault)
 
   for (const { loc } of malformed) faults.delete(loc.join('.'))
   const problems = [...malformed, ...faults.values()]
@@ -120,7 +117,6 @@ export function readRegistration(body: unknown, policy: RegistrationPolicy): Reg
   if (problems.length > 0) {
     return { kind: 'not-allowed', problems, redirectUriAtFault: problems.some(({ loc }) => loc[1] === 'redirect_uris') }
   }
-  const openid = readOpenid(fields)
   const metadata = { redirectUris, authMethod, ...keys, grantTypes, responseTypes, scope, descriptive, ...openid }
   if (Buffer.byteLength(JSON.stringify(metadata)) > METADATA_BYTES) {
     const msg = `The metadata may have at most ${METADATA_BYTES} bytes in all.`
@@ -137,6 +133,7 @@ function shapeProblem(issue: z.core.$ZodIssue): Problem {
     return problem(loc, 'list_type', 'This must be a list of strings.', issue.input, { expected })
   if (expected === 'int' || expected === 'number' || issue.code === 'too_small' || issue.code === 'too_big')
     return problem(loc, 'int_type', `This must be a whole number from 0 to ${MAX_AGE_LIMIT}.`, issue.input, {})
+  if (expected === 'boolean') return problem(loc, 'bool_type', 'This must be true or false.', issue.input, {})
   if (expected === 'object')
     return problem(loc, 'object_type', 'The body must be a JSON object.', issue.input, { expected })
   return problem(loc, 'string_type', 'This must be a string.', issue.input, { expected })

@@ -44,10 +44,13 @@ export interface PolicyClient {
   readonly verifiedAt: EpochMs | undefined
   readonly rules: ClientRules
   readonly document: { readonly url: string } | undefined
-  readonly metadata: Pick<ClientMetadata, 'redirectUris' | 'keys' | 'authMethod'>
+  readonly metadata: Pick<ClientMetadata, 'redirectUris' | 'keys' | 'authMethod' | 'backchannelLogoutUri'>
   /** The initial access token that the client registered with. */
   readonly initialToken: { readonly id: InitialTokenId } | undefined
 }
+
+/** What is known of a client without its metadata. */
+export type ClientOrigin = Pick<PolicyClient, 'source' | 'verifiedAt' | 'document'>
 
 export interface PolicyQuestion {
   readonly client: PolicyClient
@@ -78,12 +81,14 @@ export interface ClientRights {
   readonly mayImplyConsent: boolean
   /** The client may omit PKCE. RFC 9700 §2.1.1 recommends it for confidential clients, and does not require it. */
   readonly mayOmitPkce: boolean
+  /** Where the client is notified of the end of a session; undefined: it is not. */
+  readonly noticeUri: string | undefined
 }
 
 export type ClientVerdict = { readonly kind: 'allowed'; readonly rights: ClientRights } | PolicyRefusal
 
 export type PolicyRefusal =
-  /** `uri`: the metadata document, redirect URI or `jwks_uri` whose domain is blocked. */
+  /** `uri`: the metadata document, or the redirect URI or other URL of the metadata, whose domain is blocked. */
   | { readonly kind: 'refused'; readonly reason: 'domain-blocked'; readonly uri: string }
   | {
       readonly kind: 'refused'
@@ -120,6 +125,7 @@ export function evaluateClientPolicy(
       mayRememberConsent: redirectUri !== undefined && (isWeb || isChecked),
       mayImplyConsent: isOperatorMade(client) && client.rules.consent === 'implied' && isWeb,
       mayOmitPkce: isOperatorMade(client) && client.rules.pkce === 'optional' && client.metadata.authMethod !== 'none',
+      noticeUri: noticeUriOf(client),
     },
   }
 }
@@ -142,6 +148,20 @@ export function hasClaimsInIdToken({ source, rules }: Pick<PolicyClient, 'source
   return isOperatorMade({ source }) && rules.claims === 'id-token'
 }
 
+/**
+ * Whether the server sends requests to the client at this URL to notify it (OpenID Connect Back-Channel Logout 1.0 §2.5). Anyone can
+ * register any URL, so the operator must have checked the client, or its metadata document proves that it has this host.
+ */
+export function mayBeNotifiedAt(client: ClientOrigin, url: string): boolean {
+  if (isVerified(client)) return true
+  return client.document !== undefined && new URL(client.document.url).host === URL.parse(url)?.host
+}
+
+function noticeUriOf(client: PolicyClient): string | undefined {
+  const { backchannelLogoutUri: uri } = client.metadata
+  return uri !== undefined && mayBeNotifiedAt(client, uri) ? uri : undefined
+}
+
 /** Whether the server has a registration endpoint for new clients. RFC 7591 §3. */
 export function offersRegistration({ registration }: Pick<ClientPolicy, 'registration'>): boolean {
   return registration !== 'closed'
@@ -160,7 +180,8 @@ export function offersDocuments(mode: DocumentMode): boolean {
 function findBlocked({ domains }: ClientPolicy, { document, metadata }: PolicyClient): string | undefined {
   if (document !== undefined && domains.ofDocument(document.url) === 'blocked') return document.url
   const keys = metadata.keys?.kind === 'jwks_uri' ? [metadata.keys.uri] : []
-  return [...metadata.redirectUris, ...keys].find((uri) => isBlocked(domains, uri))
+  const notices = metadata.backchannelLogoutUri === undefined ? [] : [metadata.backchannelLogoutUri]
+  return [...metadata.redirectUris, ...keys, ...notices].find((uri) => isBlocked(domains, uri))
 }
 
 /** Whether the operator blocked the host of a URI. */

@@ -4,6 +4,7 @@
 export const PROBLEM_TYPES = {
   missing: 'A required field is missing.',
   string_type: 'The value must be a string.',
+  bool_type: 'The value must be true or false.',
   int_type: 'The value must be a whole number in the range that `msg` says.',
   list_type: 'The value must be a list of strings.',
   object_type: 'The body must be an object.',

@@ -8,6 +8,7 @@ import { startSharing } from '../http/share-budgets.ts'
 import { listenForAdmin, logAnswers, openAdmin } from './admin.ts'
 import { openStore, startAuditRecorder, type OpenedStore } from './audit.ts'
 import { openKeys, startKeepingKeys } from './keys.ts'
+import { startNotifying } from './logout-notifier.ts'
 import { openNodeClock, type NodeClock } from './node-clock.ts'
 import { openOutbound, openProviderSignIn } from './outbound.ts'
 import {
@@ -123,6 +124,7 @@ export async function openServer(
         startSharing(context.budgets, context),
         startWatchingMasterKey(context, logger),
         startNotingSessions(context.seenSessions),
+        ...(config.settings.outbound.isOn ? [startNotifying(context, logger)] : []),
       ]
       flushing = setInterval(() => void logger.flush(), LOG_FLUSH_MS)
       const main = await listen(http, config)

@@ -13,6 +13,7 @@ const SOON = {
   'client-document': { body: 5 * 1024, deadlineMs: 150 },
   'client-keys': { body: 65_536, deadlineMs: 150 },
   provider: { body: 65_536, deadlineMs: 150 },
+  'logout-notice': { body: 0, deadlineMs: 150 },
 }
 
 test('the request has no cookies and no credentials, and says which server sends it', async (t) => {

@@ -5,7 +5,7 @@ import {
   SYSTEM_NETWORK,
   type OutboundOptions,
 } from '../../src/outbound/outbound-client.ts'
-import type { OutboundClient, OutboundOutcome, ProviderAnswer } from '../../src/ports/outbound.ts'
+import type { OutboundClient, OutboundOutcome, ProviderAnswer, NoticeOutcome } from '../../src/ports/outbound.ts'
 import type { EpochMs } from '../../src/protocol/brand.ts'
 
 /** A machine that is busy with other work may need longer than the deadline of a server. */
@@ -13,6 +13,7 @@ export const PATIENT = {
   'client-document': { ...OUTBOUND_LIMITS['client-document'], deadlineMs: 60_000 },
   'client-keys': { ...OUTBOUND_LIMITS['client-keys'], deadlineMs: 60_000 },
   provider: { ...OUTBOUND_LIMITS.provider, deadlineMs: 60_000 },
+  'logout-notice': { ...OUTBOUND_LIMITS['logout-notice'], deadlineMs: 60_000 },
 }
 
 /** An outbound client of a server whose issuer is a loopback address. */
@@ -41,7 +42,7 @@ export function getDocument(client: OutboundClient, url: string, network = '192.
 }
 
 /** The kind and the reason of an outcome, and the detail if there is one. */
-export function briefly(outcome: OutboundOutcome | ProviderAnswer): string {
+export function briefly(outcome: OutboundOutcome | ProviderAnswer | NoticeOutcome): string {
   if (!('reason' in outcome)) return outcome.kind
   return [outcome.kind, outcome.reason, ...(outcome.detail === undefined ? [] : [outcome.detail])].join(' ')
 }

@@ -26,7 +26,7 @@ async function openNamed(t: TestContext, port: number, answer: NameAnswer, deadl
   const client = openClient({
     policy: { issuer: 'https://auth.example', ports: [port], loopbackExcept: undefined },
     network: { resolve: openResolver([address]), isPublicAddress: (one) => one === PUBLIC },
-    limits: { 'client-document': limits, 'client-keys': limits, provider: limits },
+    limits: { 'client-document': limits, 'client-keys': limits, provider: limits, 'logout-notice': limits },
   })
   return { questions, get: (name: string) => getDocument(client, `https://${name}:${port}/client.json`) }
 }

@@ -16,6 +16,7 @@ const POLICY: RegistrationPolicy = {
   declaresScope: (token) => ['read', 'write'].includes(token),
   grantTypes: OFFERED_GRANT_TYPES,
   outbound: undefined,
+  mayBeNotifiedAt: () => true,
 }
 const LISTS = ['redirect_uris', 'grant_types', 'response_types', 'contacts']
 const TEXTS = [

@@ -144,6 +144,7 @@ function expected(modes: Omit<ClientPolicy, 'domains'>, one: Case, moment: 'ente
     mayRememberConsent: remembered[leadsTo],
     mayImplyConsent: source === 'operator' && consent === 'implied' && leadsTo === 'web',
     mayOmitPkce: false,
+    noticeUri: undefined,
   }
 }
 
@@ -196,6 +197,7 @@ test('WAY-01: a client without a redirect URI is not of a known domain, and no c
       mayRememberConsent: false,
       mayImplyConsent: false,
       mayOmitPkce: false,
+      noticeUri: undefined,
     })
   }
 })

@@ -8,6 +8,7 @@ export interface Person {
   readonly deny: (link: string | URL) => Promise<URL>
   /** The page that the browser shows for a link, after the server's own redirects. */
   readonly visit: (link: string | URL) => Promise<Shown>
+  readonly signOut: () => Promise<Shown>
 }
 
 /** A page, or a redirect that leaves the server. */
@@ -65,5 +66,6 @@ export function openPerson(issuer: string): Person {
     allow: (link) => decide(link, 'allow'),
     deny: (link) => decide(link, 'deny'),
     visit: (link) => go(new URL(link)),
+    signOut: async () => submit(await go(new URL('/v2/oauth/sign-out', issuer)), {}),
   }
 }

@@ -50,8 +50,9 @@ function checkAnswer(url: string, answer: OutboundOutcome, server: Server): Find
     return failed(CHECK, `${url} cannot be used: ${reason}.`, remedy)
   }
   assert(answer.kind === 'fetched', 'The request was not conditional.')
+  const origin = { source: 'document', verifiedAt: undefined, document: { url } } as const
   // The APIs only narrow the scope of the client, which no finding names.
-  const reading = readClientDocument(answer.text, url, registrationPolicy(server, []))
+  const reading = readClientDocument(answer.text, url, registrationPolicy(server, [], origin))
   if (reading.kind === 'refused') return failed(CHECK, `${url} is not accepted. ${reading.reason}`, 'Correct it.')
   const { authMethod, descriptive, grantTypes } = reading.metadata
   return ok(CHECK, `${url} is the client ${descriptive.client_name}: ${authMethod}, ${grantTypes.join(', ')}.`)

@@ -22,6 +22,7 @@ interface MetadataOptions {
   readonly idTokenAlg?: string
   readonly defaultMaxAge?: number
   readonly postLogoutRedirectUri?: readonly string[]
+  readonly backchannelLogoutUri?: string
 }
 
 interface CreateOptions extends MetadataOptions {
@@ -177,6 +178,7 @@ function addMetadataOptions(command: Command): Command {
       'an exact URI to which the browser may return after a logout; repeatable',
       collect,
     )
+    .option('--backchannel-logout-uri <url>', 'where the server notifies it when a session of a user ends')
 }
 
 function claimsOption(): Option {
@@ -210,6 +212,7 @@ function keysOf({ jwks, jwksUri, signingAlg }: KeyOptions): Members {
 /** The members of the input of a task. */
 function metadataOf(options: MetadataOptions): Members {
   const { name, redirectUri, grantType, scope, idTokenAlg, defaultMaxAge, postLogoutRedirectUri } = options
+  const { backchannelLogoutUri } = options
   return {
     client_name: name,
     redirect_uris: redirectUri,
@@ -218,5 +221,6 @@ function metadataOf(options: MetadataOptions): Members {
     id_token_signed_response_alg: idTokenAlg,
     default_max_age: defaultMaxAge,
     post_logout_redirect_uris: postLogoutRedirectUri,
+    backchannel_logout_uri: backchannelLogoutUri,
   }
 }

@@ -1,11 +1,13 @@
 import type { Context, OutcomeEvent } from '../../ports/context.ts'
 import type { CookieChanges, Reply } from '../../ports/message.ts'
 import type { AuthorizationRecord } from '../../ports/records/authorization.ts'
+import type { NotifiedClient } from '../../ports/records/logout-notice.ts'
 import type { SessionRecord } from '../../ports/records/user.ts'
 import { after, type EpochMs } from '../../protocol/brand.ts'
 import type { UserId } from '../../protocol/ids.ts'
 import { sameText, type MintedCredential } from '../../protocol/secrets.ts'
 import { errorPage } from '../error-page.ts'
+import { sessionIdFor } from '../openid/id-token.ts'
 import { refuse, type Fault } from './authorization-error.ts'
 import type { Subject } from './interaction.ts'
 import { consentKey, type Approver } from './remembered-consent.ts'
@@ -56,6 +58,7 @@ export async function approve(
     codeExpiresAt: after(now, context.settings.lifetimes.code * 1000),
     decided: decidedRequest(authorization, allowed, session),
     remember: key === undefined ? undefined : { ...key, scope: allowed.scope },
+    notified: notifiedOf(context, subject, allowed, session),
     about: { clientId: client.id },
   })
   if (outcome === 'unknown') return errorPage('expired')
@@ -78,6 +81,18 @@ function decidedRequest(
   const { openid } = allowed
   if (openid !== undefined) return { ...allowed, openid: { ...openid, session: { rootId, methods, at } } }
   return allowed === authorization ? undefined : allowed
+}
+
+/** Whether and how the client is notified of the end of the session. Back-Channel Logout 1.0 §2.5: if the user signs in to it. */
+function notifiedOf(
+  context: Pick<Context, 'secrets' | 'settings'>,
+  { client: { id: clientId }, rights }: Subject,
+  { openid }: AuthorizationRecord,
+  session: SessionRecord,
+): NotifiedClient | undefined {
+  if (rights.noticeUri === undefined || openid === undefined || !context.settings.outbound.isOn) return undefined
+  const { userId, rootId } = session
+  return { userId, clientId, sid: sessionIdFor(context, rootId, clientId), session }
 }
 
 /** Whether the client can still redeem this code. */

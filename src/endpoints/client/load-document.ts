@@ -25,6 +25,9 @@ export type DocumentNeeds = PolicyNeeds &
     readonly store: Pick<Context['store'], 'addDocumentClient' | 'findClient' | 'renewDocument'>
   }
 
+/** A client whose document was never fetched. */
+const UNKNOWN = { source: 'document', verifiedAt: undefined, rules: USUAL_RULES, initialToken: undefined } as const
+
 /** How long a client is kept that was only fetched. An authorization keeps it longer. */
 const RETAIN_MS = 3_600_000
 
@@ -55,7 +58,11 @@ export async function loadDocument(
   const answer = await context.outbound.get({ purpose: 'client-document', url, etag: undefined, hasCopy, network })
   assert(answer.kind !== 'not-modified', 'The request was not conditional.')
   if (answer.kind !== 'fetched') return answerWithout(context, url, stored, answer)
-  const reading = readClientDocument(answer.text, url, registrationPolicy(context, await context.apis()))
+  const reading = readClientDocument(
+    answer.text,
+    url,
+    registrationPolicy(context, await context.apis(), stored ?? { ...UNKNOWN, document: { url } }),
+  )
   if (reading.kind === 'refused') return reportUnacceptable(context, url, reading.reason)
   const now = context.clockCheck.now()
   const document = { url, fetchedAt: now, freshUntil: freshUntil(now, answer.freshSeconds) }
@@ -77,14 +84,8 @@ async function findRefusal(
   if (apis.some(({ resource }) => sameResource(resource, url))) {
     return reportUnacceptable(context, url, 'The URL is the identifier of an API.')
   }
-  const unknown = {
-    source: 'document',
-    verifiedAt: undefined,
-    rules: USUAL_RULES,
-    document: { url },
-    initialToken: undefined,
-  } as const
-  const candidate = stored ?? { ...unknown, metadata: { redirectUris: [], authMethod: 'none' as const } }
+  const metadata = { redirectUris: [], authMethod: 'none' } as const
+  const candidate = stored ?? { ...UNKNOWN, document: { url }, metadata }
   return findPolicyRefusal(context, candidate, stored === undefined ? 'enter' : 'use')
 }
 

@@ -60,6 +60,7 @@ export async function updateClient(
     request.body,
     (members) => checkMembers(members, client, context),
     client.initialToken,
+    client,
   )
   await requireAllowed(context, { ...client, metadata }, 'use')
   const outcome = await context.store.updateClient({

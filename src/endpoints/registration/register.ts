@@ -2,7 +2,7 @@ import type { Context } from '../../ports/context.ts'
 import type { Reply, Request } from '../../ports/message.ts'
 import type { ClientRecord } from '../../ports/records/client.ts'
 import type { InitialTokenRecord } from '../../ports/records/initial-token.ts'
-import { newClient, withTemplate } from '../../principals/new-client.ts'
+import { newClient, registrationOrigin, withTemplate } from '../../principals/new-client.ts'
 import { after } from '../../protocol/brand.ts'
 import type { ClientMetadata } from '../../protocol/client-metadata.ts'
 import { mintOrderedId } from '../../protocol/ids.ts'
@@ -40,7 +40,9 @@ export async function register(context: Needs, request: Request): Promise<Reply>
   if (!offersRegistration(context.settings)) throw invalidRequest('registration_closed', { status: 404 })
   const token = await readInitialToken(context, request)
   takeRegistrationBudget(context, request.network)
-  const { metadata, echo } = await readRegistrationRequest(context, request.body, () => [], token?.template)
+  const limits = token?.template
+  const origin = registrationOrigin(token, context.clock())
+  const { metadata, echo } = await readRegistrationRequest(context, request.body, () => [], limits, origin)
   const registered = await registerAs(context, metadata, token, request.network)
   const body = describeRegistration(context.issuer, { ...registered.client, metadata }, registered, echo)
   const event = registered.isRepeated ? 'client.registration-repeated' : 'client.registered'

@@ -3,7 +3,7 @@ import type { ClientRecord } from '../../ports/records/client.ts'
 import { registrationPolicy } from '../../principals/registration-policy.ts'
 import { evaluateClient, type PolicyNeeds } from '../../principals/evaluate-client.ts'
 import { readRegistration, type ClientMetadata } from '../../protocol/client-metadata.ts'
-import type { PolicyQuestion } from '../../protocol/client-policy.ts'
+import type { ClientOrigin, PolicyQuestion } from '../../protocol/client-policy.ts'
 import { invalidRequest, OAuthError, tooManyRequests } from '../../protocol/errors.ts'
 import { isObject, readJson } from '../../protocol/json.ts'
 import { findForeignRedirects, limitScope, type RegistrationLimits } from '../../protocol/registration-template.ts'
@@ -24,7 +24,7 @@ export interface RegistrationRequest {
 /**
  * Parses the metadata of a registration (RFC 7591 §3.1) or of an update (RFC 7592 §2.2). `check` finds further problems in the
  * members, so that one response lists all problems. `limits` are those of the initial access token that the client registers
- * or registered with.
+ * or registered with. `client`: what is known of it already.
  *
  * @throws OAuthError invalid_client_metadata, invalid_redirect_uri
  */
@@ -33,12 +33,13 @@ export async function readRegistrationRequest(
   body: string,
   check: (members: Readonly<Record<string, unknown>>) => readonly Problem[],
   limits: RegistrationLimits | undefined,
+  client: ClientOrigin,
 ): Promise<RegistrationRequest> {
   const json = readJson(body)
   if (json.kind === 'malformed') {
     throw new OAuthError('invalid_client_metadata', 'json_malformed', { status: json.status, problems: [json.problem] })
   }
-  const policy = registrationPolicy(context, await context.apis())
+  const policy = registrationPolicy(context, await context.apis(), client)
   const reading = readRegistration(json.value, policy)
   const members = isObject(json.value) ? json.value : {}
   const more = isObject(json.value) ? check(members) : []
@@ -96,7 +97,8 @@ export async function requireAllowed(
   if (allowed.reason !== 'domain-blocked') throw invalidRequest('registration_closed', { status: 404 })
   const { uri } = allowed
   const index = client.metadata.redirectUris.indexOf(uri)
-  const loc = index === -1 ? ['body', 'jwks_uri'] : ['body', 'redirect_uris', String(index)]
+  const other = uri === client.metadata.backchannelLogoutUri ? 'backchannel_logout_uri' : 'jwks_uri'
+  const loc = index === -1 ? ['body', other] : ['body', 'redirect_uris', String(index)]
   const problems = [problem(loc, 'value_error', 'The operator of this server has blocked this host.', uri, {})]
   throw index === -1
     ? new OAuthError('invalid_client_metadata', 'metadata_not_allowed', { problems })

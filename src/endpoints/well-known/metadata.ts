@@ -66,6 +66,9 @@ function describe(
     ...(offersDocuments(clientDocuments) && outbound.isOn ? { client_id_metadata_document_supported: true } : {}),
     code_challenge_methods_supported: ['S256'],
     ...(offersUsers ? OPENID_MEMBERS : {}),
+    ...(offersUsers && outbound.isOn
+      ? { backchannel_logout_supported: true, backchannel_logout_session_supported: true }
+      : {}),
     prompt_values_supported: ['none', 'login', 'consent', 'select_account'],
     ui_locales_supported: ['en', 'de'],
     authorization_response_iss_parameter_supported: true,

@@ -179,6 +179,8 @@ test('MET-03: the document lists exactly what is implemented', async (t) => {
     request_parameter_supported: false,
     request_uri_parameter_supported: false,
     display_values_supported: ['page'],
+    backchannel_logout_supported: true,
+    backchannel_logout_session_supported: true,
     prompt_values_supported: ['none', 'login', 'consent', 'select_account'],
     ui_locales_supported: ['en', 'de'],
     authorization_response_iss_parameter_supported: true,

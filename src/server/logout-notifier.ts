@@ -1,0 +1,168 @@
+import { findNoticeTarget, sendNotice, type NoticeNeeds, type NoticeTarget } from '../endpoints/openid/logout-notice.ts'
+import type { Context } from '../ports/context.ts'
+import { NOTICES_AT_ONCE, type NoticeOutcome } from '../ports/outbound.ts'
+import type { DueNotice, LogoutNoticeRecord } from '../ports/records/logout-notice.ts'
+import { after, type EpochMs } from '../protocol/brand.ts'
+import type { ClientId } from '../protocol/ids.ts'
+import type { Log } from './log.ts'
+
+/** How often a node looks for notices that are due. */
+const POLL_MS = 1000
+/** Notices that are read at once. */
+const SLICE = 100
+/** Another node does not send a notice again for this long. Longer than a request and its answer may take. */
+const LEASE_MS = 30_000
+/** Other notices to a host that cannot be reached wait this long. */
+const HOLD_MS = 30_000
+/** Seconds after each failed attempt. After the last one the notice is given up: after 21 hours. */
+const PAUSES_S = [10, 60, 300, 1800, 7200, 21_600, 43_200] as const
+/** Clients that a round leaves out because their hosts are busy or cannot be reached. */
+const LEFT_OUT = 1000
+
+type Needs = NoticeNeeds &
+  Pick<Context, 'clock' | 'record'> & {
+    readonly store: Pick<Context['store'], 'listDueLogoutNotices' | 'rescheduleLogoutNotice' | 'settleLogoutNotice'>
+  }
+
+/** Sends the notices of sessions that have ended. */
+export interface LogoutNotifier {
+  /** Starts to send what is due. Returns when all that could be started is started. Never rejects. */
+  readonly round: () => Promise<void>
+  /** Resolves when nothing is being sent. */
+  readonly idle: () => Promise<void>
+  /** Ends the requests that are under way. Their notices are sent by another node, or after the next start. */
+  readonly close: () => Promise<void>
+}
+
+interface Host {
+  active: number
+  heldUntil: EpochMs
+}
+
+type Due = LogoutNoticeRecord & DueNotice
+
+/**
+ * Opens the notifier of a node. A notice is in the store from the user's approval until it is delivered, so a crash loses none. A node
+ * postpones a notice before it sends it, so two nodes do not send it at the same time.
+ *
+ * A host has at most two requests at a time, and none for a while after one that it did not answer. First attempts go before
+ * repeated ones. So a host that never answers does not delay the notices to others.
+ */
+export function openLogoutNotifier(context: Needs, logger: Pick<Log, 'error' | 'warn'>): LogoutNotifier {
+  const { clock, store } = context
+  const hosts = new Map<string, Host>()
+  const sending = new Set<Promise<void>>()
+  const end = new AbortController()
+  let active = 0
+  let starting: Promise<void> | undefined
+  let isMoreDue = false
+
+  async function round(): Promise<void> {
+    if (end.signal.aborted || context.clockCheck.differenceMs() !== 0) return
+    starting ??= startDue()
+      .catch((cause: unknown) => logger.warn({ event: 'store.unavailable', err: cause }))
+      .finally(() => (starting = undefined))
+    await starting
+  }
+
+  async function startDue(): Promise<void> {
+    const leftOut = new Set<ClientId>()
+    isMoreDue = false
+    for (const [name, host] of hosts) if (host.active === 0 && host.heldUntil <= clock()) hosts.delete(name)
+    while (active < NOTICES_AT_ONCE.total && leftOut.size < LEFT_OUT) {
+      const due = await store.listDueLogoutNotices({ now: clock(), limit: SLICE, except: [...leftOut] })
+      await Promise.all(due.map((notice) => start(notice as Due, leftOut)))
+      if (due.length < SLICE) return
+    }
+  }
+
+  /** Starts to send a notice, or leaves its client out of this round. */
+  async function start(notice: Due, leftOut: Set<ClientId>): Promise<void> {
+    const target = await findNoticeTarget(context, notice)
+    if (target === undefined) return settle(notice, 'undelivered', 'client-not-notified')
+    if (notice.attempts > PAUSES_S.length) return settle(notice, 'undelivered', 'interrupted')
+    const host = hostOf(target)
+    const hasRoom = host.active < NOTICES_AT_ONCE.perHost && active < NOTICES_AT_ONCE.total
+    if (host.heldUntil > clock() || !hasRoom) {
+      isMoreDue ||= !hasRoom
+      leftOut.add(notice.clientId)
+      return
+    }
+    occupy(host, 1)
+    const claimed = { ...notice, dueAt: after(clock(), LEASE_MS), attempts: notice.attempts + 1 }
+    if ((await reschedule(notice, claimed.dueAt, claimed.attempts)) === 'taken') return occupy(host, -1)
+    const work = send(claimed, target, host)
+      .catch((cause: unknown) => logger.error({ event: 'logout.delivery-failed', client: notice.clientId, err: cause }))
+      .finally(() => {
+        occupy(host, -1)
+        sending.delete(work)
+        if (isMoreDue) void round()
+      })
+    sending.add(work)
+  }
+
+  function occupy(host: Host, by: 1 | -1): void {
+    active += by
+    host.active += by
+  }
+
+  async function send(claimed: Due, target: NoticeTarget, host: Host): Promise<void> {
+    const sent = await sendNotice(context, target, claimed, end.signal)
+    if (sent.kind === 'acknowledged') return settle(claimed, 'delivered', undefined)
+    if (end.signal.aborted) return void (await reschedule(claimed, clock(), claimed.attempts - 1))
+    if (sent.kind === 'unreachable') host.heldUntil = after(clock(), HOLD_MS)
+    await retryLater(claimed, sent)
+  }
+
+  async function retryLater(
+    notice: Due,
+    { reason, detail: description }: Exclude<NoticeOutcome, { readonly kind: 'acknowledged' }>,
+  ): Promise<void> {
+    const pause = PAUSES_S[notice.attempts - 1]
+    const event = pause === undefined ? 'logout.undelivered' : 'logout.postponed'
+    context.record({ event, client: notice.clientId, reason, description })
+    if (pause === undefined) return settle(notice, 'undelivered', reason)
+    await reschedule(notice, after(clock(), pause * 1000), notice.attempts)
+  }
+
+  function reschedule(notice: Due, until: EpochMs, attempts: number): Promise<'rescheduled' | 'taken'> {
+    return store.rescheduleLogoutNotice({ ...notice, until, attempts })
+  }
+
+  async function settle(notice: Due, result: 'delivered' | 'undelivered', reason: string | undefined): Promise<void> {
+    await store.settleLogoutNotice({ ...notice, result, reason })
+  }
+
+  function hostOf({ uri }: NoticeTarget): Host {
+    const name = new URL(uri).host
+    const host = hosts.get(name) ?? { active: 0, heldUntil: 0 as EpochMs }
+    hosts.set(name, host)
+    return host
+  }
+
+  async function idle(): Promise<void> {
+    const work = [...(starting === undefined ? [] : [starting]), ...sending]
+    if (work.length === 0) return
+    await Promise.all(work)
+    await idle()
+  }
+
+  return {
+    round,
+    idle,
+    close() {
+      end.abort()
+      return idle()
+    },
+  }
+}
+
+/** Sends notices at intervals. Returns the function that stops this. */
+export function startNotifying(context: Needs, logger: Pick<Log, 'error' | 'warn'>): () => Promise<void> {
+  const notifier = openLogoutNotifier(context, logger)
+  const timer = setInterval(() => void notifier.round(), POLL_MS)
+  return () => {
+    clearInterval(timer)
+    return notifier.close()
+  }
+}

@@ -17,7 +17,7 @@ interface Refused {
 
 /** Checks the clients that are in use, and how many registered lately. */
 export function checkClients(examination: Examination): readonly Finding[] {
-  return [...checkPolicy(examination), ...checkRegistrations(examination)]
+  return [...checkPolicy(examination), ...checkPkce(examination), ...checkRegistrations(examination)]
 }
 
 /**
@@ -32,8 +32,9 @@ function checkPolicy({ choices, store: { clients } }: Examination): readonly Fin
     const verdict = evaluateClientPolicy(policy, { client, moment: 'enter', redirectUri: undefined })
     return verdict.kind === 'refused' && client.usedAt !== undefined ? [{ client, reason: verdict.reason }] : []
   })
-  const blocked = refused.filter(({ reason }) => reason === 'domain-blocked')
-  const late = refused.filter(({ reason }) => reason !== 'domain-blocked')
+  const of = (isBlocked: boolean) =>
+    refused.filter(({ reason }) => (reason === 'domain-blocked') === isBlocked).map(({ client }) => client)
+  const [blocked, late] = [of(true), of(false)]
   const examined = `Of the newest ${clients.newest.length} clients`
   return [
     late.length === 0
@@ -48,6 +49,24 @@ function checkPolicy({ choices, store: { clients } }: Examination): readonly Fin
             'See "grantor client list --trust-level blocked". To revoke the tokens of a client: grantor client disable <client>',
           ),
         ]),
+  ]
+}
+
+/** Finds clients that may omit PKCE. RFC 9700 §2.1.1 recommends it for all, and the rule is for those that cannot do otherwise. */
+function checkPkce({ choices, store: { clients } }: Examination): readonly Finding[] {
+  if (clients === undefined) return []
+  const policy = clientPolicy(choices, openDomainRules(clients.domains))
+  const exempt = clients.newest.filter((client) => {
+    const verdict = evaluateClientPolicy(policy, { client, moment: 'use', redirectUri: undefined })
+    return verdict.kind === 'allowed' && verdict.rights.mayOmitPkce
+  })
+  if (exempt.length === 0) return []
+  return [
+    warning(
+      'clients',
+      `Of the newest ${clients.newest.length} clients, ${exempt.length} may omit PKCE: ${idsOf(exempt)}.`,
+      'If the application can send PKCE now: grantor client set-rules <client> --consent asked --pkce required',
+    ),
   ]
 }
 
@@ -73,7 +92,7 @@ function checkRegistrations({ choices, now, store: { clients } }: Examination): 
   ]
 }
 
-function idsOf(refused: readonly Refused[]): string {
-  const ids = refused.slice(0, NAMED).map(({ client }) => client.id)
-  return [...ids, ...(refused.length > NAMED ? ['…'] : [])].join(', ')
+function idsOf(clients: readonly ClientRecord[]): string {
+  const ids = clients.slice(0, NAMED).map(({ id }) => id)
+  return [...ids, ...(clients.length > NAMED ? ['…'] : [])].join(', ')
 }

@@ -69,7 +69,7 @@ export function openLogoutNotifier(context: Needs, logger: Pick<Log, 'error' | '
     const leftOut = new Set<ClientId>()
     isMoreDue = false
     for (const [name, host] of hosts) if (host.active === 0 && host.heldUntil <= clock()) hosts.delete(name)
-    while (active < NOTICES_AT_ONCE.total && leftOut.size < LEFT_OUT) {
+    while (!end.signal.aborted && active < NOTICES_AT_ONCE.total && leftOut.size < LEFT_OUT) {
       const due = await store.listDueLogoutNotices({ now: clock(), limit: SLICE, except: [...leftOut] })
       await Promise.all(due.map((notice) => start(notice as Due, leftOut)))
       if (due.length < SLICE) return
@@ -90,8 +90,9 @@ export function openLogoutNotifier(context: Needs, logger: Pick<Log, 'error' | '
     }
     occupy(host, 1)
     const claimed = { ...notice, dueAt: after(clock(), LEASE_MS), attempts: notice.attempts + 1 }
-    if ((await reschedule(notice, claimed.dueAt, claimed.attempts)) === 'taken') return occupy(host, -1)
-    const work = send(claimed, target, host)
+    const claim = reschedule(notice, claimed.dueAt, claimed.attempts)
+    const work = claim
+      .then((outcome) => (outcome === 'taken' ? undefined : send(claimed, target, host)))
       .catch((cause: unknown) => logger.error({ event: 'logout.delivery-failed', client: notice.clientId, err: cause }))
       .finally(() => {
         occupy(host, -1)
@@ -99,6 +100,8 @@ export function openLogoutNotifier(context: Needs, logger: Pick<Log, 'error' | '
         if (isMoreDue) void round()
       })
     sending.add(work)
+    // The next slice that is read must not have it.
+    await claim
   }
 
   function occupy(host: Host, by: 1 | -1): void {

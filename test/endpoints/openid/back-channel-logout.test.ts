@@ -28,7 +28,7 @@ const HOUR_MS = 3_600_000
 const server = await openLogin(WHOLE_FILE)
 const host = await openNotifiedHost(WHOLE_FILE)
 
-test('LO-12: the user signs in to two applications and out of one: both are notified, an MCP client is not', async () => {
+test('LO-12: oidcc-backchannel-rp-initiated-logout: the user signs in to two applications and out of one; both are notified, an MCP client is not', async () => {
   const board = await notifiedClient({ uri: host.uri('/board') })
   const wiki = await notifiedClient({ uri: host.uri('/wiki'), id_token_signed_response_alg: 'ES256' })
   const mcp = await registerClient(server)

@@ -191,7 +191,7 @@ const ROWS = {
   ),
   GRANTOR_OUTBOUND: computed(
     z.enum(['on', 'off']).default('on'),
-    'Whether the server may request documents and keys of clients: on or off. Off, it behaves as if every other host were down.',
+    'Whether the server may request documents and keys of clients, and notify clients of a logout: on or off. Off, it behaves as if every other host were down.',
   ),
   GRANTOR_OUTBOUND_PORTS: computed(
     list.default(['443']),

@@ -108,7 +108,8 @@ export const PROVIDER_TASKS: readonly Task[] = [
     method: 'POST',
     path: `${PATH}/{provider_id}/test`,
     access: 'read',
-    summary: 'Fetch the metadata and the keys of a provider, and show the redirect URI to register there.',
+    summary:
+      'Check the metadata, the keys, the secret and, where the provider lets it be known, the redirect URI of a provider.',
     input: ONE,
     output: TEST_DOCUMENT,
     async run(context, { provider_id }) {

@@ -6,6 +6,7 @@ import {
   findProviderFault,
   PROVIDER_LIMIT,
   PROVIDER_TEMPLATES,
+  providerRedirectUri,
   type ProviderSettings,
   type ProviderTemplateName,
 } from '../protocol/provider.ts'
@@ -95,12 +96,12 @@ export async function deleteProvider(
   if ((await store.deleteProvider({ id, now: clock() })) === 'unknown') throw noSuchProvider(id)
 }
 
-/** Asks the provider for its metadata and keys. @throws AdminError when there is no such provider */
+/** Checks the provider as a sign-in uses it. @throws AdminError when there is no such provider */
 export async function testProvider(
-  context: Needs<'findProvider'> & Pick<Context, 'upstream'>,
+  context: Needs<'findProvider'> & Pick<Context, 'issuer' | 'upstream'>,
   id: ProviderId,
 ): Promise<readonly ProviderFinding[]> {
-  return context.upstream.probe(await requireProvider(context, id))
+  return context.upstream.probe(await requireProvider(context, id), providerRedirectUri(context.issuer, id))
 }
 
 /** @throws AdminError when there is no such provider */

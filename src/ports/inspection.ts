@@ -3,6 +3,7 @@ import type { KnownTime } from '../protocol/clock.ts'
 import type { DomainRule } from '../protocol/domain-rule.ts'
 import type { KeyId } from '../protocol/ids.ts'
 import type { ClientRecord } from './records/client.ts'
+import type { ProviderRecord } from './records/provider.ts'
 import type { KeyPurpose, SigningAlgorithm, StoredMasterKey } from './records/key.ts'
 
 /** The result of inspecting the database. The inspection changes nothing. */
@@ -96,6 +97,8 @@ export interface ClientInspection {
   readonly registrations: readonly RegistrationCount[]
   /** When the credentials of the operator's application expire. undefined: there are none, or they were revoked. */
   readonly delegateUntil: EpochMs | undefined
+  /** The providers at which users sign in. */
+  readonly providers: readonly ProviderRecord[]
 }
 
 export interface StoreInspection {

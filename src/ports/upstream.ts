@@ -42,7 +42,7 @@ export interface UpstreamFailure {
 
 /** A finding of `probe`. */
 export interface ProviderFinding {
-  readonly check: 'discovery' | 'keys' | 'secret'
+  readonly check: 'discovery' | 'keys' | 'secret' | 'request'
   readonly isOk: boolean
   readonly detail: string
 }
@@ -62,8 +62,8 @@ export interface Upstream {
   ) => Promise<{ readonly kind: 'authenticated'; readonly claims: ProviderClaims } | UpstreamFailure>
   /** Whether the provider failed several times in a row. The sign-in page then says so. */
   readonly isDown: (provider: ProviderRecord) => boolean
-  /** Looks whether the provider can be used. */
-  readonly probe: (provider: ProviderRecord) => Promise<readonly ProviderFinding[]>
+  /** Looks whether the provider can be used, with the redirect URI of this server there. */
+  readonly probe: (provider: ProviderRecord, redirectUri: string) => Promise<readonly ProviderFinding[]>
   /** Encrypts the secret of this server at a provider, for the store. */
   readonly encryptSecret: (id: ProviderRecord['id'], secret: string) => string
 }

@@ -200,7 +200,8 @@ async function inspectStored(choice: Config['database']) {
   return (await import('../store/sqlite/inspect.ts')).inspectDatabase(choice.path)
 }
 
-function inspectSecret(
+/** Returns whether the root secret decrypts the master key, and what it then opens. Creates no root secret. */
+export function inspectSecret(
   config: Config,
   stored: StoredMasterKey | undefined,
 ): { secrets?: Secrets; inspection: SecretInspection } {

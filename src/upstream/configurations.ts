@@ -123,6 +123,6 @@ async function fetchMetadata(
   return { ...metadata, id_token_signing_alg_values_supported: offered.filter((one) => ALGORITHMS.includes(one)) }
 }
 
-function unusable(detail: string): ProviderUnavailable {
-  return new ProviderUnavailable({ kind: 'unacceptable', reason: 'malformed', detail })
+function unusable(message: string): ProviderUnavailable {
+  return new ProviderUnavailable({ kind: 'unacceptable', reason: 'malformed' }, message)
 }

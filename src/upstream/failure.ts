@@ -5,8 +5,9 @@ import type { UpstreamFailure, UpstreamReason } from '../ports/upstream.ts'
 export class ProviderUnavailable extends Error {
   readonly outcome: OutboundFailure
 
-  constructor(outcome: OutboundFailure) {
-    super(outcome.detail === undefined ? outcome.reason : `${outcome.reason} ${outcome.detail}`)
+  /** `message`: a sentence for the operator, in the place of the reason. */
+  constructor(outcome: OutboundFailure, message?: string) {
+    super(message ?? (outcome.detail === undefined ? outcome.reason : `${outcome.reason} ${outcome.detail}`))
     this.name = 'ProviderUnavailable'
     this.outcome = outcome
   }

@@ -1,6 +1,7 @@
 import type * as library from 'openid-client'
 import type { CustomFetch } from 'openid-client'
 import type { OutboundClient } from '../ports/outbound.ts'
+import { isObject, parseJson } from '../protocol/json.ts'
 import type { ProviderSettings } from '../protocol/provider.ts'
 import { ProviderUnavailable } from './failure.ts'
 
@@ -10,7 +11,7 @@ export type Library = typeof library
 /** The requests of openid-client to one provider, through the only way out of this process. */
 export function openProviderFetch(
   { ask }: Pick<OutboundClient, 'ask'>,
-  { issuer, privateHosts }: Pick<ProviderSettings, 'issuer' | 'privateHosts'>,
+  { issuer, kind, privateHosts }: Pick<ProviderSettings, 'issuer' | 'kind' | 'privateHosts'>,
 ): CustomFetch {
   const named = [new URL(issuer).hostname, ...privateHosts]
   // The signal of openid-client is not needed: the outbound client ends each request earlier.
@@ -25,8 +26,14 @@ export function openProviderFetch(
     })
     if (answer.kind !== 'answered') throw new ProviderUnavailable(answer)
     return new Response(answer.text === '' ? null : answer.text, {
-      status: answer.status,
+      status: kind === 'github' && refuses(answer.text) ? 400 : answer.status,
       headers: { 'content-type': answer.contentType },
     })
   }
+}
+
+/** GitHub refuses a code or a secret with the status 200, and the error of RFC 6749 §5.2 in the body. */
+function refuses(text: string): boolean {
+  const answer = parseJson(text)
+  return isObject(answer) && typeof answer['error'] === 'string'
 }

@@ -1,7 +1,6 @@
 import type { Configuration } from 'openid-client'
 import type { ProviderRecord } from '../ports/records/provider.ts'
 import type {
-  ProviderFinding,
   Upstream,
   UpstreamBinding,
   UpstreamFailure,
@@ -10,9 +9,11 @@ import type {
 } from '../ports/upstream.ts'
 import type { ProviderClaims } from '../protocol/provider-identity.ts'
 import { openAvailability } from './availability.ts'
+import { authorizationParameters } from './authorization-request.ts'
 import { openConfigurations, type Configurations, type Options } from './configurations.ts'
 import { failure, failureOf, ProviderUnavailable } from './failure.ts'
 import { readGithubClaims } from './github.ts'
+import { probeProvider } from './probe.ts'
 import { openProviderFetch, type Library } from './provider-fetch.ts'
 
 export interface UpstreamOptions extends Omit<Options, 'readSecret'> {
@@ -78,9 +79,11 @@ export function openUpstream({ encrypt, decrypt, observe, ...options }: Upstream
       return finished
     },
     isDown: ({ id }) => availability.isDown(id),
-    async probe(provider) {
-      const { configurations } = await load()
-      return probe(provider, () => configurations.of(provider, 'renew'), options)
+    async probe(provider, redirectUri) {
+      const { library, configurations } = await load()
+      const configure = () => configurations.of(provider, 'renew')
+      const ask = openProviderFetch(options.outbound, provider.settings)
+      return probeProvider(provider, { library, configure, ask, redirectUri })
     },
     encryptSecret: (id, secret) => encrypt(nameOf(id), secret),
   }
@@ -97,16 +100,13 @@ function within<Done>(seconds: number, work: () => Promise<Done>): Promise<Done>
 async function authorizationAddress(
   library: Library,
   configuration: Configuration,
-  { settings: { kind, scope } }: ProviderRecord,
-  { state, codeVerifier, nonce, redirectUri, mustSignIn, loginHint }: UpstreamRequest,
+  { settings }: ProviderRecord,
+  request: UpstreamRequest,
 ): Promise<string> {
+  const { kind } = settings
+  const { mustSignIn, loginHint } = request
   const address = library.buildAuthorizationUrl(configuration, {
-    redirect_uri: redirectUri,
-    scope,
-    state,
-    code_challenge: await library.calculatePKCECodeChallenge(codeVerifier),
-    code_challenge_method: 'S256',
-    ...(kind === 'oidc' ? { nonce } : {}),
+    ...(await authorizationParameters(library, settings, request)),
     ...(mustSignIn && kind === 'oidc' ? { prompt: 'login' } : {}),
     ...(loginHint === undefined ? {} : { [kind === 'oidc' ? 'login_hint' : 'login']: loginHint }),
   })
@@ -145,46 +145,4 @@ async function redeem(
 
 function addressOf({ email, email_verified }: ProviderClaims): ProviderClaims {
   return { email, email_verified }
-}
-
-async function probe(
-  provider: ProviderRecord,
-  configure: () => Promise<Configuration>,
-  { outbound }: Pick<UpstreamOptions, 'outbound'>,
-): Promise<readonly ProviderFinding[]> {
-  const { settings, encryptedSecret } = provider
-  if (encryptedSecret === undefined) {
-    return [{ check: 'secret', isOk: false, detail: 'The secret has to be set again.' }]
-  }
-  let jwksUri: string | undefined
-  try {
-    const { authorization_endpoint: address, jwks_uri } = (await configure()).serverMetadata()
-    if (settings.kind === 'github') return [{ check: 'discovery', isOk: true, detail: `Users sign in at ${address}.` }]
-    jwksUri = jwks_uri
-  } catch (cause) {
-    return [{ check: 'discovery', isOk: false, detail: failureOf(cause).detail }]
-  }
-  const discovery = { check: 'discovery', isOk: true, detail: 'The metadata of the provider can be used.' } as const
-  return [discovery, await probeKeys(jwksUri, openProviderFetch(outbound, settings))]
-}
-
-async function probeKeys(
-  jwksUri: string | undefined,
-  ask: ReturnType<typeof openProviderFetch>,
-): Promise<ProviderFinding> {
-  const refused = (detail: string): ProviderFinding => ({ check: 'keys', isOk: false, detail })
-  if (jwksUri === undefined) return refused('The metadata have no jwks_uri.')
-  try {
-    const answer = await ask(jwksUri, {
-      method: 'GET',
-      headers: { accept: 'application/json' },
-      body: undefined,
-      redirect: 'manual',
-    })
-    const { keys } = (await answer.json()) as { readonly keys?: unknown }
-    if (!Array.isArray(keys) || keys.length === 0) return refused('There are no keys at jwks_uri.')
-    return { check: 'keys', isOk: true, detail: `The provider has ${keys.length} keys.` }
-  } catch (cause) {
-    return refused(failureOf(cause).detail)
-  }
 }

@@ -102,18 +102,19 @@ export async function openProviderHost(test: Pick<TestContext, 'after'>): Promis
       .update(form.get('code_verifier') ?? '')
       .digest('base64url')
     const isRight =
-      isClient &&
-      issued?.query.get('code_challenge') === challenge &&
-      issued.query.get('redirect_uri') === form.get('redirect_uri')
-    if (issued === undefined || !isRight) {
-      response.writeHead(400, { 'content-type': 'application/json' })
-      return void response.end(JSON.stringify({ error: 'invalid_grant', error_description: 'unknown code' }))
-    }
+      issued?.query.get('code_challenge') === challenge && issued.query.get('redirect_uri') === form.get('redirect_uri')
+    if (!isClient) return refuse(response, 401, 'invalid_client')
+    if (issued === undefined || !isRight) return refuse(response, 400, 'invalid_grant')
     const access_token = keepSecret()
     tokens.set(access_token, issued)
     const isOpenid = (issued.query.get('scope') ?? '').split(' ').includes('openid')
     const id_token = isOpenid ? await idTokenOf(issuer, issued) : undefined
     sendJson({ access_token, token_type: 'Bearer', expires_in: 60, id_token })(request, response)
+  }
+
+  function refuse(response: ServerResponse, status: number, error: string): void {
+    response.writeHead(status, { 'content-type': 'application/json' })
+    response.end(JSON.stringify({ error, error_description: 'refused' }))
   }
 
   function keepSecret(): string {

@@ -62,7 +62,7 @@ test('UP-14: hosts that the metadata of a provider name are checked, and redirec
   host.answer('/.well-known/openid-configuration', (_request, response) => {
     response.writeHead(302, { location: `http://127.0.0.1:${trap.port}/` }).end()
   })
-  const [finding] = await upstream.probe(provider)
+  const [finding] = await upstream.probe(provider, 'http://localhost:3000/v2/oauth/callback/idp')
   assert.deepEqual([finding?.isOk, finding?.detail], [false, 'redirect'])
   assert.deepEqual(trap.requests, [])
   assert.deepEqual(scene.rows('users'), [])

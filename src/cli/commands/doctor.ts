@@ -1,7 +1,8 @@
 import { InvalidArgumentError, type Command } from 'commander'
 import { failed, type Finding, ok } from '../../admin/doctor/finding.ts'
 import { ConfigError, readConfig, type Config } from '../../config/config.ts'
-import type { IssuerProbe } from '../../ports/inspection.ts'
+import type { IssuerProbe, StoreInspection } from '../../ports/inspection.ts'
+import type { OutboundClient } from '../../ports/outbound.ts'
 import { openWorld, type World } from '../../server/world.ts'
 import { inspectStore } from '../../server/store.ts'
 import { visible } from '../lib/columns.ts'
@@ -14,7 +15,7 @@ const COLOURS = { ok: 'green', warning: 'yellow', failed: 'red' } as const
 export function addDoctor(parent: Command, terminal: Terminal): void {
   withJson(parent.command('doctor'))
     .description(
-      'Check the configuration, the database, the keys, the clock and the issuer, and say how to fix problems.',
+      'Check the configuration, the database, the keys, the clock, the issuer and the providers, and say how to fix problems.',
     )
     .option(
       '--resource <url>',
@@ -56,6 +57,7 @@ async function examine({ resource, clientDocument }: Addresses): Promise<readonl
     return [
       ok('configuration', 'Every setting is acceptable.'),
       ...diagnose({ choices: { ...config, ...config.settings }, store, probe, ignoredForwards, now }),
+      ...(await examineProviders(config, world, store)),
       ...(resource === undefined ? [] : await examineResource(resource, config.issuer, probe)),
       ...(clientDocument === undefined ? [] : await examineDocument(clientDocument, config, world)),
     ]
@@ -80,16 +82,28 @@ async function examineResource(resource: string, issuer: string, probe: IssuerPr
   return checkResource(await probeResource(resource, answers ? issuer : undefined), issuer)
 }
 
-/** A command has no rates, because no caller can cause its requests. */
-async function examineDocument(url: string, config: Config, { clock, network }: World): Promise<readonly Finding[]> {
-  const [{ checkClientDocument }, { openOutbound }] = await Promise.all([
-    import('../../admin/doctor/client-document.ts'),
-    import('../../server/outbound.ts'),
+async function examineProviders(config: Config, world: World, store: StoreInspection): Promise<readonly Finding[]> {
+  const [{ checkProviders }, { probeProviders }] = await Promise.all([
+    import('../../admin/doctor/providers.ts'),
+    import('../../server/probe-providers.ts'),
   ])
-  const budgets = { take: () => ({ isWithin: true, limit: 1, remaining: 1, resetSeconds: 0 }) }
-  const outbound = openOutbound(config, { network, clock, budgets, observe: () => undefined })
+  const { clock, random } = world
+  const outbound = await openWayOut(config, world)
+  return checkProviders(await probeProviders(config, store, { clock, random, outbound }), config.issuer)
+}
+
+async function examineDocument(url: string, config: Config, world: World): Promise<readonly Finding[]> {
+  const { checkClientDocument } = await import('../../admin/doctor/client-document.ts')
+  const outbound = await openWayOut(config, world)
   const request = { purpose: 'client-document', url, etag: undefined, hasCopy: false, network: '' } as const
   return checkClientDocument(url, await outbound.get(request), config)
+}
+
+/** A command has no rates, because no caller can cause its requests. */
+async function openWayOut(config: Config, { clock, network }: World): Promise<OutboundClient> {
+  const { openOutbound } = await import('../../server/outbound.ts')
+  const budgets = { take: () => ({ isWithin: true, limit: 1, remaining: 1, resetSeconds: 0 }) }
+  return openOutbound(config, { network, clock, budgets, observe: () => undefined })
 }
 
 function parseAddress(text: string): string {

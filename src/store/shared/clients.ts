@@ -7,6 +7,7 @@ import type { ClientInspection } from '../../ports/inspection.ts'
 import type { Row } from '../rows.ts'
 import { domainRuleReads } from './domain-rules.ts'
 import { CLIENTS, HELD_FOR_EVER } from '../tables.ts'
+import { providerReads } from './providers.ts'
 import { listRegistrationCounts } from './registration-counts.ts'
 import { change, idKey, outcome, rows, shared, type SharedHandlers, type Steps } from './statement.ts'
 
@@ -166,7 +167,8 @@ export function* inspectClients(): Steps<ClientInspection> {
   const domains = yield* domainRuleReads.listDomainRules()
   const registrations = yield* listRegistrationCounts()
   const [credentials] = yield* rows(DELEGATE_UNTIL)
-  return { newest, domains, registrations, delegateUntil: (credentials?.['until'] ?? undefined) as EpochMs | undefined }
+  const delegateUntil = (credentials?.['until'] ?? undefined) as EpochMs | undefined
+  return { newest, domains, registrations, delegateUntil, providers: yield* providerReads.listProviders() }
 }
 
 export const clientReads = {

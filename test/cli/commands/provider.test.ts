@@ -5,14 +5,13 @@ import { test } from 'node:test'
 import type { ProviderDocument, ProviderTestDocument } from '../../../src/admin/provider-document.ts'
 import { WHOLE_FILE } from '../../support/authorize-answers.ts'
 import { command, commandJson, openServerForCommands } from '../../support/command.ts'
-import { openProviderHost } from '../../support/provider-host.ts'
+import { CLIENT_SECRET, openProviderHost } from '../../support/provider-host.ts'
 import { selectAll } from '../../support/store-dump.ts'
 
 const server = await openServerForCommands(WHOLE_FILE)
 const host = await openProviderHost(WHOLE_FILE)
-const SECRET = 'a-secret-of-the-operator'
 const SECRET_FILE = join(server.folder, 'client-secret')
-writeFileSync(SECRET_FILE, `${SECRET}\n`)
+writeFileSync(SECRET_FILE, `${CLIENT_SECRET}\n`)
 
 async function words(...typed: readonly string[]): Promise<string> {
   const { code, stdout, stderr } = await command(['provider', ...typed])
@@ -31,7 +30,7 @@ test('provider: a provider is created, tested, changed, disabled, enabled, shown
   assert.match(created, /^Created Acme ID \(acme\)[^]*\n {2}http\S+\/v2\/oauth\/callback\/acme\n[^]*provider test acme/)
   assert.match(
     await words('test', 'acme'),
-    /^ok +discovery [^]*\nok +keys +The provider has 1 keys\.\nThe redirect URI to register[^]*callback\/acme\n$/,
+    /^ok +discovery [^]*\nok +keys +The provider has 1 keys\.\nok +secret +The provider accepts the client_id and the secret\.\nThe redirect URI to register[^]*callback\/acme\n$/,
   )
   assert.match(await words('list'), /\nacme +Acme ID +oidc +http\S+ +acme\.test acme\.example +domains +active\n$/)
   await words('update', 'acme', '--name', 'Apex', '--routing', 'required')
@@ -58,16 +57,16 @@ test('provider: a provider is created, tested, changed, disabled, enabled, shown
 test('provider: the secret comes from a file or standard input, and no command, answer or table shows it', async () => {
   await words(...create('filed'))
   const typed = ['create', 'github', '--id', 'piped', '--name', 'GitHub', '--client-id', 'x', '--client-secret']
-  const piped = await command(['provider', ...typed, '-'], { input: `${SECRET}\n` })
+  const piped = await command(['provider', ...typed, '-'], { input: `${CLIENT_SECRET}\n` })
   assert.deepEqual([piped.code, piped.stderr], [0, ''])
-  const refused = await command(['provider', ...typed, SECRET])
+  const refused = await command(['provider', ...typed, CLIENT_SECRET])
   assert.equal(refused.code, 2)
   assert.match(refused.stderr, /visible to other users of the machine/)
   const missing = await command(['provider', ...typed.slice(0, -1)])
   assert.equal(missing.code, 2)
   const tables = JSON.stringify(selectAll(server, 'select * from providers'))
   const shown = JSON.stringify(await commandJson(['provider', 'list']))
-  for (const text of [tables, shown, piped.stdout, refused.stderr]) assert.ok(!text.includes(SECRET))
+  for (const text of [tables, shown, piped.stdout, refused.stderr]) assert.ok(!text.includes(CLIENT_SECRET))
   for (const id of ['filed', 'piped']) await words('delete', id)
 })
 

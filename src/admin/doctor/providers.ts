@@ -1,0 +1,38 @@
+import type { ProviderFinding } from '../../ports/upstream.ts'
+import type { ProviderId } from '../../protocol/authentication.ts'
+import { providerRedirectUri } from '../../protocol/provider.ts'
+import { failed, ok, type Finding } from './finding.ts'
+
+/** What the probe of a provider found. */
+export interface ProbedProvider {
+  readonly id: ProviderId
+  /** As the sign-in page shows it. */
+  readonly name: string
+  readonly findings: readonly ProviderFinding[]
+}
+
+const CHECK = 'provider'
+
+/** Reports the enabled providers that cannot be used, and why. `issuer`: of this server. */
+export function checkProviders(probed: readonly ProbedProvider[], issuer: string): readonly Finding[] {
+  return probed.flatMap(({ id, name, findings }) => {
+    const faults = findings.filter(({ isOk }) => !isOk)
+    const checks = findings.map(({ check }) => check).join(', ')
+    if (faults.length === 0) return [ok(CHECK, `Users can sign in at ${name} (${id}). Checked: ${checks}.`)]
+    return faults.map(({ check, detail }) =>
+      failed(CHECK, `Users cannot sign in at ${name} (${id}): ${detail}`, remedyOf(check, id, issuer)),
+    )
+  })
+}
+
+function remedyOf(check: ProviderFinding['check'], id: ProviderId, issuer: string): string {
+  switch (check) {
+    case 'discovery':
+    case 'keys':
+      return `Compare the issuer in "grantor provider show ${id}" with that of the provider. The server reaches it without a proxy, and finds its name by DNS.`
+    case 'secret':
+      return `Compare the client_id in "grantor provider show ${id}", and set the secret: grantor provider update ${id} --client-secret -`
+    case 'request':
+      return `Register this redirect URI at the provider: ${providerRedirectUri(issuer, id)}`
+  }
+}

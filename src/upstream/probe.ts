@@ -1,0 +1,129 @@
+import type { Configuration } from 'openid-client'
+import type { ProviderRecord } from '../ports/records/provider.ts'
+import type { ProviderFinding, UpstreamFailure } from '../ports/upstream.ts'
+import type { ProviderSettings } from '../protocol/provider.ts'
+import { authorizationParameters } from './authorization-request.ts'
+import { failureOf } from './failure.ts'
+import type { Library, openProviderFetch } from './provider-fetch.ts'
+
+/** What a probe needs of the provider's configuration. */
+interface Probing {
+  readonly library: Library
+  /** Fetches the metadata of the provider. */
+  readonly configure: () => Promise<Configuration>
+  readonly ask: ReturnType<typeof openProviderFetch>
+  readonly redirectUri: string
+}
+
+/** Error codes that refuse the client. RFC 6749 §5.2; Keycloak sends the second one for a wrong secret, and GitHub the third. */
+const REFUSED_CLIENT: ReadonlySet<string> = new Set([
+  'invalid_client',
+  'unauthorized_client',
+  'incorrect_client_credentials',
+])
+/** Error codes that refuse the code of a client that is authenticated. RFC 6749 §5.2; GitHub sends the second one. */
+const REFUSED_CODE: ReadonlySet<string> = new Set(['invalid_grant', 'bad_verification_code'])
+/** The error code with which Google and GitHub refuse a redirect URI at the token endpoint. */
+const REFUSED_REDIRECT = 'redirect_uri_mismatch'
+/** Error codes that refuse an authorization request. RFC 9126 §2.3, RFC 6749 §4.1.2.1. */
+const REFUSED_REQUEST: ReadonlySet<string> = new Set(['invalid_request', 'invalid_redirect_uri', 'invalid_scope'])
+
+/**
+ * Checks a provider as a sign-in uses it. The metadata and the keys are fetched. The secret is checked with a code that is made up. The
+ * redirect URI and the scope are checked only if the provider accepts pushed authorization requests (RFC 9126): others show a refusal
+ * to the user alone. What a provider does not let be known has no finding.
+ */
+export async function probeProvider(
+  { settings, encryptedSecret }: ProviderRecord,
+  probing: Probing,
+): Promise<readonly ProviderFinding[]> {
+  if (encryptedSecret === undefined) return [refused('secret', 'The secret has to be set again.')]
+  let configuration: Configuration
+  try {
+    configuration = await probing.configure()
+  } catch (cause) {
+    return [refused('discovery', failureOf(cause).detail)]
+  }
+  const { authorization_endpoint: address, jwks_uri: jwksUri } = configuration.serverMetadata()
+  const isOpenid = settings.kind === 'oidc'
+  const found = await Promise.all([
+    isOpenid ? probeKeys(jwksUri, probing) : undefined,
+    probeSecret(configuration, probing),
+    probeRequest(configuration, settings, probing),
+  ])
+  const known = isOpenid ? 'The metadata of the provider can be used.' : `Users sign in at ${address}.`
+  return [accepted('discovery', known), ...found.filter((finding) => finding !== undefined)]
+}
+
+function accepted(check: ProviderFinding['check'], detail: string): ProviderFinding {
+  return { check, isOk: true, detail }
+}
+
+function refused(check: ProviderFinding['check'], detail: string): ProviderFinding {
+  return { check, isOk: false, detail }
+}
+
+async function probeKeys(jwksUri: string | undefined, { ask }: Probing): Promise<ProviderFinding> {
+  if (jwksUri === undefined) return refused('keys', 'The metadata have no jwks_uri.')
+  try {
+    const answer = await ask(jwksUri, {
+      method: 'GET',
+      headers: { accept: 'application/json' },
+      body: undefined,
+      redirect: 'manual',
+    })
+    const { keys } = (await answer.json()) as { readonly keys?: unknown }
+    if (!Array.isArray(keys) || keys.length === 0) return refused('keys', 'There are no keys at jwks_uri.')
+    return accepted('keys', `The provider has ${keys.length} keys.`)
+  } catch (cause) {
+    return refused('keys', failureOf(cause).detail)
+  }
+}
+
+async function probeSecret(
+  configuration: Configuration,
+  { library, redirectUri }: Probing,
+): Promise<ProviderFinding | undefined> {
+  const code = {
+    code: library.randomState(),
+    redirect_uri: redirectUri,
+    code_verifier: library.randomPKCECodeVerifier(),
+  }
+  const failed = await failureIn(() => library.genericGrantRequest(configuration, 'authorization_code', code))
+  if (failed === undefined) return undefined
+  const { reason, detail } = failed
+  if (reason !== 'rejected') return refused('secret', `The token endpoint of the provider cannot be used: ${detail}`)
+  if (REFUSED_CLIENT.has(detail))
+    return refused('secret', `The provider refuses the client_id or the secret (${detail}).`)
+  if (detail === REFUSED_REDIRECT) return refused('request', `The provider refuses the redirect URI (${detail}).`)
+  return REFUSED_CODE.has(detail) ? accepted('secret', 'The provider accepts the client_id and the secret.') : undefined
+}
+
+async function probeRequest(
+  configuration: Configuration,
+  settings: ProviderSettings,
+  { library, redirectUri }: Probing,
+): Promise<ProviderFinding | undefined> {
+  if (configuration.serverMetadata().pushed_authorization_request_endpoint === undefined) return undefined
+  const parameters = await authorizationParameters(library, settings, {
+    state: library.randomState(),
+    codeVerifier: library.randomPKCECodeVerifier(),
+    nonce: library.randomNonce(),
+    redirectUri,
+  })
+  const failed = await failureIn(() => library.buildAuthorizationUrlWithPAR(configuration, { ...parameters }))
+  if (failed === undefined) return accepted('request', 'The provider accepts the redirect URI and the scope.')
+  // The secret has a finding of its own, and sign-ins do not use this endpoint.
+  return failed.reason === 'rejected' && REFUSED_REQUEST.has(failed.detail)
+    ? refused('request', `The provider refuses the redirect URI or the scope (${failed.detail}).`)
+    : undefined
+}
+
+async function failureIn(request: () => Promise<unknown>): Promise<UpstreamFailure | undefined> {
+  try {
+    await request()
+    return undefined
+  } catch (cause) {
+    return failureOf(cause)
+  }
+}

@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { disableProvider, updateProvider } from '../../../src/admin/providers.ts'
+import type { Finding } from '../../../src/admin/doctor/finding.ts'
+import type { ProviderId } from '../../../src/protocol/authentication.ts'
+import { WHOLE_FILE } from '../../support/authorize-answers.ts'
+import { command, findingsAbout, openServerForCommands } from '../../support/command.ts'
+import { CLIENT_SECRET, openProviderHost } from '../../support/provider-host.ts'
+import { addProvider } from '../../support/providers.ts'
+import { execute } from '../../support/store-dump.ts'
+
+const server = await openServerForCommands(WHOLE_FILE)
+const host = await openProviderHost(WHOLE_FILE)
+const IDP = 'idp' as ProviderId
+
+test('doctor asks each enabled provider as the server does, and says nothing about disabled ones', async () => {
+  assert.deepEqual(await findingsAbout('provider'), [])
+  await addProvider(server, host)
+  await addProvider(server, { issuer: 'http://127.0.0.1:1' }, {}, { id: 'away', name: 'Away' })
+  await addProvider(server, { issuer: `${host.issuer}/` }, {}, { id: 'slash', name: 'Slash' })
+  const [good, away, slash, ...more] = await findingsAbout('provider')
+  assert.deepEqual(good, ['ok', 'Users can sign in at Acme ID (idp). Checked: discovery, keys, secret.'])
+  assert.match(String(away), /^failed,Users cannot sign in at Away \(away\): connection-failed ECONNREFUSED$/)
+  assert.match(String(slash), /^failed,Users cannot sign in at Slash \(slash\): The provider calls itself /)
+  assert.deepEqual(more, [])
+  for (const id of ['away', 'slash']) await disableProvider(server.context, id as ProviderId)
+  assert.deepEqual(await findingsAbout('provider'), [good])
+})
+
+test('doctor names a secret that the provider refuses, with the command that replaces it, and never shows it', async () => {
+  const wrong = 'the-wrong-secret'
+  await updateProvider(server.context, IDP, { settings: {}, clientSecret: wrong })
+  const { stdout } = await command(['doctor', '--json'])
+  assert.ok(!stdout.includes(wrong))
+  const { findings } = JSON.parse(stdout) as { readonly findings: readonly Finding[] }
+  const finding = findings.find(({ check }) => check === 'provider')
+  assert.equal(finding?.verdict, 'failed')
+  assert.match(finding.message, /refuses the client_id or the secret \(invalid_client\)\.$/)
+  assert.match(finding.remedy ?? '', /grantor provider update idp --client-secret -$/)
+  await updateProvider(server.context, IDP, { settings: {}, clientSecret: CLIENT_SECRET })
+})
+
+test('doctor says that a secret has to be set again, and that requests are off', async () => {
+  process.env['GRANTOR_OUTBOUND'] = 'off'
+  assert.match(String(await findingsAbout('provider')), /^failed,.*GRANTOR_OUTBOUND is off\.$/)
+  delete process.env['GRANTOR_OUTBOUND']
+  execute(server, 'update providers set encrypted_secret = null')
+  assert.match(String(await findingsAbout('provider')), /^failed,.* The secret has to be set again\.$/)
+})

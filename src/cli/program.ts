@@ -2,6 +2,7 @@ import { Command, CommanderError } from 'commander'
 import { VERSION } from '../server/version.ts'
 import { addBackup } from './commands/backup.ts'
 import { addDoctor } from './commands/doctor.ts'
+import { addExport } from './commands/export.ts'
 import { describeFailure, UsageError } from './lib/failure.ts'
 import { addMigrate } from './commands/migrate.ts'
 import { addRestore } from './commands/restore.ts'
@@ -76,7 +77,12 @@ const NOUNS: readonly Noun[] = [
   ],
   ['clock', 'Confirm the clock of a server on SQLite.', async () => (await import('./commands/clock.ts')).CLOCK_VERBS],
   ['issuer', 'The public address of the server.', async () => (await import('./commands/issuer.ts')).ISSUER_VERBS],
-  ['database', 'A database on several machines.', async () => (await import('./commands/database.ts')).DATABASE_VERBS],
+  ['import', 'A store that moves here.', async () => (await import('./commands/import.ts')).IMPORT_VERBS],
+  [
+    'database',
+    'A database on several machines, and one that was closed.',
+    async () => (await import('./commands/database.ts')).DATABASE_VERBS,
+  ],
   ['audit', 'The audit log.', async () => (await import('./commands/audit.ts')).AUDIT_VERBS],
   [
     'perform',
@@ -123,5 +129,6 @@ export async function createProgram(terminal: Terminal, isAskedFor: (noun: strin
   addDoctor(program, terminal)
   addBackup(program, terminal)
   addRestore(program, terminal)
+  addExport(program, terminal)
   return program
 }

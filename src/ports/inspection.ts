@@ -28,6 +28,8 @@ export interface DatabaseFacts {
   readonly masterKey: StoredMasterKey
   /** The time of the last backup; undefined if there was none. */
   readonly backedUpAt: EpochMs | undefined
+  /** The time at which "grantor export --final" closed the store; undefined: it is open. */
+  readonly closedAt: EpochMs | undefined
 }
 
 /** Facts that only a database in a file has. */

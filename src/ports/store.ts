@@ -136,8 +136,8 @@ export interface Reads {
   /** What a provider said about a person who has to sign in to this account first. */
   readonly findIdentityProof: (userId: UserId) => Promise<IdentityProofRecord | undefined>
   readonly findMasterKey: () => Promise<StoredMasterKey>
-  /** The check of the master key alone. A server reads it every second. */
-  readonly findMasterKeyCheck: () => Promise<string | undefined>
+  /** What ends every server of the store. A server reads it every second. */
+  readonly findServerEnd: () => Promise<ServerEnd>
   readonly listKeys: () => Promise<readonly KeyRecord[]>
   /** The checksum of the backup whose restore is not complete; undefined: there is none. */
   readonly findPendingRestore: () => Promise<string | undefined>
@@ -184,8 +184,20 @@ export interface Page<Id> {
 /** The store that the use cases see: one method for each operation. Batches are not visible here. */
 export type Store = Reads & { readonly [Name in OperationName]: (input: Input<Name>) => Promise<Outcome<Name>> }
 
+/** A server ends when the store gets another master key, and when it is closed. */
+export interface ServerEnd {
+  /** The check of the master key. */
+  readonly masterKeyCheck: string | undefined
+  /** The time at which the store was closed; undefined: it is open. */
+  readonly closedAt: EpochMs | undefined
+}
+
 /** Why the disk of a store accepts no writes, which ends by an action of the operator. */
 export type DiskFault = 'disk_full' | 'disk_read_only' | 'disk_failed'
+
+/** The sentence that every refused write of a closed store has. */
+export const CLOSED_STORE =
+  'This store was closed by "grantor export --final", because it moves to another place. To use it here again: grantor database reopen'
 
 /** The store is busy, full or unreachable, or it is unknown whether it committed. Becomes a 503 response (decision 0005). */
 export class StoreUnavailable extends Error {
@@ -196,5 +208,14 @@ export class StoreUnavailable extends Error {
     super(`The store is unavailable: ${reason}`, { cause })
     this.name = 'StoreUnavailable'
     this.fault = fault
+  }
+}
+
+/** The store accepts no writes any more. */
+export class StoreClosed extends StoreUnavailable {
+  constructor(cause?: unknown) {
+    super('it is closed', cause)
+    this.message = CLOSED_STORE
+    this.name = 'StoreClosed'
   }
 }

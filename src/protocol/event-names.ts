@@ -129,6 +129,15 @@ export const AUDIT_EVENT_TEXTS = {
     when: 'The store was restored from a backup. Earlier events are those of the backup.',
     details: '`made_at`: the time of the backup, in milliseconds since the epoch; `sha256`: its checksum',
   },
+  'server.exported': { when: 'The store is closed next, because it moves to another place.' },
+  'server.imported': {
+    when: 'The store moved here. Earlier events are those of the place where it was closed.',
+    details: '`made_at`: the time of the export, in milliseconds since the epoch; `sha256`: its checksum',
+  },
+  'server.reopened': {
+    when: 'The store, which had been closed, is used in its former place again.',
+    details: '`tokens_kept`: whether the tokens from before stay valid',
+  },
   'initial-token.created': {
     when: 'An administrator created an initial access token.',
     details: '`initial_token`, `uses`, `trust_level`',
@@ -176,6 +185,7 @@ export type LogEventName =
   | 'server.ready'
   | 'server.stopped'
   | 'sign-in.refused'
+  | 'store.closed'
   | 'store.sweep-failed'
   | 'store.swept'
   | 'store.unavailable'

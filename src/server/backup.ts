@@ -5,9 +5,10 @@ import { explainDenial } from '../files/guarded-file.ts'
 import { writeRootSecret } from '../keys/root-secret.ts'
 import type { Context } from '../ports/context.ts'
 import { readBackupHeader } from '../store/backup/read.ts'
-import type { Snapshot } from '../store/backup/tables.ts'
+import { MOVED_TABLES, STORED_TABLES, type Snapshot } from '../store/backup/tables.ts'
 import { draftOf, writeBackup, type BackupHeader, type Written } from '../store/backup/write.ts'
-import { readSecretOf } from './store.ts'
+import { closeStore } from './closing.ts'
+import { readSecretOf, refuseClosedStore } from './store.ts'
 
 export interface BackupPlan {
   /** A file, or a folder that gets a file named by the time. */
@@ -15,6 +16,8 @@ export interface BackupPlan {
   /** How many backups stay in the folder; undefined: all. */
   readonly keep: number | undefined
   readonly withSecret: boolean
+  /** Whether the store is closed first, and the file gets all of it, so that it can move to another place. */
+  readonly isFinal: boolean
 }
 
 export interface Backup extends Written {
@@ -35,34 +38,36 @@ export const SECRET_SUFFIX = '.secret'
 
 /**
  * Backs up the store, also while servers use it. The backup is one consistent state: everything that was committed before it
- * began.
+ * began. A final one is repeated on a store that is closed already, for example because the disk was full.
  *
  * @throws Error that says what to do
  */
 export async function backUp(
   config: Config,
   { store, secrets, clock, version }: Pick<Context, 'store' | 'secrets' | 'clock' | 'version'>,
-  { to, keep, withSecret }: BackupPlan,
+  { to, keep, withSecret, isFinal }: BackupPlan,
 ): Promise<Backup> {
   const madeAt = clock()
   const folder = atTarget(to, () => folderOf(to))
   const path = folder === undefined ? to : join(folder, `grantor-${stampOf(madeAt)}.backup`)
   atTarget(path, () => refuseOtherFile(path))
   if (withSecret) atTarget(path, () => refuseOpenFolder(dirname(path)))
+  if (isFinal) await closeStore(config, store, madeAt)
+  else await refuseClosedStore(store)
   const { header, written, secret } = await withSnapshot(config, async ({ schema, issuer, masterKey, slices }) => {
     const made_at = new Date(madeAt).toISOString()
     const { wrapped = null, check = '' } = masterKey
     const keys = { master_key: wrapped, secret_check: check }
     const head = { schema, issuer: issuer ?? config.issuer, made_at, ...keys, release: version }
-    const first: BackupHeader = { format: 'grantor-backup', version: 1, ...head }
+    const first: BackupHeader = { format: 'grantor-backup', version: 1, ...head, ...(isFinal && { final: true }) }
     const authenticate = (sha256: string) => secrets.digest('backup', [sha256])
     const rootSecret = withSecret ? readSecretOf(config, masterKey) : undefined
-    const writing = writeBackup(path, first, slices, authenticate)
+    const writing = writeBackup(path, first, slices(isFinal ? MOVED_TABLES : STORED_TABLES), authenticate)
     const result = await writing.catch((cause: unknown) => refuseTarget(path, cause))
     return { header: first, written: result, secret: rootSecret }
   })
   const secretPath = secret === undefined ? undefined : writeSecretBeside(path, secret)
-  await store.replaceSetting({ name: 'last-backup', value: String(madeAt) })
+  if (!isFinal) await store.replaceSetting({ name: 'last-backup', value: String(madeAt) })
   removeOldDrafts(path, folder, clock())
   const pruned =
     folder === undefined || keep === undefined

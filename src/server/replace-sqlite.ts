@@ -58,7 +58,7 @@ export async function replaceSqlite(
 function refuseDatabase(path: string): void {
   if (!hasContent(path)) return
   throw new Error(
-    `There is a database at ${path}. Add --replace to move it aside, or name another place in DATABASE_URL.`,
+    `There is a database at ${path}. Name another place in DATABASE_URL, or move it aside, as "grantor restore" does with --replace.`,
   )
 }
 

@@ -10,7 +10,7 @@ import type { Context } from '../ports/context.ts'
 import { isCompatibleIssuer } from '../protocol/loopback.ts'
 import type { Secrets } from '../protocol/secrets.ts'
 import { openBackup, type CheckedBackup } from '../store/backup/read.ts'
-import { endEverything, type Slice } from '../store/backup/tables.ts'
+import { endEverything, keepEverything, STORED_TABLES, type Slice } from '../store/backup/tables.ts'
 import { listMigrations } from '../store/migrations.ts'
 import { listBackups, SECRET_SUFFIX } from './backup.ts'
 import { openRuntime } from './server.ts'
@@ -21,6 +21,8 @@ export interface RestorePlan {
   readonly from: string
   /** Whether a SQLite database that exists is moved aside. */
   readonly replace: boolean
+  /** Whether what a final export has stays valid. In another backup everything ends. */
+  readonly isMove: boolean
 }
 
 export interface Restored {
@@ -32,8 +34,8 @@ export interface Restored {
   readonly replaced: string | undefined
   /** Whether the restored store is encrypted under the previous root secret, which the place needs until it is rotated. */
   readonly isUnderPreviousSecret: boolean
-  /** The token of a new administrator. It is not stored and not shown again. */
-  readonly adminToken: string
+  /** The token of a new administrator. It is not stored and not shown again. undefined: the store moved, with its administrators. */
+  readonly adminToken: string | undefined
 }
 
 /** How long the credentials of the new administrator are valid. */
@@ -42,12 +44,12 @@ const ADMIN_DAYS = 90
 /**
  * Restores a backup into an empty place. Everything is checked before anything is written, and a kill at any point leaves the
  * previous store, or none, or the whole restored store. Tokens, sessions, grants and signing keys from before do not exist in
- * the restored store, and the credentials of all administrators and all initial access tokens are
- * revoked.
+ * the restored store, and the credentials of all administrators and all initial access tokens are revoked; unless a final export
+ * moves the store, which keeps everything.
  *
  * @throws Error that says what is wrong
  */
-export async function restore(config: Config, { from, replace }: RestorePlan): Promise<Restored> {
+export async function restore(config: Config, { from, replace, isMove }: RestorePlan): Promise<Restored> {
   const status = statSync(from, { throwIfNoEntry: false })
   if (status === undefined) throw new Error(`There is no backup at ${from}.`)
   if (status.isDirectory()) {
@@ -56,7 +58,8 @@ export async function restore(config: Config, { from, replace }: RestorePlan): P
       `${from} is a folder. ${newest === undefined ? 'It has no backup.' : `Its newest backup is ${join(from, newest)}.`}`,
     )
   }
-  const backup = openBackup(from)
+  const opened = openBackup(from)
+  const backup: Loading = { ...opened, isMove: isMove && opened.header.final === true }
   try {
     const { roots, secrets, under } = unlock(config, backup, from)
     refuseUnfit(config, backup, secrets, from)
@@ -71,11 +74,11 @@ export async function restore(config: Config, { from, replace }: RestorePlan): P
       return { ...described, replaced: undefined, adminToken }
     }
     const { replaceSqlite } = await import('./replace-sqlite.ts')
-    let adminToken = ''
+    let adminToken: string | undefined
     const replaced = await replaceSqlite(database.path, {
       replace,
       async fill(path, load) {
-        load(backup.header.schema, endedSlices(backup, Date.now()))
+        load(backup.header.schema, slicesOf(backup, Date.now()))
         adminToken = await complete({ ...place, database: { kind: 'sqlite', path } }, backup)
         if (config.secret === undefined) writeRootSecret(rootSecretPath(database.path), secret)
       },
@@ -86,6 +89,9 @@ export async function restore(config: Config, { from, replace }: RestorePlan): P
     backup.close()
   }
 }
+
+/** A backup, and whether what it has stays valid. */
+type Loading = CheckedBackup & { readonly isMove: boolean }
 
 /** The root secrets of the place, and what they open. */
 interface Unlocked {
@@ -146,16 +152,17 @@ function refuseUnfit(config: Config, { header, sha256, mac }: CheckedBackup, sec
  */
 async function fillPostgres(
   database: Extract<DatabaseChoice, { readonly kind: 'postgres' }>,
-  backup: CheckedBackup,
+  backup: Loading,
 ): Promise<() => Promise<void>> {
   const { endRestore, findRestore, loadPostgres } = await import('../store/postgres/snapshot.ts')
   const { url } = database
-  const { header, sha256 } = backup
+  const { header, sha256, isMove } = backup
+  const mark = isMove ? `${sha256} moved` : sha256
   const interrupted = await findRestore(url)
   if (interrupted === undefined) {
-    const slices = (databaseNow: number) => endedSlices(backup, Math.max(databaseNow, Date.now()))
-    await loadPostgres(url, { schema: header.schema, sha256 }, slices)
-  } else if (interrupted !== sha256) {
+    const slices = (databaseNow: number) => slicesOf(backup, Math.max(databaseNow, Date.now()))
+    await loadPostgres(url, { schema: header.schema, mark }, slices)
+  } else if (interrupted !== mark) {
     throw new Error(
       `${locationOf(database)} has the rows of another backup, whose restore was interrupted. Name an empty database in DATABASE_URL.`,
     )
@@ -163,21 +170,28 @@ async function fillPostgres(
   return () => endRestore(url)
 }
 
-function* endedSlices(backup: CheckedBackup, now: number): Generator<Slice> {
+function* slicesOf(backup: Loading, now: number): Generator<Slice> {
   const times = { madeAt: Date.parse(backup.header.made_at), now }
-  for (const slice of backup.slices()) yield endEverything(slice, times)
+  for (const slice of backup.slices()) {
+    if (backup.isMove) yield keepEverything(slice)
+    else if (STORED_TABLES.includes(slice.table)) yield endEverything(slice, times)
+  }
 }
 
-/** Creates the signing keys and an administrator, and records the restore. Returns the token of the administrator. */
-async function complete(config: Config, { header, sha256 }: CheckedBackup): Promise<string> {
+/**
+ * Creates the signing keys and an administrator, which a store that moved has already, and records the restore. Returns the token of
+ * the administrator.
+ */
+async function complete(config: Config, { header, sha256, isMove }: Loading): Promise<string | undefined> {
   const world: World = openWorld(config)
   const { context, close } = await openRuntime(config, world)
   const administration = asAdministrator(context, COMMAND_LINE)
   try {
     await administration.store.recordEvent({
-      event: 'server.restored',
+      event: isMove ? 'server.imported' : 'server.restored',
       details: { made_at: Date.parse(header.made_at), sha256 },
     })
+    if (isMove) return undefined
     await revokeAdministrators(administration)
     const wish = { name: 'restore', access: 'write', organizationId: undefined, days: ADMIN_DAYS } as const
     return (await createAdminCredential(administration, wish)).token

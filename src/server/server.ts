@@ -13,9 +13,10 @@ import { openNodeClock, type NodeClock } from './node-clock.ts'
 import { openOutbound, openProviderSignIn } from './outbound.ts'
 import {
   openStoredSecrets,
+  refuseClosedStore,
   refuseOtherIssuer,
   refusePendingRestore,
-  startWatchingMasterKey,
+  startWatchingServerEnd,
   type StoreUser,
 } from './store.ts'
 import { openTelemetry, type Telemetry } from './telemetry.ts'
@@ -122,7 +123,7 @@ export async function openServer(
         startSweeping(context, logger),
         ...keeping,
         startSharing(context.budgets, context),
-        startWatchingMasterKey(context, logger),
+        startWatchingServerEnd(context, logger),
         startNotingSessions(context.seenSessions),
         ...(config.settings.outbound.isOn ? [startNotifying(context, logger)] : []),
       ]
@@ -175,7 +176,10 @@ async function makeContext(
   const { random, logger, network } = world
   const budgets = openBudgets(config.rates)
   const store = openBatchingStore(driver, telemetry?.store)
-  if (user === 'server') await refusePendingRestore(store, config)
+  if (user === 'server') {
+    await refuseClosedStore(store)
+    await refusePendingRestore(store, config)
+  }
   const secrets = await openStoredSecrets(store, config, random)
   keyChains(secrets)
   if (user === 'server') await refuseOtherIssuer(store, config)

@@ -15,7 +15,7 @@ import type { Random } from '../protocol/ids.ts'
 import type { SecretInspection, StoreInspection } from '../ports/inspection.ts'
 import type { Context } from '../ports/context.ts'
 import type { Log } from './log.ts'
-import type { Store, StoreDriver } from '../ports/store.ts'
+import { StoreClosed, type Store, type StoreDriver } from '../ports/store.ts'
 import type { Secrets } from '../protocol/secrets.ts'
 import type { Chains } from '../audit/chain.ts'
 import { isCompatibleIssuer } from '../protocol/loopback.ts'
@@ -107,20 +107,25 @@ async function unlockStore(
 
 /**
  * Ends the process when the store has another master key, which is so only after the root secret leaked: every credential that
- * this process would accept or issue is invalid. It ends at once, without serving the requests that are in flight. Returns the
- * function that stops this.
+ * this process would accept or issue is invalid. It ends at once, without serving the requests that are in flight. A process
+ * whose store was closed ends as after SIGTERM. Returns the function that stops this.
  */
-export function startWatchingMasterKey(
+export function startWatchingServerEnd(
   { store, secrets }: Pick<Context, 'store' | 'secrets'>,
   logger: Log,
 ): () => void {
   const own = masterKeyCheck(secrets)
   const timer = setInterval(() => {
-    store.findMasterKeyCheck().then(
-      (check) => {
-        if (check === own) return
-        logger.error({ event: 'secret.replaced' })
-        void logger.flush().finally(() => process.exit(1))
+    store.findServerEnd().then(
+      ({ masterKeyCheck: check, closedAt }) => {
+        if (closedAt !== undefined) {
+          clearInterval(timer)
+          logger.error({ event: 'store.closed', closed_at: closedAt })
+          process.kill(process.pid, 'SIGTERM')
+        } else if (check !== own) {
+          logger.error({ event: 'secret.replaced' })
+          void logger.flush().finally(() => process.exit(1))
+        }
       },
       // While the store is unavailable, hardly anything can be issued. The next check follows in a second.
       () => undefined,
@@ -158,8 +163,17 @@ export async function refusePendingRestore(
 ): Promise<void> {
   if ((await store.findPendingRestore()) === undefined) return
   throw new Error(
-    `A backup is being restored into ${locationOf(database)}, or its restore was interrupted. If no restore is running, run the same command again, which completes it: grantor restore --from <file>`,
+    `A backup is being restored into ${locationOf(database)}, or its restore was interrupted. If no restore is running, run the same command again, which completes it: grantor restore or grantor import, with the same file.`,
   )
+}
+
+/**
+ * Rejects a store that was closed. A store of an older release has no mark of it, and needs none.
+ *
+ * @throws StoreClosed
+ */
+export async function refuseClosedStore(store: Pick<Store, 'findServerEnd'>): Promise<void> {
+  if ((await store.findServerEnd()).closedAt !== undefined) throw new StoreClosed()
 }
 
 /** Returns the applied migrations and those that this release would add. Changes nothing. */

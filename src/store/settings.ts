@@ -13,6 +13,9 @@ export const NO_MASTER_KEY: StoredMasterKey = { wrapped: undefined, check: undef
 /** Name of the row of `settings` with the checksum of the backup that is being restored. */
 export const RESTORING = 'restoring'
 
+/** Name of the row of `settings` with the time at which the store was closed, in milliseconds. */
+export const CLOSED = 'closed'
+
 /** Names of the rows of `settings` that are replaced. */
 export const ALGORITHM = 'server-algorithm'
 export const CLOCK_NOTE = 'clock'

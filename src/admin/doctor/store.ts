@@ -34,6 +34,7 @@ export function checkStore(examination: Examination): readonly Finding[] {
         ...(database.home.kind === 'file'
           ? checkFile(location, database, database.home)
           : checkServer(location, database.home)),
+        ...checkClosing(database),
         checkSchema(database),
         ...checkSecret(examination),
         ...checkKeys(examination),
@@ -53,6 +54,12 @@ function checkFile(location: string, { damage }: DatabaseFacts, { freeBytes }: F
       ? ok('disk', `${free} are free.`)
       : warning('disk', `Only ${free} are free.`, 'Free some space: a full disk stops registration and tokens.'),
   ]
+}
+
+function checkClosing({ closedAt }: DatabaseFacts): readonly Finding[] {
+  if (closedAt === undefined) return []
+  const remedy = 'Import the file that it wrote into the new place. To use this store again: grantor database reopen'
+  return [failed('database', `"grantor export --final" closed the store at ${iso(closedAt)}.`, remedy)]
 }
 
 function checkSchema({ appliedMigrations, missingMigrations, unknownMigrations }: DatabaseFacts): Finding {

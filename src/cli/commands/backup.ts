@@ -28,7 +28,7 @@ export function addBackup(parent: Command, terminal: Terminal): void {
         throw new UsageError('--keep needs a folder. Write --to with a / at its end.')
       // Servers on the same machine come first.
       setPriority(constants.priority.PRIORITY_LOW)
-      const plan: BackupPlan = { to, keep, withSecret: withSecret === true }
+      const plan: BackupPlan = { to, keep, withSecret: withSecret === true, isFinal: false }
       const config = readConfig()
       const backup = await withRuntime(terminal, 'refuse', (context) =>
         backUp(config, { ...context, store: asAdministrator(context, COMMAND_LINE).store }, plan),

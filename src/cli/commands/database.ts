@@ -2,8 +2,10 @@ import { AdminError } from '../../admin/admin-error.ts'
 import { readConfig } from '../../config/config.ts'
 import { locationOf } from '../../config/database-url.ts'
 import { openDistribution } from '../../server/store.ts'
+import { reopenStore } from '../../server/closing.ts'
 import { columns } from '../lib/columns.ts'
 import { parseCount, withJson } from '../lib/options.ts'
+import { withRuntime } from '../lib/runtime.ts'
 import type { AddVerb } from '../lib/task-verb.ts'
 import type { Terminal } from '../lib/terminal.ts'
 
@@ -27,6 +29,29 @@ export const DATABASE_VERBS: readonly AddVerb[] = [
       .option('--dry-run', 'list what would be done, and change nothing')
       .option('--shards <count>', 'the parts into which each table is divided', parseCount, SHARDS)
       .action((options: Options) => distribute(options, terminal))
+  },
+  (noun, terminal) => {
+    withJson(noun.command('reopen'))
+      .description(
+        'Use a store again that "grantor export --final" closed. All tokens and sessions from before become invalid, because the store that has imported the file may have revoked some of them.',
+      )
+      .option('--not-imported', 'keep them: no store has imported the file or will')
+      .action(async ({ notImported, json }: { readonly notImported?: true; readonly json?: true }) => {
+        const config = readConfig()
+        const keepsTokens = notImported === true
+        await withRuntime(terminal, 'refuse', (context) => reopenStore(config, context, keepsTokens))
+        const database = locationOf(config.database)
+        if (json) return terminal.printJson({ database, tokens_kept: keepsTokens })
+        terminal.print([
+          `${database} is open again. Start the servers.`,
+          'Delete every copy of the file of the export: an import would make valid what this store revokes from now on.',
+          ...(keepsTokens
+            ? []
+            : [
+                'If a store has imported it, stop that store: what it changed is not here, and both have the same keys.',
+              ]),
+        ])
+      })
   },
 ]
 

@@ -42,10 +42,14 @@ export function addRestore(parent: Command, terminal: Terminal): void {
           `--replace is for a SQLite file. ${locationOf(config.database)} is not replaced: create an empty database, and name it in DATABASE_URL.`,
         )
       }
-      const restored = await restore(config, { from, replace: replace === true })
-      if (json) terminal.printJson(describe(restored))
-      else terminal.print(linesOf(restored))
+      printRestored(terminal, await restore(config, { from, replace: replace === true, isMove: false }), json === true)
     })
+}
+
+/** Prints what a restore did, and what the operator has to repeat. */
+export function printRestored(terminal: Terminal, restored: Restored, isJson: boolean): void {
+  if (isJson) terminal.printJson(describe(restored))
+  else terminal.print(linesOf(restored))
 }
 
 function describe({ location, madeAt, rows, replaced, isUnderPreviousSecret, adminToken }: Restored) {

@@ -1,7 +1,7 @@
 import { AdminError } from '../../admin/admin-error.ts'
 import { ConfigError } from '../../config/config.ts'
 import { explainDenial } from '../../files/guarded-file.ts'
-import { StoreUnavailable } from '../../ports/store.ts'
+import { StoreClosed, StoreUnavailable } from '../../ports/store.ts'
 
 /** A command with wrong arguments or options. Exit code 2. */
 export class UsageError extends Error {
@@ -42,6 +42,7 @@ export function describeFailure(cause: unknown): string {
   if (!(cause instanceof Error)) return `Something unexpected happened: ${String(cause)}`
   if (cause instanceof ConfigError) return `${cause.message}\nSee "grantor serve --help" for every setting.`
   if (cause instanceof AdminError || cause instanceof UsageError) return cause.message
+  if (cause instanceof StoreClosed) return cause.message
   if (cause instanceof StoreUnavailable) return describeStoreFailure(cause)
   const code = 'code' in cause && typeof cause.code === 'string' ? cause.code : undefined
   if (code === 'ERR_SQLITE_ERROR') return describeSqliteFailure(cause)

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { closeSync } from 'node:fs'
 import { checkChunks, linesOf, openFile, recordChunks } from './lines.ts'
-import { BACKUP_TABLES, STORED_TABLES, type Cells, type Slice } from './tables.ts'
+import { MOVED_TABLES, STORED_TABLES, type Cells, type Slice } from './tables.ts'
 import type { BackupEnd, BackupHeader, TableHead } from './write.ts'
 
 /** A backup whose content was checked against its checksum and its counts. */
@@ -77,7 +77,7 @@ function check(path: string, file: number, digests: string[]): Checked {
           continue
         }
         table = mark.table
-        if (BACKUP_TABLES[table] !== 'stored')
+        if (!tablesOf(header).includes(table))
           throw new Error(`${path} has a table that this release does not know. A newer release may know it.`)
         if (counts[table] !== undefined) throw new Error(`${path} is damaged: it has a table twice.`)
         counts[table] = 0
@@ -88,9 +88,13 @@ function check(path: string, file: number, digests: string[]): Checked {
   }
   if (header === undefined || end === undefined) throw new Error(`${path} is incomplete: its end is missing.`)
   if (hash.digest('hex') !== end.sha256) throw new Error(`${path} is damaged: its checksum is wrong.`)
-  const missing = STORED_TABLES.filter((name) => counts[name] === undefined || counts[name] !== end.rows[name])
+  const missing = tablesOf(header).filter((name) => counts[name] === undefined || counts[name] !== end.rows[name])
   if (missing.length > 0) throw new Error(`${path} is damaged: rows are missing in ${missing.join(', ')}.`)
   return { header, rows: counts, end }
+}
+
+function tablesOf({ final }: BackupHeader): readonly string[] {
+  return final === true ? MOVED_TABLES : STORED_TABLES
 }
 
 const OPENING_BRACE = 0x7b
@@ -103,9 +107,10 @@ function headerOf(line: Buffer): BackupHeader | undefined {
   if (header.version !== 1) {
     throw new Error('The backup was made by a newer release of Grantor. Restore it with that release.')
   }
-  const { release, schema, issuer, made_at, master_key, secret_check } = header
+  const { release, schema, issuer, made_at, master_key, secret_check, final = true } = header
   const areTexts = [release, issuer, made_at, secret_check, master_key ?? ''].every((one) => typeof one === 'string')
-  const isValid = areTexts && Number.isSafeInteger(schema) && !Number.isNaN(Date.parse(String(made_at)))
+  const isValid =
+    areTexts && Number.isSafeInteger(schema) && !Number.isNaN(Date.parse(String(made_at))) && final === true
   return isValid ? (header as BackupHeader) : undefined
 }
 

@@ -1,7 +1,10 @@
 import type { StoredMasterKey } from '../../ports/records/key.ts'
 
-/** What a backup does with each table of the schema. A test compares the list with the schema. */
-export const BACKUP_TABLES: Readonly<Record<string, 'stored' | 'omitted'>> = {
+/**
+ * What a backup does with each table of the schema. A final export, which moves a store, has the `moved` tables too. A test
+ * compares the list with the schema.
+ */
+export const BACKUP_TABLES: Readonly<Record<string, 'stored' | 'moved' | 'omitted'>> = {
   clients: 'stored',
   users: 'stored',
   browsers: 'stored',
@@ -17,26 +20,26 @@ export const BACKUP_TABLES: Readonly<Record<string, 'stored' | 'omitted'>> = {
   admin_credentials: 'stored',
   settings: 'stored',
   audit_links: 'stored',
-  // These end at a restore in any case: it could not know which of them were revoked since.
-  authorizations: 'omitted',
-  grants: 'omitted',
-  sessions: 'omitted',
-  logout_notices: 'omitted',
-  links: 'omitted',
-  interactions: 'omitted',
-  identity_proofs: 'omitted',
-  opaque_tokens: 'omitted',
-  signing_keys: 'omitted',
-  id_token_keys: 'omitted',
-  revoked_tokens: 'omitted',
+  // What is in these ends at a restore, which could not know which of it was revoked since. A store that is moved keeps it.
+  authorizations: 'moved',
+  grants: 'moved',
+  sessions: 'moved',
+  logout_notices: 'moved',
+  links: 'moved',
+  interactions: 'moved',
+  identity_proofs: 'moved',
+  opaque_tokens: 'moved',
+  signing_keys: 'moved',
+  id_token_keys: 'moved',
+  revoked_tokens: 'moved',
   // A restored store rejects assertions that were issued before the restore.
-  consumed: 'omitted',
+  consumed: 'moved',
   // `grantor database distribute` makes these of the users and clients.
   emails: 'omitted',
   shared_clients: 'omitted',
   // Counters of attempts and registrations end after minutes or a day.
-  hits: 'omitted',
-  registration_counts: 'omitted',
+  hits: 'moved',
+  registration_counts: 'moved',
   // The header has the version of the schema.
   migrations: 'omitted',
   migration_progress: 'omitted',
@@ -45,6 +48,11 @@ export const BACKUP_TABLES: Readonly<Record<string, 'stored' | 'omitted'>> = {
 
 export const STORED_TABLES: readonly string[] = Object.keys(BACKUP_TABLES).filter(
   (name) => BACKUP_TABLES[name] === 'stored',
+)
+
+/** The tables of a final export: the store as it is. */
+export const MOVED_TABLES: readonly string[] = Object.keys(BACKUP_TABLES).filter(
+  (name) => BACKUP_TABLES[name] !== 'omitted',
 )
 
 export type Cell = string | number | null
@@ -63,12 +71,14 @@ export interface Snapshot {
   readonly schema: number
   readonly issuer: string | undefined
   readonly masterKey: StoredMasterKey
-  /** Every stored table has a slice, also if it has no rows. */
-  readonly slices: AsyncIterable<Slice>
+  /** The rows of these tables. Each table has a slice, also if it has no rows. */
+  readonly slices: (tables: readonly string[]) => AsyncIterable<Slice>
 }
 
 /** Settings that belong to the keys or the work of nodes that a restored store does not have. */
-const OMITTED_SETTINGS = /^(first-key|declaring(-provider)?$|last-backup$|not-before$|restoring$)/
+const OMITTED_SETTINGS = /^(first-key|closed$|declaring(-provider)?$|last-backup$|not-before$|restoring$)/
+/** Settings that a store which moved does not have either: they say what was being done with its previous place. */
+const UNMOVED_SETTINGS = /^(declaring(-provider)?|closed|restoring|disk-probe)$/
 
 /** The time of the backup and that of the restore, in milliseconds. */
 export interface RestoreTimes {
@@ -98,6 +108,13 @@ export function endEverything({ table, columns, rows }: Slice, { madeAt, now }: 
     columns,
     rows: [...kept, setting('not-before', String(now)), setting('last-backup', String(madeAt))],
   }
+}
+
+/** Returns rows of a final export as the store has them that they move to: everything stays valid. */
+export function keepEverything(slice: Slice): Slice {
+  if (slice.table !== 'settings') return slice
+  const name = columnOf(slice.columns, 'name')
+  return { ...slice, rows: slice.rows.filter((row) => !UNMOVED_SETTINGS.test(String(row[name]))) }
 }
 
 /** Refuses columns that the table does not have: their names become part of a statement. */

@@ -20,6 +20,8 @@ export interface BackupHeader {
   readonly master_key: string | null
   /** A fixed text, keyed with the master key. */
   readonly secret_check: string
+  /** Present in a final export: the store was closed before, and the file has all of it. */
+  readonly final?: true
 }
 
 /** The line before the rows of a table. */

@@ -1,3 +1,5 @@
+import { CLOSED_STORE } from '../../ports/store.ts'
+import { CLOSED } from '../settings.ts'
 import { schemaState } from './migrate.ts'
 import type { Connection } from './migration-lease.ts'
 
@@ -75,6 +77,8 @@ const COORDINATOR = 'select 1 from pg_dist_local_group where groupid = 0'
 const SESSIONS = `select 1 from citus_stat_activity where datname = current_database()
   and application_name like 'grantor%' and global_pid <> citus_backend_gpid() limit 1`
 
+const CLOSED_AT = `select 1 from settings where name = '${CLOSED}'`
+
 const KEY_TYPE = `select atttypid::regtype::text as type from pg_attribute where attrelid = $1::regclass and attname = $2`
 
 const CITUS_PART = /\/\*citus (.+?)\*\//g
@@ -143,6 +147,7 @@ export async function findObstacle(connection: Connection): Promise<string | und
   const { missing, unknown } = await schemaState(connection)
   if (unknown.length > 0) return 'The database was migrated by a newer release. Run this command of that release.'
   if (missing.length > 0) return 'The database is not up to date. Run: grantor migrate'
+  if ((await connection.query(CLOSED_AT)).rowCount === 1) return CLOSED_STORE
   const [machine] = cluster.withoutPreparedTransactions
   if (machine !== undefined) {
     return `max_prepared_transactions is 0 on ${machine}. Set it to at least max_connections, and restart that machine.`

@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { StoreUnavailable } from '../../ports/store.ts'
+import { StoreClosed, StoreUnavailable } from '../../ports/store.ts'
 
 /** Codes: https://www.postgresql.org/docs/current/errcodes-appendix.html */
 
@@ -56,6 +56,9 @@ function isOutdatedPlan({ code, routine }: pg.DatabaseError): boolean {
   return code === '0A000' && routine === 'RevalidateCachedQuery'
 }
 
+/** The code of the error with which a closed store refuses a write. It belongs to the class "object not in prerequisite state". */
+export const CLOSED_CODE = '55G01'
+
 /** Returns the driver's error unchanged if it is PostgreSQL's own. Returns StoreUnavailable if the database is unavailable. */
 export function faultOf(cause: unknown): unknown {
   const isAnswer = cause instanceof pg.DatabaseError && checkFault(cause) !== 'unavailable'
@@ -63,6 +66,7 @@ export function faultOf(cause: unknown): unknown {
 }
 
 export function unavailable(cause: unknown): StoreUnavailable {
+  if (cause instanceof pg.DatabaseError && cause.code === CLOSED_CODE) return new StoreClosed(cause)
   return cause instanceof StoreUnavailable ? cause : new StoreUnavailable('PostgreSQL did not answer', cause)
 }
 

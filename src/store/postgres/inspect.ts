@@ -112,7 +112,7 @@ async function look(client: pg.Client, distributed: boolean): Promise<Inspection
     home: await readHome(client, server, distributed),
     ...(hasTables
       ? await readContent(client)
-      : { time: undefined, apis: 0, masterKey: NO_MASTER_KEY, backedUpAt: undefined }),
+      : { time: undefined, apis: 0, masterKey: NO_MASTER_KEY, backedUpAt: undefined, closedAt: undefined }),
   }
   const isCurrent = missing.length === 0 && unknown.length === 0
   const listKeys = isCurrent ? signingKeyReads.listKeys() : listAccessKeys()
@@ -203,7 +203,7 @@ async function readClock(client: pg.Client): Promise<number> {
 
 async function readContent(
   client: pg.Client,
-): Promise<Pick<DatabaseFacts, 'time' | 'apis' | 'masterKey' | 'backedUpAt'>> {
+): Promise<Pick<DatabaseFacts, 'time' | 'apis' | 'masterKey' | 'backedUpAt' | 'closedAt'>> {
   const { rows } = await client.query<Row>(CONTENT)
   const row = rows[0] as Row
   return {
@@ -211,6 +211,7 @@ async function readContent(
     apis: Number(row['apis']),
     masterKey: await runSteps(queryOf(client), masterKeyReads.findMasterKey()),
     backedUpAt: timeOf((row['backed_up_at'] ?? undefined) as string | undefined),
+    closedAt: (await runSteps(queryOf(client), masterKeyReads.findServerEnd())).closedAt,
   }
 }
 

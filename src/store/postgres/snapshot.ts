@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { checkColumns, STORED_TABLES, type Cells, type Slice, type Snapshot } from '../backup/tables.ts'
+import { checkColumns, type Cells, type Slice, type Snapshot } from '../backup/tables.ts'
 import { listMigrations } from '../migrations.ts'
 import { MASTER_KEY, MASTER_KEY_CHECK, RESTORING } from '../settings.ts'
 import { isDistributed } from './distribution.ts'
@@ -28,13 +28,13 @@ export function withPostgresSnapshot<T>(url: string, work: (snapshot: Snapshot) 
       schema: (await schemaState(client)).applied.at(-1)?.version ?? 0,
       issuer: settings.get('issuer'),
       masterKey: { wrapped: settings.get(MASTER_KEY), check: settings.get(MASTER_KEY_CHECK) },
-      slices: slicesOf(client),
+      slices: (tables) => slicesOf(client, tables),
     })
   })
 }
 
-async function* slicesOf(client: pg.Client): AsyncGenerator<Slice> {
-  for (const table of STORED_TABLES) {
+async function* slicesOf(client: pg.Client, tables: readonly string[]): AsyncGenerator<Slice> {
+  for (const table of tables) {
     const columns = (await columnsOf(client, table)).map(({ name }) => name)
     await client.query(`declare backup no scroll cursor for select ${columns.join(', ')} from ${table}`)
     for (let length = ROWS_IN_SLICE; length === ROWS_IN_SLICE;) {
@@ -48,14 +48,14 @@ async function* slicesOf(client: pg.Client): AsyncGenerator<Slice> {
 
 /**
  * Creates the schema of a backup in an empty database, inserts its rows in one transaction, and then applies the newer
- * migrations. After a failure the database has no rows, and the same call can be made again. The rows are marked with the checksum
- * of the backup, until `endRestore` is called: no server starts before.
+ * migrations. After a failure the database has no rows, and the same call can be made again. The rows have a mark until
+ * `endRestore` is called: no server starts before.
  *
  * @throws Error if the database has rows or is distributed
  */
 export function loadPostgres(
   url: string,
-  { schema, sha256 }: { readonly schema: number; readonly sha256: string },
+  { schema, mark }: { readonly schema: number; readonly mark: string },
   slicesAt: (databaseNow: number) => Iterable<Slice>,
 ): Promise<void> {
   return withConnection(url, BACKUP, async (client) => {
@@ -83,13 +83,13 @@ export function loadPostgres(
       )
     }
     for (const slice of slicesAt(found.now)) await insert(client, slice)
-    await client.query('insert into settings (name, value) values ($1, $2)', [RESTORING, sha256])
+    await client.query('insert into settings (name, value) values ($1, $2)', [RESTORING, mark])
     await client.query('commit')
     await migratePostgres(client, Date.now())
   })
 }
 
-/** Returns the checksum of the backup whose rows are in the database and whose restore is not complete. */
+/** Returns the mark of the backup whose rows are in the database and whose restore is not complete. */
 export function findRestore(url: string): Promise<string | undefined> {
   return withConnection(url, BACKUP, async (client) => {
     if ((await schemaState(client)).applied.length === 0) return undefined

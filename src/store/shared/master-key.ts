@@ -1,5 +1,6 @@
 import type { StoredMasterKey } from '../../ports/records/key.ts'
-import { MASTER_KEY, MASTER_KEY_CHECK } from '../settings.ts'
+import type { ServerEnd } from '../../ports/store.ts'
+import { CLOSED, MASTER_KEY, MASTER_KEY_CHECK, timeOf } from '../settings.ts'
 import { revokeAllTokens } from './accounts.ts'
 import { findSetting, setting } from './operator.ts'
 import { forgetProviderSecrets } from './providers.ts'
@@ -11,6 +12,7 @@ const REVOKE_CREDENTIALS = shared('update admin_credentials set revoked_at = :no
 const REVOKE_INITIAL_TOKENS = shared(
   'update initial_tokens set revoked_at = :now where expires_at > :now and revoked_at is null',
 )
+const FIND_SERVER_END = shared('select name, value from settings where name in (:check, :closed)')
 /** Operations on signing keys and on the server's not-before time wait for the replacement, if they are in its batch. */
 const KEYS = [`setting:${MASTER_KEY}`, 'signing-keys', 'providers', 'setting:not-before']
 
@@ -43,7 +45,9 @@ export const masterKeyReads = {
   *findMasterKey(): Steps<StoredMasterKey> {
     return { wrapped: yield* findSetting(MASTER_KEY), check: yield* findSetting(MASTER_KEY_CHECK) }
   },
-  *findMasterKeyCheck(): Steps<string | undefined> {
-    return yield* findSetting(MASTER_KEY_CHECK)
+  *findServerEnd(): Steps<ServerEnd> {
+    const found = yield* rows(FIND_SERVER_END, { check: MASTER_KEY_CHECK, closed: CLOSED })
+    const values = new Map(found.map((row) => [row['name'], String(row['value'])]))
+    return { masterKeyCheck: values.get(MASTER_KEY_CHECK), closedAt: timeOf(values.get(CLOSED)) }
   },
 }

@@ -72,11 +72,13 @@ function readFacts(database: DatabaseSync, path: string): DatabaseFacts {
     home: { kind: 'file', freeBytes: freeBytes(path) },
     ...(hasTables(database)
       ? readTables(database)
-      : { time: undefined, apis: 0, masterKey: NO_MASTER_KEY, backedUpAt: undefined }),
+      : { time: undefined, apis: 0, masterKey: NO_MASTER_KEY, backedUpAt: undefined, closedAt: undefined }),
   }
 }
 
-function readTables(database: DatabaseSync): Pick<DatabaseFacts, 'time' | 'apis' | 'masterKey' | 'backedUpAt'> {
+function readTables(
+  database: DatabaseSync,
+): Pick<DatabaseFacts, 'time' | 'apis' | 'masterKey' | 'backedUpAt' | 'closedAt'> {
   const run = openSteps(database)
   const apis = database.prepare('select count(*) as count from apis').get() as Row
   return {
@@ -84,6 +86,7 @@ function readTables(database: DatabaseSync): Pick<DatabaseFacts, 'time' | 'apis'
     apis: apis['count'] as number,
     masterKey: run(masterKeyReads.findMasterKey()),
     backedUpAt: timeOf(run(findSetting(LAST_BACKUP))),
+    closedAt: run(masterKeyReads.findServerEnd()).closedAt,
   }
 }
 

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { checkColumns, STORED_TABLES, type Cells, type Slice, type Snapshot } from '../backup/tables.ts'
+import { checkColumns, type Cells, type Slice, type Snapshot } from '../backup/tables.ts'
 import { openDatabase } from './database.ts'
 import { schemaState } from './migrate.ts'
 import { listMigrations } from '../migrations.ts'
@@ -8,8 +8,10 @@ import { migrate } from './migrate.ts'
 import { slotOf } from './slot.ts'
 
 const ROWS_IN_SLICE = 1000
-/** Tables whose row numbers are made of their ids. A backup does not have the numbers. */
+/** The column with row numbers that are made of the ids of the rows. A backup does not have the numbers. */
 const SLOT = 'slot'
+/** The ids of the tables with such a column. */
+const SLOT_IDS: Readonly<Record<string, string>> = { clients: 'client_id', grants: 'grant_id' }
 
 /** Runs `work` on one consistent state of a file, beside a server that writes to it. Writers do not wait for it. */
 export async function withSqliteSnapshot<T>(path: string, work: (snapshot: Snapshot) => Promise<T>): Promise<T> {
@@ -22,15 +24,15 @@ export async function withSqliteSnapshot<T>(path: string, work: (snapshot: Snaps
       schema: schemaState(database).applied.at(-1)?.version ?? 0,
       issuer: find('issuer'),
       masterKey: { wrapped: find(MASTER_KEY), check: find(MASTER_KEY_CHECK) },
-      slices: slicesOf(database),
+      slices: (tables) => slicesOf(database, tables),
     })
   } finally {
     database.close()
   }
 }
 
-async function* slicesOf(database: DatabaseSync): AsyncGenerator<Slice> {
-  for (const table of STORED_TABLES) {
+async function* slicesOf(database: DatabaseSync, tables: readonly string[]): AsyncGenerator<Slice> {
+  for (const table of tables) {
     const columns = columnsOf(database, table)
     const statement = database.prepare(`select ${columns.join(', ')} from ${table}`)
     statement.setReturnArrays(true)
@@ -86,7 +88,7 @@ function inserter(database: DatabaseSync, slice: Slice): (row: Cells) => void {
      values (${marks}, (select iif(exists (select 1 from ${table} where ${SLOT} = given.number), null, given.number)
        from (select ? as number) as given))`,
   )
-  const id = columns.indexOf('client_id')
+  const id = columns.indexOf(SLOT_IDS[table] ?? '')
   return (row) => void insert.run(...row, slotOf(String(row[id])))
 }
 

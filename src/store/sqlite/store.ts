@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { AuditLinkRecord } from '../../ports/records/audit.ts'
-import { StoreUnavailable, type OperationResult, type StoreDriver } from '../../ports/store.ts'
+import { StoreClosed, StoreUnavailable, type OperationResult, type StoreDriver } from '../../ports/store.ts'
 import { type Operation } from '../../ports/operations.ts'
 import type { Chains } from '../../audit/chain.ts'
 import { auditEvents } from '../operation-effects.ts'
@@ -13,6 +13,7 @@ import { authorizationStatements } from './authorizations.ts'
 import { beginWriting, type LockPatience } from './begin-writing.ts'
 import { startCheckpoints } from './checkpoints.ts'
 import { clientStatements } from './clients.ts'
+import { isRefusedByClosing } from './closing.ts'
 import { consumedStatements } from './consumed.ts'
 import { watchFiles, type FileWatch } from './database-file.ts'
 import { isBusy, openDatabase, primaryCode } from './database.ts'
@@ -161,12 +162,17 @@ async function commitBatch(means: Committing, operations: readonly Operation[]):
     return outcomes.map((outcome) => ({ kind: 'done', outcome }))
   } catch (cause) {
     if (database.isTransaction) database.exec('rollback')
-    const fault = isStorageFault(cause) ? means.disk.failed(cause) : cause
+    const fault = faultOf(cause, means.disk)
     writing?.failed(fault)
     if (fault instanceof StoreUnavailable) throw fault
     if (operations.length === 1) return failAll(operations, cause)
   }
   return commitEachAlone(operations, (some) => commitBatch(means, some))
+}
+
+function faultOf(cause: unknown, disk: Pick<Disk, 'failed'>): unknown {
+  if (isRefusedByClosing(cause)) return new StoreClosed(cause)
+  return isStorageFault(cause) ? disk.failed(cause) : cause
 }
 
 /** Busy, locked, no memory, read-only, I/O error, full, cannot open, corrupt: a fault of the file, not of an operation. */

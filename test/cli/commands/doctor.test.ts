@@ -190,6 +190,7 @@ const SOUND: Examination = {
       apis: 1,
       masterKey: { wrapped: undefined, check: 'check' },
       // Later than the time of every case.
+      closedAt: undefined,
       backedUpAt: 1_900_000_000_000 as EpochMs,
     },
     secret: { kind: 'matches' },

@@ -160,7 +160,7 @@ test('BAK-03: a restore into PostgreSQL that was killed is completed by a repeat
   const opened = openBackup(backup)
   const { header, sha256 } = opened
   const times = { madeAt: Date.parse(header.made_at), now: Date.now() }
-  await loadPostgres(url, { schema: header.schema, sha256 }, () =>
+  await loadPostgres(url, { schema: header.schema, mark: sha256 }, () =>
     Array.from(opened.slices(), (slice) => endEverything(slice, times)),
   )
   opened.close()

@@ -274,7 +274,7 @@ test('BAK-06: a backup with the secret is not made while no secret opens the sto
   renewRootSecret(secret)
   rmSync(previousSecretPath(secret))
   const before = readdirSync(folder)
-  const plan = { to: join(folder, 'one.backup'), keep: undefined, withSecret: true }
+  const plan = { to: join(folder, 'one.backup'), keep: undefined, withSecret: true, isFinal: false }
   await assert.rejects(backUp(config, context, plan), /The root secret is being changed/)
   assert.deepEqual(readdirSync(folder), before)
   await close()

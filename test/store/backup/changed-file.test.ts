@@ -48,7 +48,7 @@ test('BAK-02: a file that changes its last row between its check and its use is 
   CHANGES['its last row'](path, places)
   const url = await openTestDatabase(t)
   await assert.rejects(
-    loadPostgres(url, { schema: SCHEMA, sha256: backup.sha256 }, () => backup.slices()),
+    loadPostgres(url, { schema: SCHEMA, mark: backup.sha256 }, () => backup.slices()),
     /was changed while it was restored/,
   )
   const { rows } = await withClient(url, (client) => client.query('select name from settings'))
@@ -75,7 +75,7 @@ test('BAK-02: a column that the schema does not have is refused before it is in 
   assert.deepEqual(settingsOf(draft), [])
   const url = await openTestDatabase(t)
   await assert.rejects(
-    loadPostgres(url, { schema: SCHEMA, sha256: 'of no backup' }, () => [slice]),
+    loadPostgres(url, { schema: SCHEMA, mark: 'of no backup' }, () => [slice]),
     /a column of the table settings/,
   )
 })
@@ -126,7 +126,9 @@ function write(t: TestContext, path: string, rows: readonly (readonly string[])[
   const authenticate = (sha256: string) => createHash('sha256').update(sha256).digest('hex')
   const empty = join(temporaryFolder(t), 'empty.db')
   loadSqlite(empty, SCHEMA, [])
-  return withSqliteSnapshot(empty, ({ slices }) => writeBackup(path, header, withSettings(slices, rows), authenticate))
+  return withSqliteSnapshot(empty, ({ slices }) =>
+    writeBackup(path, header, withSettings(slices(STORED_TABLES), rows), authenticate),
+  )
 }
 
 async function* withSettings(

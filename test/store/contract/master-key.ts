@@ -8,10 +8,10 @@ import { aKey, anInitialToken, at } from '../../support/records.ts'
 export const masterKeyCases: Suite = (check) => {
   check('a new store has no master key, and keeps the first one that is inserted', async ({ first, second }) => {
     assert.deepEqual(await first.findMasterKey(), { wrapped: undefined, check: undefined })
-    assert.equal(await first.findMasterKeyCheck(), undefined)
+    assert.deepEqual(await first.findServerEnd(), { masterKeyCheck: undefined, closedAt: undefined })
     await place(first)
     assert.deepEqual(await second.findMasterKey(), { wrapped: 'first', check: 'check of first' })
-    assert.equal(await second.findMasterKeyCheck(), 'check of first')
+    assert.deepEqual(await second.findServerEnd(), { masterKeyCheck: 'check of first', closedAt: undefined })
   })
 
   check('rewrapMasterKey: of concurrent changes one succeeds, and the check stays', async (stores) => {

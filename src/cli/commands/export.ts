@@ -1,0 +1,45 @@
+import type { Command } from 'commander'
+import { asAdministrator, COMMAND_LINE } from '../../admin/administrators.ts'
+import { readConfig } from '../../config/config.ts'
+import { locationOf } from '../../config/database-url.ts'
+import { backUp } from '../../server/backup.ts'
+import { withJson } from '../lib/options.ts'
+import { withRuntime } from '../lib/runtime.ts'
+import type { Terminal } from '../lib/terminal.ts'
+
+interface ExportOptions {
+  readonly to: string
+  readonly final?: true
+  readonly json?: true
+}
+
+/** `grantor export` */
+export function addExport(parent: Command, terminal: Terminal): void {
+  withJson(parent.command('export'))
+    .description('Write the store into one file, for "grantor import grantor" in another place.')
+    .requiredOption('--to <file>', 'the file')
+    .option(
+      '--final',
+      'first close the store: its servers end, and nothing writes to it any more. Only then all tokens, sessions and keys move and stay valid',
+    )
+    .action(async ({ to, final, json }: ExportOptions) => {
+      const config = readConfig()
+      const plan = { to, keep: undefined, withSecret: false, isFinal: final === true }
+      const { path, bytes, rows } = await withRuntime(terminal, 'refuse', (context) =>
+        backUp(config, { ...context, store: asAdministrator(context, COMMAND_LINE).store }, plan),
+      )
+      if (json) return terminal.printJson({ path, bytes, rows, closed: plan.isFinal })
+      const count = Object.values(rows).reduce((sum, one) => sum + one, 0)
+      terminal.print([
+        `Wrote ${path}: ${count} rows, ${Math.ceil(bytes / 1024)} KiB. The root secret is not in it.`,
+        ...(plan.isFinal
+          ? [
+              `${locationOf(config.database)} is closed. Import the file with the same root secret, once, and then delete it.`,
+              'To use this store again instead: grantor database reopen',
+            ]
+          : [
+              'An import of it ends all tokens, sessions and keys, because this store continues. To keep them: --final',
+            ]),
+      ])
+    })
+}

@@ -1,5 +1,6 @@
 import { ACCOUNT_EVENT_TEXTS } from './account-events.ts'
 import { PROVIDER_EVENT_TEXTS, type EventText } from './provider-events.ts'
+import { SERVER_EVENT_TEXTS } from './server-events.ts'
 
 /** Every event that the audit records. The log has most of them too, under the same name. */
 export const AUDIT_EVENT_TEXTS = {
@@ -120,24 +121,7 @@ export const AUDIT_EVENT_TEXTS = {
     when: 'The operator confirmed the clock of a server with a SQLite file.',
     details: '`clock`: what it showed, in milliseconds since the epoch',
   },
-  'server.issuer-changed': {
-    when: 'The operator changed the issuer that belongs to the database.',
-    details: '`issuer`: the new one',
-  },
-  'server.backed-up': { when: 'A backup of the whole store was made.' },
-  'server.restored': {
-    when: 'The store was restored from a backup. Earlier events are those of the backup.',
-    details: '`made_at`: the time of the backup, in milliseconds since the epoch; `sha256`: its checksum',
-  },
-  'server.exported': { when: 'The store is closed next, because it moves to another place.' },
-  'server.imported': {
-    when: 'The store moved here. Earlier events are those of the place where it was closed.',
-    details: '`made_at`: the time of the export, in milliseconds since the epoch; `sha256`: its checksum',
-  },
-  'server.reopened': {
-    when: 'The store, which had been closed, is used in its former place again.',
-    details: '`tokens_kept`: whether the tokens from before stay valid',
-  },
+  ...SERVER_EVENT_TEXTS,
   'initial-token.created': {
     when: 'An administrator created an initial access token.',
     details: '`initial_token`, `uses`, `trust_level`',

@@ -7,8 +7,8 @@ import type { Context } from '../ports/context.ts'
 import { readBackupHeader } from '../store/backup/read.ts'
 import { MOVED_TABLES, STORED_TABLES, type Snapshot } from '../store/backup/tables.ts'
 import { draftOf, writeBackup, type BackupHeader, type Written } from '../store/backup/write.ts'
-import { closeStore } from './closing.ts'
-import { readSecretOf, refuseClosedStore } from './store.ts'
+import { closeStore, refuseClosedStore } from './closing.ts'
+import { readSecretOf } from './store.ts'
 
 export interface BackupPlan {
   /** A file, or a folder that gets a file named by the time. */

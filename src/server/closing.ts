@@ -3,7 +3,7 @@ import { asAdministrator, COMMAND_LINE } from '../admin/administrators.ts'
 import type { Config } from '../config/config.ts'
 import { locationOf } from '../config/database-url.ts'
 import type { Context } from '../ports/context.ts'
-import type { Store } from '../ports/store.ts'
+import { StoreClosed, type Store } from '../ports/store.ts'
 import type { EpochMs } from '../protocol/brand.ts'
 
 /** Closes the store, unless it is closed: no process writes to it any more, and its servers end within a second. */
@@ -45,4 +45,13 @@ export async function reopenStore(
     reopenSqlite(database.path, endedAt)
   }
   await store.recordEvent({ event: 'server.reopened', details: { tokens_kept: keepsTokens } })
+}
+
+/**
+ * Rejects a store that was closed. A store of an older release has no mark of it, and needs none.
+ *
+ * @throws StoreClosed
+ */
+export async function refuseClosedStore(store: Pick<Store, 'findServerEnd'>): Promise<void> {
+  if ((await store.findServerEnd()).closedAt !== undefined) throw new StoreClosed()
 }

@@ -187,11 +187,12 @@ async function complete(config: Config, { header, sha256, isMove }: Loading): Pr
   const { context, close } = await openRuntime(config, world)
   const administration = asAdministrator(context, COMMAND_LINE)
   try {
-    await administration.store.recordEvent({
-      event: isMove ? 'server.imported' : 'server.restored',
-      details: { made_at: Date.parse(header.made_at), sha256 },
-    })
-    if (isMove) return undefined
+    const details = { made_at: Date.parse(header.made_at), sha256 }
+    if (isMove) {
+      await administration.store.recordEvent({ event: 'server.imported', details })
+      return undefined
+    }
+    await administration.store.recordEvent({ event: 'server.restored', details })
     await revokeAdministrators(administration)
     const wish = { name: 'restore', access: 'write', organizationId: undefined, days: ADMIN_DAYS } as const
     return (await createAdminCredential(administration, wish)).token

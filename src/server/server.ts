@@ -6,6 +6,7 @@ import { openBudgets, type NodeBudgets } from '../http/limits.ts'
 import { listen, type Listening } from '../http/listen.ts'
 import { startSharing } from '../http/share-budgets.ts'
 import { listenForAdmin, logAnswers, openAdmin } from './admin.ts'
+import { refuseClosedStore } from './closing.ts'
 import { openStore, startAuditRecorder, type OpenedStore } from './audit.ts'
 import { openKeys, startKeepingKeys } from './keys.ts'
 import { startNotifying } from './logout-notifier.ts'
@@ -13,7 +14,6 @@ import { openNodeClock, type NodeClock } from './node-clock.ts'
 import { openOutbound, openProviderSignIn } from './outbound.ts'
 import {
   openStoredSecrets,
-  refuseClosedStore,
   refuseOtherIssuer,
   refusePendingRestore,
   startWatchingServerEnd,

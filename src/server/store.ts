@@ -15,7 +15,7 @@ import type { Random } from '../protocol/ids.ts'
 import type { SecretInspection, StoreInspection } from '../ports/inspection.ts'
 import type { Context } from '../ports/context.ts'
 import type { Log } from './log.ts'
-import { StoreClosed, type Store, type StoreDriver } from '../ports/store.ts'
+import type { Store, StoreDriver } from '../ports/store.ts'
 import type { Secrets } from '../protocol/secrets.ts'
 import type { Chains } from '../audit/chain.ts'
 import { isCompatibleIssuer } from '../protocol/loopback.ts'
@@ -165,15 +165,6 @@ export async function refusePendingRestore(
   throw new Error(
     `A backup is being restored into ${locationOf(database)}, or its restore was interrupted. If no restore is running, run the same command again, which completes it: grantor restore or grantor import, with the same file.`,
   )
-}
-
-/**
- * Rejects a store that was closed. A store of an older release has no mark of it, and needs none.
- *
- * @throws StoreClosed
- */
-export async function refuseClosedStore(store: Pick<Store, 'findServerEnd'>): Promise<void> {
-  if ((await store.findServerEnd()).closedAt !== undefined) throw new StoreClosed()
 }
 
 /** Returns the applied migrations and those that this release would add. Changes nothing. */

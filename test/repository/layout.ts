@@ -157,7 +157,7 @@ export function countImports(files: readonly SourceFile[]): number {
 
 /** Static, type-only, re-exporting and dynamic imports, and files named by `new URL('./x.ts', import.meta.url)`. */
 function importsOf(file: SourceFile): readonly string[] {
-  const found = withoutComments(file).matchAll(/(?:\bfrom|\bimport|\bimport\(|\bnew URL\()\s*['"]([^'"]+)['"]/g)
+  const found = withoutComments(file).matchAll(/(?:\bfrom|(?<!')\bimport|\bimport\(|\bnew URL\()\s*['"]([^'"]+)['"]/g)
   return [...found]
     .map((match) => match[1] ?? '')
     .filter((target) => !/^[a-z]+:\/\//.test(target) && !target.endsWith('.json'))

@@ -16,16 +16,14 @@ import { openPlace, run, serve, type Place } from '../../support/process.ts'
 const YEAR_AGO = Date.now() - 366 * 24 * 60 * 60 * 1000
 
 interface Report {
+  readonly code: number | null
   readonly healthy: boolean
   readonly findings: readonly Finding[]
 }
 
-async function examine(
-  place: Place,
-  environment: Record<string, string> = {},
-): Promise<Report & { code: number | null }> {
+async function examine(place: Place, environment: Record<string, string> = {}): Promise<Report> {
   const { code, stdout } = await runHere(place, ['doctor', '--json'], { environment })
-  return { code, ...(JSON.parse(stdout) as Report) }
+  return { ...(JSON.parse(stdout) as Report), code }
 }
 
 function summary({ findings }: Report): readonly string[] {

@@ -5,6 +5,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { createLocalJWKSet, decodeProtectedHeader, jwtVerify, type JSONWebKeySet } from 'jose'
 import { disableClient } from '../../../src/admin/clients.ts'
 import { disableUser } from '../../../src/admin/users.ts'
+import { StoreUnavailable, type Store } from '../../../src/ports/store.ts'
 import { openLogoutNotifier } from '../../../src/server/logout-notifier.ts'
 import {
   EMAIL,
@@ -158,6 +159,28 @@ test('LO-12: two nodes do not send one notice at the same time', async () => {
   const before = host.notices.length
   await Promise.all([notifying(one), notifying(other)])
   assert.equal(host.notices.length, before + 1)
+})
+
+test('LO-11: attempts that end with a fault of the store leave a host as many requests as before', async () => {
+  await endedSession()
+  let faults = 5
+  const { rescheduleLogoutNotice } = server.context.store
+  const store: Store = {
+    ...server.context.store,
+    async rescheduleLogoutNotice(change) {
+      faults -= 1
+      if (faults >= 0) throw new StoreUnavailable('the disk is full')
+      return rescheduleLogoutNotice(change)
+    },
+  }
+  const logged: string[] = []
+  const log = ({ event }: { readonly event: string }): void => void logged.push(event)
+  const notifier = openLogoutNotifier({ ...server.context, store }, { error: log, warn: log })
+  for (let round = 0; round < 5; round += 1) await notifying(notifier)
+  assert.ok(logged.includes('store.unavailable'), logged.join())
+  assert.equal(waiting().length, 1)
+  await notifying(notifier)
+  assert.deepEqual(waiting(), [])
 })
 
 test('LO-11: a notice goes to public addresses only', async (t) => {

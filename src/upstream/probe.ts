@@ -46,13 +46,12 @@ export async function probeProvider(
   }
   const { authorization_endpoint: address, jwks_uri: jwksUri } = configuration.serverMetadata()
   const isOpenid = settings.kind === 'oidc'
-  const found = await Promise.all([
-    isOpenid ? probeKeys(jwksUri, probing) : undefined,
-    probeSecret(configuration, probing),
-    probeRequest(configuration, settings, probing),
-  ])
   const known = isOpenid ? 'The metadata of the provider can be used.' : `Users sign in at ${address}.`
-  return [accepted('discovery', known), ...found.filter((finding) => finding !== undefined)]
+  const keys = isOpenid ? await probeKeys(jwksUri, probing) : undefined
+  const secret = await probeSecret(configuration, probing)
+  // Keycloak refuses the pushed request of a client that it does not know as it refuses a redirect URI.
+  const request = secret?.isOk === false ? undefined : await probeRequest(configuration, settings, probing)
+  return [accepted('discovery', known), keys, secret, request].filter((finding) => finding !== undefined)
 }
 
 function accepted(check: ProviderFinding['check'], detail: string): ProviderFinding {

@@ -83,7 +83,7 @@ test('RFC 9126 §2.3: a pushed request shows whether the provider accepts the re
   for (const [answer, findings] of [
     [PUSHED, ['ok request']],
     [refusal('invalid_scope'), ['failed request: The provider refuses the redirect URI or the scope (invalid_scope).']],
-    // The finding about the secret says it, and sign-ins need no pushed request.
+    // Sign-ins need no pushed request.
     [refusal('invalid_client', 401), []],
     [refusal('unauthorized_client'), []],
     [refusal('server_error', 503), []],
@@ -91,6 +91,12 @@ test('RFC 9126 §2.3: a pushed request shows whether the provider accepts the re
     host.answer('/par', answer)
     assert.deepEqual(await probe('idp'), [...USUAL, ...findings])
   }
+  host.answer('/par', refusal('invalid_request'))
+  host.answer('/token', refusal('invalid_client', 401))
+  assert.deepEqual((await probe('idp')).slice(2), [
+    'failed secret: The provider refuses the client_id or the secret (invalid_client).',
+  ])
+  host.answer('/token', undefined)
   host.answer('/.well-known/openid-configuration', undefined)
 })
 

@@ -66,14 +66,19 @@ export function judgeIdentity(settings: ProviderSettings, claims: ProviderClaims
   return { subject, email: address.email, isEmailTrusted, isWithinDomains: isEmailTrusted && isOfProvider, name }
 }
 
-/** The domain of an address that a person typed or an account has; undefined: the text has no domain that a provider could have. */
+/**
+ * The domain of an address that a person typed or an account has; undefined: it has none. It restricts, so each spelling of a domain is
+ * that domain, also where an address of a provider would not be accepted (threats.md UP-19).
+ */
 export function domainOf(email: string): string | undefined {
-  return readAddress(email)?.domain
+  const address = `https://${email.slice(email.lastIndexOf('@') + 1)}`
+  return URL.canParse(address) ? new URL(address).hostname.replace(/\.$/, '') : undefined
 }
 
 function readSubject({ subjectClaim }: ProviderSettings, { sub, tid, oid }: ProviderClaims): string | undefined {
   const parts = subjectClaim === 'sub' ? [sub] : [tid, oid]
-  if (!parts.every((part) => typeof part === 'string' && part !== '')) return undefined
+  // A store or a hash reads texts with NUL or half a surrogate pair as others than they are.
+  if (!parts.every((part) => typeof part === 'string' && /^\P{C}+$/u.test(part))) return undefined
   const subject = parts.join('/')
   return Buffer.byteLength(subject) <= SUBJECT_LIMIT ? subject : undefined
 }
@@ -83,7 +88,9 @@ function readAddress(claim: unknown): { readonly email: string; readonly domain:
   if (typeof claim !== 'string' || claim.length > EMAIL_LIMIT) return undefined
   const email = claim.toLowerCase()
   const domain = ADDRESS.exec(email)?.[1]
-  if (domain === undefined || !DOMAIN_FORM.test(domain) || normalizeEmail(claim) !== email) return undefined
+  // The lower case of the Kelvin sign is a k, as its normal form's is.
+  const isNormal = claim.normalize('NFKC') === claim && normalizeEmail(claim) === email
+  if (domain === undefined || !DOMAIN_FORM.test(domain) || !isNormal) return undefined
   return { email, domain }
 }
 

@@ -109,6 +109,9 @@ const WITHOUT_DOMAIN = [
   'ada@аcme.test',
   'ada@ａcme.test',
   'ﬁona@acme.test',
+  '\u212Aim@acme.test',
+  '\u212Bke@acme.test',
+  'ada@acme.\u212Ar',
   `${'a'.repeat(300)}@acme.test`,
   'acme.test',
   '@acme.test',
@@ -118,11 +121,18 @@ const WITHOUT_DOMAIN = [
 
 for (const email of WITHOUT_DOMAIN) {
   test(`UP-08: ${JSON.stringify(email.slice(0, 30))} is of no domain, and no account's address`, () => {
-    assert.equal(domainOf(email), undefined)
     const identity = judgeIdentity(OIDC, { sub: 'x', email, email_verified: true })
     assert.deepEqual([identity?.email, identity?.isEmailTrusted, identity?.isWithinDomains], [undefined, false, false])
   })
 }
+
+test('UP-19: each spelling of a domain is that domain, where the domain restricts', () => {
+  const spellings = ['Ada@ACME.test', 'ada@acme.test.', '"ada"@acme.test', 'a,b@acme.test', 'ada@ａcme.test']
+  for (const email of spellings) assert.equal(domainOf(email), 'acme.test')
+  assert.equal(domainOf('ada@bücher.example'), 'xn--bcher-kva.example')
+  for (const email of ['ada@sub.acme.test', 'ada@acme.test.evil.test']) assert.notEqual(domainOf(email), 'acme.test')
+  assert.equal(domainOf('ada@'), undefined)
+})
 
 test('UP-08: upper case is the same domain, and a longer domain is another one', () => {
   assert.equal(domainOf('Ada@ACME.test'), 'acme.test')
@@ -135,7 +145,15 @@ test('UP-08: upper case is the same domain, and a longer domain is another one',
 test('the subject is the claim of the settings; without a usable one there is no identity', () => {
   assert.equal(judgeIdentity(OIDC, ADA)?.subject, 'ada')
   assert.equal(judgeIdentity(ENTRA, ADA)?.subject, 'tenant/object')
-  for (const claims of [{}, { sub: '' }, { sub: 7 }, { sub: 'x'.repeat(256) }, { sub: null }]) {
+  for (const claims of [
+    {},
+    { sub: '' },
+    { sub: 7 },
+    { sub: 'x'.repeat(256) },
+    { sub: null },
+    { sub: 'a\0' },
+    { sub: 'a\ud800' },
+  ]) {
     assert.equal(judgeIdentity(OIDC, claims), undefined)
   }
   assert.equal(judgeIdentity(ENTRA, { sub: 'ada', oid: 'object' }), undefined)

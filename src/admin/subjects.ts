@@ -29,7 +29,7 @@ export async function provisionSubject(context: Needs, profile: SubjectProfile):
   const user = await store.findUser(identity.userId)
   if (user === undefined) return
   await Promise.all([
-    store.useIdentity({ key, userId: user.id, email: profile.email, now: clock() }),
+    store.useIdentity({ key, userId: user.id, providerId: APPLICATION, email: profile.email, now: clock() }),
     renew(context, user, profile),
   ])
 }

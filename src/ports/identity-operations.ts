@@ -66,10 +66,11 @@ export interface IdentityOperations {
     use: {
       readonly key: IdentityKey
       readonly userId: UserId
+      readonly providerId: ProviderId
       readonly email: string | undefined
       readonly now: EpochMs
     },
-    outcome: 'used' | 'unknown',
+    outcome: 'used' | 'unknown' | 'provider-off',
   ]
   /**
    * Removes an identity. The open proof and the link of the user end. `last`: the user has no other identity of an enabled

@@ -11,13 +11,17 @@ import { assignments, without } from '../table.ts'
 import { isProviderEnabled } from './providers.ts'
 import { deleteAccess, insertUser } from './accounts.ts'
 import { removeLink, useUpLink } from './links.ts'
-import { outcome, rows, shared, type SharedHandlers, type Steps } from './statement.ts'
+import { rows, shared, type SharedHandlers, type Steps } from './statement.ts'
 
 const FIND = shared('select * from identities where identity_key = :key')
 const LIST = shared('select * from identities where user_id = :userId order by linked_at, identity_key')
 const INSERT = shared(
   `insert into identities (${IDENTITIES.names}) values (${IDENTITIES.parameters})
    on conflict (identity_key) do nothing returning identity_key`,
+)
+const USE = shared(
+  `update identities set used_at = :now, email = :email where identity_key = :key and user_id = :userId
+   returning identity_key`,
 )
 const DELETE = shared('delete from identities where identity_key = :key and user_id = :userId returning identity_key')
 const OTHER_METHOD = shared(
@@ -84,12 +88,10 @@ export const identityHandlers = {
   },
   useIdentity: {
     keys: ({ key }) => [key],
-    run: outcome(
-      `update identities set used_at = :now, email = :email where identity_key = :key and user_id = :userId
-       returning identity_key`,
-      'used',
-      'unknown',
-    ),
+    *run(use) {
+      if (!(yield* isUsable(use))) return 'provider-off'
+      return (yield* rows(USE, use)).length === 1 ? 'used' : 'unknown'
+    },
   },
   unlinkIdentity: {
     keys: ({ key, userId }) => [userId, key],
@@ -133,12 +135,16 @@ export function* provisionUser(
   { user, identity }: Input<'provisionUser'>,
   insert: (user: UserRecord) => Steps<boolean>,
 ): Steps<Outcome<'provisionUser'>> {
-  const { providerId } = identity
-  if (providerId !== APPLICATION && !(yield* isProviderEnabled(providerId))) return 'provider-off'
+  if (!(yield* isUsable(identity))) return 'provider-off'
   if ((yield* rows(INSERT, IDENTITIES.values(identity))).length === 0) return 'taken'
   if (yield* insert(user)) return 'created'
   yield* rows(DELETE, identity)
   return 'email-taken'
+}
+
+/** Whether users sign in with the identity: those of the operator's application have no provider. */
+function* isUsable({ providerId }: Pick<IdentityRecord, 'providerId'>): Steps<boolean> {
+  return providerId === APPLICATION || (yield* isProviderEnabled(providerId))
 }
 
 /** Whether the reason still holds. It is used up. */

@@ -217,10 +217,11 @@ export const identityCases: Suite = (check) => {
   })
 
   check(
-    'useIdentity records the time and the address, of the identity of that user alone',
+    'useIdentity records the time and the address, of the identity of that user at an enabled provider',
     async ({ first, second }) => {
-      const { identity } = await linkOne(first)
-      const use = { key: identity.key, userId: identity.userId, email: undefined, now: at(HOUR) }
+      const { identity, provider } = await linkOne(first)
+      const { key, userId, providerId } = identity
+      const use = { key, userId, providerId, email: undefined, now: at(HOUR) }
       const others = [
         { ...use, userId: aUser().id },
         { ...use, key: anIdentity().key },
@@ -228,6 +229,8 @@ export const identityCases: Suite = (check) => {
       assert.deepEqual(await performAll(first, 'useIdentity', others), ['unknown', 'unknown'])
       assert.deepEqual(await second.findIdentity(identity.key), identity)
       assert.equal(await perform(first, 'useIdentity', use), 'used')
+      await perform(first, 'disableProvider', { id: provider.id, now: at(1) })
+      assert.equal(await perform(first, 'useIdentity', { ...use, now: at(2 * HOUR) }), 'provider-off')
       assert.deepEqual(await second.findIdentity(identity.key), { ...identity, email: undefined, usedAt: at(HOUR) })
     },
   )

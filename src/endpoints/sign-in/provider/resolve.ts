@@ -92,13 +92,20 @@ export async function resolveIdentity(context: Needs, arrival: Arrival): Promise
 
 async function useKnown(
   { clockCheck, store }: Needs,
-  { key, userId }: IdentityRecord,
+  { key, providerId, userId }: IdentityRecord,
   { email }: ProviderIdentity,
 ): Promise<Resolution> {
   const user = await store.findUser(userId)
   if (user === undefined || user.disabledAt !== undefined) return { kind: 'refused', reason: 'account-refused' }
-  await store.useIdentity({ key, userId, email, now: clockCheck.now() })
-  return { kind: 'user', user }
+  // The provider may have been disabled, or the identity removed, while the provider answered.
+  switch (await store.useIdentity({ key, userId, providerId, email, now: clockCheck.now() })) {
+    case 'used':
+      return { kind: 'user', user }
+    case 'unknown':
+      return { kind: 'refused', reason: 'account-refused' }
+    case 'provider-off':
+      return { kind: 'refused', reason: 'provider-off' }
+  }
 }
 
 /** Whether accounts with the address sign in at another provider only. */

@@ -1,4 +1,5 @@
 import type { ProviderClaims } from '../protocol/provider-identity.ts'
+import type { EpochMs } from '../protocol/brand.ts'
 import type { ProviderRecord } from './records/provider.ts'
 
 /** What binds a sign-in at a provider to the browser that began it. All of it is derived from the state. */
@@ -10,6 +11,8 @@ export interface UpstreamBinding {
   /** OpenID Connect Core §3.1.2.1. */
   readonly nonce: string
   readonly redirectUri: string
+  /** The person must not have authenticated at the provider before this time. undefined: at any time. */
+  readonly signInAfter: EpochMs | undefined
 }
 
 export interface UpstreamRequest extends UpstreamBinding {

@@ -7,6 +7,7 @@ import type {
   UpstreamObserver,
   UpstreamRequest,
 } from '../ports/upstream.ts'
+import type { EpochMs } from '../protocol/brand.ts'
 import type { ProviderClaims } from '../protocol/provider-identity.ts'
 import { openAvailability } from './availability.ts'
 import { authorizationParameters } from './authorization-request.ts'
@@ -25,6 +26,9 @@ export interface UpstreamOptions extends Omit<Options, 'readSecret'> {
 
 /** Seconds of all requests of one step together. A single request has the limit of the outbound client. */
 const STEP_SECONDS = 10
+
+/** How far the clocks of the provider and of this server may differ. */
+const AUTH_TIME_TOLERANCE_MS = 60_000
 
 /** Names the secret of a provider in its encryption, so that it cannot be moved to another row. */
 function nameOf(id: string): string {
@@ -64,7 +68,7 @@ export function openUpstream({ encrypt, decrypt, observe, ...options }: Upstream
       if (!availability.mayTry(provider.id)) return failure('unreachable', 'The provider does not answer.')
       const begun = await step(provider, async (library, configuration) => ({
         kind: 'ready' as const,
-        location: await authorizationAddress(library, configuration, provider, request),
+        location: await authorizationAddress(library, configuration, provider, request, options.clock()),
       }))
       if (begun.kind === 'failed') observe(provider.id, begun.reason)
       return begun
@@ -102,12 +106,15 @@ async function authorizationAddress(
   configuration: Configuration,
   { settings }: ProviderRecord,
   request: UpstreamRequest,
+  now: EpochMs,
 ): Promise<string> {
   const { kind } = settings
-  const { mustSignIn, loginHint } = request
+  const { mustSignIn, loginHint, signInAfter } = request
+  const maxAge = mustSignIn || signInAfter === undefined ? undefined : Math.floor((now - signInAfter) / 1000)
   const address = library.buildAuthorizationUrl(configuration, {
     ...(await authorizationParameters(library, settings, request)),
     ...(mustSignIn && kind === 'oidc' ? { prompt: 'login' } : {}),
+    ...(maxAge !== undefined && kind === 'oidc' ? { max_age: String(maxAge) } : {}),
     ...(loginHint === undefined ? {} : { [kind === 'oidc' ? 'login_hint' : 'login']: loginHint }),
   })
   return address.href
@@ -123,7 +130,7 @@ async function redeem(
   { settings: { kind } }: ProviderRecord,
   { binding, query }: { readonly binding: UpstreamBinding; readonly query: URLSearchParams },
 ): Promise<ProviderClaims> {
-  const { state, codeVerifier, nonce, redirectUri } = binding
+  const { state, codeVerifier, nonce, redirectUri, signInAfter } = binding
   const answered = new URL(redirectUri)
   answered.search = query.toString()
   const tokens = await library.authorizationCodeGrant(configuration, answered, {
@@ -133,6 +140,7 @@ async function redeem(
   })
   if (kind === 'github') return readGithubClaims(library, configuration, tokens.access_token)
   const claims: ProviderClaims & { readonly sub?: string } = tokens.claims() ?? {}
+  checkAuthTime(claims, signInAfter)
   const { userinfo_endpoint: endpoint } = configuration.serverMetadata()
   const isComplete = claims['email'] !== undefined && claims['name'] !== undefined
   if (isComplete || endpoint === undefined || claims.sub === undefined) return claims
@@ -141,6 +149,16 @@ async function redeem(
   const { email, email_verified, ...others } =
     claims['email'] === undefined ? { ...claims, ...addressOf(more) } : claims
   return { ...more, ...others, email, email_verified }
+}
+
+/**
+ * Refuses an authentication that is older than it may be: the person can remove `prompt` and `max_age` from the address. Providers that
+ * send no `auth_time` cannot be checked. OpenID Connect Core §3.1.3.7, number 13.
+ */
+function checkAuthTime({ auth_time: authTime }: ProviderClaims, signInAfter: EpochMs | undefined): void {
+  if (signInAfter === undefined || typeof authTime !== 'number') return
+  if (authTime * 1000 + AUTH_TIME_TOLERANCE_MS >= signInAfter) return
+  throw new ProviderUnavailable({ kind: 'unacceptable', reason: 'malformed' }, 'The authentication is too old.')
 }
 
 function addressOf({ email, email_verified }: ProviderClaims): ProviderClaims {

@@ -1,11 +1,10 @@
 import type { Context } from '../../ports/context.ts'
 import type { Reply, Request } from '../../ports/message.ts'
-import type { InteractionRecord } from '../../ports/records/interaction.ts'
-import { after, type EpochMs } from '../../protocol/brand.ts'
+import { after } from '../../protocol/brand.ts'
 import { mintInteractionId } from '../../protocol/ids.ts'
 import { applicationAddress } from '../../protocol/interaction.ts'
 import { errorPage } from '../error-page.ts'
-import { findConfirming, findOpenTarget, keyIn, keyOf, type SignInTarget } from './target.ts'
+import { findConfirming, findOpenTarget, keyIn, keyOf, signInAfter } from './target.ts'
 
 /**
  * Redirects the browser to the application that signs users in. The address has a credential of this interaction alone, which is
@@ -28,25 +27,15 @@ export async function leaveForApplication(context: Context, request: Request): P
     target: keyOf(target),
     browserHash: target.browserHash,
     uiLocales: request.uiLocales,
-    ...timesOf(context, target, isConfirmation, now),
+    signInAfter: signInAfter(target, isConfirmation, now),
+    expiresAt:
+      target.purpose === 'authorization'
+        ? target.authorization.expiresAt
+        : after(now, context.settings.lifetimes.authorization * 1000),
     createdAt: now,
     answer: undefined,
     answeredAt: undefined,
     usedAt: undefined,
   })
   return { kind: 'redirect', location: applicationAddress(delegate.url, token) }
-}
-
-function timesOf(
-  { settings }: Pick<Context, 'settings'>,
-  target: SignInTarget,
-  isConfirmation: boolean,
-  now: EpochMs,
-): Pick<InteractionRecord, 'expiresAt' | 'signInAfter'> {
-  if (target.purpose === 'account') {
-    const expiresAt = after(now, settings.lifetimes.authorization * 1000)
-    return { expiresAt, signInAfter: isConfirmation ? now : undefined }
-  }
-  const { expiresAt, mustSignIn, authenticatedSince, createdAt } = target.authorization
-  return { expiresAt, signInAfter: mustSignIn ? createdAt : authenticatedSince }
 }

@@ -3,6 +3,7 @@ import type { Context } from '../../ports/context.ts'
 import type { CookieChanges, Reply, Request } from '../../ports/message.ts'
 import type { HiddenFields } from '../../ports/page-parts.ts'
 import type { ClientRecord } from '../../ports/records/client.ts'
+import type { EpochMs } from '../../protocol/brand.ts'
 import type { SecretHash } from '../../protocol/secrets.ts'
 import {
   authorizationIn,
@@ -91,6 +92,13 @@ export async function findConfirming(
   { purpose }: SignInTarget,
 ): Promise<SignedIn | undefined> {
   return purpose === 'account' ? findSignedIn(context, request.cookies) : undefined
+}
+
+/** The time since when the user must have authenticated, because the client or the account page asks for it. undefined: any time. */
+export function signInAfter(target: SignInTarget, isConfirmation: boolean, now: EpochMs): EpochMs | undefined {
+  if (target.purpose === 'account') return isConfirmation ? now : undefined
+  const { authenticatedSince, createdAt, mustSignIn } = target.authorization
+  return mustSignIn ? createdAt : authenticatedSince
 }
 
 function csrfParts(target: SignInTarget): readonly string[] {

@@ -2,7 +2,7 @@ import type { Context } from '../../../ports/context.ts'
 import type { CookieChanges, Reply } from '../../../ports/message.ts'
 import type { ProviderRecord } from '../../../ports/records/provider.ts'
 import type { SignedIn } from '../../authorization/session.ts'
-import { keyOf, type SignInTarget } from '../target.ts'
+import { keyOf, signInAfter, type SignInTarget } from '../target.ts'
 import { mintState, type ProviderPurpose } from './state.ts'
 
 /** A person who is about to go to a provider. */
@@ -38,7 +38,13 @@ export async function findAddress(
   { provider, target, purpose, email, signedIn }: Departure,
 ): Promise<string | undefined> {
   const { browserHash } = target
-  const binding = mintState(context, provider, { purpose, targetKey: keyOf(target), browserHash, signedIn })
+  const binding = mintState(context, provider, {
+    purpose,
+    targetKey: keyOf(target),
+    browserHash,
+    signedIn,
+    signInAfter: signInAfter(target, signedIn !== undefined, context.clockCheck.now()),
+  })
   const begun = await context.upstream.begin(provider, {
     ...binding,
     // The provider must not answer from its own session if the client asks for a new sign-in, or the user confirms the own identity.

@@ -47,8 +47,11 @@ type Needs = Pick<
   readonly store: Pick<Context['store'], 'consumeOnce' | 'findIdentityProof' | 'findLink' | 'findSession' | 'findUser'>
 }
 
-/** The members of a state, in order: time, purpose, user, target, browser, what the purpose depends on, random bits. */
-type Members = readonly [EpochMs, ProviderPurpose['kind'], string, TargetKey, string, string, string]
+/**
+ * The members of a state, in order: time, purpose, user, target, browser, what the purpose depends on, random bits, the time since when
+ * the person must have authenticated.
+ */
+type Members = readonly [EpochMs, ProviderPurpose['kind'], string, TargetKey, string, string, string, EpochMs | null]
 
 /**
  * Makes the state of a sign-in at a provider (RFC 6749 §10.12, RFC 9700 §4.7). It is not stored: the server authenticates it when it
@@ -63,9 +66,10 @@ export function mintState(
     readonly targetKey: TargetKey
     readonly browserHash: SecretHash
     readonly signedIn: SignedIn | undefined
+    readonly signInAfter: EpochMs | undefined
   },
 ): UpstreamBinding {
-  const { purpose, targetKey, browserHash, signedIn } = sought
+  const { purpose, targetKey, browserHash, signedIn, signInAfter } = sought
   const { random, secrets, clockCheck } = context
   const members: Members = [
     clockCheck.now(),
@@ -75,9 +79,10 @@ export function mintState(
     secrets.digest('upstream', ['browser', browserHash]),
     secrets.digest('upstream', ['basis', ...basisOf(purpose, signedIn)]),
     random(16).toString('base64url'),
+    signInAfter ?? null,
   ]
   const payload = Buffer.from(JSON.stringify(members)).toString('base64url')
-  return bindingOf(context, provider, `${payload}.${sealOf(context, provider, payload)}`)
+  return bindingOf(context, provider, `${payload}.${sealOf(context, provider, payload)}`, signInAfter)
 }
 
 /**
@@ -94,7 +99,7 @@ export async function openState(
   const [payload = '', seal = ''] = text.split('.', 2)
   if (!secrets.digestMatches('upstream', ['seal', provider.id, payload], seal)) return errorPage('forged')
   const members = parseJson(Buffer.from(payload, 'base64url').toString()) as Members
-  const [madeAt, kind, user, targetKey, browserDigest, basisDigest] = members
+  const [madeAt, kind, user, targetKey, browserDigest, basisDigest, , signInAfter] = members
   const browserHash = openBrowser(context, request)
   if (browserHash === undefined || !secrets.digestMatches('upstream', ['browser', browserHash], browserDigest)) {
     return errorPage('other-browser')
@@ -111,7 +116,7 @@ export async function openState(
   return {
     purpose,
     targetKey,
-    binding: bindingOf(context, provider, text),
+    binding: bindingOf(context, provider, text, signInAfter ?? undefined),
     use: async () => (await context.store.consumeOnce([{ digest, expiresAt }])) === 'fresh',
   }
 }
@@ -137,12 +142,18 @@ async function findPurpose(
 }
 
 /** The verifier and the nonce are derived, so nobody who sees the state knows them. */
-function bindingOf({ issuer, secrets }: Needs, { id }: ProviderRecord, state: string): UpstreamBinding {
+function bindingOf(
+  { issuer, secrets }: Needs,
+  { id }: ProviderRecord,
+  state: string,
+  signInAfter: EpochMs | undefined,
+): UpstreamBinding {
   return {
     state,
     codeVerifier: secrets.digest('upstream', ['verifier', state]),
     nonce: secrets.digest('upstream', ['nonce', state]),
     redirectUri: providerRedirectUri(issuer, id),
+    signInAfter,
   }
 }
 

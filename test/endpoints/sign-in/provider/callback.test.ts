@@ -51,6 +51,45 @@ test('prompt=login of the client is handed on to the provider', async (t) => {
   assert.equal(url.searchParams.get('prompt'), 'login')
 })
 
+test('OpenID Connect Core §3.1.2.1: max_age of the client is handed on to the provider', async (t) => {
+  const scene = await openScene(t)
+  const { browser, page } = await scene.arrive({ max_age: '300' })
+  scene.server.clock.advance(2000)
+  const { searchParams } = new URL(leadsTo(await pressProvider(browser, page)))
+  assert.deepEqual([searchParams.get('max_age'), searchParams.get('prompt')], ['302', null])
+})
+
+test('OpenID Connect Core §3.1.3.7: a provider whose auth_time is older than the client allows signs nobody in', async (t) => {
+  const scene = await openScene(t, ANYBODY)
+  const { host, server } = scene
+  const secondsAgo = (seconds: number) => Math.floor(server.clock.now() / 1000) - seconds
+  // The clock of the provider may be a minute behind.
+  for (const [parameters, age, isAccepted] of [
+    [{ prompt: 'login' }, 70, false],
+    [{ prompt: 'login' }, 30, true],
+    [{ max_age: '300' }, 370, false],
+    [{ max_age: '300' }, 290, true],
+    [{}, 100_000, true],
+  ] as const) {
+    const arrived = await scene.arrive(parameters)
+    const answer = await signInAt({ ...arrived, host }, { ...ADA_CLAIMS, auth_time: secondsAgo(age) })
+    assert.equal(isSignedIn(answer), isAccepted, JSON.stringify([parameters, age]))
+  }
+  assert.equal(isSignedIn(await signInAt({ ...(await scene.arrive({ prompt: 'login' })), host })), true)
+})
+
+test('an account page that asks the user to sign in again takes no earlier authentication of the provider', async (t) => {
+  const scene = await openScene(t)
+  const { host, server } = scene
+  await createAda(server)
+  const owner = openOwner(server)
+  const location = leadsTo(await owner.submit(await owner.open('/account/security'), 'provider'))
+  const yesterday = Math.floor(server.clock.now() / 1000) - 86_400
+  const answer = await owner.browser.get(host.approve(location, { ...ADA_CLAIMS, auth_time: yesterday }))
+  assert.equal(answer.statusCode, 403)
+  assert.deepEqual(scene.rows('identities'), [])
+})
+
 test('UP-04: a proof of one person and browser links no other person and no other browser', async (t) => {
   const scene = await openScene(t)
   const { server, host } = scene
@@ -175,6 +214,21 @@ test('UP-07: a provider that was disabled, deleted or changed meanwhile signs no
     const answer = await assertStoreUnchanged(scene.server, () => browser.get(callback))
     assert.equal(answer.statusCode, index === 1 ? 404 : 403)
     assert.deepEqual(scene.rows('sessions'), [])
+  }
+})
+
+test('UP-07: a provider that is disabled or deleted while it answers signs nobody in', async (t) => {
+  const changes: readonly ((server: TestServer) => Promise<unknown>)[] = [
+    ({ context }) => disableProvider(context, IDP),
+    ({ context, clock }) => context.store.deleteProvider({ id: IDP, now: clock.now() }),
+  ]
+  for (const change of changes) {
+    const scene = await openScene(t, ANYBODY)
+    const { server } = scene
+    assert.ok(isSignedIn(await scene.signIn()))
+    during(t, server, () => change(server))
+    assert.equal((await scene.signIn()).statusCode, 403)
+    assert.equal(scene.rows('sessions').length, 1)
   }
 })
 

@@ -62,11 +62,12 @@ async function create(context: Needs, profile: SubjectProfile): Promise<void> {
 /** Brings the account up to date with what the application says now. */
 async function renew({ store, clock }: Needs, user: UserRecord, profile: SubjectProfile): Promise<void> {
   const { name, isEmailVerified } = profile
-  if (name !== undefined && name !== user.name) await store.renameUser({ id: user.id, name, now: clock() })
+  const now = clock()
+  if (name !== undefined && name !== user.name) await store.renameUser({ id: user.id, name, now })
   const email = addressOf(profile)
   const isSame = email === user.email && isEmailVerified === (user.emailVerifiedAt !== undefined)
   if (email === undefined || isSame) return
-  await store.setEmail({ id: user.id, email, emailVerifiedAt: isEmailVerified ? clock() : undefined })
+  await store.setEmail({ id: user.id, email, emailVerifiedAt: isEmailVerified ? now : undefined, now })
 }
 
 function addressOf({ email }: SubjectProfile): string | undefined {

@@ -100,8 +100,9 @@ export async function setEmail(
 ): Promise<UserRecord> {
   const { id } = await requireUser(context, who)
   const email = requireEmail(text)
-  const emailVerifiedAt = isVerified ? context.clock() : undefined
-  if ((await context.store.setEmail({ id, email, emailVerifiedAt })) === 'email-taken') throw emailTaken(email)
+  const now = context.clock()
+  const change = { id, email, emailVerifiedAt: isVerified ? now : undefined, now }
+  if ((await context.store.setEmail(change)) === 'email-taken') throw emailTaken(email)
   return requireUser(context, id)
 }
 

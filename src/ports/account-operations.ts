@@ -43,11 +43,16 @@ export interface AccountOperations {
   /** Revokes the user's sessions and grants from before now. */
   revokeUserTokens: [change: { readonly id: UserId; readonly now: EpochMs }, outcome: 'changed' | 'unknown']
   /**
-   * Replaces the e-mail address, and when it was verified. Ends the link that an operator handed over: it may have been sent to the
-   * previous address. `email-taken`: another user has it.
+   * Replaces the e-mail address, and when it was verified; `updatedAt` becomes now. Ends the link that an operator handed over: it may
+   * have been sent to the previous address. `email-taken`: another user has it.
    */
   setEmail: [
-    change: { readonly id: UserId; readonly email: string; readonly emailVerifiedAt: EpochMs | undefined },
+    change: {
+      readonly id: UserId
+      readonly email: string
+      readonly emailVerifiedAt: EpochMs | undefined
+      readonly now: EpochMs
+    },
     outcome: 'changed' | 'email-taken' | 'unknown',
   ]
   renameUser: [

@@ -15,7 +15,7 @@ export interface UserRecord {
   readonly name: string | undefined
   /** What clients with the scopes `profile`, `phone` and `address` see of the user. */
   readonly profile: UserProfile
-  /** When the name or the profile last changed. */
+  /** When the name, the profile or the e-mail address last changed, or the address was verified. */
   readonly updatedAt: EpochMs
   /** A PHC string. undefined: the user has no password. */
   readonly passwordHash: string | undefined

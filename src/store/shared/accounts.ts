@@ -29,7 +29,8 @@ const DELETE_OWN = [
 ]
 const FIND_OTHER_OWNER = shared('select user_id from users where email = :email and user_id <> :id')
 const SET_EMAIL = shared(
-  'update users set email = :email, email_verified_at = :emailVerifiedAt where user_id = :id returning user_id',
+  `update users set email = :email, email_verified_at = :emailVerifiedAt, updated_at = :now
+   where user_id = :id returning user_id`,
 )
 /** Changes nothing if the user's sessions were revoked since this one started, or the password was changed since the check. */
 const SET_OWN_PASSWORD = shared(

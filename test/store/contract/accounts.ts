@@ -72,17 +72,18 @@ export const accountCases: Suite = (check) => {
   })
 
   check(
-    'ACC-10: setEmail replaces the address and when it was verified, for sign-ins too',
+    'ACC-10: setEmail replaces the address, when it was verified and when the claims changed, for sign-ins too',
     async ({ first, second }) => {
       const user = aUser()
       await perform(first, 'createUser', user)
       const email = `new.${user.email}`
-      assert.equal(await perform(first, 'setEmail', { id: user.id, email, emailVerifiedAt: undefined }), 'changed')
-      const changed = { ...user, email, emailVerifiedAt: undefined }
+      const change = { id: user.id, email, emailVerifiedAt: undefined, now: at(2) }
+      assert.equal(await perform(first, 'setEmail', change), 'changed')
+      const changed = { ...user, email, emailVerifiedAt: undefined, updatedAt: at(2) }
       assert.deepEqual(await second.findUserByEmail(email), changed)
       assert.equal(await second.findUserByEmail(user.email), undefined)
-      assert.equal(await perform(first, 'setEmail', { id: user.id, email, emailVerifiedAt: at(3) }), 'changed')
-      assert.deepEqual(await second.findUserByEmail(email), { ...changed, emailVerifiedAt: at(3) })
+      assert.equal(await perform(first, 'setEmail', { ...change, emailVerifiedAt: at(3), now: at(3) }), 'changed')
+      assert.deepEqual(await second.findUserByEmail(email), { ...changed, emailVerifiedAt: at(3), updatedAt: at(3) })
       assert.equal(await perform(first, 'createUser', aUser({ email: user.email })), 'created')
     },
   )
@@ -90,7 +91,8 @@ export const accountCases: Suite = (check) => {
   check('ACC-10: a user without an address can get one', async ({ first }) => {
     const [user, { email }] = [aUserOfProvider(), aUser()]
     await perform(first, 'createUser', user)
-    assert.equal(await perform(first, 'setEmail', { id: user.id, email, emailVerifiedAt: undefined }), 'changed')
+    const change = { id: user.id, email, emailVerifiedAt: undefined, now: NOW }
+    assert.equal(await perform(first, 'setEmail', change), 'changed')
     assert.equal((await first.findUserByEmail(email))?.id, user.id)
   })
 
@@ -102,7 +104,7 @@ export const accountCases: Suite = (check) => {
       race(
         stores,
         'setEmail',
-        users.map(({ id }) => ({ id, email, emailVerifiedAt: undefined })),
+        users.map(({ id }) => ({ id, email, emailVerifiedAt: undefined, now: NOW })),
       ),
       race(
         stores,
@@ -220,7 +222,7 @@ export const accountCases: Suite = (check) => {
     const [user, other] = [aUser(), aUser()]
     await performAll(first, 'createUser', [user, other])
     await perform(first, 'createLink', aLink({ userId: user.id }))
-    const change = { id: user.id, emailVerifiedAt: undefined }
+    const change = { id: user.id, emailVerifiedAt: undefined, now: NOW }
     assert.equal(await perform(first, 'setEmail', { ...change, email: other.email }), 'email-taken')
     assert.notEqual(await first.findLink(user.id), undefined)
     assert.equal(await perform(first, 'setEmail', { ...change, email: `new.${user.email}` }), 'changed')
@@ -292,7 +294,7 @@ export const accountCases: Suite = (check) => {
     assert.equal(await perform(first, 'deleteUser', id), 'unknown')
     assert.equal(await perform(first, 'renameUser', { id, name: 'x', now: NOW }), 'unknown')
     const { email } = aUser()
-    assert.equal(await perform(first, 'setEmail', { id, email, emailVerifiedAt: NOW }), 'unknown')
+    assert.equal(await perform(first, 'setEmail', { id, email, emailVerifiedAt: NOW, now: NOW }), 'unknown')
     assert.equal(await perform(first, 'createUser', aUser({ email })), 'created')
     assert.equal(await first.findUser(id), undefined)
   })

@@ -178,6 +178,7 @@ export const identityCases: Suite = (check) => {
         ...user,
         passwordHash: undefined,
         emailVerifiedAt: at(HOUR),
+        updatedAt: at(HOUR),
         notBefore: at(HOUR),
       })
       assert.deepEqual(await first.listMemberships(user.id), [])

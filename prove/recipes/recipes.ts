@@ -98,6 +98,15 @@ export const RECIPES: readonly Recipe[] = [
   },
   {
     ...usual,
+    name: 'PyJWT',
+    folder: 'pyjwt',
+    way: 'jwt',
+    prepare: preparePython,
+    start: (folder) => [pythonOf(folder), join(folder, 'server.py')],
+    version: (folder) => pythonVersion(folder, 'PyJWT'),
+  },
+  {
+    ...usual,
     name: 'go-oidc',
     folder: 'go-oidc',
     way: 'jwt',

@@ -20,6 +20,7 @@ const SCAFFOLD: ReadonlySet<string> = new Set([
   'mcp-python/person.py',
   'mcp-python/requirements.txt',
   'mcp-python/storage.py',
+  'pyjwt/requirements.txt',
   'spring/src/main/java/notes/Application.java',
   'spring/src/main/resources/application.yaml',
 ])
@@ -42,6 +43,7 @@ test('docs/resource-servers.md names the versions that the proof installs', () =
   const pinned: readonly (readonly [row: string, file: string, version: RegExp])[] = [
     ['FastMCP', `${RECIPES}/fastmcp/requirements.txt`, /==(\S+)/],
     ['MCP Python SDK', `${RECIPES}/mcp-python/requirements.txt`, /==(\S+)/],
+    ['PyJWT', `${RECIPES}/pyjwt/requirements.txt`, /==(\S+)/],
     ['go-oidc', `${RECIPES}/go-oidc/go.mod`, /go-oidc\/v3 v(\S+)/],
     ['Spring Security', `${RECIPES}/spring/pom.xml`, /<version>(.+)<\/version>\s*<relativePath/],
     ['jose', 'package.json', /"jose": "(.+)"/],

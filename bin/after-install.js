@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, symlinkSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { findBundledNode } from './other-node.js'
-import { isInstalled, isNewEnough } from './this-node.js'
+import { isNewEnough } from './this-node.js'
 
 /** Everything that a server may load is compiled and kept, so that the first start is as fast as the later ones. */
 const LOADED = [
@@ -17,10 +17,8 @@ const LOADED = [
 ]
 
 try {
-  if (!isInstalled) {
-    linkNode()
-    await fillCache()
-  }
+  linkNode()
+  await fillCache()
 } catch {
   // Whoever starts the server is told what is wrong.
 }

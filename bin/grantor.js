@@ -1,30 +1,29 @@
 #!/usr/bin/env node
 // Plain old syntax on purpose: this file must run on any Node, to say which one is needed or to start it.
 'use strict'
+import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { isInstalled, isNewEnough, NEEDED_MAJOR } from './this-node.js'
+import { isNewEnough, NEEDED_NODE } from './this-node.js'
 
-const main = fileURLToPath(new URL('../src/cli/main.ts', import.meta.url))
+/** A checkout runs its sources; the published package has none, and runs what was compiled from them. */
+const sources = new URL('../src/cli/main.ts', import.meta.url)
+const isCheckout = existsSync(sources)
 
-if (isNewEnough && !isInstalled) {
+if (isNewEnough) {
   const { keepCompiled } = await import('./compile-cache.js')
   keepCompiled()
-  const { runMain } = await import(main)
+  const { runMain } = await import(isCheckout ? sources : new URL('../lib/cli/main.js', import.meta.url))
   await runMain()
-} else {
+} else if (isCheckout) {
   const { findBundledNode, runOn } = await import('./other-node.js')
-  const node = isNewEnough ? process.execPath : findBundledNode()
-  if (node === undefined) {
-    console.error(
-      'Grantor needs Node.js ' +
-        NEEDED_MAJOR +
-        ' or newer; this is ' +
-        process.version +
-        '. Run "npm install" in its folder: that brings one.',
-    )
-    process.exit(1)
-  }
-  const hook = new URL('./read-typescript.js', import.meta.url).href
-  const flags = isInstalled ? ['--disable-warning=ExperimentalWarning', '--import', hook] : []
-  runOn(node, flags.concat(isInstalled ? main : fileURLToPath(import.meta.url), process.argv.slice(2)))
+  const node = findBundledNode()
+  if (node === undefined) refuse('Run "npm install" in its folder: that brings one.')
+  runOn(node, [fileURLToPath(import.meta.url)].concat(process.argv.slice(2)))
+} else {
+  refuse('Install the current LTS release of Node.js, or try: npx -p node@26 -p grantor grantor serve')
+}
+
+function refuse(advice) {
+  console.error('Grantor needs Node.js ' + NEEDED_NODE + ', and this is ' + process.version + '. ' + advice)
+  process.exit(1)
 }

@@ -1,9 +1,7 @@
 // Plain old syntax on purpose: this file must run on any Node.
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { constants } from 'node:os'
-import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 /**
@@ -16,20 +14,11 @@ function packageName() {
   return [prefix, platform, process.arch].join('-')
 }
 
-/** In the package's own folder, or hoisted to where the packages of its user are. */
+/** The program of that package; undefined if it is not installed. */
 export function findBundledNode() {
   const program = process.platform === 'win32' ? 'node.exe' : 'node'
-  const folders = [fileURLToPath(new URL('../node_modules/' + packageName(), import.meta.url))]
-  try {
-    folders.push(dirname(createRequire(import.meta.url).resolve(packageName() + '/package.json')))
-  } catch (cause) {
-    if (cause.code !== 'MODULE_NOT_FOUND') throw cause
-  }
-  return folders
-    .map(function (folder) {
-      return join(folder, 'bin', program)
-    })
-    .find(existsSync)
+  const path = fileURLToPath(new URL('../node_modules/' + packageName() + '/bin/' + program, import.meta.url))
+  return existsSync(path) ? path : undefined
 }
 
 /** Hands every signal on, and ends as the child does. */

@@ -1,8 +1,18 @@
 // Plain old syntax on purpose: this file must run on any Node.
-import { fileURLToPath } from 'node:url'
+import { readFileSync } from 'node:fs'
 
-export const NEEDED_MAJOR = 26
-export const isNewEnough = Number(process.versions.node.split('.')[0]) >= NEEDED_MAJOR
+/** The versions of Node that this checkout or package needs, as package.json has them: `^24.15.0 || >=26`. */
+export const NEEDED_NODE = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')).engines.node
 
-/** Node does not read TypeScript below node_modules, where a package manager puts this package. */
-export const isInstalled = /[\\/]node_modules[\\/]/.test(fileURLToPath(import.meta.url))
+export const isNewEnough = NEEDED_NODE.split(' || ').some(isWithin)
+
+/**
+ * `>=26`, or `^24.15.0`: this release line of Node, from this version on.
+ * @param {string} range
+ */
+function isWithin(range) {
+  const [major = 0, minor = 0] = range.replace(/^\D+/, '').split('.').map(Number)
+  const [ownMajor = 0, ownMinor = 0] = process.versions.node.split('.').map(Number)
+  if (ownMajor !== major) return ownMajor > major && range.startsWith('>=')
+  return ownMinor >= minor
+}

@@ -1,10 +1,11 @@
 import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
+import { packPackage } from './build.ts'
 import { checkVersion, releaseChangelog } from './changelog.ts'
 
 /**
  * Makes a release (CONTRIBUTING.md): `npm run release -- <version>`. Checks the checkout, runs the tests, writes the version and
- * the changelog, commits and tags `v<version>`. Publishes nothing.
+ * the changelog, commits, tags `v<version>`, and packs the package with its software bill of materials. Publishes nothing.
  */
 
 const MIGRATIONS = 'src/store/migrations'
@@ -48,7 +49,7 @@ function release(version: string): void {
   npm('version', '--no-git-tag-version', version)
   git('commit', '--all', '--message', `chore(release): ${version}`)
   git('tag', '--annotate', `v${version}`, '--message', `${version}\n\n${notes}`, '--cleanup=verbatim')
-  console.log(`Released v${version}. Publish it with: git push --follow-tags`)
+  console.log(`Released v${version}. Publish it with: git push --follow-tags && npm publish ${packPackage()}`)
 }
 
 try {

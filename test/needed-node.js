@@ -1,14 +1,14 @@
 // Plain old syntax on purpose: this file must run on any Node.
 import { existsSync } from 'node:fs'
-import { isNewEnough, NEEDED_MAJOR } from '../bin/this-node.js'
+import { isNewEnough, NEEDED_NODE } from '../bin/this-node.js'
 
 /** Ends the process with a message, before an older Node fails on the first TypeScript file. */
 if (!isNewEnough) {
   const installed = existsSync(new URL('../node_modules/.bin/node', import.meta.url))
   console.error(
     'The tests need Node.js ' +
-      NEEDED_MAJOR +
-      ' or newer; this is ' +
+      NEEDED_NODE +
+      ', and this is ' +
       process.version +
       '. ' +
       (installed

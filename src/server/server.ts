@@ -89,9 +89,12 @@ export async function openServer(
 ): Promise<Server> {
   const { logger } = world
   for (const warning of config.warnings) logger.warn({ event: 'configuration.warning', warning })
-  const opened = await openStore(config, world, 'server')
   let isStopping = false
   const telemetry = await openTelemetry(config, VERSION, logger)
+  const opened = await openStore(config, world, 'server').catch(async (cause: unknown) => {
+    await telemetry.close()
+    throw cause
+  })
   const context = await openContext(config, world, opened, () => isStopping, telemetry)
   const rowCounts = openRowCounts(context)
   const sample: Server['sample'] = async (withRowCounts) => [

@@ -7,6 +7,7 @@ import { EXPOSITION_TYPE } from '../metrics/exposition.ts'
 import { openMetrics, type Metrics } from '../metrics/metrics.ts'
 import type { Traces } from '../metrics/traces.ts'
 import type { RequestObserver, StoreObserver } from '../ports/observers.ts'
+import { optionalPackages } from './version.ts'
 
 /** The metrics of one server, its traces if they are configured, and its log of administrative changes. */
 export interface Telemetry {
@@ -53,7 +54,7 @@ async function startTracing(
   options: NonNullable<Config['traces']> & { readonly version: string },
   logger: Log,
 ): Promise<Traces> {
-  const { openTraces } = await import('../metrics/traces.ts')
+  const { openTraces } = await import('../metrics/traces.ts').catch(explainMissing)
   return openTraces({
     ...options,
     onChange(state, cause) {
@@ -61,6 +62,15 @@ async function startTracing(
       else logger.warn({ event: 'traces.export-failed', err: cause })
     },
   })
+}
+
+/** @throws Error that says what to install, if the packages of OpenTelemetry, optional peer dependencies, are missing */
+function explainMissing(cause: NodeJS.ErrnoException): never {
+  if (cause.code !== 'ERR_MODULE_NOT_FOUND') throw cause
+  throw new Error(
+    `A collector of traces is configured, and the packages of OpenTelemetry are not installed. Install them, or unset OTEL_EXPORTER_OTLP_ENDPOINT: npm install ${optionalPackages().join(' ')}`,
+    { cause },
+  )
 }
 
 /** The route that Prometheus scrapes, on the listener of the administration only (threats.md ADM-10). */

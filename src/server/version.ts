@@ -10,10 +10,22 @@ const COMMIT_DIGITS = 12
  * The version of the package, and the commit in a checkout: `0.1.0+3734b4c0a1b2` (build metadata of SemVer 2.0.0 §10). It is in
  * `/version`, the logs, the metrics and `--version`, so that an operator knows which code a node runs.
  */
-export const VERSION = withCommit(
-  (JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string }).version,
-  findCommit(join(ROOT, '.git')),
-)
+export const VERSION = withCommit(readManifest().version, findCommit(join(ROOT, '.git')))
+
+/** package.json of the checkout, or of the published package. */
+interface Manifest {
+  readonly version: string
+  readonly peerDependencies: Readonly<Record<string, string>>
+}
+
+/** The optional packages, each with the oldest version that fits: `@opentelemetry/api@1.10.0`. */
+export function optionalPackages(): readonly string[] {
+  return Object.entries(readManifest().peerDependencies).map(([name, range]) => `${name}@${range.replace('^', '')}`)
+}
+
+function readManifest(): Manifest {
+  return JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as Manifest
+}
 
 function withCommit(version: string, commit: string | undefined): string {
   return commit === undefined ? version : `${version}+${commit.slice(0, COMMIT_DIGITS)}`

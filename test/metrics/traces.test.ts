@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { readConfig } from '../../src/config/config.ts'
@@ -246,4 +246,30 @@ test('OpenTelemetry is loaded only for a collector', async (t) => {
   }
   assert.equal(loaded({}), 0)
   assert.ok(loaded({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9' }) > 0)
+})
+
+test('a collector without the packages of OpenTelemetry stops the start, and the message says what to install', (t) => {
+  const program = `
+    import { registerHooks } from 'node:module'
+    registerHooks({
+      resolve(specifier, context, next) {
+        return next(specifier.startsWith('@opentelemetry/') ? '@opentelemetry/absent' : specifier, context)
+      },
+    })
+    const { runCommandLine } = await import('./src/cli/program.ts')
+    process.exit(await runCommandLine(['serve'], process))`
+  const { PATH = '' } = process.env
+  const DATABASE_URL = `sqlite:${join(temporaryFolder(t), 'grantor.db')}`
+  const start = (more: Readonly<Record<string, string>>) =>
+    spawnSync(process.execPath, ['--input-type=module', '-e', program], {
+      env: { PATH, DATABASE_URL, ...more },
+      encoding: 'utf8',
+    })
+  const { status, stderr } = start({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9' })
+  assert.equal(status, 1)
+  assert.match(
+    stderr,
+    /^grantor: A collector of traces is configured, .* npm install @opentelemetry\/api@\d+\.\d+\.\d+ /,
+  )
+  assert.match(stderr, / @opentelemetry\/sdk-trace@\d/)
 })

@@ -20,10 +20,10 @@ test('the house is tidy', () => {
 })
 
 test('a layer may import only packages that are dependencies', () => {
-  const { dependencies = {}, optionalDependencies = {} } = JSON.parse(readFileSync('package.json', 'utf8')) as Readonly<
+  const { dependencies = {}, peerDependencies = {} } = JSON.parse(readFileSync('package.json', 'utf8')) as Readonly<
     Record<string, Readonly<Record<string, string>> | undefined>
   >
-  const known = Object.keys({ ...dependencies, ...optionalDependencies })
+  const known = Object.keys({ ...dependencies, ...peerDependencies })
   assert.deepEqual(
     packagesOfLayers().filter((name) => !known.includes(name)),
     [],

@@ -19,6 +19,6 @@ test('the tests say which Node.js they need, before an older one fails on TypeSc
   const check = ['--import', './test/needed-node.js', '--eval', 'console.log("started")']
   const older = spawnSync(process.execPath, ['--import', OLDER, ...check], { encoding: 'utf8' })
   assert.deepEqual([older.status, older.stdout], [1, ''])
-  assert.match(older.stderr, new RegExp(`need Node\\.js ${MAJOR} or newer.*npx node --test <file>`))
+  assert.match(older.stderr, new RegExp(`need Node\\.js >=${MAJOR}, .*npx node --test <file>`))
   assert.equal(spawnSync(process.execPath, check, { encoding: 'utf8' }).stdout, 'started\n')
 })

@@ -1,0 +1,46 @@
+import { execFileSync } from 'node:child_process'
+import { cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { publishedManifest, type Manifest } from './manifest.ts'
+
+const OUTPUT = 'dist'
+const PACKAGE = join(OUTPUT, 'package')
+const MIGRATIONS = 'store/migrations'
+/** The programs of a checkout that find and link its own Node.js are not published. */
+const PROGRAMS = ['bin/grantor.js', 'bin/this-node.js', 'bin/compile-cache.js']
+const PAGES = ['README.md', 'CHANGELOG.md', 'LICENSE']
+
+/**
+ * `npm run build`: makes the folder of the published package, `dist/package/`. The sources are compiled to JavaScript with types,
+ * because Node.js reads no TypeScript below node_modules. A checkout runs without it.
+ */
+export function buildPackage(): void {
+  rmSync(OUTPUT, { recursive: true, force: true })
+  mkdirSync(join(PACKAGE, 'lib', MIGRATIONS), { recursive: true })
+  execFileSync('node_modules/.bin/tsc', ['--project', 'tsconfig.build.json'], { stdio: 'inherit' })
+  for (const file of globSync(`src/${MIGRATIONS}/*.sql`)) cpSync(file, join(PACKAGE, file.replace('src/', 'lib/')))
+  for (const file of [...PROGRAMS, ...PAGES]) cpSync(file, join(PACKAGE, file))
+  const manifest = publishedManifest(JSON.parse(readFileSync('package.json', 'utf8')) as Manifest)
+  writeFileSync(join(PACKAGE, 'package.json'), `${JSON.stringify(manifest, undefined, 2)}\n`)
+}
+
+/**
+ * `npm run pack`: builds the package, packs it, and writes its software bill of materials (CycloneDX), with the versions of the
+ * lockfile. Returns the path of the packed file.
+ */
+export function packPackage(): string {
+  buildPackage()
+  const npm = (...words: readonly string[]): string =>
+    execFileSync('npm', words, { cwd: PACKAGE, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] }).trim()
+  const packed = join(OUTPUT, npm('pack', '--silent', '--pack-destination', '..'))
+  cpSync('package-lock.json', join(PACKAGE, 'package-lock.json'))
+  npm('install', '--package-lock-only', '--ignore-scripts', '--silent')
+  writeFileSync(packed.replace(/\.tgz$/, '.cdx.json'), npm('sbom', '--package-lock-only', '--sbom-format=cyclonedx'))
+  rmSync(join(PACKAGE, 'package-lock.json'))
+  return packed
+}
+
+if (import.meta.main) {
+  if (process.argv[2] === 'pack') console.log(packPackage())
+  else buildPackage()
+}

@@ -1,0 +1,30 @@
+/** What the release reads of package.json. */
+export interface Manifest extends Readonly<Record<string, unknown>> {
+  readonly version: string
+}
+
+/**
+ * The versions of Node.js that the published package runs on. The server refuses SQLite before 3.51.3 (src/store/sqlite/database.ts).
+ * Node.js 24.14.1 and 25 contain 3.51.2 or older ones; 24.15.0 and 26.0.0 contain 3.51.3: node -p process.versions.sqlite.
+ */
+const NODE_RANGE = '^24.15.0 || >=26'
+
+/** The members of package.json that the published package has, too. */
+const KEPT = ['name', 'version', 'description', 'license', 'type', 'bin', 'dependencies'] as const
+const PEERS = ['peerDependencies', 'peerDependenciesMeta'] as const
+
+/**
+ * Returns package.json of the published package. It has no script, so that installing it runs nothing, and no Node.js, because its
+ * user has one.
+ */
+export function publishedManifest(checkout: Manifest): Manifest {
+  const pick = (names: readonly string[]) => Object.fromEntries(names.map((name) => [name, checkout[name]]))
+  return {
+    version: checkout.version,
+    ...pick(KEPT),
+    ...pick(PEERS),
+    engines: { node: NODE_RANGE },
+    files: ['bin', 'lib', 'CHANGELOG.md'],
+    exports: { './package.json': './package.json' },
+  }
+}

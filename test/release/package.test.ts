@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test, type TestContext } from 'node:test'
+import { publishedManifest, type Manifest } from '../../release/manifest.ts'
+import { temporaryFolder } from '../support/server.ts'
+
+const checkout = JSON.parse(readFileSync('package.json', 'utf8')) as Manifest
+const published = publishedManifest(checkout)
+const names = (group: unknown): readonly string[] => Object.keys(group as object)
+
+test('the published package runs no script, brings no Node.js, and needs no package that the sources do not import', () => {
+  assert.equal(published['scripts'], undefined)
+  assert.equal(published['private'], undefined)
+  assert.equal(published['optionalDependencies'], undefined)
+  assert.equal(published['version'], checkout.version)
+  assert.deepEqual(published['dependencies'], checkout['dependencies'])
+  assert.ok(names(published['dependencies']).every((name) => !name.startsWith('@opentelemetry/')))
+  assert.deepEqual(names(published['peerDependencies']), names(published['peerDependenciesMeta']))
+})
+
+/** The programs of the published package, without its library, on a Node.js that reports another version. */
+function runProgram(t: TestContext, node: string): { readonly status: number | null; readonly stderr: string } {
+  const folder = join(temporaryFolder(t), 'package')
+  mkdirSync(folder)
+  writeFileSync(join(folder, 'package.json'), JSON.stringify(published))
+  cpSync('bin', join(folder, 'bin'), { recursive: true })
+  const reported = `Object.defineProperty(process, 'versions', { value: { node: '${node}' } })`
+  const older = ['--import', `data:text/javascript,${encodeURIComponent(reported)}`]
+  return spawnSync(process.execPath, [...older, join(folder, 'bin', 'grantor.js')], { encoding: 'utf8' })
+}
+
+test('the published command needs a Node.js with a safe SQLite, and says on another one in one line what to do', (t) => {
+  for (const node of ['18.20.8', '22.23.3', '24.14.1', '25.9.0']) {
+    const { status, stderr } = runProgram(t, node)
+    assert.equal(status, 1, node)
+    assert.match(stderr, /^Grantor needs Node\.js \^24\.15\.0 \|\| >=26, and this is .* npx -p node@26 .*\n$/, node)
+  }
+  for (const node of ['24.15.0', '24.21.0', '26.0.0', '28.1.0']) {
+    // It got as far as its library, which is not there.
+    assert.match(runProgram(t, node).stderr, /ERR_MODULE_NOT_FOUND.*/, node)
+  }
+})

@@ -1,6 +1,6 @@
 import { createUser } from '../src/admin/users.ts'
 import { readConfig } from '../src/config/config.ts'
-import { openRuntime, type Runtime } from '../src/server/server.ts'
+import { openRuntime, type Runtime } from '../src/server/context.ts'
 import { EMAIL, PASSWORD } from './flow.ts'
 
 /** Opens the store of a server with the server's settings, as a command does. Opening an empty database creates its tables. */

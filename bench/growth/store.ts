@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { readConfig } from '../../src/config/config.ts'
-import { openRuntime, type Runtime } from '../../src/server/server.ts'
+import { openRuntime, type Runtime } from '../../src/server/context.ts'
 import { openReader, type DatabaseReader } from '../../tools/database-reader.ts'
 import type { BenchDatabase } from '../../tools/database.ts'
 import { newSecret } from '../../tools/server-process.ts'

@@ -44,7 +44,7 @@ export async function openStore(
 /** Flushes the audit recorder at intervals. Returns the function that stops this. */
 export function startAuditRecorder({ flush }: AuditRecorder): () => void {
   void flush()
-  const timer = setInterval(() => void flush(), FLUSH_INTERVAL_MS)
+  const timer = setInterval(() => void flush(), FLUSH_INTERVAL_MS).unref()
   return () => clearInterval(timer)
 }
 

@@ -83,6 +83,6 @@ export function startKeepingKeys(context: Context, logger: Log): () => void {
       },
       (cause: unknown) => logger.error({ event: 'key.rotation-failed', err: cause }),
     )
-  }, ROTATION_INTERVAL_MS)
+  }, ROTATION_INTERVAL_MS).unref()
   return () => clearInterval(timer)
 }

@@ -163,7 +163,7 @@ export function openLogoutNotifier(context: Needs, logger: Pick<Log, 'error' | '
 /** Sends notices at intervals. Returns the function that stops this. */
 export function startNotifying(context: Needs, logger: Pick<Log, 'error' | 'warn'>): () => Promise<void> {
   const notifier = openLogoutNotifier(context, logger)
-  const timer = setInterval(() => void notifier.round(), POLL_MS)
+  const timer = setInterval(() => void notifier.round(), POLL_MS).unref()
   return () => {
     clearInterval(timer)
     return notifier.close()

@@ -184,7 +184,7 @@ export async function openNodeClock(dependencies: NodeClockDependencies): Promis
     start() {
       const run = (): void => void check().then(undefined, logFailure)
       run()
-      const timer = setInterval(run, CHECK_INTERVAL_MS)
+      const timer = setInterval(run, CHECK_INTERVAL_MS).unref()
       return async () => {
         clearInterval(timer)
         await note().then(undefined, logFailure)

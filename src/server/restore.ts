@@ -13,7 +13,7 @@ import { openBackup, type CheckedBackup } from '../store/backup/read.ts'
 import { endEverything, keepEverything, STORED_TABLES, type Slice } from '../store/backup/tables.ts'
 import { listMigrations } from '../store/migrations.ts'
 import { listBackups, SECRET_SUFFIX } from './backup.ts'
-import { openRuntime } from './server.ts'
+import { openRuntime } from './context.ts'
 import { openWorld, type World } from './world.ts'
 import { readRootSecrets } from './store.ts'
 

@@ -41,7 +41,7 @@ export function openSeenSessions({ store, logger }: Dependencies): SeenSessions 
 
 /** Writes at intervals. Returns the function that stops this, after the last write. */
 export function startNotingSessions({ flush }: SeenSessions): () => Promise<void> {
-  const timer = setInterval(() => void flush(), FLUSH_INTERVAL_MS)
+  const timer = setInterval(() => void flush(), FLUSH_INTERVAL_MS).unref()
   return () => {
     clearInterval(timer)
     return flush()

@@ -105,32 +105,32 @@ async function unlockStore(
   return (await store.insertSettingOnce({ name: MASTER_KEY_CHECK, value: check })) === check ? unlocked : undefined
 }
 
+/** Why nothing may be served from a store any more. */
+export type StoreEnd = 'closed' | 'secret-replaced'
+
 /**
- * Ends the process when the store has another master key, which is so only after the root secret leaked: every credential that
- * this process would accept or issue is invalid. It ends at once, without serving the requests that are in flight. A process
- * whose store was closed ends as after SIGTERM. Returns the function that stops this.
+ * Calls `onEnd` once, when the store was closed, or has another master key, which is so only after the root secret leaked: every
+ * credential that this process would accept or issue is invalid. Returns the function that stops this.
  */
 export function startWatchingServerEnd(
   { store, secrets }: Pick<Context, 'store' | 'secrets'>,
   logger: Log,
+  onEnd: (end: StoreEnd) => void,
 ): () => void {
   const own = masterKeyCheck(secrets)
   const timer = setInterval(() => {
     store.findServerEnd().then(
       ({ masterKeyCheck: check, closedAt }) => {
-        if (closedAt !== undefined) {
-          clearInterval(timer)
-          logger.error({ event: 'store.closed', closed_at: closedAt })
-          process.kill(process.pid, 'SIGTERM')
-        } else if (check !== own) {
-          logger.error({ event: 'secret.replaced' })
-          void logger.flush().finally(() => process.exit(1))
-        }
+        if (closedAt === undefined && check === own) return
+        clearInterval(timer)
+        if (closedAt === undefined) logger.error({ event: 'secret.replaced' })
+        else logger.error({ event: 'store.closed', closed_at: closedAt })
+        onEnd(closedAt === undefined ? 'secret-replaced' : 'closed')
       },
       // While the store is unavailable, hardly anything can be issued. The next check follows in a second.
       () => undefined,
     )
-  }, WATCH_INTERVAL_MS)
+  }, WATCH_INTERVAL_MS).unref()
   return () => clearInterval(timer)
 }
 

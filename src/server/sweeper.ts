@@ -31,7 +31,7 @@ export function startSweeping(context: Context, logger: Log): () => void {
     sweepThrough()
       .then(undefined, (cause: unknown) => logger.error({ event: 'store.sweep-failed', err: cause }))
       .finally(() => (isSweeping = false))
-  }, SWEEP_INTERVAL_MS)
+  }, SWEEP_INTERVAL_MS).unref()
   return () => {
     end.abort()
     clearInterval(timer)

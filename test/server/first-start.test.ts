@@ -12,7 +12,7 @@ const SOURCE = new URL('../../src/', import.meta.url).href
 
 /** Opens everything that a server needs, on a signal, and returns the key that it got. */
 const PROGRAM = `
-  const { openRuntime } = await import('${SOURCE}server/server.ts')
+  const { openRuntime } = await import('${SOURCE}server/context.ts')
   const { readConfig } = await import('${SOURCE}config/config.ts')
   process.stdout.write('ready')
   await new Promise((resolve) => process.stdin.once('data', resolve))

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { AdminError } from '../../admin/admin-error.ts'
-import { openRuntime } from '../../server/server.ts'
+import { openRuntime } from '../../server/context.ts'
 import { openWorld } from '../../server/world.ts'
 import { readConfig, type Config } from '../../config/config.ts'
 import { locationOf } from '../../config/database-url.ts'

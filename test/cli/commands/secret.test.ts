@@ -9,7 +9,7 @@ import { previousSecretPath, renewRootSecret } from '../../../src/keys/root-secr
 import { openSecrets } from '../../../src/protocol/secrets.ts'
 import { backUp } from '../../../src/server/backup.ts'
 import { replaceLeakedSecret, rotateSecret } from '../../../src/server/rotate-secret.ts'
-import { openRuntime } from '../../../src/server/server.ts'
+import { openRuntime } from '../../../src/server/context.ts'
 import { takeServerLock } from '../../../src/store/sqlite/server-lock.ts'
 import { placeBlankDatabase } from '../../support/blank-database.ts'
 import { runHere } from '../../support/command.ts'

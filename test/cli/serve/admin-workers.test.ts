@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createAdminCredential, revokeAdminCredential } from '../../../src/admin/admin-credentials.ts'
-import { openRuntime } from '../../../src/server/server.ts'
+import { openRuntime } from '../../../src/server/context.ts'
 import { readConfig } from '../../../src/config/config.ts'
 import { openTestDatabase } from '../../support/postgres.ts'
 import { openPlace, serve, type RunningServer } from '../../support/process.ts'

@@ -1,0 +1,67 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Context } from '../ports/context.ts'
+import type { RequestObserver } from '../ports/observers.ts'
+import type { Branding } from '../ports/pages.ts'
+import { createRenderer } from '../web/render.ts'
+import { connectionLimits } from './connection-limits.ts'
+import { openConnections, type Connections } from './connections.ts'
+import { openGate } from './gate.ts'
+import { openProxies } from './proxies.ts'
+import { openReplies } from './reply.ts'
+import { openRequestIds } from './request-ids.ts'
+import { openRoutes, type Route } from './routes.ts'
+import { openScheduler, type Scheduler } from './scheduler.ts'
+import { serve, type LogOutcome, type Serving } from './serve.ts'
+import { cookieJar } from './session.ts'
+
+export interface ListenerOptions {
+  readonly context: Context
+  readonly branding: Branding
+  /** Networks in CIDR notation whose `X-Forwarded-*` headers are trusted. Empty: no such header is trusted. */
+  readonly trustedProxies: readonly string[]
+  readonly log: LogOutcome
+  readonly observer: RequestObserver
+}
+
+/** The endpoints as a listener of requests, which an HTTP server calls. */
+export interface Listener {
+  /** Serves one request. Never rejects. */
+  readonly answer: (message: IncomingMessage, response: ServerResponse) => Promise<void>
+  /** Returns the route of a request's target; undefined for an unknown path. @throws OAuthError when the target is malformed */
+  readonly findRoute: (target: string) => Route | undefined
+  readonly connections: Connections
+  readonly scheduler: Scheduler
+}
+
+/** Opens the listener of the endpoints. */
+export function openListener({ context, branding, trustedProxies, log, observer }: ListenerOptions): Listener {
+  const jar = cookieJar(context.issuer, context.settings.lifetimes.session)
+  const proxies = openProxies(trustedProxies, () => context.record({ event: 'forwarded-address.unreadable' }))
+  const serving: Serving = {
+    connections: openConnections(proxies, connectionLimits('public')),
+    context,
+    jar,
+    log,
+    observer,
+    proxies,
+    scheduler: openScheduler(),
+    nextRequestId: openRequestIds(context.random),
+    findRoute: openRoutes(context),
+    replies: openReplies(createRenderer(branding), jar, context.issuer),
+    gate: openGate({ issuer: context.issuer, proxies }),
+  }
+  // When even the refusal fails, the connection is closed.
+  const answer = (message: IncomingMessage, response: ServerResponse): Promise<void> =>
+    serve(serving, message, response).catch(() => void response.destroy())
+  const { around } = observer
+  return {
+    ...serving,
+    answer:
+      around === undefined
+        ? answer
+        : (message, response) => {
+            const { method, headers } = message
+            return around({ method, traceparent: headers['traceparent'] }, () => answer(message, response))
+          },
+  }
+}

@@ -1,0 +1,131 @@
+import type { Config } from '../config/config.ts'
+import { openSpentBuckets } from '../endpoints/sign-in/throttle.ts'
+import { openBudgets, type NodeBudgets } from '../http/limits.ts'
+import { openStore, type OpenedStore } from './audit.ts'
+import { refuseClosedStore } from './closing.ts'
+import { openKeys } from './keys.ts'
+import { openNodeClock, type NodeClock } from './node-clock.ts'
+import { openOutbound, openProviderSignIn } from './outbound.ts'
+import { openStoredSecrets, refuseOtherIssuer, refusePendingRestore, type StoreUser } from './store.ts'
+import type { Telemetry } from './telemetry.ts'
+import { VERSION } from './version.ts'
+import { openWorld, type World } from './world.ts'
+import { openPasswords } from '../passwords/argon2.ts'
+import type { Context } from '../ports/context.ts'
+import { openDomainRules } from '../protocol/domain-rule.ts'
+import { openRecentlyUsed } from '../protocol/recently-used.ts'
+import { openSeenSessions, type SeenSessions } from './seen-sessions.ts'
+import { openSingleFlight } from '../protocol/single-flight.ts'
+import { openCachedValue } from '../store/cached-value.ts'
+import { openBatchingStore } from '../store/batching-store.ts'
+import { openAuditRecorder, type AuditRecorder } from '../audit/recorder.ts'
+
+/** What a command without a server needs: the context of the use-cases, and a way to close it. */
+export interface Runtime {
+  readonly context: Context
+  readonly close: () => Promise<void>
+}
+
+/** The context as it is made here: its budgets can be kept together with other nodes. */
+export type NodeContext = Context & {
+  readonly budgets: NodeBudgets
+  readonly clockCheck: NodeClock
+  readonly auditRecorder: AuditRecorder
+  readonly seenSessions: SeenSessions
+}
+
+/** The least number of dedupe keys that are kept. */
+const SHARED_KEYS = 20_000
+/** Opens the context without a server: for a command, or for the supervisor of several workers. */
+export async function openRuntime(
+  config: Config,
+  world: World = openWorld(config),
+  user: StoreUser = 'command',
+): Promise<Runtime> {
+  const opened = await openStore(config, world, user)
+  const context = await openContext(config, world, opened, () => false)
+  return { context, close: () => closeStore(opened, context) }
+}
+
+/** Creates the context; closes the store and the telemetry if that fails. */
+export async function openContext(
+  config: Config,
+  world: World,
+  opened: OpenedStore,
+  isStopping: () => boolean,
+  telemetry?: Telemetry,
+): Promise<NodeContext> {
+  try {
+    return await makeContext(config, world, opened, isStopping, telemetry)
+  } catch (cause) {
+    await Promise.all([opened.driver.close(), telemetry?.close()])
+    throw cause
+  }
+}
+
+async function makeContext(
+  config: Config,
+  world: World,
+  { driver, chains, keyChains, user }: OpenedStore,
+  isStopping: () => boolean,
+  telemetry: Telemetry | undefined,
+): Promise<NodeContext> {
+  const { random, logger, network } = world
+  const budgets = openBudgets(config.rates)
+  const store = openBatchingStore(driver, telemetry?.store)
+  if (user === 'server') {
+    await refuseClosedStore(store)
+    await refusePendingRestore(store, config)
+  }
+  const secrets = await openStoredSecrets(store, config, random)
+  keyChains(secrets)
+  if (user === 'server') await refuseOtherIssuer(store, config)
+  const databaseNow = () => world.databaseClock(store.ping)
+  const clockCheck = await openNodeClock({ ...world, databaseNow, store })
+  const { clock } = clockCheck
+  const observe = telemetry?.metrics.countOutbound ?? (() => undefined)
+  const outbound = openOutbound(config, { network, budgets, clock, observe })
+  const keys = await openKeys(store, secrets, config, { clock, databaseNow, logger, outbound, random })
+  const onFailure = telemetry?.metrics.countAuditFailure
+  const auditRecorder = openAuditRecorder({ clock, store, chains, logger, onFailure })
+  const seenSessions = openSeenSessions({ store, logger })
+  return {
+    issuer: config.issuer,
+    version: VERSION,
+    clock,
+    clockCheck,
+    random,
+    secrets,
+    store,
+    actingAs: store.actingAs,
+    apis: openCachedValue(store.listApis, clock),
+    domainRules: openCachedValue(async () => openDomainRules(await store.listDomainRules()), clock),
+    notBefore: openCachedValue(store.findNotBefore, clock),
+    ...keys,
+    passwords: openPasswords(random),
+    budgets,
+    outbound,
+    upstream: openProviderSignIn(
+      secrets,
+      { clock, outbound, random },
+      telemetry?.metrics.countUpstream ?? (() => undefined),
+    ),
+    providers: openCachedValue(store.listProviders, clock),
+    documentLoads: openSingleFlight(),
+    spentBuckets: openSpentBuckets(),
+    sharedKeys: openRecentlyUsed(SHARED_KEYS),
+    settings: config.settings,
+    record: logger.warn,
+    report: auditRecorder.report,
+    issued: auditRecorder.issued,
+    auditRecorder,
+    sessionSeen: seenSessions.sessionSeen,
+    seenSessions,
+    isStopping,
+  }
+}
+
+export async function closeStore({ driver }: OpenedStore, { auditRecorder }: NodeContext): Promise<void> {
+  await auditRecorder.close()
+  await driver.close()
+}

@@ -1,0 +1,125 @@
+import type { Server as HttpServer } from 'node:http'
+import type { Config } from '../config/config.ts'
+import { openListener, type Listener } from '../http/listener.ts'
+import type { Listening } from '../http/listen.ts'
+import { startSharing } from '../http/share-budgets.ts'
+import { openRowCounts } from '../metrics/row-counts.ts'
+import { renderMetrics } from '../metrics/exposition.ts'
+import type { Sample } from '../metrics/families.ts'
+import { listenForAdmin, logAnswers, openAdmin } from './admin.ts'
+import { openStore, startAuditRecorder } from './audit.ts'
+import { closeStore, openContext, type NodeContext, type Runtime } from './context.ts'
+import { startKeepingKeys } from './keys.ts'
+import { startNotifying } from './logout-notifier.ts'
+import { startNotingSessions } from './seen-sessions.ts'
+import { startWatchingServerEnd, type StoreEnd } from './store.ts'
+import { startSweeping } from './sweeper.ts'
+import { openTelemetry, type Telemetry } from './telemetry.ts'
+import { VERSION } from './version.ts'
+import type { World } from './world.ts'
+
+/** A node: everything but the HTTP server that receives the requests. */
+export interface Node extends Runtime {
+  readonly listener: Listener
+  readonly telemetry: Telemetry
+  /** The listener of the administration, on a port of its own; undefined when it is off. */
+  readonly admin: HttpServer | undefined
+  /** Returns the metrics of this process. `withRowCounts` adds the row counts of the store. */
+  readonly sample: (withRowCounts: boolean) => Promise<readonly Sample[]>
+  /** Returns the metrics of this process as Prometheus reads them. */
+  readonly scrape: () => Promise<string>
+  /** Starts the background work. */
+  readonly start: () => void
+  /** Listens for the administration, if it is on. */
+  readonly listenForAdmin: () => Promise<void>
+  /** Reports not ready from now on, but continues to serve requests. */
+  readonly drain: () => void
+  /** Stops the background work, then closes the store. `listening`: the public listeners, which complete their requests first. */
+  readonly close: (listening?: readonly Listening[]) => Promise<void>
+}
+
+export interface NodeOptions {
+  /** Returns the metrics of all workers when this process is one of several. undefined: those of this process. */
+  readonly scrapeAll: (() => Promise<string>) | undefined
+  /** Ends the process, or all service. With a replaced secret at once, because every credential is invalid. */
+  readonly onStoreEnd: (end: StoreEnd) => void
+}
+
+/** No line of the log waits longer for others to be written with. */
+const LOG_FLUSH_MS = 250
+
+/** Opens the store and creates a node. */
+export async function openNode(
+  config: Config,
+  world: World,
+  { scrapeAll, onStoreEnd }: NodeOptions,
+): Promise<Node> {
+  const { logger } = world
+  for (const warning of config.warnings) logger.warn({ event: 'configuration.warning', warning })
+  let isStopping = false
+  const telemetry = await openTelemetry(config, VERSION, logger)
+  const opened = await openStore(config, world, 'server').catch(async (cause: unknown) => {
+    await telemetry.close()
+    throw cause
+  })
+  const context = await openContext(config, world, opened, () => isStopping, telemetry)
+  const rowCounts = openRowCounts(context)
+  const sample: Node['sample'] = async (withRowCounts) => [
+    ...(await telemetry.metrics.sample(withRowCounts ? rowCounts : undefined)),
+    ...sampleClock(context),
+  ]
+  const scrape = async (): Promise<string> => renderMetrics([{ worker: undefined, samples: await sample(true) }])
+  const listener = openListener({
+    context,
+    branding: config.branding,
+    trustedProxies: config.trustedProxies,
+    log: logAnswers(logger),
+    observer: telemetry.requests,
+  })
+  const admin = openAdmin(config, context, logger, telemetry, scrapeAll ?? scrape)
+  const ownListening: Listening[] = []
+  let background: readonly (() => unknown)[] = []
+  let flushing: NodeJS.Timeout | undefined
+  return {
+    context,
+    listener,
+    telemetry,
+    admin,
+    sample,
+    scrape,
+    start() {
+      const keeping = [startKeepingKeys(context, logger), startAuditRecorder(context.auditRecorder)]
+      background = [
+        context.clockCheck.start(),
+        startSweeping(context, logger),
+        ...keeping,
+        startSharing(context.budgets, context),
+        startWatchingServerEnd(context, logger, onStoreEnd),
+        startNotingSessions(context.seenSessions),
+        ...(config.settings.outbound.isOn ? [startNotifying(context, logger)] : []),
+      ]
+      flushing = setInterval(() => void logger.flush(), LOG_FLUSH_MS).unref()
+    },
+    async listenForAdmin() {
+      if (admin !== undefined) ownListening.push(...(await listenForAdmin(admin, config, logger)))
+    },
+    drain: () => void (isStopping = true),
+    async close(listening = []) {
+      isStopping = true
+      const ends = [...listening, ...ownListening].map(({ close }) => close())
+      await Promise.all([...background.map((stop) => stop()), ...ends])
+      clearInterval(flushing)
+      await Promise.all([closeStore(opened, context), telemetry.close()])
+      logger.info({ event: 'server.stopped' })
+      await logger.flush()
+    },
+  }
+}
+
+function sampleClock({ clockCheck }: Pick<NodeContext, 'clockCheck'>): readonly Sample[] {
+  const aheadMs = clockCheck.differenceMs()
+  return [
+    { name: 'grantor_clock_agrees', labels: [], value: aheadMs === 0 ? 1 : 0 },
+    { name: 'grantor_clock_ahead_seconds', labels: [], value: aheadMs / 1000 },
+  ]
+}

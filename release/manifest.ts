@@ -25,6 +25,9 @@ export function publishedManifest(checkout: Manifest): Manifest {
     ...pick(PEERS),
     engines: { node: NODE_RANGE },
     files: ['bin', 'lib', 'CHANGELOG.md'],
-    exports: { './package.json': './package.json' },
+    exports: {
+      '.': { types: './lib/library/grantor.d.ts', default: './lib/library/grantor.js' },
+      './package.json': './package.json',
+    },
   }
 }

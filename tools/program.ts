@@ -4,7 +4,8 @@ import { once } from 'node:events'
 /** A program that serves HTTP. */
 export interface RunningProgram {
   readonly output: () => string
-  readonly stop: () => Promise<void>
+  /** Sends SIGTERM, and SIGKILL after 5 s. Returns the exit code, or null after SIGKILL. */
+  readonly stop: () => Promise<number | null>
 }
 
 export interface ProgramStart {
@@ -24,12 +25,13 @@ export async function startProgram({ command, folder, environment, address }: Pr
   const child = spawn(program, rest, { cwd: folder, env: { ...process.env, ...environment }, stdio: 'pipe' })
   const parts: string[] = []
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (part: Buffer) => parts.push(part.toString()))
-  const ended = once(child, 'exit')
-  const stop = async (): Promise<void> => {
+  const ended = once(child, 'exit') as Promise<[number | null]>
+  const stop = async (): Promise<number | null> => {
     child.kill('SIGTERM')
     const timer = setTimeout(() => child.kill('SIGKILL'), 5000)
-    await ended
+    const [code] = await ended
     clearTimeout(timer)
+    return code
   }
   const running = { output: () => parts.join(''), stop }
   const until = performance.now() + START_LIMIT_MS

@@ -6,6 +6,9 @@ import type { Administrator, TaskContext } from './task.ts'
 /** The operator who runs commands beside the server, and who has access to the store. */
 export const COMMAND_LINE: Administrator = { actor: 'command-line', access: 'write', organizationId: undefined }
 
+/** The program that Grantor is part of. */
+export const LIBRARY: Administrator = { actor: 'library', access: 'write', organizationId: undefined }
+
 /** The context of an administrator's tasks: every change is recorded with its actor (threats.md ADM-07). */
 export function asAdministrator(context: Context, administrator: Administrator): TaskContext {
   return { ...context, store: context.actingAs(administrator.actor), administrator }

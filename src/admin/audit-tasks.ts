@@ -22,7 +22,7 @@ const ENTRY_DOCUMENT = z
     user_id: z.string().nullable(),
     organization_id: z.string().nullable(),
     grant_id: z.string().nullable(),
-    actor: z.string().nullable().describe('The administrator: command-line, or the id of the credentials.'),
+    actor: z.string().nullable().describe('The administrator: command-line, library, or the id of the credentials.'),
     details: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])),
   })
   .meta({ id: 'AuditEntry' })

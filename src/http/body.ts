@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { invalidRequest, type OAuthError } from '../protocol/errors.ts'
+import { invalidRequest, OAuthError } from '../protocol/errors.ts'
 import { problem, type Problem } from '../protocol/validation.ts'
 
 /** Bytes. The largest registration of any known client is a tenth of that. */
@@ -9,7 +9,7 @@ const BODY_LIMIT = 16 * 1024
  * Reads the whole body of a request. A body over the limit is discarded, whether or not Content-Length announced its size,
  * and rejected with the error of `tooLarge`.
  *
- * @throws OAuthError invalid_request, and the error of `tooLarge`
+ * @throws OAuthError invalid_request, the error of `tooLarge`, and server_error when another part of the program has read the body
  */
 export function readBody(
   message: IncomingMessage,
@@ -18,6 +18,7 @@ export function readBody(
   return new Promise((resolve, reject) => {
     // Without a body there is no end event (optimizeEmptyRequests).
     if (!hasBody(message)) return resolve(EMPTY)
+    if (message.readableDidRead) return reject(new OAuthError('server_error', 'body_consumed'))
     let body: Buffer = EMPTY
     let length = 0
     const refuse = (): void => {

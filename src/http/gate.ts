@@ -86,8 +86,12 @@ export function openGate({ issuer, proxies }: GateOptions): Gate {
   }
 }
 
-/** Whether TLS protected the request: as a trusted proxy forwarded it, or because it came from this machine. */
+/**
+ * Whether TLS protected the request: as a trusted proxy forwarded it, because the server of a host speaks TLS, or because the request
+ * came from this machine.
+ */
 function cameByTls(message: IncomingMessage, proxies: Proxies): boolean {
   const said = proxies.forwarded(message, 'x-forwarded-proto')
+  if (said === undefined && 'encrypted' in message.socket && message.socket.encrypted === true) return true
   return said === undefined ? LOOPBACK.test(message.socket.remoteAddress ?? '') : said === 'https'
 }

@@ -21,6 +21,8 @@ export interface ListenerOptions {
   readonly trustedProxies: readonly string[]
   readonly log: LogOutcome
   readonly observer: RequestObserver
+  /** The server that calls the listener is that of a host, which has other paths too. */
+  readonly isMounted: boolean
 }
 
 /** The endpoints as a listener of requests, which an HTTP server calls. */
@@ -34,7 +36,8 @@ export interface Listener {
 }
 
 /** Opens the listener of the endpoints. */
-export function openListener({ context, branding, trustedProxies, log, observer }: ListenerOptions): Listener {
+export function openListener(options: ListenerOptions): Listener {
+  const { context, branding, trustedProxies, log, observer, isMounted } = options
   const jar = cookieJar(context.issuer, context.settings.lifetimes.session)
   const proxies = openProxies(trustedProxies, () => context.record({ event: 'forwarded-address.unreadable' }))
   const serving: Serving = {
@@ -46,7 +49,7 @@ export function openListener({ context, branding, trustedProxies, log, observer 
     proxies,
     scheduler: openScheduler(),
     nextRequestId: openRequestIds(context.random),
-    findRoute: openRoutes(context),
+    findRoute: openRoutes(context, isMounted),
     replies: openReplies(createRenderer(branding), jar, context.issuer),
     gate: openGate({ issuer: context.issuer, proxies }),
   }

@@ -18,19 +18,19 @@ export interface Route {
 
 /**
  * Returns a function that finds the route of a request's target; undefined for an unknown path. Every endpoint is below the
- * issuer's path.
+ * issuer's path. `isMounted`: in the server of a host.
  *
  * The returned function throws OAuthError invalid_request for a malformed target.
  */
-export function openRoutes({
-  issuer,
-  settings,
-}: Pick<Context, 'issuer' | 'settings'>): (target: string) => Route | undefined {
+export function openRoutes(
+  { issuer, settings }: Pick<Context, 'issuer' | 'settings'>,
+  isMounted: boolean,
+): (target: string) => Route | undefined {
   const base = new URL(issuer).pathname.replace(/\/$/, '')
   const routes = new Map<string, Route>()
   const withoutName = (path: string): string => path.slice(0, path.lastIndexOf('/') + 1)
   for (const [path, rows] of Map.groupBy(endpointsFor(settings), (row) => row.path)) {
-    for (const url of urlsOf(path.replace(NAME, ''), base)) routes.set(url, routeOf(rows))
+    for (const url of urlsOf(path.replace(NAME, ''), base, isMounted)) routes.set(url, routeOf(rows))
   }
   const find = (path: string): Route | undefined => routes.get(path) ?? routes.get(withoutName(path))
   return (target) => routes.get(target) ?? find(pathOf(target))
@@ -44,11 +44,14 @@ export function isHome(issuer: string, target: string): boolean {
   return pathOf(target).replace(/\/$/, '') === new URL(issuer).pathname.replace(/\/$/, '')
 }
 
-/** RFC 8414 §3.1: the well-known part comes before the issuer's path. Many clients append it instead, so both are served. */
-function urlsOf(path: string, base: string): readonly string[] {
+/**
+ * RFC 8414 §3.1: the well-known part comes before the issuer's path. Many clients append it instead, so both are served. Probes of a
+ * server ask below the issuer and at the root; in a host, the root belongs to the host.
+ */
+function urlsOf(path: string, base: string, isMounted: boolean): readonly string[] {
   if (base === '') return [path]
   const isMetadata = path === PATHS.oauthMetadata || path === PATHS.openidMetadata
-  const isHealth = path === PATHS.alive || path === PATHS.ready
+  const isHealth = !isMounted && (path === PATHS.alive || path === PATHS.ready)
   return [base + path, ...(isMetadata ? [path + base] : []), ...(isHealth ? [path] : [])]
 }
 

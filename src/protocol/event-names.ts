@@ -159,6 +159,7 @@ export type LogEventName =
   | 'configuration.warning'
   | 'forwarded-address.ignored'
   | 'forwarded-address.unreadable'
+  | 'host-sign-in.failed'
   | 'key.read-failed'
   | 'key.rotation-failed'
   | 'logout.delivery-failed'

@@ -230,6 +230,8 @@ export const REFUSALS = {
     remedy: 'Report it: this is a bug.',
     reasons: {
       bug: 'an internal error; the log line has its cause',
+      body_consumed:
+        'Grantor is part of a program ([library](library.md)), and a body parser of the program has read the body. Mount Grantor before the parser',
     },
   },
 } as const satisfies Readonly<Record<string, Refusal>>

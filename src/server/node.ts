@@ -43,6 +43,8 @@ export interface NodeOptions {
   readonly scrapeAll: (() => Promise<string>) | undefined
   /** Ends the process, or all service. With a replaced secret at once, because every credential is invalid. */
   readonly onStoreEnd: (end: StoreEnd) => void
+  /** The HTTP server is that of a host. */
+  readonly isMounted: boolean
 }
 
 /** No line of the log waits longer for others to be written with. */
@@ -52,7 +54,7 @@ const LOG_FLUSH_MS = 250
 export async function openNode(
   config: Config,
   world: World,
-  { scrapeAll, onStoreEnd }: NodeOptions,
+  { scrapeAll, onStoreEnd, isMounted }: NodeOptions,
 ): Promise<Node> {
   const { logger } = world
   for (const warning of config.warnings) logger.warn({ event: 'configuration.warning', warning })
@@ -75,6 +77,7 @@ export async function openNode(
     trustedProxies: config.trustedProxies,
     log: logAnswers(logger),
     observer: telemetry.requests,
+    isMounted,
   })
   const admin = openAdmin(config, context, logger, telemetry, scrapeAll ?? scrape)
   const ownListening: Listening[] = []

@@ -27,7 +27,7 @@ export async function openServer(
     // The process ends at once, without serving the requests that are in flight.
     else void flush().finally(() => process.exit(1))
   }
-  const node = await openNode(config, world, { scrapeAll, onStoreEnd })
+  const node = await openNode(config, world, { scrapeAll, onStoreEnd, isMounted: false })
   const { admin, context, drain, listener, sample, telemetry } = node
   const http = createApp(listener, context)
   telemetry.metrics.countConnections(http)

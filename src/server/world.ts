@@ -4,7 +4,7 @@ import type { Network } from '../outbound/target.ts'
 import type { Store } from '../ports/store.ts'
 import type { EpochMs } from '../protocol/brand.ts'
 import type { Random } from '../protocol/ids.ts'
-import { openLineWriter, openLog, type Log } from './log.ts'
+import { openLineWriter, openLog, type LineWriter, type Log } from './log.ts'
 import { openRandom } from './random.ts'
 
 /** The sources of time and randomness, and the log. Tests pass their own. */
@@ -22,14 +22,14 @@ export interface World {
 
 const STANDARD_OUTPUT = 1
 
-/** Returns the clocks, the randomness and the log of a real process. */
-export function openWorld(config: Config): World {
+/** Returns the clocks, the randomness and the log of a real process, by default on standard output. */
+export function openWorld(config: Config, output: LineWriter = openLineWriter(STANDARD_OUTPUT)): World {
   return {
     clock: () => Date.now() as EpochMs,
     monotonic: () => performance.now(),
     databaseClock: (ping) => ping(),
     random: openRandom(),
-    logger: openLog(config.logLevel, openLineWriter(STANDARD_OUTPUT), {}),
+    logger: openLog(config.logLevel, output, {}),
     network: SYSTEM_NETWORK,
   }
 }

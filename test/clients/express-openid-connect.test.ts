@@ -9,8 +9,8 @@ import { USUAL_RULES } from '../../src/protocol/client-policy.ts'
 import { NO_SCOPE } from '../../src/protocol/scope.ts'
 import { EMAIL } from '../../tools/flow.ts'
 import { createAda } from '../support/accounts.ts'
-import { openCookieJar } from '../support/cookie-jar.ts'
-import { openPerson } from '../support/person.ts'
+import { openCookieJar } from '../../tools/cookie-jar.ts'
+import { openPerson } from '../../tools/person.ts'
 import { openTestServer, type TestServer } from '../support/server.ts'
 
 test('OpenID Connect Core 1.0: express-openid-connect signs a user in and reads userinfo', async (t) => {

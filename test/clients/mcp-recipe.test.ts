@@ -10,7 +10,7 @@ import { freePort } from '../../tools/free-ports.ts'
 import { openTestServer, type TestServer } from '../support/server.ts'
 import { openMemoryProvider } from './memory-provider.ts'
 import { newestSdk } from './mcp-sdk.ts'
-import { openPerson } from '../support/person.ts'
+import { openPerson } from '../../tools/person.ts'
 import { anApiDeclaration } from '../support/records.ts'
 
 /** The server of docs/mcp.md and its two ways to check a token. */

@@ -9,7 +9,7 @@ import { createAda } from '../support/accounts.ts'
 import { openMemoryProvider, type MemoryProvider } from './memory-provider.ts'
 import { newestSdk } from './mcp-sdk.ts'
 import { walkIn, type Surroundings } from './mcp-walk.ts'
-import { openPerson } from '../support/person.ts'
+import { openPerson } from '../../tools/person.ts'
 import { openResourceServer } from '../../tools/mcp-server.ts'
 
 /** How the SDK handles each refusal of a refresh, which is the reason for the error codes of decision 0005. */

@@ -7,7 +7,7 @@ import { registerClient } from '../../tools/flow.ts'
 import { freePort } from '../../tools/free-ports.ts'
 import { openTestServer, type TestServer } from '../support/server.ts'
 import { openMemoryProvider, type MemoryProvider } from './memory-provider.ts'
-import { openPerson, type Person } from '../support/person.ts'
+import { openPerson, type Person } from '../../tools/person.ts'
 import { openResourceServer, type ResourceServer } from '../../tools/mcp-server.ts'
 
 /** How a released MCP client library works without a user. undefined if it cannot. */

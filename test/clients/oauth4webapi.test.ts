@@ -4,7 +4,7 @@ import * as oauth from 'oauth4webapi'
 import { createAda } from '../support/accounts.ts'
 import { cryptoKey } from '../support/key-clients.ts'
 import { openTestServer, type TestServer } from '../support/server.ts'
-import { openPerson } from '../support/person.ts'
+import { openPerson } from '../../tools/person.ts'
 
 const CALLBACK = 'https://app.example/callback'
 const RESOURCE = 'https://notes.example/api'

@@ -12,7 +12,7 @@ import { cryptoKey } from '../support/key-clients.ts'
 import { EMAIL } from '../../tools/flow.ts'
 import { freePort } from '../../tools/free-ports.ts'
 import { openTestServer, type TestServer } from '../support/server.ts'
-import { openPerson } from '../support/person.ts'
+import { openPerson } from '../../tools/person.ts'
 
 const CALLBACK = 'https://app.example/callback'
 const SIGNED_OUT = 'https://app.example/signed-out'

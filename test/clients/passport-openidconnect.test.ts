@@ -6,7 +6,7 @@ import { USUAL_RULES } from '../../src/protocol/client-policy.ts'
 import { NO_SCOPE } from '../../src/protocol/scope.ts'
 import { EMAIL } from '../../tools/flow.ts'
 import { createAda } from '../support/accounts.ts'
-import { openPerson } from '../support/person.ts'
+import { openPerson } from '../../tools/person.ts'
 import { openTestServer } from '../support/server.ts'
 
 const CALLBACK = 'https://board.example/callback'

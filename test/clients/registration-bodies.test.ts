@@ -5,7 +5,7 @@ import { OAuthClientInformationFullSchema } from '@modelcontextprotocol/sdk/shar
 import { OAuthClientInformationFullSchema as OldSchema } from 'mcp-sdk-old/shared/auth.js'
 import { authorizeUrl, type RegisteredClient } from '../../tools/flow.ts'
 import { openTestServer, type TestServer } from '../support/server.ts'
-import { openPerson } from '../support/person.ts'
+import { openPerson } from '../../tools/person.ts'
 
 /** The registration request of a released application, as recorded on the wire. */
 interface Application {

@@ -4,7 +4,7 @@ import { AuthorizationCode, ClientCredentials } from 'simple-oauth2'
 import { CHALLENGE, REDIRECT_URI, registerClient, VERIFIER } from '../../tools/flow.ts'
 import { createAda } from '../support/accounts.ts'
 import { openTestServer } from '../support/server.ts'
-import { openPerson } from '../support/person.ts'
+import { openPerson } from '../../tools/person.ts'
 
 /** The library supports neither discovery nor registration: developers configure the endpoints and the credentials. */
 

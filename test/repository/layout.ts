@@ -65,6 +65,12 @@ const LAYERS: Readonly<Record<string, Layer>> = {
     node: 'any',
     pure: false,
   },
+  library: {
+    layers: [...INNER, 'principals', 'endpoints', 'admin', 'http', 'config', 'server'],
+    packages: [],
+    node: 'any',
+    pure: false,
+  },
   cli: {
     layers: [...INNER, 'files', 'admin', 'metrics', 'config', 'server'],
     packages: ['commander', '@clack/prompts', 'jose', 'zod'],
@@ -96,6 +102,8 @@ function layerTable(): string {
   return ['| Folder of `src/` | May import | Pure |', '|---|---|---|', ...rows].join('\n')
 }
 
+/** Written by `npm run docs`. */
+const GENERATED = 'src/library/api-types.ts'
 const LINE_LIMIT = { src: 250, test: 400, tools: 250, bench: 250, prove: 250 } as const
 /** What the folders of tools may import, apart from packages. */
 const TOOL_IMPORTS: Readonly<Record<string, readonly string[]>> = {
@@ -105,7 +113,7 @@ const TOOL_IMPORTS: Readonly<Record<string, readonly string[]>> = {
 }
 /** Where `catch` stands: the one place that makes replies, adapters, commands, and rules that turn a throw into a fact. */
 const CATCHERS = [
-  /^src\/(store|keys|files|passwords|upstream|http|cli|config|server)\//,
+  /^src\/(store|keys|files|passwords|upstream|http|cli|config|library|server)\//,
   /^src\/protocol\/(client-keys|json|message)\.ts$/,
   /^src\/endpoints\/(token\/authenticate-client|token\/token|sign-in\/password)\.ts$/,
 ]
@@ -238,7 +246,7 @@ function opensConnections(text: string): boolean {
 function checkSize({ path, text }: SourceFile): readonly string[] {
   const limit = LINE_LIMIT[path.split('/')[0] as keyof typeof LINE_LIMIT]
   const lines = text.trimEnd().split('\n').length
-  return lines > limit ? [`${path}: ${lines} lines; the limit is ${limit}.`] : []
+  return lines > limit && path !== GENERATED ? [`${path}: ${lines} lines; the limit is ${limit}.`] : []
 }
 
 function findCycles(files: readonly SourceFile[]): readonly string[] {

@@ -38,8 +38,12 @@ export async function introspect(context: Context, request: Request): Promise<Re
     active,
   }
   if (!active) return { kind: 'json', status: 200, body: { active: false }, event }
-  const body = describe(found, context.issuer, await findIdentifier(context, found.owner))
-  return { kind: 'json', status: 200, body, event }
+  return { kind: 'json', status: 200, body: await describeToken(context, found), event }
+}
+
+/** Returns the response for an active token. RFC 7662 §2.2. */
+export async function describeToken(context: Pick<Context, 'issuer' | 'store'>, found: FoundToken): Promise<object> {
+  return describe(found, context.issuer, await findIdentifier(context, found.owner))
 }
 
 /** Returns the `client_id` of a client. Only one with a metadata document takes another read, of a record that was just read. */

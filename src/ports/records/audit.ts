@@ -10,7 +10,7 @@ export interface AuditEvent {
   readonly userId?: UserId | undefined
   readonly organizationId?: OrganizationId | undefined
   readonly grantId?: GrantId | undefined
-  /** The administrator who caused the event, if one did: `command-line`, or the id of the administrator's credentials. */
+  /** The administrator who caused the event, if one did: `command-line`, `library`, or the id of the administrator's credentials. */
   readonly actor?: string | undefined
   readonly details?: Readonly<Record<string, string | number | boolean>> | undefined
 }

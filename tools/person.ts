@@ -1,4 +1,4 @@
-import { EMAIL, formAction, hiddenFields, PASSWORD } from '../../tools/flow.ts'
+import { EMAIL, formAction, hiddenFields, PASSWORD } from './flow.ts'
 import { openCookieJar } from './cookie-jar.ts'
 
 /** A user at a browser without scripts: cookies, forms and redirects over real HTTP. */
@@ -18,7 +18,7 @@ export interface Shown {
   readonly body: string
 }
 
-const REDIRECT_LIMIT = 5
+const REDIRECT_LIMIT = 10
 
 export function openPerson(issuer: string): Person {
   const cookies = openCookieJar()

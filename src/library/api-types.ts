@@ -1,0 +1,1692 @@
+// Written by "npm run docs" from the table of settings and the table of tasks.
+/** The settings of docs/configuration.md in camelCase. Each has its default. */
+export interface GrantorSettings {
+  /** Lowest level of events to log. Default: info, or warn when standard output is a terminal. */
+  readonly logLevel?: 'debug' | 'info' | 'warn' | 'error' | 'silent'
+  /** Who may register a client: open, every caller; token, callers with an initial access token; closed, none. Clients that are registered stay usable. Administrators create clients in any mode. */
+  readonly registration?: 'open' | 'token' | 'closed'
+  /** Which clients with a metadata document are new to the server: open, those of every domain; trusted, those of trusted domains ("grantor domain trust"); off, none. Clients that are stored stay usable, and their documents are renewed. */
+  readonly clientDocuments?: 'open' | 'trusted' | 'off'
+  /** Registrations per minute and network. */
+  readonly registrationRate?: number
+  /** Authorization requests per minute and network. */
+  readonly authorizationRate?: number
+  /** Failed client authentications per minute and network before the server returns 429. */
+  readonly clientFailureRate?: number
+  /** Opaque tokens per minute that an unverified client may get without a user, and assertions with which it may authenticate. A tenth of it limits revocations of single access tokens, per confidential client, or per network for public clients. */
+  readonly storedTokenRate?: number
+  /** Seconds that an authorization code may be redeemed. */
+  readonly codeLifetime?: number
+  /** Seconds that an access token is valid. */
+  readonly accessTokenLifetime?: number
+  /** Seconds that an ID token is valid. */
+  readonly idTokenLifetime?: number
+  /** Seconds after which an unused refresh token expires. */
+  readonly refreshIdleLifetime?: number
+  /** Seconds after which a grant ends, however often it was refreshed. */
+  readonly refreshAbsoluteLifetime?: number
+  /** Seconds in which a refresh request may be repeated because its response was lost. */
+  readonly refreshRetry?: number
+  /** Seconds that a user stays signed in. */
+  readonly sessionLifetime?: number
+  /** Seconds that a user may take to sign in and decide. */
+  readonly authorizationLifetime?: number
+  /** Seconds after which a client that never got a token is removed. */
+  readonly unusedClientLifetime?: number
+  /** Whether users can have passwords and sign in with them, on or off. Default: on, or off with GRANTOR_DELEGATE_URL. */
+  readonly passwords?: 'on' | 'off'
+  /** Page of your application that signs users in (docs/delegated-sign-in.md). */
+  readonly delegateUrl?: string
+  /** What the application at GRANTOR_DELEGATE_URL does: sign-in, and this server asks for consent; or everything. */
+  readonly delegate?: 'sign-in' | 'everything'
+  /** Page of your application, for users who have signed out here. */
+  readonly delegateSignOutUrl?: string
+  /** Clients that never got a token that are kept. If more register, the oldest are removed before GRANTOR_UNUSED_CLIENT_LIFETIME, but not in their first 15 minutes. */
+  readonly unusedClients?: number
+  /** Seconds that a signing key is used before the next key signs. At least a day, because the next key is published a day before it signs. With 0, only "grantor key rotate" rotates keys. */
+  readonly keyRotation?: number
+  /** Algorithm of new signing keys: ES256, EdDSA (Ed25519), or RS256 (2048 bits, ten times slower). */
+  readonly signingAlgorithm?: 'ES256' | 'EdDSA' | 'RS256'
+  /** Seconds that audit events are kept, in whole hours; 0 keeps them for ever. */
+  readonly auditRetention?: number
+  /** Private-use redirect URIs without a dot in the scheme that are allowed, separated by commas. A scheme alone allows all of its URIs; a pattern such as app://host/callback allows those that match it up to the query, where * is any number of characters other than / and ., and ** any number of any characters. */
+  readonly redirectSchemes?: readonly string[]
+  /** Whether errors in authorization requests of unverified clients are sent by redirect instead of shown on a page with a link. */
+  readonly redirectErrors?: boolean
+  /** Whether the server may request documents and keys of clients, and notify clients of a logout: on or off. Off, it behaves as if every other host were down. */
+  readonly outbound?: 'on' | 'off'
+  /** Ports of other hosts that the server may send these requests to, separated by commas. */
+  readonly outboundPorts?: readonly string[]
+  /** Collector that OpenTelemetry traces are sent to by OTLP over HTTP, at /v1/traces below this address. Tracing is off while it is unset. */
+  readonly otelExporterOtlpEndpoint?: string
+  /** Complete address of the collector. It takes precedence over OTEL_EXPORTER_OTLP_ENDPOINT. */
+  readonly otelExporterOtlpTracesEndpoint?: string
+  /** Headers for the collector, as name=value pairs, separated by commas, with values percent-encoded. */
+  readonly otelExporterOtlpHeaders?: string
+  /** Name of this service in traces. */
+  readonly otelServiceName?: string
+  /** Share of requests that are traced, from 0 to 1. */
+  readonly traceRatio?: number
+}
+
+/** The tasks of operators (docs/administration.md), in this process. Each throws AdminError. */
+export interface GrantorTasks {
+  /** List the registered clients, newest first. */
+  readonly 'client.list': (input?: {
+    /** At most this many rows, up to 1000. */
+    readonly limit?: number
+    /** Continue after this row: the `next` of the previous page. */
+    readonly before?: string
+    /** operator: an administrator created or adopted the client. registration: it registered. document: its client_id is the URL of its metadata document. */
+    readonly source?: 'operator' | 'registration' | 'document'
+    /** verified: the operator created or verified the client. known-domain: all of its domains are trusted. blocked: one of them is blocked. */
+    readonly trust_level?: 'verified' | 'known-domain' | 'unverified' | 'blocked'
+    /** Clients with a redirect URI or a metadata document at this host. */
+    readonly host?: string
+    /** Whether the client ever got a token. */
+    readonly used?: boolean
+    readonly verified?: boolean
+    readonly disabled?: boolean
+    /** Clients that got no token since this time (clients that never got one included). */
+    readonly unused_since?: string
+  }) => Promise<{
+    readonly clients: readonly Client[]
+    /** Give this as `before` to get the next page; null: this is the last page. */
+    readonly next: string | null
+  }>
+  /** Show everything about a client except its secret. */
+  readonly 'client.show': (input: {
+    /** The client_id of the client. For a client with a metadata document: its URL, or the id that answers have. */
+    readonly client_id: string
+  }) => Promise<Client>
+  /** Mark a client as verified. The consent page shows the mark. */
+  readonly 'client.verify': (input: {
+    /** The client_id of the client. For a client with a metadata document: its URL, or the id that answers have. */
+    readonly client_id: string
+  }) => Promise<Client>
+  /** Remove a client's verified mark. */
+  readonly 'client.unverify': (input: {
+    /** The client_id of the client. For a client with a metadata document: its URL, or the id that answers have. */
+    readonly client_id: string
+  }) => Promise<Client>
+  /** Disable a client: its credentials and tokens stop working. */
+  readonly 'client.disable': (input: {
+    /** The client_id of the client. For a client with a metadata document: its URL, or the id that answers have. */
+    readonly client_id: string
+  }) => Promise<EndedClient>
+  /** Enable a disabled client. */
+  readonly 'client.enable': (input: {
+    /** The client_id of the client. For a client with a metadata document: its URL, or the id that answers have. */
+    readonly client_id: string
+  }) => Promise<Client>
+  /** Revoke all tokens of a client. It can request new ones. */
+  readonly 'client.revoke-tokens': (input: {
+    /** The client_id of the client. For a client with a metadata document: its URL, or the id that answers have. */
+    readonly client_id: string
+  }) => Promise<EndedClient>
+  /** Replace the scopes that a client is approved for. */
+  readonly 'client.approve-scopes': (input: {
+    /** The client_id of the client. For a client with a metadata document: its URL, or the id that answers have. */
+    readonly client_id: string
+    /** Scopes that only approved clients may have, separated by spaces; empty: none. */
+    readonly scope: string
+  }) => Promise<Client>
+  /** Create a new secret for a client, shown once. The previous secret stays valid for a while. */
+  readonly 'client.rotate-secret': (input: {
+    /** The client_id of the client. For a client with a metadata document: its URL, or the id that answers have. */
+    readonly client_id: string
+    /** How long the previous secret stays valid. */
+    readonly overlap_seconds?: number
+  }) => Promise<{
+    readonly client_id: string
+    readonly client_secret: string
+    readonly previous_secret_until: string
+  }>
+  /** Delete a client. */
+  readonly 'client.delete': (input: {
+    /** The client_id of the client. For a client with a metadata document: its URL, or the id that answers have. */
+    readonly client_id: string
+  }) => Promise<{
+    readonly client_id: string
+    readonly deleted: true
+    /** APIs with local verification may accept JWTs that this task revoked until this time; null: no such JWT is left. Introspection rejects a revoked token or grant at once, and tokens of a disabled, changed or deleted user, client or organization within a second. */
+    readonly jwt_accepted_until: string | null
+    /** The same in seconds from this answer. */
+    readonly jwt_accepted_for_seconds: number
+  }>
+  /** Create a client of the operator. It is verified and never removed, and its secret is shown once. */
+  readonly 'client.create': (input: {
+    /** The name of the client, as the pages show it. */
+    readonly client_name: string
+    /** Exact redirect URIs. */
+    readonly redirect_uris?: readonly string[]
+    /** By default authorization_code and refresh_token, or without redirect URIs client_credentials. */
+    readonly grant_types?: readonly ('authorization_code' | 'client_credentials' | 'refresh_token')[]
+    /** The registered scope, separated by spaces. */
+    readonly scope?: string
+    /** How its ID tokens are signed; by default RS256. */
+    readonly id_token_signed_response_alg?: 'RS256' | 'ES256' | 'EdDSA'
+    /** Seconds: `max_age` of its authorization requests that have none. */
+    readonly default_max_age?: number
+    /** Exact URIs to which the browser may return after a logout. */
+    readonly post_logout_redirect_uris?: readonly string[]
+    /** Where the server notifies it when a session of a user ends. Empty: nowhere. */
+    readonly backchannel_logout_uri?: string
+    /** Whether logout tokens must have a `sid`. They have one in any case. */
+    readonly backchannel_logout_session_required?: boolean
+    /** By default client_secret_basic, or with keys private_key_jwt. none: a public client, which has no secret. */
+    readonly token_endpoint_auth_method?: 'client_secret_post' | 'client_secret_basic' | 'none' | 'private_key_jwt'
+    /** The public keys as a JWK Set (RFC 7517 §5). Private keys are rejected. */
+    readonly jwks?: {
+      readonly keys: readonly Readonly<Record<string, unknown>>[]
+    }
+    /** Where the server fetches the public keys instead. */
+    readonly jwks_uri?: string
+    /** The one algorithm of its assertions. */
+    readonly token_endpoint_auth_signing_alg?: 'ES256' | 'EdDSA' | 'Ed25519' | 'PS256' | 'RS256' | 'ES384'
+    /** The scopes that the client is approved for. */
+    readonly approved_scope?: string
+    readonly rules?: {
+      /** implied: the users of this first-party client are not asked for consent to the scope that it is registered for, where its redirect URI uses https. */
+      readonly consent?: 'asked' | 'implied'
+      /** optional: this confidential client may send authorization requests without PKCE, because it cannot do otherwise. */
+      readonly pkce?: 'required' | 'optional'
+      /** Where the client finds the claims of its scope: at the userinfo endpoint alone, or in its ID tokens too. */
+      readonly claims?: 'userinfo' | 'id-token'
+    }
+  }) => Promise<CreatedClient>
+  /** Change a client of the operator. What is not given does not change. */
+  readonly 'client.update': (input: {
+    /** The client_id of the client. For a client with a metadata document: its URL, or the id that answers have. */
+    readonly client_id: string
+    /** The name of the client, as the pages show it. */
+    readonly client_name?: string
+    /** Exact redirect URIs. */
+    readonly redirect_uris?: readonly string[]
+    /** By default authorization_code and refresh_token, or without redirect URIs client_credentials. */
+    readonly grant_types?: readonly ('authorization_code' | 'client_credentials' | 'refresh_token')[]
+    /** The registered scope, separated by spaces. */
+    readonly scope?: string
+    /** How its ID tokens are signed; by default RS256. */
+    readonly id_token_signed_response_alg?: 'RS256' | 'ES256' | 'EdDSA'
+    /** Seconds: `max_age` of its authorization requests that have none. */
+    readonly default_max_age?: number
+    /** Exact URIs to which the browser may return after a logout. */
+    readonly post_logout_redirect_uris?: readonly string[]
+    /** Where the server notifies it when a session of a user ends. Empty: nowhere. */
+    readonly backchannel_logout_uri?: string
+    /** Whether logout tokens must have a `sid`. They have one in any case. */
+    readonly backchannel_logout_session_required?: boolean
+  }) => Promise<Client>
+  /** Replace the rules of a client of the operator. A rule that is not given has its default. */
+  readonly 'client.set-rules': (input: {
+    /** The client_id of the client. For a client with a metadata document: its URL, or the id that answers have. */
+    readonly client_id: string
+    /** implied: the users of this first-party client are not asked for consent to the scope that it is registered for, where its redirect URI uses https. */
+    readonly consent?: 'asked' | 'implied'
+    /** optional: this confidential client may send authorization requests without PKCE, because it cannot do otherwise. */
+    readonly pkce?: 'required' | 'optional'
+    /** Where the client finds the claims of its scope: at the userinfo endpoint alone, or in its ID tokens too. */
+    readonly claims?: 'userinfo' | 'id-token'
+  }) => Promise<Client>
+  /** Replace the public keys of a client of the operator. From now on it authenticates with private_key_jwt. */
+  readonly 'client.set-keys': (input: {
+    /** The client_id of the client. For a client with a metadata document: its URL, or the id that answers have. */
+    readonly client_id: string
+    /** The public keys as a JWK Set (RFC 7517 §5). Private keys are rejected. */
+    readonly jwks?: {
+      readonly keys: readonly Readonly<Record<string, unknown>>[]
+    }
+    /** Where the server fetches the public keys instead. */
+    readonly jwks_uri?: string
+    /** The one algorithm of its assertions. */
+    readonly token_endpoint_auth_signing_alg?: 'ES256' | 'EdDSA' | 'Ed25519' | 'PS256' | 'RS256' | 'ES384'
+  }) => Promise<Client>
+  /** Make a registered client one of the operator. Its id, secret and tokens stay; it no longer manages itself. */
+  readonly 'client.adopt': (input: {
+    /** The client_id of the client. For a client with a metadata document: its URL, or the id that answers have. */
+    readonly client_id: string
+  }) => Promise<Client>
+  /** Create a new registration access token for a registered client, shown once. The previous one stops working. */
+  readonly 'client.create-registration-token': (input: {
+    /** The client_id of the client. For a client with a metadata document: its URL, or the id that answers have. */
+    readonly client_id: string
+  }) => Promise<{
+    readonly client_id: string
+    readonly registration_access_token: string
+  }>
+  /** Delete clients by filters, up to 1,000 at a time: by default those that never got a token. Clients of the operator only with `source`. */
+  readonly 'client.purge': (input?: {
+    /** At most this many clients, up to 1000. */
+    readonly limit?: number
+    /** Continue after this row: the `next` of the previous page. */
+    readonly before?: string
+    /** Only list the clients that would be deleted. */
+    readonly dry_run?: boolean
+    /** operator: an administrator created or adopted the client. registration: it registered. document: its client_id is the URL of its metadata document. */
+    readonly source?: 'operator' | 'registration' | 'document'
+    /** verified: the operator created or verified the client. known-domain: all of its domains are trusted. blocked: one of them is blocked. */
+    readonly trust_level?: 'verified' | 'known-domain' | 'unverified' | 'blocked'
+    /** Clients with a redirect URI or a metadata document at this host. */
+    readonly host?: string
+    /** Whether the client ever got a token. */
+    readonly used?: boolean
+    readonly verified?: boolean
+    readonly disabled?: boolean
+    /** Clients that got no token since this time (clients that never got one included). */
+    readonly unused_since?: string
+  }) => Promise<{
+    readonly dry_run: boolean
+    readonly clients: readonly Client[]
+    /** Give this as `before` to get the next page; null: this is the last page. */
+    readonly next: string | null
+  }>
+  /** List the initial access tokens, newest first. */
+  readonly 'initial-token.list': (input?: {
+    /** At most this many rows, up to 1000. */
+    readonly limit?: number
+    /** Continue after this row: the `next` of the previous page. */
+    readonly before?: string
+  }) => Promise<{
+    readonly initial_tokens: readonly InitialToken[]
+    /** Give this as `before` to get the next page; null: this is the last page. */
+    readonly next: string | null
+  }>
+  /** Create an initial access token, with which clients register. It is shown once. */
+  readonly 'initial-token.create': (input: {
+    /** The program or the person that the token is for. */
+    readonly name: string
+    /** How many clients can register with it. */
+    readonly uses?: number
+    /** How many days it is valid. */
+    readonly days?: number
+    /** What the clients are that register with it. */
+    readonly template?: RegistrationTemplate
+  }) => Promise<NewInitialToken>
+  /** Revoke an initial access token at once. Clients that registered with it stay usable. */
+  readonly 'initial-token.revoke': (input: {
+    /** The id of the initial access token; not the token. */
+    readonly initial_token_id: string
+  }) => Promise<InitialToken>
+  /** List the trusted and blocked domains. */
+  readonly 'domain.list': (input?: {
+    /** At most this many rows, up to 1000. */
+    readonly limit?: number
+    /** Continue after this pattern. */
+    readonly before?: string
+  }) => Promise<{
+    readonly domains: readonly DomainRule[]
+    /** Give this as `before` to get the next page; null: this is the last page. */
+    readonly next: string | null
+  }>
+  /** Trust a domain: clients that have only redirect URIs of trusted domains are shown as known. */
+  readonly 'domain.trust': (input?: {
+    /** A host, `*.` and a host for all hosts below it, or the URL of a client metadata document. */
+    readonly pattern?: string
+    /** The domains of widespread clients instead of a pattern: claude.ai, vscode.dev, insiders.vscode.dev, zed.dev, chatgpt.com. */
+    readonly known?: true
+    /** A note for other administrators. */
+    readonly note?: string
+  }) => Promise<{
+    readonly domains: readonly DomainRule[]
+  }>
+  /** Block a domain: its clients can neither register nor start an authorization. Tokens stay valid. */
+  readonly 'domain.block': (input: {
+    /** A host, `*.` and a host for all hosts below it, or the URL of a client metadata document. */
+    readonly pattern: string
+    /** A note for other administrators. */
+    readonly note?: string
+  }) => Promise<{
+    readonly domains: readonly DomainRule[]
+  }>
+  /** Neither trust nor block a domain any more. */
+  readonly 'domain.forget': (input: {
+    /** The pattern, as "domain list" shows it. */
+    readonly pattern: string
+  }) => Promise<{
+    readonly pattern: string
+    readonly forgotten: true
+  }>
+  /** List the users, newest first. */
+  readonly 'user.list': (input?: {
+    /** At most this many rows, up to 1000. */
+    readonly limit?: number
+    /** Continue after this row: the `next` of the previous page. */
+    readonly before?: string
+    /** Only the user with this address. */
+    readonly email?: string
+  }) => Promise<{
+    readonly users: readonly User[]
+    /** Give this as `before` to get the next page; null: this is the last page. */
+    readonly next: string | null
+  }>
+  /** Show everything about a user except the password. */
+  readonly 'user.show': (input: {
+    /** The id of the user. */
+    readonly user_id: string
+  }) => Promise<User>
+  /** Create a user. */
+  readonly 'user.create': (input: {
+    /** The address that the user signs in with. */
+    readonly email: string
+    /** Absent: the user has no password. */
+    readonly password?: string
+    /** The name of the user, as the pages show it. */
+    readonly name?: string
+  }) => Promise<User>
+  /** Set a new password, and revoke all sessions and grants of the user. */
+  readonly 'user.set-password': (input: {
+    /** The id of the user. */
+    readonly user_id: string
+    readonly password: string
+  }) => Promise<EndedUser>
+  /** Change the e-mail address that a user signs in with. Sessions and grants stay. */
+  readonly 'user.set-email': (input: {
+    /** The id of the user. */
+    readonly user_id: string
+    /** The address that the user signs in with. */
+    readonly email: string
+    /** Whether the address is known to be the user's. */
+    readonly verified?: boolean
+  }) => Promise<User>
+  /** Change the name and the profile of a user. What is not given does not change; null removes a value. */
+  readonly 'user.update': (input: {
+    /** The id of the user. */
+    readonly user_id: string
+    readonly name?: string | null
+    readonly profile?: {
+      readonly given_name?: string | null
+      readonly family_name?: string | null
+      readonly middle_name?: string | null
+      readonly nickname?: string | null
+      readonly preferred_username?: string | null
+      readonly gender?: string | null
+      readonly birthdate?: string | null
+      readonly zoneinfo?: string | null
+      readonly locale?: string | null
+      readonly phone_number?: string | null
+      readonly profile?: string | null
+      readonly picture?: string | null
+      readonly website?: string | null
+      readonly phone_number_verified?: boolean | null
+      /** The whole address: parts that are not given are removed. */
+      readonly address?: {
+        readonly formatted?: string
+        readonly street_address?: string
+        readonly locality?: string
+        readonly region?: string
+        readonly postal_code?: string
+        readonly country?: string
+      } | null
+    }
+  }) => Promise<User>
+  /** Create a link with which a user sets a password or adds a provider, once. An earlier link of the user stops working. */
+  readonly 'user.create-link': (input: {
+    /** The id of the user. */
+    readonly user_id: string
+  }) => Promise<Link>
+  /** Disable a user: sessions and tokens of the user stop working. */
+  readonly 'user.disable': (input: {
+    /** The id of the user. */
+    readonly user_id: string
+  }) => Promise<EndedUser>
+  /** Enable a disabled user. Revoked sessions and tokens stay revoked. */
+  readonly 'user.enable': (input: {
+    /** The id of the user. */
+    readonly user_id: string
+  }) => Promise<User>
+  /** Revoke all sessions and tokens of a user. */
+  readonly 'user.revoke-tokens': (input: {
+    /** The id of the user. */
+    readonly user_id: string
+  }) => Promise<EndedUser>
+  /** Delete a user with all sessions, memberships and consents. Tokens of the user stop working. */
+  readonly 'user.delete': (input: {
+    /** The id of the user. */
+    readonly user_id: string
+  }) => Promise<{
+    readonly user_id: string
+    readonly email: string | null
+    readonly deleted: true
+    /** APIs with local verification may accept JWTs that this task revoked until this time; null: no such JWT is left. Introspection rejects a revoked token or grant at once, and tokens of a disabled, changed or deleted user, client or organization within a second. */
+    readonly jwt_accepted_until: string | null
+    /** The same in seconds from this answer. */
+    readonly jwt_accepted_for_seconds: number
+  }>
+  /** List the providers at which users sign in. */
+  readonly 'provider.list': (input?: {}) => Promise<{
+    readonly providers: readonly Provider[]
+  }>
+  /** Show everything about a provider except the secret. */
+  readonly 'provider.show': (input: {
+    /** The id of the provider. It is part of the redirect URI, and never changes. */
+    readonly provider_id: string
+  }) => Promise<Provider>
+  /** Create a provider at which users sign in. */
+  readonly 'provider.create': (input: {
+    /** The id of the provider. It is part of the redirect URI, and never changes. */
+    readonly provider_id: string
+    /** Fills in what is known of a kind of provider. */
+    readonly template: 'google' | 'entra' | 'okta' | 'keycloak' | 'dex' | 'oidc' | 'github'
+    /** The name of the provider on the sign-in page. */
+    readonly name: string
+    /** The issuer, byte for byte as its metadata has it. Google and GitHub have a known one. */
+    readonly issuer?: string
+    /** The client_id of this server at the provider. */
+    readonly client_id: string
+    /** The client_secret of this server at the provider. It is never shown. */
+    readonly client_secret: string
+    /** How this server authenticates at the token endpoint. */
+    readonly auth_method?: 'client_secret_basic' | 'client_secret_post'
+    /** The scope that users are sent with. */
+    readonly scope?: string
+    /** When an address of the provider counts as proved: none, never; claim, if email_verified is true; domains, also without it if the address is of a domain of the provider. */
+    readonly email_trust?: 'none' | 'claim' | 'domains'
+    /** The domains of addresses that belong to this provider, and to no other. */
+    readonly domains?: readonly string[]
+    /** required: accounts with an address of the domains sign in at this provider only. */
+    readonly routing?: 'offered' | 'required'
+    /** Which persons get an account at the first sign-in: off, domains (a proved address of the domains), anybody. */
+    readonly sign_up?: 'off' | 'domains' | 'anybody'
+    /** What links a person to an account with the same proved address: ask, the person signs in to it once; verified-email, the address, if it is of the domains and verified here. */
+    readonly link?: 'ask' | 'verified-email'
+    /** Hosts of the provider, besides that of its issuer, that may have private addresses. */
+    readonly private_hosts?: readonly string[]
+    /** Each user who signs in at the provider is a member of it. */
+    readonly organization_id?: string
+  }) => Promise<Provider>
+  /** Change settings or the secret of a provider. Settings that are left out stay. */
+  readonly 'provider.update': (input: {
+    /** The id of the provider. It is part of the redirect URI, and never changes. */
+    readonly provider_id: string
+    readonly name?: string
+    readonly client_id?: string
+    readonly client_secret?: string
+    /** How this server authenticates at the token endpoint. */
+    readonly auth_method?: 'client_secret_basic' | 'client_secret_post'
+    /** The scope that users are sent with. */
+    readonly scope?: string
+    /** When an address of the provider counts as proved: none, never; claim, if email_verified is true; domains, also without it if the address is of a domain of the provider. */
+    readonly email_trust?: 'none' | 'claim' | 'domains'
+    /** The domains of addresses that belong to this provider, and to no other. */
+    readonly domains?: readonly string[]
+    /** required: accounts with an address of the domains sign in at this provider only. */
+    readonly routing?: 'offered' | 'required'
+    /** Which persons get an account at the first sign-in: off, domains (a proved address of the domains), anybody. */
+    readonly sign_up?: 'off' | 'domains' | 'anybody'
+    /** What links a person to an account with the same proved address: ask, the person signs in to it once; verified-email, the address, if it is of the domains and verified here. */
+    readonly link?: 'ask' | 'verified-email'
+    /** Hosts of the provider, besides that of its issuer, that may have private addresses. */
+    readonly private_hosts?: readonly string[]
+    /** null: none any more. Memberships stay. */
+    readonly organization_id?: string | null
+  }) => Promise<Provider>
+  /** Check the metadata, the keys, the secret and, where the provider lets it be known, the redirect URI of a provider. */
+  readonly 'provider.test': (input: {
+    /** The id of the provider. It is part of the redirect URI, and never changes. */
+    readonly provider_id: string
+  }) => Promise<ProviderTest>
+  /** Disable a provider: users cannot sign in there any more. Sessions and tokens stay valid. */
+  readonly 'provider.disable': (input: {
+    /** The id of the provider. It is part of the redirect URI, and never changes. */
+    readonly provider_id: string
+  }) => Promise<Provider>
+  /** Enable a disabled provider. */
+  readonly 'provider.enable': (input: {
+    /** The id of the provider. It is part of the redirect URI, and never changes. */
+    readonly provider_id: string
+  }) => Promise<Provider>
+  /** Delete a provider with the links of users to it. Their accounts, sessions and tokens stay. */
+  readonly 'provider.delete': (input: {
+    /** The id of the provider. It is part of the redirect URI, and never changes. */
+    readonly provider_id: string
+  }) => Promise<{
+    readonly provider_id: string
+    readonly deleted: true
+  }>
+  /** List the organizations, newest first. */
+  readonly 'organization.list': (input?: {
+    /** At most this many rows, up to 1000. */
+    readonly limit?: number
+    /** Continue after this row: the `next` of the previous page. */
+    readonly before?: string
+  }) => Promise<{
+    readonly organizations: readonly Organization[]
+    /** Give this as `before` to get the next page; null: this is the last page. */
+    readonly next: string | null
+  }>
+  /** Create an organization, for which users and clients may act. */
+  readonly 'organization.create': (input: {
+    /** The name, as the consent page shows it. */
+    readonly name: string
+  }) => Promise<Organization>
+  /** Show an organization. */
+  readonly 'organization.show': (input: {
+    /** The id of the organization. */
+    readonly organization_id: string
+  }) => Promise<Organization>
+  /** Rename an organization. */
+  readonly 'organization.rename': (input: {
+    /** The id of the organization. */
+    readonly organization_id: string
+    /** The name, as the consent page shows it. */
+    readonly name: string
+  }) => Promise<Organization>
+  /** Disable an organization: tokens for it are revoked, and no new tokens are issued. */
+  readonly 'organization.disable': (input: {
+    /** The id of the organization. */
+    readonly organization_id: string
+  }) => Promise<EndedOrganization>
+  /** Enable a disabled organization. Revoked tokens stay revoked. */
+  readonly 'organization.enable': (input: {
+    /** The id of the organization. */
+    readonly organization_id: string
+  }) => Promise<Organization>
+  /** Revoke all tokens for an organization. Clients can request new ones. */
+  readonly 'organization.revoke-tokens': (input: {
+    /** The id of the organization. */
+    readonly organization_id: string
+  }) => Promise<EndedOrganization>
+  /** Delete an organization with its memberships and installations. Tokens for it stop working. */
+  readonly 'organization.delete': (input: {
+    /** The id of the organization. */
+    readonly organization_id: string
+  }) => Promise<{
+    readonly organization_id: string
+    readonly deleted: true
+    /** APIs with local verification may accept JWTs that this task revoked until this time; null: no such JWT is left. Introspection rejects a revoked token or grant at once, and tokens of a disabled, changed or deleted user, client or organization within a second. */
+    readonly jwt_accepted_until: string | null
+    /** The same in seconds from this answer. */
+    readonly jwt_accepted_for_seconds: number
+  }>
+  /** List the members of an organization, newest users first. */
+  readonly 'member.list': (input: {
+    /** The id of the organization. */
+    readonly organization_id: string
+    /** At most this many rows, up to 1000. */
+    readonly limit?: number
+    /** Continue after this row: the `next` of the previous page. */
+    readonly before?: string
+    /** Only the member with this address. */
+    readonly email?: string
+  }) => Promise<{
+    readonly members: readonly Member[]
+    /** Give this as `before` to get the next page; null: this is the last page. */
+    readonly next: string | null
+  }>
+  /** Add a user to an organization. */
+  readonly 'member.add': (input: {
+    /** The id of the organization. */
+    readonly organization_id: string
+    /** The id of the user; instead of email. */
+    readonly user_id?: string
+    /** The address of the user; instead of user_id. */
+    readonly email?: string
+  }) => Promise<Member>
+  /** Disable a member: tokens of the member for the organization stop working. */
+  readonly 'member.disable': (input: {
+    /** The id of the organization. */
+    readonly organization_id: string
+    /** The id of the user. */
+    readonly user_id: string
+  }) => Promise<EndedMember>
+  /** Enable a disabled member. Revoked tokens stay revoked. */
+  readonly 'member.enable': (input: {
+    /** The id of the organization. */
+    readonly organization_id: string
+    /** The id of the user. */
+    readonly user_id: string
+  }) => Promise<Member>
+  /** Remove a user from an organization. Tokens of the user for the organization stop working. */
+  readonly 'member.remove': (input: {
+    /** The id of the organization. */
+    readonly organization_id: string
+    /** The id of the user. */
+    readonly user_id: string
+  }) => Promise<{
+    readonly organization_id: string
+    readonly user_id: string
+    readonly removed: true
+    /** APIs with local verification may accept JWTs that this task revoked until this time; null: no such JWT is left. Introspection rejects a revoked token or grant at once, and tokens of a disabled, changed or deleted user, client or organization within a second. */
+    readonly jwt_accepted_until: string | null
+    /** The same in seconds from this answer. */
+    readonly jwt_accepted_for_seconds: number
+  }>
+  /** List the clients that may act for an organization, newest clients first. */
+  readonly 'installation.list': (input: {
+    /** The id of the organization. */
+    readonly organization_id: string
+    /** At most this many rows, up to 1000. */
+    readonly limit?: number
+    /** Continue after this row: the `next` of the previous page. */
+    readonly before?: string
+  }) => Promise<{
+    readonly installations: readonly Installation[]
+    /** Give this as `before` to get the next page; null: this is the last page. */
+    readonly next: string | null
+  }>
+  /** Install a client for an organization, replacing any earlier installation. */
+  readonly 'installation.install': (input: {
+    /** The id of the organization. */
+    readonly organization_id: string
+    /** The client_id of the client. For a client with a metadata document: its URL, or the id that answers have. */
+    readonly client_id: string
+    /** The scopes that the client can have at most, separated by spaces. Each is declared by an API. */
+    readonly scope: string
+    /** Whether the client may also act for members. */
+    readonly acts_for_members?: boolean
+  }) => Promise<Installation>
+  /** Disable an installation: tokens of the client for the organization stop working. */
+  readonly 'installation.disable': (input: {
+    /** The id of the organization. */
+    readonly organization_id: string
+    /** The client_id of the client. For a client with a metadata document: its URL, or the id that answers have. */
+    readonly client_id: string
+  }) => Promise<EndedInstallation>
+  /** Enable a disabled installation. Revoked tokens stay revoked. */
+  readonly 'installation.enable': (input: {
+    /** The id of the organization. */
+    readonly organization_id: string
+    /** The client_id of the client. For a client with a metadata document: its URL, or the id that answers have. */
+    readonly client_id: string
+  }) => Promise<Installation>
+  /** Uninstall a client from an organization. Tokens of the client for the organization stop working. */
+  readonly 'installation.remove': (input: {
+    /** The id of the organization. */
+    readonly organization_id: string
+    /** The client_id of the client. For a client with a metadata document: its URL, or the id that answers have. */
+    readonly client_id: string
+  }) => Promise<{
+    readonly organization_id: string
+    readonly client_id: string
+    readonly removed: true
+    /** APIs with local verification may accept JWTs that this task revoked until this time; null: no such JWT is left. Introspection rejects a revoked token or grant at once, and tokens of a disabled, changed or deleted user, client or organization within a second. */
+    readonly jwt_accepted_until: string | null
+    /** The same in seconds from this answer. */
+    readonly jwt_accepted_for_seconds: number
+  }>
+  /** List the declared APIs and their scopes. */
+  readonly 'api.list': (input?: {
+    /** At most this many rows, up to 1000. */
+    readonly limit?: number
+    /** Continue after this API. */
+    readonly before?: string
+  }) => Promise<{
+    readonly apis: readonly Api[]
+    /** Give this as `before` to get the next page; null: this is the last page. */
+    readonly next: string | null
+  }>
+  /** Show an API, its scopes and the settings of its tokens. */
+  readonly 'api.show': (input: {
+    /** The identifier of the API. */
+    readonly resource: string
+  }) => Promise<Api>
+  /** Declare an API and its scopes. */
+  readonly 'api.create': (input: {
+    /** The identifier of the API, an absolute URI without a fragment (RFC 8707). */
+    readonly resource: string
+    /** The name of the API, as the pages show it. */
+    readonly name?: string
+    /** All scopes of the API. Each has a different name. */
+    readonly scopes?: readonly {
+      readonly name: string
+      readonly sentence: string
+      /** users: with consent. users-on-request: with consent, when the request names the scope. users-and-machines: also without a user, to any client. approved-clients: only to clients that are approved for the scope. */
+      readonly granted_to: 'users' | 'users-on-request' | 'users-and-machines' | 'approved-clients'
+    }[]
+    /** The format, lifetime, algorithm and type of its access tokens. */
+    readonly tokens?: {
+      readonly format?: 'jwt' | 'opaque'
+      /** Seconds; null: the lifetime of the server. */
+      readonly lifetime?: number | null
+      /** null: the algorithm of the server. */
+      readonly algorithm?: 'ES256' | 'EdDSA' | 'RS256' | null
+      /** The `typ` of its JWTs: at+jwt (RFC 9068), or JWT for verifiers that accept no other type. */
+      readonly jwt_type?: 'at+jwt' | 'JWT'
+    }
+  }) => Promise<KeptApi>
+  /** Change an API. What is not given does not change, and issued tokens stay valid. */
+  readonly 'api.update': (input: {
+    /** The identifier of the API. */
+    readonly resource: string
+    /** The name of the API; empty: none. */
+    readonly name?: string
+    /** All scopes of the API. Each has a different name. */
+    readonly scopes?: readonly {
+      readonly name: string
+      readonly sentence: string
+      /** users: with consent. users-on-request: with consent, when the request names the scope. users-and-machines: also without a user, to any client. approved-clients: only to clients that are approved for the scope. */
+      readonly granted_to: 'users' | 'users-on-request' | 'users-and-machines' | 'approved-clients'
+    }[]
+    /** The format, lifetime, algorithm and type of its access tokens. */
+    readonly tokens?: {
+      readonly format?: 'jwt' | 'opaque'
+      /** Seconds; null: the lifetime of the server. */
+      readonly lifetime?: number | null
+      /** null: the algorithm of the server. */
+      readonly algorithm?: 'ES256' | 'EdDSA' | 'RS256' | null
+      /** The `typ` of its JWTs: at+jwt (RFC 9068), or JWT for verifiers that accept no other type. */
+      readonly jwt_type?: 'at+jwt' | 'JWT'
+    }
+  }) => Promise<KeptApi>
+  /** Delete an API. No more tokens are issued for it. */
+  readonly 'api.delete': (input: {
+    /** The identifier of the API. */
+    readonly resource: string
+  }) => Promise<{
+    readonly resource: string
+    readonly deleted: true
+  }>
+  /** Create the credentials with which an API introspects tokens. Its previous credentials stop working. */
+  readonly 'api.create-credentials': (input: {
+    /** The identifier of the API. */
+    readonly resource: string
+  }) => Promise<{
+    readonly resource: string
+    readonly id: string
+    /** Shown once. */
+    readonly secret: string
+  }>
+  /** List grants, newest first. */
+  readonly 'grant.list': (input?: {
+    /** At most this many rows, up to 1000. */
+    readonly limit?: number
+    /** Continue after this row: the `next` of the previous page. */
+    readonly before?: string
+    /** The client_id of the client. For a client with a metadata document: its URL, or the id that answers have. */
+    readonly client_id?: string
+    /** The id of the user. */
+    readonly user_id?: string
+    /** The id of the organization. */
+    readonly organization_id?: string
+  }) => Promise<{
+    readonly grants: readonly Grant[]
+    /** Names by id: the e-mail address or else the name of a user, the name of a client, an organization or credentials. Ids without a name, and ids of deleted records, are absent. */
+    readonly names: Readonly<Record<string, string>>
+    /** Give this as `before` to get the next page; null: this is the last page. */
+    readonly next: string | null
+  }>
+  /** Show a grant. */
+  readonly 'grant.show': (input: {
+    /** The id of the grant. */
+    readonly grant_id: string
+  }) => Promise<Grant>
+  /** Revoke a grant with all of its tokens. The client must ask the user again. */
+  readonly 'grant.revoke': (input: {
+    /** The id of the grant. */
+    readonly grant_id: string
+  }) => Promise<EndedGrant>
+  /** List grants for an organization, newest first. */
+  readonly 'organization.list-grants': (input: {
+    /** At most this many rows, up to 1000. */
+    readonly limit?: number
+    /** Continue after this row: the `next` of the previous page. */
+    readonly before?: string
+    /** The client_id of the client. For a client with a metadata document: its URL, or the id that answers have. */
+    readonly client_id?: string
+    /** The id of the user. */
+    readonly user_id?: string
+    /** The id of the organization. */
+    readonly organization_id: string
+  }) => Promise<{
+    readonly grants: readonly Grant[]
+    /** Names by id: the e-mail address or else the name of a user, the name of a client, an organization or credentials. Ids without a name, and ids of deleted records, are absent. */
+    readonly names: Readonly<Record<string, string>>
+    /** Give this as `before` to get the next page; null: this is the last page. */
+    readonly next: string | null
+  }>
+  /** Show a grant for an organization. */
+  readonly 'organization.show-grant': (input: {
+    /** The id of the grant. */
+    readonly grant_id: string
+    /** The id of the organization. */
+    readonly organization_id: string
+  }) => Promise<Grant>
+  /** Revoke a grant for an organization with all of its tokens. */
+  readonly 'organization.revoke-grant': (input: {
+    /** The id of the grant. */
+    readonly grant_id: string
+    /** The id of the organization. */
+    readonly organization_id: string
+  }) => Promise<EndedGrant>
+  /** List the browsers in which users are signed in, newest first. */
+  readonly 'session.list': (input?: {
+    /** At most this many rows, up to 1000. */
+    readonly limit?: number
+    /** Continue after this row: the `next` of the previous page. */
+    readonly before?: string
+    /** The id of the user. */
+    readonly user_id?: string
+  }) => Promise<{
+    readonly sessions: readonly Session[]
+    /** Names by id: the e-mail address or else the name of a user, the name of a client, an organization or credentials. Ids without a name, and ids of deleted records, are absent. */
+    readonly names: Readonly<Record<string, string>>
+    /** Give this as `before` to get the next page; null: this is the last page. */
+    readonly next: string | null
+  }>
+  /** Sign a user out in one browser, and of the apps that signed the user in there. Other tokens keep working. */
+  readonly 'session.end': (input: {
+    /** The id of the session; not the cookie. */
+    readonly session_id: string
+  }) => Promise<Session>
+  /** List the published signing keys and their states. */
+  readonly 'key.list': (input?: {}) => Promise<{
+    readonly keys: readonly {
+      readonly kid: string
+      /** What the key signs: access tokens, or ID tokens. */
+      readonly purpose: 'access' | 'id'
+      readonly algorithm: 'ES256' | 'EdDSA' | 'RS256'
+      readonly created_at: string
+      /** The key signs from this time, until the next key does. */
+      readonly active_from: string
+      /** What the key is used for now. */
+      readonly state: string
+    }[]
+  }>
+  /** Create the next signing key. It is published at once and signs a day later. */
+  readonly 'key.rotate': (input?: {
+    /** Sign with the key in ten seconds, even though verifiers may not have fetched it. Use it when the current key leaked. */
+    readonly now?: boolean
+    /** What the key signs: access tokens, or ID tokens. */
+    readonly purpose?: 'access' | 'id'
+    /** The algorithm of the key; by default the algorithm of the server, and RS256 for ID tokens. */
+    readonly algorithm?: 'ES256' | 'EdDSA' | 'RS256'
+  }) => Promise<Key>
+  /** Withdraw a signing key that leaked: tokens that it signed are rejected from now on. */
+  readonly 'key.retire': (input: {
+    /** The key's id. */
+    readonly kid: string
+  }) => Promise<{
+    readonly kid: string
+    readonly retired: true
+  }>
+  /** Confirm that the clock of this machine is right, after it stepped or the server was stopped for long. */
+  readonly 'clock.confirm': (input?: {}) => Promise<{
+    /** The time by the clock that decides. */
+    readonly time: string
+    /** database: the clock of the database decides, and the confirmation changes nothing. */
+    readonly decided_by: 'operator' | 'database'
+  }>
+  /** Show the owner of a token, and whether it is active. */
+  readonly 'token.inspect': (input: {
+    /** An access token or a refresh token. */
+    readonly token: string
+  }) => Promise<TokenInspection>
+  /** Revoke a token, or its grant with all tokens of the grant. */
+  readonly 'token.revoke': (input: {
+    /** An access token or a refresh token. */
+    readonly token: string
+    /** Revoke the grant of an access token too. The grant of a refresh token is always revoked. */
+    readonly family?: boolean
+  }) => Promise<{
+    readonly revoked: 'access' | 'family'
+    readonly token_id: string | null
+    readonly grant_id: string | null
+    /** APIs with local verification may accept JWTs that this task revoked until this time; null: no such JWT is left. Introspection rejects a revoked token or grant at once, and tokens of a disabled, changed or deleted user, client or organization within a second. */
+    readonly jwt_accepted_until: string | null
+    /** The same in seconds from this answer. */
+    readonly jwt_accepted_for_seconds: number
+  }>
+  /** Revoke all sessions and tokens of all users and clients. Users sign in again, and clients request new tokens. */
+  readonly 'token.revoke-all': (input: {
+    /** Confirms the task. */
+    readonly confirm: 'everything'
+  }) => Promise<{
+    /** The not-before time: sessions and tokens issued earlier are revoked, on every node within a second. */
+    readonly not_before: string
+    /** APIs with local verification may accept JWTs that this task revoked until this time; null: no such JWT is left. Introspection rejects a revoked token or grant at once, and tokens of a disabled, changed or deleted user, client or organization within a second. */
+    readonly jwt_accepted_until: string | null
+    /** The same in seconds from this answer. */
+    readonly jwt_accepted_for_seconds: number
+  }>
+  /** List the administrators' credentials, newest first. */
+  readonly 'admin.list': (input?: {
+    /** At most this many rows, up to 1000. */
+    readonly limit?: number
+    /** Continue after this row: the `next` of the previous page. */
+    readonly before?: string
+  }) => Promise<{
+    readonly credentials: readonly AdminCredential[]
+    /** Give this as `before` to get the next page; null: this is the last page. */
+    readonly next: string | null
+  }>
+  /** Create credentials for an administrator. The token is shown once. */
+  readonly 'admin.create': (input: {
+    /** The owner or the purpose of the credentials. */
+    readonly name: string
+    /** read: everything except secrets. write: everything. metrics: only /metrics, so not with organization_id. */
+    readonly access: 'read' | 'write' | 'metrics'
+    /** The one organization that the credentials are for; by default the whole server. */
+    readonly organization_id?: string
+    /** How many days the credentials are valid. */
+    readonly days?: number
+  }) => Promise<NewAdminCredential>
+  /** Revoke the credentials of an administrator at once. */
+  readonly 'admin.revoke': (input: {
+    /** The id of the credentials; not the token. */
+    readonly credential_id: string
+  }) => Promise<AdminCredential>
+  /** Create the credentials of the application that signs users in. Its previous credentials stop working. The token is shown once. */
+  readonly 'delegate.create-credentials': (input?: {
+    /** How many days the credentials are valid. */
+    readonly days?: number
+  }) => Promise<NewDelegateCredential>
+  /** Show what a person has to decide. */
+  readonly 'interaction.show': (input: {
+    /** The value of `interaction` in the address of your page. */
+    readonly interaction: string
+  }) => Promise<Interaction>
+  /** Say who the person is, and whether the client may have access. The same body again has the same answer. */
+  readonly 'interaction.accept': (input: {
+    /** The value of `interaction` in the address of your page. */
+    readonly interaction: string
+    /** Your id of the person, which never becomes that of another person: 1 to 255 characters of ASCII. */
+    readonly subject: string
+    /** allow: the person has consented on your page. ask: the consent page of this server follows. */
+    readonly decision: 'allow' | 'ask'
+    /** The address of the person. One that another account has is not used. */
+    readonly email?: string
+    /** Whether you know that the address is that of the person. */
+    readonly email_verified?: boolean
+    /** The name of the person, as pages show it. */
+    readonly name?: string
+    /** The organization for which the person consents; null: none. Without it, a person who belongs to organizations chooses on the consent page of this server. */
+    readonly organization_id?: string | null
+    /** The part of the requested scope that the person allows; by default all of it. */
+    readonly scope?: string
+    /** When the person authenticated; by default now. */
+    readonly authenticated_at?: string
+    /** How long the browser stays signed in at this server, at most GRANTOR_SESSION_LIFETIME. */
+    readonly remember_seconds?: number
+  }) => Promise<AnsweredInteraction>
+  /** End the request of the client with an error. */
+  readonly 'interaction.reject': (input: {
+    /** The value of `interaction` in the address of your page. */
+    readonly interaction: string
+    /** The error for the client (RFC 6749 §4.1.2.1). access_denied: the person said no. */
+    readonly error?: 'access_denied' | 'login_required' | 'interaction_required' | 'temporarily_unavailable'
+  }) => Promise<AnsweredInteraction>
+  /** End all sessions and grants of a person, for example because you disabled the account. */
+  readonly 'subject.revoke-tokens': (input: {
+    /** Your id of the person, which never becomes that of another person: 1 to 255 characters of ASCII. */
+    readonly subject: string
+  }) => Promise<{
+    readonly subject: string
+    readonly revoked: true
+  }>
+  /** List audit events, newest first. A page may have fewer rows than its limit even if more rows follow. */
+  readonly 'audit.list': (input?: {
+    /** At most this many rows, up to 1000. */
+    readonly limit?: number
+    /** Continue after this row: the `next` of the previous page. */
+    readonly before?: string
+    /** An event, or a prefix with a dot at its end: client. */
+    readonly event?: 'admin-credential.' | 'admin.' | 'api.' | 'app.' | 'audit.' | 'authorization.' | 'client.' | 'clock.' | 'code.' | 'domain.' | 'grant.' | 'identity.' | 'initial-token.' | 'installation.' | 'interaction.' | 'introspection.' | 'key.' | 'link.' | 'logout.' | 'member.' | 'organization.' | 'provider.' | 'refresh-token.' | 'revocation.' | 'scope.' | 'secret.' | 'server.' | 'session.' | 'sign-in.' | 'token.' | 'tokens.' | 'user.' | 'client.registered' | 'client.updated' | 'client.document-added' | 'client.document-changed' | 'client.created' | 'client.adopted' | 'client.rules-set' | 'client.registration-token-created' | 'client.deleted' | 'client.verified' | 'client.unverified' | 'client.disabled' | 'client.enabled' | 'client.secret-rotated' | 'client.scope-approved' | 'client.tokens-revoked' | 'client.authentication-failed' | 'authorization.approved' | 'authorization.denied' | 'scope.refused' | 'code.replayed' | 'code.burned' | 'code.presented-by-another-client' | 'refresh-token.reused' | 'refresh-token.presented-by-another-client' | 'revocation.requested-by-another-client' | 'grant.revoked' | 'token.revoked' | 'introspection.inactive' | 'tokens.issued' | 'session.started' | 'session.ended' | 'logout.delivered' | 'logout.undelivered' | 'link.created' | 'link.used' | 'interaction.answered' | 'app.removed' | 'sign-in.failed' | 'user.created' | 'user.password-changed' | 'user.email-changed' | 'user.renamed' | 'user.updated' | 'user.disabled' | 'user.enabled' | 'user.deleted' | 'user.tokens-revoked' | 'server.tokens-revoked' | 'organization.created' | 'organization.renamed' | 'organization.disabled' | 'organization.enabled' | 'organization.tokens-revoked' | 'organization.deleted' | 'member.added' | 'member.disabled' | 'member.enabled' | 'member.removed' | 'installation.added' | 'installation.replaced' | 'installation.disabled' | 'installation.enabled' | 'installation.removed' | 'api.created' | 'api.updated' | 'api.credentials-set' | 'api.deleted' | 'user.provisioned' | 'identity.linked' | 'identity.unlinked' | 'provider.created' | 'provider.updated' | 'provider.disabled' | 'provider.enabled' | 'provider.deleted' | 'provider.failed' | 'domain.trusted' | 'domain.blocked' | 'domain.forgotten' | 'key.added' | 'key.removed' | 'secret.rotated' | 'clock.confirmed' | 'server.issuer-changed' | 'server.backed-up' | 'server.restored' | 'server.exported' | 'server.imported' | 'server.reopened' | 'initial-token.created' | 'initial-token.revoked' | 'admin-credential.created' | 'admin-credential.revoked' | 'admin.refused' | 'audit.head' | 'audit.swept' | 'audit.unreadable'
+    /** The client_id of the client. For a client with a metadata document: its URL, or the id that answers have. */
+    readonly client_id?: string
+    /** The id of the user. */
+    readonly user_id?: string
+    /** The id of the organization. */
+    readonly organization_id?: string
+    /** Only events recorded at this time or later. */
+    readonly since?: string
+  }) => Promise<{
+    readonly events: readonly AuditEntry[]
+    /** Names by id: the e-mail address or else the name of a user, the name of a client, an organization or credentials. Ids without a name, and ids of deleted records, are absent. */
+    readonly names: Readonly<Record<string, string>>
+    /** Give this as `before` to get the next page; null: this is the last page. */
+    readonly next: string | null
+  }>
+  /** Verify the whole audit, and list every link that was changed or removed. */
+  readonly 'audit.verify': (input?: {
+    /** Links that must exist, from the audit.head lines of a log. */
+    readonly head?: readonly string[]
+  }) => Promise<{
+    readonly chains: number
+    readonly links: number
+    readonly events: number
+    readonly faults: readonly AuditFault[]
+  }>
+}
+
+export interface AdminCredential {
+  readonly credential_id: string
+  readonly name: string
+  /** delegate: only the sign-ins of your application, by the token of "grantor delegate create-credentials". */
+  readonly access: 'read' | 'write' | 'metrics' | 'delegate'
+  /** The one organization that the credentials are for; null: the whole server. */
+  readonly organization_id: string | null
+  readonly created_at: string
+  readonly expires_at: string
+  readonly revoked_at: string | null
+}
+
+export interface AnsweredInteraction {
+  /** Redirect the browser of the person to this address. */
+  readonly redirect_to: string
+}
+
+export interface Api {
+  readonly resource: string
+  readonly name: string | null
+  readonly scopes: readonly ApiScope[]
+  readonly tokens: ApiTokens
+  /** The id that the API introspects tokens with; null: it has no credentials. */
+  readonly introspection_id: string | null
+  readonly created_at: string
+}
+
+export interface ApiScope {
+  readonly name: string
+  /** The text of the scope on the consent page. */
+  readonly sentence: string
+  /** users: with consent. users-on-request: with consent, when the request names the scope. users-and-machines: also without a user, to any client. approved-clients: only to clients that are approved for the scope. */
+  readonly granted_to: 'users' | 'users-on-request' | 'users-and-machines' | 'approved-clients'
+}
+
+export interface ApiTokens {
+  readonly format: 'jwt' | 'opaque'
+  /** Seconds; null: the lifetime of the server. */
+  readonly lifetime: number | null
+  /** null: the algorithm of the server. */
+  readonly algorithm: 'ES256' | 'EdDSA' | 'RS256' | null
+  /** The `typ` of its JWTs: at+jwt (RFC 9068), or JWT for verifiers that accept no other type. */
+  readonly jwt_type: 'at+jwt' | 'JWT'
+}
+
+export interface AuditEntry {
+  readonly id: string
+  readonly recorded_at: string
+  /** A name from the table in docs/audit.md. */
+  readonly event: string
+  readonly client_id: string | null
+  readonly user_id: string | null
+  readonly organization_id: string | null
+  readonly grant_id: string | null
+  /** The administrator: command-line, library, or the id of the credentials. */
+  readonly actor: string | null
+  readonly details: Readonly<Record<string, string | number | boolean>>
+}
+
+export interface AuditFault {
+  readonly kind: 'changed' | 'missing' | 'cut-off' | 'chain-missing'
+  readonly link: string | null
+  readonly chain: string
+  readonly sequence: number
+  readonly through: number
+  readonly what: string
+}
+
+export interface Client {
+  /** The id of the record. Where `document_url` is not null, that is the `client_id`. */
+  readonly client_id: string
+  /** Seconds since the epoch. */
+  readonly client_id_issued_at: number
+  /** operator: an administrator created or adopted the client. registration: it registered. document: its client_id is the URL of its metadata document. */
+  readonly source: 'operator' | 'registration' | 'document'
+  /** The URL of the metadata document. */
+  readonly document_url: string | null
+  readonly document_fetched_at: string | null
+  /** The document is not fetched again before this time. */
+  readonly document_fresh_until: string | null
+  /** verified: the operator created or verified the client. known-domain: all of its domains are trusted. blocked: one of them is blocked. */
+  readonly trust_level: 'verified' | 'known-domain' | 'unverified' | 'blocked'
+  readonly rules: {
+    /** implied: the users of this first-party client are not asked for consent to the scope that it is registered for, where its redirect URI uses https. */
+    readonly consent: 'asked' | 'implied'
+    /** optional: this confidential client may send authorization requests without PKCE, because it cannot do otherwise. */
+    readonly pkce: 'required' | 'optional'
+    /** Where the client finds the claims of its scope: at the userinfo endpoint alone, or in its ID tokens too. */
+    readonly claims: 'userinfo' | 'id-token'
+  }
+  readonly has_secret: boolean
+  /** The previous secret is valid until this time. */
+  readonly previous_secret_until: string | null
+  /** Whether the client has a registration access token (RFC 7592). */
+  readonly manages_itself: boolean
+  /** The scopes that the client is approved for. */
+  readonly approved_scope: string
+  /** When the client first got a token; null: never. */
+  readonly used_at: string | null
+  /** When the client last got a token, to the minute; null: never. */
+  readonly last_used_at: string | null
+  readonly verified_at: string | null
+  readonly disabled_at: string | null
+  /** The not-before time: tokens of the client issued earlier are revoked. */
+  readonly not_before: string | null
+  readonly redirect_uris: readonly string[]
+  readonly token_endpoint_auth_method: string
+  readonly token_endpoint_auth_signing_alg?: string
+  /** The public keys of a client with `private_key_jwt`. */
+  readonly jwks?: {
+    readonly keys: readonly Readonly<Record<string, unknown>>[]
+  }
+  /** Where the server fetches its public keys instead. */
+  readonly jwks_uri?: string
+  readonly grant_types: readonly string[]
+  readonly response_types: readonly string[]
+  readonly scope?: string
+  /** How its ID tokens are signed. Absent: RS256. */
+  readonly id_token_signed_response_alg?: string
+  /** Seconds: `max_age` of its authorization requests that have none. */
+  readonly default_max_age?: number
+  /** Where the browser may return after a logout. */
+  readonly post_logout_redirect_uris?: readonly string[]
+  /** Where it is notified of the end of a session. */
+  readonly backchannel_logout_uri?: string
+  readonly backchannel_logout_session_required?: boolean
+  readonly client_name?: string
+  readonly client_uri?: string
+  readonly logo_uri?: string
+  readonly tos_uri?: string
+  readonly policy_uri?: string
+  readonly software_id?: string
+  readonly software_version?: string
+  readonly contacts?: readonly string[]
+}
+
+export interface CreatedClient {
+  readonly client_id: string
+  /** Shown once. Absent for a public client and a client with keys. */
+  readonly client_secret?: string
+  /** Seconds since the epoch. */
+  readonly client_id_issued_at: number
+  /** 0: the secret does not expire. */
+  readonly client_secret_expires_at?: 0
+  readonly redirect_uris: readonly string[]
+  readonly token_endpoint_auth_method: string
+  readonly token_endpoint_auth_signing_alg?: string
+  /** The public keys of a client with `private_key_jwt`. */
+  readonly jwks?: {
+    readonly keys: readonly Readonly<Record<string, unknown>>[]
+  }
+  /** Where the server fetches its public keys instead. */
+  readonly jwks_uri?: string
+  readonly grant_types: readonly string[]
+  readonly response_types: readonly string[]
+  readonly scope?: string
+  /** How its ID tokens are signed. Absent: RS256. */
+  readonly id_token_signed_response_alg?: string
+  /** Seconds: `max_age` of its authorization requests that have none. */
+  readonly default_max_age?: number
+  /** Where the browser may return after a logout. */
+  readonly post_logout_redirect_uris?: readonly string[]
+  /** Where it is notified of the end of a session. */
+  readonly backchannel_logout_uri?: string
+  readonly backchannel_logout_session_required?: boolean
+  readonly client_name?: string
+  readonly client_uri?: string
+  readonly logo_uri?: string
+  readonly tos_uri?: string
+  readonly policy_uri?: string
+  readonly software_id?: string
+  readonly software_version?: string
+  readonly contacts?: readonly string[]
+}
+
+export interface DomainRule {
+  readonly pattern: string
+  readonly verdict: 'trusted' | 'blocked'
+  readonly note: string | null
+  /** When the rule was set. */
+  readonly changed_at: string
+}
+
+export interface EndedClient {
+  /** The id of the record. Where `document_url` is not null, that is the `client_id`. */
+  readonly client_id: string
+  /** Seconds since the epoch. */
+  readonly client_id_issued_at: number
+  /** operator: an administrator created or adopted the client. registration: it registered. document: its client_id is the URL of its metadata document. */
+  readonly source: 'operator' | 'registration' | 'document'
+  /** The URL of the metadata document. */
+  readonly document_url: string | null
+  readonly document_fetched_at: string | null
+  /** The document is not fetched again before this time. */
+  readonly document_fresh_until: string | null
+  /** verified: the operator created or verified the client. known-domain: all of its domains are trusted. blocked: one of them is blocked. */
+  readonly trust_level: 'verified' | 'known-domain' | 'unverified' | 'blocked'
+  readonly rules: {
+    /** implied: the users of this first-party client are not asked for consent to the scope that it is registered for, where its redirect URI uses https. */
+    readonly consent: 'asked' | 'implied'
+    /** optional: this confidential client may send authorization requests without PKCE, because it cannot do otherwise. */
+    readonly pkce: 'required' | 'optional'
+    /** Where the client finds the claims of its scope: at the userinfo endpoint alone, or in its ID tokens too. */
+    readonly claims: 'userinfo' | 'id-token'
+  }
+  readonly has_secret: boolean
+  /** The previous secret is valid until this time. */
+  readonly previous_secret_until: string | null
+  /** Whether the client has a registration access token (RFC 7592). */
+  readonly manages_itself: boolean
+  /** The scopes that the client is approved for. */
+  readonly approved_scope: string
+  /** When the client first got a token; null: never. */
+  readonly used_at: string | null
+  /** When the client last got a token, to the minute; null: never. */
+  readonly last_used_at: string | null
+  readonly verified_at: string | null
+  readonly disabled_at: string | null
+  /** The not-before time: tokens of the client issued earlier are revoked. */
+  readonly not_before: string | null
+  readonly redirect_uris: readonly string[]
+  readonly token_endpoint_auth_method: string
+  readonly token_endpoint_auth_signing_alg?: string
+  /** The public keys of a client with `private_key_jwt`. */
+  readonly jwks?: {
+    readonly keys: readonly Readonly<Record<string, unknown>>[]
+  }
+  /** Where the server fetches its public keys instead. */
+  readonly jwks_uri?: string
+  readonly grant_types: readonly string[]
+  readonly response_types: readonly string[]
+  readonly scope?: string
+  /** How its ID tokens are signed. Absent: RS256. */
+  readonly id_token_signed_response_alg?: string
+  /** Seconds: `max_age` of its authorization requests that have none. */
+  readonly default_max_age?: number
+  /** Where the browser may return after a logout. */
+  readonly post_logout_redirect_uris?: readonly string[]
+  /** Where it is notified of the end of a session. */
+  readonly backchannel_logout_uri?: string
+  readonly backchannel_logout_session_required?: boolean
+  readonly client_name?: string
+  readonly client_uri?: string
+  readonly logo_uri?: string
+  readonly tos_uri?: string
+  readonly policy_uri?: string
+  readonly software_id?: string
+  readonly software_version?: string
+  readonly contacts?: readonly string[]
+  /** APIs with local verification may accept JWTs that this task revoked until this time; null: no such JWT is left. Introspection rejects a revoked token or grant at once, and tokens of a disabled, changed or deleted user, client or organization within a second. */
+  readonly jwt_accepted_until: string | null
+  /** The same in seconds from this answer. */
+  readonly jwt_accepted_for_seconds: number
+}
+
+export interface EndedGrant {
+  readonly grant_id: string
+  readonly client_id: string
+  readonly user_id: string
+  readonly organization_id: string | null
+  readonly scope: string
+  /** The APIs that its tokens are for; empty: the issuer itself. */
+  readonly resources: readonly string[]
+  /** When the user consented. */
+  readonly created_at: string
+  /** All tokens of the grant expire by this time. */
+  readonly expires_at: string
+  readonly revoked_at: string | null
+  /** When its refresh token was issued; null: it has none. */
+  readonly refreshed_at: string | null
+  /** APIs with local verification may accept JWTs that this task revoked until this time; null: no such JWT is left. Introspection rejects a revoked token or grant at once, and tokens of a disabled, changed or deleted user, client or organization within a second. */
+  readonly jwt_accepted_until: string | null
+  /** The same in seconds from this answer. */
+  readonly jwt_accepted_for_seconds: number
+  /** Whether the grant was already revoked; then nothing changed. */
+  readonly was_revoked: boolean
+  /** Other active grants of the same user for the same client, among the newest 100. Their tokens keep working. */
+  readonly other_grants: readonly string[]
+}
+
+export interface EndedInstallation {
+  readonly organization_id: string
+  readonly client_id: string
+  readonly client_name: string | null
+  /** The scopes that the client can have at most. */
+  readonly scope: string
+  /** Whether the client may also act for members of the organization. */
+  readonly acts_for_members: boolean
+  readonly created_at: string
+  readonly disabled_at: string | null
+  /** The not-before time: tokens of the client for the organization issued earlier are revoked. */
+  readonly not_before: string
+  /** APIs with local verification may accept JWTs that this task revoked until this time; null: no such JWT is left. Introspection rejects a revoked token or grant at once, and tokens of a disabled, changed or deleted user, client or organization within a second. */
+  readonly jwt_accepted_until: string | null
+  /** The same in seconds from this answer. */
+  readonly jwt_accepted_for_seconds: number
+}
+
+export interface EndedMember {
+  readonly organization_id: string
+  readonly user_id: string
+  readonly email: string | null
+  readonly name: string | null
+  /** When the user became a member. */
+  readonly created_at: string
+  /** When the membership was disabled; the account is not affected. */
+  readonly disabled_at: string | null
+  /** The not-before time: tokens of the member for the organization issued earlier are revoked. */
+  readonly not_before: string
+  /** APIs with local verification may accept JWTs that this task revoked until this time; null: no such JWT is left. Introspection rejects a revoked token or grant at once, and tokens of a disabled, changed or deleted user, client or organization within a second. */
+  readonly jwt_accepted_until: string | null
+  /** The same in seconds from this answer. */
+  readonly jwt_accepted_for_seconds: number
+}
+
+export interface EndedOrganization {
+  readonly organization_id: string
+  readonly name: string
+  readonly created_at: string
+  readonly disabled_at: string | null
+  /** The not-before time: tokens for the organization issued earlier are revoked. */
+  readonly not_before: string
+  /** APIs with local verification may accept JWTs that this task revoked until this time; null: no such JWT is left. Introspection rejects a revoked token or grant at once, and tokens of a disabled, changed or deleted user, client or organization within a second. */
+  readonly jwt_accepted_until: string | null
+  /** The same in seconds from this answer. */
+  readonly jwt_accepted_for_seconds: number
+}
+
+export interface EndedUser {
+  readonly user_id: string
+  /** null: the user signs in without an address, at a provider. */
+  readonly email: string | null
+  /** When the address was proved to be the user's. */
+  readonly email_verified_at: string | null
+  readonly name: string | null
+  /** What apps with the scopes profile, phone and address see, by the names of the claims. */
+  readonly profile: Readonly<Record<string, unknown>>
+  readonly has_password: boolean
+  /** null: never, or unknown because the account is older than this record. */
+  readonly first_signed_in_at: string | null
+  readonly created_at: string
+  readonly disabled_at: string | null
+  /** The not-before time: sessions and tokens of the user issued earlier are revoked. */
+  readonly not_before: string
+  /** APIs with local verification may accept JWTs that this task revoked until this time; null: no such JWT is left. Introspection rejects a revoked token or grant at once, and tokens of a disabled, changed or deleted user, client or organization within a second. */
+  readonly jwt_accepted_until: string | null
+  /** The same in seconds from this answer. */
+  readonly jwt_accepted_for_seconds: number
+}
+
+export interface Grant {
+  readonly grant_id: string
+  readonly client_id: string
+  readonly user_id: string
+  readonly organization_id: string | null
+  readonly scope: string
+  /** The APIs that its tokens are for; empty: the issuer itself. */
+  readonly resources: readonly string[]
+  /** When the user consented. */
+  readonly created_at: string
+  /** All tokens of the grant expire by this time. */
+  readonly expires_at: string
+  readonly revoked_at: string | null
+  /** When its refresh token was issued; null: it has none. */
+  readonly refreshed_at: string | null
+}
+
+export interface InitialToken {
+  readonly initial_token_id: string
+  readonly name: string
+  /** How many clients can register with the token in all. */
+  readonly uses: number
+  readonly uses_left: number
+  readonly template: {
+    readonly trust_level: 'verified' | 'unverified'
+    /** null: everything that is declared. */
+    readonly scope: string | null
+    /** null: every host. */
+    readonly redirect_hosts: readonly string[] | null
+    readonly unused: 'keep' | 'sweep'
+  }
+  readonly created_at: string
+  readonly expires_at: string
+  readonly revoked_at: string | null
+}
+
+export interface Installation {
+  readonly organization_id: string
+  readonly client_id: string
+  readonly client_name: string | null
+  /** The scopes that the client can have at most. */
+  readonly scope: string
+  /** Whether the client may also act for members of the organization. */
+  readonly acts_for_members: boolean
+  readonly created_at: string
+  readonly disabled_at: string | null
+  /** The not-before time: tokens of the client for the organization issued earlier are revoked. */
+  readonly not_before: string
+}
+
+export interface Interaction {
+  readonly interaction: string
+  /** authorization: a client asks for access. account: the person opens an account page of this server. */
+  readonly purpose: 'authorization' | 'account'
+  readonly expires_at: string
+  readonly answered: 'accepted' | 'rejected' | null
+  /** null: no client asks. */
+  readonly client: {
+    readonly client_id: string
+    /** Chosen by the client: show it together with the destination. */
+    readonly client_name: string | null
+    /** unverified: the identity of the client was not checked, and the page has to say so. */
+    readonly trust_level: 'verified' | 'known-domain' | 'unverified'
+    readonly registered_at: string
+    /** The host of its metadata document; null: it has none. */
+    readonly document_host: string | null
+    /** Where the browser goes after the consent: to a host, to a program on this computer, or to the app that opens a scheme. */
+    readonly destination: {
+      readonly kind: 'host' | 'this-computer' | 'app'
+      readonly host: string | null
+      readonly scheme: string | null
+    }
+  } | null
+  readonly scopes: readonly {
+    readonly name: string
+    readonly sentences: readonly string[]
+  }[]
+  readonly resources: readonly {
+    readonly resource: string
+    readonly name: string | null
+  }[]
+  /** The organization that the client asks for; null: the person chooses. */
+  readonly organization_id: string | null
+  /** The user whom the client expects. The hint is not verified: any link to this server can have one. */
+  readonly login_hint: string | null
+  /** The languages that the person prefers. */
+  readonly ui_locales: readonly string[]
+  readonly prompt: readonly ('login' | 'consent')[]
+  /** The person must authenticate after this time, also if your application has a session of the person. */
+  readonly sign_in_after: string | null
+}
+
+export interface KeptApi {
+  readonly resource: string
+  readonly name: string | null
+  readonly scopes: readonly ApiScope[]
+  readonly tokens: ApiTokens
+  /** The id that the API introspects tokens with; null: it has no credentials. */
+  readonly introspection_id: string | null
+  readonly created_at: string
+  /** A warning about the API as it is now; null: none. */
+  readonly notice: string | null
+}
+
+export interface Key {
+  readonly kid: string
+  /** What the key signs: access tokens, or ID tokens. */
+  readonly purpose: 'access' | 'id'
+  readonly algorithm: 'ES256' | 'EdDSA' | 'RS256'
+  readonly created_at: string
+  /** The key signs from this time, until the next key does. */
+  readonly active_from: string
+}
+
+export interface Link {
+  readonly user_id: string
+  readonly email: string | null
+  /** invitation: the user has no password and never signed in. reset: using it ends all sessions and grants. */
+  readonly purpose: 'invitation' | 'reset'
+  /** The address to hand over. It is shown once. */
+  readonly link: string
+  readonly expires_at: string
+}
+
+export interface Member {
+  readonly organization_id: string
+  readonly user_id: string
+  readonly email: string | null
+  readonly name: string | null
+  /** When the user became a member. */
+  readonly created_at: string
+  /** When the membership was disabled; the account is not affected. */
+  readonly disabled_at: string | null
+  /** The not-before time: tokens of the member for the organization issued earlier are revoked. */
+  readonly not_before: string
+}
+
+export interface NewAdminCredential {
+  readonly credential_id: string
+  readonly name: string
+  /** delegate: only the sign-ins of your application, by the token of "grantor delegate create-credentials". */
+  readonly access: 'read' | 'write' | 'metrics' | 'delegate'
+  /** The one organization that the credentials are for; null: the whole server. */
+  readonly organization_id: string | null
+  readonly created_at: string
+  readonly expires_at: string
+  readonly revoked_at: string | null
+  readonly token: string
+}
+
+export interface NewDelegateCredential {
+  readonly credential_id: string
+  readonly name: string
+  /** delegate: only the sign-ins of your application, by the token of "grantor delegate create-credentials". */
+  readonly access: 'read' | 'write' | 'metrics' | 'delegate'
+  /** The one organization that the credentials are for; null: the whole server. */
+  readonly organization_id: string | null
+  readonly created_at: string
+  readonly expires_at: string
+  readonly revoked_at: string | null
+  readonly token: string
+}
+
+export interface NewInitialToken {
+  readonly initial_token_id: string
+  readonly name: string
+  /** How many clients can register with the token in all. */
+  readonly uses: number
+  readonly uses_left: number
+  readonly template: {
+    readonly trust_level: 'verified' | 'unverified'
+    /** null: everything that is declared. */
+    readonly scope: string | null
+    /** null: every host. */
+    readonly redirect_hosts: readonly string[] | null
+    readonly unused: 'keep' | 'sweep'
+  }
+  readonly created_at: string
+  readonly expires_at: string
+  readonly revoked_at: string | null
+  readonly initial_access_token: string
+}
+
+export interface Organization {
+  readonly organization_id: string
+  readonly name: string
+  readonly created_at: string
+  readonly disabled_at: string | null
+  /** The not-before time: tokens for the organization issued earlier are revoked. */
+  readonly not_before: string
+}
+
+export interface Provider {
+  readonly provider_id: string
+  readonly kind: 'oidc' | 'github'
+  readonly name: string
+  readonly issuer: string
+  /** The redirect URI to register at the provider. */
+  readonly redirect_uri: string
+  readonly client_id: string
+  /** false: the master key was replaced after a leak, and the secret has to be set again. */
+  readonly has_secret: boolean
+  readonly auth_method: 'client_secret_basic' | 'client_secret_post'
+  readonly scope: string
+  readonly subject_claim: 'sub' | 'tenant-object'
+  readonly email_trust: 'none' | 'claim' | 'domains'
+  readonly domains: readonly string[]
+  readonly routing: 'offered' | 'required'
+  readonly sign_up: 'off' | 'domains' | 'anybody'
+  readonly link: 'ask' | 'verified-email'
+  readonly organization_id: string | null
+  readonly private_hosts: readonly string[]
+  readonly created_at: string
+  readonly disabled_at: string | null
+}
+
+export interface ProviderTest {
+  readonly provider_id: string
+  readonly redirect_uri: string
+  readonly ok: boolean
+  readonly findings: readonly {
+    readonly check: string
+    readonly ok: boolean
+    readonly detail: string
+  }[]
+}
+
+export interface RegistrationTemplate {
+  /** Whether the clients count as verified. If so, the token has at most 100 uses and 30 days. */
+  readonly trust_level?: 'verified' | 'unverified'
+  /** The most that the clients may register; by default everything that is declared. */
+  readonly scope?: string
+  /** The hosts that redirect URIs may have, such as `app.example`, `*.app.example` or `localhost`; by default every host. With it, no private-use redirect URI is allowed. */
+  readonly redirect_hosts?: readonly string[]
+  /** Whether a client that never gets a token is kept, or removed as after an open registration. */
+  readonly unused?: 'keep' | 'sweep'
+}
+
+export interface Session {
+  readonly session_id: string
+  readonly user_id: string
+  /** How the user authenticated (RFC 8176). */
+  readonly methods: readonly string[]
+  readonly provider_id: string | null
+  readonly authenticated_at: string
+  readonly browser: string | null
+  readonly system: string | null
+  /** From where the user signed in: an address, or the /64 of one. */
+  readonly network: string | null
+  readonly started_at: string
+  /** When the browser last showed a page of this server, to five minutes. */
+  readonly seen_at: string
+  readonly expires_at: string
+}
+
+export interface TokenInspection {
+  readonly kind: 'access' | 'refresh' | 'unknown'
+  /** Whether the token is valid now. */
+  readonly active: boolean
+  /** Why the token is inactive: expired, not-yet-valid (issued by a clock that was ahead), revoked, replaced (a newer refresh token), or what was disabled, expired or deleted. */
+  readonly ended_by: 'expired' | 'not-yet-valid' | 'revoked' | 'replaced' | 'client' | 'server' | 'user' | 'organization' | 'membership' | 'installation' | null
+  readonly client_id: string | null
+  readonly user_id: string | null
+  readonly organization_id: string | null
+  readonly grant_id: string | null
+  /** The jti of an access token. */
+  readonly token_id: string | null
+  readonly scope: string | null
+  /** The APIs that the token is for; empty: the issuer itself. */
+  readonly resources: readonly string[]
+  readonly issued_at: string | null
+  readonly expires_at: string | null
+}
+
+export interface User {
+  readonly user_id: string
+  /** null: the user signs in without an address, at a provider. */
+  readonly email: string | null
+  /** When the address was proved to be the user's. */
+  readonly email_verified_at: string | null
+  readonly name: string | null
+  /** What apps with the scopes profile, phone and address see, by the names of the claims. */
+  readonly profile: Readonly<Record<string, unknown>>
+  readonly has_password: boolean
+  /** null: never, or unknown because the account is older than this record. */
+  readonly first_signed_in_at: string | null
+  readonly created_at: string
+  readonly disabled_at: string | null
+  /** The not-before time: sessions and tokens of the user issued earlier are revoked. */
+  readonly not_before: string
+}

@@ -1,0 +1,36 @@
+import { CollectedResponse, ForeignMessage } from './exchange.ts'
+import type { Serve } from './mount.ts'
+
+/** Where a request of Fetch comes from. */
+export interface Caller {
+  /**
+   * The address of the TCP peer, an IPv4 or IPv6 address. If it is that of a proxy of `trustProxy`, the address and the scheme that the
+   * proxy forwarded count.
+   */
+  readonly address: string
+}
+
+/** Serves a request of Fetch, and returns the response. */
+export async function answerRequest(serve: Serve, request: Request, { address }: Caller): Promise<Response> {
+  const url = new URL(request.url)
+  const { body, bodyUsed: isRead, method } = request
+  const message = new ForeignMessage({
+    method,
+    target: url.pathname + url.search,
+    headers: request.headers.has('host') ? request.headers : [['host', url.host], ...request.headers],
+    body: isRead ? NOTHING : (body ?? undefined),
+    isRead,
+    address,
+    isEncrypted: url.protocol === 'https:',
+  })
+  const response = new CollectedResponse(message)
+  await serve(message, response, request)
+  const answer = await response.answer
+  const headers = answer.headers.map(([name, value]): [string, string] => [name, value])
+  return new Response(answer.body === '' ? null : answer.body, { status: answer.status, headers })
+}
+
+/** The body of a request whose body was read. */
+const NOTHING: AsyncIterable<Uint8Array> = {
+  [Symbol.asyncIterator]: () => ({ next: async () => ({ done: true, value: undefined }) }),
+}

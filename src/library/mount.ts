@@ -1,0 +1,118 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Log } from '../server/log.ts'
+import type { Node } from '../server/node.ts'
+import type { GrantorTasks } from './api-types.ts'
+import { CollectedResponse, ForeignMessage } from './exchange.ts'
+import { answerForHost, HOST_SIGN_IN_PATH, type HostRequest, type People } from './people.ts'
+
+/** Serves a request. `original`: the request as the host has it. Rejects if a function of the host fails. */
+export type Serve = (message: IncomingMessage, response: ServerResponse, original: HostRequest) => Promise<void>
+
+/** The listener of a node in the server of a host. */
+export interface Mount {
+  readonly serve: Serve
+  readonly handler: (message: IncomingMessage, response: ServerResponse, next?: (cause?: unknown) => void) => void
+  readonly handles: (target: string) => boolean
+  /** Resolves when no request is under way, or after some seconds. */
+  readonly finished: () => Promise<void>
+}
+
+export interface MountOptions {
+  readonly node: Pick<Node, 'listener' | 'context'>
+  readonly people: People | undefined
+  readonly tasks: GrantorTasks
+  readonly logger: Pick<Log, 'error'>
+  readonly isOver: () => boolean
+}
+
+/** How long closing waits for requests, as a server does (http/listen.ts). */
+const PATIENCE_MS = 5000
+/** The redirects have credentials in their address. */
+const REDIRECT_HEADERS = { 'Cache-Control': 'no-store', 'Referrer-Policy': 'no-referrer' } as const
+
+export function mountListener({ node, people, tasks, logger, isOver }: MountOptions): Mount {
+  const { context, listener } = node
+  const underWay = new Set<Promise<void>>()
+  const signInPath = new URL(context.issuer + HOST_SIGN_IN_PATH).pathname
+
+  function handles(target: string): boolean {
+    if (people !== undefined && target.split('?', 1)[0] === signInPath) return true
+    try {
+      return listener.findRoute(target) !== undefined
+    } catch {
+      // A malformed target is not Grantor's.
+      return false
+    }
+  }
+
+  async function serve(message: IncomingMessage, response: ServerResponse, original: HostRequest): Promise<void> {
+    if (isOver()) return void response.writeHead(503, ['Retry-After', '1', 'Content-Length', '0']).end()
+    const [path, query] = (message.url ?? '').split('?', 2)
+    const isSignIn = people !== undefined && path === signInPath && message.method === 'GET'
+    const work = isSignIn
+      ? signIn(people, response, original, new URLSearchParams(query).get('interaction') ?? '')
+      : listener.answer(message, response)
+    underWay.add(work)
+    try {
+      await work
+    } finally {
+      underWay.delete(work)
+    }
+  }
+
+  async function signIn(host: People, response: ServerResponse, original: HostRequest, interaction: string) {
+    const { issuer } = context
+    try {
+      const location = await answerForHost({ people: host, tasks, issuer }, original, interaction)
+      response.writeHead(303, [
+        ...Object.entries({ ...REDIRECT_HEADERS, Location: location }).flat(),
+        'Content-Length',
+        '0',
+      ])
+      response.end()
+    } catch (cause) {
+      logger.error({ event: 'host-sign-in.failed', err: cause })
+      throw cause
+    }
+  }
+
+  /** HTTP/2 has other messages, so such a request is answered as one of Fetch is. */
+  async function serveHttp2(message: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { [':authority']: authority, ...sent } = message.headers
+    const headers = Object.entries({ host: String(authority ?? ''), ...sent })
+      .filter(([name]) => !name.startsWith(':'))
+      .map(([name, value]) => [name, String(value)] as const)
+    const foreign = new ForeignMessage({
+      method: message.method ?? '',
+      target: message.url ?? '',
+      headers,
+      body: message.method === 'GET' || message.method === 'HEAD' ? undefined : message,
+      isRead: message.readableDidRead,
+      address: message.socket.remoteAddress ?? '',
+      isEncrypted: 'encrypted' in message.socket && message.socket.encrypted === true,
+    })
+    const collected = new CollectedResponse(foreign)
+    await serve(foreign, collected, message)
+    const { status, headers: answered, body } = await collected.answer
+    response.writeHead(status, answered.flat()).end(body)
+  }
+
+  return {
+    serve,
+    handles,
+    handler(message, response, next) {
+      // Express takes the prefix of a mount off the address.
+      const target = 'originalUrl' in message ? String(message.originalUrl) : (message.url ?? '')
+      if (next !== undefined && !handles(target)) return next()
+      message.url = target
+      const served = message.httpVersionMajor > 1 ? serveHttp2(message, response) : serve(message, response, message)
+      served.catch(next ?? (() => void response.writeHead(500).end()))
+    },
+    async finished() {
+      const limit = Promise.withResolvers<void>()
+      const timer = setTimeout(limit.resolve, PATIENCE_MS)
+      await Promise.race([Promise.allSettled(underWay), limit.promise])
+      clearTimeout(timer)
+    },
+  }
+}

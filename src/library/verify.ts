@@ -1,0 +1,74 @@
+import { describeToken } from '../endpoints/introspection/introspect.ts'
+import type { Context } from '../ports/context.ts'
+import { findInactiveReason } from '../principals/inactive-reason.ts'
+import { findToken, type FoundToken } from '../principals/find-token.ts'
+import { sameResource } from '../protocol/resource.ts'
+import { scopeTokens } from '../protocol/scope.ts'
+
+/** The members of an active access token. RFC 7662 §2.2, RFC 9068 §2.2; times in seconds since the epoch. */
+export interface TokenClaims {
+  readonly active: true
+  readonly token_type: 'Bearer'
+  readonly iss: string
+  readonly aud: string | readonly string[]
+  /** The user, or the client when no user is involved. */
+  readonly sub: string
+  readonly client_id: string
+  readonly iat: number
+  readonly exp: number
+  readonly jti: string
+  /** Absent: none. */
+  readonly scope?: string
+  readonly org_id?: string
+  /** RFC 8693 §4.1. */
+  readonly act?: { readonly sub: string }
+}
+
+/** What a token must be good for. */
+export interface TokenDemand {
+  /** The API that received the token, as it was declared. */
+  readonly resource: string
+  /** Scopes, separated by spaces, all of which the token must have. Default: none. */
+  readonly scope?: string
+}
+
+/** The token must not be accepted. `status` and `code` are those of RFC 6750 §3.1; `reason` is for the log, not for the caller. */
+export class TokenRefused extends Error {
+  readonly status: 401 | 403
+  readonly code: 'invalid_token' | 'insufficient_scope'
+  readonly reason: string
+
+  constructor(code: TokenRefused['code'], reason: string) {
+    super(`The access token is refused: ${reason}.`)
+    this.name = 'TokenRefused'
+    this.code = code
+    this.status = code === 'invalid_token' ? 401 : 403
+    this.reason = reason
+  }
+}
+
+/**
+ * Verifies an access token, JWT or opaque, for an API in this process. The state is read from the store each time, so a revocation takes
+ * effect at once, as with introspection.
+ *
+ * @throws TokenRefused
+ */
+export async function verifyToken(
+  context: Context,
+  token: string,
+  { resource, scope = '' }: TokenDemand,
+): Promise<TokenClaims> {
+  const found = await findToken(context, token)
+  if (found?.kind !== 'access') throw new TokenRefused('invalid_token', 'unknown')
+  if (!isFor(found, resource)) throw new TokenRefused('invalid_token', 'for-another')
+  const reason = await findInactiveReason(context, found, context.clock())
+  if (reason !== undefined) throw new TokenRefused('invalid_token', reason)
+  const granted = new Set(scopeTokens(found.facts.scope))
+  const missing = scope.split(' ').filter((one) => one !== '' && !granted.has(one))
+  if (missing.length > 0) throw new TokenRefused('insufficient_scope', `scope-missing: ${missing.join(' ')}`)
+  return (await describeToken(context, found)) as TokenClaims
+}
+
+function isFor({ facts }: Extract<FoundToken, { kind: 'access' }>, resource: string): boolean {
+  return facts.resources.some((one) => sameResource(one, resource))
+}

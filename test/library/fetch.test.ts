@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Caller, Grantor } from '../../src/library/grantor.ts'
+import { openGrantor } from './host.ts'
+
+const FROM = { address: '203.0.113.7' }
+
+function register(issuer: string, body: BodyInit): Request {
+  const headers = { 'content-type': 'application/json' }
+  return new Request(`${issuer}/v2/oauth/register`, { method: 'POST', headers, body })
+}
+
+async function tokenOf(grantor: Grantor, issuer: string): Promise<Response> {
+  const metadata = { client_name: 'Notes', grant_types: ['client_credentials'] }
+  const registered = await grantor.fetch(register(issuer, JSON.stringify(metadata)), FROM)
+  assert.equal(registered.status, 201)
+  const { client_id, client_secret } = (await registered.json()) as { client_id: string; client_secret: string }
+  const body = new URLSearchParams({ grant_type: 'client_credentials', client_id, client_secret })
+  return grantor.fetch(new Request(`${issuer}/v2/oauth/token`, { method: 'POST', body }), FROM)
+}
+
+test('a request of Fetch registers a client, and another one gets its token', async (t) => {
+  const { grantor, issuer } = await openGrantor(t)
+  const answer = await tokenOf(grantor, issuer)
+  assert.deepEqual([answer.status, answer.headers.get('cache-control')], [200, 'no-store'])
+  assert.match(((await answer.json()) as { access_token: string }).access_token, /^ey/)
+})
+
+test('the address of the caller is required, and each caller has limits of its own', async (t) => {
+  const { grantor, issuer } = await openGrantor(t, { settings: { registrationRate: 1 } })
+  for (const from of [undefined, {}, { address: undefined }, { address: '' }, { address: '203.0.113.7:4711' }]) {
+    await assert.rejects(grantor.fetch(register(issuer, '{}'), from as Caller), /Give the address of the caller/)
+  }
+  const statusFrom = async (address: string): Promise<number> =>
+    (
+      await grantor.fetch(register(issuer, '{"client_name":"Notes","redirect_uris":["https://app.example/"]}'), {
+        address,
+      })
+    ).status
+  assert.deepEqual(
+    [await statusFrom('203.0.113.7'), await statusFrom('203.0.113.7'), await statusFrom('2001:db8::1')],
+    [201, 429, 201],
+  )
+})
+
+test('a body that is too large gets 413, one that was read 500, and HEAD has no body', async (t) => {
+  const { grantor, issuer } = await openGrantor(t)
+  assert.equal((await grantor.fetch(register(issuer, `"${'a'.repeat(20_000)}"`), FROM)).status, 413)
+  const read = register(issuer, '{}')
+  await read.text()
+  assert.equal((await grantor.fetch(read, FROM)).status, 500)
+  const address = `${issuer}/v2/oauth/jwks`
+  const head = await grantor.fetch(new Request(address, { method: 'HEAD' }), FROM)
+  const get = await grantor.fetch(new Request(address), FROM)
+  assert.equal(head.headers.get('content-length'), get.headers.get('content-length'))
+  assert.deepEqual([head.status, await head.text()], [200, ''])
+})
+
+test('threats.md NET-01: plain HTTP from another machine is rejected for an https issuer, and https is not', async (t) => {
+  const { grantor } = await openGrantor(t, { issuer: 'https://auth.example.com' })
+  assert.equal((await grantor.fetch(new Request('http://auth.example.com/v2/oauth/jwks'), FROM)).status, 400)
+  assert.equal((await grantor.fetch(new Request('https://auth.example.com/v2/oauth/jwks'), FROM)).status, 200)
+})

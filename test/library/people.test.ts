@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict'
+import type { IncomingMessage } from 'node:http'
+import { test, type TestContext } from 'node:test'
+import type { HostRequest, Person } from '../../src/library/grantor.ts'
+import { walkWithClient } from '../../tools/client-walk.ts'
+import { openPerson } from '../../tools/person.ts'
+import { openGrantor, serveHost, type Opened } from './host.ts'
+
+/** A host in which everybody who asks for its sign-in page becomes Ada. */
+interface Host extends Opened {
+  /** The return paths and demands that the host's sign-in page got. */
+  readonly signIns: readonly (readonly [returnTo: string, mustAuthenticate: boolean])[]
+}
+
+async function openHost(t: TestContext, failure?: Error): Promise<Host> {
+  let person: Person | undefined
+  const signIns: [string, boolean][] = []
+  const people = {
+    current(request: HostRequest): Person | undefined {
+      if (failure !== undefined) throw failure
+      assert.equal((request as IncomingMessage).method, 'GET')
+      return person
+    },
+    signInAddress(returnTo: string, mustAuthenticate: boolean): string {
+      signIns.push([returnTo, mustAuthenticate])
+      return `/login?next=${encodeURIComponent(returnTo)}`
+    },
+  }
+  const opened = await openGrantor(t, { people })
+  await serveHost(t, opened.port, (request, response) =>
+    opened.grantor.handler(request, response, (cause) => {
+      if (cause !== undefined) return void response.writeHead(500).end('The host failed.')
+      // Without a demand, the page takes a session that is a minute old.
+      const authenticatedAt = new Date(Date.now() - (signIns.at(-1)?.[1] === true ? 0 : 60_000))
+      person = { subject: 'u_1', name: 'Ada', email: 'ada@acme.test', emailVerified: true, authenticatedAt }
+      const next = new URL(request.url ?? '', opened.origin).searchParams.get('next') ?? '/'
+      response.writeHead(303, { location: next }).end()
+    }),
+  )
+  return { ...opened, signIns }
+}
+
+test('a host with sessions of its own signs people in, and the consent page is the server’s', async (t) => {
+  const { grantor, issuer, signIns } = await openHost(t)
+  const { subject } = await walkWithClient(issuer)
+  assert.equal(signIns.length, 1)
+  assert.match(signIns[0]?.[0] ?? '', /^\/auth\/v2\/oauth\/host-sign-in\?interaction=gin_/)
+  const { users } = await grantor.tasks['user.list']()
+  assert.deepEqual(
+    users.map(({ user_id, email, name, has_password }) => [user_id, email, name, has_password]),
+    [[subject, 'ada@acme.test', 'Ada', false]],
+  )
+  await walkWithClient(issuer)
+  assert.equal(signIns.length, 1, 'the session of the host is enough')
+})
+
+test('OpenID Connect Core §3.1.2.1: with prompt=login a session of the host is not enough', async (t) => {
+  const { issuer, signIns } = await openHost(t)
+  await walkWithClient(issuer)
+  await walkWithClient(issuer, { prompt: 'login' })
+  assert.deepEqual(
+    signIns.map(([, mustAuthenticate]) => mustAuthenticate),
+    [false, true],
+  )
+})
+
+test('an interaction that the server did not issue leads to a page that says so, and starts no session', async (t) => {
+  const { issuer, grantor } = await openHost(t)
+  for (const interaction of ['', 'gin_made-up', `gin_${'A'.repeat(99)}`]) {
+    const shown = await openPerson(issuer).visit(`${issuer}/v2/oauth/host-sign-in?interaction=${interaction}`)
+    assert.equal(shown.status, 400, interaction)
+    assert.equal(shown.url.pathname, '/auth/v2/oauth/continue')
+  }
+  assert.equal((await grantor.tasks['user.list']()).users.length, 0)
+})
+
+test('a failure of the host’s own function goes to the host, and the log has it', async (t) => {
+  const { issuer, log } = await openHost(t, new Error('The sessions are down.'))
+  await assert.rejects(walkWithClient(issuer), /The host failed/)
+  assert.match(log(), /"event":"host-sign-in.failed".*The sessions are down/)
+})

@@ -4,6 +4,7 @@ import { addBackup } from './commands/backup.ts'
 import { addDoctor } from './commands/doctor.ts'
 import { addExport } from './commands/export.ts'
 import { describeFailure, UsageError } from './lib/failure.ts'
+import { addHealth } from './commands/health.ts'
 import { addMigrate } from './commands/migrate.ts'
 import { addRestore } from './commands/restore.ts'
 import { addServe } from './commands/serve.ts'
@@ -127,6 +128,7 @@ export async function createProgram(terminal: Terminal, isAskedFor: (noun: strin
     if (isAskedFor(noun)) for (const addVerb of await loadVerbs()) addVerb(parent, terminal)
   }
   addDoctor(program, terminal)
+  addHealth(program, terminal)
   addBackup(program, terminal)
   addRestore(program, terminal)
   addExport(program, terminal)

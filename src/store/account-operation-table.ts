@@ -64,7 +64,12 @@ export const ACCOUNT_OPERATIONS: { readonly [Name in keyof AccountOperations]: O
     event: ({ userId, clientId, reason }, outcome) =>
       outcome === 'taken'
         ? undefined
-        : { event: `logout.${outcome}`, userId, clientId, details: reason === undefined ? {} : { reason } },
+        : {
+            event: outcome === 'delivered' ? 'logout.delivered' : 'logout.undelivered',
+            userId,
+            clientId,
+            details: reason === undefined ? {} : { reason },
+          },
   },
   removeApp: {
     cache: 'kept',

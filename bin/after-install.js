@@ -10,6 +10,7 @@ import { isNewEnough } from './this-node.js'
 /** Everything that a server may load is compiled and kept, so that the first start is as fast as the later ones. */
 const LOADED = [
   'cli/main.ts',
+  'server/server.ts',
   'server/sqlite.ts',
   'store/postgres/store.ts',
   'store/postgres/when-reachable.ts',

@@ -3,7 +3,6 @@ import { availableParallelism } from 'node:os'
 import { readConfig, type Config } from '../../config/config.ts'
 import type { Context } from '../../ports/context.ts'
 import { openRuntime } from '../../server/context.ts'
-import { openServer } from '../../server/server.ts'
 import { openWorld, type World } from '../../server/world.ts'
 import { settingsHelp } from '../docs/settings.ts'
 import { UsageError } from '../lib/failure.ts'
@@ -46,7 +45,9 @@ export function addServe(parent: Command, terminal: Terminal): void {
 
 type Greet = (world: World, context: Context) => Promise<void>
 
+/** The endpoints are loaded here, because the other commands need none of them. */
 async function serveAlone(config: Config, greet: Greet): Promise<void> {
+  const { openServer } = await import('../../server/server.ts')
   const world = openWorld(config)
   const server = await openServer(config, world)
   closeOnSignal(server, config.drainSeconds, process)

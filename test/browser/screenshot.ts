@@ -1,27 +1,30 @@
 import { mkdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Page } from 'playwright-core'
 import type { Resource } from '../../src/protocol/resource.ts'
+import { requestToken, VERIFIER } from '../../tools/flow.ts'
 import { launchBrowser, packagedFonts } from '../support/browser.ts'
 import { openIssuer, openTab, signIn, startClient } from './tab.ts'
+import { addProvider } from '../support/providers.ts'
 import { anApi } from '../support/records.ts'
 
-/** Takes the screenshot of the consent page for the README, with a real server, client and browser. */
+/** Takes the screenshots of the documentation, with a real server, client and browser. */
 
 const RESOURCE = 'https://builds.acme.test/mcp'
-const IMAGE = join(import.meta.dirname, '..', '..', 'docs', 'images', 'consent.png')
+const REDIRECT_URI = 'http://127.0.0.1:43110/callback'
+const IMAGES = join(import.meta.dirname, '..', '..', 'docs', 'images')
 /** CSS pixels of background around the card. */
 const MARGIN = 32
 
 const endings: (() => unknown)[] = []
 const after = (ending: () => unknown): void => void endings.unshift(ending)
 try {
-  await takePicture()
-  console.log(`${IMAGE}: ${statSync(IMAGE).size} bytes`)
+  await takePictures()
 } finally {
   for (const end of endings) await end()
 }
 
-async function takePicture(): Promise<void> {
+async function takePictures(): Promise<void> {
   const server = await openIssuer({ after }, { GRANTOR_NAME: 'Acme Cloud' })
   const api = anApi({
     resource: RESOURCE as Resource,
@@ -32,10 +35,12 @@ async function takePicture(): Promise<void> {
     ],
   })
   await server.context.store.declareApi(api)
+  await addProvider(server, { issuer: 'https://login.acme.example' }, {}, { id: 'acme', name: 'Acme' })
+  await addProvider(server, { issuer: 'https://accounts.google.com' }, {}, { template: 'google', name: 'Google' })
   const scope = 'projects:read builds:start'
-  const { link } = await startClient(
+  const { client, link } = await startClient(
     server,
-    'http://127.0.0.1:43110/callback',
+    REDIRECT_URI,
     { scope, resource: RESOURCE },
     { client_name: 'Cursor', scope },
   )
@@ -46,13 +51,28 @@ async function takePicture(): Promise<void> {
   const viewport = { width: 640, height: 1000 }
   const { tab } = await openTab({ after }, browser, [server.origin], { viewport, deviceScaleFactor: 1.5 })
   await tab.goto(link)
+  await takePicture(tab, 'sign-in')
   await signIn(tab)
-  await tab.getByRole('button', { name: 'Allow', exact: true }).waitFor()
+  const allow = tab.getByRole('button', { name: 'Allow', exact: true })
+  await allow.waitFor()
+  await takePicture(tab, 'consent')
+  // Nothing listens at the redirect URI.
+  const [answer] = await Promise.all([tab.waitForEvent('requestfailed'), allow.click()])
+  const code = new URL(answer.url()).searchParams.get('code') ?? ''
+  const redemption = { grant_type: 'authorization_code', code, code_verifier: VERIFIER, redirect_uri: REDIRECT_URI }
+  await requestToken(server, client, { ...redemption, resource: RESOURCE })
+  const account = await tab.context().newPage()
+  await account.goto(`${server.origin}/account/apps`)
+  await takePicture(account, 'connected-apps')
+}
+
+async function takePicture(tab: Page, name: string): Promise<void> {
   const box = await tab.locator('.card').boundingBox()
   if (box === null) throw new Error('There is no card on the page.')
-  mkdirSync(join(IMAGE, '..'), { recursive: true })
+  mkdirSync(IMAGES, { recursive: true })
+  const path = join(IMAGES, `${name}.png`)
   await tab.screenshot({
-    path: IMAGE,
+    path,
     clip: {
       x: box.x - MARGIN,
       y: Math.max(0, box.y - MARGIN),
@@ -60,4 +80,5 @@ async function takePicture(): Promise<void> {
       height: box.height + 2 * MARGIN,
     },
   })
+  console.log(`${path}: ${statSync(path).size} bytes`)
 }

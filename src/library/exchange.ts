@@ -50,14 +50,15 @@ export class ForeignMessage extends IncomingMessage {
     // Node.js asks for more pieces only after its own method was called.
     super._read(size)
     if (this.#pieces === undefined) return void this.push(null)
-    this.#pieces.next().then(
-      ({ done, value }) => void this.push(done === true ? null : Buffer.from(value)),
-      (cause: Error) => this.destroy(cause),
-    )
+    this.#pieces
+      .next()
+      .then(({ done, value }) => void this.push(done === true ? null : Buffer.from(value)))
+      .catch((cause: Error) => void this.destroy(cause))
   }
 
+  /** As that of Node.js: an error that has no listener, because the body is discarded, would end the process of the host. */
   override _destroy(cause: Error | null, done: (cause?: Error | null) => void): void {
-    done(cause)
+    done(this.listenerCount('error') === 0 ? null : cause)
   }
 }
 

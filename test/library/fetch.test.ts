@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Caller, Grantor } from '../../src/library/grantor.ts'
 import { openGrantor } from './host.ts'
 
@@ -54,6 +55,35 @@ test('a body that is too large gets 413, one that was read 500, and HEAD has no 
   const get = await grantor.fetch(new Request(address), FROM)
   assert.equal(head.headers.get('content-length'), get.headers.get('content-length'))
   assert.deepEqual([head.status, await head.text()], [200, ''])
+})
+
+test('LIB-07: a caller who breaks off a body that is read or discarded gets an answer, and does not end the process', async (t) => {
+  const { grantor, issuer } = await openGrantor(t)
+  const headers = { 'content-type': 'application/json' }
+  for (const [method, path, status] of [
+    ['POST', '/v2/oauth/register', 400],
+    ['DELETE', '/v2/oauth/register', 401],
+    ['POST', '/v2/oauth/token', 415],
+    ['POST', '/v2/oauth/jwks', 405],
+    ['OPTIONS', '/v2/oauth/jwks', 204],
+    ['POST', '/nothing', 404],
+  ] as const) {
+    const body = Promise.withResolvers<ReadableStreamDefaultController<Uint8Array>>()
+    const stream = new ReadableStream({
+      start(controller) {
+        controller.enqueue(Buffer.from('{'))
+        body.resolve(controller)
+      },
+    })
+    const request = new Request(issuer + path, { method, headers, body: stream, duplex: 'half' } as RequestInit)
+    const answer = grantor.fetch(request, FROM)
+    const controller = await body.promise
+    await nextTurn()
+    controller.error(new Error('The caller is gone.'))
+    assert.equal((await answer).status, status, `${method} ${path}`)
+    // An uncaught error would be one of this test.
+    await nextTurn()
+  }
 })
 
 test('threats.md NET-01: plain HTTP from another machine is rejected for an https issuer, and https is not', async (t) => {

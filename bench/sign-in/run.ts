@@ -1,0 +1,138 @@
+import { Agent } from 'node:http'
+import { createDelegateCredentials } from '../../src/admin/delegate.ts'
+import { createProvider } from '../../src/admin/providers.ts'
+import type { ProviderId } from '../../src/protocol/authentication.ts'
+import { stopChildren } from '../../tools/children.ts'
+import { authorizeUrl, locationOf, PlainBrowser, registerClient, type RegisteredClient } from '../../tools/flow.ts'
+import { freePorts } from '../../tools/free-ports.ts'
+import { describeMachine } from '../../tools/machine.ts'
+import { flag, readOptions, whole } from '../../tools/options.ts'
+import { readTreeUsage } from '../../tools/process-usage.ts'
+import { openRemoteServer, type RemoteServer } from '../../tools/remote-server.ts'
+import { addUser, openStoreOf } from '../../tools/runtime.ts'
+import { beginSession, openFolder } from '../../tools/session.ts'
+import { summarizeTimes } from '../../tools/statistics.ts'
+import { fixed, renderTable } from '../../tools/table.ts'
+import { startServer } from '../server.ts'
+import { signInAt, signInAtApplication, signInByPassword, type SignIn } from './methods.ts'
+import { CLIENT, startProvider } from './provider.ts'
+
+/**
+ * `npm run bench:sign-in` measures whole sign-ins by each method, from the authorization request to the session. Each is in a new
+ * browser, of a network of its own. The processor time is that of the server, and the rate that of all processes on this machine.
+ */
+
+interface Measured {
+  readonly method: string
+  readonly perSecond: number
+  readonly p50Ms: number
+  readonly p99Ms: number
+  readonly cpuMs: number | undefined
+}
+
+const LIMIT_MS = 15 * 60_000
+const PROVIDER = 'bench' as ProviderId
+/** One address may send more than a person would. */
+const RATES = { GRANTOR_AUTHORIZATION_RATE: '1000000000', GRANTOR_TRUST_PROXY: '127.0.0.1' }
+
+const { count, browsers, json } = readOptions('bench:sign-in', {
+  count: whole('sign-ins by each method', 600, [1, 2500]),
+  browsers: whole('browsers at the same time', 4, [1, 8]),
+  json: flag('print the result as JSON'),
+})
+beginSession(LIMIT_MS)
+const folder = openFolder()
+const agent = new Agent({ keepAlive: true })
+const rows = [...(await measureOwnMethods()), await measureApplication()]
+console.log(
+  json
+    ? JSON.stringify(rows)
+    : [describeMachine(), `${count} sign-ins, ${browsers} at a time`, '', tableOf(rows)].join('\n'),
+)
+await stopChildren()
+agent.destroy()
+
+async function measureOwnMethods(): Promise<readonly Measured[]> {
+  const provider = await startProvider()
+  const server = await startServer({ folder, databaseUrl: `sqlite:${folder}/own.db`, settings: RATES })
+  await addUser(server.settings, async (context) => {
+    const wish = { id: PROVIDER, template: 'oidc', name: 'Bench', ...CLIENT } as const
+    await createProvider(context, { ...wish, settings: { issuer: provider.issuer, signUp: 'anybody' } })
+  })
+  const measured = [
+    await measure(server, 'password', signInByPassword),
+    await measure(server, 'provider', signInAt(provider, PROVIDER)),
+  ]
+  await server.stop()
+  provider.close()
+  return measured
+}
+
+async function measureApplication(): Promise<Measured> {
+  const [adminPort = 0] = await freePorts(1)
+  const settings = {
+    ...RATES,
+    GRANTOR_ADMIN_PORT: String(adminPort),
+    GRANTOR_DELEGATE_URL: 'http://localhost:1/consent',
+  }
+  const server = await startServer({ folder, databaseUrl: `sqlite:${folder}/delegated.db`, settings })
+  const { context, close } = await openStoreOf(server.settings)
+  const { token } = await createDelegateCredentials(context, 1)
+  await close()
+  const measured = await measure(server, 'delegated', signInAtApplication({ port: adminPort, token, agent }))
+  await server.stop()
+  return measured
+}
+
+/** Measures the second half: the first one creates the accounts, and warms the server up. */
+async function measure({ pid, port }: { readonly pid: number; readonly port: number }, method: string, signIn: SignIn) {
+  const server = openRemoteServer({ port, agent, limitMs: 60_000 })
+  const client = await registerClient(server)
+  await signInAll(server, client, signIn)
+  const before = readTreeUsage(pid)
+  const startedAt = performance.now()
+  const tookMs = await signInAll(server, client, signIn)
+  const seconds = (performance.now() - startedAt) / 1000
+  const used = readTreeUsage(pid)
+  const { p50Ms, p99Ms } = summarizeTimes(tookMs)
+  const cpuMs = before === undefined || used === undefined ? undefined : (used.cpuMs - before.cpuMs) / count
+  return { method, perSecond: count / seconds, p50Ms, p99Ms, cpuMs }
+}
+
+async function signInAll(server: RemoteServer, client: RegisteredClient, signIn: SignIn): Promise<readonly number[]> {
+  const tookMs: number[] = []
+  let next = 0
+  async function work(): Promise<void> {
+    while (next < count) {
+      const number = next++
+      const startedAt = performance.now()
+      await signInOnce(server, client, signIn, number)
+      tookMs.push(performance.now() - startedAt)
+    }
+  }
+  await Promise.all(Array.from({ length: browsers }, work))
+  return tookMs
+}
+
+async function signInOnce(server: RemoteServer, client: RegisteredClient, signIn: SignIn, number: number) {
+  const forwarded = { 'x-forwarded-for': `203.0.${Math.floor(number / 250)}.${(number % 250) + 1}` }
+  const browser = new PlainBrowser({
+    inject: (sent) => server.inject({ ...sent, headers: { ...sent.headers, ...forwarded } }),
+  })
+  const start = await browser.get(authorizeUrl(client))
+  const page = await browser.get(locationOf(start))
+  // The sign-in page leads to the application by itself.
+  const last = await signIn(browser, page.statusCode === 303 ? await browser.get(locationOf(page)) : page, number)
+  const isSignedIn = last.cookies.some(({ name }) => name.includes('session'))
+  if (!isSignedIn) throw new Error(`A sign-in started no session (${last.statusCode}): ${last.body}`)
+}
+
+function tableOf(measured: readonly Measured[]): string {
+  return renderTable(measured, [
+    ['sign-in', ({ method }) => method],
+    ['a second', ({ perSecond }) => fixed(perSecond, 0)],
+    ['CPU ms', ({ cpuMs }) => fixed(cpuMs, 1)],
+    ['p50 ms', ({ p50Ms }) => fixed(p50Ms, 0)],
+    ['p99 ms', ({ p99Ms }) => fixed(p99Ms, 0)],
+  ])
+}

@@ -152,7 +152,7 @@ async function redeem(
 }
 
 /**
- * Refuses an authentication that is older than it may be: the person can remove `prompt` and `max_age` from the address. Providers that
+ * Refuses an authentication that is older than it may be: the person can remove `prompt` and `max_age` from the address (threats.md UP-21). Providers that
  * send no `auth_time` cannot be checked. OpenID Connect Core §3.1.3.7, number 13.
  */
 function checkAuthTime({ auth_time: authTime }: ProviderClaims, signInAfter: EpochMs | undefined): void {

@@ -59,7 +59,7 @@ test('OpenID Connect Core §3.1.2.1: max_age of the client is handed on to the p
   assert.deepEqual([searchParams.get('max_age'), searchParams.get('prompt')], ['302', null])
 })
 
-test('OpenID Connect Core §3.1.3.7: a provider whose auth_time is older than the client allows signs nobody in', async (t) => {
+test('UP-21, OpenID Connect Core §3.1.3.7: a provider whose auth_time is older than the client allows signs nobody in', async (t) => {
   const scene = await openScene(t, ANYBODY)
   const { host, server } = scene
   const secondsAgo = (seconds: number) => Math.floor(server.clock.now() / 1000) - seconds
@@ -78,7 +78,7 @@ test('OpenID Connect Core §3.1.3.7: a provider whose auth_time is older than th
   assert.equal(isSignedIn(await signInAt({ ...(await scene.arrive({ prompt: 'login' })), host })), true)
 })
 
-test('an account page that asks the user to sign in again takes no earlier authentication of the provider', async (t) => {
+test('UP-21: an account page that asks the user to sign in again takes no earlier authentication of the provider', async (t) => {
   const scene = await openScene(t)
   const { host, server } = scene
   await createAda(server)

@@ -4,7 +4,7 @@ import { packPackage } from './build.ts'
 import { checkVersion, releaseChangelog } from './changelog.ts'
 
 /**
- * Makes a release (CONTRIBUTING.md): `npm run release -- <version>`. Checks the checkout, runs the tests, writes the version and
+ * Makes a release (CONTRIBUTING.md): `npm run release -- <version>`. Checks the checkout, runs the tests and the proof of the package, writes the version and
  * the changelog, commits, tags `v<version>`, and packs the package with its software bill of materials. Publishes nothing.
  */
 
@@ -45,6 +45,7 @@ function release(version: string): void {
   npm('run', 'docs')
   requireClean('"npm run docs" changed these pages. Commit them first:')
   npm('test')
+  npm('run', 'prove:package')
   writeFileSync('CHANGELOG.md', text)
   npm('version', '--no-git-tag-version', version)
   git('commit', '--all', '--message', `chore(release): ${version}`)

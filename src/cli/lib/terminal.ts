@@ -39,13 +39,18 @@ export function openTerminal(streams: Streams, environment: Readonly<Record<stri
   return {
     ...streams,
     isTerminal,
-    // After `npm start` in a checkout there is no `grantor` on the path.
-    command: environment['npm_lifecycle_event'] === undefined ? 'grantor' : 'npm run -s grantor --',
+    command: commandOf(environment['npm_lifecycle_event']),
     adminToken: () => readAdminToken(environment),
     paint: (style, text) => (isColoured ? styleText(style, text, { validateStream: false }) : text),
     print: (lines) => void streams.stdout.write(lines.map((line) => `${line}\n`).join('')),
     printJson: (document) => void streams.stdout.write(`${JSON.stringify(document, undefined, 2)}\n`),
   }
+}
+
+/** After `npx grantor` and after `npm start` in a checkout there is no `grantor` on the path. */
+function commandOf(script: string | undefined): string {
+  if (script === undefined) return 'grantor'
+  return script === 'npx' ? 'npx grantor' : 'npm run -s grantor --'
 }
 
 function readAdminToken(environment: Readonly<Record<string, string | undefined>>): string | undefined {

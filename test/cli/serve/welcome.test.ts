@@ -51,6 +51,17 @@ test('the first start prints about a dozen lines with the issuer, the mode, the 
   )
 })
 
+test('the printed commands start the program as its user did', () => {
+  for (const [script, command] of [
+    [undefined, 'grantor'],
+    ['npx', 'npx grantor'],
+    ['start', 'npm run -s grantor --'],
+  ] as const) {
+    const environment: Record<string, string> = script === undefined ? {} : { npm_lifecycle_event: script }
+    assert.equal(openFakeTerminal(true, environment).terminal.command, command)
+  }
+})
+
 test('a later start prints four lines, with what can be requested and how to log rejected requests', () => {
   const plain = paintOf(false)
   const later = { ...WELCOME, demo: undefined }

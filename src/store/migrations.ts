@@ -1,5 +1,5 @@
-import { readdirSync, readFileSync } from 'node:fs'
 import type { EpochMs } from '../protocol/brand.ts'
+import { readMigrationFiles } from './migration-files.ts'
 
 /** One step of the schema, for every store (docs/migrations.md). */
 export interface Migration {
@@ -39,7 +39,6 @@ export interface SchemaState {
   readonly unknown: readonly AppliedMigration[]
 }
 
-const FOLDER = new URL('./migrations/', import.meta.url)
 const STEPWISE = '-- each statement by itself\n'
 const REPEAT = /^-- repeat until no row changes$/gm
 const REPEAT_MARK = '/*repeat*/'
@@ -52,14 +51,10 @@ export const BOOKKEEPING = [
 
 /** The numbered SQL files in the folder beside this file. */
 export function listMigrations(): readonly Migration[] {
-  return readdirSync(FOLDER)
-    .filter((file) => /^\d{4}-.+\.sql$/.test(file))
-    .toSorted()
-    .map((file) => ({
-      version: Number.parseInt(file.slice(0, 4), 10),
-      name: file.slice(5, -4),
-      sql: readFileSync(new URL(file, FOLDER), 'utf8'),
-    }))
+  return readMigrationFiles()
+    .filter(({ name }) => /^\d{4}-.+\.sql$/.test(name))
+    .map(({ name, sql }) => ({ version: Number.parseInt(name.slice(0, 4), 10), name: name.slice(5, -4), sql }))
+    .toSorted((one, other) => one.version - other.version)
 }
 
 /**

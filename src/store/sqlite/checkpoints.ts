@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
 import { Worker } from 'node:worker_threads'
+import { CHECKPOINT_THREAD } from './checkpoint-thread.ts'
 import type { FileWatch } from './database-file.ts'
 
 /** Moves the write-ahead log into the database file. */
@@ -54,7 +55,7 @@ function startThread(database: DatabaseSync, path: string): Checkpoints {
   database.exec('pragma wal_autocheckpoint = 0')
   const cutting = new Int32Array(new SharedArrayBuffer(4))
   const workerData: CheckpointOrder = { path, cutting }
-  const worker = new Worker(new URL('./checkpoint-worker.js', import.meta.url), { workerData })
+  const worker = new Worker(CHECKPOINT_THREAD, { workerData })
   worker.unref()
   let isStopping = false
   const ended = new Promise<void>((resolve) => {

@@ -1,0 +1,42 @@
+import { spawn } from 'node:child_process'
+import { mkdirSync, statSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { names, readOptions } from '../../tools/options.ts'
+import { startPostgres } from '../../tools/postgres.ts'
+import { newSecret } from '../../tools/server-process.ts'
+import { beginSession, openFolder } from '../../tools/session.ts'
+import { buildSingle } from '../../release/single.ts'
+import { walkArtefact } from '../artefact.ts'
+import { openFindings, printReport } from '../findings.ts'
+
+/** `npm run prove:single`. See docs/proofs.md. */
+
+const WORKERS = ['--workers', '2']
+
+const { only } = readOptions('prove:single', { only: names('the stores', ['sqlite', 'postgres'], 'all') })
+beginSession()
+const findings = openFindings()
+const file = resolve(await buildSingle('x64'))
+const lines = [`${file}: ${(statSync(file).size / 1e6).toFixed(0)} MB`]
+for (const store of only) {
+  const folder = join(openFolder(), store)
+  mkdirSync(folder)
+  const postgres = store === 'postgres' ? await startPostgres({}) : undefined
+  const url = (await postgres?.createDatabase())?.url ?? `sqlite:${join(folder, 'grantor.db')}`
+  const own = { DATABASE_URL: url, ...(postgres !== undefined && { GRANTOR_SECRET: newSecret() }) }
+  const { startMs, idleMegabytes, stopMs } = await walkArtefact(
+    {
+      start(words, settings) {
+        const flags = words[0] === 'serve' && postgres !== undefined ? WORKERS : []
+        // No program is on the path, and nothing is beside the file.
+        return spawn(file, [...words, ...flags], { cwd: folder, env: { PATH: '', ...own, ...settings } })
+      },
+    },
+    findings,
+  )
+  await postgres?.remove()
+  lines.push(
+    `${store}${postgres === undefined ? '' : `, ${WORKERS.join(' ')}`}: start ${startMs.toFixed(0)} ms; idle ${idleMegabytes.toFixed(0)} MB; stop ${stopMs.toFixed(0)} ms`,
+  )
+}
+printReport('the single executable file', lines, findings)

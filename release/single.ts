@@ -1,0 +1,122 @@
+import { build, type BuildOptions, type Plugin } from 'esbuild'
+import { execFileSync } from 'node:child_process'
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { readMigrationFiles } from '../src/store/migration-files.ts'
+import { optionalPackages, VERSION } from '../src/server/version.ts'
+
+/**
+ * `npm run build:single` makes one executable file of the sources, their packages and Node.js: `dist/grantor-linux-x64`. With
+ * `-- --arch arm64` it fetches Node.js for that processor from npm, in the version of this checkout.
+ * https://nodejs.org/api/single-executable-applications.html
+ */
+
+const ARCHITECTURES = ['x64', 'arm64'] as const
+const OUTPUT = 'dist'
+const THREAD = 'src/store/sqlite/checkpoint-worker.js'
+const COMMON = {
+  bundle: true,
+  platform: 'node',
+  format: 'esm',
+  target: 'node26',
+  write: false,
+  legalComments: 'none',
+  logLevel: 'warning',
+} as const satisfies BuildOptions
+/** Packages in the format of CommonJS load the modules of Node.js by `require`. */
+const REQUIRE = `import { createRequire as openRequire } from 'node:module'; const require = openRequire(process.execPath);`
+
+/** A process that `cluster` starts gets the path of the program once more, as if it were a script that Node.js runs. */
+const ARGUMENTS = `process.argv[1] = process.execPath; if (process.argv[2] === process.execPath) process.argv.splice(2, 1);`
+
+/** Returns the path of the file. */
+export async function buildSingle(arch: (typeof ARCHITECTURES)[number]): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), 'grantor-single-'))
+  try {
+    mkdirSync(OUTPUT, { recursive: true })
+    const output = join(OUTPUT, `grantor-linux-${arch}`)
+    const main = join(folder, 'main.mjs')
+    writeFileSync(main, await bundle())
+    const isOwn = arch === process.arch && process.platform === 'linux'
+    const config = {
+      main,
+      mainFormat: 'module',
+      output,
+      executable: isOwn ? process.execPath : fetchNode(arch, folder),
+      disableExperimentalSEAWarning: true,
+      // The code that V8 has compiled is of one processor.
+      useCodeCache: isOwn,
+      // Options of Node.js belong to NODE_OPTIONS, so that no argument of a command is taken for one.
+      execArgvExtension: 'none',
+    }
+    const configPath = join(folder, 'single.json')
+    writeFileSync(configPath, JSON.stringify(config))
+    execFileSync(process.execPath, ['--build-sea', configPath], { stdio: ['ignore', 'ignore', 'pipe'] })
+    chmodSync(output, 0o755)
+    return output
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** Returns the sources and packages as one module. @throws Error if a module reads what is beside it */
+export async function bundle(): Promise<string> {
+  const thread = textOf(await build({ ...COMMON, entryPoints: [THREAD] }))
+  const inlined: Readonly<Record<string, string>> = {
+    'store/migration-files.ts': `export const readMigrationFiles = () => ${JSON.stringify(readMigrationFiles())}`,
+    'sqlite/checkpoint-thread.ts': `export const CHECKPOINT_THREAD = new URL(${JSON.stringify(`data:text/javascript,${encodeURIComponent(thread)}`)})`,
+    'server/version.ts': `export const VERSION = ${JSON.stringify(VERSION)}; export const optionalPackages = () => ${JSON.stringify(optionalPackages())}`,
+  }
+  const result = await build({
+    ...COMMON,
+    entryPoints: ['src/cli/main.ts'],
+    define: { 'import.meta.main': 'true' },
+    banner: { js: REQUIRE + ARGUMENTS },
+    // pg loads it if it is installed. It is not.
+    external: ['pg-native'],
+    plugins: [replacing(inlined)],
+  })
+  const text = textOf(result)
+  if (text.includes('import.meta'))
+    throw new Error('A module of the file needs what is beside it. Replace it in release/single.ts.')
+  return text
+}
+
+/** Replaces modules that read files beside them. */
+function replacing(modules: Readonly<Record<string, string>>): Plugin {
+  return {
+    name: 'replace',
+    setup(bundler) {
+      for (const [path, contents] of Object.entries(modules))
+        bundler.onLoad({ filter: new RegExp(`/src/(.*/)?${path.replaceAll('.', '\\.')}$`) }, () => ({
+          contents,
+          loader: 'js',
+        }))
+    },
+  }
+}
+
+function textOf({ outputFiles = [] }: Awaited<ReturnType<typeof build>>): string {
+  const [file] = outputFiles
+  if (file === undefined) throw new Error('The bundler has written nothing.')
+  return file.text
+}
+
+function fetchNode(arch: string, folder: string): string {
+  const name = `node-linux-${arch}`
+  const version = process.versions.node
+  execFileSync('npm', ['pack', `${name}@${version}`, '--silent', '--pack-destination', folder], { stdio: 'ignore' })
+  const packed = readdirSync(folder).find((file) => file.startsWith(name))
+  if (packed === undefined) throw new Error(`npm has no ${name}@${version}.`)
+  execFileSync('tar', ['-xzf', join(folder, packed), '-C', folder])
+  return join(folder, 'package', 'bin', 'node')
+}
+
+if (import.meta.main) {
+  const { values } = parseArgs({ options: { arch: { type: 'string', default: process.arch } } })
+  const arch = ARCHITECTURES.find((one) => one === values.arch)
+  if (arch === undefined) throw new Error(`--arch is one of: ${ARCHITECTURES.join(', ')}`)
+  console.log(await buildSingle(arch))
+}

@@ -1,0 +1,22 @@
+import assert from 'node:assert/strict'
+import { isBuiltin } from 'node:module'
+import { test } from 'node:test'
+import { bundle } from '../../release/single.ts'
+import { listMigrations } from '../../src/store/migrations.ts'
+
+/** Of packages that work without: `pg` tries to load it. */
+const ABSENT: readonly string[] = ['pg-native']
+
+test('the single file needs no module and no file beside it: it has the migrations and the source of the thread', async () => {
+  const text = await bundle()
+  const named = [...text.matchAll(/^import .*? from "([^"]+)";$|\brequire\("([^"]+)"\)/gm)].map(
+    ([, from, by]) => from ?? by ?? '',
+  )
+  assert.ok(named.length > 20)
+  assert.deepEqual(
+    named.filter((name) => !isBuiltin(name) && !ABSENT.includes(name)),
+    [],
+  )
+  for (const { name } of listMigrations()) assert.ok(text.includes(name), name)
+  assert.ok(text.includes('data:text/javascript,'))
+})

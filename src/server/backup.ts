@@ -1,4 +1,4 @@
-import { lstatSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { accessSync, constants, lstatSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { Config } from '../config/config.ts'
 import { explainDenial } from '../files/guarded-file.ts'
@@ -52,8 +52,11 @@ export async function backUp(
   const path = folder === undefined ? to : join(folder, `grantor-${stampOf(madeAt)}.backup`)
   atTarget(path, () => refuseOtherFile(path))
   if (withSecret) atTarget(path, () => refuseOpenFolder(dirname(path)))
-  if (isFinal) await closeStore(config, store, madeAt)
-  else await refuseClosedStore(store)
+  if (isFinal) {
+    // A path that cannot be written must not close the store.
+    atTarget(path, () => accessSync(dirname(path), constants.W_OK))
+    await closeStore(config, store, madeAt)
+  } else await refuseClosedStore(store)
   const { header, written, secret } = await withSnapshot(config, async ({ schema, issuer, masterKey, slices }) => {
     const made_at = new Date(madeAt).toISOString()
     const { wrapped = null, check = '' } = masterKey
@@ -63,7 +66,9 @@ export async function backUp(
     const authenticate = (sha256: string) => secrets.digest('backup', [sha256])
     const rootSecret = withSecret ? readSecretOf(config, masterKey) : undefined
     const writing = writeBackup(path, first, slices(isFinal ? MOVED_TABLES : STORED_TABLES), authenticate)
-    const result = await writing.catch((cause: unknown) => refuseTarget(path, cause))
+    const result = await writing
+      .catch((cause: unknown) => refuseTarget(path, cause))
+      .catch((cause: unknown) => (isFinal ? refuseFinal(cause) : Promise.reject(cause)))
     return { header: first, written: result, secret: rootSecret }
   })
   const secretPath = secret === undefined ? undefined : writeSecretBeside(path, secret)
@@ -97,7 +102,7 @@ function atTarget<T>(path: string, work: () => T): T {
 }
 
 /** System calls on files. Others are those of the connection to the database. */
-const FILE_CALLS: readonly string[] = ['close', 'fsync', 'mkdir', 'open', 'rename', 'stat', 'write']
+const FILE_CALLS: readonly string[] = ['access', 'close', 'fsync', 'mkdir', 'open', 'rename', 'stat', 'write']
 
 /** Throws the error, with the path and what to do if the path cannot be written. */
 function refuseTarget(path: string, cause: unknown): never {
@@ -105,6 +110,13 @@ function refuseTarget(path: string, cause: unknown): never {
   throw FILE_CALLS.includes(syscall)
     ? new Error(`${path} could not be written: ${adviceFor(path, code) ?? `${message}.`}`, { cause })
     : cause
+}
+
+function refuseFinal(cause: unknown): never {
+  throw new Error(
+    `${(cause as Error).message} The store is closed. Then run this command again; or use the store as before: grantor database reopen --not-imported`,
+    { cause },
+  )
 }
 
 function adviceFor(path: string, code: string): string | undefined {

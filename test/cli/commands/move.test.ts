@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { readFileSync, writeFileSync } from 'node:fs'
+import fs, { readFileSync, writeFileSync } from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { registerClient, obtainTokens, refresh, requestToken } from '../../../tools/flow.ts'
@@ -186,6 +187,36 @@ for (const kind of ['SQLite', 'PostgreSQL'] as const) {
     assert.match(await command(place, own, 'audit', 'list'), /server\.reopened.*tokens_kept=false/)
   })
 }
+
+test('MOV-02: a final export whose file cannot be written says whether the store is closed, and is repeated', async (t) => {
+  const place = await openPlace(t)
+  const words = (file: string) => ['export', '--to', file, '--final']
+  await command(place, {}, 'org', 'create', 'Acme')
+  const missing = await refusal(place, {}, ...words(join(place.folder, 'missing', 'moved')))
+  assert.match(missing, /there is no folder/)
+  assert.doesNotMatch(missing, /closed/)
+  await command(place, {}, 'org', 'create', 'Beta')
+  const file = join(place.folder, 'moved')
+  const { writeSync } = fs
+  const full = t.mock.method(fs, 'writeSync', () => {
+    throw Object.assign(new Error('full'), { code: 'ENOSPC', syscall: 'write' })
+  })
+  const restore = (): void => {
+    full.mock.restore()
+    syncBuiltinESMExports()
+  }
+  syncBuiltinESMExports()
+  t.after(restore)
+  assert.match(
+    await refusal(place, {}, ...words(file)),
+    /no space left[^]*The store is closed[^]*reopen --not-imported/,
+  )
+  assert.match(await refusal(place, {}, 'org', 'create', 'Gamma'), CLOSED)
+  restore()
+  assert.equal(fs.writeSync, writeSync)
+  await command(place, {}, ...words(file))
+  assert.match(readFileSync(file, 'utf8'), /Acme[^]*Beta/)
+})
 
 test('MOV-03: without --final an import ends what was valid, and so does the restore of a final export', async (t) => {
   const { place, own, server, client, tokens, file } = await openSource(t, 'SQLite')

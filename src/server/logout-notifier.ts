@@ -12,12 +12,12 @@ const POLL_MS = 1000
 const SLICE = 100
 /** Another node does not send a notice again for this long. Longer than a request and its answer may take. */
 const LEASE_MS = 30_000
-/** Other notices to a host that cannot be reached wait this long. */
+/** Notices to a host that cannot be reached, and to hosts for which too many wait, are not looked at for this long. */
 const HOLD_MS = 30_000
 /** Seconds after each failed attempt. After the last one the notice is given up: after 21 hours. */
 const PAUSES_S = [10, 60, 300, 1800, 7200, 21_600, 43_200] as const
-/** Clients that a round leaves out because their hosts are busy or cannot be reached. */
-const LEFT_OUT = 1000
+/** Clients that a round leaves out because their hosts are busy. The statement that lists the others takes longer with each of them. */
+const LEFT_OUT = 100
 
 type Needs = NoticeNeeds &
   Pick<Context, 'clock' | 'record'> & {
@@ -46,7 +46,8 @@ type Due = LogoutNoticeRecord & DueNotice
  * postpones a notice before it sends it, so two nodes do not send it at the same time.
  *
  * A host has at most two requests at a time, and none for a while after one that it did not answer. First attempts go before
- * repeated ones. So a host that never answers does not delay the notices to others.
+ * repeated ones, and what was postponed goes after what was not. So a host that never answers does not delay the notices to others,
+ * however many are due for it (threats.md LO-11, LO-22).
  */
 export function openLogoutNotifier(context: Needs, logger: Pick<Log, 'error' | 'warn'>): LogoutNotifier {
   const { clock, store } = context
@@ -66,26 +67,30 @@ export function openLogoutNotifier(context: Needs, logger: Pick<Log, 'error' | '
   }
 
   async function startDue(): Promise<void> {
-    const leftOut = new Set<ClientId>()
+    const leftOut = new Map<ClientId, Due>()
     isMoreDue = false
     for (const [name, host] of hosts) if (host.active === 0 && host.heldUntil <= clock()) hosts.delete(name)
-    while (!end.signal.aborted && active < NOTICES_AT_ONCE.total && leftOut.size < LEFT_OUT) {
-      const due = await store.listDueLogoutNotices({ now: clock(), limit: SLICE, except: [...leftOut] })
+    while (!end.signal.aborted && active < NOTICES_AT_ONCE.total) {
+      const due = await store.listDueLogoutNotices({ now: clock(), limit: SLICE, except: [...leftOut.keys()] })
       await Promise.all(due.map((notice) => start(notice as Due, leftOut)))
       if (due.length < SLICE) return
+      if (leftOut.size >= LEFT_OUT) {
+        await Promise.all(leftOut.values().map((notice) => postpone(notice, after(clock(), HOLD_MS))))
+        return
+      }
     }
   }
 
-  /** Starts to send a notice, or leaves its client out of this round. */
-  async function start(notice: Due, leftOut: Set<ClientId>): Promise<void> {
+  /** Starts to send a notice. If its host cannot be reached, it is postponed; if its host is busy, its client is left out of this round. */
+  async function start(notice: Due, leftOut: Map<ClientId, Due>): Promise<void> {
     const target = await findNoticeTarget(context, notice)
     if (target === undefined) return settle(notice, 'undelivered', 'client-not-notified')
     if (notice.attempts > PAUSES_S.length) return settle(notice, 'undelivered', 'interrupted')
     const host = hostOf(target)
-    const hasRoom = host.active < NOTICES_AT_ONCE.perHost && active < NOTICES_AT_ONCE.total
-    if (host.heldUntil > clock() || !hasRoom) {
-      isMoreDue ||= !hasRoom
-      leftOut.add(notice.clientId)
+    if (host.heldUntil > clock()) return postpone(notice, host.heldUntil)
+    if (host.active >= NOTICES_AT_ONCE.perHost || active >= NOTICES_AT_ONCE.total) {
+      isMoreDue = true
+      leftOut.set(notice.clientId, notice)
       return
     }
     occupy(host, 1)
@@ -126,6 +131,11 @@ export function openLogoutNotifier(context: Needs, logger: Pick<Log, 'error' | '
     context.record({ event, client: notice.clientId, reason, description })
     if (pause === undefined) return settle(notice, 'undelivered', reason)
     await reschedule(notice, after(clock(), pause * 1000), notice.attempts)
+  }
+
+  /** It does not count as an attempt. */
+  async function postpone(notice: Due, until: EpochMs): Promise<void> {
+    await reschedule(notice, until, notice.attempts)
   }
 
   function reschedule(notice: Due, until: EpochMs, attempts: number): Promise<'rescheduled' | 'taken'> {

@@ -19,7 +19,7 @@ import {
 import { WHOLE_FILE } from '../../support/authorize-answers.ts'
 import { openNotifiedHost, type NotifiedHost } from '../../support/notified-host.ts'
 import type { TestServer } from '../../support/server.ts'
-import { selectAll } from '../../support/store-dump.ts'
+import { execute, selectAll } from '../../support/store-dump.ts'
 import { idTokenOf, login, makeClient, openLogin, userinfo } from './login.ts'
 
 /** OpenID Connect Back-Channel Logout 1.0. */
@@ -153,6 +153,27 @@ test('LO-11: an application that never answers delays neither the sign-out nor t
   assert.deepEqual(waiting(), [])
 })
 
+test('LO-22: a thousand applications at a host that does not answer, or answers slowly, keep no notice of others from being sent', async (t) => {
+  const other = await openNotifiedHost(t)
+  const listeners: readonly RequestListener[] = [(request) => void request.socket.destroy(), () => undefined]
+  for (const [index, listener] of listeners.entries()) {
+    other.answer(listener)
+    const attacker = new PlainBrowser(server)
+    const client = await notifiedClient({ uri: other.uri() })
+    await login(server, client, { prompt: 'consent' }, attacker)
+    for (const table of ['clients', 'logout_notices']) copyRows(table, client, 1100, index * 10_000)
+    await signOut(attacker)
+    server.clock.advance(2000)
+    await endedSession()
+    const notifier = openNotifier(server)
+    const before = host.notices.length
+    for (let round = 0; round < 12; round += 1) await notifier.round()
+    while (host.notices.length === before) await nextTurn()
+    await notifier.close()
+    execute(server, 'delete from logout_notices')
+  }
+})
+
 test('LO-12: two nodes do not send one notice at the same time', async () => {
   await endedSession()
   const [one, other] = [openNotifier(server), openNotifier(server)]
@@ -279,6 +300,22 @@ async function verified(token: string, client: RegisteredClient, algorithm = 'RS
     algorithms: [algorithm],
     currentDate: new Date(server.clock.now()),
   })
+}
+
+/** Copies the rows of a client for others that differ in their ids alone. */
+function copyRows(table: string, { client_id: id }: RegisteredClient, count: number, from: number): void {
+  const changed: Readonly<Record<string, string>> = {
+    client_id: 'client_id || n',
+    slot: `slot + 1000000 + ${from} + n`,
+  }
+  const names = Object.keys(selectAll(server, `select * from ${table} where client_id = ?`, id)[0] ?? {})
+  execute(
+    server,
+    `with recursive numbers(n) as (select 1 union all select n + 1 from numbers where n < ${count})
+     insert into ${table} (${names.join()}) select ${names.map((name) => changed[name] ?? name).join()}
+       from ${table}, numbers where client_id = ?`,
+    id,
+  )
 }
 
 function stored() {

@@ -90,10 +90,15 @@ function exchange(path: string, draft: string, check: () => void): string | unde
   }
 }
 
-/** Gives the previous database a second name, and takes its log away. The database keeps its name until it is replaced. */
+/**
+ * Gives the previous database a second name, and takes its log away. The database keeps its name until it is replaced. Returns whether
+ * there was one.
+ */
 function moveAside(path: string, aside: string): boolean {
   let isMoved = hasContent(path)
   if (isMoved) linkSync(path, aside)
+  // SQLite begins a journal when it locks an empty file. It has nothing of a database.
+  else rmSync(`${path}-journal`, { force: true })
   for (const suffix of COMPANIONS) {
     if (!existsSync(path + suffix)) continue
     renameSync(path + suffix, aside + suffix)

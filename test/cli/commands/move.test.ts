@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import fs, { readFileSync, writeFileSync } from 'node:fs'
+import fs, { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
@@ -232,6 +232,22 @@ test('MOV-03: without --final an import ends what was valid, and so does the res
     assert.equal(await isActive(after, client, tokens.access_token), false)
     assert.equal((await refresh(after, client, tokens.refresh_token ?? '')).statusCode, 400)
     await after.close()
+  }
+})
+
+test('MOV-03: an import or a restore into an empty place leaves the database alone there, and names no previous one', async (t) => {
+  const place = await openPlace(t)
+  const [source, file] = [await targetOf(t, 'SQLite'), join(place.folder, 'moved')]
+  await command(place, source, 'org', 'create', 'Acme')
+  await command(place, source, 'export', '--to', file, '--final')
+  for (const words of [
+    ['import', 'grantor', file],
+    ['restore', '--from', file],
+  ]) {
+    const folder = temporaryFolder(t)
+    const target = { DATABASE_URL: `sqlite:${join(folder, 'grantor.db')}`, GRANTOR_SECRET }
+    assert.doesNotMatch(await command(place, target, ...words), /previous database/)
+    assert.deepEqual(readdirSync(folder).toSorted(), ['grantor.db', 'grantor.db.lock'])
   }
 })
 

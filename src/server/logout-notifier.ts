@@ -57,8 +57,15 @@ export function openLogoutNotifier(context: Needs, logger: Pick<Log, 'error' | '
   let active = 0
   let starting: Promise<void> | undefined
   let isMoreDue = false
+  let isWholeRoundDue = false
 
-  async function round(): Promise<void> {
+  function round(): Promise<void> {
+    isWholeRoundDue = true
+    return look()
+  }
+
+  /** Between whole rounds only the first slice is looked at: reading past thousands of notices to a busy host takes long. */
+  async function look(): Promise<void> {
     if (end.signal.aborted || context.clockCheck.differenceMs() !== 0) return
     starting ??= startDue()
       .catch((cause: unknown) => logger.warn({ event: 'store.unavailable', err: cause }))
@@ -68,12 +75,14 @@ export function openLogoutNotifier(context: Needs, logger: Pick<Log, 'error' | '
 
   async function startDue(): Promise<void> {
     const leftOut = new Map<ClientId, Due>()
-    isMoreDue = false
+    const isWhole = isWholeRoundDue
+    isMoreDue = isWholeRoundDue = false
     for (const [name, host] of hosts) if (host.active === 0 && host.heldUntil <= clock()) hosts.delete(name)
     while (!end.signal.aborted && active < NOTICES_AT_ONCE.total) {
       const due = await store.listDueLogoutNotices({ now: clock(), limit: SLICE, except: [...leftOut.keys()] })
       await Promise.all(due.map((notice) => start(notice as Due, leftOut)))
       if (due.length < SLICE) return
+      if (!isWhole) return void (isMoreDue = true)
       if (leftOut.size >= LEFT_OUT) {
         await Promise.all(leftOut.values().map((notice) => postpone(notice, after(clock(), HOLD_MS))))
         return
@@ -102,7 +111,7 @@ export function openLogoutNotifier(context: Needs, logger: Pick<Log, 'error' | '
       .finally(() => {
         occupy(host, -1)
         sending.delete(work)
-        if (isMoreDue) void round()
+        if (isMoreDue) void look()
       })
     sending.add(work)
     // The next slice that is read must not have it.

@@ -28,9 +28,10 @@ const WHILE_ACTIVE = 'user_id = :userId and due_at is null'
 const END = shared(`update logout_notices set due_at = 0 where ${WHILE_ACTIVE} and root_id = :rootId`)
 const END_OTHERS = shared(`update logout_notices set due_at = 0 where ${WHILE_ACTIVE} and root_id <> :rootId`)
 const END_ALL = shared(`update logout_notices set due_at = 0 where ${WHILE_ACTIVE}`)
+/** In the order of the index. A first attempt is due at 0, so it comes before repeated and postponed ones. */
 const LIST_DUE = shared(
   `select * from logout_notices where due_at <= :now and :except not like '% ' || client_id || ' %'
-   order by attempts, due_at limit :limit`,
+   order by due_at limit :limit`,
 )
 const KEY = 'user_id = :userId and root_id = :rootId and client_id = :clientId and due_at = :dueAt'
 const REMOVE = shared(`delete from logout_notices where ${KEY} returning client_id`)

@@ -174,6 +174,34 @@ test('LO-22: a thousand applications at a host that does not answer, or answers 
   }
 })
 
+test('LO-22: notices that wait for a busy host are read past once in a round, and not after each answer', async () => {
+  const client = await notifiedClient()
+  const browser = new PlainBrowser(server)
+  await login(server, client, { prompt: 'consent' }, browser)
+  execute(
+    server,
+    `with recursive numbers(n) as (select 1 union all select n + 1 from numbers where n < 200)
+     insert into logout_notices select user_id || n, root_id, client_id, sid, session_started_at, expires_at, 0, 0
+       from logout_notices, numbers`,
+  )
+  let readPast = 0
+  const { listDueLogoutNotices } = server.context.store
+  const store: Store = {
+    ...server.context.store,
+    async listDueLogoutNotices(due) {
+      readPast += due.except.length
+      return listDueLogoutNotices(due)
+    },
+  }
+  const fail = (fields: object): void => assert.fail(JSON.stringify(fields))
+  const before = host.notices.length
+  const notifier = openLogoutNotifier({ ...server.context, store }, { error: fail, warn: fail })
+  await notifying(notifier)
+  assert.deepEqual([host.notices.length - before, readPast], [200, 1])
+  await signOut(browser)
+  await delivered()
+})
+
 test('LO-12: two nodes do not send one notice at the same time', async () => {
   await endedSession()
   const [one, other] = [openNotifier(server), openNotifier(server)]

@@ -201,7 +201,7 @@ export const logoutNoticeCases: Suite = (check) => {
   })
 
   check(
-    'listDueLogoutNotices returns those whose time has come, the fewest attempts first, and not of clients that are left out',
+    'listDueLogoutNotices returns those whose time has come, the earliest first, and not of clients that are left out',
     async ({ first }) => {
       const [tried, again, fresh] = [await endedNotice(first), await endedNotice(first), await endedNotice(first)]
       await perform(first, 'rescheduleLogoutNotice', { ...tried, until: at(5), attempts: 1 })

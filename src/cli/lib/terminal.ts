@@ -39,7 +39,7 @@ export function openTerminal(streams: Streams, environment: Readonly<Record<stri
   return {
     ...streams,
     isTerminal,
-    command: commandOf(environment['npm_lifecycle_event']),
+    command: commandOf(environment),
     adminToken: () => readAdminToken(environment),
     paint: (style, text) => (isColoured ? styleText(style, text, { validateStream: false }) : text),
     print: (lines) => void streams.stdout.write(lines.map((line) => `${line}\n`).join('')),
@@ -47,10 +47,11 @@ export function openTerminal(streams: Streams, environment: Readonly<Record<stri
   }
 }
 
-/** After `npx grantor` and after `npm start` in a checkout there is no `grantor` on the path. */
-function commandOf(script: string | undefined): string {
+/** npx, and the scripts of npm, start programs that are not on the path of the shell. A checkout has a script for its command. */
+function commandOf(environment: Readonly<Record<string, string | undefined>>): string {
+  const { npm_lifecycle_event: script, npm_package_name: project } = environment
   if (script === undefined) return 'grantor'
-  return script === 'npx' ? 'npx grantor' : 'npm run -s grantor --'
+  return project === 'grantor' && script !== 'npx' ? 'npm run -s grantor --' : 'npx grantor'
 }
 
 function readAdminToken(environment: Readonly<Record<string, string | undefined>>): string | undefined {

@@ -51,16 +51,19 @@ test('the first start prints about a dozen lines with the issuer, the mode, the 
   )
 })
 
-test('the printed commands start the program as its user did', () => {
-  for (const [script, command] of [
-    [undefined, 'grantor'],
-    ['npx', 'npx grantor'],
-    ['start', 'npm run -s grantor --'],
-  ] as const) {
-    const environment: Record<string, string> = script === undefined ? {} : { npm_lifecycle_event: script }
-    assert.equal(openFakeTerminal(true, environment).terminal.command, command)
-  }
-})
+const STARTS: readonly [string, Readonly<Record<string, string>>, string][] = [
+  ['by its name', {}, 'grantor'],
+  ['by a script of a checkout', { npm_lifecycle_event: 'start', npm_package_name: 'grantor' }, 'npm run -s grantor --'],
+  ['by npx', { npm_lifecycle_event: 'npx', npm_package_name: 'shop' }, 'npx grantor'],
+  ['by npx in a project of the same name', { npm_lifecycle_event: 'npx', npm_package_name: 'grantor' }, 'npx grantor'],
+  ['by a script of another project', { npm_lifecycle_event: 'start', npm_package_name: 'shop' }, 'npx grantor'],
+]
+
+for (const [how, environment, command] of STARTS) {
+  test(`started ${how}, the program names the command that works there`, () => {
+    assert.equal(openFakeTerminal(false, environment).terminal.command, command)
+  })
+}
 
 test('a later start prints four lines, with what can be requested and how to log rejected requests', () => {
   const plain = paintOf(false)

@@ -78,8 +78,13 @@ interface Form {
   readonly choices: Readonly<Record<string, string>>
 }
 
-/** The form of the page. The pages of Grantor have one form, with quoted attributes. */
-function readForm(page: string, address: string): Form | undefined {
+/**
+ * The form of the page that signs in or consents. The sign-in page has another form for each provider. Controls outside of the
+ * forms belong to it; attributes are quoted.
+ */
+function readForm(whole: string, address: string): Form | undefined {
+  const isWanted = (form: string) => / name="(?:password|decision)"/.test(form)
+  const page = whole.replaceAll(/<form[^>]*>[^]*?<\/form>/g, (form) => (isWanted(form) ? form : ''))
   const tag = /<form[^>]*>/.exec(page)?.[0]
   if (tag === undefined) return undefined
   const controls = page.match(/<(?:input|button)[^>]*>/g) ?? []

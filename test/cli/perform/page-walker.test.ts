@@ -3,7 +3,9 @@ import { test } from 'node:test'
 import { decodeJwt } from 'jose'
 import { signInAndAllow } from '../../../src/cli/perform/page-walker.ts'
 import { EMAIL, PASSWORD, redeem, type Tokens } from '../../../tools/flow.ts'
+import { createAda } from '../../support/accounts.ts'
 import { addMember, createOrganization, createPerson } from '../../support/organizations.ts'
+import { addProvider } from '../../support/providers.ts'
 import { openTestServer } from '../../support/server.ts'
 import { openListener, startClient } from '../../browser/tab.ts'
 
@@ -26,3 +28,14 @@ for (const [count, meant] of [
     assert.equal(decodeJwt(tokens.access_token)['org_id'], count === 1 ? organizations[0] : undefined)
   })
 }
+
+test('perform signs in with a password on a page that has buttons of providers', async (t) => {
+  const server = await openTestServer(t, { listen: true })
+  const { port, next } = await openListener(t)
+  await createAda(server)
+  for (const id of ['one', 'two']) await addProvider(server, { issuer: `https://${id}.example` }, {}, { id })
+  const redirectUri = `http://127.0.0.1:${port}/callback`
+  const { link } = await startClient(server, redirectUri, {}, {})
+  await signInAndAllow(link, redirectUri, { email: EMAIL, password: PASSWORD })
+  assert.ok((await next()).searchParams.has('code'))
+})

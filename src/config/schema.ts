@@ -1,14 +1,10 @@
 import * as z from 'zod'
 import { DOCUMENT_MODES, REGISTRATION_MODES } from '../protocol/client-policy.ts'
 import { computed, placeValues, schemasOf, secret, setting, type Placed } from './setting.ts'
-import { isHeaderList } from './trace-config.ts'
+import { TRACE_ROWS } from './trace-settings.ts'
+import { link, list, seconds, whole } from './value-schemas.ts'
 
 const DAY = 86_400
-
-const whole = (min: number, max: number) => z.coerce.number().int().min(min).max(max)
-const seconds = (max: number) => whole(1, max)
-const list = z.string().transform((text) => text.split(/[\s,]+/).filter((one) => one !== ''))
-const link = z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }).optional()
 
 /**
  * The table of settings. A setting is one row: the member of the Config that has its value (`computed`: config.ts computes the
@@ -208,25 +204,7 @@ const ROWS = {
   ),
   GRANTOR_TERMS_URI: setting('branding.termsUri', link, 'Link to the terms of service on the pages.'),
   GRANTOR_PRIVACY_URI: setting('branding.privacyUri', link, 'Link to the privacy policy on the pages.'),
-  OTEL_EXPORTER_OTLP_ENDPOINT: computed(
-    link,
-    'Collector that OpenTelemetry traces are sent to by OTLP over HTTP, at /v1/traces below this address. Tracing is off while it is unset.',
-  ),
-  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: computed(
-    link,
-    'Complete address of the collector. It takes precedence over OTEL_EXPORTER_OTLP_ENDPOINT.',
-  ),
-  OTEL_EXPORTER_OTLP_HEADERS: secret(
-    computed(
-      z.string().refine(isHeaderList, 'must be name=value pairs, separated by commas').optional(),
-      'Headers for the collector, as name=value pairs, separated by commas, with values percent-encoded.',
-    ),
-  ),
-  OTEL_SERVICE_NAME: computed(z.string().min(1).default('grantor'), 'Name of this service in traces.'),
-  GRANTOR_TRACE_RATIO: computed(
-    z.coerce.number().min(0).max(1).default(1),
-    'Share of requests that are traced, from 0 to 1.',
-  ),
+  ...TRACE_ROWS,
   GRANTOR_CONFIG: computed(
     z.string().optional(),
     'File with settings as NAME=value lines. The environment takes precedence.',

@@ -20,7 +20,7 @@ if (isNewEnough) {
   if (node === undefined) refuse('Run "npm install" in its folder: that brings one.')
   runOn(node, [fileURLToPath(import.meta.url)].concat(process.argv.slice(2)))
 } else {
-  refuse('Install the current LTS release of Node.js, or try: npx -p node@26 -p grantor grantor serve')
+  refuse('Install the current LTS release of Node.js, or try: npx -p node@26 grantor serve')
 }
 
 function refuse(advice) {

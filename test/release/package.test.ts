@@ -35,7 +35,11 @@ test('the published command needs a Node.js with a safe SQLite, and says on anot
   for (const node of ['18.20.8', '22.23.3', '24.14.1', '25.9.0']) {
     const { status, stderr } = runProgram(t, node)
     assert.equal(status, 1, node)
-    assert.match(stderr, /^Grantor needs Node\.js \^24\.15\.0 \|\| >=26, and this is .* npx -p node@26 .*\n$/, node)
+    assert.match(
+      stderr,
+      /^Grantor needs Node\.js \^24\.15\.0 \|\| >=26, and this is .* npx -p node@26 grantor serve\n$/,
+      node,
+    )
   }
   for (const node of ['24.15.0', '24.21.0', '26.0.0', '28.1.0']) {
     // It got as far as its library, which is not there.

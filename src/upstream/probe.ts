@@ -73,7 +73,7 @@ async function probeKeys(jwksUri: string | undefined, { ask }: Probing): Promise
     })
     const { keys } = (await answer.json()) as { readonly keys?: unknown }
     if (!Array.isArray(keys) || keys.length === 0) return refused('keys', 'There are no keys at jwks_uri.')
-    return accepted('keys', `The provider has ${keys.length} keys.`)
+    return accepted('keys', `The provider has ${keys.length} ${keys.length === 1 ? 'key' : 'keys'}.`)
   } catch (cause) {
     return refused('keys', failureOf(cause).detail)
   }

@@ -30,7 +30,7 @@ test('provider: a provider is created, tested, changed, disabled, enabled, shown
   assert.match(created, /^Created Acme ID \(acme\)[^]*\n {2}http\S+\/v2\/oauth\/callback\/acme\n[^]*provider test acme/)
   assert.match(
     await words('test', 'acme'),
-    /^ok +discovery [^]*\nok +keys +The provider has 1 keys\.\nok +secret +The provider accepts the client_id and the secret\.\nThe redirect URI to register[^]*callback\/acme\n$/,
+    /^ok +discovery [^]*\nok +keys +The provider has 1 key\.\nok +secret +The provider accepts the client_id and the secret\.\nThe redirect URI to register[^]*callback\/acme\n$/,
   )
   assert.match(await words('list'), /\nacme +Acme ID +oidc +http\S+ +acme\.test acme\.example +domains +active\n$/)
   await words('update', 'acme', '--name', 'Apex', '--routing', 'required')

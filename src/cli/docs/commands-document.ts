@@ -4,8 +4,8 @@ import { SAME_AS_ARGUMENT } from '../lib/task-verb.ts'
 const INTRODUCTION = [
   '# Commands',
   '',
-  '`npm run docs` writes this page from the command line itself; `grantor <command> --help` has more about each command. In a',
-  'checkout `grantor` is `npm run -s grantor --`.',
+  '`npm run docs` writes this page from the command line itself; `grantor <command> --help` has more about each command.',
+  '`grantor` is [the command of your installation](install.md#the-command): in a checkout `npm run -s grantor --`, in the npm package `npx grantor`.',
   '',
   'Commands work on the store that `DATABASE_URL` names, with or without a running server. They need no credentials, because the user',
   'who runs them has access to the store. The audit log records their changes with the actor `command-line`. When the store does not',

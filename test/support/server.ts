@@ -90,6 +90,9 @@ export async function openTestServer(
     random: randomBytes,
     logger: openLog(config.logLevel, { write: keepLine, flush: async () => undefined }, {}),
     network: options.network ?? SYSTEM_NETWORK,
+  }).catch((refusal: unknown) => {
+    if (options.folder === undefined) rmSync(folder, { recursive: true, force: true })
+    throw refusal
   })
   const adminOrigin = `http://localhost:${adminPort}`
   let isOpen = true

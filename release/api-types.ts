@@ -19,13 +19,24 @@ export function apiTypes(): string {
     const parameter = isOptional(task.input) ? `input?: ${input}` : `input: ${input}`
     return `${comment(task.summary, 1)}  readonly '${task.name}': (${parameter}) => Promise<${output}>\n`
   })
-  const interfaces = [...named.keys()].toSorted().map((name) => `export interface ${name} ${named.get(name)}\n`)
+  const interfaces = [...named.keys()].toSorted().map((name) => interfaceOf(name, named))
   return [
     '// Written by "npm run docs" from the table of settings and the table of tasks.',
     `/** The settings of docs/configuration.md in camelCase. Each has its default. */\nexport interface GrantorSettings {\n${settings()}}\n`,
     `/** The tasks of operators (docs/administration.md), in this process. Each throws AdminError. */\nexport interface GrantorTasks {\n${tasks.join('')}}\n`,
     ...interfaces,
   ].join('\n')
+}
+
+/** An interface that begins with all members of another one extends it. */
+function interfaceOf(name: string, named: ReadonlyMap<string, string>): string {
+  const body = named.get(name) ?? ''
+  const [base] = [...named]
+    .filter(([, other]) => other.startsWith('{\n') && other.length < body.length && body.startsWith(other.slice(0, -1)))
+    .toSorted(([, one], [, other]) => other.length - one.length)
+  if (base === undefined) return `export interface ${name} ${body}\n`
+  const [baseName, { length }] = base
+  return `export interface ${name} extends ${baseName} {\n${body.slice(length - 1)}\n`
 }
 
 function settings(): string {

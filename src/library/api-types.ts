@@ -1232,93 +1232,14 @@ export interface DomainRule {
   readonly changed_at: string
 }
 
-export interface EndedClient {
-  /** The id of the record. Where `document_url` is not null, that is the `client_id`. */
-  readonly client_id: string
-  /** Seconds since the epoch. */
-  readonly client_id_issued_at: number
-  /** operator: an administrator created or adopted the client. registration: it registered. document: its client_id is the URL of its metadata document. */
-  readonly source: 'operator' | 'registration' | 'document'
-  /** The URL of the metadata document. */
-  readonly document_url: string | null
-  readonly document_fetched_at: string | null
-  /** The document is not fetched again before this time. */
-  readonly document_fresh_until: string | null
-  /** verified: the operator created or verified the client. known-domain: all of its domains are trusted. blocked: one of them is blocked. */
-  readonly trust_level: 'verified' | 'known-domain' | 'unverified' | 'blocked'
-  readonly rules: {
-    /** implied: the users of this first-party client are not asked for consent to the scope that it is registered for, where its redirect URI uses https. */
-    readonly consent: 'asked' | 'implied'
-    /** optional: this confidential client may send authorization requests without PKCE, because it cannot do otherwise. */
-    readonly pkce: 'required' | 'optional'
-    /** Where the client finds the claims of its scope: at the userinfo endpoint alone, or in its ID tokens too. */
-    readonly claims: 'userinfo' | 'id-token'
-  }
-  readonly has_secret: boolean
-  /** The previous secret is valid until this time. */
-  readonly previous_secret_until: string | null
-  /** Whether the client has a registration access token (RFC 7592). */
-  readonly manages_itself: boolean
-  /** The scopes that the client is approved for. */
-  readonly approved_scope: string
-  /** When the client first got a token; null: never. */
-  readonly used_at: string | null
-  /** When the client last got a token, to the minute; null: never. */
-  readonly last_used_at: string | null
-  readonly verified_at: string | null
-  readonly disabled_at: string | null
-  /** The not-before time: tokens of the client issued earlier are revoked. */
-  readonly not_before: string | null
-  readonly redirect_uris: readonly string[]
-  readonly token_endpoint_auth_method: string
-  readonly token_endpoint_auth_signing_alg?: string
-  /** The public keys of a client with `private_key_jwt`. */
-  readonly jwks?: {
-    readonly keys: readonly Readonly<Record<string, unknown>>[]
-  }
-  /** Where the server fetches its public keys instead. */
-  readonly jwks_uri?: string
-  readonly grant_types: readonly string[]
-  readonly response_types: readonly string[]
-  readonly scope?: string
-  /** How its ID tokens are signed. Absent: RS256. */
-  readonly id_token_signed_response_alg?: string
-  /** Seconds: `max_age` of its authorization requests that have none. */
-  readonly default_max_age?: number
-  /** Where the browser may return after a logout. */
-  readonly post_logout_redirect_uris?: readonly string[]
-  /** Where it is notified of the end of a session. */
-  readonly backchannel_logout_uri?: string
-  readonly backchannel_logout_session_required?: boolean
-  readonly client_name?: string
-  readonly client_uri?: string
-  readonly logo_uri?: string
-  readonly tos_uri?: string
-  readonly policy_uri?: string
-  readonly software_id?: string
-  readonly software_version?: string
-  readonly contacts?: readonly string[]
+export interface EndedClient extends Client {
   /** APIs with local verification may accept JWTs that this task revoked until this time; null: no such JWT is left. Introspection rejects a revoked token or grant at once, and tokens of a disabled, changed or deleted user, client or organization within a second. */
   readonly jwt_accepted_until: string | null
   /** The same in seconds from this answer. */
   readonly jwt_accepted_for_seconds: number
 }
 
-export interface EndedGrant {
-  readonly grant_id: string
-  readonly client_id: string
-  readonly user_id: string
-  readonly organization_id: string | null
-  readonly scope: string
-  /** The APIs that its tokens are for; empty: the issuer itself. */
-  readonly resources: readonly string[]
-  /** When the user consented. */
-  readonly created_at: string
-  /** All tokens of the grant expire by this time. */
-  readonly expires_at: string
-  readonly revoked_at: string | null
-  /** When its refresh token was issued; null: it has none. */
-  readonly refreshed_at: string | null
+export interface EndedGrant extends Grant {
   /** APIs with local verification may accept JWTs that this task revoked until this time; null: no such JWT is left. Introspection rejects a revoked token or grant at once, and tokens of a disabled, changed or deleted user, client or organization within a second. */
   readonly jwt_accepted_until: string | null
   /** The same in seconds from this answer. */
@@ -1329,70 +1250,28 @@ export interface EndedGrant {
   readonly other_grants: readonly string[]
 }
 
-export interface EndedInstallation {
-  readonly organization_id: string
-  readonly client_id: string
-  readonly client_name: string | null
-  /** The scopes that the client can have at most. */
-  readonly scope: string
-  /** Whether the client may also act for members of the organization. */
-  readonly acts_for_members: boolean
-  readonly created_at: string
-  readonly disabled_at: string | null
-  /** The not-before time: tokens of the client for the organization issued earlier are revoked. */
-  readonly not_before: string
+export interface EndedInstallation extends Installation {
   /** APIs with local verification may accept JWTs that this task revoked until this time; null: no such JWT is left. Introspection rejects a revoked token or grant at once, and tokens of a disabled, changed or deleted user, client or organization within a second. */
   readonly jwt_accepted_until: string | null
   /** The same in seconds from this answer. */
   readonly jwt_accepted_for_seconds: number
 }
 
-export interface EndedMember {
-  readonly organization_id: string
-  readonly user_id: string
-  readonly email: string | null
-  readonly name: string | null
-  /** When the user became a member. */
-  readonly created_at: string
-  /** When the membership was disabled; the account is not affected. */
-  readonly disabled_at: string | null
-  /** The not-before time: tokens of the member for the organization issued earlier are revoked. */
-  readonly not_before: string
+export interface EndedMember extends Member {
   /** APIs with local verification may accept JWTs that this task revoked until this time; null: no such JWT is left. Introspection rejects a revoked token or grant at once, and tokens of a disabled, changed or deleted user, client or organization within a second. */
   readonly jwt_accepted_until: string | null
   /** The same in seconds from this answer. */
   readonly jwt_accepted_for_seconds: number
 }
 
-export interface EndedOrganization {
-  readonly organization_id: string
-  readonly name: string
-  readonly created_at: string
-  readonly disabled_at: string | null
-  /** The not-before time: tokens for the organization issued earlier are revoked. */
-  readonly not_before: string
+export interface EndedOrganization extends Organization {
   /** APIs with local verification may accept JWTs that this task revoked until this time; null: no such JWT is left. Introspection rejects a revoked token or grant at once, and tokens of a disabled, changed or deleted user, client or organization within a second. */
   readonly jwt_accepted_until: string | null
   /** The same in seconds from this answer. */
   readonly jwt_accepted_for_seconds: number
 }
 
-export interface EndedUser {
-  readonly user_id: string
-  /** null: the user signs in without an address, at a provider. */
-  readonly email: string | null
-  /** When the address was proved to be the user's. */
-  readonly email_verified_at: string | null
-  readonly name: string | null
-  /** What apps with the scopes profile, phone and address see, by the names of the claims. */
-  readonly profile: Readonly<Record<string, unknown>>
-  readonly has_password: boolean
-  /** null: never, or unknown because the account is older than this record. */
-  readonly first_signed_in_at: string | null
-  readonly created_at: string
-  readonly disabled_at: string | null
-  /** The not-before time: sessions and tokens of the user issued earlier are revoked. */
-  readonly not_before: string
+export interface EndedUser extends User {
   /** APIs with local verification may accept JWTs that this task revoked until this time; null: no such JWT is left. Introspection rejects a revoked token or grant at once, and tokens of a disabled, changed or deleted user, client or organization within a second. */
   readonly jwt_accepted_until: string | null
   /** The same in seconds from this answer. */
@@ -1491,14 +1370,7 @@ export interface Interaction {
   readonly sign_in_after: string | null
 }
 
-export interface KeptApi {
-  readonly resource: string
-  readonly name: string | null
-  readonly scopes: readonly ApiScope[]
-  readonly tokens: ApiTokens
-  /** The id that the API introspects tokens with; null: it has no credentials. */
-  readonly introspection_id: string | null
-  readonly created_at: string
+export interface KeptApi extends Api {
   /** A warning about the API as it is now; null: none. */
   readonly notice: string | null
 }
@@ -1536,49 +1408,15 @@ export interface Member {
   readonly not_before: string
 }
 
-export interface NewAdminCredential {
-  readonly credential_id: string
-  readonly name: string
-  /** delegate: only the sign-ins of your application, by the token of "grantor delegate create-credentials". */
-  readonly access: 'read' | 'write' | 'metrics' | 'delegate'
-  /** The one organization that the credentials are for; null: the whole server. */
-  readonly organization_id: string | null
-  readonly created_at: string
-  readonly expires_at: string
-  readonly revoked_at: string | null
+export interface NewAdminCredential extends AdminCredential {
   readonly token: string
 }
 
-export interface NewDelegateCredential {
-  readonly credential_id: string
-  readonly name: string
-  /** delegate: only the sign-ins of your application, by the token of "grantor delegate create-credentials". */
-  readonly access: 'read' | 'write' | 'metrics' | 'delegate'
-  /** The one organization that the credentials are for; null: the whole server. */
-  readonly organization_id: string | null
-  readonly created_at: string
-  readonly expires_at: string
-  readonly revoked_at: string | null
+export interface NewDelegateCredential extends AdminCredential {
   readonly token: string
 }
 
-export interface NewInitialToken {
-  readonly initial_token_id: string
-  readonly name: string
-  /** How many clients can register with the token in all. */
-  readonly uses: number
-  readonly uses_left: number
-  readonly template: {
-    readonly trust_level: 'verified' | 'unverified'
-    /** null: everything that is declared. */
-    readonly scope: string | null
-    /** null: every host. */
-    readonly redirect_hosts: readonly string[] | null
-    readonly unused: 'keep' | 'sweep'
-  }
-  readonly created_at: string
-  readonly expires_at: string
-  readonly revoked_at: string | null
+export interface NewInitialToken extends InitialToken {
   readonly initial_access_token: string
 }
 

@@ -1,4 +1,4 @@
-import type { ClientMetadata } from './client-metadata.ts'
+import { destinationsOf, type ClientMetadata } from './client-metadata.ts'
 import type { DescriptiveMetadata } from './descriptive-metadata.ts'
 import { redirectHost, withoutLoopbackPort } from './redirect-uri.ts'
 
@@ -42,21 +42,20 @@ export type ShownMetadata = Pick<DescriptiveMetadata, DescriptiveIdentity>
 
 /**
  * Whether two registrations look like the same client to users and operators, who recognize a client by its name and its
- * redirect hosts (decision 0022).
+ * hosts (decision 0022).
  */
 export function isSameIdentity(one: ClientMetadata, other: ClientMetadata): boolean {
   return identityOf(one) === identityOf(other)
 }
 
-/** The hosts to which the browser and the notices of this server are sent, and the shown fields. The other members are what the client may do, not what it is. */
+/**
+ * The hosts to which the server sends browsers and notices, and the shown fields. The other members are what the client may do, not
+ * what it is.
+ */
 function identityOf(metadata: ClientMetadata): string {
-  const { descriptive, redirectUris, postLogoutRedirectUris = [], backchannelLogoutUri } = metadata
-  const notices = backchannelLogoutUri === undefined ? [] : [backchannelLogoutUri]
   // RFC 8252 §7.3: the port of a loopback redirect is chosen at run time.
-  const hosts = [...redirectUris, ...postLogoutRedirectUris, ...notices].map((uri) =>
-    redirectHost(withoutLoopbackPort(uri)),
-  )
-  const shown = IDENTITY_FIELDS.map((field) => descriptive[field] ?? '')
+  const hosts = destinationsOf(metadata).map((uri) => redirectHost(withoutLoopbackPort(uri)))
+  const shown = IDENTITY_FIELDS.map((field) => metadata.descriptive[field] ?? '')
   return JSON.stringify([...shown, [...new Set(hosts)].toSorted()])
 }
 

@@ -1,5 +1,5 @@
 import type { EpochMs } from './brand.ts'
-import type { ClientMetadata } from './client-metadata.ts'
+import { destinationsOf, type ClientMetadata } from './client-metadata.ts'
 import type { DomainRules } from './domain-rule.ts'
 import type { InitialTokenId } from './ids.ts'
 import { isLoopback, isPrivateUse } from './redirect-uri.ts'
@@ -44,7 +44,10 @@ export interface PolicyClient {
   readonly verifiedAt: EpochMs | undefined
   readonly rules: ClientRules
   readonly document: { readonly url: string } | undefined
-  readonly metadata: Pick<ClientMetadata, 'redirectUris' | 'keys' | 'authMethod' | 'backchannelLogoutUri'>
+  readonly metadata: Pick<
+    ClientMetadata,
+    'redirectUris' | 'keys' | 'authMethod' | 'postLogoutRedirectUris' | 'backchannelLogoutUri'
+  >
   /** The initial access token that the client registered with. */
   readonly initialToken: { readonly id: InitialTokenId } | undefined
 }
@@ -180,8 +183,7 @@ export function offersDocuments(mode: DocumentMode): boolean {
 function findBlocked({ domains }: ClientPolicy, { document, metadata }: PolicyClient): string | undefined {
   if (document !== undefined && domains.ofDocument(document.url) === 'blocked') return document.url
   const keys = metadata.keys?.kind === 'jwks_uri' ? [metadata.keys.uri] : []
-  const notices = metadata.backchannelLogoutUri === undefined ? [] : [metadata.backchannelLogoutUri]
-  return [...metadata.redirectUris, ...keys, ...notices].find((uri) => isBlocked(domains, uri))
+  return [...destinationsOf(metadata), ...keys].find((uri) => isBlocked(domains, uri))
 }
 
 /** Whether the operator blocked the host of a URI. */

@@ -12,6 +12,7 @@ import {
   type RegisteredClient,
 } from '../../../tools/flow.ts'
 import { answerOf, login, makeClient, openLogin } from './login.ts'
+import { forgetRule, judgeDomain } from '../../support/domains.ts'
 import { assertLocalPage, WHOLE_FILE } from '../../support/authorize-answers.ts'
 import { hasSession } from '../../support/session-cookie.ts'
 import { assertStoreUnchanged } from '../../support/store-dump.ts'
@@ -182,6 +183,18 @@ test('LO-09: post_logout_redirect_uris are registered as redirect URIs are', asy
   for (const uris of [['javascript:alert(1)'], ['http://app.example/out'], Array.from({ length: 11 }, () => OUT)]) {
     await assert.rejects(registerClient(server, { post_logout_redirect_uris: uris }), /invalid_client_metadata/)
   }
+})
+
+test('LO-09: a post_logout_redirect_uri of a blocked domain is neither registered nor used', async () => {
+  const elsewhere = 'https://out.blocked.test/done'
+  const other = await makeClient(server, {}, { post_logout_redirect_uris: [elsewhere] })
+  const browser = new PlainBrowser(server)
+  const { id_token: hint = '' } = await login(server, other, {}, browser)
+  await judgeDomain(server, 'out.blocked.test', 'blocked')
+  await assert.rejects(registerClient(server, { post_logout_redirect_uris: [elsewhere] }), /post_logout_redirect_uris/)
+  const answer = await leave(browser, { id_token_hint: hint, post_logout_redirect_uri: elsewhere })
+  assert.notEqual(answer.headers.location, elsewhere)
+  await forgetRule(server, 'out.blocked.test')
 })
 
 function leave(browser: PlainBrowser, parameters: Readonly<Record<string, string>>) {

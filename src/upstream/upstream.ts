@@ -146,21 +146,16 @@ async function redeem(
   if (isComplete || endpoint === undefined || claims.sub === undefined) return claims
   const more = await library.fetchUserInfo(configuration, tokens.access_token, claims.sub)
   // Whether an address is verified is said of the address beside it, so both come from one place (threats.md UP-01).
-  const { email, email_verified, ...others } =
-    claims['email'] === undefined ? { ...claims, ...addressOf(more) } : claims
-  return { ...more, ...others, email, email_verified }
+  const { email, email_verified }: ProviderClaims = claims['email'] === undefined ? more : claims
+  return { ...more, ...claims, email, email_verified }
 }
 
 /**
- * Refuses an authentication that is older than it may be: the person can remove `prompt` and `max_age` from the address (threats.md UP-21). Providers that
- * send no `auth_time` cannot be checked. OpenID Connect Core §3.1.3.7, number 13.
+ * Refuses an authentication that is older than it may be: the person can remove `prompt` and `max_age` from the address (threats.md
+ * UP-21). Providers that send no `auth_time` cannot be checked. OpenID Connect Core §3.1.3.7, number 13.
  */
 function checkAuthTime({ auth_time: authTime }: ProviderClaims, signInAfter: EpochMs | undefined): void {
   if (signInAfter === undefined || typeof authTime !== 'number') return
   if (authTime * 1000 + AUTH_TIME_TOLERANCE_MS >= signInAfter) return
   throw new ProviderUnavailable({ kind: 'unacceptable', reason: 'malformed' }, 'The authentication is too old.')
-}
-
-function addressOf({ email, email_verified }: ProviderClaims): ProviderClaims {
-  return { email, email_verified }
 }

@@ -4,6 +4,7 @@ import type { SignInProblem } from '../../../ports/pages.ts'
 import type { ProviderRecord } from '../../../ports/records/provider.ts'
 import type { UserRecord } from '../../../ports/records/user.ts'
 import type { UpstreamFailure } from '../../../ports/upstream.ts'
+import { findRequiredProvider } from '../../../principals/providers.ts'
 import { parseProviderId } from '../../../protocol/provider.ts'
 import { identityKey, judgeIdentity, type ProviderIdentity } from '../../../protocol/provider-identity.ts'
 import { findSignedIn } from '../../authorization/session.ts'
@@ -15,7 +16,7 @@ import { findTarget, type SignInTarget } from '../target.ts'
 import { countProviderAttempt } from '../throttle.ts'
 import { downProblem, reportFailure } from './depart.ts'
 import { linkProven } from './proof.ts'
-import { isRequiredElsewhere, resolveIdentity, type Resolution } from './resolve.ts'
+import { resolveIdentity, type Resolution } from './resolve.ts'
 import { openState, type ProviderState } from './state.ts'
 
 /** A callback whose state is valid. */
@@ -110,9 +111,9 @@ async function signIn(context: Context, request: Request, returned: Return, user
   const isProven = purpose.kind === 'proof' && proof?.hash === purpose.hash && proof.identity.userId === user.id
   const isLinked = isProven && (await linkProven(context, proof))
   // A person whom the required provider has authenticated connects it by a method from before the rule.
-  const mayBeElsewhere =
-    isLinked && !(await isRequiredElsewhere(context, { id: proof.identity.providerId }, user.email))
-  if (!mayBeElsewhere && (await isRequiredElsewhere(context, provider, user.email))) {
+  const required = findRequiredProvider(await context.providers(), user.email)
+  const isOfProof = isLinked && required?.id === proof.identity.providerId
+  if (required !== undefined && required.id !== provider.id && !isOfProof) {
     return again(context, returned, { kind: 'account-refused' })
   }
   await join(context, provider, user)

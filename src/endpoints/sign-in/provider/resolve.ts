@@ -109,7 +109,7 @@ async function useKnown(
 }
 
 /** Whether accounts with the address sign in at another provider only. */
-export async function isRequiredElsewhere(
+async function isRequiredElsewhere(
   { providers }: Pick<Context, 'providers'>,
   { id }: Pick<ProviderRecord, 'id'>,
   email: string | undefined,

@@ -28,11 +28,11 @@ export function apiTypes(): string {
   ].join('\n')
 }
 
-/** An interface that begins with all members of another one extends it. */
+/** An interface that begins with all members of another one, whose name its own name ends with, extends it. */
 function interfaceOf(name: string, named: ReadonlyMap<string, string>): string {
   const body = named.get(name) ?? ''
   const [base] = [...named]
-    .filter(([, other]) => other.startsWith('{\n') && other.length < body.length && body.startsWith(other.slice(0, -1)))
+    .filter(([other, text]) => name !== other && name.endsWith(other) && body.startsWith(text.slice(0, -1)))
     .toSorted(([, one], [, other]) => other.length - one.length)
   if (base === undefined) return `export interface ${name} ${body}\n`
   const [baseName, { length }] = base

@@ -1412,7 +1412,16 @@ export interface NewAdminCredential extends AdminCredential {
   readonly token: string
 }
 
-export interface NewDelegateCredential extends AdminCredential {
+export interface NewDelegateCredential {
+  readonly credential_id: string
+  readonly name: string
+  /** delegate: only the sign-ins of your application, by the token of "grantor delegate create-credentials". */
+  readonly access: 'read' | 'write' | 'metrics' | 'delegate'
+  /** The one organization that the credentials are for; null: the whole server. */
+  readonly organization_id: string | null
+  readonly created_at: string
+  readonly expires_at: string
+  readonly revoked_at: string | null
   readonly token: string
 }
 

@@ -44,7 +44,7 @@ export async function openRuntime(
 ): Promise<Runtime> {
   const opened = await openStore(config, world, user)
   const context = await openContext(config, world, opened, () => false)
-  return { context, close: () => closeStore(opened, context) }
+  return { context, close: () => closeDriver(opened, context) }
 }
 
 /** Creates the context; closes the store and the telemetry if that fails. */
@@ -125,7 +125,7 @@ async function makeContext(
   }
 }
 
-export async function closeStore({ driver }: OpenedStore, { auditRecorder }: NodeContext): Promise<void> {
+export async function closeDriver({ driver }: OpenedStore, { auditRecorder }: NodeContext): Promise<void> {
   await auditRecorder.close()
   await driver.close()
 }

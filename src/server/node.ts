@@ -8,7 +8,7 @@ import { renderMetrics } from '../metrics/exposition.ts'
 import type { Sample } from '../metrics/families.ts'
 import { listenForAdmin, logAnswers, openAdmin } from './admin.ts'
 import { openStore, startAuditRecorder } from './audit.ts'
-import { closeStore, openContext, type NodeContext, type Runtime } from './context.ts'
+import { closeDriver, openContext, type NodeContext, type Runtime } from './context.ts'
 import { startKeepingKeys } from './keys.ts'
 import { startNotifying } from './logout-notifier.ts'
 import { startNotingSessions } from './seen-sessions.ts'
@@ -112,7 +112,7 @@ export async function openNode(
       const ends = [...listening, ...ownListening].map(({ close }) => close())
       await Promise.all([...background.map((stop) => stop()), ...ends])
       clearInterval(flushing)
-      await Promise.all([closeStore(opened, context), telemetry.close()])
+      await Promise.all([closeDriver(opened, context), telemetry.close()])
       logger.info({ event: 'server.stopped' })
       await logger.flush()
     },

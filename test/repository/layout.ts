@@ -109,7 +109,8 @@ const LINE_LIMIT = { src: 250, test: 400, tools: 250, bench: 250, prove: 250 } a
 const TOOL_IMPORTS: Readonly<Record<string, readonly string[]>> = {
   tools: ['src', 'tools'],
   bench: ['src', 'tools', 'bench'],
-  prove: ['src', 'tools', 'prove'],
+  prove: ['src', 'tools', 'prove', 'release'],
+  release: ['src', 'release'],
 }
 /** Where `catch` stands: the one place that makes replies, adapters, commands, and rules that turn a throw into a fact. */
 const CATCHERS = [
@@ -205,7 +206,7 @@ function checkTool(file: SourceFile): readonly string[] {
   return importsOf(file)
     .filter((target) => /^\.+\//.test(target))
     .map((target) => resolve(file.path, target).split('/')[0] ?? '')
-    .filter((other) => !allowed.includes(other) && /^(test|tools|bench|prove)$/.test(other))
+    .filter((other) => !allowed.includes(other) && /^(test|tools|bench|prove|release)$/.test(other))
     .map((other) => `${file.path}: ${folder} may not import from ${other}.`)
 }
 

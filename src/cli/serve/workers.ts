@@ -1,6 +1,5 @@
 import cluster from 'node:cluster'
 import type { Config } from '../../config/config.ts'
-import { openServer } from '../../server/server.ts'
 import { openWorld } from '../../server/world.ts'
 import { openWorkerMetrics, openWorkerAggregator, type WorkerMetrics } from '../../metrics/worker-aggregator.ts'
 import { drainAndClose } from './close-on-signal.ts'
@@ -67,6 +66,7 @@ export async function serveInWorker(config: Config): Promise<void> {
   process.on('message', (message) => {
     if (message === STOP) stop()
   })
+  const { openServer } = await import('../../server/server.ts')
   const server = await openServer(config, { ...world, logger: world.logger.with({ pid: process.pid }) }, caller.ask)
   process.on('message', (message) => caller.receive(message, server.sample))
   await server.start()

@@ -5,30 +5,32 @@ import { join } from 'node:path'
 
 export const API_PAGE = 'docs/api.txt'
 
-/** The declarations that the entry of the package exports. Those of tasks and settings are in the table, src/library/api-types.ts. */
-const FILES = ['grantor', 'fetch', 'options', 'people', 'verify'].map((name) => `library/${name}`)
-const ERRORS = ['admin/admin-error', 'config/config']
+const ENTRY = 'library/grantor.d.ts'
 
 /**
  * Returns the public interface of the library from the declarations in a folder, without comments. What changes here is a change for
  * every host (docs/compatibility.md).
  */
 export function publicApi(folder: string): string {
-  const entry = readFileSync(join(folder, 'library/grantor.d.ts'), 'utf8')
-  const names = [...entry.matchAll(/^export (?:type )?\{([^}]*)\}/gm)].flatMap(([, list = '']) =>
-    list.split(',').map((name) => name.replace('type ', '').trim()),
-  )
+  const entry = readFileSync(join(folder, ENTRY), 'utf8')
   const own = [...entry.matchAll(/^export (?:declare )?(?:interface|function|class|type) (\w+)/gm)].map(
     ([, name = '']) => name,
   )
-  const declarations = [...FILES, ...ERRORS].flatMap((file) =>
-    declarationsOf(readFileSync(join(folder, `${file}.d.ts`), 'utf8')),
-  )
-  const wanted = new Set([...names, ...own])
-  return declarations
-    .filter(([name]) => wanted.has(name))
-    .map(([, text]) => `${text}\n`)
-    .join('\n')
+  // The types of tasks and settings are a generated table, of which `export type *` exports all.
+  const others = [...entry.matchAll(/^export (?:type )?\{([^}]*)\} from '([^']+)'/gm)]
+  const exported = others.flatMap(([, list = '', path = '']) => {
+    const names = list.split(',').map((name) => name.replace('type ', '').trim())
+    return declarationsIn(join(folder, 'library', path.replace(/\.[jt]s$/, '.d.ts')), names)
+  })
+  return [...declarationsIn(join(folder, ENTRY), own), ...exported].join('\n')
+}
+
+/** The declarations of these names, in the order of the file. @throws Error if one is not declared there */
+function declarationsIn(path: string, names: readonly string[]): readonly string[] {
+  const found = declarationsOf(readFileSync(path, 'utf8')).filter(([name]) => names.includes(name))
+  const missing = names.filter((name) => !found.some(([declared]) => declared === name))
+  if (missing.length > 0) throw new Error(`${path} does not declare ${missing.join(', ')}.`)
+  return found.map(([, text]) => `${text}\n`)
 }
 
 /** The exported declarations of a file, each with its name. */
@@ -42,12 +44,17 @@ function declarationsOf(text: string): readonly (readonly [name: string, text: s
   return [...found].map(({ 0: declaration, groups }) => [groups?.['block'] ?? groups?.['line'] ?? '', declaration])
 }
 
+/** Makes the compiler write the declarations of all sources into a folder. */
+export function emitDeclarations(folder: string): void {
+  const words = ['--project', 'tsconfig.build.json', '--emitDeclarationOnly', '--noCheck', '--outDir', folder]
+  execFileSync('node_modules/.bin/tsc', words, { stdio: 'inherit' })
+}
+
 /** `npm run docs` writes docs/api.txt. */
 if (import.meta.main) {
   const folder = mkdtempSync(join(tmpdir(), 'grantor-api-'))
   try {
-    const words = ['--project', 'tsconfig.build.json', '--emitDeclarationOnly', '--noCheck', '--outDir', folder]
-    execFileSync('node_modules/.bin/tsc', words, { stdio: 'inherit' })
+    emitDeclarations(folder)
     writeFileSync(API_PAGE, publicApi(folder))
   } finally {
     rmSync(folder, { recursive: true })

@@ -49,6 +49,7 @@ const METADATA = {
     .meta({ examples: [true] })
     .describe('Whether logout tokens must have a `sid`. They have one in any case.'),
 }
+const OPTIONAL_METADATA = z.object(METADATA).partial().shape
 
 function uris(example: string) {
   return z
@@ -105,9 +106,8 @@ export const OPERATOR_CLIENT_TASKS: readonly Task[] = [
     creates: true,
     summary: 'Create a client of the operator. It is verified and never removed, and its secret is shown once.',
     input: z.object({
-      ...METADATA,
-      redirect_uris: METADATA.redirect_uris.optional(),
-      grant_types: METADATA.grant_types.optional(),
+      ...OPTIONAL_METADATA,
+      client_name: METADATA.client_name,
       token_endpoint_auth_method: z
         .enum(CLIENT_AUTH_METHODS)
         .meta({ examples: ['private_key_jwt'] })
@@ -116,12 +116,6 @@ export const OPERATOR_CLIENT_TASKS: readonly Task[] = [
           'By default client_secret_basic, or with keys private_key_jwt. none: a public client, which has no secret.',
         ),
       ...KEYS,
-      scope: METADATA.scope.optional(),
-      id_token_signed_response_alg: METADATA.id_token_signed_response_alg.optional(),
-      default_max_age: METADATA.default_max_age.optional(),
-      post_logout_redirect_uris: METADATA.post_logout_redirect_uris.optional(),
-      backchannel_logout_uri: METADATA.backchannel_logout_uri.optional(),
-      backchannel_logout_session_required: METADATA.backchannel_logout_session_required.optional(),
       approved_scope: SCOPE.default(NO_SCOPE).describe('The scopes that the client is approved for.'),
       rules: z.strictObject(RULES).prefault({}),
     }),
@@ -137,17 +131,7 @@ export const OPERATOR_CLIENT_TASKS: readonly Task[] = [
     path: `${PATH}/{client_id}`,
     access: 'write',
     summary: 'Change a client of the operator. What is not given does not change.',
-    input: ONE.extend({
-      client_name: METADATA.client_name.optional(),
-      redirect_uris: METADATA.redirect_uris.optional(),
-      grant_types: METADATA.grant_types.optional(),
-      scope: METADATA.scope.optional(),
-      id_token_signed_response_alg: METADATA.id_token_signed_response_alg.optional(),
-      default_max_age: METADATA.default_max_age.optional(),
-      post_logout_redirect_uris: METADATA.post_logout_redirect_uris.optional(),
-      backchannel_logout_uri: METADATA.backchannel_logout_uri.optional(),
-      backchannel_logout_session_required: METADATA.backchannel_logout_session_required.optional(),
-    }),
+    input: ONE.extend(OPTIONAL_METADATA),
     output: CLIENT_DOCUMENT,
     run: async (context, { client_id, ...changes }) =>
       describeClient(await updateClient(context, client_id, changes), context),

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { DOCUMENT_MODES, REGISTRATION_MODES } from '../protocol/client-policy.ts'
 import { computed, placeValues, schemasOf, secret, setting, type Placed } from './setting.ts'
-import { TRACE_ROWS } from './trace-settings.ts'
+import { TRACE_ROWS } from './trace-config.ts'
 import { link, list, seconds, whole } from './value-schemas.ts'
 
 const DAY = 86_400
@@ -187,7 +187,7 @@ const ROWS = {
   ),
   GRANTOR_OUTBOUND: computed(
     z.enum(['on', 'off']).default('on'),
-    'Whether the server may request documents and keys of clients, and notify clients of a logout: on or off. Off, it behaves as if every other host were down.',
+    'Whether the server may send requests to other hosts: for documents and keys of clients, to providers, and to notify clients of a logout: on or off. Off, it behaves as if every other host were down.',
   ),
   GRANTOR_OUTBOUND_PORTS: computed(
     list.default(['443']),

@@ -53,7 +53,7 @@ export interface GrantorSettings {
   readonly redirectSchemes?: readonly string[]
   /** Whether errors in authorization requests of unverified clients are sent by redirect instead of shown on a page with a link. */
   readonly redirectErrors?: boolean
-  /** Whether the server may request documents and keys of clients, and notify clients of a logout: on or off. Off, it behaves as if every other host were down. */
+  /** Whether the server may send requests to other hosts: for documents and keys of clients, to providers, and to notify clients of a logout: on or off. Off, it behaves as if every other host were down. */
   readonly outbound?: 'on' | 'off'
   /** Ports of other hosts that the server may send these requests to, separated by commas. */
   readonly outboundPorts?: readonly string[]

@@ -1,4 +1,4 @@
-import { destinationsOf, type ClientMetadata } from './client-metadata.ts'
+import type { ClientMetadata } from './client-metadata.ts'
 import type { DescriptiveMetadata } from './descriptive-metadata.ts'
 import { redirectHost, withoutLoopbackPort } from './redirect-uri.ts'
 
@@ -62,3 +62,13 @@ function identityOf(metadata: ClientMetadata): string {
 const IDENTITY_FIELDS = (Object.keys(IS_IDENTITY) as (keyof typeof IS_IDENTITY)[]).filter(
   (field): field is DescriptiveIdentity => IS_IDENTITY[field],
 )
+
+/** The URIs to which the server sends a browser or a logout notice. */
+export function destinationsOf({
+  redirectUris,
+  postLogoutRedirectUris = [],
+  backchannelLogoutUri,
+}: Pick<ClientMetadata, 'redirectUris' | 'postLogoutRedirectUris' | 'backchannelLogoutUri'>): readonly string[] {
+  const notices = backchannelLogoutUri === undefined ? [] : [backchannelLogoutUri]
+  return [...redirectUris, ...postLogoutRedirectUris, ...notices]
+}

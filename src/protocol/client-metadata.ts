@@ -232,16 +232,6 @@ function readScope(sent: string | null | undefined, policy: RegistrationPolicy, 
   return NO_SCOPE
 }
 
-/** The URIs to which the server sends a browser or a logout notice. */
-export function destinationsOf({
-  redirectUris,
-  postLogoutRedirectUris = [],
-  backchannelLogoutUri,
-}: Pick<ClientMetadata, 'redirectUris' | 'postLogoutRedirectUris' | 'backchannelLogoutUri'>): readonly string[] {
-  const notices = backchannelLogoutUri === undefined ? [] : [backchannelLogoutUri]
-  return [...redirectUris, ...postLogoutRedirectUris, ...notices]
-}
-
 /** The metadata under the names of RFC 7591 §2. */
 export function describeMetadata(metadata: ClientMetadata): Readonly<Record<string, unknown>> {
   return {

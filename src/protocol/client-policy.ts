@@ -1,5 +1,6 @@
 import type { EpochMs } from './brand.ts'
-import { destinationsOf, type ClientMetadata } from './client-metadata.ts'
+import { destinationsOf } from './client-identity.ts'
+import type { ClientMetadata } from './client-metadata.ts'
 import type { DomainRules } from './domain-rule.ts'
 import type { InitialTokenId } from './ids.ts'
 import { isLoopback, isPrivateUse } from './redirect-uri.ts'

@@ -11,7 +11,8 @@ export const AUDIT_EVENT_TEXTS = {
   },
   'client.updated': {
     when: "The client's metadata changed (RFC 7592).",
-    details: '`identity_changed`: the name or a redirect host changed, so that users may not recognise the client',
+    details:
+      '`identity_changed`: the name or a host of a redirect or logout URI changed, so that users may not recognise the client',
   },
   'client.document-added': {
     when: 'A metadata document was fetched for the first time, and its client stored.',

@@ -129,7 +129,8 @@ export const REFUSALS = {
         "the user was deleted or disabled, or changed the password, or the operator revoked the user's tokens",
       organization_not_live: 'the organization was deleted or disabled, or the operator revoked its tokens',
       membership_not_live: 'the user is not a member of the organization, or is or was disabled there since',
-      client_changed: "the client's name or a redirect host changed after the user allowed it; nothing changed",
+      client_changed:
+        "the client's name or a host of a redirect or logout URI changed after the user allowed it; nothing changed",
       client_not_live: "the operator revoked the client's tokens",
       everything_ended: 'the operator revoked all tokens of the server (`grantor token revoke-all`) after this grant',
     },

@@ -221,7 +221,8 @@ export const english: Texts = {
 
   signOutHeading: (brand) => html`Sign out of ${brand}?`,
   signOutAs: (email) => html`You are signed in as ${email}.`,
-  signOutConsequence: 'This signs you out in this browser. To stay signed in, close this page.',
+  signOutConsequence:
+    'This signs you out in this browser, also of apps that support it. To stay signed in, close this page.',
   signOut: 'Sign out',
   signedOutHeading: 'You are signed out',
   signedOut: 'You can close this page.',

@@ -233,7 +233,7 @@ export const german: Texts = {
   signOutHeading: (brand) => html`Von ${brand} abmelden?`,
   signOutAs: (email) => html`Sie sind als ${email} angemeldet.`,
   signOutConsequence:
-    'Damit melden Sie sich in diesem Browser ab. Um angemeldet zu bleiben, schließen Sie diese Seite.',
+    'Damit melden Sie sich in diesem Browser ab, auch bei Apps, die das unterstützen. Um angemeldet zu bleiben, schließen Sie diese Seite.',
   signOut: 'Abmelden',
   signedOutHeading: 'Sie sind abgemeldet',
   signedOut: 'Sie können diese Seite schließen.',

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { API_TYPES_FILE, apiTypes } from '../../release/api-types.ts'
-import { API_PAGE, publicApi } from '../../release/public-api.ts'
+import { API_PAGE, emitDeclarations, publicApi } from '../../release/public-api.ts'
 import { temporaryFolder } from '../support/server.ts'
 
 test('the types of settings and tasks are those of their tables (npm run docs)', () => {
@@ -12,7 +11,6 @@ test('the types of settings and tasks are those of their tables (npm run docs)',
 
 test('docs/api.txt lists the public interface as the compiler emits it (npm run docs)', (t) => {
   const folder = temporaryFolder(t)
-  const words = ['--project', 'tsconfig.build.json', '--emitDeclarationOnly', '--noCheck', '--outDir', folder]
-  execFileSync('node_modules/.bin/tsc', words, { stdio: 'inherit' })
+  emitDeclarations(folder)
   assert.equal(publicApi(folder), readFileSync(API_PAGE, 'utf8'))
 })

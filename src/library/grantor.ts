@@ -55,8 +55,8 @@ export async function createGrantor(options: GrantorOptions): Promise<Grantor> {
   const world = openWorld(config, output)
   let isOver = false
   // A host is not ended like a server, but nothing is served any more.
-  const onStoreEnd = (): void => void (isOver = true)
-  const node = await openNode(config, world, { scrapeAll: undefined, onStoreEnd, isMounted: true })
+  const onServerEnd = (): void => void (isOver = true)
+  const node = await openNode(config, world, { scrapeAll: undefined, onServerEnd, isMounted: true })
   const { context } = node
   const requireOpen = (): void => {
     if (isOver) throw new Error('This Grantor is closed, or its database was closed or has another root secret.')

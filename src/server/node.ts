@@ -12,7 +12,7 @@ import { closeDriver, openContext, type NodeContext, type Runtime } from './cont
 import { startKeepingKeys } from './keys.ts'
 import { startNotifying } from './logout-notifier.ts'
 import { startNotingSessions } from './seen-sessions.ts'
-import { startWatchingServerEnd, type StoreEnd } from './store.ts'
+import { startWatchingServerEnd, type ServerEndReason } from './store.ts'
 import { startSweeping } from './sweeper.ts'
 import { openTelemetry, type Telemetry } from './telemetry.ts'
 import { VERSION } from './version.ts'
@@ -42,7 +42,7 @@ export interface NodeOptions {
   /** Returns the metrics of all workers when this process is one of several. undefined: those of this process. */
   readonly scrapeAll: (() => Promise<string>) | undefined
   /** Ends the process, or all service. With a replaced secret at once, because every credential is invalid. */
-  readonly onStoreEnd: (end: StoreEnd) => void
+  readonly onServerEnd: (reason: ServerEndReason) => void
   /** The HTTP server is that of a host. */
   readonly isMounted: boolean
 }
@@ -54,7 +54,7 @@ const LOG_FLUSH_MS = 250
 export async function openNode(
   config: Config,
   world: World,
-  { scrapeAll, onStoreEnd, isMounted }: NodeOptions,
+  { scrapeAll, onServerEnd, isMounted }: NodeOptions,
 ): Promise<Node> {
   const { logger } = world
   for (const warning of config.warnings) logger.warn({ event: 'configuration.warning', warning })
@@ -97,7 +97,7 @@ export async function openNode(
         startSweeping(context, logger),
         ...keeping,
         startSharing(context.budgets, context),
-        startWatchingServerEnd(context, logger, onStoreEnd),
+        startWatchingServerEnd(context, logger, onServerEnd),
         startNotingSessions(context.seenSessions),
         ...(config.settings.outbound.isOn ? [startNotifying(context, logger)] : []),
       ]

@@ -3,7 +3,7 @@ import type { Config } from '../config/config.ts'
 import { createApp } from '../http/app.ts'
 import { listen, type Listening } from '../http/listen.ts'
 import { openNode, type Node } from './node.ts'
-import type { StoreEnd } from './store.ts'
+import type { ServerEndReason } from './store.ts'
 import { openWorld, type World } from './world.ts'
 
 /** A server, not listening yet: a node with an HTTP server of its own. */
@@ -22,12 +22,12 @@ export async function openServer(
   scrapeAll?: () => Promise<string>,
 ): Promise<Server> {
   const { flush } = world.logger
-  const onStoreEnd = (end: StoreEnd): void => {
-    if (end === 'closed') process.kill(process.pid, 'SIGTERM')
+  const onServerEnd = (reason: ServerEndReason): void => {
+    if (reason === 'closed') process.kill(process.pid, 'SIGTERM')
     // The process ends at once, without serving the requests that are in flight.
     else void flush().finally(() => process.exit(1))
   }
-  const node = await openNode(config, world, { scrapeAll, onStoreEnd, isMounted: false })
+  const node = await openNode(config, world, { scrapeAll, onServerEnd, isMounted: false })
   const { admin, context, drain, listener, sample, telemetry } = node
   const http = createApp(listener, context)
   telemetry.metrics.countConnections(http)

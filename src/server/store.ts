@@ -106,7 +106,7 @@ async function unlockStore(
 }
 
 /** Why nothing may be served from a store any more. */
-export type StoreEnd = 'closed' | 'secret-replaced'
+export type ServerEndReason = 'closed' | 'secret-replaced'
 
 /**
  * Calls `onEnd` once, when the store was closed, or has another master key, which is so only after the root secret leaked: every
@@ -115,7 +115,7 @@ export type StoreEnd = 'closed' | 'secret-replaced'
 export function startWatchingServerEnd(
   { store, secrets }: Pick<Context, 'store' | 'secrets'>,
   logger: Log,
-  onEnd: (end: StoreEnd) => void,
+  onEnd: (reason: ServerEndReason) => void,
 ): () => void {
   const own = masterKeyCheck(secrets)
   const timer = setInterval(() => {

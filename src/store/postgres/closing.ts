@@ -7,7 +7,7 @@ import { revokeAllTokens } from '../shared/accounts.ts'
 import { isDistributed } from './distribution.ts'
 import { CLOSED_CODE } from './faults.ts'
 import { withConnection } from './single-connection.ts'
-import { runSteps } from './steps.ts'
+import { queryOf, runSteps } from './steps.ts'
 
 const NAME = { name: 'close' }
 /** The name of the trigger of each table, and of the function that they call. */
@@ -56,9 +56,7 @@ export function reopenPostgres(url: string, endedAt: EpochMs | undefined): Promi
       await client.query(`drop function if exists ${TRIGGER}()`)
       await client.query('delete from settings where name = $1', [CLOSED])
       if (endedAt === undefined) return
-      const run = async ({ text }: { readonly text: string }, values: readonly unknown[] = []) =>
-        (await client.query({ text, values: [...values] })).rows
-      await runSteps(run, revokeAllTokens(endedAt))
+      await runSteps(queryOf(client), revokeAllTokens(endedAt))
     }),
   )
 }

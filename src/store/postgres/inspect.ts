@@ -10,16 +10,16 @@ import type { KeyRecord } from '../../ports/records/key.ts'
 import type { EpochMs } from '../../protocol/brand.ts'
 import { listMigrations } from '../migrations.ts'
 import type { Row } from '../rows.ts'
-import { LAST_BACKUP, NO_MASTER_KEY, noteOfNewestRow, timeOf } from '../settings.ts'
+import { CLOSED, LAST_BACKUP, NO_MASTER_KEY, noteOfNewestRow, timeOf } from '../settings.ts'
 import { masterKeyReads } from '../shared/master-key.ts'
 import { inspectClients } from '../shared/clients.ts'
+import { findSetting } from '../shared/operator.ts'
 import { listAccessKeys, signingKeyReads } from '../shared/signing-keys.ts'
 import { connectionOptions, sessionSettings } from './database.ts'
-import type { RunStatement } from './query.ts'
 import { isDistributed, placementOf, readCluster, type Cluster } from './distribution.ts'
 import { forOperator } from './explain.ts'
 import { schemaState } from './migrate.ts'
-import { runSteps } from './steps.ts'
+import { queryOf, runSteps } from './steps.ts'
 
 interface Inspection {
   readonly database: DatabaseInspection
@@ -211,13 +211,8 @@ async function readContent(
     apis: Number(row['apis']),
     masterKey: await runSteps(queryOf(client), masterKeyReads.findMasterKey()),
     backedUpAt: timeOf((row['backed_up_at'] ?? undefined) as string | undefined),
-    closedAt: (await runSteps(queryOf(client), masterKeyReads.findServerEnd())).closedAt,
+    closedAt: timeOf(await runSteps(queryOf(client), findSetting(CLOSED))),
   }
-}
-
-/** Runs statements that are not prepared. */
-function queryOf(client: pg.Client): RunStatement {
-  return async ({ text }, values = []) => (await client.query<Row>(text, [...values])).rows
 }
 
 function unusable(reason: string): Inspection {

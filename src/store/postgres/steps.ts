@@ -1,7 +1,14 @@
+import type pg from 'pg'
+import type { Row } from '../rows.ts'
 import { SHARED_HANDLERS, SHARED_READS, type Promised } from '../shared/all.ts'
 import type { Steps } from '../shared/statement.ts'
 import type { Query, RunStatement } from './query.ts'
 import { eachAlone, type Handlers } from './handlers.ts'
+
+/** Runs statements that are not prepared. */
+export function queryOf(client: pg.Client): RunStatement {
+  return async ({ text }, values = []) => (await client.query<Row>(text, [...values])).rows
+}
 
 /** Runs shared code. */
 export async function runSteps<T>(query: RunStatement, steps: Steps<T>): Promise<T> {

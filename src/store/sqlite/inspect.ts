@@ -4,7 +4,7 @@ import type { ClientInspection, DatabaseFacts, DatabaseInspection } from '../../
 import type { KeyRecord } from '../../ports/records/key.ts'
 import { knownTime } from '../../protocol/clock.ts'
 import type { Row } from '../rows.ts'
-import { LAST_BACKUP, NO_MASTER_KEY, timeOf } from '../settings.ts'
+import { CLOSED, LAST_BACKUP, NO_MASTER_KEY, timeOf } from '../settings.ts'
 import { masterKeyReads } from '../shared/master-key.ts'
 import { inspectClients } from '../shared/clients.ts'
 import { findSetting } from '../shared/operator.ts'
@@ -86,7 +86,7 @@ function readTables(
     apis: apis['count'] as number,
     masterKey: run(masterKeyReads.findMasterKey()),
     backedUpAt: timeOf(run(findSetting(LAST_BACKUP))),
-    closedAt: run(masterKeyReads.findServerEnd()).closedAt,
+    closedAt: timeOf(run(findSetting(CLOSED))),
   }
 }
 

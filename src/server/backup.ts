@@ -57,7 +57,7 @@ export async function backUp(
     atTarget(path, () => accessSync(dirname(path), constants.W_OK))
     await closeStore(config, store, madeAt)
   } else await refuseClosedStore(store)
-  const { header, written, secret } = await withSnapshot(config, async ({ schema, issuer, masterKey, slices }) => {
+  const snapshot = withSnapshot(config, async ({ schema, issuer, masterKey, slices }) => {
     const made_at = new Date(madeAt).toISOString()
     const { wrapped = null, check = '' } = masterKey
     const keys = { master_key: wrapped, secret_check: check }
@@ -66,11 +66,10 @@ export async function backUp(
     const authenticate = (sha256: string) => secrets.digest('backup', [sha256])
     const rootSecret = withSecret ? readSecretOf(config, masterKey) : undefined
     const writing = writeBackup(path, first, slices(isFinal ? MOVED_TABLES : STORED_TABLES), authenticate)
-    const result = await writing
-      .catch((cause: unknown) => refuseTarget(path, cause))
-      .catch((cause: unknown) => (isFinal ? refuseFinal(cause) : Promise.reject(cause)))
+    const result = await writing.catch((cause: unknown) => refuseTarget(path, cause))
     return { header: first, written: result, secret: rootSecret }
   })
+  const { header, written, secret } = await (isFinal ? snapshot.catch(refuseFinal) : snapshot)
   const secretPath = secret === undefined ? undefined : writeSecretBeside(path, secret)
   if (!isFinal) await store.replaceSetting({ name: 'last-backup', value: String(madeAt) })
   removeOldDrafts(path, folder, clock())
@@ -114,7 +113,7 @@ function refuseTarget(path: string, cause: unknown): never {
 
 function refuseFinal(cause: unknown): never {
   throw new Error(
-    `${(cause as Error).message} The store is closed. Then run this command again; or use the store as before: grantor database reopen --not-imported`,
+    `${(cause as Error).message} The store is closed. Run this command again; or use the store as before: grantor database reopen --not-imported`,
     { cause },
   )
 }

@@ -13,11 +13,14 @@ export async function closeStore(
   now: EpochMs,
 ): Promise<void> {
   if ((await store.findServerEnd()).closedAt !== undefined) return
-  await store.recordEvent({ event: 'server.exported', details: {} })
+  const recordExport = () => store.recordEvent({ event: 'server.exported', details: {} })
   if (database.kind === 'postgres') {
-    const { closePostgres } = await import('../store/postgres/closing.ts')
+    const { closePostgres, refuseDistributed } = await import('../store/postgres/closing.ts')
+    await refuseDistributed(database.url)
+    await recordExport()
     return closePostgres(database.url, now)
   }
+  await recordExport()
   const { closeSqlite } = await import('../store/sqlite/closing.ts')
   closeSqlite(database.path, now)
 }

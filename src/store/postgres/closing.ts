@@ -1,4 +1,4 @@
-import type pg from 'pg'
+import pg from 'pg'
 import { CLOSED_STORE } from '../../ports/store.ts'
 import type { EpochMs } from '../../protocol/brand.ts'
 import { BACKUP_TABLES } from '../backup/tables.ts'
@@ -6,6 +6,7 @@ import { CLOSED } from '../settings.ts'
 import { revokeAllTokens } from '../shared/accounts.ts'
 import { isDistributed } from './distribution.ts'
 import { CLOSED_CODE } from './faults.ts'
+import { CONTENTION } from './migrate.ts'
 import { withConnection } from './single-connection.ts'
 import { queryOf, runSteps } from './steps.ts'
 
@@ -20,23 +21,30 @@ const TABLES = `select relname as name from pg_class
 /** How long one attempt waits for the transactions that write, while later ones wait for it. */
 const LOCK_TIMEOUT_MS = 2000
 const ATTEMPTS = 10
-/** A deadlock with a node, which repeats its transaction then, and the time-out of the lock. */
-const REPEATED: readonly string[] = ['40P01', '55P03']
+
+/**
+ * Rejects tables that Citus distributes: they cannot be closed in one transaction.
+ *
+ * @throws Error that says what works instead
+ */
+export function refuseDistributed(url: string): Promise<void> {
+  return withConnection(url, NAME, async (client) => {
+    if (!(await isDistributed(client))) return
+    throw new Error(
+      'The tables are distributed by Citus, on whose machines the writes cannot be stopped in one transaction. "grantor export" without --final works.',
+    )
+  })
+}
 
 /**
  * Closes the store in one transaction, which waits for the transactions that are writing: from then on triggers refuse the writes of
  * every node, also of one that noticed nothing yet and of earlier releases.
  *
- * @throws Error if it is closed already, its tables are distributed, or other transactions write for too long
+ * @throws Error if it is closed already, or other transactions write for too long
  */
 export function closePostgres(url: string, now: EpochMs): Promise<void> {
-  return withConnection(url, NAME, async (client) => {
-    if (await isDistributed(client)) {
-      throw new Error(
-        'The tables are distributed by Citus, on whose machines the writes cannot be stopped in one act. "grantor export" without --final works.',
-      )
-    }
-    await change(client, async (tables) => {
+  return withConnection(url, NAME, (client) =>
+    change(client, async (tables) => {
       await client.query('insert into settings (name, value) values ($1, $2)', [CLOSED, String(now)])
       await client.query(REFUSE)
       for (const table of tables)
@@ -44,8 +52,8 @@ export function closePostgres(url: string, now: EpochMs): Promise<void> {
           `create trigger ${TRIGGER} before insert or update or delete or truncate on ${table}
            for each statement execute function ${TRIGGER}()`,
         )
-    })
-  })
+    }),
+  )
 }
 
 /** Opens a closed store again. With `endedAt`, everything that was issued until that time is revoked in the same transaction. */
@@ -74,8 +82,13 @@ async function change(client: pg.Client, work: (tables: readonly string[]) => Pr
       await client.query('commit')
       return
     } catch (cause) {
-      const { code = '' } = cause as { readonly code?: string }
-      if (!REPEATED.includes(code) || attempt === ATTEMPTS) throw cause
+      if (!(cause instanceof pg.DatabaseError) || !CONTENTION.includes(cause.code ?? '')) throw cause
+      if (attempt === ATTEMPTS) {
+        throw new Error(
+          `The tables could not be locked in ${ATTEMPTS} attempts: ${cause.message}. Find the long transaction in pg_stat_activity, and run this command again.`,
+          { cause },
+        )
+      }
       await client.query('rollback')
     }
   }

@@ -26,7 +26,7 @@ export interface MigrationTiming {
 const TIMING: MigrationTiming = { leaseMs: 30_000, pollMs: 250, patienceMs: 300_000, lockTimeoutMs: 500 }
 
 /** Lock not available, deadlock, conflict: a retry may succeed. */
-const CONTENTION = ['55P03', '40P01', '40001']
+export const CONTENTION: readonly string[] = ['55P03', '40P01', '40001']
 /** What `create … if not exists` throws if another session creates the same object at the same time. */
 const CREATED_AT_ONCE = ['23505', '42P07', '42710']
 

@@ -4,8 +4,11 @@ import { syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { registerClient, obtainTokens, refresh, requestToken } from '../../../tools/flow.ts'
+import { readConfig } from '../../../src/config/config.ts'
+import { backUp } from '../../../src/server/backup.ts'
 import { openBackup } from '../../../src/store/backup/read.ts'
 import { keepEverything } from '../../../src/store/backup/tables.ts'
+import { withConnection } from '../../../src/store/postgres/single-connection.ts'
 import { loadPostgres } from '../../../src/store/postgres/snapshot.ts'
 import { createAda } from '../../support/accounts.ts'
 import { runHere } from '../../support/command.ts'
@@ -197,7 +200,6 @@ test('MOV-02: a final export whose file cannot be written says whether the store
   assert.doesNotMatch(missing, /closed/)
   await command(place, {}, 'org', 'create', 'Beta')
   const file = join(place.folder, 'moved')
-  const { writeSync } = fs
   const full = t.mock.method(fs, 'writeSync', () => {
     throw Object.assign(new Error('full'), { code: 'ENOSPC', syscall: 'write' })
   })
@@ -213,9 +215,36 @@ test('MOV-02: a final export whose file cannot be written says whether the store
   )
   assert.match(await refusal(place, {}, 'org', 'create', 'Gamma'), CLOSED)
   restore()
-  assert.equal(fs.writeSync, writeSync)
   await command(place, {}, ...words(file))
   assert.match(readFileSync(file, 'utf8'), /Acme[^]*Beta/)
+})
+
+test('MOV-02: a final export whose database cannot be read says that the store is closed', async (t) => {
+  const { context } = await openTestServer(t)
+  const closed = { masterKeyCheck: undefined, closedAt: context.clock() }
+  const store = { ...context.store, findServerEnd: async () => closed }
+  const unreachable = readConfig({ DATABASE_URL: 'postgresql://127.0.0.1:1/grantor', GRANTOR_SECRET })
+  const plan = { to: join(temporaryFolder(t), 'moved'), keep: undefined, withSecret: false, isFinal: true }
+  await assert.rejects(backUp(unreachable, { ...context, store }, plan), /cannot be reached[^]*The store is closed/)
+})
+
+test('MOV-02: a final export of distributed tables is refused before anything is recorded', async (t) => {
+  const place = await openPlace(t)
+  const own = { DATABASE_URL: await openMigratedDatabase(t), GRANTOR_SECRET }
+  await command(place, own, 'org', 'create', 'Acme')
+  // What Citus adds for a table that it distributes.
+  await withConnection(own.DATABASE_URL, { name: 'test' }, async (client) => {
+    const database = new URL(own.DATABASE_URL).pathname.slice(1)
+    await client.query(`alter database ${database} set search_path = public, pg_catalog`)
+    await client.query(`create table pg_extension as select 'citus' as extname`)
+    await client.query('create table pg_dist_local_group as select 0 as groupid')
+    await client.query(`create table pg_dist_partition as select to_regclass('authorizations') as logicalrelid`)
+  })
+  const refused = await refusal(place, own, 'export', '--to', join(place.folder, 'moved'), '--final')
+  assert.match(refused, /distributed by Citus/)
+  const events = await command(place, own, 'audit', 'list')
+  assert.match(events, /org/)
+  assert.doesNotMatch(events, /server\.exported/)
 })
 
 test('MOV-03: without --final an import ends what was valid, and so does the restore of a final export', async (t) => {

@@ -118,10 +118,13 @@ export function startWatchingServerEnd(
   onEnd: (reason: ServerEndReason) => void,
 ): () => void {
   const own = masterKeyCheck(secrets)
+  // A read may take longer than the interval.
+  let isEnded = false
   const timer = setInterval(() => {
     store.findServerEnd().then(
       ({ masterKeyCheck: check, closedAt }) => {
-        if (closedAt === undefined && check === own) return
+        if (isEnded || (closedAt === undefined && check === own)) return
+        isEnded = true
         clearInterval(timer)
         if (closedAt === undefined) logger.error({ event: 'secret.replaced' })
         else logger.error({ event: 'store.closed', closed_at: closedAt })

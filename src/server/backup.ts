@@ -5,7 +5,7 @@ import { explainDenial } from '../files/guarded-file.ts'
 import { writeRootSecret } from '../keys/root-secret.ts'
 import type { Context } from '../ports/context.ts'
 import { readBackupHeader } from '../store/backup/read.ts'
-import { MOVED_TABLES, STORED_TABLES, type Snapshot } from '../store/backup/tables.ts'
+import { tablesOf, type Snapshot } from '../store/backup/tables.ts'
 import { draftOf, writeBackup, type BackupHeader, type Written } from '../store/backup/write.ts'
 import { closeStore, refuseClosedStore } from './closing.ts'
 import { readSecretOf } from './store.ts'
@@ -65,7 +65,7 @@ export async function backUp(
     const first: BackupHeader = { format: 'grantor-backup', version: 1, ...head, ...(isFinal && { final: true }) }
     const authenticate = (sha256: string) => secrets.digest('backup', [sha256])
     const rootSecret = withSecret ? readSecretOf(config, masterKey) : undefined
-    const writing = writeBackup(path, first, slices(isFinal ? MOVED_TABLES : STORED_TABLES), authenticate)
+    const writing = writeBackup(path, first, slices(tablesOf(first)), authenticate)
     const result = await writing.catch((cause: unknown) => refuseTarget(path, cause))
     return { header: first, written: result, secret: rootSecret }
   })

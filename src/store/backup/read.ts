@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { closeSync } from 'node:fs'
 import { checkChunks, linesOf, openFile, recordChunks } from './lines.ts'
-import { MOVED_TABLES, STORED_TABLES, type Cells, type Slice } from './tables.ts'
+import { tablesOf, type Cells, type Slice } from './tables.ts'
 import type { BackupEnd, BackupHeader, TableHead } from './write.ts'
 
 /** A backup whose content was checked against its checksum and its counts. */
@@ -91,10 +91,6 @@ function check(path: string, file: number, digests: string[]): Checked {
   const missing = tablesOf(header).filter((name) => counts[name] === undefined || counts[name] !== end.rows[name])
   if (missing.length > 0) throw new Error(`${path} is damaged: rows are missing in ${missing.join(', ')}.`)
   return { header, rows: counts, end }
-}
-
-function tablesOf({ final }: BackupHeader): readonly string[] {
-  return final === true ? MOVED_TABLES : STORED_TABLES
 }
 
 const OPENING_BRACE = 0x7b

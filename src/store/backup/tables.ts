@@ -1,4 +1,5 @@
 import type { StoredMasterKey } from '../../ports/records/key.ts'
+import { CLOSED, DECLARING, DECLARING_PROVIDER, RESTORING } from '../settings.ts'
 
 /**
  * What a backup does with each table of the schema. A final export, which moves a store, has the `moved` tables too. A test
@@ -50,10 +51,12 @@ export const STORED_TABLES: readonly string[] = Object.keys(BACKUP_TABLES).filte
   (name) => BACKUP_TABLES[name] === 'stored',
 )
 
-/** The tables of a final export: the store as it is. */
-export const MOVED_TABLES: readonly string[] = Object.keys(BACKUP_TABLES).filter(
-  (name) => BACKUP_TABLES[name] !== 'omitted',
-)
+const MOVED_TABLES: readonly string[] = Object.keys(BACKUP_TABLES).filter((name) => BACKUP_TABLES[name] !== 'omitted')
+
+/** The tables of a backup. Those of a final export are the store as it is. */
+export function tablesOf({ final }: { readonly final?: true }): readonly string[] {
+  return final === true ? MOVED_TABLES : STORED_TABLES
+}
 
 export type Cell = string | number | null
 export type Cells = readonly Cell[]
@@ -75,10 +78,10 @@ export interface Snapshot {
   readonly slices: (tables: readonly string[]) => AsyncIterable<Slice>
 }
 
-/** Settings that belong to the keys or the work of nodes that a restored store does not have. */
-const OMITTED_SETTINGS = /^(first-key|closed$|declaring(-provider)?$|last-backup$|not-before$|restoring$)/
-/** Settings that a store which moved does not have either: they say what was being done with its previous place. */
-const UNMOVED_SETTINGS = /^(declaring(-provider)?|closed|restoring|disk-probe)$/
+/** Settings that no other place has: they say what was being done with the store. */
+const UNMOVED_SETTINGS: readonly string[] = [CLOSED, DECLARING, DECLARING_PROVIDER, RESTORING]
+/** Settings that belong to keys that a restored store does not have, and those that the restore sets. */
+const OMITTED_SETTINGS = /^(first-key|last-backup$|not-before$)/
 
 /** The time of the backup and that of the restore, in milliseconds. */
 export interface RestoreTimes {
@@ -92,7 +95,8 @@ export interface RestoreTimes {
  *
  * @throws Error if a column that the change needs is missing
  */
-export function endEverything({ table, columns, rows }: Slice, { madeAt, now }: RestoreTimes): Slice {
+export function endEverything(slice: Slice, { madeAt, now }: RestoreTimes): Slice {
+  const { table, columns, rows } = keepEverything(slice)
   if (table === 'admin_credentials' || table === 'initial_tokens') {
     const revokedAt = columnOf(columns, 'revoked_at')
     return { table, columns, rows: rows.map((row) => row.with(revokedAt, row[revokedAt] ?? now)) }
@@ -114,7 +118,7 @@ export function endEverything({ table, columns, rows }: Slice, { madeAt, now }: 
 export function keepEverything(slice: Slice): Slice {
   if (slice.table !== 'settings') return slice
   const name = columnOf(slice.columns, 'name')
-  return { ...slice, rows: slice.rows.filter((row) => !UNMOVED_SETTINGS.test(String(row[name]))) }
+  return { ...slice, rows: slice.rows.filter((row) => !UNMOVED_SETTINGS.includes(String(row[name]))) }
 }
 
 /** Refuses columns that the table does not have: their names become part of a statement. */

@@ -2,7 +2,15 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { endEverything } from '../../../src/store/backup/tables.ts'
 
-const OF_NODES = ['first-key', 'first-key:EdDSA', 'first-key:id:RS256', 'declaring', 'declaring-provider', 'restoring']
+const OF_NODES = [
+  'first-key',
+  'first-key:EdDSA',
+  'first-key:id:RS256',
+  'declaring',
+  'declaring-provider',
+  'closed',
+  'restoring',
+]
 const KEPT = ['issuer', 'signing-algorithm', 'declaring-providers']
 
 test('a restored store has the settings of the operator, and none that belongs to the work of a node', () => {

@@ -139,7 +139,7 @@ export interface Reads {
   /** What ends every server of the store. A server reads it every second. */
   readonly findServerEnd: () => Promise<ServerEnd>
   readonly listKeys: () => Promise<readonly KeyRecord[]>
-  /** The checksum of the backup whose restore is not complete; undefined: there is none. */
+  /** The mark of the backup whose restore is not complete; undefined: there is none. */
   readonly findPendingRestore: () => Promise<string | undefined>
   /** The algorithm that `noteServerAlgorithm` recorded last. */
   readonly findServerAlgorithm: () => Promise<SigningAlgorithm | undefined>

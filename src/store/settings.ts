@@ -10,7 +10,7 @@ export const MASTER_KEY_CHECK = 'secret-check'
 /** The master key of a database without tables. */
 export const NO_MASTER_KEY: StoredMasterKey = { wrapped: undefined, check: undefined }
 
-/** Name of the row of `settings` with the checksum of the backup that is being restored. */
+/** Name of the row of `settings` with the mark of the backup that is being restored: its checksum, and whether the store moves. */
 export const RESTORING = 'restoring'
 
 /** Name of the row of `settings` with the time at which the store was closed, in milliseconds. */

@@ -123,7 +123,7 @@ export interface AccountOperations {
   /**
    * Ends a session, and what clients got to sign the user in there: revokes the grants with `openid` and without `offline_access` that
    * the user gave in it or in the sessions that it continues, and burns the codes with `openid` that are not redeemed yet. Other
-   * grants stay. Clients that are notified of its end are so from now on. OpenID Connect Back-Channel Logout 1.0 §2.5 and §2.7.
+   * grants stay. The notices of its clients become due. OpenID Connect Back-Channel Logout 1.0 §2.5 and §2.7.
    */
   endSession: [end: { readonly id: SessionId } & LoginEnd & About, outcome: 'ended' | 'unknown']
   /** The same for all sessions of a user but one, and for those that have expired. Returns how many sessions were ended. */
@@ -142,9 +142,8 @@ export interface AccountOperations {
   /** Removes a notice that was delivered, or is not sent any more. */
   settleLogoutNotice: [
     settlement: DueNotice & {
-      readonly result: 'delivered' | 'undelivered'
-      /** Why it was not delivered. */
-      readonly reason: string | undefined
+      /** Why it was not delivered; undefined: it was. */
+      readonly failure: string | undefined
     },
     outcome: 'delivered' | 'undelivered' | 'taken',
   ]

@@ -209,7 +209,7 @@ export interface Sweep extends SweepPlace {
   readonly evidenceBefore: EpochMs
   /** Initial access tokens that expired before this time are removed. */
   readonly initialTokensBefore: EpochMs
-  /** Notices are removed if their session expired before this time, whether they were delivered or not. */
+  /** Notices are removed if their session expired before this time, whether they are due or not. */
   readonly logoutNoticesBefore: EpochMs
   /** Links of the audit from before this time are removed. */
   readonly auditBefore: EpochMs

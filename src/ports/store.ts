@@ -26,7 +26,7 @@ import type { DomainRuleRecord } from './records/domain-rule.ts'
 import type { ConsentKey, ConsentRecord, GrantRecord } from './records/grant.ts'
 import type { InstallationRecord, MembershipRecord, OrganizationRecord } from './records/organization.ts'
 import type { IdentityProofRecord, IdentityRecord, ProviderRecord } from './records/provider.ts'
-import type { LogoutNoticeRecord } from './records/logout-notice.ts'
+import type { DueNotice, LogoutNoticeRecord } from './records/logout-notice.ts'
 import type { LinkRecord, SessionRecord, UserRecord } from './records/user.ts'
 import type { AdminCredentialRecord } from './records/admin.ts'
 import type { InitialTokenRecord } from './records/initial-token.ts'
@@ -90,8 +90,8 @@ export interface Reads {
   ) => Promise<readonly SessionRecord[]>
   /** The link with which the user may set a password or add a provider, if there is one. */
   readonly findLink: (userId: UserId) => Promise<LinkRecord | undefined>
-  /** Notices whose time has come, those that were sent least often first. */
-  readonly listDueLogoutNotices: (due: DueNotices) => Promise<readonly LogoutNoticeRecord[]>
+  /** Notices whose time has come, the earliest first. */
+  readonly listDueLogoutNotices: (due: DueNotices) => Promise<readonly (LogoutNoticeRecord & DueNotice)[]>
   readonly findInteraction: (id: InteractionId) => Promise<InteractionRecord | undefined>
   readonly findSession: (id: SessionId) => Promise<SessionRecord | undefined>
   /** Whether this browser signed in as this user before. */

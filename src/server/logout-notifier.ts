@@ -80,7 +80,7 @@ export function openLogoutNotifier(context: Needs, logger: Pick<Log, 'error' | '
     for (const [name, host] of hosts) if (host.active === 0 && host.heldUntil <= clock()) hosts.delete(name)
     while (!end.signal.aborted && active < NOTICES_AT_ONCE.total) {
       const due = await store.listDueLogoutNotices({ now: clock(), limit: SLICE, except: [...leftOut.keys()] })
-      await Promise.all(due.map((notice) => start(notice as Due, leftOut)))
+      await Promise.all(due.map((notice) => start(notice, leftOut)))
       if (due.length < SLICE) return
       if (!isWhole) return void (isMoreDue = true)
       if (leftOut.size >= LEFT_OUT) {
@@ -93,8 +93,8 @@ export function openLogoutNotifier(context: Needs, logger: Pick<Log, 'error' | '
   /** Starts to send a notice. If its host cannot be reached, it is postponed; if its host is busy, its client is left out of this round. */
   async function start(notice: Due, leftOut: Map<ClientId, Due>): Promise<void> {
     const target = await findNoticeTarget(context, notice)
-    if (target === undefined) return settle(notice, 'undelivered', 'client-not-notified')
-    if (notice.attempts > PAUSES_S.length) return settle(notice, 'undelivered', 'interrupted')
+    if (target === undefined) return settle(notice, 'client-not-notified')
+    if (notice.attempts > PAUSES_S.length) return settle(notice, 'interrupted')
     const host = hostOf(target)
     if (host.heldUntil > clock()) return postpone(notice, host.heldUntil)
     if (host.active >= NOTICES_AT_ONCE.perHost || active >= NOTICES_AT_ONCE.total) {
@@ -125,7 +125,7 @@ export function openLogoutNotifier(context: Needs, logger: Pick<Log, 'error' | '
 
   async function send(claimed: Due, target: NoticeTarget, host: Host): Promise<void> {
     const sent = await sendNotice(context, target, claimed, end.signal)
-    if (sent.kind === 'acknowledged') return settle(claimed, 'delivered', undefined)
+    if (sent.kind === 'acknowledged') return settle(claimed, undefined)
     if (end.signal.aborted) return void (await reschedule(claimed, clock(), claimed.attempts - 1))
     if (sent.kind === 'unreachable') host.heldUntil = after(clock(), HOLD_MS)
     await retryLater(claimed, sent)
@@ -138,7 +138,7 @@ export function openLogoutNotifier(context: Needs, logger: Pick<Log, 'error' | '
     const pause = PAUSES_S[notice.attempts - 1]
     const event = pause === undefined ? 'logout.undelivered' : 'logout.postponed'
     context.record({ event, client: notice.clientId, reason, description })
-    if (pause === undefined) return settle(notice, 'undelivered', reason)
+    if (pause === undefined) return settle(notice, reason)
     await reschedule(notice, after(clock(), pause * 1000), notice.attempts)
   }
 
@@ -151,8 +151,8 @@ export function openLogoutNotifier(context: Needs, logger: Pick<Log, 'error' | '
     return store.rescheduleLogoutNotice({ ...notice, until, attempts })
   }
 
-  async function settle(notice: Due, result: 'delivered' | 'undelivered', reason: string | undefined): Promise<void> {
-    await store.settleLogoutNotice({ ...notice, result, reason })
+  async function settle(notice: Due, failure: string | undefined): Promise<void> {
+    await store.settleLogoutNotice({ ...notice, failure })
   }
 
   function hostOf({ uri }: NoticeTarget): Host {

@@ -61,14 +61,14 @@ export const ACCOUNT_OPERATIONS: { readonly [Name in keyof AccountOperations]: O
   rescheduleLogoutNotice: { cache: 'kept', event: 'no-event' },
   settleLogoutNotice: {
     cache: 'kept',
-    event: ({ userId, clientId, reason }, outcome) =>
+    event: ({ userId, clientId, failure }, outcome) =>
       outcome === 'taken'
         ? undefined
         : {
             event: outcome === 'delivered' ? 'logout.delivered' : 'logout.undelivered',
             userId,
             clientId,
-            details: reason === undefined ? {} : { reason },
+            details: failure === undefined ? {} : { reason: failure },
           },
   },
   removeApp: {

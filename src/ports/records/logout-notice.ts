@@ -12,7 +12,7 @@ export interface LogoutNoticeKey {
 /**
  * A client that is notified when the session of a user ends. OpenID Connect Back-Channel Logout 1.0 §2. The row is stored when the
  * user approves a request of the client, becomes due in the operation that ends the session, and is removed when the client has
- * received the notice.
+ * received the notice or the server has given it up.
  */
 export interface LogoutNoticeRecord extends LogoutNoticeKey {
   /** The `sid` of the ID tokens of the client. Stored, because it depends on the master key, which may be replaced. */
@@ -23,7 +23,7 @@ export interface LogoutNoticeRecord extends LogoutNoticeKey {
   readonly expiresAt: EpochMs
   /** When the notice is sent. undefined: the session has not ended. 0: at once. */
   readonly dueAt: EpochMs | undefined
-  /** How often it was sent, or was about to be. */
+  /** Attempts so far, also interrupted ones. */
   readonly attempts: number
 }
 

@@ -1,4 +1,9 @@
-import type { LogoutNoticeRecord, NotifiedClient } from '../../ports/records/logout-notice.ts'
+import type {
+  DueNotice,
+  LogoutNoticeKey,
+  LogoutNoticeRecord,
+  NotifiedClient,
+} from '../../ports/records/logout-notice.ts'
 import type { DueNotices } from '../../ports/store.ts'
 import type { EpochMs } from '../../protocol/brand.ts'
 import type { SessionId, UserId } from '../../protocol/ids.ts'
@@ -38,7 +43,7 @@ const REMOVE = shared(`delete from logout_notices where ${KEY} returning client_
 
 export const logoutNoticeHandlers = {
   rescheduleLogoutNotice: {
-    keys: ({ userId, rootId, clientId }) => [`${userId} ${rootId} ${clientId}`],
+    keys: noticeKey,
     run: outcome(
       `update logout_notices set due_at = :until, attempts = :attempts where ${KEY} returning client_id`,
       'rescheduled',
@@ -46,17 +51,24 @@ export const logoutNoticeHandlers = {
     ),
   },
   settleLogoutNotice: {
-    keys: ({ userId, rootId, clientId }) => [`${userId} ${rootId} ${clientId}`],
+    keys: noticeKey,
     *run(notice) {
-      return (yield* rows(REMOVE, notice)).length === 1 ? notice.result : 'taken'
+      if ((yield* rows(REMOVE, notice)).length !== 1) return 'taken'
+      return notice.failure === undefined ? 'delivered' : 'undelivered'
     },
   },
 } satisfies SharedHandlers
 
 export const logoutNoticeReads = {
-  *listDueLogoutNotices({ except, ...due }: DueNotices): Steps<readonly LogoutNoticeRecord[]> {
-    return (yield* rows(LIST_DUE, { ...due, except: ` ${except.join(' ')} ` })).map(LOGOUT_NOTICES.read)
+  *listDueLogoutNotices({ except, ...due }: DueNotices): Steps<readonly (LogoutNoticeRecord & DueNotice)[]> {
+    const found = yield* rows(LIST_DUE, { ...due, except: ` ${except.join(' ')} ` })
+    // The condition leaves out rows without the time.
+    return found.map((row) => LOGOUT_NOTICES.read(row) as LogoutNoticeRecord & DueNotice)
   },
+}
+
+function noticeKey({ userId, rootId, clientId }: LogoutNoticeKey): readonly string[] {
+  return [`${userId} ${rootId} ${clientId}`]
 }
 
 /**

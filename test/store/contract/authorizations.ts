@@ -267,8 +267,8 @@ export const authorizationCases: Suite = (check) => {
 export async function approved(
   store: StoreDriver,
   differing: Partial<Approval> = {},
+  authorization = anAuthorization(),
 ): Promise<{ authorization: AuthorizationRecord; approval: Approval }> {
-  const authorization = anAuthorization()
   const approval = anApproval(authorization, differing)
   await perform(store, 'startAuthorization', authorization)
   assert.equal(await perform(store, 'approveAuthorization', approval), 'approved')

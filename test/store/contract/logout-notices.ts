@@ -17,11 +17,11 @@ import {
   HOUR,
   NOW,
 } from '../../support/records.ts'
+import { approved } from './authorizations.ts'
 import { perform, performAll, race, startSessions, tally, times, type Suite } from './harness.ts'
+import { END } from './sessions.ts'
 import { aSweep } from './sweep.ts'
 
-/** The times with which sessions end. */
-const END = { now: at(99), codesSince: at(-1) } as const
 /** A notice that is due at once. */
 const AT_ONCE = 0 as EpochMs
 
@@ -29,8 +29,8 @@ export const logoutNoticeCases: Suite = (check) => {
   check('LO-12: an approval stores a notice, and the end of its session makes it due, once', async (stores) => {
     const { first, second } = stores
     const [session, other] = await signedIn(first, aSession(), aSession())
-    const own = await approved(first, notifiedOf(session))
-    await approved(first, notifiedOf(other))
+    const own = await approvedOf(first, notifiedOf(session))
+    await approvedOf(first, notifiedOf(other))
     assert.deepEqual(await dueOf(second, session), [])
     const ends = times(4, () => ({ id: session.id, ...END }))
     assert.deepEqual(tally(await race(stores, 'endSession', ends)), { ended: 1, unknown: 3 })
@@ -41,8 +41,8 @@ export const logoutNoticeCases: Suite = (check) => {
   check('LO-12: a client that the user signs in to again in one session has one notice', async ({ first }) => {
     const [session] = await signedIn(first, aSession())
     const notified = notifiedOf(session)
-    await approved(first, notified)
-    await approved(first, notified)
+    await approvedOf(first, notified)
+    await approvedOf(first, notified)
     await perform(first, 'endSession', { id: session.id, ...END })
     assert.deepEqual(await dueOf(first, session), [noticeOf(notified)])
   })
@@ -53,7 +53,7 @@ export const logoutNoticeCases: Suite = (check) => {
       const keep = aSession({ userId: session.userId })
       await signedIn(first, session, keep)
       const [notified, kept] = [notifiedOf(session), notifiedOf(keep)]
-      for (const one of [notified, kept]) await approved(first, one)
+      for (const one of [notified, kept]) await approvedOf(first, one)
       const expected = (await end(first, session, keep)) === 'one-is-kept' ? [notified] : [notified, kept]
       assert.deepEqual(byClient(await dueOf(first, session)), byClient(expected.map(noticeOf)))
     })
@@ -61,7 +61,7 @@ export const logoutNoticeCases: Suite = (check) => {
 
   check('LO-12: all sessions of the server end: the sweep makes their notices due, in slices', async ({ first }) => {
     const sessions = await signedIn(first, aSession(), aSession(), aSession({ createdAt: at(10) }))
-    for (const session of sessions) await approved(first, notifiedOf(session))
+    for (const session of sessions) await approvedOf(first, notifiedOf(session))
     await perform(first, 'revokeAllTokens', { now: at(5) })
     const sweep = () => perform(first, 'sweepExpired', aSweep({ limit: 1 }))
     const counts = [await sweep(), await sweep(), await sweep()].map(({ logoutNoticesEnded }) => logoutNoticesEnded)
@@ -77,7 +77,7 @@ export const logoutNoticeCases: Suite = (check) => {
     'LO-16: a session that expires by itself notifies no client, and its notices are removed',
     async ({ first }) => {
       const [session] = await signedIn(first, aSession({ expiresAt: at(HOUR) }))
-      await approved(first, notifiedOf(session))
+      await approvedOf(first, notifiedOf(session))
       const early = await perform(first, 'sweepExpired', aSweep({ now: at(2 * HOUR), logoutNoticesBefore: at(HOUR) }))
       assert.equal(early.logoutNotices, 0)
       assert.deepEqual(await dueOf(first, session), [])
@@ -92,7 +92,7 @@ export const logoutNoticeCases: Suite = (check) => {
       const { first, second } = stores
       const { userId, ...one } = aSession({ expiresAt: at(HOUR) })
       const [before] = await signedIn(first, { ...one, userId })
-      const notified = await approved(first, notifiedOf(before))
+      const notified = await approvedOf(first, notifiedOf(before))
       const next = aSession({ userId, createdAt: at(20), expiresAt: at(9 * HOUR) })
       await startSessions(second, aSessionStart({ session: next, replaces: before.id }))
       const sweep = aSweep({ logoutNoticesBefore: at(2 * HOUR) })
@@ -164,17 +164,16 @@ export const logoutNoticeCases: Suite = (check) => {
 
   check('LO-14: all clients of a session are notified, however many', async ({ first }) => {
     const [session] = await signedIn(first, aSession())
-    const approvals = times(60, () => anApproval(anAuthorization(), { userId: session.userId }))
+    const { userId } = session
+    const approvals = times(60, () =>
+      anApproval(anAuthorization(), { userId, remember: undefined, notified: notifiedOf(session) }),
+    )
     await performAll(
       first,
       'startAuthorization',
       approvals.map(({ id }) => anAuthorization({ id })),
     )
-    await performAll(
-      first,
-      'approveAuthorization',
-      approvals.map((approval) => ({ ...approval, remember: undefined, notified: notifiedOf(session) })),
-    )
+    await performAll(first, 'approveAuthorization', approvals)
     await perform(first, 'endSession', { id: session.id, ...END })
     assert.equal((await dueOf(first, session)).length, 60)
   })
@@ -189,7 +188,7 @@ export const logoutNoticeCases: Suite = (check) => {
     )
     assert.deepEqual(tally(outcomes), { rescheduled: 1, taken: 5 })
     const claimed = { ...notice, dueAt: at(30) }
-    const settle = { reason: undefined, result: 'delivered' } as const
+    const settle = { failure: undefined }
     assert.equal(await perform(stores.first, 'settleLogoutNotice', { ...notice, ...settle }), 'taken')
     const settlements = await race(
       stores,
@@ -263,18 +262,16 @@ function notifiedOf(session: SessionRecord): NotifiedClient {
   return { userId: session.userId, clientId: aClient().id, sid: aHash(), session }
 }
 
-async function approved(store: StoreDriver, notified: NotifiedClient): Promise<NotifiedClient> {
-  const authorization = anAuthorization({ clientId: notified.clientId })
-  await perform(store, 'startAuthorization', authorization)
-  const approval = anApproval(authorization, { userId: notified.userId, remember: undefined, notified })
-  assert.equal(await perform(store, 'approveAuthorization', approval), 'approved')
+async function approvedOf(store: StoreDriver, notified: NotifiedClient): Promise<NotifiedClient> {
+  const { userId, clientId } = notified
+  await approved(store, { userId, remember: undefined, notified }, anAuthorization({ clientId }))
   return notified
 }
 
 /** The stored notice of a session that has ended. */
 async function endedNotice(store: StoreDriver): Promise<LogoutNoticeRecord & { readonly dueAt: EpochMs }> {
   const [session] = await signedIn(store, aSession())
-  const notified = await approved(store, notifiedOf(session))
+  const notified = await approvedOf(store, notifiedOf(session))
   await perform(store, 'endSession', { id: session.id, ...END })
   return noticeOf(notified)
 }

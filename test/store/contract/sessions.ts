@@ -6,7 +6,6 @@ import type { UserRecord } from '../../../src/ports/records/user.ts'
 import {
   aGrant,
   aHash,
-  anApproval,
   anAuthorization,
   aRedemption,
   aSession,
@@ -19,10 +18,11 @@ import type { Approval } from '../../../src/ports/operation-inputs.ts'
 import type { GrantRecord, OpenidGrant } from '../../../src/ports/records/grant.ts'
 import type { StoreDriver } from '../../../src/ports/store.ts'
 import type { Scope } from '../../../src/protocol/scope.ts'
+import { approved } from './authorizations.ts'
 import { redeemed } from './grant-lists.ts'
 
 /** The times with which sessions end. Records are older than `at(1)`. */
-const END = { now: at(99), codesSince: at(-1) } as const
+export const END = { now: at(99), codesSince: at(-1) } as const
 
 export const sessionCases: Suite = (check) => {
   check('startSession stores the session and remembers the browser for this user', async ({ first, second }) => {
@@ -327,9 +327,7 @@ function loginOf(rootId: SessionId): OpenidGrant {
 async function approvedIn(store: StoreDriver, userId: UserId, rootId: SessionId | undefined): Promise<Approval> {
   const authorization = anAuthorization()
   const openid = rootId === undefined ? undefined : { ...loginOf(rootId), nonce: undefined }
-  await perform(store, 'startAuthorization', authorization)
-  const approval = anApproval(authorization, { userId, decided: { ...authorization, openid } })
-  assert.equal(await perform(store, 'approveAuthorization', approval), 'approved')
+  const { approval } = await approved(store, { userId, decided: { ...authorization, openid } }, authorization)
   return approval
 }
 

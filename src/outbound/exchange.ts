@@ -40,6 +40,12 @@ const HEADER_LIMIT = 16_384
 const JSON_TYPE = /^application\/(?:json|[a-z0-9!#$&^_.+-]+\+json)\s*(?:;|$)/i
 /** Statuses that say "not now". Networks in front of a site refuse programs with 403 while they suspect an attack. */
 const FOR_NOW: ReadonlySet<number> = new Set([403, 408, 425, 429])
+/** Redirects and statuses that say "not now" were rejected before. */
+const IS_ACCEPTED: Readonly<Record<Exchange['accepts'], (status: number) => boolean>> = {
+  success: (status) => status === 200,
+  'refusals-too': (status) => status >= 200,
+  acknowledgement: (status) => status === 200 || status === 204,
+}
 
 /**
  * Sends a request, and reads at most `bodyLimit` bytes of the answer. Redirects are not followed. Whatever happens, the
@@ -101,11 +107,8 @@ function judgeHead(response: IncomingMessage, planned: Exchange): ExchangeOutcom
   if (status === 304 && planned.headers['If-None-Match'] !== undefined) return { kind: 'not-modified', headers }
   if (status >= 300 && status < 400) return { kind: 'unacceptable', reason: 'redirect' }
   if (status >= 500 || FOR_NOW.has(status)) return { kind: 'unreachable', reason: 'status', detail: String(status) }
-  if (planned.accepts === 'acknowledgement' && (status === 200 || status === 204))
-    return { kind: 'answered', status, headers, body: Buffer.alloc(0) }
-  const isAccepted =
-    planned.accepts === 'refusals-too' ? status >= 200 : status === 200 && planned.accepts === 'success'
-  if (!isAccepted) return { kind: 'unacceptable', reason: 'status', detail: String(status) }
+  if (!IS_ACCEPTED[planned.accepts](status)) return { kind: 'unacceptable', reason: 'status', detail: String(status) }
+  if (planned.accepts === 'acknowledgement') return { kind: 'answered', status, headers, body: Buffer.alloc(0) }
   const isPlain = headers['content-encoding'] === undefined || headers['content-encoding'] === 'identity'
   if (!isPlain || !JSON_TYPE.test(headers['content-type'] ?? ''))
     return { kind: 'unacceptable', reason: 'content-type' }

@@ -35,6 +35,8 @@ export interface ProviderHost extends WebHost {
   readonly approve: (location: string, claims: Claims, deviation?: Deviation) => string
   /** From now on the path gets this answer. undefined: the usual one. */
   readonly answer: (path: string, listener: RequestListener | undefined) => void
+  /** Does something while it answers the next request for this path. */
+  readonly during: (path: string, act: () => Promise<unknown>) => void
   /** The paths that were requested so far. */
   readonly paths: () => readonly string[]
   /** Access tokens and codes that were given out. */
@@ -130,6 +132,12 @@ export async function openProviderHost(test: Pick<TestContext, 'after'>): Promis
     answer(path, listener) {
       if (listener === undefined) answers.delete(path)
       else answers.set(path, listener)
+    },
+    during(path, act) {
+      answers.set(path, (request, response) => {
+        answers.delete(path)
+        void act().then(() => usual(path)(request, response))
+      })
     },
     paths: () => host.requests.map(pathOf),
     approve(location, claims, deviation = {}) {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { test, type TestContext } from 'node:test'
+import { test } from 'node:test'
 import { createLink } from '../../../../src/admin/links.ts'
 import { disableProvider, updateProvider } from '../../../../src/admin/providers.ts'
 import type { ProviderId } from '../../../../src/protocol/authentication.ts'
@@ -14,18 +14,6 @@ import { isSignedIn, openScene } from './scene.ts'
 
 const ANYBODY = { signUp: 'anybody' } as const
 const IDP = 'idp' as ProviderId
-
-/** Does something while a provider answers the next callback. */
-function during(t: TestContext, { context }: TestServer, act: () => Promise<unknown>): void {
-  const { upstream } = context
-  const finish = upstream.finish.bind(upstream)
-  const mocked = t.mock.method(upstream, 'finish', async (...input: Parameters<typeof finish>) => {
-    mocked.mock.restore()
-    const finished = await finish(...input)
-    await act()
-    return finished
-  })
-}
 
 test('the browser is sent to the provider with PKCE, a nonce and one redirect URI, and with nothing of the client', async (t) => {
   const scene = await openScene(t)
@@ -137,7 +125,7 @@ test('UP-04: a proof or a link that another one replaces while the provider answ
   const asked = await signInAt({ browser, page, host })
   const proving = host.approve(leadsTo(await pressProvider(browser, asked, 'second')), second)
   const eve = await scene.arrive()
-  during(t, server, () => signInAt({ ...eve, host }, { ...ADA_CLAIMS, sub: 'eve' }))
+  host.during('/token', () => signInAt({ ...eve, host }, { ...ADA_CLAIMS, sub: 'eve' }))
   assert.ok(isSignedIn(await browser.get(proving)))
   assert.equal(scene.rows('identities').length, 1)
 
@@ -145,7 +133,7 @@ test('UP-04: a proof or a link that another one replaces while the provider answ
   const invited = new PlainBrowser(server)
   const form = formsOf(await invited.get(address)).find(({ hidden }) => hidden['provider'] === 'idp')
   const left = leadsTo(await invited.post(form?.action ?? '', form?.hidden ?? {}))
-  during(t, server, () => createLink(server.context, EMAIL))
+  host.during('/token', () => createLink(server.context, EMAIL))
   assert.equal((await invited.get(host.approve(left, { sub: 'eve' }))).statusCode, 403)
   assert.equal(scene.rows('identities').length, 1)
 })
@@ -224,9 +212,9 @@ test('UP-07: a provider that is disabled or deleted while it answers signs nobod
   ]
   for (const change of changes) {
     const scene = await openScene(t, ANYBODY)
-    const { server } = scene
+    const { host, server } = scene
     assert.ok(isSignedIn(await scene.signIn()))
-    during(t, server, () => change(server))
+    host.during('/token', () => change(server))
     assert.equal((await scene.signIn()).statusCode, 403)
     assert.equal(scene.rows('sessions').length, 1)
   }

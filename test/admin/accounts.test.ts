@@ -22,11 +22,11 @@ test('a user is found by id or by address in any case, and no answer has the has
   assert.doesNotMatch(JSON.stringify(made), /argon2/)
   await assertRefused(perform('user.create', { email: 'bob@acme.test', password: PASSWORD }), 'conflict', /already/)
   const { clock, random } = stage.server.context
-  const nobody = { user_id: mintUserId(clock(), random) }
+  const unknownUser = { user_id: mintUserId(clock(), random) }
   for (const verb of ['show', 'disable', 'enable', 'revoke-tokens', 'delete']) {
-    await assertRefused(perform(`user.${verb}`, nobody), 'unknown', /There is no user gus_.*grantor user list/)
+    await assertRefused(perform(`user.${verb}`, unknownUser), 'unknown', /There is no user gus_.*grantor user list/)
   }
-  const password = perform('user.set-password', { ...nobody, password: PASSWORD })
+  const password = perform('user.set-password', { ...unknownUser, password: PASSWORD })
   await assertRefused(password, 'unknown', /There is no user/)
 })
 

@@ -84,13 +84,13 @@ test('a user who cannot be a member is rejected with the reason', async (t) => {
   const { context } = stage.server
   const place = { organization_id: await stage.makeOrganization() }
   const ada = await stage.makeUser()
-  const nobody = mintUserId(context.clock(), context.random)
+  const unknownUser = mintUserId(context.clock(), context.random)
   const nowhere = { organization_id: mintOrganizationId(context.clock(), context.random) }
   await refuses(perform('member.add', place), 'refused', /exactly one of user_id and email/)
   const both = { ...place, user_id: ada.id, email: ada.email }
   await refuses(perform('member.add', both), 'refused', /exactly one of user_id and email/)
   await refuses(perform('member.add', { ...place, email: 'x@acme.test' }), 'unknown', /no user with the address x@/)
-  await refuses(perform('member.add', { ...place, user_id: nobody }), 'unknown', /There is no user gus_/)
+  await refuses(perform('member.add', { ...place, user_id: unknownUser }), 'unknown', /There is no user gus_/)
   await refuses(perform('member.add', { ...nowhere, user_id: ada.id }), 'unknown', /There is no organization/)
   await refuses(perform('member.list', nowhere), 'unknown', /There is no organization/)
   await perform('member.add', { ...place, user_id: ada.id })

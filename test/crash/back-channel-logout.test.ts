@@ -10,6 +10,7 @@ import { freePort } from '../../tools/free-ports.ts'
 import { openRemoteServer } from '../../tools/remote-server.ts'
 import { openStoreOf } from '../../tools/runtime.ts'
 import { openServerProcess } from '../../tools/server-process.ts'
+import { signOut } from '../../tools/sign-out.ts'
 import { createAda } from '../support/accounts.ts'
 import { openNotifiedHost } from '../support/notified-host.ts'
 import { temporaryFolder } from '../support/server.ts'
@@ -36,8 +37,7 @@ test('LO-12: after kill -9 between a sign-out and its notice, the notice is deli
   t.after(() => agent.destroy())
   const browser = new PlainBrowser(openRemoteServer({ port, agent, limitMs: 20_000 }))
   await signInAndAllow(browser, authorizeUrl({ client_id: client.id }, { scope: 'openid' }))
-  const page = await browser.get('/v2/oauth/sign-out')
-  assert.equal((await browser.submit(page, {})).statusCode, 200)
+  assert.equal((await signOut(browser)).statusCode, 200)
 
   server.kill()
   const earlier = host.notices.length

@@ -19,6 +19,7 @@ import {
   VERIFIER,
   type Tokens,
 } from '../../tools/flow.ts'
+import { signOut } from '../../tools/sign-out.ts'
 import { openTestServer, type TestServer } from '../support/server.ts'
 
 test('STO-01: no secret of any flow is in the database, its write-ahead log, or the server’s log', async (t) => {
@@ -109,7 +110,7 @@ async function runEverything(server: TestServer): Promise<ReadonlyMap<string, st
   const machine = await requestToken(server, client, { grant_type: 'client_credentials' })
   keep('a machine’s access token', machine.json<Tokens>().access_token.split('.')[2])
   await misplaceThem(server, client.client_id, client.client_secret ?? '', token)
-  await browser.submit(await browser.get('/v2/oauth/sign-out'), {})
+  await signOut(browser)
   return secrets
 }
 

@@ -16,6 +16,7 @@ import {
   signInAndAllow,
   type RegisteredClient,
 } from '../../../tools/flow.ts'
+import { signOut } from '../../../tools/sign-out.ts'
 import { createAccount, createAda } from '../../support/accounts.ts'
 import { openTestServer } from '../../support/server.ts'
 import { assertStoreUnchanged, selectAll } from '../../support/store-dump.ts'
@@ -196,7 +197,7 @@ test('UI-13: a client that was deleted or disabled during the flow gets no code'
 test('after a sign-out in another tab, the consent page requires a new sign-in', async () => {
   const client = await registerClient(server)
   const { browser, page } = await consentPage(client)
-  await browser.submit(await browser.get('/v2/oauth/sign-out'), {})
+  await signOut(browser)
   assert.match(locationOf(await browser.submit(page, allow)), /\/sign-in\?/)
 })
 

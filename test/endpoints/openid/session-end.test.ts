@@ -9,6 +9,7 @@ import {
   refresh,
   type RegisteredClient,
 } from '../../../tools/flow.ts'
+import { signOut } from '../../../tools/sign-out.ts'
 import { createAccount } from '../../support/accounts.ts'
 import { WHOLE_FILE } from '../../support/authorize-answers.ts'
 import { assertStoreUnchanged } from '../../support/store-dump.ts'
@@ -112,8 +113,4 @@ function loginTo(
 
 async function statusOfRefresh(client: RegisteredClient | undefined, { refresh_token: token = '' }: LoginTokens) {
   return (await refresh(server, use(client), token)).statusCode
-}
-
-async function signOut(browser: PlainBrowser): Promise<void> {
-  await browser.submit(await browser.get('/v2/oauth/sign-out'), {})
 }

@@ -1,6 +1,7 @@
 import type { Response as LightMyRequestResponse } from 'light-my-request'
 import type { Agent } from 'node:http'
-import { attribute, EMAIL, hiddenFields, locationOf, PASSWORD, type PlainBrowser } from '../../tools/flow.ts'
+import { EMAIL, locationOf, PASSWORD, type PlainBrowser } from '../../tools/flow.ts'
+import { leadsTo, pressProvider } from '../../tools/provider-page.ts'
 import { receive } from '../../tools/send.ts'
 import type { BenchProvider } from './provider.ts'
 
@@ -16,11 +17,7 @@ export const signInByPassword: SignIn = (browser, page) => browser.submit(page, 
 
 export function signInAt(provider: BenchProvider, id: string): SignIn {
   return async (browser, page, number) => {
-    const form = (page.body.match(/<form[^]*?<\/form>/g) ?? []).find((one) => one.includes(`value="${id}"`)) ?? ''
-    const leaving = await browser.post('/v2/oauth/sign-in/provider', { ...hiddenFields({ body: form }), provider: id })
-    const refresh = /<meta http-equiv="refresh"[^>]*>/.exec(leaving.body)?.[0]
-    if (refresh === undefined) throw new Error(`The page leads nowhere (${leaving.statusCode}): ${leaving.body}`)
-    const location = attribute(refresh, 'content').replace('0; url=', '')
+    const location = leadsTo(await pressProvider(browser, page, id))
     return browser.get(provider.approve(location, `person-${number % PERSONS}`))
   }
 }

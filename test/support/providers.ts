@@ -1,12 +1,14 @@
-import assert from 'node:assert/strict'
 import type { Response as LightMyRequestResponse } from 'light-my-request'
 import { createProvider, type ProviderWish } from '../../src/admin/providers.ts'
 import type { ProviderRecord } from '../../src/ports/records/provider.ts'
 import type { ProviderId } from '../../src/protocol/authentication.ts'
 import type { ProviderSettings, ProviderTemplateName } from '../../src/protocol/provider.ts'
-import { attribute, hiddenFields, type PlainBrowser } from '../../tools/flow.ts'
+import type { PlainBrowser } from '../../tools/flow.ts'
+import { leadsTo, pressProvider } from '../../tools/provider-page.ts'
 import { CLIENT_ID, CLIENT_SECRET, type Claims, type Deviation, type ProviderHost } from './provider-host.ts'
 import type { TestServer } from './server.ts'
+
+export { leadsTo, pressProvider }
 
 type Page = LightMyRequestResponse
 
@@ -29,25 +31,6 @@ export function addProvider(
     settings: { issuer, ...settings },
   }
   return createProvider(context, whole)
-}
-
-/** Presses the button of a provider on a sign-in page. Returns the page that leads there. */
-export function pressProvider(browser: PlainBrowser, page: Page, provider = 'idp'): Promise<Page> {
-  return browser.post('/v2/oauth/sign-in/provider', { ...formOf(page, provider), provider })
-}
-
-/** The hidden fields of the form with the button of a provider. */
-function formOf(page: Page, provider: string): Record<string, string> {
-  const form = (page.body.match(/<form[^]*?<\/form>/g) ?? []).find((one) => one.includes(`value="${provider}"`))
-  assert.ok(form, `there is no button for ${provider}: ${page.body}`)
-  return hiddenFields({ body: form })
-}
-
-/** The address to which a page leads by itself. */
-export function leadsTo(page: Page): string {
-  const refresh = /<meta http-equiv="refresh"[^>]*>/.exec(page.body)?.[0]
-  assert.ok(refresh, `the page leads nowhere (${page.statusCode}): ${page.body}`)
-  return attribute(refresh, 'content').replace('0; url=', '')
 }
 
 /** Signs a person in at a provider, from a sign-in page. Returns the answer to the callback. */

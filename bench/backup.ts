@@ -1,9 +1,8 @@
-import { once } from 'node:events'
 import { statSync } from 'node:fs'
 import { Agent } from 'node:http'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { startChild, stopChildren } from '../tools/children.ts'
+import { stopChildren } from '../tools/children.ts'
 import { startDatabase } from '../tools/database.ts'
 import { number, readOptions, STORE, whole } from '../tools/options.ts'
 import { openStoreOf } from '../tools/runtime.ts'
@@ -12,15 +11,14 @@ import { newSecret } from '../tools/server-process.ts'
 import { beginSession, openFolder } from '../tools/session.ts'
 import { summarizeTimes } from '../tools/statistics.ts'
 import { fixed, renderTable } from '../tools/table.ts'
-import { fillPostgres, fillSqlite } from './growth/fill.ts'
-import { startServer } from './server.ts'
+import { FILLED_SETTINGS, fillPostgres, fillSqlite } from './growth/fill.ts'
+import { runCommand, startServer } from './server.ts'
 
 /**
  * `npm run bench:backup` measures how long `grantor backup` takes of a server with many clients, families and codes, and how long
  * token requests take before and meanwhile. Each caller requests a token every few milliseconds.
  */
 
-const MAIN = new URL('../src/cli/main.ts', import.meta.url)
 const LIMIT_MS = 30 * 60_000
 const PAUSE_MS = 5
 
@@ -46,14 +44,17 @@ await (await openStoreOf(secret)).close()
 const fill = { rows, now: Date.now() }
 if (database === undefined) fillSqlite(path, fill)
 else await fillPostgres(databaseUrl, fill)
-// The rows are older than clients and families become.
-const settings = { ...secret, GRANTOR_UNUSED_CLIENT_LIFETIME: '31536000' }
+const settings = { ...secret, ...FILLED_SETTINGS }
+const file = join(folder, 'one.backup')
 const server = await startServer({ folder, databaseUrl, settings })
 const machine = await registerMachine()
 
 await observe('warm-up', delay(before * 1000))
-const spans = [await observe('before', delay(before * 1000)), await observe('during the backup', backUp())]
-const megabytes = statSync(join(folder, 'one.backup')).size / 1e6
+const spans = [
+  await observe('before', delay(before * 1000)),
+  await observe('during the backup', runCommand({ folder, settings }, ['backup', '--to', file])),
+]
+const megabytes = statSync(file).size / 1e6
 console.log(
   [
     `${store}, ${rows} clients, families and codes; backup of ${fixed(megabytes, 0)} MB; ${callers} callers\n`,
@@ -90,13 +91,6 @@ async function observe(name: string, work: Promise<unknown>): Promise<Span> {
   await Promise.all([over, ...Array.from({ length: callers }, call)])
   agent.destroy()
   return { name, seconds: (performance.now() - startedAt) / 1000, tokenMs }
-}
-
-async function backUp(): Promise<void> {
-  const logPath = join(folder, 'backup.log')
-  const args = ['backup', '--to', join(folder, 'one.backup')]
-  const [code] = await once(startChild({ script: MAIN, args, env: settings, logPath }), 'exit')
-  if (code !== 0) throw new Error(`grantor backup ended with ${code}. See ${logPath}.`)
 }
 
 async function registerMachine(): Promise<Readonly<Record<string, string>>> {

@@ -1,5 +1,4 @@
-import { once } from 'node:events'
-import { readFileSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { Agent } from 'node:http'
 import { join } from 'node:path'
 import {
@@ -13,7 +12,7 @@ import {
   type RequestTarget,
   type Tokens,
 } from '../tools/flow.ts'
-import { startChild, stopChildren } from '../tools/children.ts'
+import { stopChildren } from '../tools/children.ts'
 import { startDatabase } from '../tools/database.ts'
 import { readOptions, whole } from '../tools/options.ts'
 import { openRemoteServer } from '../tools/remote-server.ts'
@@ -21,15 +20,14 @@ import { addUser } from '../tools/runtime.ts'
 import { newSecret } from '../tools/server-process.ts'
 import { beginSession, openFolder } from '../tools/session.ts'
 import { fixed } from '../tools/table.ts'
-import { fillSqlite } from './growth/fill.ts'
-import { startServer } from './server.ts'
+import { FILLED_SETTINGS, fillSqlite } from './growth/fill.ts'
+import { runCommand, startServer } from './server.ts'
 
 /**
  * `npm run bench:move` measures how long a store takes to move from SQLite to PostgreSQL with `grantor export --final`, while the
  * server runs, until the server of the new place is ready. It fails if a token that was issued before does not work after.
  */
 
-const MAIN = new URL('../src/cli/main.ts', import.meta.url)
 const LIMIT_MS = 60 * 60_000
 /** Clients, grants with their families, and redeemed codes. */
 const FILLED_TABLES = 3
@@ -52,9 +50,8 @@ const folder = openFolder()
 const path = join(folder, 'grantor.db')
 const file = join(folder, 'moved')
 const GRANTOR_SECRET = newSecret()
-// The rows are older than clients and families become.
-const lifetimes = { GRANTOR_UNUSED_CLIENT_LIFETIME: '31536000', GRANTOR_CLIENT_FAILURE_RATE: '1000000000' }
-const settings = { DATABASE_URL: `sqlite:${path}`, GRANTOR_SECRET, ...lifetimes }
+const GRANTOR_CLIENT_FAILURE_RATE = '1000000000'
+const settings = { DATABASE_URL: `sqlite:${path}`, GRANTOR_SECRET, GRANTOR_CLIENT_FAILURE_RATE, ...FILLED_SETTINGS }
 await addUser(settings)
 fillSqlite(path, { rows: Math.ceil(rows / FILLED_TABLES), now: Date.now() })
 
@@ -67,8 +64,8 @@ const { url } = await database.open()
 const target = { ...settings, DATABASE_URL: url, GRANTOR_ISSUER: `http://127.0.0.1:${source.port}` }
 
 const startedAt = performance.now()
-const exportSeconds = await run('export', settings, ['--to', file, '--final'])
-const importSeconds = await run('import', target, ['grantor', file])
+const exportSeconds = await runCommand({ folder, settings }, ['export', '--to', file, '--final'])
+const importSeconds = await runCommand({ folder, settings: target }, ['import', 'grantor', file])
 const moved = await startServer({ folder, databaseUrl: url, settings: target })
 const seconds = (performance.now() - startedAt) / 1000
 moving.port = moved.port
@@ -113,15 +110,6 @@ async function findLost(server: RequestTarget, { user, machine, families, machin
     access: active.filter((one) => !one).length,
     refresh: refreshed.filter(({ statusCode }) => statusCode !== 200).length,
   }
-}
-
-/** Runs a command, and returns its seconds. */
-async function run(name: string, env: Readonly<Record<string, string>>, words: readonly string[]): Promise<number> {
-  const logPath = join(folder, `${name}.log`)
-  const begunAt = performance.now()
-  const [code] = await once(startChild({ script: MAIN, args: [name, ...words], env, logPath }), 'exit')
-  if (code !== 0) throw new Error(`grantor ${name} ended with ${code}: ${readFileSync(logPath, 'utf8')}`)
-  return (performance.now() - begunAt) / 1000
 }
 
 /** Works on the items, a few at once. */

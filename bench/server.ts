@@ -1,6 +1,11 @@
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { startChild } from '../tools/children.ts'
 import { freePorts } from '../tools/free-ports.ts'
 import { openServerProcess, type ServerOptions, type ServerProcess } from '../tools/server-process.ts'
+
+const MAIN = new URL('../src/cli/main.ts', import.meta.url)
 
 export interface BenchServerOptions extends Omit<ServerOptions, 'port' | 'settings'> {
   /** undefined: the server uses a SQLite file in the folder. */
@@ -24,4 +29,20 @@ export async function startServer(options: BenchServerOptions): Promise<ServerPr
   const server = openServerProcess({ ...options, port, settings })
   await server.start()
   return server
+}
+
+/** The folder of a command's log, and the settings of the command. */
+interface CommandPlace {
+  readonly folder: string
+  readonly settings: Readonly<Record<string, string>>
+}
+
+/** Runs a command of `grantor`, and returns its seconds. @throws Error with its output if it fails */
+export async function runCommand({ folder, settings }: CommandPlace, words: readonly string[]): Promise<number> {
+  const [name = ''] = words
+  const logPath = join(folder, `${name}.log`)
+  const startedAt = performance.now()
+  const [code] = await once(startChild({ script: MAIN, args: words, env: settings, logPath }), 'exit')
+  if (code !== 0) throw new Error(`grantor ${name} ended with ${code}: ${readFileSync(logPath, 'utf8')}`)
+  return (performance.now() - startedAt) / 1000
 }

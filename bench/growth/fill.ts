@@ -17,6 +17,9 @@ const DAY_MS = 24 * 60 * 60 * 1000
 /** The generation of each family, whose token was refreshed before. */
 export const FILLED_GENERATION = 1
 
+/** The rows are older than clients and families become, so the server must keep unused clients for a year. */
+export const FILLED_SETTINGS = { GRANTOR_UNUSED_CLIENT_LIFETIME: '31536000' } as const
+
 export interface Fill {
   readonly rows: number
   readonly now: number

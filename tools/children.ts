@@ -47,8 +47,9 @@ export async function stopChildren(): Promise<void> {
   await Promise.all([...running].map((child) => stopChild(child, STOP_LIMIT_MS)))
 }
 
-/** Sends SIGTERM, and SIGKILL after the time limit. Returns the exit code, or null after SIGKILL. */
+/** Sends SIGTERM, and SIGKILL after the time limit. Returns the exit code, or null after a signal ended the process. */
 export async function stopChild(child: ChildProcess, limitMs: number): Promise<number | null> {
+  if (child.exitCode !== null || child.signalCode !== null) return child.exitCode
   const exited = once(child, 'exit')
   child.kill('SIGTERM')
   const timer = setTimeout(() => child.kill('SIGKILL'), limitMs)

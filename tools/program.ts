@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { once } from 'node:events'
+import { stopChild } from './children.ts'
 
 /** A program that serves HTTP. */
 export interface RunningProgram {
@@ -18,6 +18,7 @@ export interface ProgramStart {
 
 /** The time limit for the start of a program. Spring on a busy machine is the slowest. */
 const START_LIMIT_MS = 120_000
+const STOP_LIMIT_MS = 5000
 
 /** Starts a program. Resolves when the program responds at its address. @throws Error with its output */
 export async function startProgram({ command, folder, environment, address }: ProgramStart): Promise<RunningProgram> {
@@ -25,21 +26,13 @@ export async function startProgram({ command, folder, environment, address }: Pr
   const child = spawn(program, rest, { cwd: folder, env: { ...process.env, ...environment }, stdio: 'pipe' })
   const parts: string[] = []
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (part: Buffer) => parts.push(part.toString()))
-  const ended = once(child, 'exit') as Promise<[number | null]>
-  const stop = async (): Promise<number | null> => {
-    child.kill('SIGTERM')
-    const timer = setTimeout(() => child.kill('SIGKILL'), 5000)
-    const [code] = await ended
-    clearTimeout(timer)
-    return code
-  }
-  const running = { output: () => parts.join(''), stop }
+  const running = { output: () => parts.join(''), stop: () => stopChild(child, STOP_LIMIT_MS) }
   const until = performance.now() + START_LIMIT_MS
   while (performance.now() < until && child.exitCode === null) {
     const answer = await fetch(address, { signal: AbortSignal.timeout(5000) }).catch(() => undefined)
     if (answer !== undefined) return running
     await new Promise((resolve) => void setTimeout(resolve, 100))
   }
-  if (child.exitCode === null) await stop()
+  await running.stop()
   throw new Error(`${command.join(' ')} does not answer. It printed:\n${running.output().slice(-2000)}`)
 }

@@ -1,14 +1,14 @@
 import * as z from 'zod'
 import { TASKS } from '../src/admin/tasks.ts'
 import { SETTINGS } from '../src/config/schema.ts'
+import { NAMES, optionOf } from '../src/library/options.ts'
 
 type Schema = Readonly<Record<string, unknown>>
 
 export const API_TYPES_FILE = 'src/library/api-types.ts'
 
-/** Settings of a process that listens by itself, and those that are options of `createGrantor` of their own. */
-const NOT_SETTINGS =
-  /^(PORT|DATABASE_URL|GRANTOR_(HOST|ADMIN_PORT|ADMIN_HOST|ISSUER|SECRET|SECRET_PREVIOUS|TRUST_PROXY|DRAIN_SECONDS|NAME|ACCENT|TERMS_URI|PRIVACY_URI|CONFIG))$/
+/** Settings of a process that listens by itself, which are no options of the library. */
+const NOT_SETTINGS: readonly string[] = ['PORT', 'GRANTOR_HOST', 'GRANTOR_DRAIN_SECONDS', 'GRANTOR_CONFIG']
 
 /** The source of the types of settings and tasks, which `npm run docs` writes from their two tables. */
 export function apiTypes(): string {
@@ -41,17 +41,12 @@ function interfaceOf(name: string, named: ReadonlyMap<string, string>): string {
 
 function settings(): string {
   return Object.entries(SETTINGS.shape)
-    .filter(([name]) => !NOT_SETTINGS.test(name))
+    .filter(([name]) => !Object.hasOwn(NAMES, name) && !NOT_SETTINGS.includes(name))
     .map(
       ([name, schema]) =>
         `${comment(schema.description ?? '', 1)}  readonly ${optionOf(name)}?: ${settingType(schema)}\n`,
     )
     .join('')
-}
-
-function optionOf(name: string): string {
-  const words = name.replace(/^GRANTOR_/, '').toLowerCase()
-  return words.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
 }
 
 /** Settings are read from text, so the type of a value is that of the default or of the words that are allowed. */

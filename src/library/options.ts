@@ -34,8 +34,8 @@ export interface GrantorOptions {
   readonly log?: ((line: string) => void) | undefined
 }
 
-/** The setting of each option, and the name of the option in messages. */
-const NAMES = {
+/** The options that have settings of their own, by these settings. All other settings are members of `settings`. */
+export const NAMES = {
   GRANTOR_ISSUER: 'issuer',
   DATABASE_URL: 'database',
   GRANTOR_SECRET: 'secret',
@@ -81,7 +81,7 @@ export function configOf(options: GrantorOptions): Config {
       ...(people === undefined ? {} : signInAtHost(issuer, people)),
       // The host listens, and speaks TLS or has a proxy that does.
       GRANTOR_HOST: 'localhost',
-      LOG_LEVEL: options.log === undefined ? 'silent' : textOf(settings.logLevel ?? 'info'),
+      LOG_LEVEL: options.log === undefined ? 'silent' : (settings.logLevel ?? 'info'),
     })
   } catch (cause) {
     if (!(cause instanceof ConfigError)) throw cause
@@ -110,7 +110,12 @@ function textOf(value: unknown): string {
 function withOptionNames(mistake: string): string {
   return mistake.replaceAll(/\b(?:GRANTOR|OTEL|LOG|DATABASE)_[A-Z_]+/g, (name) => {
     const option = (NAMES as Readonly<Record<string, string>>)[name]
-    const words = name.replace(/^GRANTOR_/, '').toLowerCase()
-    return option ?? `settings.${words.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())}`
+    return option ?? `settings.${optionOf(name)}`
   })
+}
+
+/** The member of `settings` for a setting: `accessTokenLifetime` for `GRANTOR_ACCESS_TOKEN_LIFETIME`. */
+export function optionOf(name: string): string {
+  const words = name.replace(/^GRANTOR_/, '').toLowerCase()
+  return words.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
 }

@@ -3,6 +3,7 @@ import { isIPv6 } from 'node:net'
 import { AdminError } from '../../admin/admin-error.ts'
 import { readConfig, type Config } from '../../config/config.ts'
 import { addressOf } from '../../protocol/server-address.ts'
+import { reasonOf } from '../lib/discovery.ts'
 import { withJson } from '../lib/options.ts'
 import type { Terminal } from '../lib/terminal.ts'
 
@@ -45,7 +46,6 @@ async function findProblem(address: string): Promise<string | undefined> {
     const response = await fetch(address, { redirect: 'error', signal: AbortSignal.timeout(ANSWER_LIMIT_MS) })
     return response.status === 200 ? undefined : `not ready (status ${response.status})`
   } catch (cause) {
-    const { code, message } = ((cause as Error).cause ?? cause) as NodeJS.ErrnoException
-    return `no answer (${code ?? message})`
+    return `no answer (${reasonOf(cause, ANSWER_LIMIT_MS)})`
   }
 }

@@ -92,10 +92,10 @@ async function findCertificateEnd(address: string): Promise<EpochMs | undefined>
   }
 }
 
-/** Why there was no response, as the system reports it. */
-export function reasonOf(failure: unknown): string {
+/** Why there was no response, as the system reports it. `limitMs`: the timeout of the request. */
+export function reasonOf(failure: unknown, limitMs = ANSWER_LIMIT_MS): string {
   if (!(failure instanceof Error)) return String(failure)
-  if (failure.name === 'TimeoutError') return `no answer within ${ANSWER_LIMIT_MS / 1000} s`
+  if (failure.name === 'TimeoutError') return `no response within ${limitMs / 1000} s`
   const { cause } = failure
   if (cause instanceof AggregateError && cause.errors[0] instanceof Error) return cause.errors[0].message
   if (cause instanceof Error && 'code' in cause && cause.code === 'ERR_SSL_WRONG_VERSION_NUMBER')

@@ -14,7 +14,17 @@ test('health: a ready server gives one line and exit code 0; one that stops or d
   assert.deepEqual([stopping.code, stopping.stderr], [1, `grantor: ${address}: not ready (status 503)\n`])
   await server.close()
   const gone = await command(['health'])
-  assert.deepEqual([gone.code, gone.stderr], [1, `grantor: ${address}: no answer (ECONNREFUSED)\n`])
+  const { host } = new URL(address)
+  const refused = `grantor: ${address}: no answer (connect ECONNREFUSED ${host})\n`
+  assert.deepEqual([gone.code, gone.stderr], [1, refused])
   const silent = await command(['health', '--json'])
   assert.deepEqual((JSON.parse(silent.stdout) as { readonly ready: boolean }).ready, false)
+})
+
+test('health: a server that accepts connections but does not answer is reported with the time limit', async (t) => {
+  await openServerForCommands(t)
+  t.mock.method(AbortSignal, 'timeout', () => AbortSignal.abort(new DOMException('The time is over.', 'TimeoutError')))
+  const { code, stderr } = await command(['health'])
+  assert.equal(code, 1)
+  assert.match(stderr, /: no answer \(no response within 5 s\)\n$/)
 })

@@ -2,8 +2,9 @@ import { statSync } from 'node:fs'
 import { constants, setPriority } from 'node:os'
 import type { Command } from 'commander'
 import { asAdministrator, COMMAND_LINE } from '../../admin/administrators.ts'
-import { readConfig } from '../../config/config.ts'
-import { backUp, type BackupPlan } from '../../server/backup.ts'
+import { readConfig, type Config } from '../../config/config.ts'
+import { backUp, type Backup, type BackupPlan } from '../../server/backup.ts'
+import { countRows } from '../lib/columns.ts'
 import { UsageError } from '../lib/failure.ts'
 import { parseCount, withJson } from '../lib/options.ts'
 import { withRuntime } from '../lib/runtime.ts'
@@ -29,18 +30,14 @@ export function addBackup(parent: Command, terminal: Terminal): void {
       // Servers on the same machine come first.
       setPriority(constants.priority.PRIORITY_LOW)
       const plan: BackupPlan = { to, keep, withSecret: withSecret === true, isFinal: false }
-      const config = readConfig()
-      const backup = await withRuntime(terminal, 'refuse', (context) =>
-        backUp(config, { ...context, store: asAdministrator(context, COMMAND_LINE).store }, plan),
-      )
+      const backup = await backUpAsAdministrator(terminal, readConfig(), plan)
       const { path, secretPath, bytes, rows, removed, fromFuture } = backup
       if (json) {
         const names = { removed, from_future: fromFuture }
         return terminal.printJson({ path, secret_path: secretPath ?? null, bytes, rows, ...names })
       }
-      const count = Object.values(rows).reduce((sum, one) => sum + one, 0)
       terminal.print([
-        `Wrote ${path}: ${count} rows, ${Math.ceil(bytes / 1024)} KiB.`,
+        `Wrote ${path}: ${countRows(rows)} rows, ${Math.ceil(bytes / 1024)} KiB.`,
         ...removed.map((name) => `Removed ${name}.`),
         ...fromFuture.map((name) => `Warning: ${name} has a time in the future. It was not counted and not removed.`),
         secretPath === undefined
@@ -48,6 +45,13 @@ export function addBackup(parent: Command, terminal: Terminal): void {
           : `The root secret is in ${secretPath}. Move it to another place than the backup.`,
       ])
     })
+}
+
+/** Writes the store into a file. The command line is the actor in the audit. */
+export function backUpAsAdministrator(terminal: Terminal, config: Config, plan: BackupPlan): Promise<Backup> {
+  return withRuntime(terminal, 'refuse', (context) =>
+    backUp(config, { ...context, store: asAdministrator(context, COMMAND_LINE).store }, plan),
+  )
 }
 
 function isFolder(path: string): boolean {

@@ -88,19 +88,19 @@ async function examineProviders(config: Config, world: World, store: StoreInspec
     import('../../server/probe-providers.ts'),
   ])
   const { clock, random } = world
-  const outbound = await openWayOut(config, world)
+  const outbound = await openUnlimitedOutbound(config, world)
   return checkProviders(await probeProviders(config, store, { clock, random, outbound }), config.issuer)
 }
 
 async function examineDocument(url: string, config: Config, world: World): Promise<readonly Finding[]> {
   const { checkClientDocument } = await import('../../admin/doctor/client-document.ts')
-  const outbound = await openWayOut(config, world)
+  const outbound = await openUnlimitedOutbound(config, world)
   const request = { purpose: 'client-document', url, etag: undefined, hasCopy: false, network: '' } as const
   return checkClientDocument(url, await outbound.get(request), config)
 }
 
 /** A command has no rates, because no caller can cause its requests. */
-async function openWayOut(config: Config, { clock, network }: World): Promise<OutboundClient> {
+async function openUnlimitedOutbound(config: Config, { clock, network }: World): Promise<OutboundClient> {
   const { openOutbound } = await import('../../server/outbound.ts')
   const budgets = { take: () => ({ isWithin: true, limit: 1, remaining: 1, resetSeconds: 0 }) }
   return openOutbound(config, { network, clock, budgets, observe: () => undefined })

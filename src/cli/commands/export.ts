@@ -1,11 +1,10 @@
 import type { Command } from 'commander'
-import { asAdministrator, COMMAND_LINE } from '../../admin/administrators.ts'
 import { readConfig } from '../../config/config.ts'
 import { locationOf } from '../../config/database-url.ts'
-import { backUp } from '../../server/backup.ts'
+import { countRows } from '../lib/columns.ts'
 import { withJson } from '../lib/options.ts'
-import { withRuntime } from '../lib/runtime.ts'
 import type { Terminal } from '../lib/terminal.ts'
+import { backUpAsAdministrator } from './backup.ts'
 
 interface ExportOptions {
   readonly to: string
@@ -25,13 +24,10 @@ export function addExport(parent: Command, terminal: Terminal): void {
     .action(async ({ to, final, json }: ExportOptions) => {
       const config = readConfig()
       const plan = { to, keep: undefined, withSecret: false, isFinal: final === true }
-      const { path, bytes, rows } = await withRuntime(terminal, 'refuse', (context) =>
-        backUp(config, { ...context, store: asAdministrator(context, COMMAND_LINE).store }, plan),
-      )
+      const { path, bytes, rows } = await backUpAsAdministrator(terminal, config, plan)
       if (json) return terminal.printJson({ path, bytes, rows, closed: plan.isFinal })
-      const count = Object.values(rows).reduce((sum, one) => sum + one, 0)
       terminal.print([
-        `Wrote ${path}: ${count} rows, ${Math.ceil(bytes / 1024)} KiB. The root secret is not in it.`,
+        `Wrote ${path}: ${countRows(rows)} rows, ${Math.ceil(bytes / 1024)} KiB. The root secret is not in it.`,
         ...(plan.isFinal
           ? [
               `${locationOf(config.database)} is closed. Import the file with the same root secret, once, and then delete it.`,

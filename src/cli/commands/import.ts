@@ -1,6 +1,6 @@
 import { readConfig } from '../../config/config.ts'
 import { restore, type Restored } from '../../server/restore.ts'
-import { formatTime } from '../lib/columns.ts'
+import { countRows, formatTime } from '../lib/columns.ts'
 import { withJson } from '../lib/options.ts'
 import type { AddVerb } from '../lib/task-verb.ts'
 import { printRestored } from './restore.ts'
@@ -24,9 +24,8 @@ export const IMPORT_VERBS: readonly AddVerb[] = [
 ]
 
 function linesOf({ location, madeAt, rows, isUnderPreviousSecret }: Restored): readonly string[] {
-  const count = Object.values(rows).reduce((sum, one) => sum + one, 0)
   return [
-    `The store moved to ${location}: ${count} rows, as they were at ${formatTime(madeAt)} UTC.`,
+    `The store moved to ${location}: ${countRows(rows)} rows, as they were at ${formatTime(madeAt)} UTC.`,
     'Everything that was issued before is valid, with the same keys and administrators. Start the servers, and delete the file.',
     ...(isUnderPreviousSecret ? ['The store is under the previous root secret. Next, run: grantor secret rotate'] : []),
   ]

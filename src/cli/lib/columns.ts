@@ -71,6 +71,11 @@ export function formatTime(iso: string | null): string {
   return iso === null ? '–' : iso.slice(0, 16).replace('T', ' ')
 }
 
+/** The rows of all tables. */
+export function countRows(rows: Readonly<Record<string, number>>): number {
+  return Object.values(rows).reduce((sum, count) => sum + count, 0)
+}
+
 function lengthOf(text: string): number {
   return [...text].length
 }

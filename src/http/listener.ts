@@ -57,8 +57,11 @@ export function openListener(options: ListenerOptions): Listener {
   const answer = (message: IncomingMessage, response: ServerResponse): Promise<void> =>
     serve(serving, message, response).catch(() => void response.destroy())
   const { around } = observer
+  const { connections, findRoute, scheduler } = serving
   return {
-    ...serving,
+    connections,
+    findRoute,
+    scheduler,
     answer:
       around === undefined
         ? answer

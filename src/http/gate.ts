@@ -92,6 +92,11 @@ export function openGate({ issuer, proxies }: GateOptions): Gate {
  */
 function cameByTls(message: IncomingMessage, proxies: Proxies): boolean {
   const said = proxies.forwarded(message, 'x-forwarded-proto')
-  if (said === undefined && 'encrypted' in message.socket && message.socket.encrypted === true) return true
+  if (said === undefined && isEncrypted(message)) return true
   return said === undefined ? LOOPBACK.test(message.socket.remoteAddress ?? '') : said === 'https'
+}
+
+/** Whether TLS protects the connection of the request. */
+export function isEncrypted({ socket }: Pick<IncomingMessage, 'socket'>): boolean {
+  return 'encrypted' in socket && socket.encrypted === true
 }

@@ -19,7 +19,7 @@ const BACKLOG = 4096
  */
 const IDLE_CHECK_MS = 50
 /** How long a stop waits for requests in progress. Without a limit one slow caller could delay it for a minute. */
-const STOP_PATIENCE_MS = 5000
+export const STOP_PATIENCE_MS = 5000
 /** How long a stop waits for the first byte on a new connection. Browsers open connections that they may never use. */
 const FIRST_BYTE_MS = 1000
 

@@ -1,4 +1,3 @@
-import type { IncomingMessage as Message } from 'node:http'
 import type { Socket } from 'node:net'
 import { IncomingMessage, ServerResponse } from '../http/node-http.ts'
 
@@ -9,7 +8,7 @@ export interface ForeignRequest {
   readonly target: string
   /** Each name once, in lower case. */
   readonly headers: Iterable<readonly [name: string, value: string]>
-  /** undefined: the request has no body. */
+  /** undefined: the request has no body, or it cannot be read again. */
   readonly body: AsyncIterable<Uint8Array> | undefined
   /** Another part of the program has read the body. */
   readonly isRead: boolean
@@ -42,7 +41,7 @@ export class ForeignMessage extends IncomingMessage {
     this.#pieces = body?.[Symbol.asyncIterator]()
     if (isRead) Object.defineProperty(this, 'readableDidRead', { value: true })
     // The header by which the listener finds that there is a body. Requests of Fetch may have neither.
-    if (body !== undefined && this.headers['content-length'] === undefined)
+    if ((body !== undefined || isRead) && this.headers['content-length'] === undefined)
       this.headers['transfer-encoding'] = 'chunked'
   }
 
@@ -70,13 +69,7 @@ const CONNECTION = 'connection'
 export class CollectedResponse extends ServerResponse {
   readonly #answered = Promise.withResolvers<Answer>()
   readonly answer: Promise<Answer> = this.#answered.promise
-  readonly #message: Message
   #headers: Answer['headers'] = []
-
-  constructor(message: Message) {
-    super(message)
-    this.#message = message
-  }
 
   override writeHead(status: number, ...rest: readonly unknown[]): this {
     const flat = rest.find((one) => Array.isArray(one)) as readonly string[] | undefined
@@ -87,7 +80,7 @@ export class CollectedResponse extends ServerResponse {
 
   override end(...parameters: readonly unknown[]): this {
     const [text = ''] = parameters
-    const hasBody = this.#message.method !== 'HEAD' && !BODILESS.has(this.statusCode)
+    const hasBody = this.req.method !== 'HEAD' && !BODILESS.has(this.statusCode)
     const headers = this.#headers.filter(([name]) => name.toLowerCase() !== CONNECTION)
     this.#answered.resolve({ status: this.statusCode, headers, body: hasBody ? (text as string) : '' })
     return this

@@ -18,7 +18,7 @@ export async function answerRequest(serve: Serve, request: Request, { address }:
     method,
     target: url.pathname + url.search,
     headers: request.headers.has('host') ? request.headers : [['host', url.host], ...request.headers],
-    body: isRead ? NOTHING : (body ?? undefined),
+    body: isRead ? undefined : (body ?? undefined),
     isRead,
     address,
     isEncrypted: url.protocol === 'https:',
@@ -28,9 +28,4 @@ export async function answerRequest(serve: Serve, request: Request, { address }:
   const answer = await response.answer
   const headers = answer.headers.map(([name, value]): [string, string] => [name, value])
   return new Response(answer.body === '' ? null : answer.body, { status: answer.status, headers })
-}
-
-/** The body of a request whose body was read. */
-const NOTHING: AsyncIterable<Uint8Array> = {
-  [Symbol.asyncIterator]: () => ({ next: async () => ({ done: true, value: undefined }) }),
 }

@@ -1,4 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { isEncrypted } from '../http/gate.ts'
+import { STOP_PATIENCE_MS } from '../http/listen.ts'
+import { addressOf } from '../protocol/server-address.ts'
 import type { Log } from '../server/log.ts'
 import type { Node } from '../server/node.ts'
 import type { GrantorTasks } from './api-types.ts'
@@ -25,15 +28,13 @@ export interface MountOptions {
   readonly isOver: () => boolean
 }
 
-/** How long closing waits for requests, as a server does (http/listen.ts). */
-const PATIENCE_MS = 5000
 /** The redirects have credentials in their address. */
 const REDIRECT_HEADERS = { 'Cache-Control': 'no-store', 'Referrer-Policy': 'no-referrer' } as const
 
 export function mountListener({ node, people, tasks, logger, isOver }: MountOptions): Mount {
   const { context, listener } = node
   const underWay = new Set<Promise<void>>()
-  const signInPath = new URL(context.issuer + HOST_SIGN_IN_PATH).pathname
+  const signInPath = new URL(addressOf(context.issuer, HOST_SIGN_IN_PATH)).pathname
 
   function handles(target: string): boolean {
     if (people !== undefined && target.split('?', 1)[0] === signInPath) return true
@@ -82,14 +83,15 @@ export function mountListener({ node, people, tasks, logger, isOver }: MountOpti
     const headers = Object.entries({ host: String(authority ?? ''), ...sent })
       .filter(([name]) => !name.startsWith(':'))
       .map(([name, value]) => [name, String(value)] as const)
+    const hasBody = message.method !== 'GET' && message.method !== 'HEAD'
     const foreign = new ForeignMessage({
       method: message.method ?? '',
       target: message.url ?? '',
       headers,
-      body: message.method === 'GET' || message.method === 'HEAD' ? undefined : message,
-      isRead: message.readableDidRead,
+      body: hasBody ? message : undefined,
+      isRead: hasBody && message.readableDidRead,
       address: message.socket.remoteAddress ?? '',
-      isEncrypted: 'encrypted' in message.socket && message.socket.encrypted === true,
+      isEncrypted: isEncrypted(message),
     })
     const collected = new CollectedResponse(foreign)
     await serve(foreign, collected, message)
@@ -110,7 +112,7 @@ export function mountListener({ node, people, tasks, logger, isOver }: MountOpti
     },
     async finished() {
       const limit = Promise.withResolvers<void>()
-      const timer = setTimeout(limit.resolve, PATIENCE_MS)
+      const timer = setTimeout(limit.resolve, STOP_PATIENCE_MS)
       await Promise.race([Promise.allSettled(underWay), limit.promise])
       clearTimeout(timer)
     },

@@ -1,4 +1,5 @@
 import { ConfigError, readConfig, type Config } from '../config/config.ts'
+import { addressOf } from '../protocol/server-address.ts'
 import type { GrantorSettings } from './api-types.ts'
 import { HOST_SIGN_IN_PATH, type People } from './people.ts'
 
@@ -91,7 +92,7 @@ export function configOf(options: GrantorOptions): Config {
 
 function signInAtHost(issuer: string, { signOutAddress }: People): Readonly<Record<string, string | undefined>> {
   return {
-    GRANTOR_DELEGATE_URL: `${issuer}${HOST_SIGN_IN_PATH}`,
+    GRANTOR_DELEGATE_URL: addressOf(issuer, HOST_SIGN_IN_PATH),
     GRANTOR_DELEGATE: 'sign-in',
     GRANTOR_DELEGATE_SIGN_OUT_URL: signOutAddress,
   }

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { AdminError, type AdminErrorKind } from '../admin/admin-error.ts'
 import { CONTINUE_PATH } from '../protocol/interaction.ts'
+import { addressOf } from '../protocol/server-address.ts'
 import type { GrantorTasks } from './api-types.ts'
 
 /** A person who is signed in at the host. */
@@ -20,7 +21,10 @@ export type HostRequest = IncomingMessage | Request
 
 /** The sessions of the host. The host signs people in; Grantor asks them for consent. */
 export interface People {
-  /** Returns the person who is signed in at the host in this browser; undefined: nobody. It must not rely on more than the request. */
+  /**
+   * Returns the person who is signed in at the host in this browser; undefined if no person is signed in. The function may read only the
+   * request.
+   */
   readonly current: (request: HostRequest) => Promise<Person | undefined> | Person | undefined
   /**
    * Returns the address of the host's sign-in page. The page sends the browser to `returnTo`, a path of the issuer, when the person is
@@ -57,7 +61,8 @@ export async function answerForHost(
   const person = await people.current(request)
   const isRecent = after === null || (person?.authenticatedAt.getTime() ?? 0) + RESOLUTION_MS >= Date.parse(after)
   if (person === undefined || !isRecent) {
-    const { pathname, search } = new URL(`${issuer}${HOST_SIGN_IN_PATH}?${new URLSearchParams({ interaction })}`)
+    const query = new URLSearchParams({ interaction })
+    const { pathname, search } = new URL(`${addressOf(issuer, HOST_SIGN_IN_PATH)}?${query}`)
     return people.signInAddress(pathname + search, after !== null)
   }
   const { subject, email, emailVerified, name, authenticatedAt } = person
@@ -87,5 +92,5 @@ async function unlessAdminError<Answer>(work: Promise<Answer>, except?: AdminErr
 
 /** The address of a page that says why the person cannot continue: the interaction is unknown, has expired, or has another answer. */
 function explanation(issuer: string, interaction: string): string {
-  return `${issuer}${CONTINUE_PATH}?${new URLSearchParams({ interaction })}`
+  return `${addressOf(issuer, CONTINUE_PATH)}?${new URLSearchParams({ interaction })}`
 }

@@ -6,7 +6,7 @@ import { walkWithClient } from '../../tools/client-walk.ts'
 import { openPerson } from '../../tools/person.ts'
 import { openGrantor, serveHost, type Opened } from './host.ts'
 
-/** A host in which everybody who asks for its sign-in page becomes Ada. */
+/** A host in which each browser that requests its sign-in page becomes Ada. */
 interface Host extends Opened {
   /** The return paths and demands that the host's sign-in page got. */
   readonly signIns: readonly (readonly [returnTo: string, mustAuthenticate: boolean])[]

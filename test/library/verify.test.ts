@@ -35,7 +35,7 @@ for (const format of ['jwt', 'opaque'] as const) {
     await assert.rejects(grantor.verify(accessToken, { resource: issuer }), refusal('invalid_token', /^for-another$/))
     await assert.rejects(grantor.verify('made-up', { resource: RESOURCE }), refusal('invalid_token', /^unknown$/))
     await grantor.tasks['user.revoke-tokens']({ user_id: subject })
-    await assert.rejects(grantor.verify(accessToken, { resource: RESOURCE }), refusal('invalid_token', /./))
+    await assert.rejects(grantor.verify(accessToken, { resource: RESOURCE }), refusal('invalid_token', /^user$/))
   })
 }
 

@@ -10,19 +10,25 @@ export interface Manifest extends Readonly<Record<string, unknown>> {
 const NODE_RANGE = '^24.15.0 || >=26'
 
 /** The members of package.json that the published package has, too. */
-const KEPT = ['name', 'version', 'description', 'license', 'type', 'bin', 'dependencies'] as const
-const PEERS = ['peerDependencies', 'peerDependenciesMeta'] as const
+const KEPT = [
+  'name',
+  'description',
+  'license',
+  'type',
+  'bin',
+  'dependencies',
+  'peerDependencies',
+  'peerDependenciesMeta',
+] as const
 
 /**
  * Returns package.json of the published package. It has no script, so that installing it runs nothing, and no Node.js, because its
  * user has one.
  */
 export function publishedManifest(checkout: Manifest): Manifest {
-  const pick = (names: readonly string[]) => Object.fromEntries(names.map((name) => [name, checkout[name]]))
   return {
     version: checkout.version,
-    ...pick(KEPT),
-    ...pick(PEERS),
+    ...Object.fromEntries(KEPT.map((name) => [name, checkout[name]])),
     engines: { node: NODE_RANGE },
     files: ['bin', 'lib', 'CHANGELOG.md'],
     exports: {

@@ -4,8 +4,9 @@ import { packPackage } from './build.ts'
 import { checkVersion, releaseChangelog } from './changelog.ts'
 
 /**
- * Makes a release (CONTRIBUTING.md): `npm run release -- <version>`. Checks the checkout, runs the tests and the proof of the package, writes the version and
- * the changelog, commits, tags `v<version>`, and packs the package with its software bill of materials. Publishes nothing.
+ * Makes a release (CONTRIBUTING.md): `npm run release -- <version>`. Checks the checkout, runs the tests and the proof of the package,
+ * writes the version and the changelog, commits, tags `v<version>`, and packs the package with its software bill of materials.
+ * Publishes nothing.
  */
 
 const MIGRATIONS = 'src/store/migrations'

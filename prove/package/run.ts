@@ -12,7 +12,7 @@ import { runTool } from './tool.ts'
 
 const MANAGERS = ['npm', 'pnpm'] as const
 /** The oldest ones that the package accepts, and the one that a checkout brings. */
-const RUNTIMES = ['24.15.0', '26.0.0', '26.10.0'] as const
+const RUNTIMES = ['24.15.0', '26.0.0', process.versions.node] as const
 /** The last release whose SQLite the server refuses. */
 const TOO_OLD = '24.14.1'
 const SIZE_LIMIT = 1_500_000

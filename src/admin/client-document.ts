@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import type { ClientRecord } from '../ports/records/client.ts'
-import { readClientPolicy, type PolicyNeeds } from '../principals/evaluate-client.ts'
+import type { PolicyNeeds } from '../principals/evaluate-client.ts'
 import { describeMetadata } from '../protocol/client-metadata.ts'
 import {
   CLIENT_SOURCES,
@@ -99,7 +99,7 @@ export type ClientDocument = z.output<typeof CLIENT_DOCUMENT>
 
 /** A client as the operator sees it, without the hashes of its secrets. */
 export async function describeClient(client: ClientRecord, context: PolicyNeeds): Promise<ClientDocument> {
-  return describeUnder(await readClientPolicy(context), client)
+  return describeUnder(await context.clientPolicy(), client)
 }
 
 /** The same for many clients under one policy. */

@@ -4,7 +4,7 @@ import type { ClientFilter } from '../ports/operation-inputs.ts'
 import type { EpochMs } from '../protocol/brand.ts'
 import { isOperatorMade, type ClientPolicy, type ClientSource, type ShownLevel } from '../protocol/client-policy.ts'
 import type { ClientId } from '../protocol/ids.ts'
-import { readClientPolicy, type PolicyNeeds } from '../principals/evaluate-client.ts'
+import type { PolicyNeeds } from '../principals/evaluate-client.ts'
 import { shownLevel } from './client-document.ts'
 import { LIST_LIMIT, requireLimit, type Listed, type PageRequest } from './page.ts'
 
@@ -40,7 +40,7 @@ export async function findClients(
   search: ClientSearch,
   page: PageRequest<ClientId>,
 ): Promise<FoundClients> {
-  const policy = await readClientPolicy(context)
+  const policy = await context.clientPolicy()
   const isCompared = search.host !== undefined || search.trust_level !== undefined
   return collect(context, policy, search, page, isCompared ? (client) => isMeant(policy, search, client) : undefined)
 }
@@ -58,7 +58,7 @@ export async function purgeClients(
 ): Promise<FoundClients> {
   const isForUsed = search.used !== undefined || search.unused_since !== undefined
   const meant = { ...search, used: isForUsed ? search.used : false }
-  const policy = await readClientPolicy(context)
+  const policy = await context.clientPolicy()
   const isForOperators = search.source === 'operator'
   const found = await collect(
     context,

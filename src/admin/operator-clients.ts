@@ -1,6 +1,6 @@
 import type { Context } from '../ports/context.ts'
 import type { ClientRecord } from '../ports/records/client.ts'
-import { readClientPolicy, type PolicyNeeds } from '../principals/evaluate-client.ts'
+import type { PolicyNeeds } from '../principals/evaluate-client.ts'
 import { newClient } from '../principals/new-client.ts'
 import { registrationPolicy } from '../principals/registration-policy.ts'
 import { isConfidential } from '../protocol/client-auth.ts'
@@ -16,7 +16,9 @@ import { NO_SCOPE, scopeTokens, type Scope } from '../protocol/scope.ts'
 import { conflict } from './admin-error.ts'
 import { requireClient } from './clients.ts'
 
-type ChangeNeeds = PolicyNeeds & Needs<'changeClient' | 'findClient' | 'listApis'> & Pick<Context, 'clock' | 'issuer'>
+type ChangeNeeds = PolicyNeeds &
+  Needs<'changeClient' | 'findClient' | 'listApis'> &
+  Pick<Context, 'clock' | 'issuer' | 'settings'>
 type Needs<Name extends keyof Context['store']> = { readonly store: Pick<Context['store'], Name> }
 
 /** An administrator creates the client, or adopted it. */
@@ -74,7 +76,9 @@ export interface CreatedClient {
  * @throws AdminError when the metadata or the rules are not possible, or a domain is blocked
  */
 export async function createClient(
-  context: PolicyNeeds & Needs<'createClient' | 'listApis'> & Pick<Context, 'clock' | 'issuer' | 'random' | 'secrets'>,
+  context: PolicyNeeds &
+    Needs<'createClient' | 'listApis'> &
+    Pick<Context, 'clock' | 'issuer' | 'random' | 'secrets' | 'settings'>,
   { metadata: wish, rules, approvedScope }: ClientWish,
 ): Promise<CreatedClient> {
   const { store, clock, random, secrets } = context
@@ -220,7 +224,7 @@ async function requireMetadata(
 /** The policy must allow the client, and each rule must have an effect: a rule without one is a mistake of the administrator. */
 async function requirePossible(context: PolicyNeeds, client: ClientRecord): Promise<void> {
   const { metadata, rules } = client
-  const policy = await readClientPolicy(context)
+  const policy = await context.clientPolicy()
   const verdicts = [undefined, ...metadata.redirectUris].map((redirectUri) =>
     evaluateClientPolicy(policy, { client, moment: 'enter', redirectUri }),
   )

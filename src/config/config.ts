@@ -199,7 +199,7 @@ function configOf(
       delegate: delegateOf(values),
       outbound: outboundOf(values, derived),
       grantTypes: OFFERED_GRANT_TYPES,
-      redirectApps: openAppRedirects(values.GRANTOR_REDIRECT_SCHEMES),
+      redirects: { apps: openAppRedirects(values.GRANTOR_REDIRECT_SCHEMES), own: new URL(derived.issuer) },
     },
     traces: tracesOf(values),
   }

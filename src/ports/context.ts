@@ -1,7 +1,6 @@
-import type { AppRedirects } from '../protocol/app-redirect.ts'
+import type { RedirectUriPolicy } from '../protocol/redirect-uri.ts'
 import type { EpochMs } from '../protocol/brand.ts'
-import type { DocumentMode, RegistrationMode } from '../protocol/client-policy.ts'
-import type { DomainRules } from '../protocol/domain-rule.ts'
+import type { ClientPolicy, DocumentMode, RegistrationMode } from '../protocol/client-policy.ts'
 import type { GrantType } from '../protocol/grant-types.ts'
 import type { ClientId, GrantId, OrganizationId, Random, SessionId, UserId } from '../protocol/ids.ts'
 import type { EventName } from '../protocol/event-names.ts'
@@ -44,8 +43,8 @@ export interface Context {
   readonly actingAs: (actor: string) => Store
   /** The declared APIs, at most one second old. */
   readonly apis: () => Promise<readonly ApiRecord[]>
-  /** The operator's rules for domains, at most one second old. */
-  readonly domainRules: () => Promise<DomainRules>
+  /** What the operator decided about all clients, at most one second old. */
+  readonly clientPolicy: () => Promise<ClientPolicy>
   /** The server's not-before time: all sessions and tokens from before are revoked. At most one second old. */
   readonly notBefore: () => Promise<EpochMs>
   readonly tokens: TokenSigner
@@ -120,8 +119,8 @@ export interface Settings {
   readonly unusedClients: number
   /** Which clients with a metadata document are accepted, apart from those that are stored. */
   readonly clientDocuments: DocumentMode
-  /** Private-use redirect URIs that are allowed although their scheme has no dot. */
-  readonly redirectApps: AppRedirects
+  /** What redirect URIs are checked against. */
+  readonly redirects: RedirectUriPolicy
   /**
    * The issuer is a loopback address. As long as no API is declared, any scope and resource can be requested (decision
    * 0006).

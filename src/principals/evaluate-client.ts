@@ -11,7 +11,7 @@ import {
 } from '../protocol/client-policy.ts'
 import type { DomainRules } from '../protocol/domain-rule.ts'
 
-export type PolicyNeeds = Pick<Context, 'domainRules' | 'settings'>
+export type PolicyNeeds = Pick<Context, 'clientPolicy'>
 
 /** A client that the policy of the server allows, and what it may do. `evaluateClient` returns it. */
 export interface AllowedClient {
@@ -25,13 +25,15 @@ export async function evaluateClient(
   client: ClientRecord,
   question: Omit<PolicyQuestion, 'client'>,
 ): Promise<AllowedClient | PolicyRefusal> {
-  const verdict = evaluateClientPolicy(await readClientPolicy(context), { client, ...question })
+  const { moment, redirectUri } = question
+  const verdict = evaluateClientPolicy(await context.clientPolicy(), { client, moment, redirectUri })
   return verdict.kind === 'refused' ? verdict : { client, rights: verdict.rights }
 }
 
 /** Whether the operator blocked the host of a URI, such as the `jwks_uri` of a client. */
-export async function isBlockedHost({ domainRules }: PolicyNeeds, uri: string): Promise<boolean> {
-  return isBlocked(await domainRules(), uri)
+export async function isBlockedHost({ clientPolicy }: PolicyNeeds, uri: string): Promise<boolean> {
+  const { domains } = await clientPolicy()
+  return isBlocked(domains, uri)
 }
 
 /** Returns why the policy refuses a client of which not everything is known yet; undefined if it does not refuse it for that. */
@@ -40,19 +42,17 @@ export async function findPolicyRefusal(
   client: PolicyClient,
   moment: PolicyQuestion['moment'],
 ): Promise<PolicyRefusal | undefined> {
-  const verdict = evaluateClientPolicy(await readClientPolicy(context), { client, moment, redirectUri: undefined })
+  const verdict = evaluateClientPolicy(await context.clientPolicy(), { client, moment, redirectUri: undefined })
   return verdict.kind === 'refused' ? verdict : undefined
-}
-
-/** Returns the policy of the server. */
-export async function readClientPolicy({ domainRules, settings }: PolicyNeeds): Promise<ClientPolicy> {
-  return clientPolicy(settings, await domainRules())
 }
 
 /** The settings that the policy depends on. */
 export type PolicySettings = Pick<Context['settings'], 'clientDocuments' | 'registration'>
 
 /** Puts the policy together. */
-export function clientPolicy({ clientDocuments, registration }: PolicySettings, domains: DomainRules): ClientPolicy {
+export function makeClientPolicy(
+  { clientDocuments, registration }: PolicySettings,
+  domains: DomainRules,
+): ClientPolicy {
   return { registration, documents: clientDocuments, domains }
 }

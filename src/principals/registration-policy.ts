@@ -2,7 +2,6 @@ import type { Context } from '../ports/context.ts'
 import type { ApiRecord } from '../ports/records/api.ts'
 import type { RegistrationPolicy } from '../protocol/client-metadata.ts'
 import { mayBeNotifiedAt, type ClientOrigin } from '../protocol/client-policy.ts'
-import type { RedirectUriPolicy } from '../protocol/redirect-uri.ts'
 import { isIdentityScope } from '../protocol/scope.ts'
 
 /**
@@ -10,25 +9,19 @@ import { isIdentityScope } from '../protocol/scope.ts'
  * client without its metadata.
  */
 export function registrationPolicy(
-  context: Pick<Context, 'issuer' | 'settings'>,
+  { settings }: Pick<Context, 'settings'>,
   apis: readonly ApiRecord[],
   client: ClientOrigin,
 ): RegistrationPolicy {
-  const { settings } = context
   const isOpen = acceptsAnyScope(settings, apis)
   return {
-    ...redirectPolicy(context),
+    ...settings.redirects,
     declaresScope: (token) =>
       isOpen || isIdentityScope(token) || apis.some(({ scopes }) => scopes.some(({ name }) => name === token)),
     grantTypes: settings.grantTypes,
     mayBeNotifiedAt: (url) => mayBeNotifiedAt(client, url),
     outbound: settings.outbound.isOn ? settings.outbound : undefined,
   }
-}
-
-/** Returns what a redirect URI is checked against. */
-export function redirectPolicy({ issuer, settings }: Pick<Context, 'issuer' | 'settings'>): RedirectUriPolicy {
-  return { apps: settings.redirectApps, ownOrigin: new URL(issuer).origin }
 }
 
 /** Whether every scope and resource is accepted, so that a first try needs no setup (decision 0006). */

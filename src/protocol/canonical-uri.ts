@@ -32,7 +32,7 @@ export function findPathFault(text: string, url: URL): string | undefined {
 /** Returns why the host or the port of a web address is not acceptable, as `reason` above; undefined if both are. */
 export function findHostFault(text: string, url: URL): string | undefined {
   const authority = authorityOf(text)
-  const written = authority.replace(/:[0-9]{1,5}$/, '')
+  const written = withoutPort(authority)
   // The URL parser rewrites other spellings of a host (0x7f.1, 2130706433, upper case). Only the spelling that the parser does
   // not change is accepted. The parser does not remove a dot at the end, which could hide the server's own host name.
   if (authority === '' || written !== url.hostname || written.endsWith('.'))
@@ -42,6 +42,15 @@ export function findHostFault(text: string, url: URL): string | undefined {
   if (!/^([a-z0-9._-]+|\[[0-9a-f:]+\])$/.test(url.hostname))
     return 'has a host with characters other than letters, digits, dots, hyphens and underscores'
   return isReservedAddress(url.hostname) ? 'has a reserved address as its host' : undefined
+}
+
+/** The host of a URI as it is written: `URL.hostname` if `findHostFault` finds nothing, without parsing the URI again. */
+export function writtenHost(text: string): string {
+  return withoutPort(authorityOf(text))
+}
+
+function withoutPort(authority: string): string {
+  return authority.replace(/:[0-9]{1,5}$/, '')
 }
 
 /**

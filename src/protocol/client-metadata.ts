@@ -221,7 +221,8 @@ function negotiateGrants(
 
 /** Sorts the kept grant types in the caller's order, so that the response repeats what the caller sent. */
 function inOrder(sent: readonly string[] | undefined, kept: readonly GrantType[]): readonly GrantType[] {
-  return sent === undefined ? kept : [...new Set(sent)].flatMap((name) => kept.filter((grant) => grant === name))
+  const isKept = (name: string): name is GrantType => kept.some((grant) => grant === name)
+  return sent?.filter(isKept).filter((name, index, names) => names.indexOf(name) === index) ?? kept
 }
 
 function readScope(sent: string | null | undefined, policy: RegistrationPolicy, fault: Fault): Scope | undefined {

@@ -18,8 +18,8 @@ export type RedirectUriVerdict =
 export interface RedirectUriPolicy {
   /** The private-use URIs that are allowed although their scheme has no dot. */
   readonly apps: AppRedirects
-  /** The server's own origin. A code that is sent there would end up in its logs. */
-  readonly ownOrigin: string
+  /** The server's own address. A code that is sent there would end up in its logs. */
+  readonly own: Pick<URL, 'host' | 'hostname' | 'port' | 'protocol'>
 }
 
 /** Schemes that browsers execute, resolve locally or wrap around another scheme. No setting can allow them. */
@@ -94,7 +94,7 @@ export function redirectHost(uri: string): string {
 function checkWeb(text: string, url: URL, policy: RedirectUriPolicy): RedirectUriVerdict {
   const fault = findHostFault(text, url)
   if (fault !== undefined) return refused(fault)
-  if (leadsHere(url, policy.ownOrigin)) return refused('leads to this server itself')
+  if (leadsHere(url, policy.own)) return refused('leads to this server itself')
   if (url.protocol === 'http:' && !isLoopbackHost(url.hostname)) {
     return refused('uses http, which is allowed for 127.0.0.1, [::1] and localhost only')
   }
@@ -103,11 +103,10 @@ function checkWeb(text: string, url: URL, policy: RedirectUriPolicy): RedirectUr
 }
 
 /** Whether a URL has the server's own origin. All names of the local computer count as the same host. */
-function leadsHere(url: URL, ownOrigin: string): boolean {
-  if (url.origin === ownOrigin) return true
-  if (!leadsToThisComputer(url.hostname)) return false
-  const own = new URL(ownOrigin)
-  return isLoopbackHost(own.hostname) && url.protocol === own.protocol && url.port === own.port
+function leadsHere(url: URL, own: RedirectUriPolicy['own']): boolean {
+  if (url.protocol !== own.protocol) return false
+  if (url.host === own.host) return true
+  return url.port === own.port && isLoopbackHost(own.hostname) && leadsToThisComputer(url.hostname)
 }
 
 /** The URL parser writes the empty path of `https://app.example?x=1` and `https://app.example` as `/`. */

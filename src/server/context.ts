@@ -12,6 +12,7 @@ import { VERSION } from './version.ts'
 import { openWorld, type World } from './world.ts'
 import { openPasswords } from '../passwords/argon2.ts'
 import type { Context } from '../ports/context.ts'
+import { makeClientPolicy } from '../principals/evaluate-client.ts'
 import { openDomainRules } from '../protocol/domain-rule.ts'
 import { openRecentlyUsed } from '../protocol/recently-used.ts'
 import { openSeenSessions, type SeenSessions } from './seen-sessions.ts'
@@ -99,7 +100,10 @@ async function makeContext(
     store,
     actingAs: store.actingAs,
     apis: openCachedValue(store.listApis, clock),
-    domainRules: openCachedValue(async () => openDomainRules(await store.listDomainRules()), clock),
+    clientPolicy: openCachedValue(
+      async () => makeClientPolicy(config.settings, openDomainRules(await store.listDomainRules())),
+      clock,
+    ),
     notBefore: openCachedValue(store.findNotBefore, clock),
     ...keys,
     passwords: openPasswords(random),

@@ -12,27 +12,27 @@ const MAX_AGE_MS = 1000
  * from that copy alone: issuing one needs the store for other reads and writes.
  */
 export function openCachedValue<T>(readStore: () => Promise<T>, clock: () => EpochMs): () => Promise<T> {
-  let copy: { readonly value: T } | undefined
+  let copy: Promise<T> | undefined
   let readAt = Number.NEGATIVE_INFINITY
   let reading: Promise<T> | undefined
 
   async function read(now: EpochMs): Promise<T> {
     try {
-      copy = { value: await readStore() }
+      copy = Promise.resolve(await readStore())
       readAt = now
-      return copy.value
+      return copy
     } catch (cause) {
       if (copy === undefined || !(cause instanceof StoreUnavailable)) throw cause
       // The copy is used for another second, because each failing read takes the store's whole timeout.
       readAt = now
-      return copy.value
+      return copy
     } finally {
       reading = undefined
     }
   }
 
-  return async () => {
+  return () => {
     const now = clock()
-    return copy !== undefined && Math.abs(now - readAt) < MAX_AGE_MS ? copy.value : (reading ??= read(now))
+    return copy !== undefined && Math.abs(now - readAt) < MAX_AGE_MS ? copy : (reading ??= read(now))
   }
 }

@@ -73,7 +73,7 @@ const EFFECTS: Readonly<
   GRANTOR_UNUSED_CLIENT_LIFETIME: ['7', (config) => config.settings.lifetimes.unusedClient, 7, 86_400],
   GRANTOR_REDIRECT_SCHEMES: [
     'Acme other://cb/*',
-    ({ settings }) => APP_ADDRESSES.map((uri) => settings.redirectApps.allows(uri)),
+    ({ settings }) => APP_ADDRESSES.map((uri) => settings.redirects.apps.allows(uri)),
     [true, true, false, false],
     [false, false, true, true],
   ],

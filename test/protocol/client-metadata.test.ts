@@ -12,7 +12,7 @@ import {
 
 const POLICY: RegistrationPolicy = {
   apps: openAppRedirects(['cursor']),
-  ownOrigin: 'https://auth.example',
+  own: new URL('https://auth.example'),
   declaresScope: (token) => ['read', 'write'].includes(token),
   grantTypes: OFFERED_GRANT_TYPES,
   outbound: undefined,

@@ -6,9 +6,9 @@ import { checkRedirectUri, type RedirectUriPolicy } from '../../src/protocol/red
 
 const POLICY: RedirectUriPolicy = {
   apps: openAppRedirects(['cursor', 'vscode']),
-  ownOrigin: 'https://auth.example',
+  own: new URL('https://auth.example'),
 }
-const LOCAL_POLICY: RedirectUriPolicy = { apps: openAppRedirects([]), ownOrigin: 'http://localhost:3000' }
+const LOCAL_POLICY: RedirectUriPolicy = { apps: openAppRedirects([]), own: new URL('http://localhost:3000') }
 
 function assertVerdicts(kind: 'usable' | 'dormant' | 'refused', uris: readonly string[], policy = POLICY): void {
   for (const uri of uris) assert.equal(checkRedirectUri(uri, policy).kind, kind, JSON.stringify(uri))
@@ -258,7 +258,7 @@ test('REG-27: a redirect to the server itself is refused by every name of the lo
   assertVerdicts('refused', own, LOCAL_POLICY)
   const others = ['http://localhost:3001/cb', 'http://localhost/cb', 'https://localhost:3000/cb']
   assertVerdicts('usable', others, LOCAL_POLICY)
-  const secure = { ...LOCAL_POLICY, ownOrigin: 'https://localhost:3000' }
+  const secure = { ...LOCAL_POLICY, own: new URL('https://localhost:3000') }
   const spellings = ['localhost', 'app.localhost', '127.0.0.1', '127.0.0.2', '[::1]']
   assertVerdicts(
     'refused',

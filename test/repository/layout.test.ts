@@ -80,7 +80,7 @@ const PLANTED: readonly (readonly [rule: string, file: SourceFile])[] = [
     'const isKnown = client.verifiedAt !== undefined',
     `if (client.source === 'operator') allow()`,
     'const { id, source } = client',
-    'const rules = await context.domainRules()',
+    'const rule = policy.domains.ofHost(host)',
     `if (context.settings.registration === 'open') allow()`,
     'const { registration } = context.settings',
   ].map(

@@ -137,7 +137,7 @@ const MAY_TAKE: Readonly<Record<string, readonly string[]>> = {
 /** What a client may do depends on these. Only `evaluateClientPolicy` decides by them. */
 const POLICY_FACTS = [
   /\bverifiedAt\b(?!: undefined)/,
-  /\bdomainRules\b/,
+  /\bdomains\b.*\.of(Host|Document)\(/,
   /\bsettings\??\.registration\b|[{,]\s*registration\s*[,}]/,
   /\b(client|candidate|record|found|before)\??\.source\b|[{,]\s*source\s*[,}]|\bsource [!=]==/,
 ]

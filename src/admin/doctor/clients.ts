@@ -1,5 +1,5 @@
 import type { ClientRecord } from '../../ports/records/client.ts'
-import { clientPolicy } from '../../principals/evaluate-client.ts'
+import { makeClientPolicy } from '../../principals/evaluate-client.ts'
 import { evaluateClientPolicy, type PolicyRefusal } from '../../protocol/client-policy.ts'
 import { openDomainRules } from '../../protocol/domain-rule.ts'
 import { ok, warning, type Examination, type Finding } from './finding.ts'
@@ -27,7 +27,7 @@ export function checkClients(examination: Examination): readonly Finding[] {
  */
 function checkPolicy({ choices, store: { clients } }: Examination): readonly Finding[] {
   if (clients === undefined || clients.newest.length === 0) return []
-  const policy = clientPolicy(choices, openDomainRules(clients.domains))
+  const policy = makeClientPolicy(choices, openDomainRules(clients.domains))
   const refused = clients.newest.flatMap((client): readonly Refused[] => {
     const verdict = evaluateClientPolicy(policy, { client, moment: 'enter', redirectUri: undefined })
     return verdict.kind === 'refused' && client.usedAt !== undefined ? [{ client, reason: verdict.reason }] : []
@@ -55,7 +55,7 @@ function checkPolicy({ choices, store: { clients } }: Examination): readonly Fin
 /** Finds clients that may omit PKCE. RFC 9700 §2.1.1 recommends it for all, and the rule is for those that cannot do otherwise. */
 function checkPkce({ choices, store: { clients } }: Examination): readonly Finding[] {
   if (clients === undefined) return []
-  const policy = clientPolicy(choices, openDomainRules(clients.domains))
+  const policy = makeClientPolicy(choices, openDomainRules(clients.domains))
   const exempt = clients.newest.filter((client) => {
     const verdict = evaluateClientPolicy(policy, { client, moment: 'use', redirectUri: undefined })
     return verdict.kind === 'allowed' && verdict.rights.mayOmitPkce

@@ -19,7 +19,6 @@ import { errorPage } from '../error-page.ts'
 import { findClient } from '../client/find-client.ts'
 import { browserOf } from './interaction.ts'
 import { evaluateClient } from '../../principals/evaluate-client.ts'
-import { redirectPolicy } from '../../principals/registration-policy.ts'
 import { readIdTokenHint } from '../openid/id-token.ts'
 import { loadScopeCatalog, findResources, type ScopeCatalog } from '../token/scope-catalog.ts'
 import { nextStep, takeStep } from './next-step.ts'
@@ -98,7 +97,9 @@ function chooseRedirectUri(context: Context, client: ClientRecord, params: Param
   const presented = params.get('redirect_uri') ?? soleRedirectUri(client)
   if (presented === undefined || !registered.some((one) => redirectUriMatches(one, presented))) return undefined
   // Checked again: a registration may contain schemes that are not allowed, and a loopback port may be the server's own.
-  return checkRedirectUri(presented, redirectPolicy(context)).kind === 'usable' ? (presented as RedirectUri) : undefined
+  return checkRedirectUri(presented, context.settings.redirects).kind === 'usable'
+    ? (presented as RedirectUri)
+    : undefined
 }
 
 /**

@@ -1,6 +1,5 @@
 import type { Context } from '../../ports/context.ts'
 import { evaluateClient, type AllowedClient, type PolicyNeeds } from '../../principals/evaluate-client.ts'
-import { redirectPolicy } from '../../principals/registration-policy.ts'
 import { readState } from '../../protocol/authorization-request.ts'
 import { withParameters } from '../../protocol/authorization-response.ts'
 import { parseClientIdentifier } from '../../protocol/client-identifier.ts'
@@ -35,7 +34,7 @@ export const NO_REQUESTER: LogoutRequest = {
 }
 
 type Needs = PolicyNeeds &
-  Pick<Context, 'issuer' | 'tokenReader'> & {
+  Pick<Context, 'issuer' | 'settings' | 'tokenReader'> & {
     readonly store: Pick<Context['store'], 'findClient'>
   }
 
@@ -99,5 +98,5 @@ function isRegistered(
 ): boolean {
   if (requester === undefined || !isRegisteredFor(requester.client, uri)) return false
   // Checked again, as a redirect URI is at the authorization endpoint.
-  return checkRedirectUri(uri, redirectPolicy(context)).kind === 'usable'
+  return checkRedirectUri(uri, context.settings.redirects).kind === 'usable'
 }

@@ -21,7 +21,7 @@ import type { ClientMetadata } from '../../protocol/client-metadata.ts'
 import { sameResource } from '../../protocol/resource.ts'
 
 export type DocumentNeeds = PolicyNeeds &
-  Pick<Context, 'apis' | 'clockCheck' | 'issuer' | 'outbound' | 'random' | 'record'> & {
+  Pick<Context, 'apis' | 'clockCheck' | 'issuer' | 'outbound' | 'random' | 'record' | 'settings'> & {
     readonly store: Pick<Context['store'], 'addDocumentClient' | 'findClient' | 'renewDocument'>
   }
 

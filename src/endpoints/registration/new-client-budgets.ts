@@ -1,6 +1,7 @@
 import { SERVER_POOL } from '../../ports/budgets.ts'
 import type { Context } from '../../ports/context.ts'
 import { tooManyRequests } from '../../protocol/errors.ts'
+import { writtenHost } from '../../protocol/canonical-uri.ts'
 import type { ClientMetadata } from '../../protocol/client-metadata.ts'
 import { leadsToThisComputer } from '../../protocol/loopback.ts'
 import { isPrivateUse } from '../../protocol/redirect-uri.ts'
@@ -26,9 +27,9 @@ export function takeNewClient(
     ...redirectHosts(redirectUris).map((host) => ['registration-host', host] as const),
     ['registration-server', SERVER_POOL] as const,
   ]
-  const taken: (readonly ['registration-host' | 'registration-server', string])[] = []
+  let taken = 0
   const giveBack = (): void => {
-    for (const [budget, name] of taken) budgets.giveBack(budget, name, now, network)
+    for (const [budget, name] of wanted.slice(0, taken)) budgets.giveBack(budget, name, now, network)
   }
   for (const [budget, name] of wanted) {
     const outcome = budgets.take(budget, name, now, network)
@@ -36,12 +37,16 @@ export function takeNewClient(
       giveBack()
       throw tooManyRequests(budget, outcome)
     }
-    taken.push([budget, name])
+    taken += 1
   }
   return giveBack
 }
 
 function redirectHosts(redirectUris: readonly string[]): readonly string[] {
-  const hosts = redirectUris.filter((uri) => !isPrivateUse(uri)).map((uri) => new URL(uri).hostname)
-  return [...new Set(hosts.filter((host) => !leadsToThisComputer(host)))]
+  const hosts: string[] = []
+  for (const uri of redirectUris) {
+    const host = writtenHost(uri)
+    if (!isPrivateUse(uri) && !leadsToThisComputer(host) && !hosts.includes(host)) hosts.push(host)
+  }
+  return hosts
 }

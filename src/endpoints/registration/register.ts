@@ -44,7 +44,8 @@ export async function register(context: Needs, request: Request): Promise<Reply>
   const origin = registrationOrigin(token, context.clock())
   const { metadata, echo } = await readRegistrationRequest(context, request.body, () => [], limits, origin)
   const registered = await registerAs(context, metadata, token, request.network)
-  const body = describeRegistration(context.issuer, { ...registered.client, metadata }, registered, echo)
+  const { id, issuedAt } = registered.client
+  const body = describeRegistration(context.issuer, { id, issuedAt, metadata }, registered, echo)
   const event = registered.isRepeated ? 'client.registration-repeated' : 'client.registered'
   return { kind: 'json', status: 201, body, event: { event, client: registered.client.id } }
 }
@@ -67,11 +68,11 @@ function registerAs(
 }
 
 async function registerConfidential(context: Needs, metadata: ClientMetadata, network: string): Promise<Registered> {
-  const { client, ...shown } = mintClient(context, metadata)
-  await requireAllowed(context, client, 'enter')
+  const minted = mintClient(context, metadata)
+  await requireAllowed(context, minted.client, 'enter')
   takeNewClient(context, metadata, network)
-  await context.store.registerClient(client)
-  return { client, ...shown, isRepeated: false }
+  await context.store.registerClient(minted.client)
+  return minted
 }
 
 /**
@@ -84,17 +85,17 @@ async function registerWithToken(
   { id, template }: InitialTokenRecord,
   network: string,
 ): Promise<Registered> {
-  const { client: own, ...shown } = mintClient(context, metadata)
+  const minted = mintClient(context, metadata)
   const now = context.clockCheck.now()
-  const client = withTemplate(own, { id, template }, now)
+  const client = withTemplate(minted.client, { id, template }, now)
   await requireAllowed(context, client, 'enter')
   const registration = { client, tokenId: id, now, isKept: template.unused === 'keep' }
   if ((await context.store.registerWithToken(registration)) !== 'registered') throw rejectInitialToken(context, network)
-  return { client, ...shown, isRepeated: false }
+  return { ...minted, client }
 }
 
 /** Returns a client with its own credentials. A public one has no secret, and manages itself. */
-function mintClient(context: Needs, metadata: ClientMetadata): Omit<Registered, 'isRepeated'> {
+function mintClient(context: Needs, metadata: ClientMetadata): Registered {
   const now = context.clockCheck.now()
   const mint = (kind: CredentialKind) => context.secrets.mint(kind, mintOrderedId(now, context.random), context.random)
   const secret = metadata.authMethod === 'none' ? undefined : mint('client-secret')
@@ -107,7 +108,7 @@ function mintClient(context: Needs, metadata: ClientMetadata): Omit<Registered, 
   // A client with keys has a secret too, which is never shown: a node of the previous release knows no keys, and would take a
   // client without a secret for a public one.
   const shown = metadata.authMethod === 'private_key_jwt' ? undefined : secret?.token
-  return { client, secret: shown, managementToken: management.token }
+  return { client, secret: shown, managementToken: management.token, isRepeated: false }
 }
 
 /**

@@ -9,7 +9,7 @@ import { isObject, readJson } from '../../protocol/json.ts'
 import { findForeignRedirects, limitScope, type RegistrationLimits } from '../../protocol/registration-template.ts'
 import { problem, type Problem } from '../../protocol/validation.ts'
 
-export type RegistrationNeeds = PolicyNeeds & Pick<Context, 'apis' | 'issuer'>
+export type RegistrationNeeds = PolicyNeeds & Pick<Context, 'apis' | 'issuer' | 'settings'>
 
 /** Fields that are echoed as null because they were sent as null, and fields for which the server substitutes a value. */
 export type RegistrationEcho = Readonly<Record<string, null | false | 'public'>>

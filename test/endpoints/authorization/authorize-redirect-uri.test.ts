@@ -110,7 +110,7 @@ test('AUTH-03: no edit of a registered redirect URI is accepted over HTTP: a sam
 })
 
 test('AUTH-04: an edited loopback URI that still matches differs only in its port: 5000 mutants', () => {
-  const policy = { apps: openAppRedirects([]), ownOrigin: 'https://as.example' }
+  const policy = { apps: openAppRedirects([]), own: new URL('https://as.example') }
   fc.assert(
     fc.property(edits('http://127.0.0.1:8080/cb'), (mutant) => {
       if (!redirectUriMatches('http://127.0.0.1/cb', mutant)) return

@@ -19,6 +19,7 @@ const STATUS: Readonly<Record<ErrorProblem, number>> = {
   'not-found': 404,
   home: 404,
   unavailable: 503,
+  'sign-in-failed': 500,
   'server-error': 500,
 }
 

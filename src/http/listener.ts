@@ -1,7 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Context } from '../ports/context.ts'
+import type { Reply } from '../ports/message.ts'
 import type { RequestObserver } from '../ports/observers.ts'
 import type { Branding } from '../ports/pages.ts'
+import { chooseLanguage } from '../web/language.ts'
 import { createRenderer } from '../web/render.ts'
 import { connectionLimits } from './connection-limits.ts'
 import { openConnections, type Connections } from './connections.ts'
@@ -29,6 +31,8 @@ export interface ListenerOptions {
 export interface Listener {
   /** Serves one request. Never rejects. */
   readonly answer: (message: IncomingMessage, response: ServerResponse) => Promise<void>
+  /** Answers a request that is not for an endpoint with a page. Returns the id of the request, which the page shows. */
+  readonly show: (message: IncomingMessage, response: ServerResponse, page: Reply) => string
   /** Returns the route of a request's target; undefined for an unknown path. @throws OAuthError when the target is malformed */
   readonly findRoute: (target: string) => Route | undefined
   readonly connections: Connections
@@ -62,6 +66,12 @@ export function openListener(options: ListenerOptions): Listener {
     connections,
     findRoute,
     scheduler,
+    show(message, response, page) {
+      const requestId = serving.nextRequestId()
+      const language = chooseLanguage(undefined, message.headers['accept-language'])
+      serving.replies.send({ response, requestId }, page, language, false)
+      return requestId
+    },
     answer:
       around === undefined
         ? answer

@@ -8,6 +8,7 @@ import { openNode } from '../server/node.ts'
 import { openWorld } from '../server/world.ts'
 import type { GrantorTasks } from './api-types.ts'
 import { answerRequest, type Caller } from './fetch.ts'
+import { checkOptions, guardedLog } from './host-options.ts'
 import { mountListener } from './mount.ts'
 import { configOf, type GrantorOptions } from './options.ts'
 import { verifyToken, type TokenClaims, type TokenDemand } from './verify.ts'
@@ -50,8 +51,10 @@ export interface Grantor {
  * @throws ConfigError with all mistakes in the options; Error when the database cannot be opened
  */
 export async function createGrantor(options: GrantorOptions): Promise<Grantor> {
-  const config = configOf(options)
-  const output = { write: (line: string) => options.log?.(line.trimEnd()), flush: async () => undefined }
+  const given = checkOptions(options)
+  const config = configOf(given)
+  const log = guardedLog(given.log)
+  const output = { write: (line: string) => log(line.trimEnd()), flush: async () => undefined }
   const world = openWorld(config, output)
   let isOver = false
   // A host is not ended like a server, but nothing is served any more.
@@ -71,7 +74,7 @@ export async function createGrantor(options: GrantorOptions): Promise<Grantor> {
       },
     ]),
   ) as unknown as GrantorTasks
-  const mount = mountListener({ node, people: options.people, tasks, logger: world.logger, isOver: () => isOver })
+  const mount = mountListener({ node, people: given.people, tasks, logger: world.logger, isOver: () => isOver })
   node.start()
   await node.listenForAdmin().catch(async (cause: unknown) => {
     await node.close()

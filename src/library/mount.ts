@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { errorPage } from '../endpoints/error-page.ts'
 import { isEncrypted } from '../http/gate.ts'
 import { STOP_PATIENCE_MS } from '../http/listen.ts'
 import { addressOf } from '../protocol/server-address.ts'
@@ -8,11 +9,12 @@ import type { GrantorTasks } from './api-types.ts'
 import { CollectedResponse, ForeignMessage } from './exchange.ts'
 import { answerForHost, HOST_SIGN_IN_PATH, type HostRequest, type People } from './people.ts'
 
-/** Serves a request. `original`: the request as the host has it. Rejects if a function of the host fails. */
+/** Serves a request. `original`: the request as the host has it. */
 export type Serve = (message: IncomingMessage, response: ServerResponse, original: HostRequest) => Promise<void>
 
 /** The listener of a node in the server of a host. */
 export interface Mount {
+  /** Never rejects. If a function of the host fails, the person gets a page that says so. */
   readonly serve: Serve
   readonly handler: (message: IncomingMessage, response: ServerResponse, next?: (cause?: unknown) => void) => void
   readonly handles: (target: string) => boolean
@@ -46,7 +48,8 @@ export function mountListener({ node, people, tasks, logger, isOver }: MountOpti
     }
   }
 
-  async function serve(message: IncomingMessage, response: ServerResponse, original: HostRequest): Promise<void> {
+  /** Rejects if a function of the host fails. */
+  async function attempt(message: IncomingMessage, response: ServerResponse, original: HostRequest): Promise<void> {
     if (isOver()) return void response.writeHead(503, ['Retry-After', '1', 'Content-Length', '0']).end()
     const [path, query] = (message.url ?? '').split('?', 2)
     const isSignIn = people !== undefined && path === signInPath && message.method === 'GET'
@@ -63,22 +66,31 @@ export function mountListener({ node, people, tasks, logger, isOver }: MountOpti
 
   async function signIn(host: People, response: ServerResponse, original: HostRequest, interaction: string) {
     const { issuer } = context
-    try {
-      const location = await answerForHost({ people: host, tasks, issuer }, original, interaction)
-      response.writeHead(303, [
-        ...Object.entries({ ...REDIRECT_HEADERS, Location: location }).flat(),
-        'Content-Length',
-        '0',
-      ])
-      response.end()
-    } catch (cause) {
+    const location = await answerForHost({ people: host, tasks, issuer }, original, interaction)
+    response.writeHead(303, [
+      ...Object.entries({ ...REDIRECT_HEADERS, Location: location }).flat(),
+      'Content-Length',
+      '0',
+    ])
+    response.end()
+  }
+
+  function serveOrReject(message: IncomingMessage, response: ServerResponse, original: HostRequest): Promise<void> {
+    return attempt(message, response, original).catch((cause: unknown) => {
       logger.error({ event: 'host-sign-in.failed', err: cause })
       throw cause
-    }
+    })
+  }
+
+  function serve(message: IncomingMessage, response: ServerResponse, original: HostRequest): Promise<void> {
+    return attempt(message, response, original).catch((cause: unknown) => {
+      const requestId = listener.show(message, response, errorPage('sign-in-failed'))
+      logger.error({ event: 'host-sign-in.failed', request_id: requestId, err: cause })
+    })
   }
 
   /** HTTP/2 has other messages, so such a request is answered as one of Fetch is. */
-  async function serveHttp2(message: IncomingMessage, response: ServerResponse): Promise<void> {
+  async function serveHttp2(use: Serve, message: IncomingMessage, response: ServerResponse): Promise<void> {
     const { [':authority']: authority, ...sent } = message.headers
     const headers = Object.entries({ host: String(authority ?? ''), ...sent })
       .filter(([name]) => !name.startsWith(':'))
@@ -94,7 +106,7 @@ export function mountListener({ node, people, tasks, logger, isOver }: MountOpti
       isEncrypted: isEncrypted(message),
     })
     const collected = new CollectedResponse(foreign)
-    await serve(foreign, collected, message)
+    await use(foreign, collected, message)
     const { status, headers: answered, body } = await collected.answer
     response.writeHead(status, answered.flat()).end(body)
   }
@@ -107,8 +119,9 @@ export function mountListener({ node, people, tasks, logger, isOver }: MountOpti
       const target = 'originalUrl' in message ? String(message.originalUrl) : (message.url ?? '')
       if (next !== undefined && !handles(target)) return next()
       message.url = target
-      const served = message.httpVersionMajor > 1 ? serveHttp2(message, response) : serve(message, response, message)
-      served.catch(next ?? (() => void response.writeHead(500).end()))
+      const use = next === undefined ? serve : serveOrReject
+      const served = message.httpVersionMajor > 1 ? serveHttp2(use, message, response) : use(message, response, message)
+      served.catch(next ?? (() => void response.destroy()))
     },
     async finished() {
       const limit = Promise.withResolvers<void>()

@@ -1,6 +1,8 @@
 import type { IncomingMessage } from 'node:http'
+import * as z from 'zod'
 import { AdminError, type AdminErrorKind } from '../admin/admin-error.ts'
-import { CONTINUE_PATH } from '../protocol/interaction.ts'
+import { EMAIL, NAME } from '../admin/fields.ts'
+import { CONTINUE_PATH, SUBJECT_FORM } from '../protocol/interaction.ts'
 import { addressOf } from '../protocol/server-address.ts'
 import type { GrantorTasks } from './api-types.ts'
 
@@ -22,10 +24,10 @@ export type HostRequest = IncomingMessage | Request
 /** The sessions of the host. The host signs people in; Grantor asks them for consent. */
 export interface People {
   /**
-   * Returns the person who is signed in at the host in this browser; undefined if no person is signed in. The function may read only the
-   * request.
+   * Returns the person who is signed in at the host in this browser, within ten seconds; undefined or null if no person is signed in. The
+   * function may read only the request.
    */
-  readonly current: (request: HostRequest) => Promise<Person | undefined> | Person | undefined
+  readonly current: (request: HostRequest) => Promise<Person | null | undefined> | Person | null | undefined
   /**
    * Returns the address of the host's sign-in page. The page sends the browser to `returnTo`, a path of the issuer, when the person is
    * signed in. It must accept paths of this host alone, or it is an open redirector. `mustAuthenticate`: the person must authenticate now,
@@ -41,6 +43,23 @@ export const HOST_SIGN_IN_PATH = '/v2/oauth/host-sign-in'
 
 /** The sessions of many hosts keep whole seconds. */
 const RESOLUTION_MS = 1000
+/** How long the host may take to find its session. A browser that waits longer is given up by its user. */
+const CURRENT_LIMIT_MS = 10_000
+
+/** An optional member may be null, as JSON and databases have it. */
+const PERSON = z.object(
+  {
+    subject: z.string('must be a string').regex(SUBJECT_FORM, 'must have 1 to 255 characters of ASCII without spaces'),
+    email: EMAIL.nullish(),
+    emailVerified: z.boolean('must be true or false').nullish(),
+    name: NAME.nullish(),
+    authenticatedAt: z.date('must be a valid Date'),
+  },
+  'must be an object, or undefined if nobody is signed in',
+)
+/** The members that the task names otherwise. */
+const MEMBERS: Readonly<Record<string, string>> = { authenticated_at: 'authenticatedAt' }
+type CheckedPerson = z.output<typeof PERSON>
 
 /**
  * Answers an interaction for the host (docs/delegated-sign-in.md), and returns the address that the browser goes to next.
@@ -48,7 +67,7 @@ const RESOLUTION_MS = 1000
  * The host's cookie says who the person is, and the answer works only in the browser that was sent here. The consent page, which
  * follows, is this server's, so a GET that another site caused gives no client access (RFC 9700 §4.4).
  *
- * @throws AdminError when the person that the host returned is not acceptable
+ * @throws Error that names the function of the host, and what is wrong with what it returned; or the error of the function
  */
 export async function answerForHost(
   { people, tasks, issuer }: { readonly people: People; readonly tasks: GrantorTasks; readonly issuer: string },
@@ -58,12 +77,12 @@ export async function answerForHost(
   const shown = await unlessAdminError(tasks['interaction.show']({ interaction }))
   if (shown === undefined) return explanation(issuer, interaction)
   const { sign_in_after: after } = shown
-  const person = await people.current(request)
+  const person = await currentPerson(people, request)
   const isRecent = after === null || (person?.authenticatedAt.getTime() ?? 0) + RESOLUTION_MS >= Date.parse(after)
   if (person === undefined || !isRecent) {
     const query = new URLSearchParams({ interaction })
     const { pathname, search } = new URL(`${addressOf(issuer, HOST_SIGN_IN_PATH)}?${query}`)
-    return people.signInAddress(pathname + search, after !== null)
+    return signInAddress(people, pathname + search, after !== null)
   }
   const { subject, email, emailVerified, name, authenticatedAt } = person
   const accepted = await unlessAdminError(
@@ -72,12 +91,43 @@ export async function answerForHost(
       subject,
       decision: 'ask',
       authenticated_at: authenticatedAt.toISOString(),
-      ...(email === undefined ? {} : { email, email_verified: emailVerified === true }),
-      ...(name === undefined ? {} : { name }),
+      ...(typeof email === 'string' ? { email, email_verified: emailVerified === true } : {}),
+      ...(typeof name === 'string' ? { name } : {}),
     }),
     'refused',
   )
   return accepted?.redirect_to ?? explanation(issuer, interaction)
+}
+
+/** The message has no value of the person: the log keeps it. */
+async function currentPerson(people: People, request: HostRequest): Promise<CheckedPerson | undefined> {
+  const limit = Promise.withResolvers<never>()
+  const timer = setTimeout(
+    () => limit.reject(new Error(`people.current did not answer within ${CURRENT_LIMIT_MS / 1000} seconds.`)),
+    CURRENT_LIMIT_MS,
+  )
+  const asked = Promise.try(() => people.current(request))
+  const answered = await Promise.race([asked, limit.promise]).finally(() => clearTimeout(timer))
+  if (answered === undefined || answered === null) return undefined
+  const { data, error } = PERSON.safeParse(answered)
+  if (data !== undefined) return data
+  const problems = error.issues.map(({ path, message }) => [...path, message].join(': '))
+  throw new Error(`people.current returned a person that cannot be used. ${problems.join('; ')}`)
+}
+
+/** The browser is redirected there, so the address must be one that a header can have. */
+function signInAddress(people: People, returnTo: string, mustAuthenticate: boolean): string {
+  const address: unknown = people.signInAddress(returnTo, mustAuthenticate)
+  if (typeof address !== 'string')
+    throw new Error(`people.signInAddress must return a string, and returned ${nameOfType(address)}.`)
+  if (!/^[\x21-\x7e]+$/.test(address))
+    throw new Error('people.signInAddress returned no address: it is empty, or has spaces or characters outside ASCII.')
+  return address
+}
+
+function nameOfType(value: unknown): string {
+  if (value instanceof Promise) return 'a promise'
+  return value === null ? 'null' : `a value of the type ${typeof value}`
 }
 
 /** Returns undefined if the task failed, unless for this reason: then the caller is at fault. */
@@ -86,7 +136,11 @@ async function unlessAdminError<Answer>(work: Promise<Answer>, except?: AdminErr
     return await work
   } catch (cause) {
     if (cause instanceof AdminError && cause.kind !== except) return undefined
-    throw cause
+    if (!(cause instanceof AdminError)) throw cause
+    // For example, the time of the sign-in has not come yet.
+    const problems = cause.problems.map(({ loc, msg }) => `${MEMBERS[loc.at(-1) ?? ''] ?? loc.at(-1)}: ${msg}`)
+    const message = problems.length === 0 ? cause.message : problems.join('; ')
+    throw new Error(`people.current returned a person that cannot be used. ${message}`, { cause })
   }
 }
 

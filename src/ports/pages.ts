@@ -201,6 +201,8 @@ export type ErrorProblem =
   | 'not-found'
   | 'home'
   | 'unavailable'
+  /** The program that signs people in has failed. */
+  | 'sign-in-failed'
   | 'server-error'
 
 /** Asks the user whether to sign out. Posted to `action` with the hidden fields. */

@@ -210,6 +210,11 @@ export const english: Texts = {
       happened: 'The service is overloaded or being maintained. Nothing was done.',
       todo: 'Wait a minute, then reload this page.',
     },
+    'sign-in-failed': {
+      heading: 'Signing in is not possible right now',
+      happened: 'We could not find out who you are. The error was recorded, and nothing was allowed.',
+      todo: 'Wait a minute, then reload this page. If this page returns, tell the operator.',
+    },
     'server-error': {
       heading: 'Something went wrong on our side',
       happened: 'The request could not be completed. The error was recorded.',

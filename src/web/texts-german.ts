@@ -221,6 +221,12 @@ export const german: Texts = {
       happened: 'Der Dienst ist überlastet oder wird gewartet. Es ist nichts geschehen.',
       todo: 'Warten Sie eine Minute und laden Sie diese Seite dann neu.',
     },
+    'sign-in-failed': {
+      heading: 'Die Anmeldung ist gerade nicht möglich',
+      happened:
+        'Wir konnten nicht feststellen, wer Sie sind. Der Fehler wurde festgehalten, und es wurde nichts erlaubt.',
+      todo: 'Warten Sie eine Minute und laden Sie diese Seite dann neu. Kommt diese Seite wieder, sagen Sie es dem Betreiber.',
+    },
     'server-error': {
       heading: 'Bei uns ist etwas schiefgegangen',
       happened: 'Die Anfrage konnte nicht abgeschlossen werden. Der Fehler wurde festgehalten.',

@@ -67,7 +67,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   },
   library: {
     layers: [...INNER, 'principals', 'endpoints', 'admin', 'http', 'config', 'server'],
-    packages: [],
+    packages: ['zod'],
     node: 'any',
     pure: false,
   },

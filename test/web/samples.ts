@@ -170,6 +170,7 @@ const errorProblems: readonly ErrorProblem[] = [
   'not-found',
   'home',
   'unavailable',
+  'sign-in-failed',
   'server-error',
 ]
 

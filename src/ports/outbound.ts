@@ -104,7 +104,7 @@ export interface OutboundClient {
 }
 
 /** Notices that are under way at the same time, in this process. */
-export const NOTICES_AT_ONCE = { total: 32, perHost: 2 } as const
+export const NOTICES_AT_ONCE = { total: 64, perHost: 2 } as const
 
 /** Called with the outcome of each request, also of one that was not sent. */
 export type OutboundObserver = (

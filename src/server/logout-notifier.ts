@@ -14,6 +14,12 @@ const SLICE = 100
 const LEASE_MS = 30_000
 /** Notices to a host that cannot be reached, and to hosts for which too many wait, are not looked at for this long. */
 const HOLD_MS = 30_000
+/** Less than the interval of the rounds. A host whose answer takes longer is slow. */
+const SLOW_MS = 800
+/** How long a slow host is remembered, unless an answer of it comes sooner than that. */
+const SLOW_MEMORY_MS = 600_000
+/** Slow hosts together have at most so many requests at a time. */
+const SLOW_AT_ONCE = NOTICES_AT_ONCE.total / 2
 /** Seconds after each failed attempt. After the last one the notice is given up: after 21 hours. */
 const PAUSES_S = [10, 60, 300, 1800, 7200, 21_600, 43_200] as const
 /** Clients that a round leaves out because their hosts are busy. The statement that lists the others takes longer with each of them. */
@@ -37,6 +43,16 @@ export interface LogoutNotifier {
 interface Host {
   active: number
   heldUntil: EpochMs
+  /** Until then the host is one of the slow ones. */
+  slowUntil: EpochMs
+}
+
+/** A request that is under way. */
+interface Attempt {
+  readonly startedAt: EpochMs
+  /** Ends the request, as if its time were over. */
+  readonly giveUp: AbortController
+  readonly work: Promise<void>
 }
 
 type Due = LogoutNoticeRecord & DueNotice
@@ -47,12 +63,13 @@ type Due = LogoutNoticeRecord & DueNotice
  *
  * A host has at most two requests at a time, and none for a while after one that it did not answer. First attempts go before
  * repeated ones, and what was postponed goes after what was not. So a host that never answers does not delay the notices to others,
- * however many are due for it (threats.md LO-11, LO-22).
+ * however many are due for it (threats.md LO-11, LO-22). Nor do many hosts of one attacker (LO-23): hosts that were slow share half of
+ * the requests, and when all are under way, those that have waited for a while are given up.
  */
 export function openLogoutNotifier(context: Needs, logger: Pick<Log, 'error' | 'warn'>): LogoutNotifier {
   const { clock, store } = context
   const hosts = new Map<string, Host>()
-  const sending = new Set<Promise<void>>()
+  const sending = new Set<Attempt>()
   const end = new AbortController()
   let active = 0
   let starting: Promise<void> | undefined
@@ -77,7 +94,9 @@ export function openLogoutNotifier(context: Needs, logger: Pick<Log, 'error' | '
     const leftOut = new Map<ClientId, Due>()
     const isWhole = isWholeRoundDue
     isMoreDue = isWholeRoundDue = false
-    for (const [name, host] of hosts) if (host.active === 0 && host.heldUntil <= clock()) hosts.delete(name)
+    for (const [name, { active: own, heldUntil, slowUntil }] of hosts)
+      if (own === 0 && heldUntil <= clock() && slowUntil <= clock()) hosts.delete(name)
+    if (isWhole && active >= NOTICES_AT_ONCE.total) await giveUpSlow()
     while (!end.signal.aborted && active < NOTICES_AT_ONCE.total) {
       const due = await store.listDueLogoutNotices({ now: clock(), limit: SLICE, except: [...leftOut.keys()] })
       await Promise.all(due.map((notice) => start(notice, leftOut)))
@@ -90,6 +109,13 @@ export function openLogoutNotifier(context: Needs, logger: Pick<Log, 'error' | '
     }
   }
 
+  /** The hosts that have not answered are held, so the next requests are to others. */
+  async function giveUpSlow(): Promise<void> {
+    const slow = [...sending].filter(({ startedAt }) => after(startedAt, SLOW_MS) <= clock())
+    for (const { giveUp } of slow) giveUp.abort()
+    await Promise.all(slow.map(({ work }) => work))
+  }
+
   /** Starts to send a notice. If its host cannot be reached, it is postponed; if its host is busy, its client is left out of this round. */
   async function start(notice: Due, leftOut: Map<ClientId, Due>): Promise<void> {
     const target = await findNoticeTarget(context, notice)
@@ -97,25 +123,39 @@ export function openLogoutNotifier(context: Needs, logger: Pick<Log, 'error' | '
     if (notice.attempts > PAUSES_S.length) return settle(notice, 'interrupted')
     const host = hostOf(target)
     if (host.heldUntil > clock()) return postpone(notice, host.heldUntil)
-    if (host.active >= NOTICES_AT_ONCE.perHost || active >= NOTICES_AT_ONCE.total) {
+    if (host.active >= NOTICES_AT_ONCE.perHost || (isSlow(host) && activeSlow() >= SLOW_AT_ONCE)) {
       isMoreDue = true
       leftOut.set(notice.clientId, notice)
       return
     }
+    if (active >= NOTICES_AT_ONCE.total) return void (isMoreDue = true)
     occupy(host, 1)
     const claimed = { ...notice, dueAt: after(clock(), LEASE_MS), attempts: notice.attempts + 1 }
     const claim = reschedule(notice, claimed.dueAt, claimed.attempts)
+    const giveUp = new AbortController()
     const work = claim
-      .then((outcome) => (outcome === 'taken' ? undefined : send(claimed, target, host)))
+      .then((outcome) => (outcome === 'taken' ? undefined : send(claimed, target, host, giveUp.signal)))
       .catch((cause: unknown) => logger.error({ event: 'logout.delivery-failed', client: notice.clientId, err: cause }))
       .finally(() => {
         occupy(host, -1)
-        sending.delete(work)
+        sending.delete(attempt)
         if (isMoreDue) void look()
       })
-    sending.add(work)
+    const attempt = { startedAt: clock(), giveUp, work }
+    sending.add(attempt)
     // The next slice that is read must not have it.
     await claim
+  }
+
+  function isSlow({ slowUntil }: Host): boolean {
+    return slowUntil > clock()
+  }
+
+  function activeSlow(): number {
+    return hosts
+      .values()
+      .filter(isSlow)
+      .reduce((sum, host) => sum + host.active, 0)
   }
 
   function occupy(host: Host, by: 1 | -1): void {
@@ -123,8 +163,11 @@ export function openLogoutNotifier(context: Needs, logger: Pick<Log, 'error' | '
     host.active += by
   }
 
-  async function send(claimed: Due, target: NoticeTarget, host: Host): Promise<void> {
-    const sent = await sendNotice(context, target, claimed, end.signal)
+  async function send(claimed: Due, target: NoticeTarget, host: Host, giveUp: AbortSignal): Promise<void> {
+    const startedAt = clock()
+    const sent = await sendNotice(context, target, claimed, AbortSignal.any([end.signal, giveUp]))
+    const isLate = after(startedAt, SLOW_MS) <= clock()
+    host.slowUntil = isLate ? after(clock(), SLOW_MEMORY_MS) : (0 as EpochMs)
     if (sent.kind === 'acknowledged') return settle(claimed, undefined)
     if (end.signal.aborted) return void (await reschedule(claimed, clock(), claimed.attempts - 1))
     if (sent.kind === 'unreachable') host.heldUntil = after(clock(), HOLD_MS)
@@ -157,13 +200,13 @@ export function openLogoutNotifier(context: Needs, logger: Pick<Log, 'error' | '
 
   function hostOf({ uri }: NoticeTarget): Host {
     const name = new URL(uri).host
-    const host = hosts.get(name) ?? { active: 0, heldUntil: 0 as EpochMs }
+    const host = hosts.get(name) ?? { active: 0, heldUntil: 0 as EpochMs, slowUntil: 0 as EpochMs }
     hosts.set(name, host)
     return host
   }
 
   async function idle(): Promise<void> {
-    const work = [...(starting === undefined ? [] : [starting]), ...sending]
+    const work = [...(starting === undefined ? [] : [starting]), ...[...sending].map(({ work: sent }) => sent)]
     if (work.length === 0) return
     await Promise.all(work)
     await idle()

@@ -175,6 +175,41 @@ test('LO-22: a thousand applications at a host that does not answer, or answers 
   }
 })
 
+test('LO-23: 64 hosts that hang, or answer slowly again and again, do not take the places of others', async (t) => {
+  const held: (() => void)[] = []
+  const hosts = await Promise.all(Array.from({ length: 64 }, () => openNotifiedHost(t)))
+  for (const slow of hosts) slow.answer((_request, response) => void held.push(() => void response.end()))
+  for (const answersLate of [false, true]) {
+    const attacker = new PlainBrowser(server)
+    const uri = hosts[0]?.uri() ?? ''
+    const client = await notifiedClient({ uri })
+    await login(server, client, { prompt: 'consent' }, attacker)
+    for (const [index, slow] of hosts.entries()) {
+      const from = 100_000 + (answersLate ? 1000 : 0) + index * 10
+      for (const table of ['clients', 'logout_notices']) copyRows(table, client, 4, from, [uri, slow.uri()])
+    }
+    await signOut(attacker)
+    const notifier = openNotifier(server)
+    await notifier.round()
+    const board = await endedSession()
+    const isWaiting = (): boolean => waiting().some(({ client_id: id }) => id === board.client_id)
+    const pass = async (): Promise<void> => {
+      for (let turn = 0; turn < 100 && isWaiting(); turn += 1) await nextTurn()
+    }
+    for (let seconds = 0; isWaiting(); seconds += 1) {
+      assert.ok(seconds < 5, 'the notice of another host is sent within 5 seconds')
+      server.clock.advance(1000)
+      if (answersLate) for (const answer of held.splice(0)) answer()
+      await pass()
+      await notifier.round()
+      await pass()
+    }
+    await notifier.close()
+    execute(server, 'delete from logout_notices')
+    server.clock.advance(60_000)
+  }
+})
+
 test('LO-22: notices that wait for a busy host are read past once in a round, and not after each answer', async () => {
   const client = await notifiedClient()
   const browser = new PlainBrowser(server)
@@ -331,11 +366,14 @@ async function verified(token: string, client: RegisteredClient, algorithm = 'RS
   })
 }
 
-/** Copies the rows of a client for others that differ in their ids alone. */
-function copyRows(table: string, { client_id: id }: RegisteredClient, count: number, from: number): void {
+/** Copies the rows of a client for others that differ in their ids, and in an address. */
+function copyRows(table: string, client: RegisteredClient, count: number, from: number, uris = ['', '']): void {
+  const { client_id: id } = client
+  const [uri = '', other = ''] = uris
   const changed: Readonly<Record<string, string>> = {
-    client_id: 'client_id || n',
+    client_id: `client_id || (${from} + n)`,
     slot: `slot + 1000000 + ${from} + n`,
+    metadata: `replace(metadata, '${uri}', '${other}')`,
   }
   const names = Object.keys(selectAll(server, `select * from ${table} where client_id = ?`, id)[0] ?? {})
   execute(

@@ -20,6 +20,9 @@ import { completeName, createDraft, syncFolder } from '../files/durable-file.ts'
 import { explained } from '../files/guarded-file.ts'
 import { checkSecretFile } from '../protocol/secret-file.ts'
 
+/** Writing a draft takes milliseconds. After this time it is what a process that was killed has left. */
+const DRAFT_MS = 60_000
+
 /** The file beside the database that holds the root secret when the configuration does not set one. */
 export function rootSecretPath(databasePath: string): string {
   return join(dirname(databasePath), 'grantor.secret')
@@ -36,7 +39,8 @@ export function previousSecretPath(path: string): string {
  */
 export function readRootSecret(path: string): string {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-  if (!existsSync(path)) writeRootSecret(path, inventSecret())
+  writeRootSecret(path, inventSecret())
+  removeDrafts(path, Date.now() - DRAFT_MS)
   return readSecretFile(path)
 }
 
@@ -64,9 +68,22 @@ export function replacePendingSecret(path: string): string {
 /** Removes the file of the previous root secret, and drafts that a killed process has left. */
 export function removePreviousSecret(path: string): void {
   rmSync(previousSecretPath(path), { force: true })
+  removeDrafts(path, Number.POSITIVE_INFINITY)
+}
+
+/** Each has a secret that only its owner can read. What this process may not remove is left: a start needs only the secret itself. */
+function removeDrafts(path: string, changedBefore: number): void {
   const folder = dirname(path)
-  const drafts = readdirSync(folder).filter((name) => completeName(name, '') === basename(path))
-  for (const name of drafts) rmSync(join(folder, name), { force: true })
+  try {
+    for (const name of readdirSync(folder)) {
+      if (completeName(name, '') !== basename(path)) continue
+      const draft = join(folder, name)
+      const status = lstatSync(draft, { throwIfNoEntry: false })
+      if (status?.isFile() === true && status.mtimeMs < changedBefore) rmSync(draft, { force: true })
+    }
+  } catch {
+    return
+  }
 }
 
 /** The file is opened once, so that what is checked is what is read, and a link or a pipe is not followed. */
@@ -92,6 +109,8 @@ function openSecretFile(path: string): number {
 
 /** Writes a root secret into a file that only its owner can read, unless the file exists. */
 export function writeRootSecret(path: string, secret: string): void {
+  // Without a draft, a kill leaves none.
+  if (existsSync(path)) return
   // Written to a draft and linked into place: one of several processes wins, and none reads half a secret.
   const draft = writeDraft(path, secret)
   try {
@@ -99,7 +118,7 @@ export function writeRootSecret(path: string, secret: string): void {
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code !== 'EEXIST') throw cause
   } finally {
-    rmSync(draft)
+    rmSync(draft, { force: true })
   }
 }
 

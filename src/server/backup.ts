@@ -1,6 +1,7 @@
 import { accessSync, constants, lstatSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { Config } from '../config/config.ts'
+import { completeName } from '../files/durable-file.ts'
 import { explainDenial } from '../files/guarded-file.ts'
 import { writeRootSecret } from '../keys/root-secret.ts'
 import type { Context } from '../ports/context.ts'
@@ -229,12 +230,18 @@ function isSameStore(one: BackupHeader, other: BackupHeader): boolean {
 /** Removes what earlier backups that were killed have left, but no draft that another process may be writing. */
 function removeOldDrafts(path: string, folder: string | undefined, now: number): void {
   for (const name of readdirSync(dirname(path))) {
-    const complete = draftOf(name)
+    const complete = draftOf(name) ?? secretDraftOf(name)
     if (complete !== basename(path) && (folder === undefined || !NAME.test(complete ?? ''))) continue
     const draft = join(dirname(path), name)
     const status = lstatSync(draft, { throwIfNoEntry: false })
     if (status !== undefined && status.mtimeMs < now - DRAFT_MS) removeFile(draft)
   }
+}
+
+/** Returns the name of the backup whose secret the draft was to become. */
+function secretDraftOf(name: string): string | undefined {
+  const complete = completeName(name, '')
+  return complete?.endsWith(SECRET_SUFFIX) === true ? complete.slice(0, -SECRET_SUFFIX.length) : undefined
 }
 
 function removeFile(path: string): void {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { chmodSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, readdirSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { Worker } from 'node:worker_threads'
@@ -8,6 +8,7 @@ import {
   readRootSecret,
   removePreviousSecret,
   renewRootSecret,
+  writeRootSecret,
 } from '../../src/keys/root-secret.ts'
 import { temporaryFolder } from '../support/server.ts'
 
@@ -42,6 +43,30 @@ test('STO-11: a secret that other users can read, or that is damaged, is refused
   writeFileSync(path, 'x'.repeat(43))
   chmodSync(path, 0o644)
   assert.throws(() => readRootSecret(path), /chmod 600/)
+})
+
+test('STO-11: a start removes drafts of a killed process that are a minute old, and no other file', (t) => {
+  const folder = temporaryFolder(t)
+  const path = join(folder, 'grantor.secret')
+  const secret = readRootSecret(path)
+  const old = 'grantor.secret.0123456789abcdef'
+  const others = ['grantor.secret.previous', 'other.secret.0123456789abcdef', 'grantor.secret.0123']
+  const young = 'grantor.secret.fedcba9876543210'
+  for (const name of [old, young, ...others]) writeFileSync(join(folder, name), secret, { mode: 0o600 })
+  const before = new Date(Date.now() - 61_000)
+  for (const name of [old, ...others]) utimesSync(join(folder, name), before, before)
+  assert.equal(readRootSecret(path), secret)
+  assert.deepEqual(readdirSync(folder).toSorted(), ['grantor.secret', young, ...others].toSorted())
+})
+
+test('STO-11: a secret that is there already is written to no other file, so that a kill leaves none', (t) => {
+  const folder = temporaryFolder(t)
+  const path = join(folder, 'grantor.secret')
+  const secret = readRootSecret(path)
+  const { mtimeNs } = statSync(folder, { bigint: true })
+  writeRootSecret(path, 'another secret that is long enough for it')
+  assert.equal(statSync(folder, { bigint: true }).mtimeNs, mtimeNs, 'no file was created in the folder')
+  assert.equal(readRootSecret(path), secret)
 })
 
 test('the end of a change removes the previous secret and drafts of a killed process, and no other file', (t) => {

@@ -227,21 +227,15 @@ function isSameStore(one: BackupHeader, other: BackupHeader): boolean {
   return one.issuer === other.issuer && one.secret_check === other.secret_check
 }
 
-/** Removes what earlier backups that were killed have left, but no draft that another process may be writing. */
+/** Removes what earlier backups that were killed have left, also of their secrets, but no draft that another process may be writing. */
 function removeOldDrafts(path: string, folder: string | undefined, now: number): void {
   for (const name of readdirSync(dirname(path))) {
-    const complete = draftOf(name) ?? secretDraftOf(name)
+    const complete = draftOf(name) ?? /^(.+)\.secret$/.exec(completeName(name, '') ?? '')?.[1]
     if (complete !== basename(path) && (folder === undefined || !NAME.test(complete ?? ''))) continue
     const draft = join(dirname(path), name)
     const status = lstatSync(draft, { throwIfNoEntry: false })
     if (status !== undefined && status.mtimeMs < now - DRAFT_MS) removeFile(draft)
   }
-}
-
-/** Returns the name of the backup whose secret the draft was to become. */
-function secretDraftOf(name: string): string | undefined {
-  const complete = completeName(name, '')
-  return complete?.endsWith(SECRET_SUFFIX) === true ? complete.slice(0, -SECRET_SUFFIX.length) : undefined
 }
 
 function removeFile(path: string): void {

@@ -24,13 +24,18 @@ export function releaseChangelog(
 
 const VERSION = /^(\d+)\.(\d+)\.(\d+)$/
 
-/** @throws Error when the version is not of the form 1.2.3 (SemVer 2.0.0 §2), or not above the current one */
-export function checkVersion(version: string, current: string): void {
+/**
+ * The first release may have the version that package.json has already.
+ *
+ * @throws Error when the version is not of the form 1.2.3 (SemVer 2.0.0 §2), or not above the current one
+ */
+export function checkVersion(version: string, current: string, isFirst: boolean): void {
   const [next, last] = [VERSION.exec(version), VERSION.exec(current)].map((found) => found?.slice(1).map(Number))
   if (next === undefined) throw new Error(`"${version}" is not a version such as 1.2.3.`)
   const isAbove = next.some((part, index) => {
     const before = next.slice(0, index)
     return before.every((one, at) => one === last?.[at]) && part > (last?.[index] ?? -1)
   })
-  if (!isAbove) throw new Error(`${version} is not above ${current}, the version in package.json.`)
+  if (!isAbove && !(isFirst && version === current))
+    throw new Error(`${version} is not above ${current}, the version in package.json.`)
 }

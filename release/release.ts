@@ -25,9 +25,13 @@ function requireClean(why: string): void {
   if (changes !== '') throw new Error(`${why}\n${changes}`)
 }
 
+/** The tag of the newest release, or an empty text before the first one. */
+function lastTag(): string {
+  return git('tag', '--list', 'v*', '--sort=-version:refname').split('\n')[0] ?? ''
+}
+
 /** Released migrations never change, because databases have applied them (docs/migrations.md). */
-function requireSameMigrations(): void {
-  const last = git('tag', '--list', 'v*', '--sort=-version:refname').split('\n')[0] ?? ''
+function requireSameMigrations(last: string): void {
   if (last === '') return
   const changed = git('diff', '--name-only', '--diff-filter=MDR', last, '--', MIGRATIONS)
   if (changed !== '') throw new Error(`These migrations were released with ${last} and must not change:\n${changed}`)
@@ -35,20 +39,21 @@ function requireSameMigrations(): void {
 
 function release(version: string): void {
   const { version: current } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string }
-  checkVersion(version, current)
+  const last = lastTag()
+  checkVersion(version, current, last === '')
   const { text, notes } = releaseChangelog(
     readFileSync('CHANGELOG.md', 'utf8'),
     version,
     new Date().toISOString().slice(0, 10),
   )
   requireClean('Commit or remove these changes first:')
-  requireSameMigrations()
+  requireSameMigrations(last)
   npm('run', 'docs')
   requireClean('"npm run docs" changed these pages. Commit them first:')
   npm('test')
   npm('run', 'prove:package')
   writeFileSync('CHANGELOG.md', text)
-  npm('version', '--no-git-tag-version', version)
+  npm('version', '--no-git-tag-version', '--allow-same-version', version)
   git('commit', '--all', '--message', `chore(release): ${version}`)
   git('tag', '--annotate', `v${version}`, '--message', `${version}\n\n${notes}`, '--cleanup=verbatim')
   console.log(`Released v${version}. Publish it with: git push --follow-tags && npm publish ${packPackage()}`)

@@ -14,9 +14,14 @@ test('a release turns Unreleased into a section with version and date, and keeps
 })
 
 test('a release has a version above the current one', () => {
-  for (const version of ['0.1.1', '0.2.0', '1.0.0', '0.10.0']) checkVersion(version, '0.1.0')
+  for (const version of ['0.1.1', '0.2.0', '1.0.0', '0.10.0']) checkVersion(version, '0.1.0', false)
   for (const version of ['0.1.0', '0.0.9', '0.1', 'v0.2.0', '0.2.0-beta', '']) {
-    assert.throws(() => checkVersion(version, '0.1.0'), /is not a version such as|is not above/)
+    assert.throws(() => checkVersion(version, '0.1.0', false), /is not a version such as|is not above/)
   }
-  assert.throws(() => checkVersion('1.9.9', '2.0.0'))
+  assert.throws(() => checkVersion('1.9.9', '2.0.0', false))
+})
+
+test('the first release may have the version that package.json has, and none below it', () => {
+  for (const version of ['0.1.0', '0.2.0']) checkVersion(version, '0.1.0', true)
+  assert.throws(() => checkVersion('0.0.9', '0.1.0', true), /is not above/)
 })

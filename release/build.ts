@@ -1,27 +1,36 @@
 import { execFileSync } from 'node:child_process'
 import { cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { publishedManifest, type Manifest } from './manifest.ts'
+import { PAGES, publishedManifest, type Manifest } from './manifest.ts'
 
 const OUTPUT = 'dist'
 const PACKAGE = join(OUTPUT, 'package')
 const MIGRATIONS = 'store/migrations'
 /** The programs of a checkout that find and link its own Node.js are not published. */
 const PROGRAMS = ['bin/grantor.js', 'bin/this-node.js', 'bin/compile-cache.js']
-const PAGES = ['README.md', 'CHANGELOG.md', 'LICENSE']
 
 /**
  * `npm run build`: makes the folder of the published package, `dist/package/`. The sources are compiled to JavaScript with types,
  * because Node.js reads no TypeScript below node_modules. A checkout runs without it.
  */
 export function buildPackage(): void {
-  rmSync(OUTPUT, { recursive: true, force: true })
+  rmSync(PACKAGE, { recursive: true, force: true })
   mkdirSync(join(PACKAGE, 'lib', MIGRATIONS), { recursive: true })
   execFileSync('node_modules/.bin/tsc', ['--project', 'tsconfig.build.json'], { stdio: 'inherit' })
   for (const file of globSync(`src/${MIGRATIONS}/*.sql`)) cpSync(file, join(PACKAGE, file.replace('src/', 'lib/')))
-  for (const file of [...PROGRAMS, ...PAGES]) cpSync(file, join(PACKAGE, file))
+  for (const file of [...PROGRAMS, ...publishedPages()]) cpSync(file, join(PACKAGE, file))
   const manifest = publishedManifest(JSON.parse(readFileSync('package.json', 'utf8')) as Manifest)
   writeFileSync(join(PACKAGE, 'package.json'), `${JSON.stringify(manifest, undefined, 2)}\n`)
+}
+
+/**
+ * The pages of the published package, with all that they link to. What git does not track, such as the secrets of the compose files,
+ * is not published.
+ */
+export function publishedPages(): readonly string[] {
+  return execFileSync('git', ['ls-files', '-z', '--', ...PAGES], { encoding: 'utf8' })
+    .split('\0')
+    .slice(0, -1)
 }
 
 /**

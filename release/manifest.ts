@@ -9,11 +9,26 @@ export interface Manifest extends Readonly<Record<string, unknown>> {
  */
 const NODE_RANGE = '^24.15.0 || >=26'
 
+/** The pages that the published package has, so that the links of its README lead to files. */
+export const PAGES = [
+  'README.md',
+  'CHANGELOG.md',
+  'CONTRIBUTING.md',
+  'LICENSE',
+  'SECURITY.md',
+  'deploy',
+  'docs',
+  'examples',
+] as const
+
 /** The members of package.json that the published package has, too. */
 const KEPT = [
   'name',
   'description',
   'license',
+  'repository',
+  'homepage',
+  'bugs',
   'type',
   'bin',
   'dependencies',
@@ -30,7 +45,7 @@ export function publishedManifest(checkout: Manifest): Manifest {
     version: checkout.version,
     ...Object.fromEntries(KEPT.map((name) => [name, checkout[name]])),
     engines: { node: NODE_RANGE },
-    files: ['bin', 'lib', 'CHANGELOG.md'],
+    files: ['bin', 'lib', ...PAGES],
     exports: {
       '.': { types: './lib/library/grantor.d.ts', default: './lib/library/grantor.js' },
       './package.json': './package.json',

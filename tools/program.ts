@@ -3,6 +3,7 @@ import { stopChild } from './children.ts'
 
 /** A program that serves HTTP. */
 export interface RunningProgram {
+  readonly pid: number
   readonly output: () => string
   /** Sends SIGTERM, and SIGKILL after 5 s. Returns the exit code, or null after SIGKILL. */
   readonly stop: () => Promise<number | null>
@@ -26,7 +27,7 @@ export async function startProgram({ command, folder, environment, address }: Pr
   const child = spawn(program, rest, { cwd: folder, env: { ...process.env, ...environment }, stdio: 'pipe' })
   const parts: string[] = []
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (part: Buffer) => parts.push(part.toString()))
-  const running = { output: () => parts.join(''), stop: () => stopChild(child, STOP_LIMIT_MS) }
+  const running = { pid: child.pid ?? 0, output: () => parts.join(''), stop: () => stopChild(child, STOP_LIMIT_MS) }
   const until = performance.now() + START_LIMIT_MS
   while (performance.now() < until && child.exitCode === null) {
     const answer = await fetch(address, { signal: AbortSignal.timeout(5000) }).catch(() => undefined)

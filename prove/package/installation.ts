@@ -1,7 +1,9 @@
 import { cpSync, globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { walkWithClient } from '../../tools/client-walk.ts'
 import { freePorts } from '../../tools/free-ports.ts'
+import { readTreeUsage } from '../../tools/process-usage.ts'
 import { startProgram } from '../../tools/program.ts'
 import { addUser } from '../../tools/runtime.ts'
 import { openProject } from './runtimes.ts'
@@ -11,6 +13,8 @@ import { runTool } from './tool.ts'
 const HOSTS = ['express@5', 'fastify@5', 'hono@4', '@hono/node-server@2']
 const EXAMPLES = ['node-http', 'express', 'fastify', 'hono'] as const
 const PNPM = 'pnpm@10'
+/** The memory is read when the start has settled. */
+const SETTLE_MS = 3000
 
 /**
  * Installs the packed file into an empty project, as its user does, and walks with a released client through the server and through
@@ -30,12 +34,12 @@ export async function proveInstallation(manager: 'npm' | 'pnpm', runtime: string
   run(manager === 'npm' ? 'install' : 'add', ...HOSTS)
   const node = join(runtime, 'node')
   const server = [node, join(folder, 'node_modules/grantor/bin/grantor.js'), 'serve']
-  const startedMs = await walkThrough(folder, server, '')
+  const walked = [`server ${await walkThrough(folder, server, '')}`]
   for (const name of EXAMPLES) {
     cpSync(`examples/library/${name}.js`, join(folder, `${name}.js`))
-    await walkThrough(folder, [node, `${name}.js`], '/auth')
+    walked.push(`${name} ${await walkThrough(folder, [node, `${name}.js`], '/auth')}`)
   }
-  return `version ${version}; the server answered after ${startedMs} ms; walked through it and ${EXAMPLES.join(', ')}`
+  return `version ${version}; walked through: ${walked.join(', ')}`
 }
 
 /** @throws Error when a package of the installation runs a script */
@@ -49,8 +53,8 @@ function refuseScripts(folder: string): void {
   if (running.length > 0) throw new Error(`These packages run a script: ${running.join(', ')}`)
 }
 
-/** Returns how many milliseconds the program took until it answered. */
-async function walkThrough(folder: string, command: readonly string[], path: string): Promise<number> {
+/** Returns how long the program took until it answered, and its memory when it was idle. */
+async function walkThrough(folder: string, command: readonly string[], path: string): Promise<string> {
   const [port = 0, adminPort = 0] = await freePorts(2)
   const origin = `http://localhost:${port}`
   const issuer = origin + path
@@ -64,6 +68,8 @@ async function walkThrough(folder: string, command: readonly string[], path: str
   const startedAt = performance.now()
   const program = await startProgram({ command, folder, environment, address: origin })
   const startedMs = Math.round(performance.now() - startedAt)
+  await delay(SETTLE_MS)
+  const idleMegabytes = Math.round((readTreeUsage(program.pid)?.residentBytes ?? 0) / 1e6)
   try {
     await walkWithClient(issuer)
   } catch (cause) {
@@ -71,5 +77,5 @@ async function walkThrough(folder: string, command: readonly string[], path: str
   } finally {
     await program.stop()
   }
-  return startedMs
+  return `${startedMs} ms, ${idleMegabytes} MB`
 }

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, posix } from 'node:path'
 import { test, type TestContext } from 'node:test'
+import { publishedPages } from '../../release/build.ts'
 import { publishedManifest, type Manifest } from '../../release/manifest.ts'
 import { packagesOfLayers } from '../repository/layout.ts'
 import { temporaryFolder } from '../support/server.ts'
@@ -21,6 +22,31 @@ test('the published package runs no script, brings no Node.js, and needs no pack
   for (const name of names(published['dependencies'])) assert.ok(imported.includes(name), name)
   assert.ok(names(published['dependencies']).every((name) => !name.startsWith('@opentelemetry/')))
   assert.deepEqual(names(published['peerDependencies']), names(published['peerDependenciesMeta']))
+})
+
+test('each link of the README and of the pages for users leads to a file of the published package', () => {
+  const pages = publishedPages()
+  const forUsers = pages.filter((page) => /^(README\.md|docs\/(install|library|operations\/[a-z]+)\.md)$/.test(page))
+  const links = forUsers.flatMap((page) =>
+    [...readFileSync(page, 'utf8').matchAll(/(?:\]\(|src=")([\w./-]+\.\w+)[#)"]/g)].map(([, link = '']) =>
+      posix.join(posix.dirname(page), link),
+    ),
+  )
+  assert.ok(links.length > 100)
+  assert.deepEqual(
+    links.filter((link) => !pages.some((page) => page === link || page.startsWith(`${link}/`))),
+    [],
+  )
+  const files = published['files'] as readonly string[]
+  assert.deepEqual(
+    pages.filter((page) => !files.includes(page.split('/')[0] ?? '')),
+    [],
+  )
+})
+
+test('the published package names the repository when package.json names one', () => {
+  const repository = { type: 'git', url: 'git+https://git.example.com/grantor.git' }
+  assert.deepEqual(publishedManifest({ ...checkout, repository })['repository'], repository)
 })
 
 /** The programs of the published package, without its library, on a Node.js that reports another version. */

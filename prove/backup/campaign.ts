@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { once } from 'node:events'
 import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { openBackup } from '../../src/store/backup/read.ts'
 import { STORED_TABLES } from '../../src/store/backup/tables.ts'
 import type { Findings } from '../findings.ts'
+import { runUntil } from './command.ts'
 import type { Place, Rows } from './place.ts'
 
 export interface BackupCampaign {
@@ -25,8 +23,6 @@ export interface BackupTally {
   readonly stores: { readonly previous: number; readonly pending: number; readonly restored: number }
 }
 
-const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
-const SECRET = 'a root secret that is long enough for it'
 /** The last kills come after the time that a whole command took, because not every one takes the same time. */
 const BEYOND = 1.2
 /** Of the stores that a killed restore has not changed, one in so many is restored then. */
@@ -107,28 +103,6 @@ async function prepare(place: Place, file: string, rows: number): Promise<void> 
   await place.fill(rows)
   await runUntil(place, ['backup', '--to', file], undefined)
   await runUntil(place, ['org', 'create', LATER], undefined)
-}
-
-/** Runs a command, and kills it after a time. Returns how long it ran, in milliseconds. */
-async function runUntil(place: Place, words: readonly string[], killAfterMs: number | undefined): Promise<number> {
-  const { NODE_COMPILE_CACHE: cache } = process.env
-  const startedAt = performance.now()
-  const child = spawn(process.execPath, [MAIN, ...words], {
-    env: {
-      ...(cache !== undefined && { NODE_COMPILE_CACHE: cache }),
-      DATABASE_URL: place.url(),
-      GRANTOR_SECRET: SECRET,
-    },
-    stdio: ['ignore', 'ignore', 'pipe'],
-  })
-  let said = ''
-  child.stderr.on('data', (chunk: Buffer) => void (said += chunk.toString()))
-  const ended = once(child, 'exit') as Promise<[number | null]>
-  const timer = killAfterMs === undefined ? undefined : setTimeout(() => child.kill('SIGKILL'), killAfterMs)
-  const [code] = await ended
-  clearTimeout(timer)
-  if (code !== 0 && killAfterMs === undefined) throw new Error(`${words.join(' ')} ended with ${code}: ${said}`)
-  return performance.now() - startedAt
 }
 
 /** A digest of the rows that the commands of this campaign do not change themselves; '' if there are none. */

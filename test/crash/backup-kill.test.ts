@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { proveBackup } from '../../prove/backup/campaign.ts'
+import { proveMove } from '../../prove/backup/move.ts'
 import { openSqlitePlace } from '../../prove/backup/place.ts'
 import { openFindings } from '../../prove/findings.ts'
 import { temporaryFolder } from '../support/server.ts'
@@ -10,5 +11,15 @@ test('BAK-03: after kill -9 at any point of a backup or a restore the previous s
   const folder = temporaryFolder(t)
   const left = await proveBackup(openSqlitePlace(folder), folder, findings, { points: 4, rows: 3000 })
   assert.deepEqual(findings.violations, [])
+  t.diagnostic(JSON.stringify(left))
+})
+
+test('MOV-04: after kill -9 of a final export and of an import the same commands complete the move, and no acknowledged client is lost', async (t) => {
+  const findings = openFindings({ isPrinted: false })
+  const openEmpty = async () => openSqlitePlace(temporaryFolder(t))
+  const campaign = { rounds: 1, seed: Date.now() % 2 ** 32 }
+  const left = await proveMove(await openEmpty(), openEmpty, temporaryFolder(t), findings, campaign)
+  assert.deepEqual(findings.violations, [])
+  assert.ok(left.acknowledged > 0)
   t.diagnostic(JSON.stringify(left))
 })

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 /** The resources of a tool end with its process, however the process ends. */
 
 const TMPFS_MAGIC = 0x01021994
+const folders: string[] = []
 
 /** Exits at Ctrl-C and SIGTERM, so that all child processes end with this process. With a time limit, it exits with 1 after it. */
 export function beginSession(limitMs?: number): void {
@@ -24,7 +25,9 @@ export function openFolder(): string {
   const parent = inMemory ? new URL('../.cache', import.meta.url).pathname : tmpdir()
   mkdirSync(parent, { recursive: true })
   const folder = mkdtempSync(join(parent, 'grantor-tool-'))
-  process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
+  if (folders.length === 0)
+    process.once('exit', () => folders.forEach((one) => rmSync(one, { recursive: true, force: true })))
+  folders.push(folder)
   return folder
 }
 

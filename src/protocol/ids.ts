@@ -31,7 +31,14 @@ export const ID_LENGTH = 34
  * of their index, so an insert does not become slower as the table grows.
  */
 export function mintOrderedId(now: EpochMs, random: Random): string {
-  return now.toString(16).padStart(12, '0') + random(16).toString('base64url')
+  return hexTime(now) + random(16).toString('base64url')
+}
+
+/** 48 bits as hex, in two halves: V8 converts an integer of at most 31 bits twice as fast. */
+function hexTime(now: EpochMs): string {
+  const high = Math.floor(now / 2 ** 24)
+  const low = now % 2 ** 24
+  return high.toString(16).padStart(6, '0') + low.toString(16).padStart(6, '0')
 }
 
 /** RFC 6749 §2.2: the client identifier is unique and not a secret. */

@@ -14,12 +14,13 @@ import {
 } from '../../tools/flow.ts'
 import { createAda } from '../support/accounts.ts'
 import { openTestServer, type TestServer } from '../support/server.ts'
+import { openStillClock } from '../support/still-clocks.ts'
 import { assertStoreUnchanged, selectAll } from '../support/store-dump.ts'
 import { OPAQUE_API, openWithOpaqueApis } from '../support/apis.ts'
 import { introspect, isActive, revoke } from '../support/token-questions.ts'
 
 test('BND-04: repeated revocations of a token or grant return 200, write nothing and record nothing', async (t) => {
-  const server = await openTestServer(t)
+  const server = await openTestServer(t, { clock: openStillClock() })
   await createAda(server)
   const client = await registerClient(server)
   const { access_token: access, refresh_token: refreshToken = '' } = await obtainTokens(server, client)
@@ -36,7 +37,7 @@ test('BND-04: repeated revocations of a token or grant return 200, write nothing
 })
 
 test('BND-04: the audit records twenty token revocations of a client per minute, and counts the others', async (t) => {
-  const server = await openTestServer(t)
+  const server = await openTestServer(t, { clock: openStillClock() })
   const client = await registerClient(server)
   const tokens = await Promise.all(Array.from({ length: 50 }, () => accessToken(server, client)))
   for (const token of tokens) assert.equal((await revoke(server, client, token)).statusCode, 200)
@@ -52,7 +53,7 @@ test('BND-04: the audit records twenty token revocations of a client per minute,
 })
 
 test('BND-04: the audit records every revocation of a verified client', async (t) => {
-  const server = await openTestServer(t)
+  const server = await openTestServer(t, { clock: openStillClock() })
   const client = await registerClient(server)
   await verifyClient(server.context, client.client_id)
   for (let count = 0; count < 30; count += 1) await revoke(server, client, await accessToken(server, client))
@@ -60,7 +61,7 @@ test('BND-04: the audit records every revocation of a verified client', async (t
 })
 
 test('RFC 7009 §2.2.1, BND-04: above its rate a client’s revocations get 429, and none is reported as done', async (t) => {
-  const server = await openTestServer(t, { env: { GRANTOR_STORED_TOKEN_RATE: '30' } })
+  const server = await openTestServer(t, { clock: openStillClock(), env: { GRANTOR_STORED_TOKEN_RATE: '30' } })
   const [client, other] = [await registerClient(server), await registerClient(server)]
   const tokens = await Promise.all(Array.from({ length: 4 }, () => accessToken(server, client)))
   const answers = []
@@ -81,7 +82,7 @@ test('RFC 7009 §2.2.1, BND-04: above its rate a client’s revocations get 429,
 
 test('BND-04: a caller that uses a shared public client spends only the budget of its own network', async (t) => {
   const env = { GRANTOR_STORED_TOKEN_RATE: '1', GRANTOR_TRUST_PROXY: '127.0.0.1' }
-  const server = await openTestServer(t, { env })
+  const server = await openTestServer(t, { clock: openStillClock(), env })
   await createAda(server)
   const grants = { grant_types: ['authorization_code', 'refresh_token'] }
   const client = await registerClient(server, { token_endpoint_auth_method: 'none', ...grants })
@@ -100,7 +101,10 @@ test('BND-04: a caller that uses a shared public client spends only the budget o
 })
 
 test('BND-04: above its rate a client gets no opaque token for itself, but a verified client does', async (t) => {
-  const { server, api } = await openWithOpaqueApis(t, { env: { GRANTOR_STORED_TOKEN_RATE: '2' } })
+  const { server, api } = await openWithOpaqueApis(t, {
+    clock: openStillClock(),
+    env: { GRANTOR_STORED_TOKEN_RATE: '2' },
+  })
   const client = await registerClient(server)
   const ask = () => requestToken(server, client, { grant_type: 'client_credentials', resource: OPAQUE_API })
   const tokens = [await ask(), await ask()].map((answer) => answer.json<Tokens>().access_token)
@@ -114,7 +118,7 @@ test('BND-04: above its rate a client gets no opaque token for itself, but a ver
 
 test('BND-02: a network that starts authorizations above the rate does not block other networks', async (t) => {
   const env = { GRANTOR_AUTHORIZATION_RATE: '4', GRANTOR_TRUST_PROXY: '127.0.0.1' }
-  const server = await openTestServer(t, { env })
+  const server = await openTestServer(t, { clock: openStillClock(), env })
   const client = await registerClient(server)
   const from = async (address: string) =>
     (await server.inject({ url: authorizeUrl(client), headers: { 'x-forwarded-for': address } })).statusCode
@@ -128,7 +132,7 @@ test('BND-02: a network that starts authorizations above the rate does not block
 })
 
 test('BND-01: state is limited by its stored size in bytes', async (t) => {
-  const server = await openTestServer(t)
+  const server = await openTestServer(t, { clock: openStillClock() })
   await createAda(server)
   const client = await registerClient(server)
   const largest = async (state: string) => {
@@ -142,7 +146,7 @@ test('BND-01: state is limited by its stored size in bytes', async (t) => {
 })
 
 test('BND-01: what OpenID Connect adds to a pending request is at most 3 KiB', async (t) => {
-  const server = await openTestServer(t)
+  const server = await openTestServer(t, { clock: openStillClock() })
   const client = await registerClient(server)
   const largest = async (parameters: Readonly<Record<string, string>>): Promise<number> => {
     await server.inject({ url: authorizeUrl(client, parameters) })
@@ -156,7 +160,7 @@ test('BND-01: what OpenID Connect adds to a pending request is at most 3 KiB', a
 })
 
 test('BND-04: an update that changes nothing is not an audit event', async (t) => {
-  const server = await openTestServer(t)
+  const server = await openTestServer(t, { clock: openStillClock() })
   const client = await registerClient(server)
   const { registration_client_uri: uri, registration_access_token: token } = client as RegisteredClient & {
     readonly registration_client_uri: string

@@ -23,6 +23,7 @@ import {
   type Tokens,
 } from '../../tools/flow.ts'
 import { openTestServer, type TestServer } from '../support/server.ts'
+import { openStillClock } from '../support/still-clocks.ts'
 import { anApiDeclaration } from '../support/records.ts'
 
 const LEVELS = ['debug', 'info', 'warn', 'error'] as const
@@ -189,7 +190,7 @@ test('Style 37: an answer is logged as one line with event, endpoint, status, du
 })
 
 test('a complaint finds its log line: the header, the error page and the line have the same request id', async (t) => {
-  const server = await openTestServer(t, { env: { GRANTOR_REGISTRATION_RATE: '1' } })
+  const server = await openTestServer(t, { clock: openStillClock(), env: { GRANTOR_REGISTRATION_RATE: '1' } })
   const register = () => postJson(server, '/v2/oauth/register', { redirect_uris: [REDIRECT_URI] })
   const answers = [await register(), await register()]
   const page = await server.inject({

@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import type { InjectOptions } from 'light-my-request'
 import { readConfig } from '../../src/config/config.ts'
 import { openTestServer, type TestServer } from '../support/server.ts'
+import { openStillClock } from '../support/still-clocks.ts'
 import { assertError } from '../support/error-answer.ts'
 import { assertStoreUnchanged } from '../support/store-dump.ts'
 
@@ -108,7 +109,7 @@ test('NET-05: trusted proxies are given as networks; the server does not start w
 })
 
 test('NET-05: addresses that an untrusted peer forwards are ignored', async (t) => {
-  const server = await openTestServer(t, { env: { GRANTOR_REGISTRATION_RATE: '3' } })
+  const server = await openTestServer(t, { clock: openStillClock(), env: { GRANTOR_REGISTRATION_RATE: '3' } })
   const headersOf = (index: number) => ({
     'x-forwarded-for': `198.51.100.${index}`,
     forwarded: `for=198.51.100.${index}`,

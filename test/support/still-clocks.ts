@@ -15,3 +15,8 @@ export function openStillClocks<const Ahead extends readonly number[]>(
   }))
   return clocks as never
 }
+
+/** A clock for the limits of a minute or of a quarter of an hour: none ends because a test takes long. */
+export function openStillClock(): TestClock {
+  return openStillClocks([0])[0]
+}

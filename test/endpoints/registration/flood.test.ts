@@ -6,6 +6,7 @@ import { USUAL_TEMPLATE } from '../../../src/protocol/registration-template.ts'
 import { postJson } from '../../../tools/flow.ts'
 import { assertError } from '../../support/error-answer.ts'
 import { openTestServer, type TestServer } from '../../support/server.ts'
+import { openStillClock } from '../../support/still-clocks.ts'
 import { assertStoreUnchanged } from '../../support/store-dump.ts'
 
 /** A rate of 2 for each network: 20 new clients a minute for a host, 200 for the server, half of both divided fairly. */
@@ -14,7 +15,7 @@ const HOSTILE = { redirect_uris: ['https://evil.example/cb'] }
 const SHARED = { token_endpoint_auth_method: 'none', redirect_uris: ['https://app.example/cb'] }
 
 function open(t: TestContext): Promise<TestServer> {
-  return openTestServer(t, { env: ENV })
+  return openTestServer(t, { clock: openStillClock(), env: ENV })
 }
 
 function register(

@@ -18,6 +18,7 @@ import {
 import { createAda } from '../../support/accounts.ts'
 import { assertError, problemsOf } from '../../support/error-answer.ts'
 import { openTestServer } from '../../support/server.ts'
+import { openStillClock } from '../../support/still-clocks.ts'
 import { assertStoreUnchanged } from '../../support/store-dump.ts'
 import { consentedBrowser, isCodeAnswer, WHOLE_FILE } from '../../support/authorize-answers.ts'
 import { isActive } from '../../support/token-questions.ts'
@@ -143,7 +144,7 @@ test('REG-23: the error is the same for the token of another client, a wrong tok
 })
 
 test('REG-23: wrong registration access tokens are counted by network', async (t) => {
-  const strict = await openTestServer(t, { env: { GRANTOR_CLIENT_FAILURE_RATE: '3' } })
+  const strict = await openTestServer(t, { clock: openStillClock(), env: { GRANTOR_CLIENT_FAILURE_RATE: '3' } })
   const ask = async () =>
     (
       await strict.inject({

@@ -7,6 +7,7 @@ import { assertError, problemsOf } from '../../support/error-answer.ts'
 import { postJson } from '../../../tools/flow.ts'
 import { assertStoreUnchanged } from '../../support/store-dump.ts'
 import { openTestServer, type TestServer } from '../../support/server.ts'
+import { openStillClock } from '../../support/still-clocks.ts'
 
 const PATH = '/v2/oauth/register'
 
@@ -162,7 +163,7 @@ test('decision 0005: a body of more than 16 KiB is a 413 before it is parsed, on
 })
 
 test('decision 0005: too many requests are a 429 with Retry-After and RateLimit headers, as JSON', async (t) => {
-  const server = await openTestServer(t, { env: { GRANTOR_REGISTRATION_RATE: '2' } })
+  const server = await openTestServer(t, { clock: openStillClock(), env: { GRANTOR_REGISTRATION_RATE: '2' } })
   assert.equal((await post(server, '{}')).statusCode, 201)
   assert.equal((await post(server, '{')).statusCode, 422)
   const answer = await assertStoreUnchanged(server, () => post(server, '{}'), '429')

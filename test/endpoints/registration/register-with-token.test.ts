@@ -9,6 +9,7 @@ import { postJson, requestToken, type RegisteredClient } from '../../../tools/fl
 import { WHOLE_FILE } from '../../support/authorize-answers.ts'
 import { assertError, problemsOf } from '../../support/error-answer.ts'
 import { openTestServer, type TestServer } from '../../support/server.ts'
+import { openStillClock } from '../../support/still-clocks.ts'
 import { assertStoreUnchanged } from '../../support/store-dump.ts'
 
 const server = await openTestServer(WHOLE_FILE, {
@@ -70,7 +71,10 @@ test('IAT-05: a wrong, spent, revoked, expired or foreign token gets one answer,
 })
 
 test('IAT-05: failures are counted, so that a caller with wrong tokens gets 429', async (t) => {
-  const own = await openTestServer(t, { env: { GRANTOR_REGISTRATION: 'token', GRANTOR_CLIENT_FAILURE_RATE: '3' } })
+  const own = await openTestServer(t, {
+    clock: openStillClock(),
+    env: { GRANTOR_REGISTRATION: 'token', GRANTOR_CLIENT_FAILURE_RATE: '3' },
+  })
   const answers = []
   for (const token of Array(5).fill('git_wrong') as string[])
     answers.push((await register(token, MACHINE, own)).statusCode)

@@ -16,6 +16,7 @@ import {
 import { assertError, problemsOf } from '../../support/error-answer.ts'
 import { assertStoreUnchanged } from '../../support/store-dump.ts'
 import { openTestServer, type TestServer } from '../../support/server.ts'
+import { openStillClock } from '../../support/still-clocks.ts'
 
 const PATH = '/v2/oauth/token'
 const MACHINE = { grant_type: 'client_credentials' }
@@ -196,7 +197,7 @@ test('TOK-13: a partly correct secret is rejected like a completely wrong one', 
 })
 
 test('TOK-14: guessing is throttled for the network of the caller, and the correct secret is accepted from any network', async (t) => {
-  const server = await openTestServer(t, { env: { GRANTOR_CLIENT_FAILURE_RATE: '3' } })
+  const server = await openTestServer(t, { clock: openStillClock(), env: { GRANTOR_CLIENT_FAILURE_RATE: '3' } })
   const client = await registerClient(server)
   const ask = (secret: string, remoteAddress: string) =>
     server.inject({
@@ -220,7 +221,7 @@ test('TOK-14: guessing is throttled for the network of the caller, and the corre
 })
 
 test('decision 0021: other errors do not count as failed authentications of the network', async (t) => {
-  const server = await openTestServer(t, { env: { GRANTOR_CLIENT_FAILURE_RATE: '1' } })
+  const server = await openTestServer(t, { clock: openStillClock(), env: { GRANTOR_CLIENT_FAILURE_RATE: '1' } })
   const client = await registerClient(server, { grant_types: ['authorization_code'] })
   for (let round = 0; round < 5; round += 1) {
     assertError(await requestToken(server, client, MACHINE), 400, 'unauthorized_client')

@@ -273,7 +273,7 @@ test('a disabled client is rejected, and its assertion is not used up', async ()
 })
 
 test('TOK-14: failures with assertions count for the network of the caller, and a right one is accepted', async (t) => {
-  const strict = await openTestServer(t, { env: { GRANTOR_CLIENT_FAILURE_RATE: '3' } })
+  const strict = await openTestServer(t, { clock, env: { GRANTOR_CLIENT_FAILURE_RATE: '3' } })
   const client = await registerKeyClient(strict)
   const wrong = () =>
     postForm(strict, TOKEN, { ...MACHINE, ...assertionForm(signJws(client.key, { alg: 'ES256' }, {})) })
@@ -285,7 +285,7 @@ test('TOK-14: failures with assertions count for the network of the caller, and 
 })
 
 test('BND-04: above its rate the assertions of a client get 429 and are not stored; a verified client has no limit', async (t) => {
-  const strict = await openTestServer(t, { env: { GRANTOR_STORED_TOKEN_RATE: '3' } })
+  const strict = await openTestServer(t, { clock, env: { GRANTOR_STORED_TOKEN_RATE: '3' } })
   const client = await registerKeyClient(strict)
   const ask = () => postForm(strict, TOKEN, { ...MACHINE, ...authentication(strict, client) })
   const statuses = []

@@ -18,7 +18,9 @@ export function readBody(
   return new Promise((resolve, reject) => {
     // Without a body there is no end event (optimizeEmptyRequests).
     if (!hasBody(message)) return resolve(EMPTY)
-    if (message.readableDidRead) return reject(new OAuthError('server_error', 'body_consumed'))
+    if (message.readableDidRead || message.readableEnded) return reject(new OAuthError('server_error', 'body_consumed'))
+    // The caller closed the connection before the server of a host passed the request on. No event follows.
+    if (message.destroyed) return reject(invalidRequest('parameter_malformed'))
     let body: Buffer = EMPTY
     let length = 0
     const refuse = (): void => {

@@ -34,7 +34,7 @@ export interface Grantor {
   readonly handles: (path: string) => boolean
   /** The tasks of operators. The audit records the changes with the actor `library`. */
   readonly tasks: GrantorTasks
-  /** Verifies an access token for an API in this process. @throws TokenRefused */
+  /** Verifies an access token for an API in this process. @throws TokenRefused; TypeError when the demand names no API */
   readonly verify: (token: string, demand: TokenDemand) => Promise<TokenClaims>
   /** The metrics in the text format of Prometheus. */
   readonly metrics: () => Promise<string>
@@ -70,7 +70,7 @@ export async function createGrantor(options: GrantorOptions): Promise<Grantor> {
       task.name,
       async (input: Readonly<Record<string, unknown>> = {}) => {
         requireOpen()
-        return runTask(administration, task, input, () => undefined)
+        return mount.track(runTask(administration, task, input, () => undefined))
       },
     ]),
   ) as unknown as GrantorTasks
@@ -101,7 +101,7 @@ export async function createGrantor(options: GrantorOptions): Promise<Grantor> {
     },
     async verify(token, demand) {
       requireOpen()
-      return verifyToken(context, token, demand)
+      return mount.track(verifyToken(context, token, demand))
     },
     metrics: node.scrape,
     ready: async () => !isOver && (await ready(context).then(isTrue, isFalse)),

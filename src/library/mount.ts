@@ -18,7 +18,9 @@ export interface Mount {
   readonly serve: Serve
   readonly handler: (message: IncomingMessage, response: ServerResponse, next?: (cause?: unknown) => void) => void
   readonly handles: (target: string) => boolean
-  /** Resolves when no request is under way, or after some seconds. */
+  /** Counts other work of the host as under way, and returns it. */
+  readonly track: <Answer>(work: Promise<Answer>) => Promise<Answer>
+  /** Resolves when nothing is under way, or after some seconds. */
   readonly finished: () => Promise<void>
 }
 
@@ -35,7 +37,7 @@ const REDIRECT_HEADERS = { 'Cache-Control': 'no-store', 'Referrer-Policy': 'no-r
 
 export function mountListener({ node, people, tasks, logger, isOver }: MountOptions): Mount {
   const { context, listener } = node
-  const underWay = new Set<Promise<void>>()
+  const underWay = new Set<Promise<unknown>>()
   const signInPath = new URL(addressOf(context.issuer, HOST_SIGN_IN_PATH)).pathname
 
   function handles(target: string): boolean {
@@ -56,9 +58,13 @@ export function mountListener({ node, people, tasks, logger, isOver }: MountOpti
     const work = isSignIn
       ? signIn(people, response, original, new URLSearchParams(query).get('interaction') ?? '')
       : listener.answer(message, response)
+    return track(work)
+  }
+
+  async function track<Answer>(work: Promise<Answer>): Promise<Answer> {
     underWay.add(work)
     try {
-      await work
+      return await work
     } finally {
       underWay.delete(work)
     }
@@ -114,6 +120,7 @@ export function mountListener({ node, people, tasks, logger, isOver }: MountOpti
   return {
     serve,
     handles,
+    track,
     handler(message, response, next) {
       // Express takes the prefix of a mount off the address.
       const target = 'originalUrl' in message ? String(message.originalUrl) : (message.url ?? '')

@@ -51,14 +51,18 @@ export class TokenRefused extends Error {
  * Verifies an access token, JWT or opaque, for an API in this process. The state is read from the store each time, so a revocation takes
  * effect at once, as with introspection.
  *
- * @throws TokenRefused
+ * @throws TokenRefused; TypeError when the demand does not name an API, because tokens for any API would be accepted
  */
 export async function verifyToken(
   context: Context,
   token: string,
   { resource, scope = '' }: TokenDemand,
 ): Promise<TokenClaims> {
-  const found = await findToken(context, token)
+  if (typeof resource !== 'string' || typeof scope !== 'string') {
+    throw new TypeError('Give the API that the token must be for, and its scopes as one string: { resource, scope }')
+  }
+  // A header of the host may be missing, too.
+  const found = typeof token === 'string' ? await findToken(context, token) : undefined
   if (found?.kind !== 'access') throw new TokenRefused('invalid_token', 'unknown')
   if (!isFor(found, resource)) throw new TokenRefused('invalid_token', 'for-another')
   const reason = await findInactiveReason(context, found, context.clock())

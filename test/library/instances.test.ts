@@ -47,6 +47,14 @@ test('LIB-05: an instance that is closed leaves no handle, prints nothing and ha
   assert.deepEqual([ended.stdout, ended.stderr, ended.status], ['', '', 7])
 })
 
+test('LIB-05: tasks that are under way are completed before the database is closed', async (t) => {
+  const { grantor } = await openGrantor(t)
+  const password = 'correct horse battery staple'
+  const created = grantor.tasks['user.create']({ email: 'grace@acme.test', password })
+  await grantor.close()
+  assert.match((await created).user_id, /^gus_/)
+})
+
 test('mistakes in the options are listed together, under the names of the options', async () => {
   const options = { issuer: 'http://app.example/', settings: { accessTokenLifetime: 0 }, trustProxy: ['nonsense'] }
   await assert.rejects(createGrantor(options), (cause: unknown) => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect, createServer, type IncomingHttpHeaders } from 'node:http2'
-import type { AddressInfo } from 'node:net'
+import { connect as connectTcp, type AddressInfo } from 'node:net'
 import { json } from 'node:stream/consumers'
 import { test } from 'node:test'
 import express from 'express'
@@ -55,6 +55,32 @@ test('LIB-03: a body parser before the server gets 500 body_consumed, and the lo
   })
   assert.equal(answer.status, 500)
   assert.match(log(), /"reason":"body_consumed"/)
+})
+
+test('LIB-03: a body parser that has read an empty body, and a caller who is gone, keep no request open', async (t) => {
+  const reasons: string[] = []
+  const isRefused = Promise.withResolvers<void>()
+  const { grantor, issuer, port } = await openGrantor(t, {
+    log(line) {
+      const { reason } = JSON.parse(line) as { readonly reason?: string }
+      if (reason !== undefined) reasons.push(reason)
+      if (reason === 'parameter_malformed') isRefused.resolve()
+    },
+  })
+  const app = express()
+    .use(express.urlencoded())
+    .use('/auth/v2/oauth/register', (request, _response, next) => {
+      request.once('close', () => next())
+    })
+    .use(grantor.handler)
+  await serveHost(t, port, app)
+  const empty = await fetch(`${issuer}/v2/oauth/token`, { method: 'POST', body: new URLSearchParams() })
+  assert.equal(empty.status, 500)
+  const socket = connectTcp(port, 'localhost')
+  const head = `POST /auth/v2/oauth/register HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n`
+  socket.write(`${head}Content-Length: 9\r\n\r\n{`, () => socket.destroy())
+  await isRefused.promise
+  assert.deepEqual(reasons, ['body_consumed', 'parameter_malformed'])
 })
 
 test('LIB-04: the host trusts X-Forwarded-For of every caller, and the limits of the server do not', async (t) => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { AdminError, TokenRefused } from '../../src/library/grantor.ts'
+import { AdminError, TokenRefused, type TokenDemand } from '../../src/library/grantor.ts'
 import { walkWithClient } from '../../tools/client-walk.ts'
 import { openGrantor, serveHost } from './host.ts'
 
@@ -38,6 +38,21 @@ for (const format of ['jwt', 'opaque'] as const) {
     await assert.rejects(grantor.verify(accessToken, { resource: RESOURCE }), refusal('invalid_token', /^user$/))
   })
 }
+
+test('LIB-09: a host that does not say for which API a token must be accepts none, and what is no text is no token', async (t) => {
+  const { grantor, issuer, port } = await openGrantor(t)
+  await serveHost(t, port, grantor.handler)
+  const { accessToken } = await walkWithClient(issuer, { resource: `${RESOURCE}/v1` })
+  await grantor.verify(accessToken, { resource: `${RESOURCE}/v1` })
+  for (const demand of [undefined, {}, { resource: undefined }, { resource: null }, { resource: [`${RESOURCE}/v1`] }]) {
+    await assert.rejects(grantor.verify(accessToken, demand as unknown as TokenDemand), TypeError)
+  }
+  const demand = { resource: `${RESOURCE}/v1`, scope: ['notes:read'] } as unknown as TokenDemand
+  await assert.rejects(grantor.verify(accessToken, demand), TypeError)
+  for (const token of [undefined, null, [accessToken], {}]) {
+    await assert.rejects(grantor.verify(token as never, { resource: RESOURCE }), refusal('invalid_token', /^unknown$/))
+  }
+})
 
 test('the audit names the library as the actor of a task, and a task throws AdminError with every problem', async (t) => {
   const { grantor } = await openGrantor(t)

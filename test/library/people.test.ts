@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import { test, type TestContext } from 'node:test'
 import type { HostRequest, Person } from '../../src/library/grantor.ts'
 import { walkWithClient } from '../../tools/client-walk.ts'
+import { authorizeUrl, REDIRECT_URI } from '../../tools/flow.ts'
 import { openPerson } from '../../tools/person.ts'
 import { openGrantor, serveHost, type Opened } from './host.ts'
 
@@ -62,6 +63,34 @@ test('OpenID Connect Core §3.1.2.1: with prompt=login a session of the host is 
     signIns.map(([, mustAuthenticate]) => mustAuthenticate),
     [false, true],
   )
+})
+
+test('LIB-10: the host is asked with each request, and who was signed in before does not count', async (t) => {
+  let person: Person | undefined
+  const people = { current: () => person, signInAddress: () => '/login' }
+  const { grantor, issuer, port } = await openGrantor(t, { people })
+  await serveHost(t, port, (request, response) =>
+    grantor.handler(request, response, () => response.end('The page of the host.')),
+  )
+  const signIn = (name: string): void => void (person = { subject: name, name, authenticatedAt: new Date() })
+  const wish = { client_name: 'Notes', redirect_uris: [REDIRECT_URI], token_endpoint_auth_method: 'none' } as const
+  const client = await grantor.tasks['client.create'](wish)
+  const link = (parameters = {}): string => issuer + authorizeUrl({ client_id: client.client_id }, parameters)
+  const browser = openPerson(issuer)
+  signIn('Ada')
+  assert.ok((await browser.allow(link())).searchParams.has('code'))
+  person = undefined
+  assert.equal((await browser.visit(link())).body, 'The page of the host.')
+  assert.equal((await browser.visit(link({ prompt: 'none' }))).url.searchParams.get('error'), 'login_required')
+  assert.equal((await browser.visit(`${issuer}/account`)).body, 'The page of the host.')
+  signIn('Grace')
+  for (const address of [link(), `${issuer}/account`]) {
+    const { body } = await browser.visit(address)
+    assert.match(body, /Grace/)
+    assert.doesNotMatch(body, /Ada/)
+  }
+  signIn('Ada')
+  assert.ok((await browser.visit(link())).url.searchParams.has('code'), 'the consent of Ada is remembered')
 })
 
 test('an interaction that the server did not issue leads to a page that says so, and starts no session', async (t) => {

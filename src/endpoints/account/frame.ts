@@ -9,7 +9,7 @@ import type { Context } from '../../ports/context.ts'
 import type { Reply, Request } from '../../ports/message.ts'
 import { addressOf } from '../../protocol/server-address.ts'
 import { browserOf, isCrossSite } from '../authorization/interaction.ts'
-import { findSignedIn, viewAccount, type SignedIn } from '../authorization/session.ts'
+import { findSignedIn, isForAnother, viewAccount, type SignedIn } from '../authorization/session.ts'
 import { errorPage } from '../error-page.ts'
 import { accountPath, PATHS, pageAddress } from '../paths.ts'
 
@@ -27,7 +27,7 @@ export async function findOwner(
   page: AccountPageName,
 ): Promise<SignedIn | Extract<Reply, { readonly kind: 'redirect' }>> {
   const signedIn = await findSignedIn(context, request.cookies)
-  if (signedIn !== undefined) return signedIn
+  if (signedIn !== undefined && !(await isForAnother(context, signedIn, 'account-pages'))) return signedIn
   // The sign-in page is bound to the browser, as that of an authorization is.
   const { cookies } = browserOf(context, request)
   return { kind: 'redirect', location: signInAddress(context, request, page), cookies }

@@ -12,7 +12,7 @@ import type { Subject } from './interaction.ts'
 import { loadScopeCatalog } from '../token/scope-catalog.ts'
 import { chooseScope } from './scope-choice.ts'
 import { findRemembered } from './remembered-consent.ts'
-import type { SignedIn } from './session.ts'
+import { isForAnother, type SignedIn } from './session.ts'
 
 /** What happens next to an authorization. */
 export type Step =
@@ -48,8 +48,11 @@ export type ConsentAnswer =
   | Allowed
   | { readonly kind: 'deny' }
 
-type Needs = Pick<Context, 'apis' | 'settings'> & {
-  readonly store: Pick<Context['store'], 'findConsent' | 'findMembership' | 'findOrganization' | 'listMemberships'>
+type Needs = Pick<Context, 'apis' | 'clockCheck' | 'settings'> & {
+  readonly store: Pick<
+    Context['store'],
+    'findConsent' | 'findInteraction' | 'findMembership' | 'findOrganization' | 'listMemberships'
+  >
 }
 
 /**
@@ -65,7 +68,8 @@ type Needs = Pick<Context, 'apis' | 'settings'> & {
  * in this order:
  *
  *  1. Sign-in. Without a session the user signs in. With `prompt=login` the session must also have started after the request, and
- *     with `max_age` the user must have authenticated lately. If the request names a user (`id_token_hint`), another user who is
+ *     with `max_age` the user must have authenticated lately. The operator's application is asked with each request, unless it
+ *     said that the browser stays signed in. If the request names a user (`id_token_hint`), another user who is
  *     signed in is asked to sign in; if that was done for this request, the authorization ends.
  *  2. Denial. If the user pressed "deny", the authorization ends.
  *  3. Organization. If the client named an organization, the user must be an active member of it; otherwise the authorization
@@ -99,6 +103,7 @@ export async function nextStep(
 ): Promise<Step> {
   const { authorization, rights } = subject
   if (signedIn === undefined || isTooOld(authorization, signedIn)) return { kind: 'sign-in' }
+  if (await isForAnother(context, signedIn, authorization)) return { kind: 'sign-in' }
   const { session } = signedIn
   const userId = signedIn.user.id
   if (isOtherUser(authorization, signedIn)) {

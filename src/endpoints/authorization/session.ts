@@ -2,9 +2,12 @@ import type { Context } from '../../ports/context.ts'
 import type { Cookies } from '../../ports/message.ts'
 import type { Input } from '../../ports/operations.ts'
 import type { AccountView } from '../../ports/page-parts.ts'
+import type { AuthorizationRecord } from '../../ports/records/authorization.ts'
 import type { SessionRecord, UserRecord } from '../../ports/records/user.ts'
+import { APPLICATION } from '../../protocol/authentication.ts'
+import { after } from '../../protocol/brand.ts'
 import { isFromFuture } from '../../protocol/clock.ts'
-import type { SessionId } from '../../protocol/ids.ts'
+import { interactionOfSession, parseAuthorizationId, type SessionId } from '../../protocol/ids.ts'
 import { sameText } from '../../protocol/secrets.ts'
 import { isLiveSince } from '../../principals/invalid-principal.ts'
 import { loginEnd } from '../../principals/login-end.ts'
@@ -37,6 +40,26 @@ export async function findSignedIn(context: Needs, cookies: Cookies): Promise<Si
   if (!isLiveSince(user, session.createdAt) || session.createdAt < serverNotBefore) return undefined
   if (now - session.seenAt >= SEEN_MS) context.sessionSeen(session.id, now)
   return { session, user }
+}
+
+/**
+ * Whether the session followed from an answer of the operator's application to another request, and the application did not say that
+ * the browser stays signed in: then it is asked again, because the person may have signed out there. A session that is newer than an
+ * authorization counts for it, because a person may answer the requests of two tabs in any order.
+ */
+export async function isForAnother(
+  { clockCheck, store }: Pick<Context, 'clockCheck'> & { readonly store: Pick<Context['store'], 'findInteraction'> },
+  { session }: SignedIn,
+  target: Pick<AuthorizationRecord, 'id' | 'createdAt'> | 'account-pages',
+): Promise<boolean> {
+  if (session.authentication.providerId !== APPLICATION) return false
+  if (target !== 'account-pages' && session.createdAt > target.createdAt) return false
+  const interaction = await store.findInteraction(interactionOfSession(session.id))
+  // A session that is not remembered ends no later than its interaction, so it is not found without it.
+  if (interaction?.answer?.kind !== 'accepted') return false
+  if (clockCheck.now() < after(session.createdAt, interaction.answer.rememberSeconds * 1000)) return false
+  const answered = parseAuthorizationId(interaction.target)
+  return target === 'account-pages' ? answered !== undefined : answered !== target.id
 }
 
 /** The input of the operation that ends a session of the user. */

@@ -13,7 +13,7 @@ import {
   type Interaction,
 } from '../authorization/interaction.ts'
 import { nextStep, takeStep, type ConsentAnswer } from '../authorization/next-step.ts'
-import { findSignedIn, type SignedIn } from '../authorization/session.ts'
+import { findSignedIn, isForAnother, type SignedIn } from '../authorization/session.ts'
 import { errorPage } from '../error-page.ts'
 import { accountPath, pageAddress } from '../paths.ts'
 
@@ -91,7 +91,8 @@ export async function findConfirming(
   request: Request,
   { purpose }: SignInTarget,
 ): Promise<SignedIn | undefined> {
-  return purpose === 'account' ? findSignedIn(context, request.cookies) : undefined
+  const signedIn = purpose === 'account' ? await findSignedIn(context, request.cookies) : undefined
+  return signedIn === undefined || (await isForAnother(context, signedIn, 'account-pages')) ? undefined : signedIn
 }
 
 /** The time since when the user must have authenticated, because the client or the account page asks for it. undefined: any time. */

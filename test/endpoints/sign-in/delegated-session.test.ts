@@ -242,6 +242,29 @@ test('with GRANTOR_DELEGATE=sign-in the application cannot consent, and the cons
   assert.match(locationOf(again), /\/consent\?/, 'the session is enough for the consent page')
 })
 
+test('DEL-13: a session that is not remembered is for its request and for those of other tabs, and for no new one', async (t) => {
+  const own = await openTestServer(t, { env: { ...env, GRANTOR_DELEGATE: 'sign-in' } })
+  const app = await openApplication(own)
+  const { browser, client, interaction } = await startAtClient(own, { scope: 'read' })
+  const signIn = async (to: string): Promise<string> =>
+    locationOf(await browser.get(await app.signIn(to, { decision: 'ask' })))
+  const first = await browser.get(await signIn(interaction))
+  own.clock.advance(1000)
+  const second = await browser.get(await signIn(await leave(browser, authorizeUrl(client, { scope: 'read' }))))
+  for (const page of [first, second]) {
+    const allowed = await browser.submit(page, { decision: 'allow' })
+    assert.ok(new URL(locationOf(allowed)).searchParams.has('code'))
+  }
+  own.clock.advance(1000)
+  const silent = await browser.get(authorizeUrl(client, { scope: 'read', prompt: 'none' }))
+  assert.match(locationOf(silent), /error=login_required/)
+  const account = await leave(browser, '/account')
+  assert.equal((await app.show(account)).json<Record<string, unknown>>()['sign_in_after'], null)
+  await browser.get(await app.signIn(account, { decision: 'ask' }))
+  assert.equal((await browser.get('/account/apps')).statusCode, 200)
+  await leave(browser, authorizeUrl(client, { scope: 'read' }))
+})
+
 test('an interaction from before is void when the sign-in is delegated no more', async (t) => {
   const own = await openTestServer(t, { env })
   const { browser, interaction } = await startAtClient(own)

@@ -23,6 +23,11 @@ export async function answerRequest(serve: Serve, request: Request, { address }:
     address,
     isEncrypted: url.protocol === 'https:',
   })
+  // Not every host ends the body of a caller who is gone.
+  const { signal } = request
+  const leave = (): void => void message.destroy(new Error('The caller is gone.'))
+  if (signal.aborted) leave()
+  else signal.addEventListener('abort', leave, { once: true })
   const response = new CollectedResponse(message)
   await serve(message, response, request)
   const answer = await response.answer

@@ -86,6 +86,19 @@ test('LIB-07: a caller who breaks off a body that is read or discarded gets an a
   }
 })
 
+test('LIB-07: a caller who is gone, as the signal of the request says, keeps no request open', async (t) => {
+  const { grantor, issuer } = await openGrantor(t)
+  const gone = new AbortController()
+  const options = { method: 'POST', headers: { 'content-type': 'application/json' }, duplex: 'half' }
+  const endless = (): Request =>
+    new Request(`${issuer}/v2/oauth/register`, { ...options, body: new ReadableStream(), signal: gone.signal })
+  const waiting = grantor.fetch(endless(), FROM)
+  await nextTurn()
+  gone.abort()
+  assert.equal((await waiting).status, 400)
+  assert.equal((await grantor.fetch(endless(), FROM)).status, 400)
+})
+
 test('threats.md NET-01: plain HTTP from another machine is rejected for an https issuer, and https is not', async (t) => {
   const { grantor } = await openGrantor(t, { issuer: 'https://auth.example.com' })
   assert.equal((await grantor.fetch(new Request('http://auth.example.com/v2/oauth/jwks'), FROM)).status, 400)

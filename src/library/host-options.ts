@@ -13,7 +13,7 @@ const OPTIONS = z.object(
     database: TEXT,
     secret: TEXT,
     previousSecret: TEXT,
-    settings: z.record(z.string(), z.unknown(), GROUP).nullish(),
+    settings: z.looseObject({}, GROUP).nullish(),
     trustProxy: z.array(z.string('must be a string'), 'must be a list of strings').nullish(),
     branding: z.object({ name: TEXT, accent: TEXT, termsUri: TEXT, privacyUri: TEXT }, GROUP).nullish(),
     people: z.object({ current: FUNCTION, signInAddress: FUNCTION, signOutAddress: TEXT }, GROUP).nullish(),
@@ -29,19 +29,19 @@ const OPTIONS = z.object(
  * @throws ConfigError with each option that has a wrong type
  */
 export function checkOptions(options: GrantorOptions): GrantorOptions {
-  const { error } = OPTIONS.safeParse(options)
+  const { data, error } = OPTIONS.safeParse(options)
   if (error !== undefined)
     throw new ConfigError(error.issues.map(({ path, message }) => [path.join('.'), message].join(' ').trim()))
-  const given = withoutNull(options) as GrantorOptions
-  const { settings, branding, admin, people } = given
-  return {
-    ...given,
-    ...(settings === undefined ? {} : { settings: withoutNull(settings) }),
-    ...(branding === undefined ? {} : { branding: withoutNull(branding) }),
-    ...(admin === undefined ? {} : { admin: withoutNull(admin) as typeof admin }),
-    // The object itself, whose methods may use `this`.
-    ...(people === undefined ? {} : { people }),
-  }
+  const { settings, branding, admin, ...others } = data
+  return withoutNull({
+    ...others,
+    settings: withoutNull(settings ?? {}),
+    branding: withoutNull(branding ?? {}),
+    admin: admin && withoutNull(admin),
+    // Called on their own objects, because a method may use `this`.
+    people: options.people,
+    log: options.log && ((line: string) => options.log?.(line)),
+  }) as GrantorOptions
 }
 
 function withoutNull<Members extends object>(members: Members): Partial<Members> {

@@ -94,7 +94,7 @@ function signInAtHost(issuer: string, { signOutAddress }: People): Readonly<Reco
   return {
     GRANTOR_DELEGATE_URL: addressOf(issuer, HOST_SIGN_IN_PATH),
     GRANTOR_DELEGATE: 'sign-in',
-    GRANTOR_DELEGATE_SIGN_OUT_URL: signOutAddress,
+    GRANTOR_DELEGATE_SIGN_OUT_URL: signOutAddress ?? undefined,
   }
 }
 

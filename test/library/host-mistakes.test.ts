@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import {
   ConfigError,
@@ -8,6 +9,7 @@ import {
   type People,
 } from '../../src/library/grantor.ts'
 import { openCookieJar } from '../../tools/cookie-jar.ts'
+import { temporaryFolder } from '../support/server.ts'
 import { openGrantor, type Opened } from './host.ts'
 
 /** What a host in JavaScript gives, which has no compiler. */
@@ -185,6 +187,34 @@ test('LIB-08: options of a wrong type are mistakes that name the option, and nul
   const nested = { settings: { registrationRate: null }, branding: { name: null } }
   const { grantor, issuer: own } = await openGrantor(t, { ...absent, ...nested } as unknown as GrantorOptions)
   assert.equal((await get(grantor, `${own}/v2/oauth/jwks`)).status, 200)
+})
+
+test('LIB-08: options may be instances of classes, with getters, inherited members and methods that use this', async (t) => {
+  const database = `sqlite:${join(temporaryFolder(t), 'grantor.db')}`
+  class Settings {
+    readonly accessTokenLifetime = 600
+  }
+  class Options {
+    readonly lines: string[] = []
+    readonly settings = new Settings()
+    readonly branding = Object.create({ name: 'Ada & Co' })
+    readonly people = { current: () => undefined, signInAddress: () => '/login', signOutAddress: null }
+    get issuer() {
+      return 'http://localhost/auth'
+    }
+    get database() {
+      return database
+    }
+    log(line: string) {
+      this.lines.push(line)
+    }
+  }
+  const options = new Options()
+  const grantor = await createGrantor(options as unknown as GrantorOptions)
+  t.after(() => grantor.close())
+  const page = await get(grantor, 'http://localhost/auth/v2/oauth/continue?interaction=unknown')
+  assert.match(await page.text(), /Ada &amp; Co/)
+  assert.ok(options.lines.length > 0)
 })
 
 function lastFailure(log: string): string {

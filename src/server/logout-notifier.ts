@@ -47,12 +47,12 @@ interface Host {
   slowUntil: EpochMs
 }
 
-/** A request that is under way. */
+/** A request that is under way, or waits for the store. */
 interface Attempt {
-  readonly startedAt: EpochMs
+  /** undefined: the store has not stored the attempt yet. */
+  sentAt: EpochMs | undefined
   /** Ends the request, as if its time were over. */
   readonly giveUp: AbortController
-  readonly work: Promise<void>
 }
 
 type Due = LogoutNoticeRecord & DueNotice
@@ -69,7 +69,7 @@ type Due = LogoutNoticeRecord & DueNotice
 export function openLogoutNotifier(context: Needs, logger: Pick<Log, 'error' | 'warn'>): LogoutNotifier {
   const { clock, store } = context
   const hosts = new Map<string, Host>()
-  const sending = new Set<Attempt>()
+  const sending = new Map<Attempt, Promise<void>>()
   const end = new AbortController()
   let active = 0
   let starting: Promise<void> | undefined
@@ -93,10 +93,12 @@ export function openLogoutNotifier(context: Needs, logger: Pick<Log, 'error' | '
   async function startDue(): Promise<void> {
     const leftOut = new Map<ClientId, Due>()
     const isWhole = isWholeRoundDue
-    isMoreDue = isWholeRoundDue = false
+    isWholeRoundDue = false
     for (const [name, { active: own, heldUntil, slowUntil }] of hosts)
       if (own === 0 && heldUntil <= clock() && slowUntil <= clock()) hosts.delete(name)
     if (isWhole && active >= NOTICES_AT_ONCE.total) await giveUpSlow()
+    // If all are under way, nothing is read now, and the first that completes looks.
+    isMoreDue = active >= NOTICES_AT_ONCE.total
     while (!end.signal.aborted && active < NOTICES_AT_ONCE.total) {
       const due = await store.listDueLogoutNotices({ now: clock(), limit: SLICE, except: [...leftOut.keys()] })
       await Promise.all(due.map((notice) => start(notice, leftOut)))
@@ -111,9 +113,9 @@ export function openLogoutNotifier(context: Needs, logger: Pick<Log, 'error' | '
 
   /** The hosts that have not answered are held, so the next requests are to others. */
   async function giveUpSlow(): Promise<void> {
-    const slow = [...sending].filter(({ startedAt }) => after(startedAt, SLOW_MS) <= clock())
-    for (const { giveUp } of slow) giveUp.abort()
-    await Promise.all(slow.map(({ work }) => work))
+    const slow = [...sending].filter(([{ sentAt }]) => sentAt !== undefined && after(sentAt, SLOW_MS) <= clock())
+    for (const [{ giveUp }] of slow) giveUp.abort()
+    await Promise.all(slow.map(([, work]) => work))
   }
 
   /** Starts to send a notice. If its host cannot be reached, it is postponed; if its host is busy, its client is left out of this round. */
@@ -132,17 +134,23 @@ export function openLogoutNotifier(context: Needs, logger: Pick<Log, 'error' | '
     occupy(host, 1)
     const claimed = { ...notice, dueAt: after(clock(), LEASE_MS), attempts: notice.attempts + 1 }
     const claim = reschedule(notice, claimed.dueAt, claimed.attempts)
-    const giveUp = new AbortController()
+    const attempt: Attempt = { sentAt: undefined, giveUp: new AbortController() }
     const work = claim
-      .then((outcome) => (outcome === 'taken' ? undefined : send(claimed, target, host, giveUp.signal)))
-      .catch((cause: unknown) => logger.error({ event: 'logout.delivery-failed', client: notice.clientId, err: cause }))
-      .finally(() => {
+      .then((outcome) => (outcome === 'taken' ? undefined : send(claimed, target, host, attempt)))
+      .then(
+        () => true,
+        (cause: unknown) => {
+          logger.error({ event: 'logout.delivery-failed', client: notice.clientId, err: cause })
+          return false
+        },
+      )
+      .then((isComplete) => {
         occupy(host, -1)
         sending.delete(attempt)
-        if (isMoreDue) void look()
+        // After a failure the next round looks: a store that refuses each write would be asked without a pause.
+        if (isComplete && isMoreDue) void look()
       })
-    const attempt = { startedAt: clock(), giveUp, work }
-    sending.add(attempt)
+    sending.set(attempt, work)
     // The next slice that is read must not have it.
     await claim
   }
@@ -163,10 +171,10 @@ export function openLogoutNotifier(context: Needs, logger: Pick<Log, 'error' | '
     host.active += by
   }
 
-  async function send(claimed: Due, target: NoticeTarget, host: Host, giveUp: AbortSignal): Promise<void> {
-    const startedAt = clock()
-    const sent = await sendNotice(context, target, claimed, AbortSignal.any([end.signal, giveUp]))
-    const isLate = after(startedAt, SLOW_MS) <= clock()
+  async function send(claimed: Due, target: NoticeTarget, host: Host, attempt: Attempt): Promise<void> {
+    const sentAt = (attempt.sentAt = clock())
+    const sent = await sendNotice(context, target, claimed, AbortSignal.any([end.signal, attempt.giveUp.signal]))
+    const isLate = after(sentAt, SLOW_MS) <= clock()
     host.slowUntil = isLate ? after(clock(), SLOW_MEMORY_MS) : (0 as EpochMs)
     if (sent.kind === 'acknowledged') return settle(claimed, undefined)
     if (end.signal.aborted) return void (await reschedule(claimed, clock(), claimed.attempts - 1))
@@ -206,7 +214,7 @@ export function openLogoutNotifier(context: Needs, logger: Pick<Log, 'error' | '
   }
 
   async function idle(): Promise<void> {
-    const work = [...(starting === undefined ? [] : [starting]), ...[...sending].map(({ work: sent }) => sent)]
+    const work = [...(starting === undefined ? [] : [starting]), ...sending.values()]
     if (work.length === 0) return
     await Promise.all(work)
     await idle()

@@ -266,6 +266,70 @@ test('LO-11: attempts that end with a fault of the store leave a host as many re
   assert.deepEqual(waiting(), [])
 })
 
+test('LO-11: a store that refuses to write is asked for notices once in a round', async () => {
+  await endedSession()
+  execute(
+    server,
+    `with recursive numbers(n) as (select 1 union all select n + 1 from numbers where n < 9)
+     insert into logout_notices select user_id || n, root_id, client_id, sid, session_started_at, expires_at, 0, 0
+       from logout_notices, numbers`,
+  )
+  let looks = 0
+  let claims = 0
+  const { listDueLogoutNotices } = server.context.store
+  const store: Store = {
+    ...server.context.store,
+    async listDueLogoutNotices(due) {
+      looks += 1
+      return looks > 50 ? [] : listDueLogoutNotices(due)
+    },
+    async rescheduleLogoutNotice() {
+      claims += 1
+      // The claims of a round fail one after the other.
+      for (let turn = claims % 2; turn >= 0; turn -= 1) await nextTurn()
+      throw new StoreUnavailable('the disk is full')
+    },
+  }
+  const notifier = openLogoutNotifier({ ...server.context, store }, { error: () => undefined, warn: () => undefined })
+  await notifying(notifier)
+  assert.equal(looks, 1)
+  while (waiting().length > 0) assert.notDeepEqual(await delivered(), [])
+})
+
+test('LO-23: 64 requests are not given up for the time that the store took before they were sent, and the next one follows the first that completes', async (t) => {
+  const hosts = await Promise.all(Array.from({ length: 32 }, () => openNotifiedHost(t)))
+  const held: (() => void)[] = []
+  for (const other of hosts) other.answer((_request, response) => void held.push(() => void response.end()))
+  const browser = new PlainBrowser(server)
+  const uri = hosts[0]?.uri() ?? ''
+  const client = await notifiedClient({ uri })
+  await login(server, client, { prompt: 'consent' }, browser)
+  for (const [index, other] of hosts.entries())
+    for (const table of ['clients', 'logout_notices'])
+      copyRows(table, client, 2, 200_000 + index * 10, [uri, other.uri()])
+  await signOut(browser)
+  const { rescheduleLogoutNotice } = server.context.store
+  let claims = 0
+  const store: Store = {
+    ...server.context.store,
+    async rescheduleLogoutNotice(change) {
+      claims += 1
+      // All 64 have begun, and none is sent.
+      if (claims === 64) server.clock.advance(1000)
+      return rescheduleLogoutNotice(change)
+    },
+  }
+  const notifier = openNotifier({ context: { ...server.context, store } })
+  await notifier.round()
+  while (held.length < 64) await nextTurn()
+  for (const other of hosts) other.answer((_request, response) => void response.end())
+  const next = notifier.round()
+  for (const answer of held) answer()
+  await next
+  await notifier.idle()
+  assert.deepEqual(waiting(), [])
+})
+
 test('LO-11: a notice goes to public addresses only', async (t) => {
   const inside = await openLogin(t, {
     network: { resolve: async () => [{ address: '10.0.0.1', family: 4 }], isPublicAddress: () => false },

@@ -49,6 +49,7 @@ interface Host {
 
 /** A request that is under way, or waits for the store. */
 interface Attempt {
+  readonly host: Host
   /** undefined: the store has not stored the attempt yet. */
   sentAt: EpochMs | undefined
   /** Ends the request, as if its time were over. */
@@ -71,7 +72,6 @@ export function openLogoutNotifier(context: Needs, logger: Pick<Log, 'error' | '
   const hosts = new Map<string, Host>()
   const sending = new Map<Attempt, Promise<void>>()
   const end = new AbortController()
-  let active = 0
   let starting: Promise<void> | undefined
   let isMoreDue = false
   let isWholeRoundDue = false
@@ -96,10 +96,10 @@ export function openLogoutNotifier(context: Needs, logger: Pick<Log, 'error' | '
     isWholeRoundDue = false
     for (const [name, { active: own, heldUntil, slowUntil }] of hosts)
       if (own === 0 && heldUntil <= clock() && slowUntil <= clock()) hosts.delete(name)
-    if (isWhole && active >= NOTICES_AT_ONCE.total) await giveUpSlow()
+    if (isWhole && isFull()) await giveUpSlow()
     // If all are under way, nothing is read now, and the first that completes looks.
-    isMoreDue = active >= NOTICES_AT_ONCE.total
-    while (!end.signal.aborted && active < NOTICES_AT_ONCE.total) {
+    isMoreDue = isFull()
+    while (!end.signal.aborted && !isFull()) {
       const due = await store.listDueLogoutNotices({ now: clock(), limit: SLICE, except: [...leftOut.keys()] })
       await Promise.all(due.map((notice) => start(notice, leftOut)))
       if (due.length < SLICE) return
@@ -130,13 +130,13 @@ export function openLogoutNotifier(context: Needs, logger: Pick<Log, 'error' | '
       leftOut.set(notice.clientId, notice)
       return
     }
-    if (active >= NOTICES_AT_ONCE.total) return void (isMoreDue = true)
-    occupy(host, 1)
+    if (isFull()) return void (isMoreDue = true)
+    host.active += 1
     const claimed = { ...notice, dueAt: after(clock(), LEASE_MS), attempts: notice.attempts + 1 }
     const claim = reschedule(notice, claimed.dueAt, claimed.attempts)
-    const attempt: Attempt = { sentAt: undefined, giveUp: new AbortController() }
+    const attempt: Attempt = { host, sentAt: undefined, giveUp: new AbortController() }
     const work = claim
-      .then((outcome) => (outcome === 'taken' ? undefined : send(claimed, target, host, attempt)))
+      .then((outcome) => (outcome === 'taken' ? undefined : send(claimed, target, attempt)))
       .then(
         () => true,
         (cause: unknown) => {
@@ -145,7 +145,7 @@ export function openLogoutNotifier(context: Needs, logger: Pick<Log, 'error' | '
         },
       )
       .then((isComplete) => {
-        occupy(host, -1)
+        host.active -= 1
         sending.delete(attempt)
         // After a failure the next round looks: a store that refuses each write would be asked without a pause.
         if (isComplete && isMoreDue) void look()
@@ -155,25 +155,22 @@ export function openLogoutNotifier(context: Needs, logger: Pick<Log, 'error' | '
     await claim
   }
 
+  function isFull(): boolean {
+    return sending.size >= NOTICES_AT_ONCE.total
+  }
+
   function isSlow({ slowUntil }: Host): boolean {
     return slowUntil > clock()
   }
 
   function activeSlow(): number {
-    return hosts
-      .values()
-      .filter(isSlow)
-      .reduce((sum, host) => sum + host.active, 0)
+    return [...sending.keys()].filter(({ host }) => isSlow(host)).length
   }
 
-  function occupy(host: Host, by: 1 | -1): void {
-    active += by
-    host.active += by
-  }
-
-  async function send(claimed: Due, target: NoticeTarget, host: Host, attempt: Attempt): Promise<void> {
+  async function send(claimed: Due, target: NoticeTarget, attempt: Attempt): Promise<void> {
+    const { host, giveUp } = attempt
     const sentAt = (attempt.sentAt = clock())
-    const sent = await sendNotice(context, target, claimed, AbortSignal.any([end.signal, attempt.giveUp.signal]))
+    const sent = await sendNotice(context, target, claimed, AbortSignal.any([end.signal, giveUp.signal]))
     const isLate = after(sentAt, SLOW_MS) <= clock()
     host.slowUntil = isLate ? after(clock(), SLOW_MEMORY_MS) : (0 as EpochMs)
     if (sent.kind === 'acknowledged') return settle(claimed, undefined)

@@ -6,8 +6,6 @@ import { createLocalJWKSet, decodeProtectedHeader, jwtVerify, type JSONWebKeySet
 import { disableClient } from '../../../src/admin/clients.ts'
 import { updateClient } from '../../../src/admin/operator-clients.ts'
 import { disableUser } from '../../../src/admin/users.ts'
-import { StoreUnavailable, type Store } from '../../../src/ports/store.ts'
-import { openLogoutNotifier } from '../../../src/server/logout-notifier.ts'
 import {
   EMAIL,
   obtainTokens,
@@ -19,16 +17,14 @@ import {
 } from '../../../tools/flow.ts'
 import { signOut } from '../../../tools/sign-out.ts'
 import { WHOLE_FILE } from '../../support/authorize-answers.ts'
-import { openNotifiedHost, type NotifiedHost } from '../../support/notified-host.ts'
-import type { TestServer } from '../../support/server.ts'
-import { execute, selectAll } from '../../support/store-dump.ts'
+import { openNotifiedHost } from '../../support/notified-host.ts'
 import { idTokenOf, login, makeClient, openLogin, userinfo } from './login.ts'
+import { notifying, openNotified, openNotifier } from './notified.ts'
 
 /** OpenID Connect Back-Channel Logout 1.0. */
 
 const EVENT = 'http://schemas.openid.net/event/backchannel-logout'
-const server = await openLogin(WHOLE_FILE)
-const host = await openNotifiedHost(WHOLE_FILE)
+const { server, host, notifiedClient, endedSession, delivered, stored, waiting } = await openNotified(WHOLE_FILE)
 
 test('LO-12: oidcc-backchannel-rp-initiated-logout: the user signs in to two applications and out of one; both are notified, an MCP client is not', async () => {
   const board = await notifiedClient({ uri: host.uri('/board') })
@@ -154,180 +150,12 @@ test('LO-11: an application that never answers delays neither the sign-out nor t
   assert.deepEqual(waiting(), [])
 })
 
-test('LO-22: a thousand applications at a host that does not answer, or answers slowly, keep no notice of others from being sent', async (t) => {
-  const other = await openNotifiedHost(t)
-  const listeners: readonly RequestListener[] = [(request) => void request.socket.destroy(), () => undefined]
-  for (const [index, listener] of listeners.entries()) {
-    other.answer(listener)
-    const attacker = new PlainBrowser(server)
-    const client = await notifiedClient({ uri: other.uri() })
-    await login(server, client, { prompt: 'consent' }, attacker)
-    for (const table of ['clients', 'logout_notices']) copyRows(table, client, 1100, index * 10_000)
-    await signOut(attacker)
-    server.clock.advance(2000)
-    await endedSession()
-    const notifier = openNotifier(server)
-    const before = host.notices.length
-    for (let round = 0; round < 12; round += 1) await notifier.round()
-    while (host.notices.length === before) await nextTurn()
-    await notifier.close()
-    execute(server, 'delete from logout_notices')
-  }
-})
-
-test('LO-23: 64 hosts that hang, or answer slowly again and again, do not take the places of others', async (t) => {
-  const held: (() => void)[] = []
-  const hosts = await Promise.all(Array.from({ length: 64 }, () => openNotifiedHost(t)))
-  for (const slow of hosts) slow.answer((_request, response) => void held.push(() => void response.end()))
-  for (const answersLate of [false, true]) {
-    const attacker = new PlainBrowser(server)
-    const uri = hosts[0]?.uri() ?? ''
-    const client = await notifiedClient({ uri })
-    await login(server, client, { prompt: 'consent' }, attacker)
-    for (const [index, slow] of hosts.entries()) {
-      const from = 100_000 + (answersLate ? 1000 : 0) + index * 10
-      for (const table of ['clients', 'logout_notices']) copyRows(table, client, 4, from, [uri, slow.uri()])
-    }
-    await signOut(attacker)
-    const notifier = openNotifier(server)
-    await notifier.round()
-    const board = await endedSession()
-    const isWaiting = (): boolean => waiting().some(({ client_id: id }) => id === board.client_id)
-    const pass = async (): Promise<void> => {
-      for (let turn = 0; turn < 100 && isWaiting(); turn += 1) await nextTurn()
-    }
-    for (let seconds = 0; isWaiting(); seconds += 1) {
-      assert.ok(seconds < 5, 'the notice of another host is sent within 5 seconds')
-      server.clock.advance(1000)
-      if (answersLate) for (const answer of held.splice(0)) answer()
-      await pass()
-      await notifier.round()
-      await pass()
-    }
-    await notifier.close()
-    execute(server, 'delete from logout_notices')
-    server.clock.advance(60_000)
-  }
-})
-
-test('LO-22: notices that wait for a busy host are read past once in a round, and not after each answer', async () => {
-  const client = await notifiedClient()
-  const browser = new PlainBrowser(server)
-  await login(server, client, { prompt: 'consent' }, browser)
-  execute(
-    server,
-    `with recursive numbers(n) as (select 1 union all select n + 1 from numbers where n < 200)
-     insert into logout_notices select user_id || n, root_id, client_id, sid, session_started_at, expires_at, 0, 0
-       from logout_notices, numbers`,
-  )
-  let readPast = 0
-  const { listDueLogoutNotices } = server.context.store
-  const store: Store = {
-    ...server.context.store,
-    async listDueLogoutNotices(due) {
-      readPast += due.except.length
-      return listDueLogoutNotices(due)
-    },
-  }
-  const before = host.notices.length
-  await notifying(openNotifier({ context: { ...server.context, store } }))
-  assert.deepEqual([host.notices.length - before, readPast], [200, 1])
-  await signOut(browser)
-  await delivered()
-})
-
 test('LO-12: two nodes do not send one notice at the same time', async () => {
   await endedSession()
   const [one, other] = [openNotifier(server), openNotifier(server)]
   const before = host.notices.length
   await Promise.all([notifying(one), notifying(other)])
   assert.equal(host.notices.length, before + 1)
-})
-
-test('LO-11: attempts that end with a fault of the store leave a host as many requests as before', async () => {
-  await endedSession()
-  let faults = 5
-  const { rescheduleLogoutNotice } = server.context.store
-  const store: Store = {
-    ...server.context.store,
-    async rescheduleLogoutNotice(change) {
-      faults -= 1
-      if (faults >= 0) throw new StoreUnavailable('the disk is full')
-      return rescheduleLogoutNotice(change)
-    },
-  }
-  const logged: string[] = []
-  const log = ({ event }: { readonly event: string }): void => void logged.push(event)
-  const notifier = openLogoutNotifier({ ...server.context, store }, { error: log, warn: log })
-  for (let round = 0; round < 5; round += 1) await notifying(notifier)
-  assert.ok(logged.includes('store.unavailable'), logged.join())
-  assert.equal(waiting().length, 1)
-  await notifying(notifier)
-  assert.deepEqual(waiting(), [])
-})
-
-test('LO-11: a store that refuses to write is asked for notices once in a round', async () => {
-  await endedSession()
-  execute(
-    server,
-    `with recursive numbers(n) as (select 1 union all select n + 1 from numbers where n < 9)
-     insert into logout_notices select user_id || n, root_id, client_id, sid, session_started_at, expires_at, 0, 0
-       from logout_notices, numbers`,
-  )
-  let looks = 0
-  let claims = 0
-  const { listDueLogoutNotices } = server.context.store
-  const store: Store = {
-    ...server.context.store,
-    async listDueLogoutNotices(due) {
-      looks += 1
-      return looks > 50 ? [] : listDueLogoutNotices(due)
-    },
-    async rescheduleLogoutNotice() {
-      claims += 1
-      // The claims of a round fail one after the other.
-      for (let turn = claims % 2; turn >= 0; turn -= 1) await nextTurn()
-      throw new StoreUnavailable('the disk is full')
-    },
-  }
-  const notifier = openLogoutNotifier({ ...server.context, store }, { error: () => undefined, warn: () => undefined })
-  await notifying(notifier)
-  assert.equal(looks, 1)
-  while (waiting().length > 0) assert.notDeepEqual(await delivered(), [])
-})
-
-test('LO-23: 64 requests are not given up for the time that the store took before they were sent, and the next one follows the first that completes', async (t) => {
-  const hosts = await Promise.all(Array.from({ length: 32 }, () => openNotifiedHost(t)))
-  const held: (() => void)[] = []
-  for (const other of hosts) other.answer((_request, response) => void held.push(() => void response.end()))
-  const browser = new PlainBrowser(server)
-  const uri = hosts[0]?.uri() ?? ''
-  const client = await notifiedClient({ uri })
-  await login(server, client, { prompt: 'consent' }, browser)
-  for (const [index, other] of hosts.entries())
-    for (const table of ['clients', 'logout_notices'])
-      copyRows(table, client, 2, 200_000 + index * 10, [uri, other.uri()])
-  await signOut(browser)
-  const { rescheduleLogoutNotice } = server.context.store
-  let claims = 0
-  const store: Store = {
-    ...server.context.store,
-    async rescheduleLogoutNotice(change) {
-      claims += 1
-      // All 64 have begun, and none is sent.
-      if (claims === 64) server.clock.advance(1000)
-      return rescheduleLogoutNotice(change)
-    },
-  }
-  const notifier = openNotifier({ context: { ...server.context, store } })
-  await notifier.round()
-  while (held.length < 64) await nextTurn()
-  for (const other of hosts) other.answer((_request, response) => void response.end())
-  const next = notifier.round()
-  for (const answer of held) answer()
-  await next
-  await notifier.idle()
-  assert.deepEqual(waiting(), [])
 })
 
 test('LO-11: a notice goes to public addresses only', async (t) => {
@@ -382,43 +210,6 @@ test('LO-20: a client without an address, or without openid, stores nothing to b
   assert.equal(stored().length, 1)
 })
 
-interface Wish {
-  readonly uri?: string
-  readonly id_token_signed_response_alg?: 'ES256'
-}
-
-function notifiedClient({ uri = host.uri(), ...metadata }: Wish = {}): Promise<RegisteredClient> {
-  return makeClient(server, {}, { backchannel_logout_uri: uri, ...metadata })
-}
-
-/** A client that is to be notified of the end of a session. */
-async function endedSession(): Promise<RegisteredClient> {
-  const client = await notifiedClient()
-  const browser = new PlainBrowser(server)
-  await login(server, client, { prompt: 'consent' }, browser)
-  await signOut(browser)
-  return client
-}
-
-function openNotifier({ context }: Pick<TestServer, 'context'>) {
-  const log = (fields: object): void => assert.fail(JSON.stringify(fields))
-  return openLogoutNotifier(context, { error: log, warn: log })
-}
-
-async function notifying(notifier: ReturnType<typeof openNotifier>): Promise<void> {
-  await notifier.round()
-  await notifier.idle()
-}
-
-const shared = openNotifier(server)
-
-/** Sends what is due, and returns what the host received by that. */
-async function delivered(): Promise<NotifiedHost['notices']> {
-  const before = host.notices.length
-  await notifying(shared)
-  return host.notices.slice(before)
-}
-
 async function verified(token: string, client: RegisteredClient, algorithm = 'RS256') {
   const jwks = (await server.inject({ url: '/v2/oauth/jwks' })).json<JSONWebKeySet>()
   return jwtVerify(token, createLocalJWKSet(jwks), {
@@ -428,31 +219,4 @@ async function verified(token: string, client: RegisteredClient, algorithm = 'RS
     algorithms: [algorithm],
     currentDate: new Date(server.clock.now()),
   })
-}
-
-/** Copies the rows of a client for others that differ in their ids, and in an address. */
-function copyRows(table: string, client: RegisteredClient, count: number, from: number, uris = ['', '']): void {
-  const { client_id: id } = client
-  const [uri = '', other = ''] = uris
-  const changed: Readonly<Record<string, string>> = {
-    client_id: `client_id || (${from} + n)`,
-    slot: `slot + 1000000 + ${from} + n`,
-    metadata: `replace(metadata, '${uri}', '${other}')`,
-  }
-  const names = Object.keys(selectAll(server, `select * from ${table} where client_id = ?`, id)[0] ?? {})
-  execute(
-    server,
-    `with recursive numbers(n) as (select 1 union all select n + 1 from numbers where n < ${count})
-     insert into ${table} (${names.join()}) select ${names.map((name) => changed[name] ?? name).join()}
-       from ${table}, numbers where client_id = ?`,
-    id,
-  )
-}
-
-function stored() {
-  return selectAll(server, 'select * from logout_notices')
-}
-
-function waiting() {
-  return stored().filter(({ due_at: due }) => due !== null)
 }

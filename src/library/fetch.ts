@@ -31,6 +31,8 @@ export async function answerRequest(serve: Serve, request: Request, { address }:
   const response = new CollectedResponse(message)
   await serve(message, response, request)
   const answer = await response.answer
+  // The rest of a body that was refused is not read: there is no connection to end.
+  message.destroy()
   const headers = answer.headers.map(([name, value]): [string, string] => [name, value])
   return new Response(answer.body === '' ? null : answer.body, { status: answer.status, headers })
 }

@@ -99,6 +99,29 @@ test('LIB-07: a caller who is gone, as the signal of the request says, keeps no 
   assert.equal((await grantor.fetch(endless(), FROM)).status, 400)
 })
 
+test('threats.md NET-18: a body that is too large, or that nobody reads, is not read on after the answer', async (t) => {
+  const { grantor, issuer } = await openGrantor(t)
+  for (const [path, status] of [
+    ['/v2/oauth/register', 413],
+    ['/nothing', 404],
+  ] as const) {
+    let pieces = 0
+    const body = new ReadableStream({
+      async pull(controller) {
+        await nextTurn()
+        controller.enqueue(Buffer.alloc(16_384))
+        pieces += 1
+      },
+    })
+    const headers = { 'content-type': 'application/json' }
+    const request = new Request(issuer + path, { method: 'POST', headers, body, duplex: 'half' } as RequestInit)
+    assert.equal((await grantor.fetch(request, FROM)).status, status)
+    const answeredAt = pieces
+    for (let turn = 0; turn < 50; turn += 1) await nextTurn()
+    assert.ok(pieces <= answeredAt + 2, `${path}: ${answeredAt} pieces before the answer, ${pieces} later`)
+  }
+})
+
 test('threats.md NET-01: plain HTTP from another machine is rejected for an https issuer, and https is not', async (t) => {
   const { grantor } = await openGrantor(t, { issuer: 'https://auth.example.com' })
   assert.equal((await grantor.fetch(new Request('http://auth.example.com/v2/oauth/jwks'), FROM)).status, 400)

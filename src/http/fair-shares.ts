@@ -12,7 +12,7 @@ export interface FairShares {
 
 export interface ShareQuestion {
   /** What has the rate, where that is not the server: each group has its own, such as each redirect host. */
-  readonly group: string
+  readonly group: string | undefined
   /** Whether a request may pass that comes first. By default the first half of the rate may. */
   readonly isEarly: boolean
 }
@@ -43,19 +43,17 @@ export function openFairShares(perMinute: number): FairShares {
 
   /** The share that is divided: that of the server, or of a group. */
   function rootOf(group: string | undefined, minute: number): Share {
-    const root = group === undefined ? server : (shares.get(group) ?? newShare())
+    const root = group === undefined ? server : shares.getOrMake(group, newShare)
     renew(root, minute)
-    if (group !== undefined) shares.set(group, root)
     return root
   }
 
   /** Returns the share of a network in this minute, and counts the network as a member of the wider one. */
   function enter(network: string, wider: Share, minute: number): Share {
-    const share = shares.get(network) ?? newShare()
+    const share = shares.getOrMake(network, newShare)
     if (share.minute === minute) return share
     renew(share, minute)
     wider.members += 1
-    shares.set(network, share)
     return share
   }
 
@@ -87,7 +85,7 @@ export function openFairShares(perMinute: number): FairShares {
 
 /** Networks of different groups have different shares. No network contains a space. */
 function keyOf(network: string, question: ShareQuestion | undefined): string {
-  return question === undefined ? network : `${question.group} ${network}`
+  return question?.group === undefined ? network : `${question.group} ${network}`
 }
 
 function newShare(): Share {

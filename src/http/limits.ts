@@ -106,18 +106,16 @@ export function openBudgets(configured: Readonly<Record<ConfiguredBudget, number
   return {
     take(budget, name, now, network = name): BudgetOutcome {
       const limit = perMinute[budget]
-      const known = buckets[budget]
       const full = limit * COST
-      const bucket = known.get(name) ?? { left: full, at: now, unreported: 0, shared: undefined }
+      const bucket = buckets[budget].getOrMake(name, () => ({ left: full, at: now, unreported: 0, shared: undefined }))
       const before = Math.min(full, bucket.left + Math.max(0, now - bucket.at) * limit)
       const isOwn = before >= COST
       const isPooled = budget in POOLED
-      const question = isPooled ? { group: name, isEarly: isOwn } : undefined
+      const question = isPooled ? { group: groupOf(budget, name), isEarly: isOwn } : undefined
       const isWithin = (isOwn || isPooled) && (shares[budget]?.admit(network, now, question) ?? true)
       bucket.left = isWithin ? Math.max(before - COST, -full) : before
       bucket.at = now
       if (isWithin) markUnreported(budget, name, bucket, 1)
-      known.set(name, bucket)
       const missing = isOwn ? 0 : COST - bucket.left
       return {
         isWithin,
@@ -133,7 +131,7 @@ export function openBudgets(configured: Readonly<Record<ConfiguredBudget, number
       if (bucket === undefined) return
       bucket.left += COST
       bucket.unreported = Math.max(0, bucket.unreported - 1)
-      shares[budget]?.release(network, now, { group: name, isEarly: false })
+      shares[budget]?.release(network, now, { group: groupOf(budget, name), isEarly: false })
     },
     takeUnreported(limit) {
       const busiest = [...unreported].toSorted(([left], [right]) => right.unreported - left.unreported).slice(0, limit)
@@ -158,6 +156,11 @@ export function openBudgets(configured: Readonly<Record<ConfiguredBudget, number
       if (bucket !== undefined) markUnreported(budget, network, bucket, requests)
     },
   }
+}
+
+/** Each redirect host has a rate. That of the server is one. */
+function groupOf(budget: BudgetName, name: string): string | undefined {
+  return budget === 'registration-host' ? name : undefined
 }
 
 function secondsLeft(now: EpochMs): number {

@@ -4,6 +4,8 @@
  */
 export interface RecentlyUsed<Value> {
   readonly get: (key: string) => Value | undefined
+  /** Returns the value of the key. If there is none, it is made and added. */
+  readonly getOrMake: (key: string, make: () => Value) => Value
   readonly set: (key: string, value: Value) => void
   readonly delete: (key: string) => void
   readonly clear: () => void
@@ -40,15 +42,24 @@ export function openRecentlyUsed<Value>(least: number, weigh: (value: Value) => 
     weight += weigh(value)
   }
 
+  function get(key: string): Value | undefined {
+    const known = young.get(key)
+    if (known !== undefined) return known
+    const older = old.get(key)
+    if (older !== undefined) set(key, older)
+    return older
+  }
+
   return {
-    get(key) {
-      const known = young.get(key)
-      if (known !== undefined) return known
-      const older = old.get(key)
-      if (older !== undefined) set(key, older)
-      return older
-    },
+    get,
     set,
+    getOrMake(key, make) {
+      const known = get(key)
+      if (known !== undefined) return known
+      const made = make()
+      set(key, made)
+      return made
+    },
     delete(key) {
       const removed = young.get(key)
       if (removed !== undefined && young.delete(key)) weight -= weigh(removed)

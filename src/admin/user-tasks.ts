@@ -1,5 +1,7 @@
 import * as z from 'zod'
+import type { IdentityRecord } from '../ports/records/provider.ts'
 import type { UserRecord } from '../ports/records/user.ts'
+import { APPLICATION } from '../protocol/authentication.ts'
 import { changeTasks } from './change-tasks.ts'
 import { EMAIL, ISO, ISO_OR_NULL, iso, isoOrNull, LIMIT, NAME, NEXT, PASSWORD, USER_ID, pageStart } from './fields.ts'
 import { JWT_ACCEPTANCE, withDeletion, withJwtAcceptance } from './jwt-acceptance.ts'
@@ -39,6 +41,21 @@ const USER_DOCUMENT = z
 
 export type UserDocument = z.output<typeof USER_DOCUMENT>
 
+/** A user with the identities at providers. */
+const WHOLE_USER = USER_DOCUMENT.extend({
+  identities: z
+    .array(
+      z.object({
+        provider_id: z.string().describe(`A provider, or "${APPLICATION}" for your own application.`),
+        subject: z.string().describe('The id of the person there.'),
+        email: z.string().nullable(),
+        linked_at: ISO,
+        used_at: ISO,
+      }),
+    )
+    .describe('Where the user signs in besides with a password.'),
+}).meta({ id: 'WholeUser' })
+
 /** The answer to the creation of a link. */
 const LINK_DOCUMENT = z
   .object({
@@ -69,6 +86,16 @@ function describeUser(user: UserRecord): UserDocument {
     created_at: iso(user.createdAt),
     disabled_at: isoOrNull(user.disabledAt),
     not_before: iso(user.notBefore),
+  }
+}
+
+function describeIdentity({ providerId, subject, email, linkedAt, usedAt }: IdentityRecord) {
+  return {
+    provider_id: providerId,
+    subject,
+    email: email ?? null,
+    linked_at: iso(linkedAt),
+    used_at: iso(usedAt),
   }
 }
 
@@ -109,8 +136,12 @@ export const USER_TASKS: readonly Task[] = [
     access: 'read',
     summary: 'Show everything about a user except the password.',
     input: ONE,
-    output: USER_DOCUMENT,
-    run: async (context, { user_id }) => describeUser(await requireUser(context, user_id)),
+    output: WHOLE_USER,
+    async run(context, { user_id }) {
+      const user = await requireUser(context, user_id)
+      const identities = await context.store.listIdentities(user.id)
+      return { ...describeUser(user), identities: identities.map(describeIdentity) }
+    },
   }),
   defineTask({
     name: 'user.create',

@@ -364,7 +364,7 @@ export interface GrantorTasks {
   readonly 'user.show': (input: {
     /** The id of the user. */
     readonly user_id: string
-  }) => Promise<User>
+  }) => Promise<WholeUser>
   /** Create a user. */
   readonly 'user.create': (input: {
     /** The address that the user signs in with. */
@@ -1536,4 +1536,17 @@ export interface User {
   readonly disabled_at: string | null
   /** The not-before time: sessions and tokens of the user issued earlier are revoked. */
   readonly not_before: string
+}
+
+export interface WholeUser extends User {
+  /** Where the user signs in besides with a password. */
+  readonly identities: readonly {
+    /** A provider, or "delegate" for your own application. */
+    readonly provider_id: string
+    /** The id of the person there. */
+    readonly subject: string
+    readonly email: string | null
+    readonly linked_at: string
+    readonly used_at: string
+  }[]
 }

@@ -20,17 +20,19 @@ export interface GrantorOptions {
    * the host's framework has no effect here.
    */
   readonly trustProxy?: readonly string[] | undefined
-  readonly branding?: {
-    readonly name?: string
-    /** `#rrggbb` */
-    readonly accent?: string
-    readonly termsUri?: string
-    readonly privacyUri?: string
-  }
+  readonly branding?:
+    | {
+        readonly name?: string | undefined
+        /** `#rrggbb` */
+        readonly accent?: string | undefined
+        readonly termsUri?: string | undefined
+        readonly privacyUri?: string | undefined
+      }
+    | undefined
   /** The people who are signed in at the host. Absent: Grantor's own accounts and sign-in page. */
   readonly people?: People | undefined
   /** Listens for the administration (docs/administration.md), by default on `localhost`. Absent: `tasks` alone. */
-  readonly admin?: { readonly port: number; readonly host?: string }
+  readonly admin?: { readonly port: number; readonly host?: string | undefined } | undefined
   /** Receives each line of the log, a JSON object without the line break. Absent: nothing is logged. */
   readonly log?: ((line: string) => void) | undefined
 }
@@ -86,7 +88,9 @@ export function configOf(options: GrantorOptions): Config {
     })
   } catch (cause) {
     if (!(cause instanceof ConfigError)) throw cause
-    throw new ConfigError(cause.mistakes.map(withOptionNames))
+    const own = (mistake: string): string =>
+      people === undefined ? mistake : mistake.replace('GRANTOR_DELEGATE_SIGN_OUT_URL', 'people.signOutAddress')
+    throw new ConfigError(cause.mistakes.map(own).map(withOptionNames))
   }
 }
 

@@ -10,10 +10,10 @@ import type { GrantorTasks } from './api-types.ts'
 export interface Person {
   /** The host's id of the person, which never becomes that of another person: 1 to 255 characters of ASCII without spaces. */
   readonly subject: string
-  readonly email?: string
+  readonly email?: string | null | undefined
   /** Whether the host knows that the address is the person's. */
-  readonly emailVerified?: boolean
-  readonly name?: string
+  readonly emailVerified?: boolean | null | undefined
+  readonly name?: string | null | undefined
   /** When the person last authenticated at the host. */
   readonly authenticatedAt: Date
 }
@@ -35,7 +35,7 @@ export interface People {
    */
   readonly signInAddress: (returnTo: string, mustAuthenticate: boolean) => string
   /** Where the browser is redirected after signing out here: a page that ends the host's session. Default: it stays. */
-  readonly signOutAddress?: string
+  readonly signOutAddress?: string | undefined
 }
 
 /** Where the listener redirects a browser whose person it does not know. */

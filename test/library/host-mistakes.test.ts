@@ -168,6 +168,13 @@ test('LIB-08: options of a wrong type are mistakes that name the option, and nul
     [{ ...none, log: 'x' }, ['log must be a function']],
     [{ ...none, people: () => ADA }, ['people must be an object']],
     [
+      { ...none, people: { current: () => undefined, signInAddress: () => '/login', signOutAddress: '/logout' } },
+      [
+        'people.signOutAddress must be an http or https URL',
+        'database must be sqlite:<path> or postgres://<user>@<host>/<database>',
+      ],
+    ],
+    [
       { ...none, people: { current: {}, signOutAddress: 1 } },
       [
         'people.current must be a function',

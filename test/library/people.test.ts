@@ -51,6 +51,12 @@ test('a host with sessions of its own signs people in, and the consent page is t
     users.map(({ user_id, email, name, has_password }) => [user_id, email, name, has_password]),
     [[subject, 'ada@acme.test', 'Ada', false]],
   )
+  const { identities } = await grantor.tasks['user.show']({ user_id: subject })
+  assert.deepEqual(
+    identities.map(({ provider_id, subject: own }) => [provider_id, own]),
+    [['delegate', 'u_1']],
+    'The host finds its own user by the sub of a token.',
+  )
   await walkWithClient(issuer)
   assert.equal(signIns.length, 1, 'the session of the host is enough')
 })

@@ -118,7 +118,7 @@ function unlock({ secret, previousSecret, database }: Config, { header }: Checke
   if (unlocked !== undefined) return { roots, secrets: unlocked.secrets, under: unlocked.under }
   const beside = files[1] === undefined ? '' : ` To use ${files[1]} instead, move ${own} to another place.`
   throw new Error(
-    `${from} was made under another root secret than the one in ${files[0] ?? 'GRANTOR_SECRET'}. Set GRANTOR_SECRET_PREVIOUS to the secret of the time of the backup.${beside}`,
+    `${from} was made under another root secret than the one in ${files[0] ?? 'GRANTOR_SECRET'}. Set GRANTOR_SECRET to the secret of the server that made it; or, to keep the present one, set GRANTOR_SECRET_PREVIOUS to it.${beside}`,
   )
 }
 

@@ -113,7 +113,9 @@ async function fetchMetadata(
   const metadata: ServerMetadata = { ...discovered.serverMetadata() }
   if (metadata.issuer !== issuer) {
     const name = JSON.stringify(metadata.issuer).slice(0, 200)
-    throw unusable(`The provider calls itself ${name}. Set the issuer to that, byte for byte.`)
+    throw unusable(
+      `The provider calls itself ${name}. The issuer must be that, byte for byte. It cannot be changed here: delete the provider, and create it with that issuer.`,
+    )
   }
   const { authorization_endpoint: address = '' } = metadata
   if (!address.startsWith('https://') && !(isPlain && address.startsWith('http://'))) {

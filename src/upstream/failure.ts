@@ -7,10 +7,17 @@ export class ProviderUnavailable extends Error {
 
   /** `message`: a sentence for the operator, in the place of the reason. */
   constructor(outcome: OutboundFailure, message?: string) {
-    super(message ?? (outcome.detail === undefined ? outcome.reason : `${outcome.reason} ${outcome.detail}`))
+    super(message ?? sentenceOf(outcome))
     this.name = 'ProviderUnavailable'
     this.outcome = outcome
   }
+}
+
+const UNREACHED: readonly string[] = ['connection-failed', 'name-unresolved', 'timeout']
+
+function sentenceOf({ reason, detail }: OutboundFailure): string {
+  const code = detail === undefined ? reason : `${reason} ${detail}`
+  return UNREACHED.includes(reason) ? `The provider cannot be reached (${code}).` : code
 }
 
 export function failure(reason: UpstreamReason, detail: string): UpstreamFailure {

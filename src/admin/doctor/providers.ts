@@ -29,7 +29,7 @@ function remedyOf(check: ProviderFinding['check'], id: ProviderId, issuer: strin
   switch (check) {
     case 'discovery':
     case 'keys':
-      return `Compare the issuer in "grantor provider show ${id}" with that of the provider. The server reaches it without a proxy, and finds its name by DNS.`
+      return `The server reaches the provider without a proxy, and finds its name by DNS. Compare the issuer in "grantor provider show ${id}" with that of the provider.`
     case 'secret':
       return `Compare the client_id in "grantor provider show ${id}", and set the secret: grantor provider update ${id} --client-secret -`
     case 'request':

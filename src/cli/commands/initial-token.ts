@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs'
 import type { InitialTokenDocument } from '../../admin/initial-tokens.ts'
 import { formatTime } from '../lib/columns.ts'
 import { UsageError } from '../lib/failure.ts'
+import { readGivenFile } from '../lib/given-file.ts'
 import { parseCount } from '../lib/options.ts'
 import { listVerb, taskVerb, type AddVerb } from '../lib/task-verb.ts'
 
@@ -59,7 +59,7 @@ export const INITIAL_TOKEN_VERBS: readonly AddVerb[] = [
 ]
 
 function readTemplate(path: string): unknown {
-  const text = readFileSync(path, 'utf8')
+  const text = readGivenFile(path)
   try {
     return JSON.parse(text) as unknown
   } catch {

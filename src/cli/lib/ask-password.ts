@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs'
 import { AdminError } from '../../admin/admin-error.ts'
 import { UsageError } from './failure.ts'
+import { readGivenFile } from './given-file.ts'
 import type { Terminal } from './terminal.ts'
 
 /** Bytes of standard input that are read. Passwords and tokens are shorter. */
@@ -39,7 +39,7 @@ export async function readClientSecret(
   { given, file }: { readonly given: string | undefined; readonly file: string | undefined },
 ): Promise<string | undefined> {
   if (given !== undefined && file !== undefined) throw new UsageError('Give --client-secret or --client-secret-file.')
-  if (file !== undefined) return readFileSync(file, 'utf8').trim()
+  if (file !== undefined) return readGivenFile(file).trim()
   if (given === undefined) return undefined
   if (given === '-') return readLine(terminal.stdin, 'secret')
   throw new UsageError(

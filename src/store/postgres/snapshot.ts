@@ -79,7 +79,7 @@ export function loadPostgres(
     const [found] = rows
     if (found === undefined || found.is_used) {
       throw new Error(
-        'The database has rows. Create an empty database, and name it in DATABASE_URL. If this backup was restored into it, and only the token of the administrator is lost, run: grantor admin create --name restore --access write',
+        'The database has rows. Create an empty database, and name it in DATABASE_URL. If this file was restored or imported into it before, it is complete. If only the token of the administrator is lost after a restore, run: grantor admin create --name restore --access write',
       )
     }
     for (const slice of slicesAt(found.now)) await insert(client, slice)

@@ -20,7 +20,10 @@ test('doctor asks each enabled provider as the server does, and says nothing abo
   await addProvider(server, { issuer: `${host.issuer}/` }, {}, { id: 'slash', name: 'Slash' })
   const [good, away, slash, ...more] = await findingsAbout('provider')
   assert.deepEqual(good, ['ok', 'Users can sign in at Acme ID (idp). Checked: discovery, keys, secret.'])
-  assert.match(String(away), /^failed,Users cannot sign in at Away \(away\): connection-failed ECONNREFUSED$/)
+  assert.match(
+    String(away),
+    /^failed,Users cannot sign in at Away \(away\): The provider cannot be reached \(connection-failed ECONNREFUSED\)\.$/,
+  )
   assert.match(String(slash), /^failed,Users cannot sign in at Slash \(slash\): The provider calls itself /)
   assert.deepEqual(more, [])
   for (const id of ['away', 'slash']) await disableProvider(server.context, id as ProviderId)

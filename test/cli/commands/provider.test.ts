@@ -62,6 +62,8 @@ test('provider: the secret comes from a file or standard input, and no command, 
   const refused = await command(['provider', ...typed, CLIENT_SECRET])
   assert.equal(refused.code, 2)
   assert.match(refused.stderr, /visible to other users of the machine/)
+  const absent = await command(['provider', ...typed.slice(0, -1), '--client-secret-file', '/no/such/file'])
+  assert.deepEqual([absent.code, absent.stderr], [2, 'grantor: /no/such/file cannot be read: ENOENT\n'])
   const missing = await command(['provider', ...typed.slice(0, -1)])
   assert.equal(missing.code, 2)
   const tables = JSON.stringify(selectAll(server, 'select * from providers'))
@@ -74,8 +76,8 @@ test('provider: a provider that does not answer, or calls itself something else,
   await words(...create('away', '--issuer', 'http://127.0.0.1:1'))
   await words(...create('slash', '--issuer', `${host.issuer}/`))
   for (const [id, detail] of [
-    ['away', /connection-failed ECONNREFUSED/],
-    ['slash', /The provider calls itself .*Set the issuer to that, byte for byte/],
+    ['away', /^The provider cannot be reached \(connection-failed ECONNREFUSED\)\.$/],
+    ['slash', /The provider calls itself .*The issuer must be that, byte for byte.*delete the provider/],
   ] as const) {
     const { code, stdout } = await command(['provider', 'test', id, '--json'])
     const { ok, findings } = JSON.parse(stdout) as ProviderTestDocument

@@ -2,10 +2,11 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { packPackage } from './build.ts'
 import { checkVersion, releaseChangelog } from './changelog.ts'
+import { pinDigests } from './digests.ts'
 
 /**
  * Makes a release (CONTRIBUTING.md): `npm run release -- <version>`. Checks the checkout, runs the tests and the proof of the package,
- * writes the version and the changelog, commits, tags `v<version>`, and packs the package with its software bill of materials.
+ * pins the images of the container and compose files to their digests, writes the version and the changelog, commits, tags `v<version>`, and packs the package with its software bill of materials.
  * Publishes nothing.
  */
 
@@ -37,7 +38,7 @@ function requireSameMigrations(last: string): void {
   if (changed !== '') throw new Error(`These migrations were released with ${last} and must not change:\n${changed}`)
 }
 
-function release(version: string): void {
+async function release(version: string): Promise<void> {
   const { version: current } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string }
   const last = lastTag()
   checkVersion(version, current, last === '')
@@ -52,6 +53,7 @@ function release(version: string): void {
   requireClean('"npm run docs" changed these pages. Commit them first:')
   npm('test')
   npm('run', 'prove:package')
+  await pinDigests()
   writeFileSync('CHANGELOG.md', text)
   npm('version', '--no-git-tag-version', '--allow-same-version', version)
   git('commit', '--all', '--message', `chore(release): ${version}`)
@@ -60,7 +62,7 @@ function release(version: string): void {
 }
 
 try {
-  release(process.argv[2] ?? '')
+  await release(process.argv[2] ?? '')
 } catch (cause) {
   console.error(`release: ${(cause as Error).message}`)
   process.exitCode = 1

@@ -7,6 +7,8 @@ import { limitFor, openShares } from './shares.ts'
 
 /** Admits or refuses a request, by its transport and by how many requests of its network are being processed. */
 export interface Gate {
+  /** Whether the issuer allows plain HTTP, or TLS protected the request. */
+  readonly isSecure: (message: IncomingMessage) => boolean
   /**
    * Checks a request of which only the headers have been read.
    *
@@ -68,10 +70,13 @@ export function openGate({ issuer, proxies }: GateOptions): Gate {
     if (!underWay.hasRoom(network, priority === 'high' ? HIGH_PRIORITY_LIMIT : BUSY_LIMIT)) throw OVERLOADED
   }
 
+  const isSecure = (message: IncomingMessage): boolean => !isHttps || cameByTls(message, proxies)
+
   return {
+    isSecure,
     check(message, network, { allowInsecure, priority }) {
       requireRoom(network, priority)
-      if (isHttps && allowInsecure !== true && !cameByTls(message, proxies)) throw invalidRequest('insecure_transport')
+      if (allowInsecure !== true && !isSecure(message)) throw invalidRequest('insecure_transport')
     },
     beginBody(network) {
       if (!bodies.hasRoom(network, BODIES_LIMIT)) throw OVERLOADED

@@ -31,6 +31,8 @@ export interface ListenerOptions {
 export interface Listener {
   /** Serves one request. Never rejects. */
   readonly answer: (message: IncomingMessage, response: ServerResponse) => Promise<void>
+  /** Whether the issuer allows plain HTTP, or TLS protected the request. */
+  readonly isSecure: (message: IncomingMessage) => boolean
   /** Answers a request that is not for an endpoint with a page. Returns the id of the request, which the page shows. */
   readonly show: (message: IncomingMessage, response: ServerResponse, page: Reply) => string
   /** Returns the route of a request's target; undefined for an unknown path. @throws OAuthError when the target is malformed */
@@ -66,6 +68,7 @@ export function openListener(options: ListenerOptions): Listener {
     connections,
     findRoute,
     scheduler,
+    isSecure: serving.gate.isSecure,
     show(message, response, page) {
       const requestId = serving.nextRequestId()
       const language = chooseLanguage(undefined, message.headers['accept-language'])

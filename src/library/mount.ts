@@ -54,7 +54,9 @@ export function mountListener({ node, people, tasks, logger, isOver }: MountOpti
   async function attempt(message: IncomingMessage, response: ServerResponse, original: HostRequest): Promise<void> {
     if (isOver()) return void response.writeHead(503, ['Retry-After', '1', 'Content-Length', '0']).end()
     const [path, query] = (message.url ?? '').split('?', 2)
-    const isSignIn = people !== undefined && path === signInPath && message.method === 'GET'
+    // Over plain HTTP the path is one that does not exist.
+    const isSignIn =
+      people !== undefined && path === signInPath && message.method === 'GET' && listener.isSecure(message)
     const work = isSignIn
       ? signIn(people, response, original, new URLSearchParams(query).get('interaction') ?? '')
       : listener.answer(message, response)

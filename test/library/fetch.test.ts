@@ -123,7 +123,11 @@ test('threats.md NET-18: a body that is too large, or that nobody reads, is not 
 })
 
 test('threats.md NET-01: plain HTTP from another machine is rejected for an https issuer, and https is not', async (t) => {
-  const { grantor } = await openGrantor(t, { issuer: 'https://auth.example.com' })
-  assert.equal((await grantor.fetch(new Request('http://auth.example.com/v2/oauth/jwks'), FROM)).status, 400)
-  assert.equal((await grantor.fetch(new Request('https://auth.example.com/v2/oauth/jwks'), FROM)).status, 200)
+  const people = { current: () => undefined, signInAddress: () => '/login' }
+  const { grantor } = await openGrantor(t, { issuer: 'https://auth.example.com', people })
+  const statusOf = async (address: string): Promise<number> => (await grantor.fetch(new Request(address), FROM)).status
+  assert.equal(await statusOf('http://auth.example.com/v2/oauth/jwks'), 400)
+  assert.equal(await statusOf('https://auth.example.com/v2/oauth/jwks'), 200)
+  const signIn = 'auth.example.com/v2/oauth/host-sign-in?interaction=gin_x'
+  assert.deepEqual([await statusOf(`http://${signIn}`), await statusOf(`https://${signIn}`)], [404, 303])
 })

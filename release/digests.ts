@@ -13,13 +13,15 @@ const HUB = 'https://registry-1.docker.io'
 const INDEX = 'application/vnd.oci.image.index.v1+json, application/vnd.docker.distribution.manifest.list.v2+json'
 const DIGEST = /^sha256:[0-9a-f]{64}$/
 
-/** Pins each image to the digest that its tag has now, so that a release is built from what was tested. */
-export async function pinDigests(digestOf: (image: string) => Promise<string> = fetchDigest): Promise<void> {
-  const texts = FILES.map((path) => ({ path, text: readFileSync(path, 'utf8') }))
-  const images = new Set(texts.flatMap(({ text }) => imagesIn(text)))
-  const digests = new Map<string, string>()
-  for (const image of images) digests.set(image, await digestOf(image))
-  for (const { path, text } of texts) writeFileSync(path, withDigests(text, digests))
+/** Returns the digest that the tag of each image has now. @throws Error when the registry does not answer with one */
+export async function fetchDigests(): Promise<ReadonlyMap<string, string>> {
+  const images = new Set(FILES.flatMap((path) => imagesIn(readFileSync(path, 'utf8'))))
+  return new Map(await Promise.all([...images].map(async (image) => [image, await fetchDigest(image)] as const)))
+}
+
+/** Pins the images in the files, so that a release that is built later is the same. */
+export function pinDigests(digests: ReadonlyMap<string, string>): void {
+  for (const path of FILES) writeFileSync(path, withDigests(readFileSync(path, 'utf8'), digests))
 }
 
 /** The images with tags that a Dockerfile or a compose file names. */

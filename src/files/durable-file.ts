@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { closeSync, constants, fsyncSync, openSync } from 'node:fs'
+import { closeSync, constants, fsyncSync, lstatSync, openSync, rmSync } from 'node:fs'
 
 /** A file that is still being written. It gets its name when its content is on disk. */
 export interface Draft {
@@ -24,6 +24,12 @@ export function completeName(name: string, suffix: string): string | undefined {
   const digits = RANDOM_BYTES * 2
   const [, complete] = new RegExp(`^(.+)\\.[0-9a-f]{${digits}}${RegExp.escape(suffix)}$`).exec(name) ?? []
   return complete
+}
+
+/** Removes a regular file that was last changed before the time, in milliseconds, such as a draft that a killed process has left. */
+export function removeOlder(path: string, changedBefore: number): void {
+  const status = lstatSync(path, { throwIfNoEntry: false })
+  if (status?.isFile() === true && status.mtimeMs < changedBefore) rmSync(path, { force: true })
 }
 
 /** Puts the names of files in a folder on disk, so that renamed files survive a loss of power. */

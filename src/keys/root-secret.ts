@@ -16,7 +16,7 @@ import {
   writeSync,
 } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { completeName, createDraft, syncFolder } from '../files/durable-file.ts'
+import { completeName, createDraft, removeOlder, syncFolder } from '../files/durable-file.ts'
 import { explained } from '../files/guarded-file.ts'
 import { checkSecretFile } from '../protocol/secret-file.ts'
 
@@ -75,12 +75,8 @@ export function removePreviousSecret(path: string): void {
 function removeDrafts(path: string, changedBefore: number): void {
   const folder = dirname(path)
   try {
-    for (const name of readdirSync(folder)) {
-      if (completeName(name, '') !== basename(path)) continue
-      const draft = join(folder, name)
-      const status = lstatSync(draft, { throwIfNoEntry: false })
-      if (status?.isFile() === true && status.mtimeMs < changedBefore) rmSync(draft, { force: true })
-    }
+    for (const name of readdirSync(folder))
+      if (completeName(name, '') === basename(path)) removeOlder(join(folder, name), changedBefore)
   } catch {
     return
   }

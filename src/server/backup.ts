@@ -1,7 +1,7 @@
 import { accessSync, constants, lstatSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { Config } from '../config/config.ts'
-import { completeName } from '../files/durable-file.ts'
+import { completeName, removeOlder } from '../files/durable-file.ts'
 import { explainDenial } from '../files/guarded-file.ts'
 import { writeRootSecret } from '../keys/root-secret.ts'
 import type { Context } from '../ports/context.ts'
@@ -232,9 +232,7 @@ function removeOldDrafts(path: string, folder: string | undefined, now: number):
   for (const name of readdirSync(dirname(path))) {
     const complete = draftOf(name) ?? /^(.+)\.secret$/.exec(completeName(name, '') ?? '')?.[1]
     if (complete !== basename(path) && (folder === undefined || !NAME.test(complete ?? ''))) continue
-    const draft = join(dirname(path), name)
-    const status = lstatSync(draft, { throwIfNoEntry: false })
-    if (status !== undefined && status.mtimeMs < now - DRAFT_MS) removeFile(draft)
+    removeOlder(join(dirname(path), name), now - DRAFT_MS)
   }
 }
 

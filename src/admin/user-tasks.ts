@@ -1,6 +1,6 @@
 import * as z from 'zod'
-import type { IdentityRecord } from '../ports/records/provider.ts'
 import type { UserRecord } from '../ports/records/user.ts'
+import { describeIdentity } from '../principals/providers.ts'
 import { APPLICATION } from '../protocol/authentication.ts'
 import { changeTasks } from './change-tasks.ts'
 import { EMAIL, ISO, ISO_OR_NULL, iso, isoOrNull, LIMIT, NAME, NEXT, PASSWORD, USER_ID, pageStart } from './fields.ts'
@@ -86,16 +86,6 @@ function describeUser(user: UserRecord): UserDocument {
     created_at: iso(user.createdAt),
     disabled_at: isoOrNull(user.disabledAt),
     not_before: iso(user.notBefore),
-  }
-}
-
-function describeIdentity({ providerId, subject, email, linkedAt, usedAt }: IdentityRecord) {
-  return {
-    provider_id: providerId,
-    subject,
-    email: email ?? null,
-    linked_at: iso(linkedAt),
-    used_at: iso(usedAt),
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Context } from '../ports/context.ts'
-import type { ProviderRecord } from '../ports/records/provider.ts'
+import type { IdentityRecord, ProviderRecord } from '../ports/records/provider.ts'
 import { domainOf } from '../protocol/provider-identity.ts'
 
 /**
@@ -36,4 +36,15 @@ export function providersFor(
 /** The providers at which users can sign in. */
 export function enabledProviders(providers: readonly ProviderRecord[]): readonly ProviderRecord[] {
   return providers.filter(({ disabledAt }) => disabledAt === undefined)
+}
+
+/** An identity of a user, for an administrator or the user. */
+export function describeIdentity({ providerId, subject, email, linkedAt, usedAt }: IdentityRecord) {
+  return {
+    provider_id: providerId,
+    subject,
+    email: email ?? null,
+    linked_at: new Date(linkedAt).toISOString(),
+    used_at: new Date(usedAt).toISOString(),
+  }
 }

@@ -2,6 +2,7 @@ import type { Context } from '../../ports/context.ts'
 import type { AuditEvent } from '../../ports/records/audit.ts'
 import type { UserRecord } from '../../ports/records/user.ts'
 import { readEvents } from '../../principals/audit-events.ts'
+import { describeIdentity } from '../../principals/providers.ts'
 import type { EpochMs } from '../../protocol/brand.ts'
 import { identifierOf } from '../../protocol/client-identifier.ts'
 import { currentEventName } from '../../protocol/event-names.ts'
@@ -49,13 +50,7 @@ export async function exportUser(context: Context, user: UserRecord, now: EpochM
       first_signed_in_at: user.firstSignedInAt === 0 ? null : iso(user.firstSignedInAt),
       created_at: iso(user.createdAt),
     },
-    identities: identities.map(({ providerId, subject, email, linkedAt, usedAt }) => ({
-      provider_id: providerId,
-      subject,
-      email: email ?? null,
-      linked_at: iso(linkedAt),
-      used_at: iso(usedAt),
-    })),
+    identities: identities.map(describeIdentity),
     organizations: await Promise.all(
       memberships.map(async ({ organizationId, createdAt, disabledAt }) => ({
         organization_id: organizationId,

@@ -53,7 +53,7 @@ export interface Grantor {
 export async function createGrantor(options: GrantorOptions): Promise<Grantor> {
   const given = checkOptions(options)
   const config = configOf(given)
-  const log = guardedLog(given.log)
+  const log = guardedLog(options)
   const output = { write: (line: string) => log(line.trimEnd()), flush: async () => undefined }
   const world = openWorld(config, output)
   let isOver = false

@@ -38,9 +38,8 @@ export function checkOptions(options: GrantorOptions): GrantorOptions {
     settings: withoutNull(settings ?? {}),
     branding: withoutNull(branding ?? {}),
     admin: admin && withoutNull(admin),
-    // Called on their own objects, because a method may use `this`.
+    // The object itself, because its methods may use `this`.
     people: options.people,
-    log: options.log && ((line: string) => options.log?.(line)),
   }) as GrantorOptions
 }
 
@@ -49,13 +48,13 @@ function withoutNull<Members extends object>(members: Members): Partial<Members>
 }
 
 /**
- * Returns a function that passes lines to the log of the host. What the log throws, or rejects with, is dropped: a log that is down
- * neither fails a request nor ends the process.
+ * Returns a function that passes lines to the log of the host, a method that may use `this`. What the log throws, or rejects with, is
+ * dropped: a log that is down neither fails a request nor ends the process.
  */
-export function guardedLog(log: GrantorOptions['log']): (line: string) => void {
+export function guardedLog(options: GrantorOptions): (line: string) => void {
   return (line) => {
     try {
-      void Promise.resolve(log?.(line) as unknown).catch(() => undefined)
+      void Promise.resolve(options.log?.(line) as unknown).catch(() => undefined)
     } catch {
       return
     }

@@ -14,7 +14,7 @@ export type Serve = (message: IncomingMessage, response: ServerResponse, origina
 
 /** The listener of a node in the server of a host. */
 export interface Mount {
-  /** Never rejects. If a function of the host fails, the person gets a page that says so. */
+  /** If a function of the host fails, the person gets a page that says so. Rejects if not even the page can be written. */
   readonly serve: Serve
   readonly handler: (message: IncomingMessage, response: ServerResponse, next?: (cause?: unknown) => void) => void
   readonly handles: (target: string) => boolean

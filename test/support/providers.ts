@@ -8,8 +8,6 @@ import { leadsTo, pressProvider } from '../../tools/provider-page.ts'
 import { CLIENT_ID, CLIENT_SECRET, type Claims, type Deviation, type ProviderHost } from './provider-host.ts'
 import type { TestServer } from './server.ts'
 
-export { leadsTo, pressProvider }
-
 type Page = LightMyRequestResponse
 
 export const ADA_CLAIMS: Claims = { sub: 'ada-at-idp', email: 'ada@acme.test', email_verified: true, name: 'Ada' }

@@ -16,7 +16,8 @@ import {
 import { APPLICATION_URL, leave, openApplication } from '../../support/application.ts'
 import { createAda } from '../../support/accounts.ts'
 import { openProviderHost } from '../../support/provider-host.ts'
-import { addProvider, leadsTo, pressProvider, signInAt } from '../../support/providers.ts'
+import { addProvider, signInAt } from '../../support/providers.ts'
+import { leadsTo, pressProvider } from '../../../tools/provider-page.ts'
 import { openTestServer, type TestServer } from '../../support/server.ts'
 import { selectAll } from '../../support/store-dump.ts'
 

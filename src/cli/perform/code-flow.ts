@@ -80,7 +80,7 @@ export async function playCodeFlow(options: CodeFlowOptions): Promise<CodeFlowRe
     onStep('Received a code, with the right state and issuer')
 
     const [resource] = resources
-    const verify = openVerifier(metadata, issuer, resource)
+    const verify = openVerifier(metadata, issuer)
     const ask = (form: Readonly<Record<string, string>>): Promise<Answer> =>
       call('The token request', endpoint(metadata, 'token_endpoint'), {
         method: 'POST',
@@ -88,15 +88,15 @@ export async function playCodeFlow(options: CodeFlowOptions): Promise<CodeFlowRe
       })
     const grant = { grant_type: 'authorization_code', code, code_verifier: verifier, redirect_uri: redirectUri }
     const tokens = requireTokens(await ask(grant))
-    const claims = await verify(tokens.access_token)
+    const claims = await verify(tokens.access_token, resource)
     onStep(
       claims === undefined
         ? 'Exchanged it for tokens; the access token is opaque, so only its API can introspect it'
-        : 'Exchanged it for tokens; the access token is signed by the server and meant for the resource',
+        : `Exchanged it for tokens; the access token is signed by the server and meant for ${claims.aud}`,
     )
 
     const refreshed = requireTokens(await ask({ grant_type: 'refresh_token', refresh_token: tokens.refresh_token }))
-    const refreshedClaims = await verify(refreshed.access_token)
+    const refreshedClaims = await verify(refreshed.access_token, claims?.aud)
     if (refreshed.refresh_token === tokens.refresh_token) {
       throw new AdminError('The refresh returned the same refresh token: it was not rotated.')
     }
@@ -151,16 +151,25 @@ function readAnswer(
   return code
 }
 
-/** RFC 9068 §4. Only the API can introspect an opaque token, so it is not verified. */
-function openVerifier(metadata: Answer, issuer: string, resource: string | undefined) {
+/** The claims of a token with a single audience. */
+type SingleAudience = JWTPayload & { readonly aud: string }
+
+/**
+ * RFC 9068 §4. Only the API can introspect an opaque token, so it is not verified. Without a resource in the request the scopes decide
+ * for which API the token is (RFC 9068 §3), which a client learns from the token.
+ */
+function openVerifier(metadata: Answer, issuer: string) {
   const keys = createRemoteJWKSet(new URL(endpoint(metadata, 'jwks_uri')), { timeoutDuration: ANSWER_LIMIT_MS })
-  return async (token: string): Promise<JWTPayload | undefined> => {
+  return async (token: string, audience: string | undefined): Promise<SingleAudience | undefined> => {
     if (!token.includes('.')) return undefined
     try {
-      return (await jwtVerify(token, keys, { issuer, audience: resource ?? issuer, typ: 'at+jwt' })).payload
+      const required = audience === undefined ? { requiredClaims: ['aud'] } : { audience }
+      const { payload } = await jwtVerify(token, keys, { issuer, typ: 'at+jwt', ...required })
+      if (typeof payload.aud === 'string') return { ...payload, aud: payload.aud }
     } catch (cause) {
       throw new AdminError(`The access token is invalid: ${reasonOf(cause)}.`)
     }
+    throw new AdminError('The access token is invalid: it is for several APIs, of which the client requested one.')
   }
 }
 

@@ -17,6 +17,7 @@ interface Performance {
   readonly tokens: { readonly access_token: string; readonly refresh_token: string }
   readonly refreshed: { readonly refresh_token: string }
   readonly claims: Readonly<Record<string, unknown>>
+  readonly refreshed_claims: Readonly<Record<string, unknown>>
 }
 
 test('perform runs a whole flow, verifies it and prints the result', async (t) => {
@@ -67,6 +68,27 @@ test('perform uses an existing client, several APIs, an opaque token and an orga
   assert.doesNotMatch(stdout, /client delete/)
   const elsewhere = await run(place, [...PERFORM, ...ADA, '--client', id, '--organization', 'gor_nonsense'])
   assert.deepEqual([elsewhere.code, /invalid_request/.test(elsewhere.stderr)], [1, true])
+})
+
+test('decision 0018: scopes alone name the API of the token, and perform reports for which API the token is', async (t) => {
+  const place = await openPlace(t)
+  await runHere(place, ['user', 'create', ...ADA])
+  for (const name of ['projects', 'files'])
+    await runHere(place, ['api', 'create', '--resource', `https://${name}.acme.test`, '--scope', `${name}:read=Read`])
+  await serve(place)
+  const aims = [
+    { aim: ['--scope', 'projects:read'], audience: 'https://projects.acme.test' },
+    { aim: ['--scope', 'openid files:read'], audience: 'https://files.acme.test' },
+    { aim: ['--scope', 'openid'], audience: place.issuer },
+    { aim: [], audience: place.issuer },
+    { aim: ['--resource', 'https://files.acme.test'], audience: 'https://files.acme.test' },
+  ]
+  for (const { aim, audience } of aims) {
+    const { claims, refreshed_claims: again } = await runJsonHere<Performance>(place, [...PERFORM, ...ADA, ...aim])
+    assert.deepEqual([claims['aud'], again['aud']], [audience, audience], aim.join(' '))
+  }
+  const { stdout } = await run(place, [...PERFORM, ...ADA, '--scope', 'projects:read'])
+  assert.match(stdout, /✓ .*signed by the server and meant for https:\/\/projects\.acme\.test\n/)
 })
 
 test('without credentials perform prints the address to open, and reports when no response arrives', async (t) => {

@@ -54,7 +54,7 @@ export function isSameIdentity(one: ClientMetadata, other: ClientMetadata): bool
  */
 function identityOf(metadata: ClientMetadata): string {
   // RFC 8252 §7.3: the port of a loopback redirect is chosen at run time.
-  const hosts = destinationsOf(metadata).map((uri) => redirectHost(withoutLoopbackPort(uri)))
+  const hosts = destinationsOf(metadata).map(({ uri }) => redirectHost(withoutLoopbackPort(uri)))
   const shown = IDENTITY_FIELDS.map((field) => metadata.descriptive[field] ?? '')
   return JSON.stringify([...shown, [...new Set(hosts)].toSorted()])
 }
@@ -63,12 +63,29 @@ const IDENTITY_FIELDS = (Object.keys(IS_IDENTITY) as (keyof typeof IS_IDENTITY)[
   (field): field is DescriptiveIdentity => IS_IDENTITY[field],
 )
 
-/** The URIs to which the server sends a browser or a logout notice. */
+/** The members of the metadata to which the server sends a browser or a notice. */
+export type ClientAddresses = Pick<ClientMetadata, UriMember>
+
+/** A URI of the metadata. */
+export interface ClientDestination {
+  readonly uri: string
+  /** Where the metadata has it, by the names of RFC 7591: `['redirect_uris', '0']`. */
+  readonly path: readonly string[]
+}
+
+/**
+ * The URIs to which the server sends a browser or a logout notice. The trust level of a client, the hosts of an initial access token
+ * and the identity that users consent to depend on all of them. `jwks_uri` is none of them: the client proves with its keys who it is,
+ * and no user and no notice gets there.
+ */
 export function destinationsOf({
   redirectUris,
   postLogoutRedirectUris = [],
-  backchannelLogoutUri,
-}: Pick<ClientMetadata, 'redirectUris' | 'postLogoutRedirectUris' | 'backchannelLogoutUri'>): readonly string[] {
-  const notices = backchannelLogoutUri === undefined ? [] : [backchannelLogoutUri]
-  return [...redirectUris, ...postLogoutRedirectUris, ...notices]
+  backchannelLogoutUri: notified,
+}: ClientAddresses): readonly ClientDestination[] {
+  return [
+    ...redirectUris.map((uri, index) => ({ uri, path: ['redirect_uris', String(index)] })),
+    ...postLogoutRedirectUris.map((uri, index) => ({ uri, path: ['post_logout_redirect_uris', String(index)] })),
+    ...(notified === undefined ? [] : [{ uri: notified, path: ['backchannel_logout_uri'] }]),
+  ]
 }

@@ -1,5 +1,5 @@
 import type { EpochMs } from './brand.ts'
-import { destinationsOf } from './client-identity.ts'
+import { destinationsOf, type ClientAddresses, type ClientDestination } from './client-identity.ts'
 import type { ClientMetadata } from './client-metadata.ts'
 import type { DomainRules } from './domain-rule.ts'
 import type { InitialTokenId } from './ids.ts'
@@ -45,10 +45,7 @@ export interface PolicyClient {
   readonly verifiedAt: EpochMs | undefined
   readonly rules: ClientRules
   readonly document: { readonly url: string } | undefined
-  readonly metadata: Pick<
-    ClientMetadata,
-    'redirectUris' | 'keys' | 'authMethod' | 'postLogoutRedirectUris' | 'backchannelLogoutUri'
-  >
+  readonly metadata: ClientAddresses & Pick<ClientMetadata, 'keys' | 'authMethod'>
   /** The initial access token that the client registered with. */
   readonly initialToken: { readonly id: InitialTokenId } | undefined
 }
@@ -92,8 +89,8 @@ export interface ClientRights {
 export type ClientVerdict = { readonly kind: 'allowed'; readonly rights: ClientRights } | PolicyRefusal
 
 export type PolicyRefusal =
-  /** `uri`: the metadata document, or the redirect URI or other URL of the metadata, whose domain is blocked. */
-  | { readonly kind: 'refused'; readonly reason: 'domain-blocked'; readonly uri: string }
+  /** The domain of the URI is blocked. `path`: where the metadata has it; empty for the URL of the metadata document. */
+  | (ClientDestination & { readonly kind: 'refused'; readonly reason: 'domain-blocked' })
   | {
       readonly kind: 'refused'
       readonly reason: 'registration-closed' | 'registration-needs-token' | 'documents-off' | 'document-untrusted'
@@ -113,8 +110,8 @@ export function evaluateClientPolicy(
   policy: ClientPolicy,
   { client, moment, redirectUri }: PolicyQuestion,
 ): ClientVerdict {
-  const uri = findBlocked(policy, client)
-  if (uri !== undefined) return { kind: 'refused', reason: 'domain-blocked', uri }
+  const blocked = findBlocked(policy, client)
+  if (blocked !== undefined) return { kind: 'refused', reason: 'domain-blocked', ...blocked }
   const closed = moment === 'enter' ? findClosed(policy, client) : undefined
   if (closed !== undefined) return { kind: 'refused', reason: closed }
   const trust = trustOf(policy, client, redirectUri)
@@ -181,10 +178,11 @@ export function offersDocuments(mode: DocumentMode): boolean {
   return mode !== 'off'
 }
 
-function findBlocked({ domains }: ClientPolicy, { document, metadata }: PolicyClient): string | undefined {
-  if (document !== undefined && domains.ofDocument(document.url) === 'blocked') return document.url
-  const keys = metadata.keys?.kind === 'jwks_uri' ? [metadata.keys.uri] : []
-  return [...destinationsOf(metadata), ...keys].find((uri) => isBlocked(domains, uri))
+function findBlocked({ domains }: ClientPolicy, { document, metadata }: PolicyClient): ClientDestination | undefined {
+  if (domains.isEmpty) return undefined
+  if (document !== undefined && domains.ofDocument(document.url) === 'blocked') return { uri: document.url, path: [] }
+  const keys = metadata.keys?.kind === 'jwks_uri' ? [{ uri: metadata.keys.uri, path: ['jwks_uri'] }] : []
+  return [...destinationsOf(metadata), ...keys].find(({ uri }) => isBlocked(domains, uri))
 }
 
 /** Whether the operator blocked the host of a URI. */

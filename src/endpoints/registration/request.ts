@@ -95,22 +95,11 @@ export async function requireAllowed(
   const allowed = await evaluateClient(context, client, { moment, redirectUri: undefined })
   if (!('kind' in allowed)) return
   if (allowed.reason !== 'domain-blocked') throw invalidRequest('registration_closed', { status: 404 })
-  const { uri } = allowed
-  const [member, ...rest] = memberOf(client.metadata, uri)
-  const loc = ['body', member, ...rest]
-  const problems = [problem(loc, 'value_error', 'The operator of this server has blocked this host.', uri, {})]
-  throw member === 'redirect_uris'
-    ? new OAuthError('invalid_redirect_uri', 'domain_blocked', { problems })
-    : new OAuthError('invalid_client_metadata', 'metadata_not_allowed', { problems })
-}
-
-/** Where the metadata has a URI: the name of the member, and in a list the position. */
-function memberOf(metadata: ClientMetadata, uri: string): readonly [member: string, ...index: string[]] {
-  const { redirectUris, postLogoutRedirectUris = [], backchannelLogoutUri } = metadata
-  if (redirectUris.includes(uri)) return ['redirect_uris', String(redirectUris.indexOf(uri))]
-  if (postLogoutRedirectUris.includes(uri))
-    return ['post_logout_redirect_uris', String(postLogoutRedirectUris.indexOf(uri))]
-  return [uri === backchannelLogoutUri ? 'backchannel_logout_uri' : 'jwks_uri']
+  const { path, uri } = allowed
+  const found = problem(['body', ...path], 'value_error', 'The operator of this server has blocked this host.', uri, {})
+  throw path[0] === 'redirect_uris'
+    ? new OAuthError('invalid_redirect_uri', 'domain_blocked', { problems: [found] })
+    : new OAuthError('invalid_client_metadata', 'metadata_not_allowed', { problems: [found] })
 }
 
 /** @throws OAuthError temporarily_unavailable */

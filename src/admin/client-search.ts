@@ -2,6 +2,7 @@ import type { Context } from '../ports/context.ts'
 import type { ClientRecord } from '../ports/records/client.ts'
 import type { ClientFilter } from '../ports/operation-inputs.ts'
 import type { EpochMs } from '../protocol/brand.ts'
+import { destinationsOf } from '../protocol/client-identity.ts'
 import { isOperatorMade, type ClientPolicy, type ClientSource, type ShownLevel } from '../protocol/client-policy.ts'
 import type { ClientId } from '../protocol/ids.ts'
 import type { PolicyNeeds } from '../principals/evaluate-client.ts'
@@ -109,8 +110,8 @@ function isMeant(policy: ClientPolicy, { trust_level: level, host }: ClientSearc
   return host === undefined || hostsOf(client).includes(host.toLowerCase())
 }
 
-/** The hosts of the redirect URIs, and of the metadata document, without ports. The scheme of an app has no host. */
+/** The hosts of the redirect and logout URIs, and of the metadata document, without ports. The scheme of an app has no host. */
 function hostsOf({ document, metadata }: ClientRecord): readonly string[] {
-  const uris = [...metadata.redirectUris, ...(document === undefined ? [] : [document.url])]
+  const uris = [...destinationsOf(metadata).map(({ uri }) => uri), ...(document === undefined ? [] : [document.url])]
   return uris.map((uri) => new URL(uri).hostname)
 }

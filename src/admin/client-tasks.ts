@@ -31,7 +31,7 @@ export const SEARCH = {
     .regex(/^[A-Za-z0-9._:[\]-]+$/, { error: 'This is not a host.' })
     .meta({ examples: ['app.example'] })
     .optional()
-    .describe('Clients with a redirect URI or a metadata document at this host.'),
+    .describe('Clients with a redirect URI, a logout URI or a metadata document at this host.'),
   used: z.boolean().optional().describe('Whether the client ever got a token.'),
   verified: z.boolean().optional(),
   disabled: z.boolean().optional(),

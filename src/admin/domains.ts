@@ -104,7 +104,7 @@ export const DOMAIN_TASKS: readonly Task[] = [
     method: 'POST',
     path: `${PATH}/trust`,
     access: 'write',
-    summary: 'Trust a domain: clients that have only redirect URIs of trusted domains are shown as known.',
+    summary: 'Trust a domain: clients whose redirect and logout URIs are all of trusted domains are shown as known.',
     exactlyOneOf: ['pattern', 'known'],
     input: z.object({
       pattern: PATTERN.optional(),

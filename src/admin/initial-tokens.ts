@@ -100,7 +100,7 @@ const TEMPLATE = z
     ),
     scope: SCOPE.optional().describe('The most that the clients may register; by default everything that is declared.'),
     redirect_hosts: HOSTS.optional().describe(
-      'The hosts that redirect URIs may have, such as `app.example`, `*.app.example` or `localhost`; by default every host. With it, no private-use redirect URI is allowed.',
+      'The hosts that redirect and logout URIs may have, such as `app.example`, `*.app.example` or `localhost`; by default every host. With it, no private-use URI is allowed.',
     ),
     unused: UNUSED.default(USUAL_TEMPLATE.unused).describe(
       'Whether a client that never gets a token is kept, or removed as after an open registration.',

@@ -81,7 +81,7 @@ export interface GrantorTasks {
     readonly source?: 'operator' | 'registration' | 'document'
     /** verified: the operator created or verified the client. known-domain: all of its domains are trusted. blocked: one of them is blocked. */
     readonly trust_level?: 'verified' | 'known-domain' | 'unverified' | 'blocked'
-    /** Clients with a redirect URI or a metadata document at this host. */
+    /** Clients with a redirect URI, a logout URI or a metadata document at this host. */
     readonly host?: string
     /** Whether the client ever got a token. */
     readonly used?: boolean
@@ -267,7 +267,7 @@ export interface GrantorTasks {
     readonly source?: 'operator' | 'registration' | 'document'
     /** verified: the operator created or verified the client. known-domain: all of its domains are trusted. blocked: one of them is blocked. */
     readonly trust_level?: 'verified' | 'known-domain' | 'unverified' | 'blocked'
-    /** Clients with a redirect URI or a metadata document at this host. */
+    /** Clients with a redirect URI, a logout URI or a metadata document at this host. */
     readonly host?: string
     /** Whether the client ever got a token. */
     readonly used?: boolean
@@ -319,7 +319,7 @@ export interface GrantorTasks {
     /** Give this as `before` to get the next page; null: this is the last page. */
     readonly next: string | null
   }>
-  /** Trust a domain: clients that have only redirect URIs of trusted domains are shown as known. */
+  /** Trust a domain: clients whose redirect and logout URIs are all of trusted domains are shown as known. */
   readonly 'domain.trust': (input?: {
     /** A host, `*.` and a host for all hosts below it, or the URL of a client metadata document. */
     readonly pattern?: string
@@ -1478,7 +1478,7 @@ export interface RegistrationTemplate {
   readonly trust_level?: 'verified' | 'unverified'
   /** The most that the clients may register; by default everything that is declared. */
   readonly scope?: string
-  /** The hosts that redirect URIs may have, such as `app.example`, `*.app.example` or `localhost`; by default every host. With it, no private-use redirect URI is allowed. */
+  /** The hosts that redirect and logout URIs may have, such as `app.example`, `*.app.example` or `localhost`; by default every host. With it, no private-use URI is allowed. */
   readonly redirect_hosts?: readonly string[]
   /** Whether a client that never gets a token is kept, or removed as after an open registration. */
   readonly unused?: 'keep' | 'sweep'

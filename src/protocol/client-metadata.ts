@@ -45,7 +45,7 @@ export type RegistrationReading =
   /** A field has the wrong type: 422. */
   | { readonly kind: 'malformed'; readonly problems: readonly Problem[] }
   /** All types are right, and a value is not allowed: 400. */
-  | { readonly kind: 'not-allowed'; readonly problems: readonly Problem[]; readonly redirectUriAtFault: boolean }
+  | { readonly kind: 'not-allowed'; readonly problems: readonly Problem[] }
 
 const text = z.string().nullish()
 const texts = z.array(z.string()).nullish()
@@ -114,14 +114,12 @@ export function readRegistration(body: unknown, policy: RegistrationPolicy): Reg
   for (const { loc } of malformed) faults.delete(loc.join('.'))
   const problems = [...malformed, ...faults.values()]
   if (malformed.length > 0) return { kind: 'malformed', problems }
-  if (problems.length > 0) {
-    return { kind: 'not-allowed', problems, redirectUriAtFault: problems.some(({ loc }) => loc[1] === 'redirect_uris') }
-  }
+  if (problems.length > 0) return { kind: 'not-allowed', problems }
   const metadata = { redirectUris, authMethod, ...keys, grantTypes, responseTypes, scope, descriptive, ...openid }
   if (Buffer.byteLength(JSON.stringify(metadata)) > METADATA_BYTES) {
     const msg = `The metadata may have at most ${METADATA_BYTES} bytes in all.`
     const large = problem(['body'], 'too_long', msg, null, { max_length: METADATA_BYTES })
-    return { kind: 'not-allowed', problems: [large], redirectUriAtFault: false }
+    return { kind: 'not-allowed', problems: [large] }
   }
   return { kind: 'accepted', metadata, nulls: NULLABLE.filter((field) => fields[field] === null) }
 }

@@ -102,8 +102,8 @@ export type PolicyRefusal =
  *
  *  1. A client of a blocked domain is refused, wherever it comes from.
  *  2. A mode that is closed refuses new clients. Clients that are stored stay usable.
- *  3. The trust level is `verified` for a client that an operator created or verified. It is `known-domain` if every redirect URI
- *     and the metadata document have a trusted domain.
+ *  3. The trust level is `verified` for a client that an operator created or verified. It is `known-domain` if every URI to which the
+ *     server sends a browser or a notice, and the metadata document, have a trusted domain.
  *  4. The rights follow from the level and from where the redirect URI leads.
  */
 export function evaluateClientPolicy(
@@ -216,14 +216,15 @@ function trustOf(policy: ClientPolicy, client: PolicyClient, redirectUri: string
  */
 function knownHost(
   { domains }: ClientPolicy,
-  { document, metadata: { redirectUris } }: PolicyClient,
+  { document, metadata }: PolicyClient,
   redirectUri: string | undefined,
 ): string | undefined {
   if (domains.isEmpty || (document !== undefined && domains.ofDocument(document.url) !== 'trusted')) return undefined
   const isKnown = (uri: string): boolean =>
     hasDomain(uri) ? domains.ofHost(new URL(uri).hostname) === 'trusted' : document !== undefined
-  if (redirectUris.length === 0 || !redirectUris.every(isKnown)) return undefined
-  return new URL(document?.url ?? redirectUri ?? redirectUris[0] ?? '').host
+  const [first] = metadata.redirectUris
+  if (first === undefined || !destinationsOf(metadata).every(({ uri }) => isKnown(uri))) return undefined
+  return new URL(document?.url ?? redirectUri ?? first).host
 }
 
 /** Whether a redirect URI leads to a host on the network, and not to a program on the user's computer. */

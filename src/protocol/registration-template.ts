@@ -1,3 +1,4 @@
+import { destinationsOf, type ClientAddresses } from './client-identity.ts'
 import type { ClientMetadata } from './client-metadata.ts'
 import { openDomainRules, parseDomainPattern } from './domain-rule.ts'
 import { isLoopback } from './redirect-uri.ts'
@@ -8,7 +9,7 @@ import { problem, type Problem } from './validation.ts'
 export interface RegistrationLimits {
   /** The client registers these scopes at most. undefined: the token sets no limit. */
   readonly scope: Scope | undefined
-  /** Every redirect URI has one of these hosts; see `parseRedirectHost`. undefined: the token sets no limit. */
+  /** Every URI to which the server sends a browser or a notice has one of these hosts; see `parseRedirectHost`. undefined: the token sets no limit. */
   readonly redirectHosts: readonly string[] | undefined
 }
 
@@ -60,19 +61,18 @@ export function limitScope(
 }
 
 /**
- * Returns a problem for each redirect URI whose host the limits do not have. A private-use redirect URI has none, so a token with
+ * Returns a problem for each destination whose host the limits do not have. A private-use redirect URI has none, so a token with
  * hosts allows no such URI. Loopback needs no https (RFC 8252 §7.3).
  */
-export function findForeignRedirects(
-  { redirectUris }: Pick<ClientMetadata, 'redirectUris'>,
+export function findForeignDestinations(
+  metadata: ClientAddresses,
   limits: RegistrationLimits | undefined,
 ): readonly Problem[] {
   if (limits?.redirectHosts === undefined) return []
   const { ofHost } = openDomainRules(limits.redirectHosts.map((pattern) => ({ pattern, verdict: 'trusted' })))
-  return redirectUris.flatMap((uri, index) => {
+  return destinationsOf(metadata).flatMap(({ uri, path }) => {
     const { protocol, hostname } = new URL(uri)
     if ((protocol === 'https:' || isLoopback(uri)) && ofHost(hostname) === 'trusted') return []
-    const msg = 'The initial access token does not allow this host.'
-    return problem(['body', 'redirect_uris', String(index)], 'value_error', msg, uri, {})
+    return problem(['body', ...path], 'value_error', 'The initial access token does not allow this host.', uri, {})
   })
 }

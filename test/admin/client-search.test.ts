@@ -23,7 +23,10 @@ async function openWithClients({ stage, perform }: Office) {
   await judgeDomain(server, '*.bad.example', 'blocked')
   const blockedLater = 'https://app.later.example/cb'
   const plain = await registerClient(server)
-  const known = await registerClient(server, { redirect_uris: ['https://app.known.example:8443/cb'] })
+  const known = await registerClient(server, {
+    redirect_uris: ['https://app.known.example:8443/cb'],
+    post_logout_redirect_uris: ['https://out.known.example/'],
+  })
   const blocked = await registerClient(server, { redirect_uris: ['http://127.0.0.1/cb', blockedLater] })
   const used = await registerClient(server)
   await requestToken(server, used, { grant_type: 'client_credentials' })
@@ -49,6 +52,7 @@ test('clients are found by source, trust level and host', async (t) => {
     [{ trust_level: 'unverified' }, [used, plain]],
     [{ trust_level: 'blocked' }, [blocked]],
     [{ host: 'app.known.example' }, [known]],
+    [{ host: 'out.known.example' }, [known]],
     [{ host: 'APP.example' }, [used, plain]],
     [{ host: 'app.later.example', trust_level: 'blocked' }, [blocked]],
     [{ host: '127.0.0.1' }, [blocked]],

@@ -3,12 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { openAppRedirects } from '../../src/protocol/app-redirect.ts'
 import { OFFERED_GRANT_TYPES } from '../../src/protocol/grant-types.ts'
-import {
-  readRegistration,
-  type ClientMetadata,
-  type RegistrationPolicy,
-  type RegistrationReading,
-} from '../../src/protocol/client-metadata.ts'
+import { readRegistration, type ClientMetadata, type RegistrationPolicy } from '../../src/protocol/client-metadata.ts'
 
 const POLICY: RegistrationPolicy = {
   apps: openAppRedirects(['cursor']),
@@ -242,13 +237,6 @@ test('REG-07: a URI with an unusable scheme is kept together with a usable one, 
   const mixed = ['zed://x', 'https://a.test/cb', 'http://127.0.0.1:1/cb']
   assert.deepEqual(accept({ redirect_uris: mixed }).redirectUris, mixed)
   assert.deepEqual(refuse({ redirect_uris: ['zed://x'] }, 'not-allowed'), ['body.redirect_uris:url_scheme'])
-})
-
-test('RFC 7591 §3.2.2: a fault of a redirect URI has its own error code', () => {
-  const atFault = (reading: RegistrationReading): unknown =>
-    reading.kind === 'not-allowed' && reading.redirectUriAtFault
-  assert.equal(atFault(readRegistration({ redirect_uris: ['data:x'], scope: '"' }, POLICY)), true)
-  assert.equal(atFault(readRegistration({ redirect_uris: ['https://a.test'], scope: '"' }, POLICY)), false)
 })
 
 test('FLOOD-02: the metadata of a client has at most 8 KiB in all', () => {

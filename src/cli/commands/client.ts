@@ -116,7 +116,7 @@ export function withSearch(command: Command): Command {
   return command
     .addOption(new Option('--source <source>', 'only clients that came in this way').choices(CLIENT_SOURCES))
     .addOption(new Option('--trust-level <level>', 'only clients of this trust level').choices(SHOWN_LEVELS))
-    .option('--host <host>', 'only clients with a redirect URI or a metadata document at this host')
+    .option('--host <host>', 'only clients with a redirect URI, a logout URI or a metadata document at this host')
     .option('--used', 'only clients that have got a token')
     .option('--unused', 'only clients that never got a token')
     .option('--verified', 'only verified clients')

@@ -6,7 +6,7 @@ import { readRegistration, type ClientMetadata } from '../../protocol/client-met
 import type { ClientOrigin, PolicyQuestion } from '../../protocol/client-policy.ts'
 import { invalidRequest, OAuthError, tooManyRequests } from '../../protocol/errors.ts'
 import { isObject, readJson } from '../../protocol/json.ts'
-import { findForeignRedirects, limitScope, type RegistrationLimits } from '../../protocol/registration-template.ts'
+import { findForeignDestinations, limitScope, type RegistrationLimits } from '../../protocol/registration-template.ts'
 import { problem, type Problem } from '../../protocol/validation.ts'
 
 export type RegistrationNeeds = PolicyNeeds & Pick<Context, 'apis' | 'issuer' | 'settings'>
@@ -48,19 +48,22 @@ export async function readRegistrationRequest(
     throw new OAuthError('invalid_client_metadata', 'metadata_malformed', { status: 422, problems })
   }
   if (reading.kind === 'not-allowed') {
-    const problems = [...more, ...reading.problems]
-    throw reading.redirectUriAtFault
-      ? new OAuthError('invalid_redirect_uri', 'redirect_uri_not_allowed', { problems })
-      : new OAuthError('invalid_client_metadata', 'metadata_not_allowed', { problems })
+    throw notAllowed([...more, ...reading.problems])
   }
-  if (more.length > 0) throw new OAuthError('invalid_client_metadata', 'metadata_not_allowed', { problems: more })
-  const foreign = findForeignRedirects(reading.metadata, limits)
-  if (foreign.length > 0)
-    throw new OAuthError('invalid_redirect_uri', 'redirect_uri_not_allowed', { problems: foreign })
+  if (more.length > 0) throw notAllowed(more)
+  const foreign = findForeignDestinations(reading.metadata, limits)
+  if (foreign.length > 0) throw notAllowed(foreign)
   const metadata = limitScope(reading.metadata, limits, policy.declaresScope)
   // RFC 7591 §3.2.1: the response has every registered value, also the scope that replaces a null.
   const nulls = reading.nulls.filter((field) => field !== 'scope' || metadata.scope === undefined)
   return { metadata, echo: { ...nullsOf(nulls), ...substitutesFor(members) } }
+}
+
+/** RFC 7591 §3.2.2: a fault of a redirect URI has an error code of its own. */
+function notAllowed(problems: readonly Problem[]): OAuthError {
+  return problems.some(({ loc }) => loc[1] === 'redirect_uris')
+    ? new OAuthError('invalid_redirect_uri', 'redirect_uri_not_allowed', { problems })
+    : new OAuthError('invalid_client_metadata', 'metadata_not_allowed', { problems })
 }
 
 function nullsOf(fields: readonly string[]): RegistrationEcho {

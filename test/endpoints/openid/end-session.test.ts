@@ -160,6 +160,21 @@ test('LO-07: an unverified client gets no redirect from a browser that has no se
   )
 })
 
+test('LO-07: a trusted domain of the redirect URI does not make the host known to which the browser goes after the logout', async () => {
+  await judgeDomain(server, 'app.example', 'trusted')
+  for (const [out, expected] of [
+    ['https://stranger.example/out', undefined],
+    ['http://127.0.0.1/out', undefined],
+    ['https://app.example/out', 'https://app.example/out'],
+  ] as const) {
+    const half = await registerClient(server, { post_logout_redirect_uris: [out] })
+    const { id_token: hint = '' } = await login(server, half)
+    const answer = await leave(new PlainBrowser(server), { id_token_hint: hint, post_logout_redirect_uri: out })
+    assert.equal(answer.headers.location, expected, out)
+  }
+  await forgetRule(server, 'app.example')
+})
+
 test('LO-08: a POST becomes a GET, which has the cookies of the browser', async () => {
   const { browser, hint } = await signedIn()
   const answer = await postForm(server, PATH, { id_token_hint: hint, post_logout_redirect_uri: OUT })

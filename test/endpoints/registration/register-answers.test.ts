@@ -102,6 +102,15 @@ test('decision 0005: well-formed metadata that is not allowed is a 400 that name
   assert.deepEqual(problemsOf(other), [...problemsOf(seen), 'body.redirect_uris.0:value_error'].toSorted())
 })
 
+test('RFC 7591 §3.2.2: a fault of a redirect URI has its own error code', async (t) => {
+  const server = await openTestServer(t)
+  for (const [uri, code] of [
+    ['data:x', 'invalid_redirect_uri'],
+    ['https://a.test', 'invalid_client_metadata'],
+  ] as const)
+    assertError(await postJson(server, '/v2/oauth/register', { redirect_uris: [uri], scope: '"' }), 400, code)
+})
+
 test('decision 0005: the error repeats the offending value, truncated to 200 characters', async (t) => {
   const server = await openTestServer(t)
   const long = `https://a.test/#${'x'.repeat(300)}`

@@ -137,6 +137,37 @@ test('IAT-03: every redirect URI has a host of the template, at registration and
   assert.equal(stored?.usesLeft, 99, 'A registration that is refused uses up nothing.')
 })
 
+test('IAT-03: every URI to which the server sends a browser or a notice has a host of the template', async () => {
+  const token = await issue({ redirectHosts: ['app.example', 'localhost'], trustLevel: 'verified' }, { uses: 20 })
+  const right = {
+    redirect_uris: ['https://app.example/cb'],
+    post_logout_redirect_uris: ['https://app.example/out', 'http://localhost:4000/out'],
+    backchannel_logout_uri: 'https://app.example/notice',
+    jwks_uri: 'https://keys.example/jwks',
+    token_endpoint_auth_method: 'private_key_jwt',
+  }
+  const client = await registered(token, right)
+  for (const [members, places, code] of [
+    [{ post_logout_redirect_uris: ['https://evil.example/out'] }, ['post_logout_redirect_uris.0']],
+    [{ post_logout_redirect_uris: ['https://app.example/out', 'com.app:/out'] }, ['post_logout_redirect_uris.1']],
+    [{ backchannel_logout_uri: 'https://evil.example/notice' }, ['backchannel_logout_uri']],
+    [
+      { redirect_uris: ['https://evil.example/cb'], backchannel_logout_uri: 'https://evil.example/notice' },
+      ['backchannel_logout_uri', 'redirect_uris.0'],
+      'invalid_redirect_uri',
+    ],
+  ] as const) {
+    const body = { ...right, ...members }
+    for (const send of [() => register(token, body), () => update(client, body)]) {
+      const error = assertError(await assertStoreUnchanged(server, send), 400, code ?? 'invalid_client_metadata')
+      assert.deepEqual(
+        problemsOf(error),
+        places.map((place) => `body.${place}:value_error`),
+      )
+    }
+  }
+})
+
 test('IAT-03: members that name a template, a trust level or a token have no effect', async () => {
   const power = {
     trust_level: 'verified',

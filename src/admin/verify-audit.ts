@@ -90,8 +90,12 @@ export async function verifyAudit({ store, secrets }: Needs, known: readonly See
   return { chains: chains.size, links, events, faults }
 }
 
-/** Newest first. */
-async function readLinks(store: Needs['store'], since: EpochMs, read: (link: AuditLinkRecord) => void): Promise<void> {
+/** Reads the links since a time, newest first. */
+export async function readLinks(
+  store: Needs['store'],
+  since: EpochMs,
+  read: (link: AuditLinkRecord) => void,
+): Promise<void> {
   let before: string | undefined
   for (;;) {
     const links = await store.listAuditLinks({ before, limit: SLICE, since })
@@ -104,7 +108,7 @@ async function readLinks(store: Needs['store'], since: EpochMs, read: (link: Aud
 /** Reads the newest links again. Meanwhile a sweep may have removed links, and chains may have grown. */
 function lookAgain(state: State, secrets: Needs['secrets'], link: AuditLinkRecord): void {
   const { chainId, sequence, events, hash } = link
-  if (link.id !== auditLinkId(link) || !secrets.auditDigestMatches(auditLinkParts(link), link.recordedAt, hash)) return
+  if (link.id !== auditLinkId(link) || !secrets.auditDigestMatches(auditLinkParts(link), link, hash)) return
   state.later.set(chainId, Math.max(sequence, state.later.get(chainId) ?? 0))
   for (const { event, details } of JSON.parse(events) as readonly AuditEvent[])
     if (event === SWEPT) state.sweptBefore = Math.max(state.sweptBefore, Number(details?.['before']))
@@ -115,7 +119,7 @@ function examine(state: State, secrets: Needs['secrets'], link: AuditLinkRecord)
   state.links += 1
   const above = state.chains.get(chain)
   const isPlaced = id === auditLinkId(link)
-  const isIntact = isPlaced && secrets.auditDigestMatches(auditLinkParts(link), link.recordedAt, hash)
+  const isIntact = isPlaced && secrets.auditDigestMatches(auditLinkParts(link), link, hash)
   const follows = above?.lowest.sequence !== sequence + 1 || [hash, undefined].includes(above.lowest.previousHash)
   if (!isIntact || !follows) report(state, { kind: 'changed', link: id, chain, sequence, through: sequence })
   // A link whose id does not match its content has no position in a chain.

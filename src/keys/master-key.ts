@@ -33,10 +33,24 @@ export function createMasterKey(random: Random): MasterKey {
   return { root: random(32).toString('base64url'), former: [] }
 }
 
-/** Makes a random master key in place of one that ends now. Of that one only the key of its digests is kept. */
-export function succeedMasterKey({ root, former }: MasterKey, random: Random, now: EpochMs): MasterKey {
+/** The time until which the audit may have links of a master key that ends now. */
+export function linksUntil(now: EpochMs): EpochMs {
+  return after(now, NOTICE_MS)
+}
+
+/**
+ * Makes a random master key in place of one that ends now. Of that one only the key of its digests is kept. `heads`: when the last
+ * link of each chain was recorded that has links of a later time, which a clock that was ahead wrote.
+ */
+export function succeedMasterKey(
+  { root, former }: MasterKey,
+  random: Random,
+  now: EpochMs,
+  heads: ReadonlyMap<string, EpochMs>,
+): MasterKey {
   const digestKey = deriveKey(root, 'digest').toString('base64url')
-  return { ...createMasterKey(random), former: [...former, { digestKey, until: after(now, NOTICE_MS) }] }
+  const ahead = Object.fromEntries([...heads].map(([chain, recordedAt]) => [chain, linksUntil(recordedAt)]))
+  return { ...createMasterKey(random), former: [...former, { digestKey, until: linksUntil(now), ahead }] }
 }
 
 /**

@@ -1,4 +1,5 @@
 import { createSecretKey, hkdfSync, timingSafeEqual, type KeyObject } from 'node:crypto'
+import type { LinkPlace } from './audit-link.ts'
 import type { Brand } from './brand.ts'
 import type { EpochMs } from './brand.ts'
 import { ID_LENGTH, type Random } from './ids.ts'
@@ -61,6 +62,11 @@ export interface FormerMasterKey {
   readonly digestKey: string
   /** Links of the audit from before this time may be its. */
   readonly until: EpochMs
+  /**
+   * The same for the chains that a clock that was ahead had written when the key was replaced: the id of each chain that had links of
+   * `until` or later, and its own time. Earlier releases stored none.
+   */
+  readonly ahead?: Readonly<Record<string, EpochMs>>
 }
 
 /** All functions that need the master key (decision 0003). Each purpose has its own derived key. */
@@ -81,7 +87,11 @@ export interface Secrets {
   /** Whether `text` is the digest of `parts`. Compares in constant time. */
   readonly digestMatches: (purpose: DigestPurpose, parts: readonly string[], text: string) => boolean
   /** Whether `text` is the digest of a link of the audit: of this master key, or of the one in use when it was recorded. */
-  readonly auditDigestMatches: (parts: readonly string[], recordedAt: EpochMs, text: string) => boolean
+  readonly auditDigestMatches: (
+    parts: readonly string[],
+    place: Pick<LinkPlace, 'chainId' | 'recordedAt'>,
+    text: string,
+  ) => boolean
   /** AES-256 key that encrypts private signing keys at rest. */
   readonly encryptionKey: KeyObject
 }
@@ -115,8 +125,9 @@ export function openMasterKey({ root, former }: MasterKey): Secrets {
   const authenticate = openMac('sha512', deriveKey(root, 'seal'))
   const successorOf = openMac('sha256', deriveKey(root, 'succeed'))
   const digestOf = openMac('sha256', deriveKey(root, 'digest'))
-  const formerDigests = former.map(({ digestKey, until }) => ({
+  const formerDigests = former.map(({ digestKey, until, ahead }) => ({
     until,
+    ahead,
     digestOf: openMac('sha256', readKey(digestKey)),
   }))
   // Look-ups keep their first key: a client that registers again after a leak finds the client that it shares.
@@ -135,8 +146,8 @@ export function openMasterKey({ root, former }: MasterKey): Secrets {
     encryptionKey: createSecretKey(deriveKey(root, 'encrypt')),
     digest,
     digestMatches: (purpose, parts, text) => sameText(digest(purpose, parts), text),
-    auditDigestMatches(parts, recordedAt, text) {
-      const valid = formerDigests.filter(({ until }) => recordedAt < until)
+    auditDigestMatches(parts, { chainId, recordedAt }, text) {
+      const valid = formerDigests.filter(({ until, ahead }) => recordedAt < Math.max(until, ahead?.[chainId] ?? 0))
       const digested = JSON.stringify(['audit', ...parts])
       return [digestOf, ...valid.map((one) => one.digestOf)].some((one) => sameText(one(digested), text))
     },

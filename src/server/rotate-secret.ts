@@ -1,7 +1,9 @@
 import { AdminError, conflict } from '../admin/admin-error.ts'
 import { asAdministrator, COMMAND_LINE } from '../admin/administrators.ts'
+import { readLinks } from '../admin/verify-audit.ts'
 import type { Config } from '../config/config.ts'
 import {
+  linksUntil,
   masterKeyCheck,
   succeedMasterKey,
   unlockMasterKey,
@@ -13,6 +15,7 @@ import { removePreviousSecret, renewRootSecret, replacePendingSecret } from '../
 import { createSigningKey } from '../keys/signing-key.ts'
 import type { Context } from '../ports/context.ts'
 import type { Store } from '../ports/store.ts'
+import type { EpochMs } from '../protocol/brand.ts'
 import { linesOf } from '../protocol/key-rotation.ts'
 import { openMasterKey } from '../protocol/secrets.ts'
 import { MASTER_KEY } from '../store/settings.ts'
@@ -95,7 +98,7 @@ async function replace(
   const ended = await findEndingCredentials(context)
   const { store, unlocked, newSecret, previous } = await prepare(context, config, 'leaked')
   const now = clock()
-  const masterKey = succeedMasterKey(unlocked.masterKey, random, now)
+  const masterKey = succeedMasterKey(unlocked.masterKey, random, now, await findHeadsAhead(store, linksUntil(now)))
   const secrets = openMasterKey(masterKey)
   const own = { purpose: 'access', algorithm: config.settings.signingAlgorithm } as const
   const lines = linesOf([own, ...(await store.listKeys())])
@@ -105,6 +108,18 @@ async function replace(
   const replacement = { previous, wrapped, check: masterKeyCheck(secrets), keys, now }
   if ((await store.replaceMasterKey(replacement)) === 'conflict') throw changedMeanwhile()
   return { ...(await finish(store, config, { ...unlocked, masterKey })), ended }
+}
+
+/** Returns when the last link of each chain was recorded that has links of this time or later. */
+async function findHeadsAhead(
+  store: Pick<Store, 'listAuditLinks'>,
+  since: EpochMs,
+): Promise<ReadonlyMap<string, EpochMs>> {
+  const heads = new Map<string, EpochMs>()
+  await readLinks(store, since, ({ chainId, recordedAt }) => {
+    heads.set(chainId, Math.max(recordedAt, heads.get(chainId) ?? 0) as EpochMs)
+  })
+  return heads
 }
 
 interface Preparation {

@@ -54,7 +54,7 @@ test('STO-12: in a store without a wrapped master key the first root secret is t
 
 test('STO-12: after a leak no credential, CSRF token or signing key of the former master key is accepted', () => {
   const former = createMasterKey(randomBytes)
-  const [before, since] = [openMasterKey(former), openMasterKey(succeedMasterKey(former, randomBytes, NOW))]
+  const [before, since] = [openMasterKey(former), openMasterKey(succeedMasterKey(former, randomBytes, NOW, new Map()))]
   const { token } = before.mint('refresh-token', mintOrderedId(NOW, randomBytes), randomBytes)
   assert.ok(before.verify('refresh-token', token))
   assert.equal(since.verify('refresh-token', token), undefined)
@@ -64,8 +64,8 @@ test('STO-12: after a leak no credential, CSRF token or signing key of the forme
 
 test('STO-12: after leaks the look-ups of shared clients stay, and links of the audit match the master key of their time', () => {
   const first = createMasterKey(randomBytes)
-  const second = succeedMasterKey(first, randomBytes, NOW)
-  const third = succeedMasterKey(second, randomBytes, after(NOW, 3_600_000))
+  const second = succeedMasterKey(first, randomBytes, NOW, new Map([['ahead', after(NOW, 7_200_000)]]))
+  const third = succeedMasterKey(second, randomBytes, after(NOW, 3_600_000), new Map())
   const [one, two, three] = [first, second, third].map(openMasterKey)
   assert.ok(one && two && three)
   for (const later of [two, three]) {
@@ -73,9 +73,11 @@ test('STO-12: after leaks the look-ups of shared clients stay, and links of the 
     assert.notEqual(later.digest('bucket', ['a']), one.digest('bucket', ['a']))
   }
   const link = (secrets: typeof one) => secrets.digest('audit', ['a link'])
-  const matches = (secrets: typeof one, at: number) =>
-    three.auditDigestMatches(['a link'], after(NOW, at), link(secrets))
+  const matches = (secrets: typeof one, at: number, chainId = 'a chain') =>
+    three.auditDigestMatches(['a link'], { chainId, recordedAt: after(NOW, at) }, link(secrets))
   assert.deepEqual([matches(one, -1), matches(one, 59_999), matches(one, 60_000)], [true, true, false])
   assert.deepEqual([matches(two, 3_600_000), matches(two, 3_660_000), matches(three, 3_660_000)], [true, false, true])
-  assert.ok(!three.auditDigestMatches(['another link'], NOW, link(one)))
+  // A chain that a clock that was ahead had written.
+  assert.deepEqual([matches(one, 7_259_999, 'ahead'), matches(one, 7_260_000, 'ahead')], [true, false])
+  assert.ok(!three.auditDigestMatches(['another link'], { chainId: 'a chain', recordedAt: NOW }, link(one)))
 })

@@ -6,6 +6,8 @@ import { test, type TestContext } from 'node:test'
 import { verifyAudit } from '../../../src/admin/verify-audit.ts'
 import { readConfig } from '../../../src/config/config.ts'
 import { previousSecretPath, renewRootSecret } from '../../../src/keys/root-secret.ts'
+import { auditLinkParts } from '../../../src/protocol/audit-link.ts'
+import { after, type EpochMs } from '../../../src/protocol/brand.ts'
 import { openSecrets } from '../../../src/protocol/secrets.ts'
 import { backUp } from '../../../src/server/backup.ts'
 import { replaceLeakedSecret, rotateSecret } from '../../../src/server/rotate-secret.ts'
@@ -29,7 +31,7 @@ import {
 import { createAda } from '../../support/accounts.ts'
 import { openMigratedDatabase } from '../../support/migrated-database.ts'
 import { openPlace, serve, untilLogged, type Finished, type Place } from '../../support/process.ts'
-import { openTestServer, temporaryFolder, type TestServer } from '../../support/server.ts'
+import { openTestServer, temporaryFolder, type TestClock, type TestServer } from '../../support/server.ts'
 import { declareApi, knowApis, OPAQUE_API } from '../../support/apis.ts'
 import { introspect, isActive } from '../../support/token-questions.ts'
 
@@ -38,7 +40,7 @@ type Environment = Readonly<Record<string, string>>
 /** A store, and the servers and commands that use it. */
 interface Estate {
   /** Opens a server. On SQLite, where only one server uses a file, the server that was opened before is closed first. */
-  readonly open: (environment?: Environment) => Promise<TestServer>
+  readonly open: (environment?: Environment, clock?: TestClock) => Promise<TestServer>
   readonly run: (words: readonly string[], environment?: Environment) => Promise<Finished>
   /** How the new secret is configured, for the commands and the servers after the change. */
   readonly hasNodes: boolean
@@ -77,9 +79,10 @@ function estateOf(t: TestContext, folder: string, environment: Environment): Est
   let opened: TestServer | undefined
   return {
     hasNodes,
-    async open(more = {}) {
+    async open(more = {}, clock) {
       if (!hasNodes) await opened?.close()
-      return (opened = await openTestServer(t, { folder, env: { ...environment, ...more } }))
+      const options = { folder, env: { ...environment, ...more } }
+      return (opened = await openTestServer(t, clock === undefined ? options : { ...options, clock }))
     },
     run: (words, more = {}) => runHere(place, words, { environment: more }),
     changing: {},
@@ -185,6 +188,34 @@ for (const [name, openEstate] of ESTATES) {
     assert.equal(again.client_id, shared.client_id)
     assert.deepEqual((await verifyAudit(fresh.context, [])).faults, [])
     await assert.rejects(open({ GRANTOR_SECRET: OLD }), /another root secret/)
+  })
+}
+
+for (const [name, openEstate] of ESTATES) {
+  test(`STO-12, ${name}: after clocks were ahead and behind, replacing a leaked secret leaves the audit whole, and a later link of the former master key is found`, async (t) => {
+    const { open, run, changing, changed } = await openEstate(t)
+    let aheadMs = 0
+    const clock = { now: () => (Date.now() + aheadMs) as EpochMs, advance: (ms: number) => void (aheadMs += ms) }
+    const old = await open({}, clock)
+    const record = () => old.context.store.recordEvent({ event: 'server.backed-up' })
+    for (const step of [0, 24 * 60, -20, 20].map((minutes) => minutes * 60_000)) {
+      aheadMs = step
+      await record()
+    }
+    const formerSecrets = old.context.secrets
+    const replaced = await run(['secret', 'rotate', '--leaked', '--yes'], changing)
+    assert.equal(replaced.code, 0, replaced.stderr)
+    // A server notices the change within a second.
+    await record()
+    const next = await open(changed)
+    assert.deepEqual((await verifyAudit(next.context, [])).faults, [])
+    const [stored] = await next.context.store.listAuditLinks({ before: undefined, limit: 1, since: 0 as EpochMs })
+    assert.ok(stored)
+    const forged = { ...stored, sequence: stored.sequence + 1, recordedAt: after(stored.recordedAt, 120_000) }
+    const parts = auditLinkParts({ ...forged, previousHash: stored.hash })
+    const text = formerSecrets.digest('audit', parts)
+    assert.equal(formerSecrets.auditDigestMatches(parts, forged, text), true)
+    assert.equal(next.context.secrets.auditDigestMatches(parts, forged, text), false)
   })
 }
 

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { errorPage } from '../endpoints/error-page.ts'
 import { isEncrypted } from '../http/gate.ts'
 import { STOP_PATIENCE_MS } from '../http/listen.ts'
+import { cookieJar } from '../http/session.ts'
 import { addressOf } from '../protocol/server-address.ts'
 import type { Log } from '../server/log.ts'
 import type { Node } from '../server/node.ts'
@@ -38,6 +39,7 @@ const REDIRECT_HEADERS = { 'Cache-Control': 'no-store', 'Referrer-Policy': 'no-r
 export function mountListener({ node, people, tasks, logger, isOver }: MountOptions): Mount {
   const { context, listener } = node
   const underWay = new Set<Promise<unknown>>()
+  const jar = cookieJar(context.issuer, context.settings.lifetimes.session)
   const signInPath = new URL(addressOf(context.issuer, HOST_SIGN_IN_PATH)).pathname
 
   function handles(target: string): boolean {
@@ -53,13 +55,11 @@ export function mountListener({ node, people, tasks, logger, isOver }: MountOpti
   /** Rejects if a function of the host fails. */
   async function attempt(message: IncomingMessage, response: ServerResponse, original: HostRequest): Promise<void> {
     if (isOver()) return void response.writeHead(503, ['Retry-After', '1', 'Content-Length', '0']).end()
-    const [path, query] = (message.url ?? '').split('?', 2)
+    const [path] = (message.url ?? '').split('?', 1)
     // Over plain HTTP the path is one that does not exist.
     const isSignIn =
       people !== undefined && path === signInPath && message.method === 'GET' && listener.isSecure(message)
-    const work = isSignIn
-      ? signIn(people, response, original, new URLSearchParams(query).get('interaction') ?? '')
-      : listener.answer(message, response)
+    const work = isSignIn ? signIn(people, message, response, original) : listener.answer(message, response)
     return track(work)
   }
 
@@ -72,9 +72,16 @@ export function mountListener({ node, people, tasks, logger, isOver }: MountOpti
     }
   }
 
-  async function signIn(host: People, response: ServerResponse, original: HostRequest, interaction: string) {
-    const { issuer } = context
-    const location = await answerForHost({ people: host, tasks, issuer }, original, interaction)
+  async function signIn(
+    host: People,
+    message: IncomingMessage,
+    response: ServerResponse,
+    original: HostRequest,
+  ): Promise<void> {
+    const [, query] = (message.url ?? '').split('?', 2)
+    const interaction = new URLSearchParams(query).get('interaction') ?? ''
+    const from = { request: original, cookies: jar.read(message) }
+    const location = await answerForHost({ people: host, tasks, context }, from, interaction)
     response.writeHead(303, [
       ...Object.entries({ ...REDIRECT_HEADERS, Location: location }).flat(),
       'Content-Length',

@@ -2,6 +2,10 @@ import type { IncomingMessage } from 'node:http'
 import * as z from 'zod'
 import { AdminError, type AdminErrorKind } from '../admin/admin-error.ts'
 import { EMAIL, NAME } from '../admin/fields.ts'
+import { openBrowser } from '../endpoints/authorization/interaction.ts'
+import type { Context } from '../ports/context.ts'
+import type { Cookies } from '../ports/message.ts'
+import { findInteractionOf } from '../principals/find-interaction.ts'
 import { CONTINUE_PATH, SUBJECT_FORM } from '../protocol/interaction.ts'
 import { addressOf } from '../protocol/server-address.ts'
 import type { GrantorTasks } from './api-types.ts'
@@ -61,19 +65,27 @@ const PERSON = z.object(
 const MEMBERS: Readonly<Record<string, string>> = { authenticated_at: 'authenticatedAt' }
 type CheckedPerson = z.output<typeof PERSON>
 
+type Needs = Pick<Context, 'issuer' | 'secrets'> & { readonly store: Pick<Context['store'], 'findInteraction'> }
+
 /**
  * Answers an interaction for the host (docs/delegated-sign-in.md), and returns the address that the browser goes to next.
  *
- * The host's cookie says who the person is, and the answer works only in the browser that was sent here. The consent page, which
- * follows, is this server's, so a GET that another site caused gives no client access (RFC 9700 §4.4).
+ * The host's cookie says who the person is, so only the browser that began the interaction may have it answered: in another one the
+ * person is another (threats.md DEL-01). The consent page, which follows, is this server's, so a GET that another site caused gives no
+ * client access (RFC 9700 §4.4).
  *
  * @throws Error that names the function of the host, and what is wrong with what it returned; or the error of the function
  */
 export async function answerForHost(
-  { people, tasks, issuer }: { readonly people: People; readonly tasks: GrantorTasks; readonly issuer: string },
-  request: HostRequest,
+  { people, tasks, context }: { readonly people: People; readonly tasks: GrantorTasks; readonly context: Needs },
+  { request, cookies }: { readonly request: HostRequest; readonly cookies: Cookies },
   interaction: string,
 ): Promise<string> {
+  const { issuer } = context
+  const begun = await findInteractionOf(context, interaction)
+  if (begun === undefined || begun.browserHash !== openBrowser(context, { cookies })) {
+    return explanation(issuer, interaction)
+  }
   const shown = await unlessAdminError(tasks['interaction.show']({ interaction }))
   if (shown === undefined) return explanation(issuer, interaction)
   const { sign_in_after: after } = shown
@@ -144,7 +156,10 @@ async function unlessAdminError<Answer>(work: Promise<Answer>, except?: AdminErr
   }
 }
 
-/** The address of a page that says why the person cannot continue: the interaction is unknown, has expired, or has another answer. */
+/**
+ * The address of a page that says why the person cannot continue: the interaction is of another browser, unknown or expired, or has
+ * another answer.
+ */
 function explanation(issuer: string, interaction: string): string {
   return `${addressOf(issuer, CONTINUE_PATH)}?${new URLSearchParams({ interaction })}`
 }

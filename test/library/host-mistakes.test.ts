@@ -43,7 +43,7 @@ async function openHost(t: TestContext): Promise<Host> {
         assert.equal(sent.status, 303)
         address = new URL(sent.headers.get('location') ?? '', address).href
       }
-      return get(grantor, address)
+      return get(grantor, address, cookies.header())
     },
   }
 }

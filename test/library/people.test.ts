@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import { test, type TestContext } from 'node:test'
 import type { HostRequest, Person } from '../../src/library/grantor.ts'
 import { walkWithClient } from '../../tools/client-walk.ts'
+import { openCookieJar, type CookieJar } from '../../tools/cookie-jar.ts'
 import { authorizeUrl, REDIRECT_URI } from '../../tools/flow.ts'
 import { openPerson } from '../../tools/person.ts'
 import { openGrantor, serveHost, type Opened } from './host.ts'
@@ -97,6 +98,34 @@ test('LIB-10: the host is asked with each request, and who was signed in before 
   }
   signIn('Ada')
   assert.ok((await browser.visit(link())).url.searchParams.has('code'), 'the consent of Ada is remembered')
+})
+
+test('DEL-01: the interaction that one browser began is not answered by a request of another one, whose person the host knows', async (t) => {
+  let asked = 0
+  const ada = { subject: 'u_1', name: 'Ada', authenticatedAt: new Date() }
+  const people = { current: () => ((asked += 1), ada), signInAddress: () => '/login' }
+  const { grantor, issuer, port } = await openGrantor(t, { people })
+  await serveHost(t, port, (request, response) => grantor.handler(request, response))
+  const [attacker, victim] = [openCookieJar(), openCookieJar()]
+  const get = async (cookies: CookieJar, address: string): Promise<Response> =>
+    cookies.keep(await fetch(address, { redirect: 'manual', headers: { cookie: cookies.header() } }))
+  const follow = async (cookies: CookieJar, start: string, until: string): Promise<string> => {
+    let address = start
+    while (!address.includes(until))
+      address = new URL((await get(cookies, address)).headers.get('location') ?? '', address).href
+    return address
+  }
+  const began = await follow(attacker, `${issuer}/account`, '/host-sign-in?')
+  const interaction = new URL(began).searchParams.get('interaction') ?? ''
+  await get(victim, `${issuer}/account`)
+  for (const browser of [victim, openCookieJar()]) {
+    const refused = await get(browser, await follow(browser, began, '/continue?'))
+    assert.equal(refused.status, 403)
+    assert.match(await refused.text(), /This was started in another browser/)
+  }
+  assert.deepEqual([(await grantor.tasks['interaction.show']({ interaction })).answered, asked], [null, 0])
+  assert.equal((await grantor.tasks['user.list']()).users.length, 0)
+  assert.equal((await get(attacker, await follow(attacker, began, '/account'))).status, 200, 'the own browser')
 })
 
 test('an interaction that the server did not issue leads to a page that says so, and starts no session', async (t) => {

@@ -63,7 +63,10 @@ export async function findInteraction(context: Needs, request: Request, text: st
 }
 
 /** Returns the hash of the browser cookie; undefined if the cookie is missing or was not issued by this server. */
-export function openBrowser(context: Pick<Context, 'secrets'>, request: Request): SecretHash | undefined {
+export function openBrowser(
+  context: Pick<Context, 'secrets'>,
+  request: Pick<Request, 'cookies'>,
+): SecretHash | undefined {
   const cookie = request.cookies.browser
   return cookie === undefined ? undefined : context.secrets.verify('browser', cookie)?.hash
 }

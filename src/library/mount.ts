@@ -8,7 +8,7 @@ import type { Log } from '../server/log.ts'
 import type { Node } from '../server/node.ts'
 import type { GrantorTasks } from './api-types.ts'
 import { CollectedResponse, ForeignMessage } from './exchange.ts'
-import { answerForHost, HOST_SIGN_IN_PATH, type HostRequest, type People } from './people.ts'
+import { answerForHost, HOST_SIGN_IN_PATH, readHostSignIn, type HostRequest, type People } from './people.ts'
 
 /** Serves a request. `original`: the request as the host has it. */
 export type Serve = (message: IncomingMessage, response: ServerResponse, original: HostRequest) => Promise<void>
@@ -79,9 +79,8 @@ export function mountListener({ node, people, tasks, logger, isOver }: MountOpti
     original: HostRequest,
   ): Promise<void> {
     const [, query] = (message.url ?? '').split('?', 2)
-    const interaction = new URLSearchParams(query).get('interaction') ?? ''
     const from = { request: original, cookies: jar.read(message) }
-    const location = await answerForHost({ people: host, tasks, context }, from, interaction)
+    const location = await answerForHost({ people: host, tasks, context }, from, readHostSignIn(query))
     response.writeHead(303, [
       ...Object.entries({ ...REDIRECT_HEADERS, Location: location }).flat(),
       'Content-Length',

@@ -35,7 +35,8 @@ export interface People {
   /**
    * Returns the address of the host's sign-in page. The page sends the browser to `returnTo`, a path of the issuer, when the person is
    * signed in. It must accept paths of this host alone, or it is an open redirector. `mustAuthenticate`: the person must authenticate now,
-   * whatever session there is, and `authenticatedAt` must say so afterwards.
+   * whatever session there is, and `authenticatedAt` must say so afterwards. If the browser returns without that, the person gets a page
+   * with a button, and is not redirected again.
    */
   readonly signInAddress: (returnTo: string, mustAuthenticate: boolean) => string
   /** Where the browser is redirected after signing out here: a page that ends the host's session. Default: it stays. */
@@ -67,6 +68,22 @@ type CheckedPerson = z.output<typeof PERSON>
 
 type Needs = Pick<Context, 'issuer' | 'secrets'> & { readonly store: Pick<Context['store'], 'findInteraction'> }
 
+/** What the address of a sign-in at the host says. */
+interface HostSignIn {
+  readonly interaction: string
+  /** The browser comes from the host's sign-in page, to which it is not redirected again: that could go on for ever. */
+  readonly isReturn: boolean
+}
+
+/** The parameter of an address that the host's sign-in page returns to. */
+const RETURN = 'returned'
+
+/** Reads the query of a request for HOST_SIGN_IN_PATH. */
+export function readHostSignIn(query: string | undefined): HostSignIn {
+  const parameters = new URLSearchParams(query)
+  return { interaction: parameters.get('interaction') ?? '', isReturn: parameters.has(RETURN) }
+}
+
 /**
  * Answers an interaction for the host (docs/delegated-sign-in.md), and returns the address that the browser goes to next.
  *
@@ -79,7 +96,7 @@ type Needs = Pick<Context, 'issuer' | 'secrets'> & { readonly store: Pick<Contex
 export async function answerForHost(
   { people, tasks, context }: { readonly people: People; readonly tasks: GrantorTasks; readonly context: Needs },
   { request, cookies }: { readonly request: HostRequest; readonly cookies: Cookies },
-  interaction: string,
+  { interaction, isReturn }: HostSignIn,
 ): Promise<string> {
   const { issuer } = context
   const begun = await findInteractionOf(context, interaction)
@@ -92,7 +109,9 @@ export async function answerForHost(
   const person = await currentPerson(people, request)
   const isRecent = after === null || (person?.authenticatedAt.getTime() ?? 0) + RESOLUTION_MS >= Date.parse(after)
   if (person === undefined || !isRecent) {
-    const query = new URLSearchParams({ interaction })
+    // The host was asked, and its page has changed nothing.
+    if (isReturn) return explanation(issuer, interaction)
+    const query = new URLSearchParams({ interaction, [RETURN]: '1' })
     const { pathname, search } = new URL(`${addressOf(issuer, HOST_SIGN_IN_PATH)}?${query}`)
     return signInAddress(people, pathname + search, after !== null)
   }

@@ -72,6 +72,34 @@ test('OpenID Connect Core §3.1.2.1: with prompt=login a session of the host is 
   )
 })
 
+test('a host whose sign-in page changes nothing gets no endless redirect, but the person a page with a button', async (t) => {
+  const old = { subject: 'u_1', authenticatedAt: new Date(Date.now() - 3_600_000) }
+  const signIns: boolean[] = []
+  let person: Person | undefined
+  const signInAddress = (returnTo: string, mustAuthenticate: boolean): string => {
+    signIns.push(mustAuthenticate)
+    return returnTo
+  }
+  const { grantor, issuer, port } = await openGrantor(t, { people: { current: () => person, signInAddress } })
+  await serveHost(t, port, (request, response) => grantor.handler(request, response))
+  const wish = { client_name: 'Notes', redirect_uris: [REDIRECT_URI], token_endpoint_auth_method: 'none' } as const
+  const client = await grantor.tasks['client.create'](wish)
+  for (const [who, parameters, demands] of [
+    [undefined, {}, [false]],
+    [undefined, { prompt: 'login' }, [true]],
+    [old, { prompt: 'login' }, [true]],
+    [old, { max_age: '60' }, [true]],
+    [old, { max_age: '7200' }, []],
+  ] as const) {
+    person = who
+    signIns.length = 0
+    const shown = await openPerson(issuer).visit(issuer + authorizeUrl({ client_id: client.client_id }, parameters))
+    assert.deepEqual(signIns, demands)
+    if (demands.length === 0) assert.match(shown.body, /value="allow"/)
+    else assert.match(shown.body, /You are not signed in yet[^]*<a class="button main"/)
+  }
+})
+
 test('LIB-10: the host is asked with each request, and who was signed in before does not count', async (t) => {
   let person: Person | undefined
   const people = { current: () => person, signInAddress: () => '/login' }

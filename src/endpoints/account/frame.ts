@@ -16,7 +16,11 @@ import { accountPath, PATHS, pageAddress } from '../paths.ts'
 /** How long after signing in a user may do what somebody at an open browser must not be able to do. */
 const RECENT_MS = 5 * 60 * 1000
 
-/** Changes of a user in a window. */
+/**
+ * What a user may do so often in a window. Each has a count of its own: the holder of a stolen session could use up a common one, and the
+ * owner could not change a stolen password (threats.md ACC-14). The last two are counted only after a recent sign-in.
+ */
+export type CountedChange = 'name' | 'sign-in-methods' | 'export'
 const CHANGE_LIMIT = 30
 const WINDOW_MS = 60 * 60 * 1000
 
@@ -53,8 +57,9 @@ export async function findSubmitter(
 export async function isWithinLimit(
   { clock, secrets, store }: Pick<Context, 'clock' | 'secrets' | 'store'>,
   { user }: SignedIn,
+  change: CountedChange,
 ): Promise<boolean> {
-  const bucket = secrets.digest('bucket', ['account', user.id])
+  const bucket = secrets.digest('bucket', ['account', change, user.id])
   const { count } = await store.countHit({ bucket, now: clock(), windowMs: WINDOW_MS, by: 1 })
   return count <= CHANGE_LIMIT
 }

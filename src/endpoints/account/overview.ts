@@ -25,7 +25,7 @@ export async function changeName(context: Context, request: Request): Promise<Re
     const shown = typed.slice(0, DISPLAY_TEXT_LIMIT)
     return overviewPage(context, request, owner, { name: shown, problem: 'name-unusable' })
   }
-  if (!(await isWithinLimit(context, owner))) return errorPage('too-many-requests')
+  if (!(await isWithinLimit(context, owner, 'name'))) return errorPage('too-many-requests')
   await context.store.renameUser({ id: owner.user.id, name, now: context.clock() })
   return doneAt(context, request, 'overview', 'name-changed')
 }

@@ -33,7 +33,7 @@ async function addProvider(context: Context, request: Request, owner: SignedIn, 
   const provider = providersFor(await context.providers(), owner.user.email).find((one) => one.id === id)
   const browserHash = openBrowser(context, request)
   if (provider === undefined || browserHash === undefined) return errorPage('request-malformed')
-  if (!(await isWithinLimit(context, owner))) return errorPage('too-many-requests')
+  if (!(await isWithinLimit(context, owner, 'sign-in-methods'))) return errorPage('too-many-requests')
   const target = { purpose: 'account', page: 'security', browserHash, uiLocales: request.uiLocales } as const
   const departure = {
     provider,
@@ -53,7 +53,7 @@ async function removeIdentity(context: Context, request: Request, owner: SignedI
   if (identity === undefined || !isRemovable(context, input, identity)) {
     return securityPage(context, request, owner, undefined)
   }
-  if (!(await isWithinLimit(context, owner))) return errorPage('too-many-requests')
+  if (!(await isWithinLimit(context, owner, 'sign-in-methods'))) return errorPage('too-many-requests')
   const passwordCounts = countsPassword(context, input)
   const outcome = await context.store.unlinkIdentity({ ...identity, passwordCounts })
   if (outcome === 'last') return securityPage(context, request, owner, undefined)
@@ -70,7 +70,7 @@ async function changePassword(context: Context, request: Request, owner: SignedI
   if (user.email === undefined || !mayHave) return errorPage('request-malformed')
   const read = readNewPassword(request.params, user)
   if ('problem' in read) return securityPage(context, request, owner, read.problem)
-  if (!(await isWithinLimit(context, owner))) return errorPage('too-many-requests')
+  if (!(await isWithinLimit(context, owner, 'sign-in-methods'))) return errorPage('too-many-requests')
   const passwordHash = await context.passwords.hash(read.password)
   const { passwordHash: previousHash } = user
   const change = { id: user.id, passwordHash, previousHash, keep: session.id }

@@ -191,7 +191,7 @@ test('L5, UP-03: an account that a person of another provider made with the addr
   assert.deepEqual([scene.rows('identities').length, scene.rows('users').length], [2, 1])
 })
 
-test('L6: a person whose address has an account signs in to it once, and then signs in with either', async (t) => {
+test('L7: a person whose address has an account signs in to it once, and then signs in with either', async (t) => {
   const scene = await openScene(t)
   const { server, host } = scene
   await createAda(server)
@@ -210,7 +210,7 @@ test('L6: a person whose address has an account signs in to it once, and then si
   assert.equal(scene.rows('users').length, 1)
 })
 
-test('L6: the person may sign in to the account at another provider', async (t) => {
+test('L7: the person may sign in to the account at another provider', async (t) => {
   const scene = await openScene(t)
   const { server, host } = scene
   await addProvider(server, host, ANYBODY, { id: 'second', name: 'Second' })
@@ -225,7 +225,7 @@ test('L6: the person may sign in to the account at another provider', async (t) 
   assert.equal(scene.rows('users').length, 1)
 })
 
-test('L7, UP-03: an account that another person made with the address is taken over without what it had', async (t) => {
+test('L6, UP-03: an account that another person made with the address is taken over without what it had', async (t) => {
   const scene = await openScene(t, ACME)
   const { server } = scene
   await createAccount(server, { email: EMAIL, password: 'the password of an attacker', name: undefined })
@@ -238,7 +238,7 @@ test('L7, UP-03: an account that another person made with the address is taken o
   assert.equal(scene.rows('sessions').length, 1)
 })
 
-test('L7: an account whose user has signed in, or that is older than this record, is never taken over', async (t) => {
+test('L6: an account whose user has signed in, or that is older than this record, is never taken over', async (t) => {
   const scene = await openScene(t, ACME)
   const { server, client } = scene
   await createAda(server)
@@ -255,7 +255,7 @@ test('L7: an account whose user has signed in, or that is older than this record
   assert.match((await scene.signIn()).body, /You already have an account here/)
 })
 
-test('L7: grants of an account that is taken over are revoked', async (t) => {
+test('L6: grants of an account that is taken over are revoked', async (t) => {
   const scene = await openScene(t, ACME)
   const { server, client } = scene
   await createAda(server)

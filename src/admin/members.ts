@@ -6,6 +6,7 @@ import type { UserRecord } from '../ports/records/user.ts'
 import { MEMBERSHIP_LIMIT } from '../ports/store.ts'
 import { nameUser, normalizeEmail } from '../protocol/account.ts'
 import type { OrganizationId, UserId } from '../protocol/ids.ts'
+import { domainOf } from '../protocol/provider-identity.ts'
 import { conflict, unknown, type AdminError } from './admin-error.ts'
 import { changeTasks } from './change-tasks.ts'
 import { EMAIL, ISO, ISO_OR_NULL, iso, isoOrNull, LIMIT, NEXT, ORGANIZATION_ID, USER_ID, pageStart } from './fields.ts'
@@ -78,11 +79,18 @@ export const MEMBER_TASKS: readonly Task[] = [
       limit: LIMIT,
       before: pageStart(USER_ID),
       email: EMAIL.optional().describe('Only the member with this address.'),
+      outside_domains: z
+        .boolean()
+        .optional()
+        .describe(
+          'true: only members without a proved address of the domains of the providers of the organization. A page may have fewer rows than its limit, or none, and another page follow.',
+        ),
     }),
     output: z.object({ members: z.array(MEMBER_DOCUMENT), next: NEXT }),
-    async run(context, { organization_id, ...page }) {
+    async run(context, { organization_id, outside_domains: isOutside = false, ...page }) {
       const { rows, next } = await listMembers(context, organization_id, page)
-      return { members: rows.map(describeMember), next: next ?? null }
+      const isMeant = isOutside ? await outsideDomains(context, organization_id) : () => true
+      return { members: rows.filter(isMeant).map(describeMember), next: next ?? null }
     },
   }),
   defineTask({
@@ -178,6 +186,18 @@ async function listMembers(
     page,
   )
   return { rows: await Promise.all(rows.map((membership) => withUser(context, membership))), next }
+}
+
+/**
+ * Returns whether a member would not become one by signing in at a provider of the organization: an operator added the member, the
+ * provider had other domains then, or an earlier release did not ask for them. The address of the account decides.
+ */
+async function outsideDomains({ store }: Needs<'listProviders'>, id: OrganizationId) {
+  const own = (await store.listProviders()).filter(({ settings }) => settings.organizationId === id)
+  const domains = own.flatMap(({ settings }) => settings.domains)
+  const isInside = (email: string) => domains.includes(domainOf(email) ?? '')
+  return ({ user }: Member) =>
+    !(user?.email !== undefined && user.emailVerifiedAt !== undefined && isInside(user.email))
 }
 
 /**

@@ -5,6 +5,7 @@ import {
   DOMAIN_FORM,
   EMAIL_TRUSTS,
   LINK_RULES,
+  MEMBERSHIP_RULES,
   PROVIDER_AUTH_METHODS,
   PROVIDER_KINDS,
   PROVIDER_LIST_LIMIT,
@@ -71,6 +72,12 @@ export const CHOICES = {
     .describe(
       'What links a person to an account with the same proved address: ask, the person signs in to it once; verified-email, the address, if it is of the domains and verified here.',
     ),
+  membership: z
+    .enum(MEMBERSHIP_RULES)
+    .optional()
+    .describe(
+      'Which users become members of the organization when they sign in at the provider: domains, those with a proved address of the domains; anybody, every one: the operator declares that each person of the provider belongs to the organization.',
+    ),
   private_hosts: z
     .array(HOST)
     .max(PROVIDER_LIST_LIMIT)
@@ -103,6 +110,7 @@ export const PROVIDER_DOCUMENT = z
     sign_up: z.enum(SIGN_UPS),
     link: z.enum(LINK_RULES),
     organization_id: z.string().nullable(),
+    membership: z.enum(MEMBERSHIP_RULES),
     private_hosts: z.array(z.string()),
     created_at: ISO,
     disabled_at: ISO_OR_NULL,
@@ -130,7 +138,7 @@ export function settingsOf(
   },
 ): Partial<ProviderSettings> {
   const { issuer, auth_method, scope, email_trust, domains, routing, sign_up, link, private_hosts } = input
-  const { organization_id: organizationId } = input
+  const { organization_id: organizationId, membership } = input
   return {
     ...definedMembers({
       issuer,
@@ -141,6 +149,7 @@ export function settingsOf(
       routing,
       signUp: sign_up,
       link,
+      membership,
       privateHosts: private_hosts,
     }),
     ...(organizationId === undefined ? {} : { organizationId: organizationId ?? undefined }),
@@ -167,6 +176,7 @@ export function describeProvider(provider: ProviderRecord, { issuer }: Pick<Task
     sign_up: settings.signUp,
     link: settings.link,
     organization_id: settings.organizationId ?? null,
+    membership: settings.membership,
     private_hosts: [...settings.privateHosts],
     created_at: iso(createdAt),
     disabled_at: isoOrNull(disabledAt),

@@ -76,7 +76,7 @@ export const PROVIDER_TASKS: readonly Task[] = [
         'The client_secret of this server at the provider. It is never shown.',
       ),
       ...CHOICES,
-      organization_id: ORGANIZATION_ID.optional().describe('Each user who signs in at the provider is a member of it.'),
+      organization_id: ORGANIZATION_ID.optional().describe('The organization of which users become members.'),
     }),
     output: PROVIDER_DOCUMENT,
     async run(context, { provider_id: id, template, name, client_id: clientId, client_secret: clientSecret, ...rest }) {

@@ -53,14 +53,21 @@ export async function createProvider(
   }
 }
 
-/** Replaces settings, and the secret if one is given. @throws AdminError as `createProvider` does, or when there is no such provider */
+/**
+ * Replaces settings, and the secret if one is given. A declaration that every person belongs to the organization is about one
+ * organization, so it ends when the provider gets another one.
+ *
+ * @throws AdminError as `createProvider` does, or when there is no such provider
+ */
 export async function updateProvider(
   context: Checking & Needs<'findProvider' | 'updateProvider'> & Pick<Context, 'upstream'>,
   id: ProviderId,
   change: { readonly settings: Partial<ProviderSettings>; readonly clientSecret: string | undefined },
 ): Promise<ProviderRecord> {
   const { settings: previous } = await requireProvider(context, id)
-  const settings = { ...previous, ...change.settings }
+  const { organizationId } = { ...previous, ...change.settings }
+  const declared = organizationId === previous.organizationId ? previous.membership : PROVIDER_TEMPLATES.oidc.membership
+  const settings = { ...previous, membership: declared, ...change.settings }
   await check(context, settings)
   const { clientSecret } = change
   const encryptedSecret = clientSecret === undefined ? undefined : context.upstream.encryptSecret(id, clientSecret)

@@ -490,9 +490,11 @@ export interface GrantorTasks {
     readonly sign_up?: 'off' | 'domains' | 'anybody'
     /** What links a person to an account with the same proved address: ask, the person signs in to it once; verified-email, the address, if it is of the domains and verified here. */
     readonly link?: 'ask' | 'verified-email'
+    /** Which users become members of the organization when they sign in at the provider: domains, those with a proved address of the domains; anybody, every one: the operator declares that each person of the provider belongs to the organization. */
+    readonly membership?: 'domains' | 'anybody'
     /** Hosts of the provider, besides that of its issuer, that may have private addresses. */
     readonly private_hosts?: readonly string[]
-    /** Each user who signs in at the provider is a member of it. */
+    /** The organization of which users become members. */
     readonly organization_id?: string
   }) => Promise<Provider>
   /** Change settings or the secret of a provider. Settings that are left out stay. */
@@ -516,6 +518,8 @@ export interface GrantorTasks {
     readonly sign_up?: 'off' | 'domains' | 'anybody'
     /** What links a person to an account with the same proved address: ask, the person signs in to it once; verified-email, the address, if it is of the domains and verified here. */
     readonly link?: 'ask' | 'verified-email'
+    /** Which users become members of the organization when they sign in at the provider: domains, those with a proved address of the domains; anybody, every one: the operator declares that each person of the provider belongs to the organization. */
+    readonly membership?: 'domains' | 'anybody'
     /** Hosts of the provider, besides that of its issuer, that may have private addresses. */
     readonly private_hosts?: readonly string[]
     /** null: none any more. Memberships stay. */
@@ -609,6 +613,8 @@ export interface GrantorTasks {
     readonly before?: string
     /** Only the member with this address. */
     readonly email?: string
+    /** true: only members without a proved address of the domains of the providers of the organization. A page may have fewer rows than its limit, or none, and another page follow. */
+    readonly outside_domains?: boolean
   }) => Promise<{
     readonly members: readonly Member[]
     /** Give this as `before` to get the next page; null: this is the last page. */
@@ -1457,6 +1463,7 @@ export interface Provider {
   readonly sign_up: 'off' | 'domains' | 'anybody'
   readonly link: 'ask' | 'verified-email'
   readonly organization_id: string | null
+  readonly membership: 'domains' | 'anybody'
   readonly private_hosts: readonly string[]
   readonly created_at: string
   readonly disabled_at: string | null

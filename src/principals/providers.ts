@@ -15,6 +15,18 @@ export function findRequiredProvider(
   return providers.find(({ settings }) => settings.routing === 'required' && settings.domains.includes(domain))
 }
 
+/**
+ * Whether a domain belongs to another provider than this one, so that this one proves no address of it (threats.md UP-23). The domains
+ * of a disabled provider count for the same reason as above: its persons have their accounts, and come back when it is enabled.
+ */
+export function isOfAnotherProvider(
+  providers: readonly ProviderRecord[],
+  { id }: Pick<ProviderRecord, 'id'>,
+): (domain: string) => boolean {
+  const others = new Set(providers.flatMap((one) => (one.id === id ? [] : one.settings.domains)))
+  return (domain) => others.has(domain)
+}
+
 /** Whether an account with this address may have a password, and sign in with it. */
 export function mayHavePassword(
   { passwords }: Pick<Context['settings'], 'passwords'>,

@@ -17,7 +17,10 @@ export interface ProviderIdentity {
   readonly subject: string
   /** The address as accounts have it. undefined: the provider gave none that can be one. */
   readonly email: string | undefined
-  /** Whether the provider's word proves that the address is the person's. */
+  /**
+   * Whether the provider's word proves that the address is the person's. Everything that depends on an address asks for this: which
+   * account it finds, the address of a new account, whether it is verified, and membership of an organization.
+   */
   readonly isEmailTrusted: boolean
   /** Whether the address is proved and of a domain of the provider. */
   readonly isWithinDomains: boolean
@@ -52,8 +55,14 @@ export function identityKey(
  *   the address must be of Google Mail: a personal account may have the address of a company.
  * - `domains`: also without `email_verified`, if its domain is one of the provider. This is for providers of one organization, such as
  *   one tenant of Entra. `xms_edov` must not be false there.
+ *
+ * An address of a domain that belongs to another provider is never trusted: only that one knows its persons (UP-23).
  */
-export function judgeIdentity(settings: ProviderSettings, claims: ProviderClaims): ProviderIdentity | undefined {
+export function judgeIdentity(
+  settings: ProviderSettings,
+  claims: ProviderClaims,
+  isOfAnother: (domain: string) => boolean,
+): ProviderIdentity | undefined {
   const subject = readSubject(settings, claims)
   if (subject === undefined) return undefined
   const address = readAddress(claims['email'])
@@ -62,7 +71,7 @@ export function judgeIdentity(settings: ProviderSettings, claims: ProviderClaims
     return { subject, email: undefined, isEmailTrusted: false, isWithinDomains: false, name }
   }
   const isOfProvider = settings.domains.includes(address.domain)
-  const isEmailTrusted = isTrusted(settings, claims, address.domain, isOfProvider)
+  const isEmailTrusted = !isOfAnother(address.domain) && isTrusted(settings, claims, address.domain, isOfProvider)
   return { subject, email: address.email, isEmailTrusted, isWithinDomains: isEmailTrusted && isOfProvider, name }
 }
 

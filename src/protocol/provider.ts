@@ -15,6 +15,8 @@ export const SIGN_UPS = ['off', 'domains', 'anybody'] as const
 export const LINK_RULES = ['ask', 'verified-email'] as const
 /** Whether accounts with an address of the provider's domains may sign in at the provider, or there only. */
 export const ROUTINGS = ['offered', 'required'] as const
+/** Which persons become members of the organization: with a proved address of the provider's domains, or every person of the provider. */
+export const MEMBERSHIP_RULES = ['domains', 'anybody'] as const
 /** Which claims name a person. `tenant-object`: `tid` and `oid` of Microsoft Entra, which stay when the application is registered again. */
 export const SUBJECT_CLAIMS = ['sub', 'tenant-object'] as const
 
@@ -37,8 +39,10 @@ export interface ProviderSettings {
   readonly routing: (typeof ROUTINGS)[number]
   readonly signUp: (typeof SIGN_UPS)[number]
   readonly link: (typeof LINK_RULES)[number]
-  /** Each user who signs in at the provider is a member of this organization. */
+  /** The organization of which `membership` makes users members. */
   readonly organizationId: OrganizationId | undefined
+  /** `anybody`: the operator declares that every person of the provider belongs to the organization. */
+  readonly membership: (typeof MEMBERSHIP_RULES)[number]
   /** Hosts of the provider that may have private addresses and any port, besides that of the issuer. */
   readonly privateHosts: readonly string[]
 }
@@ -53,6 +57,9 @@ export const DOMAIN_FORM = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-
 
 /** Issuers of Microsoft Entra for accounts of many tenants. Each of them can put any address into a token. */
 const MANY_TENANTS = /^https:\/\/login\.microsoftonline\.com\/(common|organizations|consumers)(\/|$)/
+/** Issuers at which anybody has an account or can open one: Google, GitHub, and the tenant of personal Microsoft accounts. */
+const OPEN_TO_ANYBODY =
+  /^https:\/\/(accounts\.google\.com|github\.com|login\.microsoftonline\.com\/9188040d-6c67-4c5b-b112-36a304b66dad)(\/|$)/
 
 /**
  * Returns undefined if the text cannot be the id of a provider. Users whom the operator's own application signs in have the id
@@ -99,6 +106,7 @@ function template(differing: Partial<ProviderTemplate>): ProviderTemplate {
     signUp: 'off',
     link: 'ask',
     organizationId: undefined,
+    membership: 'domains',
     privateHosts: [],
     ...differing,
   }
@@ -117,22 +125,35 @@ export function findProviderFault(
   settings: ProviderSettings,
   { isLoopbackIssuer }: { readonly isLoopbackIssuer: boolean },
 ): string | undefined {
-  const { issuer, signUp, domains, routing, organizationId, link, emailTrust, scope, kind } = settings
+  const { issuer, signUp, domains, routing, link, scope, kind } = settings
   const issuerFault = findIssuerFault(issuer, isLoopbackIssuer)
   if (issuerFault !== undefined) return issuerFault
   if (kind === 'oidc' && !scope.split(' ').includes('openid')) return 'The scope of an OpenID provider contains openid.'
-  if (organizationId !== undefined && signUp === 'anybody') {
-    return 'With an organization, sign-up for anybody would make every person of the provider a member.'
-  }
+  const membershipFault = findMembershipFault(settings)
+  if (membershipFault !== undefined) return membershipFault
   if (domains.length > 0) return undefined
   const needs = 'needs at least one domain of the provider.'
   if (routing === 'required') return `Required routing ${needs}`
   if (signUp === 'domains') return `Sign-up by domains ${needs}`
   if (link === 'verified-email') return `Linking by the e-mail address ${needs}`
-  if (emailTrust === 'domains' && organizationId !== undefined) {
-    return `An organization with addresses trusted by domain ${needs}`
-  }
   return undefined
+}
+
+/** Only what the operator says about a provider tells its persons apart from the members of an organization (threats.md UP-22). */
+function findMembershipFault({
+  issuer,
+  domains,
+  organizationId,
+  membership,
+}: Pick<ProviderSettings, 'issuer' | 'domains' | 'organizationId' | 'membership'>): string | undefined {
+  if (membership === 'anybody') {
+    if (organizationId === undefined) return 'Membership for anybody needs an organization.'
+    return OPEN_TO_ANYBODY.test(issuer)
+      ? 'Anybody can have an account at this provider, so membership is by domains.'
+      : undefined
+  }
+  if (organizationId === undefined || domains.length > 0) return undefined
+  return 'An organization needs at least one domain of the provider, or membership for anybody if every person of the provider belongs to it.'
 }
 
 function findIssuerFault(issuer: string, isLoopbackIssuer: boolean): string | undefined {

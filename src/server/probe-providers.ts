@@ -20,7 +20,7 @@ export async function probeProviders(
   return Promise.all(
     enabled.map(async (provider) => ({
       id: provider.id,
-      name: provider.settings.name,
+      settings: provider.settings,
       findings: await upstream.probe(provider, providerRedirectUri(config.issuer, provider.id)),
     })),
   )

@@ -4,10 +4,18 @@ import { bigint, group, json, table, text } from './table.ts'
 
 /** The tables of providers and of the accounts that users have there, as in tables.ts. */
 
-/** The members are stored in one order, because an update compares the text. */
+/**
+ * The members are stored in one order, because an update compares the text. For the same reason a member that earlier providers lack is
+ * stored only if it is not the default.
+ */
 const settings = json<ProviderSettings>(
   'settings',
-  (declared) => Object.fromEntries(Object.entries(declared).toSorted(([one], [other]) => (one < other ? -1 : 1))),
+  (declared) =>
+    Object.fromEntries(
+      Object.entries(declared)
+        .filter(([name, value]) => name !== 'membership' || value !== PROVIDER_TEMPLATES.oidc.membership)
+        .toSorted(([one], [other]) => (one < other ? -1 : 1)),
+    ),
   (stored) => ({ ...PROVIDER_TEMPLATES.oidc, ...(stored as ProviderSettings) }),
 )
 

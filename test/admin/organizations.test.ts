@@ -4,6 +4,8 @@ import type { InjectOptions } from 'light-my-request'
 import { mintClientId, mintOrganizationId, mintUserId } from '../../src/protocol/ids.ts'
 import { registerClient } from '../../tools/flow.ts'
 import type { Members } from '../support/admin-server.ts'
+import { aProvider } from '../support/provider-records.ts'
+import { aUser, aUserOfProvider } from '../support/records.ts'
 import { assertRefused as refuses, openOffice } from './office.ts'
 
 const NAMES: readonly (readonly [why: string, name: string, says: RegExp])[] = [
@@ -47,6 +49,56 @@ test('an organization that was disabled and enabled is active, and its earlier t
     await refuses(perform(`organization.${verb}`, place), 'unknown', /There is no organization gor_.*grantor org list/)
   }
   await refuses(perform('organization.rename', { ...place, name: 'Acme' }), 'unknown', /There is no organization/)
+})
+
+test('UP-22: the list of members outside of the domains has each one without a proved address of the domains', async (t) => {
+  const { perform, stage } = await openOffice(t)
+  const { context } = stage.server
+  const organization = await stage.makeOrganization()
+  const place = { organization_id: organization }
+  const bare = aProvider()
+  const settings = { ...bare.settings, organizationId: organization, domains: ['acme.test'] }
+  const provider = { ...bare, settings }
+  await context.store.createProvider(provider)
+  const now = context.clock()
+  const people = [
+    aUser({ email: 'inside@acme.test', emailVerifiedAt: now }),
+    aUser({ email: 'unproved@acme.test', emailVerifiedAt: undefined }),
+    aUser({ email: 'eve@sub.acme.test', emailVerifiedAt: now }),
+    aUser({ email: 'eve@free.test', emailVerifiedAt: now }),
+    aUserOfProvider(),
+  ]
+  for (const user of people) {
+    await context.store.createUser(user)
+    await perform('member.add', { ...place, user_id: user.id })
+  }
+  const list = async (more: object) => {
+    const answer = await perform<{ members: readonly Members[] }>('member.list', { ...place, ...more })
+    return new Set(answer.members.map((member) => member['user_id']))
+  }
+  const [inside, ...outside] = people.map(({ id }) => id)
+  assert.deepEqual(await list({ outside_domains: true }), new Set(outside))
+  assert.equal((await list({ outside_domains: false })).size, people.length)
+  await perform('provider.update', { provider_id: provider.id, organization_id: null })
+  assert.ok((await list({ outside_domains: true })).has(inside))
+})
+
+test('UP-22: the declaration that every person belongs ends when the provider gets another organization', async (t) => {
+  const { perform, stage } = await openOffice(t)
+  const [one, other] = [await stage.makeOrganization(), await stage.makeOrganization()]
+  const provider = { provider_id: 'idp', template: 'oidc', name: 'Acme', issuer: 'https://idp.example' }
+  const client = { client_id: 'grantor', client_secret: 'secret' }
+  const whole = { ...provider, ...client, organization_id: one }
+  await refuses(perform('provider.create', whole), 'conflict', /needs at least one domain of the provider/)
+  const made = await perform('provider.create', { ...whole, membership: 'anybody' })
+  assert.equal(made['membership'], 'anybody')
+  const update = (change: object) => perform('provider.update', { provider_id: 'idp', ...change })
+  assert.equal((await update({ name: 'Acme ID' }))['membership'], 'anybody')
+  await refuses(update({ organization_id: other }), 'conflict', /needs at least one domain of the provider/)
+  const moved = await update({ organization_id: other, domains: ['acme.test'] })
+  assert.deepEqual([moved['organization_id'], moved['membership']], [other, 'domains'])
+  await update({ membership: 'anybody' })
+  assert.equal((await update({ organization_id: null }))['membership'], 'domains')
 })
 
 test('a member is added by address or id, shown with both, disabled, enabled and removed', async (t) => {

@@ -110,7 +110,7 @@ test('org: members and installed clients get tokens for the organization', async
   assert.match(await words('org', 'enable-member', org, email.toUpperCase()), /may act for gor_\S+ again/)
   assert.equal(await ask({ org_id: org, user_id: user }), 200)
   assert.match(await words('org', 'remove-member', org, '--user', email), /is no longer a member of gor_\S+/)
-  assert.match(await words('org', 'members', org), /^The organization has no members\. Add one: grantor org add-member/)
+  assert.match(await words('org', 'members', org), /^There are no members to list\. Add one: grantor org add-member/)
   assert.match(
     await words('org', 'disable-installation', org, client_id),
     /To undo this: grantor org enable-installation/,

@@ -28,6 +28,8 @@ interface Case {
 const OIDC = settings('oidc')
 const ENTRA = settings('entra')
 const GOOGLE = settings('google')
+/** The domains of the other providers. */
+const isOfAnother = (domain: string) => domain === 'other.test'
 const ADA = { sub: 'ada', tid: 'tenant', oid: 'object', email: 'ada@acme.test' }
 
 const CASES: readonly Case[] = [
@@ -81,6 +83,24 @@ const CASES: readonly Case[] = [
     expected: [false, false],
   },
   {
+    title: 'UP-23: a claim about an address of the domain of another provider',
+    settings: OIDC,
+    claims: { ...ADA, email: 'ada@OTHER.test', email_verified: true },
+    expected: [false, false],
+  },
+  {
+    title: 'a claim about an address below the domain of another provider, which is another domain',
+    settings: OIDC,
+    claims: { ...ADA, email: 'ada@sub.other.test', email_verified: true },
+    expected: [true, false],
+  },
+  {
+    title: 'UP-22: a claim about an address below the domain of the provider',
+    settings: OIDC,
+    claims: { ...ADA, email: 'ada@sub.acme.test', email_verified: true },
+    expected: [true, false],
+  },
+  {
     title: 'Google: an address of Google Mail',
     settings: GOOGLE,
     claims: { ...ADA, email: 'ada@gmail.com', email_verified: true },
@@ -90,7 +110,7 @@ const CASES: readonly Case[] = [
 
 for (const { title, settings: declared, claims, expected } of CASES) {
   test(`UP-01, UP-09: the trust in an address: ${title}: ${expected.join(', ')}`, () => {
-    const identity = judgeIdentity(declared, claims)
+    const identity = judgeIdentity(declared, claims, isOfAnother)
     assert.deepEqual([identity?.isEmailTrusted, identity?.isWithinDomains], expected)
   })
 }
@@ -121,7 +141,7 @@ const WITHOUT_DOMAIN = [
 
 for (const email of WITHOUT_DOMAIN) {
   test(`UP-08: ${JSON.stringify(email.slice(0, 30))} is of no domain, and no account's address`, () => {
-    const identity = judgeIdentity(OIDC, { sub: 'x', email, email_verified: true })
+    const identity = judgeIdentity(OIDC, { sub: 'x', email, email_verified: true }, isOfAnother)
     assert.deepEqual([identity?.email, identity?.isEmailTrusted, identity?.isWithinDomains], [undefined, false, false])
   })
 }
@@ -136,15 +156,18 @@ test('UP-19: each spelling of a domain is that domain, where the domain restrict
 
 test('UP-08: upper case is the same domain, and a longer domain is another one', () => {
   assert.equal(domainOf('Ada@ACME.test'), 'acme.test')
-  assert.equal(judgeIdentity(OIDC, { ...ADA, email: 'Ada@ACME.test', email_verified: true })?.email, 'ada@acme.test')
+  assert.equal(
+    judgeIdentity(OIDC, { ...ADA, email: 'Ada@ACME.test', email_verified: true }, isOfAnother)?.email,
+    'ada@acme.test',
+  )
   for (const email of ['ada@sub.acme.test', 'ada@xacme.test', 'ada@acme.test.evil.test']) {
-    assert.equal(judgeIdentity(OIDC, { ...ADA, email, email_verified: true })?.isWithinDomains, false)
+    assert.equal(judgeIdentity(OIDC, { ...ADA, email, email_verified: true }, isOfAnother)?.isWithinDomains, false)
   }
 })
 
 test('the subject is the claim of the settings; without a usable one there is no identity', () => {
-  assert.equal(judgeIdentity(OIDC, ADA)?.subject, 'ada')
-  assert.equal(judgeIdentity(ENTRA, ADA)?.subject, 'tenant/object')
+  assert.equal(judgeIdentity(OIDC, ADA, isOfAnother)?.subject, 'ada')
+  assert.equal(judgeIdentity(ENTRA, ADA, isOfAnother)?.subject, 'tenant/object')
   for (const claims of [
     {},
     { sub: '' },
@@ -154,15 +177,15 @@ test('the subject is the claim of the settings; without a usable one there is no
     { sub: 'a\0' },
     { sub: 'a\ud800' },
   ]) {
-    assert.equal(judgeIdentity(OIDC, claims), undefined)
+    assert.equal(judgeIdentity(OIDC, claims, isOfAnother), undefined)
   }
-  assert.equal(judgeIdentity(ENTRA, { sub: 'ada', oid: 'object' }), undefined)
+  assert.equal(judgeIdentity(ENTRA, { sub: 'ada', oid: 'object' }, isOfAnother), undefined)
 })
 
 test('a name that would change the text around it is left out', () => {
-  assert.equal(judgeIdentity(OIDC, { ...ADA, name: 'Ada' })?.name, 'Ada')
+  assert.equal(judgeIdentity(OIDC, { ...ADA, name: 'Ada' }, isOfAnother)?.name, 'Ada')
   for (const name of ['Ada\u202e', '', 7, 'x'.repeat(201)]) {
-    assert.equal(judgeIdentity(OIDC, { ...ADA, name })?.name, undefined)
+    assert.equal(judgeIdentity(OIDC, { ...ADA, name }, isOfAnother)?.name, undefined)
   }
 })
 

@@ -19,7 +19,10 @@ const PLAIN = 'The issuer uses https.'
 const BARE = 'The issuer has no query, no fragment and no credentials.'
 const SHARED =
   'The issuer is that of many tenants. Give the issuer of one: https://login.microsoftonline.com/<tenant id>/v2.0, and create a provider for each tenant.'
-const OPEN = 'With an organization, sign-up for anybody would make every person of the provider a member.'
+const OPEN = 'Anybody can have an account at this provider, so membership is by domains.'
+const UNLIMITED =
+  'An organization needs at least one domain of the provider, or membership for anybody if every person of the provider belongs to it.'
+const DECLARED = { membership: 'anybody', organizationId: 'gor_x' as never } as const
 const ORGANIZATION = { organizationId: 'gor_x' as never }
 const FAULTS: readonly (readonly [differing: Partial<ProviderSettings>, reason: string, isLoopbackIssuer?: boolean])[] =
   [
@@ -33,14 +36,17 @@ const FAULTS: readonly (readonly [differing: Partial<ProviderSettings>, reason: 
     [{ issuer: 'https://login.microsoftonline.com/organizations/v2.0' }, SHARED],
     [{ issuer: 'https://login.microsoftonline.com/consumers' }, SHARED],
     [{ scope: 'email profile' }, 'The scope of an OpenID provider contains openid.'],
-    [{ signUp: 'anybody', ...ORGANIZATION }, OPEN],
+    [ORGANIZATION, UNLIMITED],
+    [{ signUp: 'anybody', ...ORGANIZATION }, UNLIMITED],
+    [{ emailTrust: 'domains', ...ORGANIZATION }, UNLIMITED],
+    [{ membership: 'anybody' }, 'Membership for anybody needs an organization.'],
+    [{ membership: 'anybody', domains: ['acme.test'] }, 'Membership for anybody needs an organization.'],
+    [{ issuer: 'https://accounts.google.com', domains: ['acme.test'], ...DECLARED }, OPEN],
+    [{ issuer: 'https://github.com', kind: 'github', ...DECLARED }, OPEN],
+    [{ issuer: 'https://login.microsoftonline.com/9188040d-6c67-4c5b-b112-36a304b66dad/v2.0', ...DECLARED }, OPEN],
     [{ signUp: 'domains' }, 'Sign-up by domains needs at least one domain of the provider.'],
     [{ routing: 'required' }, 'Required routing needs at least one domain of the provider.'],
     [{ link: 'verified-email' }, 'Linking by the e-mail address needs at least one domain of the provider.'],
-    [
-      { emailTrust: 'domains', ...ORGANIZATION },
-      'An organization with addresses trusted by domain needs at least one domain of the provider.',
-    ],
   ]
 
 for (const [differing, reason, isLoopbackIssuer = false] of FAULTS) {
@@ -58,6 +64,8 @@ const USABLE: readonly Partial<ProviderSettings>[] = [
     link: 'verified-email',
     organizationId: 'gor_x' as never,
   },
+  { domains: ['acme.test'], signUp: 'anybody', ...ORGANIZATION },
+  { signUp: 'anybody', ...DECLARED },
   { issuer: 'https://login.microsoftonline.com/8eaef023-2b34-4da1-9baa-8bc8c9d6a490/v2.0' },
   { kind: 'github', scope: 'read:user user:email' },
   { issuer: 'http://localhost:8080/realms/acme' },

@@ -1,13 +1,11 @@
+import type { ProviderRecord } from '../../ports/records/provider.ts'
 import type { ProviderFinding } from '../../ports/upstream.ts'
 import type { ProviderId } from '../../protocol/authentication.ts'
 import { providerRedirectUri } from '../../protocol/provider.ts'
-import { failed, ok, type Finding } from './finding.ts'
+import { failed, ok, warning, type Finding } from './finding.ts'
 
 /** What the probe of a provider found. */
-export interface ProbedProvider {
-  readonly id: ProviderId
-  /** As the sign-in page shows it. */
-  readonly name: string
+export interface ProbedProvider extends Pick<ProviderRecord, 'id' | 'settings'> {
   readonly findings: readonly ProviderFinding[]
 }
 
@@ -15,14 +13,29 @@ const CHECK = 'provider'
 
 /** Reports the enabled providers that cannot be used, and why. `issuer`: of this server. */
 export function checkProviders(probed: readonly ProbedProvider[], issuer: string): readonly Finding[] {
-  return probed.flatMap(({ id, name, findings }) => {
-    const faults = findings.filter(({ isOk }) => !isOk)
-    const checks = findings.map(({ check }) => check).join(', ')
-    if (faults.length === 0) return [ok(CHECK, `Users can sign in at ${name} (${id}). Checked: ${checks}.`)]
-    return faults.map(({ check, detail }) =>
-      failed(CHECK, `Users cannot sign in at ${name} (${id}): ${detail}`, remedyOf(check, id, issuer)),
-    )
-  })
+  return probed.flatMap((provider) => [...checkAnswers(provider, issuer), ...checkMembership(provider)])
+}
+
+function checkAnswers({ id, settings: { name }, findings }: ProbedProvider, issuer: string): readonly Finding[] {
+  const faults = findings.filter(({ isOk }) => !isOk)
+  const checks = findings.map(({ check }) => check).join(', ')
+  if (faults.length === 0) return [ok(CHECK, `Users can sign in at ${name} (${id}). Checked: ${checks}.`)]
+  return faults.map(({ check, detail }) =>
+    failed(CHECK, `Users cannot sign in at ${name} (${id}): ${detail}`, remedyOf(check, id, issuer)),
+  )
+}
+
+/** A provider that an earlier release accepted may have an organization and neither domains nor the declaration. */
+function checkMembership({ id, settings }: ProbedProvider): readonly Finding[] {
+  const { name, organizationId, membership, domains } = settings
+  if (organizationId === undefined || membership === 'anybody' || domains.length > 0) return []
+  return [
+    warning(
+      CHECK,
+      `${name} (${id}) makes no user a member of ${organizationId}, because it has no domain. Members that it made before stay.`,
+      `Give its domains: grantor provider update ${id} --domain <domain>. If every person of the provider belongs to the organization: grantor provider update ${id} --membership anybody. Look at the members: grantor org members ${organizationId} --outside-domains`,
+    ),
+  ]
 }
 
 function remedyOf(check: ProviderFinding['check'], id: ProviderId, issuer: string): string {

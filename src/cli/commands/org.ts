@@ -57,15 +57,21 @@ export const ORG_VERBS: readonly AddVerb[] = [
     subjects: [ORGANIZATION, NEW_MEMBER],
     say: ({ email, user_id, organization_id }) => `${email ?? user_id} is now a member of ${organization_id}.`,
   }),
-  listVerb<MemberDocument>({
+  listVerb<MemberDocument, { readonly outsideDomains?: true }>({
     task: 'member.list',
     verb: 'members',
     rows: 'members',
+    options: (command) =>
+      command.option(
+        '--outside-domains',
+        'only members without a proved address of the domains of the providers of the organization',
+      ),
+    input: ({ outsideDomains }) => ({ outside_domains: outsideDomains }),
     headings: ['EMAIL', 'NAME', 'MEMBER SINCE (UTC)', 'STATE', 'ID'],
     cells: ({ email, name, created_at, disabled_at, user_id }) => [
       [email ?? '–', name ?? '–', formatTime(created_at), disabled_at === null ? 'active' : 'disabled', user_id],
     ],
-    empty: 'The organization has no members. Add one: grantor org add-member <organization> <address>',
+    empty: 'There are no members to list. Add one: grantor org add-member <organization> <address>',
   }),
   taskVerb<MemberDocument>({
     task: 'member.disable',

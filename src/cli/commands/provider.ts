@@ -21,6 +21,7 @@ interface SettingOptions {
   readonly signUp?: string
   readonly link?: string
   readonly organization?: string | false
+  readonly membership?: string
   readonly privateHost?: readonly string[] | false
 }
 
@@ -111,7 +112,8 @@ function withSettings(command: Command): Command {
     .option('--routing <rule>', 'offered, or required: accounts with these domains sign in here only')
     .option('--sign-up <rule>', 'which persons get an account at the first sign-in: off, domains or anybody')
     .option('--link <rule>', 'ask, or verified-email: an address of the domains links an account by itself')
-    .option('--organization <id>', 'each user who signs in at the provider is a member of this organization')
+    .option('--organization <id>', 'users with an address of the domains become members of this organization')
+    .option('--membership <rule>', 'domains, or anybody: every person of the provider belongs to the organization')
     .option('--private-host <host...>', 'hosts of the provider, besides its issuer, that may have private addresses')
 }
 
@@ -129,6 +131,7 @@ async function settingsOf(options: SettingOptions, terminal: Terminal): Promise<
     sign_up: options.signUp,
     link: options.link,
     organization_id: organization === false ? null : organization,
+    membership: options.membership,
     private_hosts: privateHost === false ? [] : privateHost,
   }
 }

@@ -30,6 +30,17 @@ test('doctor asks each enabled provider as the server does, and says nothing abo
   assert.deepEqual(await findingsAbout('provider'), [good])
 })
 
+test('UP-22: doctor reports an organization of which a provider without domains makes no user a member', async () => {
+  execute(server, `update providers set settings = replace(settings, '{', '{"organizationId":"gor_x",')`)
+  const before = await findingsAbout('provider')
+  assert.match(
+    String(before[1]),
+    /^warning,Acme ID \(idp\) makes no user a member of gor_x, because it has no domain\./,
+  )
+  execute(server, `update providers set settings = replace(settings, '"organizationId":"gor_x",', '')`)
+  assert.equal((await findingsAbout('provider')).length, 1)
+})
+
 test('doctor names a secret that the provider refuses, with the command that replaces it, and never shows it', async () => {
   const wrong = 'the-wrong-secret'
   await updateProvider(server.context, IDP, { settings: {}, clientSecret: wrong })

@@ -4,7 +4,7 @@ import type { SignInProblem } from '../../../ports/pages.ts'
 import type { ProviderRecord } from '../../../ports/records/provider.ts'
 import type { UserRecord } from '../../../ports/records/user.ts'
 import type { UpstreamFailure } from '../../../ports/upstream.ts'
-import { findRequiredProvider } from '../../../principals/providers.ts'
+import { findRequiredProvider, isOfAnotherProvider } from '../../../principals/providers.ts'
 import { parseProviderId } from '../../../protocol/provider.ts'
 import { identityKey, judgeIdentity, type ProviderIdentity } from '../../../protocol/provider-identity.ts'
 import { findSignedIn } from '../../authorization/session.ts'
@@ -51,7 +51,9 @@ export async function finishAtProvider(context: Context, request: Request): Prom
   }
   if (!(await state.use())) return errorPage('already-completed')
   const finished = await context.upstream.finish(provider, state.binding, queryOf(request))
-  const identity = finished.kind === 'authenticated' ? judgeIdentity(provider.settings, finished.claims) : undefined
+  const isOfAnother = isOfAnotherProvider(await context.providers(), provider)
+  const identity =
+    finished.kind === 'authenticated' ? judgeIdentity(provider.settings, finished.claims, isOfAnother) : undefined
   if (identity === undefined) {
     const failure = finished.kind === 'failed' ? finished : NO_SUBJECT
     // A person who changed their mind, and a provider that is away, are no failed attempts.
@@ -82,9 +84,9 @@ async function arrive(
   const resolution = await resolveIdentity(context, arrival)
   switch (resolution.kind) {
     case 'user':
-      return signIn(context, request, returned, resolution.user)
+      return signIn(context, request, returned, identity, resolution.user)
     case 'connected':
-      if (signedIn !== undefined) await join(context, provider, signedIn.user)
+      if (signedIn !== undefined) await join(context, provider, identity, signedIn.user)
       return {
         kind: 'redirect',
         location: pageAddress(context.issuer, PATHS.accountSecurity, {
@@ -104,7 +106,13 @@ async function arrive(
   }
 }
 
-async function signIn(context: Context, request: Request, returned: Return, user: UserRecord): Promise<Reply> {
+async function signIn(
+  context: Context,
+  request: Request,
+  returned: Return,
+  identity: ProviderIdentity,
+  user: UserRecord,
+): Promise<Reply> {
   const { provider, target, state } = returned
   const { purpose } = state
   const proof = purpose.kind === 'proof' ? await context.store.findIdentityProof(purpose.userId) : undefined
@@ -116,16 +124,23 @@ async function signIn(context: Context, request: Request, returned: Return, user
   if (required !== undefined && required.id !== provider.id && !isOfProof) {
     return again(context, returned, { kind: 'account-refused' })
   }
-  await join(context, provider, user)
+  await join(context, provider, identity, user)
   const authenticated = { user, methods: ['fed'], providerId: provider.id, delegated: undefined } as const
   const finished = await finishSignIn(context, request, target, authenticated)
   return finished.kind === 'refused' ? again(context, returned, { kind: 'account-refused' }) : finished
 }
 
-/** Everybody who signs in at the provider is a member of its organization. A membership that is disabled stays so. */
-async function join({ clockCheck, store }: Context, { settings }: ProviderRecord, user: UserRecord): Promise<void> {
-  const { organizationId } = settings
-  if (organizationId === undefined) return
+/**
+ * Makes a user a member of the organization of the provider: each person whose proved address is of the domains, and any other person
+ * only if the operator declared that every person of the provider belongs (threats.md UP-22). A membership that is disabled stays so.
+ */
+async function join(
+  { clockCheck, store }: Context,
+  { settings: { organizationId, membership: rule } }: ProviderRecord,
+  { isWithinDomains }: ProviderIdentity,
+  user: UserRecord,
+): Promise<void> {
+  if (organizationId === undefined || !(isWithinDomains || rule === 'anybody')) return
   const [membership, organization] = await Promise.all([
     store.findMembership({ userId: user.id, organizationId }),
     store.findOrganization(organizationId),

@@ -65,7 +65,7 @@ const PROOF_MS = 10 * 60 * 1000
  *  6. An account has the trusted address, which is of the provider's domains, and nobody ever verified it or signed in: the account
  *     is taken over, without what it had.
  *  7. An account has the trusted address in any other case: the person signs in to it first.
- *  8. The address is not trusted: the account is as if it did not exist.
+ *  8. The address is not trusted, or of a domain that belongs to another provider: the account is as if it did not exist.
  *  9. There is no account: the provider's rule for sign-up creates one.
  * 10. Otherwise refused.
  *
@@ -83,8 +83,9 @@ export async function resolveIdentity(context: Needs, arrival: Arrival): Promise
     return linkTo(context, arrival, account, { kind: 'link', hash: purpose.hash })
   }
   if (purpose.kind === 'connect') return connect(context, arrival)
+  // It restricts, so an address that is not trusted counts too.
+  if (await isRequiredElsewhere(context, provider, identity.email)) return { kind: 'refused', reason: 'no-account' }
   const email = identity.isEmailTrusted ? identity.email : undefined
-  if (await isRequiredElsewhere(context, provider, email)) return { kind: 'refused', reason: 'no-account' }
   const account = email === undefined ? undefined : await store.findUserByEmail(email)
   if (account !== undefined && email !== undefined) return resolveByAddress(context, arrival, account, email)
   return provision(context, arrival)

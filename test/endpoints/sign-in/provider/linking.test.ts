@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createLink } from '../../../../src/admin/links.ts'
+import { updateProvider } from '../../../../src/admin/providers.ts'
 import { setEmail } from '../../../../src/admin/users.ts'
+import type { ProviderId } from '../../../../src/protocol/authentication.ts'
 import type { UserId } from '../../../../src/protocol/ids.ts'
 import type { ProviderSettings } from '../../../../src/protocol/provider.ts'
 import {
@@ -175,12 +177,15 @@ test('L5: an address that the provider gave to another person since links nothin
 })
 
 test('L5, UP-03: an account that a person of another provider made with the address is not linked without its sign-in', async (t) => {
-  const scene = await openScene(t, { ...ACME, link: 'verified-email' })
+  const scene = await openScene(t)
   const { server, host } = scene
   await addProvider(server, host, ANYBODY, { id: 'lax', name: 'Lax' })
   server.clock.advance(1001)
   const earlier = { ...ADA_CLAIMS, sub: 'had-the-address-before' }
   await signInAt({ ...(await scene.arrive()), host }, earlier, {}, 'lax')
+  const settings = { ...ACME, link: 'verified-email' } as const
+  await updateProvider(server.context, 'idp' as ProviderId, { settings, clientSecret: undefined })
+  server.clock.advance(1001)
   const { browser, page } = await scene.arrive()
   const asked = await signInAt({ browser, page, host })
   assert.match(asked.body, /You already have an account here/)

@@ -1,12 +1,13 @@
 import * as z from 'zod'
 import type { ClientRecord } from '../ports/records/client.ts'
 import type { PolicyNeeds } from '../principals/evaluate-client.ts'
-import { describeMetadata } from '../protocol/client-metadata.ts'
+import { describeMetadata, type ClientMetadata } from '../protocol/client-metadata.ts'
 import {
   CLIENT_SOURCES,
   evaluateClientPolicy,
   SHOWN_LEVELS,
   type ClientPolicy,
+  type ClientRules,
   type ShownLevel,
 } from '../protocol/client-policy.ts'
 import { ISO_OR_NULL, isoOrNull } from './fields.ts'
@@ -30,10 +31,9 @@ export const RULES = {
       'implied: the users of this first-party client are not asked for consent to the scope that it is registered for, where its redirect URI uses https.',
     ),
   pkce: z
-    .enum(['required', 'optional'])
-    .default('required')
+    .enum(['required', 'nonce', 'optional'])
     .describe(
-      'optional: this confidential client may send authorization requests without PKCE, because it cannot do otherwise.',
+      'When this client may omit PKCE: never, in a request with `openid`, a `nonce` and an https redirect URI, or in every request, because it cannot do otherwise. A public client may never omit it.',
     ),
   claims: z
     .enum(['userinfo', 'id-token'])
@@ -41,6 +41,25 @@ export const RULES = {
     .describe(
       'Where the client finds the claims of its scope: at the userinfo endpoint alone, or in its ID tokens too.',
     ),
+}
+
+/** The rules that an administrator gives a client. */
+export const RULES_WISH = {
+  ...RULES,
+  pkce: RULES.pkce
+    .meta({ examples: ['nonce'] })
+    .optional()
+    .describe(`${RULES.pkce.description} By default nonce, or for a public client required.`),
+}
+
+export type RulesWish = Omit<ClientRules, 'pkce'> & { readonly pkce?: ClientRules['pkce'] | undefined }
+
+/** Without a rule for PKCE, a client that authenticates may send a `nonce` instead, because many applications send one and no PKCE. */
+export function rulesOf(
+  { pkce, ...rules }: RulesWish,
+  { authMethod }: Pick<ClientMetadata, 'authMethod'>,
+): ClientRules {
+  return { ...rules, pkce: pkce ?? (authMethod === 'none' ? 'required' : 'nonce') }
 }
 
 /** The metadata of a client, by the names of RFC 7591. Members that were not registered are absent. */

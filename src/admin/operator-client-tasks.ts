@@ -7,7 +7,7 @@ import { OFFERED_GRANT_TYPES } from '../protocol/grant-types.ts'
 import { ID_TOKEN_ALGORITHMS } from '../protocol/id-token.ts'
 import { MAX_AGE_LIMIT } from '../protocol/openid-metadata.ts'
 import { NO_SCOPE } from '../protocol/scope.ts'
-import { CLIENT_DOCUMENT, describeClient, describeUnder, METADATA_MEMBERS, RULES } from './client-document.ts'
+import { CLIENT_DOCUMENT, describeClient, describeUnder, METADATA_MEMBERS, RULES_WISH } from './client-document.ts'
 import { ONE, PATH, SEARCH } from './client-tasks.ts'
 import { createManagementToken } from './clients.ts'
 import { CLIENT_ID, CLIENT_NAME, NEXT, pageStart, SCOPE } from './fields.ts'
@@ -117,7 +117,7 @@ export const OPERATOR_CLIENT_TASKS: readonly Task[] = [
         ),
       ...KEYS,
       approved_scope: SCOPE.default(NO_SCOPE).describe('The scopes that the client is approved for.'),
-      rules: z.strictObject(RULES).prefault({}),
+      rules: z.strictObject(RULES_WISH).prefault({}),
     }),
     output: CREATED,
     async run(context, { approved_scope: approvedScope, rules, ...metadata }) {
@@ -142,7 +142,7 @@ export const OPERATOR_CLIENT_TASKS: readonly Task[] = [
     path: `${PATH}/{client_id}/rules`,
     access: 'write',
     summary: 'Replace the rules of a client of the operator. A rule that is not given has its default.',
-    input: ONE.extend(RULES),
+    input: ONE.extend(RULES_WISH),
     output: CLIENT_DOCUMENT,
     run: async (context, { client_id, ...rules }) => describeClient(await setRules(context, client_id, rules), context),
   }),

@@ -6,7 +6,7 @@ import { registrationPolicy } from '../principals/registration-policy.ts'
 import { isConfidential } from '../protocol/client-auth.ts'
 import { isSameIdentity } from '../protocol/client-identity.ts'
 import { describeMetadata, readRegistration, type ClientMetadata } from '../protocol/client-metadata.ts'
-import { evaluateClientPolicy, isOperatorMade, type ClientRules } from '../protocol/client-policy.ts'
+import { evaluateClientPolicy, isOperatorMade } from '../protocol/client-policy.ts'
 import { needCode, type GrantType } from '../protocol/grant-types.ts'
 import type { IdTokenAlgorithm } from '../protocol/id-token.ts'
 import { mintOrderedId } from '../protocol/ids.ts'
@@ -14,6 +14,7 @@ import { definedMembers } from '../protocol/json.ts'
 import { checkRedirectUri } from '../protocol/redirect-uri.ts'
 import { NO_SCOPE, scopeTokens, type Scope } from '../protocol/scope.ts'
 import { conflict } from './admin-error.ts'
+import { rulesOf, type RulesWish } from './client-document.ts'
 import { requireClient } from './clients.ts'
 
 type ChangeNeeds = PolicyNeeds &
@@ -59,7 +60,7 @@ export type MetadataChange = {
 
 export interface ClientWish {
   readonly metadata: MetadataWish
-  readonly rules: ClientRules
+  readonly rules: RulesWish
   readonly approvedScope: Scope
 }
 
@@ -79,12 +80,12 @@ export async function createClient(
   context: PolicyNeeds &
     Needs<'createClient' | 'listApis'> &
     Pick<Context, 'clock' | 'issuer' | 'random' | 'secrets' | 'settings'>,
-  { metadata: wish, rules, approvedScope }: ClientWish,
+  { metadata: wish, rules: given, approvedScope }: ClientWish,
 ): Promise<CreatedClient> {
   const { store, clock, random, secrets } = context
   const metadata = await requireMetadata(context, wish)
   const now = clock()
-  const made = { ...newClient(context, now, metadata, 'operator'), rules, approvedScope }
+  const made = { ...newClient(context, now, metadata, 'operator'), rules: rulesOf(given, metadata), approvedScope }
   await requirePossible(context, made)
   const secret = isConfidential(made) ? secrets.mint('client-secret', mintOrderedId(now, random), random) : undefined
   const client = { ...made, secretHash: secret?.hash }
@@ -135,9 +136,10 @@ async function change(context: ChangeNeeds, client: ClientRecord, wish: Metadata
 export async function setRules(
   context: PolicyNeeds & Needs<'findClient' | 'setClientRules'>,
   id: string,
-  rules: ClientRules,
+  given: RulesWish,
 ): Promise<ClientRecord> {
   const client = await requireOperatorClient(context, id)
+  const rules = rulesOf(given, client.metadata)
   await requirePossible(context, { ...client, rules })
   if ((await context.store.setClientRules({ id: client.id, rules })) === 'unknown') throw changedMeanwhile(client)
   return requireClient(context, id)
@@ -232,11 +234,8 @@ async function requirePossible(context: PolicyNeeds, client: ClientRecord): Prom
   if (refusal?.reason === 'domain-blocked') {
     throw conflict(`The domain of ${refusal.uri} is blocked. See "grantor domain list".`)
   }
-  if (
-    rules.pkce === 'optional' &&
-    !verdicts.some((verdict) => verdict.kind === 'allowed' && verdict.rights.mayOmitPkce)
-  ) {
-    throw conflict('PKCE is optional only for a client that authenticates. A public client needs it.')
+  if (rules.pkce !== 'required' && metadata.authMethod === 'none') {
+    throw conflict('Only a client that authenticates may omit PKCE. A public client needs it.')
   }
   if (rules.consent === 'asked') return
   if (metadata.scope === undefined) {

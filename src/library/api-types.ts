@@ -189,8 +189,8 @@ export interface GrantorTasks {
     readonly rules?: {
       /** implied: the users of this first-party client are not asked for consent to the scope that it is registered for, where its redirect URI uses https. */
       readonly consent?: 'asked' | 'implied'
-      /** optional: this confidential client may send authorization requests without PKCE, because it cannot do otherwise. */
-      readonly pkce?: 'required' | 'optional'
+      /** When this client may omit PKCE: never, in a request with `openid`, a `nonce` and an https redirect URI, or in every request, because it cannot do otherwise. A public client may never omit it. By default nonce, or for a public client required. */
+      readonly pkce?: 'required' | 'nonce' | 'optional'
       /** Where the client finds the claims of its scope: at the userinfo endpoint alone, or in its ID tokens too. */
       readonly claims?: 'userinfo' | 'id-token'
     }
@@ -224,8 +224,8 @@ export interface GrantorTasks {
     readonly client_id: string
     /** implied: the users of this first-party client are not asked for consent to the scope that it is registered for, where its redirect URI uses https. */
     readonly consent?: 'asked' | 'implied'
-    /** optional: this confidential client may send authorization requests without PKCE, because it cannot do otherwise. */
-    readonly pkce?: 'required' | 'optional'
+    /** When this client may omit PKCE: never, in a request with `openid`, a `nonce` and an https redirect URI, or in every request, because it cannot do otherwise. A public client may never omit it. By default nonce, or for a public client required. */
+    readonly pkce?: 'required' | 'nonce' | 'optional'
     /** Where the client finds the claims of its scope: at the userinfo endpoint alone, or in its ID tokens too. */
     readonly claims?: 'userinfo' | 'id-token'
   }) => Promise<Client>
@@ -1140,8 +1140,8 @@ export interface Client {
   readonly rules: {
     /** implied: the users of this first-party client are not asked for consent to the scope that it is registered for, where its redirect URI uses https. */
     readonly consent: 'asked' | 'implied'
-    /** optional: this confidential client may send authorization requests without PKCE, because it cannot do otherwise. */
-    readonly pkce: 'required' | 'optional'
+    /** When this client may omit PKCE: never, in a request with `openid`, a `nonce` and an https redirect URI, or in every request, because it cannot do otherwise. A public client may never omit it. */
+    readonly pkce: 'required' | 'nonce' | 'optional'
     /** Where the client finds the claims of its scope: at the userinfo endpoint alone, or in its ID tokens too. */
     readonly claims: 'userinfo' | 'id-token'
   }

@@ -1,11 +1,12 @@
 import type { AuthorizationErrorCode, ResponseMode } from './authorization-response.ts'
+import type { ClientRights } from './client-policy.ts'
 import { parseOrganizationId, type OrganizationId } from './ids.ts'
 import type { Parameters } from './message.ts'
 import { readOpenidRequest, type OpenidFault, type OpenidRequest } from './openid-request.ts'
 import { parseCodeChallenge, type CodeChallenge } from './pkce.ts'
 import { isPrivateUse } from './redirect-uri.ts'
 import { parseResources, type Resource } from './resource.ts'
-import { parseScope, type Scope } from './scope.ts'
+import { isOpenid, NO_SCOPE, parseScope, type Scope } from './scope.ts'
 
 /** Which pages the client wants the user to see. OpenID Connect Core §3.1.2.1. */
 export type Prompt = 'none' | 'login' | 'consent'
@@ -41,6 +42,8 @@ export const AUTHORIZATION_FAULTS = {
     'The registration parameter is not supported: register the client, or use a metadata document.',
   code_challenge_missing:
     'code challenge required: send code_challenge and code_challenge_method=S256 (RFC 7636 section 4.4.1).',
+  code_challenge_not_optional:
+    'code challenge required: send code_challenge and code_challenge_method=S256 (RFC 7636 section 4.4.1), or scope=openid and a nonce with an https redirect URI, if the rules of the client permit that. An application that can do neither: grantor client set-rules ... --consent asked --pkce optional.',
   code_challenge_method_not_s256:
     'transform algorithm not supported: send code_challenge_method=S256 (RFC 7636 section 4.4.1).',
   code_challenge_malformed: 'The code_challenge is not 43 base64url characters (RFC 7636 section 4.2).',
@@ -90,8 +93,8 @@ function isTooLong(state: string): boolean {
 
 /** What the client, which is known already, may do. */
 export interface RequestTerms {
-  /** The operator permits the client to omit PKCE. */
-  readonly mayOmitPkce: boolean
+  /** When the client may omit PKCE. */
+  readonly pkce: ClientRights['pkce']
   readonly redirectUri: string
 }
 
@@ -106,7 +109,7 @@ export function readResponseMode(parameters: Parameters, redirectUri: string): R
 /** Checks the parameters in the order of the RFC, and returns the first fault. */
 export function readAuthorizationRequest(
   parameters: Parameters,
-  { mayOmitPkce, redirectUri }: RequestTerms,
+  { pkce, redirectUri }: RequestTerms,
 ): AuthorizationReading {
   const repeated = parameters.repeated.find((name) => name !== REPEATABLE)
   if (repeated !== undefined) return refused('invalid_request', 'parameter_repeated')
@@ -120,7 +123,7 @@ export function readAuthorizationRequest(
   if (responseType !== 'code') return refused('unsupported_response_type', 'response_type_unsupported')
   if ((parameters.get('response_mode') ?? 'query') !== readResponseMode(parameters, redirectUri))
     return refused('invalid_request', 'response_mode_unsupported')
-  const codeChallenge = readCodeChallenge(parameters, mayOmitPkce)
+  const codeChallenge = readCodeChallenge(parameters, pkce)
   if (typeof codeChallenge === 'object') return refused('invalid_request', codeChallenge.fault)
 
   const scopeText = parameters.get('scope')
@@ -151,18 +154,32 @@ const OPENID_ERRORS: Readonly<Record<OpenidFault, AuthorizationErrorCode>> = {
 
 /**
  * RFC 9700 §2.1.1: S256 for every client, also for confidential ones. An absent method would mean `plain`. A confidential client
- * for which the operator made the exception may send neither parameter.
+ * for which the operator made an exception may send neither parameter; `replacesPkce` says for which requests that holds.
  */
 function readCodeChallenge(
   parameters: Parameters,
-  mayOmitPkce: boolean,
+  pkce: RequestTerms['pkce'],
 ): CodeChallenge | undefined | { readonly fault: AuthorizationFault } {
   const challenge = parameters.get('code_challenge')
   const method = parameters.get('code_challenge_method')
-  if (mayOmitPkce && challenge === undefined && method === undefined) return undefined
-  if (challenge === undefined) return { fault: 'code_challenge_missing' }
+  const mayBeAbsent = (pkce === 'nonce' || pkce === 'optional') && method === undefined
+  if (challenge === undefined && mayBeAbsent) return undefined
+  if (challenge === undefined)
+    return { fault: pkce === 'always' ? 'code_challenge_missing' : 'code_challenge_not_optional' }
   if (method !== 'S256') return { fault: 'code_challenge_method_not_s256' }
   return parseCodeChallenge(challenge) ?? { fault: 'code_challenge_malformed' }
+}
+
+/**
+ * Whether a request without a challenge binds its code well enough: by the rules of the client, or by the `nonce` of the ID token that is
+ * `granted`, in which the client notices a code of another user. OAuth 2.1.
+ */
+export function replacesPkce(
+  { scope }: Pick<AuthorizationRequest, 'scope'>,
+  pkce: ClientRights['pkce'],
+  granted: Pick<OpenidRequest, 'nonce'> | undefined,
+): boolean {
+  return pkce === 'optional' || (pkce === 'nonce' && isOpenid(scope ?? NO_SCOPE) && granted?.nonce !== undefined)
 }
 
 /** `none` must be the only value. Unknown values are ignored. */

@@ -24,8 +24,12 @@ export type DocumentMode = (typeof DOCUMENT_MODES)[number]
 export interface ClientRules {
   /** `implied`: the users of a first-party client are not asked for consent to the scope that the operator registered for it. */
   readonly consent: 'asked' | 'implied'
-  /** `optional`: the client may omit PKCE, because its library does not have it. Its codes are bound to it and the redirect URI. */
-  readonly pkce: 'required' | 'optional'
+  /**
+   * `nonce`: the client may omit PKCE in a request with a `nonce`, which it gets back in the ID token and compares (RFC 9700 §2.1.1,
+   * OAuth 2.1). `optional`: in every request, because its library has neither. A code without PKCE is bound to the client and the
+   * redirect URI.
+   */
+  readonly pkce: 'required' | 'nonce' | 'optional'
   /** Where the client finds the claims that its scope requests: always at the userinfo endpoint, and with `id-token` there too. */
   readonly claims: 'userinfo' | 'id-token'
 }
@@ -80,8 +84,8 @@ export interface ClientRights {
   readonly mayRememberConsent: boolean
   /** The user is not asked for consent to the registered scope, unless the request has `prompt=consent`. */
   readonly mayImplyConsent: boolean
-  /** The client may omit PKCE. RFC 9700 §2.1.1 recommends it for confidential clients, and does not require it. */
-  readonly mayOmitPkce: boolean
+  /** When the client may omit PKCE, as in its rules. `always`: PKCE is required, and no rule of the operator can change that. */
+  readonly pkce: ClientRules['pkce'] | 'always'
   /** Where the client is notified of the end of a session; undefined: it is not. */
   readonly noticeUri: string | undefined
 }
@@ -125,10 +129,19 @@ export function evaluateClientPolicy(
       mayReceiveErrors: trust.level !== 'unverified',
       mayRememberConsent: redirectUri !== undefined && (isWeb || isChecked),
       mayImplyConsent: isOperatorMade(client) && client.rules.consent === 'implied' && isWeb,
-      mayOmitPkce: isOperatorMade(client) && client.rules.pkce === 'optional' && client.metadata.authMethod !== 'none',
+      pkce: pkceOf(client, isWeb),
       noticeUri: noticeUriOf(client),
     },
   }
+}
+
+/**
+ * RFC 9700 §2.1.1 requires PKCE of public clients, and recommends it to others. The exception for a `nonce` is for a redirect URI with
+ * https that leads to another computer: any program can listen on loopback.
+ */
+function pkceOf(client: PolicyClient, isWeb: boolean): ClientRights['pkce'] {
+  if (!isOperatorMade(client) || client.metadata.authMethod === 'none') return 'always'
+  return client.rules.pkce === 'nonce' && !isWeb ? 'required' : client.rules.pkce
 }
 
 /**

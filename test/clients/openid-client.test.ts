@@ -85,6 +85,21 @@ for (const algorithm of ID_TOKEN_ALGORITHMS) {
   })
 }
 
+test('OpenID Connect Core 1.0: openid-client 6 signs a user in with a nonce and without PKCE, as the server permits by default', async (t) => {
+  const server = await openTestServer(t, { listen: true })
+  await createAda(server)
+  const metadata = { client_name: 'Notes', redirect_uris: [CALLBACK] }
+  const wish = { metadata, rules: { consent: 'asked', claims: 'userinfo' }, approvedScope: NO_SCOPE } as const
+  const { client: created, secret = '' } = await createClient(server.context, wish)
+  const basic = client.ClientSecretBasic(secret)
+  const config = await client.discovery(new URL(server.origin), created.id, {}, basic, OPTIONS)
+  const nonce = client.randomNonce()
+  const link = client.buildAuthorizationUrl(config, { redirect_uri: CALLBACK, scope: 'openid', nonce })
+  const callback = await openPerson(server.origin).allow(link)
+  const tokens = await client.authorizationCodeGrant(config, callback, { expectedNonce: nonce })
+  assert.match(tokens.claims()?.sub ?? '', /^gus_/)
+})
+
 test('RFC 9207 §2.4: openid-client 6 refuses an authorization response with another issuer', async (t) => {
   const { server, config } = await register(t, {}, undefined)
   const verifier = client.randomPKCECodeVerifier()

@@ -11,7 +11,7 @@ import { answerUri } from '../../src/protocol/authorization-response.ts'
 import { parseForm, type Parameters } from '../../src/protocol/message.ts'
 import { CHALLENGE } from '../../tools/flow.ts'
 
-const TERMS = { mayOmitPkce: false, redirectUri: 'https://app.example/callback' }
+const TERMS = { pkce: 'always', redirectUri: 'https://app.example/callback' } as const
 const GOOD = { response_type: 'code', code_challenge: CHALLENGE, code_challenge_method: 'S256' }
 
 test('a minimal request is accepted, without scope, resource, prompt or organization', () => {

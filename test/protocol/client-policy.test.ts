@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { CLIENT_AUTH_METHODS } from '../../src/protocol/client-metadata.ts'
 import {
   CLIENT_SOURCES,
   evaluateClientPolicy,
@@ -143,7 +144,7 @@ function expected(modes: Omit<ClientPolicy, 'domains'>, one: Case, moment: 'ente
     mayReceiveErrors: errors,
     mayRememberConsent: remembered[leadsTo],
     mayImplyConsent: source === 'operator' && consent === 'implied' && leadsTo === 'web',
-    mayOmitPkce: false,
+    pkce: source === 'operator' ? 'required' : 'always',
     noticeUri: undefined,
   }
 }
@@ -196,9 +197,26 @@ test('WAY-01: a client without a redirect URI is not of a known domain, and no c
       mayReceiveErrors: source === 'operator',
       mayRememberConsent: false,
       mayImplyConsent: false,
-      mayOmitPkce: false,
+      pkce: 'always',
       noticeUri: undefined,
     })
+  }
+})
+
+test('WAY-01: only the rule of a client of the operator that authenticates has an effect, and a nonce counts with https alone', () => {
+  for (const one of CASES) {
+    for (const pkce of ['required', 'nonce', 'optional'] as const) {
+      for (const authMethod of CLIENT_AUTH_METHODS) {
+        const usual = clientOf(one)
+        const client = { ...usual, rules: { ...usual.rules, pkce }, metadata: { ...usual.metadata, authMethod } }
+        const question = { client, moment: 'use', redirectUri: REDIRECTS[one.redirect] } as const
+        const verdict = evaluateClientPolicy(OPEN, question)
+        if (verdict.kind === 'refused') continue
+        const hasRule = one.source === 'operator' && authMethod !== 'none'
+        const rule = pkce === 'nonce' && OWN_COMPUTER.includes(one.redirect) ? 'required' : pkce
+        assert.equal(verdict.rights.pkce, hasRule ? rule : 'always', JSON.stringify({ ...one, pkce, authMethod }))
+      }
+    }
   }
 })
 

@@ -52,20 +52,20 @@ function checkPolicy({ choices, store: { clients } }: Examination): readonly Fin
   ]
 }
 
-/** Finds clients that may omit PKCE. RFC 9700 §2.1.1 recommends it for all, and the rule is for those that cannot do otherwise. */
+/** Finds clients that may omit PKCE without a nonce in its place. The rule is for those that cannot do otherwise. RFC 9700 §2.1.1. */
 function checkPkce({ choices, store: { clients } }: Examination): readonly Finding[] {
   if (clients === undefined) return []
   const policy = makeClientPolicy(choices, openDomainRules(clients.domains))
   const exempt = clients.newest.filter((client) => {
     const verdict = evaluateClientPolicy(policy, { client, moment: 'use', redirectUri: undefined })
-    return verdict.kind === 'allowed' && verdict.rights.mayOmitPkce
+    return verdict.kind === 'allowed' && verdict.rights.pkce === 'optional'
   })
   if (exempt.length === 0) return []
   return [
     warning(
       'clients',
-      `Of the newest ${clients.newest.length} clients, ${exempt.length} may omit PKCE: ${idsOf(exempt)}.`,
-      'If the application can send PKCE now: grantor client set-rules <client> --consent asked --pkce required',
+      `Of the newest ${clients.newest.length} clients, ${exempt.length} may omit PKCE and the nonce: ${idsOf(exempt)}.`,
+      'If the application sends PKCE or a nonce now: grantor client set-rules <client> --consent asked --pkce nonce',
     ),
   ]
 }

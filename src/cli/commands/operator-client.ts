@@ -29,7 +29,7 @@ interface CreateOptions extends MetadataOptions {
   readonly authMethod?: string
   readonly approveScope?: string
   readonly firstParty?: true
-  readonly pkceOptional?: true
+  readonly pkce?: string
   readonly claims?: string
 }
 
@@ -62,14 +62,14 @@ export const OPERATOR_CLIENT_VERBS: readonly AddVerb[] = [
         )
         .option('--approve-scope <scopes>', 'the scopes that the client is approved for, separated by spaces')
         .option('--first-party', 'do not ask users for consent to the scope of --scope')
-        .option('--pkce-optional', 'accept authorization requests without PKCE, from a client that cannot do otherwise')
+        .addOption(pkceOption())
         .addOption(claimsOption()),
-    input: ({ authMethod, approveScope, firstParty, pkceOptional, claims, ...options }) => ({
+    input: ({ authMethod, approveScope, firstParty, pkce, claims, ...options }) => ({
       ...metadataOf(options),
       ...keysOf(options),
       token_endpoint_auth_method: authMethod,
       approved_scope: approveScope,
-      rules: { consent: firstParty && 'implied', pkce: pkceOptional && 'optional', claims },
+      rules: { consent: firstParty && 'implied', pkce, claims },
     }),
     say: ({ client_id, client_secret, client_name, token_endpoint_auth_method: method }, { paint }) => [
       `Created ${client_name ?? client_id}. It authenticates with ${method}:`,
@@ -102,19 +102,14 @@ export const OPERATOR_CLIENT_VERBS: readonly AddVerb[] = [
             .choices(['asked', 'implied'])
             .makeOptionMandatory(),
         )
-        .addOption(
-          new Option(
-            '--pkce <rule>',
-            'optional: the client may omit PKCE, because it cannot do otherwise; by default required',
-          ).choices(['required', 'optional']),
-        )
+        .addOption(pkceOption())
         .addOption(claimsOption()),
     input: ({ consent, pkce, claims }) => ({ consent, pkce, claims }),
     say: ({ client_id, rules: { consent, pkce } }) => [
       consent === 'implied'
         ? `The users of ${client_id} are not asked for consent to its registered scope.`
         : `The users of ${client_id} are asked for consent.`,
-      ...(pkce === 'optional' ? ['It may omit PKCE.'] : []),
+      PKCE_SENTENCES[pkce],
     ],
   }),
   taskVerb<ClientDocument, KeyOptions>({
@@ -179,6 +174,19 @@ function addMetadataOptions(command: Command): Command {
       collect,
     )
     .option('--backchannel-logout-uri <url>', 'where the server notifies it when a session of a user ends')
+}
+
+const PKCE_SENTENCES = {
+  required: 'It always sends PKCE.',
+  nonce: 'It may omit PKCE in a request with openid, a nonce and an https redirect URI.',
+  optional: 'It may omit PKCE.',
+} as const satisfies Readonly<Record<ClientDocument['rules']['pkce'], string>>
+
+function pkceOption(): Option {
+  return new Option(
+    '--pkce <rule>',
+    'nonce: the client may omit PKCE in a request with openid, a nonce and an https redirect URI; optional: in every request, because it cannot do otherwise; by default nonce, or for a public client required',
+  ).choices(Object.keys(PKCE_SENTENCES))
 }
 
 function claimsOption(): Option {

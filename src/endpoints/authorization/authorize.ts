@@ -6,6 +6,7 @@ import {
   readAuthorizationRequest,
   readResponseMode,
   readState,
+  replacesPkce,
   type AuthorizationRequest,
 } from '../../protocol/authorization-request.ts'
 import { after } from '../../protocol/brand.ts'
@@ -41,16 +42,18 @@ export async function authorize(context: Context, request: Request): Promise<Rep
 
   const signedIn = await findSignedIn(context, request.cookies)
   const userId = signedIn?.user.id
-  const { mayOmitPkce } = trusted.rights
-  const reading = readAuthorizationRequest(request.params, { mayOmitPkce, redirectUri: trusted.redirectUri })
+  const { pkce } = trusted.rights
+  const reading = readAuthorizationRequest(request.params, { pkce, redirectUri: trusted.redirectUri })
   if (reading.kind === 'refused') return refuse(context, trusted, userId, reading)
   const onlyUserId = await findOnlyUser(context, trusted.client, reading.request.openid)
   if (typeof onlyUserId === 'object') return refuse(context, trusted, userId, onlyUserId)
   const catalog = await loadScopeCatalog(context)
   const requested = findRequestedAccess(context, catalog, trusted.client, reading.request)
   if ('error' in requested) return refuse(context, trusted, userId, requested)
+  const { codeChallenge, prompts } = reading.request
+  if (codeChallenge === undefined && !replacesPkce(reading.request, pkce, requested.openid))
+    return refuse(context, trusted, userId, NO_PKCE)
 
-  const { prompts } = reading.request
   const { client, rights } = trusted
   const { authorization, cookies } = newAuthorization(context, request, trusted, reading.request, {
     ...requested,
@@ -66,6 +69,7 @@ export async function authorize(context: Context, request: Request): Promise<Rep
   return takeStep(context, { authorization, client, rights, uiLocales: request.uiLocales }, step, cookies)
 }
 
+const NO_PKCE: Fault = { error: 'invalid_request', reason: 'code_challenge_not_optional' }
 const NO_SESSION: Fault = { error: 'login_required', reason: 'no_session' }
 const NO_CONSENT: Fault = { error: 'consent_required', reason: 'no_consent' }
 

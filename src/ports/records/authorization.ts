@@ -18,7 +18,7 @@ export interface AuthorizationRecord {
   readonly redirectUri: RedirectUri
   readonly responseMode: ResponseMode
   readonly state: string | undefined
-  /** undefined: the operator permits the client to omit PKCE. The code is then bound to the client and the redirect URI. */
+  /** undefined: the rules of the client permit to omit PKCE. The code is then bound to the client and the redirect URI. */
   readonly codeChallenge: CodeChallenge | undefined
   readonly scope: Scope
   /** Scope that the client requested and did not get. A refresh request that repeats it is not refused for that. */

@@ -63,7 +63,7 @@ test('doctor reports clients in use that could not come in again, by their ids',
   delete process.env['GRANTOR_REGISTRATION']
 })
 
-test('doctor warns of clients that may omit PKCE', async () => {
+test('doctor warns of clients that may omit PKCE and the nonce', async () => {
   const about = async () => (await findingsAbout('clients')).filter(([, message]) => message.includes('PKCE'))
   assert.deepEqual(await about(), [])
   const redirect = ['--redirect-uri', 'https://wiki.example.com/auth']
@@ -73,9 +73,12 @@ test('doctor warns of clients that may omit PKCE', async () => {
     '--name',
     'Wiki',
     ...redirect,
-    '--pkce-optional',
+    '--pkce',
+    'optional',
   ])
-  assert.deepEqual(await about(), [['warning', `Of the newest 6 clients, 1 may omit PKCE: ${wiki.client_id}.`]])
-  await commandJson(['client', 'set-rules', wiki.client_id, '--consent', 'asked', '--pkce', 'required'])
+  assert.deepEqual(await about(), [
+    ['warning', `Of the newest 6 clients, 1 may omit PKCE and the nonce: ${wiki.client_id}.`],
+  ])
+  await commandJson(['client', 'set-rules', wiki.client_id, '--consent', 'asked', '--pkce', 'nonce'])
   assert.deepEqual(await about(), [])
 })

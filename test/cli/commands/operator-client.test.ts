@@ -38,7 +38,7 @@ test('client create: prints the id and the secret of a machine, which gets a tok
 test('client create: every option has its effect', async () => {
   const typed =
     `client create --name Board --redirect-uri https://app.example/callback --redirect-uri http://127.0.0.1/cb
-    --grant-type authorization_code --auth-method client_secret_post --approve-scope pay --first-party --pkce-optional --claims userinfo --id-token-alg ES256 --default-max-age 60 --post-logout-redirect-uri https://app.example/out`.split(
+    --grant-type authorization_code --auth-method client_secret_post --approve-scope pay --first-party --pkce optional --claims userinfo --id-token-alg ES256 --default-max-age 60 --post-logout-redirect-uri https://app.example/out`.split(
       /\s+/,
     )
   const created = await commandJson<RegisteredClient>([...typed, '--scope', 'read write'])
@@ -80,7 +80,14 @@ test('client update and set-rules: what is given changes', async () => {
     /are not asked for consent to its registered scope\.\nIt may omit PKCE/,
   )
   assert.deepEqual((await show(id)).rules, { consent: 'implied', pkce: 'optional', claims: 'userinfo' })
-  assert.match(await words('set-rules', 'Wallboard', '--consent', 'asked'), /are asked for consent/)
+  assert.match(
+    await words('set-rules', 'Wallboard', '--consent', 'asked'),
+    /are asked for consent\.\nIt may omit PKCE in a request with openid, a nonce and an https redirect URI/,
+  )
+  assert.match(
+    await words('set-rules', 'Wallboard', '--consent', 'asked', '--pkce', 'required'),
+    /It always sends PKCE/,
+  )
   assert.match(await words('show', id), /^source +operator$/m)
   assert.match(await words('show', id), /^consent +asked$/m)
 })

@@ -41,12 +41,12 @@ export interface OverloadReport {
   readonly floods: readonly FloodRow[]
   /** Healthy clients while one or many networks send wrong credentials. */
   readonly hostile: readonly HostileRow[]
-  readonly silent: SilentRow | undefined
+  readonly silent: readonly SilentRow[]
 }
 
 /** Whether every answer was allowed. */
 export function isRight(report: OverloadReport): boolean {
-  return resultsOf(report).every(({ wrong }) => wrong === 0) && report.silent?.hasEnded !== true
+  return resultsOf(report).every(({ wrong }) => wrong === 0) && !report.silent.some(({ hasEnded }) => hasEnded)
 }
 
 /** The report as text for a terminal. Its tables are Markdown. */
@@ -84,7 +84,7 @@ export function renderOverload(report: OverloadReport): string {
     ),
     '',
     ...(hostile.length === 0 ? [] : [renderHostile(hostile), '']),
-    ...(silent === undefined ? [] : [renderSilent(silent), '']),
+    ...(silent.length === 0 ? [] : [renderSilent(silent), '']),
     ...offered.flatMap(renderRemark),
     `${sum(results.map(({ wrong }) => wrong))} answers were wrong.`,
     ...results.flatMap(({ wrongs }) => wrongs.map((reason) => `wrong: ${reason}`)),
@@ -137,5 +137,5 @@ function find({ kinds }: OverloadResult, kind: KindTimes['kind']): KindTimes | u
 
 function resultsOf({ offered, floods, silent }: OverloadReport): readonly OverloadResult[] {
   const loads = [...offered, ...floods].flatMap(({ result, shedLast }) => [result, shedLast])
-  return silent === undefined ? loads : [...loads, silent.alive]
+  return [...loads, ...silent.map(({ alive }) => alive)]
 }

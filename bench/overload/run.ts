@@ -14,7 +14,7 @@ import { saveResult } from '../results.ts'
 import { startServer } from '../server.ts'
 import { startAttacker } from './hostile-load.ts'
 import { runHostileRounds } from './hostile-rounds.ts'
-import { runSilent } from './hostile-silent.ts'
+import { runSilent, silentLibrary, silentServer, type SilentRow } from './hostile-silent.ts'
 import { startLoad } from './load.ts'
 import { OPTIONS, type OverloadOptions } from './options.ts'
 import type { OverloadPlan, OverloadRequest, OverloadResult } from './plan.ts'
@@ -116,10 +116,13 @@ async function overload({ pid, port, settings }: ServerProcess): Promise<Overloa
   if (sizes.length > 0) console.error('A hostile network …')
   const hostileSetup = { port, seconds, request, load, attack, rate: capacity * HEALTHY_FACTOR, rounds, hostile: sizes }
   const hostile = sizes.length === 0 ? [] : await runHostileRounds(hostileSetup)
-  const silent =
-    sockets === 0
-      ? undefined
-      : await runSilent({ server: await silentServer(), sockets, seconds: seconds * 6, load, attack })
+  const silent: SilentRow[] = []
+  // Data of its own, so that the previous flood has no effect.
+  const newDatabase = async (name: string) => (await database?.open())?.url ?? `sqlite:${join(folder, name)}`
+  for (const open of sockets === 0 ? [] : [silentServer, silentLibrary]) {
+    const start = open({ ...common, databaseUrl: await newDatabase(`${open.name}.db`) })
+    silent.push(await runSilent({ start, sockets, seconds: seconds * 6, load, attack }))
+  }
   await mint.close()
   const machine = readMachine()
   return { kind: 'overload', date: today(), machine, options, capacity, offered, floods, hostile, silent }
@@ -136,14 +139,9 @@ function servedBy({ kinds }: OverloadResult): number {
   return kinds.find(({ kind }) => kind === 'served')?.perSecond ?? 0
 }
 
-/** Data of its own, so that the previous flood has no effect. */
-async function silentServer() {
-  return { ...common, databaseUrl: (await database?.open())?.url ?? `sqlite:${join(folder, 'silent.db')}` }
-}
-
 /** The time limit: twice the expected time, and the time of the start. */
 function limitMs({ seconds, factors, floods, hostile, rounds, silent }: OverloadOptions): number {
-  const loads = WARM_UP_SLICES + CAPACITY_SLICES + factors.length + floods.length * 2 + (silent > 0 ? 6 : 0)
+  const loads = WARM_UP_SLICES + CAPACITY_SLICES + factors.length + floods.length * 2 + (silent > 0 ? 12 : 0)
   const hostileLoads = rounds * (1 + hostile.length * 2)
   return SPARE_MS + loads * 2 * (seconds * 1000 + PAUSE_MS) + hostileLoads * 2 * (seconds * 1000 + 3 * PAUSE_MS)
 }

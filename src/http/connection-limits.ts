@@ -9,12 +9,18 @@ export interface ConnectionLimits {
    * Requests of all networks whose answers have not been sent completely, including answers that the caller does not read.
    */
   readonly unanswered: number
+  /**
+   * The same where the server is that of another program, which does not say when an answer is sent: the requests that have no answer yet.
+   */
+  readonly foreign: number
 }
 
 /** Connections of a single network. One process answers some thousand requests a second, so more would be useless. */
 const PUBLIC_CONNECTIONS = limitFor(8000)
 const ADMIN_CONNECTIONS = limitFor(800)
 const UNANSWERED = limitFor(8000)
+/** A request of Fetch takes three times the memory of another one. */
+const FOREIGN = limitFor(2000)
 /** Open files other than connections of callers: those of the database, the log and Node.js. */
 const OTHER_FILES = 48
 const LEAST_FILES = 16
@@ -29,7 +35,7 @@ export function connectionLimits(listener: 'public' | 'admin', files: number = o
     listener === 'public'
       ? Math.min(PUBLIC_CONNECTIONS, Math.floor((free * 7) / 8))
       : Math.min(ADMIN_CONNECTIONS, Math.floor(free / 8))
-  return { connections, unanswered: UNANSWERED }
+  return { connections, unanswered: UNANSWERED, foreign: FOREIGN }
 }
 
 /** The number of files that this process may open. Infinity where the system does not report it. */

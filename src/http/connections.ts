@@ -4,8 +4,8 @@ import { FORWARDED_ADDRESS_IGNORED } from '../ports/observers.ts'
 import type { ConnectionLimits } from './connection-limits.ts'
 import { networkOf } from './network.ts'
 import { IncomingMessage, ServerResponse } from './node-http.ts'
-import type { Proxies } from './proxies.ts'
-import { openSiteShares } from './shares.ts'
+import type { Proxies, Sender } from './proxies.ts'
+import { openShares, openSiteShares } from './shares.ts'
 import { hasRoom, openUnanswered, type UnansweredRequest } from './unanswered.ts'
 
 /** Limits connections and the requests on them, and finds the network of each request. */
@@ -16,6 +16,15 @@ export interface Connections {
   readonly Message: typeof IncomingMessage
   /** Applies the limits to the connections of a server. */
   readonly watch: (server: Server) => void
+  /**
+   * The same for a request of another program's server: its connection is not counted, and neither are its requests for other paths.
+   * false: it exceeds a limit. Its connection is closed then, and the request is not processed.
+   */
+  readonly admit: (message: Message, response: Response) => boolean
+  /**
+   * Counts a request whose connection is not known. Returns the function that ends the count; undefined: its network has too many.
+   */
+  readonly enter: (message: Sender) => (() => void) | undefined
   /** The network that a request counts against: that of the connection, or of the address that a trusted proxy gave. */
   readonly networkOf: (message: Message) => string
   /** Whether the connection was closed because it exceeded a limit. None of its requests is processed then. */
@@ -41,6 +50,7 @@ const READ_LIMIT = 512 * 1024
 /** Opens the limits on connections and unanswered requests of one listener (threats.md NET-14, NET-17, NET-18). */
 export function openConnections(proxies: Proxies, limits: ConnectionLimits): Connections {
   const open = openSiteShares()
+  const foreign = openShares()
   let server: Server | undefined
   const requests = openUnanswered(proxies, limits.unanswered, () => server?.emit('drop'))
   const { hangUp } = requests
@@ -89,6 +99,21 @@ export function openConnections(proxies: Proxies, limits: ConnectionLimits): Con
     Message: BoundedMessage,
     watch(watched) {
       server = watched.on('connection', accept)
+    },
+    admit({ socket }, response) {
+      // No event would end the count of a request whose connection is closed already.
+      if (!socket.destroyed) {
+        const request = requests.begin(socket)
+        Object.assign(response, { [REQUEST]: request })
+        response.once('finish', () => request.leave())
+      }
+      return !isHungUp(socket)
+    },
+    enter(message) {
+      const network = networkOf(proxies.callerOf(message))
+      if (!foreign.hasRoom(network, limits.foreign)) return undefined
+      foreign.add(network)
+      return () => foreign.remove(network, 1)
     },
     networkOf(message) {
       const connection = requests.find(message.socket)

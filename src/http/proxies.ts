@@ -2,12 +2,18 @@ import type { IncomingMessage } from 'node:http'
 import { BlockList, isIP, isIPv6 } from 'node:net'
 import { UNREADABLE_NETWORK } from './network.ts'
 
+/** What says from whom a request is: the address of its peer, and the header `X-Forwarded-For`. */
+export interface Sender {
+  readonly socket: Pick<IncomingMessage['socket'], 'remoteAddress'>
+  readonly headers: IncomingMessage['headers']
+}
+
 /** Finds the caller behind the operator's proxies. Headers of all other peers are ignored (threats.md NET-05). */
 export interface Proxies {
   /** Whether the peer is one of the operator's proxies. */
   readonly isTrusted: (address: string) => boolean
   /** The last address on the request's path that is not a proxy, without port; `unreadable` if it is not an address. */
-  readonly callerOf: (message: IncomingMessage) => string
+  readonly callerOf: (message: Sender) => string
   /** An `X-Forwarded-*` header as the nearest proxy wrote it; undefined when it is missing or the peer is not a proxy. */
   readonly forwarded: (message: IncomingMessage, name: 'x-forwarded-proto' | 'x-forwarded-host') => string | undefined
 }

@@ -1,5 +1,5 @@
 import { CollectedResponse, ForeignMessage } from './exchange.ts'
-import type { Serve } from './mount.ts'
+import type { Mount } from './mount.ts'
 
 /** Where a request of Fetch comes from. */
 export interface Caller {
@@ -10,8 +10,25 @@ export interface Caller {
   readonly address: string
 }
 
-/** Serves a request of Fetch, and returns the response. */
-export async function answerRequest(serve: Serve, request: Request, { address }: Caller): Promise<Response> {
+/**
+ * Serves a request of Fetch, and returns the response. Above the limit of unanswered requests it gets 503 at once: the host may have read
+ * some hundred requests of one connection together, and each that waits holds memory (threats.md NET-14).
+ */
+export async function answerRequest(mount: Mounted, request: Request, caller: Caller): Promise<Response> {
+  const forwarded = request.headers.get('x-forwarded-for') ?? undefined
+  const leave = mount.enter({ socket: { remoteAddress: caller.address }, headers: { 'x-forwarded-for': forwarded } })
+  if (leave === undefined) return new Response(null, OVERLOADED)
+  try {
+    return await answer(mount.serve, request, caller)
+  } finally {
+    leave()
+  }
+}
+
+type Mounted = Pick<Mount, 'enter' | 'serve'>
+const OVERLOADED = { status: 503, headers: { 'Retry-After': '1' } } as const
+
+async function answer(serve: Mounted['serve'], request: Request, { address }: Caller): Promise<Response> {
   const url = new URL(request.url)
   const { body, bodyUsed: isRead, method } = request
   const message = new ForeignMessage({
@@ -30,9 +47,9 @@ export async function answerRequest(serve: Serve, request: Request, { address }:
   else signal.addEventListener('abort', leave, { once: true })
   const response = new CollectedResponse(message)
   await serve(message, response, request)
-  const answer = await response.answer
+  const collected = await response.answer
   // The rest of a body that was refused is not read: there is no connection to end.
   message.destroy()
-  const headers = answer.headers.map(([name, value]): [string, string] => [name, value])
-  return new Response(answer.body === '' ? null : answer.body, { status: answer.status, headers })
+  const headers = collected.headers.map(([name, value]): [string, string] => [name, value])
+  return new Response(collected.body === '' ? null : collected.body, { status: collected.status, headers })
 }

@@ -97,7 +97,7 @@ export async function createGrantor(options: GrantorOptions): Promise<Grantor> {
       if (typeof from?.address !== 'string' || isIP(from.address) === 0) {
         throw new TypeError('Give the address of the caller, whose limits the request counts against: { address }')
       }
-      return answerRequest(mount.serve, request, from)
+      return answerRequest(mount, request, from)
     },
     async verify(token, demand) {
       requireOpen()

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { errorPage } from '../endpoints/error-page.ts'
+import type { Connections } from '../http/connections.ts'
 import { isEncrypted } from '../http/gate.ts'
 import { STOP_PATIENCE_MS } from '../http/listen.ts'
 import { cookieJar } from '../http/session.ts'
@@ -19,6 +20,8 @@ export interface Mount {
   readonly serve: Serve
   readonly handler: (message: IncomingMessage, response: ServerResponse, next?: (cause?: unknown) => void) => void
   readonly handles: (target: string) => boolean
+  /** Counts a request that has no connection, as `Connections.enter` does. */
+  readonly enter: Connections['enter']
   /** Counts other work of the host as under way, and returns it. */
   readonly track: <Answer>(work: Promise<Answer>) => Promise<Answer>
   /** Resolves when nothing is under way, or after some seconds. */
@@ -38,6 +41,7 @@ const REDIRECT_HEADERS = { 'Cache-Control': 'no-store', 'Referrer-Policy': 'no-r
 
 export function mountListener({ node, people, tasks, logger, isOver }: MountOptions): Mount {
   const { context, listener } = node
+  const { connections } = listener
   const underWay = new Set<Promise<unknown>>()
   const jar = cookieJar(context.issuer, context.settings.lifetimes.session)
   const signInPath = new URL(addressOf(context.issuer, HOST_SIGN_IN_PATH)).pathname
@@ -59,8 +63,13 @@ export function mountListener({ node, people, tasks, logger, isOver }: MountOpti
     // Over plain HTTP the path is one that does not exist.
     const isSignIn =
       people !== undefined && path === signInPath && message.method === 'GET' && listener.isSecure(message)
-    const work = isSignIn ? signIn(people, message, response, original) : listener.answer(message, response)
-    return track(work)
+    if (!isSignIn) return track(listener.answer(message, response))
+    connections.beginRequest(response)
+    try {
+      await track(signIn(people, message, response, original))
+    } finally {
+      connections.endRequest(response)
+    }
   }
 
   async function track<Answer>(work: Promise<Answer>): Promise<Answer> {
@@ -103,8 +112,23 @@ export function mountListener({ node, people, tasks, logger, isOver }: MountOpti
     })
   }
 
-  /** HTTP/2 has other messages, so such a request is answered as one of Fetch is. */
+  /**
+   * HTTP/2 has other messages, so such a request is answered as one of Fetch is. A connection has many requests at a time, so above a
+   * limit not the connection is closed, but the stream refused (RFC 9113 §8.7): the client may send the request again.
+   */
   async function serveHttp2(use: Serve, message: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { stream } = message as unknown as { readonly stream: Http2Stream }
+    const leave = connections.enter(message)
+    if (leave === undefined) return refuseStream(stream, message)
+    const { promise: closed, resolve: close } = Promise.withResolvers<void>()
+    if (stream.destroyed) close()
+    else stream.once('close', close)
+    const answered = answerHttp2(use, message, response)
+    void Promise.allSettled([answered, closed]).then(leave)
+    return answered
+  }
+
+  async function answerHttp2(use: Serve, message: IncomingMessage, response: ServerResponse): Promise<void> {
     const { [':authority']: authority, ...sent } = message.headers
     const headers = Object.entries({ host: String(authority ?? ''), ...sent })
       .filter(([name]) => !name.startsWith(':'))
@@ -128,6 +152,7 @@ export function mountListener({ node, people, tasks, logger, isOver }: MountOpti
   return {
     serve,
     handles,
+    enter: connections.enter,
     track,
     handler(message, response, next) {
       // Express takes the prefix of a mount off the address.
@@ -135,7 +160,9 @@ export function mountListener({ node, people, tasks, logger, isOver }: MountOpti
       if (next !== undefined && !handles(target)) return next()
       message.url = target
       const use = next === undefined ? serve : serveOrReject
-      const served = message.httpVersionMajor > 1 ? serveHttp2(use, message, response) : use(message, response, message)
+      const isHttp2 = message.httpVersionMajor > 1
+      if (!isHttp2 && !connections.admit(message, response)) return
+      const served = isHttp2 ? serveHttp2(use, message, response) : use(message, response, message)
       served.catch(next ?? (() => void response.destroy()))
     },
     async finished() {
@@ -145,4 +172,20 @@ export function mountListener({ node, people, tasks, logger, isOver }: MountOpti
       clearTimeout(timer)
     },
   }
+}
+
+/** The members of a stream of `node:http2` that are used. */
+interface Http2Stream {
+  readonly destroyed: boolean
+  readonly once: (event: 'close', listener: () => void) => unknown
+  readonly close: (code: number) => void
+}
+
+/** REFUSED_STREAM: RFC 9113 §7. */
+const REFUSED_STREAM = 0x7
+
+function refuseStream(stream: Http2Stream, message: IncomingMessage): void {
+  // Node.js reports the code to the message as an error, which would end the process of the host.
+  message.on('error', () => undefined)
+  stream.close(REFUSED_STREAM)
 }

@@ -32,6 +32,8 @@ test('a run of seconds overloads and floods the server, requests what is shed la
   }
   for (const row of ['no flood', 'one network, 300', 'many networks, 300'])
     assert.match(stdout, new RegExp(`\\n\\| ${row} +\\| +\\d+ \\|`))
+  for (const name of ['the server', 'a host of the library'])
+    assert.match(stdout, new RegExp(`\\n\\| ${name}, [\\d.]+ s, .* running \\|`))
   assert.match(stdout, /\n0 answers were wrong/)
 })
 

@@ -13,16 +13,27 @@ import { ask, format, openSocket, parseAnswers } from '../support/raw-socket.ts'
 
 const ALIVE = { method: 'GET', target: '/health/alive', keepAlive: true } as const
 const PAGE = '/v2/oauth/sign-in?authorization=x'
-const WIDE: ConnectionLimits = { connections: 10_000, unanswered: 10_000 }
+const WIDE: ConnectionLimits = { connections: 10_000, unanswered: 10_000, foreign: 10_000 }
+
+/** Whose HTTP server has the limits: that of Grantor, or the one of a host. */
+const OWNERS = ['Grantor', 'a host'] as const
 
 /** A plain HTTP server that has only Grantor's limits on connections. */
-async function openBounded(t: TestContext, limits: ConnectionLimits, answer: (response: ServerResponse) => void) {
+async function openBounded(
+  t: TestContext,
+  limits: ConnectionLimits,
+  answer: (response: ServerResponse) => void,
+  owner: (typeof OWNERS)[number] = 'Grantor',
+) {
   const connections = openConnections(
     openProxies(['127.0.0.9'], () => undefined),
     limits,
   )
-  const server = createServer({ ServerResponse: connections.Response }, (_message, response) => answer(response))
-  connections.watch(server)
+  const isOwn = owner === 'Grantor'
+  const server = createServer(isOwn ? { ServerResponse: connections.Response } : {}, (message, response) => {
+    if (isOwn || connections.admit(message, response)) answer(response)
+  })
+  if (isOwn) connections.watch(server)
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   t.after(() => {
@@ -94,55 +105,66 @@ test('NET-09: pipelined requests up to the limit of a connection are all answere
   }
 })
 
-test('NET-14: an answer that the caller does not read counts as unanswered', async (t) => {
-  const limits = { ...WIDE, unanswered: limitFor(32) }
-  const server = await openBounded(t, limits, (response) => response.end(Buffer.alloc(8 * 1024 * 1024)))
-  const all = requestsOf(server.server, 32)
-  const silent = openSocket(t, server, '127.0.0.2').pause()
-  silent.write(format(ALIVE).repeat(32))
-  await all
-  assert.equal(await isAnswered(openSocket(t, server, '127.0.0.2')), false)
-  const gone = closedByServer(server.server, 1)
-  assert.equal(await isAnswered(openSocket(t, server)), true)
-  server.server.closeAllConnections()
-  await gone
-  assert.equal(await isAnswered(openSocket(t, server, '127.0.0.2')), true)
-})
+for (const owner of OWNERS) {
+  test(`NET-14: an answer that the caller does not read counts as unanswered (the server of ${owner})`, async (t) => {
+    const limits = { ...WIDE, unanswered: limitFor(32) }
+    const server = await openBounded(t, limits, (response) => response.end(Buffer.alloc(8 * 1024 * 1024)), owner)
+    const all = requestsOf(server.server, 32)
+    const silent = openSocket(t, server, '127.0.0.2').pause()
+    silent.write(format(ALIVE).repeat(32))
+    await all
+    assert.equal(await isAnswered(openSocket(t, server, '127.0.0.2')), false)
+    const gone = closedByServer(server.server, 1)
+    assert.equal(await isAnswered(openSocket(t, server)), true)
+    server.server.closeAllConnections()
+    await gone
+    assert.equal(await isAnswered(openSocket(t, server, '127.0.0.2')), true)
+  })
+}
 
-test('NET-14: unanswered requests are limited for all connections of a network together', async (t) => {
-  const server = await openBounded(t, { ...WIDE, unanswered: limitFor(40) }, () => undefined)
-  const sockets = Array.from({ length: 5 }, () => openSocket(t, server, '127.0.0.2'))
-  for (const socket of sockets) {
-    const all = requestsOf(server.server, 8)
+for (const owner of OWNERS) {
+  test(`NET-14: unanswered requests are limited for all connections of a network together (the server of ${owner})`, async (t) => {
+    const server = await openBounded(t, { ...WIDE, unanswered: limitFor(40) }, () => undefined, owner)
+    const sockets = Array.from({ length: 5 }, () => openSocket(t, server, '127.0.0.2'))
+    for (const socket of sockets) {
+      const all = requestsOf(server.server, 8)
+      socket.write(format(ALIVE).repeat(8))
+      await all
+    }
+    const late = openSocket(t, server, '127.0.0.2')
+    late.write(format(ALIVE))
+    await closed(late)
+    const came = once(server.server, 'request')
+    openSocket(t, server).write(format(ALIVE))
+    await came
+  })
+}
+
+for (const owner of OWNERS) {
+  test(`NET-14: a request whose connection was closed counts until its processing ends (the server of ${owner})`, async (t) => {
+    const waiting: ServerResponse[] = []
+    const server = await openBounded(
+      t,
+      { ...WIDE, unanswered: limitFor(8) },
+      (response) => {
+        server.connections.beginRequest(response)
+        waiting.push(response)
+      },
+      owner,
+    )
+    const [all, gone] = [requestsOf(server.server, 8), closedByServer(server.server, 1)]
+    const socket = openSocket(t, server, '127.0.0.2')
     socket.write(format(ALIVE).repeat(8))
     await all
-  }
-  const late = openSocket(t, server, '127.0.0.2')
-  late.write(format(ALIVE))
-  await closed(late)
-  const came = once(server.server, 'request')
-  openSocket(t, server).write(format(ALIVE))
-  await came
-})
-
-test('NET-14: a request whose connection was closed counts until its processing ends', async (t) => {
-  const waiting: ServerResponse[] = []
-  const server = await openBounded(t, { ...WIDE, unanswered: limitFor(8) }, (response) => {
-    server.connections.beginRequest(response)
-    waiting.push(response)
+    socket.destroy()
+    await gone
+    assert.equal(await isAnswered(openSocket(t, server, '127.0.0.2')), false)
+    for (const response of waiting) server.connections.endRequest(response)
+    const came = once(server.server, 'request')
+    openSocket(t, server, '127.0.0.2').write(format(ALIVE))
+    await came
   })
-  const [all, gone] = [requestsOf(server.server, 8), closedByServer(server.server, 1)]
-  const socket = openSocket(t, server, '127.0.0.2')
-  socket.write(format(ALIVE).repeat(8))
-  await all
-  socket.destroy()
-  await gone
-  assert.equal(await isAnswered(openSocket(t, server, '127.0.0.2')), false)
-  for (const response of waiting) server.connections.endRequest(response)
-  const came = once(server.server, 'request')
-  openSocket(t, server, '127.0.0.2').write(format(ALIVE))
-  await came
-})
+}
 
 test('NET-17: one network has a share of the connections, others can still connect, and a closed connection makes room', async (t) => {
   const server = await openBounded(t, { ...WIDE, connections: limitFor(40) }, (response) => response.end('{}'))

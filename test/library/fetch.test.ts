@@ -131,3 +131,27 @@ test('threats.md NET-01: plain HTTP from another machine is rejected for an http
   const signIn = 'auth.example.com/v2/oauth/host-sign-in?interaction=gin_x'
   assert.deepEqual([await statusOf(`http://${signIn}`), await statusOf(`https://${signIn}`)], [404, 303])
 })
+
+test('NET-14: above the limit of a network a request of Fetch gets 503 at once, and other networks are answered', async (t) => {
+  const { grantor, issuer } = await openGrantor(t, { trustProxy: ['198.51.100.1'] })
+  const statusFrom = async (address: string, forwarded?: string): Promise<number> => {
+    const headers = forwarded === undefined ? {} : { 'x-forwarded-for': forwarded }
+    return (await grantor.fetch(new Request(`${issuer}/v2/oauth/jwks`, { headers }), { address })).status
+  }
+  const gone = new AbortController()
+  const options = {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    duplex: 'half',
+    signal: gone.signal,
+  }
+  const held = Array.from({ length: 2000 }, () =>
+    grantor.fetch(new Request(`${issuer}/v2/oauth/register`, { ...options, body: new ReadableStream() }), FROM),
+  )
+  assert.equal(await statusFrom(FROM.address), 503)
+  assert.equal(await statusFrom('198.51.100.1', FROM.address), 503)
+  assert.equal(await statusFrom('198.51.100.1', '203.0.113.8'), 200)
+  gone.abort()
+  assert.deepEqual(new Set((await Promise.all(held)).map(({ status }) => status)), new Set([400]))
+  assert.equal(await statusFrom(FROM.address), 200)
+})

@@ -1,11 +1,22 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { connect, createServer, type IncomingHttpHeaders } from 'node:http2'
-import { connect as connectTcp, type AddressInfo } from 'node:net'
+import {
+  connect,
+  createServer,
+  type ClientHttp2Session,
+  type ClientHttp2Stream,
+  type IncomingHttpHeaders,
+} from 'node:http2'
+import { connect as connectTcp, type AddressInfo, type Socket } from 'node:net'
 import { json } from 'node:stream/consumers'
 import { test } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { connect as connectTls } from 'node:tls'
 import express from 'express'
+import { PIPELINE_LIMIT } from '../../src/http/unanswered.ts'
 import { walkWithClient } from '../../tools/client-walk.ts'
+import { exchange, format, parseAnswers, type RawRequest } from '../support/raw-socket.ts'
+import { openWebHost } from '../support/web-host.ts'
 import { openGrantor, serveHost } from './host.ts'
 
 const REGISTRATION = JSON.stringify({ client_name: 'Notes', grant_types: ['client_credentials'] })
@@ -113,4 +124,88 @@ test('LIB-03: requests of HTTP/2 are served', async (t) => {
   const [headers] = (await once(stream, 'response')) as [IncomingHttpHeaders & { readonly ':status': number }]
   assert.equal(headers[':status'], 201)
   assert.match(((await json(stream)) as { client_id: string }).client_id, /^gci_/)
+})
+
+/** Requests that Grantor answers at once, after a turn, with a refusal, by asking the host, and after reading a body. */
+const FLOODS: readonly RawRequest[] = [
+  { method: 'GET', target: '/auth/v2/oauth/sign-in?authorization=x' },
+  { method: 'GET', target: '/auth/v2/oauth/jwks' },
+  { method: 'GET', target: '/auth/v2/oauth/host-sign-in?interaction=x' },
+  { method: 'PUT', target: '/auth/v2/oauth/token' },
+  { target: '/auth/v2/oauth/token', body: 'a=b', headers: ['Content-Type: application/x-www-form-urlencoded'] },
+]
+
+for (const [scheme, sockets] of [
+  ['http', 200],
+  ['https', 40],
+] as const) {
+  test(`NET-14: in a host of node:${scheme}, connections that pipeline and never read are closed, and others are answered`, async (t) => {
+    const people = { current: () => undefined, signInAddress: () => '/login' }
+    const { grantor } = await openGrantor(t, { people })
+    const handled = new Map<Socket, number>()
+    const { promise: allClosed, resolve } = Promise.withResolvers<void>()
+    let open = sockets
+    const host = await openWebHost(t, scheme === 'https' ? { tlsName: 'localhost' } : {}, (request, response) => {
+      const { socket } = request
+      if (!handled.has(socket)) socket.once('close', () => (open -= 1) === 0 && resolve())
+      handled.set(socket, (handled.get(socket) ?? 0) + 1)
+      grantor.handler(request, response)
+    })
+    for (let index = 0; index < sockets; index += 1) {
+      const options = { port: host.port, host: '127.0.0.1', localAddress: '127.0.0.2', rejectUnauthorized: false }
+      const socket = scheme === 'https' ? connectTls(options) : connectTcp(options)
+      socket.on('error', () => socket.destroy()).pause()
+      t.after(() => socket.destroy())
+      const flood = FLOODS[index % FLOODS.length] ?? { target: '/' }
+      socket.write(format({ ...flood, keepAlive: true }).repeat(700))
+    }
+    await allClosed
+    for (const count of handled.values()) assert.ok(count <= PIPELINE_LIMIT + 1, String(count))
+    assert.equal((await fetch(`${scheme}://localhost:${host.port}/auth/v2/oauth/jwks`)).status, 200)
+  })
+}
+
+test('NET-14: requests for other paths of a host do not count, and do not change what counts for two instances', async (t) => {
+  const [one, two] = [await openGrantor(t), await openGrantor(t, { path: '/other' })]
+  const host = await openWebHost(t, {}, (request, response) =>
+    one.grantor.handler(request, response, () =>
+      two.grantor.handler(request, response, () => response.end('The application.')),
+    ),
+  )
+  const requests = [
+    ...Array.from({ length: PIPELINE_LIMIT }, () => ['/auth/v2/oauth/jwks', '/other/v2/oauth/jwks']).flat(),
+    ...Array.from({ length: 300 }, () => '/'),
+  ].map((target) => format({ method: 'GET', target, keepAlive: true }))
+  const origin = { origin: `http://127.0.0.1:${host.port}` }
+  const answers = parseAnswers(await exchange(origin, requests.join('') + format({ method: 'GET', target: '/' })))
+  assert.deepEqual(
+    answers.map(({ status }) => status),
+    Array.from({ length: 2 * PIPELINE_LIMIT + 301 }, () => 200),
+  )
+})
+
+test('NET-14: above the limit of a network a request of HTTP/2 is refused, the host goes on, and other networks are answered', async (t) => {
+  const { grantor } = await openGrantor(t)
+  const server = createServer((request, response) => grantor.handler(request as never, response as never))
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  t.after(() => server.close())
+  const open = (localAddress: string): ClientHttp2Session => {
+    const authority = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const session = connect(authority, {
+      createConnection: ({ port }) => connectTcp({ port: Number(port), localAddress }),
+    })
+    t.after(() => session.destroy())
+    return session
+  }
+  const begin = (session: ClientHttp2Session): ClientHttp2Stream =>
+    session.request({ ':method': 'POST', ':path': '/auth/v2/oauth/register', ...JSON_HEADERS })
+  const statusOf = async (stream: ClientHttp2Stream): Promise<unknown> =>
+    ((await once(stream.resume().end('{'), 'response')) as [IncomingHttpHeaders])[0][':status' as never]
+  const hostile = open('127.0.0.2')
+  const held = Array.from({ length: 2000 }, () => begin(hostile))
+  await assert.rejects(statusOf(begin(hostile)), /REFUSED_STREAM/)
+  assert.equal(await statusOf(begin(open('127.0.0.1'))), 422)
+  await Promise.all(held.map(statusOf))
+  // The server may close the streams later than the client.
+  while ((await statusOf(begin(hostile)).catch(() => undefined)) === undefined) await nextTurn()
 })

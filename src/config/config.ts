@@ -31,6 +31,8 @@ export interface Config extends Omit<PlacedSettings, 'settings'> {
   readonly settings: Settings
   /** Undefined when tracing is off. */
   readonly traces: TraceConfig | undefined
+  /** The settings that were read from a file of their own, such as GRANTOR_SECRET. */
+  readonly readFromFiles: readonly string[]
   /** Messages for the operator about settings that are allowed but may be unintended. */
   readonly warnings: readonly string[]
 }
@@ -85,7 +87,13 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   }
   if (mistakes.length > 0 || database.kind === 'mistaken') throw new ConfigError(mistakes)
   const warnings = [...file.warnings, ...secrets.warnings]
-  return Object.freeze(configOf(settings, { issuer, isLoopbackIssuer, host, database, warnings }))
+  const readFromFiles = Object.keys(secrets.values)
+  return Object.freeze(configOf(settings, { issuer, isLoopbackIssuer, host, database, readFromFiles, warnings }))
+}
+
+/** Returns the setting that the operator wrote: the name itself, or that of the setting that names its file. */
+export function writtenSetting({ readFromFiles }: Pick<Config, 'readFromFiles'>, name: string): string {
+  return readFromFiles.includes(name) ? fileSettingOf(name) : name
 }
 
 function isKnown(name: string): boolean {
@@ -182,7 +190,8 @@ function isNetwork(text: string): boolean {
 
 function configOf(
   values: SettingValues,
-  derived: Pick<Config, 'issuer' | 'host' | 'database' | 'warnings'> & Pick<Settings, 'isLoopbackIssuer'>,
+  derived: Pick<Config, 'issuer' | 'host' | 'database' | 'readFromFiles' | 'warnings'> &
+    Pick<Settings, 'isLoopbackIssuer'>,
 ): Config {
   const { isLoopbackIssuer, ...computed } = derived
   const placed = placeSettings(values)

@@ -92,6 +92,12 @@ const STORE = {
     help: 'Batches that are being committed.',
     more: 'At most 1 on SQLite, 2 on PostgreSQL.',
   },
+  grantor_store_accepts_writes: {
+    type: 'gauge',
+    labels: [],
+    help: 'Whether the store accepts writes: 0 while it is full, read-only or unreachable.',
+    more: 'Checked every 10 s without a write, and every second while it is 0. A full disk of PostgreSQL is known from the first write that fails.',
+  },
   grantor_store_refused_total: {
     type: 'counter',
     labels: ['reason'],

@@ -137,6 +137,20 @@ export type IssuerProbe =
       readonly certificateEndsAt: EpochMs | undefined
     }
 
+/** What the server on this machine answers at /health/ready. */
+export type ReadinessProbe =
+  | { readonly kind: 'ready'; readonly address: string }
+  | {
+      readonly kind: 'not-ready'
+      readonly address: string
+      /** 503, unless another program answered. */
+      readonly status: number
+      /** Such as `disk_full`; undefined if the answer has none. */
+      readonly reason: string | undefined
+      readonly message: string
+    }
+  | { readonly kind: 'unreachable'; readonly address: string; readonly message: string }
+
 /** How an API responds to a client that has no token yet. RFC 9728 §5. */
 export interface ResourceProbe {
   /** The address that clients connect to, as the operator wrote it. */

@@ -19,6 +19,7 @@ import type {
 import type { IdentityKey } from '../protocol/provider-identity.ts'
 import type { Scope } from '../protocol/scope.ts'
 import type { SecretHash } from '../protocol/secrets.ts'
+import { WRITE_FAULT_TEXTS, type WriteFault } from '../protocol/write-fault.ts'
 import type { ApiRecord, OpaqueTokenRecord } from './records/api.ts'
 import type { AuthorizationRecord } from './records/authorization.ts'
 import type { ClientRecord } from './records/client.ts'
@@ -152,6 +153,13 @@ export interface Reads {
   readonly walkClients: (walk: Walk) => Promise<WalkedClients>
   /** A round trip to the database. Returns the database's time, or undefined where it has no clock of its own. */
   readonly ping: () => Promise<EpochMs | undefined>
+  /**
+   * Checks whether the next commit can succeed, as far as it is known without a write. After a write that failed for a
+   * `WriteFault`, the check makes a write of its own, which changes nothing that is stored.
+   *
+   * @throws StoreUnavailable, StoreRefusesWrites
+   */
+  readonly checkWrites: () => Promise<void>
 }
 
 export interface GrantFilter {
@@ -192,21 +200,26 @@ export interface ServerEnd {
   readonly closedAt: EpochMs | undefined
 }
 
-/** Why the disk of a store accepts no writes, which ends by an action of the operator. */
-export type DiskFault = 'disk_full' | 'disk_read_only' | 'disk_failed'
-
 /** The sentence that every refused write of a closed store has. */
 export const CLOSED_STORE =
   'This store was closed by "grantor export --final", because it moves to another place. To use it here again: grantor database reopen'
 
 /** The store is busy, full or unreachable, or it is unknown whether it committed. Becomes a 503 response (decision 0005). */
 export class StoreUnavailable extends Error {
-  /** undefined: another reason. */
-  readonly fault: DiskFault | undefined
-
-  constructor(reason: string, cause?: unknown, fault?: DiskFault) {
+  constructor(reason: string, cause?: unknown) {
     super(`The store is unavailable: ${reason}`, { cause })
     this.name = 'StoreUnavailable'
+  }
+}
+
+/** The store can be read, but accepts no writes until an operator acts. */
+export class StoreRefusesWrites extends StoreUnavailable {
+  readonly fault: WriteFault
+
+  constructor(fault: WriteFault, cause?: unknown) {
+    super(fault, cause)
+    this.message = WRITE_FAULT_TEXTS[fault]
+    this.name = 'StoreRefusesWrites'
     this.fault = fault
   }
 }

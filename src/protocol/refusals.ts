@@ -210,7 +210,7 @@ export const REFUSALS = {
       too_many_requests:
         'this network or client has sent more requests than its rate allows (429; see [limits.md](limits.md))',
       store_unavailable:
-        'the database is locked, full, read-only or unreachable, or did not confirm a commit ([faults.md](faults.md)). `/health/ready` says `disk_full`, `disk_read_only` or `disk_failed` where the disk of a SQLite file is the reason',
+        'the database is locked, full, read-only or unreachable, or did not confirm a commit ([faults.md](faults.md)). `/health/ready` says `disk_full`, `disk_read_only`, `disk_failed` or `store_read_only` where it knows that reason',
       client_document_unavailable:
         'the metadata document of the client, which has its keys, could not be fetched or is not acceptable. The log has the reason ([client-documents.md](client-documents.md))',
       password_queue_full: 'too many sign-ins at once',

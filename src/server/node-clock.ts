@@ -140,8 +140,13 @@ export async function openNodeClock(dependencies: NodeClockDependencies): Promis
     const aheadMs = differenceMs()
     if (isReported === (aheadMs !== 0)) return
     isReported = aheadMs !== 0
-    if (isReported) logger.error({ event: 'clock.differs', ahead_ms: Math.round(aheadMs) })
+    if (isReported) logger.error({ event: 'clock.differs', ahead_ms: Math.round(aheadMs), remedy: remedy() })
     else logger.info({ event: 'clock.agrees' })
+  }
+
+  function remedy(): string {
+    const confirm = hasSecondClock ? '' : ' If it is right now, run: grantor clock confirm'
+    return `Synchronize the clock (NTP).${confirm}`
   }
 
   async function note(): Promise<void> {

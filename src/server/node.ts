@@ -17,6 +17,7 @@ import { startSweeping } from './sweeper.ts'
 import { openTelemetry, type Telemetry } from './telemetry.ts'
 import { VERSION } from './version.ts'
 import type { World } from './world.ts'
+import { openWriteWatch } from './write-watch.ts'
 
 /** A node: everything but the HTTP server that receives the requests. */
 export interface Node extends Runtime {
@@ -66,9 +67,11 @@ export async function openNode(
   })
   const context = await openContext(config, world, opened, () => isStopping, telemetry)
   const rowCounts = openRowCounts(context)
+  const writeWatch = openWriteWatch(context.store, logger)
   const sample: Node['sample'] = async (withRowCounts) => [
     ...(await telemetry.metrics.sample(withRowCounts ? rowCounts : undefined)),
     ...sampleClock(context),
+    ...writeWatch.sample(),
   ]
   const scrape = async (): Promise<string> => renderMetrics([{ worker: undefined, samples: await sample(true) }])
   const listener = openListener({
@@ -95,6 +98,7 @@ export async function openNode(
       background = [
         context.clockCheck.start(),
         startSweeping(context, logger),
+        writeWatch.start(),
         ...keeping,
         startSharing(context.budgets, context),
         startWatchingServerEnd(context, logger, onServerEnd),

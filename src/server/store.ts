@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import type { Config } from '../config/config.ts'
+import { writtenSetting, type Config } from '../config/config.ts'
 import { locationOf } from '../config/database-url.ts'
 import {
   createMasterKey,
@@ -231,13 +231,14 @@ export function inspectSecret(
   }
 }
 
-function secretLocation({ secret, database }: Config): string {
-  return secret === undefined ? secretPath(database) : 'GRANTOR_SECRET'
+function secretLocation(config: Config): string {
+  return config.secret === undefined ? secretPath(config.database) : writtenSetting(config, 'GRANTOR_SECRET')
 }
 
-function previousSecretLocation({ secret, previousSecret, database }: Config): string {
-  const isFile = secret === undefined && previousSecret === undefined
-  return isFile ? previousSecretPath(secretPath(database)) : 'GRANTOR_SECRET_PREVIOUS'
+function previousSecretLocation(config: Config): string {
+  const isFile = config.secret === undefined && config.previousSecret === undefined
+  const path = isFile ? previousSecretPath(secretPath(config.database)) : undefined
+  return path ?? writtenSetting(config, 'GRANTOR_SECRET_PREVIOUS')
 }
 
 /** The file of the root secret beside a SQLite database. */

@@ -25,7 +25,9 @@ test('STO-13: while the clock is minutes to years off, a server with a file issu
   for (const step of STEPS_MS) {
     clock.step(step)
     await assertIssuesNothing(server, estate)
-    assert.equal((await server.inject({ method: 'GET', url: '/health/ready' })).statusCode, 503)
+    const readiness = await server.inject({ method: 'GET', url: '/health/ready' })
+    assert.equal(readiness.statusCode, 503)
+    assert.match(readiness.body, /Synchronize it .*grantor clock confirm/)
     assert.equal(await isActive(server, estate.client, estate.revoked), false)
     assert.equal(await sweepAll(server), 0)
     await look(server, 5)
@@ -39,6 +41,10 @@ test('STO-13: while the clock is minutes to years off, a server with a file issu
   assert.deepEqual(
     states,
     STEPS_MS.flatMap(() => ['differs', 'agrees']),
+  )
+  assert.match(
+    server.log(),
+    /"event":"clock\.differs".*"remedy":"Synchronize the clock \(NTP\)\. .*grantor clock confirm"/,
   )
 })
 

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { settingsDocument, settingsHelp } from '../../src/cli/docs/settings.ts'
 import { openTerminal } from '../../src/cli/lib/terminal.ts'
-import { readConfig } from '../../src/config/config.ts'
+import { readConfig, writtenSetting } from '../../src/config/config.ts'
 import { SECRET_SETTINGS } from '../../src/config/schema.ts'
 import { temporaryFolder } from '../support/server.ts'
 import { mistakesOf } from './mistakes.ts'
@@ -110,7 +110,11 @@ for (const [what, [code, options]] of Object.entries(MOUNTED)) {
   test(`a secret that others may read is used with a warning where ${what}`, (t) => {
     mountAs(t, code, options)
     const path = fileWith(t, SECRET, 0o444)
-    const { secret, warnings } = readConfig({ GRANTOR_SECRET_FILE: path })
+    const config = readConfig({ GRANTOR_SECRET_FILE: path })
+    // Messages name the setting that the operator wrote.
+    assert.equal(writtenSetting(config, 'GRANTOR_SECRET'), 'GRANTOR_SECRET_FILE')
+    assert.equal(writtenSetting(config, 'GRANTOR_SECRET_PREVIOUS'), 'GRANTOR_SECRET_PREVIOUS')
+    const { secret, warnings } = config
     assert.equal(secret, SECRET)
     assert.deepEqual(warnings, [`Other users can read ${path}, which is a secret, and the file is mounted read-only`])
     chmodSync(path, 0o440)

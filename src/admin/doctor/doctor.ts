@@ -2,6 +2,7 @@ import { checkAdmin } from './admin.ts'
 import { checkClients } from './clients.ts'
 import { checkDelegate } from './delegate.ts'
 import { checkIssuer } from './issuer.ts'
+import { checkReadiness } from './readiness.ts'
 import { checkStore } from './store.ts'
 import type { Examination, Finding } from './finding.ts'
 
@@ -12,6 +13,7 @@ export function diagnose(examination: Examination): readonly Finding[] {
     ...checkClients(examination),
     ...checkAdmin(examination),
     ...checkDelegate(examination),
+    ...checkReadiness(examination),
     ...checkIssuer(examination),
   ]
 }

@@ -1,4 +1,4 @@
-import type { IssuerProbe, StoreInspection } from '../../ports/inspection.ts'
+import type { IssuerProbe, ReadinessProbe, StoreInspection } from '../../ports/inspection.ts'
 import type { Settings } from '../../ports/context.ts'
 import type { PolicySettings } from '../../principals/evaluate-client.ts'
 import type { EpochMs } from '../../protocol/brand.ts'
@@ -29,6 +29,7 @@ export interface Examination {
   readonly choices: NetworkChoices & KeyChoices & PolicySettings & PoolChoices & Pick<Settings, 'delegate'>
   readonly store: StoreInspection
   readonly probe: IssuerProbe
+  readonly readiness: ReadinessProbe
   /**
    * Requests of a proxy that GRANTOR_TRUST_PROXY does not name, as the node on this machine counted them; undefined when no
    * node answers.

@@ -2,11 +2,13 @@ import type { DatabaseFacts, FileFacts } from '../../ports/inspection.ts'
 import type { EpochMs } from '../../protocol/brand.ts'
 import { isPlausible } from '../../protocol/clock.ts'
 import { chooseSigningKey, linesOf } from '../../protocol/key-rotation.ts'
+import { WRITE_FAULT_REMEDIES, WRITE_FAULT_TEXTS } from '../../protocol/write-fault.ts'
 import { checkServer } from './server.ts'
 import { failed, ok, warning, type Examination, type Finding } from './finding.ts'
 
+const MEBIBYTE = 1024 * 1024
 /** With less, the write-ahead log of a busy minute may not fit. */
-const FREE_BYTES_MIN = 200 * 1024 * 1024
+const FREE_BYTES_MIN = 200 * MEBIBYTE
 /** How far the clock may be behind the newest row. */
 const CLOCK_TOLERANCE_MS = 60_000
 const HOUR_MS = 60 * 60 * 1000
@@ -45,15 +47,19 @@ export function checkStore(examination: Examination): readonly Finding[] {
 }
 
 function checkFile(location: string, { damage }: DatabaseFacts, { freeBytes }: FileFacts): readonly Finding[] {
-  const free = `${Math.floor(freeBytes / 1024 / 1024)} MiB`
   return [
     damage.length === 0
       ? ok('database', `${location} is undamaged, private, and synced at every commit.`)
       : failed('database', `${location} is damaged: ${damage.join('; ')}.`, 'Stop the server and restore a backup.'),
-    freeBytes >= FREE_BYTES_MIN
-      ? ok('disk', `${free} are free.`)
-      : warning('disk', `Only ${free} are free.`, 'Free some space: a full disk stops registration and tokens.'),
+    checkSpace(freeBytes),
   ]
+}
+
+function checkSpace(freeBytes: number): Finding {
+  const free = `${Math.floor(freeBytes / MEBIBYTE)} MiB`
+  if (freeBytes >= FREE_BYTES_MIN) return ok('disk', `${free} are free.`)
+  if (freeBytes < MEBIBYTE) return failed('disk', WRITE_FAULT_TEXTS.disk_full, WRITE_FAULT_REMEDIES.disk_full)
+  return warning('disk', `Only ${free} are free.`, 'Free some space: a full disk stops registration and tokens.')
 }
 
 function checkClosing({ closedAt }: DatabaseFacts): readonly Finding[] {

@@ -45,18 +45,23 @@ interface Addresses {
 async function examine({ resource, clientDocument }: Addresses): Promise<readonly Finding[]> {
   try {
     const config = readConfig()
-    const [{ diagnose }, { probeIssuer, readIgnoredForwards }] = await Promise.all([
+    const [{ diagnose }, { probeIssuer, readIgnoredForwards }, { ownOrigin, probeReadiness }] = await Promise.all([
       import('../../admin/doctor/doctor.ts'),
       import('../lib/discovery.ts'),
+      import('../lib/readiness.ts'),
     ])
-    const [store, probe] = await Promise.all([inspectStore(config), probeIssuer(config.issuer)])
+    const [store, probe, readiness] = await Promise.all([
+      inspectStore(config),
+      probeIssuer(config.issuer),
+      probeReadiness(ownOrigin(config)),
+    ])
     // The probe came through the proxy, so that the node counted it.
     const ignoredForwards = await readIgnoredForwards(config.admin)
     const world = openWorld({ ...config, logLevel: 'silent' })
     const now = world.clock()
     return [
       ok('configuration', 'Every setting is acceptable.'),
-      ...diagnose({ choices: { ...config, ...config.settings }, store, probe, ignoredForwards, now }),
+      ...diagnose({ choices: { ...config, ...config.settings }, store, probe, readiness, ignoredForwards, now }),
       ...(await examineProviders(config, world, store)),
       ...(resource === undefined ? [] : await examineResource(resource, config.issuer, probe)),
       ...(clientDocument === undefined ? [] : await examineDocument(clientDocument, config, world)),

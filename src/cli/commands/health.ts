@@ -1,21 +1,15 @@
 import type { Command } from 'commander'
-import { isIPv6 } from 'node:net'
 import { AdminError } from '../../admin/admin-error.ts'
-import { readConfig, type Config } from '../../config/config.ts'
-import { addressOf } from '../../protocol/server-address.ts'
-import { reasonOf } from '../lib/discovery.ts'
+import { readConfig } from '../../config/config.ts'
+import type { ReadinessProbe } from '../../ports/inspection.ts'
 import { withJson } from '../lib/options.ts'
+import { ownOrigin, probeReadiness } from '../lib/readiness.ts'
 import type { Terminal } from '../lib/terminal.ts'
 
 interface HealthOptions {
   readonly url?: string
   readonly json?: true
 }
-
-const READY_PATH = '/health/ready'
-const ANSWER_LIMIT_MS = 5000
-/** The addresses that mean every address of the machine. */
-const EVERY_ADDRESS: readonly string[] = ['::', '0.0.0.0']
 
 /** `grantor health` */
 export function addHealth(parent: Command, terminal: Terminal): void {
@@ -25,8 +19,9 @@ export function addHealth(parent: Command, terminal: Terminal): void {
     )
     .option('--url <url>', 'ask the server at this address instead, for example the issuer')
     .action(async ({ url, json }: HealthOptions) => {
-      const address = addressOf(url ?? originOf(readConfig()), READY_PATH)
-      const problem = await findProblem(address)
+      const probe = await probeReadiness(url ?? ownOrigin(readConfig()))
+      const { address } = probe
+      const problem = problemOf(probe)
       if (json) terminal.printJson({ address, ready: problem === undefined, problem: problem ?? null })
       else if (problem === undefined) terminal.print([`${address}: ready`])
       if (problem === undefined) return
@@ -35,17 +30,13 @@ export function addHealth(parent: Command, terminal: Terminal): void {
     })
 }
 
-function originOf({ host, port }: Pick<Config, 'host' | 'port'>): string {
-  const own = host === 'localhost' || EVERY_ADDRESS.includes(host) ? '127.0.0.1' : host
-  return `http://${isIPv6(own) ? `[${own}]` : own}:${port}`
-}
-
-/** Returns why the server is not ready, in one line; undefined if it is. */
-async function findProblem(address: string): Promise<string | undefined> {
-  try {
-    const response = await fetch(address, { redirect: 'error', signal: AbortSignal.timeout(ANSWER_LIMIT_MS) })
-    return response.status === 200 ? undefined : `not ready (status ${response.status})`
-  } catch (cause) {
-    return `no answer (${reasonOf(cause, ANSWER_LIMIT_MS)})`
+function problemOf(probe: ReadinessProbe): string | undefined {
+  switch (probe.kind) {
+    case 'ready':
+      return undefined
+    case 'not-ready':
+      return `not ready (${probe.message.replace(/\.$/, '')})`
+    case 'unreachable':
+      return `no answer (${probe.message})`
   }
 }

@@ -115,7 +115,8 @@ export async function readObject(response: Response): Promise<Readonly<Record<st
   }
 }
 
-async function readText({ body }: Response): Promise<string | undefined> {
+/** Returns the body; undefined if it is too long. */
+export async function readText({ body }: Response): Promise<string | undefined> {
   const parts: Uint8Array[] = []
   let bytes = 0
   for await (const part of body ?? []) {

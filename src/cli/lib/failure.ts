@@ -1,7 +1,8 @@
 import { AdminError } from '../../admin/admin-error.ts'
 import { ConfigError } from '../../config/config.ts'
 import { explainDenial } from '../../files/guarded-file.ts'
-import { StoreClosed, StoreUnavailable } from '../../ports/store.ts'
+import { StoreClosed, StoreRefusesWrites, StoreUnavailable } from '../../ports/store.ts'
+import { WRITE_FAULT_REMEDIES, WRITE_FAULT_TEXTS, type WriteFault } from '../../protocol/write-fault.ts'
 
 /** A command with wrong arguments or options. Exit code 2. */
 export class UsageError extends Error {
@@ -26,13 +27,16 @@ const ADVICE: Readonly<Record<string, (cause: NodeJS.ErrnoException) => string>>
   ENOTFOUND: () => 'GRANTOR_HOST is a name that cannot be resolved. Set it to an address of this machine.',
 }
 
+/** SQLITE_IOERR_SHMSIZE. */
+const SHARED_FILE_FULL = 4874
+
 /** By SQLite's primary result code (https://sqlite.org/rescode.html). */
 const SQLITE_ADVICE: Readonly<Record<number, string>> = {
   5: 'The database is locked by another process. Try again, or find the process that holds it.',
-  8: 'The database is not writable. Check that this user owns the file and its folder.',
+  8: 'The database is not writable. Check that this user owns the file and its folder, and that the disk is not read-only.',
   10: 'The disk failed under the database. See the system log.',
   11: 'The database is damaged. Restore it from a backup.',
-  13: 'The disk of the database is full. Free some space.',
+  13: describeFault('disk_full'),
   14: 'The database cannot be opened. Check that this user may write to the folder of the file that DATABASE_URL names.',
   26: 'The file that DATABASE_URL names is not a SQLite database. Name another file.',
 }
@@ -43,6 +47,7 @@ export function describeFailure(cause: unknown): string {
   if (cause instanceof ConfigError) return `${cause.message}\nSee "grantor serve --help" for every setting.`
   if (cause instanceof AdminError || cause instanceof UsageError) return cause.message
   if (cause instanceof StoreClosed) return cause.message
+  if (cause instanceof StoreRefusesWrites) return describeFault(cause.fault)
   if (cause instanceof StoreUnavailable) return describeStoreFailure(cause)
   const code = 'code' in cause && typeof cause.code === 'string' ? cause.code : undefined
   if (code === 'ERR_SQLITE_ERROR') return describeSqliteFailure(cause)
@@ -54,6 +59,10 @@ export function describeFailure(cause: unknown): string {
   return `This is a bug in Grantor; please report it with these lines.\n${cause.stack ?? cause.message}`
 }
 
+function describeFault(fault: WriteFault): string {
+  return `${WRITE_FAULT_TEXTS[fault]} ${WRITE_FAULT_REMEDIES[fault]}`
+}
+
 function describeStoreFailure(failure: StoreUnavailable): string {
   const { cause } = failure
   if (cause instanceof Error && 'errcode' in cause) return describeSqliteFailure(cause)
@@ -62,8 +71,9 @@ function describeStoreFailure(failure: StoreUnavailable): string {
 }
 
 function describeSqliteFailure(cause: Error): string {
-  const code = 'errcode' in cause && typeof cause.errcode === 'number' ? cause.errcode & 0xff : undefined
-  const advice = code === undefined ? undefined : SQLITE_ADVICE[code]
+  const code = 'errcode' in cause && typeof cause.errcode === 'number' ? cause.errcode : undefined
+  // The file that processes share beside the database needs 32 KiB.
+  const advice = code === undefined ? undefined : SQLITE_ADVICE[code === SHARED_FILE_FULL ? 13 : code & 0xff]
   return advice === undefined ? `SQLite failed: ${cause.message}.` : advice
 }
 

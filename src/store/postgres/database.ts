@@ -1,5 +1,6 @@
 import pg from 'pg'
-import { StoreUnavailable } from '../../ports/store.ts'
+import { StoreRefusesWrites, StoreUnavailable } from '../../ports/store.ts'
+import type { WriteFault } from '../../protocol/write-fault.ts'
 import type { Chains } from '../../audit/chain.ts'
 import type { Row } from '../rows.ts'
 import { openQuery, type Parameter, type Query, type Statement } from './query.ts'
@@ -19,6 +20,8 @@ export interface PostgresOptions {
   readonly audit?: Chains
   /** Whether to use the statements for tables that Citus distributes. Absent: the store looks whether they are. */
   readonly isDistributed?: boolean
+  /** Called when a statement failed because the database accepts no writes. */
+  readonly onWriteFault?: (fault: WriteFault) => void
 }
 
 /**
@@ -100,7 +103,12 @@ export function connectionOptions(url: string, isDistributed = false): pg.Client
 }
 
 /** Opens a pool of connections. It connects on first use. */
-export function openDatabase({ url, connections, isDistributed = false }: Omit<PostgresOptions, 'audit'>): Database {
+export function openDatabase({
+  url,
+  connections,
+  isDistributed = false,
+  onWriteFault = () => undefined,
+}: Omit<PostgresOptions, 'audit'>): Database {
   const pool = new pg.Pool({
     ...connectionOptions(url, isDistributed),
     max: connections,
@@ -159,6 +167,9 @@ export function openDatabase({ url, connections, isDistributed = false }: Omit<P
     underWay += 1
     try {
       return await persist(work, answerBy)
+    } catch (cause) {
+      if (cause instanceof StoreRefusesWrites) onWriteFault(cause.fault)
+      throw cause
     } finally {
       underWay -= 1
       if (underWay === 0) whenIdle()

@@ -17,8 +17,10 @@ const ADVICE: readonly (readonly [code: string, advice: string])[] = [
   ['3D000', 'Run createdb to create it, or correct DATABASE_URL.'],
   ['42501', 'The role of DATABASE_URL must own the database and its tables.'],
   ['42704', 'PostgreSQL 14 or newer is required, and DATABASE_URL may contain only parameters that it knows.'],
+  ['53100', 'Free some space on its disk. Meanwhile commands that only read work.'],
   ['53300', 'Raise max_connections, or let fewer nodes connect.'],
   ['57P03', 'Wait until it has started.'],
+  ['58030', 'See its log, and the log of its system.'],
 ]
 
 /** Errors of the driver itself, by their message. */

@@ -1,5 +1,6 @@
 import pg from 'pg'
-import { StoreClosed, StoreUnavailable } from '../../ports/store.ts'
+import { StoreClosed, StoreRefusesWrites, StoreUnavailable } from '../../ports/store.ts'
+import type { WriteFault } from '../../protocol/write-fault.ts'
 
 /** Codes: https://www.postgresql.org/docs/current/errcodes-appendix.html */
 
@@ -10,6 +11,12 @@ const CONFLICTS: readonly string[] = ['40001', '40P01']
  * statements.
  */
 const STALE: readonly string[] = ['25006', '26000', '42P05']
+/** Faults that end all writes until an operator acts. A damaged index or too little memory concerns some statements only. */
+const WRITE_FAULTS: Readonly<Record<string, WriteFault>> = {
+  '25006': 'store_read_only',
+  '53100': 'disk_full',
+  '58030': 'disk_failed',
+}
 /**
  * Connection, unknown login or database, no resources, too complex, wrong state, canceled or shutting down, system and
  * internal errors, and a transaction that idled or ran too long: faults of the database, not of a statement.
@@ -66,8 +73,16 @@ export function faultOf(cause: unknown): unknown {
 }
 
 export function unavailable(cause: unknown): StoreUnavailable {
-  if (cause instanceof pg.DatabaseError && cause.code === CLOSED_CODE) return new StoreClosed(cause)
-  return cause instanceof StoreUnavailable ? cause : new StoreUnavailable('PostgreSQL did not answer', cause)
+  if (cause instanceof StoreUnavailable) return cause
+  if (!(cause instanceof pg.DatabaseError)) return new StoreUnavailable('PostgreSQL did not answer', cause)
+  if (cause.code === CLOSED_CODE) return new StoreClosed(cause)
+  const fault = WRITE_FAULTS[cause.code ?? '']
+  return fault === undefined ? new StoreUnavailable('PostgreSQL refused', cause) : new StoreRefusesWrites(fault, cause)
+}
+
+/** The error with which PostgreSQL would refuse a write on this connection. It is for a check that writes nothing. */
+export function readOnlyConnection(): pg.DatabaseError {
+  return Object.assign(new pg.DatabaseError('the connection is read-only', 0, 'error'), { code: '25006' })
 }
 
 /** Waits for all promises, then returns all values. Throws the first failure: the later ones are only consequences. */

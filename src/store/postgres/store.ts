@@ -18,6 +18,7 @@ import { revocationStatements } from './revocations.ts'
 import { sharedHandlers, sharedReads } from './steps.ts'
 import { sweepHandlers } from './sweep.ts'
 import { tokenStatements } from './tokens.ts'
+import { openWriteCheck } from './write-check.ts'
 
 /** At least one key is required. The commit's audit link contains the event, so there is nothing else to do. */
 const recordEvent: Handlers['recordEvent'] = {
@@ -35,7 +36,8 @@ const TIME = { name: 'time', text: 'select floor(extract(epoch from clock_timest
 export async function openPostgresStore(options: PostgresOptions): Promise<StoreDriver> {
   const isFoundDistributed = await prepareAt(options.url, Date.now())
   const { isDistributed = isFoundDistributed } = options
-  const database = openDatabase({ ...options, isDistributed })
+  const writes = openWriteCheck()
+  const database = openDatabase({ ...options, isDistributed, onWriteFault: writes.note })
   const cache = openRecordCache()
   const clients = clientStatements(database)
   const authorizations = authorizationStatements(database)
@@ -74,6 +76,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
       const [row] = await database.query(TIME)
       return row?.['now'] as EpochMs
     },
+    checkWrites: () => writes.require(database),
     ...sharedReads(database.query),
     ...(isDistributed && distributedReads(database)),
     ...authorizations.reads,

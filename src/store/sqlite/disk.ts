@@ -1,15 +1,15 @@
 import { accessSync, constants, statfsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
-import { StoreUnavailable, type DiskFault } from '../../ports/store.ts'
+import { StoreRefusesWrites, StoreUnavailable } from '../../ports/store.ts'
+import type { WriteFault } from '../../protocol/write-fault.ts'
 import { primaryCode } from './database.ts'
 import type { Transactions } from './transactions.ts'
 
 /** What is known about the disk of an open database. */
 export interface Disk {
-  /** Returns the error of a write that failed, and remembers the failure until a write succeeds. */
+  /** Returns the error of a write that failed, and remembers the failure until `require` has made a write. */
   readonly failed: (cause: unknown) => StoreUnavailable
-  readonly succeeded: () => void
   /**
    * Checks whether the next commit can succeed. After a failure this needs a write, because a quota or a failing disk is not
    * visible in any other way. The write changes nothing that is stored.
@@ -24,14 +24,10 @@ const FREE_BYTES_MIN = 256 * 1024
 /** As much as a commit of a few rows adds to the file and to its log. */
 const PROBE_BYTES = 64 * 1024
 
-/** By SQLite's primary result code: https://sqlite.org/rescode.html */
-const FAULTS: Readonly<Record<number, DiskFault>> = { 8: 'disk_read_only', 10: 'disk_failed', 13: 'disk_full' }
+const COULD_NOT_WRITE = 'SQLite could not write'
 
-const TEXTS: Readonly<Record<DiskFault, string>> = {
-  disk_full: 'the disk of SQLite is full',
-  disk_read_only: 'the disk of SQLite is read-only',
-  disk_failed: 'the disk of SQLite fails',
-}
+/** By SQLite's primary result code: https://sqlite.org/rescode.html */
+const FAULTS: Readonly<Record<number, WriteFault>> = { 8: 'disk_read_only', 10: 'disk_failed', 13: 'disk_full' }
 
 export function watchDisk(
   database: DatabaseSync,
@@ -45,13 +41,13 @@ export function watchDisk(
   function failed(cause: unknown): StoreUnavailable {
     isFailing = true
     const fault = visibleFault(path) ?? FAULTS[primaryCode(cause) ?? 0]
-    return new StoreUnavailable(fault === undefined ? 'SQLite could not write' : TEXTS[fault], cause, fault)
+    return fault === undefined ? new StoreUnavailable(COULD_NOT_WRITE, cause) : new StoreRefusesWrites(fault, cause)
   }
 
   function probe(): void {
     endReading()
     // A commit is under way, which will show the same.
-    if (database.isTransaction) throw new StoreUnavailable('SQLite could not write')
+    if (database.isTransaction) throw new StoreUnavailable(COULD_NOT_WRITE)
     try {
       beginWriting()
       fill.run(PROBE_BYTES)
@@ -66,10 +62,9 @@ export function watchDisk(
 
   return {
     failed,
-    succeeded: () => void (isFailing = false),
     require() {
       const fault = visibleFault(path)
-      if (fault !== undefined) throw new StoreUnavailable(TEXTS[fault], undefined, fault)
+      if (fault !== undefined) throw new StoreRefusesWrites(fault)
       if (isFailing) probe()
     },
   }
@@ -81,7 +76,7 @@ export function freeBytes(path: string): number {
   return bavail * bsize
 }
 
-function visibleFault(path: string): DiskFault | undefined {
+function visibleFault(path: string): WriteFault | undefined {
   try {
     accessSync(path, constants.W_OK)
     return freeBytes(path) < FREE_BYTES_MIN ? 'disk_full' : undefined

@@ -112,11 +112,13 @@ export function openSqliteStore(options: SqliteOptions): StoreDriver {
       database.close()
     },
     async ping() {
+      read(() => database.prepare('select 1').get())
+      return undefined
+    },
+    async checkWrites() {
       files.isInPlace()
       files.require()
       disk.require()
-      read(() => database.prepare('select 1').get())
-      return undefined
     },
     ...reads,
     findClient: async (id) => read(() => cache.read(id, (key) => clients.findClient(key))),
@@ -158,7 +160,6 @@ async function commitBatch(means: Committing, operations: readonly Operation[]):
     if (link !== undefined) addAuditLink(link)
     database.exec('commit')
     writing?.committed()
-    means.disk.succeeded()
     return outcomes.map((outcome) => ({ kind: 'done', outcome }))
   } catch (cause) {
     if (database.isTransaction) database.exec('rollback')

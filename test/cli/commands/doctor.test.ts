@@ -195,6 +195,7 @@ const SOUND: Examination = {
     keys: [{ ...KEY, id: 'key' as never, activeFrom: 1_799_000_000_000 as EpochMs }],
     clients: undefined,
   },
+  readiness: { kind: 'ready', address: 'http://127.0.0.1:3000/health/ready' },
   probe: {
     kind: 'answered',
     address: 'https://auth.acme.test/.well-known/oauth-authorization-server',

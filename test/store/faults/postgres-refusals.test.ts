@@ -15,6 +15,7 @@ import {
 } from '../../support/postgres-node.ts'
 import { execute } from '../../../tools/postgres.ts'
 import { openSession } from '../../support/postgres.ts'
+import { assertNotReady, assertReady } from '../../support/readiness.ts'
 import { isActive } from '../../support/token-questions.ts'
 
 async function open(t: TestContext): Promise<{ readonly url: string; readonly stage: AskedNode }> {
@@ -41,7 +42,7 @@ async function repair(url: string): Promise<void> {
   await execute(url, 'drop function fail cascade', 'drop sequence attempts')
 }
 
-const TABLES = ['clients', 'authorizations', 'grants', 'sessions', 'hits', 'consents']
+const TABLES = ['clients', 'authorizations', 'grants', 'sessions', 'hits', 'consents', 'settings']
 /** Terminates all other connections to this database. */
 const TERMINATE = `select pg_terminate_backend(pid) from pg_stat_activity
   where datname = current_database() and pid <> pg_backend_pid()`
@@ -63,14 +64,19 @@ describe('a PostgreSQL that refuses', { concurrency: true }, () => {
   test('a database that was made read-only: 503, nothing changes, and all recovers', async (t) => {
     const { url, stage } = await open(t)
     const name = new URL(url).pathname.slice(1)
+    const idle = await openNode(t, url)
     await execute(url, `alter database ${name} set default_transaction_read_only = on`, TERMINATE)
-    await assertUnchanged(url, () => assertAllUnavailable(stage))
+    await assertUnchanged(url, async () => {
+      for (const { server } of [stage, { server: idle }]) await assertNotReady(server, 'store_read_only')
+      await assertAllUnavailable(stage)
+    })
     await execute(
       url,
       'set default_transaction_read_only = off',
       `alter database ${name} reset default_transaction_read_only`,
     )
     // Connections that are still read-only are detected and replaced, without an error for any caller.
+    for (const { server } of [stage, { server: idle }]) await assertReady(server)
     for (const ask of Object.values(stage.asks)) assert.ok((await ask()).statusCode < 400)
   })
 
@@ -84,10 +90,22 @@ describe('a PostgreSQL that refuses', { concurrency: true }, () => {
 
   test('a full disk, no memory, a failing disk, a damaged index: 503, nothing is half-written, all recovers', async (t) => {
     const { url, stage } = await open(t)
-    for (const condition of ['disk_full', 'out_of_memory', 'io_error', 'index_corrupted']) {
+    const reasons = {
+      disk_full: 'disk_full',
+      out_of_memory: undefined,
+      io_error: 'disk_failed',
+      index_corrupted: undefined,
+    }
+    for (const [condition, reason] of Object.entries(reasons)) {
       await sabotage(url, condition)
-      await assertUnchanged(url, () => assertAllUnavailable(stage))
+      await assertUnchanged(url, async () => {
+        // Nothing was written yet, so this node does not know.
+        await assertReady(stage.server)
+        await assertAllUnavailable(stage)
+        await (reason === undefined ? assertReady(stage.server) : assertNotReady(stage.server, reason))
+      })
       await repair(url)
+      await assertUnchanged(url, () => untilAvailable('ready', () => stage.server.inject({ url: '/health/ready' })))
     }
     await assertAllRecover(stage)
   })

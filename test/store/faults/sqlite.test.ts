@@ -26,6 +26,7 @@ import { createAda } from '../../support/accounts.ts'
 import { StoreUnavailable } from '../../../src/ports/store.ts'
 import { openSqliteStore } from '../../../src/store/sqlite/store.ts'
 import { aClient } from '../../support/records.ts'
+import { assertNotReady, assertReady } from '../../support/readiness.ts'
 import { openTestServer, temporaryFolder, type TestServer } from '../../support/server.ts'
 import { assertStoreUnchanged, databasePath, selectAll } from '../../support/store-dump.ts'
 
@@ -142,7 +143,7 @@ test('STO-07: on a full disk writes return 503, acknowledged data is kept, nothi
   await assertStoreUnchanged(server, () => assertNotReady(server, 'disk_full'))
   assert.match(
     server.log(),
-    /"task":"ready"|"endpoint":"ready".*"reason":"store_unavailable".*the disk of SQLite is full/,
+    /"task":"ready"|"endpoint":"ready".*"reason":"store_unavailable".*The disk of the database is full/,
   )
 
   handle.exec('pragma max_page_count = 1000000')
@@ -213,18 +214,6 @@ async function open(t: TestContext): Promise<{ server: TestServer; client: Regis
   const client = await registerClient(server)
   const { refresh_token: token = '' }: Tokens = await obtainTokens(server, client)
   return { server, client, token }
-}
-
-async function assertNotReady(server: TestServer, reason: string): Promise<void> {
-  const answer = await server.inject({ url: '/health/ready' })
-  assertUnavailable(answer, 'ready')
-  const [problem] = answer.json<{ readonly detail: readonly { readonly loc: unknown; readonly ctx: unknown }[] }>()
-    .detail
-  assert.deepEqual([problem?.loc, problem?.ctx], [['store'], { reason }])
-}
-
-async function assertReady(server: TestServer): Promise<void> {
-  assert.equal((await server.inject({ url: '/health/ready' })).statusCode, 200)
 }
 
 function assertUnavailable(response: LightMyRequestResponse, what: string): void {

@@ -92,12 +92,7 @@ const STORE = {
     help: 'Batches that are being committed.',
     more: 'At most 1 on SQLite, 2 on PostgreSQL.',
   },
-  grantor_store_accepts_writes: {
-    type: 'gauge',
-    labels: [],
-    help: 'Whether the store accepts writes: 0 while it is full, read-only or unreachable.',
-    more: 'Checked every 10 s without a write, and every second while it is 0. A full disk of PostgreSQL is known from the first write that fails.',
-  },
+  grantor_store_accepts_writes: { type: 'gauge', labels: [], help: 'Whether the store accepts writes.' },
   grantor_store_refused_total: {
     type: 'counter',
     labels: ['reason'],
@@ -202,11 +197,7 @@ const PROCESS = {
   process_cpu_user_seconds_total: { type: 'counter', labels: [], help: 'User CPU time.', more: 'Of all threads.' },
   process_cpu_system_seconds_total: { type: 'counter', labels: [], help: 'System CPU time.' },
   process_resident_memory_bytes: { type: 'gauge', labels: [], help: 'Resident memory of the process.' },
-  process_start_time_seconds: {
-    type: 'gauge',
-    labels: [],
-    help: 'Start time of the process, in seconds since the epoch.',
-  },
+  process_start_time_seconds: { type: 'gauge', labels: [], help: 'Start time of the process, in epoch seconds.' },
   nodejs_heap_size_used_bytes: { type: 'gauge', labels: [], help: 'Used JavaScript heap.' },
   nodejs_eventloop_lag_mean_seconds: {
     type: 'gauge',

@@ -153,6 +153,7 @@ const NOT_RUN: readonly Exception[] = [
     text: /^select \* from signing_keys/,
   },
   { why: 'run by cli/commands/backup.test.ts', file: /\/snapshot\.ts$/ },
+  { why: 'run by store/faults/postgres-refusals.test.ts', file: /\/write-check\.ts$/ },
 ]
 
 interface Recorded {

@@ -1,5 +1,8 @@
+import assert from 'node:assert/strict'
+import type { OutcomeEvent } from '../ports/context.ts'
 import type { Reply } from '../ports/message.ts'
-import type { ErrorProblem } from '../ports/pages.ts'
+import type { DeveloperNotes, ErrorPage, ErrorProblem } from '../ports/pages.ts'
+import { PAGE_REFUSALS, type FormReason, type PageReason } from '../protocol/page-refusals.ts'
 
 const STATUS: Readonly<Record<ErrorProblem, number>> = {
   'client-unknown': 400,
@@ -23,7 +26,42 @@ const STATUS: Readonly<Record<ErrorProblem, number>> = {
   'server-error': 500,
 }
 
-/** Returns an error page without a link to the client, because no address is known to be safe (RFC 6749 §4.1.2.1). */
-export function errorPage(problem: ErrorProblem): Reply {
-  return { kind: 'page', status: STATUS[problem], page: { kind: 'error', problem } }
+/** What is known about a request that a page refuses. */
+export type Known = Pick<OutcomeEvent, 'client' | 'user' | 'redirectUri'>
+
+/** Each page is one object, so that the web layer renders it once. */
+const PAGES: ReadonlyMap<PageReason, ErrorPage & { readonly notes: DeveloperNotes }> = new Map(
+  Object.entries(PAGE_REFUSALS).flatMap(([problem, reasons]) =>
+    Object.entries(reasons).map(([reason, explanation]) => [
+      reason as PageReason,
+      { kind: 'error', problem: problem as keyof typeof PAGE_REFUSALS, notes: { reason, explanation } },
+    ]),
+  ),
+)
+
+/** The page at the address of the issuer, which explains the server. */
+export const HOME_PAGE: Reply = {
+  kind: 'page',
+  status: STATUS.home,
+  page: { kind: 'error', problem: 'home', notes: undefined },
 }
+
+/** Returns an error page without a link to the client, because no address is known to be safe (RFC 6749 §4.1.2.1). */
+export function errorPage(reason: PageReason, known: Known = NOTHING): Extract<Reply, { readonly kind: 'page' }> {
+  const page = PAGES.get(reason)
+  assert(page, 'Every reason of the table has a page.')
+  const { redirectUri } = known
+  return {
+    kind: 'page',
+    status: STATUS[page.problem],
+    page: redirectUri === undefined ? page : { ...page, notes: { ...page.notes, redirectUri } },
+    event: { event: 'request.refused', reason, ...known },
+  }
+}
+
+/** The event of a page that is shown again with a message beside its form. */
+export function formRefusal(reason: FormReason, known: Known): OutcomeEvent {
+  return { event: 'request.refused', reason, ...known }
+}
+
+const NOTHING: Known = {}

@@ -18,7 +18,7 @@ export function postAsGet(path: string) {
   return async ({ issuer }: Pick<Context, 'issuer'>, { query, body }: Request): Promise<Reply> => {
     // Encoded again, because a body may contain characters that a header may not.
     const location = `${addressOf(issuer, path)}?${new URLSearchParams(body).toString()}`
-    if (query.names.length > 0 || location.length > ADDRESS_LIMIT) return errorPage('request-malformed')
+    if (query.names.length > 0 || location.length > ADDRESS_LIMIT) return errorPage('post_too_large')
     return { kind: 'redirect', location }
   }
 }

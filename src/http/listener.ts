@@ -13,7 +13,8 @@ import { openReplies } from './reply.ts'
 import { openRequestIds } from './request-ids.ts'
 import { openRoutes, type Route } from './routes.ts'
 import { openScheduler, type Scheduler } from './scheduler.ts'
-import { serve, type LogOutcome, type Serving } from './serve.ts'
+import type { LogOutcome } from './outcome-line.ts'
+import { serve, type Serving } from './serve.ts'
 import { cookieJar } from './session.ts'
 
 export interface ListenerOptions {

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import type { CookieChanges, Reply } from '../ports/message.ts'
-import type { ErrorProblem, Language, Page } from '../ports/pages.ts'
+import type { ErrorPage, ErrorProblem, Language, Page } from '../ports/pages.ts'
 import { StoreUnavailable } from '../ports/store.ts'
 import { OAuthError, unavailable } from '../protocol/errors.ts'
 import type { Renderer } from '../web/render.ts'
@@ -117,7 +117,7 @@ export function openReplies(renderer: Renderer, jar: CookieJar, issuer: string):
     },
     sendErrorPage(target, error, language) {
       const { status, headers, retryAfterSeconds } = error
-      const page = { kind: 'error', problem: pageProblem(error) } as const
+      const page = pageOf(error)
       const retry = retryAfterSeconds === undefined ? {} : { retryAfterSeconds }
       sendPage(target, { kind: 'page', status, page, ...retry }, language, flatten(headers))
     },
@@ -185,6 +185,22 @@ export function toOAuthError(cause: unknown): OAuthError {
   if (cause instanceof OAuthError) return cause
   if (cause instanceof StoreUnavailable) return unavailable('store_unavailable', STORE_RETRY_SECONDS)
   return new OAuthError('server_error', 'bug')
+}
+
+/** Pages of refusals with the texts of the table, each one object, so that the web layer renders it once. */
+const refusalPages = new Map<string, ErrorPage>()
+
+function pageOf(error: OAuthError): ErrorPage {
+  const { code, reason, status, description, explanation } = error
+  const problem = pageProblem(error)
+  const key = `${problem} ${status} ${code} ${reason}`
+  const page = refusalPages.get(key) ?? {
+    kind: 'error',
+    problem,
+    notes: { error: code, reason, explanation: description },
+  }
+  if (explanation === undefined) refusalPages.set(key, page)
+  return page
 }
 
 function pageProblem({ code, status }: OAuthError): ErrorProblem {

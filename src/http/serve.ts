@@ -1,10 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { errorPage } from '../endpoints/error-page.ts'
+import { errorPage, HOME_PAGE } from '../endpoints/error-page.ts'
 import type { Endpoint } from '../endpoints/endpoint.ts'
 import { PATHS } from '../endpoints/paths.ts'
-import type { Context, OutcomeEvent } from '../ports/context.ts'
-import type { Reply } from '../ports/message.ts'
-import type { Answered, RequestObserver } from '../ports/observers.ts'
+import type { Context } from '../ports/context.ts'
 import { invalidRequest } from '../protocol/errors.ts'
 import { problem } from '../protocol/validation.ts'
 import { chooseLanguage } from '../web/language.ts'
@@ -12,25 +10,14 @@ import { discardBody, readBody } from './body.ts'
 import type { Connections } from './connections.ts'
 import type { Gate } from './gate.ts'
 import type { Proxies } from './proxies.ts'
-import { elapsedMs, toOAuthError, type Replies, type Target } from './reply.ts'
+import { logReply, observe, type Answering, type Reporting } from './outcome-line.ts'
+import { toOAuthError, type Replies, type Target } from './reply.ts'
 import { checkHeaders, prefersPage, readRequest, tooLargeFor } from './request.ts'
 import { homeAddress, isHome, wrongMethod, type Route } from './routes.ts'
 import type { CookieJar } from './session.ts'
 import type { Scheduler } from './scheduler.ts'
 
-/** One line of the log per answered request. */
-export type LogOutcome = (line: OutcomeLine, cause: unknown) => void
-
-type OutcomeLine = OutcomeEvent & {
-  readonly request_id: string
-  readonly endpoint: string
-  /** The network whose limit a refusal with status 429 names; otherwise undefined. */
-  readonly network: string | undefined
-  readonly status: number
-  readonly ms: number
-}
-
-export interface Serving {
+export interface Serving extends Reporting {
   readonly context: Context
   readonly findRoute: (target: string) => Route | undefined
   readonly replies: Replies
@@ -38,19 +25,12 @@ export interface Serving {
   readonly gate: Gate
   readonly proxies: Proxies
   readonly connections: Connections
-  readonly log: LogOutcome
-  readonly observer: RequestObserver
   readonly scheduler: Scheduler
   readonly nextRequestId: () => string
 }
 
 /** A request that is being processed. Its route and endpoint are set as soon as they are found. */
-interface Exchange extends Target {
-  readonly message: IncomingMessage
-  /** The network whose limits the request counts against. */
-  readonly network: string
-  /** On the clock of `performance`. */
-  readonly startedAt: number
+interface Exchange extends Target, Answering {
   route: Route | undefined
   endpoint: Endpoint | undefined
 }
@@ -139,54 +119,6 @@ function admit(serving: Serving, exchange: Exchange): Endpoint | (() => void) {
   }
 }
 
-function logReply(serving: Serving, exchange: Exchange, { name }: Endpoint, reply: Reply): void {
-  const outcome: Partial<OutcomeEvent> = reply.event ?? NO_EVENT
-  const { event = `${name}.answered`, reason, api, active } = outcome
-  const { client, description, user, organization, grant, scope, resources } = outcome
-  const status = statusOf(reply)
-  const ms = observe(serving, exchange, { event, reason, api, active, status })
-  // All log lines have the same members in the same order. Copying objects of many shapes takes as long as writing a line.
-  serving.log(
-    {
-      event,
-      request_id: exchange.requestId,
-      client,
-      endpoint: name,
-      network: status === 429 ? exchange.network : undefined,
-      reason,
-      description,
-      user,
-      organization,
-      grant,
-      scope,
-      resources,
-      api,
-      active,
-      status,
-      ms,
-    },
-    undefined,
-  )
-}
-
-const NO_EVENT: Partial<OutcomeEvent> = {}
-
-type Outcome = Pick<Answered, 'event' | 'reason' | 'status' | 'api' | 'active'>
-
-/** Reports the outcome to the observer. Returns how many milliseconds the request took. */
-function observe({ observer }: Serving, { message, endpoint, startedAt }: Exchange, outcome: Outcome): number {
-  const ms = elapsedMs(startedAt)
-  const { name = 'none', path } = endpoint ?? {}
-  const { event, reason, status, api, active } = outcome
-  observer.answered({ endpoint: name, event, reason, status, ms, method: message.method, path, api, active })
-  return ms
-}
-
-function statusOf(result: Reply): number {
-  if (result.kind === 'redirect') return 303
-  return result.kind === 'download' ? 200 : result.status
-}
-
 /** Rejects a method that the path does not have (RFC 9110 §15.5.6), or returns a function that answers a preflight. */
 function answerOtherMethod(serving: Serving, exchange: Exchange, { methods, cors }: Route): () => void {
   const { message } = exchange
@@ -238,7 +170,7 @@ function refuseUnknownPath(serving: Serving, exchange: Exchange): void {
   const { message } = exchange
   const error = invalidRequest('path_unknown', { status: 404, problems: [PATH_PROBLEM] })
   if (prefersPage(message)) {
-    const page = errorPage(isHome(context.issuer, message.url ?? '') ? 'home' : 'not-found')
+    const page = isHome(context.issuer, message.url ?? '') ? HOME_PAGE : errorPage('path_unknown')
     replies.send(exchange, page, chooseLanguage(undefined, message.headers['accept-language']), false)
   } else replies.sendError(exchange, error, true)
   observe(serving, exchange, { event: 'request.refused', reason: error.reason, status: error.status })

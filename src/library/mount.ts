@@ -107,7 +107,7 @@ export function mountListener({ node, people, tasks, logger, isOver }: MountOpti
 
   function serve(message: IncomingMessage, response: ServerResponse, original: HostRequest): Promise<void> {
     return attempt(message, response, original).catch((cause: unknown) => {
-      const requestId = listener.show(message, response, errorPage('sign-in-failed'))
+      const requestId = listener.show(message, response, errorPage('host_sign_in_failed'))
       logger.error({ event: 'host-sign-in.failed', request_id: requestId, err: cause })
     })
   }

@@ -204,7 +204,9 @@ export interface OutcomeEvent {
   readonly reason?: string | undefined
   /** For a refusal: the response's `error_description`, if it says more than the reason. */
   readonly description?: string | undefined
-  /** For an issued token. */
+  /** A refused redirect URI, as `describeUri` returns it. */
+  readonly redirectUri?: string | undefined
+  /** Whose token was issued, or whom the request is about. Never what a person typed. */
   readonly user?: UserId | undefined
   readonly organization?: OrganizationId | undefined
   readonly grant?: GrantId | undefined

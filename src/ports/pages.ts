@@ -150,8 +150,8 @@ export type ConsentProblem = 'organization-missing' | 'organization-gone' | 'sco
 export interface ReturnPage {
   readonly kind: 'return'
   readonly problem: ReturnProblem
-  /** `error_description`, for the client's developer. */
-  readonly description: string
+  /** With the `error_description` as explanation. */
+  readonly notes: DeveloperNotes
   readonly client: ClientView
   readonly back: ReturnPath
 }
@@ -175,6 +175,19 @@ export type ReturnProblem = AuthorizationErrorCode
 export interface ErrorPage {
   readonly kind: 'error'
   readonly problem: ErrorProblem
+  /** undefined: the page is no refusal. */
+  readonly notes: DeveloperNotes | undefined
+}
+
+/** Why a page refuses a request, for developers: in English, and folded. */
+export interface DeveloperNotes {
+  /** The `error` that the client gets, or would get. */
+  readonly error?: string
+  /** The reason of the log line, which docs/errors.md explains. */
+  readonly reason: string
+  readonly explanation: string
+  /** The refused redirect URI, as `describeUri` returns it. */
+  readonly redirectUri?: string
 }
 
 /** The subject of an error page. Each has a heading and advice in every language. */

@@ -24,7 +24,7 @@ export class OAuthError extends Error {
   readonly code: ErrorCode
   readonly reason: Reason
   readonly status: number
-  readonly description: string
+  description: string
   /** The description of this one refusal, if it differs from the table's; it is also logged. */
   readonly explanation: string | undefined
   readonly problems: readonly Problem[]
@@ -91,8 +91,12 @@ export function invalidScope(
 }
 
 /** RFC 8707 §2. */
-export function invalidTarget(reason: Reason<'invalid_target'>, problems: readonly Problem[]): OAuthError {
-  return new OAuthError('invalid_target', reason, { problems })
+export function invalidTarget(
+  reason: Reason<'invalid_target'>,
+  problems: readonly Problem[],
+  explanation?: string,
+): OAuthError {
+  return new OAuthError('invalid_target', reason, { problems, explanation })
 }
 
 /** A rate limit whose requests are used up. */

@@ -3,8 +3,8 @@ import { StoreUnavailable } from '../ports/store.ts'
 import type { EventFields } from '../protocol/event-names.ts'
 
 /**
- * Writes one line of JSON for each event. The fields are the server's own data and never what a caller sent (threats.md
- * NET-10). Of an error in `err`, the log has its type, message, stack and causes.
+ * Writes one line of JSON for each event. The fields are the server's own data, and of what a caller sent only what threats.md
+ * NET-10 lists. Of an error in `err`, the log has its type, message, stack and causes.
  */
 export interface Log {
   readonly debug: (fields: EventFields) => void

@@ -1,4 +1,5 @@
 import type { ErrorPage, ErrorProblem, SignedOutPage, SignOutPage } from '../ports/pages.ts'
+import { developerNotes } from './developer-notes.ts'
 import { submitButton } from './form-parts.ts'
 import { layout } from './layout.ts'
 import type { View } from './layout.ts'
@@ -22,7 +23,8 @@ export function errorPage(view: View, page: ErrorPage): Markup {
     main: html`<h1>${heading}</h1>
       <p class="lead">${happened}</p>
       <p class="lead">${todo}</p>
-      ${WITHOUT_REFERENCE.has(page.problem) ? undefined : reference}`,
+      ${WITHOUT_REFERENCE.has(page.problem) ? undefined : reference}
+      ${page.notes === undefined ? undefined : developerNotes(view, page.notes)}`,
   })
 }
 

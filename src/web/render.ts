@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Branding, Language, Page } from '../ports/pages.ts'
+import type { Branding, ErrorPage, Language, Page } from '../ports/pages.ts'
 import { dataPage, overviewPage } from './account.ts'
 import { appsPage, sessionsPage } from './account-lists.ts'
 import { linkPage, linkUsedPage, securityPage } from './account-security.ts'
@@ -34,14 +34,15 @@ export function createRenderer(branding: Branding): Renderer {
   const shared = { branding, styleElement: styleElement(sheet) }
   const draw = (page: Page, language: Language): string =>
     template({ ...shared, language, texts: translations[language] }, page).toString()
-  /** Rendered once for each problem and language, because error pages contain nothing of the request but its id. */
-  const errorPages = new Map<string, string>()
+  /** An error page that is the same object for many requests is rendered once for each language. */
+  const errorPages = new WeakMap<ErrorPage, Map<Language, string>>()
   return {
     render(page, language, requestId = '') {
       if (page.kind !== 'error') return draw(page, language)
-      const key = `${language} ${page.problem}`
-      const text = errorPages.get(key) ?? draw(page, language)
-      errorPages.set(key, text)
+      const drawn = errorPages.get(page) ?? new Map<Language, string>()
+      errorPages.set(page, drawn)
+      const text = drawn.get(language) ?? draw(page, language)
+      drawn.set(language, text)
       return text.replace(REQUEST_ID, requestId)
     },
     scriptSource: ({ kind }) => (kind === 'form-post' ? FORM_POST_SCRIPT_SOURCE : undefined),

@@ -1,9 +1,10 @@
 import type { Destination } from '../ports/page-parts.ts'
 import type { ReturnPage, ReturnPath } from '../ports/pages.ts'
 import { clientName, destination, trustLine } from './client.ts'
+import { developerNotes } from './developer-notes.ts'
 import { layout } from './layout.ts'
 import type { View } from './layout.ts'
-import { code, hiddenFields, href, html, isolate } from './markup.ts'
+import { code, hiddenFields, href, html } from './markup.ts'
 import type { Fragment, Markup } from './markup.ts'
 
 /** A refused authorization request: the reason, the client, and a link that names its destination (RFC 9700 §4.11.2). */
@@ -17,7 +18,7 @@ export function returnPage(view: View, page: ReturnPage): Markup {
       <p class="lead">${texts.returnOffer}</p>
       ${leadsTo(view, page.client.destination)}
       <div class="buttons">${wayBack(page.back, offerReturn(view, page.client.destination))}</div>
-      ${forDevelopers(view, page)}`,
+      ${developerNotes(view, page.notes)}`,
   })
 }
 
@@ -26,14 +27,6 @@ function wayBack(back: ReturnPath, text: Fragment): Markup {
   return html`<form method="post" action="${href(back.action)}">
     ${hiddenFields(back.fields)}<button class="button" type="submit">${text}</button>
   </form>`
-}
-
-/** The error code and description that the client gets (RFC 6749 §4.1.2.1). They are always in English. */
-function forDevelopers({ texts }: View, { problem, description }: ReturnPage): Markup {
-  return html`<details class="small muted after">
-    <summary>${texts.forDevelopers}</summary>
-    <p lang="en"><code>error=${problem}</code><br />${isolate(description)}</p>
-  </details>`
 }
 
 /** Names the destination when the text of the link does not. */

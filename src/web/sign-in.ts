@@ -1,5 +1,7 @@
 import type { LeavePage, SignInOffer, SignInPage, SignInProblem } from '../ports/pages.ts'
+import { FORM_REFUSALS } from '../protocol/page-refusals.ts'
 import { clientName } from './client.ts'
+import { developerNotes } from './developer-notes.ts'
 import { fieldProblem, linkButton, submitButton } from './form-parts.ts'
 import { stop } from './icons.ts'
 import { layout } from './layout.ts'
@@ -28,8 +30,14 @@ export function signInPage(view: View, page: SignInPage): Markup {
       ${complaint === undefined || complaint.fields.length === 1 ? undefined : general(complaint)}
       ${connection(view, page)}
       ${page.offers.length === 0 ? html`<p class="part">${texts.noSignInMethod}</p>` : undefined}
-      ${page.offers.map((offer) => offerForm(view, page, offer, complaint))}`,
+      ${page.offers.map((offer) => offerForm(view, page, offer, complaint))} ${notes(view, page.problem, complaint)}`,
   })
+}
+
+/** A message about no field is about something that the person cannot correct on the page. */
+function notes(view: View, problem: SignInProblem | undefined, complaint: Complaint | undefined): Fragment {
+  if (problem === undefined || complaint === undefined || complaint.fields.length > 0) return undefined
+  return developerNotes(view, { reason: problem.kind, explanation: FORM_REFUSALS[problem.kind] })
 }
 
 function offerForm(view: View, page: SignInPage, offer: SignInOffer, complaint: Complaint | undefined): Markup {

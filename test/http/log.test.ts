@@ -42,6 +42,7 @@ const MARKS = {
   'made-up secret': 'gcs_marked-secret',
   'made-up cookie': 'gss_marked-cookie',
   'query secret': 'marked-query-secret',
+  'malformed client id': 'marked-client-id',
   'user agent': 'marked-agent',
   bearer: 'marked-bearer',
 }
@@ -94,6 +95,15 @@ async function runEverything(server: TestServer): Promise<Readonly<Record<string
   await server.inject({ method: 'GET', url: `/nothing/${MARKS['query secret']}?x=${MARKS['query secret']}`, headers })
   await server.inject({ method: 'GET', url: `/v2/oauth/jwks?${MARKS['query secret']}`, headers })
   await server.inject({ method: 'GET', url: `/v2/oauth/%zz${MARKS['query secret']}`, headers })
+  for (const refused of [
+    {
+      redirect_uri: `https://${MARKS['query secret']}@elsewhere.test/?${MARKS['query secret']}#${MARKS['query secret']}`,
+    },
+    { client_id: MARKS['malformed client id'] },
+    { resource: `https://api.test/?${MARKS['query secret']}` },
+  ]) {
+    await server.inject({ method: 'GET', url: authorizeUrl(client, refused), headers })
+  }
   await postJson(server, '/v2/oauth/register', {
     redirect_uris: [`javascript:${MARKS['query secret']}`],
     client_name: 5,

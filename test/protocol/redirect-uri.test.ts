@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { openAppRedirects } from '../../src/protocol/app-redirect.ts'
+import { describeUri } from '../../src/protocol/canonical-uri.ts'
 import { checkRedirectUri, type RedirectUriPolicy } from '../../src/protocol/redirect-uri.ts'
 
 const POLICY: RedirectUriPolicy = {
@@ -326,4 +327,27 @@ test('REG-01: every usable URI has https, http on loopback, a scheme with a dot 
     },
   )
   fc.assert(property, { numRuns: 3000 })
+})
+
+test('NET-10: of a refused URI only scheme, host, port and path are described, in at most 200 visible characters', () => {
+  const rows = [
+    ['https://user:secret@app.test:8443/a?secret#secret', 'https://app.test:8443/a'],
+    ['https://app.test', 'https://app.test/'],
+    ['http://127.0.0.1:1/cb?code=secret', 'http://127.0.0.1:1/cb'],
+    ['cursor://host/cb?secret', 'cursor://host/cb'],
+    ['com.example:/cb#secret', 'com.example:/cb'],
+    ['https://ä.test/ü"\\ \u202e\n', 'https://xn--4ca.test/%C3%BC%22/%20%E2%80%AE'],
+    ['urn:a "b\\c', 'urn:a%20%22b%5Cc'],
+    [`https://app.test/${'x'.repeat(300)}`, `https://app.test/${'x'.repeat(183)}`],
+    ['/cb', undefined],
+    ['https://', undefined],
+    ['', undefined],
+  ] as const
+  for (const [text, described] of rows) assert.equal(describeUri(text), described, text)
+  fc.assert(
+    fc.property(fc.oneof(fc.webUrl({ withQueryParameters: true, withFragments: true }), fc.string()), (text) => {
+      assert.match(describeUri(text) ?? 'a:', /^[a-z][a-z0-9+.-]*:[\x21\x23-\x5b\x5d-\x7e]{0,199}$/)
+      assert.doesNotMatch(describeUri(text) ?? '', /[?#]/)
+    }),
+  )
 })

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { generatedParts, withParts } from '../../src/cli/docs/generated-parts.ts'
 import { AUTHORIZATION_FAULTS } from '../../src/protocol/authorization-request.ts'
+import { FORM_REFUSALS, PAGE_REFUSALS } from '../../src/protocol/page-refusals.ts'
 import { REFUSALS } from '../../src/protocol/refusals.ts'
 import { DISTRIBUTION } from '../store/portable-sql.ts'
 import { ARCHITECTURE_PAGE, architecturePage } from './layout.ts'
@@ -34,11 +35,15 @@ for (const page of new Set(PARTS.map((part) => part.page))) {
 
 test('every reason is used by the code', () => {
   const texts = globSync('src/**/*.ts')
-    .filter((path) => !path.endsWith('protocol/refusals.ts'))
+    .filter((path) => !/protocol\/(?:page-)?refusals\.ts$/.test(path))
     .map(read)
-  const used = new Set(texts.flatMap((text) => [...text.matchAll(/'([a-z0-9_]+)'/g)].map(([, word]) => word)))
-  for (const { reasons } of Object.values(REFUSALS))
-    for (const reason of Object.keys(reasons)) assert.ok(used.has(reason), reason)
+  const used = new Set(texts.flatMap((text) => [...text.matchAll(/'([a-z0-9_-]+)'/g)].map(([, word]) => word)))
+  const tables = [
+    ...Object.values(REFUSALS).map(({ reasons }) => reasons),
+    ...Object.values(PAGE_REFUSALS),
+    FORM_REFUSALS,
+  ]
+  for (const reasons of tables) for (const reason of Object.keys(reasons)) assert.ok(used.has(reason), reason)
 })
 
 test('every case of test/threats.md has a test, or a reason for having none', () => {

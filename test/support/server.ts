@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,8 +10,11 @@ import { readConfig } from '../../src/config/config.ts'
 import { openLog } from '../../src/server/log.ts'
 import { SYSTEM_NETWORK } from '../../src/outbound/outbound-client.ts'
 import type { Network } from '../../src/outbound/target.ts'
+import { AUTHORIZATION_FAULTS } from '../../src/protocol/authorization-request.ts'
 import type { EpochMs } from '../../src/protocol/brand.ts'
 import type { GrantType } from '../../src/protocol/grant-types.ts'
+import { FORM_REFUSALS, PAGE_REFUSALS } from '../../src/protocol/page-refusals.ts'
+import { REFUSALS } from '../../src/protocol/refusals.ts'
 import { placeBlankDatabase } from './blank-database.ts'
 import { freePort } from '../../tools/free-ports.ts'
 
@@ -104,6 +108,7 @@ export async function openTestServer(
   }
   test.after(async () => {
     await close()
+    assertExplained(lines)
     for (const end of successors) await end()
     if (options.folder === undefined) rmSync(folder, { recursive: true, force: true })
   })
@@ -134,6 +139,22 @@ export async function openTestServer(
     },
   }
 }
+
+/** Whatever a test does: each refusal has a reason in its line of the log, and docs/errors.md explains the reason. */
+function assertExplained(lines: readonly string[]): void {
+  for (const text of lines) {
+    const { event, status, reason } = JSON.parse(text) as Readonly<Record<string, unknown>>
+    if (typeof status !== 'number' || status < 400) continue
+    assert.ok(typeof reason === 'string' && EXPLAINED.has(reason), `${String(event)} has no explained reason: ${text}`)
+  }
+}
+
+const EXPLAINED: ReadonlySet<string> = new Set([
+  ...Object.values(REFUSALS).flatMap(({ reasons }) => Object.keys(reasons)),
+  ...Object.values(PAGE_REFUSALS).flatMap((reasons) => Object.keys(reasons)),
+  ...Object.keys(FORM_REFUSALS),
+  ...Object.keys(AUTHORIZATION_FAULTS),
+])
 
 function openTestClock(start: number = Date.now()): TestClock {
   let offset = start - Date.now()

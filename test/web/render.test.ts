@@ -222,7 +222,7 @@ test('the return page has the error and its description in a closed details elem
   const [, folded] = /<details class="small muted after">([\s\S]*)<\/details>/.exec(html) ?? []
   assert.match(folded ?? '', /<summary>For developers<\/summary>/)
   assert.ok(folded?.includes('<code>error=invalid_scope</code>'))
-  assert.ok(folded?.includes(page.description))
+  assert.ok(folded?.includes(page.notes.explanation))
   assert.match(renderer.render(page, 'de'), /<summary>Für Entwickler<\/summary>\s*<p lang="en">/)
   assert.ok(html.includes(`href="${page.back.uri.replaceAll('&', '&amp;')}"`))
   assert.match(textOf(html), /Go back to app\.example\.com/)

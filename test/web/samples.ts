@@ -115,7 +115,11 @@ const choice = { kind: 'choice', options: organizations, selected: undefined } a
 const returned = {
   kind: 'return',
   problem: 'invalid_scope',
-  description: 'The client gets no scope for https://api.example.com: notes:write (not declared).',
+  notes: {
+    error: 'invalid_scope',
+    reason: 'scope_not_allowed',
+    explanation: 'The client gets no scope for https://api.example.com: notes:write (not declared).',
+  },
   client: { ...cursor, destination: { kind: 'host', host: 'app.example.com' } },
   back: { kind: 'link', uri: 'https://app.example.com/callback?error=invalid_scope&state=x' },
 } as const
@@ -151,6 +155,8 @@ const returnProblems: readonly ReturnProblem[] = [
   'interaction_required',
   'temporarily_unavailable',
 ]
+
+const notes = { reason: 'redirect_uri_not_registered', explanation: 'The redirect_uri is not one of the client.' }
 
 const errorProblems: readonly ErrorProblem[] = [
   'client-unknown',
@@ -260,7 +266,18 @@ export const samples: ReadonlyMap<string, Page> = new Map<string, Page>([
     { kind: 'form-post', action: 'https://app.example.com/callback', fields: { code: 'c', state: '"></form>' } },
   ],
   ['return endless', { ...returned, client: endless }],
-  ...errorProblems.map((problem): [string, Page] => [`error ${problem}`, { kind: 'error', problem }]),
+  ...errorProblems.map((problem): [string, Page] => [
+    `error ${problem}`,
+    { kind: 'error', problem, notes: problem === 'home' ? undefined : notes },
+  ]),
+  [
+    'error with a redirect URI',
+    {
+      kind: 'error',
+      problem: 'redirect-unknown',
+      notes: { ...notes, redirectUri: `https://app.example/<script>/${'path/'.repeat(34)}`.slice(0, 200) },
+    },
+  ],
   [
     'sign-out',
     {

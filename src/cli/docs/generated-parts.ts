@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { SECTIONS, type Family } from '../../metrics/families.ts'
 import { AUDIT_EVENT_TEXTS } from '../../protocol/event-names.ts'
 import type { EventText } from '../../protocol/provider-events.ts'
+import { FORM_REFUSALS, PAGE_REFUSALS } from '../../protocol/page-refusals.ts'
 import { REFUSALS, type Refusal } from '../../protocol/refusals.ts'
 import { PROBLEM_TYPES } from '../../protocol/validation.ts'
 
@@ -19,6 +20,8 @@ export function generatedParts(): readonly GeneratedPart[] {
     { page: 'docs/errors.md', name: 'remedies', text: remedies() },
     { page: 'docs/errors.md', name: 'problem types', text: problemTypes() },
     { page: 'docs/errors.md', name: 'reasons', text: reasons() },
+    { page: 'docs/errors.md', name: 'reasons of pages', text: pageReasons() },
+    { page: 'docs/errors.md', name: 'reasons of forms', text: meanings(FORM_REFUSALS) },
     { page: 'docs/audit.md', name: 'events', text: events() },
     ...Object.entries(SECTIONS).map(([name, families]) => ({
       page: 'docs/metrics.md',
@@ -73,6 +76,17 @@ function reasons(): string {
       return `### ${code}\n${table(['Reason', 'Happens when'], rows)}`
     })
     .join('\n')
+}
+
+function pageReasons(): string {
+  return meanings(Object.assign({}, ...Object.values(PAGE_REFUSALS)) as Readonly<Record<string, string>>)
+}
+
+function meanings(texts: Readonly<Record<string, string>>): string {
+  return table(
+    ['Reason', 'Meaning'],
+    Object.entries(texts).map(([reason, meaning]) => [`\`${reason}\``, meaning]),
+  )
 }
 
 function events(): string {

@@ -43,7 +43,7 @@ export async function removeApp(context: Context, request: Request): Promise<Rep
   const organization = request.params.get('organization')
   const organizationId = organization === undefined ? undefined : parseOrganizationId(organization)
   if (clientId === undefined || (organization !== undefined && organizationId === undefined)) {
-    return errorPage('request-malformed')
+    return errorPage('form_field_malformed', { user: owner.user.id })
   }
   await context.store.removeApp({ userId: owner.user.id, clientId, organizationId, ...loginEnd(context) })
   return { ...doneAt(context, request, 'apps', 'app-removed'), event: { event: 'app.removed', client: clientId } }

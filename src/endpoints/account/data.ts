@@ -28,7 +28,7 @@ export async function exportData(context: Context, request: Request): Promise<Re
   const owner = await findSubmitter(context, request, 'data')
   if ('kind' in owner) return owner
   if (!isRecent(context, owner)) return dataPage(context, request, owner)
-  if (!(await isWithinLimit(context, owner, 'export'))) return errorPage('too-many-requests')
+  if (!(await isWithinLimit(context, owner, 'export'))) return errorPage('too_many_requests', { user: owner.user.id })
   return {
     kind: 'download',
     filename: 'account.json',

@@ -46,11 +46,13 @@ export async function findSubmitter(
   request: Request,
   page: AccountPageName,
 ): Promise<SignedIn | Reply> {
-  if (isCrossSite(request)) return errorPage('forged')
+  if (isCrossSite(request)) return errorPage('form_of_another_site')
   const owner = await findOwner(context, request, page)
   if ('kind' in owner) return owner
   const csrf = request.params.get('csrf') ?? ''
-  return context.secrets.digestMatches('csrf', csrfParts(owner), csrf) ? owner : errorPage('forged')
+  return context.secrets.digestMatches('csrf', csrfParts(owner), csrf)
+    ? owner
+    : errorPage('form_token_wrong', { user: owner.user.id })
 }
 
 /** Counts a change or an export of the user. Each hashes a password, writes to the audit or reads much (docs/limits.md). */

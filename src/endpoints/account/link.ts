@@ -8,7 +8,7 @@ import { isLiveSince } from '../../principals/invalid-principal.ts'
 import { mayHavePassword, providersFor } from '../../principals/providers.ts'
 import { browserOf, isCrossSite } from '../authorization/interaction.ts'
 import { findSignedIn, viewAccount } from '../authorization/session.ts'
-import { errorPage } from '../error-page.ts'
+import { errorPage, formRefusal } from '../error-page.ts'
 import { PATHS, pageAddress } from '../paths.ts'
 import { findAddress, leave } from '../sign-in/provider/depart.ts'
 import { readNewPassword } from './new-password.ts'
@@ -25,7 +25,7 @@ interface OpenLink {
  */
 export async function showLink(context: Context, request: Request): Promise<Reply> {
   const open = await findOpenLink(context, request)
-  return open === undefined ? errorPage('link-invalid') : linkPage(context, request, open, undefined)
+  return open === undefined ? errorPage('link_unusable') : linkPage(context, request, open, undefined)
 }
 
 /**
@@ -34,19 +34,20 @@ export async function showLink(context: Context, request: Request): Promise<Repl
  * after a theft.
  */
 export async function useLink(context: Context, request: Request): Promise<Reply> {
-  if (isCrossSite(request)) return errorPage('forged')
+  if (isCrossSite(request)) return errorPage('form_of_another_site')
   const open = await findOpenLink(context, request)
-  if (open === undefined) return errorPage('link-invalid')
+  if (open === undefined) return errorPage('link_unusable')
   const { link, user } = open
   const provider = request.params.get('provider')
   if (provider !== undefined) return acceptAtProvider(context, request, open, provider)
-  if (!mayHavePassword(context.settings, await context.providers(), user.email)) return errorPage('link-invalid')
+  if (!mayHavePassword(context.settings, await context.providers(), user.email))
+    return errorPage('link_without_method', { user: user.id })
   const read = readNewPassword(request.params, user)
   if ('problem' in read) return linkPage(context, request, open, read.problem)
   const passwordHash = await context.passwords.hash(read.password)
   const now = context.clockCheck.now()
   const outcome = await context.store.useLink({ userId: user.id, hash: link.hash, passwordHash, now })
-  if (outcome === 'unknown') return errorPage('link-invalid')
+  if (outcome === 'unknown') return errorPage('link_unusable', { user: user.id })
   const accountUri = pageAddress(context.issuer, PATHS.account, { uiLocales: request.uiLocales })
   return {
     kind: 'page',
@@ -77,7 +78,7 @@ async function acceptAtProvider(
   id: string,
 ): Promise<Reply> {
   const provider = providersFor(await context.providers(), user.email).find((one) => one.id === id)
-  if (provider === undefined) return errorPage('request-malformed')
+  if (provider === undefined) return errorPage('form_field_malformed', { user: user.id })
   const browser = browserOf(context, request)
   const target = {
     purpose: 'account',
@@ -88,7 +89,7 @@ async function acceptAtProvider(
   const purpose = { kind: 'link', userId: user.id, hash: link.hash } as const
   const signedIn = await findSignedIn(context, request.cookies)
   const location = await findAddress(context, { provider, target, purpose, email: user.email, signedIn })
-  if (location === undefined) return errorPage('provider-failed')
+  if (location === undefined) return errorPage('provider_unreachable', { user: user.id })
   return leave(provider, location, browser.cookies)
 }
 
@@ -101,10 +102,11 @@ async function linkPage(
   const known = await context.providers()
   const hasPassword = mayHavePassword(context.settings, known, user.email)
   const providers = providersFor(known, user.email)
-  if (!hasPassword && providers.length === 0) return errorPage('link-invalid')
+  if (!hasPassword && providers.length === 0) return errorPage('link_without_method', { user: user.id })
   return {
     kind: 'page',
     status: problem === undefined ? 200 : 400,
+    ...(problem === undefined ? {} : { event: formRefusal(problem, { user: user.id }) }),
     page: {
       kind: 'account-link',
       purpose: link.purpose,

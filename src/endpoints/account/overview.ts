@@ -4,7 +4,7 @@ import type { Reply, Request } from '../../ports/message.ts'
 import { DISPLAY_TEXT_LIMIT, parseDisplayText } from '../../protocol/display-text.ts'
 import { findOrganizations } from '../authorization/organization-choice.ts'
 import type { SignedIn } from '../authorization/session.ts'
-import { errorPage } from '../error-page.ts'
+import { errorPage, formRefusal } from '../error-page.ts'
 import { doneAt, findOwner, findSubmitter, frameOf, isWithinLimit } from './frame.ts'
 
 /** Shows the user's name, e-mail address and organizations. */
@@ -25,7 +25,7 @@ export async function changeName(context: Context, request: Request): Promise<Re
     const shown = typed.slice(0, DISPLAY_TEXT_LIMIT)
     return overviewPage(context, request, owner, { name: shown, problem: 'name-unusable' })
   }
-  if (!(await isWithinLimit(context, owner, 'name'))) return errorPage('too-many-requests')
+  if (!(await isWithinLimit(context, owner, 'name'))) return errorPage('too_many_requests', { user: owner.user.id })
   await context.store.renameUser({ id: owner.user.id, name, now: context.clock() })
   return doneAt(context, request, 'overview', 'name-changed')
 }
@@ -41,6 +41,7 @@ async function overviewPage(
   return {
     kind: 'page',
     status: form.problem === undefined ? 200 : 400,
+    ...(form.problem === undefined ? {} : { event: formRefusal(form.problem, { user: id }) }),
     page: {
       kind: 'account-overview',
       frame: frameOf(context, request, owner),

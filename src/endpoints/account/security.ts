@@ -3,7 +3,7 @@ import type { Context } from '../../ports/context.ts'
 import type { Reply, Request } from '../../ports/message.ts'
 import { mayHavePassword, providersFor } from '../../principals/providers.ts'
 import { openBrowser } from '../authorization/interaction.ts'
-import { errorPage } from '../error-page.ts'
+import { errorPage, formRefusal } from '../error-page.ts'
 import type { SignedIn } from '../authorization/session.ts'
 import { countsPassword, isRemovable, SIGN_IN_METHODS, type OwnerInput } from '../sign-in/methods.ts'
 import { findAddress, leave } from '../sign-in/provider/depart.ts'
@@ -32,8 +32,11 @@ export async function changeMethods(context: Context, request: Request): Promise
 async function addProvider(context: Context, request: Request, owner: SignedIn, id: string): Promise<Reply> {
   const provider = providersFor(await context.providers(), owner.user.email).find((one) => one.id === id)
   const browserHash = openBrowser(context, request)
-  if (provider === undefined || browserHash === undefined) return errorPage('request-malformed')
-  if (!(await isWithinLimit(context, owner, 'sign-in-methods'))) return errorPage('too-many-requests')
+  const known = { user: owner.user.id }
+  if (browserHash === undefined) return errorPage('browser_differs', known)
+  if (provider === undefined) return errorPage('form_field_malformed', known)
+  if (!(await isWithinLimit(context, owner, 'sign-in-methods')))
+    return errorPage('too_many_requests', { user: owner.user.id })
   const target = { purpose: 'account', page: 'security', browserHash, uiLocales: request.uiLocales } as const
   const departure = {
     provider,
@@ -43,7 +46,7 @@ async function addProvider(context: Context, request: Request, owner: SignedIn, 
     signedIn: owner,
   } as const
   const location = await findAddress(context, departure)
-  return location === undefined ? errorPage('provider-failed') : leave(provider, location, {})
+  return location === undefined ? errorPage('provider_unreachable', known) : leave(provider, location, {})
 }
 
 /** Removes an account at a provider from the user's sign-in methods. One method always remains. */
@@ -53,7 +56,8 @@ async function removeIdentity(context: Context, request: Request, owner: SignedI
   if (identity === undefined || !isRemovable(context, input, identity)) {
     return securityPage(context, request, owner, undefined)
   }
-  if (!(await isWithinLimit(context, owner, 'sign-in-methods'))) return errorPage('too-many-requests')
+  if (!(await isWithinLimit(context, owner, 'sign-in-methods')))
+    return errorPage('too_many_requests', { user: owner.user.id })
   const passwordCounts = countsPassword(context, input)
   const outcome = await context.store.unlinkIdentity({ ...identity, passwordCounts })
   if (outcome === 'last') return securityPage(context, request, owner, undefined)
@@ -67,10 +71,11 @@ async function removeIdentity(context: Context, request: Request, owner: SignedI
 async function changePassword(context: Context, request: Request, owner: SignedIn): Promise<Reply> {
   const { session, user } = owner
   const mayHave = mayHavePassword(context.settings, await context.providers(), user.email)
-  if (user.email === undefined || !mayHave) return errorPage('request-malformed')
+  if (user.email === undefined || !mayHave) return errorPage('form_field_malformed', { user: user.id })
   const read = readNewPassword(request.params, user)
   if ('problem' in read) return securityPage(context, request, owner, read.problem)
-  if (!(await isWithinLimit(context, owner, 'sign-in-methods'))) return errorPage('too-many-requests')
+  if (!(await isWithinLimit(context, owner, 'sign-in-methods')))
+    return errorPage('too_many_requests', { user: owner.user.id })
   const passwordHash = await context.passwords.hash(read.password)
   const { passwordHash: previousHash } = user
   const change = { id: user.id, passwordHash, previousHash, keep: session.id }
@@ -88,6 +93,7 @@ async function securityPage(
   return {
     kind: 'page',
     status: problem === undefined ? 200 : 400,
+    ...(problem === undefined ? {} : { event: formRefusal(problem, { user: owner.user.id }) }),
     page: {
       kind: 'account-security',
       frame: frameOf(context, request, owner),

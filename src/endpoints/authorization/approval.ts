@@ -61,13 +61,14 @@ export async function approve(
     notified: notifiedOf(context, subject, allowed, session),
     about: { clientId: client.id },
   })
-  if (outcome === 'unknown') return errorPage('expired')
+  const known = { client: client.id, user: userId }
+  if (outcome === 'unknown') return errorPage('authorization_unknown', known)
   const isRepeated = outcome === 'decided'
   if (isRepeated && !isAwaiting(await context.store.findAuthorization(id), code, now))
-    return errorPage('already-completed')
+    return errorPage('authorization_decided', known)
   const event: OutcomeEvent = {
     event: isRepeated ? 'authorization.repeated' : 'authorization.approved',
-    client: client.id,
+    ...known,
   }
   return { ...respond(context, authorization, { kind: 'code', code: code.token }, cookies), event }
 }
@@ -121,8 +122,10 @@ export async function deny(
     now: context.clock(),
     about: { clientId: client.id, userId },
   })
-  if (outcome !== 'denied') return errorPage(outcome === 'decided' ? 'already-completed' : 'expired')
+  const known = { client: client.id, user: userId }
+  if (outcome !== 'denied')
+    return errorPage(outcome === 'decided' ? 'authorization_decided' : 'authorization_unknown', known)
   if (fault !== undefined) return refuse(context, { ...authorization, client, rights }, userId, fault, cookies)
-  const event: OutcomeEvent = { event: 'authorization.denied', client: client.id }
+  const event: OutcomeEvent = { event: 'authorization.denied', ...known }
   return { ...respond(context, authorization, DENIED, cookies), event }
 }

@@ -21,6 +21,8 @@ export interface Fault {
   readonly reason: AuthorizationFault
   /** Set if the request is refused because of its scopes. */
   readonly refusal?: ScopeRefusal
+  /** Set if the text of the table does not say enough. It has at most what `describeUri` returns of the request. */
+  readonly description?: string
 }
 
 /** The same for an organization that the user does not belong to and for one that does not exist (threats.md AUTH-22). */
@@ -40,13 +42,13 @@ export async function refuse(
   context: Context,
   trusted: Trusted,
   userId: UserId | undefined,
-  { error, reason, refusal }: Fault,
+  { error, reason, refusal, description: detail }: Fault,
   cookies: CookieChanges = {},
 ): Promise<Reply> {
   const { client, rights, redirectUri } = trusted
-  const description = refusal?.description ?? AUTHORIZATION_FAULTS[reason]
+  const description = refusal?.description ?? detail ?? AUTHORIZATION_FAULTS[reason]
   if (refusal !== undefined) reportScope(context, { clientId: client.id, userId, organizationId: undefined }, refusal)
-  const event: OutcomeEvent = { event: 'authorization.refused', client: client.id, reason, description }
+  const event: OutcomeEvent = { event: 'authorization.refused', client: client.id, user: userId, reason, description }
   const answer = { kind: 'error', error, description } as const
   const isTrusted =
     rights.mayReceiveErrors ||
@@ -58,7 +60,7 @@ export async function refuse(
   return {
     kind: 'page',
     status: 400,
-    page: { kind: 'return', problem: error, description, client: view, back },
+    page: { kind: 'return', problem: error, notes: { error, reason, explanation: description }, client: view, back },
     ...(back.kind === 'form' ? { formTarget: formTarget(redirectUri) } : {}),
     cookies,
     event,

@@ -10,9 +10,11 @@ import {
   type AuthorizationRequest,
 } from '../../protocol/authorization-request.ts'
 import { after } from '../../protocol/brand.ts'
-import { identifierOf } from '../../protocol/client-identifier.ts'
+import { describeUri } from '../../protocol/canonical-uri.ts'
+import { identifierOf, parseClientIdentifier } from '../../protocol/client-identifier.ts'
 import { mintAuthorizationId } from '../../protocol/ids.ts'
 import type { Parameters } from '../../protocol/message.ts'
+import type { PAGE_REFUSALS } from '../../protocol/page-refusals.ts'
 import { checkRedirectUri, redirectUriMatches, type RedirectUri } from '../../protocol/redirect-uri.ts'
 import { sameResource } from '../../protocol/resource.ts'
 import { isOpenid, NO_SCOPE, unite } from '../../protocol/scope.ts'
@@ -21,7 +23,7 @@ import { findClient } from '../client/find-client.ts'
 import { browserOf } from './interaction.ts'
 import { evaluateClient } from '../../principals/evaluate-client.ts'
 import { readIdTokenHint } from '../openid/id-token.ts'
-import { loadScopeCatalog, findResources, type ScopeCatalog } from '../token/scope-catalog.ts'
+import { describeUnknown, findResources, loadScopeCatalog, type ScopeCatalog } from '../token/scope-catalog.ts'
 import { nextStep, takeStep } from './next-step.ts'
 import { refuse, type Fault, type Trusted } from './authorization-error.ts'
 import { decideScope } from '../token/scope-decision.ts'
@@ -36,7 +38,7 @@ import { findSignedIn } from './session.ts'
  */
 export async function authorize(context: Context, request: Request): Promise<Reply> {
   const now = context.clockCheck.now()
-  if (!context.budgets.take('authorization', request.network, now).isWithin) return errorPage('too-many-requests')
+  if (!context.budgets.take('authorization', request.network, now).isWithin) return errorPage('too_many_requests')
   const trusted = await establishTrust(context, request)
   if ('kind' in trusted) return trusted
 
@@ -75,35 +77,59 @@ const NO_CONSENT: Fault = { error: 'consent_required', reason: 'no_consent' }
 
 async function establishTrust(context: Context, { params, network }: Request): Promise<Trusted | Reply> {
   if (params.repeated.includes('client_id') || params.repeated.includes('redirect_uri'))
-    return errorPage('request-malformed')
-  const lookup = await findClient(context, params.get('client_id') ?? '', network)
-  if (lookup.kind !== 'found') return errorPage(PROBLEMS[lookup.kind])
+    return errorPage('parameter_repeated')
+  const named = params.get('client_id')
+  if (named === undefined) return errorPage('client_id_missing')
+  const identifier = parseClientIdentifier(named)
+  if (identifier === undefined) return errorPage('client_id_malformed')
+  const known = { client: identifier.id }
+  const lookup = await findClient(context, named, network)
+  if (lookup.kind === 'unknown' && identifier.documentUrl !== undefined) return errorPage('client_url_unusable', known)
+  if (lookup.kind !== 'found') return errorPage(REASONS[lookup.kind], known)
   const { client } = lookup
-  if (client.disabledAt !== undefined) return errorPage('client-unknown')
-  const redirectUri = chooseRedirectUri(context, client, params)
+  if (client.disabledAt !== undefined) return errorPage('client_disabled', known)
+  const chosen = chooseRedirectUri(context, client, params)
+  const redirectUri = chosen.kind === 'chosen' ? chosen.redirectUri : undefined
   const allowed = await evaluateClient(context, client, { moment: 'use', redirectUri })
-  if ('kind' in allowed) return errorPage('client-not-allowed')
-  if (redirectUri === undefined) return errorPage('redirect-unknown')
-  return { ...allowed, redirectUri, responseMode: readResponseMode(params, redirectUri), state: readState(params) }
+  if ('kind' in allowed) return errorPage('client_not_allowed', known)
+  if (chosen.kind === 'refused') {
+    return errorPage(chosen.reason, { ...known, redirectUri: describeUri(params.get('redirect_uri') ?? '') })
+  }
+  return {
+    ...allowed,
+    redirectUri: chosen.redirectUri,
+    responseMode: readResponseMode(params, chosen.redirectUri),
+    state: readState(params),
+  }
 }
 
-/** What the user sees if no client is found. */
-const PROBLEMS = {
-  unknown: 'client-unknown',
-  unavailable: 'client-unidentified',
-  unacceptable: 'client-unidentified',
-  refused: 'client-not-allowed',
+/** Why no client is found. */
+const REASONS = {
+  unknown: 'client_unknown',
+  unavailable: 'client_document_unavailable',
+  unacceptable: 'client_document_unacceptable',
+  refused: 'client_not_allowed',
 } as const
 
+type RedirectUriChoice =
+  | { readonly kind: 'chosen'; readonly redirectUri: RedirectUri }
+  | { readonly kind: 'refused'; readonly reason: keyof (typeof PAGE_REFUSALS)['redirect-unknown'] }
+
 /** RFC 6749 §3.1.2.3: the redirect URI must be registered. It may be omitted if the client registered only one. */
-function chooseRedirectUri(context: Context, client: ClientRecord, params: Parameters): RedirectUri | undefined {
+function chooseRedirectUri(context: Context, client: ClientRecord, params: Parameters): RedirectUriChoice {
   const registered = client.metadata.redirectUris
   const presented = params.get('redirect_uri') ?? soleRedirectUri(client)
-  if (presented === undefined || !registered.some((one) => redirectUriMatches(one, presented))) return undefined
+  if (presented === undefined) return { kind: 'refused', reason: 'redirect_uri_missing' }
+  if (!registered.some((one) => redirectUriMatches(one, presented))) {
+    return {
+      kind: 'refused',
+      reason: URL.canParse(presented) ? 'redirect_uri_not_registered' : 'redirect_uri_malformed',
+    }
+  }
   // Checked again: a registration may contain schemes that are not allowed, and a loopback port may be the server's own.
   return checkRedirectUri(presented, context.settings.redirects).kind === 'usable'
-    ? (presented as RedirectUri)
-    : undefined
+    ? { kind: 'chosen', redirectUri: presented as RedirectUri }
+    : { kind: 'refused', reason: 'redirect_uri_not_allowed' }
 }
 
 /**
@@ -151,7 +177,9 @@ function findRequestedAccess(
   // A client that may know who the user is can always get a token for the issuer, so naming the issuer adds nothing.
   const named = isLogin ? request.resources.filter((one) => !sameResource(one, issuer)) : request.resources
   const requested = findResources(catalog, named)
-  if (requested === undefined) return { error: 'invalid_target', reason: 'resource_unknown' }
+  if (requested === undefined) {
+    return { error: 'invalid_target', reason: 'resource_unknown', description: describeUnknown(catalog, named) }
+  }
   const wanted = isLogin ? unite(request.scope ?? NO_SCOPE, claimed) : request.scope
   const requester = { kind: 'user', client, installed: undefined } as const
   const decision = decideScope(catalog, requester, { scope: wanted, resources: requested })

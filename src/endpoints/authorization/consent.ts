@@ -6,7 +6,7 @@ import { describeAccess } from '../../principals/access-view.ts'
 import { interactionOfSession } from '../../protocol/ids.ts'
 import type { Parameters } from '../../protocol/message.ts'
 import { formTarget, viewClient } from './client-view.ts'
-import { errorPage } from '../error-page.ts'
+import { errorPage, formRefusal } from '../error-page.ts'
 import { authorizationIn, findInteraction, findOpenInteraction, isCrossSite, type Interaction } from './interaction.ts'
 import { nextStep, takeStep, type Allowed, type ConsentAnswer, type Step } from './next-step.ts'
 import { WITHOUT, type OpenChoices } from './organization-choice.ts'
@@ -30,17 +30,19 @@ export async function showConsent(context: Context, request: Request): Promise<R
  * the page was shown.
  */
 export async function consent(context: Context, request: Request): Promise<Reply> {
-  if (isCrossSite(request)) return errorPage('forged')
+  if (isCrossSite(request)) return errorPage('form_of_another_site')
   const interaction = await findInteraction(context, request, authorizationIn(request))
   if ('kind' in interaction) return interaction
   const [formToken, userToken] = (request.params.get('csrf') ?? '').split('.', 2)
-  if (!context.secrets.digestMatches('csrf', formParts(interaction), formToken ?? '')) return errorPage('forged')
+  if (!context.secrets.digestMatches('csrf', formParts(interaction), formToken ?? ''))
+    return errorPage('form_token_wrong', { client: interaction.client.id })
   const signedIn = await findAsked(context, request, interaction)
   const isOtherUser =
     signedIn !== undefined && !context.secrets.digestMatches('csrf', userParts(interaction, signedIn), userToken ?? '')
-  if (isOtherUser) return errorPage('user-changed')
+  const known = { client: interaction.client.id, user: signedIn?.user.id }
+  if (isOtherUser) return errorPage('user_changed', known)
   const answer = parseAnswer(request.params, interaction.authorization)
-  if (answer === undefined) return errorPage('request-malformed')
+  if (answer === undefined) return errorPage('decision_missing', known)
   return reply(context, interaction, await nextStep(context, interaction, signedIn, answer))
 }
 
@@ -88,6 +90,7 @@ async function consentPage(
   return {
     kind: 'page',
     status: problem === undefined ? 200 : 400,
+    ...(problem === undefined ? {} : { event: formRefusal(problem, { client: interaction.client.id, user: user.id }) }),
     formTarget: formTarget(authorization.redirectUri),
     page: {
       kind: 'consent',

@@ -28,7 +28,9 @@ type Needs = Pick<Context, 'clockCheck' | 'secrets'> &
 export async function findOpenInteraction(context: Needs, request: Request): Promise<Interaction | Reply> {
   const interaction = await findInteraction(context, request, authorizationIn(request))
   if ('kind' in interaction) return interaction
-  return interaction.authorization.status.kind === 'pending' ? interaction : errorPage('already-completed')
+  return interaction.authorization.status.kind === 'pending'
+    ? interaction
+    : errorPage('authorization_decided', { client: interaction.client.id })
 }
 
 /** The id of the authorization that a request to a page names. */
@@ -43,22 +45,25 @@ export function authorizationIn({ params }: Pick<Request, 'params'>): string {
 export async function findInteraction(context: Needs, request: Request, text: string): Promise<Interaction | Reply> {
   const id = parseAuthorizationId(text)
   const authorization = id === undefined ? undefined : await context.store.findAuthorization(id)
-  if (authorization === undefined) return errorPage('expired')
+  if (authorization === undefined) return errorPage('authorization_unknown')
+  const known = { client: authorization.clientId }
   const browser = openBrowser(context, request)
   // RFC 9700 §4.5: a stolen address is useless in another browser (threats.md AUTH-21).
-  if (browser !== authorization.browserHash) return errorPage('other-browser')
+  if (browser !== authorization.browserHash) return errorPage('browser_differs', known)
   const { kind } = authorization.status
-  if (kind !== 'pending' && kind !== 'approved') return errorPage('already-completed')
-  if (authorization.expiresAt <= context.clockCheck.now()) return errorPage('expired')
+  if (kind !== 'pending' && kind !== 'approved') return errorPage('authorization_decided', known)
+  if (authorization.expiresAt <= context.clockCheck.now()) return errorPage('authorization_expired', known)
   const client = await context.store.findClient(authorization.clientId)
-  if (client === undefined || client.disabledAt !== undefined) return errorPage('client-unknown')
+  if (client === undefined) return errorPage('client_unknown', known)
+  if (client.disabledAt !== undefined) return errorPage('client_disabled', known)
   // The client has changed its name or redirect host since, and the page would show the new one.
-  if (authorization.createdAt < identityStart(client)) return errorPage('expired')
+  if (authorization.createdAt < identityStart(client)) return errorPage('client_changed', known)
   const { redirectUri } = authorization
   // The client has removed the redirect URI since.
-  if (!client.metadata.redirectUris.some((uri) => redirectUriMatches(uri, redirectUri))) return errorPage('expired')
+  if (!client.metadata.redirectUris.some((uri) => redirectUriMatches(uri, redirectUri)))
+    return errorPage('redirect_uri_removed', known)
   const allowed = await evaluateClient(context, client, { moment: 'use', redirectUri })
-  if ('kind' in allowed) return errorPage('client-not-allowed')
+  if ('kind' in allowed) return errorPage('client_not_allowed', known)
   return { ...allowed, authorization, browserHash: browser, uiLocales: request.uiLocales }
 }
 

@@ -31,7 +31,7 @@ export async function showSignOut(context: Context, request: Request): Promise<R
  */
 export async function endSession(context: Context, request: Request): Promise<Reply> {
   const logout = await readLogoutRequest(context, request.params)
-  if (logout === 'malformed') return errorPage('request-malformed')
+  if (logout === 'malformed') return errorPage('logout_malformed')
   const signedIn = await findSignedIn(context, request.cookies)
   const isComplete = logout.hint !== undefined && !logout.isUriUnknown
   if (isComplete && (signedIn === undefined || isOfSession(context, logout, signedIn))) {
@@ -42,14 +42,15 @@ export async function endSession(context: Context, request: Request): Promise<Re
 
 /** Ends the session of a user who confirmed that. */
 export async function signOut(context: Context, request: Request): Promise<Reply> {
-  if (isCrossSite(request)) return errorPage('forged')
+  if (isCrossSite(request)) return errorPage('form_of_another_site')
   const signedIn = await findSignedIn(context, request.cookies)
   if (signedIn !== undefined) {
     const csrf = request.params.get('csrf') ?? ''
-    if (!context.secrets.digestMatches('csrf', csrfParts(signedIn), csrf)) return errorPage('forged')
+    if (!context.secrets.digestMatches('csrf', csrfParts(signedIn), csrf))
+      return errorPage('form_token_wrong', { user: signedIn.user.id })
   }
   const logout = await readLogoutRequest(context, request.params)
-  return logout === 'malformed' ? errorPage('request-malformed') : end(context, logout, signedIn)
+  return logout === 'malformed' ? errorPage('logout_malformed') : end(context, logout, signedIn)
 }
 
 function askToSignOut(
@@ -82,7 +83,7 @@ function askToSignOut(
  */
 async function end(context: Context, logout: LogoutRequest, signedIn: SignedIn | undefined): Promise<Reply> {
   if (signedIn !== undefined) await context.store.endSession(endOf(context, signedIn))
-  const event = { event: 'session.ended', client: logout.requester?.client.id } as const
+  const event = { event: 'session.ended', client: logout.requester?.client.id, user: signedIn?.user.id } as const
   const ended = { cookies: { session: 'end' }, event } as const
   const returnUri = redirectUriOf(context, logout, signedIn)
   const applicationUrl = context.settings.delegate?.signOutUrl

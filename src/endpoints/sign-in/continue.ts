@@ -3,7 +3,7 @@ import type { Reply, Request } from '../../ports/message.ts'
 import type { InteractionRecord } from '../../ports/records/interaction.ts'
 import type { UserRecord } from '../../ports/records/user.ts'
 import { after, type EpochMs } from '../../protocol/brand.ts'
-import { sessionOfInteraction } from '../../protocol/ids.ts'
+import { sessionOfInteraction, type UserId } from '../../protocol/ids.ts'
 import { findInteractionOf } from '../../principals/find-interaction.ts'
 import { APPLICATION } from '../../protocol/authentication.ts'
 import { proofMatches, subjectKey, type AcceptedSignIn, type RejectedSignIn } from '../../protocol/interaction.ts'
@@ -17,7 +17,7 @@ import { errorPage } from '../error-page.ts'
 import { loadScopeCatalog } from '../token/scope-catalog.ts'
 import { finishSignIn, type DelegatedSession } from './finish-sign-in.ts'
 import { signInProblem } from './page.ts'
-import { continueWith, findTarget, type SignInTarget } from './target.ts'
+import { clientOf, continueWith, findTarget, type SignInTarget } from './target.ts'
 
 /**
  * Takes the browser back from the application, with the application's answer.
@@ -35,10 +35,11 @@ export async function continueSignIn(context: Context, request: Request): Promis
     return signInProblem(context, target, { kind: 'not-answered' })
   }
   if (!proofMatches(context.secrets, { ...interaction, answer }, request.params.get('proof') ?? '')) {
-    return errorPage('forged')
+    return errorPage('answer_proof_wrong', { client: clientOf(target)?.id })
   }
   // All tokens were revoked since. What the application says about a person later counts again.
-  if ((interaction.answeredAt ?? 0) < (await context.notBefore())) return errorPage('expired')
+  if ((interaction.answeredAt ?? 0) < (await context.notBefore()))
+    return errorPage('everything_ended', { client: clientOf(target)?.id })
   return answer.kind === 'rejected'
     ? reject(context, target, answer)
     : accept(context, request, target, { ...interaction, answer })
@@ -46,10 +47,10 @@ export async function continueSignIn(context: Context, request: Request): Promis
 
 async function findReturned(context: Context, request: Request): Promise<InteractionRecord | Reply> {
   const found = await findInteractionOf(context, request.params.get('interaction') ?? '')
-  if (found === undefined) return errorPage('expired')
-  if (openBrowser(context, request) !== found.browserHash) return errorPage('other-browser')
+  if (found === undefined) return errorPage('interaction_unknown')
+  if (openBrowser(context, request) !== found.browserHash) return errorPage('browser_differs')
   const isOff = context.settings.delegate === undefined
-  return isOff || found.expiresAt <= context.clockCheck.now() ? errorPage('expired') : found
+  return isOff || found.expiresAt <= context.clockCheck.now() ? errorPage('interaction_expired') : found
 }
 
 /** The person said no, or cannot sign in: the client gets the error. An account page has no client, and can be tried again. */
@@ -65,16 +66,18 @@ type Accepted = InteractionRecord & { readonly answer: AcceptedSignIn }
 
 async function accept(context: Context, request: Request, target: SignInTarget, accepted: Accepted): Promise<Reply> {
   const user = await findSubject(context, accepted.answer)
-  if (user === undefined) return refuseAccount(context, target)
+  if (user === undefined) return refuseAccount(context, target, undefined)
   const delegated = await delegatedSession(context, target, accepted, user)
   const authenticated = { user, methods: ['fed'], providerId: APPLICATION, delegated } as const
   const finished = await finishSignIn(context, request, target, authenticated)
   if (finished.kind !== 'refused') return finished
-  return finished.reason === 'repeated' ? repeat(context, target, delegated, user) : refuseAccount(context, target)
+  return finished.reason === 'repeated'
+    ? repeat(context, target, delegated, user)
+    : refuseAccount(context, target, user.id)
 }
 
-function refuseAccount(context: Context, target: SignInTarget): Promise<Reply> {
-  return signInProblem(context, target, { kind: 'account-refused' })
+function refuseAccount(context: Context, target: SignInTarget, userId: UserId | undefined): Promise<Reply> {
+  return signInProblem(context, target, { kind: 'account-refused' }, userId)
 }
 
 /** The user of the subject. The account was made when the application answered; if it is gone, it was deleted since. */
@@ -94,7 +97,7 @@ async function repeat(
   user: UserRecord,
 ): Promise<Reply> {
   const session = await context.store.findSession(id)
-  if (session === undefined || session.createdAt < user.notBefore) return errorPage('already-completed')
+  if (session === undefined || session.createdAt < user.notBefore) return errorPage('answer_used', { user: user.id })
   return continueWith(context, target, { session, user }, isKept ? { session: credential } : {}, consent)
 }
 

@@ -13,9 +13,9 @@ import { findConfirming, findOpenTarget, keyIn, keyOf, signInAfter } from './tar
 export async function leaveForApplication(context: Context, request: Request): Promise<Reply> {
   const now = context.clockCheck.now()
   // Each redirect is stored.
-  if (!context.budgets.take('authorization', request.network, now).isWithin) return errorPage('too-many-requests')
+  if (!context.budgets.take('authorization', request.network, now).isWithin) return errorPage('too_many_requests')
   const { delegate } = context.settings
-  if (delegate === undefined) return errorPage('not-found')
+  if (delegate === undefined) return errorPage('not_delegated')
   const target = await findOpenTarget(context, request, keyIn(request))
   if ('kind' in target) return target
   const isConfirmation = (await findConfirming(context, request, target)) !== undefined

@@ -2,6 +2,8 @@ import type { Context, OutcomeEvent } from '../../ports/context.ts'
 import type { Reply, Request } from '../../ports/message.ts'
 import type { SignInProblem } from '../../ports/pages.ts'
 import type { ProviderRecord } from '../../ports/records/provider.ts'
+import type { UserId } from '../../protocol/ids.ts'
+import type { FormReason } from '../../protocol/page-refusals.ts'
 import { enabledProviders, findRequiredProvider } from '../../principals/providers.ts'
 import { formTarget, viewClient } from '../authorization/client-view.ts'
 import { downProblem, findAddress, SIGN_IN } from './provider/depart.ts'
@@ -65,13 +67,15 @@ interface ShownSignIn {
   readonly problem: SignInProblem | undefined
   /** A provider named the address of an account, and the user signs in to that account first. */
   readonly proof?: OpenProof | undefined
+  /** The user whose sign-in was refused, for the log. */
+  readonly userId?: UserId | undefined
 }
 
 /** The sign-in page with everything that the methods offer. A method shows it again with the problem of the last attempt. */
 export async function signInPage(
   context: Context,
   target: SignInTarget,
-  { proof, ...shown }: ShownSignIn,
+  { proof, userId, ...shown }: ShownSignIn,
 ): Promise<PageReply> {
   const { problem } = shown
   const providers = await context.providers()
@@ -80,7 +84,7 @@ export async function signInPage(
   return {
     kind: 'page',
     status: problem === undefined ? 200 : STATUS[problem.kind],
-    ...(problem === undefined ? {} : { event: refusedSignIn(target, problem.kind) }),
+    ...(problem === undefined ? {} : { event: refusedSignIn(target, problem.kind, userId) }),
     ...(problem !== undefined && 'retryAfterSeconds' in problem
       ? { retryAfterSeconds: problem.retryAfterSeconds }
       : {}),
@@ -100,11 +104,16 @@ export async function signInPage(
 }
 
 /** The sign-in page after an attempt that names no address of the user. */
-export function signInProblem(context: Context, target: SignInTarget, problem: SignInProblem): Promise<PageReply> {
-  return signInPage(context, target, { email: '', isConfirmation: false, problem })
+export function signInProblem(
+  context: Context,
+  target: SignInTarget,
+  problem: SignInProblem,
+  userId?: UserId,
+): Promise<PageReply> {
+  return signInPage(context, target, { email: '', isConfirmation: false, problem, userId })
 }
 
 /** The event of a sign-in that a method refused. */
-export function refusedSignIn(target: SignInTarget, reason: SignInProblem['kind'] | 'disabled'): OutcomeEvent {
-  return { event: 'sign-in.refused', client: clientOf(target)?.id, reason }
+export function refusedSignIn(target: SignInTarget, reason: FormReason, user: UserId | undefined): OutcomeEvent {
+  return { event: 'sign-in.refused', client: clientOf(target)?.id, user, reason }
 }

@@ -65,7 +65,7 @@ export async function signInByPassword(context: Context, request: Request): Prom
     const account = context.secrets.digest('bucket', ['sign-in', 'account', email])
     const details = { reason, account }
     context.report({ event: 'sign-in.failed', clientId: clientOf(target)?.id, userId: user?.id, details })
-    return { ...(await again({ kind: 'wrong-credentials' })), event: refusedSignIn(target, reason) }
+    return { ...(await again({ kind: 'wrong-credentials' })), event: refusedSignIn(target, reason, user?.id) }
   }
   await attempt.forgive()
   return finished

@@ -53,9 +53,9 @@ export async function findTarget(context: Context, request: Request, key: Target
     return 'kind' in interaction ? interaction : { purpose: 'authorization', ...interaction }
   }
   const page = ACCOUNT_PAGES.find((one) => ACCOUNT + one === key)
-  if (page === undefined) return errorPage('request-malformed')
+  if (page === undefined) return errorPage('page_unknown')
   const browserHash = openBrowser(context, request)
-  if (browserHash === undefined) return errorPage('other-browser')
+  if (browserHash === undefined) return errorPage('browser_differs')
   return { purpose: 'account', page, browserHash, uiLocales: request.uiLocales }
 }
 
@@ -67,16 +67,18 @@ export async function findOpenTarget(
 ): Promise<SignInTarget | Reply> {
   const target = await findTarget(context, request, key)
   if ('kind' in target || target.purpose === 'account') return target
-  return target.authorization.status.kind === 'pending' ? target : errorPage('already-completed')
+  return target.authorization.status.kind === 'pending'
+    ? target
+    : errorPage('authorization_decided', { client: target.client.id })
 }
 
 /** Finds the target of a form of the sign-in page. Returns an error page also if the form was not made for the target in this browser. */
 export async function findSubmittedTarget(context: Context, request: Request): Promise<SignInTarget | Reply> {
-  if (isCrossSite(request)) return errorPage('forged')
+  if (isCrossSite(request)) return errorPage('form_of_another_site')
   const target = await findTarget(context, request, keyIn(request))
   if ('kind' in target) return target
   const isOwn = context.secrets.digestMatches('csrf', csrfParts(target), request.params.get('csrf') ?? '')
-  return isOwn ? target : errorPage('forged')
+  return isOwn ? target : errorPage('form_token_wrong', { client: clientOf(target)?.id })
 }
 
 /** The hidden fields of the forms of the sign-in page. */
@@ -120,12 +122,12 @@ export async function continueWith(
 ): Promise<Reply> {
   if (target.purpose === 'account') {
     const location = pageAddress(context.issuer, accountPath(target.page), { uiLocales: target.uiLocales })
-    return { kind: 'redirect', location, cookies, event: { event: 'session.started' } }
+    return { kind: 'redirect', location, cookies, event: { event: 'session.started', user: signedIn.user.id } }
   }
   // The new session satisfies prompt=login and max_age, even if this node's clock is behind the one that started the authorization.
   const authorization = { ...target.authorization, mustSignIn: false, authenticatedSince: undefined }
   const step = await nextStep(context, { ...target, authorization }, signedIn, answer)
   const reply = await takeStep(context, target, step, cookies)
   if (step.kind === 'approve' || step.kind === 'deny') return reply
-  return { ...reply, event: { event: 'session.started', client: target.client.id } }
+  return { ...reply, event: { event: 'session.started', client: target.client.id, user: signedIn.user.id } }
 }

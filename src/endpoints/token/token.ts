@@ -3,6 +3,7 @@ import type { Reply, Request } from '../../ports/message.ts'
 import type { AccessTokenFacts } from '../../protocol/access-token.ts'
 import type { GrantType } from '../../protocol/grant-types.ts'
 import { invalidRequest, OAuthError, unauthorizedClient } from '../../protocol/errors.ts'
+import { REFUSALS } from '../../protocol/refusals.ts'
 import type { Parameters } from '../../protocol/message.ts'
 import { missing, problem } from '../../protocol/validation.ts'
 import { authenticateClient } from './authenticate-client.ts'
@@ -32,9 +33,32 @@ export async function token(context: Context, request: Request): Promise<Reply> 
     context.issued(client.id, grantType)
     return { kind: 'json', status: 200, body: response, event: issuedEvent(grantType, facts) }
   } catch (cause) {
-    if (cause instanceof OAuthError) cause.client = client.id
+    if (cause instanceof OAuthError) {
+      cause.client = client.id
+      if (cause.code === 'invalid_grant') cause.description = describeInvalidGrant(context, grantType, cause.reason)
+    }
     throw cause
   }
+}
+
+const INVALID_GRANTS: Readonly<Record<GrantType, string>> = {
+  authorization_code:
+    'The authorization code does not fit the request (code_verifier, redirect_uri), or is invalid, expired, used or revoked.',
+  client_credentials: REFUSALS.invalid_grant.description,
+  refresh_token: 'The refresh token is invalid, expired, used or revoked.',
+}
+
+/**
+ * The description of `invalid_grant` says what the request presented, and not what is wrong with it: who presents a stolen code or
+ * token learns nothing from it. On a loopback issuer, where the developer sends the requests, it has the reason too.
+ */
+function describeInvalidGrant(
+  { settings }: Pick<Context, 'settings'>,
+  grantType: GrantType,
+  reason: OAuthError['reason'],
+): string {
+  const { isLoopbackIssuer } = settings
+  return `${INVALID_GRANTS[grantType]}${isLoopbackIssuer ? ` Reason: ${reason}.` : ''}`
 }
 
 /** The log event of a token. It has ids, scopes and resources, and never the token. */

@@ -5,6 +5,7 @@ import type { ProviderRecord } from '../../../ports/records/provider.ts'
 import type { UserRecord } from '../../../ports/records/user.ts'
 import type { UpstreamFailure } from '../../../ports/upstream.ts'
 import { findRequiredProvider, isOfAnotherProvider } from '../../../principals/providers.ts'
+import type { UserId } from '../../../protocol/ids.ts'
 import { parseProviderId } from '../../../protocol/provider.ts'
 import { identityKey, judgeIdentity, type ProviderIdentity } from '../../../protocol/provider-identity.ts'
 import { findSignedIn } from '../../authorization/session.ts'
@@ -12,7 +13,7 @@ import { errorPage } from '../../error-page.ts'
 import { PATHS, pageAddress } from '../../paths.ts'
 import { finishSignIn } from '../finish-sign-in.ts'
 import { refusedSignIn, signInPage, signInProblem } from '../page.ts'
-import { findTarget, type SignInTarget } from '../target.ts'
+import { clientOf, findTarget, type SignInTarget } from '../target.ts'
 import { countProviderAttempt } from '../throttle.ts'
 import { downProblem, reportFailure } from './depart.ts'
 import { linkProven } from './proof.ts'
@@ -38,7 +39,7 @@ interface Return {
 export async function finishAtProvider(context: Context, request: Request): Promise<Reply> {
   const id = parseProviderId(request.name ?? '')
   const provider = id === undefined ? undefined : await context.store.findProvider(id)
-  if (provider === undefined) return errorPage('not-found')
+  if (provider === undefined) return errorPage('provider_unknown')
   const state = await openState(context, request, provider)
   if ('kind' in state) return state
   const target = await findTarget(context, request, state.targetKey)
@@ -49,7 +50,7 @@ export async function finishAtProvider(context: Context, request: Request): Prom
   if (attempt.kind === 'refused') {
     return again(context, returned, { kind: 'throttled', retryAfterSeconds: attempt.retryAfterSeconds })
   }
-  if (!(await state.use())) return errorPage('already-completed')
+  if (!(await state.use())) return errorPage('provider_state_used', { client: clientOf(target)?.id })
   const finished = await context.upstream.finish(provider, state.binding, queryOf(request))
   const isOfAnother = isOfAnotherProvider(await context.providers(), provider)
   const identity =
@@ -122,12 +123,12 @@ async function signIn(
   const required = findRequiredProvider(await context.providers(), user.email)
   const isOfProof = isLinked && required?.id === proof.identity.providerId
   if (required !== undefined && required.id !== provider.id && !isOfProof) {
-    return again(context, returned, { kind: 'account-refused' })
+    return again(context, returned, { kind: 'account-refused' }, user.id)
   }
   await join(context, provider, identity, user)
   const authenticated = { user, methods: ['fed'], providerId: provider.id, delegated: undefined } as const
   const finished = await finishSignIn(context, request, target, authenticated)
-  return finished.kind === 'refused' ? again(context, returned, { kind: 'account-refused' }) : finished
+  return finished.kind === 'refused' ? again(context, returned, { kind: 'account-refused' }, user.id) : finished
 }
 
 /**
@@ -181,9 +182,15 @@ function refusedPage(
  * The sign-in page with a problem. A person who adds a method or accepts a link does not sign in, so there the problem is a page of its
  * own.
  */
-async function again(context: Context, { target, state }: Return, problem: SignInProblem): Promise<Reply> {
-  const { kind } = state.purpose
-  if (kind === 'sign-in' || kind === 'proof') return signInProblem(context, target, problem)
-  const page = errorPage(problem.kind === 'identity-taken' ? 'identity-taken' : 'provider-failed')
-  return { ...page, event: refusedSignIn(target, problem.kind) }
+async function again(
+  context: Context,
+  { target, state }: Return,
+  problem: SignInProblem,
+  userId?: UserId,
+): Promise<Reply> {
+  const { purpose } = state
+  if (purpose.kind === 'sign-in' || purpose.kind === 'proof') return signInProblem(context, target, problem, userId)
+  const user = purpose.kind === 'link' ? purpose.userId : userId
+  const reason = problem.kind === 'identity-taken' ? 'identity_taken' : 'provider_not_confirmed'
+  return { ...errorPage(reason), event: refusedSignIn(target, problem.kind, user) }
 }

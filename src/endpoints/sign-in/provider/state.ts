@@ -1,12 +1,12 @@
 import type { Context } from '../../../ports/context.ts'
 import type { Reply, Request } from '../../../ports/message.ts'
-import type { ErrorProblem } from '../../../ports/pages.ts'
 import type { ProviderRecord } from '../../../ports/records/provider.ts'
 import type { UpstreamBinding } from '../../../ports/upstream.ts'
 import { after, type EpochMs } from '../../../protocol/brand.ts'
 import { isFromFuture } from '../../../protocol/clock.ts'
 import { parseUserId, type UserId } from '../../../protocol/ids.ts'
 import { parseJson } from '../../../protocol/json.ts'
+import type { PageReason } from '../../../protocol/page-refusals.ts'
 import { providerRedirectUri } from '../../../protocol/provider.ts'
 import type { SecretHash } from '../../../protocol/secrets.ts'
 import { openBrowser } from '../../authorization/interaction.ts'
@@ -97,16 +97,16 @@ export async function openState(
   const { secrets, settings } = context
   const text = request.params.get('state') ?? ''
   const [payload = '', seal = ''] = text.split('.', 2)
-  if (!secrets.digestMatches('upstream', ['seal', provider.id, payload], seal)) return errorPage('forged')
+  if (!secrets.digestMatches('upstream', ['seal', provider.id, payload], seal)) return errorPage('provider_state_wrong')
   const members = parseJson(Buffer.from(payload, 'base64url').toString()) as Members
   const [madeAt, kind, user, targetKey, browserDigest, basisDigest, , signInAfter] = members
   const browserHash = openBrowser(context, request)
   if (browserHash === undefined || !secrets.digestMatches('upstream', ['browser', browserHash], browserDigest)) {
-    return errorPage('other-browser')
+    return errorPage('browser_differs')
   }
   const now = context.clockCheck.now()
   const expiresAt = after(madeAt, settings.lifetimes.authorization * 1000)
-  if (expiresAt <= now || isFromFuture(madeAt, now)) return errorPage('expired')
+  if (expiresAt <= now || isFromFuture(madeAt, now)) return errorPage('provider_state_expired')
   const purpose = await findPurpose(context, kind, parseUserId(user))
   if (purpose === undefined) return errorPage(GONE[kind])
   const signedIn = kind === 'connect' ? await findSignedIn(context, request.cookies) : undefined
@@ -123,11 +123,11 @@ export async function openState(
 
 /** What the user sees if the basis of the purpose is gone. */
 const GONE = {
-  'sign-in': 'forged',
-  connect: 'user-changed',
-  link: 'link-invalid',
-  proof: 'expired',
-} as const satisfies Readonly<Record<ProviderPurpose['kind'], ErrorProblem>>
+  'sign-in': 'provider_state_wrong',
+  connect: 'user_changed',
+  link: 'link_unusable',
+  proof: 'identity_proof_gone',
+} as const satisfies Readonly<Record<ProviderPurpose['kind'], PageReason>>
 
 /** The purpose, with the link or the proof that is stored now; undefined: there is none. */
 async function findPurpose(

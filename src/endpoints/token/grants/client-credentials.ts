@@ -7,7 +7,7 @@ import type { Resource } from '../../../protocol/resource.ts'
 import { unacceptable } from '../../../protocol/validation.ts'
 import type { AuthenticatedClient } from '../authenticate-client.ts'
 import { issueClientToken } from '../issue-tokens.ts'
-import { loadScopeCatalog, findResources, type ScopeCatalog } from '../scope-catalog.ts'
+import { loadScopeCatalog, describeUnknown, findResources, type ScopeCatalog } from '../scope-catalog.ts'
 import { decideScope } from '../scope-decision.ts'
 import { scopeError } from '../scope-refusal.ts'
 import { chooseTokenProfile } from '../token-profile.ts'
@@ -59,7 +59,6 @@ function chooseResources(catalog: ScopeCatalog, form: Parameters): readonly Reso
   const requested = readResources(form)
   const found = findResources(catalog, requested)
   if (found !== undefined) return found
-  throw invalidTarget('resource_unknown', [
-    unacceptable('body', 'resource', 'This server issues no tokens for this resource.', requested.join(' ')),
-  ])
+  const msg = describeUnknown(catalog, requested)
+  throw invalidTarget('resource_unknown', [unacceptable('body', 'resource', msg, requested.join(' '))], msg)
 }

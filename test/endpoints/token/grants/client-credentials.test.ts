@@ -108,7 +108,9 @@ test('CC-05: a scope that is requested with the resource of another API is rejec
   const client = await registerClient(server)
   assert.equal((await ask(server, client, { scope: 'admin', resource: OTHER })).statusCode, 200)
   assertError(await ask(server, client, { scope: 'admin', resource: API }), 400, 'invalid_scope')
-  assertError(await ask(server, client, { scope: 'read', resource: 'https://unknown.example' }), 400, 'invalid_target')
+  const refused = await ask(server, client, { scope: 'read', resource: 'https://unknown.example/x?secret' })
+  const { error_description: description } = assertError(refused, 400, 'invalid_target')
+  assert.equal(description, 'No API is declared for https://unknown.example/x.')
 })
 
 test('CC-05: the token of a self-registered machine has no subject other than the client', async (t) => {

@@ -1,0 +1,134 @@
+/**
+ * Why a page refuses a request for which no address is known to be safe: for each subject of an error page, the reason for the log, and
+ * what it means, for the developers who open "For developers" on the page. `npm run docs` writes a table of docs/errors.md from it.
+ */
+export const PAGE_REFUSALS = {
+  'client-unknown': {
+    client_id_missing: 'The request has no client_id.',
+    client_id_malformed: 'The client_id is neither the id of a client nor the URL of a metadata document.',
+    client_unknown:
+      'There is no client with this client_id: it was never registered, was deleted, or got no token within a day of its registration.',
+    client_url_unusable:
+      'The client_id is a URL from which no metadata document may be fetched: see docs/client-documents.md.',
+    client_disabled: 'The operator disabled the client (grantor client disable).',
+  },
+  'client-unidentified': {
+    client_document_unavailable:
+      'The metadata document of the client cannot be fetched. The event client.document-unavailable of the log says why.',
+    client_document_unacceptable:
+      'The metadata document of the client is not acceptable. The event client.document-unacceptable of the log says why.',
+  },
+  'client-not-allowed': {
+    client_not_allowed:
+      'The operator blocked a domain of the client (grantor domain list), or accepts no clients of this kind (GRANTOR_CLIENT_DOCUMENTS).',
+  },
+  'redirect-unknown': {
+    redirect_uri_missing:
+      'The request has no redirect_uri. Only a client with a single redirect URI may leave it out, and no public client of this computer.',
+    redirect_uri_malformed: 'The redirect_uri is not an absolute URI.',
+    redirect_uri_not_registered:
+      'The redirect_uri is not one of the client, byte for byte: register it (grantor client update --redirect-uri).',
+    redirect_uri_not_allowed:
+      'The redirect_uri is one of the client, but this server allows no such URI now: see GRANTOR_REDIRECT_SCHEMES. No redirect URI may lead to this server.',
+  },
+  'request-malformed': {
+    parameter_repeated: 'A parameter is sent twice. Send each once.',
+    decision_missing: 'The form of the consent page has no decision.',
+    form_field_malformed: 'A field of the form is missing, or names nothing of this user.',
+    page_unknown: 'The sign-in page was requested for an account page that does not exist.',
+    post_too_large: 'A POST to this endpoint has a query, or more parameters than fit into an address.',
+    logout_malformed: 'A logout request repeats a parameter, has a long state, or has an ID token of another client.',
+  },
+  expired: {
+    authorization_unknown: 'There is no such authorization request, or it was deleted some time after it ended.',
+    authorization_expired: 'The authorization request was not finished in time (GRANTOR_AUTHORIZATION_LIFETIME).',
+    client_changed: 'The name or a host of a redirect URI of the client changed after the request.',
+    redirect_uri_removed: 'The client removed the redirect URI of the request.',
+    interaction_unknown:
+      'There is no such interaction of a delegated sign-in, or it was deleted some time after it ended.',
+    interaction_expired: 'The interaction of a delegated sign-in has expired, or sign-in is no longer delegated.',
+    everything_ended: 'The operator revoked all tokens of the server after the sign-in.',
+    provider_state_expired: 'The browser came back from the provider too late.',
+    identity_proof_gone: 'The request to connect an account at a provider has expired, or a newer one replaced it.',
+  },
+  'link-invalid': {
+    link_unusable: 'The link is incomplete, used, replaced or expired, or its user was disabled or changed since.',
+    link_without_method:
+      'The user of the link cannot have a password here, and no provider is offered for the address.',
+  },
+  'provider-failed': {
+    provider_unreachable: 'The provider does not answer. The event provider.failed of the log says why.',
+    provider_not_confirmed:
+      'The provider did not confirm who the user is, or the account cannot have this sign-in method.',
+  },
+  'identity-taken': {
+    identity_taken: 'The account at the provider is a sign-in method of another user.',
+  },
+  'other-browser': {
+    browser_differs: 'The browser has no cookie of the browser that started the request. The cookie may be blocked.',
+  },
+  'already-completed': {
+    authorization_decided: 'The authorization request has ended: it was approved or denied, or its code was redeemed.',
+    answer_used: 'The answer of the application that signs users in was used, and its session has ended since.',
+    provider_state_used: 'The address to which the provider sent the browser was opened before.',
+  },
+  'user-changed': {
+    user_changed: 'Another user signed in after the page was shown.',
+  },
+  forged: {
+    form_of_another_site: 'A page of another site sent the form (Sec-Fetch-Site).',
+    form_token_wrong: 'The form was made for another browser, user or request: its csrf does not match.',
+    answer_proof_wrong: 'The address of the return from the application that signs users in has a wrong proof.',
+    provider_state_wrong: 'The state of the callback was not made by this server for this provider.',
+  },
+  'too-many-requests': {
+    too_many_requests: 'This network or user has sent more requests than the rate allows.',
+  },
+  'not-found': {
+    path_unknown: 'There is nothing at this path.',
+    provider_unknown: 'The address of the callback names no provider.',
+    not_delegated: 'Sign-in is not delegated to an application (GRANTOR_DELEGATE_URL).',
+  },
+  'sign-in-failed': {
+    host_sign_in_failed:
+      'The function signIn of the program that Grantor is a part of has failed. The log has the cause.',
+  },
+} as const
+
+/** The subject of an error page that an endpoint shows. */
+export type PageProblem = keyof typeof PAGE_REFUSALS
+/** Why an endpoint shows an error page. Each reason belongs to one subject. */
+export type PageReason = { [Problem in PageProblem]: keyof (typeof PAGE_REFUSALS)[Problem] }[PageProblem]
+
+/**
+ * Why a page is shown again with a message beside its form, and what that means. The sign-in page shows the reasons that no one can
+ * correct on the page to developers, too. `npm run docs` writes a table of docs/errors.md from it.
+ */
+export const FORM_REFUSALS = {
+  'wrong-credentials': 'The address has no account, or the password is wrong.',
+  disabled: 'The password of a disabled account is right; the page says that it is wrong.',
+  'email-missing': 'The form has no address.',
+  'password-missing': 'The form has no password.',
+  'password-too-long': 'The password has more than 1,024 bytes.',
+  'method-off': 'The operator switched the sign-in method or the provider off.',
+  'account-refused':
+    'The account is disabled, was deleted or changed meanwhile, or another provider is required for its address.',
+  'application-refused': 'The application that signs users in rejected the sign-in for an account page.',
+  'not-answered':
+    'The browser came back from the application that signs users in, and the application has not answered.',
+  'provider-down': 'The provider does not answer; the event provider.failed of the log says why.',
+  'provider-failed':
+    'The provider did not confirm who the user is; the event provider.failed of the log says why, unless the person cancelled.',
+  'no-account': 'No account is linked to the account at the provider, and the provider creates none.',
+  'identity-taken': 'The account at the provider was linked to another account meanwhile.',
+  throttled: 'Too many attempts of this network, or for this account.',
+  busy: 'Too many passwords wait to be checked.',
+  'organization-missing': 'The user allowed the request without choosing an organization.',
+  'organization-gone': 'The user is no longer a member of the chosen organization.',
+  'scope-missing': 'The user unchecked too much: a token without a scope would be left for an API.',
+  'name-unusable': 'The name is too long or has characters that would reorder or hide text.',
+  'password-too-short': 'The new password is too short.',
+  'password-is-email': 'The new password is the address of the account.',
+  'passwords-differ': 'The new password and its repetition differ.',
+} as const
+export type FormReason = keyof typeof FORM_REFUSALS

@@ -1,0 +1,20 @@
+import type { DeveloperNotes } from '../ports/pages.ts'
+import type { View } from './layout.ts'
+import { code, html, isolate } from './markup.ts'
+import type { Fragment, Markup } from './markup.ts'
+
+/** The folded part of a page that refuses a request: the reason, as docs/errors.md and the log have it. It is always in English. */
+export function developerNotes({ texts }: Pick<View, 'texts'>, notes: DeveloperNotes): Markup {
+  const { error, reason, explanation, redirectUri } = notes
+  return html`<details class="small muted after">
+    <summary>${texts.forDevelopers}</summary>
+    <p lang="en">
+      ${line('error', error)}${line('reason', reason)}${isolate(explanation)}
+      ${redirectUri === undefined ? undefined : html`<br />redirect_uri: ${code(redirectUri)}`}
+    </p>
+  </details>`
+}
+
+function line(name: string, value: string | undefined): Fragment {
+  return value === undefined ? undefined : html`<code>${name}=${value}</code><br />`
+}

@@ -138,7 +138,8 @@ export const MEMBER_TASKS: readonly Task[] = [
 ]
 
 type Needs<Name extends keyof Context['store']> = { readonly store: Pick<Context['store'], Name> }
-type Changing<Name extends keyof Context['store']> = Needs<Name | 'findMembership' | 'findUser'>
+type Changing<Name extends keyof Context['store']> = Needs<Name | 'findMembership' | 'findUser'> &
+  Pick<Context, 'clock'>
 
 /**
  * Adds a user, given by id or e-mail address, to an organization (decision 0019).
@@ -205,10 +206,7 @@ async function outsideDomains({ store }: Needs<'listProviders'>, id: Organizatio
  *
  * @throws AdminError when the user is not a member of the organization
  */
-async function disableMember(
-  context: Changing<'disableMember'> & Pick<Context, 'clock'>,
-  key: MembershipKey,
-): Promise<Member> {
+async function disableMember(context: Changing<'disableMember'>, key: MembershipKey): Promise<Member> {
   await context.store.disableMember({ ...key, now: context.clock() })
   return requireMember(context, key)
 }
@@ -218,17 +216,17 @@ async function disableMember(
  *
  * @throws AdminError when the user is not a member of the organization
  */
-async function enableMember(
-  context: Changing<'enableMember'> & Pick<Context, 'clock'>,
-  key: MembershipKey,
-): Promise<Member> {
+async function enableMember(context: Changing<'enableMember'>, key: MembershipKey): Promise<Member> {
   await context.store.enableMember({ ...key, now: context.clock() })
   return requireMember(context, key)
 }
 
 /** Removes a member. Tokens of the member for the organization are revoked. @throws AdminError when the user is not a member of the organization */
-async function removeMember({ store }: Needs<'removeMember'>, key: MembershipKey): Promise<void> {
-  if ((await store.removeMember(key)) === 'unknown') throw noSuchMember(key)
+async function removeMember(
+  { store, clock }: Needs<'removeMember'> & Pick<Context, 'clock'>,
+  key: MembershipKey,
+): Promise<void> {
+  if ((await store.removeMember({ ...key, now: clock() })) === 'unknown') throw noSuchMember(key)
 }
 
 async function requireMember(context: Needs<'findMembership' | 'findUser'>, key: MembershipKey): Promise<Member> {

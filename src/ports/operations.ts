@@ -167,7 +167,7 @@ export interface Operations extends OperatorOperations, AccountOperations, Ident
   disableMember: [change: MembershipKey & { readonly now: EpochMs }, outcome: 'changed' | 'unknown']
   /** Enables the membership and, as `enableUser` does, sets its not-before time to now. */
   enableMember: [change: MembershipKey & { readonly now: EpochMs }, outcome: 'changed' | 'unknown']
-  removeMember: [member: MembershipKey, outcome: 'removed' | 'unknown']
+  removeMember: [member: MembershipKey & { readonly now: EpochMs }, outcome: 'removed' | 'unknown']
   /** Installs a client for an organization. `replaced`: its earlier installation and the tokens from it are revoked. */
   install: [installation: InstallationRecord, outcome: 'installed' | 'replaced']
   /** Disables the installation: its tokens are revoked, and none are issued for it. */

@@ -99,7 +99,7 @@ const ENDINGS: readonly Ending[] = [
   },
   { name: 'the member is disabled', end: (cast, now) => store.disableMember({ ...cast, now }), ...gone },
   { name: 'the member is disabled and enabled', end: disableAndEnableMember, ...invalidated },
-  { name: 'the member is removed', end: (cast) => store.removeMember(cast), ...gone },
+  { name: 'the member is removed', end: (cast, now) => store.removeMember({ ...cast, now }), ...gone },
   { name: 'the member is removed and added', end: removeAndAddMember, ...invalidated },
   { name: 'the client is disabled', end: ({ id }, now) => store.disableClient({ id, now }), ...clientGone },
   { name: 'the client is deleted', end: ({ id }) => store.deleteClient(id), ...clientGone },
@@ -290,7 +290,7 @@ test('INT-08: disabling a member does not affect tokens of the organization itse
   const code = codeIn(await browser.submit(page, { decision: 'allow' })) ?? ''
   const elsewhere = (await redeem(server, cast.client, code)).json<Tokens>()
   server.clock.advance(10)
-  await store.removeMember(cast)
+  await store.removeMember({ ...cast, now: server.clock.now() })
   server.clock.advance(NEWS_MS)
   assert.deepEqual(await activity(own), [true, true])
   assert.deepEqual(await activity([elsewhere]), [true])
@@ -359,6 +359,6 @@ async function disableAndEnableMember(cast: Cast, now: EpochMs): Promise<void> {
 }
 
 async function removeAndAddMember(cast: Cast): Promise<void> {
-  await store.removeMember(cast)
+  await store.removeMember({ ...cast, now: server.clock.now() })
   await addMember(server, cast.userId, cast.organizationId)
 }

@@ -6,6 +6,7 @@ import { profileText, USERS } from '../tables.ts'
 import { change, DISABLE, ENABLE, idKey, listPage, rows, shared, type SharedHandlers, type Steps } from './statement.ts'
 import { removeLink } from './links.ts'
 import { endLogoutNoticesOfUser } from './logout-notices.ts'
+import { endLaterOfServer, endLaterOfUser } from './not-before.ts'
 import { endOtherSessions, findSessionStart } from './sessions.ts'
 
 const INSERT = shared(
@@ -148,10 +149,13 @@ export function* replaceEmail(input: Input<'setEmail'>): Steps<'changed' | 'unkn
 }
 
 /** A change of a user that ends all sessions, because they started before it. */
-function endingSessions(text: string): (input: { readonly id: UserId }) => Steps<'changed' | 'unknown'> {
+function endingSessions(
+  text: string,
+): (input: { readonly id: UserId; readonly now: EpochMs }) => Steps<'changed' | 'unknown'> {
   const run = change(text)
   return function* (input) {
     const changed = yield* run(input)
+    yield* endLaterOfUser(input.id, input.now)
     yield* endLogoutNoticesOfUser(input.id)
     return changed
   }
@@ -168,7 +172,8 @@ export function* deleteAccess(id: UserId): Steps<void> {
   yield* endLogoutNoticesOfUser(id)
 }
 
-/** Sets the server's not-before time, unless it is later already. */
+/** Sets the server's not-before time, unless it is later already, and ends what has a later time. */
 export function* revokeAllTokens(now: EpochMs): Steps<void> {
   yield* rows(REVOKE_ALL_TOKENS, { now: String(now) })
+  yield* endLaterOfServer(now)
 }

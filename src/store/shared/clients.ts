@@ -7,6 +7,7 @@ import type { ClientInspection } from '../../ports/inspection.ts'
 import type { Row } from '../rows.ts'
 import { domainRuleReads } from './domain-rules.ts'
 import { CLIENTS, HELD_FOR_EVER } from '../tables.ts'
+import { endLaterOfClient } from './not-before.ts'
 import { providerReads } from './providers.ts'
 import { listRegistrationCounts } from './registration-counts.ts'
 import { change, idKey, outcome, rows, shared, type SharedHandlers, type Steps } from './statement.ts'
@@ -52,6 +53,10 @@ const LIST = shared(
 )
 const PURGE = shared(`delete from clients where client_id = :id and ${MATCHES} returning shared_key`)
 const REMOVE_INSTALLATIONS = shared('delete from installations where client_id = :id')
+
+const REVOKE_TOKENS = shared(
+  'update clients set valid_from = greatest(coalesce(valid_from, 0), :now) where client_id = :id returning client_id',
+)
 
 /** What administrators do with clients, and clients with themselves. Registration and use are in the batches of each store. */
 export const clientHandlers = {
@@ -108,8 +113,9 @@ export const clientHandlers = {
     keys: idKey,
     *run({ id, previous, metadata, document, identityFrom, notBefore }) {
       const values = { id, metadata: JSON.stringify(metadata), ...document, identityFrom, notBefore }
-      const renewed = yield* rows(RENEW, { ...values, previous: previous.fetchedAt })
-      return renewed.length === 1 ? 'renewed' : 'conflict'
+      if ((yield* rows(RENEW, { ...values, previous: previous.fetchedAt })).length === 0) return 'conflict'
+      if (notBefore !== undefined) yield* endLaterOfClient(id, notBefore)
+      return 'renewed'
     },
   },
   verifyClient: {
@@ -148,9 +154,11 @@ export const clientHandlers = {
   },
   revokeClientTokens: {
     keys: idKey,
-    run: change(
-      `update clients set valid_from = greatest(coalesce(valid_from, 0), :now) where client_id = :id returning client_id`,
-    ),
+    *run({ id, now }) {
+      if ((yield* rows(REVOKE_TOKENS, { id, now })).length === 0) return 'unknown'
+      yield* endLaterOfClient(id, now)
+      return 'changed'
+    },
   },
 } satisfies SharedHandlers
 

@@ -5,6 +5,7 @@ import type { SecretHash } from '../../protocol/secrets.ts'
 import { LINKS } from '../tables.ts'
 import { assignments, without } from '../table.ts'
 import { endLogoutNoticesOfUser } from './logout-notices.ts'
+import { endLaterOfUser } from './not-before.ts'
 import { rows, shared, type SharedHandlers, type Steps } from './statement.ts'
 
 const FIND_ENABLED_USER = shared('select user_id from users where user_id = :user_id and disabled_at is null')
@@ -39,6 +40,7 @@ export const linkHandlers = {
       const createdAt = yield* useUpLink(use)
       if (createdAt === undefined) return 'unknown'
       if ((yield* rows(SET_PASSWORD, { ...use, createdAt })).length === 0) return 'unknown'
+      yield* endLaterOfUser(use.userId, use.now)
       yield* endLogoutNoticesOfUser(use.userId)
       return 'used'
     },

@@ -1,8 +1,10 @@
 import type { InstallationKey, MembershipKey } from '../../ports/operation-inputs.ts'
 import type { MembershipRecord } from '../../ports/records/organization.ts'
 import { MEMBERSHIP_LIMIT } from '../../ports/store.ts'
+import type { EpochMs } from '../../protocol/brand.ts'
 import type { UserId } from '../../protocol/ids.ts'
 import { installationKey, membershipKey } from '../operation-table.ts'
+import { endLaterOfMember, endLaterOfOrganization } from './not-before.ts'
 import { INSTALLATIONS, MEMBERSHIPS, ORGANIZATIONS } from '../tables.ts'
 import {
   change,
@@ -64,7 +66,10 @@ export const organizationHandlers = {
   },
   disableOrganization: {
     keys: idKey,
-    run: change(`update organizations set ${DISABLE} where organization_id = :id returning organization_id`),
+    run: endingLater(
+      endLaterOfOrganization,
+      change(`update organizations set ${DISABLE} where organization_id = :id returning organization_id`),
+    ),
   },
   enableOrganization: {
     keys: idKey,
@@ -72,9 +77,12 @@ export const organizationHandlers = {
   },
   revokeOrganizationTokens: {
     keys: idKey,
-    run: change(
-      `update organizations set valid_from = greatest(valid_from, :now) where organization_id = :id
-       returning organization_id`,
+    run: endingLater(
+      endLaterOfOrganization,
+      change(
+        `update organizations set valid_from = greatest(valid_from, :now) where organization_id = :id
+         returning organization_id`,
+      ),
     ),
   },
   deleteOrganization: {
@@ -96,8 +104,11 @@ export const organizationHandlers = {
   },
   disableMember: {
     ...ofMembership,
-    run: change(
-      `update memberships set ${DISABLE} where user_id = :userId and organization_id = :organizationId returning user_id`,
+    run: endingLater(
+      endLaterOfMember,
+      change(
+        `update memberships set ${DISABLE} where user_id = :userId and organization_id = :organizationId returning user_id`,
+      ),
     ),
   },
   enableMember: {
@@ -108,10 +119,13 @@ export const organizationHandlers = {
   },
   removeMember: {
     ...ofMembership,
-    run: outcome(
-      'delete from memberships where user_id = :userId and organization_id = :organizationId returning user_id',
-      'removed',
-      'unknown',
+    run: endingLater(
+      endLaterOfMember,
+      outcome(
+        'delete from memberships where user_id = :userId and organization_id = :organizationId returning user_id',
+        'removed',
+        'unknown',
+      ),
     ),
   },
   install: {
@@ -148,6 +162,18 @@ export const organizationHandlers = {
     ),
   },
 } satisfies SharedHandlers
+
+/** A change that ends what was issued before it, also what has a later time. */
+function endingLater<Given extends object, Changed>(
+  end: (input: Given, now: EpochMs) => Steps<void>,
+  run: (input: object) => Steps<Changed>,
+): (input: Given & { readonly now: EpochMs }) => Steps<Changed> {
+  return function* (input) {
+    const changed = yield* run(input)
+    yield* end(input, input.now)
+    return changed
+  }
+}
 
 export const organizationReads = {
   listOrganizations: listPage(

@@ -239,7 +239,7 @@ test('UI-11: a consent from before the not-before time of the membership or the 
   const silently = async () => browser.get(authorizeUrl(client, { prompt: 'none' }))
   assert.equal(await organizationOf(client, await silently()), beta)
   server.clock.advance(10)
-  await store.removeMember(key)
+  await store.removeMember({ ...key, now: server.clock.now() })
   assertErrorRedirect(server, await silently(), 'consent_required')
   await addMember(server, person.id, beta)
   assertErrorRedirect(server, await silently(), 'consent_required')
@@ -253,14 +253,14 @@ test('UI-11: a consent from before the not-before time of the membership or the 
 
 test('UI-13: a user who leaves the organization between two pages gives no code for it, and sees why', async () => {
   const { browser, page, client, person } = await openPage([acme])
-  await store.removeMember({ userId: person.id, organizationId: acme })
+  await store.removeMember({ userId: person.id, organizationId: acme, now: server.clock.now() })
   const answer = await browser.submit(page, { decision: 'allow', organization: acme })
   assert.deepEqual([answer.statusCode, codeIn(answer)], [400, undefined])
   assert.match(answer.body, /role="alert"[^]*do not belong to that organization/)
   assert.equal(await organizationOf(client, await browser.submit(answer, { decision: 'allow' })), undefined)
 
   const fixed = await openPage([acme], { org_id: acme })
-  await store.removeMember({ userId: fixed.person.id, organizationId: acme })
+  await store.removeMember({ userId: fixed.person.id, organizationId: acme, now: server.clock.now() })
   const allowed = await fixed.browser.submit(fixed.page, { decision: 'allow' })
   assertReturnPage(allowed, 'access_denied')
   await addMember(server, fixed.person.id, acme)
@@ -273,6 +273,6 @@ test('UI-13: a user who leaves the organization between sign-in and consent page
   const browser = new PlainBrowser(server)
   const form = await browser.get(locationOf(await browser.get(authorizeUrl(client, { org_id: acme }))))
   const signedIn = await browser.submit(form, { email: person.email, password: PASSWORD })
-  await store.removeMember({ userId: person.id, organizationId: acme })
+  await store.removeMember({ userId: person.id, organizationId: acme, now: server.clock.now() })
   assertReturnPage(await browser.get(locationOf(signedIn)), 'access_denied')
 })

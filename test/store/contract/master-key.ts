@@ -89,12 +89,12 @@ export const masterKeyCases: Suite = (check) => {
 }
 
 /** Gives the store its first master key. */
-async function place(store: StoreDriver): Promise<void> {
+export async function place(store: StoreDriver): Promise<void> {
   await perform(store, 'insertSettingOnce', { name: 'master-key', value: 'first' })
   assert.equal(await perform(store, 'insertSettingOnce', { name: 'master-key', value: 'late' }), 'first')
   await perform(store, 'insertSettingOnce', { name: 'secret-check', value: 'check of first' })
 }
 
-function aReplacement(differing: Partial<MasterKeyReplacement>): MasterKeyReplacement {
+export function aReplacement(differing: Partial<MasterKeyReplacement>): MasterKeyReplacement {
   return { previous: 'first', wrapped: 'second', check: 'check of second', keys: [], now: at(5), ...differing }
 }

@@ -64,7 +64,7 @@ export const membershipCases: Suite = (check) => {
     assert.equal(await perform(second, 'addMember', someone), 'added')
     assert.equal(await second.findMembership(refused), undefined)
     assert.equal((await second.listMemberships(userId)).length, MEMBERSHIP_LIMIT)
-    await perform(first, 'removeMember', one)
+    await perform(first, 'removeMember', { ...one, now: NOW })
     assert.equal(await perform(first, 'addMember', refused), 'added')
   })
 
@@ -104,7 +104,7 @@ export const membershipCases: Suite = (check) => {
     await perform(first, 'addMember', member)
     await perform(first, 'disableMember', { ...member, now: at(50) })
     await first.findMembership(member)
-    assert.equal(await perform(first, 'removeMember', member), 'removed')
+    assert.equal(await perform(first, 'removeMember', { ...member, now: NOW }), 'removed')
     assert.equal(await first.findMembership(member), undefined)
     const again = { ...member, createdAt: at(20), notBefore: at(20) }
     assert.equal(await perform(first, 'addMember', again), 'added')
@@ -117,7 +117,7 @@ export const membershipCases: Suite = (check) => {
     const outcomes = await race(
       stores,
       'removeMember',
-      times(10, () => member),
+      times(10, () => ({ ...member, now: NOW })),
     )
     assert.deepEqual(tally(outcomes), { removed: 1, unknown: 9 })
     assert.deepEqual(await stores.second.findMembership(other), other)
@@ -127,7 +127,7 @@ export const membershipCases: Suite = (check) => {
     const member = aMembership()
     assert.equal(await perform(first, 'disableMember', { ...member, now: NOW }), 'unknown')
     assert.equal(await perform(first, 'enableMember', { ...member, now: NOW }), 'unknown')
-    assert.equal(await perform(first, 'removeMember', member), 'unknown')
+    assert.equal(await perform(first, 'removeMember', { ...member, now: NOW }), 'unknown')
     assert.equal(await first.findMembership(member), undefined)
   })
 
@@ -160,14 +160,15 @@ export const membershipCases: Suite = (check) => {
     async (stores) => {
       const { userId } = aMembership()
       const members = times(20, () => aMembership({ userId }))
+      const removals = members.map((member) => ({ ...member, now: NOW }))
       const added = await Promise.all([
         performAll(stores.first, 'addMember', members),
         performAll(stores.second, 'addMember', members.toReversed()),
       ])
       assert.deepEqual(tally(added.flat()), { added: 20, 'member-already': 20 })
       const removed = await Promise.all([
-        performAll(stores.first, 'removeMember', members.toReversed()),
-        performAll(stores.second, 'removeMember', members),
+        performAll(stores.first, 'removeMember', removals.toReversed()),
+        performAll(stores.second, 'removeMember', removals),
       ])
       assert.deepEqual(tally(removed.flat()), { removed: 20, unknown: 20 })
       assert.deepEqual(await stores.first.listMemberships(userId), [])

@@ -184,11 +184,11 @@ export const organizationCases: Suite = (check) => {
       { name: 'addMember', input: member },
       { name: 'install', input: installation },
       { name: 'disableMember', input: { ...member, now: at(1) } },
-      { name: 'removeMember', input: member },
+      { name: 'removeMember', input: { ...member, now: NOW } },
       { name: 'enableMember', input: { ...member, now: at(20) } },
       { name: 'addMember', input: { ...member, createdAt: at(2) } },
       { name: 'deleteOrganization', input: id },
-      { name: 'removeMember', input: member },
+      { name: 'removeMember', input: { ...member, now: NOW } },
       { name: 'uninstall', input: installation },
     ])
     const expected = ['unknown', 'created', 'added', 'member-already', 'installed', 'changed', 'removed', 'unknown']

@@ -19,6 +19,7 @@ import { linkCases } from './links.ts'
 import { logoutNoticeCases } from './logout-notices.ts'
 import { masterKeyCases } from './master-key.ts'
 import { membershipCases } from './memberships.ts'
+import { notBeforeCases } from './not-before.ts'
 import { opaqueTokenCases } from './opaque-tokens.ts'
 import { operatorClientCases } from './operator-clients.ts'
 import { operatorCases } from './operator.ts'
@@ -64,6 +65,7 @@ export const CONTRACT: readonly Suite[] = [
   administratorCases,
   keyCases,
   masterKeyCases,
+  notBeforeCases,
   revocationCases,
   consumedCases,
   registrationCountCases,

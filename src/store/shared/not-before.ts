@@ -1,0 +1,81 @@
+import type { MembershipKey } from '../../ports/operation-inputs.ts'
+import { after, type EpochMs } from '../../protocol/brand.ts'
+import type { ClientId, OrganizationId, UserId } from '../../protocol/ids.ts'
+import { idBefore } from '../rows.ts'
+import { rows, shared, type SharedStatement, type Steps } from './statement.ts'
+
+/**
+ * A not-before time revokes what was issued before it. A row that an earlier commit wrote is from before it too, although the row has
+ * a later time if the clock that issued it was ahead. Such a row would be valid when that time has come, so it ends with the operation
+ * that sets the not-before time (threats.md STO-13).
+ */
+
+/** The authorization or interaction of a row may be as much older than the row as both may live. */
+const OLDER_MS = 24 * 60 * 60 * 1000
+/** What a clock within its tolerance issues to other users meanwhile is not later than this. */
+const AHEAD_MS = 60_000
+
+const OF_USER = 'user_id = :userId and (cast(:organizationId as text) is null or organization_id = :organizationId)'
+
+const USER_ACCESS = accessWhere(OF_USER)
+const CLIENT_ACCESS = accessWhere('client_id = :clientId')
+const ORGANIZATION_ACCESS = accessWhere('organization_id = :organizationId')
+const ACCESS = [
+  shared('update grants set revoked_at = :now where created_at >= :now and revoked_at is null and grant_id >= :since'),
+  shared(
+    `update authorizations set status = 'burned'
+     where status = 'approved' and approved_at >= :now and authorization_id >= :since`,
+  ),
+]
+const USER_SIGN_INS = [
+  shared('delete from sessions where user_id = :userId and created_at >= :now'),
+  shared('delete from links where user_id = :userId and created_at >= :now'),
+]
+const SIGN_INS = shared('delete from sessions where created_at >= :now and session_id >= :since')
+/** The answer of the operator's application names its subject, not the user. */
+const ANSWERS = shared('delete from interactions where answered_at >= :now and interaction_id >= :since')
+
+/** Ends the grants, codes, sessions and links of a user that have a time of now or later. */
+export function* endLaterOfUser(userId: UserId, now: EpochMs): Steps<void> {
+  yield* endLater([...USER_ACCESS, ...USER_SIGN_INS], now, { userId, organizationId: undefined })
+  yield* endLater([ANSWERS], after(now, AHEAD_MS), {})
+}
+
+/** Ends the grants and codes of a member for the organization that have a time of now or later. */
+export function endLaterOfMember({ userId, organizationId }: MembershipKey, now: EpochMs): Steps<void> {
+  return endLater(USER_ACCESS, now, { userId, organizationId })
+}
+
+/** Ends the grants and codes of a client that have a time of now or later. */
+export function endLaterOfClient(clientId: ClientId, now: EpochMs): Steps<void> {
+  return endLater(CLIENT_ACCESS, now, { clientId })
+}
+
+/** Ends the grants and codes for an organization that have a time of now or later. */
+export function endLaterOfOrganization({ id }: { readonly id: OrganizationId }, now: EpochMs): Steps<void> {
+  return endLater(ORGANIZATION_ACCESS, now, { organizationId: id })
+}
+
+/** Ends all grants, codes, sessions and answers that have a time of now or later. */
+export function endLaterOfServer(now: EpochMs): Steps<void> {
+  return endLater([...ACCESS, SIGN_INS, ANSWERS], now, {})
+}
+
+function* endLater(statements: readonly SharedStatement[], now: EpochMs, owner: object): Steps<void> {
+  const since = idBefore(after(now, -OLDER_MS), '')
+  for (const statement of statements) yield* rows(statement, { ...owner, now, since })
+}
+
+/** The statements that end the grants and codes of an owner. */
+function accessWhere(isOfOwner: string): readonly SharedStatement[] {
+  return [
+    shared(
+      `update grants set revoked_at = :now
+       where created_at >= :now and revoked_at is null and grant_id >= :since and ${isOfOwner}`,
+    ),
+    shared(
+      `update authorizations set status = 'burned'
+       where status = 'approved' and approved_at >= :now and authorization_id >= :since and ${isOfOwner}`,
+    ),
+  ]
+}

@@ -54,10 +54,10 @@ async function prove({ name, prepare, command }: Sample): Promise<string> {
   const { token } = await createDelegateCredentials(grantor.context, 1)
   const admin = `http://localhost:${adminPort}`
   const environment = {
-    PORT: String(port),
+    SAMPLE_PORT: String(port),
     ADA_PASSWORD: PASSWORD,
-    GRANTOR_ADMIN_URL: admin,
-    GRANTOR_DELEGATE_TOKEN: token,
+    DELEGATE_ADMIN_URL: admin,
+    DELEGATE_TOKEN: token,
   }
   const running = await startProgram({ command: command(folder, String(port)), folder, environment, address: page })
   try {

@@ -96,7 +96,8 @@ export function writtenSetting({ readFromFiles }: Pick<Config, 'readFromFiles'>,
   return readFromFiles.includes(name) ? fileSettingOf(name) : name
 }
 
-function isKnown(name: string): boolean {
+/** Whether a variable is a setting, the file of one, or what commands read. */
+export function isKnown(name: string): boolean {
   return name in SETTINGS.shape || name === COMMAND_TOKEN || isFileSetting(name)
 }
 

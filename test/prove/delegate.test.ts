@@ -17,11 +17,11 @@ test('the Express program signs a person in, and answers neither a GET nor a for
   const page = `http://localhost:${port}/oauth/consent`
   const server = await openTestServer(t, { listen: true, env: { GRANTOR_DELEGATE_URL: page } })
   const { token } = await createDelegateCredentials(server.context, 1)
-  const settings = { GRANTOR_ADMIN_URL: server.adminOrigin, GRANTOR_DELEGATE_TOKEN: token }
+  const settings = { DELEGATE_ADMIN_URL: server.adminOrigin, DELEGATE_TOKEN: token }
   const running = await startProgram({
     command: [process.execPath, SAMPLES[0] ?? ''],
     folder: process.cwd(),
-    environment: { PORT: port, ADA_PASSWORD: PASSWORD, ...settings },
+    environment: { SAMPLE_PORT: port, ADA_PASSWORD: PASSWORD, ...settings },
     address: page,
   })
   t.after(running.stop)

@@ -146,7 +146,7 @@ test('the Caddyfile of the compose file is the recipe that prove:proxies tests, 
   const nodes = Object.keys(services).filter((name) => services[name]?.image === 'grantor')
   const named = (recipe ?? '')
     .replace('10.0.0.11:3000 10.0.0.12:3000', nodes.map((node) => `${node}:3000`).join(' '))
-    .replace('auth.example.com {', '{$GRANTOR_HOST_NAME} {')
+    .replace('auth.example.com {', '{$HOST_NAME} {')
   assert.equal(withoutComments(own ?? ''), withoutComments(named))
   assert.match(own ?? '', new RegExp(`health_uri ${PATHS.ready}$`, 'm'))
   assert.deepEqual(services['caddy']?.volumes[0], './Caddyfile:/etc/caddy/Caddyfile:ro')

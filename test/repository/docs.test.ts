@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
+import { isKnown } from '../../src/config/config.ts'
 import { generatedParts, withParts } from '../../src/cli/docs/generated-parts.ts'
 import { AUTHORIZATION_FAULTS } from '../../src/protocol/authorization-request.ts'
 import { FORM_REFUSALS, PAGE_REFUSALS } from '../../src/protocol/page-refusals.ts'
@@ -83,6 +84,20 @@ test('every decision that is cited has a record, and docs/decisions/README.md li
     for (const number of cites) assert.ok(number === undefined || numbers.has(number), citation)
   const index = [...read('docs/decisions/README.md').matchAll(/\]\((\d{4}[^)]*)\)/g)].map(([, name = '']) => name)
   assert.deepEqual(index.toSorted(), records.toSorted())
+})
+
+test('every GRANTOR_ variable in docs, examples and deploy is a setting: Grantor rejects any other, and with it each command of that shell', () => {
+  const paths = globSync(['*.md', '{docs,examples,deploy}/**/*'], {
+    withFileTypes: true,
+    exclude: (file) => file.name === 'node_modules',
+  }).flatMap((file) => (file.isFile() && file.name !== 'CHANGELOG.md' ? [join(file.parentPath, file.name)] : []))
+  const unknown = paths.flatMap((path) =>
+    [...read(path).matchAll(/\bGRANTOR_[A-Z0-9_]*[A-Z0-9]\b(?![*…]|_[*…])/g)].flatMap(([name]) =>
+      isKnown(name) ? [] : [`${path}: ${name}`],
+    ),
+  )
+  assert.ok(paths.length > 60)
+  assert.deepEqual(unknown, [])
 })
 
 test('every relative link in a page leads to a file, and to a heading if it names one', () => {

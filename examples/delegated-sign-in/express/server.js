@@ -2,7 +2,7 @@ import { createHmac, randomBytes } from 'node:crypto'
 import express from 'express'
 
 // Signs users in for Grantor. Replace `userOf` by the users and sessions of your application.
-const { GRANTOR_ADMIN_URL, GRANTOR_DELEGATE_TOKEN, PORT = '4000', ADA_PASSWORD } = process.env
+const { DELEGATE_ADMIN_URL, DELEGATE_TOKEN, SAMPLE_PORT = '4000', ADA_PASSWORD } = process.env
 const csrfKey = randomBytes(32)
 
 function userOf({ headers }) {
@@ -12,8 +12,8 @@ function userOf({ headers }) {
 }
 
 async function ask(interaction, action = '', body) {
-  const url = `${GRANTOR_ADMIN_URL}/admin/v1/interactions/${encodeURIComponent(interaction)}${action}`
-  const headers = { authorization: `Bearer ${GRANTOR_DELEGATE_TOKEN}`, 'content-type': 'application/json' }
+  const url = `${DELEGATE_ADMIN_URL}/admin/v1/interactions/${encodeURIComponent(interaction)}${action}`
+  const headers = { authorization: `Bearer ${DELEGATE_TOKEN}`, 'content-type': 'application/json' }
   const answer = await fetch(url, { method: body ? 'POST' : 'GET', headers, body: JSON.stringify(body) })
   if (!answer.ok) throw new Error(`Grantor answered ${answer.status}: ${await answer.text()}`)
   return answer.json()
@@ -56,4 +56,4 @@ app.post('/oauth/consent', async ({ body: { interaction, csrf, decision } }, res
   const answer = await ask(interaction, isAllowed ? '/accept' : '/reject', isAllowed ? { ...user, decision } : {})
   return response.redirect(303, answer.redirect_to)
 })
-app.listen(Number(PORT), 'localhost')
+app.listen(Number(SAMPLE_PORT), 'localhost')

@@ -8,8 +8,8 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 from fastapi.security import HTTPBasic, HTTPBasicCredentials
 
 # Signs users in for Grantor. Replace `user_of` by the users and sessions of your application.
-API = os.environ["GRANTOR_ADMIN_URL"] + "/admin/v1/interactions/"
-HEADERS = {"Authorization": "Bearer " + os.environ["GRANTOR_DELEGATE_TOKEN"]}
+API = os.environ["DELEGATE_ADMIN_URL"] + "/admin/v1/interactions/"
+HEADERS = {"Authorization": "Bearer " + os.environ["DELEGATE_TOKEN"]}
 CSRF_KEY = secrets.token_bytes(32)
 app = FastAPI()
 

@@ -21,9 +21,9 @@ var page = template.Must(template.New("").Parse(`<!doctype html><title>Acme</tit
 
 func ask(method, interaction, action string, body object) (answer object) {
 	text, _ := json.Marshal(body)
-	address := os.Getenv("GRANTOR_ADMIN_URL") + "/admin/v1/interactions/" + url.PathEscape(interaction) + action
+	address := os.Getenv("DELEGATE_ADMIN_URL") + "/admin/v1/interactions/" + url.PathEscape(interaction) + action
 	request, _ := http.NewRequest(method, address, bytes.NewReader(text))
-	request.Header = http.Header{"Authorization": {"Bearer " + os.Getenv("GRANTOR_DELEGATE_TOKEN")}, "Content-Type": {"application/json"}}
+	request.Header = http.Header{"Authorization": {"Bearer " + os.Getenv("DELEGATE_TOKEN")}, "Content-Type": {"application/json"}}
 	response, err := http.DefaultClient.Do(request)
 	if err != nil || response.StatusCode != 200 {
 		panic(fmt.Sprint("Grantor did not answer: ", err, response))
@@ -56,5 +56,5 @@ func main() {
 			http.Redirect(w, r, ask("POST", interaction, "/reject", object{})["redirect_to"].(string), 303)
 		}
 	})
-	panic(http.ListenAndServe("localhost:"+os.Getenv("PORT"), nil))
+	panic(http.ListenAndServe("localhost:"+os.Getenv("SAMPLE_PORT"), nil))
 }

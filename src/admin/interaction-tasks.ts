@@ -89,7 +89,9 @@ const ACCEPTANCE = ONE.extend({
       'The organization for which the person consents; null: none. Without it, a person who belongs to organizations chooses on the consent page of this server.',
     ),
   scope: SCOPE.optional().describe('The part of the requested scope that the person allows; by default all of it.'),
-  authenticated_at: TIME.optional().describe('When the person authenticated; by default now.'),
+  authenticated_at: TIME.optional().describe(
+    'When the person authenticated. Without it, the time is unknown, or with sign_in_after that of your answer.',
+  ),
   remember_seconds: z
     .int()
     .min(0)

@@ -5,7 +5,13 @@ import { evaluateClient, type AllowedClient, type PolicyNeeds } from '../princip
 import { findInteractionOf } from '../principals/find-interaction.ts'
 import { after } from '../protocol/brand.ts'
 import { parseAuthorizationId } from '../protocol/ids.ts'
-import { answerText, continueAddress, type AcceptedSignIn, type InteractionAnswer } from '../protocol/interaction.ts'
+import {
+  answerText,
+  APPLICATION_TOLERANCE_MS,
+  continueAddress,
+  type AcceptedSignIn,
+  type InteractionAnswer,
+} from '../protocol/interaction.ts'
 import { isWithin, NO_SCOPE } from '../protocol/scope.ts'
 import { problem, type ProblemType } from '../protocol/validation.ts'
 import { AdminError, unknown, type AdminErrorKind } from './admin-error.ts'
@@ -16,9 +22,6 @@ type Needs = Pick<Context, 'clock' | 'secrets'> &
   PolicyNeeds & {
     readonly store: Pick<Context['store'], 'findAuthorization' | 'findClient' | 'findInteraction'>
   }
-
-/** How much the clock of the application may differ. */
-const SKEW_MS = 10_000
 
 /** What an interaction is about. */
 export type InteractionPurpose =
@@ -121,11 +124,13 @@ function checkAcceptance(
   if (rememberSeconds > settings.lifetimes.session) {
     throw invalid('remember_seconds', `The most is GRANTOR_SESSION_LIFETIME, ${settings.lifetimes.session} seconds.`)
   }
-  if (authenticatedAt !== undefined && authenticatedAt > after(clock(), SKEW_MS)) {
+  if (authenticatedAt !== undefined && authenticatedAt > after(clock(), APPLICATION_TOLERANCE_MS)) {
     throw invalid('authenticated_at', 'The time has not come yet.')
   }
   const isOld =
-    signInAfter !== undefined && authenticatedAt !== undefined && after(authenticatedAt, SKEW_MS) < signInAfter
+    signInAfter !== undefined &&
+    authenticatedAt !== undefined &&
+    after(authenticatedAt, APPLICATION_TOLERANCE_MS) < signInAfter
   if (isOld) {
     throw fault('conflict', ['body', 'authenticated_at'], 'sign_in_too_old', 'The person must authenticate again.', {
       sign_in_after: iso(signInAfter),

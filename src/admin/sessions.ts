@@ -4,7 +4,7 @@ import type { SessionRecord } from '../ports/records/user.ts'
 import { loginEnd } from '../principals/login-end.ts'
 import type { SessionId } from '../protocol/ids.ts'
 import { unknown, type AdminError } from './admin-error.ts'
-import { ISO, iso, LIMIT, NEXT, pageStart, SESSION_ID, USER_ID } from './fields.ts'
+import { ISO, ISO_OR_NULL, iso, isoOrNull, LIMIT, NEXT, pageStart, SESSION_ID, USER_ID } from './fields.ts'
 import { findNames, NAMES } from './names.ts'
 import { listPage } from './page.ts'
 import { defineTask, type Task } from './task.ts'
@@ -18,7 +18,7 @@ const SESSION_DOCUMENT = z
     user_id: z.string(),
     methods: z.array(z.string()).describe('How the user authenticated (RFC 8176).'),
     provider_id: z.string().nullable(),
-    authenticated_at: ISO,
+    authenticated_at: ISO_OR_NULL.describe('null: unknown, because the provider or the application did not say it.'),
     browser: z.string().nullable(),
     system: z.string().nullable(),
     network: z.string().nullable().describe('From where the user signed in: an address, or the /64 of one.'),
@@ -89,7 +89,7 @@ function describeSession({ id, userId, authentication, agent, network, ...sessio
     user_id: userId,
     methods: [...authentication.methods],
     provider_id: authentication.providerId ?? null,
-    authenticated_at: iso(authentication.at),
+    authenticated_at: isoOrNull(authentication.at),
     browser: agent?.browser ?? null,
     system: agent?.system ?? null,
     network: network ?? null,

@@ -1000,7 +1000,7 @@ export interface GrantorTasks {
     readonly organization_id?: string | null
     /** The part of the requested scope that the person allows; by default all of it. */
     readonly scope?: string
-    /** When the person authenticated; by default now. */
+    /** When the person authenticated. Without it, the time is unknown, or with sign_in_after that of your answer. */
     readonly authenticated_at?: string
     /** How long the browser stays signed in at this server, at most GRANTOR_SESSION_LIFETIME. */
     readonly remember_seconds?: number
@@ -1497,7 +1497,8 @@ export interface Session {
   /** How the user authenticated (RFC 8176). */
   readonly methods: readonly string[]
   readonly provider_id: string | null
-  readonly authenticated_at: string
+  /** null: unknown, because the provider or the application did not say it. */
+  readonly authenticated_at: string | null
   readonly browser: string | null
   readonly system: string | null
   /** From where the user signed in: an address, or the /64 of one. */

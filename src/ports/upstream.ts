@@ -1,5 +1,5 @@
+import type { SignInDemand, StatedTime } from '../protocol/authentication.ts'
 import type { ProviderClaims } from '../protocol/provider-identity.ts'
-import type { EpochMs } from '../protocol/brand.ts'
 import type { ProviderRecord } from './records/provider.ts'
 
 /** What binds a sign-in at a provider to the browser that began it. All of it is derived from the state. */
@@ -11,14 +11,18 @@ export interface UpstreamBinding {
   /** OpenID Connect Core §3.1.2.1. */
   readonly nonce: string
   readonly redirectUri: string
-  /** The person must not have authenticated at the provider before this time. undefined: at any time. */
-  readonly signInAfter: EpochMs | undefined
 }
 
 export interface UpstreamRequest extends UpstreamBinding {
-  /** The provider shall authenticate the person even if it has a session: OpenID Connect Core §3.1.2.1, `prompt=login`. */
-  readonly mustSignIn: boolean
+  /** undefined: the person may have authenticated at the provider at any time. */
+  readonly demand: SignInDemand | undefined
   readonly loginHint: string | undefined
+}
+
+/** What a provider says after a sign-in. */
+export interface UpstreamAnswer {
+  readonly claims: ProviderClaims
+  readonly time: StatedTime
 }
 
 /** Why a sign-in at a provider does not go on. */
@@ -57,12 +61,12 @@ export interface Upstream {
     provider: ProviderRecord,
     request: UpstreamRequest,
   ) => Promise<{ readonly kind: 'ready'; readonly location: string } | UpstreamFailure>
-  /** Redeems the code in the query of the redirect URI, and returns what the provider says about the person. */
+  /** Redeems the code in the query of the redirect URI, and returns what the provider says about the person and the sign-in. */
   readonly finish: (
     provider: ProviderRecord,
     binding: UpstreamBinding,
     query: URLSearchParams,
-  ) => Promise<{ readonly kind: 'authenticated'; readonly claims: ProviderClaims } | UpstreamFailure>
+  ) => Promise<({ readonly kind: 'authenticated' } & UpstreamAnswer) | UpstreamFailure>
   /** Whether the provider failed several times in a row. The sign-in page then says so. */
   readonly isDown: (provider: ProviderRecord) => boolean
   /** Looks whether the provider can be used, with the redirect URI of this server there. */

@@ -17,8 +17,8 @@ export interface IdTokenFacts {
   readonly userId: UserId
   readonly issuedAt: EpochSeconds
   readonly expiresAt: EpochSeconds
-  /** When the user authenticated. */
-  readonly authenticatedAt: EpochSeconds
+  /** When the user authenticated. undefined: unknown. */
+  readonly authenticatedAt: EpochSeconds | undefined
   readonly methods: readonly AuthenticationMethod[]
   /** Only in the first ID token of a grant. */
   readonly nonce: string | undefined

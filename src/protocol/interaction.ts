@@ -21,6 +21,9 @@ export const CONTINUE_PATH = '/v2/oauth/continue'
 export const SUBJECT_FORM =
   /^(?:[\x21-\x2d\x2f-\x7e][\x21-\x7e]{0,254}|\.[\x21-\x2d\x2f-\x7e][\x21-\x7e]{0,253}|\.\.[\x21-\x7e]{1,253})$/
 
+/** How far the clocks of the application and of this server may differ. */
+export const APPLICATION_TOLERANCE_MS = 10_000
+
 /** The application signed the person in. */
 export interface AcceptedSignIn {
   readonly kind: 'accepted'
@@ -35,7 +38,7 @@ export interface AcceptedSignIn {
   readonly organizationId: OrganizationId | null | undefined
   /** The part of the requested scope that the person allows. undefined: all of it. */
   readonly scope: Scope | undefined
-  /** When the person authenticated at the application. undefined: when it answered. */
+  /** When the person authenticated at the application. undefined: it did not say. */
   readonly authenticatedAt: EpochMs | undefined
   /** How long the browser stays signed in at this server. 0: for this request alone. */
   readonly rememberSeconds: number

@@ -49,7 +49,12 @@ export const SESSIONS = table<SessionRecord>({
       columns: [{ name: 'methods', type: 'text', write: (methods) => methods.join(' ') }],
       read: (row) => ((row['methods'] ?? 'pwd') as string).split(' ') as readonly AuthenticationMethod[],
     },
-    at: orElse('created_at', bigint('authenticated_at')),
+    // 0: unknown. For a node of the previous release that is a sign-in of long ago.
+    at: {
+      columns: [{ name: 'authenticated_at', type: 'bigint', write: (at) => at ?? 0 }],
+      read: ({ authenticated_at: at, created_at: startedAt }) =>
+        at === 0 ? undefined : ((at ?? startedAt) as EpochMs),
+    },
     providerId: text('provider_id'),
   }),
   agent: optionalGroup('agent_browser', { browser: text('agent_browser'), system: text('agent_system') }),

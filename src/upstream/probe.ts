@@ -109,7 +109,6 @@ async function probeRequest(
     codeVerifier: library.randomPKCECodeVerifier(),
     nonce: library.randomNonce(),
     redirectUri,
-    signInAfter: undefined,
   })
   const failed = await failureIn(() => library.buildAuthorizationUrlWithPAR(configuration, { ...parameters }))
   if (failed === undefined) return accepted('request', 'The provider accepts the redirect URI and the scope.')

@@ -2,11 +2,13 @@ import type { Configuration } from 'openid-client'
 import type { ProviderRecord } from '../ports/records/provider.ts'
 import type {
   Upstream,
+  UpstreamAnswer,
   UpstreamBinding,
   UpstreamFailure,
   UpstreamObserver,
   UpstreamRequest,
 } from '../ports/upstream.ts'
+import type { SignInDemand, StatedTime } from '../protocol/authentication.ts'
 import type { EpochMs } from '../protocol/brand.ts'
 import type { ProviderClaims } from '../protocol/provider-identity.ts'
 import { openAvailability } from './availability.ts'
@@ -26,9 +28,6 @@ export interface UpstreamOptions extends Omit<Options, 'readSecret'> {
 
 /** Seconds of all requests of one step together. A single request has the limit of the outbound client. */
 const STEP_SECONDS = 10
-
-/** How far the clocks of the provider and of this server may differ. */
-const AUTH_TIME_TOLERANCE_MS = 60_000
 
 /** Names the secret of a provider in its encryption, so that it cannot be moved to another row. */
 function nameOf(id: string): string {
@@ -76,7 +75,7 @@ export function openUpstream({ encrypt, decrypt, observe, ...options }: Upstream
     async finish(provider, binding, query) {
       const finished = await step(provider, async (library, configuration) => ({
         kind: 'authenticated' as const,
-        claims: await redeem(library, configuration, provider, { binding, query }),
+        ...(await redeem(library, configuration, provider, { binding, query })),
       }))
       if (finished.kind !== 'failed' || finished.reason !== 'unreachable') availability.note(provider.id, true)
       observe(provider.id, finished.kind === 'failed' ? finished.reason : finished.kind)
@@ -109,15 +108,19 @@ async function authorizationAddress(
   now: EpochMs,
 ): Promise<string> {
   const { kind } = settings
-  const { mustSignIn, loginHint, signInAfter } = request
-  const maxAge = mustSignIn || signInAfter === undefined ? undefined : Math.floor((now - signInAfter) / 1000)
+  const { demand, loginHint } = request
   const address = library.buildAuthorizationUrl(configuration, {
     ...(await authorizationParameters(library, settings, request)),
-    ...(mustSignIn && kind === 'oidc' ? { prompt: 'login' } : {}),
-    ...(maxAge !== undefined && kind === 'oidc' ? { max_age: String(maxAge) } : {}),
+    ...(demand !== undefined && kind === 'oidc' ? demandParameters(demand, now) : {}),
     ...(loginHint === undefined ? {} : { [kind === 'oidc' ? 'login_hint' : 'login']: loginHint }),
   })
   return address.href
+}
+
+/** OpenID Connect Core §3.1.2.1: with `max_age` the provider must say `auth_time`, which `prompt` does not require. */
+function demandParameters({ after, isAfresh }: SignInDemand, now: EpochMs): Readonly<Record<string, string>> {
+  if (isAfresh) return { prompt: 'login', max_age: '0' }
+  return { max_age: String(Math.floor((now - after) / 1000)) }
 }
 
 /**
@@ -129,8 +132,8 @@ async function redeem(
   configuration: Configuration,
   { settings: { kind } }: ProviderRecord,
   { binding, query }: { readonly binding: UpstreamBinding; readonly query: URLSearchParams },
-): Promise<ProviderClaims> {
-  const { state, codeVerifier, nonce, redirectUri, signInAfter } = binding
+): Promise<UpstreamAnswer> {
+  const { state, codeVerifier, nonce, redirectUri } = binding
   const answered = new URL(redirectUri)
   answered.search = query.toString()
   const tokens = await library.authorizationCodeGrant(configuration, answered, {
@@ -138,24 +141,24 @@ async function redeem(
     pkceCodeVerifier: codeVerifier,
     ...(kind === 'oidc' ? { expectedNonce: nonce, idTokenExpected: true } : {}),
   })
-  if (kind === 'github') return readGithubClaims(library, configuration, tokens.access_token)
+  // GitHub says no time, and has no parameter by which it would authenticate a person who is signed in there.
+  if (kind === 'github') {
+    const claims = await readGithubClaims(library, configuration, tokens.access_token)
+    return { claims, time: { kind: 'now' } }
+  }
   const claims: ProviderClaims & { readonly sub?: string } = tokens.claims() ?? {}
-  checkAuthTime(claims, signInAfter)
+  const time = readAuthTime(claims)
   const { userinfo_endpoint: endpoint } = configuration.serverMetadata()
   const isComplete = claims['email'] !== undefined && claims['name'] !== undefined
-  if (isComplete || endpoint === undefined || claims.sub === undefined) return claims
+  if (isComplete || endpoint === undefined || claims.sub === undefined) return { claims, time }
   const more = await library.fetchUserInfo(configuration, tokens.access_token, claims.sub)
   // Whether an address is verified is said of the address beside it, so both come from one place (threats.md UP-01).
   const { email, email_verified }: ProviderClaims = claims['email'] === undefined ? more : claims
-  return { ...more, ...claims, email, email_verified }
+  return { claims: { ...more, ...claims, email, email_verified }, time }
 }
 
-/**
- * Refuses an authentication that is older than it may be: the person can remove `prompt` and `max_age` from the address (threats.md
- * UP-21). Providers that send no `auth_time` cannot be checked. OpenID Connect Core §3.1.3.7, number 13.
- */
-function checkAuthTime({ auth_time: authTime }: ProviderClaims, signInAfter: EpochMs | undefined): void {
-  if (signInAfter === undefined || typeof authTime !== 'number') return
-  if (authTime * 1000 + AUTH_TIME_TOLERANCE_MS >= signInAfter) return
-  throw new ProviderUnavailable({ kind: 'unacceptable', reason: 'malformed' }, 'The authentication is too old.')
+/** The `auth_time` of an ID token, in seconds (OpenID Connect Core §2). Most providers send it only where it is asked for. */
+function readAuthTime({ auth_time: seconds }: ProviderClaims): StatedTime {
+  if (typeof seconds !== 'number') return { kind: 'unsaid' }
+  return { kind: 'said', at: Math.floor(seconds * 1000) as EpochMs }
 }

@@ -12,6 +12,11 @@ type Page = LightMyRequestResponse
 
 export const ADA_CLAIMS: Claims = { sub: 'ada-at-idp', email: 'ada@acme.test', email_verified: true, name: 'Ada' }
 
+/** The claims of a person who authenticates now. */
+export function freshClaims({ clock }: Pick<TestServer, 'clock'>): Claims {
+  return { ...ADA_CLAIMS, auth_time: Math.floor(clock.now() / 1000) }
+}
+
 /** Creates a provider of the server, by default an OpenID provider with the id `idp`. */
 export function addProvider(
   { context }: Pick<TestServer, 'context'>,

@@ -66,9 +66,9 @@ export async function isWithinLimit(
   return count <= CHANGE_LIMIT
 }
 
-/** Whether the user has signed in a moment ago. */
+/** Whether the user is known to have authenticated a moment ago. */
 export function isRecent({ clockCheck }: Pick<Context, 'clockCheck'>, { session }: SignedIn): boolean {
-  return clockCheck.now() - session.authentication.at <= RECENT_MS
+  return clockCheck.now() - (session.authentication.at ?? 0) <= RECENT_MS
 }
 
 /** Where a user confirms the own identity before a change; undefined: the user signed in a moment ago. */

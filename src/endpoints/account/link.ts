@@ -88,7 +88,14 @@ async function acceptAtProvider(
   } as const
   const purpose = { kind: 'link', userId: user.id, hash: link.hash } as const
   const signedIn = await findSignedIn(context, request.cookies)
-  const location = await findAddress(context, { provider, target, purpose, email: user.email, signedIn })
+  const location = await findAddress(context, {
+    provider,
+    target,
+    purpose,
+    email: user.email,
+    signedIn,
+    isAgain: false,
+  })
   if (location === undefined) return errorPage('provider_unreachable', { user: user.id })
   return leave(provider, location, browser.cookies)
 }

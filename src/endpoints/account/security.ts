@@ -44,6 +44,7 @@ async function addProvider(context: Context, request: Request, owner: SignedIn, 
     purpose: { kind: 'connect' },
     email: owner.user.email,
     signedIn: owner,
+    isAgain: false,
   } as const
   const location = await findAddress(context, departure)
   return location === undefined ? errorPage('provider_unreachable', known) : leave(provider, location, {})

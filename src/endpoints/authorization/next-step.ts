@@ -67,8 +67,8 @@ type Needs = Pick<Context, 'apis' | 'clockCheck' | 'settings'> & {
  * From then on this function decides. It looks at the stored authorization, at the session and at the answer of the user,
  * in this order:
  *
- *  1. Sign-in. Without a session the user signs in. With `prompt=login` the session must also have started after the request, and
- *     with `max_age` the user must have authenticated lately. The operator's application is asked with each request, unless it
+ *  1. Sign-in. Without a session the user signs in. With `prompt=login` the user must have authenticated after the request,
+ *     and with `max_age` lately. The operator's application is asked with each request, unless it
  *     said that the browser stays signed in. If the request names a user (`id_token_hint`), another user who is
  *     signed in is asked to sign in; if that was done for this request, the authorization ends.
  *  2. Denial. If the user pressed "deny", the authorization ends.
@@ -133,10 +133,13 @@ export async function nextStep(
   return { kind: 'consent', signedIn, choices, problem: undefined, answer: undefined }
 }
 
-/** `prompt=login` requires a session that started after the request was made, and `max_age` one that is not older than it says. */
+/**
+ * `prompt=login` requires that the user authenticated after the request was made, and `max_age` not longer ago than it says. A session may
+ * be newer than what it followed from, and an unknown time is too old (threats.md UP-24).
+ */
 function isTooOld({ authenticatedSince, createdAt, mustSignIn }: AuthorizationRecord, { session }: SignedIn): boolean {
-  if (mustSignIn && session.createdAt < createdAt) return true
-  return authenticatedSince !== undefined && session.authentication.at < authenticatedSince
+  const since = mustSignIn ? createdAt : authenticatedSince
+  return since !== undefined && (session.authentication.at ?? 0) < since
 }
 
 function isOtherUser({ onlyUserId }: AuthorizationRecord, { user }: SignedIn): boolean {

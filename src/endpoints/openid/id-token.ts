@@ -47,7 +47,7 @@ export async function issueIdToken(
     userId: grant.userId,
     issuedAt,
     expiresAt: (issuedAt + context.settings.lifetimes.idToken) as EpochSeconds,
-    authenticatedAt: toSeconds(session.at),
+    authenticatedAt: session.at === undefined ? undefined : toSeconds(session.at),
     methods: session.methods,
     nonce,
     accessTokenHash: accessTokenHash(accessToken, algorithm),

@@ -2,11 +2,17 @@ import type { Context } from '../../ports/context.ts'
 import type { Reply, Request } from '../../ports/message.ts'
 import type { InteractionRecord } from '../../ports/records/interaction.ts'
 import type { UserRecord } from '../../ports/records/user.ts'
-import { after, type EpochMs } from '../../protocol/brand.ts'
+import { after } from '../../protocol/brand.ts'
 import { sessionOfInteraction, type UserId } from '../../protocol/ids.ts'
 import { findInteractionOf } from '../../principals/find-interaction.ts'
-import { APPLICATION } from '../../protocol/authentication.ts'
-import { proofMatches, subjectKey, type AcceptedSignIn, type RejectedSignIn } from '../../protocol/interaction.ts'
+import { APPLICATION, judgeTime, type JudgedTime, type StatedTime } from '../../protocol/authentication.ts'
+import {
+  APPLICATION_TOLERANCE_MS,
+  proofMatches,
+  subjectKey,
+  type AcceptedSignIn,
+  type RejectedSignIn,
+} from '../../protocol/interaction.ts'
 import { scopeTokens } from '../../protocol/scope.ts'
 import { deny } from '../authorization/approval.ts'
 import { openBrowser } from '../authorization/interaction.ts'
@@ -17,7 +23,8 @@ import { errorPage } from '../error-page.ts'
 import { loadScopeCatalog } from '../token/scope-catalog.ts'
 import { finishSignIn, type DelegatedSession } from './finish-sign-in.ts'
 import { signInProblem } from './page.ts'
-import { clientOf, continueWith, findTarget, type SignInTarget } from './target.ts'
+import { AFRESH, leaveAddress } from './methods.ts'
+import { clientOf, continueWith, findTarget, readDemand, type SignInTarget } from './target.ts'
 
 /**
  * Takes the browser back from the application, with the application's answer.
@@ -65,15 +72,32 @@ async function reject(context: Context, target: SignInTarget, { error }: Rejecte
 type Accepted = InteractionRecord & { readonly answer: AcceptedSignIn }
 
 async function accept(context: Context, request: Request, target: SignInTarget, accepted: Accepted): Promise<Reply> {
+  const judged = judgeAnswer(accepted, target)
+  if (judged.kind !== 'accepted') {
+    const location = leaveAddress(context, target, AFRESH)
+    return location === undefined ? errorPage('not_delegated') : { kind: 'redirect', location }
+  }
   const user = await findSubject(context, accepted.answer)
   if (user === undefined) return refuseAccount(context, target, undefined)
   const delegated = await delegatedSession(context, target, accepted, user)
-  const authenticated = { user, methods: ['fed'], providerId: APPLICATION, delegated } as const
+  const { at } = judged
+  const authenticated = { user, methods: ['fed'], at, providerId: APPLICATION, delegated } as const
   const finished = await finishSignIn(context, request, target, authenticated)
   if (finished.kind !== 'refused') return finished
   return finished.reason === 'repeated'
     ? repeat(context, target, delegated, user)
     : refuseAccount(context, target, user.id)
+}
+
+/**
+ * Judges when the person authenticated. `interaction.accept` has refused a time that is too old, so that what is left is an application
+ * that says no time: it is asked once more, for a new sign-in, where a client says how old the sign-in may be.
+ */
+function judgeAnswer({ answer, answeredAt, createdAt, signInAfter }: Accepted, target: SignInTarget): JudgedTime {
+  const { authenticatedAt } = answer
+  const stated: StatedTime = authenticatedAt === undefined ? { kind: 'unsaid' } : { kind: 'said', at: authenticatedAt }
+  const now = answeredAt ?? createdAt
+  return judgeTime(stated, readDemand(target, signInAfter), { now, toleranceMs: APPLICATION_TOLERANCE_MS })
 }
 
 function refuseAccount(context: Context, target: SignInTarget, userId: UserId | undefined): Promise<Reply> {
@@ -109,10 +133,10 @@ async function repeat(
 async function delegatedSession(
   context: Context,
   target: SignInTarget,
-  { id, hash, answer, answeredAt, createdAt, signInAfter, expiresAt: deadline }: Accepted,
+  { id, hash, answer, expiresAt: deadline }: Accepted,
   user: UserRecord,
 ): Promise<DelegatedSession> {
-  const { rememberSeconds, authenticatedAt } = answer
+  const { rememberSeconds } = answer
   const { lifetimes } = context.settings
   const now = context.clockCheck.now()
   const consent = consentOf(answer)
@@ -124,8 +148,6 @@ async function delegatedSession(
     interactionId: id,
     id: sessionOfInteraction(id),
     credential: context.secrets.derive('session', id, [hash]),
-    // The clock of the application may differ a little, and the consent page asks for the same time.
-    authenticatedAt: Math.max(authenticatedAt ?? answeredAt ?? createdAt, signInAfter ?? 0) as EpochMs,
     expiresAt: remembered > least ? remembered : least,
     isKept,
     consent,

@@ -10,7 +10,7 @@ import { endOf, findSignedIn, type SignedIn } from '../authorization/session.ts'
 import { continueWith, type SignInTarget } from './target.ts'
 
 /** A user whom a sign-in method has authenticated just now, as the method read the record. */
-export interface AuthenticatedUser extends Omit<Authentication, 'at'> {
+export interface AuthenticatedUser extends Authentication {
   readonly user: UserRecord
   /** What the operator's application decided, if it authenticated the user. undefined: a usual session starts. */
   readonly delegated: DelegatedSession | undefined
@@ -21,7 +21,6 @@ export interface DelegatedSession {
   readonly interactionId: InteractionId
   readonly id: SessionId
   readonly credential: MintedCredential
-  readonly authenticatedAt: EpochMs
   readonly expiresAt: EpochMs
   /** Whether the browser gets the cookie. If not, a session that the browser has stays. */
   readonly isKept: boolean
@@ -63,7 +62,7 @@ async function startSession(
   context: Context,
   request: Request,
   { browserHash }: SignInTarget,
-  { user, methods, providerId, delegated }: AuthenticatedUser,
+  { user, methods, at, providerId, delegated }: AuthenticatedUser,
 ): Promise<{ readonly signedIn: SignedIn; readonly credential: MintedCredential } | RefusedSignIn> {
   const previous = await findSignedIn(context, request.cookies)
   const now = context.clockCheck.now()
@@ -73,7 +72,7 @@ async function startSession(
     id,
     hash: credential.hash,
     userId: user.id,
-    authentication: { methods, at: delegated?.authenticatedAt ?? now, providerId },
+    authentication: { methods, at, providerId },
     agent: request.agent,
     network: request.network,
     seenAt: now,

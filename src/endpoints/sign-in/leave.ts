@@ -4,7 +4,8 @@ import { after } from '../../protocol/brand.ts'
 import { mintInteractionId } from '../../protocol/ids.ts'
 import { applicationAddress } from '../../protocol/interaction.ts'
 import { errorPage } from '../error-page.ts'
-import { findConfirming, findOpenTarget, keyIn, keyOf, signInAfter } from './target.ts'
+import { AFRESH } from './methods.ts'
+import { demandOf, findConfirming, findOpenTarget, keyIn, keyOf } from './target.ts'
 
 /**
  * Redirects the browser to the application that signs users in. The address has a credential of this interaction alone, which is
@@ -19,6 +20,7 @@ export async function leaveForApplication(context: Context, request: Request): P
   const target = await findOpenTarget(context, request, keyIn(request))
   if ('kind' in target) return target
   const isConfirmation = (await findConfirming(context, request, target)) !== undefined
+  const mustSignIn = isConfirmation || request.params.get(AFRESH) !== undefined
   const id = mintInteractionId(now, context.random)
   const { token, hash } = context.secrets.mint('interaction', id, context.random)
   await context.store.startInteraction({
@@ -27,7 +29,7 @@ export async function leaveForApplication(context: Context, request: Request): P
     target: keyOf(target),
     browserHash: target.browserHash,
     uiLocales: request.uiLocales,
-    signInAfter: signInAfter(target, isConfirmation, now),
+    signInAfter: demandOf(target, mustSignIn, now)?.after,
     expiresAt:
       target.purpose === 'authorization'
         ? target.authorization.expiresAt

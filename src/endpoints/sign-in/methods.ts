@@ -53,15 +53,19 @@ function offerApplication(context: Context, { target }: OfferInput): readonly Si
   return uri === undefined ? [] : [{ kind: 'application', uri }]
 }
 
+/** The parameter of an address by which the application is asked to authenticate the person, whatever session it has. */
+export const AFRESH = 'afresh'
+
 /** The address that redirects to the operator's application. undefined: this server signs users in. */
 export function leaveAddress(
   { issuer, settings }: Pick<Context, 'issuer' | 'settings'>,
   target: SignInTarget,
+  asked?: typeof AFRESH,
 ): string | undefined {
   if (settings.delegate === undefined) return undefined
   const { uiLocales } = target
   const subject = target.purpose === 'account' ? { page: target.page } : { authorization: target.authorization.id }
-  return pageAddress(issuer, PATHS.leave, { ...subject, uiLocales })
+  return pageAddress(issuer, PATHS.leave, { ...subject, uiLocales, ...(asked && { [asked]: '1' }) })
 }
 
 /** The address of a user comes first where it can lead to a provider. */

@@ -23,7 +23,14 @@ export async function showSignIn(context: Context, request: Request): Promise<Re
   if (away !== undefined) return { kind: 'redirect', location: away }
   const provider = findOnlyProvider(context, await context.providers(), hint)
   if (provider === undefined) return signInPage(context, target, shown)
-  const location = await findAddress(context, { provider, target, purpose: SIGN_IN, email: hint, signedIn })
+  const location = await findAddress(context, {
+    provider,
+    target,
+    purpose: SIGN_IN,
+    email: hint,
+    signedIn,
+    isAgain: false,
+  })
   return location === undefined
     ? signInPage(context, target, { ...shown, problem: downProblem(provider) })
     : { kind: 'redirect', location }

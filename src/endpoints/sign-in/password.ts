@@ -4,13 +4,15 @@ import type { SignInProblem } from '../../ports/pages.ts'
 import type { UserRecord } from '../../ports/records/user.ts'
 import { findRequiredProvider } from '../../principals/providers.ts'
 import { EMAIL_LIMIT, normalizeEmail, PASSWORD_BYTES } from '../../protocol/account.ts'
+import { judgeTime } from '../../protocol/authentication.ts'
+import type { EpochMs } from '../../protocol/brand.ts'
 import { OAuthError } from '../../protocol/errors.ts'
 import { finishSignIn } from './finish-sign-in.ts'
 import { refusedSignIn, signInPage } from './page.ts'
 import { goToProvider } from './provider/begin.ts'
 import { SIGN_IN } from './provider/depart.ts'
 import { findProof, linkProven, PROOF_FIELD } from './provider/proof.ts'
-import { clientOf, findSubmittedTarget } from './target.ts'
+import { clientOf, demandOf, findSubmittedTarget, type SignInTarget } from './target.ts'
 import { countAttempt } from './throttle.ts'
 
 /**
@@ -56,6 +58,7 @@ export async function signInByPassword(context: Context, request: Request): Prom
       : await finishSignIn(context, request, target, {
           user,
           methods: ['pwd'],
+          at: timeOf(context, target),
           providerId: undefined,
           delegated: undefined,
         })
@@ -69,6 +72,13 @@ export async function signInByPassword(context: Context, request: Request): Prom
   }
   await attempt.forgive()
   return finished
+}
+
+/** Now, or when the request was made if the clock of that node is ahead. */
+function timeOf({ clockCheck }: Context, target: SignInTarget): EpochMs | undefined {
+  const now = clockCheck.now()
+  const time = judgeTime({ kind: 'now' }, demandOf(target, false, now), { now, toleranceMs: 0 })
+  return time.kind === 'accepted' ? time.at : undefined
 }
 
 async function verifyPassword(

@@ -3,6 +3,7 @@ import type { Context } from '../../ports/context.ts'
 import type { CookieChanges, Reply, Request } from '../../ports/message.ts'
 import type { HiddenFields } from '../../ports/page-parts.ts'
 import type { ClientRecord } from '../../ports/records/client.ts'
+import type { SignInDemand } from '../../protocol/authentication.ts'
 import type { EpochMs } from '../../protocol/brand.ts'
 import type { SecretHash } from '../../protocol/secrets.ts'
 import {
@@ -97,11 +98,23 @@ export async function findConfirming(
   return signedIn === undefined || (await isForAnother(context, signedIn, 'account-pages')) ? undefined : signedIn
 }
 
-/** The time since when the user must have authenticated, because the client or the account page asks for it. undefined: any time. */
-export function signInAfter(target: SignInTarget, isConfirmation: boolean, now: EpochMs): EpochMs | undefined {
-  if (target.purpose === 'account') return isConfirmation ? now : undefined
-  const { authenticatedSince, createdAt, mustSignIn } = target.authorization
-  return mustSignIn ? createdAt : authenticatedSince
+/**
+ * What a source of sign-ins is asked for, because the client or the account page needs it. undefined: the person may have authenticated at
+ * any time. `mustSignIn`: the person has to authenticate now, whatever the client asks for.
+ */
+export function demandOf(target: SignInTarget, mustSignIn: boolean, now: EpochMs): SignInDemand | undefined {
+  if (target.purpose === 'account') return mustSignIn ? { after: now, isAfresh: true } : undefined
+  const { authorization } = target
+  const { authenticatedSince, createdAt } = authorization
+  // The clock of the node that began the authorization may be ahead.
+  if (mustSignIn) return { after: Math.max(now, createdAt) as EpochMs, isAfresh: true }
+  return readDemand(target, authorization.mustSignIn ? createdAt : authenticatedSince)
+}
+
+/** The demand whose time was stored. A user who must have authenticated since the request was made has to authenticate for it. */
+export function readDemand(target: SignInTarget, since: EpochMs | undefined): SignInDemand | undefined {
+  if (since === undefined) return undefined
+  return { after: since, isAfresh: target.purpose === 'account' || since >= target.authorization.createdAt }
 }
 
 function csrfParts(target: SignInTarget): readonly string[] {
@@ -124,9 +137,7 @@ export async function continueWith(
     const location = pageAddress(context.issuer, accountPath(target.page), { uiLocales: target.uiLocales })
     return { kind: 'redirect', location, cookies, event: { event: 'session.started', user: signedIn.user.id } }
   }
-  // The new session satisfies prompt=login and max_age, even if this node's clock is behind the one that started the authorization.
-  const authorization = { ...target.authorization, mustSignIn: false, authenticatedSince: undefined }
-  const step = await nextStep(context, { ...target, authorization }, signedIn, answer)
+  const step = await nextStep(context, target, signedIn, answer)
   const reply = await takeStep(context, target, step, cookies)
   if (step.kind === 'approve' || step.kind === 'deny') return reply
   return { ...reply, event: { event: 'session.started', client: target.client.id, user: signedIn.user.id } }

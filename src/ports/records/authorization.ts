@@ -56,8 +56,8 @@ export interface OpenidAuthorization {
 export interface ApprovedSession {
   readonly rootId: SessionId
   readonly methods: readonly AuthenticationMethod[]
-  /** When the user authenticated. */
-  readonly at: EpochMs
+  /** When the user authenticated. undefined: unknown. */
+  readonly at: EpochMs | undefined
 }
 
 export type AuthorizationStatus =

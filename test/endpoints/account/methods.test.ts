@@ -4,7 +4,7 @@ import { createLink } from '../../../src/admin/links.ts'
 import { EMAIL, PASSWORD, PlainBrowser } from '../../../tools/flow.ts'
 import { createAccount, createAda } from '../../support/accounts.ts'
 import { APPLICATION_URL, leave, openApplication } from '../../support/application.ts'
-import { addProvider, signInAt } from '../../support/providers.ts'
+import { addProvider, freshClaims, signInAt } from '../../support/providers.ts'
 import { leadsTo } from '../../../tools/provider-page.ts'
 import { openTestServer } from '../../support/server.ts'
 import { assertStoreUnchanged } from '../../support/store-dump.ts'
@@ -19,7 +19,7 @@ test('a user adds and removes providers, but never the last sign-in method', asy
   await addProvider(server, host, {}, { id: 'second', name: 'Second' })
   server.clock.advance(1001)
   const { browser, page } = await scene.arrive()
-  await signInAt({ browser, page, host })
+  await signInAt({ browser, page, host }, freshClaims(server))
   const only = await browser.get('/account/security')
   assert.match(only.body, /Acme ID[^]*ada@acme\.test[^]*It stays, because you could not sign in without it/)
   const hidden = formsOf(only).find((form) => form.hidden['provider'] === 'second')
@@ -68,7 +68,8 @@ test('a user neither sees nor removes the identity at the operator’s applicati
   const application = await openApplication(server)
   const owner = openOwner(server)
   const interaction = await leave(owner.browser, '/account/security')
-  await owner.browser.get(await application.signIn(interaction, { decision: 'ask' }))
+  const now = new Date(server.clock.now()).toISOString()
+  await owner.browser.get(await application.signIn(interaction, { decision: 'ask', authenticated_at: now }))
   const left = await owner.submit(await owner.open('/account/security'), 'provider')
   await owner.browser.get(host.approve(leadsTo(left), { sub: 'ada' }))
   const page = await owner.open('/account/security')
@@ -134,7 +135,7 @@ test('a link lets its user choose between a password and the providers', async (
 test('the data of a user have the accounts at providers', async (t) => {
   const scene = await openScene(t, ANYBODY)
   const { browser, page } = await scene.arrive()
-  await signInAt({ browser, page, host: scene.host })
+  await signInAt({ browser, page, host: scene.host }, freshClaims(scene.server))
   const form = formsOf(await browser.get('/account/data')).find(({ hidden }) => 'csrf' in hidden)
   const data = await browser.post(form?.action ?? '', form?.hidden ?? {})
   const [identity] = data.json<{ identities: readonly object[] }>().identities

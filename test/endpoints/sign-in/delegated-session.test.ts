@@ -154,7 +154,8 @@ test('an account page is opened by the application, and what needs a fresh sign-
 test('the download of the data has the identity at the application', async () => {
   const browser = new PlainBrowser(server)
   const interaction = await leave(browser, '/account/data')
-  const person = { subject: 'u_data', email: 'data@acme.test' }
+  const now = new Date(server.clock.now()).toISOString()
+  const person = { subject: 'u_data', email: 'data@acme.test', authenticated_at: now }
   await browser.get(await application.signIn(interaction, person))
   const file = await browser.submit(await browser.get('/account/data'), {})
   const [identity] = file.json<{ identities: readonly Record<string, unknown>[] }>().identities

@@ -35,6 +35,12 @@ export const sessionCases: Suite = (check) => {
     assert.equal(await second.knowsBrowser(aSession().userId, browserHash), false)
   })
 
+  check('UP-24: a session whose time of authentication is unknown stays so', async ({ first, second }) => {
+    const session = aSession({ authentication: { ...aSession().authentication, at: undefined } })
+    await startSessions(first, aSessionStart({ session }))
+    assert.deepEqual(await second.findSession(session.id), session)
+  })
+
   check('a browser can start any number of sessions', async ({ first }) => {
     const browserHash = aHash()
     const one = aSession()

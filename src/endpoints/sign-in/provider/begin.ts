@@ -26,7 +26,7 @@ export async function signInAtProvider(context: Context, request: Request): Prom
 export async function goToProvider(
   context: Context,
   request: Request,
-  departure: Omit<Departure, 'signedIn'>,
+  departure: Omit<Departure, 'signedIn' | 'isAgain'>,
   proof: OpenProof | undefined,
 ): Promise<Reply> {
   const { provider, target, email = '' } = departure
@@ -34,7 +34,7 @@ export async function goToProvider(
   if (provider.disabledAt !== undefined)
     return signInPage(context, target, { ...shown, problem: { kind: 'method-off' } })
   const signedIn = await findConfirming(context, request, target)
-  const location = await findAddress(context, { ...departure, signedIn })
+  const location = await findAddress(context, { ...departure, signedIn, isAgain: false })
   if (location !== undefined) return leave(provider, location, {})
   return signInPage(context, target, { ...shown, problem: downProblem(provider) })
 }

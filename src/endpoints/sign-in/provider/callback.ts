@@ -3,8 +3,9 @@ import type { Reply, Request } from '../../../ports/message.ts'
 import type { SignInProblem } from '../../../ports/pages.ts'
 import type { ProviderRecord } from '../../../ports/records/provider.ts'
 import type { UserRecord } from '../../../ports/records/user.ts'
-import type { UpstreamFailure } from '../../../ports/upstream.ts'
+import type { UpstreamAnswer, UpstreamFailure } from '../../../ports/upstream.ts'
 import { findRequiredProvider, isOfAnotherProvider } from '../../../principals/providers.ts'
+import { judgeTime, type Authentication } from '../../../protocol/authentication.ts'
 import type { UserId } from '../../../protocol/ids.ts'
 import { parseProviderId } from '../../../protocol/provider.ts'
 import { identityKey, judgeIdentity, type ProviderIdentity } from '../../../protocol/provider-identity.ts'
@@ -13,9 +14,9 @@ import { errorPage } from '../../error-page.ts'
 import { PATHS, pageAddress } from '../../paths.ts'
 import { finishSignIn } from '../finish-sign-in.ts'
 import { refusedSignIn, signInPage, signInProblem } from '../page.ts'
-import { clientOf, findTarget, type SignInTarget } from '../target.ts'
+import { clientOf, findTarget, readDemand, type SignInTarget } from '../target.ts'
 import { countProviderAttempt } from '../throttle.ts'
-import { downProblem, reportFailure } from './depart.ts'
+import { downProblem, findAddress, reportFailure } from './depart.ts'
 import { linkProven } from './proof.ts'
 import { resolveIdentity, type Resolution } from './resolve.ts'
 import { openState, type ProviderState } from './state.ts'
@@ -27,6 +28,14 @@ interface Return {
   readonly state: ProviderState
 }
 
+/** A person whom the provider has authenticated, and when. */
+interface Arrived extends Pick<Authentication, 'at'> {
+  readonly identity: ProviderIdentity
+}
+
+/** How far the clocks of a provider and of this server may differ. */
+const AUTH_TIME_TOLERANCE_MS = 60_000
+
 /**
  * The redirect URI of this server at a provider. RFC 6749 §4.1.2, OpenID Connect Core §3.1.2.5.
  *
@@ -34,7 +43,9 @@ interface Return {
  *  2. What the user signs in for is still open, and the provider enabled (UP-07).
  *  3. The network has not failed too often.
  *  4. The state was not used before: of requests with one state, one goes on (UP-06).
- *  5. The provider redeems the code, and `resolveIdentity` finds the account.
+ *  5. The provider redeems the code, and says when the person authenticated. If that is too long ago, or not said where it is needed, the
+ *     person is sent there once more to authenticate again (UP-21, UP-24).
+ *  6. `resolveIdentity` finds the account.
  */
 export async function finishAtProvider(context: Context, request: Request): Promise<Reply> {
   const id = parseProviderId(request.name ?? '')
@@ -52,31 +63,49 @@ export async function finishAtProvider(context: Context, request: Request): Prom
   }
   if (!(await state.use())) return errorPage('provider_state_used', { client: clientOf(target)?.id })
   const finished = await context.upstream.finish(provider, state.binding, queryOf(request))
-  const isOfAnother = isOfAnotherProvider(await context.providers(), provider)
-  const identity =
-    finished.kind === 'authenticated' ? judgeIdentity(provider.settings, finished.claims, isOfAnother) : undefined
-  if (identity === undefined) {
-    const failure = finished.kind === 'failed' ? finished : NO_SUBJECT
+  const judged = finished.kind === 'failed' ? finished : await judgeAnswer(context, returned, finished)
+  if (judged.kind === 'failed') {
     // A person who changed their mind, and a provider that is away, are no failed attempts.
-    if (failure.reason === 'refused' || failure.reason === 'unreachable') await attempt.forgive()
-    return failedPage(context, returned, failure)
+    if (judged.reason === 'refused' || judged.reason === 'unreachable') await attempt.forgive()
+    return failedPage(context, returned, judged)
   }
   await attempt.forgive()
-  return arrive(context, request, returned, identity)
+  return judged.kind === 'ask-again'
+    ? askAgain(context, returned, judged.identity)
+    : arrive(context, request, returned, judged)
 }
 
-const NO_SUBJECT: UpstreamFailure = { kind: 'failed', reason: 'invalid', detail: 'no usable subject' }
+/** Judges who the person is, and when the person authenticated. The provider of a person who is refused was asked for a new sign-in. */
+async function judgeAnswer(
+  { clockCheck, providers }: Pick<Context, 'clockCheck' | 'providers'>,
+  { provider, target, state }: Return,
+  { claims, time }: UpstreamAnswer,
+): Promise<(Arrived & { readonly kind: 'accepted' | 'ask-again' }) | UpstreamFailure> {
+  const identity = judgeIdentity(provider.settings, claims, isOfAnotherProvider(await providers(), provider))
+  if (identity === undefined) return failed('no usable subject')
+  const demand = readDemand(target, state.signInAfter)
+  const judged = judgeTime(time, demand, { now: clockCheck.now(), toleranceMs: AUTH_TIME_TOLERANCE_MS })
+  if (judged.kind === 'too-old') return failed('The authentication is too old.')
+  return { identity, at: undefined, ...judged }
+}
+
+function failed(detail: string): UpstreamFailure {
+  return { kind: 'failed', reason: 'invalid', detail }
+}
+
+/** Sends the person back to the provider, which has to authenticate the person, whatever session it has. */
+async function askAgain(context: Context, returned: Return, { email }: ProviderIdentity): Promise<Reply> {
+  const { provider, target, state } = returned
+  const { purpose } = state
+  const location = await findAddress(context, { provider, target, purpose, email, signedIn: undefined, isAgain: true })
+  return location === undefined ? again(context, returned, downProblem(provider)) : { kind: 'redirect', location }
+}
 
 function queryOf({ params }: Request): URLSearchParams {
   return new URLSearchParams(params.names.flatMap((name) => params.all(name).map((value) => [name, value])))
 }
 
-async function arrive(
-  context: Context,
-  request: Request,
-  returned: Return,
-  identity: ProviderIdentity,
-): Promise<Reply> {
+async function arrive(context: Context, request: Request, returned: Return, { identity, at }: Arrived): Promise<Reply> {
   const { provider, target, state } = returned
   const signedIn = state.purpose.kind === 'connect' ? await findSignedIn(context, request.cookies) : undefined
   const { purpose } = state
@@ -85,7 +114,7 @@ async function arrive(
   const resolution = await resolveIdentity(context, arrival)
   switch (resolution.kind) {
     case 'user':
-      return signIn(context, request, returned, identity, resolution.user)
+      return signIn(context, request, returned, { identity, at, user: resolution.user })
     case 'connected':
       if (signedIn !== undefined) await join(context, provider, identity, signedIn.user)
       return {
@@ -111,8 +140,7 @@ async function signIn(
   context: Context,
   request: Request,
   returned: Return,
-  identity: ProviderIdentity,
-  user: UserRecord,
+  { identity, at, user }: Arrived & { readonly user: UserRecord },
 ): Promise<Reply> {
   const { provider, target, state } = returned
   const { purpose } = state
@@ -126,7 +154,7 @@ async function signIn(
     return again(context, returned, { kind: 'account-refused' }, user.id)
   }
   await join(context, provider, identity, user)
-  const authenticated = { user, methods: ['fed'], providerId: provider.id, delegated: undefined } as const
+  const authenticated = { user, methods: ['fed'], at, providerId: provider.id, delegated: undefined } as const
   const finished = await finishSignIn(context, request, target, authenticated)
   return finished.kind === 'refused' ? again(context, returned, { kind: 'account-refused' }, user.id) : finished
 }

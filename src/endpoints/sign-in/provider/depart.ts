@@ -2,7 +2,7 @@ import type { Context } from '../../../ports/context.ts'
 import type { CookieChanges, Reply } from '../../../ports/message.ts'
 import type { ProviderRecord } from '../../../ports/records/provider.ts'
 import type { SignedIn } from '../../authorization/session.ts'
-import { keyOf, signInAfter, type SignInTarget } from '../target.ts'
+import { demandOf, keyOf, type SignInTarget } from '../target.ts'
 import { mintState, type ProviderPurpose } from './state.ts'
 
 /** A person who is about to go to a provider. */
@@ -14,6 +14,8 @@ export interface Departure {
   readonly email: string | undefined
   /** The user of the browser, who adds a sign-in method or confirms the own identity for an account page. */
   readonly signedIn: SignedIn | undefined
+  /** Whether the provider has to authenticate the person, because its last answer did not say a time that is new enough. */
+  readonly isAgain: boolean
 }
 
 /** To sign in, and nothing else. */
@@ -35,20 +37,22 @@ export function leave({ settings: { name } }: ProviderRecord, uri: string, cooki
 /** The address at the provider; undefined: the provider does not answer. */
 export async function findAddress(
   context: Context,
-  { provider, target, purpose, email, signedIn }: Departure,
+  { provider, target, purpose, email, signedIn, isAgain }: Departure,
 ): Promise<string | undefined> {
   const { browserHash } = target
+  // A session that is left over at the provider changes no sign-in methods: neither for an account page nor as a proof.
+  const isChange = signedIn !== undefined || purpose.kind === 'proof'
+  const demand = demandOf(target, isChange || isAgain, context.clockCheck.now())
   const binding = mintState(context, provider, {
     purpose,
     targetKey: keyOf(target),
     browserHash,
     signedIn,
-    signInAfter: signInAfter(target, signedIn !== undefined, context.clockCheck.now()),
+    signInAfter: demand?.after,
   })
   const begun = await context.upstream.begin(provider, {
     ...binding,
-    // The provider must not answer from its own session if the client asks for a new sign-in, or the user confirms the own identity.
-    mustSignIn: target.purpose === 'authorization' ? target.authorization.mustSignIn : signedIn !== undefined,
+    demand,
     loginHint: email,
   })
   if (begun.kind === 'ready') return begun.location

@@ -36,6 +36,8 @@ export interface ProviderState {
   readonly purpose: ProviderPurpose
   readonly targetKey: TargetKey
   readonly binding: UpstreamBinding
+  /** Since when the person must have authenticated, as the provider was asked. undefined: at any time. */
+  readonly signInAfter: EpochMs | undefined
   /** Uses the state up. false: it was used before. */
   readonly use: () => Promise<boolean>
 }
@@ -82,7 +84,7 @@ export function mintState(
     signInAfter ?? null,
   ]
   const payload = Buffer.from(JSON.stringify(members)).toString('base64url')
-  return bindingOf(context, provider, `${payload}.${sealOf(context, provider, payload)}`, signInAfter)
+  return bindingOf(context, provider, `${payload}.${sealOf(context, provider, payload)}`)
 }
 
 /**
@@ -116,7 +118,8 @@ export async function openState(
   return {
     purpose,
     targetKey,
-    binding: bindingOf(context, provider, text, signInAfter ?? undefined),
+    binding: bindingOf(context, provider, text),
+    signInAfter: signInAfter ?? undefined,
     use: async () => (await context.store.consumeOnce([{ digest, expiresAt }])) === 'fresh',
   }
 }
@@ -142,18 +145,12 @@ async function findPurpose(
 }
 
 /** The verifier and the nonce are derived, so nobody who sees the state knows them. */
-function bindingOf(
-  { issuer, secrets }: Needs,
-  { id }: ProviderRecord,
-  state: string,
-  signInAfter: EpochMs | undefined,
-): UpstreamBinding {
+function bindingOf({ issuer, secrets }: Needs, { id }: ProviderRecord, state: string): UpstreamBinding {
   return {
     state,
     codeVerifier: secrets.digest('upstream', ['verifier', state]),
     nonce: secrets.digest('upstream', ['nonce', state]),
     redirectUri: providerRedirectUri(issuer, id),
-    signInAfter,
   }
 }
 

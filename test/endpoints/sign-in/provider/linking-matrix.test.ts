@@ -11,7 +11,7 @@ import { leadsTo } from '../../../../tools/provider-page.ts'
 import { locationOf, PASSWORD, PlainBrowser } from '../../../../tools/flow.ts'
 import { createAccount } from '../../../support/accounts.ts'
 import { createOrganization } from '../../../support/organizations.ts'
-import { addProvider, signInAt } from '../../../support/providers.ts'
+import { addProvider, freshClaims, signInAt } from '../../../support/providers.ts'
 import { aUser } from '../../../support/records.ts'
 import { formsOf } from '../../account/owner.ts'
 import { isSignedIn, openScene, type Scene } from './scene.ts'
@@ -242,7 +242,8 @@ async function openStage(t: Parameters<typeof openScene>[0], rules: Rules) {
       const browser = new PlainBrowser(server)
       if (purpose === 'connect') {
         await connectIdentity(user, 'third' as ProviderId, user.id)
-        assert.ok(isSignedIn(await signIn({ id: 'third' as ProviderId }, { sub: user.id }, browser)))
+        const person = { ...freshClaims(server), sub: user.id, email: undefined }
+        assert.ok(isSignedIn(await signIn({ id: 'third' as ProviderId }, person, browser)))
       }
       const { address } =
         purpose === 'link' ? await createLink(context, user.email ?? '') : { address: '/account/security' }

@@ -9,7 +9,7 @@ import { createAccount, createAda } from '../../../support/accounts.ts'
 import type { Claims } from '../../../support/provider-host.ts'
 import { execute } from '../../../support/store-dump.ts'
 import { sendJson } from '../../../support/web-host.ts'
-import { ADA_CLAIMS, addProvider, signInAt } from '../../../support/providers.ts'
+import { ADA_CLAIMS, addProvider, freshClaims, signInAt } from '../../../support/providers.ts'
 import { leadsTo, pressProvider } from '../../../../tools/provider-page.ts'
 import { formsOf, openOwner } from '../../account/owner.ts'
 import { isSignedIn, openScene } from './scene.ts'
@@ -124,7 +124,7 @@ test('UP-19: a proof of a required provider lets no password in after the provid
 test('UP-19: a user cannot remove a required provider', async (t) => {
   const scene = await openScene(t, { ...REQUIRED, signUp: 'domains' })
   const { browser, page } = await scene.arrive()
-  await signInAt({ browser, page, host: scene.host })
+  await signInAt({ browser, page, host: scene.host }, freshClaims(scene.server))
   const security = await browser.get('/account/security')
   assert.match(security.body, /the operator requires it/)
   const [csrf] = [/name="csrf" value="([^"]*)"/.exec((await browser.get('/account')).body)?.[1] ?? '']

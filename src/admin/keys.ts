@@ -50,7 +50,7 @@ type Line = Pick<KeyRecord, 'purpose' | 'algorithm'>
 
 /**
  * Keeps the signing keys. It creates the first key of an algorithm that an API declares, and the next key of an algorithm when its
- * rotation is due, at most one key in a call. The first key for ID tokens of an algorithm is created when a client needs it. It
+ * rotation is due, at most one key in a call. The first keys for ID tokens are created when the key set is published. It
  * withdraws keys whose tokens have all expired, and records the algorithm that signs for the server. Every node calls it
  * repeatedly, and the store lets one node create the key. A node whose clock differs changes nothing (threats.md STO-13).
  */
@@ -110,7 +110,7 @@ export interface RotationWish {
  * Creates the next key of an algorithm. With `published` the key signs after all
  * verifiers have fetched it, with `now` as soon as every node knows it.
  *
- * @throws AdminError when the algorithm signs nothing, the next key exists already, there are too many keys, or another key was
+ * @throws AdminError when the algorithm signs nothing, there is no first key for ID tokens, the next key exists already, there are too many keys, or another key was
  *   created at the same time
  */
 export async function rotateKeys(
@@ -124,6 +124,11 @@ export async function rotateKeys(
   }
   const now = context.clock()
   const line = { purpose, algorithm }
+  if (purpose === 'id' && lineOf(keys, line).length === 0) {
+    throw conflict(
+      `No key signs ID tokens with ${algorithm} yet. A server creates the first one when its key set is requested.`,
+    )
+  }
   const next = lineOf(keys, line).find((key) => keyState(key, keys, demand, now) === 'next')
   if (when === 'published' && next !== undefined) {
     throw conflict(`The key ${next.id} is published already, and signs from ${iso(next.activeFrom)} on.`)

@@ -26,10 +26,20 @@ export interface TokenSigner {
   readonly signLogoutToken: (claims: LogoutTokenClaims, algorithm: SigningAlgorithm) => Promise<string>
 }
 
+/** Public JWKs. The list is the same object until a key changes. */
+export interface PublishedKeys {
+  readonly keys: readonly object[]
+  /** false: the store cannot be written, and an algorithm for ID tokens has no key yet. */
+  readonly isComplete: boolean
+}
+
 /** The keys that sign, at most two seconds old. While the store is unavailable, the last known keys. */
 export interface SigningKeys {
-  /** All keys that verifiers need: those that sign now or later, and those whose tokens are still valid. RFC 7517 §5. */
-  readonly published: () => Promise<readonly object[]>
+  /**
+   * All keys that verifiers need: those that sign now or later, and those whose tokens are still valid. RFC 7517 §5. The first call
+   * creates a key for ID tokens of each algorithm that the metadata offers, so that a verifier never has a key set without them.
+   */
+  readonly published: () => Promise<PublishedKeys>
   /** Creates a key without storing it. */
   readonly create: (plan: Pick<KeyRecord, 'purpose' | 'algorithm' | 'createdAt' | 'activeFrom'>) => Promise<KeyRecord>
   /** Creates and stores the first key for ID tokens of an algorithm, if there is none. It signs at once. */

@@ -1,11 +1,17 @@
 import { hash } from 'node:crypto'
 import type { AuthenticationMethod } from './authentication.ts'
 import type { Brand, EpochSeconds } from './brand.ts'
+import type { GrantType } from './grant-types.ts'
 import { parseUserId, type OrganizationId, type UserId } from './ids.ts'
 
 /** The algorithms that a client can register for its ID tokens. OpenID Connect Dynamic Client Registration 1.0 §2. */
 export const ID_TOKEN_ALGORITHMS = ['RS256', 'ES256', 'EdDSA'] as const
 export type IdTokenAlgorithm = (typeof ID_TOKEN_ALGORITHMS)[number]
+/** The algorithms that the metadata offers. OpenID Connect Discovery 1.0 §3. Without the authorization code grant there are no ID tokens. */
+export function offeredIdTokenAlgorithms(grantTypes: readonly GrantType[]): readonly IdTokenAlgorithm[] {
+  return grantTypes.includes('authorization_code') ? ID_TOKEN_ALGORITHMS : []
+}
+
 /** For a client that registered none. */
 export const USUAL_ID_TOKEN_ALGORITHM = 'RS256' satisfies IdTokenAlgorithm
 

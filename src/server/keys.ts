@@ -10,10 +10,12 @@ import type { Context } from '../ports/context.ts'
 import type { SigningAlgorithm } from '../ports/records/key.ts'
 import type { Store } from '../ports/store.ts'
 import type { SigningKeys } from '../ports/tokens.ts'
+import { offeredIdTokenAlgorithms } from '../protocol/id-token.ts'
 import type { Secrets } from '../protocol/secrets.ts'
 import { openSingleFlight } from '../protocol/single-flight.ts'
 
 const ROTATION_INTERVAL_MS = 60_000
+const PAUSE_MS = 5000
 
 /**
  * Opens the signer and the reader of access tokens over the keys in the store, and creates the first key; and the verifier of
@@ -22,7 +24,7 @@ const ROTATION_INTERVAL_MS = 60_000
 export async function openKeys(
   store: Store,
   { encryptionKey }: Secrets,
-  { issuer, settings: { signingAlgorithm } }: Config,
+  { issuer, settings: { grantTypes, signingAlgorithm } }: Config,
   {
     clock,
     databaseNow,
@@ -50,9 +52,26 @@ export async function openKeys(
   const introductions = openSingleFlight<void>()
   /** A clock that differs does no harm: a key without an older one signs at any time. */
   async function introduce(algorithm: SigningAlgorithm): Promise<void> {
+    const { idTokens } = await ring.read()
+    if (idTokens.has(algorithm)) return
     const createdAt = clock()
     await store.addFirstKey(await create({ purpose: 'id', algorithm, createdAt, activeFrom: createdAt }))
     await ring.read()
+  }
+  const offered = offeredIdTokenAlgorithms(grantTypes)
+  const missing = ({ idTokens }: KeySet) => offered.filter((algorithm) => !idTokens.has(algorithm))
+  let failedAt: number | undefined
+  /** After a failure the keys are not created again for each request, because an RSA key costs 50 ms. */
+  async function complete(lacking: KeySet): Promise<KeySet> {
+    if (failedAt !== undefined && Math.abs(clock() - failedAt) < PAUSE_MS) return lacking
+    try {
+      await Promise.all(missing(lacking).map((algorithm) => introductions(algorithm, () => introduce(algorithm))))
+      failedAt = undefined
+    } catch (cause) {
+      failedAt = clock()
+      onFailure(cause)
+    }
+    return ring.last()
   }
   return {
     clientSignatures: openClientSignatures(openFetchedKeys(outbound, clock)),
@@ -67,8 +86,12 @@ export async function openKeys(
         const { idTokens } = await current()
         if (!idTokens.has(algorithm)) await introductions(algorithm, () => introduce(algorithm))
       },
-      // For a verifier, old keys are better than none.
-      published: async () => (await current().then(undefined, ring.last)).published,
+      async published() {
+        // For a verifier, old keys are better than none.
+        const copy = await current().then(undefined, ring.last)
+        const last = missing(copy).length === 0 ? copy : await complete(copy)
+        return { keys: last.published, isComplete: missing(last).length === 0 }
+      },
     },
   }
 }
@@ -76,7 +99,8 @@ export async function openKeys(
 /** Adds and removes signing keys at intervals. Returns the function that stops this. */
 export function startKeepingKeys(context: Context, logger: Log): () => void {
   const timer = setInterval(() => {
-    keepKeys(context).then(
+    const keeping = context.keys.published().then(() => keepKeys(context))
+    keeping.then(
       ({ made, withdrawn }) => {
         if (made !== undefined) logger.info({ event: 'key.added', key: made.id, active_from: made.activeFrom })
         for (const id of withdrawn) logger.info({ event: 'key.removed', key: id })

@@ -50,6 +50,16 @@ export function selectAll(
   }
 }
 
+/** Changes the schema, so that a statement of the server fails as it would on a full disk. */
+export function define(server: Pick<TestServer, 'folder'>, sql: string): void {
+  const database = open(server, false)
+  try {
+    database.exec(sql)
+  } finally {
+    database.close()
+  }
+}
+
 /** Changes data that no command changes, as an operator would with SQL. */
 export function execute(server: Pick<TestServer, 'folder'>, sql: string, ...values: readonly SQLInputValue[]): void {
   const database = open(server, false)

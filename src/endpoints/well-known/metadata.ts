@@ -4,7 +4,7 @@ import type { ApiRecord } from '../../ports/records/api.ts'
 import { ASSERTION_ALGORITHMS } from '../../protocol/client-keys.ts'
 import { CLIENT_AUTH_METHODS } from '../../protocol/client-metadata.ts'
 import { offersDocuments } from '../../protocol/client-policy.ts'
-import { ID_TOKEN_ALGORITHMS } from '../../protocol/id-token.ts'
+import { offeredIdTokenAlgorithms } from '../../protocol/id-token.ts'
 import { addressOf } from '../../protocol/server-address.ts'
 import { USER_CLAIMS } from '../../protocol/user-claims.ts'
 import { ADVERTISED_IDENTITY_SCOPES, advertisedScopes } from '../token/scope-catalog.ts'
@@ -65,7 +65,9 @@ function describe(
     introspection_endpoint_auth_signing_alg_values_supported: ASSERTION_ALGORITHMS,
     ...(offersDocuments(clientDocuments) && outbound.isOn ? { client_id_metadata_document_supported: true } : {}),
     code_challenge_methods_supported: ['S256'],
-    ...(offersUsers ? OPENID_MEMBERS : {}),
+    ...(offersUsers
+      ? { ...OPENID_MEMBERS, id_token_signing_alg_values_supported: offeredIdTokenAlgorithms(grantTypes) }
+      : {}),
     ...(offersUsers && outbound.isOn
       ? { backchannel_logout_supported: true, backchannel_logout_session_supported: true }
       : {}),
@@ -78,7 +80,6 @@ function describe(
 /** OpenID Connect Discovery 1.0 §3. A user's `sub` is the same for every client. */
 const OPENID_MEMBERS = {
   subject_types_supported: ['public'],
-  id_token_signing_alg_values_supported: ID_TOKEN_ALGORITHMS,
   claim_types_supported: ['normal'],
   claims_supported: ['sub', 'iss', 'aud', 'exp', 'iat', 'auth_time', 'nonce', 'at_hash', 'amr', 'sid', ...USER_CLAIMS],
   claims_parameter_supported: true,

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { createLocalJWKSet, jwtVerify, type JSONWebKeySet } from 'jose'
 import {
   attribute,
   authorizeUrl,
@@ -15,6 +16,10 @@ import {
   signInAndAllow,
   type RegisteredClient,
 } from '../../../tools/flow.ts'
+import { signOut } from '../../../tools/sign-out.ts'
+import type { IdTokenAlgorithm } from '../../../src/protocol/id-token.ts'
+import type { TestServer } from '../../support/server.ts'
+import { openNotified } from './notified.ts'
 import { answerOf, idTokenOf, login, makeClient, openLogin, PROFILE, signIn, tokensOf, userinfo } from './login.ts'
 
 /** What the modules of the OpenID Foundation's conformance suite check, by their names. Most of them send no PKCE. */
@@ -28,6 +33,10 @@ function plainUrl(client: RegisteredClient, parameters: Readonly<Record<string, 
   url.searchParams.delete('code_challenge_method')
   for (const [name, value] of Object.entries(parameters)) if (value === '') url.searchParams.delete(name)
   return url.pathname + url.search
+}
+
+async function bodyOf<Body>(server: TestServer, url: string): Promise<Body> {
+  return (await server.inject({ method: 'GET', url })).json<Body>()
 }
 
 function exchange(server: Parameters<typeof requestToken>[0], client: RegisteredClient, code: string | null) {
@@ -47,6 +56,26 @@ test('oidcc-server, oidcc-server-client-secret-post: a code without PKCE gives a
     assert.deepEqual([claims.iss, claims.aud, claims['nonce']], [server.origin, client.client_id, 'a nonce'])
     assert.equal((claims.exp ?? 0) - (claims.iat ?? 0), 3600)
   }
+})
+
+test('oidcc-server, oidcc-backchannel-rp-initiated-logout: the first ID token and logout token of a fresh server verify against keys that were fetched before', async (t) => {
+  const { server, notifiedClient, delivered } = await openNotified(t)
+  const { id_token_signing_alg_values_supported: algorithms } = await bodyOf<{
+    readonly id_token_signing_alg_values_supported: readonly IdTokenAlgorithm[]
+  }>(server, '/.well-known/openid-configuration')
+  const keys = createLocalJWKSet(await bodyOf<JSONWebKeySet>(server, '/v2/oauth/jwks'))
+  for (const algorithm of algorithms) {
+    const client = await notifiedClient({ id_token_signed_response_alg: algorithm })
+    const browser = new PlainBrowser(server)
+    const { id_token: idToken = '' } = await login(server, client, {}, browser)
+    await signOut(browser)
+    const [notice] = await delivered()
+    for (const token of [idToken, notice?.token ?? '']) {
+      const { protectedHeader } = await jwtVerify(token, keys, { issuer: server.origin, audience: client.client_id })
+      assert.equal(protectedHeader.alg, algorithm)
+    }
+  }
+  assert.deepEqual(algorithms, ['RS256', 'ES256', 'EdDSA'])
 })
 
 test('oidcc-ensure-request-without-nonce-succeeds-for-code-flow: an ID token without nonce', async (t) => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { openLogoutNotifier } from '../../../src/server/logout-notifier.ts'
+import type { IdTokenAlgorithm } from '../../../src/protocol/id-token.ts'
 import { PlainBrowser, type RegisteredClient } from '../../../tools/flow.ts'
 import { signOut } from '../../../tools/sign-out.ts'
 import { openNotifiedHost, type NotifiedHost } from '../../support/notified-host.ts'
@@ -11,7 +12,7 @@ import { login, makeClient, openLogin } from './login.ts'
 /** The members of the metadata that a test chooses. */
 interface Wish {
   readonly uri?: string
-  readonly id_token_signed_response_alg?: 'ES256'
+  readonly id_token_signed_response_alg?: IdTokenAlgorithm
 }
 
 /** A server, and a host that receives the notices of its clients. */

@@ -34,7 +34,7 @@ export const REFUSALS = {
       two_access_tokens:
         'a request to the userinfo endpoint has an access token in its header and in its form. Send one',
       credentials_in_query:
-        'a request for or with a token has parameters in its address. Send them in the body, or the access token in the Authorization header',
+        'a request for or with a token has a parameter of the form, such as `client_id` or `token`, in its address. Send it in the body, or the access token in the Authorization header. Other parameters of the address are ignored',
       user_mismatch:
         '`user_id` is not the user of the grant; with client credentials, not a member that the client may act for, or sent without `org_id`. Leave it out, or see [organizations](organizations.md)',
       organization_mismatch:

@@ -16,13 +16,28 @@ export const AUTHENTICATION_REASONS = {
   assertion_of_another_client: '`client_id` is not the client of the assertion',
   assertion_audience: '`aud` is not the issuer or the token endpoint, or has another value too',
   assertion_expired:
-    'the assertion has expired, expires in more than ten minutes, has a time in the future, or was issued before the store was restored or all tokens were revoked; the clock of the client may be wrong',
+    'the assertion has expired, was issued more than ten minutes ago, has a time in the future (without `iat`, `exp` may be ten minutes ahead), or was issued before the store was restored or all tokens were revoked; the clock of the client may be wrong',
   assertion_wrong: "none of the client's keys verifies the assertion, or its algorithm is not the registered one",
   assertion_replayed: 'the assertion was used before. Make a new one, with another `jti`, for each request',
   basic_malformed: 'the Authorization header is not Basic with an id and a secret',
   api_credentials_wrong:
     'an API introspected a token with wrong credentials; make new ones with `grantor api create-credentials`',
 } as const
+
+/**
+ * Descriptions for reasons that follow from the request alone: they are found before the client is looked for, so they say nothing about
+ * a client or its keys.
+ */
+export const AUTHENTICATION_EXPLANATIONS: Partial<Record<keyof typeof AUTHENTICATION_REASONS, string>> = {
+  client_missing: 'The request names no client.',
+  assertion_malformed:
+    'The client_assertion or its type is not acceptable: it needs iss, sub, aud, exp and jti, and a listed alg.',
+  assertion_of_another_client: 'The client_id is not the sub of the client_assertion.',
+  assertion_audience: 'The aud of the client_assertion must be the issuer or the token endpoint, and nothing else.',
+  assertion_expired:
+    'The client_assertion has expired, was issued more than ten minutes ago, has a time in the future, or without iat expires in more than ten minutes.',
+  basic_malformed: 'The Authorization header is not Basic with an id and a secret.',
+}
 
 /** Why a bearer token is not accepted: that of a client, of a user for the userinfo endpoint, or of an administrator. */
 export const TOKEN_REASONS = {

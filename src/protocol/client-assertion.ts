@@ -23,7 +23,7 @@ export interface ClientAssertion {
 }
 
 const LENGTH_LIMIT = 8192
-/** The longest time from now to the expiry of an assertion. */
+/** How long an assertion can be used after it was issued. */
 const LIFETIME_MS = 10 * 60 * 1000
 /** How far the clock of a client may be ahead. */
 const AHEAD_MS = 60 * 1000
@@ -31,6 +31,8 @@ const AHEAD_MS = 60 * 1000
 const BEHIND_MS = 10 * 1000
 /** The digest of an assertion is kept this much longer than the assertion is valid, because nodes' clocks differ. */
 const KEPT_MS = 60 * 1000
+/** The longest time for which a digest is kept: far longer than the assertion can be used. */
+const KEPT_AT_MOST_MS = 60 * 60 * 1000
 
 const PARTS = /^([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)\.[A-Za-z0-9_-]+$/
 /** RFC 7519 §5.1, RFC 7515 §4.1.9: a media type, whose `application/` may be left out. */
@@ -102,7 +104,8 @@ export interface AssertionExpectations {
  *
  *  §3 3  `aud` names this server. Each value of an array must name it; otherwise another server that the client trusts could
  *        present the assertion here (threats.md CA-04).
- *  §3 4  The assertion has not expired, and expires within ten minutes.
+ *  §3 4  The assertion has not expired, and was issued in the last ten minutes, however far ahead `exp` is. Without `iat`, `exp` is
+ *        at most ten minutes ahead.
  *  §3 5, 6  `nbf` and `iat` are not in the future.
  *
  * The clock of a client may be up to a minute ahead and ten seconds behind.
@@ -115,16 +118,17 @@ export function findAssertionFault(
   const named: readonly unknown[] = Array.isArray(audience) ? audience : [audience]
   if (named.length === 0 || !named.every((one) => audiences.some((own) => own === one))) return 'assertion_audience'
   const latest = after(now, AHEAD_MS)
-  const isOver = now >= after(expiresAt, BEHIND_MS) || expiresAt > after(latest, LIFETIME_MS)
-  const isEarly = (notBefore ?? now) > latest || (issuedAt ?? now) > latest
+  const issued = issuedAt ?? after(expiresAt, -LIFETIME_MS)
+  const isOver = now >= after(Math.min(expiresAt, after(issued, LIFETIME_MS)) as EpochMs, BEHIND_MS)
+  const isEarly = Math.max(issued, notBefore ?? issued) > latest
   // Without `iat`, the earliest time at which the assertion could have been accepted.
-  const since = issuedAt ?? after(expiresAt, -LIFETIME_MS - AHEAD_MS)
+  const since = issuedAt ?? after(issued, -AHEAD_MS)
   return isOver || isEarly || since < expected.notBefore ? 'assertion_expired' : undefined
 }
 
-/** Until when the id of an assertion must be remembered. */
-export function rememberUntil({ expiresAt }: ClientAssertion): EpochMs {
-  return after(expiresAt, KEPT_MS)
+/** Until when the id of an assertion that is used now must be remembered: until it expires, and at most an hour. */
+export function rememberUntil({ expiresAt }: ClientAssertion, now: EpochMs): EpochMs {
+  return after(Math.min(expiresAt, after(now, KEPT_AT_MOST_MS)) as EpochMs, KEPT_MS)
 }
 
 function decode(part: string): unknown {

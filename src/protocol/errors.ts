@@ -1,3 +1,4 @@
+import { AUTHENTICATION_EXPLANATIONS } from './authentication-reasons.ts'
 import type { ClientId } from './ids.ts'
 import { REFUSALS } from './refusals.ts'
 import type { Problem } from './validation.ts'
@@ -54,12 +55,15 @@ export function invalidRequest(reason: Reason<'invalid_request'>, options: Refus
   return new OAuthError('invalid_request', reason, options)
 }
 
-/** 401. RFC 6749 §5.2: the response has a challenge if the client used the Authorization header. */
+/**
+ * 401. RFC 6749 §5.2: the response has a challenge if the client used the Authorization header. The description names the reason only
+ * where that says nothing about a client.
+ */
 export function invalidClient(reason: Reason<'invalid_client'>, usedBasic: boolean): OAuthError {
   const headers: Record<string, string> = usedBasic
     ? { 'WWW-Authenticate': 'Basic realm="grantor", charset="UTF-8"' }
     : {}
-  return new OAuthError('invalid_client', reason, { headers })
+  return new OAuthError('invalid_client', reason, { headers, explanation: AUTHENTICATION_EXPLANATIONS[reason] })
 }
 
 /** 401. RFC 6750 §3.1: the challenge has no error code if the request had no token. */

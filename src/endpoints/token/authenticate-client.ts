@@ -156,7 +156,8 @@ async function verify(
 async function consume(client: ClientRecord, assertion: ClientAssertion, context: Needs): Promise<void> {
   takeStoredTokenBudget(context, client, client.id, 'client-assertion')
   const digest = context.secrets.digest('client-assertion', [client.id, assertion.id])
-  if ((await context.store.consumeOnce([{ digest, expiresAt: rememberUntil(assertion) }])) === 'fresh') return
+  const expiresAt = rememberUntil(assertion, context.clock())
+  if ((await context.store.consumeOnce([{ digest, expiresAt }])) === 'fresh') return
   context.report({ event: 'client.authentication-failed', clientId: client.id })
   throw invalidClient('assertion_replayed', false)
 }

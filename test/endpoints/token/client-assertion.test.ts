@@ -30,10 +30,20 @@ function present(differing: Differing = {}) {
   return request(authentication(server, app, differing))
 }
 
-/** Checks that nothing is stored, that the answer is the same for every reason, and that the log has the reason. */
+/** Reasons that follow from the request alone, and what the description of each names. Every other reason has one description. */
+const EXPLAINED: Readonly<Record<string, RegExp>> = {
+  assertion_malformed: /iss, sub, aud, exp and jti/,
+  assertion_audience: /issuer or the token endpoint/,
+  assertion_expired: /more than ten minutes ago/,
+  assertion_of_another_client: /not the sub/,
+}
+const FIXED = /^The client is unknown or did not authenticate as it registered\.$/
+
+/** Checks that nothing is stored, that the answer reveals nothing about a client, and that the log has the reason. */
 async function assertRefused(form: Record<string, string>, reason: string): Promise<void> {
   const answer = await assertStoreUnchanged(server, () => request(form), reason)
-  assertError(answer, 401, 'invalid_client')
+  const { error_description: description } = assertError(answer, 401, 'invalid_client')
+  assert.match(description, EXPLAINED[reason] ?? FIXED)
   assert.equal(answer.headers['www-authenticate'], undefined)
   const [line = '{}'] = server.log().trim().split('\n').slice(-1)
   assert.equal((JSON.parse(line) as { reason?: unknown }).reason, reason, JSON.stringify(form))
@@ -123,16 +133,30 @@ test('CA-04: an assertion for another server, or for another one too, is rejecte
 
 test('CA-05: an assertion that has expired, lives long or comes from the future is rejected', async () => {
   const now = seconds()
-  const accepted = [{ exp: now - 9 }, { exp: now + 660 }, { iat: now + 60, nbf: now + 60 }, { iat: undefined }]
-  for (const claims of [...accepted, { exp: now + 60.5, iat: now - 0.5 }, { iat: now - HOUR, nbf: now - HOUR }])
-    assert.equal((await present({ claims })).statusCode, 200, JSON.stringify(claims))
+  const accepted = [
+    { exp: now - 9 },
+    { exp: now + 660, iat: undefined },
+    { exp: now + 661 },
+    { exp: now + HOUR },
+    { exp: now + 24 * HOUR, iat: now + 60 },
+    { exp: now + HOUR, iat: now - 609 },
+    { exp: now * 1000 },
+    { iat: now + 60, nbf: now + 60 },
+    { iat: undefined },
+    { exp: now + 60.5, iat: now - 0.5 },
+    { iat: now - 60, nbf: now - HOUR },
+  ]
+  for (const claims of accepted) assert.equal((await present({ claims })).statusCode, 200, JSON.stringify(claims))
   await assertAllRefused('assertion_expired', [
     { claims: { exp: now - 10 } },
     { claims: { exp: now - HOUR } },
     { claims: { exp: 0 } },
     { claims: { exp: -1 } },
-    { claims: { exp: now + 661 } },
-    { claims: { exp: now * 1000 } },
+    { claims: { exp: now + 661, iat: undefined } },
+    { claims: { exp: now * 1000, iat: undefined } },
+    { claims: { exp: now + HOUR, iat: now - 610 } },
+    { claims: { exp: now + HOUR, iat: now - HOUR } },
+    { claims: { iat: now - HOUR, nbf: now - HOUR } },
     { claims: { iat: now + 61 } },
     { claims: { nbf: now + 61 } },
   ])
@@ -156,6 +180,14 @@ test('CA-06: an assertion is accepted once, and needs an id', async () => {
     'assertion_malformed',
     [undefined, null, '', 5, 'x'.repeat(257)].map((jti) => ({ claims: { jti } })),
   )
+  const long = authentication(server, app, { claims: { exp: seconds() + 24 * HOUR } })
+  assert.equal((await request(long)).statusCode, 200)
+  const until = selectAll(server, 'select max(expires_at) as until from consumed')[0]?.['until']
+  assert.equal(until, server.clock.now() + (HOUR + 60) * 1000, 'an hour and a minute at most')
+  server.clock.advance(609_000)
+  await assertRefused(long, 'assertion_replayed')
+  server.clock.advance(1000)
+  await assertRefused(long, 'assertion_expired')
   const jti = 'the same id, in another assertion'
   assert.equal((await present({ claims: { jti } })).statusCode, 200)
   await assertRefused(authentication(server, app, { claims: { jti, exp: seconds() + 30 } }), 'assertion_replayed')

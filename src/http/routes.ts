@@ -103,7 +103,10 @@ export function wrongMethod(method: string | undefined, methods: readonly string
   return invalidRequest('method_wrong', { status: 405, headers: { Allow: allow }, problems })
 }
 
-/** A loopback issuer's address for a page that was requested under another name, without our cookies (decision 0023). */
+/**
+ * A loopback issuer's address for a page that was requested under another name, without our cookies (decision 0023). Cookies belong to
+ * all ports of a name (RFC 6265 §8.5), and some proxies forward the name without its port.
+ */
 export function homeAddress(
   { context, proxies }: { readonly context: Context; readonly proxies: Proxies },
   endpoint: Endpoint,
@@ -111,7 +114,8 @@ export function homeAddress(
 ): string | undefined {
   const { issuer, settings } = context
   if (!settings.isLoopbackIssuer || endpoint.audience !== 'page' || endpoint.method !== 'GET') return undefined
-  const { host, origin } = new URL(issuer)
-  if ((proxies.forwarded(message, 'x-forwarded-host') ?? message.headers.host) === host) return undefined
+  const { host, hostname, origin } = new URL(issuer)
+  const requested = proxies.forwarded(message, 'x-forwarded-host') ?? message.headers.host
+  if (requested === host || requested === hostname) return undefined
   return origin + withoutOrigin(message.url ?? '')
 }

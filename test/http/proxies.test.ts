@@ -139,3 +139,24 @@ test('a proxy on this machine that GRANTOR_TRUST_PROXY does not name is logged o
   const ignored = samples.filter(({ name }) => name === 'grantor_forwarded_addresses_ignored_total')
   assert.deepEqual(ignored, [{ name: 'grantor_forwarded_addresses_ignored_total', labels: [], value: 2 }])
 })
+
+test('UI-12: a page of a loopback issuer that is requested under another name redirects to the issuer once, also behind a proxy that forwards names without ports', async (t) => {
+  const server = await openTestServer(t, { env: { GRANTOR_TRUST_PROXY: '127.0.0.1' } })
+  const url = '/v2/oauth/sign-in?x=1'
+  const home = `${server.origin}${url}`
+  const table: readonly (readonly [headers: Readonly<Record<string, string>>, location: string | undefined])[] = [
+    [{}, undefined],
+    [{ 'x-forwarded-host': 'localhost:3000' }, undefined],
+    [{ 'x-forwarded-host': 'localhost' }, undefined],
+    [{ host: 'localhost' }, undefined],
+    [{ host: '127.0.0.1:3000' }, home],
+    [{ host: '127.0.0.1' }, home],
+    [{ 'x-forwarded-host': '127.0.0.1' }, home],
+    [{ 'x-forwarded-host': 'localhost:8080' }, home],
+    [{ 'x-forwarded-host': 'localhost.evil.test' }, home],
+  ]
+  for (const [headers, location] of table) {
+    const answer = await server.inject({ url, headers })
+    assert.equal(answer.headers['location'], location, JSON.stringify(headers))
+  }
+})

@@ -8,6 +8,7 @@ const STATUS: Readonly<Record<ErrorProblem, number>> = {
   'client-unknown': 400,
   'client-unidentified': 400,
   'client-not-allowed': 403,
+  'redirect-missing': 400,
   'redirect-unknown': 400,
   'request-malformed': 400,
   expired: 400,

@@ -197,6 +197,8 @@ export type ErrorProblem =
   | 'client-unidentified'
   /** The operator blocked the domain of the client. */
   | 'client-not-allowed'
+  /** The request has no redirect URI, and the client has not registered exactly one that a request may omit. */
+  | 'redirect-missing'
   | 'redirect-unknown'
   | 'request-malformed'
   | 'expired'

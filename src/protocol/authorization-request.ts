@@ -1,5 +1,6 @@
 import type { AuthorizationErrorCode, ResponseMode } from './authorization-response.ts'
 import type { ClientRights } from './client-policy.ts'
+import { parseJson } from './json.ts'
 import { parseOrganizationId, type OrganizationId } from './ids.ts'
 import type { Parameters } from './message.ts'
 import { readOpenidRequest, type OpenidFault, type OpenidRequest } from './openid-request.ts'
@@ -100,10 +101,18 @@ export interface RequestTerms {
 
 /**
  * How the response reaches the client. OAuth 2.0 Form Post Response Mode §2. A browser cannot post a form to a private-use URI. An
- * unknown mode is refused by `readAuthorizationRequest`, by a response in the query.
+ * unknown mode is refused by `readAuthorizationRequest`, by a response in the query. A request object (RFC 9101) is refused; the client
+ * expects also that refusal in the mode that it asked for there.
  */
 export function readResponseMode(parameters: Parameters, redirectUri: string): ResponseMode {
-  return parameters.get('response_mode') === 'form_post' && !isPrivateUse(redirectUri) ? 'form_post' : 'query'
+  const mode = parameters.get('response_mode') ?? modeOf(parameters.get('request'))
+  return mode === 'form_post' && !isPrivateUse(redirectUri) ? 'form_post' : 'query'
+}
+
+/** The `response_mode` of a request object, whose signature does not matter: the redirect URI is a registered one. */
+function modeOf(requestObject: string | undefined): unknown {
+  const payload = parseJson(Buffer.from(requestObject?.split('.')[1] ?? '', 'base64url').toString('utf8'))
+  return (payload as { readonly response_mode?: unknown } | null | undefined)?.response_mode
 }
 
 /** Checks the parameters in the order of the RFC, and returns the first fault. */

@@ -22,9 +22,11 @@ export const PAGE_REFUSALS = {
     client_not_allowed:
       'The operator blocked a domain of the client (grantor domain list), or accepts no clients of this kind (GRANTOR_CLIENT_DOCUMENTS).',
   },
-  'redirect-unknown': {
+  'redirect-missing': {
     redirect_uri_missing:
       'The request has no redirect_uri. Only a client with a single redirect URI may leave it out, and no public client of this computer.',
+  },
+  'redirect-unknown': {
     redirect_uri_malformed: 'The redirect_uri is not an absolute URI.',
     redirect_uri_not_registered:
       'The redirect_uri is not one of the client, byte for byte: register it (grantor client update --redirect-uri).',

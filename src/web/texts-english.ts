@@ -139,6 +139,11 @@ export const english: Texts = {
       happened: 'The operator of this site does not allow this app, or the address that it would send you to.',
       todo: 'If you need the app, ask the operator. Nothing was shared.',
     },
+    'redirect-missing': {
+      heading: 'The return address is missing',
+      happened: 'The app did not say to which of its addresses you should return.',
+      todo: 'Go back to the app and connect again. If this page returns, tell the people who make the app.',
+    },
     'redirect-unknown': {
       heading: 'This return address is not known',
       happened:

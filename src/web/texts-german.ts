@@ -148,6 +148,11 @@ export const german: Texts = {
       happened: 'Der Betreiber dieser Seite lässt diese App nicht zu, oder die Adresse, an die sie Sie schicken würde.',
       todo: 'Wenn Sie die App brauchen, fragen Sie den Betreiber. Es wurde nichts weitergegeben.',
     },
+    'redirect-missing': {
+      heading: 'Die Zieladresse fehlt',
+      happened: 'Die App hat nicht angegeben, an welche ihrer Adressen Sie zurückkehren sollen.',
+      todo: 'Gehen Sie zurück zur App und verbinden Sie sie neu. Kommt diese Seite wieder, sagen Sie es dem Hersteller der App.',
+    },
     'redirect-unknown': {
       heading: 'Diese Zieladresse ist nicht bekannt',
       happened:

@@ -162,6 +162,7 @@ const errorProblems: readonly ErrorProblem[] = [
   'client-unknown',
   'client-unidentified',
   'client-not-allowed',
+  'redirect-missing',
   'redirect-unknown',
   'request-malformed',
   'expired',

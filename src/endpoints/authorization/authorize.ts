@@ -113,7 +113,10 @@ const REASONS = {
 
 type RedirectUriChoice =
   | { readonly kind: 'chosen'; readonly redirectUri: RedirectUri }
-  | { readonly kind: 'refused'; readonly reason: keyof (typeof PAGE_REFUSALS)['redirect-unknown'] }
+  | {
+      readonly kind: 'refused'
+      readonly reason: 'redirect_uri_missing' | keyof (typeof PAGE_REFUSALS)['redirect-unknown']
+    }
 
 /** RFC 6749 §3.1.2.3: the redirect URI must be registered. It may be omitted if the client registered only one. */
 function chooseRedirectUri(context: Context, client: ClientRecord, params: Parameters): RedirectUriChoice {

@@ -223,6 +223,31 @@ test('oidcc-unsigned-request-object-supported-correctly-or-rejected-as-unsupport
   }
 })
 
+test('oidcc-unsigned-request-object-supported-correctly-or-rejected-as-unsupported (form post): the refusal comes in the mode of the request object', async (t) => {
+  const server = await openLogin(t)
+  const client = await makeClient(server, STATIC)
+  const object = (payload: unknown) =>
+    `eyJhbGciOiJub25lIn0.${Buffer.from(JSON.stringify(payload)).toString('base64url')}.`
+  const posted = { request: object({ response_mode: 'form_post' }) }
+  for (const parameters of [posted, { ...posted, response_mode: 'form_post' }]) {
+    const page = await new PlainBrowser(server).get(plainUrl(client, parameters))
+    assert.equal(page.statusCode, 200)
+    assert.equal(formAction(page), REDIRECT_URI)
+    const { error, state } = hiddenFields(page)
+    assert.deepEqual([error, state], ['request_not_supported', 'the-state'])
+  }
+  for (const parameters of [
+    { ...posted, response_mode: 'query' },
+    ...[{ response_mode: 'query' }, { response_mode: 5 }, {}, null, 'x'].map((payload) => ({
+      request: object(payload),
+    })),
+    { request: 'x.%.y' },
+  ]) {
+    const answer = answerOf(await new PlainBrowser(server).get(plainUrl(client, parameters)))
+    assert.equal(answer.get('error'), 'request_not_supported')
+  }
+})
+
 test('oidcc-ui-locales, oidcc-claims-locales, oidcc-display-page, oidcc-display-popup, oidcc-login-hint, oidcc-ensure-request-with-acr-values-succeeds: no error', async (t) => {
   const server = await openLogin(t)
   const client = await makeClient(server, STATIC)

@@ -23,7 +23,7 @@ export const TRUST_LEVEL = z
     'verified: the operator created or verified the client. known-domain: all of its domains are trusted. blocked: one of them is blocked.',
   )
 /** The rules of a client. A rule that is not given has its default. */
-export const RULES = {
+const RULES = {
   consent: z
     .enum(['asked', 'implied'])
     .default('asked')

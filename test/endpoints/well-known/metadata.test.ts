@@ -295,7 +295,7 @@ test('MET-04: the published keys are public, unique, and verify issued tokens', 
   }
   for (const key of keys.keys) {
     const { alg, kid, kty, use, ...rest } = key
-    assert.deepEqual(Object.keys(rest).toSorted(), members[kty ?? ''], alg)
+    assert.deepEqual(Object.keys(rest).toSorted(), members[kty ?? ''], String(alg))
     assert.deepEqual([typeof kid, use], ['string', 'sig'])
   }
   assert.equal(new Set(keys.keys.map(({ kid }) => kid)).size, keys.keys.length)

@@ -67,7 +67,7 @@ export const accountEnglish: AccountTexts = {
     'password-is-email': 'Your email address is too easy to guess.',
     'passwords-differ': 'The two passwords differ.',
   },
-  confirmFirst: 'You signed in a while ago. Confirm that it is you before you continue.',
+  confirmFirst: 'Your last sign-in may be a while ago. Confirm that it is you before you continue.',
   confirm: 'Confirm that it is you',
 
   kept: 'What is kept about you',

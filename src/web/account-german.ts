@@ -69,7 +69,7 @@ export const accountGerman: AccountTexts = {
     'passwords-differ': 'Die beiden Passwörter sind verschieden.',
   },
   confirmFirst:
-    'Sie haben sich vor längerer Zeit angemeldet. Bestätigen Sie, dass Sie es sind, bevor Sie weitermachen.',
+    'Ihre letzte Anmeldung ist vielleicht länger her. Bestätigen Sie, dass Sie es sind, bevor Sie weitermachen.',
   confirm: 'Bestätigen, dass Sie es sind',
 
   kept: 'Was über Sie gespeichert ist',

@@ -35,18 +35,24 @@ export async function findInvalidPrincipal(
   since: EpochMs,
 ): Promise<InvalidPrincipal | undefined> {
   if (!isLiveSince(client, since)) return 'client'
-  const isInstalled = isUnattended && organizationId !== undefined
-  const isMember = userId !== undefined && organizationId !== undefined
+  if (organizationId === undefined) {
+    // The usual case, without a promise for each principal that does not exist. The not-before time is a copy in memory.
+    if (since < (await notBefore())) return 'server'
+    if (userId === undefined) return undefined
+    return isLiveSince(await store.findUser(userId), since) ? undefined : 'user'
+  }
+  const isInstalled = isUnattended
+  const isMember = userId !== undefined
   const [serverNotBefore, user, organization, membership, installation] = await Promise.all([
     notBefore(),
     userId === undefined ? undefined : store.findUser(userId),
-    organizationId === undefined ? undefined : store.findOrganization(organizationId),
+    store.findOrganization(organizationId),
     isMember ? store.findMembership({ userId, organizationId }) : undefined,
     isInstalled ? store.findInstallation({ clientId: client.id, organizationId }) : undefined,
   ])
   if (since < serverNotBefore) return 'server'
   if (userId !== undefined && !isLiveSince(user, since)) return 'user'
-  if (organizationId !== undefined && !isLiveSince(organization, since)) return 'organization'
+  if (!isLiveSince(organization, since)) return 'organization'
   if (isMember && !isLiveSince(membership, since)) return 'membership'
   if (!isInstalled) return undefined
   if (!isLiveSince(installation, since)) return 'installation'

@@ -61,16 +61,21 @@ export function requestText(authorization: AuthorizationRecord): string {
 
 export function authorizationOf(row: Row): AuthorizationRecord {
   const request = JSON.parse(row['request'] as string) as StoredRequest
+  const { openid } = request
+  // Each member is named: JSON has no undefined, so it leaves out members that are absent.
   return {
-    ...request,
-    // JSON has no undefined, so absent members are set to undefined here.
+    redirectUri: request.redirectUri,
     state: request.state,
-    loginHint: request.loginHint,
-    organizationId: request.organizationId,
     codeChallenge: request.codeChallenge,
+    scope: request.scope,
+    resources: request.resources,
+    mustSignIn: request.mustSignIn,
+    mustConsent: request.mustConsent,
     authenticatedSince: request.authenticatedSince,
     onlyUserId: request.onlyUserId,
-    openid: request.openid && { ...request.openid, nonce: request.openid.nonce, session: request.openid.session },
+    loginHint: request.loginHint,
+    organizationId: request.organizationId,
+    openid: openid && { nonce: openid.nonce, idTokenClaims: openid.idTokenClaims, session: openid.session },
     // Older releases knew one response mode.
     responseMode: request.responseMode ?? 'query',
     // Older releases, which did not narrow scopes, stored no such member.

@@ -49,7 +49,11 @@ const FETCH_RETRY_SECONDS = 5
 export async function authenticateClient(context: Needs, request: Request): Promise<AuthenticatedClient> {
   try {
     const credentials = readClientCredentials(request.authorization, request.params)
-    const client = await findPresented(context, credentials, request.network)
+    const client =
+      credentials.kind === 'assertion'
+        ? await findAsserted(context, credentials, request.network)
+        : await context.store.findClient(credentials.id)
+    if (client === undefined) throw invalidClient('client_unknown', credentials.usedBasic)
     if (client.metadata.keys === undefined) checkSecret(client, credentials, context)
     else await checkSignature(client, client.metadata.keys, credentials, context, request.network)
     if (client.disabledAt !== undefined) throw invalidClient('client_disabled', credentials.usedBasic)
@@ -62,15 +66,14 @@ export async function authenticateClient(context: Needs, request: Request): Prom
 }
 
 /**
- * Finds the client that the request names. The keys of a client with a metadata document are those of its current document, which
- * is therefore fetched if it is not fresh. It says nothing new about a client without keys, so that one is only read.
+ * Finds the client of an assertion. The keys of a client with a metadata document are those of its current document, which is therefore
+ * fetched if it is not fresh. It says nothing new about a client without keys, so that one is only read.
  */
-async function findPresented(context: Needs, credentials: ClientCredentials, network: string): Promise<ClientRecord> {
-  if (credentials.kind !== 'assertion') {
-    const client = await context.store.findClient(credentials.id)
-    if (client === undefined) throw invalidClient('client_unknown', credentials.usedBasic)
-    return client
-  }
+async function findAsserted(
+  context: Needs,
+  credentials: Extract<ClientCredentials, { readonly kind: 'assertion' }>,
+  network: string,
+): Promise<ClientRecord | undefined> {
   const { assertion } = credentials
   await checkClaims(assertion, context)
   const lookup = await findClient(context, assertion.clientId, network)
@@ -78,7 +81,7 @@ async function findPresented(context: Needs, credentials: ClientCredentials, net
     case 'found':
       return lookup.client
     case 'unknown':
-      throw invalidClient('client_unknown', false)
+      return undefined
     case 'refused':
       throw invalidClient('client_not_allowed', false)
     case 'unavailable':

@@ -52,22 +52,27 @@ export async function issueClientToken(
   target: UnattendedTarget,
   { profile, now }: { readonly profile: TokenProfile; readonly now: EpochMs },
 ): Promise<IssuedToken> {
-  const facts = {
-    ...target,
+  const { scope, resources, userId, organizationId } = target
+  const factsOf = <Id extends string>(tokenId: Id) => ({
+    tokenId,
     issuer: context.issuer,
     clientId: client.id,
+    userId,
+    organizationId,
     grantId: undefined,
+    scope,
+    resources,
     issuedAt: toSeconds(now),
     expiresAt: (toSeconds(now) + profile.lifetime) as EpochSeconds,
-  }
+  })
   const response = { now, refreshToken: undefined }
   if (profile.format === 'jwt') {
-    return sign(context, client, profile, { ...facts, tokenId: mintOrderedId(now, context.random) }, response)
+    return sign(context, client, profile, factsOf(mintOrderedId(now, context.random)), response)
   }
   takeStoredTokenBudget(context, client, client.id, 'stored-token')
   const tokenId = opaqueTokenId(after(now, profile.lifetime * 1000), context.random(16).toString('base64url'))
   const minted = context.secrets.mint('access-token', tokenId, context.random)
-  return keep(context, minted, { ...facts, tokenId }, response)
+  return keep(context, minted, factsOf(tokenId), response)
 }
 
 /**
@@ -114,23 +119,27 @@ function issueAccessToken(
   target: TokenTarget,
   issue: GrantIssue,
 ): Promise<IssuedToken> {
+  const { scope, resources } = target
   const issuedAt = toSeconds(issue.at)
-  const identity = [grant.id, String(issue.generation), String(issuedAt), target.scope, ...target.resources]
-  const facts = {
-    ...target,
+  const expiresAt = Math.min(issuedAt + issue.profile.lifetime, toSeconds(grant.expiresAt)) as EpochSeconds
+  const identity = [grant.id, String(issue.generation), String(issuedAt), scope, ...resources]
+  const factsOf = <Id extends string>(tokenId: Id) => ({
+    tokenId,
     issuer: context.issuer,
     clientId: grant.clientId,
     userId: grant.userId,
     organizationId: grant.organizationId,
     grantId: grant.id,
+    scope,
+    resources,
     issuedAt,
-    expiresAt: Math.min(issuedAt + issue.profile.lifetime, toSeconds(grant.expiresAt)) as EpochSeconds,
-  }
+    expiresAt,
+  })
   const own = tokenIdOf(identity)
-  if (issue.profile.format === 'jwt') return sign(context, client, issue.profile, { ...facts, tokenId: own }, issue)
-  const tokenId = opaqueTokenId((facts.expiresAt * 1000) as EpochMs, own)
+  if (issue.profile.format === 'jwt') return sign(context, client, issue.profile, factsOf(own), issue)
+  const tokenId = opaqueTokenId((expiresAt * 1000) as EpochMs, own)
   const minted = context.secrets.derive('access-token', tokenId, identity)
-  return keep(context, minted, { ...facts, tokenId }, issue)
+  return keep(context, minted, factsOf(tokenId), issue)
 }
 
 interface ResponseFacts {

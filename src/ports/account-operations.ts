@@ -2,6 +2,7 @@ import type { About, AppRemoval, LinkUse, LoginEnd } from './operation-inputs.ts
 import type { EpochMs } from '../protocol/brand.ts'
 import type { InteractionId, SessionId, UserId } from '../protocol/ids.ts'
 import type { InteractionAnswer } from '../protocol/interaction.ts'
+import type { IdentityKey } from '../protocol/provider-identity.ts'
 import type { SecretHash } from '../protocol/secrets.ts'
 import type { UserProfile } from '../protocol/user-claims.ts'
 import type { DueNotice } from './records/logout-notice.ts'
@@ -17,6 +18,8 @@ export interface SessionStart {
   readonly passwordHash: string | undefined
   /** The answered interaction that the session follows from. undefined: none. */
   readonly interactionId: InteractionId | undefined
+  /** The identity with which the user authenticated at a provider; undefined: the user did not. */
+  readonly identity: IdentityKey | undefined
 }
 
 /**
@@ -89,7 +92,8 @@ export interface AccountOperations {
   /** Stores a link for the user, in the place of an earlier one. `unknown`: also if the user is disabled. */
   createLink: [link: LinkRecord, outcome: 'created' | 'unknown']
   /**
-   * Uses a link: sets the password, and revokes the user's sessions and grants from before now. `unknown`: the link was used,
+   * Uses a link: sets the password, removes the identities that the user did not keep, and revokes the user's sessions and grants from
+   * before now. `unknown`: the link was used,
    * replaced or has expired, or since it was created the user was disabled, got another password, or had all tokens revoked.
    * Of concurrent requests with one link one returns `used`.
    */
@@ -109,8 +113,8 @@ export interface AccountOperations {
   /**
    * Starts a session and remembers that this browser signed in as this user. Ends the session in `replaces` if it is the same
    * user's; the new session then has its root, and otherwise a root of its own. `user-changed`: since the user authenticated, the
-   * account was disabled or deleted, its password changed or its tokens were revoked. `interaction-used`: the interaction that it
-   * follows from was used before, has no answer or has expired. Nothing has changed then.
+   * account was disabled or deleted, its password changed, its tokens were revoked or the identity was removed. `interaction-used`: the
+   * interaction that it follows from was used before, has no answer or has expired. No session has started then.
    */
   startSession: [
     start: SessionStart,

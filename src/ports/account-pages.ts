@@ -105,21 +105,25 @@ export interface SecurityPage {
   readonly problem: PasswordProblem | undefined
 }
 
+/** An account of the user at a provider. */
+export interface IdentityView {
+  /** The name of the provider. */
+  readonly name: string
+  readonly email: string | undefined
+  readonly linkedSecondsAgo: number
+  readonly usedSecondsAgo: number
+}
+
 /** A sign-in method that a user has, or can add. */
 export type OwnMethod =
   /** The form has `password` and `repeated`. */
   | { readonly kind: 'password'; readonly isSet: boolean; readonly username: string }
   /** An account at a provider. */
-  | {
+  | (IdentityView & {
       readonly kind: 'identity'
-      /** The name of the provider. */
-      readonly name: string
-      readonly email: string | undefined
-      readonly linkedSecondsAgo: number
-      readonly usedSecondsAgo: number
       /** The fields of the form that removes it. undefined: it is the only method, or the operator requires it. */
       readonly hidden: HiddenFields | undefined
-    }
+    })
   /** A provider that the user can add. */
   | { readonly kind: 'provider'; readonly name: string; readonly hidden: HiddenFields }
 
@@ -130,6 +134,15 @@ export interface DataPage {
   readonly kind: 'account-data'
   readonly frame: AccountFrame
   readonly confirmUri: string | undefined
+}
+
+/** The first page of a link, if its user has accounts at providers. The form has `token`, and `keep` for each one that stays. */
+export interface LinkMethodsPage {
+  readonly kind: 'account-link-methods'
+  readonly action: string
+  readonly hidden: HiddenFields
+  readonly account: AccountView
+  readonly methods: readonly (IdentityView & { readonly key: string })[]
 }
 
 /** The page of a link that an operator handed over. The form for a password has `token`, `password` and `repeated`. */
@@ -158,5 +171,6 @@ export type AccountPage =
   | SessionsPage
   | SecurityPage
   | DataPage
+  | LinkMethodsPage
   | LinkPage
   | LinkUsedPage

@@ -1,6 +1,6 @@
 import type { ProviderId } from '../protocol/authentication.ts'
 import type { EpochMs } from '../protocol/brand.ts'
-import type { UserId } from '../protocol/ids.ts'
+import type { SessionId, UserId } from '../protocol/ids.ts'
 import type { IdentityKey } from '../protocol/provider-identity.ts'
 import type { ProviderSettings } from '../protocol/provider.ts'
 import type { SecretHash } from '../protocol/secrets.ts'
@@ -11,7 +11,8 @@ import type { SessionRecord, UserRecord } from './records/user.ts'
  * What allows an identity to be linked to an account. The operation checks it again, and uses it up.
  *
  * - `session`: the user added a sign-in method, in a session that has not ended.
- * - `link`: the user had a link of an operator. It is used up.
+ * - `link`: the user had a link of an operator. It is used up. As with a new password, everything else that could sign in ends: the
+ *   password, the sessions and grants from before now, and the identities that the user did not keep (threats.md LNK-01).
  * - `proof`: the user signed in to the account after the provider. The proof is used up.
  * - `address`: the account has the verified address, and no identity of any provider.
  * - `unused`: the account has the address, which was never verified, and its user never signed in. Its password, sessions, grants,
@@ -19,10 +20,14 @@ import type { SessionRecord, UserRecord } from './records/user.ts'
  */
 export type LinkingReason =
   | { readonly kind: 'session'; readonly id: SessionRecord['id'] }
-  | { readonly kind: 'link' | 'proof'; readonly hash: SecretHash }
+  | { readonly kind: 'link'; readonly hash: SecretHash; readonly keep: readonly IdentityKey[] }
+  | { readonly kind: 'proof'; readonly hash: SecretHash }
   | { readonly kind: 'address' | 'unused'; readonly email: string }
 
-/** `refused`: what allowed it is gone, or the user is disabled. `taken`: the identity is linked already. */
+/**
+ * `refused`: what allowed it is gone, or the user is disabled. `taken`: the identity is linked already; with a link, to the account of
+ * another user.
+ */
 export type LinkOutcome = 'linked' | 'taken' | 'provider-off' | 'refused'
 
 /**
@@ -42,7 +47,7 @@ export interface IdentityOperations {
     },
     outcome: 'changed' | 'conflict' | 'domain-taken',
   ]
-  /** Disables a provider: users can neither sign in there nor link identities. Sessions stay. */
+  /** Disables a provider: users can neither sign in there nor link identities. Sessions and grants stay. */
   disableProvider: [change: { readonly id: ProviderId; readonly now: EpochMs }, outcome: 'changed' | 'unknown']
   enableProvider: [id: ProviderId, outcome: 'changed' | 'unknown']
   /** Deletes a provider with all identities and open proofs. The accounts, their sessions and their grants stay. */
@@ -73,11 +78,15 @@ export interface IdentityOperations {
     outcome: 'used' | 'unknown' | 'provider-off',
   ]
   /**
-   * Removes an identity. The open proof and the link of the user end. `last`: the user has no other identity of an enabled
-   * provider, and no password or `passwordCounts` is false.
+   * Removes an identity, and ends the sessions that the user started at its provider, except `keep`. The open proof and the link of the
+   * user end. Grants stay. `last`: the user has no other identity of an enabled provider, and no password or `passwordCounts` is false.
    */
   unlinkIdentity: [
-    change: Pick<IdentityRecord, 'key' | 'userId' | 'providerId'> & { readonly passwordCounts: boolean },
+    change: Pick<IdentityRecord, 'key' | 'userId' | 'providerId'> & {
+      readonly passwordCounts: boolean
+      /** The session in which the user removes it. */
+      readonly keep: SessionId
+    },
     outcome: 'unlinked' | 'unknown' | 'last',
   ]
   /** Stores a proof in the place of an earlier one of the user. `unknown`: the user is disabled or deleted. */

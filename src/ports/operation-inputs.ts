@@ -4,6 +4,7 @@ import type { ClientMetadata } from '../protocol/client-metadata.ts'
 import type { ClientSource } from '../protocol/client-policy.ts'
 import type { AuthorizationId, ClientId, GrantId, InitialTokenId, OrganizationId, UserId } from '../protocol/ids.ts'
 import type { Scope } from '../protocol/scope.ts'
+import type { IdentityKey } from '../protocol/provider-identity.ts'
 import type { SecretHash } from '../protocol/secrets.ts'
 import type { AuditEvent } from './records/audit.ts'
 import type { NotifiedClient } from './records/logout-notice.ts'
@@ -134,6 +135,8 @@ export interface LinkUse {
   readonly userId: UserId
   readonly hash: SecretHash
   readonly passwordHash: string
+  /** The identities that the user confirmed. */
+  readonly keep: readonly IdentityKey[]
   readonly now: EpochMs
 }
 

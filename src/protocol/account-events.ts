@@ -19,7 +19,9 @@ export const ACCOUNT_EVENT_TEXTS = {
     when: 'An administrator created a link with which the user sets a password or adds a provider.',
     details: '`purpose`: `invitation` or `reset`',
   },
-  'link.used': { when: 'The user set a password with the link. Sessions and grants from before are revoked.' },
+  'link.used': {
+    when: 'The user set a password with the link. Sessions and grants from before, and identities that the user did not keep, end.',
+  },
   'interaction.answered': {
     when: "The operator's application answered. `session.started` follows if it signed the user in.",
     details: '`interaction`: its id; `answer`: `allow`, `ask`, or the error for the client',

@@ -14,9 +14,12 @@ export const PROVIDER_EVENT_TEXTS = {
   'identity.linked': {
     when: 'An identity at a provider was linked to the account of the user.',
     details:
-      '`provider`; `reason`: `session` (the user added it), `link` (with a link of an operator), `proof` (the user signed in to the account first), `address` (the provider may link by address), `unused` (the account had never been used)',
+      '`provider`; `reason`: `session` (the user added it), `link` (with a link of an operator; the password, and what `link.used` says, end), `proof` (the user signed in to the account first), `address` (the provider may link by address), `unused` (the account had never been used)',
   },
-  'identity.unlinked': { when: 'The user removed an identity.', details: '`provider`' },
+  'identity.unlinked': {
+    when: 'The user removed an identity. The other sessions that started at its provider end.',
+    details: '`provider`',
+  },
   'provider.created': { when: 'A provider was created.', details: '`provider`, `client_id`: of this server there' },
   'provider.updated': {
     when: 'The settings or the secret of a provider were replaced.',

@@ -83,12 +83,17 @@ export const accountEnglish: AccountTexts = {
     'If your account is deleted, the events are kept for some more time, without your email and name. The operator knows how long.',
   download: 'Download as a file',
 
+  linkMethodsHeading: 'Which of these are yours?',
+  linkMethods: (account) =>
+    html`These accounts can sign in to ${account}. Choose those that you know. The others are removed in the next step.`,
+  goOn: 'Continue',
   invitationHeading: (brand) => html`Welcome to ${brand}`,
   invitationTitle: 'Welcome',
   resetHeading: 'Choose a new password',
   linkWithoutPassword: (account) => html`Choose how ${account} signs in.`,
   linkFor: (account) => html`Choose a password for ${account}.`,
-  resetConsequence: 'This signs you out everywhere, and every app has to ask you again.',
+  resetConsequence:
+    'This signs you out everywhere, and every app has to ask you again. A password from before stops working.',
   setPassword: 'Set password',
   linkUsedHeading: 'Your password is set',
   linkUsed: 'Sign in with it now.',

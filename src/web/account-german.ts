@@ -85,12 +85,18 @@ export const accountGerman: AccountTexts = {
     'Wird Ihr Konto gelöscht, bleiben die Ereignisse noch einige Zeit gespeichert, ohne Ihre E-Mail und Ihren Namen. Wie lange, weiß der Betreiber.',
   download: 'Als Datei herunterladen',
 
+  linkMethodsHeading: 'Welche davon gehören Ihnen?',
+  linkMethods: (account) =>
+    html`Mit diesen Konten kann man sich bei ${account} anmelden. Wählen Sie die, die Sie kennen. Die anderen werden im
+    nächsten Schritt entfernt.`,
+  goOn: 'Weiter',
   invitationHeading: (brand) => html`Willkommen bei ${brand}`,
   invitationTitle: 'Willkommen',
   resetHeading: 'Neues Passwort wählen',
   linkWithoutPassword: (account) => html`Wählen Sie, wie sich ${account} anmeldet.`,
   linkFor: (account) => html`Wählen Sie ein Passwort für ${account}.`,
-  resetConsequence: 'Damit werden Sie überall abgemeldet, und jede App muss Sie neu fragen.',
+  resetConsequence:
+    'Damit werden Sie überall abgemeldet, und jede App muss Sie neu fragen. Ein bisheriges Passwort gilt nicht mehr.',
   setPassword: 'Passwort setzen',
   linkUsedHeading: 'Ihr Passwort ist gesetzt',
   linkUsed: 'Melden Sie sich jetzt damit an.',

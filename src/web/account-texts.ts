@@ -59,6 +59,9 @@ export interface AccountTexts {
   readonly keptLater: string
   readonly download: string
 
+  readonly linkMethodsHeading: string
+  readonly linkMethods: (account: Markup) => Markup
+  readonly goOn: string
   readonly invitationHeading: (brand: Markup) => Markup
   readonly invitationTitle: string
   readonly resetHeading: string

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Branding, ErrorPage, Language, Page } from '../ports/pages.ts'
 import { dataPage, overviewPage } from './account.ts'
 import { appsPage, sessionsPage } from './account-lists.ts'
-import { linkPage, linkUsedPage, securityPage } from './account-security.ts'
+import { linkMethodsPage, linkPage, linkUsedPage, securityPage } from './account-security.ts'
 import { consentPage } from './consent.ts'
 import { FORM_POST_SCRIPT_SOURCE, formPostPage } from './form-post.ts'
 import type { View } from './layout.ts'
@@ -78,6 +78,8 @@ function template(view: View, page: Page): Markup {
       return securityPage(view, page)
     case 'account-data':
       return dataPage(view, page)
+    case 'account-link-methods':
+      return linkMethodsPage(view, page)
     case 'account-link':
       return linkPage(view, page)
     case 'account-link-used':

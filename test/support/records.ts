@@ -335,6 +335,7 @@ export function aSessionStart(differing: Partial<SessionStart> = {}): SessionSta
     replaces: undefined,
     passwordHash: A_PASSWORD_HASH,
     interactionId: undefined,
+    identity: undefined,
     ...differing,
   }
 }

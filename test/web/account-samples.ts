@@ -172,6 +172,19 @@ export const accountSamples: readonly (readonly [string, AccountPage])[] = [
   ['account data', { kind: 'account-data', frame, confirmUri: undefined }],
   ['account data confirm', { kind: 'account-data', frame, confirmUri: '/sign-in?page=data' }],
   ['account link', link],
+  [
+    'account link methods',
+    {
+      kind: 'account-link-methods',
+      action: '/account/link',
+      hidden: link.hidden,
+      account: link.account,
+      methods: [
+        { key: 'key', name: 'Google', email: 'ada@acme.test', linkedSecondsAgo: 86_400 * 3, usedSecondsAgo: 30 },
+        { key: 'other', name: 'GitHub', email: undefined, linkedSecondsAgo: 60, usedSecondsAgo: 60 },
+      ],
+    },
+  ],
   ['account link invitation', { ...link, purpose: 'invitation', problem: 'passwords-differ' }],
   ['account link used', { kind: 'account-link-used', accountUri: '/account' }],
 ]

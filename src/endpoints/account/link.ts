@@ -1,8 +1,11 @@
 import type { PasswordProblem } from '../../ports/account-pages.ts'
 import type { Context } from '../../ports/context.ts'
 import type { Reply, Request } from '../../ports/message.ts'
+import type { IdentityRecord } from '../../ports/records/provider.ts'
 import type { LinkRecord, UserRecord } from '../../ports/records/user.ts'
+import { APPLICATION } from '../../protocol/authentication.ts'
 import { userIdOfLink } from '../../protocol/link.ts'
+import type { IdentityKey } from '../../protocol/provider-identity.ts'
 import { sameText } from '../../protocol/secrets.ts'
 import { isLiveSince } from '../../principals/invalid-principal.ts'
 import { mayHavePassword, providersFor } from '../../principals/providers.ts'
@@ -10,6 +13,7 @@ import { browserOf, isCrossSite } from '../authorization/interaction.ts'
 import { findSignedIn, viewAccount } from '../authorization/session.ts'
 import { errorPage, formRefusal } from '../error-page.ts'
 import { PATHS, pageAddress } from '../paths.ts'
+import { viewIdentity } from '../sign-in/methods.ts'
 import { findAddress, leave } from '../sign-in/provider/depart.ts'
 import { readNewPassword } from './new-password.ts'
 
@@ -22,31 +26,39 @@ interface OpenLink {
 /**
  * Shows the form of a link that an operator handed over. Opening the link does not use it up, because programs that scan messages open
  * links too. Nothing of it is put into a cookie: in this browser another user may be signing in.
+ *
+ * An account with identities at providers may have one of a thief, so its user is first asked which of them to keep (threats.md LNK-01).
  */
 export async function showLink(context: Context, request: Request): Promise<Reply> {
   const open = await findOpenLink(context, request)
-  return open === undefined ? errorPage('link_unusable') : linkPage(context, request, open, undefined)
+  if (open === undefined) return errorPage('link_unusable')
+  const methods = await listMethods(context, open)
+  return methods.length === 0
+    ? linkPage(context, request, open, [], undefined)
+    : methodsPage(context, request, open, methods)
 }
 
 /**
  * Sets the password of the link's user, and uses the link up; or sends the browser to a provider. The password does not sign the user
- * in: the link proves only that the user received it. The user's sessions and grants end, because the password may have been reset
- * after a theft.
+ * in: the link proves only that the user received it. The user's sessions and grants end, and the identities that the user did not
+ * confirm, because the link may have been requested after a theft. A form without a password and a provider confirms identities alone.
  */
 export async function useLink(context: Context, request: Request): Promise<Reply> {
   if (isCrossSite(request)) return errorPage('form_of_another_site')
   const open = await findOpenLink(context, request)
   if (open === undefined) return errorPage('link_unusable')
   const { link, user } = open
+  const keep = await readKept(context, request, open)
   const provider = request.params.get('provider')
-  if (provider !== undefined) return acceptAtProvider(context, request, open, provider)
+  if (provider !== undefined) return acceptAtProvider(context, request, open, provider, keep)
+  if (!request.params.names.includes('password')) return linkPage(context, request, open, keep, undefined)
   if (!mayHavePassword(context.settings, await context.providers(), user.email))
     return errorPage('link_without_method', { user: user.id })
   const read = readNewPassword(request.params, user)
-  if ('problem' in read) return linkPage(context, request, open, read.problem)
+  if ('problem' in read) return linkPage(context, request, open, keep, read.problem)
   const passwordHash = await context.passwords.hash(read.password)
   const now = context.clockCheck.now()
-  const outcome = await context.store.useLink({ userId: user.id, hash: link.hash, passwordHash, now })
+  const outcome = await context.store.useLink({ userId: user.id, hash: link.hash, passwordHash, keep, now })
   if (outcome === 'unknown') return errorPage('link_unusable', { user: user.id })
   const accountUri = pageAddress(context.issuer, PATHS.account, { uiLocales: request.uiLocales })
   return {
@@ -76,6 +88,7 @@ async function acceptAtProvider(
   request: Request,
   { link, user }: OpenLink,
   id: string,
+  keep: readonly IdentityKey[],
 ): Promise<Reply> {
   const provider = providersFor(await context.providers(), user.email).find((one) => one.id === id)
   if (provider === undefined) return errorPage('form_field_malformed', { user: user.id })
@@ -86,7 +99,7 @@ async function acceptAtProvider(
     browserHash: browser.hash,
     uiLocales: request.uiLocales,
   } as const
-  const purpose = { kind: 'link', userId: user.id, hash: link.hash } as const
+  const purpose = { kind: 'link', userId: user.id, hash: link.hash, keep } as const
   const signedIn = await findSignedIn(context, request.cookies)
   const location = await findAddress(context, {
     provider,
@@ -104,6 +117,7 @@ async function linkPage(
   context: Context,
   { uiLocales }: Request,
   { link, user, token }: OpenLink,
+  keep: readonly IdentityKey[],
   problem: PasswordProblem | undefined,
 ): Promise<Reply> {
   const known = await context.providers()
@@ -118,11 +132,49 @@ async function linkPage(
       kind: 'account-link',
       purpose: link.purpose,
       action: pageAddress(context.issuer, PATHS.accountLink, { uiLocales }),
-      hidden: { token },
+      hidden: { token, ...(keep.length === 0 ? {} : { keep: keep.join(' ') }) },
       account: viewAccount(user),
       username: hasPassword ? (user.email ?? '') : undefined,
       providers: providers.map(({ id, settings }) => ({ id, name: settings.name })),
       problem,
+    },
+  }
+}
+
+/**
+ * The most identities of an account that the page lists, those that were used last: the address at a provider has the keys of those that
+ * are kept. Others are not kept.
+ */
+const LISTED = 16
+
+/** The identities that could sign in after the link was used, if they were kept. */
+async function listMethods({ store }: Context, { user }: OpenLink): Promise<readonly IdentityRecord[]> {
+  const identities = (await store.listIdentities(user.id)).filter(({ providerId }) => providerId !== APPLICATION)
+  return identities.toSorted((one, other) => other.usedAt - one.usedAt).slice(0, LISTED)
+}
+
+/** The identities that the person confirmed, on the page that lists them or on one that followed. */
+async function readKept(context: Context, { params }: Request, open: OpenLink): Promise<readonly IdentityKey[]> {
+  const named = new Set(params.all('keep').flatMap((value) => value.split(' ')))
+  return (await listMethods(context, open)).map(({ key }) => key).filter((key) => named.has(key))
+}
+
+async function methodsPage(
+  { clock, issuer, providers }: Context,
+  { uiLocales }: Request,
+  { user, token }: OpenLink,
+  methods: readonly IdentityRecord[],
+): Promise<Reply> {
+  const known = await providers()
+  return {
+    kind: 'page',
+    status: 200,
+    page: {
+      kind: 'account-link-methods',
+      action: pageAddress(issuer, PATHS.accountLink, { uiLocales }),
+      hidden: { token },
+      account: viewAccount(user),
+      methods: methods.map((identity) => ({ key: identity.key, ...viewIdentity(identity, known, clock()) })),
     },
   }
 }

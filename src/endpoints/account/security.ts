@@ -50,7 +50,7 @@ async function addProvider(context: Context, request: Request, owner: SignedIn, 
   return location === undefined ? errorPage('provider_unreachable', known) : leave(provider, location, {})
 }
 
-/** Removes an account at a provider from the user's sign-in methods. One method always remains. */
+/** Removes an account at a provider from the user's sign-in methods, and ends the other sessions that started there. One method always remains. */
 async function removeIdentity(context: Context, request: Request, owner: SignedIn, key: string): Promise<Reply> {
   const input = await ownerInput(context, owner)
   const identity = input.identities.find((one) => one.key === key)
@@ -60,7 +60,7 @@ async function removeIdentity(context: Context, request: Request, owner: SignedI
   if (!(await isWithinLimit(context, owner, 'sign-in-methods')))
     return errorPage('too_many_requests', { user: owner.user.id })
   const passwordCounts = countsPassword(context, input)
-  const outcome = await context.store.unlinkIdentity({ ...identity, passwordCounts })
+  const outcome = await context.store.unlinkIdentity({ ...identity, passwordCounts, keep: owner.session.id })
   if (outcome === 'last') return securityPage(context, request, owner, undefined)
   return { ...doneAt(context, request, 'security', 'method-removed'), event: { event: 'identity.unlinked' } }
 }

@@ -80,8 +80,8 @@ async function accept(context: Context, request: Request, target: SignInTarget, 
   const user = await findSubject(context, accepted.answer)
   if (user === undefined) return refuseAccount(context, target, undefined)
   const delegated = await delegatedSession(context, target, accepted, user)
-  const { at } = judged
-  const authenticated = { user, methods: ['fed'], at, providerId: APPLICATION, delegated } as const
+  const method = { methods: ['fed'], at: judged.at, providerId: APPLICATION, identity: undefined } as const
+  const authenticated = { user, ...method, delegated }
   const finished = await finishSignIn(context, request, target, authenticated)
   if (finished.kind !== 'refused') return finished
   return finished.reason === 'repeated'

@@ -4,6 +4,7 @@ import type { UserRecord } from '../../ports/records/user.ts'
 import type { Authentication } from '../../protocol/authentication.ts'
 import { after, type EpochMs } from '../../protocol/brand.ts'
 import { mintSessionId, type InteractionId, type SessionId } from '../../protocol/ids.ts'
+import type { IdentityKey } from '../../protocol/provider-identity.ts'
 import type { MintedCredential } from '../../protocol/secrets.ts'
 import type { ConsentAnswer } from '../authorization/next-step.ts'
 import { endOf, findSignedIn, type SignedIn } from '../authorization/session.ts'
@@ -12,6 +13,8 @@ import { continueWith, type SignInTarget } from './target.ts'
 /** A user whom a sign-in method has authenticated just now, as the method read the record. */
 export interface AuthenticatedUser extends Authentication {
   readonly user: UserRecord
+  /** With which the user authenticated at a provider. undefined: the user did not. */
+  readonly identity: IdentityKey | undefined
   /** What the operator's application decided, if it authenticated the user. undefined: a usual session starts. */
   readonly delegated: DelegatedSession | undefined
 }
@@ -62,7 +65,7 @@ async function startSession(
   context: Context,
   request: Request,
   { browserHash }: SignInTarget,
-  { user, methods, at, providerId, delegated }: AuthenticatedUser,
+  { user, methods, at, providerId, identity, delegated }: AuthenticatedUser,
 ): Promise<{ readonly signedIn: SignedIn; readonly credential: MintedCredential } | RefusedSignIn> {
   const previous = await findSignedIn(context, request.cookies)
   const now = context.clockCheck.now()
@@ -83,7 +86,8 @@ async function startSession(
   const replaces = isSameUser && delegated?.isKept !== false ? previous.session.id : undefined
   const { passwordHash } = user
   const interactionId = delegated?.interactionId
-  const started = await context.store.startSession({ session, browserHash, replaces, passwordHash, interactionId })
+  const start = { session, browserHash, replaces, passwordHash, interactionId, identity }
+  const started = await context.store.startSession(start)
   if (started.kind !== 'started') {
     return { kind: 'refused', reason: started.kind === 'user-changed' ? 'changed' : 'repeated' }
   }

@@ -1,11 +1,11 @@
-import type { OwnMethod } from '../../ports/account-pages.ts'
+import type { IdentityView, OwnMethod } from '../../ports/account-pages.ts'
 import type { Context } from '../../ports/context.ts'
 import type { SignInOffer } from '../../ports/pages.ts'
 import type { IdentityRecord, ProviderRecord } from '../../ports/records/provider.ts'
 import type { UserRecord } from '../../ports/records/user.ts'
 import { enabledProviders, findRequiredProvider, mayHavePassword, providersFor } from '../../principals/providers.ts'
 import { APPLICATION } from '../../protocol/authentication.ts'
-import { secondsSince } from '../../protocol/brand.ts'
+import { secondsSince, type EpochMs } from '../../protocol/brand.ts'
 import { PATHS, pageAddress } from '../paths.ts'
 import type { SignInTarget } from './target.ts'
 
@@ -108,17 +108,11 @@ function ownIdentities(context: Context, input: OwnerInput): readonly OwnMethod[
   const { user, providers, identities } = input
   const now = context.clock()
   const atProviders = identities.filter(({ providerId }) => providerId !== APPLICATION)
-  const own = atProviders.map((identity): OwnMethod => {
-    const provider = providers.find(({ id }) => id === identity.providerId)
-    return {
-      kind: 'identity',
-      name: provider?.settings.name ?? identity.providerId,
-      email: identity.email,
-      linkedSecondsAgo: secondsSince(identity.linkedAt, now),
-      usedSecondsAgo: secondsSince(identity.usedAt, now),
-      hidden: isRemovable(context, input, identity) ? { identity: identity.key } : undefined,
-    }
-  })
+  const own = atProviders.map((identity): OwnMethod => ({
+    kind: 'identity',
+    ...viewIdentity(identity, providers, now),
+    hidden: isRemovable(context, input, identity) ? { identity: identity.key } : undefined,
+  }))
   const addable = providersFor(providers, user.email).filter(
     ({ id }) => !identities.some((one) => one.providerId === id),
   )
@@ -130,6 +124,20 @@ function ownIdentities(context: Context, input: OwnerInput): readonly OwnMethod[
       hidden: { provider: id },
     })),
   ]
+}
+
+/** An identity as pages show it to its user. */
+export function viewIdentity(
+  { providerId, email, linkedAt, usedAt }: IdentityRecord,
+  providers: readonly ProviderRecord[],
+  now: EpochMs,
+): IdentityView {
+  return {
+    name: providers.find(({ id }) => id === providerId)?.settings.name ?? providerId,
+    email,
+    linkedSecondsAgo: secondsSince(linkedAt, now),
+    usedSecondsAgo: secondsSince(usedAt, now),
+  }
 }
 
 /**

@@ -60,6 +60,7 @@ export async function signInByPassword(context: Context, request: Request): Prom
           methods: ['pwd'],
           at: timeOf(context, target),
           providerId: undefined,
+          identity: undefined,
           delegated: undefined,
         })
   if (finished === undefined || finished.kind === 'refused') {

@@ -4,7 +4,7 @@ import type { EpochMs } from '../../protocol/brand.ts'
 import type { UserId } from '../../protocol/ids.ts'
 import { profileText, USERS } from '../tables.ts'
 import { change, DISABLE, ENABLE, idKey, listPage, rows, shared, type SharedHandlers, type Steps } from './statement.ts'
-import { removeLink } from './links.ts'
+import { endProofAndLink } from './links.ts'
 import { endLogoutNoticesOfUser } from './logout-notices.ts'
 import { endLaterOfServer, endLaterOfUser } from './not-before.ts'
 import { endOtherSessions, findSessionStart } from './sessions.ts'
@@ -92,7 +92,7 @@ export const accountHandlers = {
       if (startedAt === undefined || (yield* rows(SET_OWN_PASSWORD, { ...wish, startedAt })).length === 0)
         return 'unknown'
       yield* endOtherSessions(id, keep)
-      yield* removeLink(id)
+      yield* endProofAndLink(id)
       return 'changed'
     },
   },
@@ -141,14 +141,14 @@ export const accountReads = {
   listUsers: listPage(USERS, 'select * from users where user_id < :before order by user_id desc limit :limit'),
 }
 
-/** Replaces the email of a user, which no other user has, and removes the link that was made for the previous one. */
+/** Replaces the email of a user, which no other user has, and removes the link and the proof that were made for the previous one. */
 export function* replaceEmail(input: Input<'setEmail'>): Steps<'changed' | 'unknown'> {
   if ((yield* rows(SET_EMAIL, input)).length === 0) return 'unknown'
-  yield* removeLink(input.id)
+  yield* endProofAndLink(input.id)
   return 'changed'
 }
 
-/** A change of a user that ends all sessions, because they started before it. */
+/** A change of a user that ends all sessions, because they started before it, and what could add a sign-in method. */
 function endingSessions(
   text: string,
 ): (input: { readonly id: UserId; readonly now: EpochMs }) => Steps<'changed' | 'unknown'> {
@@ -157,6 +157,7 @@ function endingSessions(
     const changed = yield* run(input)
     yield* endLaterOfUser(input.id, input.now)
     yield* endLogoutNoticesOfUser(input.id)
+    yield* endProofAndLink(input.id)
     return changed
   }
 }

@@ -10,7 +10,10 @@ import { IDENTITIES, IDENTITY_PROOFS } from '../identity-tables.ts'
 import { assignments, without } from '../table.ts'
 import { isProviderEnabled } from './providers.ts'
 import { deleteAccess, insertUser } from './accounts.ts'
-import { removeLink, useUpLink } from './links.ts'
+import { acceptLink, endProofAndLink } from './links.ts'
+import { holdSession } from './logout-notices.ts'
+import { endLaterOfUser } from './not-before.ts'
+import { endSessionsOfProvider, findSessionStart, holdIdentity } from './sessions.ts'
 import { rows, shared, type SharedHandlers, type Steps } from './statement.ts'
 
 const FIND = shared('select * from identities where identity_key = :key')
@@ -33,10 +36,9 @@ const LOCK_USER = shared(
   'update users set password_hash = password_hash where user_id = :userId returning password_hash',
 )
 const IS_LIVE = shared('select user_id from users where user_id = :userId and disabled_at is null')
-const HAS_SESSION = shared('select session_id from sessions where session_id = :id and user_id = :userId')
-/** Whatever revoked the user's sessions since the link was created also ended the link. */
-const IS_LIVE_SINCE = shared(
-  'select user_id from users where user_id = :userId and disabled_at is null and valid_from <= :createdAt',
+/** The same as LOCK_USER, for a user who is enabled: what takes the sign-in methods away happens before, or sees the identity. */
+const LOCK_LIVE = shared(
+  `update users set password_hash = password_hash where user_id = :userId and disabled_at is null returning user_id`,
 )
 const USE_PROOF = shared(
   `delete from identity_proofs
@@ -65,7 +67,6 @@ const CREATE_PROOF = shared(
   `insert into identity_proofs (${IDENTITY_PROOFS.names}) values (${IDENTITY_PROOFS.parameters})
    on conflict (user_id) do update set ${assignments(without(IDENTITY_PROOFS, 'user_id'))}`,
 )
-const REMOVE_PROOF = shared('delete from identity_proofs where user_id = :userId')
 
 export const identityHandlers = {
   linkIdentity: {
@@ -73,12 +74,15 @@ export const identityHandlers = {
     *run({ identity, reason, now }) {
       if (!(yield* isProviderEnabled(identity.providerId))) return 'provider-off'
       // First, so that an identity that is taken uses nothing up.
-      if ((yield* rows(INSERT, IDENTITIES.values(identity))).length === 0) return 'taken'
+      const isNew = (yield* rows(INSERT, IDENTITIES.values(identity))).length === 1
+      // With a link the user may choose an identity that the account has already.
+      if (!isNew && !(reason.kind === 'link' && (yield* holdIdentity(identity.key, identity.userId)))) return 'taken'
       if (!(yield* holds(identity, reason, now))) {
-        yield* rows(DELETE, identity)
-        return 'refused'
+        if (isNew) yield* rows(DELETE, identity)
+        return isNew ? 'refused' : 'taken'
       }
-      yield* endProofAndLink(identity)
+      if (!isNew) yield* rows(USE, { ...identity, now })
+      yield* endProofAndLink(identity.userId)
       return 'linked'
     },
   },
@@ -95,13 +99,14 @@ export const identityHandlers = {
   },
   unlinkIdentity: {
     keys: ({ key, userId }) => [userId, key],
-    *run({ key, userId, passwordCounts }) {
+    *run({ key, userId, providerId, passwordCounts, keep }) {
       const [user] = yield* rows(LOCK_USER, { userId })
       if (user === undefined) return 'unknown'
       const hasPassword = passwordCounts && user['password_hash'] !== null
       if (!hasPassword && (yield* rows(OTHER_METHOD, { userId, key })).length === 0) return 'last'
       if ((yield* rows(DELETE, { key, userId })).length === 0) return 'unknown'
-      yield* endProofAndLink({ userId })
+      yield* endSessionsOfProvider(userId, providerId, keep)
+      yield* endProofAndLink(userId)
       return 'unlinked'
     },
   },
@@ -149,30 +154,25 @@ function* isUsable({ providerId }: Pick<IdentityRecord, 'providerId'>): Steps<bo
 
 /** Whether the reason still holds. It is used up. */
 function* holds(identity: IdentityRecord, reason: LinkingReason, now: EpochMs): Steps<boolean> {
+  const { key, userId } = identity
   const values = { ...identity, ...reason, now }
   switch (reason.kind) {
-    case 'session':
-      return (yield* rows(IS_LIVE, values)).length === 1 && (yield* rows(HAS_SESSION, values)).length === 1
-    case 'link': {
-      const createdAt = yield* useUpLink({ ...identity, hash: reason.hash, now })
-      if (createdAt === undefined) return false
-      return (yield* rows(IS_LIVE_SINCE, { ...identity, createdAt })).length === 1
+    case 'session': {
+      const createdAt = yield* findSessionStart(userId, reason.id)
+      return createdAt !== undefined && (yield* holdSession({ userId, session: { id: reason.id, createdAt } }))
     }
+    case 'link':
+      return yield* acceptLink({ userId, hash: reason.hash, keep: [...reason.keep, key], passwordHash: undefined, now })
     case 'proof':
-      return (yield* rows(IS_LIVE, values)).length === 1 && (yield* rows(USE_PROOF, values)).length === 1
+      return (yield* rows(LOCK_LIVE, values)).length === 1 && (yield* rows(USE_PROOF, values)).length === 1
     case 'address':
       return (yield* rows(HAS_ADDRESS, values)).length === 1 && (yield* rows(HAS_IDENTITY, values)).length === 0
     case 'unused': {
       if ((yield* rows(TAKE_OVER, values)).length === 0) return false
-      yield* deleteAccess(identity.userId)
+      yield* endLaterOfUser(userId, now)
+      yield* deleteAccess(userId)
       yield* rows(DELETE_OTHERS, values)
       return true
     }
   }
-}
-
-/** A change of the sign-in methods ends what else could add one: the open proof, and the link that an operator handed over. */
-function* endProofAndLink({ userId }: Pick<IdentityRecord, 'userId'>): Steps<void> {
-  yield* rows(REMOVE_PROOF, { userId })
-  yield* removeLink(userId)
 }

@@ -1,7 +1,8 @@
+import type { LinkUse } from '../../ports/operation-inputs.ts'
 import type { LinkRecord } from '../../ports/records/user.ts'
-import type { EpochMs } from '../../protocol/brand.ts'
 import type { UserId } from '../../protocol/ids.ts'
-import type { SecretHash } from '../../protocol/secrets.ts'
+import { APPLICATION } from '../../protocol/authentication.ts'
+import type { IdentityKey } from '../../protocol/provider-identity.ts'
 import { LINKS } from '../tables.ts'
 import { assignments, without } from '../table.ts'
 import { endLogoutNoticesOfUser } from './logout-notices.ts'
@@ -15,9 +16,15 @@ const CREATE = shared(
 )
 const FIND = shared('select * from links where user_id = :userId')
 const REMOVE = shared('delete from links where user_id = :userId')
+const REMOVE_PROOF = shared('delete from identity_proofs where user_id = :userId')
 const USE = shared(
   'delete from links where user_id = :userId and link_hash = :hash and expires_at > :now returning created_at',
 )
+/** The operator's application has its identity of the user for itself: without it, the next sign-in there would make another account. */
+const LIST_REMOVABLE = shared(
+  `select identity_key from identities where user_id = :userId and provider_id <> '${APPLICATION}'`,
+)
+const REMOVE_IDENTITY = shared('delete from identities where identity_key = :key and user_id = :userId')
 /** Whatever revoked the user's sessions since the link was created also ended the link. */
 const SET_PASSWORD = shared(
   `update users set password_hash = :passwordHash, valid_from = greatest(valid_from, :now)
@@ -37,12 +44,7 @@ export const linkHandlers = {
   useLink: {
     keys: ({ userId }) => [userId],
     *run(use) {
-      const createdAt = yield* useUpLink(use)
-      if (createdAt === undefined) return 'unknown'
-      if ((yield* rows(SET_PASSWORD, { ...use, createdAt })).length === 0) return 'unknown'
-      yield* endLaterOfUser(use.userId, use.now)
-      yield* endLogoutNoticesOfUser(use.userId)
-      return 'used'
+      return (yield* acceptLink(use)) ? 'used' : 'unknown'
     },
   },
 } satisfies SharedHandlers
@@ -54,13 +56,29 @@ export const linkReads = {
   },
 }
 
-/** Uses up a link that has not expired, and returns when it was created; undefined: there is none. */
-export function* useUpLink(use: {
-  readonly userId: UserId
-  readonly hash: SecretHash
-  readonly now: EpochMs
-}): Steps<EpochMs | undefined> {
-  return (yield* rows(USE, use))[0]?.['created_at'] as EpochMs | undefined
+/**
+ * Uses a link up, whichever way in its user chose: the password becomes another one or none, and everything else that could sign in, or
+ * add a way to, ends (threats.md LNK-01). false: the link is not valid any more, or was not since the user changed.
+ */
+export function* acceptLink(
+  use: Omit<LinkUse, 'passwordHash'> & { readonly passwordHash: string | undefined },
+): Steps<boolean> {
+  const { userId, keep } = use
+  const [link] = yield* rows(USE, use)
+  if (link === undefined) return false
+  if ((yield* rows(SET_PASSWORD, { ...use, createdAt: link['created_at'] })).length === 0) return false
+  yield* endLaterOfUser(userId, use.now)
+  yield* endLogoutNoticesOfUser(userId)
+  yield* rows(REMOVE_PROOF, { userId })
+  const known = (yield* rows(LIST_REMOVABLE, { userId })).map((row) => row['identity_key'] as IdentityKey)
+  for (const key of known) if (!keep.includes(key)) yield* rows(REMOVE_IDENTITY, { key, userId })
+  return true
+}
+
+/** A change of the sign-in methods ends what else could add one: the open proof, and the link that an operator handed over. */
+export function* endProofAndLink(userId: UserId): Steps<void> {
+  yield* rows(REMOVE_PROOF, { userId })
+  yield* removeLink(userId)
 }
 
 export function* removeLink(userId: UserId): Steps<void> {

@@ -1,7 +1,9 @@
 import type { SessionRecord } from '../../ports/records/user.ts'
 import type { Page } from '../../ports/store.ts'
+import type { ProviderId } from '../../protocol/authentication.ts'
 import type { EpochMs } from '../../protocol/brand.ts'
 import type { SessionId, UserId } from '../../protocol/ids.ts'
+import type { IdentityKey } from '../../protocol/provider-identity.ts'
 import type { SecretHash } from '../../protocol/secrets.ts'
 import { BROWSER_LIMIT, idBefore } from '../rows.ts'
 import { SESSIONS } from '../tables.ts'
@@ -44,6 +46,14 @@ const FIND_ROOT = shared(
   'select coalesce(root_id, session_id) as root_id from sessions where session_id = :id and user_id = :userId',
 )
 const END_OTHERS = shared('delete from sessions where user_id = :userId and session_id <> :keep returning session_id')
+const END_OF_PROVIDER = shared(
+  `delete from sessions where user_id = :userId and session_id <> :keep and provider_id = :providerId
+   returning coalesce(root_id, session_id) as root_id`,
+)
+/** Changes nothing, and locks the row: what removes the identity happens before, or sees what this operation adds. */
+const HOLD_IDENTITY = shared(
+  `update identities set used_at = used_at where identity_key = :key and user_id = :userId returning identity_key`,
+)
 /** Back-Channel Logout 1.0 §2.7: grants with `offline_access` are not revoked. */
 const WHILE_ONLINE = `user_id = :userId and revoked_at is null and (' ' || scope || ' ') not like '% offline_access %'`
 const REVOKE_LOGINS = shared(
@@ -70,13 +80,14 @@ export const sessionHandlers = {
   startSession: {
     keys: ({ session, replaces, interactionId }) =>
       [session.id, session.userId, replaces, interactionId].filter((key) => key !== undefined),
-    *run({ session, browserHash, replaces, passwordHash, interactionId }) {
+    *run({ session, browserHash, replaces, passwordHash, interactionId, identity }) {
       const { id, userId, createdAt: now, expiresAt } = session
       // The answer of the operator's application is as old as it is, however late the browser returns with it.
       const answered = interactionId === undefined ? undefined : yield* interactionReads.findInteraction(interactionId)
       const since = answered?.answeredAt ?? now
       const noted = yield* rows(NOTE_SIGN_IN, { userId, now, since, passwordHash })
       if (noted.length === 0) return { kind: 'user-changed' }
+      if (identity !== undefined && !(yield* holdIdentity(identity, userId))) return { kind: 'user-changed' }
       if (interactionId !== undefined && !(yield* useInteraction(interactionId, now)))
         return { kind: 'interaction-used' }
       const [replaced] = replaces === undefined ? [] : yield* rows(REPLACE_SESSION, { replaces, userId })
@@ -159,4 +170,16 @@ export function* endOtherSessions(
   const ended = (yield* rows(END_OTHERS, { userId, keep })).length
   yield* endLogoutNoticesOfUser(userId, keptRoot)
   return { ended, keptRoot }
+}
+
+/** Whether the user has the identity. It then cannot be removed before the operation is committed. */
+export function* holdIdentity(key: IdentityKey, userId: UserId): Steps<boolean> {
+  return (yield* rows(HOLD_IDENTITY, { key, userId })).length === 1
+}
+
+/** Ends the sessions that a user started at a provider, but one. */
+export function* endSessionsOfProvider(userId: UserId, providerId: ProviderId, keep: SessionId): Steps<void> {
+  for (const ended of yield* rows(END_OF_PROVIDER, { userId, providerId, keep })) {
+    yield* endLogoutNotices(userId, ended['root_id'] as SessionId)
+  }
 }

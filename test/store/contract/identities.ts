@@ -59,7 +59,7 @@ const REASONS: Readonly<
     async make(store, { user }) {
       const link = aLink({ userId: user.id })
       await perform(store, 'createLink', link)
-      return { kind: 'link', hash: link.hash }
+      return { kind: 'link', hash: link.hash, keep: [] }
     },
   },
   proof: {
@@ -119,7 +119,7 @@ export const identityCases: Suite = (check) => {
     await perform(first, 'createLink', open)
     const stale: readonly LinkingReason[] = [
       { kind: 'session', id: aSession().id },
-      { kind: 'link', hash: aHash() },
+      { kind: 'link', hash: aHash(), keep: [] },
       { kind: 'proof', hash: aHash() },
       { kind: 'address', email: 'another@acme.test' },
       { kind: 'unused', email: user.email },
@@ -240,7 +240,8 @@ export const identityCases: Suite = (check) => {
     const estate = await linkOne(first)
     const { identity } = estate
     const { key, userId, providerId } = identity
-    const unlink = { key, userId, providerId, passwordCounts: false }
+    const keep = aSession().id
+    const unlink = { key, userId, providerId, passwordCounts: false, keep }
     assert.equal(await perform(first, 'unlinkIdentity', unlink), 'last')
     assert.equal(await perform(first, 'unlinkIdentity', { ...unlink, userId: aUser().id }), 'unknown')
     assert.equal(
@@ -260,7 +261,7 @@ export const identityCases: Suite = (check) => {
     assert.equal(await perform(first, 'unlinkIdentity', unlink), 'unlinked')
     assert.deepEqual(await first.listIdentities(userId), [other])
     assert.deepEqual([await first.findIdentityProof(userId), await first.findLink(userId)], [undefined, undefined])
-    const last = { key: other.key, userId, providerId: second.id, passwordCounts: true }
+    const last = { key: other.key, userId, providerId: second.id, passwordCounts: true, keep }
     assert.equal(await perform(first, 'unlinkIdentity', last), 'unlinked')
   })
 
@@ -272,7 +273,8 @@ export const identityCases: Suite = (check) => {
     const other = anIdentity({ userId: user.id, providerId: provider.id })
     const reason = await REASONS.session.make(stores.first, estate)
     await perform(stores.first, 'linkIdentity', { identity: other, reason, now: at(HOUR) })
-    const removals = times(10, (index) => ({ ...(index % 2 === 0 ? identity : other), passwordCounts: false }))
+    const keep = aSession().id
+    const removals = times(10, (index) => ({ ...(index % 2 === 0 ? identity : other), passwordCounts: false, keep }))
     const outcomes = await race(stores, 'unlinkIdentity', removals)
     assert.equal(tally(outcomes)['unlinked'], 1)
     assert.equal((await stores.second.listIdentities(user.id)).length, 1)

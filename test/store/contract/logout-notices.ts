@@ -17,6 +17,7 @@ import {
   HOUR,
   NOW,
 } from '../../support/records.ts'
+import { anIdentity, aProvider } from '../../support/provider-records.ts'
 import { approved } from './authorizations.ts'
 import { perform, performAll, race, startSessions, tally, times, type Suite } from './harness.ts'
 import { END } from './sessions.ts'
@@ -239,11 +240,35 @@ const ENDS: readonly (readonly [claim: string, end: End])[] = [
   ['revokeUserTokens', (store, { userId: id }) => perform(store, 'revokeUserTokens', { id, now: at(9) })],
   ['deleteUser', (store, { userId: id }) => perform(store, 'deleteUser', id)],
   [
+    'linkIdentity by a link',
+    async (store, { userId }) => {
+      const provider = aProvider()
+      const link = aLink({ userId })
+      await perform(store, 'createProvider', provider)
+      await perform(store, 'createLink', link)
+      const identity = anIdentity({ userId, providerId: provider.id })
+      const reason = { kind: 'link', hash: link.hash, keep: [] } as const
+      assert.equal(await perform(store, 'linkIdentity', { identity, reason, now: at(9) }), 'linked')
+    },
+  ],
+  [
+    'unlinkIdentity',
+    async (store, { id, userId, authentication: { providerId } }, { id: keep }) => {
+      const provider = { ...aProvider(), id: providerId ?? assert.fail() }
+      await perform(store, 'createProvider', provider)
+      const identity = anIdentity({ userId, providerId: provider.id })
+      const reason = { kind: 'session', id } as const
+      assert.equal(await perform(store, 'linkIdentity', { identity, reason, now: at(9) }), 'linked')
+      assert.equal(await perform(store, 'unlinkIdentity', { ...identity, passwordCounts: true, keep }), 'unlinked')
+      return 'one-is-kept'
+    },
+  ],
+  [
     'useLink',
     async (store, { userId }) => {
       const link = aLink({ userId })
       await perform(store, 'createLink', link)
-      const use = { userId, hash: link.hash, passwordHash: 'new', now: at(9) }
+      const use = { userId, hash: link.hash, passwordHash: 'new', keep: [], now: at(9) }
       assert.equal(await perform(store, 'useLink', use), 'used')
     },
   ],

@@ -5,6 +5,7 @@ import { after, type EpochMs } from '../../../src/protocol/brand.ts'
 import { mintInteractionId, mintSessionId } from '../../../src/protocol/ids.ts'
 import { aReplacement, place } from './master-key.ts'
 import { outcomesOf, perform, type Suite } from './harness.ts'
+import { anIdentity, aProvider } from '../../support/provider-records.ts'
 import {
   aClient,
   aGrant,
@@ -113,20 +114,26 @@ export const notBeforeCases: Suite = (check) => {
     )
   }
 
-  check('STO-13: a link that is used ends what claims to be from later', async ({ first, second }) => {
-    const owners = await openOwners(first)
-    const rows = await openRows(first, owners, after(REVOKED_AT, HOUR))
-    const link = aLink({ userId: owners.id, createdAt: NOW })
-    await perform(first, 'createLink', link)
-    const use = { userId: owners.id, hash: link.hash, passwordHash: 'new', now: REVOKED_AT }
-    assert.equal(await perform(second, 'useLink', use), 'used')
-    assert.deepEqual(await endedOf(first, rows, ['grant', 'code', 'session', 'answer']), [
-      'grant',
-      'code',
-      'session',
-      'answer',
-    ])
-  })
+  for (const way of ['a password', 'a provider'] as const) {
+    check(`STO-13: a link that is used with ${way} ends what claims to be from later`, async ({ first, second }) => {
+      const owners = await openOwners(first)
+      const rows = await openRows(first, owners, after(REVOKED_AT, HOUR))
+      const link = aLink({ userId: owners.id, createdAt: NOW })
+      await perform(first, 'createLink', link)
+      const use = { userId: owners.id, hash: link.hash, keep: [], now: REVOKED_AT }
+      if (way === 'a password') {
+        assert.equal(await perform(second, 'useLink', { ...use, passwordHash: 'new' }), 'used')
+      } else {
+        const provider = aProvider()
+        await perform(first, 'createProvider', provider)
+        const identity = anIdentity({ userId: owners.id, providerId: provider.id })
+        const reason = { kind: 'link', ...use } as const
+        assert.equal(await perform(second, 'linkIdentity', { identity, reason, now: REVOKED_AT }), 'linked')
+      }
+      const ends = ['grant', 'code', 'session', 'answer'] as const
+      assert.deepEqual(await endedOf(first, rows, ends), [...ends])
+    })
+  }
 }
 
 async function openOwners(store: StoreDriver) {

@@ -9,6 +9,7 @@ import { domainRuleCases } from './domain-rules.ts'
 import { runSuite, type OpenStores, type Suite } from './harness.ts'
 import { consumedCases } from './consumed.ts'
 import { deletionCases } from './deletions.ts'
+import { evictionCases } from './evictions.ts'
 import { grantListCases } from './grant-lists.ts'
 import { identityCases } from './identities.ts'
 import { initialTokenCases } from './initial-tokens.ts'
@@ -52,6 +53,7 @@ export const CONTRACT: readonly Suite[] = [
   logoutNoticeCases,
   providerCases,
   identityCases,
+  evictionCases,
   interactionCases,
   deletionCases,
   organizationCases,

@@ -18,7 +18,7 @@ import { clientOf, findTarget, readDemand, type SignInTarget } from '../target.t
 import { countProviderAttempt } from '../throttle.ts'
 import { downProblem, findAddress, reportFailure } from './depart.ts'
 import { linkProven } from './proof.ts'
-import { resolveIdentity, type Resolution } from './resolve.ts'
+import { resolveIdentity, type Arrival, type Resolution } from './resolve.ts'
 import { openState, type ProviderState } from './state.ts'
 
 /** A callback whose state is valid. */
@@ -114,7 +114,7 @@ async function arrive(context: Context, request: Request, returned: Return, { id
   const resolution = await resolveIdentity(context, arrival)
   switch (resolution.kind) {
     case 'user':
-      return signIn(context, request, returned, { identity, at, user: resolution.user })
+      return signIn(context, request, returned, { identity, key, at, user: resolution.user })
     case 'connected':
       if (signedIn !== undefined) await join(context, provider, identity, signedIn.user)
       return {
@@ -140,7 +140,7 @@ async function signIn(
   context: Context,
   request: Request,
   returned: Return,
-  { identity, at, user }: Arrived & { readonly user: UserRecord },
+  { identity, key, at, user }: Arrived & Pick<Arrival, 'key'> & { readonly user: UserRecord },
 ): Promise<Reply> {
   const { provider, target, state } = returned
   const { purpose } = state
@@ -154,7 +154,8 @@ async function signIn(
     return again(context, returned, { kind: 'account-refused' }, user.id)
   }
   await join(context, provider, identity, user)
-  const authenticated = { user, methods: ['fed'], at, providerId: provider.id, delegated: undefined } as const
+  const method = { methods: ['fed'], at, providerId: provider.id, identity: key } as const
+  const authenticated = { user, ...method, delegated: undefined }
   const finished = await finishSignIn(context, request, target, authenticated)
   return finished.kind === 'refused' ? again(context, returned, { kind: 'account-refused' }, user.id) : finished
 }

@@ -57,7 +57,8 @@ const PROOF_MS = 10 * 60 * 1000
  *
  *  1. The identity is known and its user enabled: signed in. The address of the account stays as it is.
  *  2. The identity is known and its user disabled: refused, and nothing is linked.
- *  3. The person came from the page of a link: linked to the user of the link, which is used up.
+ *  3. The person came from the page of a link: linked to the user of the link, which is used up, or already linked to that user. The
+ *     password, the sessions, and the identities that the person did not keep end (LNK-01).
  *  4. The person added a sign-in method: linked to the user of the session.
  *  5. An account has the trusted address: linked at once if the provider may link by address, the address is of its domains, and the
  *     account's is verified. An account that has an identity of the same provider is never linked: the address was given to another
@@ -75,14 +76,14 @@ export async function resolveIdentity(context: Needs, arrival: Arrival): Promise
   const { provider, identity, key, purpose } = arrival
   const { store } = context
   const known = await store.findIdentity(key)
-  const isAdding = purpose.kind === 'connect' || purpose.kind === 'link'
-  if (known !== undefined && isAdding) return { kind: 'refused', reason: 'identity-taken' }
-  if (known !== undefined) return useKnown(context, known, identity)
   if (purpose.kind === 'link') {
-    const account = await store.findUser(purpose.userId)
-    return linkTo(context, arrival, account, { kind: 'link', hash: purpose.hash })
+    if (known !== undefined && known.userId !== purpose.userId) return { kind: 'refused', reason: 'identity-taken' }
+    return linkTo(context, arrival, await store.findUser(purpose.userId), purpose)
   }
-  if (purpose.kind === 'connect') return connect(context, arrival)
+  if (purpose.kind === 'connect') {
+    return known === undefined ? connect(context, arrival) : { kind: 'refused', reason: 'identity-taken' }
+  }
+  if (known !== undefined) return useKnown(context, known, identity)
   // It restricts, so an address that is not trusted counts too.
   if (await isRequiredElsewhere(context, provider, identity.email)) return { kind: 'refused', reason: 'no-account' }
   const email = identity.isEmailTrusted ? identity.email : undefined

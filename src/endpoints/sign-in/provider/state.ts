@@ -7,6 +7,7 @@ import { isFromFuture } from '../../../protocol/clock.ts'
 import { parseUserId, type UserId } from '../../../protocol/ids.ts'
 import { parseJson } from '../../../protocol/json.ts'
 import type { PageReason } from '../../../protocol/page-refusals.ts'
+import type { IdentityKey } from '../../../protocol/provider-identity.ts'
 import { providerRedirectUri } from '../../../protocol/provider.ts'
 import type { SecretHash } from '../../../protocol/secrets.ts'
 import { openBrowser } from '../../authorization/interaction.ts'
@@ -24,12 +25,15 @@ import type { TargetKey } from '../target.ts'
  */
 export type ProviderPurpose =
   | { readonly kind: 'sign-in' | 'connect' }
-  | {
-      readonly kind: 'link' | 'proof'
+  | ({
       readonly userId: UserId
       /** The link or the proof that the person presented. One that replaces it meanwhile does not count (threats.md UP-04). */
       readonly hash: SecretHash
-    }
+    } & (
+      | { readonly kind: 'proof' }
+      /** `keep`: the identities of the user that the person confirmed. */
+      | { readonly kind: 'link'; readonly keep: readonly IdentityKey[] }
+    ))
 
 /** What the state of a callback says. */
 export interface ProviderState {
@@ -51,9 +55,19 @@ type Needs = Pick<
 
 /**
  * The members of a state, in order: time, purpose, user, target, browser, what the purpose depends on, random bits, the time since when
- * the person must have authenticated.
+ * the person must have authenticated, for a link the identities that are kept.
  */
-type Members = readonly [EpochMs, ProviderPurpose['kind'], string, TargetKey, string, string, string, EpochMs | null]
+type Members = readonly [
+  EpochMs,
+  ProviderPurpose['kind'],
+  string,
+  TargetKey,
+  string,
+  string,
+  string,
+  EpochMs | null,
+  ...(readonly IdentityKey[]),
+]
 
 /**
  * Makes the state of a sign-in at a provider (RFC 6749 §10.12, RFC 9700 §4.7). It is not stored: the server authenticates it when it
@@ -82,6 +96,7 @@ export function mintState(
     secrets.digest('upstream', ['basis', ...basisOf(purpose, signedIn)]),
     random(16).toString('base64url'),
     signInAfter ?? null,
+    ...('keep' in purpose ? purpose.keep : []),
   ]
   const payload = Buffer.from(JSON.stringify(members)).toString('base64url')
   return bindingOf(context, provider, `${payload}.${sealOf(context, provider, payload)}`)
@@ -101,7 +116,7 @@ export async function openState(
   const [payload = '', seal = ''] = text.split('.', 2)
   if (!secrets.digestMatches('upstream', ['seal', provider.id, payload], seal)) return errorPage('provider_state_wrong')
   const members = parseJson(Buffer.from(payload, 'base64url').toString()) as Members
-  const [madeAt, kind, user, targetKey, browserDigest, basisDigest, , signInAfter] = members
+  const [madeAt, kind, user, targetKey, browserDigest, basisDigest, , signInAfter, ...keep] = members
   const browserHash = openBrowser(context, request)
   if (browserHash === undefined || !secrets.digestMatches('upstream', ['browser', browserHash], browserDigest)) {
     return errorPage('browser_differs')
@@ -109,7 +124,7 @@ export async function openState(
   const now = context.clockCheck.now()
   const expiresAt = after(madeAt, settings.lifetimes.authorization * 1000)
   if (expiresAt <= now || isFromFuture(madeAt, now)) return errorPage('provider_state_expired')
-  const purpose = await findPurpose(context, kind, parseUserId(user))
+  const purpose = await findPurpose(context, kind, parseUserId(user), keep)
   if (purpose === undefined) return errorPage(GONE[kind])
   const signedIn = kind === 'connect' ? await findSignedIn(context, request.cookies) : undefined
   const basis = basisOf(purpose, signedIn)
@@ -137,11 +152,13 @@ async function findPurpose(
   { store }: Needs,
   kind: ProviderPurpose['kind'],
   userId: UserId | undefined,
+  keep: readonly IdentityKey[],
 ): Promise<ProviderPurpose | undefined> {
   if (kind === 'sign-in' || kind === 'connect') return { kind }
   if (userId === undefined) return undefined
   const stored = kind === 'link' ? await store.findLink(userId) : await store.findIdentityProof(userId)
-  return stored === undefined ? undefined : { kind, userId, hash: stored.hash }
+  if (stored === undefined) return undefined
+  return kind === 'link' ? { kind, userId, hash: stored.hash, keep } : { kind, userId, hash: stored.hash }
 }
 
 /** The verifier and the nonce are derived, so nobody who sees the state knows them. */

@@ -132,7 +132,8 @@ test('UP-04: a proof or a link that another one replaces while the provider answ
 
   const { address } = await createLink(server.context, EMAIL)
   const invited = new PlainBrowser(server)
-  const form = formsOf(await invited.get(address)).find(({ hidden }) => hidden['provider'] === 'idp')
+  const methods = await invited.submit(await invited.get(address), {})
+  const form = formsOf(methods).find(({ hidden }) => hidden['provider'] === 'idp')
   const left = leadsTo(await invited.post(form?.action ?? '', form?.hidden ?? {}))
   host.during('/token', () => createLink(server.context, EMAIL))
   assert.equal((await invited.get(host.approve(left, { sub: 'eve' }))).statusCode, 403)

@@ -1,0 +1,142 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createLink } from '../../../src/admin/links.ts'
+import { EMAIL, locationOf, obtainTokens, PASSWORD, PlainBrowser, refresh } from '../../../tools/flow.ts'
+import { leadsTo } from '../../../tools/provider-page.ts'
+import { createAccount, createAda } from '../../support/accounts.ts'
+import { addProvider, signInAt } from '../../support/providers.ts'
+import { assertStoreUnchanged } from '../../support/store-dump.ts'
+import { assertInvalidGrant } from '../../support/token-answers.ts'
+import { isSignedIn, openScene, type Scene } from '../sign-in/provider/scene.ts'
+import { formsOf, openOwner, type Owner } from './owner.ts'
+
+const OWN = { sub: 'ada-at-second', email: 'ada@private.test' }
+const THIEF = { sub: 'mallory', email: 'mallory@evil.test' }
+const NEW = 'another horse'
+
+/** Ada has a password and an account at a second provider. A thief has the password, a session, tokens, and has added an identity. */
+async function openTheft(t: Parameters<typeof openScene>[0]) {
+  const scene = await openScene(t)
+  const { server, host, client } = scene
+  await createAda(server)
+  await addProvider(server, host, {}, { id: 'second', name: 'Second' })
+  server.clock.advance(1001)
+  await add(scene, openOwner(server), 'second', OWN)
+  const thief = openOwner(server)
+  await add(scene, thief, 'idp', THIEF)
+  const tokens = await obtainTokens(server, client)
+  server.clock.advance(1000)
+  const { address } = await createLink(server.context, EMAIL)
+  return { scene, thief, tokens, address }
+}
+
+async function add({ host }: Scene, owner: Owner, provider: string, claims: object): Promise<void> {
+  const left = await owner.submit(await owner.open('/account/security'), 'provider', {}, provider)
+  await owner.browser.get(host.approve(leadsTo(left), { ...claims }))
+}
+
+/** Each way in which Ada accepts the link, and whether she keeps the account at the second provider. */
+const ACCEPTANCES = ['a password', 'another account', 'the account that was kept'].flatMap((way) =>
+  [true, false].map((isKept) => ({ way, isKept })),
+)
+
+for (const { way, isKept } of ACCEPTANCES) {
+  test(`LNK-01: a reset with ${way}, ${isKept ? 'where one provider is kept' : 'where nothing is kept'}, ends everything that a thief has`, async (t) => {
+    const { scene, thief, tokens, address } = await openTheft(t)
+    const { server, host, rows, client } = scene
+    const browser = new PlainBrowser(server)
+    const listed = await assertStoreUnchanged(server, () => browser.get(address))
+    assert.match(listed.body, /Which of these are yours\?[^]*mallory@evil\.test/)
+    assert.doesNotMatch(listed.body, /<input[^>]* checked/)
+    const own = rows('identities').find((row) => row['provider_id'] === 'second')
+    const page = await assertStoreUnchanged(server, () =>
+      browser.submit(listed, isKept ? { keep: String(own?.['identity_key']) } : {}),
+    )
+    assert.match(page.body, /This signs you out everywhere/)
+    await accept(scene, browser, page, way)
+
+    assert.equal((await thief.browser.get('/account')).statusCode, 303)
+    assertInvalidGrant(await refresh(server, client, tokens.refresh_token ?? ''))
+    await assert.rejects(openOwner(server).open('/account'), /That email and password do not match/)
+    assert.ok(!isSignedIn(await scene.signIn(THIEF)))
+    const second = await signInAt({ ...(await scene.arrive()), host }, OWN, {}, 'second')
+    assert.equal(isSignedIn(second), isKept || way === 'the account that was kept')
+    assert.equal(rows('users').length, 1)
+    assert.equal(rows('users')[0]?.['password_hash'] === null, way !== 'a password')
+    assert.equal((await browser.get(address)).statusCode, 400)
+  })
+}
+
+async function accept(
+  { host }: Scene,
+  browser: PlainBrowser,
+  page: Parameters<typeof formsOf>[0],
+  way: string,
+): Promise<void> {
+  const form = formsOf(page).find(({ names, hidden }) =>
+    way === 'a password' ? names.has('password') : hidden['provider'] === 'second',
+  )
+  assert.ok(form)
+  if (way === 'a password') {
+    const set = await browser.post(form.action, { ...form.hidden, password: NEW, repeated: NEW })
+    assert.match(set.body, /Your password is set/)
+    return
+  }
+  const claims = way === 'another account' ? { sub: 'ada-again' } : OWN
+  const answer = await browser.get(host.approve(leadsTo(await browser.post(form.action, form.hidden)), claims))
+  assert.equal(locationOf(answer), 'http://localhost:3000/account')
+}
+
+test('LNK-01: the form of a link keeps no identity of another account, and a form that names none keeps none', async (t) => {
+  const { scene, address } = await openTheft(t)
+  const { server, rows } = scene
+  await createAccount(server, { email: 'bob@acme.test', password: PASSWORD, name: undefined })
+  await add(scene, openOwner(server, 'bob@acme.test'), 'idp', { sub: 'bob' })
+  const key = String(rows('identities').find((row) => row['subject'] === 'bob')?.['identity_key'])
+  const token = new URL(address).searchParams.get('token') ?? ''
+  const browser = new PlainBrowser(server)
+  const page = await browser.post('/account/link', { token, keep: key })
+  assert.ok(!page.body.includes(key))
+  assert.equal(
+    (await browser.post('/account/link', { token, keep: key, password: NEW, repeated: NEW })).statusCode,
+    200,
+  )
+  assert.deepEqual(
+    rows('identities').map((row) => row['subject']),
+    ['bob'],
+  )
+})
+
+test('LNK-01: a person who is signed in accepts a link in the same browser, and is signed in by the provider alone', async (t) => {
+  const { scene, thief, address } = await openTheft(t)
+  const page = await thief.browser.submit(await thief.browser.get(address), {})
+  await accept(scene, thief.browser, page, 'another account')
+  assert.equal((await thief.browser.get('/account')).statusCode, 200)
+  const [session] = scene.rows('sessions').slice(-1)
+  assert.deepEqual([session?.['methods'], session?.['provider_id']], ['fed', 'second'])
+  assert.deepEqual(
+    scene.rows('identities').map((row) => row['subject']),
+    ['ada-again'],
+  )
+})
+
+test('LNK-02: removing a provider signs out the browsers that signed in there, and neither this one nor those with a password', async (t) => {
+  const scene = await openScene(t)
+  const { server, host } = scene
+  await createAda(server)
+  const [owner, other] = [openOwner(server), openOwner(server)]
+  await add(scene, owner, 'idp', THIEF)
+  await other.open('/account')
+  const away = await scene.arrive()
+  assert.ok(isSignedIn(await signInAt({ ...away, host }, THIEF)))
+  const here = await scene.arrive()
+  const auth_time = Math.floor(server.clock.now() / 1000)
+  assert.ok(isSignedIn(await signInAt({ ...here, host }, { ...THIEF, auth_time })))
+  const page = await here.browser.get('/account/security')
+  const form = formsOf(page).find(({ names }) => names.has('identity'))
+  assert.equal((await here.browser.post(form?.action ?? '', form?.hidden ?? {})).statusCode, 303)
+  const statuses = [away.browser, here.browser, owner.browser, other.browser].map(
+    async (browser) => (await browser.get('/account')).statusCode,
+  )
+  assert.deepEqual(await Promise.all(statuses), [303, 200, 200, 200])
+})

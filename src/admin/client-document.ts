@@ -77,6 +77,7 @@ export const METADATA_MEMBERS = {
   scope: z.string().optional(),
   id_token_signed_response_alg: z.string().optional().describe('How its ID tokens are signed. Absent: RS256.'),
   default_max_age: z.int().optional().describe('Seconds: `max_age` of its authorization requests that have none.'),
+  require_auth_time: z.boolean().optional().describe('Whether each of its ID tokens has `auth_time`.'),
   post_logout_redirect_uris: z.array(z.string()).optional().describe('Where the browser may return after a logout.'),
   backchannel_logout_uri: z.string().optional().describe('Where it is notified of the end of a session.'),
   backchannel_logout_session_required: z.boolean().optional(),

@@ -35,6 +35,10 @@ const METADATA = {
     .max(MAX_AGE_LIMIT)
     .meta({ examples: [3600] })
     .describe('Seconds: `max_age` of its authorization requests that have none.'),
+  require_auth_time: z
+    .boolean()
+    .meta({ examples: [true] })
+    .describe('Whether each of its ID tokens has `auth_time`: a user whose time of sign-in is unknown signs in again.'),
   post_logout_redirect_uris: uris('https://app.example/signed-out').describe(
     'Exact URIs to which the browser may return after a logout.',
   ),

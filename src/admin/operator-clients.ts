@@ -45,6 +45,7 @@ export interface MetadataWish extends KeyWish {
   readonly id_token_signed_response_alg?: IdTokenAlgorithm | undefined
   /** Seconds. */
   readonly default_max_age?: number | undefined
+  readonly require_auth_time?: boolean | undefined
   readonly post_logout_redirect_uris?: readonly string[] | undefined
   /** '': none. */
   readonly backchannel_logout_uri?: string | undefined

@@ -168,6 +168,8 @@ export interface GrantorTasks {
     readonly id_token_signed_response_alg?: 'RS256' | 'ES256' | 'EdDSA'
     /** Seconds: `max_age` of its authorization requests that have none. */
     readonly default_max_age?: number
+    /** Whether each of its ID tokens has `auth_time`: a user whose time of sign-in is unknown signs in again. */
+    readonly require_auth_time?: boolean
     /** Exact URIs to which the browser may return after a logout. */
     readonly post_logout_redirect_uris?: readonly string[]
     /** Where the server notifies it when a session of a user ends. Empty: nowhere. */
@@ -211,6 +213,8 @@ export interface GrantorTasks {
     readonly id_token_signed_response_alg?: 'RS256' | 'ES256' | 'EdDSA'
     /** Seconds: `max_age` of its authorization requests that have none. */
     readonly default_max_age?: number
+    /** Whether each of its ID tokens has `auth_time`: a user whose time of sign-in is unknown signs in again. */
+    readonly require_auth_time?: boolean
     /** Exact URIs to which the browser may return after a logout. */
     readonly post_logout_redirect_uris?: readonly string[]
     /** Where the server notifies it when a session of a user ends. Empty: nowhere. */
@@ -1176,6 +1180,8 @@ export interface Client {
   readonly id_token_signed_response_alg?: string
   /** Seconds: `max_age` of its authorization requests that have none. */
   readonly default_max_age?: number
+  /** Whether each of its ID tokens has `auth_time`. */
+  readonly require_auth_time?: boolean
   /** Where the browser may return after a logout. */
   readonly post_logout_redirect_uris?: readonly string[]
   /** Where it is notified of the end of a session. */
@@ -1215,6 +1221,8 @@ export interface CreatedClient {
   readonly id_token_signed_response_alg?: string
   /** Seconds: `max_age` of its authorization requests that have none. */
   readonly default_max_age?: number
+  /** Whether each of its ID tokens has `auth_time`. */
+  readonly require_auth_time?: boolean
   /** Where the browser may return after a logout. */
   readonly post_logout_redirect_uris?: readonly string[]
   /** Where it is notified of the end of a session. */

@@ -16,6 +16,7 @@ const IS_IDENTITY = {
   scope: false,
   idTokenAlgorithm: false,
   defaultMaxAge: false,
+  requireAuthTime: false,
   backchannelLogoutSessionRequired: false,
 
   client_name: true,

@@ -9,6 +9,8 @@ export interface OpenidMetadata {
   readonly idTokenAlgorithm?: IdTokenAlgorithm
   /** `max_age` of its requests that have none, in seconds. */
   readonly defaultMaxAge?: number
+  /** Whether each of its ID tokens has `auth_time`, so that a user whose time of authentication is unknown signs in again. */
+  readonly requireAuthTime?: boolean
   /** Where the browser may return after a logout. RP-Initiated Logout 1.0 §3.1. */
   readonly postLogoutRedirectUris?: readonly string[]
   /** Where the client is notified of the end of a session. Back-Channel Logout 1.0 §2.2. */
@@ -24,6 +26,7 @@ export const MAX_AGE_LIMIT = 1e9
 export const OPENID_SHAPE = {
   id_token_signed_response_alg: z.string().nullish(),
   default_max_age: z.int().min(0).max(MAX_AGE_LIMIT).nullish(),
+  require_auth_time: z.boolean().nullish(),
   post_logout_redirect_uris: z.array(z.string()).nullish(),
   backchannel_logout_uri: z.string().nullish(),
   backchannel_logout_session_required: z.boolean().nullish(),
@@ -32,6 +35,7 @@ export const OPENID_SHAPE = {
 interface Fields {
   readonly id_token_signed_response_alg?: string | null | undefined
   readonly default_max_age?: number | null | undefined
+  readonly require_auth_time?: boolean | null | undefined
   readonly post_logout_redirect_uris?: readonly string[] | null | undefined
   readonly backchannel_logout_uri?: string | null | undefined
   readonly backchannel_logout_session_required?: boolean | null | undefined
@@ -51,10 +55,12 @@ export interface NoticePolicy {
  */
 export function readOpenid(fields: Fields, policy: NoticePolicy, fault: (problem: Problem) => void): OpenidMetadata {
   const { id_token_signed_response_alg: sent, default_max_age: age, post_logout_redirect_uris: uris } = fields
+  const { require_auth_time: isTimeRequired } = fields
   const algorithm = ID_TOKEN_ALGORITHMS.find((known) => known === sent) ?? USUAL_ID_TOKEN_ALGORITHM
   return {
     ...(sent === null || sent === undefined || sent === '' ? {} : { idTokenAlgorithm: algorithm }),
     ...(age === null || age === undefined ? {} : { defaultMaxAge: age }),
+    ...(isTimeRequired === null || isTimeRequired === undefined ? {} : { requireAuthTime: isTimeRequired }),
     ...(uris === null || uris === undefined ? {} : { postLogoutRedirectUris: uris }),
     ...readBackchannelLogout(fields, policy, fault),
   }
@@ -79,11 +85,12 @@ function readBackchannelLogout(
 
 /** The same under the names of the registration. */
 export function describeOpenid(metadata: OpenidMetadata): Fields {
-  const { idTokenAlgorithm, defaultMaxAge, postLogoutRedirectUris } = metadata
+  const { idTokenAlgorithm, defaultMaxAge, requireAuthTime, postLogoutRedirectUris } = metadata
   const { backchannelLogoutUri, backchannelLogoutSessionRequired } = metadata
   return {
     ...(idTokenAlgorithm === undefined ? {} : { id_token_signed_response_alg: idTokenAlgorithm }),
     ...(defaultMaxAge === undefined ? {} : { default_max_age: defaultMaxAge }),
+    ...(requireAuthTime === undefined ? {} : { require_auth_time: requireAuthTime }),
     ...(postLogoutRedirectUris === undefined ? {} : { post_logout_redirect_uris: postLogoutRedirectUris }),
     ...(backchannelLogoutUri === undefined ? {} : { backchannel_logout_uri: backchannelLogoutUri }),
     ...(backchannelLogoutSessionRequired === undefined

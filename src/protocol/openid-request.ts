@@ -21,6 +21,8 @@ export interface ClaimsRequest {
   readonly scope: Scope
   /** The claims that the ID token should have. */
   readonly idToken: readonly UserClaim[]
+  /** Whether the ID token must have `auth_time`. Core 1.0 §2. */
+  readonly isAuthTimeEssential: boolean
   /** The one user who may answer the request. */
   readonly subject: string | undefined
 }
@@ -40,7 +42,7 @@ const CLAIMS_LIMIT = 4096
 const CLAIM_LIMIT = 40
 /** Longer than the id of any user: a value that is cut names no user. Each pending request stores it (threats.md BND-01). */
 const SUBJECT_LIMIT = 64
-const NO_CLAIMS: ClaimsRequest = { scope: scopeOf([]), idToken: [], subject: undefined }
+const NO_CLAIMS: ClaimsRequest = { scope: scopeOf([]), idToken: [], isAuthTimeEssential: false, subject: undefined }
 
 /** Reads the parameters, or returns the first fault. */
 export function readOpenidRequest(parameters: Parameters): OpenidRequest | OpenidFault {
@@ -64,21 +66,24 @@ function readClaims(text: string): ClaimsRequest | OpenidFault {
   const [forUserinfo, forIdToken] = [Object.keys(userinfo ?? {}), Object.keys(idToken ?? {})]
   if (forUserinfo.length + forIdToken.length > CLAIM_LIMIT) return 'claims_malformed'
   // No value of `acr` can be reached, because users have one factor (Core 1.0 §5.5.1.1).
-  if (isEssential(idToken?.['acr'])) return 'acr_unavailable'
+  const acr = idToken?.['acr']
+  if (isEssential(acr) && ('value' in acr || 'values' in acr)) return 'acr_unavailable'
   const known = (names: readonly string[]) => names.filter((name) => scopeOfClaim(name) !== undefined) as UserClaim[]
   const scopes = known([...forUserinfo, ...forIdToken]).flatMap((name) => scopeOfClaim(name) ?? [])
   const [subject, another] = new Set([idToken?.['sub'], userinfo?.['sub']].flatMap(valueOf))
   // Ignoring the value would let any user answer the request (Core 1.0 §5.5.1).
   if (another !== undefined || (subject !== undefined && typeof subject !== 'string')) return 'claims_malformed'
-  return { scope: scopeOf(scopes), idToken: known(forIdToken), subject: subject?.slice(0, SUBJECT_LIMIT) }
+  const isAuthTimeEssential = isEssential(idToken?.['auth_time'])
+  const named = subject?.slice(0, SUBJECT_LIMIT)
+  return { scope: scopeOf(scopes), idToken: known(forIdToken), isAuthTimeEssential, subject: named }
 }
 
 function isMember(value: unknown): value is Readonly<Record<string, unknown>> | null {
   return value === null || isObject(value)
 }
 
-function isEssential(wish: unknown): boolean {
-  return isObject(wish) && wish['essential'] === true && ('value' in wish || 'values' in wish)
+function isEssential(wish: unknown): wish is Readonly<Record<string, unknown>> {
+  return isObject(wish) && wish['essential'] === true
 }
 
 /** The value that a claim must have, if the request says one. */

@@ -47,12 +47,12 @@ test('OpenID Connect Core §5.5: a claim counts as its scope, and unknown claims
     nonce: 'n'.repeat(1024),
     maxAge: 0,
     idTokenHint: 'h',
-    claims: { scope: 'profile email', idToken: ['email'], subject: 'gus_x' },
+    claims: { scope: 'profile email', idToken: ['email'], isAuthTimeEssential: true, subject: 'gus_x' },
   })
 })
 
 test('a request without any of the parameters', () => {
-  const none = { scope: '', idToken: [], subject: undefined }
+  const none = { scope: '', idToken: [], isAuthTimeEssential: false, subject: undefined }
   assert.deepEqual(read({}), { nonce: undefined, maxAge: undefined, idTokenHint: undefined, claims: none })
   assert.deepEqual((read(claims({ userinfo: null })) as { claims: unknown }).claims, none)
 })

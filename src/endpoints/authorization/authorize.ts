@@ -14,6 +14,7 @@ import { describeUri } from '../../protocol/canonical-uri.ts'
 import { identifierOf, parseClientIdentifier } from '../../protocol/client-identifier.ts'
 import { mintAuthorizationId } from '../../protocol/ids.ts'
 import type { Parameters } from '../../protocol/message.ts'
+import { MAX_AGE_LIMIT } from '../../protocol/openid-metadata.ts'
 import type { PAGE_REFUSALS } from '../../protocol/page-refusals.ts'
 import { checkRedirectUri, redirectUriMatches, type RedirectUri } from '../../protocol/redirect-uri.ts'
 import { sameResource } from '../../protocol/resource.ts'
@@ -206,7 +207,10 @@ function newAuthorization(
   requested: RequestedAccess & Pick<AuthorizationRecord, 'onlyUserId'>,
 ): { readonly authorization: AuthorizationRecord; readonly cookies: CookieChanges } {
   const now = context.clockCheck.now()
-  const maxAge = openid.maxAge ?? client.metadata.defaultMaxAge
+  const isTimeRequired = client.metadata.requireAuthTime === true || openid.claims.isAuthTimeEssential
+  // A sign-in of any age satisfies it, whose time is known.
+  const anyAge = isTimeRequired && requested.openid !== undefined ? MAX_AGE_LIMIT : undefined
+  const maxAge = openid.maxAge ?? client.metadata.defaultMaxAge ?? anyAge
   const { hash, cookies } = browserOf(context, request)
   const authorization: AuthorizationRecord = {
     ...requested,

@@ -59,11 +59,18 @@ test('OP-13: an algorithm that is not supported becomes RS256, and every member 
       id_token_signed_response_alg: sent,
       subject_type: 'pairwise',
       default_max_age: 60,
+      require_auth_time: true,
     })
+    assert.equal(client['require_auth_time'], true)
     assert.equal(client['id_token_signed_response_alg'], registered)
     assert.deepEqual([client['subject_type'], client['default_max_age']], ['public', 60])
   }
-  for (const member of [{ default_max_age: -1 }, { default_max_age: '60' }, { id_token_signed_response_alg: 1 }])
+  for (const member of [
+    { default_max_age: -1 },
+    { require_auth_time: 1 },
+    { default_max_age: '60' },
+    { id_token_signed_response_alg: 1 },
+  ])
     await assert.rejects(registerClient(server, member), /invalid_client_metadata/)
   const usual = await registerClient(server, { default_max_age: null, id_token_signed_response_alg: '' })
   assert.ok(!('default_max_age' in usual) && !('id_token_signed_response_alg' in usual))

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Response as LightMyRequestResponse } from 'light-my-request'
+import type { MetadataWish } from '../../../src/admin/operator-clients.ts'
 import { authorizeUrl, EMAIL, locationOf, PASSWORD, PlainBrowser, redeem } from '../../../tools/flow.ts'
 import { leadsTo, pressProvider } from '../../../tools/provider-page.ts'
 import { createAda } from '../../support/accounts.ts'
@@ -131,13 +132,20 @@ function expectedOf({ honesty, age }: Source, demand: number | undefined): 'refu
   return honesty === 'stubborn' ? 'refused' : 0
 }
 
-const REQUESTS: readonly (readonly [parameters: Readonly<Record<string, string>>, demand: number | undefined])[] = [
+const REQUESTS: readonly (readonly [
+  parameters: Readonly<Record<string, string>>,
+  demand: number | undefined,
+  metadata?: Partial<MetadataWish>,
+])[] = [
   [{}, undefined],
   [{ prompt: 'login' }, 0],
   [{ max_age: '0' }, 0],
   [{ max_age: '60' }, 60],
   [{ max_age: '600' }, 600],
   [{ prompt: 'login', max_age: '600' }, 0],
+  // Core 1.0 §5.5.1: any age, but the ID token says it.
+  [{ claims: '{"id_token":{"auth_time":{"essential":true}}}' }, Infinity],
+  [{}, Infinity, { require_auth_time: true }],
 ]
 
 const ageIn = ({ clock }: TestServer, time: unknown): number => Math.floor(clock.now() / 1000) - Number(time)
@@ -148,9 +156,9 @@ for (const source of SOURCES) {
   const isStubbornByApplication = source.name === 'application' && source.honesty === 'stubborn' && source.age === 20
 
   test(`UP-21, UP-24: ${titleOf(source)}: a client that asks for a new sign-in gets one, or no code, and a true auth_time`, async () => {
-    for (const [parameters, demand] of REQUESTS) {
+    for (const [parameters, demand, metadata] of REQUESTS) {
       const message = JSON.stringify(parameters)
-      const client = await makeClient(own)
+      const client = await makeClient(own, {}, metadata)
       const browser = new PlainBrowser(own)
       const start = await browser.get(authorizeUrl(client, { scope: 'openid', ...parameters }))
       const { answer } = await signIn(browser, start)
@@ -171,9 +179,11 @@ for (const source of SOURCES) {
   })
 
   test(`UP-24: ${titleOf(source)}: the session of a second tab gives a client that asked for a new sign-in no more than the first`, async () => {
-    for (const [parameters, demand] of REQUESTS) {
+    for (const [parameters, demand, metadata] of REQUESTS) {
       const browser = new PlainBrowser(own)
-      const first = await browser.get(authorizeUrl(await makeClient(own), { scope: 'openid', ...parameters }))
+      const first = await browser.get(
+        authorizeUrl(await makeClient(own, {}, metadata), { scope: 'openid', ...parameters }),
+      )
       const { answer } = await signIn(browser, await browser.get('/account'))
       assert.match(locationOf(answer), /\/account$/)
       const consent = locationOf(first).replace('/sign-in?', '/consent?').replace(/&.*/, '')

@@ -161,7 +161,7 @@ const PROCESS = {
     type: 'counter',
     labels: ['provider', 'outcome'],
     help: 'Sign-ins at providers.',
-    more: '`outcome` is `authenticated`, or why the sign-in ended: `refused` (by the person or the provider), `rejected` (the code or the credentials of this server), `invalid` (the answer), `unreachable`, `secret-missing`, `off`.',
+    more: '`outcome` is `authenticated`, or why the sign-in ended: `refused` (by the person or the provider), `rejected` (the code or the credentials of this server), `invalid` (the answer), `unreachable`, `busy` (too many requests of this server), `secret-missing`, `off`.',
   },
   grantor_audit_failures_total: {
     type: 'counter',

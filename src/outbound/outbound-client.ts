@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { isUtf8 } from 'node:buffer'
 import type { Budgets } from '../ports/budgets.ts'
 import { NOTICES_AT_ONCE } from '../ports/outbound.ts'
@@ -41,7 +42,10 @@ export interface OutboundOptions {
 interface Limits {
   /** Bytes of the body. */
   readonly body: number
-  /** From the call until the answer is complete: waiting, resolving, connecting and reading. */
+  /**
+   * From the call until the answer is complete: waiting, resolving, connecting and reading. A request to a provider has this time for
+   * waiting, and then for the rest, so that what other people do is not taken for a fault of the provider.
+   */
   readonly deadlineMs: number
 }
 
@@ -74,6 +78,7 @@ export function openOutboundClient(options: OutboundOptions): OutboundClient {
   const providerSlots = openSlots(CONCURRENT_TO_PROVIDERS)
   const noticeSlots = openSlots(NOTICES_AT_ONCE)
   const share = openSingleFlight<OutboundOutcome>()
+  const causes = new AsyncLocalStorage<string>()
 
   async function send(request: OutboundRequest): Promise<OutboundOutcome> {
     if (!options.isOn) return { kind: 'unreachable', reason: 'off' }
@@ -81,15 +86,20 @@ export function openOutboundClient(options: OutboundOptions): OutboundClient {
     if (verdict.kind === 'refused') return { kind: 'unacceptable', reason: 'url', detail: verdict.reason }
     if (!isWithinBudgets(options, request, verdict.url)) return { kind: 'unreachable', reason: 'budget' }
     const signal = AbortSignal.timeout(options.limits[request.purpose].deadlineMs)
-    return inSlot(slots, verdict.url, signal, () => fetchUrl(options, request, verdict.url, signal))
+    const wait = { host: verdict.url.host, network: request.network, signal }
+    return inSlot(slots, wait, () => fetchUrl(options, request, verdict.url, signal))
   }
 
   async function ask(request: ProviderRequest): Promise<ProviderAnswer> {
     if (!options.isOn) return { kind: 'unreachable', reason: 'off' }
     const verdict = checkProviderUrl(request.url, options.policy, request.privateHosts)
     if (verdict.kind === 'refused') return { kind: 'unacceptable', reason: 'url', detail: verdict.reason }
-    const signal = AbortSignal.timeout(options.limits.provider.deadlineMs)
-    return inSlot(providerSlots, verdict.url, signal, () => askProvider(options, request, verdict.url, signal))
+    const { deadlineMs } = options.limits.provider
+    const network = causes.getStore() ?? ''
+    const wait = { host: verdict.url.host, network, signal: AbortSignal.timeout(deadlineMs) }
+    return inSlot(providerSlots, wait, () =>
+      askProvider(options, request, verdict.url, AbortSignal.timeout(deadlineMs)),
+    )
   }
 
   async function notify(notice: OutboundNotice): Promise<NoticeOutcome> {
@@ -97,7 +107,8 @@ export function openOutboundClient(options: OutboundOptions): OutboundClient {
     const verdict = checkOutboundUrl(notice.url, options.policy)
     if (verdict.kind === 'refused') return { kind: 'unacceptable', reason: 'url', detail: verdict.reason }
     const signal = AbortSignal.any([notice.signal, AbortSignal.timeout(options.limits['logout-notice'].deadlineMs)])
-    return inSlot(noticeSlots, verdict.url, signal, () => postForm(options, notice, verdict.url, signal))
+    const wait = { host: verdict.url.host, network: '', signal }
+    return inSlot(noticeSlots, wait, () => postForm(options, notice, verdict.url, signal))
   }
 
   async function sendAndCount(request: OutboundRequest): Promise<OutboundOutcome> {
@@ -108,6 +119,7 @@ export function openOutboundClient(options: OutboundOptions): OutboundClient {
 
   return {
     get: (request) => share(JSON.stringify([request.purpose, request.url, request.etag]), () => sendAndCount(request)),
+    causedBy: (network, work) => causes.run(network, work),
     async ask(request) {
       const answer = await ask(request)
       options.observe('provider', answer)
@@ -123,12 +135,11 @@ export function openOutboundClient(options: OutboundOptions): OutboundClient {
 
 async function inSlot<Outcome>(
   slots: Slots,
-  { host }: URL,
-  signal: AbortSignal,
+  { host, network, signal }: { readonly host: string; readonly network: string; readonly signal: AbortSignal },
   work: () => Promise<Outcome>,
-): Promise<Outcome | { readonly kind: 'unreachable'; readonly reason: 'timeout' }> {
-  const free = await slots.take(host, signal)
-  if (free === undefined) return { kind: 'unreachable', reason: 'timeout' }
+): Promise<Outcome | { readonly kind: 'unreachable'; readonly reason: 'busy' }> {
+  const free = await slots.take(host, network, signal)
+  if (free === undefined) return { kind: 'unreachable', reason: 'busy' }
   try {
     return await work()
   } finally {

@@ -73,6 +73,8 @@ export type UnreachableReason =
   | 'connection-failed'
   /** The answer was not complete in time. */
   | 'timeout'
+  /** This process has too many requests under way. It says nothing about the host. */
+  | 'busy'
   /** The host refuses requests for now. `detail`: the status. */
   | 'status'
 
@@ -97,6 +99,8 @@ export type UnacceptableReason =
 export interface OutboundClient {
   /** Requests a URL by GET, without credentials. Never rejects. */
   readonly get: (request: OutboundRequest) => Promise<OutboundOutcome>
+  /** The requests to providers that the work sends count for this network, of whose browser they are caused. */
+  readonly causedBy: <Done>(network: string, work: () => Promise<Done>) => Promise<Done>
   /** Sends a request to a provider. Its rate is that of sign-ins. Never rejects. */
   readonly ask: (request: ProviderRequest) => Promise<ProviderAnswer>
   /** Posts a notice to a client. Its rate is bounded by NOTICES_AT_ONCE. Never rejects. */

@@ -13,7 +13,12 @@ export interface UpstreamBinding {
   readonly redirectUri: string
 }
 
-export interface UpstreamRequest extends UpstreamBinding {
+/** Whose browser it is. */
+export interface UpstreamCause {
+  readonly network: string
+}
+
+export interface UpstreamRequest extends UpstreamBinding, UpstreamCause {
   /** undefined: the person may have authenticated at the provider at any time. */
   readonly demand: SignInDemand | undefined
   readonly loginHint: string | undefined
@@ -33,6 +38,8 @@ export type UpstreamReason =
   | 'secret-missing'
   /** The provider did not answer, or not in time. */
   | 'unreachable'
+  /** This process has too many requests to providers under way. It says nothing about the provider. */
+  | 'busy'
   /** The person or the provider refused the sign-in: RFC 6749 §4.1.2.1. */
   | 'refused'
   /** The provider refused the code, or the credentials of this server: RFC 6749 §5.2. */
@@ -64,11 +71,15 @@ export interface Upstream {
   /** Redeems the code in the query of the redirect URI, and returns what the provider says about the person and the sign-in. */
   readonly finish: (
     provider: ProviderRecord,
-    binding: UpstreamBinding,
+    binding: UpstreamBinding & UpstreamCause,
     query: URLSearchParams,
   ) => Promise<({ readonly kind: 'authenticated' } & UpstreamAnswer) | UpstreamFailure>
-  /** Whether the provider failed several times in a row. The sign-in page then says so. */
+  /** Whether the provider failed several times in a row. The sign-in page then says so, and no browser is sent there. */
   readonly isDown: (provider: ProviderRecord) => boolean
+  /** The ids of the providers that are down. */
+  readonly down: () => readonly ProviderRecord['id'][]
+  /** Looks whether a provider that is down answers again, at most once in 15 seconds. Any answer counts. */
+  readonly tryAgain: (provider: ProviderRecord, redirectUri: string) => Promise<void>
   /** Looks whether the provider can be used, with the redirect URI of this server there. */
   readonly probe: (provider: ProviderRecord, redirectUri: string) => Promise<readonly ProviderFinding[]>
   /** Encrypts the secret of this server at a provider, for the store. */

@@ -25,6 +25,7 @@ export type Random = (bytes: number) => Buffer
 
 /** Length of a time-ordered id: 12 hex digits of milliseconds and 22 base64url characters of 128 random bits. */
 export const ID_LENGTH = 34
+const TIME_LENGTH = 12
 
 /**
  * Makes a time-ordered id (decision 0003): 48 bits of milliseconds, then 128 random bits. New rows are appended at the end
@@ -32,6 +33,11 @@ export const ID_LENGTH = 34
  */
 export function mintOrderedId(now: EpochMs, random: Random): string {
   return hexTime(now) + random(16).toString('base64url')
+}
+
+/** When a time-ordered id was made. */
+export function timeOfOrderedId(id: string): EpochMs {
+  return Number.parseInt(id.slice(0, TIME_LENGTH), 16) as EpochMs
 }
 
 /** 48 bits as hex, in two halves: V8 converts an integer of at most 31 bits twice as fast. */

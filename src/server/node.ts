@@ -9,6 +9,7 @@ import type { Sample } from '../metrics/families.ts'
 import { listenForAdmin, logAnswers, openAdmin } from './admin.ts'
 import { openStore, startAuditRecorder } from './audit.ts'
 import { closeDriver, openContext, type NodeContext, type Runtime } from './context.ts'
+import { startTryingProviders } from './down-providers.ts'
 import { startKeepingKeys } from './keys.ts'
 import { startNotifying } from './logout-notifier.ts'
 import { startNotingSessions } from './seen-sessions.ts'
@@ -103,7 +104,7 @@ export async function openNode(
         startSharing(context.budgets, context),
         startWatchingServerEnd(context, logger, onServerEnd),
         startNotingSessions(context.seenSessions),
-        ...(config.settings.outbound.isOn ? [startNotifying(context, logger)] : []),
+        ...(config.settings.outbound.isOn ? [startNotifying(context, logger), startTryingProviders(context)] : []),
       ]
       flushing = setInterval(() => void logger.flush(), LOG_FLUSH_MS).unref()
     },

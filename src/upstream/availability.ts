@@ -4,7 +4,9 @@ import { after, type EpochMs } from '../protocol/brand.ts'
 export interface Availability {
   readonly note: (id: string, isAnswering: boolean) => void
   readonly isDown: (id: string) => boolean
-  /** Whether a provider that is down may be tried again now. One caller each 15 seconds gets true. */
+  /** The ids of all that are down. */
+  readonly down: () => readonly string[]
+  /** Whether a provider that is down is to be tried again now. One caller each 15 seconds gets true. */
   readonly mayTry: (id: string) => boolean
 }
 
@@ -25,6 +27,7 @@ export function openAvailability(clock: () => EpochMs): Availability {
 
   return {
     isDown,
+    down: () => [...failures.keys()].filter(isDown),
     note(id, isAnswering) {
       if (isAnswering) return void failures.delete(id)
       const now = clock()

@@ -9,7 +9,7 @@ import { openProviderFetch, type Library } from './provider-fetch.ts'
 import { githubMetadata } from './github.ts'
 
 export interface Options {
-  readonly outbound: Pick<OutboundClient, 'ask'>
+  readonly outbound: Pick<OutboundClient, 'ask' | 'causedBy'>
   readonly clock: () => EpochMs
   readonly readSecret: (provider: ProviderRecord) => string
 }
@@ -33,6 +33,9 @@ const ALGORITHMS: readonly string[] = [
   'EdDSA',
   'Ed25519',
 ]
+
+/** The metadata are for all networks, so they wait behind none of them. No network has this name. */
+const OWN = 'own'
 
 interface Copy {
   readonly configuration: Configuration
@@ -61,7 +64,7 @@ export function openConfigurations(library: Library, options: Options): Configur
       copies.set(provider.id, { configuration, madeOf, fetchedAt: now, askAgainAt: after(now, FRESH_MS) })
       return configuration
     } catch (cause) {
-      const isAway = failureOf(cause).reason === 'unreachable'
+      const isAway = ['unreachable', 'busy'].includes(failureOf(cause).reason)
       if (usable === undefined || !isAway || now >= after(usable.fetchedAt, STALE_MS)) throw cause
       copies.set(provider.id, { ...usable, askAgainAt: after(now, PAUSE_MS) })
       return usable.configuration
@@ -72,8 +75,11 @@ export function openConfigurations(library: Library, options: Options): Configur
     async of(provider, renew) {
       const madeOf = JSON.stringify([provider.settings, provider.encryptedSecret])
       const kept = copies.get(provider.id)
+      const key = `${provider.id} ${madeOf}`
       const isFresh = kept?.madeOf === madeOf && options.clock() < kept.askAgainAt && renew === undefined
-      return isFresh ? kept.configuration : share(`${provider.id} ${madeOf}`, () => load(provider, madeOf))
+      return isFresh
+        ? kept.configuration
+        : share(key, () => options.outbound.causedBy(OWN, () => load(provider, madeOf)))
     },
   }
 }

@@ -36,6 +36,7 @@ export function failureOf(error: unknown): UpstreamFailure {
   if (unavailable !== undefined) {
     const { kind, reason } = unavailable.outcome
     if (reason === 'off') return failure('off', 'GRANTOR_OUTBOUND is off.')
+    if (reason === 'busy') return failure('busy', 'Too many requests to providers are under way.')
     return failure(kind === 'unreachable' ? 'unreachable' : 'invalid', unavailable.message)
   }
   if (!(error instanceof Error)) return failure('invalid', 'unknown')

@@ -83,12 +83,7 @@ async function probeSecret(
   configuration: Configuration,
   { library, redirectUri }: Probing,
 ): Promise<ProviderFinding | undefined> {
-  const code = {
-    code: library.randomState(),
-    redirect_uri: redirectUri,
-    code_verifier: library.randomPKCECodeVerifier(),
-  }
-  const failed = await failureIn(() => library.genericGrantRequest(configuration, 'authorization_code', code))
+  const failed = await failureIn(() => redeemMadeUpCode(redirectUri)(library, configuration))
   if (failed === undefined) return undefined
   const { reason, detail } = failed
   if (reason !== 'rejected') return refused('secret', `The token endpoint of the provider cannot be used: ${detail}`)
@@ -96,6 +91,18 @@ async function probeSecret(
     return refused('secret', `The provider refuses the client_id or the secret (${detail}).`)
   if (detail === REFUSED_REDIRECT) return refused('request', `The provider refuses the redirect URI (${detail}).`)
   return REFUSED_CODE.has(detail) ? accepted('secret', 'The provider accepts the client_id and the secret.') : undefined
+}
+
+/** Redeems a code that is made up. The provider answers by refusing it. */
+export function redeemMadeUpCode(redirectUri: string) {
+  return async (library: Library, configuration: Configuration) => {
+    await library.genericGrantRequest(configuration, 'authorization_code', {
+      code: library.randomState(),
+      redirect_uri: redirectUri,
+      code_verifier: library.randomPKCECodeVerifier(),
+    })
+    return { kind: 'accepted' as const }
+  }
 }
 
 async function probeRequest(

@@ -6,6 +6,7 @@ import type {
   UpstreamBinding,
   UpstreamFailure,
   UpstreamObserver,
+  UpstreamReason,
   UpstreamRequest,
 } from '../ports/upstream.ts'
 import type { SignInDemand, StatedTime } from '../protocol/authentication.ts'
@@ -16,7 +17,7 @@ import { authorizationParameters } from './authorization-request.ts'
 import { openConfigurations, type Configurations, type Options } from './configurations.ts'
 import { failure, failureOf, ProviderUnavailable } from './failure.ts'
 import { readGithubClaims } from './github.ts'
-import { probeProvider } from './probe.ts'
+import { probeProvider, redeemMadeUpCode } from './probe.ts'
 import { openProviderFetch, type Library } from './provider-fetch.ts'
 
 export interface UpstreamOptions extends Omit<Options, 'readSecret'> {
@@ -28,6 +29,11 @@ export interface UpstreamOptions extends Omit<Options, 'readSecret'> {
 
 /** Seconds of all requests of one step together. A single request has the limit of the outbound client. */
 const STEP_SECONDS = 10
+
+/** After these the provider has not been heard. */
+const NO_ANSWER: readonly UpstreamReason[] = ['busy', 'off', 'secret-missing', 'unreachable']
+/** Whose requests those are that no browser causes. */
+const OWN_NETWORK = 'own'
 
 /** Names the secret of a provider in its encryption, so that it cannot be moved to another row. */
 function nameOf(id: string): string {
@@ -48,12 +54,14 @@ export function openUpstream({ encrypt, decrypt, observe, ...options }: Upstream
   /** One step of a sign-in. */
   async function step<Done extends { readonly kind: string }>(
     provider: ProviderRecord,
+    network: string,
     work: (library: Library, configuration: Configuration) => Promise<Done>,
   ): Promise<Done | UpstreamFailure> {
     if (provider.encryptedSecret === undefined) return failure('secret-missing', 'The secret has to be set again.')
     try {
       const { library, configurations } = await load()
-      return await within(STEP_SECONDS, async () => work(library, await configurations.of(provider)))
+      const steps = async (): Promise<Done> => work(library, await configurations.of(provider))
+      return await within(STEP_SECONDS, () => options.outbound.causedBy(network, steps))
     } catch (cause) {
       const failed = failureOf(cause)
       if (failed.reason === 'unreachable') availability.note(provider.id, false)
@@ -61,11 +69,16 @@ export function openUpstream({ encrypt, decrypt, observe, ...options }: Upstream
     }
   }
 
+  function noteAnswer({ id }: ProviderRecord, outcome: { readonly kind: string } | UpstreamFailure): void {
+    const { reason } = outcome as Partial<UpstreamFailure>
+    if (reason === undefined || !NO_ANSWER.includes(reason)) availability.note(id, true)
+  }
+
   return {
     async begin(provider, request) {
       // Otherwise each person would be sent away only to find that out.
-      if (!availability.mayTry(provider.id)) return failure('unreachable', 'The provider does not answer.')
-      const begun = await step(provider, async (library, configuration) => ({
+      if (availability.isDown(provider.id)) return failure('unreachable', 'The provider does not answer.')
+      const begun = await step(provider, request.network, async (library, configuration) => ({
         kind: 'ready' as const,
         location: await authorizationAddress(library, configuration, provider, request, options.clock()),
       }))
@@ -73,15 +86,20 @@ export function openUpstream({ encrypt, decrypt, observe, ...options }: Upstream
       return begun
     },
     async finish(provider, binding, query) {
-      const finished = await step(provider, async (library, configuration) => ({
+      const finished = await step(provider, binding.network, async (library, configuration) => ({
         kind: 'authenticated' as const,
         ...(await redeem(library, configuration, provider, { binding, query })),
       }))
-      if (finished.kind !== 'failed' || finished.reason !== 'unreachable') availability.note(provider.id, true)
+      noteAnswer(provider, finished)
       observe(provider.id, finished.kind === 'failed' ? finished.reason : finished.kind)
       return finished
     },
     isDown: ({ id }) => availability.isDown(id),
+    down: () => availability.down() as readonly ProviderRecord['id'][],
+    async tryAgain(provider, redirectUri) {
+      if (!availability.isDown(provider.id) || !availability.mayTry(provider.id)) return
+      noteAnswer(provider, await step(provider, OWN_NETWORK, redeemMadeUpCode(redirectUri)))
+    },
     async probe(provider, redirectUri) {
       const { library, configurations } = await load()
       const configure = () => configurations.of(provider, 'renew')
@@ -95,7 +113,8 @@ export function openUpstream({ encrypt, decrypt, observe, ...options }: Upstream
 /** Fails if the work takes longer. What it waits for ends by limits of its own. */
 function within<Done>(seconds: number, work: () => Promise<Done>): Promise<Done> {
   const { promise, reject } = Promise.withResolvers<never>()
-  const end = (): void => reject(new ProviderUnavailable({ kind: 'unreachable', reason: 'timeout' }))
+  // Each request has a limit of its own, after which the provider counts as not answering. Several requests may have waited for others.
+  const end = (): void => reject(new ProviderUnavailable({ kind: 'unreachable', reason: 'busy' }))
   AbortSignal.timeout(seconds * 1000).addEventListener('abort', end, { once: true })
   return Promise.race([work(), promise])
 }

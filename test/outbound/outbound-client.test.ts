@@ -2,10 +2,11 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { test } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { openSlots } from '../../src/outbound/slots.ts'
-import type { OutboundOutcome } from '../../src/ports/outbound.ts'
+import type { OutboundOutcome, ProviderAnswer } from '../../src/ports/outbound.ts'
 import { openWebHost, sendJson } from '../support/web-host.ts'
-import { briefly, getDocument, openClient, usualBudgets } from './open-client.ts'
+import { briefly, getDocument, openClient, PATIENT, usualBudgets } from './open-client.ts'
 
 test('OUT-10, OUT-11: a URL that may not be requested causes no connection, and the outcome names the rule', async (t) => {
   const host = await openWebHost(t, {}, sendJson({}))
@@ -52,10 +53,10 @@ test('OUT-12: slots are bounded in all and for each host; a waiter gets the firs
   const slots = openSlots({ total: 3, perHost: 2 })
   const patient = new AbortController().signal
   const impatience = new AbortController()
-  const [first, , other] = await Promise.all(['a', 'a', 'b'].map((host) => slots.take(host, patient)))
+  const [first, , other] = await Promise.all(['a', 'a', 'b'].map((host) => slots.take(host, 'network', patient)))
   const started: string[] = []
   const waiting = ['a', 'b', 'c'].map((host) =>
-    slots.take(host, host === 'c' ? impatience.signal : patient).then((free) => {
+    slots.take(host, 'network', host === 'c' ? impatience.signal : patient).then((free) => {
       started.push(free === undefined ? `${host} gave up` : host)
     }),
   )
@@ -67,7 +68,72 @@ test('OUT-12: slots are bounded in all and for each host; a waiter gets the firs
   first?.()
   await waiting[0]
   assert.deepEqual(started, ['b', 'c gave up', 'a'])
-  assert.equal(await slots.take('d', impatience.signal), undefined)
+  assert.equal(await slots.take('d', 'network', impatience.signal), undefined)
+})
+
+for (const networks of [1, 3, 8, 40]) {
+  test(`UP-28: while ${networks} networks have hundreds of requests waiting, another one gets the next free slot of the host or of all`, async () => {
+    for (const [total, perHost] of [
+      [64, 16],
+      [16, 16],
+      [32, 2],
+      [2, 2],
+    ] as const) {
+      const slots = openSlots({ total, perHost })
+      const order: string[] = []
+      const held: (() => void)[] = []
+      const take = async (host: string, network: string): Promise<void> => {
+        const free = await slots.take(host, network, new AbortController().signal)
+        if (free === undefined) return
+        order.push(network)
+        held.push(free)
+      }
+      for (let index = 0; index < 400; index += 1) void take('host', `hostile-${index % networks}`)
+      await nextTurn()
+      assert.equal(held.length, perHost)
+      void take('host', 'other')
+      // Networks that wait without holding a slot come before it, each once.
+      for (let freed = 0; freed < Math.max(1, networks - perHost + 1); freed += 1) {
+        held.shift()?.()
+        await nextTurn()
+      }
+      assert.ok(order.includes('other'), `${total} ${perHost}`)
+    }
+  })
+}
+
+test('UP-28: when too many requests wait, the newest of the network with the most of them gives up', async () => {
+  const slots = openSlots({ total: 1, perHost: 1 })
+  const ended: string[] = []
+  const take = (network: string): void =>
+    void slots
+      .take('host', network, new AbortController().signal)
+      .then((free) => ended.push(`${network} ${free === undefined ? 'gave up' : 'started'}`))
+  for (let index = 0; index < 513; index += 1) take('hostile')
+  await nextTurn()
+  assert.deepEqual(ended, ['hostile started'])
+  for (let index = 0; index < 100; index += 1) take('other')
+  await nextTurn()
+  assert.deepEqual(new Set(ended.slice(1)), new Set(['hostile gave up']))
+  assert.equal(ended.length, 101)
+})
+
+test('UP-28: a request that gets no slot in time is busy, which says nothing about the host', async (t) => {
+  const asked = Promise.withResolvers<void>()
+  let requests = 0
+  const host = await openWebHost(t, {}, () => (requests += 1) === 16 && asked.resolve())
+  const limits = { ...PATIENT, provider: { ...PATIENT.provider, deadlineMs: 300 } }
+  const client = openClient({ limits })
+  const url = `http://localhost:${host.port}/token`
+  const ask = (): Promise<ProviderAnswer> =>
+    client.ask({ method: 'GET', url, headers: {}, body: undefined, privateHosts: ['localhost'] })
+  const first = Array.from({ length: 16 }, ask)
+  await asked.promise
+  const late = Array.from({ length: 40 }, ask)
+  assert.deepEqual(new Set((await Promise.all(first)).map((one) => briefly(one))), new Set(['unreachable timeout']))
+  const reasons = (await Promise.all(late)).map((one) => briefly(one))
+  // At most 16 of them got a slot in time, and then the host did not answer them.
+  assert.ok(reasons.filter((reason) => reason === 'unreachable busy').length >= 24, reasons.join())
 })
 
 test('OUT-13: a network that used up its rate, and a host that did, count as a host that is down', async (t) => {

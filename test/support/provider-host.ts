@@ -37,6 +37,8 @@ export interface ProviderHost extends WebHost {
   readonly answer: (path: string, listener: RequestListener | undefined) => void
   /** Does something while it answers the next request for this path. */
   readonly during: (path: string, act: () => Promise<unknown>) => void
+  /** From now on a request for the path is answered when this resolves. */
+  readonly holdBack: (path: string, until: () => Promise<unknown>) => void
   /** The paths that were requested so far. */
   readonly paths: () => readonly string[]
   /** Access tokens and codes that were given out. */
@@ -52,13 +54,17 @@ const JWK = { ...(await exportJWK(publicKey)), kid: 'one', alg: 'ES256', use: 's
 /** Opens a provider that speaks OpenID Connect, and at other paths the OAuth and API of GitHub. */
 export async function openProviderHost(test: Pick<TestContext, 'after'>): Promise<ProviderHost> {
   const answers = new Map<string, RequestListener>()
+  const held = new Map<string, () => Promise<unknown>>()
   const codes = new Map<string, Issued>()
   const tokens = new Map<string, Issued>()
   const secrets: string[] = []
   const pathOf = (request: IncomingMessage): string => new URL(request.url ?? '', 'http://host').pathname
   const host = await openWebHost(test, {}, (request, response) => {
-    const listener = answers.get(pathOf(request)) ?? usual(pathOf(request))
-    listener(request, response)
+    const path = pathOf(request)
+    const listener = answers.get(path) ?? usual(path)
+    const until = held.get(path)
+    if (until === undefined) listener(request, response)
+    else void until().then(() => listener(request, response))
   })
   const issuer = `http://127.0.0.1:${host.port}`
 
@@ -139,6 +145,7 @@ export async function openProviderHost(test: Pick<TestContext, 'after'>): Promis
         void act().then(() => usual(path)(request, response))
       })
     },
+    holdBack: (path, until) => void held.set(path, until),
     paths: () => host.requests.map(pathOf),
     approve(location, claims, deviation = {}) {
       const url = new URL(location)

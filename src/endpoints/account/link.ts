@@ -101,7 +101,7 @@ async function acceptAtProvider(
   } as const
   const purpose = { kind: 'link', userId: user.id, hash: link.hash, keep } as const
   const signedIn = await findSignedIn(context, request.cookies)
-  const location = await findAddress(context, {
+  const location = await findAddress(context, request, {
     provider,
     target,
     purpose,

@@ -46,7 +46,7 @@ async function addProvider(context: Context, request: Request, owner: SignedIn, 
     signedIn: owner,
     isAgain: false,
   } as const
-  const location = await findAddress(context, departure)
+  const location = await findAddress(context, request, departure)
   return location === undefined ? errorPage('provider_unreachable', known) : leave(provider, location, {})
 }
 

@@ -23,7 +23,7 @@ export async function showSignIn(context: Context, request: Request): Promise<Re
   if (away !== undefined) return { kind: 'redirect', location: away }
   const provider = findOnlyProvider(context, await context.providers(), hint)
   if (provider === undefined) return signInPage(context, target, shown)
-  const location = await findAddress(context, {
+  const location = await findAddress(context, request, {
     provider,
     target,
     purpose: SIGN_IN,

@@ -1,16 +1,25 @@
+import assert from 'node:assert/strict'
 import type { SpentBucket } from '../../ports/budgets.ts'
 import type { Context } from '../../ports/context.ts'
+import type { Request } from '../../ports/message.ts'
 import type { Hit } from '../../ports/operation-inputs.ts'
 import { after, type EpochMs } from '../../protocol/brand.ts'
-import type { UserId } from '../../protocol/ids.ts'
+import { timeOfOrderedId, type UserId } from '../../protocol/ids.ts'
 import { openRecentlyUsed, type RecentlyUsed } from '../../protocol/recently-used.ts'
 import type { SecretHash } from '../../protocol/secrets.ts'
 
 const WINDOW_MS = 15 * 60 * 1000
 const ACCOUNT_LIMIT = 10
 const NETWORK_LIMIT = 20
-/** Sign-ins at providers that failed, for each network. Most people of an office have one network. */
-const PROVIDER_LIMIT = 100
+/** Sign-ins at providers that failed, of one browser. */
+const PROVIDER_LIMIT = 50
+/**
+ * The same for each network, of browsers that are new here. A code cannot be guessed, so this only bounds what strangers make the server
+ * ask a provider. Most people of an office have one network.
+ */
+const PROVIDER_NETWORK_LIMIT = 2000
+/** From this age of its cookie on a browser is not new here. */
+const FAMILIAR_MS = 24 * 60 * 60 * 1000
 /** For a browser in which this account has signed in before. */
 const DEVICE_LIMIT = 10
 /** How long attempts on a spent bucket are rejected without another query. */
@@ -67,12 +76,21 @@ export async function countAttempt(
   return countInAll(context, buckets, { now, network: isKnown ? undefined : attempt.network })
 }
 
-/** Counts a sign-in at a provider by network, before the code is redeemed. */
-export async function countProviderAttempt(context: CountNeeds, network: string): Promise<Attempt> {
-  return countInAll(context, [bucketOf(context, PROVIDER_LIMIT, ['provider', network])], {
-    now: context.clock(),
-    network,
-  })
+/**
+ * Counts a sign-in at a provider before the code is redeemed: by browser, and for a browser that is new here also by network. So one
+ * person can lock neither other people of the network out, nor anybody whose browser has had its cookie for a day (threats.md UP-29).
+ */
+export async function countProviderAttempt(
+  context: CountNeeds,
+  { cookies, network }: Pick<Request, 'cookies' | 'network'>,
+): Promise<Attempt> {
+  const now = context.clock()
+  const browser = cookies.browser === undefined ? undefined : context.secrets.verify('browser', cookies.browser)
+  assert(browser !== undefined, 'The state of the callback is bound to the browser.')
+  const own = bucketOf(context, PROVIDER_LIMIT, ['provider', 'browser', browser.hash])
+  const isFamiliar = now >= after(timeOfOrderedId(browser.id), FAMILIAR_MS)
+  const buckets = isFamiliar ? [own] : [own, bucketOf(context, PROVIDER_NETWORK_LIMIT, ['provider', network])]
+  return countInAll(context, buckets, { now, network: isFamiliar ? undefined : network })
 }
 
 function bucketOf({ secrets }: Pick<CountNeeds, 'secrets'>, limit: number, parts: readonly string[]): Bucket {

@@ -77,7 +77,7 @@ const DRIVERS: Readonly<Record<SignInMethodName, Driver>> = {
         callback.searchParams.set('code', 'guessed')
         return browser.get(callback.href)
       }
-      for (let count = 0; count < 100; count += 1) await guess()
+      for (let count = 0; count < 50; count += 1) await guess()
       return guess()
     },
     // A deleted user is unknown to the provider.

@@ -34,7 +34,7 @@ export async function goToProvider(
   if (provider.disabledAt !== undefined)
     return signInPage(context, target, { ...shown, problem: { kind: 'method-off' } })
   const signedIn = await findConfirming(context, request, target)
-  const location = await findAddress(context, { ...departure, signedIn, isAgain: false })
+  const location = await findAddress(context, request, { ...departure, signedIn, isAgain: false })
   if (location !== undefined) return leave(provider, location, {})
   return signInPage(context, target, { ...shown, problem: downProblem(provider) })
 }

@@ -3,7 +3,7 @@ import type { Reply, Request } from '../../../ports/message.ts'
 import type { SignInProblem } from '../../../ports/pages.ts'
 import type { ProviderRecord } from '../../../ports/records/provider.ts'
 import type { UserRecord } from '../../../ports/records/user.ts'
-import type { UpstreamAnswer, UpstreamFailure } from '../../../ports/upstream.ts'
+import type { UpstreamAnswer, UpstreamFailure, UpstreamReason } from '../../../ports/upstream.ts'
 import { findRequiredProvider, isOfAnotherProvider } from '../../../principals/providers.ts'
 import { judgeTime, type Authentication } from '../../../protocol/authentication.ts'
 import type { UserId } from '../../../protocol/ids.ts'
@@ -41,7 +41,7 @@ const AUTH_TIME_TOLERANCE_MS = 60_000
  *
  *  1. The provider is known, and the state is of this provider and this browser. Otherwise no request is sent (threats.md UP-10).
  *  2. What the user signs in for is still open, and the provider enabled (UP-07).
- *  3. The network has not failed too often.
+ *  3. The browser and its network have not failed too often.
  *  4. The state was not used before: of requests with one state, one goes on (UP-06).
  *  5. The provider redeems the code, and says when the person authenticated. If that is too long ago, or not said where it is needed, the
  *     person is sent there once more to authenticate again (UP-21, UP-24).
@@ -57,23 +57,30 @@ export async function finishAtProvider(context: Context, request: Request): Prom
   if ('kind' in target) return target
   const returned = { provider, target, state }
   if (provider.disabledAt !== undefined) return again(context, returned, { kind: 'method-off' })
-  const attempt = await countProviderAttempt(context, request.network)
+  const attempt = await countProviderAttempt(context, request)
   if (attempt.kind === 'refused') {
     return again(context, returned, { kind: 'throttled', retryAfterSeconds: attempt.retryAfterSeconds })
   }
-  if (!(await state.use())) return errorPage('provider_state_used', { client: clientOf(target)?.id })
-  const finished = await context.upstream.finish(provider, state.binding, queryOf(request))
+  if (!(await state.use())) {
+    await attempt.forgive()
+    return errorPage('provider_state_used', { client: clientOf(target)?.id })
+  }
+  const binding = { ...state.binding, network: request.network }
+  const finished = await context.upstream.finish(provider, binding, queryOf(request))
   const judged = finished.kind === 'failed' ? finished : await judgeAnswer(context, returned, finished)
   if (judged.kind === 'failed') {
-    // A person who changed their mind, and a provider that is away, are no failed attempts.
-    if (judged.reason === 'refused' || judged.reason === 'unreachable') await attempt.forgive()
+    if (NO_ATTEMPT.includes(judged.reason)) await attempt.forgive()
     return failedPage(context, returned, judged)
   }
   await attempt.forgive()
   return judged.kind === 'ask-again'
-    ? askAgain(context, returned, judged.identity)
+    ? askAgain(context, request, returned, judged.identity)
     : arrive(context, request, returned, judged)
 }
+
+/** A person who changed their mind, a provider that is away, and a server that is busy are no failed attempts. */
+const NO_ATTEMPT: readonly UpstreamReason[] = ['busy', 'refused', 'unreachable']
+const BUSY_SECONDS = 5
 
 /** Judges who the person is, and when the person authenticated. The provider of a person who is refused was asked for a new sign-in. */
 async function judgeAnswer(
@@ -94,10 +101,22 @@ function failed(detail: string): UpstreamFailure {
 }
 
 /** Sends the person back to the provider, which has to authenticate the person, whatever session it has. */
-async function askAgain(context: Context, returned: Return, { email }: ProviderIdentity): Promise<Reply> {
+async function askAgain(
+  context: Context,
+  request: Request,
+  returned: Return,
+  { email }: ProviderIdentity,
+): Promise<Reply> {
   const { provider, target, state } = returned
   const { purpose } = state
-  const location = await findAddress(context, { provider, target, purpose, email, signedIn: undefined, isAgain: true })
+  const location = await findAddress(context, request, {
+    provider,
+    target,
+    purpose,
+    email,
+    signedIn: undefined,
+    isAgain: true,
+  })
   return location === undefined ? again(context, returned, downProblem(provider)) : { kind: 'redirect', location }
 }
 
@@ -182,6 +201,7 @@ async function join(
 
 function failedPage(context: Context, returned: Return, { reason }: UpstreamFailure): Promise<Reply> {
   const { provider } = returned
+  if (reason === 'busy') return again(context, returned, { kind: 'busy', retryAfterSeconds: BUSY_SECONDS })
   if (reason !== 'refused') reportFailure(context, provider, reason)
   if (reason === 'unreachable' || reason === 'off') return again(context, returned, downProblem(provider))
   return again(context, returned, { kind: 'provider-failed', provider: provider.settings.name })

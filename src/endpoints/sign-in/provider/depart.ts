@@ -1,5 +1,5 @@
 import type { Context } from '../../../ports/context.ts'
-import type { CookieChanges, Reply } from '../../../ports/message.ts'
+import type { CookieChanges, Reply, Request } from '../../../ports/message.ts'
 import type { ProviderRecord } from '../../../ports/records/provider.ts'
 import type { SignedIn } from '../../authorization/session.ts'
 import { demandOf, keyOf, type SignInTarget } from '../target.ts'
@@ -37,6 +37,7 @@ export function leave({ settings: { name } }: ProviderRecord, uri: string, cooki
 /** The address at the provider; undefined: the provider does not answer. */
 export async function findAddress(
   context: Context,
+  { network }: Pick<Request, 'network'>,
   { provider, target, purpose, email, signedIn, isAgain }: Departure,
 ): Promise<string | undefined> {
   const { browserHash } = target
@@ -52,6 +53,7 @@ export async function findAddress(
   })
   const begun = await context.upstream.begin(provider, {
     ...binding,
+    network,
     demand,
     loginHint: email,
   })

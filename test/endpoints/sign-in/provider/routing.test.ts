@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { tryDownProviders } from '../../../../src/server/down-providers.ts'
 import { createLink } from '../../../../src/admin/links.ts'
 import { disableProvider, updateProvider } from '../../../../src/admin/providers.ts'
 import { setPassword } from '../../../../src/admin/users.ts'
@@ -169,7 +170,7 @@ test('the page has at most eight buttons', async (t) => {
   assert.equal(page.body.match(/Continue with/g)?.length, 8)
 })
 
-test('UP-18: a provider that fails shows so on its button, other methods stay, and one person at a time tries it again', async (t) => {
+test('UP-18: a provider that fails shows so on its button, other methods stay, and the server tries it again', async (t) => {
   const scene = await openScene(t, { signUp: 'anybody' })
   const { host, server } = scene
   const { browser, page } = await scene.arrive()
@@ -190,7 +191,11 @@ test('UP-18: a provider that fails shows so on its button, other methods stay, a
   assert.equal(pressed.statusCode, 503)
   assert.equal(host.paths().length, asked)
   host.answer('/token', undefined)
+  await tryDownProviders(server.context)
+  assert.equal(host.paths().length, asked, 'not before 15 seconds')
   server.clock.advance(15_000)
+  assert.equal((await pressProvider(browser, page)).statusCode, 503, 'a person’s browser is not sent to try')
+  await tryDownProviders(server.context)
   assert.ok(isSignedIn(await scene.signIn()))
   assert.ok(!(await scene.arrive()).page.body.includes('down-idp'))
 })

@@ -56,17 +56,18 @@ for (const networks of [1, 8]) {
         return { browser, callback }
       }),
     )
-    let left = people.length
-    const others = people.map(async ({ browser, callback }) => {
+    const waiting = new Set(people)
+    const others = people.map(async (person) => {
+      const { browser, callback } = person
       const answer = await browser.get(callback)
-      left -= 1
+      waiting.delete(person)
       return isSignedIn(answer)
     })
     while (usedStates(scene) < hostile.length + people.length) await nextTurn()
     let answers = 0
-    for (; left > 0; answers += 1) {
+    for (; waiting.size > 0; answers += 1) {
       for (const answer of open.splice(0)) answer()
-      while (left > 0 && open.length < SLOTS) await nextTurn()
+      while (waiting.size > 0 && open.length < SLOTS) await nextTurn()
     }
     assert.deepEqual(new Set(await Promise.all(others)), new Set([true]))
     assert.ok(answers <= 3, String(answers))

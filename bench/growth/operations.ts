@@ -109,6 +109,7 @@ export function growthOperations(
             idleExpiresAt: after(now, 30 * DAY_MS),
           },
           openid: undefined,
+          redirectHost: 'app.example',
         },
       })
       if (redeemed !== 'redeemed') throw new Error(`A code was ${redeemed}.`)

@@ -99,12 +99,12 @@ export interface Reads {
   readonly knowsBrowser: (userId: UserId, browserHash: SecretHash) => Promise<boolean>
   /** The scope of the consent that is remembered under this key, if there is one. */
   readonly findConsent: (key: ConsentKey) => Promise<Scope | undefined>
-  /** The grants of a user that are neither revoked nor expired, newest first. */
+  /** The grants of a user that are neither revoked nor expired, and match what else is given, newest first. */
   readonly listLiveGrants: (asked: LiveGrants) => Promise<readonly GrantRecord[]>
   /** The remembered consents of a user, ordered by client. */
   readonly listConsents: (userId: UserId, limit: number) => Promise<readonly ConsentRecord[]>
-  /** Whether the user consented to this client at or after `since`, under any key. */
-  readonly hasConsented: (userId: UserId, clientId: ClientId, since: EpochMs) => Promise<boolean>
+  /** Whether the user consented to this client with this redirect host at or after `since`, to whatever scope and resources. */
+  readonly hasConsented: (key: Pick<ConsentKey, 'userId' | 'clientId' | 'redirectHost' | 'since'>) => Promise<boolean>
   /** All rules for domains, ordered by pattern. */
   readonly listDomainRules: () => Promise<readonly DomainRuleRecord[]>
   readonly listApis: () => Promise<readonly ApiRecord[]>
@@ -170,6 +170,8 @@ export interface GrantFilter {
 
 export interface LiveGrants {
   readonly userId: UserId
+  readonly clientId?: ClientId | undefined
+  readonly redirectHost?: string | undefined
   readonly now: EpochMs
   readonly limit: number
 }

@@ -3,7 +3,7 @@ import { destinationsOf, type ClientAddresses, type ClientDestination } from './
 import type { ClientMetadata } from './client-metadata.ts'
 import type { DomainRules } from './domain-rule.ts'
 import type { InitialTokenId } from './ids.ts'
-import { isLoopback, isPrivateUse } from './redirect-uri.ts'
+import { webHost } from './redirect-uri.ts'
 
 /** How a client came to the server: an administrator created it, it registered (RFC 7591), or its id is the URL of its metadata document. */
 export const CLIENT_SOURCES = ['operator', 'registration', 'document'] as const
@@ -242,5 +242,5 @@ function knownHost(
 
 /** Whether a redirect URI leads to a host on the network, and not to a program on the user's computer. */
 function hasDomain(uri: string): boolean {
-  return !isLoopback(uri) && !isPrivateUse(uri)
+  return webHost(uri) !== undefined
 }

@@ -85,6 +85,16 @@ export function isPrivateUse(uri: string): boolean {
   return !uri.startsWith('https:') && !uri.startsWith('http:')
 }
 
+/**
+ * The host of a redirect URI that leads to another computer, with its port; undefined for loopback and apps, whose redirects any
+ * program on the user's computer could receive (RFC 8252 §8.6).
+ */
+export function webHost(uri: string): string | undefined {
+  if (isPrivateUse(uri)) return undefined
+  const { host, hostname } = new URL(uri)
+  return leadsToThisComputer(hostname) ? undefined : host
+}
+
 /** The destination that the consent page shows and a rate limit counts by: the host with its port, or the scheme of an app. */
 export function redirectHost(uri: string): string {
   const url = new URL(uri)

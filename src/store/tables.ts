@@ -194,6 +194,7 @@ export const GRANTS = table<GrantRecord>({
     idleExpiresAt: bigint('idle_expires_at'),
   }),
   openid: optionalJson<OpenidGrant>('openid'),
+  redirectHost: text('redirect_host'),
 })
 
 /** Of the columns, those that users see. */

@@ -3,6 +3,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, test, type TestContext } from 'node:test'
 import type { Browser } from 'playwright-core'
+import { verifyClient } from '../../src/admin/clients.ts'
 import { launchBrowser } from '../support/browser.ts'
 import { openIssuer, openTab, press, signIn } from './tab.ts'
 
@@ -76,6 +77,26 @@ test("REG-24: a script of another origin cannot read the server's pages, nor any
   }
 })
 
+test('OpenID Connect Core 1.0 §3.1.2.1: a hidden frame with prompt=none has the session of the user only on the same site', async (t) => {
+  const server = await openIssuer(t, {})
+  const loopback = await openPage(t)
+  for (const [origin, answer] of [
+    [loopback.replace('127.0.0.1', 'localhost'), 'code'],
+    [loopback, 'login_required'],
+  ] as const) {
+    const { tab } = await openTab(t, browser, [], {})
+    await tab.goto(`${origin}/`)
+    const link = await tab.evaluate<string>(`(${START})('${server.origin}')`)
+    await verifyClient(server.context, new URL(link).searchParams.get('client_id') ?? '')
+    await tab.goto(link)
+    await signIn(tab)
+    await press(tab, 'Allow')
+    await tab.waitForURL(`${origin}/callback?*`)
+    const query = new URLSearchParams(await tab.evaluate<string>(`(${IN_FRAME})('${link}&prompt=none')`))
+    assert.equal(query.get('error') ?? (query.has('code') ? 'code' : 'nothing'), answer, origin)
+  }
+})
+
 /** A site with an empty page at every address. */
 async function openPage(t: TestContext): Promise<string> {
   const site = createServer((_request, response) => {
@@ -138,3 +159,12 @@ const FINISH = `async (issuer) => {
   const { keys } = await (await fetch(metadata.jwks_uri, { headers: { 'MCP-Protocol-Version': '2025-11-25' } })).json()
   return { first: first.token_type, second: second.token_type, keys: keys.length }
 }`
+
+/** Runs in a page of the client: opens a link in a hidden frame, and returns the query of the page of the client that ends up there. */
+const IN_FRAME = `(link) => new Promise((resolve) => {
+  const frame = document.createElement('iframe')
+  frame.hidden = true
+  frame.onload = () => resolve(frame.contentWindow.location.search)
+  frame.src = link
+  document.body.append(frame)
+})`

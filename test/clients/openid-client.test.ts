@@ -11,6 +11,7 @@ import { createAda } from '../support/accounts.ts'
 import { cryptoKey } from '../support/key-clients.ts'
 import { EMAIL } from '../../tools/flow.ts'
 import { freePort } from '../../tools/free-ports.ts'
+import { execute } from '../support/store-dump.ts'
 import { openTestServer, type TestServer } from '../support/server.ts'
 import { openPerson } from '../../tools/person.ts'
 
@@ -98,6 +99,23 @@ test('OpenID Connect Core 1.0: openid-client 6 signs a user in with a nonce and 
   const callback = await openPerson(server.origin).allow(link)
   const tokens = await client.authorizationCodeGrant(config, callback, { expectedNonce: nonce })
   assert.match(tokens.claims()?.sub ?? '', /^gus_/)
+})
+
+test('OpenID Connect Core 1.0 §3.1.2.6: openid-client 6 renews silently for a self-registered application, and reads the error of prompt=none', async (t) => {
+  const { server, config } = await register(t, { token_endpoint_auth_method: 'none' }, client.None())
+  const verifier = client.randomPKCECodeVerifier()
+  const code_challenge = await client.calculatePKCECodeChallenge(verifier)
+  const usual = { redirect_uri: CALLBACK, scope: 'openid', code_challenge, code_challenge_method: 'S256' }
+  const silent = client.buildAuthorizationUrl(config, { ...usual, prompt: 'none' })
+  const person = openPerson(server.origin)
+  const redeem = (callback: URL) => client.authorizationCodeGrant(config, callback, { pkceCodeVerifier: verifier })
+  await redeem(await person.allow(client.buildAuthorizationUrl(config, usual)))
+  assert.ok((await redeem((await person.visit(silent)).url)).id_token)
+  // The grant is left, as after an answer of the operator's application that is not to be remembered.
+  execute(server, 'delete from consents')
+  await assert.rejects(redeem((await person.visit(silent)).url), { error: 'consent_required' })
+  const { url, status } = await openPerson(server.origin).visit(silent)
+  assert.deepEqual([url.origin, status], [server.origin, 400])
 })
 
 test('RFC 9207 §2.4: openid-client 6 refuses an authorization response with another issuer', async (t) => {

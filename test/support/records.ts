@@ -193,6 +193,7 @@ export function aGrant(differing: Partial<GrantRecord> = {}, madeAt: EpochMs = N
     revokedAt: undefined,
     family: aFamily(),
     openid: undefined,
+    redirectHost: 'app.example',
     ...differing,
   }
 }

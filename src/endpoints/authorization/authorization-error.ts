@@ -6,7 +6,7 @@ import type { AuthorizationErrorCode } from '../../protocol/authorization-respon
 import type { UserId } from '../../protocol/ids.ts'
 import type { RedirectUri } from '../../protocol/redirect-uri.ts'
 import { formTarget, viewClient } from './client-view.ts'
-import { identityStart } from './remembered-consent.ts'
+import { hasAllowedHost } from './remembered-consent.ts'
 import { respond, returnPath, type ResponseTarget } from './response.ts'
 import { reportScope, type ScopeRefusal } from '../token/scope-refusal.ts'
 
@@ -34,8 +34,8 @@ export const OTHER_USER: Fault = { error: 'login_required', reason: 'user_differ
 /**
  * Returns the error to the client (decision 0022).
  *
- * The browser is redirected at once if the policy allows it for the client, if this user has consented to it before, or if the
- * setting says so. Otherwise the user sees a page with a link that names the host: anyone can register a client, and an automatic
+ * The browser is redirected at once if the policy allows it for the client, if this user has allowed the client with this host before
+ * (`hasAllowedHost`), or if the setting says so. OpenID Connect Core 1.0 §3.1.2.6: an application that renews silently needs that. Otherwise the user sees a page with a link that names the host: anyone can register a client, and an automatic
  * redirect would make the server an open redirector.
  */
 export async function refuse(
@@ -53,7 +53,7 @@ export async function refuse(
   const isTrusted =
     rights.mayReceiveErrors ||
     context.settings.redirectErrors ||
-    (userId !== undefined && (await context.store.hasConsented(userId, client.id, identityStart(client))))
+    (userId !== undefined && (await hasAllowedHost(context, client, userId, redirectUri)))
   if (isTrusted) return { ...respond(context, trusted, answer, cookies), event }
   const view = viewClient({ client, rights }, redirectUri, context.clock())
   const back = returnPath(context, trusted, answer)

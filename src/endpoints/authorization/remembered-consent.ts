@@ -3,9 +3,10 @@ import type { AuthorizationRecord } from '../../ports/records/authorization.ts'
 import type { ClientRecord } from '../../ports/records/client.ts'
 import type { ConsentKey } from '../../ports/records/grant.ts'
 import type { AllowedClient } from '../../principals/evaluate-client.ts'
+import { findInvalidPrincipal } from '../../principals/invalid-principal.ts'
 import type { EpochMs } from '../../protocol/brand.ts'
 import type { UserId } from '../../protocol/ids.ts'
-import { redirectHost } from '../../protocol/redirect-uri.ts'
+import { redirectHost, webHost } from '../../protocol/redirect-uri.ts'
 import { resourcesKey } from '../../protocol/resource.ts'
 import { isWithin } from '../../protocol/scope.ts'
 import { loadScopeCatalog, sharedScopesSince } from '../token/scope-catalog.ts'
@@ -65,4 +66,24 @@ export async function findRemembered(
   )
   const [remembered, another] = answers.filter((answer) => answer !== undefined)
   return another === undefined ? remembered : undefined
+}
+
+/**
+ * Whether the user let the client send browsers to the host of this redirect URI: by a remembered consent, or by a grant whose tokens are
+ * valid. Never for loopback and apps.
+ */
+export async function hasAllowedHost(
+  context: Pick<Context, 'clockCheck' | 'notBefore' | 'store'>,
+  client: ClientRecord,
+  userId: UserId,
+  redirectUri: string,
+): Promise<boolean> {
+  const host = webHost(redirectUri)
+  if (host === undefined) return false
+  const key = { userId, clientId: client.id, redirectHost: host, since: identityStart(client) }
+  if (await context.store.hasConsented(key)) return true
+  const [grant] = await context.store.listLiveGrants({ ...key, now: context.clockCheck.now(), limit: 1 })
+  if (grant === undefined || grant.createdAt < key.since) return false
+  const principals = { client, userId, organizationId: grant.organizationId, isUnattended: false }
+  return (await findInvalidPrincipal(context, principals, grant.createdAt)) === undefined
 }

@@ -24,6 +24,8 @@ export interface GrantRecord {
   readonly family: FamilyRecord | undefined
   /** Present if the scope has `openid`. */
   readonly openid: OpenidGrant | undefined
+  /** The host that got the code, as `webHost` returns it. Also undefined for a grant that a node of an earlier release stored. */
+  readonly redirectHost: string | undefined
 }
 
 /** What all ID tokens of a grant have in common. OpenID Connect Core 1.0 §12.2. */

@@ -2,7 +2,7 @@ import type { ConsentKey, ConsentRecord, GrantRecord } from '../../ports/records
 import type { Approval } from '../../ports/operation-inputs.ts'
 import type { GrantFilter, LiveGrants, Page } from '../../ports/store.ts'
 import type { EpochMs } from '../../protocol/brand.ts'
-import type { ClientId, GrantId, UserId } from '../../protocol/ids.ts'
+import type { GrantId, UserId } from '../../protocol/ids.ts'
 import { NO_SCOPE, scopeTokens, unite, type Scope } from '../../protocol/scope.ts'
 import { consentTarget, idBefore } from '../rows.ts'
 import { CONSENTS, GRANTS } from '../tables.ts'
@@ -44,12 +44,15 @@ const EXTEND = shared(
    where user_id = :userId and client_id = :clientId and redirect_host = :redirectHost and resources = :target`,
 )
 const HAS_CONSENTED = shared(
-  'select scope from consents where user_id = :userId and client_id = :clientId and given_at >= :since limit 1',
+  `select scope from consents
+   where user_id = :userId and client_id = :clientId and redirect_host = :redirectHost and given_at >= :since limit 1`,
 )
 
 const LIST_LIVE = shared(
   `select * from grants where user_id = :userId and revoked_at is null and expires_at > :now
      and (idle_expires_at is null or idle_expires_at > :now)
+     and (cast(:clientId as text) is null or client_id = :clientId)
+     and (cast(:redirectHost as text) is null or redirect_host = :redirectHost)
    order by grant_id desc limit :limit`,
 )
 const LIST_CONSENTS = shared(
@@ -90,7 +93,8 @@ export const grantReads = {
     return (yield* rows(narrowest(page), parameters)).map(GRANTS.read)
   },
   *listLiveGrants(asked: LiveGrants): Steps<readonly GrantRecord[]> {
-    return (yield* rows(LIST_LIVE, asked)).map(GRANTS.read)
+    const parameters = { ...asked, clientId: asked.clientId, redirectHost: asked.redirectHost }
+    return (yield* rows(LIST_LIVE, parameters)).map(GRANTS.read)
   },
   *listConsents(userId: UserId, limit: number): Steps<readonly ConsentRecord[]> {
     return (yield* rows(LIST_CONSENTS, { userId, limit })).map(CONSENTS.read)
@@ -98,8 +102,8 @@ export const grantReads = {
   *findConsent(key: ConsentKey): Steps<Scope | undefined> {
     return (yield* rows(FIND_CONSENT, { ...key, target: consentTarget(key) }))[0]?.['scope'] as Scope | undefined
   },
-  *hasConsented(userId: UserId, clientId: ClientId, since: EpochMs): Steps<boolean> {
-    return (yield* rows(HAS_CONSENTED, { userId, clientId, since })).length > 0
+  *hasConsented(key: Pick<ConsentKey, 'userId' | 'clientId' | 'redirectHost' | 'since'>): Steps<boolean> {
+    return (yield* rows(HAS_CONSENTED, key)).length > 0
   },
 }
 

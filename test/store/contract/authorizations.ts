@@ -169,13 +169,15 @@ export const authorizationCases: Suite = (check) => {
     await performAll(first, 'approveAuthorization', [winner, loser])
     assert.equal(await first.findConsent(keyOf(winner)), 'read')
     assert.equal(await first.findConsent(keyOf(loser)), undefined)
-    assert.equal(await first.hasConsented(winner.userId, authorization.clientId, EVER), true)
-    assert.equal(await first.hasConsented(loser.userId, authorization.clientId, EVER), false)
+    assert.equal(await first.hasConsented(keyOf(winner)), true)
+    assert.equal(await first.hasConsented(keyOf(loser)), false)
   })
 
   check('an approval without `remember` stores no consent', async ({ first }) => {
+    const remembered = keyOf(anApproval(anAuthorization()))
     const { approval, authorization } = await approved(first, { remember: undefined })
-    assert.equal(await first.hasConsented(approval.userId, authorization.clientId, EVER), false)
+    const key = { ...remembered, userId: approval.userId, clientId: authorization.clientId }
+    assert.equal(await first.hasConsented(key), false)
   })
 
   check('a remembered consent gains the scopes of later approvals, in a fixed order', async ({ first }) => {
@@ -199,8 +201,8 @@ export const authorizationCases: Suite = (check) => {
     const [until, later] = [NOW, at(1)]
     assert.equal(await first.findConsent({ ...key, since: until }), 'read')
     assert.equal(await first.findConsent({ ...key, since: later }), undefined)
-    assert.equal(await first.hasConsented(key.userId, key.clientId, until), true)
-    assert.equal(await first.hasConsented(key.userId, key.clientId, later), false)
+    assert.equal(await first.hasConsented({ ...key, since: until }), true)
+    assert.equal(await first.hasConsented({ ...key, since: later }), false)
     await approved(first, { remember: { ...key, since: later, scope: 'write' as Scope }, now: later })
     assert.equal(await first.findConsent({ ...key, since: later }), 'write')
   })
@@ -217,7 +219,11 @@ export const authorizationCases: Suite = (check) => {
       { organizationId: anOrganization().id },
     ]
     assert.equal(await first.findConsent(key), 'read')
-    for (const difference of neighbours) assert.equal(await first.findConsent({ ...key, ...difference }), undefined)
+    for (const difference of neighbours) {
+      assert.equal(await first.findConsent({ ...key, ...difference }), undefined)
+      const isSameHost = 'resources' in difference || 'organizationId' in difference
+      assert.equal(await first.hasConsented({ ...key, ...difference }), isSameHost)
+    }
   })
 
   check(
@@ -233,7 +239,7 @@ export const authorizationCases: Suite = (check) => {
         const others = [one, other, undefined].filter((id) => id !== organizationId)
         for (const id of others) assert.equal(await second.findConsent({ ...key, organizationId: id }), undefined)
         assert.equal(await second.findConsent({ ...key, resources: '' }), undefined)
-        assert.equal(await second.hasConsented(key.userId, key.clientId, EVER), true)
+        assert.equal(await second.hasConsented(key), true)
       }
     },
   )

@@ -138,6 +138,6 @@ async function traces(store: StoreDriver, { user, sessions, browserHash, clientI
     sessions: found.filter((session) => session !== undefined).length,
     memberships: (await store.listMemberships(user.id)).length,
     browser: await store.knowsBrowser(user.id, browserHash),
-    consent: await store.hasConsented(user.id, clientId, EVER),
+    consent: await store.hasConsented({ userId: user.id, clientId, redirectHost: 'app.example', since: EVER }),
   }
 }

@@ -83,6 +83,26 @@ export const grantListCases: Suite = (check) => {
   )
 
   check(
+    'listLiveGrants finds the grants of a client, with a redirect host, and none without a host',
+    async ({ first, second }) => {
+      const { userId, clientId } = aGrant()
+      const [one, other, , foreign] = await redeemed(first, [
+        { userId, clientId },
+        { userId, clientId, redirectHost: 'app.example:8443' },
+        { userId, clientId, redirectHost: undefined },
+        { userId },
+      ])
+      const asked = { userId, now: at(1), limit: 5 }
+      const find = (filter: object) => second.listLiveGrants({ ...asked, ...filter })
+      assert.deepEqual(await find({ clientId, redirectHost: 'app.example' }), [one])
+      assert.deepEqual(await find({ clientId, redirectHost: 'app.example:8443' }), [other])
+      assert.deepEqual(await find({ clientId, redirectHost: 'other.example' }), [])
+      assert.deepEqual(await find({ redirectHost: 'app.example' }), [foreign, one])
+      assert.equal((await find({ clientId })).length, 3)
+    },
+  )
+
+  check(
     'ACC-07: removeApp revokes what the user allowed the client there, and forgets the consents',
     async (stores) => {
       const { first, second } = stores

@@ -103,7 +103,8 @@ export const sweepCases: Suite = (check) => {
         await approved(first, { userId: consent.userId, remember: { ...key, scope: 'read' as Scope } })
       }
     }
-    const known = () => Promise.all(consents.map(({ userId, clientId }) => first.hasConsented(userId, clientId, EVER)))
+    const known = () =>
+      Promise.all(consents.map((key) => first.hasConsented({ ...key, redirectHost: 'other.example', since: EVER })))
     assert.deepEqual(await sweepConsents(first, 3), { slices: 5, consents: 0 })
     await perform(first, 'deleteClient', gone)
     assert.deepEqual(await known(), Array(consents.length).fill(true))

@@ -7,6 +7,7 @@ import { isFromFuture } from '../../../protocol/clock.ts'
 import { invalidGrant, invalidRequest } from '../../../protocol/errors.ts'
 import { mintGrantId, type AuthorizationId, type GrantId } from '../../../protocol/ids.ts'
 import type { Parameters } from '../../../protocol/message.ts'
+import { webHost } from '../../../protocol/redirect-uri.ts'
 import { parseCodeVerifier, verifierMatches, type CodeVerifier } from '../../../protocol/pkce.ts'
 import { sameText, type ParsedCredential, type MintedCredential } from '../../../protocol/secrets.ts'
 import { missing, unacceptable } from '../../../protocol/validation.ts'
@@ -195,6 +196,7 @@ function grantOf(
             idleExpiresAt: after(now, lifetimes.refreshIdle * 1000),
           },
     openid: openidOf(authorization),
+    redirectHost: webHost(authorization.redirectUri),
   }
 }
 

@@ -52,7 +52,8 @@ test('rows from before row numbers existed are found and changed, and so are tho
   const older = openDatabase(path)
   t.after(() => older.close())
   migrate(older, NOW, listMigrations().slice(0, 8))
-  const [before, beside] = [aGrant({ ungrantedScope: NO_SCOPE }), aGrant({ ungrantedScope: NO_SCOPE })]
+  const earlier = { ungrantedScope: NO_SCOPE, redirectHost: undefined }
+  const [before, beside] = [aGrant(earlier), aGrant(earlier)]
   writeAsBefore(older, before)
   const store = open()
   t.after(() => store.close())

@@ -114,6 +114,7 @@ export async function approve(
     now,
     decided: undefined,
     remember: undefined,
+    session: undefined,
     notified: undefined,
   }
   // Both are queued in this order, so that one commit contains them in this order.

@@ -7,7 +7,7 @@ import type { Scope } from '../protocol/scope.ts'
 import type { IdentityKey } from '../protocol/provider-identity.ts'
 import type { SecretHash } from '../protocol/secrets.ts'
 import type { AuditEvent } from './records/audit.ts'
-import type { NotifiedClient } from './records/logout-notice.ts'
+import type { ApprovingSession, NotifiedClient } from './records/logout-notice.ts'
 import type { AuthorizationRecord } from './records/authorization.ts'
 import type { ClientRecord, MetadataDocument } from './records/client.ts'
 import type { ConsentKey, GrantRecord } from './records/grant.ts'
@@ -91,6 +91,8 @@ export interface Approval extends About {
   readonly decided: AuthorizationRecord | undefined
   /** undefined: do not remember this consent. */
   readonly remember: (ConsentKey & { readonly scope: Scope }) | undefined
+  /** The session that the code signs the user in with. undefined: the scope has no `openid`. */
+  readonly session: ApprovingSession | undefined
   /** The client is notified of the end of the session (`LogoutNoticeRecord`). undefined: it is not. */
   readonly notified: NotifiedClient | undefined
 }

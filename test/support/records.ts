@@ -163,6 +163,7 @@ export function anApproval(
       since: 0 as EpochMs,
       scope: 'read' as Scope,
     },
+    session: differing.notified?.session,
     notified: undefined,
     ...differing,
   }

@@ -27,6 +27,9 @@ export interface LogoutNoticeRecord extends LogoutNoticeKey {
   readonly attempts: number
 }
 
+/** The session in which the user approves a request. */
+export type ApprovingSession = Pick<SessionRecord, 'id' | 'createdAt'>
+
 /** A client that is notified from an approval on. */
 export interface NotifiedClient {
   readonly userId: UserId

@@ -1,5 +1,6 @@
 import type { AuthorizationRecord } from '../../ports/records/authorization.ts'
 import type { Reads } from '../../ports/store.ts'
+import type { Approval } from '../../ports/operation-inputs.ts'
 import type { Input } from '../../ports/operations.ts'
 import type { EpochMs } from '../../protocol/brand.ts'
 import type { AuthorizationId } from '../../protocol/ids.ts'
@@ -12,6 +13,7 @@ import type { Query } from './query.ts'
 import { openBatchLoader } from './batch-loader.ts'
 import { valuesOf, type Handlers } from './handlers.ts'
 import { insertion, insertRows } from './insertion.ts'
+import { nameNewest } from './settle.ts'
 import { runSteps } from './steps.ts'
 
 const INSERT = insertion({
@@ -60,11 +62,10 @@ export function authorizationStatements(database: Database) {
       },
     },
     approveAuthorization: {
-      keys: ({ id }) => [id],
+      // Two codes of one user are approved one after the other, because the row of the user names one of them.
+      keys: ({ id, userId, session }) => (session === undefined ? [id] : [id, userId, session.id]),
       async run(query, inputs) {
-        const ended = new Set<unknown>()
-        for (const { id, notified } of inputs)
-          if (notified !== undefined && !(await runSteps(query, holdSession(notified)))) ended.add(id)
+        const ended = await holdSessions(query, inputs)
         const held = ended.size === 0 ? inputs : inputs.filter(({ id }) => !ended.has(id))
         const rows = columns(held, 'id', 'userId', 'organizationId', 'codeHash', 'now', 'codeExpiresAt')
         const requests = held.map(({ decided }) => (decided === undefined ? null : requestText(decided)))
@@ -98,6 +99,18 @@ export function authorizationStatements(database: Database) {
     findAuthorization: openBatchLoader((ids: readonly AuthorizationId[]) => findAll(database.query, ids)),
   } satisfies Partial<Reads>
   return { handlers, reads }
+}
+
+/** Holds the sessions in which users approve codes with `openid`. Returns the ids of the authorizations whose session has ended. */
+async function holdSessions(query: Query, inputs: readonly Approval[]): Promise<ReadonlySet<unknown>> {
+  const ended = new Set<unknown>()
+  // In the same order on all nodes, so that two nodes never wait for each other's users.
+  for (const { id, userId, session } of inputs.toSorted((one, other) => (one.userId < other.userId ? -1 : 1))) {
+    if (session === undefined) continue
+    if (query.isDistributed) await runSteps(query, nameNewest(userId, ['authorizations', id]))
+    if (!(await runSteps(query, holdSession(userId, session)))) ended.add(id)
+  }
+  return ended
 }
 
 /**

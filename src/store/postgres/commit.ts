@@ -16,6 +16,7 @@ import { cutIntoWaves, type Wave } from './waves.ts'
 type AnyHandler = {
   readonly keys: (input: unknown) => readonly string[]
   readonly isShared?: true
+  readonly isAlone?: true
   readonly run: (query: Query, inputs: readonly unknown[]) => Promise<readonly unknown[]>
   readonly atOnce?: {
     readonly outcome: (input: unknown) => unknown
@@ -46,6 +47,7 @@ export async function commitBatch(
     operations,
     ({ name, input }) => (handlers[name] as AnyHandler).keys(input),
     (name) => (handlers[name] as AnyHandler).isShared === true,
+    (name) => (handlers[name] as AnyHandler).isAlone === true,
   )
   const means: Committing = {
     isDistributed: database.isDistributed,

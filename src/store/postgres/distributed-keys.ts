@@ -10,12 +10,15 @@ import { rows, shared as sharedStatement, type Steps } from '../shared/statement
 import { USERS } from '../tables.ts'
 import type { Query } from './query.ts'
 import { eachAlone, type Handlers } from './handlers.ts'
+import { holdUser, nameNewest, newestText, type NamedRow } from './settle.ts'
 import { runSteps } from './steps.ts'
 
 const CLAIM_EMAIL = sharedStatement(
   'insert into emails (email, user_id) values (:email, :id) on conflict (email) do nothing returning user_id',
 )
-const INSERT_USER = sharedStatement(`insert into users (${USERS.names}) values (${USERS.parameters})`)
+const INSERT_USER = sharedStatement(
+  `insert into users (${USERS.names}, newest_rows) values (${USERS.parameters}, :newest)`,
+)
 const FIND_EMAIL = { name: 'find-email', text: 'select email from users where user_id = $1' }
 const RELEASE_EMAIL = { name: 'release-email', text: 'delete from emails where email = $1 and user_id = $2' }
 /** An aggregate returns a row even if there is no account, so that both cases take equally long (threats.md UI-08). */
@@ -40,17 +43,23 @@ export const distributedHandlers = {
   createUser: {
     keys: accountHandlers.createUser.keys,
     run: eachAlone(async (query, user: UserRecord) =>
-      (await runSteps(query, claimAndInsert(user))) ? 'created' : 'email-taken',
+      (await runSteps(query, claimAndInsert(user, []))) ? 'created' : 'email-taken',
     ),
   },
   provisionUser: {
     keys: identityHandlers.provisionUser.keys,
-    run: eachAlone((query, account: Input<'provisionUser'>) => runSteps(query, provisionUser(account, claimAndInsert))),
+    run: eachAlone((query, account: Input<'provisionUser'>) =>
+      runSteps(
+        query,
+        provisionUser(account, (user) => claimAndInsert(user, [['identities', account.identity.key]])),
+      ),
+    ),
   },
   setEmail: {
     keys: accountHandlers.setEmail.keys,
     run: eachAlone(async (query, change: Input<'setEmail'>) => {
       const { id, email } = change
+      await runSteps(query, nameNewest(id, ['emails', email]))
       const [user] = await query(FIND_EMAIL, [id])
       if (user === undefined) return 'unknown'
       const previous = user['email']
@@ -66,6 +75,7 @@ export const distributedHandlers = {
   deleteUser: {
     keys: accountHandlers.deleteUser.keys,
     run: eachAlone(async (query, id: UserId) => {
+      await runSteps(query, holdUser(id))
       const email = (await query(FIND_EMAIL, [id]))[0]?.['email']
       if (typeof email === 'string') await query(RELEASE_EMAIL, [email, id])
       return runSteps(query, accountHandlers.deleteUser.run(id))
@@ -80,10 +90,12 @@ export const distributedHandlers = {
   },
 } satisfies Partial<Handlers>
 
-function* claimAndInsert(user: UserRecord): Steps<boolean> {
+/** Inserts a user whose e-mail address is free. `others`: what the operation has written for the user besides. */
+function* claimAndInsert(user: UserRecord, others: readonly NamedRow[]): Steps<boolean> {
   const { id, email } = user
   if (email !== undefined && !(yield* claimEmail(email, id))) return false
-  yield* rows(INSERT_USER, USERS.values(user))
+  const claimed: readonly NamedRow[] = email === undefined ? [] : [['emails', email]]
+  yield* rows(INSERT_USER, { ...USERS.values(user), newest: newestText([...claimed, ...others]) })
   return true
 }
 

@@ -10,6 +10,11 @@ export interface Handler<Name extends OperationName> {
   /** Several operations of this kind may have a common key in one statement, because all of them have the same outcome. */
   readonly isShared?: true
   /**
+   * The operation changes rows that it finds by another column, so its keys do not name what it touches. It is a transaction of its own:
+   * within one, the statements of different operations take turns.
+   */
+  readonly isAlone?: true
+  /**
    * Sends its first statement immediately. `inputs` are sorted by their first key, so that two nodes take locks in the same
    * order.
    */

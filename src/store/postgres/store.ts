@@ -8,6 +8,7 @@ import { commitBatch } from './commit.ts'
 import { consumedHandlers } from './consumed.ts'
 import { openDatabase, type PostgresOptions } from './database.ts'
 import { distributedHandlers, distributedReads } from './distributed-keys.ts'
+import { distributedUserHandlers } from './distributed-users.ts'
 import type { Handlers } from './handlers.ts'
 import { hitHandlers } from './hits.ts'
 import { prepareAt } from './migrate-at.ts'
@@ -56,7 +57,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
     ...consumedHandlers,
     ...sweepHandlers,
     recordEvent,
-    ...(isDistributed && distributedHandlers),
+    ...(isDistributed && { ...distributedHandlers, ...distributedUserHandlers }),
   }
 
   async function commit(operations: readonly Operation[]): Promise<readonly OperationResult[]> {

@@ -11,6 +11,8 @@ import type { Query } from './query.ts'
 import { openBatchLoader } from './batch-loader.ts'
 import { valuesOf, type Handlers } from './handlers.ts'
 import { insertion, insertRows } from './insertion.ts'
+import { awaitGrants } from './settle.ts'
+import { runSteps } from './steps.ts'
 
 /** Redeems codes and inserts their grants in one statement: a grant exists exactly if its code was redeemed. */
 const REDEEM = {
@@ -79,6 +81,7 @@ export function tokenStatements(database: Database) {
         const spent = late.length === 0 ? new Map<unknown, unknown>() : await findRedeemed(query, late)
         // RFC 6749 §4.1.2: if a code is presented twice, the tokens issued for it are revoked.
         const replays = late.filter(({ id }) => spent.has(id))
+        if (query.isDistributed) await runSteps(query, awaitGrants(replays.map(({ id }) => spent.get(id) as GrantId)))
         await revoke(
           query,
           replays.map(({ id, now }) => ({ grantId: spent.get(id) as GrantId, now })),

@@ -17,19 +17,27 @@ export type Wave = readonly Placed[]
 /**
  * Cuts a batch into as few waves as possible. Two operations on one row cannot be in one statement, which would give them
  * one result, so the later operation goes into a later wave. `isShared` says for which kinds several operations may have a
- * common key.
+ * common key. `isAlone` says which kinds have a wave of their own, between the earlier and the later operations.
  */
 export function cutIntoWaves(
   operations: readonly Operation[],
   keysOf: (operation: Operation) => readonly string[],
   isShared: (name: OperationName) => boolean,
+  isAlone: (name: OperationName) => boolean,
 ): readonly Wave[] {
   const waves: Placed[][] = []
+  let firstWave = 0
   const lastTouch = new Map<string, { readonly wave: number; readonly name: OperationName }>()
   for (const [index, operation] of operations.entries()) {
     const { name } = operation
     const keys = keysOf(operation)
+    if (isAlone(name)) {
+      waves.push([{ operation, index, keys }])
+      firstWave = waves.length
+      continue
+    }
     const wave = Math.max(
+      firstWave,
       ...keys.map((key) => {
         const last = lastTouch.get(key)
         if (last === undefined) return 0

@@ -159,7 +159,7 @@ function* holds(identity: IdentityRecord, reason: LinkingReason, now: EpochMs): 
   switch (reason.kind) {
     case 'session': {
       const createdAt = yield* findSessionStart(userId, reason.id)
-      return createdAt !== undefined && (yield* holdSession({ userId, session: { id: reason.id, createdAt } }))
+      return createdAt !== undefined && (yield* holdSession(userId, { id: reason.id, createdAt }))
     }
     case 'link':
       return yield* acceptLink({ userId, hash: reason.hash, keep: [...reason.keep, key], passwordHash: undefined, now })

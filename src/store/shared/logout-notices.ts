@@ -1,4 +1,5 @@
 import type {
+  ApprovingSession,
   DueNotice,
   LogoutNoticeKey,
   LogoutNoticeRecord,
@@ -72,15 +73,10 @@ function noticeKey({ userId, rootId, clientId }: LogoutNoticeKey): readonly stri
 }
 
 /**
- * Whether the session of an approval is active. It then cannot end before the approval is committed, so that no session ends without
- * the notice.
+ * Whether the session of an approval is active. It then cannot end before the approval is committed, so that no code and no notice
+ * misses its end.
  */
-export function* holdSession({
-  userId,
-  session,
-}: Pick<NotifiedClient, 'userId'> & {
-  readonly session: Pick<NotifiedClient['session'], 'id' | 'createdAt'>
-}): Steps<boolean> {
+export function* holdSession(userId: UserId, session: ApprovingSession): Steps<boolean> {
   const held = { userId, sessionId: session.id, sessionStartedAt: session.createdAt }
   return (yield* rows(HOLD_USER, held)).length === 1 && (yield* rows(HOLD_SESSION, held)).length === 1
 }

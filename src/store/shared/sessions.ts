@@ -1,4 +1,5 @@
 import type { SessionRecord } from '../../ports/records/user.ts'
+import type { Input, Outcome } from '../../ports/operations.ts'
 import type { Page } from '../../ports/store.ts'
 import type { ProviderId } from '../../protocol/authentication.ts'
 import type { EpochMs } from '../../protocol/brand.ts'
@@ -7,6 +8,7 @@ import type { IdentityKey } from '../../protocol/provider-identity.ts'
 import type { SecretHash } from '../../protocol/secrets.ts'
 import { BROWSER_LIMIT, idBefore } from '../rows.ts'
 import { SESSIONS } from '../tables.ts'
+import { settledGrants, type SettleGrants } from './grants.ts'
 import { interactionReads, useInteraction } from './interactions.ts'
 import { continueLogoutNotices, endLogoutNotices, endLogoutNoticesOfUser } from './logout-notices.ts'
 import { idKey, rows, shared, type SharedHandlers, type Steps } from './statement.ts'
@@ -108,34 +110,44 @@ export const sessionHandlers = {
   },
   endSession: {
     keys: idKey,
-    *run({ id, now, codesSince }) {
-      const [ended] = yield* rows(END, { id })
-      if (ended === undefined) return 'unknown'
-      const logins = {
-        userId: ended['user_id'],
-        now,
-        startedAfter: idBefore(codesSince, ''),
-        root: withRoot(ended['root_id'] as SessionId),
-      }
-      // A code that another node is redeeming has a grant afterwards, which the next statement sees.
-      yield* rows(BURN_LOGINS, logins)
-      yield* rows(REVOKE_LOGINS, logins)
-      yield* endLogoutNotices(ended['user_id'] as UserId, ended['root_id'] as SessionId)
-      return 'ended'
-    },
+    isAlone: true,
+    run: (end) => endSession(end, settledGrants),
   },
   endOtherSessions: {
     keys: ({ userId }) => [userId],
-    *run({ userId, keep, now, codesSince }) {
-      const { ended, keptRoot } = yield* endOtherSessions(userId, keep)
-      const root = keptRoot === undefined ? '' : withRoot(keptRoot)
-      const logins = { userId, now, startedAfter: idBefore(codesSince, ''), any: ANY_ROOT, root }
-      yield* rows(BURN_OTHER_LOGINS, logins)
-      yield* rows(REVOKE_OTHER_LOGINS, logins)
-      return { ended }
-    },
+    isAlone: true,
+    run: (end) => endOtherLogins(end, settledGrants),
   },
 } satisfies SharedHandlers
+
+export function* endSession(
+  { id, now, codesSince }: Input<'endSession'>,
+  settleGrants: SettleGrants,
+): Steps<Outcome<'endSession'>> {
+  const [ended] = yield* rows(END, { id })
+  if (ended === undefined) return 'unknown'
+  const [userId, rootId] = [ended['user_id'] as UserId, ended['root_id'] as SessionId]
+  const logins = { userId, now, startedAfter: idBefore(codesSince, ''), root: withRoot(rootId) }
+  // A code that another node is redeeming has a grant afterwards, which the next statement sees.
+  yield* rows(BURN_LOGINS, logins)
+  yield* settleGrants(logins)
+  yield* rows(REVOKE_LOGINS, logins)
+  yield* endLogoutNotices(userId, rootId)
+  return 'ended'
+}
+
+export function* endOtherLogins(
+  { userId, keep, now, codesSince }: Input<'endOtherSessions'>,
+  settleGrants: SettleGrants,
+): Steps<Outcome<'endOtherSessions'>> {
+  const { ended, keptRoot } = yield* endOtherSessions(userId, keep)
+  const root = keptRoot === undefined ? '' : withRoot(keptRoot)
+  const logins = { userId, now, startedAfter: idBefore(codesSince, ''), any: ANY_ROOT, root }
+  yield* rows(BURN_OTHER_LOGINS, logins)
+  yield* settleGrants(logins)
+  yield* rows(REVOKE_OTHER_LOGINS, logins)
+  return { ended }
+}
 
 export const sessionReads = {
   *knowsBrowser(userId: UserId, hash: SecretHash): Steps<boolean> {

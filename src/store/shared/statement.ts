@@ -30,6 +30,7 @@ export interface SharedHandler<Name extends OperationName> {
   /** What the operation touches; see the handlers of PostgreSQL, which apply the operations of a batch by it. */
   readonly keys: (input: Input<Name>) => readonly string[]
   readonly isShared?: true
+  readonly isAlone?: true
   readonly run: (input: Input<Name>) => Steps<Outcome<Name>>
 }
 

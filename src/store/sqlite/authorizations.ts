@@ -41,8 +41,19 @@ export function authorizationStatements(database: DatabaseSync, run: RunSteps) {
       return 'started'
     },
     approveAuthorization(approval) {
-      const { id, userId, organizationId = null, codeHash, now, codeExpiresAt, decided, remember, notified } = approval
-      if (notified !== undefined && !run(holdSession(notified))) return 'unknown'
+      const {
+        id,
+        userId,
+        organizationId = null,
+        codeHash,
+        now,
+        codeExpiresAt,
+        decided,
+        remember,
+        session,
+        notified,
+      } = approval
+      if (session !== undefined && !run(holdSession(userId, session))) return 'unknown'
       const request = decided === undefined ? null : requestText(decided)
       const { changes } = approve.run(userId, organizationId, codeHash, now, codeExpiresAt, request, id, now)
       if (changes === 0) return whyNot(id, now)

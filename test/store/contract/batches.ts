@@ -47,6 +47,7 @@ export const batchCases: Suite = (check) => {
       codeExpiresAt: at(1000),
       decided: undefined,
       remember: undefined,
+      session: undefined,
       notified: undefined,
     }
     const redemption = aRedemption(approval)

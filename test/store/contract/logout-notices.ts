@@ -105,19 +105,20 @@ export const logoutNoticeCases: Suite = (check) => {
     },
   )
 
-  check('LO-17: no approval of a notified client succeeds in a session that has ended', async ({ first, second }) => {
+  check('LO-17: no approval with openid succeeds in a session that has ended', async ({ first, second }) => {
     const ends: readonly ((session: SessionRecord) => Promise<unknown>)[] = [
       ({ id }) => perform(second, 'endSession', { id, ...END }),
       ({ userId }) => perform(second, 'disableUser', { id: userId, now: at(1) }),
       ({ userId }) => perform(second, 'revokeUserTokens', { id: userId, now: at(1) }),
       ({ userId }) => perform(second, 'deleteUser', userId),
     ]
-    for (const end of ends) {
+    for (const [end, isNotified] of ends.flatMap((one) => [[one, true] as const, [one, false] as const])) {
       const [session] = await signedIn(first, aSession())
       await end(session)
       const authorization = anAuthorization()
       await perform(first, 'startAuthorization', authorization)
-      const approval = anApproval(authorization, { userId: session.userId, notified: notifiedOf(session) })
+      const notified = isNotified ? notifiedOf(session) : undefined
+      const approval = anApproval(authorization, { userId: session.userId, session, notified })
       assert.equal(await perform(first, 'approveAuthorization', approval), 'unknown')
       assert.deepEqual((await second.findAuthorization(authorization.id))?.status, { kind: 'pending' })
       assert.deepEqual(await dueOf(second, session), [])

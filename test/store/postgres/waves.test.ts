@@ -4,6 +4,7 @@ import type { Operation } from '../../../src/ports/operations.ts'
 import { cutIntoWaves } from '../../../src/store/postgres/waves.ts'
 
 const disable = (id: string): Operation => ({ name: 'disableClient', input: { id, now: 1 } }) as unknown as Operation
+const end = (id: string): Operation => ({ name: 'endSession', input: { id, now: 1 } }) as unknown as Operation
 const hold = (id: string): Operation => ({ name: 'extendRetention', input: { id, until: 1 } }) as unknown as Operation
 
 function cut(...operations: readonly Operation[]): readonly string[] {
@@ -11,6 +12,7 @@ function cut(...operations: readonly Operation[]): readonly string[] {
     operations,
     ({ input }) => [(input as { readonly id: string }).id],
     (name) => name === 'extendRetention',
+    (name) => name === 'endSession',
   )
   return waves.map((wave) =>
     wave.map(({ operation, index, keys }) => `${index}:${operation.name}:${keys.join()}`).join(' '),
@@ -28,6 +30,16 @@ test('an operation with a key of an earlier operation is in a later wave', () =>
     '0:disableClient:a 3:disableClient:b',
     '1:disableClient:a',
     '2:extendRetention:a',
+  ])
+})
+
+test('an operation that finds its rows by another column is a wave of its own, after the earlier and before the later ones', () => {
+  assert.deepEqual(cut(disable('b'), hold('a'), end('c'), hold('d'), disable('b'), end('c'), end('e')), [
+    '0:disableClient:b 1:extendRetention:a',
+    '2:endSession:c',
+    '4:disableClient:b 3:extendRetention:d',
+    '5:endSession:c',
+    '6:endSession:e',
   ])
 })
 

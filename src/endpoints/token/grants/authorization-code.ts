@@ -66,7 +66,8 @@ export async function authorizationCode(
   await requireLive(context, client, approval, approval.approvedAt)
   if (approval.approvedAt < identityStart(client)) throw invalidGrant('client_changed')
 
-  if (approval.kind === 'redeemed' && (await isRevoked(context, approval.grantId))) throw invalidGrant('code_replayed')
+  if (approval.kind === 'redeemed' && (await isRevoked(context, approval.grantId, authorization, now)))
+    throw invalidGrant('code_replayed')
 
   const refresh = mintRefreshToken(context, client, now)
   const grant = grantOf(context, authorization, approval, profile, refresh, now)
@@ -96,10 +97,21 @@ export async function authorizationCode(
   return stored ?? issue()
 }
 
-/** Whether an earlier replay has already revoked the grant of the code. Further replays then write nothing. */
-async function isRevoked({ store }: Pick<Context, 'store'>, id: GrantId): Promise<boolean> {
+/** How long after a code has expired its grant may not be visible yet, on another machine of a distributed store. */
+const SETTLING_MS = 5 * 60 * 1000
+
+/**
+ * Whether an earlier replay has already revoked the grant of the code, or the grant expired and was removed. Further replays then write
+ * nothing.
+ */
+async function isRevoked(
+  { store }: Pick<Context, 'store'>,
+  id: GrantId,
+  { expiresAt }: AuthorizationRecord,
+  now: EpochMs,
+): Promise<boolean> {
   const grant = await store.findGrant(id)
-  return grant === undefined || grant.revokedAt !== undefined
+  return grant === undefined ? now > after(expiresAt, SETTLING_MS) : grant.revokedAt !== undefined
 }
 
 /**

@@ -38,6 +38,20 @@ test('CODE-01: a replay an hour later also revokes', async () => {
   assertInvalidGrant(await refresh(server, client, token))
 })
 
+test('CODE-01, STO-19: a replay revokes a grant that is not visible yet, and does not look for one that was removed', async () => {
+  const client = await registerClient(server)
+  const code = await obtainCode(server, client)
+  await redeem(server, client, code)
+  execute(server, 'delete from grants where client_id = ?', client.client_id)
+  const replays = () =>
+    selectAll(server, 'select 1 from audit_links where events like ?', `%code.replayed%${client.client_id}%`).length
+  assertInvalidGrant(await redeem(server, client, code))
+  assert.equal(replays(), 1)
+  server.clock.advance(3_600_000)
+  await assertNothingHappens(server, () => redeem(server, client, code))
+  assert.equal(replays(), 1)
+})
+
 test('CODE-01: a replay does not affect other grants of the same user and client', async () => {
   const client = await registerClient(server)
   const other = await obtainTokens(server, client)

@@ -1,0 +1,70 @@
+import type { Input, OperationName, Outcome } from '../../ports/operations.ts'
+import type { UserId } from '../../protocol/ids.ts'
+import { accountHandlers } from '../shared/accounts.ts'
+import { grantHandlers, removeApp } from '../shared/grants.ts'
+import { identityHandlers } from '../shared/identities.ts'
+import { linkHandlers } from '../shared/links.ts'
+import { endOtherLogins, endSession, sessionHandlers } from '../shared/sessions.ts'
+import { rows, shared, type SharedHandler, type Steps } from '../shared/statement.ts'
+import { eachAlone, type Handler, type Handlers } from './handlers.ts'
+import { holdUser, nameNewest, settleGrants } from './settle.ts'
+import { runSteps } from './steps.ts'
+
+const FIND_OWNER = shared('select user_id from sessions where session_id = :id')
+/** Waits for a transaction that removes one of them. */
+const HOLD_IDENTITIES = shared('update identities set used_at = used_at where user_id = :userId')
+
+/**
+ * Operations that find the rows of a user on all machines, and those that write such rows, where Citus distributes the tables. Each
+ * locks the row of the user first, so that it sees all that an operation before it has written (settle.ts).
+ */
+export const distributedUserHandlers = {
+  startSession: distributed(sessionHandlers.startSession, function* (start) {
+    yield* nameNewest(start.session.userId, ['sessions', start.session.id])
+    return yield* sessionHandlers.startSession.run(start)
+  }),
+  endSession: distributed(sessionHandlers.endSession, function* (end) {
+    const [session] = yield* rows(FIND_OWNER, end)
+    if (session === undefined) return 'unknown'
+    yield* holdUser(session['user_id'] as UserId)
+    return yield* endSession(end, settleGrants)
+  }),
+  endOtherSessions: distributed(sessionHandlers.endOtherSessions, function* (end) {
+    yield* holdUser(end.userId)
+    return yield* endOtherLogins(end, settleGrants)
+  }),
+  changePassword: holding(accountHandlers.changePassword, ({ id }) => id),
+  setPassword: holding(accountHandlers.setPassword, ({ id }) => id),
+  disableUser: holding(accountHandlers.disableUser, ({ id }) => id),
+  revokeUserTokens: holding(accountHandlers.revokeUserTokens, ({ id }) => id),
+  useLink: holding(linkHandlers.useLink, ({ userId }) => userId),
+  removeApp: distributed(grantHandlers.removeApp, (removal) => removeApp(removal, settleGrants)),
+  linkIdentity: distributed(identityHandlers.linkIdentity, function* (link) {
+    yield* nameNewest(link.identity.userId, ['identities', link.identity.key])
+    return yield* identityHandlers.linkIdentity.run(link)
+  }),
+  unlinkIdentity: distributed(identityHandlers.unlinkIdentity, function* (unlinking) {
+    yield* holdUser(unlinking.userId)
+    yield* rows(HOLD_IDENTITIES, unlinking)
+    return yield* identityHandlers.unlinkIdentity.run(unlinking)
+  }),
+} satisfies Partial<Handlers>
+
+/** The handler, after its user is held. */
+function holding<Name extends OperationName>(
+  handler: SharedHandler<Name>,
+  userOf: (input: Input<Name>) => UserId,
+): Handler<Name> {
+  return distributed(handler, function* (input) {
+    yield* holdUser(userOf(input))
+    return yield* handler.run(input)
+  })
+}
+
+/** The handler with other steps. */
+function distributed<Name extends OperationName>(
+  handler: Omit<SharedHandler<Name>, 'run'>,
+  run: (input: Input<Name>) => Steps<Outcome<Name>>,
+): Handler<Name> {
+  return { ...handler, run: eachAlone((query, input) => runSteps(query, run(input))) }
+}

@@ -1,0 +1,142 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { openPostgresStore } from '../../../src/store/postgres/store.ts'
+import { openMigratedDatabase } from '../../support/migrated-database.ts'
+import { openSession } from '../../support/postgres.ts'
+import { openTestChains } from '../contract/chains.ts'
+import { perform } from '../contract/harness.ts'
+import { openTearing, type Part, type Tearing } from './torn.ts'
+import { aWorld, createWorlds, describeWorld, PROVIDER, type Deed, type World } from './torn-world.ts'
+
+/** What writes rows of a user on several machines. */
+const WRITERS: readonly Deed[] = [
+  'redeem the code',
+  'approve another code',
+  'sign in',
+  'remove an identity',
+  'link by the address',
+  'link in the session',
+  'change the address',
+  'create a user with that address',
+]
+/** What decides about such rows. */
+const DECIDERS: readonly Deed[] = [
+  'redeem the code again',
+  'remove the app',
+  'sign out',
+  'sign out elsewhere',
+  'change the password',
+  'remove the other identity',
+  'link another by the address',
+  'change the address again',
+  'use the link',
+  'delete the user',
+]
+/** What goes wrong without the statements of src/store/postgres/settle.ts. */
+const WITHOUT_SETTLING: readonly string[] = [
+  'redeem the code, then redeem the code again, grant_id is late',
+  'redeem the code, then remove the app, grant_id is late',
+  'redeem the code, then sign out, grant_id is late',
+  'redeem the code, then sign out elsewhere, grant_id is late',
+  'approve another code, then sign out, authorization_id is late',
+  'approve another code, then sign out elsewhere, authorization_id is late',
+  'sign in, then change the password, session_id is late',
+  'sign in, then delete the user, session_id is late',
+  'remove an identity, then remove the other identity, identity_key is late',
+  'link by the address, then link another by the address, identity_key is late',
+  'link in the session, then delete the user, identity_key is late',
+  'change the address, then change the address again, user_id is late',
+  'change the address, then change the address again, email is late',
+  'change the address, then delete the user, user_id is late',
+  'change the address, then delete the user, email is late',
+]
+
+/** The part of the writer that is `late` becomes visible while the decider runs. */
+interface Torn {
+  readonly writer: Deed
+  readonly decider: Deed
+  readonly late: Part
+}
+
+const file = { after: (end: unknown): void => after(end as () => unknown) }
+const url = await openMigratedDatabase(file)
+const client = await openSession(file, url)
+// As where Citus distributes the tables: no index holds that an address is unique.
+await client.query('drop index users_email; drop index clients_shared')
+const store = await openPostgresStore({ url, connections: 4, audit: openTestChains(), isDistributed: true })
+after(() => store.close())
+await perform(store, 'createProvider', PROVIDER)
+const settling = await openTearing(file, url)
+const cases = await listCases(settling)
+/** Each writer and decider in both orders. */
+const orders = await runInOrders()
+
+test('STO-19: while a part of a commit is not visible yet, a decision is made as before that commit or as after it', async () => {
+  assert.ok(cases.length > 50, 'too few cases')
+  assert.deepEqual(await findFaults(settling, cases), [])
+})
+
+test('planted: without waiting for the other machines, decisions miss what was just committed', async () => {
+  const planted = await openTearing(file, url, { isSettling: false })
+  const wrong = cases.filter((torn) => WITHOUT_SETTLING.includes(nameOf(torn)))
+  assert.deepEqual(await findFaults(planted, wrong), WITHOUT_SETTLING)
+})
+
+/** Every writer with every decider that touches one of its parts, and each part of it late. */
+async function listCases(tearing: Tearing): Promise<readonly Torn[]> {
+  const world = aWorld()
+  await createWorlds(store, [world])
+  const parts = new Map<Deed, readonly Part[]>()
+  for (const deed of [...WRITERS, ...DECIDERS]) parts.set(deed, await tearing.partsOf(world.operations[deed]))
+  return WRITERS.flatMap((writer) =>
+    DECIDERS.flatMap((decider) => {
+      const own = parts.get(writer) ?? []
+      if (!own.some((part) => parts.get(decider)?.includes(part))) return []
+      return own.map((late) => ({ writer, decider, late }))
+    }),
+  )
+}
+
+async function runInOrders(): Promise<ReadonlyMap<string, readonly string[]>> {
+  const pairs = [...Map.groupBy(cases, nameOfPair).entries()]
+  const worlds = pairs.map(() => [aWorld(), aWorld()] as const)
+  await createWorlds(store, worlds.flat())
+  const found = new Map<string, readonly string[]>()
+  for (const [index, [name, [torn]]] of pairs.entries()) {
+    const [forth, back] = worlds[index] ?? []
+    assert.ok(torn && forth && back)
+    const { writer, decider } = torn
+    const one = await settling.runInOrder(forth.operations[writer], forth.operations[decider])
+    const [second, first] = await settling.runInOrder(back.operations[decider], back.operations[writer])
+    found.set(name, [await describe(forth, torn, one), await describe(back, torn, [first, second])])
+  }
+  return found
+}
+
+/** Returns the cases in which the outcomes and the tables are those of no order. */
+async function findFaults(tearing: Tearing, some: readonly Torn[]): Promise<readonly string[]> {
+  const worlds = some.map(() => aWorld())
+  await createWorlds(store, worlds)
+  const faults: string[] = []
+  for (const [index, torn] of some.entries()) {
+    const world = worlds[index]
+    assert.ok(world)
+    const { writer, decider, late } = torn
+    const outcomes = await tearing.runTorn(world.operations[writer], late, world.operations[decider])
+    const found = await describe(world, torn, outcomes)
+    if (orders.get(nameOfPair(torn))?.includes(found) !== true) faults.push(nameOf(torn))
+  }
+  return faults
+}
+
+function nameOf(torn: Torn): string {
+  return `${nameOfPair(torn)}, ${torn.late} is late`
+}
+
+function nameOfPair({ writer, decider }: Torn): string {
+  return `${writer}, then ${decider}`
+}
+
+function describe(world: World, { writer, decider }: Torn, [first, second]: readonly unknown[]): Promise<string> {
+  return describeWorld(client, world, { [writer]: first, [decider]: second })
+}

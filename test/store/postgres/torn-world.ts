@@ -1,0 +1,172 @@
+import type pg from 'pg'
+import type { Operation } from '../../../src/ports/operations.ts'
+import type { LinkingReason } from '../../../src/ports/identity-operations.ts'
+import type { IdentityRecord } from '../../../src/ports/records/provider.ts'
+import type { StoreDriver } from '../../../src/ports/store.ts'
+import type { Scope } from '../../../src/protocol/scope.ts'
+import { anIdentity, aProvider } from '../../support/provider-records.ts'
+import {
+  aGrant,
+  aLink,
+  anApproval,
+  anAuthorization,
+  aRedemption,
+  aSession,
+  aSessionStart,
+  aUser,
+  at,
+  HOUR,
+} from '../../support/records.ts'
+import { outcomesOf, times } from '../contract/harness.ts'
+import { aDeed } from './torn.ts'
+
+const END = { now: at(99), codesSince: at(-1) } as const
+const CLIENT = anAuthorization().clientId
+export const PROVIDER = aProvider()
+
+/**
+ * A user with two sessions and two identities, who has approved one code in the second session and is asked for another; a second user
+ * without identities, whose address is verified; and what may happen to them.
+ */
+export function aWorld() {
+  const [user, bare] = [aUser({ createdAt: at(-HOUR), notBefore: at(-HOUR) }), aUser()]
+  const [kept, session, started, replacing] = times(4, () => aSession({ userId: user.id })) as [
+    Session,
+    Session,
+    Session,
+    Session,
+  ]
+  const [one, other, third] = times(3, () => identityOf(user.id)) as [IdentityRecord, IdentityRecord, IdentityRecord]
+  const reset = aLink({ userId: user.id })
+  const [first, second] = times(2, () => identityOf(bare.id)) as [IdentityRecord, IdentityRecord]
+  const openid = {
+    nonce: undefined,
+    idTokenClaims: [],
+    session: { rootId: session.id, methods: ['pwd'], at: at(-1) },
+  } as const
+  const [coded, asked] = times(2, () =>
+    anAuthorization({ clientId: CLIENT, scope: 'openid' as Scope, openid: { ...openid, session: undefined } }),
+  ) as [Authorization, Authorization]
+  const approvalOf = (authorization: Authorization) =>
+    anApproval(authorization, {
+      userId: user.id,
+      decided: { ...authorization, openid },
+      remember: undefined,
+      notified: { userId: user.id, clientId: CLIENT, sid: 'sid', session },
+    })
+  const approval = approvalOf(coded)
+  const [grant, stolen] = times(2, () =>
+    aGrant({
+      clientId: CLIENT,
+      userId: user.id,
+      scope: 'openid' as Scope,
+      openid: { session: openid.session, idTokenClaims: [] },
+    }),
+  ) as [Grant, Grant]
+  const replacement = { ...aUser(), email: `new.${user.email}` }
+
+  const start = (next: Session, replaces?: Session['id']) =>
+    aDeed('startSession', aSessionStart({ session: next, replaces, passwordHash: user.passwordHash }))
+  const link = (identity: IdentityRecord, reason: LinkingReason) =>
+    aDeed('linkIdentity', { identity, reason, now: at(5) })
+  const unlink = ({ key, userId, providerId }: IdentityRecord) =>
+    aDeed('unlinkIdentity', { key, userId, providerId, passwordCounts: false, keep: kept.id })
+  const rename = (email: string) => aDeed('setEmail', { id: user.id, email, emailVerifiedAt: undefined, now: at(5) })
+
+  return {
+    setUp: [
+      aDeed('createUser', user),
+      aDeed('createUser', bare),
+      start(kept),
+      start(session),
+      aDeed('startAuthorization', coded),
+      aDeed('startAuthorization', asked),
+      aDeed('approveAuthorization', approval),
+      ...[one, other].map((identity) => link(identity, { kind: 'session', id: kept.id })),
+      aDeed('createLink', reset),
+    ],
+    operations: {
+      'redeem the code': aDeed('redeemCode', aRedemption(approval, { grant })),
+      'redeem the code again': aDeed('redeemCode', aRedemption(approval, { grant: stolen })),
+      'approve another code': aDeed('approveAuthorization', approvalOf(asked)),
+      'sign in': start(started),
+      'sign in again in the browser': start(replacing, session.id),
+      'remove the app': aDeed('removeApp', {
+        userId: user.id,
+        clientId: CLIENT,
+        organizationId: undefined,
+        ...END,
+      }),
+      'sign out': aDeed('endSession', { id: session.id, ...END }),
+      'sign out elsewhere': aDeed('endOtherSessions', { userId: user.id, keep: kept.id, ...END }),
+      'change the password': aDeed('changePassword', {
+        id: user.id,
+        passwordHash: 'new',
+        previousHash: user.passwordHash,
+        keep: kept.id,
+      }),
+      'remove an identity': unlink(one),
+      'remove the other identity': unlink(other),
+      'link in the session': link(third, { kind: 'session', id: session.id }),
+      'link by the address': link(first, { kind: 'address', email: bare.email }),
+      'link another by the address': link(second, { kind: 'address', email: bare.email }),
+      'change the address': rename(`one.${user.email}`),
+      'change the address again': rename(`other.${user.email}`),
+      'create a user with that address': aDeed('createUser', { ...replacement, email: `one.${user.email}` }),
+      'use the link': aDeed('useLink', {
+        userId: user.id,
+        hash: reset.hash,
+        passwordHash: 'reset',
+        keep: [one.key],
+        now: at(5),
+      }),
+      'delete the user': aDeed('deleteUser', user.id),
+    } satisfies Readonly<Record<string, Operation>>,
+    names: Object.entries({ user, bare, replacement, kept, session, started, replacing, coded, asked, grant, stolen })
+      .map(([name, { id }]) => [id as string, name] as const)
+      .concat(
+        Object.entries({ one, other, third, first, second }).map(([name, { key }]) => [key as string, name] as const),
+      ),
+    users: [user.id, bare.id, replacement.id],
+  }
+}
+
+type Authorization = ReturnType<typeof anAuthorization>
+type Grant = ReturnType<typeof aGrant>
+type Session = ReturnType<typeof aSession>
+export type World = ReturnType<typeof aWorld>
+export type Deed = keyof World['operations']
+
+function identityOf(userId: IdentityRecord['userId']): IdentityRecord {
+  return anIdentity({ userId, providerId: PROVIDER.id })
+}
+
+export async function createWorlds(store: StoreDriver, worlds: readonly World[]): Promise<void> {
+  for (const { setUp } of worlds) outcomesOf(await store.commit(setUp))
+}
+
+/** Returns what the operations returned and what the tables have of a world, with names instead of ids. */
+export async function describeWorld(
+  client: pg.Client,
+  { users, names }: World,
+  outcomes: Readonly<Record<string, unknown>>,
+): Promise<string> {
+  const { rows } = await client.query<{ readonly line: string }>(STATE, [users])
+  const returned = Object.entries(outcomes).map(([deed, outcome]) => `${deed}: ${JSON.stringify(outcome)}`)
+  return [...returned, ...rows.map(({ line }) => line)]
+    .map((line) => names.reduce((text, [id, name]) => text.replaceAll(id, name), line))
+    .toSorted()
+    .join('\n')
+}
+
+const STATE = [
+  ['users', `'user ' || user_id || ' ' || coalesce(password_hash, '') || ' ' || coalesce(email, '')`],
+  ['emails', `'email ' || email || ' of ' || user_id`],
+  ['sessions', `'session ' || session_id || ' from ' || root_id`],
+  ['authorizations', `'code ' || authorization_id || ' ' || status || ' ' || coalesce(grant_id, '')`],
+  ['grants', `'grant ' || grant_id || case when revoked_at is null then '' else ' revoked' end`],
+  ['identities', `'identity ' || identity_key`],
+  ['logout_notices', `'notice ' || root_id || coalesce(' due ' || due_at, '')`],
+]
+  .map(([table, line]) => `select ${line} as line from ${table} where user_id = any($1)`)
+  .join(' union all ')

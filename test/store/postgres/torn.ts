@@ -1,0 +1,158 @@
+import pg from 'pg'
+import type { TestContext } from 'node:test'
+import type { Input, Operation, OperationName } from '../../../src/ports/operations.ts'
+import { authorizationStatements } from '../../../src/store/postgres/authorizations.ts'
+import { connectionOptions, type Database } from '../../../src/store/postgres/database.ts'
+import { distributedHandlers } from '../../../src/store/postgres/distributed-keys.ts'
+import { distributedUserHandlers } from '../../../src/store/postgres/distributed-users.ts'
+import { SHARD_KEYS } from '../../../src/store/postgres/distribution.ts'
+import type { Handlers } from '../../../src/store/postgres/handlers.ts'
+import { openQuery, type Query } from '../../../src/store/postgres/query.ts'
+import { sharedHandlers } from '../../../src/store/postgres/steps.ts'
+import { tokenStatements } from '../../../src/store/postgres/tokens.ts'
+
+/**
+ * Transactions whose parts become visible one after the other, as those of Citus do, on one PostgreSQL: the statements on the tables
+ * of each shard key have a transaction of their own.
+ */
+
+/** The tables of one shard key are on one machine for one user, so their rows are committed together. */
+export type Part = string
+
+const WITHOUT_READS = { query: undefined } as unknown as Database
+const HANDLERS = {
+  ...sharedHandlers,
+  ...authorizationStatements(WITHOUT_READS).handlers,
+  ...tokenStatements(WITHOUT_READS).handlers,
+  ...distributedHandlers,
+  ...distributedUserHandlers,
+} as Partial<Handlers>
+
+/** The statements that wait for other parts (src/store/postgres/settle.ts). */
+const SETTLING =
+  /^update (users set newest_rows|identities set used_at = used_at)|string_to_array|on conflict \(grant_id\) do nothing/
+
+export interface Tearing {
+  /** The parts that an operation changes, found by running it and rolling it back. */
+  readonly partsOf: (operation: Operation) => Promise<readonly Part[]>
+  /** Runs the operations one after the other, and returns their outcomes. */
+  readonly runInOrder: (first: Operation, second: Operation) => Promise<readonly unknown[]>
+  /** Runs the first operation, and then the second while all parts of the first but one are visible. */
+  readonly runTorn: (first: Operation, late: Part, second: Operation) => Promise<readonly unknown[]>
+}
+
+/** Opens the sessions. `isSettling`: false plants the fault that no statement waits for other parts. */
+export async function openTearing(
+  test: Pick<TestContext, 'after'>,
+  url: string,
+  { isSettling = true }: { readonly isSettling?: boolean } = {},
+): Promise<Tearing> {
+  const connect = async (): Promise<pg.Client> => {
+    const client = new pg.Client(connectionOptions(url, true))
+    client.on('error', () => undefined)
+    await client.connect()
+    test.after(() => client.end())
+    return client
+  }
+  const sessions = new Map<Part, pg.Client>()
+  for (const part of new Set(Object.values(SHARD_KEYS))) sessions.set(part, await connect())
+  const [whole, observer] = [await connect(), await connect()]
+  const { rows } = await whole.query<{ readonly pid: number }>('select pg_backend_pid() as pid')
+  const wholeId = rows[0]?.pid
+
+  function queryOf(clientOf: (text: string) => pg.Client): Query {
+    const run: Query = Object.assign(
+      async (...[statement, parameters]: Parameters<Query>) => {
+        if (!isSettling && SETTLING.test(statement.text)) return []
+        return openQuery(
+          clientOf(statement.text) as pg.PoolClient,
+          performance.now() + 10_000,
+          true,
+        )(statement, parameters)
+      },
+      { isDistributed: true },
+    )
+    return run
+  }
+
+  async function perform({ name, input }: Operation, query: Query): Promise<unknown> {
+    const handler = HANDLERS[name] as unknown as {
+      run: (query: Query, inputs: readonly unknown[]) => Promise<readonly unknown[]>
+    }
+    return (await handler.run(query, [input]))[0]
+  }
+
+  /** An operation that fails changes nothing. */
+  async function runWhole(operation: Operation): Promise<unknown> {
+    await whole.query('begin')
+    try {
+      const outcome = await perform(
+        operation,
+        queryOf(() => whole),
+      )
+      await whole.query('commit')
+      return outcome
+    } catch (cause) {
+      await whole.query('rollback')
+      return String(cause)
+    }
+  }
+
+  async function onAll(statement: string, parts: Iterable<Part> = sessions.keys()): Promise<void> {
+    await Promise.all([...parts].map(async (part) => sessions.get(part)?.query(statement)))
+  }
+
+  async function runInParts(operation: Operation): Promise<unknown> {
+    await onAll('begin')
+    return perform(
+      operation,
+      queryOf((text) => sessions.get(partOf(text)) as pg.Client),
+    )
+  }
+
+  async function isWaiting(): Promise<boolean> {
+    const waiting = await observer.query('select 1 from pg_locks where not granted and pid = $1', [wholeId])
+    return waiting.rowCount !== 0
+  }
+
+  return {
+    async partsOf(operation) {
+      const touched = new Set<Part>()
+      await whole.query('begin')
+      await perform(
+        operation,
+        queryOf((text) => {
+          if (/^(insert|update|delete)\b/.test(text)) touched.add(partOf(text))
+          return whole
+        }),
+      )
+      await whole.query('rollback')
+      return [...touched]
+    },
+    runInOrder: async (first, second) => [await runWhole(first), await runWhole(second)],
+    async runTorn(first, late, second) {
+      const outcome = await runInParts(first)
+      await onAll(
+        'commit',
+        [...sessions.keys()].filter((part) => part !== late),
+      )
+      const following = runWhole(second)
+      // It ends by itself if it needs nothing of the late part.
+      const end = following.then(() => true)
+      while (!(await Promise.race([end, isWaiting()])));
+      await onAll('commit', [late])
+      return [outcome, await following]
+    },
+  }
+}
+
+/** The shard key of the first distributed table of a statement. Copied tables are read with the users. */
+function partOf(text: string): Part {
+  const tables = [...text.matchAll(/\b(?:from|into|update|join)\s+(\w+)/g)].map(([, table]) => table ?? '')
+  return SHARD_KEYS[tables.find((table) => table in SHARD_KEYS) ?? 'users'] ?? ''
+}
+
+/** An operation whose input is checked by its name. */
+export function aDeed<Name extends OperationName>(name: Name, input: Input<Name>): Operation {
+  return { name, input } as Operation
+}

@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
-import { createApi, SERVER_TOKENS } from '../src/admin/apis.ts'
+import { SERVER_TOKENS } from '../src/admin/api-tokens.ts'
+import { createApi } from '../src/admin/apis.ts'
 import { createUser } from '../src/admin/users.ts'
 import type { Context } from '../src/ports/context.ts'
 import type { AuthorizationRecord } from '../src/ports/records/authorization.ts'

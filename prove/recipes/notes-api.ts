@@ -1,4 +1,5 @@
-import { createApi, createApiCredentials, SERVER_TOKENS } from '../../src/admin/apis.ts'
+import { SERVER_TOKENS } from '../../src/admin/api-tokens.ts'
+import { createApi, createApiCredentials } from '../../src/admin/apis.ts'
 import type { JwtType } from '../../src/ports/records/api.ts'
 import type { Context } from '../../src/ports/context.ts'
 

@@ -1,15 +1,14 @@
 import * as z from 'zod'
 import type { ApiRecord, ApiScope, ApiTokens } from '../ports/records/api.ts'
+import { LIFETIME_LIMIT, SERVER_TOKENS } from './api-tokens.ts'
 import {
   algorithmNotice,
   createApi,
   createApiCredentials,
   deleteApi,
   requireApi,
-  LIFETIME_LIMIT,
   listApis,
   SCOPE_LIMIT,
-  SERVER_TOKENS,
   sharedNotice,
   updateApi,
 } from './apis.ts'
@@ -45,8 +44,19 @@ const LIFETIME = z.int().nullable().describe('Seconds; null: the lifetime of the
 const JWT_TYPE = z
   .enum(['at+jwt', 'JWT'])
   .describe('The `typ` of its JWTs: at+jwt (RFC 9068), or JWT for verifiers that accept no other type.')
+const APPLICATION_SUBJECT = z
+  .boolean()
+  .describe(
+    'Whether its tokens have `application_subject`, the subject that the application that signs users in has for the user. The client can read it in a JWT.',
+  )
 const TOKENS = z
-  .object({ format: FORMAT, lifetime: LIFETIME, algorithm: ALGORITHM, jwt_type: JWT_TYPE })
+  .object({
+    format: FORMAT,
+    lifetime: LIFETIME,
+    algorithm: ALGORITHM,
+    jwt_type: JWT_TYPE,
+    application_subject: APPLICATION_SUBJECT,
+  })
   .meta({ id: 'ApiTokens' })
 /** What is not given does not change. */
 const TOKEN_WISH = z
@@ -61,6 +71,7 @@ const TOKEN_WISH = z
       .describe('Seconds; null: the lifetime of the server.'),
     algorithm: ALGORITHM.optional(),
     jwt_type: JWT_TYPE.optional(),
+    application_subject: APPLICATION_SUBJECT.optional(),
   })
   .refine(({ format, algorithm }) => format !== 'opaque' || typeof algorithm !== 'string', {
     error: 'Opaque tokens are not signed: leave the algorithm out.',
@@ -203,13 +214,14 @@ function scopesOf(scopes: readonly z.output<typeof SCOPE_OF_API>[]): readonly Ap
 
 /** Opaque tokens are not JWTs, so a change to opaque tokens resets the algorithm and the type. */
 function tokensOf(before: ApiTokens, wish: z.output<typeof TOKEN_WISH>): ApiTokens {
-  const { format, lifetime, algorithm, jwt_type } = wish
+  const { format, lifetime, algorithm, jwt_type, application_subject } = wish
   const kept = format === 'opaque' ? SERVER_TOKENS : before
   return {
     format: format ?? before.format,
     lifetime: lifetime === undefined ? before.lifetime : (lifetime ?? undefined),
     algorithm: algorithm === undefined ? kept.algorithm : (algorithm ?? undefined),
     jwtType: jwt_type ?? kept.jwtType,
+    applicationSubject: application_subject ?? before.applicationSubject,
   }
 }
 
@@ -229,6 +241,7 @@ function describeApi({ resource, name, scopes, tokens, credentials, createdAt }:
       lifetime: tokens.lifetime ?? null,
       algorithm: tokens.algorithm ?? null,
       jwt_type: tokens.jwtType,
+      application_subject: tokens.applicationSubject,
     },
     introspection_id: credentials?.id ?? null,
     created_at: iso(createdAt),

@@ -7,6 +7,7 @@ import { documentClientId } from '../protocol/client-identifier.ts'
 import { parseResource, sameResource, type Resource } from '../protocol/resource.ts'
 import { isIdentityScope, parseScope } from '../protocol/scope.ts'
 import { AdminError, conflict, unknown } from './admin-error.ts'
+import { requireTokens } from './api-tokens.ts'
 import { introduceAlgorithm } from './keys.ts'
 import { requireLimit, type Listed, type PageRequest } from './page.ts'
 
@@ -14,9 +15,6 @@ import { requireLimit, type Listed, type PageRequest } from './page.ts'
 export const SCOPE_LIMIT = 100
 /** The maximum number of APIs, because every token request searches all of them. */
 const API_LIMIT = 1000
-/** In seconds, as for GRANTOR_ACCESS_TOKEN_LIFETIME: keys stay published for that long after they signed. */
-export const LIFETIME_LIMIT = 86_400
-
 type Needs<Name extends keyof Context['store']> = { readonly store: Pick<Context['store'], Name> }
 
 /** An API as the operator declares it, before validation. */
@@ -34,9 +32,6 @@ export interface ApiChange {
   readonly scopes?: readonly ApiScope[] | undefined
   readonly tokens?: ApiTokens | undefined
 }
-
-/** The default settings of the tokens of an API. */
-export const SERVER_TOKENS: ApiTokens = { format: 'jwt', lifetime: undefined, algorithm: undefined, jwtType: 'at+jwt' }
 
 type KeyNeeds = Pick<Context, 'clock' | 'keys' | 'settings'> & Needs<'addFirstKey' | 'listKeys'>
 
@@ -223,19 +218,6 @@ function requireScopes(scopes: readonly ApiScope[]): readonly ApiScope[] {
     names.add(name)
     return { name, sentence: requireDisplayText(`The sentence of the scope ${name}`, sentence), grantedTo }
   })
-}
-
-function requireTokens({ format, lifetime, algorithm, jwtType }: ApiTokens): ApiTokens {
-  if (lifetime !== undefined && !(Number.isInteger(lifetime) && lifetime >= 1 && lifetime <= LIFETIME_LIMIT)) {
-    throw new AdminError(`The lifetime of a token is a whole number of seconds from 1 to ${LIFETIME_LIMIT}.`)
-  }
-  if (format === 'opaque' && algorithm !== undefined) {
-    throw conflict('Opaque tokens are not signed: leave the algorithm out.')
-  }
-  if (format === 'opaque' && jwtType !== SERVER_TOKENS.jwtType) {
-    throw conflict('Opaque tokens are not JWTs: leave the type out.')
-  }
-  return { format, lifetime, algorithm, jwtType }
 }
 
 /** A text of the consent page: `what` names it in the error, such as `The name`. */

@@ -3,7 +3,7 @@ import type { Context } from '../ports/context.ts'
 import { viewDestination } from '../principals/destination.ts'
 import { describeAccess } from '../principals/access-view.ts'
 import { documentHostOf, identifierOf } from '../protocol/client-identifier.ts'
-import { REJECTIONS, SUBJECT_FORM, type AcceptedSignIn } from '../protocol/interaction.ts'
+import { REJECTIONS, SUBJECT_FORM, subjectKey, type AcceptedSignIn } from '../protocol/interaction.ts'
 import { revokeTokensOfSubject } from './subjects.ts'
 import { EMAIL, ISO, ISO_OR_NULL, iso, isoOrNull, NAME, ORGANIZATION_ID, SCOPE, TIME } from './fields.ts'
 import { answerInteraction, showInteraction, type ShownInteraction } from './interactions.ts'
@@ -75,6 +75,15 @@ const ANSWERED = z
   .object({ redirect_to: z.url().describe('Redirect the browser of the person to this address.') })
   .meta({ id: 'AnsweredInteraction' })
 
+const ACCEPTED = ANSWERED.extend({
+  user_id: z
+    .string()
+    .nullable()
+    .describe(
+      'The id of the person here, which tokens have as `sub`. null: the account was deleted since the first answer.',
+    ),
+}).meta({ id: 'AcceptedInteraction' })
+
 const ACCEPTANCE = ONE.extend({
   subject: SUBJECT,
   decision: z
@@ -119,10 +128,12 @@ export const INTERACTION_TASKS: readonly Task[] = [
     access: 'delegate',
     summary: 'Say who the person is, and whether the client may have access. The same body again has the same answer.',
     input: ACCEPTANCE,
-    output: ANSWERED,
-    run: async (context, { interaction, ...accepted }) => ({
-      redirect_to: await answerInteraction(context, interaction, acceptanceOf(accepted)),
-    }),
+    output: ACCEPTED,
+    async run(context, { interaction, ...accepted }) {
+      const redirect_to = await answerInteraction(context, interaction, acceptanceOf(accepted))
+      const identity = await context.store.findIdentity(subjectKey(accepted.subject))
+      return { redirect_to, user_id: identity?.userId ?? null }
+    },
   }),
   defineTask({
     name: 'interaction.reject',

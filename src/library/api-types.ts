@@ -753,6 +753,8 @@ export interface GrantorTasks {
       readonly algorithm?: 'ES256' | 'EdDSA' | 'RS256' | null
       /** The `typ` of its JWTs: at+jwt (RFC 9068), or JWT for verifiers that accept no other type. */
       readonly jwt_type?: 'at+jwt' | 'JWT'
+      /** Whether its tokens have `application_subject`, the subject that the application that signs users in has for the user. The client can read it in a JWT. */
+      readonly application_subject?: boolean
     }
   }) => Promise<KeptApi>
   /** Change an API. What is not given does not change, and issued tokens stay valid. */
@@ -777,6 +779,8 @@ export interface GrantorTasks {
       readonly algorithm?: 'ES256' | 'EdDSA' | 'RS256' | null
       /** The `typ` of its JWTs: at+jwt (RFC 9068), or JWT for verifiers that accept no other type. */
       readonly jwt_type?: 'at+jwt' | 'JWT'
+      /** Whether its tokens have `application_subject`, the subject that the application that signs users in has for the user. The client can read it in a JWT. */
+      readonly application_subject?: boolean
     }
   }) => Promise<KeptApi>
   /** Delete an API. No more tokens are issued for it. */
@@ -1008,7 +1012,7 @@ export interface GrantorTasks {
     readonly authenticated_at?: string
     /** How long the browser stays signed in at this server, at most GRANTOR_SESSION_LIFETIME. */
     readonly remember_seconds?: number
-  }) => Promise<AnsweredInteraction>
+  }) => Promise<AcceptedInteraction>
   /** End the request of the client with an error. */
   readonly 'interaction.reject': (input: {
     /** The value of `interaction` in the address of your page. */
@@ -1059,6 +1063,13 @@ export interface GrantorTasks {
   }>
 }
 
+export interface AcceptedInteraction {
+  /** Redirect the browser of the person to this address. */
+  readonly redirect_to: string
+  /** The id of the person here, which tokens have as `sub`. null: the account was deleted since the first answer. */
+  readonly user_id: string | null
+}
+
 export interface AdminCredential {
   readonly credential_id: string
   readonly name: string
@@ -1102,6 +1113,8 @@ export interface ApiTokens {
   readonly algorithm: 'ES256' | 'EdDSA' | 'RS256' | null
   /** The `typ` of its JWTs: at+jwt (RFC 9068), or JWT for verifiers that accept no other type. */
   readonly jwt_type: 'at+jwt' | 'JWT'
+  /** Whether its tokens have `application_subject`, the subject that the application that signs users in has for the user. The client can read it in a JWT. */
+  readonly application_subject: boolean
 }
 
 export interface AuditEntry {

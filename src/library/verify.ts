@@ -22,6 +22,8 @@ export interface TokenClaims {
   readonly org_id?: string
   /** RFC 8693 §4.1. */
   readonly act?: { readonly sub: string }
+  /** The subject that your application has for the user, if each API of the token wants it (docs/apis.md). Absent: none. */
+  readonly application_subject?: string
 }
 
 /** What a token must be good for. */
@@ -70,7 +72,7 @@ export async function verifyToken(
   const granted = new Set(scopeTokens(found.facts.scope))
   const missing = scope.split(' ').filter((one) => one !== '' && !granted.has(one))
   if (missing.length > 0) throw new TokenRefused('insufficient_scope', `scope-missing: ${missing.join(' ')}`)
-  return (await describeToken(context, found)) as TokenClaims
+  return (await describeToken(context, found, 'api')) as TokenClaims
 }
 
 function isFor({ facts }: Extract<FoundToken, { kind: 'access' }>, resource: string): boolean {

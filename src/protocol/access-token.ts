@@ -19,6 +19,8 @@ export interface AccessTokenFacts {
   /** undefined for client credentials: the client acts for itself, or for a user who did not sign in (decision 0019). */
   readonly grantId: GrantId | undefined
   readonly scope: Scope
+  /** The subject that the operator's application has for the user. undefined: an API of the token does not want it, or there is none. */
+  readonly applicationSubject: string | undefined
   readonly tokenId: string
   readonly issuedAt: EpochSeconds
   readonly expiresAt: EpochSeconds
@@ -28,8 +30,8 @@ export interface AccessTokenFacts {
 export type AccessTokenClaims = Brand<string, 'AccessTokenClaims'>
 
 /**
- * The claims of a JWT access token, as JSON. RFC 9068 §2.2; RFC 8693 §4 defines `scope` and `act`; `org_id` and `grant_id`
- * are claims of this server (decisions 0019, 0020). JSON leaves out undefined members. `client` is the `client_id` of the client.
+ * The claims of a JWT access token, as JSON. RFC 9068 §2.2; RFC 8693 §4 defines `scope` and `act`; `org_id`, `grant_id`
+ * and `application_subject` are claims of this server (decisions 0019, 0020). JSON leaves out undefined members. `client` is the `client_id` of the client.
  */
 export function accessTokenClaims(facts: AccessTokenFacts, client: string): AccessTokenClaims {
   const audience = facts.resources.length > 1 ? facts.resources : (facts.resources[0] ?? facts.issuer)
@@ -45,6 +47,7 @@ export function accessTokenClaims(facts: AccessTokenFacts, client: string): Acce
     org_id: facts.organizationId,
     act: actorOf(facts, client),
     grant_id: facts.grantId,
+    application_subject: facts.applicationSubject,
   }) as AccessTokenClaims
 }
 
@@ -70,6 +73,7 @@ export function parseAccessTokenClaims(text: string, issuer: string): AccessToke
     scope = '',
     org_id: organizationId,
     grant_id: grantId,
+    application_subject: applicationSubject,
   } = claims
   if (iss !== issuer || typeof sub !== 'string' || typeof client !== 'string' || typeof jti !== 'string') return
   if (typeof iat !== 'number' || typeof exp !== 'number' || typeof scope !== 'string') return
@@ -84,6 +88,7 @@ export function parseAccessTokenClaims(text: string, issuer: string): AccessToke
     organizationId: organizationId as OrganizationId | undefined,
     grantId: grantId as GrantId | undefined,
     scope: scope as Scope,
+    applicationSubject: applicationSubject as string | undefined,
     tokenId: jti,
     issuedAt: iat as EpochSeconds,
     expiresAt: exp as EpochSeconds,

@@ -6,7 +6,7 @@ import type { InitialTokenRecord } from '../ports/records/initial-token.ts'
 import type { KeyRecord } from '../ports/records/key.ts'
 import type { EpochMs } from '../protocol/brand.ts'
 import { USUAL_TEMPLATE, type RegistrationTemplate } from '../protocol/registration-template.ts'
-import { bigint, group, json, optionalGroup, orElse, table, text, without, type Member } from './table.ts'
+import { bigint, flag, group, json, optionalGroup, orElse, table, text, without, type Member } from './table.ts'
 
 /** The tables of what the operator configures and of the audit, as in tables.ts. */
 
@@ -22,6 +22,7 @@ const definition = {
     lifetime: bigint('token_lifetime'),
     algorithm: text('algorithm'),
     jwtType: text('jwt_type', 'at+jwt'),
+    applicationSubject: flag('application_subject'),
   }),
 }
 

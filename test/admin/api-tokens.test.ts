@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { AdminError } from '../../src/admin/admin-error.ts'
+import { SERVER_TOKENS } from '../../src/admin/api-tokens.ts'
 import {
   algorithmNotice,
   type ApiChange,
   createApi,
   createApiCredentials,
   requireApi,
-  SERVER_TOKENS,
   updateApi,
 } from '../../src/admin/apis.ts'
 import type { ApiTokens } from '../../src/ports/records/api.ts'

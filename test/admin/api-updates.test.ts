@@ -3,7 +3,8 @@ import { test } from 'node:test'
 import * as z from 'zod'
 import { AdminError } from '../../src/admin/admin-error.ts'
 import { asAdministrator, COMMAND_LINE } from '../../src/admin/administrators.ts'
-import { createApi, requireApi, SERVER_TOKENS, updateApi } from '../../src/admin/apis.ts'
+import { SERVER_TOKENS } from '../../src/admin/api-tokens.ts'
+import { createApi, requireApi, updateApi } from '../../src/admin/apis.ts'
 import { runTask } from '../../src/admin/run-task.ts'
 import type { TaskContext } from '../../src/admin/task.ts'
 import { requireTask } from '../../src/cli/lib/perform-task.ts'
@@ -76,6 +77,7 @@ const VALUES: Readonly<Record<string, readonly unknown[]>> = {
   'tokens.lifetime': [60, null],
   'tokens.algorithm': ['EdDSA', 'RS256', null],
   'tokens.jwt_type': ['JWT', 'at+jwt'],
+  'tokens.application_subject': [true, false],
 }
 
 interface Schema {

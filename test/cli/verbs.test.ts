@@ -229,14 +229,31 @@ test('api: its scopes and tokens are changed and shown', async () => {
   const shown = await words('api', 'show', resource)
   assert.match(shown, /token_format +jwt\ntoken_lifetime +as the server\ntoken_algorithm +EdDSA\ntoken_jwt_type +JWT\n/)
   assert.match(shown, /pay +to approved clients +Pay at once/)
-  assert.match(await words('api', 'update', resource, '--format', 'opaque', '--lifetime', '60'), /^Changed https/)
+  assert.match(
+    await words('api', 'update', resource, '--format', 'opaque', '--lifetime', '60', '--application-subject'),
+    /^Changed https/,
+  )
   assert.match(
     await words('api', 'show', `${resource}/`),
-    /token_format +opaque\ntoken_lifetime +60 seconds\n[^]*token_jwt_type +–\n/,
+    /token_format +opaque\ntoken_lifetime +60 seconds\n[^]*token_jwt_type +–\ntoken_application_subject +yes\n/,
   )
-  await words('api', 'update', resource, '--lifetime', 'server', '--name', 'Shown', '--machine-scope', 'sync=Sync')
+  await words(
+    'api',
+    'update',
+    resource,
+    '--lifetime',
+    'server',
+    '--no-application-subject',
+    '--name',
+    'Shown',
+    '--machine-scope',
+    'sync=Sync',
+  )
   const last = await words('api', 'show', resource)
-  assert.match(last, /name +Shown\n[^]*token_lifetime +as the server\n[^]*sync +with consent, or without a user/)
+  assert.match(
+    last,
+    /name +Shown\n[^]*token_lifetime +as the server\n[^]*token_application_subject +no\n[^]*sync +with consent, or without a user/,
+  )
   assert.doesNotMatch(last, /read|pay/)
 })
 

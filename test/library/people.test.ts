@@ -44,7 +44,11 @@ async function openHost(t: TestContext, failure?: Error): Promise<Host> {
 
 test('a host with sessions of its own signs people in, and the consent page is the server’s', async (t) => {
   const { grantor, issuer, signIns } = await openHost(t)
-  const { subject } = await walkWithClient(issuer)
+  const resource = 'https://notes.example'
+  await grantor.tasks['api.create']({ resource, tokens: { application_subject: true } })
+  const { accessToken, subject } = await walkWithClient(issuer, { resource })
+  const claims = await grantor.verify(accessToken, { resource })
+  assert.deepEqual([claims.sub, claims.application_subject], [subject, 'u_1'])
   assert.equal(signIns.length, 1)
   assert.match(signIns[0]?.[0] ?? '', /^\/auth\/v2\/oauth\/host-sign-in\?interaction=gin_/)
   const { users } = await grantor.tasks['user.list']()

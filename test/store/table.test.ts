@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { SERVER_TOKENS } from '../../src/admin/api-tokens.ts'
 import type { EpochMs } from '../../src/protocol/brand.ts'
 import { API_CHANGES, APIS } from '../../src/store/operator-tables.ts'
 import {
@@ -35,8 +36,14 @@ test('a record that is written to its columns is read as the same record, with a
 })
 
 test('null is read as the value that it means', () => {
-  const { tokens } = APIS.read({ ...APIS.values(anApi()), token_format: null, jwt_type: null, token_lifetime: null })
-  assert.deepEqual(tokens, { format: 'jwt', lifetime: undefined, algorithm: undefined, jwtType: 'at+jwt' })
+  const { tokens } = APIS.read({
+    ...APIS.values(anApi()),
+    token_format: null,
+    jwt_type: null,
+    token_lifetime: null,
+    application_subject: null,
+  })
+  assert.deepEqual(tokens, SERVER_TOKENS)
 })
 
 test('a compare-and-set names every column once, and compares null as the value that it means', () => {

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { SERVER_TOKENS, type ApiDeclaration } from '../../src/admin/apis.ts'
+import { SERVER_TOKENS } from '../../src/admin/api-tokens.ts'
+import { type ApiDeclaration } from '../../src/admin/apis.ts'
 import type { SessionStart } from '../../src/ports/account-operations.ts'
 import type { AuthorizationRecord } from '../../src/ports/records/authorization.ts'
 import type { ClientRecord } from '../../src/ports/records/client.ts'
@@ -321,7 +322,7 @@ export function anApi(differing: Partial<ApiRecord> = {}): ApiRecord {
     resource: `https://${mintOrderedId(NOW, randomBytes).toLowerCase()}.example` as Resource,
     name: 'An API',
     scopes: [{ name: 'read', sentence: 'Read "everything"', grantedTo: 'users-and-machines' }],
-    tokens: { format: 'jwt', lifetime: undefined, algorithm: undefined, jwtType: 'at+jwt' },
+    tokens: { format: 'jwt', lifetime: undefined, algorithm: undefined, jwtType: 'at+jwt', applicationSubject: false },
     scopesSince: new Map(),
     credentials: undefined,
     createdAt: NOW,

@@ -18,6 +18,7 @@ interface ApiOptions {
   readonly lifetime?: number | 'server'
   readonly algorithm?: string
   readonly jwtType?: string
+  readonly applicationSubject?: boolean
 }
 
 /** The verbs of `grantor api`. */
@@ -54,12 +55,13 @@ export const API_VERBS: readonly AddVerb[] = [
   taskVerb<ApiDocument>({
     task: 'api.show',
     say({ scopes, tokens, ...api }, { paint }) {
-      const { format, lifetime, algorithm, jwt_type } = tokens
+      const { format, lifetime, algorithm, jwt_type, application_subject } = tokens
       const made = {
         token_format: format,
         token_lifetime: lifetime === null ? 'as the server' : `${lifetime} seconds`,
         token_algorithm: format === 'opaque' ? null : (algorithm ?? 'as the server'),
         token_jwt_type: format === 'opaque' ? null : jwt_type,
+        token_application_subject: application_subject ? 'yes' : 'no',
       }
       const cells = scopes.map(({ name, granted_to, sentence }) => [name, grantedWords(granted_to), sentence])
       const table = cells.length === 0 ? [] : ['', ...columns(['SCOPE', 'GRANTED', 'SENTENCE'], cells, paint)]
@@ -146,13 +148,19 @@ function addApiOptions(command: Command): Command {
         'JWT',
       ]),
     )
+    .option(
+      '--application-subject',
+      'its tokens have the subject that your application has for the user, in application_subject; the client can read it in a JWT',
+    )
+    .option('--no-application-subject', 'its tokens do not have it')
 }
 
 /** The members of the input of a task that were given. */
 function apiWish(options: ApiOptions): Members {
   const { name, scope, scopeOnRequest, machineScope, approvedScope, format, lifetime, algorithm, jwtType } = options
+  const { applicationSubject: application_subject } = options
   const scopes = [scope, scopeOnRequest, machineScope, approvedScope].filter((some) => some !== undefined)
-  const tokens = Object.entries({ format, lifetime, algorithm, jwt_type: jwtType }).filter(
+  const tokens = Object.entries({ format, lifetime, algorithm, jwt_type: jwtType, application_subject }).filter(
     ([, value]) => value !== undefined,
   )
   return {

@@ -38,12 +38,18 @@ export async function introspect(context: Context, request: Request): Promise<Re
     active,
   }
   if (!active) return { kind: 'json', status: 200, body: { active: false }, event }
-  return { kind: 'json', status: 200, body: await describeToken(context, found), event }
+  return { kind: 'json', status: 200, body: await describeToken(context, found, caller.kind), event }
 }
 
-/** Returns the response for an active token. RFC 7662 §2.2. */
-export async function describeToken(context: Pick<Context, 'issuer' | 'store'>, found: FoundToken): Promise<object> {
-  return describe(found, context.issuer, await findIdentifier(context, found.owner))
+/** Returns the response for an active token. RFC 7662 §2.2. What only concerns the APIs of an opaque token is not for its client. */
+export async function describeToken(
+  context: Pick<Context, 'issuer' | 'store'>,
+  found: FoundToken,
+  caller: IntrospectionCaller['kind'],
+): Promise<object> {
+  const response = describe(found, context.issuer, await findIdentifier(context, found.owner))
+  const subject = caller === 'api' && found.kind === 'access' ? found.facts.applicationSubject : undefined
+  return subject === undefined ? response : { ...response, application_subject: subject }
 }
 
 /** Returns the `client_id` of a client. Only one with a metadata document takes another read, of a record that was just read. */

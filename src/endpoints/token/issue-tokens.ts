@@ -33,10 +33,12 @@ type Needs = Pick<Context, 'budgets' | 'clock' | 'issuer' | 'random' | 'secrets'
 export interface TokenTarget {
   readonly scope: Scope
   readonly resources: readonly Resource[]
+  /** As in the facts of a token. */
+  readonly applicationSubject: string | undefined
 }
 
 /** The same for an access token without a grant, with the principals that the client acts for (decision 0019). */
-export interface UnattendedTarget extends TokenTarget {
+export interface UnattendedTarget extends Omit<TokenTarget, 'applicationSubject'> {
   readonly userId: UserId | undefined
   readonly organizationId: OrganizationId | undefined
 }
@@ -62,6 +64,7 @@ export async function issueClientToken(
     grantId: undefined,
     scope,
     resources,
+    applicationSubject: undefined,
     issuedAt: toSeconds(now),
     expiresAt: (toSeconds(now) + profile.lifetime) as EpochSeconds,
   })
@@ -119,7 +122,7 @@ function issueAccessToken(
   target: TokenTarget,
   issue: GrantIssue,
 ): Promise<IssuedToken> {
-  const { scope, resources } = target
+  const { scope, resources, applicationSubject } = target
   const issuedAt = toSeconds(issue.at)
   const expiresAt = Math.min(issuedAt + issue.profile.lifetime, toSeconds(grant.expiresAt)) as EpochSeconds
   const identity = [grant.id, String(issue.generation), String(issuedAt), scope, ...resources]
@@ -132,6 +135,7 @@ function issueAccessToken(
     grantId: grant.id,
     scope,
     resources,
+    applicationSubject,
     issuedAt,
     expiresAt,
   })

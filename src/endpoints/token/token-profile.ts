@@ -13,6 +13,8 @@ export interface TokenProfile {
   readonly lifetime: number
   readonly algorithm: SigningAlgorithm
   readonly jwtType: JwtType
+  /** Whether the token of a user has the subject of the operator's application: if each of the APIs wants it. */
+  readonly applicationSubject: boolean
 }
 
 /**
@@ -34,18 +36,23 @@ export function chooseTokenProfile(
     lifetime: lifetimes.accessToken,
     algorithm: signingAlgorithm,
     jwtType: 'at+jwt',
+    applicationSubject: false,
   } as const
   const wanted = resources.map((requested): TokenProfile => {
     const tokens = apis.find(({ resource }) => sameResource(resource, requested))?.tokens
     if (tokens === undefined && !isOpen) throw invalidGrant('resource_gone')
     if (tokens === undefined) return usual
-    const { format, lifetime = usual.lifetime, algorithm = usual.algorithm, jwtType } = tokens
-    return { format, lifetime, algorithm, jwtType }
+    const { format, lifetime = usual.lifetime, algorithm = usual.algorithm, jwtType, applicationSubject } = tokens
+    return { format, lifetime, algorithm, jwtType, applicationSubject }
   })
   const [first, ...others] = wanted
   if (first === undefined) return usual
   if (others.every((other) => isSameKind(first, other))) {
-    return { ...first, lifetime: Math.min(...wanted.map(({ lifetime }) => lifetime)) }
+    return {
+      ...first,
+      lifetime: Math.min(...wanted.map(({ lifetime }) => lifetime)),
+      applicationSubject: wanted.every(({ applicationSubject }) => applicationSubject),
+    }
   }
   const msg = 'These APIs require different tokens. Name one of them in `resource`.'
   throw invalidTarget('tokens_differ', [unacceptable('body', 'resource', msg, undefined)])

@@ -31,6 +31,11 @@ export interface ApiTokens {
   readonly algorithm: SigningAlgorithm | undefined
   /** `typ` of the API's JWTs. */
   readonly jwtType: JwtType
+  /**
+   * Whether tokens of users have the subject that the operator's application has for the user (`application_subject`). A token for
+   * several APIs has it only if each of them wants it.
+   */
+  readonly applicationSubject: boolean
 }
 
 /** `at+jwt` (RFC 9068 §2.1), or `JWT` for verifiers that accept no other type (RFC 7519 §5.1). */

@@ -99,7 +99,7 @@ test('decision 0006: a running server knows a declared API within about a second
         { name: 'wipe', sentence: sentence.wipe, granted_to: 'users-on-request' },
         { name: 'sync', sentence: sentence.sync, granted_to: 'users-and-machines' },
       ],
-      tokens: { format: 'jwt', lifetime: null, algorithm: null, jwt_type: 'at+jwt' },
+      tokens: { format: 'jwt', lifetime: null, algorithm: null, jwt_type: 'at+jwt', application_subject: false },
       introspection_id: null,
       created_at: '',
       notice: null,

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { alterLast } from '../../support/alter.ts'
+import { subjectKey } from '../../../src/protocol/interaction.ts'
 import { authorizeUrl, locationOf, PlainBrowser, redeem, registerClient } from '../../../tools/flow.ts'
 import { identityKey } from '../../../src/protocol/provider-identity.ts'
 import type { ProviderId } from '../../../src/protocol/authentication.ts'
@@ -80,6 +81,8 @@ test('an answer is final: the same body has the same address, another one is a c
   const [first, second] = [await application.accept(interaction, answer), await application.accept(interaction, answer)]
   assert.equal(first.statusCode, 200, first.body)
   assert.equal(redirectOf(first), redirectOf(second))
+  const user = await server.context.store.findIdentity(subjectKey(SUBJECT))
+  for (const one of [first, second]) assert.equal(one.json<{ user_id: string }>().user_id, user?.userId)
   for (const other of [
     await application.accept(interaction, { ...answer, name: 'Eve' }),
     await application.reject(interaction),

@@ -144,7 +144,7 @@ test('after an API changes to opaque tokens, the next token of a grant is opaque
   await updateApi(own.context, await requireApi(own.context, JWT_API), {
     name: undefined,
     scopes: undefined,
-    tokens: { format: 'opaque', lifetime: 60, algorithm: undefined, jwtType: 'at+jwt' },
+    tokens: { format: 'opaque', lifetime: 60, algorithm: undefined, jwtType: 'at+jwt', applicationSubject: false },
   })
   knowApis(own)
   const next = tokensOf(await refresh(own, client, tokens.refresh_token ?? ''))

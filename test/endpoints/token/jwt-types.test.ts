@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createLocalJWKSet, decodeProtectedHeader, jwtVerify, type JSONWebKeySet, type JWTVerifyOptions } from 'jose'
-import { requireApi, SERVER_TOKENS, updateApi } from '../../../src/admin/apis.ts'
+import { SERVER_TOKENS } from '../../../src/admin/api-tokens.ts'
+import { requireApi, updateApi } from '../../../src/admin/apis.ts'
 import {
   mintApiCredentialId,
   mintClientId,

@@ -99,6 +99,7 @@ async function keepOpaqueToken({ context, clock, origin }: TestServer, client: R
       userId: undefined,
       organizationId: undefined,
       grantId: undefined,
+      applicationSubject: undefined,
       scope: NO_SCOPE,
       tokenId: id,
       issuedAt: toSeconds(clock.now()),

@@ -92,6 +92,7 @@ function anOpaqueToken(differing: Partial<AccessTokenFacts> = {}, expiresAt: Epo
       organizationId: mintOrganizationId(NOW, randomBytes),
       grantId: mintGrantId(NOW, randomBytes),
       scope: 'read' as Scope,
+      applicationSubject: 'u_4711',
       tokenId: id,
       issuedAt: toSeconds(NOW),
       expiresAt: toSeconds(expiresAt),

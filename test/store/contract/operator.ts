@@ -82,10 +82,10 @@ export const operatorCases: Suite = (check) => {
 
   check('an API stores each of its token settings independently', async ({ first, second }) => {
     const tokens = [
-      { format: 'opaque', lifetime: 60, algorithm: 'RS256', jwtType: 'at+jwt' },
-      { format: 'jwt', lifetime: 86_400, algorithm: undefined, jwtType: 'JWT' },
-      { format: 'jwt', lifetime: undefined, algorithm: 'EdDSA', jwtType: 'at+jwt' },
-      { format: 'opaque', lifetime: undefined, algorithm: undefined, jwtType: 'at+jwt' },
+      { format: 'opaque', lifetime: 60, algorithm: 'RS256', jwtType: 'at+jwt', applicationSubject: true },
+      { format: 'jwt', lifetime: 86_400, algorithm: undefined, jwtType: 'JWT', applicationSubject: true },
+      { format: 'jwt', lifetime: undefined, algorithm: 'EdDSA', jwtType: 'at+jwt', applicationSubject: false },
+      { format: 'opaque', lifetime: undefined, algorithm: undefined, jwtType: 'at+jwt', applicationSubject: false },
     ] as const
     const apis = tokens.map((one) => anApi({ tokens: one }))
     assert.deepEqual(tally(await performAll(first, 'declareApi', apis)), { declared: 4 })
@@ -103,7 +103,7 @@ export const operatorCases: Suite = (check) => {
       await perform(first, 'setApiCredentials', { resource: api.resource, credentials })
       const changes = [
         { name: undefined, scopes: [], tokens: { ...tokens, format: 'opaque', lifetime: 60, algorithm: 'EdDSA' } },
-        { name: 'Other', scopesSince, tokens: { ...tokens, jwtType: 'JWT' } },
+        { name: 'Other', scopesSince, tokens: { ...tokens, jwtType: 'JWT', applicationSubject: true } },
         { name: 'Other' },
       ] as const
       let previous: ApiDefinition = api

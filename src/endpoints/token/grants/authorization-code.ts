@@ -11,6 +11,7 @@ import { webHost } from '../../../protocol/redirect-uri.ts'
 import { parseCodeVerifier, verifierMatches, type CodeVerifier } from '../../../protocol/pkce.ts'
 import { sameText, type ParsedCredential, type MintedCredential } from '../../../protocol/secrets.ts'
 import { missing, unacceptable } from '../../../protocol/validation.ts'
+import { findApplicationSubject } from '../../../principals/application-subject.ts'
 import { identityStart } from '../../authorization/remembered-consent.ts'
 import { idTokenAlgorithmOf } from '../../openid/id-token.ts'
 import type { AuthenticatedClient } from '../authenticate-client.ts'
@@ -71,7 +72,11 @@ export async function authorizationCode(
 
   const refresh = mintRefreshToken(context, client, now)
   const grant = grantOf(context, authorization, approval, profile, refresh, now)
-  const target = { scope: scopeFor(catalog, client, grant, resources, approval.approvedAt), resources }
+  const scope = scopeFor(catalog, client, grant, resources, approval.approvedAt)
+  const applicationSubject = profile.applicationSubject
+    ? await findApplicationSubject(context, grant.userId)
+    : undefined
+  const target = { scope, resources, applicationSubject }
   const issue = () =>
     issueGrantToken(context, client, grant, target, {
       profile,

@@ -7,6 +7,7 @@ import { invalidGrant, invalidRequest } from '../../../protocol/errors.ts'
 import type { GrantId } from '../../../protocol/ids.ts'
 import type { Parameters } from '../../../protocol/message.ts'
 import { isIdentityScope, narrow, NO_SCOPE, scopeTokens, subtract, type Scope } from '../../../protocol/scope.ts'
+import { findApplicationSubject } from '../../../principals/application-subject.ts'
 import { missing } from '../../../protocol/validation.ts'
 import { idTokenAlgorithmOf } from '../../openid/id-token.ts'
 import type { AuthenticatedClient } from '../authenticate-client.ts'
@@ -47,8 +48,12 @@ export async function refreshToken(
   checkOwner(form, grant)
   const resources = narrowResources(grant, form, context.issuer)
   const granted = { scope: scopeFor(catalog, client, grant, resources, grant.createdAt), resources }
-  const target = { resources, scope: narrowScope(context, catalog, grant, granted, form) }
+  const scope = narrowScope(context, catalog, grant, granted, form)
   const profile = chooseTokenProfile(context, catalog, resources)
+  const applicationSubject = profile.applicationSubject
+    ? await findApplicationSubject(context, grant.userId)
+    : undefined
+  const target = { scope, resources, applicationSubject }
   if (grant.openid !== undefined) await context.keys.ensureIdTokenKey(idTokenAlgorithmOf(client))
 
   const { lifetimes } = context.settings
@@ -105,7 +110,7 @@ function narrowScope(
   context: Context,
   catalog: ScopeCatalog,
   grant: GrantRecord,
-  { scope: granted, resources }: TokenTarget,
+  { scope: granted, resources }: Pick<TokenTarget, 'resources' | 'scope'>,
   form: Parameters,
 ): Scope {
   const requested = readScope(form)

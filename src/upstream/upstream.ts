@@ -27,6 +27,9 @@ export interface UpstreamOptions extends Omit<Options, 'readSecret'> {
   readonly observe: UpstreamObserver
 }
 
+/** How far the clock of a provider may be ahead. */
+const CLOCK_TOLERANCE_MS = 60_000
+
 /** Seconds of all requests of one step together. A single request has the limit of the outbound client. */
 const STEP_SECONDS = 10
 
@@ -88,7 +91,7 @@ export function openUpstream({ encrypt, decrypt, observe, ...options }: Upstream
     async finish(provider, binding, query) {
       const finished = await step(provider, binding.network, async (library, configuration) => ({
         kind: 'authenticated' as const,
-        ...(await redeem(library, configuration, provider, { binding, query })),
+        ...(await redeem(library, configuration, provider, { binding, query, now: options.clock() })),
       }))
       noteAnswer(provider, finished)
       observe(provider.id, finished.kind === 'failed' ? finished.reason : finished.kind)
@@ -149,8 +152,12 @@ function demandParameters({ after, isAfresh }: SignInDemand, now: EpochMs): Read
 async function redeem(
   library: Library,
   configuration: Configuration,
-  { settings: { kind } }: ProviderRecord,
-  { binding, query }: { readonly binding: UpstreamBinding; readonly query: URLSearchParams },
+  { settings: { kind, clientId } }: ProviderRecord,
+  {
+    binding,
+    query,
+    now,
+  }: { readonly binding: UpstreamBinding; readonly query: URLSearchParams; readonly now: EpochMs },
 ): Promise<UpstreamAnswer> {
   const { state, codeVerifier, nonce, redirectUri } = binding
   const answered = new URL(redirectUri)
@@ -166,6 +173,8 @@ async function redeem(
     return { claims, time: { kind: 'now' } }
   }
   const claims: ProviderClaims & { readonly sub?: string } = tokens.claims() ?? {}
+  const fault = findFault(claims, clientId, now)
+  if (fault !== undefined) throw new ProviderUnavailable({ kind: 'unacceptable', reason: 'malformed' }, fault)
   const time = readAuthTime(claims)
   const { userinfo_endpoint: endpoint } = configuration.serverMetadata()
   const isComplete = claims['email'] !== undefined && claims['name'] !== undefined
@@ -174,6 +183,13 @@ async function redeem(
   // Whether an address is verified is said of the address beside it, so both come from one place (threats.md UP-01).
   const { email, email_verified }: ProviderClaims = claims['email'] === undefined ? more : claims
   return { claims: { ...more, ...claims, email, email_verified }, time }
+}
+
+/** What the library accepts in an ID token, and this server does not. OpenID Connect Core §3.1.3.7, numbers 5 and 10. */
+function findFault({ azp, iat }: ProviderClaims, clientId: string, now: EpochMs): string | undefined {
+  if (azp !== undefined && azp !== clientId) return 'The ID token was issued to another client (azp).'
+  const isEarly = typeof iat === 'number' && iat * 1000 > now + CLOCK_TOLERANCE_MS
+  return isEarly ? 'The ID token was issued in the future (iat).' : undefined
 }
 
 /** The `auth_time` of an ID token, in seconds (OpenID Connect Core §2). Most providers send it only where it is asked for. */

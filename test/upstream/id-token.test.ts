@@ -25,6 +25,9 @@ const REFUSED: Readonly<Record<string, Deviation>> = {
   'several audiences, authorized for another': {
     idToken: { aud: ['grantor', 'another-client'], azp: 'another-client' },
   },
+  'one audience, authorized for another': { idToken: { azp: 'another-client' } },
+  'an authorized party that is no text': { idToken: { azp: ['grantor'] } },
+  'a time of issue that has not come yet': { idToken: { iat: NOW + 3600, exp: NOW + 7200 } },
   'another issuer': { idToken: { iss: 'https://evil.test' } },
   'an end in the past': { idToken: { iat: NOW - 4000, exp: NOW - 3600 } },
   'no nonce': { idToken: { nonce: undefined } },

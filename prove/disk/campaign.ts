@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -20,10 +21,13 @@ interface Stage {
   readonly server: ServerProcess
   /** Where the database is. */
   readonly disk: string
+  /** On another disk. */
+  readonly folder: string
+  readonly settings: Readonly<Record<string, string>>
   readonly findings: Findings
 }
 
-async function openStage(findings: Findings, name: string): Promise<Stage & { readonly folder: string }> {
+async function openStage(findings: Findings, name: string): Promise<Stage> {
   const folder = join(openFolder(), name)
   mkdirSync(folder)
   const disk = join(folder, 'disk')
@@ -34,7 +38,7 @@ async function openStage(findings: Findings, name: string): Promise<Stage & { re
     GRANTOR_REGISTRATION_RATE: '1000000',
     LOG_LEVEL: 'error',
   }
-  return { folder, disk, findings, server: openServerProcess({ port, folder, settings }) }
+  return { folder, disk, findings, settings, server: openServerProcess({ port, folder, settings }) }
 }
 
 /** Fills the disk and makes room again. In every second round the server is killed while the disk is full. */
@@ -52,9 +56,14 @@ export async function proveFullDisk(findings: Findings, rounds: number): Promise
     const makeRoom = fillDisk(disk)
     noticed.push(await untilReadiness(stage, ['disk_full']))
     await expectReading(stage, known)
+    expectCommands(stage)
     await delay(LOAD_MS)
-    if (round % 2 === 1) await killAndStart(stage, registrar, makeRoom)
-    else makeRoom()
+    if (round % 2 === 1) {
+      await killAndStart(stage, registrar)
+      await untilReadiness(stage, ['disk_full'])
+      await expectReading(stage, known)
+    }
+    makeRoom()
     recovered.push(await untilReadiness(stage, ['ready']))
     await untilMore(stage, registrar)
     findings.progress(`full disk, round ${round + 1}`)
@@ -87,6 +96,7 @@ export async function proveReadOnly(findings: Findings): Promise<readonly string
   await delay(LOAD_MS)
   if (registrar.acknowledged.size !== before) findings.report('A registration was acknowledged on a read-only disk.')
   await registrar.stop()
+  expectCommands(stage)
   await end(server)
   failing.mountAgain('ro')
   await server.start().then(
@@ -144,12 +154,28 @@ async function untilMore({ findings }: Stage, { acknowledged }: Registrar): Prom
   if (acknowledged.size === before) findings.report('Nothing was registered after there was room again.')
 }
 
-async function killAndStart({ server }: Stage, registrar: Registrar, makeRoom: () => void): Promise<void> {
+/** A server that is started on a full disk serves what can be read. */
+async function killAndStart({ server }: Stage, registrar: Registrar): Promise<void> {
   registrar.mayBreak = true
   await end(server)
-  makeRoom()
-  await server.start()
+  await server.start('/health/alive')
   registrar.mayBreak = false
+}
+
+/** Commands that read work, and a backup goes to another disk. */
+function expectCommands({ findings, folder, settings }: Stage): void {
+  const { PATH = '', HOME = '/' } = process.env
+  for (const words of [
+    ['client', 'list'],
+    ['audit', 'list'],
+    ['backup', '--to', join(folder, 'full.backup')],
+  ]) {
+    const { status, stderr } = spawnSync(process.execPath, ['src/cli/main.ts', ...words], {
+      env: { PATH, HOME, ...settings },
+      encoding: 'utf8',
+    })
+    if (status !== 0) findings.report(`On the faulty disk "${words.join(' ')}" ended with ${status}: ${stderr}`)
+  }
 }
 
 async function end(server: ServerProcess): Promise<void> {

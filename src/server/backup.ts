@@ -1,13 +1,15 @@
-import { accessSync, constants, lstatSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { accessSync, constants, mkdirSync, rmSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { Config } from '../config/config.ts'
-import { completeName, removeOlder } from '../files/durable-file.ts'
 import { explainDenial } from '../files/guarded-file.ts'
 import { writeRootSecret } from '../keys/root-secret.ts'
 import type { Context } from '../ports/context.ts'
+import { StoreRefusesWrites } from '../ports/store.ts'
+import type { EpochMs } from '../protocol/brand.ts'
 import { readBackupHeader } from '../store/backup/read.ts'
 import { tablesOf, type Snapshot } from '../store/backup/tables.ts'
-import { draftOf, writeBackup, type BackupHeader, type Written } from '../store/backup/write.ts'
+import { writeBackup, type BackupHeader, type Written } from '../store/backup/write.ts'
+import { prune, removeOldDrafts, SECRET_SUFFIX } from './backup-folder.ts'
 import { closeStore, refuseClosedStore } from './closing.ts'
 import { readSecretOf } from './store.ts'
 
@@ -25,17 +27,13 @@ export interface Backup extends Written {
   readonly path: string
   /** Where the root secret was written; undefined: the backup was made without it. */
   readonly secretPath: string | undefined
+  /** Why the store could not record the time of the backup, as on a full disk; undefined: it did. */
+  readonly notRecorded: string | undefined
   /** Older backups that were removed. */
   readonly removed: readonly string[]
   /** Files in the folder that say that they were made in the future. They are neither counted nor removed. */
   readonly fromFuture: readonly string[]
 }
-
-const NAME = /^grantor-\d{8}T\d{9}Z\.backup$/
-/** After this time a draft is what a backup that was killed has left. */
-const DRAFT_MS = 24 * 60 * 60 * 1000
-/** The root secret beside a backup. */
-export const SECRET_SUFFIX = '.secret'
 
 /**
  * Backs up the store, also while servers use it. The backup is one consistent state: everything that was committed before it
@@ -72,18 +70,24 @@ export async function backUp(
   })
   const { header, written, secret } = await (isFinal ? snapshot.catch(refuseFinal) : snapshot)
   const secretPath = secret === undefined ? undefined : writeSecretBeside(path, secret)
-  if (!isFinal) await store.replaceSetting({ name: 'last-backup', value: String(madeAt) })
+  const notRecorded = isFinal ? undefined : await recordBackup(store, madeAt)
   removeOldDrafts(path, folder, clock())
   const pruned =
     folder === undefined || keep === undefined
       ? { removed: [], fromFuture: [] }
       : prune(folder, { name: basename(path), header }, keep, clock())
-  return { ...written, path, secretPath, ...pruned }
+  return { ...written, path, secretPath, notRecorded, ...pruned }
 }
 
-/** The names of the backups in a folder, oldest first. */
-export function listBackups(folder: string): readonly string[] {
-  return findBackups(folder).map(({ name }) => name)
+/** A store that can only be read is backed up as well. */
+async function recordBackup(store: Pick<Context['store'], 'replaceSetting'>, madeAt: EpochMs) {
+  try {
+    await store.replaceSetting({ name: 'last-backup', value: String(madeAt) })
+    return undefined
+  } catch (cause) {
+    if (cause instanceof StoreRefusesWrites) return cause.message
+    throw cause
+  }
 }
 
 function writeSecretBeside(path: string, secret: string): string {
@@ -171,75 +175,4 @@ function refuseOpenFolder(folder: string): void {
   throw new Error(
     `Other users may look into ${folder}, where the root secret would be written. Run: chmod 700 ${folder}`,
   )
-}
-
-interface Found {
-  readonly name: string
-  readonly header: BackupHeader
-}
-
-/** The regular files in a folder that have the name and the header of a backup, oldest first. */
-function findBackups(folder: string): readonly Found[] {
-  return readdirSync(folder)
-    .filter((name) => NAME.test(name))
-    .flatMap((name) => {
-      const header = headerOf(join(folder, name))
-      return header === undefined ? [] : [{ name, header }]
-    })
-    .toSorted((one, other) => madeAtOf(one) - madeAtOf(other))
-}
-
-/** Returns undefined also for a file that this process cannot read, or that a newer release made. */
-function headerOf(path: string): BackupHeader | undefined {
-  try {
-    return isRegularFile(path) ? readBackupHeader(path) : undefined
-  } catch {
-    return undefined
-  }
-}
-
-function madeAtOf({ header }: Found): number {
-  return Date.parse(header.made_at)
-}
-
-/** Removes all but the newest backups of this store, with their secrets. The backup that was just made is always kept. */
-function prune(
-  folder: string,
-  made: Found,
-  keep: number,
-  now: number,
-): { readonly removed: readonly string[]; readonly fromFuture: readonly string[] } {
-  const others = findBackups(folder).filter(
-    ({ name, header }) => name !== made.name && isSameStore(header, made.header),
-  )
-  const fromFuture = others.filter((one) => madeAtOf(one) > now).map(({ name }) => name)
-  const older = others.filter((one) => madeAtOf(one) <= now).map(({ name }) => name)
-  const removed = older.slice(0, Math.max(older.length + 1 - keep, 0))
-  for (const name of removed) {
-    removeFile(join(folder, name))
-    removeFile(join(folder, name + SECRET_SUFFIX))
-  }
-  return { removed, fromFuture }
-}
-
-/** Several stores may have one folder. Two with the same issuer, for example two on localhost, have other master keys. */
-function isSameStore(one: BackupHeader, other: BackupHeader): boolean {
-  return one.issuer === other.issuer && one.secret_check === other.secret_check
-}
-
-/** Removes what earlier backups that were killed have left, also of their secrets, but no draft that another process may be writing. */
-function removeOldDrafts(path: string, folder: string | undefined, now: number): void {
-  for (const name of readdirSync(dirname(path))) {
-    const complete = draftOf(name) ?? /^(.+)\.secret$/.exec(completeName(name, '') ?? '')?.[1]
-    if (complete !== basename(path) && (folder === undefined || !NAME.test(complete ?? ''))) continue
-    removeOlder(join(dirname(path), name), now - DRAFT_MS)
-  }
-}
-
-function removeFile(path: string): void {
-  if (isRegularFile(path)) rmSync(path, { force: true })
-}
-
-function isRegularFile(path: string): boolean {
-  return lstatSync(path, { throwIfNoEntry: false })?.isFile() === true
 }

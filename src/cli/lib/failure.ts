@@ -20,15 +20,18 @@ const ADVICE: Readonly<Record<string, (cause: NodeJS.ErrnoException) => string>>
     `${hostOf(message)} is not an address of this machine. Set GRANTOR_HOST, or GRANTOR_ADMIN_HOST, to one that is.`,
   EACCES: (cause) => denied(cause),
   EPERM: (cause) => denied(cause),
-  EROFS: ({ path }) => `${path ?? 'The folder'} is on a read-only file system. Set DATABASE_URL to a writable path.`,
+  EROFS: ({ path }) =>
+    `${path ?? 'The folder'} is on a read-only file system. Mount it for writing, or copy the folder of the database to another disk, and set DATABASE_URL to the copy.`,
   ENOSPC: ({ path }) => `There is no space left on the disk of ${path ?? 'the database'}. Free some space.`,
   EEXIST: (cause) => fileInTheWay(cause),
   ENOTDIR: (cause) => fileInTheWay(cause),
   ENOTFOUND: () => 'GRANTOR_HOST is a name that cannot be resolved. Set it to an address of this machine.',
 }
 
-/** SQLITE_IOERR_SHMSIZE. */
+/** SQLITE_IOERR_SHMSIZE: the file that processes share while the database is open, 32 KiB, cannot be made. */
 const SHARED_FILE_FULL = 4874
+const NO_SPACE_TO_OPEN =
+  'The disk of the database is so full that the database cannot be opened: not even 64 KiB are free. Free some space; or copy the folder of the database to another disk, and set DATABASE_URL to the copy.'
 
 /** By SQLite's primary result code (https://sqlite.org/rescode.html). */
 const SQLITE_ADVICE: Readonly<Record<number, string>> = {
@@ -72,8 +75,8 @@ function describeStoreFailure(failure: StoreUnavailable): string {
 
 function describeSqliteFailure(cause: Error): string {
   const code = 'errcode' in cause && typeof cause.errcode === 'number' ? cause.errcode : undefined
-  // The file that processes share beside the database needs 32 KiB.
-  const advice = code === undefined ? undefined : SQLITE_ADVICE[code === SHARED_FILE_FULL ? 13 : code & 0xff]
+  if (code === SHARED_FILE_FULL) return NO_SPACE_TO_OPEN
+  const advice = code === undefined ? undefined : SQLITE_ADVICE[code & 0xff]
   return advice === undefined ? `SQLite failed: ${cause.message}.` : advice
 }
 

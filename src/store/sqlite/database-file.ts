@@ -11,8 +11,10 @@ const COMPANIONS = ['-wal', '-shm', '-journal']
  * Creates the file if it does not exist: mode 0600, and 0700 for a folder that is created. Throws, and says what to do,
  * unless this process owns the file and SQLite's files beside it (threats.md STO-11): SQLite would replay a log that another
  * user put there.
+ *
+ * Returns the error of a file system that is read-only, on which the file can still be read.
  */
-export function securePath(path: string): void {
+export function securePath(path: string): Error | undefined {
   const folder = dirname(path)
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const folderMode = statSync(folder).mode
@@ -20,8 +22,8 @@ export function securePath(path: string): void {
     throw new Error(`Other users may write to ${folder}. Run: chmod go-w ${folder}`)
   }
   makeFile(path)
-  requireOwn(path)
-  for (const suffix of COMPANIONS) requireOwn(path + suffix)
+  const faults = ['', ...COMPANIONS].map((suffix) => requireOwn(path + suffix))
+  return faults.find((fault) => fault !== undefined)
 }
 
 function makeFile(path: string): void {
@@ -32,15 +34,21 @@ function makeFile(path: string): void {
   }
 }
 
-function requireOwn(path: string): void {
+function requireOwn(path: string): Error | undefined {
   const status = lstatSync(path, { throwIfNoEntry: false })
-  if (status === undefined) return
+  if (status === undefined) return undefined
   if (status.isSymbolicLink()) throw new Error(`${path} is a symbolic link. Name the file itself in DATABASE_URL.`)
   if (!status.isFile()) throw new Error(`${path} is not a file.`)
   const fault = checkSecretFile(path, status, process.getuid?.(), 'nothing')
   if (fault !== undefined) throw new Error(fault)
   // SQLite would not say which file it is. A command that root ran leaves files that the server cannot open.
-  explained(path, () => accessSync(path, constants.R_OK | constants.W_OK))
+  try {
+    explained(path, () => accessSync(path, constants.R_OK | constants.W_OK))
+    return undefined
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code !== 'EROFS') throw cause
+    return cause as Error
+  }
 }
 
 /** Detects whether the files of an open database were moved, or the lock of the server was taken by another process. */

@@ -16,10 +16,10 @@ const REQUIRED_PRAGMAS = { journal_mode: 'wal', synchronous: 2, foreign_keys: 1,
 
 /**
  * Opens the database. Creates the file if necessary, readable by its owner only. Throws, and says what to do, if it is not
- * safe to use.
+ * safe to use. On a read-only file system it can be read where the files of its log are there.
  */
 export function openDatabase(path: string): DatabaseSync {
-  securePath(path)
+  const readOnly = securePath(path)
   const database = new DatabaseSync(path, { timeout: OPENING_PATIENCE_MS, enableForeignKeyConstraints: true })
   try {
     refuseOldVersion(database)
@@ -35,7 +35,7 @@ export function openDatabase(path: string): DatabaseSync {
     database.exec('pragma busy_timeout = 0')
   } catch (cause) {
     database.close()
-    throw cause
+    throw readOnly ?? cause
   }
   return database
 }

@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite'
 import { identityOf, securePath } from './database-file.ts'
-import { isBusy } from './database.ts'
+import { isBusy, primaryCode } from './database.ts'
 
 /** A lock that one process at a time holds. */
 export interface ServerLock {
@@ -14,6 +14,9 @@ export interface ServerLock {
 
 /** The lock is another process's. */
 export class LockTaken extends Error {}
+
+/** https://sqlite.org/rescode.html#full */
+const FULL = 13
 
 /** Where the lock is, and the connection that holds it. */
 interface Held {
@@ -48,13 +51,15 @@ export function takeServerLock(path: string): ServerLock {
 
 function lockFile(path: string): Held {
   const file = `${path}.lock`
-  securePath(file)
+  const readOnly = securePath(file)
+  if (readOnly !== undefined) throw readOnly
   const before = identityOf(file)
   const connection = new DatabaseSync(file, { timeout: 0 })
   try {
     connection.exec('pragma synchronous = off')
-    // Committed before the transaction that is the lock, so that other processes can read the number.
-    connection.exec(`pragma user_version = ${process.pid}`)
+    // The file has one page and nothing to lose, and a full disk has no space for a journal.
+    connection.exec('pragma journal_mode = memory')
+    writeNumber(connection)
     connection.exec('begin immediate')
     const identity = identityOf(file)
     if (identity === undefined || identity !== before) throw new Error(`${file} was replaced. Start again.`)
@@ -68,8 +73,29 @@ function lockFile(path: string): Held {
   }
 }
 
+/**
+ * Committed before the transaction that is the lock, so that other processes can read the number. On a full disk the lock may have
+ * none, or that of an earlier server: what is stored can still be served.
+ */
+function writeNumber(lock: DatabaseSync): void {
+  try {
+    lock.exec(`pragma user_version = ${process.pid}`)
+  } catch (cause) {
+    if (primaryCode(cause) !== FULL) throw cause
+  }
+}
+
 /** Two servers that start at the same time may both have written their number. */
 function readHolder(lock: DatabaseSync): string {
   const pid = Number(lock.prepare('pragma user_version').get()?.['user_version'] ?? 0)
-  return pid === 0 || pid === process.pid ? 'another process' : `process ${pid}`
+  return pid === 0 || pid === process.pid || !isRunning(pid) ? 'another process' : `process ${pid}`
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch (cause) {
+    // A process of another user.
+    return (cause as NodeJS.ErrnoException).code === 'EPERM'
+  }
 }

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
-import { existsSync, renameSync, rmSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { chmodSync, existsSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { test, type TestContext } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { takeServerLock } from '../../../src/store/sqlite/server-lock.ts'
@@ -52,6 +54,25 @@ test('STO-18: if a second server took the lock first, the first one writes nothi
   assert.equal(await readinessOf(server), 200)
   await registerClient(server)
   assert.throws(() => takeServerLock(path), IN_USE)
+})
+
+test('STO-07: on a full disk a server takes its lock without writing its number, and names no process that has ended', (t) => {
+  const path = join(temporaryFolder(t), 'grantor.db')
+  const ended = spawnSync('true').pid
+  const before = new DatabaseSync(`${path}.lock`)
+  before.exec(`pragma user_version = ${ended}`)
+  before.close()
+  chmodSync(`${path}.lock`, 0o600)
+  const exec = Object.getOwnPropertyDescriptor(DatabaseSync.prototype, 'exec')?.value as (sql: string) => void
+  const full = Object.assign(new Error('database or disk is full'), { code: 'ERR_SQLITE_ERROR', errcode: 13 })
+  t.mock.method(DatabaseSync.prototype, 'exec', function spy(this: DatabaseSync, sql: string) {
+    if (sql.startsWith('pragma user_version =')) throw full
+    exec.call(this, sql)
+  })
+  const lock = takeServerLock(path)
+  assert.throws(() => takeServerLock(path), IN_USE)
+  lock.release()
+  takeServerLock(path).release()
 })
 
 test('a lock is released by its owner, whether or not it was taken again', (t) => {

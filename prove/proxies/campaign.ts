@@ -1,13 +1,16 @@
+import type { IncomingHttpHeaders } from 'node:http'
 import { Agent, request } from 'node:https'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { mkdirSync } from 'node:fs'
 import { generate } from 'selfsigned'
 import { freePorts } from '../../tools/free-ports.ts'
+import type { Postgres } from '../../tools/postgres.ts'
 import { formBody } from '../../tools/send.ts'
 import { newSecret, openServerProcess, type ServerProcess } from '../../tools/server-process.ts'
 import { openFolder } from '../../tools/session.ts'
 import type { Findings } from '../findings.ts'
+import { proveOutages } from './outages.ts'
 import { startProxy, type ProxyName, type ProxyPlace, type RunningProxy } from './proxy-programs.ts'
 
 /** Restarts nodes behind a proxy while clients continue to send requests. No request may fail. */
@@ -19,6 +22,8 @@ export interface ProxyResult {
   /** Requests that the client sent again, once, because an idle connection was reset (RFC 9112 §9.3.1). */
   readonly repeated: number
   readonly restarts: number
+  /** What the proxy answered while the database failed. */
+  readonly outages: readonly string[]
 }
 
 interface Counts {
@@ -28,12 +33,18 @@ interface Counts {
 }
 
 /** One request of the load. */
-interface Exchange {
+export interface Exchange {
   readonly method: 'GET' | 'POST'
   readonly path: string
   readonly body?: string
   readonly headers?: Readonly<Record<string, string>>
   readonly isRight: (status: number, body: string) => boolean
+}
+
+export interface Answer {
+  readonly status: number
+  readonly headers: IncomingHttpHeaders
+  readonly body: string
 }
 
 const CLIENTS = 8
@@ -44,12 +55,13 @@ const LIMIT_MS = 10_000
 
 export async function proveProxy(
   name: ProxyName,
-  databaseUrl: string,
+  postgres: Postgres,
   { requests, restarts: wanted }: { readonly requests: number; readonly restarts: number },
   findings: Findings,
 ): Promise<ProxyResult> {
   const folder = join(openFolder(), name)
   mkdirSync(folder)
+  const { url: databaseUrl } = await postgres.createDatabase()
   const [port = 0, first = 0, second = 0] = await freePorts(3)
   const settings = {
     DATABASE_URL: databaseUrl,
@@ -71,6 +83,7 @@ export async function proveProxy(
   }
   const counts: Counts = { requests: 0, failed: 0, repeated: 0 }
   let restarts = 0
+  let outages: readonly string[] = []
   try {
     await delay(SEEN_MS)
     const work = await prepareRequests(agents.fresh, port)
@@ -84,12 +97,14 @@ export async function proveProxy(
       findings.progress(`${name}: ${restarts} restarts, ${counts.requests} requests, ${counts.failed} failed`)
     }
     await Promise.all(load)
+    const ask = (one: Omit<Exchange, 'isRight'>) => exchange(agents.fresh, port, one)
+    outages = await proveOutages(ask, { postgres, databaseUrl }, (what) => findings.report(`${name}: ${what}`))
   } finally {
     agents.kept.destroy()
     await proxy.stop()
     for (const node of nodes) await node.stop()
   }
-  return { version: proxy.version, ...counts, restarts }
+  return { version: proxy.version, ...counts, restarts, outages }
 }
 
 /** A certificate of localhost that signs itself, and its key. PEM. */
@@ -171,13 +186,16 @@ function exchange(
   agent: Agent,
   port: number,
   { method, path, headers = {}, body }: Omit<Exchange, 'isRight'>,
-): Promise<{ readonly status: number; readonly body: string }> {
+): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const sent = request({ host: 'localhost', port, method, path, headers, agent, timeout: LIMIT_MS }, (incoming) => {
       const chunks: Buffer[] = []
       incoming.on('data', (chunk: Buffer) => chunks.push(chunk))
       incoming.on('error', reject)
-      incoming.on('end', () => resolve({ status: incoming.statusCode ?? 0, body: Buffer.concat(chunks).toString() }))
+      incoming.on('end', () => {
+        const { statusCode: status = 0, headers: received } = incoming
+        resolve({ status, headers: received, body: Buffer.concat(chunks).toString() })
+      })
     })
     sent.on('timeout', () => sent.destroy(new Error(`no answer within ${LIMIT_MS} ms`)))
     sent.on('error', (cause: NodeJS.ErrnoException) =>

@@ -23,16 +23,17 @@ const findings = openFindings()
 const postgres = await startPostgres({ settings: { fsync: 'on' } })
 const lines: string[] = []
 for (const name of only) {
-  const { url } = await postgres.createDatabase()
   if (name === 'metrics') {
+    const { url } = await postgres.createDatabase()
     const { version, health } = await proveScrape(url, findings)
     lines.push(version, ...Object.entries(health).map(([when, found]) => `  ${when}: ${found.join('; ')}`))
     continue
   }
-  const result = await proveProxy(name, url, { requests, restarts: wanted }, findings)
+  const result = await proveProxy(name, postgres, { requests, restarts: wanted }, findings)
   const { version, restarts, failed, repeated } = result
   lines.push(`${name} (${version})`)
   lines.push(`  restarts of nodes: ${restarts}, requests: ${result.requests}, failed: ${failed}`)
+  lines.push(...result.outages.map((line) => `  ${line}`))
   lines.push(`  sent again after the reset of an idle connection: ${repeated}`)
 }
 await postgres.remove()

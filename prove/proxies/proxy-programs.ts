@@ -2,7 +2,7 @@ import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 
 /** The recipes in deploy/, run as they are but for addresses, names and files. */
@@ -62,7 +62,7 @@ const PROGRAMS: Readonly<Record<ProxyName, ProxyProgram>> = {
       ...nodesAt(nodePorts),
       'bind :443': `bind 127.0.0.1:${port}`,
       '/etc/ssl/auth.example.com.pem': both,
-      '/etc/haproxy/': `${resolve('deploy/haproxy')}/`,
+      '/etc/haproxy/': `${process.cwd()}/deploy/haproxy/`,
     }),
     prepare: (_place, recipe) => ['-db', '-f', recipe],
     isTakenOut: false,

@@ -121,8 +121,10 @@ for (const [what, fault] of Object.entries(FAULTS)) {
   test(`STO-07: ${what}: commands that read work or say why not, those that change something change nothing, and all recovers`, async (t) => {
     const place = await fault.open(t)
     await runHere(place, ['user', 'create', '--email', ADA, '--password', 'correct horse'])
-    // The first start of a store writes its keys and its issuer; later ones write nothing.
-    await (await startOn(t, place)).close()
+    // The first start of a store writes its issuer, and the first request for the keys those that are missing; later ones write nothing.
+    const first = await startOn(t, place)
+    await first.inject({ url: '/v2/oauth/jwks' })
+    await first.close()
     const before = await stateOf(place)
     const end = await fault.begin(t, place)
     const to = (name: string): string => join(place.folder, name)

@@ -79,15 +79,18 @@ function refused(reason: string): UriReading {
 /** Characters of a refused URI that the log and an error page show. */
 const DESCRIBED_CHARACTERS = 200
 
+/** Credentials begin with a type prefix (secrets.ts) and a time-ordered id, JWTs with `{"` in base64url. */
+const CREDENTIALS = /(g[a-z]{2}_[0-9a-f]{12}|eyJ)[\w.%-]*/g
+
 /**
  * Returns what the log, an error page and an `error_description` show of a refused URI: its scheme, host, port and path, in the
- * characters of RFC 6749 §4.1.2.1. Never the user information, the query or the fragment, which may have secrets. undefined: it is no
- * absolute URI.
+ * characters of RFC 6749 §4.1.2.1. Never the user information, the query or the fragment, which may have secrets, nor what looks like a
+ * credential of this server or a JWT in the path. undefined: it is no absolute URI.
  */
 export function describeUri(text: string): string | undefined {
   const url = URL.parse(text)
   if (url === null) return undefined
   const slashes = url.href.startsWith(`${url.protocol}//`) ? '//' : ''
-  const shown = `${url.protocol}${slashes}${url.host}${url.pathname}`
+  const shown = `${url.protocol}${slashes}${url.host}${url.pathname}`.replaceAll(CREDENTIALS, '***')
   return shown.replaceAll(/[^\x21\x23-\x5b\x5d-\x7e]/gu, encodeURIComponent).slice(0, DESCRIBED_CHARACTERS)
 }

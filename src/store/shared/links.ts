@@ -81,6 +81,6 @@ export function* endProofAndLink(userId: UserId): Steps<void> {
   yield* removeLink(userId)
 }
 
-export function* removeLink(userId: UserId): Steps<void> {
+function* removeLink(userId: UserId): Steps<void> {
   yield* rows(REMOVE, { userId })
 }

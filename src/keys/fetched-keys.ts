@@ -1,4 +1,4 @@
-import type { OutboundClient, OutboundOutcome } from '../ports/outbound.ts'
+import type { OutboundClient, OutboundOutcome, UnreachableReason } from '../ports/outbound.ts'
 import { after, type EpochMs } from '../protocol/brand.ts'
 import { parseKeySet, type JwkSet } from '../protocol/client-keys.ts'
 import { openRecentlyUsed, weightOf } from '../protocol/recently-used.ts'
@@ -76,6 +76,9 @@ export function openFetchedKeys(outbound: OutboundClient, clock: () => EpochMs):
   }
 }
 
+/** The host was not asked. Another network's request asks it (threats.md OUT-13). */
+const NOT_SENT: readonly UnreachableReason[] = ['budget', 'busy', 'off']
+
 /** The copy after an answer of the host; undefined: there is none that can serve. */
 function copyOf(outcome: OutboundOutcome, kept: Copy | undefined, now: EpochMs): Copy | undefined {
   switch (outcome.kind) {
@@ -86,7 +89,8 @@ function copyOf(outcome: OutboundOutcome, kept: Copy | undefined, now: EpochMs):
     case 'not-modified':
       return kept === undefined ? undefined : { set: kept.set, ...confirmed(outcome, now) }
     case 'unreachable':
-      return kept !== undefined && isServing(kept, now) ? { ...kept, askedAt: now } : undefined
+      if (kept === undefined || !isServing(kept, now)) return undefined
+      return NOT_SENT.includes(outcome.reason) ? kept : { ...kept, askedAt: now }
     case 'unacceptable':
       return undefined
   }

@@ -16,12 +16,18 @@ export interface FloodPlan {
   readonly atOnce: number
 }
 
-const REGISTER = '/v2/oauth/register'
+/** What the registrations are sent to. */
+export interface FloodTarget {
+  readonly port: number
+  /** The path of the issuer. */
+  readonly path: string
+}
+
 /** Hostile networks are the /64 of this many /32. */
 const SITES = 10
 
 /** Registers as fast as the server answers, from many networks in turn. */
-export async function flood(port: number, { registrations, networks, atOnce }: FloodPlan): Promise<Counts> {
+export async function flood(target: FloodTarget, { registrations, networks, atOnce }: FloodPlan): Promise<Counts> {
   const agent = new Agent({ keepAlive: true, maxSockets: atOnce })
   const counts = new Map<string, number>()
   let next = 0
@@ -30,7 +36,7 @@ export async function flood(port: number, { registrations, networks, atOnce }: F
       const index = next
       next += 1
       const kind = KINDS[index % KINDS.length] ?? 'loopback'
-      const answer = await register(port, hostileAddress(index % networks), metadataOf(kind, index), agent)
+      const answer = await register(target, hostileAddress(index % networks), metadataOf(kind, index), agent)
       const key = `${kind}: ${statusOf(answer)}`
       counts.set(key, (counts.get(key) ?? 0) + 1)
     }
@@ -56,7 +62,7 @@ export interface Experience {
  * with a web and a loopback redirect URI. Stops when `signal` aborts.
  */
 export async function observe(
-  port: number,
+  target: FloodTarget,
   machine: Readonly<Record<string, string>>,
   signal: AbortSignal,
 ): Promise<Experience> {
@@ -67,13 +73,14 @@ export async function observe(
   while (!signal.aborted) {
     const startedAt = performance.now()
     const form = formBody({ ...machine, grant_type: 'client_credentials' }, headers)
-    if (!hasStatus(await send({ port, path: '/v2/oauth/token', agent, ...form }), 200)) withoutToken += 1
+    if (!hasStatus(await send({ port: target.port, path: `${target.path}/v2/oauth/token`, agent, ...form }), 200))
+      withoutToken += 1
     tokenMs.push(performance.now() - startedAt)
     if (startedAt >= registerAt) {
       registerAt = startedAt + SECOND_MS
       index += 1
       const metadata = metadataOf(index % 2 === 0 ? 'one host' : 'loopback', -index)
-      if (hasStatus(await register(port, `${11 + (index % 100)}.${index % 250}.0.9`, metadata, agent), 201))
+      if (hasStatus(await register(target, `${11 + (index % 100)}.${index % 250}.0.9`, metadata, agent), 201))
         registered += 1
       else refused += 1
     }
@@ -87,16 +94,21 @@ const SECOND_MS = 1000
 const PAUSE_MS = 5
 
 /** Registers a client, and returns the members with which it authenticates. @throws Error if it is refused */
-export async function registerMachine(port: number): Promise<Readonly<Record<string, string>>> {
-  const answer = await register(port, '192.0.2.1', { grant_types: ['client_credentials'] }, undefined)
+export async function registerMachine(target: FloodTarget): Promise<Readonly<Record<string, string>>> {
+  const answer = await register(target, '192.0.2.1', { grant_types: ['client_credentials'] }, undefined)
   if (!hasStatus(answer, 201)) throw new Error('The first client was refused.')
   const { client_id, client_secret } = JSON.parse(answer.body) as Readonly<Record<string, string>>
   return { client_id: client_id ?? '', client_secret: client_secret ?? '' }
 }
 
-function register(port: number, address: string, metadata: object, agent: Agent | undefined): Promise<SendResult> {
+function register(
+  { port, path }: FloodTarget,
+  address: string,
+  metadata: object,
+  agent: Agent | undefined,
+): Promise<SendResult> {
   const headers = { 'x-forwarded-for': address, 'content-type': 'application/json' }
-  return send({ port, path: REGISTER, headers, body: JSON.stringify(metadata), agent })
+  return send({ port, path: `${path}/v2/oauth/register`, headers, body: JSON.stringify(metadata), agent })
 }
 
 /** Each client is another one, so that none is shared. */

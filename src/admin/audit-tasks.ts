@@ -23,6 +23,10 @@ const ENTRY_DOCUMENT = z
     organization_id: z.string().nullable(),
     grant_id: z.string().nullable(),
     actor: z.string().nullable().describe('The administrator: command-line, library, or the id of the credentials.'),
+    request_id: z
+      .string()
+      .nullable()
+      .describe('The request of a person or an administrator, as its log line names it.'),
     details: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])),
   })
   .meta({ id: 'AuditEntry' })
@@ -80,14 +84,16 @@ export const AUDIT_TASKS: readonly Task[] = [
       user_id: USER_ID.optional(),
       organization_id: ORGANIZATION_ID.optional(),
       since: TIME.optional().describe('Only events recorded at this time or later.'),
+      until: TIME.optional().describe('Only events recorded before this time.'),
     }),
     output: z.object({ events: z.array(ENTRY_DOCUMENT), names: NAMES, next: NEXT }),
-    async run(context, { limit, before, event, since, client_id, user_id, organization_id }) {
+    async run(context, { limit, before, event, since, until, client_id, user_id, organization_id }) {
       const { rows, next } = await listAudit(context, {
         limit,
         before,
         event,
         since,
+        until,
         clientId: client_id,
         userId: user_id,
         organizationId: organization_id,
@@ -118,7 +124,7 @@ export const AUDIT_TASKS: readonly Task[] = [
 ]
 
 function describeEntry(entry: AuditEntry): AuditEntryDocument {
-  const { id, recordedAt, event, clientId, userId, organizationId, grantId, actor, details } = entry
+  const { id, recordedAt, event, clientId, userId, organizationId, grantId, actor, requestId, details } = entry
   return {
     id,
     recorded_at: iso(recordedAt),
@@ -128,6 +134,7 @@ function describeEntry(entry: AuditEntry): AuditEntryDocument {
     organization_id: organizationId ?? null,
     grant_id: grantId ?? null,
     actor: actor ?? null,
+    request_id: requestId ?? null,
     details: details ?? {},
   }
 }

@@ -34,6 +34,8 @@ export interface AuditFilter {
   readonly userId?: UserId | undefined
   readonly organizationId?: OrganizationId | undefined
   readonly since?: EpochMs | undefined
+  /** Events recorded before this time. */
+  readonly until?: EpochMs | undefined
 }
 
 type Needs = { readonly store: Pick<Context['store'], 'listAuditLinks'> }
@@ -52,7 +54,8 @@ export async function listAudit(
   const start = readCursor(page.before)
   const since = page.since ?? (0 as EpochMs)
   const rows: AuditEntry[] = []
-  let before = start === undefined ? undefined : from(start.link)
+  const latest = page.until === undefined ? undefined : startOfLinks(page.until)
+  let before = start === undefined ? latest : from(start.link)
   let last: string | undefined
   for (let read = 0; read < READ_LIMIT; read += SLICE) {
     const links = await store.listAuditLinks({ before, limit: SLICE, since })
@@ -88,6 +91,11 @@ function fits(entry: AuditEntry, filter: AuditFilter): boolean {
 
 function isOrBeginsWith(wanted: string, event: string): boolean {
   return event === wanted || (wanted.endsWith('.') && event.startsWith(wanted))
+}
+
+/** The position before all links of a time. */
+function startOfLinks(time: EpochMs): string {
+  return time.toString(16).padStart(12, '0')
 }
 
 /** A position just after a link, so that the next read includes the link. */

@@ -9,7 +9,17 @@ export function eventLine({
   organizationId,
   grantId,
   actor,
+  requestId,
   details,
 }: AuditEvent): EventFields {
-  return { event, client: clientId, user: userId, organization: organizationId, grant: grantId, actor, ...details }
+  return {
+    event,
+    client: clientId,
+    user: userId,
+    organization: organizationId,
+    grant: grantId,
+    actor,
+    request_id: requestId,
+    ...details,
+  }
 }

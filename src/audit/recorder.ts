@@ -38,9 +38,18 @@ interface Dependencies extends Pick<Context, 'clock'> {
   readonly logger: Readonly<Record<'info' | 'warn' | 'error', (fields: EventFields) => void>>
   /** Counts a failure. */
   readonly onFailure?: (() => void) | undefined
+  /** The id of the request that is being served. */
+  readonly currentRequest?: (() => string | undefined) | undefined
 }
 
-export function openAuditRecorder({ clock, store, chains, logger, onFailure }: Dependencies): AuditRecorder {
+export function openAuditRecorder({
+  clock,
+  store,
+  chains,
+  logger,
+  onFailure,
+  currentRequest = () => undefined,
+}: Dependencies): AuditRecorder {
   const tokenCounter = openTokenCounter()
   const logCommands = openCommandLog({ clock, store, info: logger.info })
   let reports = openReports(clock())
@@ -109,8 +118,11 @@ export function openAuditRecorder({ clock, store, chains, logger, onFailure }: D
       if (tokenCounter.add(clientId, grantType, clock())) void enqueue(() => writeCounts(clock()))
     },
     report(event) {
-      logger.warn(eventLine(event))
-      if (reports.isNew(event)) void enqueue(async () => void (await store.recordEvent(event)))
+      const requestId = currentRequest()
+      const caused = requestId === undefined ? event : { ...event, requestId }
+      logger.warn(eventLine(caused))
+      // The first request of several is named; the others are counted.
+      if (reports.isNew(event)) void enqueue(async () => void (await store.recordEvent(caused)))
     },
     flush: () =>
       enqueue(async () => {

@@ -185,6 +185,11 @@ const ROWS = {
     z.stringbool().default(false),
     'Whether errors in authorization requests of unverified clients are sent by redirect instead of shown on a page with a link.',
   ),
+  GRANTOR_LOG_NETWORKS: setting(
+    'settings.logNetworks',
+    z.stringbool().default(false),
+    'Whether the log lines of pages and of refusals have the network of the caller: the IPv4 address, or the /64 of the IPv6 address.',
+  ),
   GRANTOR_OUTBOUND: computed(
     z.enum(['on', 'off']).default('on'),
     'Whether the server may send requests to other hosts: for documents and keys of clients, to providers, and to notify clients of a logout: on or off. Off, it behaves as if every other host were down.',

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { Endpoint } from '../endpoints/endpoint.ts'
-import type { OutcomeEvent } from '../ports/context.ts'
+import type { Context, OutcomeEvent } from '../ports/context.ts'
 import type { Reply } from '../ports/message.ts'
 import type { Answered, RequestObserver } from '../ports/observers.ts'
 import { elapsedMs } from './reply.ts'
@@ -12,7 +12,7 @@ type OutcomeLine = Omit<OutcomeEvent, 'redirectUri'> & {
   readonly request_id: string
   readonly redirect_uri?: string | undefined
   readonly endpoint: string
-  /** The network whose limit a refusal with status 429 names; otherwise undefined. */
+  /** The network whose limit a refusal with status 429 names; of pages and refusals also where GRANTOR_LOG_NETWORKS says so. */
   readonly network: string | undefined
   readonly status: number
   readonly ms: number
@@ -22,6 +22,7 @@ type OutcomeLine = Omit<OutcomeEvent, 'redirectUri'> & {
 export interface Reporting {
   readonly log: LogOutcome
   readonly observer: RequestObserver
+  readonly context: Pick<Context, 'settings'>
 }
 
 /** A request that is being answered. */
@@ -37,11 +38,12 @@ export interface Answering {
 }
 
 /** Logs a reply and reports it to the observer. */
-export function logReply(reporting: Reporting, exchange: Answering, { name }: Endpoint, reply: Reply): void {
+export function logReply(reporting: Reporting, exchange: Answering, { name, audience }: Endpoint, reply: Reply): void {
   const outcome: Partial<OutcomeEvent> = reply.event ?? NO_EVENT
   const { event = `${name}.answered`, reason, api, active } = outcome
   const { client, description, redirectUri, user, organization, grant, scope, resources } = outcome
   const status = statusOf(reply)
+  const isNamed = reporting.context.settings.logNetworks
   const ms = observe(reporting, exchange, { event, reason, api, active, status })
   // All log lines have the same members in the same order. Copying objects of many shapes takes as long as writing a line.
   reporting.log(
@@ -50,7 +52,7 @@ export function logReply(reporting: Reporting, exchange: Answering, { name }: En
       request_id: exchange.requestId,
       client,
       endpoint: name,
-      network: status === 429 ? exchange.network : undefined,
+      network: status === 429 || (isNamed && audience === 'page') ? exchange.network : undefined,
       reason,
       description,
       redirect_uri: redirectUri,

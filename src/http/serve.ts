@@ -91,7 +91,8 @@ async function run(serving: Serving, exchange: Exchange, endpoint: Endpoint, bod
     await (endpoint.priority === 'high' ? scheduler.endOfTurn(network) : scheduler.batch(network))
     if (connections.isHungUp(message)) return
     const request = readRequest(message, body, endpoint, network, jar)
-    const reply = await endpoint.run(context, request)
+    const work = () => endpoint.run(context, request)
+    const reply = await (endpoint.audience === 'page' ? context.inRequest(exchange.requestId, work) : work())
     closeIfStopping(serving, response)
     replies.send(exchange, reply, request.language, endpoint.cors === true)
     logReply(serving, exchange, endpoint, reply)
@@ -132,7 +133,7 @@ function answerOtherMethod(serving: Serving, exchange: Exchange, { methods, cors
 
 /** Logs an error that was thrown, and answers with a page or JSON, depending on the endpoint. */
 function refuse(serving: Serving, exchange: Exchange, cause: unknown): void {
-  const { connections, replies, log } = serving
+  const { connections, context, replies, log } = serving
   const { message, response, route, endpoint } = exchange
   if (connections.isHungUp(message)) return
   const error = toOAuthError(cause)
@@ -144,7 +145,7 @@ function refuse(serving: Serving, exchange: Exchange, cause: unknown): void {
     client,
     credential,
     endpoint: endpoint?.name ?? 'none',
-    network: status === 429 ? exchange.network : undefined,
+    network: status === 429 || context.settings.logNetworks ? exchange.network : undefined,
     reason,
     description,
     status,

@@ -53,6 +53,8 @@ export interface GrantorSettings {
   readonly redirectSchemes?: readonly string[]
   /** Whether errors in authorization requests of unverified clients are sent by redirect instead of shown on a page with a link. */
   readonly redirectErrors?: boolean
+  /** Whether the log lines of pages and of refusals have the network of the caller: the IPv4 address, or the /64 of the IPv6 address. */
+  readonly logNetworks?: boolean
   /** Whether the server may send requests to other hosts: for documents and keys of clients, to providers, and to notify clients of a logout: on or off. Off, it behaves as if every other host were down. */
   readonly outbound?: 'on' | 'off'
   /** Ports of other hosts that the server may send these requests to, separated by commas. */
@@ -1044,6 +1046,8 @@ export interface GrantorTasks {
     readonly organization_id?: string
     /** Only events recorded at this time or later. */
     readonly since?: string
+    /** Only events recorded before this time. */
+    readonly until?: string
   }) => Promise<{
     readonly events: readonly AuditEntry[]
     /** Names by id: the e-mail address or else the name of a user, the name of a client, an organization or credentials. Ids without a name, and ids of deleted records, are absent. */
@@ -1128,6 +1132,8 @@ export interface AuditEntry {
   readonly grant_id: string | null
   /** The administrator: command-line, library, or the id of the credentials. */
   readonly actor: string | null
+  /** The request of a person or an administrator, as its log line names it. */
+  readonly request_id: string | null
   readonly details: Readonly<Record<string, string | number | boolean>>
 }
 

@@ -74,6 +74,11 @@ export interface Context {
    * ids and fixed texts, nothing of the request.
    */
   readonly report: (event: AuditEvent) => void
+  /**
+   * Runs the work of a request of a person or an administrator. What it logs, reports and stores has the id of the request. Requests of
+   * clients run without it: it costs half a microsecond, and the line of a token names its client and user.
+   */
+  readonly inRequest: <Result>(requestId: string, work: () => Result) => Result
   /** Records, some seconds later, that a browser has shown a page to the user of its session. */
   readonly sessionSeen: (id: SessionId, at: EpochMs) => void
   /** Counts an issued access token. The audit records the counts once a minute. */
@@ -133,6 +138,8 @@ export interface Settings {
   }
   /** Refused authorization requests of unverified clients are returned by redirect, too (decision 0022). */
   readonly redirectErrors: boolean
+  /** The log line of a page, and of each refusal, has the network of the caller. */
+  readonly logNetworks: boolean
   /** Whether users can have passwords and sign in with them. */
   readonly passwords: 'on' | 'off'
   /** The operator's application that signs users in. undefined: this server does. */

@@ -204,5 +204,7 @@ export type Operation = {
     readonly input: Input<Name>
     /** The administrator who requested the operation, as the audit names one. Absent: a client or a user did. */
     readonly by?: string
+    /** The id of the request that caused the operation. Absent: none, or one of a program that acts for itself. */
+    readonly requestId?: string | undefined
   }
 }[OperationName]

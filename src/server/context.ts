@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Config } from '../config/config.ts'
 import { openSpentBuckets } from '../endpoints/sign-in/throttle.ts'
 import { openBudgets, type NodeBudgets } from '../http/limits.ts'
@@ -73,7 +74,9 @@ async function makeContext(
 ): Promise<NodeContext> {
   const { random, logger, network } = world
   const budgets = openBudgets(config.rates)
-  const store = openBatchingStore(driver, telemetry?.store)
+  const requests = new AsyncLocalStorage<string>()
+  const currentRequest = () => requests.getStore()
+  const store = openBatchingStore(driver, telemetry?.store, currentRequest)
   if (user === 'server') {
     await refuseClosedStore(store)
     await refusePendingRestore(store, config)
@@ -88,7 +91,7 @@ async function makeContext(
   const outbound = openOutbound(config, { network, budgets, clock, observe })
   const keys = await openKeys(store, secrets, config, { clock, databaseNow, logger, outbound, random })
   const onFailure = telemetry?.metrics.countAuditFailure
-  const auditRecorder = openAuditRecorder({ clock, store, chains, logger, onFailure })
+  const auditRecorder = openAuditRecorder({ clock, store, chains, logger, onFailure, currentRequest })
   const seenSessions = openSeenSessions({ store, logger })
   return {
     issuer: config.issuer,
@@ -119,7 +122,8 @@ async function makeContext(
     spentBuckets: openSpentBuckets(),
     sharedKeys: openRecentlyUsed(SHARED_KEYS),
     settings: config.settings,
-    record: logger.warn,
+    record: (event) => logger.warn({ ...event, request_id: currentRequest() }),
+    inRequest: (id, work) => requests.run(id, work),
     report: auditRecorder.report,
     issued: auditRecorder.issued,
     auditRecorder,

@@ -15,9 +15,13 @@ export interface BatchingStore extends Store {
 /**
  * The store that the use cases see. Operations that are requested in the same turn of the event loop are committed as one batch
  * at the end of the turn, and no caller gets a result before it is on disk. Each operation is atomic, the batch is not
- * (ports/operations.ts).
+ * (ports/operations.ts). `currentRequest` returns the id of the request that is being served, for the audit.
  */
-export function openBatchingStore(driver: StoreDriver, observer?: StoreObserver): BatchingStore {
+export function openBatchingStore(
+  driver: StoreDriver,
+  observer?: StoreObserver,
+  currentRequest: () => string | undefined = () => undefined,
+): BatchingStore {
   const commit = observer === undefined ? driver.commit : observedCommit(driver, observer)
   const perform = openQueue<Operation, never>({
     inFlight: driver.batchesInFlight,
@@ -37,7 +41,10 @@ export function openBatchingStore(driver: StoreDriver, observer?: StoreObserver)
   })
   function storeOf(by: string | undefined): Store {
     const writes = Object.fromEntries(
-      Object.keys(OPERATIONS).map((name) => [name, (input: unknown) => perform({ name, input, by } as Operation)]),
+      Object.keys(OPERATIONS).map((name) => [
+        name,
+        (input: unknown) => perform({ name, input, by, requestId: currentRequest() } as Operation),
+      ]),
     )
     return { ...driver, ...writes } as unknown as Store
   }

@@ -11,10 +11,8 @@ import { mistakesOf } from './mistakes.ts'
 
 test('without settings the defaults are safe for this machine', () => {
   const config = readConfig({})
-  assert.deepEqual(
-    [config.port, config.host, config.issuer, config.settings.isLoopbackIssuer],
-    [3000, 'localhost', 'http://localhost:3000', true],
-  )
+  assert.deepEqual([config.port, config.host, config.issuer], [3000, 'localhost', 'http://localhost:3000'])
+  assert.ok(config.settings.isLoopbackIssuer)
   assert.deepEqual(config.database, { kind: 'sqlite', path: './data/grantor.db' })
   assert.deepEqual([config.secret, config.trustedProxies, config.settings.redirectErrors], [undefined, [], false])
   assert.ok(Object.isFrozen(config))
@@ -87,6 +85,7 @@ const EFFECTS: Readonly<
   // These two have effect only with GRANTOR_DELEGATE_URL, and tests of their own in delegate.test.ts.
   GRANTOR_DELEGATE: ['sign-in', (config) => config.settings.delegate, undefined, undefined],
   GRANTOR_DELEGATE_SIGN_OUT_URL: ['', (config) => config.settings.delegate, undefined, undefined],
+  GRANTOR_LOG_NETWORKS: ['true', (config) => config.settings.logNetworks, true, false],
   GRANTOR_REDIRECT_ERRORS: ['true', (config) => config.settings.redirectErrors, true, false],
   GRANTOR_OUTBOUND: ['off', (config) => config.settings.outbound.isOn, false, true],
   GRANTOR_OUTBOUND_PORTS: ['443, 8443', (config) => config.settings.outbound.ports, [443, 8443], [443]],

@@ -7,6 +7,7 @@ import { listVerb, taskVerb, type AddVerb } from '../lib/task-verb.ts'
 interface ListOptions {
   readonly event?: string
   readonly since?: string
+  readonly until?: string
 }
 
 /** The exit code when a link was changed or removed, although the command itself did not fail. */
@@ -26,8 +27,9 @@ export const AUDIT_VERBS: readonly AddVerb[] = [
     options: (command) =>
       command
         .option('--event <name>', 'only events of this name, or of all names that begin with it: client.')
-        .option('--since <time>', 'only events since then: 2026-11-20, 2026-11-20T14:02:00Z', parseTime),
-    input: ({ event, since }) => ({ event, since }),
+        .option('--since <time>', 'only events since then: 2026-11-20, 2026-11-20T14:02:00Z', parseTime)
+        .option('--until <time>', 'only events before then', parseTime),
+    input: ({ event, since, until }) => ({ event, since, until }),
     rows: 'events',
     headings: ['RECORDED (UTC)', 'EVENT', 'BY', 'ABOUT'],
     cells: (entry, names) => [cellsOf(entry, names)],
@@ -54,11 +56,12 @@ export const AUDIT_VERBS: readonly AddVerb[] = [
 
 /** The ids and the details of an event, each after its name. */
 function cellsOf(entry: AuditEntryDocument, names: Names): readonly string[] {
-  const { recorded_at, event, actor, details, client_id, user_id, organization_id, grant_id } = entry
+  const { recorded_at, event, actor, details, client_id, user_id, organization_id, grant_id, request_id } = entry
   const ids = { user: user_id, client: client_id, organization: organization_id, grant: grant_id }
   const about = [
     ...Object.entries(ids).flatMap(([word, id]) => (id === null ? [] : [`${word} ${nameOf(names, id)}`])),
     ...Object.entries(details).map(([name, value]) => `${name}=${isTime(name, value) ? toSecond(value) : value}`),
+    ...(request_id === null ? [] : [`request ${request_id}`]),
   ]
   return [toSecond(recorded_at), event, nameOf(names, actor), about.join(', ')]
 }

@@ -138,7 +138,7 @@ async function answerTo(serving: AdminServing, exchange: Exchange): Promise<Answ
 
 async function runRow(
   { context, gate }: AdminServing,
-  { message, network }: Exchange,
+  { message, network, requestId }: Exchange,
   administrator: Administrator,
   row: TaskRow,
   parameters: Readonly<Record<string, string>>,
@@ -149,7 +149,8 @@ async function runRow(
   if (hasBody(row.task)) await authenticate(context, message, network)
   gate.enter(network, { priority: 'high' })
   try {
-    const output = await performTask(asAdministrator(context, administrator), row.task, input)
+    const work = () => performTask(asAdministrator(context, administrator), row.task, input)
+    const output = await context.inRequest(requestId, work)
     return { status: row.task.creates ? 201 : 200, contentType: JSON_TYPE, body: JSON.stringify(output) }
   } catch (cause) {
     throw cause instanceof AdminError ? refusalOf(cause, row.task) : cause

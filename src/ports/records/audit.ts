@@ -12,6 +12,8 @@ export interface AuditEvent {
   readonly grantId?: GrantId | undefined
   /** The administrator who caused the event, if one did: `command-line`, `library`, or the id of the administrator's credentials. */
   readonly actor?: string | undefined
+  /** The request of a person or an administrator that caused the event, as its log line names it. */
+  readonly requestId?: string | undefined
   readonly details?: Readonly<Record<string, string | number | boolean>> | undefined
 }
 

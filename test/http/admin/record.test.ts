@@ -90,8 +90,10 @@ function changesBy({ server }: AdminServer, actor: string): readonly Line[] {
   return lines.map((line) => JSON.parse(line) as Line).filter((line) => line['actor'] === actor)
 }
 
-function subjectsOfLine({ event, client, user, organization, grant, level, time, actor, ...details }: Line): Line {
+function subjectsOfLine({ event, client, user, organization, grant, level, time, actor, ...more }: Line): Line {
+  const { request_id: requestId, ...details } = more
   assert.ok(level === 30 && typeof time === 'number' && typeof actor === 'string')
+  assert.match(String(requestId), /^[\w-]+-\d+\w*$/)
   return { event, client, user, organization, grant, details }
 }
 

@@ -102,7 +102,7 @@ const KEYLESS: readonly Exception[] = [
   },
   {
     why: 'an account page shows and changes the identities of a user, and they are deleted with the user or the provider',
-    text: /^(select identity_key from identities where user_id = |update identities set used_at = used_at where user_id = |select i\.identity_key from identities as i join |delete from identities where (provider_id = |user_id = \S+ and ))/,
+    text: /^(select identity_key from identities where user_id = |select i\.identity_key from identities as i join |delete from identities where (provider_id = |user_id = \S+ and ))/,
   },
   {
     why: 'the open proofs of a provider are deleted with it, and are found by their end',

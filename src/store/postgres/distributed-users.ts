@@ -2,17 +2,15 @@ import type { Input, OperationName, Outcome } from '../../ports/operations.ts'
 import type { UserId } from '../../protocol/ids.ts'
 import { accountHandlers } from '../shared/accounts.ts'
 import { grantHandlers, removeApp } from '../shared/grants.ts'
-import { identityHandlers } from '../shared/identities.ts'
+import { identityHandlers, identityReads } from '../shared/identities.ts'
 import { linkHandlers } from '../shared/links.ts'
-import { endOtherLogins, endSession, sessionHandlers } from '../shared/sessions.ts'
+import { endOtherLogins, endSession, holdIdentity, sessionHandlers } from '../shared/sessions.ts'
 import { rows, shared, type SharedHandler, type Steps } from '../shared/statement.ts'
 import { eachAlone, type Handler, type Handlers } from './handlers.ts'
 import { holdUser, nameNewest, settleGrants } from './settle.ts'
 import { runSteps } from './steps.ts'
 
 const FIND_OWNER = shared('select user_id from sessions where session_id = :id')
-/** Waits for a transaction that removes one of them. */
-const HOLD_IDENTITIES = shared('update identities set used_at = used_at where user_id = :userId')
 
 /**
  * Operations that find the rows of a user on all machines, and those that write such rows, where Citus distributes the tables. Each
@@ -45,7 +43,9 @@ export const distributedUserHandlers = {
   }),
   unlinkIdentity: distributed(identityHandlers.unlinkIdentity, function* (unlinking) {
     yield* holdUser(unlinking.userId)
-    yield* rows(HOLD_IDENTITIES, unlinking)
+    // Each waits for a transaction that removes it.
+    for (const { key, userId } of yield* identityReads.listIdentities(unlinking.userId))
+      yield* holdIdentity(key, userId)
     return yield* identityHandlers.unlinkIdentity.run(unlinking)
   }),
 } satisfies Partial<Handlers>

@@ -8,6 +8,9 @@ import { rows, shared, type SharedStatement, type Steps } from './statement.ts'
  * A not-before time revokes what was issued before it. A row that an earlier commit wrote is from before it too, although the row has
  * a later time if the clock that issued it was ahead. Such a row would be valid when that time has come, so it ends with the operation
  * that sets the not-before time (threats.md STO-13).
+ *
+ * Like a sign-out, each operation changes sessions first, then codes, then grants: Citus locks all shards of a table for such a
+ * statement, and two operations that lock the tables in another order wait for each other.
  */
 
 /** The authorization or interaction of a row may be as much older than the row as both may live. */
@@ -21,11 +24,11 @@ const USER_ACCESS = accessWhere(OF_USER)
 const CLIENT_ACCESS = accessWhere('client_id = :clientId')
 const ORGANIZATION_ACCESS = accessWhere('organization_id = :organizationId')
 const ACCESS = [
-  shared('update grants set revoked_at = :now where created_at >= :now and revoked_at is null and grant_id >= :since'),
   shared(
     `update authorizations set status = 'burned'
      where status = 'approved' and approved_at >= :now and authorization_id >= :since`,
   ),
+  shared('update grants set revoked_at = :now where created_at >= :now and revoked_at is null and grant_id >= :since'),
 ]
 const USER_SIGN_INS = [
   shared('delete from sessions where user_id = :userId and created_at >= :now'),
@@ -37,7 +40,7 @@ const ANSWERS = shared('delete from interactions where answered_at >= :now and i
 
 /** Ends the grants, codes, sessions and links of a user that have a time of now or later. */
 export function* endLaterOfUser(userId: UserId, now: EpochMs): Steps<void> {
-  yield* endLater([...USER_ACCESS, ...USER_SIGN_INS], now, { userId, organizationId: undefined })
+  yield* endLater([...USER_SIGN_INS, ...USER_ACCESS], now, { userId, organizationId: undefined })
   yield* endLater([ANSWERS], after(now, AHEAD_MS), {})
 }
 
@@ -58,7 +61,7 @@ export function endLaterOfOrganization({ id }: { readonly id: OrganizationId }, 
 
 /** Ends all grants, codes, sessions and answers that have a time of now or later. */
 export function endLaterOfServer(now: EpochMs): Steps<void> {
-  return endLater([...ACCESS, SIGN_INS, ANSWERS], now, {})
+  return endLater([SIGN_INS, ...ACCESS, ANSWERS], now, {})
 }
 
 function* endLater(statements: readonly SharedStatement[], now: EpochMs, owner: object): Steps<void> {
@@ -70,12 +73,12 @@ function* endLater(statements: readonly SharedStatement[], now: EpochMs, owner: 
 function accessWhere(isOfOwner: string): readonly SharedStatement[] {
   return [
     shared(
-      `update grants set revoked_at = :now
-       where created_at >= :now and revoked_at is null and grant_id >= :since and ${isOfOwner}`,
-    ),
-    shared(
       `update authorizations set status = 'burned'
        where status = 'approved' and approved_at >= :now and authorization_id >= :since and ${isOfOwner}`,
+    ),
+    shared(
+      `update grants set revoked_at = :now
+       where created_at >= :now and revoked_at is null and grant_id >= :since and ${isOfOwner}`,
     ),
   ]
 }

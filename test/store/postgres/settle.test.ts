@@ -82,6 +82,20 @@ test('planted: without waiting for the other machines, decisions miss what was j
   assert.deepEqual(await findFaults(planted, wrong), WITHOUT_SETTLING)
 })
 
+test('STO-19: every operation changes sessions, then codes, then grants: Citus lets two that differ wait for each other', async () => {
+  const world = aWorld()
+  await createWorlds(store, [world])
+  const order = ['session_id', 'authorization_id', 'grant_id']
+  for (const [deed, operation] of Object.entries(world.operations)) {
+    const changed = (await settling.partsOf(operation)).filter((part) => order.includes(part))
+    assert.deepEqual(
+      changed,
+      order.filter((part) => changed.includes(part)),
+      deed,
+    )
+  }
+})
+
 /** Every writer with every decider that touches one of its parts, and each part of it late. */
 async function listCases(tearing: Tearing): Promise<readonly Torn[]> {
   const world = aWorld()

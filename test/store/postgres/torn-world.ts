@@ -120,6 +120,7 @@ export function aWorld() {
         keep: [one.key],
         now: at(5),
       }),
+      'disable the user': aDeed('disableUser', { id: user.id, now: at(5) }),
       'delete the user': aDeed('deleteUser', user.id),
     } satisfies Readonly<Record<string, Operation>>,
     names: Object.entries({ user, bare, replacement, kept, session, started, replacing, coded, asked, grant, stolen })

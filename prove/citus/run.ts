@@ -4,7 +4,9 @@ import { openCluster } from '../cluster/cluster.ts'
 import { openFindings, printReport } from '../findings.ts'
 import { proveNodes } from '../nodes/campaign.ts'
 import { describeKills, proveKills } from '../restarts/campaign.ts'
+import { openPostgresStore } from '../../src/store/postgres/store.ts'
 import { checkContract, commandDatabase, prepare, proveMigration } from './campaign.ts'
+import { proveRaces } from './races.ts'
 
 /** `npm run prove:citus`. See docs/proofs.md. */
 
@@ -13,7 +15,7 @@ const LIMIT_MS = 30_000
 /** Longer than a node waits for an answer of the database. */
 const QUIET_MS = 5000
 
-const { url, rounds, parallel, kills, kill, start } = readOptions(
+const { url, rounds, parallel, races, kills, kill, start } = readOptions(
   'prove:citus',
   {
     url: string(
@@ -23,6 +25,7 @@ const { url, rounds, parallel, kills, kill, start } = readOptions(
     ),
     rounds: whole('rounds of codes and of refreshes', 1000, [0, 1e6]),
     parallel: whole('concurrent requests', 100, [1, 10_000]),
+    races: whole('races of each kind between two operations, with random offsets', 300, [0, 1e6]),
     kills: whole('kills of a machine, with --kill and --start', 20, [0, 10_000]),
     kill: string('command', 'kills a machine of the cluster, and returns when it is down'),
     start: string('command', 'starts that machine or promotes its standby, and returns when it is up'),
@@ -39,6 +42,10 @@ lines.push(`cases of the contract: ${checkContract(urls, findings)}`)
 findings.progress('the contract')
 await proveMigration(urls[0] ?? '', findings)
 findings.progress('a migration')
+
+const stores = await Promise.all(urls.slice(0, 2).map((one) => openPostgresStore({ url: one, connections: 4 })))
+lines.push(...(await proveRaces(stores, findings, races)))
+await Promise.all(stores.map((store) => store.close()))
 
 const cluster = await openCluster({ databaseUrls: urls, nodes: 2, drainSeconds: 1, limitMs: LIMIT_MS })
 const { unavailable, ...counts } = await proveNodes(cluster, findings, { rounds, parallel, mayBeUnavailable: true })

@@ -1,0 +1,163 @@
+import { randomBytes } from 'node:crypto'
+import type { Input, Operation, OperationName, Outcome } from '../../src/ports/operations.ts'
+import type { AuthorizationRecord } from '../../src/ports/records/authorization.ts'
+import type { GrantRecord } from '../../src/ports/records/grant.ts'
+import type { SessionRecord, UserRecord } from '../../src/ports/records/user.ts'
+import type { StoreDriver } from '../../src/ports/store.ts'
+import { after, type EpochMs } from '../../src/protocol/brand.ts'
+import {
+  mintAuthorizationId,
+  mintClientId,
+  mintGrantId,
+  mintSessionId,
+  mintUserId,
+  type GrantId,
+} from '../../src/protocol/ids.ts'
+import type { RedirectUri } from '../../src/protocol/redirect-uri.ts'
+import type { Scope } from '../../src/protocol/scope.ts'
+import type { SecretHash } from '../../src/protocol/secrets.ts'
+
+/** The app of all users. */
+export const CLIENT_ID = mintClientId(0 as EpochMs, randomBytes)
+export const HOUR_MS = 3_600_000
+
+/** A user who is signed in. */
+interface Person {
+  readonly user: UserRecord
+  readonly session: SessionRecord
+}
+
+export async function aPerson(store: StoreDriver): Promise<Person> {
+  const since = now()
+  const user: UserRecord = {
+    id: mintUserId(since, randomBytes),
+    email: `${aHash()}@example.test`.toLowerCase(),
+    emailVerifiedAt: undefined,
+    name: undefined,
+    profile: {},
+    updatedAt: since,
+    passwordHash: 'old',
+    firstSignedInAt: 0 as EpochMs,
+    createdAt: since,
+    disabledAt: undefined,
+    notBefore: 0 as EpochMs,
+  }
+  const session = aSession(user)
+  await perform(store, 'createUser', user)
+  await perform(store, 'startSession', startOf(user, session))
+  return { user, session }
+}
+
+export function aSession({ id: userId }: UserRecord): SessionRecord {
+  const createdAt = now()
+  const id = mintSessionId(createdAt, randomBytes)
+  return {
+    id,
+    hash: aHash(),
+    userId,
+    rootId: id,
+    authentication: { methods: ['pwd'], at: createdAt, providerId: undefined },
+    agent: undefined,
+    network: undefined,
+    seenAt: createdAt,
+    createdAt,
+    expiresAt: after(createdAt, HOUR_MS),
+  }
+}
+
+/** The sign-in that starts a session. */
+export function startOf({ passwordHash }: UserRecord, session: SessionRecord): Input<'startSession'> {
+  const none = { replaces: undefined, interactionId: undefined, identity: undefined }
+  return { session, browserHash: aHash(), passwordHash, ...none }
+}
+
+/** A request with `openid` that waits for the user, and the user's approval. */
+export async function aRequest(store: StoreDriver, { user, session }: Person) {
+  const createdAt = now()
+  const openid = { nonce: undefined, idTokenClaims: [], session: undefined }
+  const authorization: AuthorizationRecord = {
+    id: mintAuthorizationId(createdAt, randomBytes),
+    clientId: CLIENT_ID,
+    browserHash: aHash(),
+    redirectUri: 'https://app.example/callback' as RedirectUri,
+    responseMode: 'query',
+    state: undefined,
+    codeChallenge: undefined,
+    scope: 'openid' as Scope,
+    ungrantedScope: '' as Scope,
+    resources: [],
+    mustSignIn: false,
+    authenticatedSince: undefined,
+    onlyUserId: undefined,
+    mustConsent: false,
+    loginHint: undefined,
+    organizationId: undefined,
+    openid,
+    createdAt,
+    expiresAt: after(createdAt, HOUR_MS),
+    status: { kind: 'pending' },
+  }
+  await perform(store, 'startAuthorization', authorization)
+  const approved = { rootId: session.rootId, methods: ['pwd'], at: createdAt } as const
+  const approval: Input<'approveAuthorization'> = {
+    id: authorization.id,
+    userId: user.id,
+    organizationId: undefined,
+    codeHash: aHash(),
+    now: now(),
+    codeExpiresAt: after(createdAt, HOUR_MS),
+    decided: { ...authorization, openid: { ...openid, session: approved } },
+    remember: undefined,
+    session,
+    notified: { userId: user.id, clientId: CLIENT_ID, sid: 'sid', session },
+  }
+  return { authorization, approval, approved }
+}
+
+/** An approved code. `redeemed` has the grants of all attempts to redeem it. */
+export async function aCode(store: StoreDriver) {
+  const person = await aPerson(store)
+  const { approval, approved } = await aRequest(store, person)
+  await perform(store, 'approveAuthorization', approval)
+  const redeemed: GrantId[] = []
+  const redeem = (node: StoreDriver) => () => {
+    const createdAt = now()
+    const grant: GrantRecord = {
+      id: mintGrantId(createdAt, randomBytes),
+      clientId: CLIENT_ID,
+      redirectHost: 'app.example',
+      userId: person.user.id,
+      organizationId: undefined,
+      scope: 'openid' as Scope,
+      ungrantedScope: '' as Scope,
+      resources: [],
+      createdAt,
+      expiresAt: after(createdAt, HOUR_MS),
+      revokedAt: undefined,
+      family: undefined,
+      openid: { session: approved, idTokenClaims: [] },
+    }
+    redeemed.push(grant.id)
+    return perform(node, 'redeemCode', { id: approval.id, codeHash: approval.codeHash, now: createdAt, grant })
+  }
+  return { ...person, redeemed, redeem }
+}
+
+/** Runs one operation, which must not fail. */
+export async function perform<Name extends OperationName>(
+  store: StoreDriver,
+  name: Name,
+  input: Input<Name>,
+): Promise<Outcome<Name>> {
+  const [result] = await store.commit([{ name, input } as Operation])
+  if (result?.kind !== 'done') throw new Error(`${name} failed.`, { cause: result?.cause })
+  return result.outcome as Outcome<Name>
+}
+
+function aHash(): SecretHash {
+  return randomBytes(32).toString('base64url') as SecretHash
+}
+
+export function now(): EpochMs {
+  return Date.now() as EpochMs
+}

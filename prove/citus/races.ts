@@ -1,0 +1,101 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { LoginEnd } from '../../src/ports/operation-inputs.ts'
+import type { StoreDriver } from '../../src/ports/store.ts'
+import { after } from '../../src/protocol/brand.ts'
+import type { GrantId } from '../../src/protocol/ids.ts'
+import type { Findings } from '../findings.ts'
+import { aCode, aPerson, aRequest, aSession, CLIENT_ID, HOUR_MS, now, perform, startOf } from './person.ts'
+
+/** The second operation of a race starts at most so much later or earlier: more than a slow machine takes for a commit. */
+const OFFSET_MS = 60
+
+/** Two nodes of a cluster. */
+interface Nodes {
+  readonly one: StoreDriver
+  readonly other: StoreDriver
+}
+
+/** Runs two operations at about the same time. Returns what both together must not leave; undefined: they left nothing of it. */
+type Race = (nodes: Nodes) => Promise<string | undefined>
+
+const RACES: Readonly<Record<string, Race>> = {
+  async 'a code and its replay'({ one, other }) {
+    const { redeemed, redeem } = await aCode(one)
+    const outcomes = await atOnce(redeem(one), redeem(other))
+    if (outcomes.filter((outcome) => outcome === 'redeemed').length !== 1) return outcomes.join(' and ')
+    return isAnyLive(other, redeemed)
+  },
+  async 'a code and the removal of its app'({ one, other }) {
+    const { user, redeemed, redeem } = await aCode(one)
+    const removal = { userId: user.id, clientId: CLIENT_ID, organizationId: undefined, ...endNow() }
+    await atOnce(redeem(one), () => perform(other, 'removeApp', removal))
+    return isAnyLive(other, redeemed)
+  },
+  async 'a code and the sign-out'({ one, other }) {
+    const { session, redeemed, redeem } = await aCode(one)
+    await atOnce(redeem(one), () => perform(other, 'endSession', { id: session.id, ...endNow() }))
+    return isAnyLive(other, redeemed)
+  },
+  async 'an approval and the sign-out'({ one, other }) {
+    const person = await aPerson(one)
+    const { authorization, approval } = await aRequest(one, person)
+    const [outcome] = await atOnce(
+      () => perform(one, 'approveAuthorization', approval),
+      () => perform(other, 'endSession', { id: person.session.id, ...endNow() }),
+    )
+    if ((await other.findAuthorization(authorization.id))?.status.kind === 'approved') return 'a code is redeemable'
+    if (outcome !== 'approved') return undefined
+    const due = await other.listDueLogoutNotices({ now: now(), limit: 1_000_000, except: [] })
+    return due.some(({ userId }) => userId === person.user.id) ? undefined : 'no notice is due'
+  },
+  async 'a sign-in and a new password'({ one, other }) {
+    const { user, session } = await aPerson(one)
+    const next = aSession(user)
+    const change = { id: user.id, passwordHash: 'new', previousHash: user.passwordHash, keep: session.id }
+    await atOnce(
+      () => perform(one, 'startSession', startOf(user, next)),
+      () => perform(other, 'changePassword', change),
+    )
+    return (await other.findSession(next.id)) === undefined ? undefined : 'a session with the old password is active'
+  },
+}
+
+/** Runs each race `rounds` times, in each machine's turn. Returns how many rounds each of them had. */
+export async function proveRaces(
+  stores: readonly StoreDriver[],
+  findings: Findings,
+  rounds: number,
+): Promise<readonly string[]> {
+  const [first, second = first] = stores
+  if (first === undefined || second === undefined) return []
+  const lines: string[] = []
+  for (const [name, race] of Object.entries(RACES)) {
+    for (let round = 0; round < rounds; round += 1) {
+      const nodes = round % 2 === 0 ? { one: first, other: second } : { one: second, other: first }
+      const fault = await race(nodes)
+      if (fault !== undefined) findings.report(`${name}: ${fault}`)
+    }
+    findings.progress(`${rounds} races of ${name}`)
+    lines.push(`races of ${name}: ${rounds}`)
+  }
+  return lines
+}
+
+async function atOnce<First, Second>(
+  first: () => Promise<First>,
+  second: () => Promise<Second>,
+): Promise<readonly [First, Second]> {
+  const offset = (Math.random() * 2 - 1) * OFFSET_MS
+  return Promise.all([pause(Math.max(0, -offset)).then(first), pause(Math.max(0, offset)).then(second)])
+}
+
+async function isAnyLive(store: StoreDriver, ids: readonly GrantId[]): Promise<string | undefined> {
+  const grants = await Promise.all(ids.map((id) => store.findGrant(id)))
+  return grants.some((grant) => grant !== undefined && grant.revokedAt === undefined) ? 'a grant is active' : undefined
+}
+
+/** The times of an operation that ends what was allowed until now. */
+function endNow(): LoginEnd {
+  const end = now()
+  return { now: end, codesSince: after(end, -HOUR_MS) }
+}

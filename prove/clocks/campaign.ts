@@ -77,7 +77,7 @@ export async function proveClocks(campaign: ClockCampaign, findings: Findings): 
       node.setClock(stepMs)
       const { followedAfterMs, holdMs } = campaign
       await watch(findings, place, fixture, { node, others, holdMs: holdMs.running, silentMs: followedAfterMs })
-      await setRight(campaign, node)
+      await setRight(node)
       await checkWhole(findings, `${place}, right again`, fixture, campaign.nodes)
       if (node.restart === undefined) continue
       node.setClock(stepMs)
@@ -87,18 +87,18 @@ export async function proveClocks(campaign: ClockCampaign, findings: Findings): 
       await watch(findings, `${place}, started`, fixture, { node, others, holdMs: holdMs.restarted, silentMs })
       node.setClock(0)
       await node.restart()
-      await setRight(campaign, node)
+      await setRight(node)
       await checkWhole(findings, `${place}, started right again`, fixture, campaign.nodes)
     }
   }
 }
 
-async function setRight(campaign: ClockCampaign, node: ClockNode): Promise<void> {
+/** Sets the clock right, and waits until the node issues again. */
+export async function setRight(node: ClockNode): Promise<void> {
   node.setClock(0)
   const deadline = performance.now() + READY_LIMIT_MS
   while (!(await node.isReady())) {
-    if (performance.now() > deadline)
-      throw new Error(`${campaign.store}, ${node.name} is not ready with the right clock.`)
+    if (performance.now() > deadline) throw new Error(`${node.name} is not ready with the right clock.`)
     await delay(PAUSE_MS)
   }
 }
@@ -229,7 +229,8 @@ function credentialsOf({ client_id, client_secret = '' }: RegisteredClient): Rec
   return { client_id, client_secret }
 }
 
-function check(findings: Findings, isKept: boolean, violation: string): void {
+/** Counts a check, and reports it if it failed. */
+export function check(findings: Findings, isKept: boolean, violation: string): void {
   findings.operations += 1
   if (!isKept) findings.report(violation)
 }

@@ -10,6 +10,7 @@ import { newSecret, openServerProcess, type ServerProcess } from '../../tools/se
 import { beginSession, openFolder } from '../../tools/session.ts'
 import { openFindings, printReport } from '../findings.ts'
 import { proveClocks, STEPS, type ClockNode } from './campaign.ts'
+import { proveSequences, SEQUENCES } from './sequences.ts'
 
 /** `npm run prove:clocks`. See docs/proofs.md. */
 
@@ -20,10 +21,15 @@ const HOLD_MS = 11_000
 const FILE_HOLD_MS = 21_000
 const FOLLOWED_AFTER_MS = 10_000
 
-const { steps: count } = readOptions('prove:clocks', {
-  steps: whole('the last steps of the list', STEPS.length, [1, STEPS.length]),
+const { steps: count, sequences: sequenceCount } = readOptions('prove:clocks', {
+  steps: whole('the last steps of the list', STEPS.length, [0, STEPS.length]),
+  sequences: whole('the first sequences of a clock that is ahead, and a revocation', SEQUENCES.length, [
+    0,
+    SEQUENCES.length,
+  ]),
 })
-const steps = STEPS.slice(-count)
+const steps = count === 0 ? [] : STEPS.slice(-count)
+const sequences = SEQUENCES.slice(0, sequenceCount)
 beginSession()
 const folder = openFolder()
 const agent = new Agent({ keepAlive: true })
@@ -40,12 +46,15 @@ await Promise.all([
   proveClocks({ store: 'PostgreSQL', nodes: onServer.nodes, steps, ...onServerTimes }, findings),
   proveClocks({ store: 'SQLite', nodes: inFile.nodes, steps, ...inFileTimes }, findings),
 ])
+const [onFile] = inFile.nodes
+const issuing = onFile === undefined ? 0 : await proveSequences(onFile, inFile.settings, sequences, findings)
 await Promise.all([...onServer.processes, ...inFile.processes].map((one) => one.stop()))
 agent.destroy()
 await postgres.remove()
 const lines = [
   `steps: ${steps.map(([name]) => name).join(', ')}`,
   `set while running: ${steps.length * 4}; across a restart: ${steps.length}`,
+  `sequences: ${sequences.length}, of which ${issuing} issued something while the clock was ahead`,
   `operations checked: ${findings.operations}`,
 ]
 printReport('3 nodes on PostgreSQL, 1 on SQLite', lines, findings)
@@ -53,6 +62,7 @@ printReport('3 nodes on PostgreSQL, 1 on SQLite', lines, findings)
 interface Opened {
   readonly nodes: readonly ClockNode[]
   readonly processes: readonly ServerProcess[]
+  readonly settings: Readonly<Record<string, string>>
 }
 
 /** Servers on one database, each with a clock of its own. */
@@ -70,7 +80,7 @@ async function openNodes(databaseUrl: string, names: readonly string[], restarts
   await addUser(settings)
   const opened = names.map((name, index) => openNode(name, ports[index] ?? 0, settings, restarts))
   await Promise.all(opened.map(({ server }) => server.start()))
-  return { nodes: opened.map(({ node }) => node), processes: opened.map(({ server }) => server) }
+  return { nodes: opened.map(({ node }) => node), processes: opened.map(({ server }) => server), settings }
 }
 
 function openNode(name: string, port: number, settings: Readonly<Record<string, string>>, restarts: boolean) {

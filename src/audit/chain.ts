@@ -10,6 +10,10 @@ export interface Chains {
   readonly begin: () => Writing
   /** Returns the last link of each chain that has grown since the previous call. */
   readonly takeHeads: () => readonly ChainHead[]
+  /** Returns the last link that this process has committed; undefined: none, or none since `abandon`. */
+  readonly lastHead: () => ChainHead | undefined
+  /** Begins new chains from now on. */
+  readonly abandon: () => void
   /** Whether this chain is the only one that this process may still extend. */
   readonly isOnlyOwn: (chainId: string) => boolean
 }
@@ -50,6 +54,9 @@ interface Chain {
 export function openChains({ digest, clock, random }: ChainsOptions): Chains {
   const free: Chain[] = []
   const grown = new Map<string, ChainHead>()
+  let last: ChainHead | undefined
+  /** Chains of an earlier number are not continued. */
+  let number = 0
   /** The chains that this process may still extend, and when each began. */
   const open = new Map<string, EpochMs>()
 
@@ -64,6 +71,7 @@ export function openChains({ digest, clock, random }: ChainsOptions): Chains {
   }
 
   function begin(): Writing {
+    const began = number
     let chain: Chain | undefined
     let link: AuditLinkRecord | undefined
     return {
@@ -78,16 +86,17 @@ export function openChains({ digest, clock, random }: ChainsOptions): Chains {
         return link
       },
       committed() {
-        if (chain === undefined) return
+        if (chain === undefined || began !== number) return
         if (link === undefined) free.push(chain)
         else {
           const { recordedAt, sequence, hash } = link
           free.push({ id: chain.id, recordedAt, sequence: sequence + 1, hash })
-          grown.set(chain.id, { chainId: chain.id, sequence, hash, recordedAt })
+          last = { chainId: chain.id, sequence, hash, recordedAt }
+          grown.set(chain.id, last)
         }
       },
       failed(cause) {
-        if (chain === undefined) return
+        if (chain === undefined || began !== number) return
         if (cause instanceof StoreUnavailable) open.delete(chain.id)
         else free.push(chain)
       },
@@ -100,6 +109,14 @@ export function openChains({ digest, clock, random }: ChainsOptions): Chains {
       const heads = [...grown.values()]
       grown.clear()
       return heads
+    },
+    lastHead: () => last,
+    abandon() {
+      number += 1
+      last = undefined
+      free.length = 0
+      open.clear()
+      grown.clear()
     },
     isOnlyOwn(chainId) {
       const hour = chainStart(clock())

@@ -2,7 +2,7 @@ import type { Context } from '../ports/context.ts'
 import type { AuditEvent, AuditLinkRecord } from '../ports/records/audit.ts'
 import { after, type EpochMs } from '../protocol/brand.ts'
 import type { EventFields } from '../protocol/event-names.ts'
-import type { Chains } from './chain.ts'
+import type { ChainHead, Chains } from './chain.ts'
 import { openCommandLog } from './command-log.ts'
 import { eventLine } from './event-line.ts'
 import { issuedEvents, minuteOf, openTokenCounter, type Count } from './token-counter.ts'
@@ -56,6 +56,8 @@ export function openAuditRecorder({
   /** The sequence of each head as it was last recorded. */
   let recorded: ReadonlyMap<string, number> | undefined
   let headsAt = 0 as EpochMs
+  /** Set when a grant has changed without an event: the last link of this process then. */
+  let owing: { readonly since: ChainHead | undefined } | undefined
   let underWay: Promise<void> = Promise.resolve()
 
   /** Runs one job after the other. A failure is only logged, because the next minute brings another attempt. */
@@ -113,8 +115,22 @@ export function openAuditRecorder({
     return heads.length > 0
   }
 
+  /**
+   * Records a head, so that a link follows a rotated refresh token or a redeemed code within seconds. From its links a node notices
+   * that the store went back (docs/decisions/0031-a-store-that-went-back.md).
+   */
+  async function recordOwed(): Promise<void> {
+    if (owing === undefined) return
+    const { since } = owing
+    owing = undefined
+    if (chains.lastHead() !== since) return
+    const [newest] = await store.listAuditHeads({ since: 0 as EpochMs, limit: 1 })
+    if (newest !== undefined) await store.recordEvent(headEvent(since ?? newest))
+  }
+
   return {
     issued(clientId, grantType) {
+      if (grantType !== 'client_credentials') owing = { since: chains.lastHead() }
       if (tokenCounter.add(clientId, grantType, clock())) void enqueue(() => writeCounts(clock()))
     },
     report(event) {
@@ -128,6 +144,7 @@ export function openAuditRecorder({
       enqueue(async () => {
         const now = clock()
         await writeCounts(now)
+        await recordOwed()
         if (minuteOf(now) === headsAt) return
         headsAt = minuteOf(now)
         const heads = await recordHeads(recorded === undefined)
@@ -143,7 +160,7 @@ export function openAuditRecorder({
   }
 }
 
-function headEvent({ chainId, sequence, hash, recordedAt }: AuditLinkRecord): AuditEvent {
+function headEvent({ chainId, sequence, hash, recordedAt }: ChainHead): AuditEvent {
   return { event: 'audit.head', details: { chain: chainId, sequence, hash, recorded_at: recordedAt } }
 }
 

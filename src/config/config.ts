@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import type * as z from 'zod'
 import { readConfigFile } from './config-file.ts'
-import { namesPostgres, readDatabaseUrl, type DatabaseChoice } from './database-url.ts'
+import { namesPostgres, readDatabaseUrl, usualStateFile, type DatabaseChoice } from './database-url.ts'
 import type { Settings } from '../ports/context.ts'
 import { isAppRedirect, openAppRedirects, schemeOf } from '../protocol/app-redirect.ts'
 import { OFFERED_GRANT_TYPES } from '../protocol/grant-types.ts'
@@ -24,6 +24,8 @@ export interface Config extends Omit<PlacedSettings, 'settings'> {
   readonly admin: { readonly host: string; readonly port: number; readonly isChosen: boolean } | undefined
   readonly issuer: string
   readonly database: DatabaseChoice
+  /** Where the machine remembers how far the store has got; undefined: nowhere. */
+  readonly stateFile: string | undefined
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent'
   /** How long the server continues to listen after the signal to stop. */
   readonly drainSeconds: number
@@ -88,7 +90,10 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   if (mistakes.length > 0 || database.kind === 'mistaken') throw new ConfigError(mistakes)
   const warnings = [...file.warnings, ...secrets.warnings]
   const readFromFiles = Object.keys(secrets.values)
-  return Object.freeze(configOf(settings, { issuer, isLoopbackIssuer, host, database, readFromFiles, warnings }))
+  const stateFile = settings.GRANTOR_STATE_FILE ?? usualStateFile(database, environment['STATE_DIRECTORY'])
+  return Object.freeze(
+    configOf(settings, { issuer, isLoopbackIssuer, host, database, stateFile, readFromFiles, warnings }),
+  )
 }
 
 /** Returns the setting that the operator wrote: the name itself, or that of the setting that names its file. */
@@ -191,7 +196,7 @@ function isNetwork(text: string): boolean {
 
 function configOf(
   values: SettingValues,
-  derived: Pick<Config, 'issuer' | 'host' | 'database' | 'readFromFiles' | 'warnings'> &
+  derived: Pick<Config, 'issuer' | 'host' | 'database' | 'stateFile' | 'readFromFiles' | 'warnings'> &
     Pick<Settings, 'isLoopbackIssuer'>,
 ): Config {
   const { isLoopbackIssuer, ...computed } = derived

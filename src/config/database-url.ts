@@ -1,3 +1,5 @@
+import { join } from 'node:path'
+
 /** The database. A PostgreSQL URL may contain a password, so `locationOf` is what logs and messages show. */
 export type DatabaseChoice =
   | { readonly kind: 'sqlite'; readonly path: string }
@@ -86,4 +88,14 @@ function isPort(text: string): boolean {
 function isEscaped(text: string): boolean {
   const decoded = new URLSearchParams(`text=${text.replaceAll('&', '')}`).get('text') ?? ''
   return !/%(?![0-9a-f]{2})/i.test(text) && !decoded.includes('\uFFFD')
+}
+
+/**
+ * Where the machine remembers how far the store has got: beside a SQLite database, or in the first of the folders that systemd keeps
+ * for the unit (`STATE_DIRECTORY`); undefined: nowhere.
+ */
+export function usualStateFile(database: DatabaseChoice, stateFolders: string | undefined): string | undefined {
+  if (database.kind === 'sqlite') return `${database.path}.state`
+  const [folder = ''] = stateFolders?.split(':') ?? []
+  return folder === '' ? undefined : join(folder, 'grantor.state')
 }

@@ -48,6 +48,10 @@ const ROWS = {
       'The root secret before GRANTOR_SECRET, until "grantor secret rotate" was run.',
     ),
   ),
+  GRANTOR_STATE_FILE: computed(
+    z.string().optional(),
+    'File in which this machine remembers how far the store has got, to notice a store that was restored by other means than "grantor restore". It is best kept on another disk than the database. Default: beside a SQLite database; with PostgreSQL in the folder that systemd keeps for the unit, otherwise none.',
+  ),
   GRANTOR_TRUST_PROXY: setting(
     'trustedProxies',
     list.default([]),

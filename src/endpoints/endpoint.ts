@@ -28,6 +28,8 @@ interface EndpointRow {
   readonly cors?: boolean
   /** It reads the query. Other JSON endpoints do not. */
   readonly query?: true
+  /** It answers also while the store may have been restored by other means (`Context.hasStoreGoneBack`). */
+  readonly withoutStore?: true
   /** Reachable without TLS, for load balancers and orchestrators. */
   readonly allowInsecure?: boolean
   /** Still served under overload: what APIs, load balancers and orchestrators depend on, and revocation. */

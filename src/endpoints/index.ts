@@ -211,8 +211,16 @@ export const ENDPOINTS: readonly Endpoint[] = [
   { ...DOCUMENT, name: 'metadata', path: PATHS.oauthMetadata, cors: true, run: metadata },
   // OpenID Connect Discovery 1.0 §4. The document is the same, because some clients try only one of the addresses (clients.md).
   { ...DOCUMENT, name: 'metadata', path: PATHS.openidMetadata, cors: true, run: metadata },
-  { ...DOCUMENT, name: 'alive', path: PATHS.alive, allowInsecure: true, run: alive },
-  { ...DOCUMENT, name: 'ready', path: PATHS.ready, allowInsecure: true, unlimited: SHARES_COMPARISON, run: ready },
+  { ...DOCUMENT, name: 'alive', path: PATHS.alive, allowInsecure: true, withoutStore: true, run: alive },
+  {
+    ...DOCUMENT,
+    name: 'ready',
+    path: PATHS.ready,
+    allowInsecure: true,
+    withoutStore: true,
+    unlimited: SHARES_COMPARISON,
+    run: ready,
+  },
   { ...DOCUMENT, name: 'version', path: PATHS.version, allowInsecure: true, run: version },
 ]
 

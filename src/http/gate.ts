@@ -17,7 +17,7 @@ export interface Gate {
   readonly check: (
     message: IncomingMessage,
     network: string,
-    endpoint: Pick<Endpoint, 'allowInsecure' | 'priority'>,
+    endpoint: Pick<Endpoint, 'allowInsecure' | 'priority' | 'withoutStore'>,
   ) => void
   /**
    * Counts a request while its body is read, until `endBody`.
@@ -39,6 +39,7 @@ export interface Gate {
 export interface GateOptions {
   readonly issuer: string
   readonly proxies: Proxies
+  readonly hasStoreGoneBack: () => boolean
 }
 
 /**
@@ -53,15 +54,18 @@ const BODIES_LIMIT = limitFor(2000)
 const RETRY_SECONDS = 1
 /** Created once: recording the stack of an error takes an eighth of the time of a refusal. */
 const OVERLOADED = unavailable('overloaded', RETRY_SECONDS)
+/** An operator has to answer first, which takes a while. */
+const WENT_BACK = unavailable('store_went_back', 10)
 
 /**
- * Opens a gate that refuses two kinds of requests.
+ * Opens a gate that refuses three kinds of requests.
  *
  * - Plain HTTP from another machine when the issuer is https: the request's secrets crossed the network unencrypted, and a
  *   successful answer would hide that (threats.md NET-01; RFC 9700 §2.6).
+ * - Requests to a store that may have been restored by other means, until the operator has answered (threats.md BAK-07).
  * - Requests of a network that has used up its share of the requests being processed (threats.md NET-17).
  */
-export function openGate({ issuer, proxies }: GateOptions): Gate {
+export function openGate({ issuer, proxies, hasStoreGoneBack }: GateOptions): Gate {
   const isHttps = issuer.startsWith('https:')
   const underWay = openShares()
   const bodies = openShares()
@@ -74,8 +78,9 @@ export function openGate({ issuer, proxies }: GateOptions): Gate {
 
   return {
     isSecure,
-    check(message, network, { allowInsecure, priority }) {
+    check(message, network, { allowInsecure, priority, withoutStore }) {
       requireRoom(network, priority)
+      if (hasStoreGoneBack() && withoutStore !== true) throw WENT_BACK
       if (allowInsecure !== true && !isSecure(message)) throw invalidRequest('insecure_transport')
     },
     beginBody(network) {

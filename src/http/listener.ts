@@ -58,7 +58,7 @@ export function openListener(options: ListenerOptions): Listener {
     nextRequestId: openRequestIds(context.random),
     findRoute: openRoutes(context, isMounted),
     replies: openReplies(createRenderer(branding), jar, context.issuer),
-    gate: openGate({ issuer: context.issuer, proxies }),
+    gate: openGate({ issuer: context.issuer, proxies, hasStoreGoneBack: context.hasStoreGoneBack }),
   }
   // When even the refusal fails, the connection is closed.
   const answer = (message: IncomingMessage, response: ServerResponse): Promise<void> =>

@@ -63,6 +63,8 @@ export async function createGrantor(options: GrantorOptions): Promise<Grantor> {
   const { context } = node
   const requireOpen = (): void => {
     if (isOver) throw new Error('This Grantor is closed, or its database was closed or has another root secret.')
+    if (context.hasStoreGoneBack())
+      throw new Error('The database may have been restored. See store.went-back in the log.')
   }
   const administration = asAdministrator(context, LIBRARY)
   const tasks = Object.fromEntries(

@@ -58,12 +58,14 @@ export function mountListener({ node, people, tasks, logger, isOver }: MountOpti
 
   /** Rejects if a function of the host fails. */
   async function attempt(message: IncomingMessage, response: ServerResponse, original: HostRequest): Promise<void> {
-    if (isOver()) return void response.writeHead(503, ['Retry-After', '1', 'Content-Length', '0']).end()
+    const refuse = (): void => void response.writeHead(503, ['Retry-After', '1', 'Content-Length', '0']).end()
+    if (isOver()) return refuse()
     const [path] = (message.url ?? '').split('?', 1)
     // Over plain HTTP the path is one that does not exist.
     const isSignIn =
       people !== undefined && path === signInPath && message.method === 'GET' && listener.isSecure(message)
     if (!isSignIn) return track(listener.answer(message, response))
+    if (context.hasStoreGoneBack()) return refuse()
     connections.beginRequest(response)
     try {
       await track(signIn(people, message, response, original))

@@ -84,6 +84,11 @@ export interface Context {
   /** Counts an issued access token. The audit records the counts once a minute. */
   readonly issued: (clientId: ClientId, grantType: GrantType) => void
   /**
+   * Whether the store lacks what this node remembers of it, so that it may have been restored by other means than `grantor restore`.
+   * Until the operator has answered, nothing is served, not even keys: the store may have one that was withdrawn.
+   */
+  readonly hasStoreGoneBack: () => boolean
+  /**
    * Whether the process is shutting down. It then still serves requests, but reports that it is not ready and closes each
    * connection after its response.
    */

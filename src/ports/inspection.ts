@@ -2,6 +2,7 @@ import type { EpochMs } from '../protocol/brand.ts'
 import type { KnownTime } from '../protocol/clock.ts'
 import type { DomainRule } from '../protocol/domain-rule.ts'
 import type { KeyId } from '../protocol/ids.ts'
+import type { StorePlace } from '../protocol/store-place.ts'
 import type { ClientRecord } from './records/client.ts'
 import type { ProviderRecord } from './records/provider.ts'
 import type { KeyPurpose, SigningAlgorithm, StoredMasterKey } from './records/key.ts'
@@ -30,6 +31,7 @@ export interface DatabaseFacts {
   readonly backedUpAt: EpochMs | undefined
   /** The time at which "grantor export --final" closed the store; undefined: it is open. */
   readonly closedAt: EpochMs | undefined
+  readonly place: StorePlace
 }
 
 /** Facts that only a database in a file has. */
@@ -112,7 +114,17 @@ export interface StoreInspection {
   readonly keys: readonly KeyInspection[]
   /** undefined: the database cannot be used, or has the schema of another release. */
   readonly clients: ClientInspection | undefined
+  /** undefined: no server of this release has used the store. */
+  readonly history: HistoryInspection | undefined
 }
+
+/**
+ * Whether the store has what this machine remembers of it. `unconfirmed`: the machine remembered nothing when a server started, and the
+ * operator has not said since whether the store had been restored. `no-file`: the machine remembers nothing beyond a process.
+ */
+export type HistoryInspection =
+  | { readonly kind: 'remembered' | 'unconfirmed' | 'went-back'; readonly path: string }
+  | { readonly kind: 'no-file' }
 
 /** The response from the issuer's metadata address (RFC 8414 §3). */
 export type IssuerProbe =

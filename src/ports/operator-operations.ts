@@ -88,6 +88,8 @@ export interface OperatorOperations {
    * all initial access tokens, and all sessions and tokens from before now.
    */
   replaceMasterKey: [replacement: MasterKeyReplacement, outcome: 'replaced' | 'conflict']
+  /** Begins a new era of the store, and ends everything that a store that went back could revive, if it is to. */
+  beginEra: [beginning: EraBeginning, outcome: 'begun']
   createInitialToken: [token: InitialTokenRecord, outcome: 'created']
   /** Revokes an initial access token. The clients that registered with it are not affected. */
   revokeInitialToken: [change: { readonly id: InitialTokenId; readonly now: EpochMs }, outcome: 'changed' | 'unknown']
@@ -97,4 +99,18 @@ export interface OperatorOperations {
     change: { readonly id: AdminCredentialId; readonly now: EpochMs },
     outcome: 'changed' | 'unknown',
   ]
+}
+
+/** A new era of the store (protocol/store-place.ts). */
+export interface EraBeginning {
+  /** Its id, which no other era has. */
+  readonly era: string
+  readonly now: EpochMs
+  /** Why: a backup was restored, or the operator answered for a store that came back by other means. */
+  readonly reason: 'restored' | 'ended' | 'nothing-lost'
+  /**
+   * With the reason `ended`: everything that the store could revive ends, as with a restore, and these keys replace all signing keys.
+   * undefined: nothing ends.
+   */
+  readonly ending: { readonly keys: readonly KeyRecord[] } | undefined
 }

@@ -18,6 +18,7 @@ import type {
 } from '../protocol/ids.ts'
 import type { IdentityKey } from '../protocol/provider-identity.ts'
 import type { Scope } from '../protocol/scope.ts'
+import type { StorePlace } from '../protocol/store-place.ts'
 import type { SecretHash } from '../protocol/secrets.ts'
 import { WRITE_FAULT_TEXTS, type WriteFault } from '../protocol/write-fault.ts'
 import type { ApiRecord, OpaqueTokenRecord } from './records/api.ts'
@@ -139,6 +140,8 @@ export interface Reads {
   readonly findMasterKey: () => Promise<StoredMasterKey>
   /** What ends every server of the store. A server reads it every second. */
   readonly findServerEnd: () => Promise<ServerEnd>
+  /** The eras of the store, and what it has of a link of the audit that a node remembers. */
+  readonly findStorePlace: (linkId: string | undefined) => Promise<StorePlace>
   readonly listKeys: () => Promise<readonly KeyRecord[]>
   /** The mark of the backup whose restore is not complete; undefined: there is none. */
   readonly findPendingRestore: () => Promise<string | undefined>

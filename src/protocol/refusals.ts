@@ -221,6 +221,8 @@ export const REFUSALS = {
       shutting_down: 'the answer of `/health/ready` while a process stops; use another node',
       clock_differs:
         "the clock of this node is more than two seconds off the database's, or the clock was changed: the node issues nothing ([faults.md](faults.md#a-clock-that-differs)). `/health/ready` says in `ahead_ms` by how much",
+      store_went_back:
+        'the store lacks what this node remembers of it: it may have been restored by other means than `grantor restore`. Nothing is served until the operator has answered ([restored by other means](operations/restored.md))',
       client_changed_meanwhile:
         'the client or its secret was changed by another request at the same time, or just before on another node; read the client and repeat your change',
     },

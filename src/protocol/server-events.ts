@@ -8,9 +8,11 @@ export const SERVER_EVENT_TEXTS = {
   },
   'server.backed-up': { when: 'A backup of the whole store was made.' },
   'server.restored': {
-    when: 'The store was restored from a backup. Earlier events are those of the backup.',
-    details: '`made_at`: the time of the backup, in milliseconds since the epoch; `sha256`: its checksum',
+    when: 'The store was restored. Earlier events are those of the backup.',
+    details:
+      '`made_at`: the time of the backup, in milliseconds since the epoch; `sha256`: its checksum; or `in_place`: the store came back by other means, and `grantor restore --in-place` ended what it could revive',
   },
+  'server.confirmed': { when: 'The operator confirmed that the store lost nothing.' },
   'server.exported': { when: 'The store is closed next, because it moves to another place.' },
   'server.imported': {
     when: 'The store moved here. Earlier events are those of the place where it was closed.',

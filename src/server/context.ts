@@ -7,6 +7,7 @@ import { refuseClosedStore } from './closing.ts'
 import { openKeys } from './keys.ts'
 import { openNodeClock, type NodeClock } from './node-clock.ts'
 import { openOutbound, openProviderSignIn } from './outbound.ts'
+import { openStoreWatch, type StoreWatch } from './store-memory.ts'
 import { openStoredSecrets, refuseOtherIssuer, refusePendingRestore, type StoreUser } from './store.ts'
 import type { Telemetry } from './telemetry.ts'
 import { VERSION } from './version.ts'
@@ -24,7 +25,7 @@ import { openAuditRecorder, type AuditRecorder } from '../audit/recorder.ts'
 
 /** What a command without a server needs: the context of the use-cases, and a way to close it. */
 export interface Runtime {
-  readonly context: Context
+  readonly context: NodeContext
   readonly close: () => Promise<void>
 }
 
@@ -34,6 +35,7 @@ export type NodeContext = Context & {
   readonly clockCheck: NodeClock
   readonly auditRecorder: AuditRecorder
   readonly seenSessions: SeenSessions
+  readonly storeWatch: StoreWatch
 }
 
 /** The least number of dedupe keys that are kept. */
@@ -81,9 +83,14 @@ async function makeContext(
     await refuseClosedStore(store)
     await refusePendingRestore(store, config)
   }
+  const isNew = user === 'server' && (await store.findMasterKey()).check === undefined
   const secrets = await openStoredSecrets(store, config, random)
   keyChains(secrets)
-  if (user === 'server') await refuseOtherIssuer(store, config)
+  const storeWatch = openStoreWatch({ store, chains, random, logger, path: config.stateFile })
+  if (user === 'server') {
+    await refuseOtherIssuer(store, config)
+    await storeWatch.open(isNew)
+  }
   const databaseNow = () => world.databaseClock(store.ping)
   const clockCheck = await openNodeClock({ ...world, databaseNow, store })
   const { clock } = clockCheck
@@ -129,11 +136,17 @@ async function makeContext(
     auditRecorder,
     sessionSeen: seenSessions.sessionSeen,
     seenSessions,
+    storeWatch,
+    hasStoreGoneBack: storeWatch.hasGoneBack,
     isStopping,
   }
 }
 
-export async function closeDriver({ driver }: OpenedStore, { auditRecorder }: NodeContext): Promise<void> {
+export async function closeDriver(
+  { driver }: OpenedStore,
+  { auditRecorder, storeWatch }: Pick<NodeContext, 'auditRecorder' | 'storeWatch'>,
+): Promise<void> {
   await auditRecorder.close()
+  await storeWatch.close()
   await driver.close()
 }

@@ -7,10 +7,12 @@ import { openKeyRing, type KeySet } from '../keys/key-ring.ts'
 import { createSigningKey } from '../keys/signing-key.ts'
 import type { Log } from './log.ts'
 import type { Context } from '../ports/context.ts'
-import type { SigningAlgorithm } from '../ports/records/key.ts'
+import type { KeyRecord, SigningAlgorithm } from '../ports/records/key.ts'
 import type { Store } from '../ports/store.ts'
 import type { SigningKeys } from '../ports/tokens.ts'
+import type { EpochMs } from '../protocol/brand.ts'
 import { offeredIdTokenAlgorithms } from '../protocol/id-token.ts'
+import { linesOf } from '../protocol/key-rotation.ts'
 import type { Secrets } from '../protocol/secrets.ts'
 import { openSingleFlight } from '../protocol/single-flight.ts'
 
@@ -109,4 +111,16 @@ export function startKeepingKeys(context: Context, logger: Log): () => void {
     )
   }, ROTATION_INTERVAL_MS).unref()
   return () => clearInterval(timer)
+}
+
+/** Makes a signing key for each purpose and algorithm of the stored ones, which these keys are to replace, and for the server's own. */
+export async function makeNewKeys(
+  { store, random, secrets }: { readonly store: Pick<Store, 'listKeys'> } & Pick<Context, 'random' | 'secrets'>,
+  { settings }: Pick<Config, 'settings'>,
+  now: EpochMs,
+): Promise<readonly KeyRecord[]> {
+  const own = { purpose: 'access', algorithm: settings.signingAlgorithm } as const
+  const lines = linesOf([own, ...(await store.listKeys())])
+  const plans = lines.map(([{ purpose, algorithm }]) => ({ purpose, algorithm, createdAt: now, activeFrom: now }))
+  return Promise.all(plans.map((plan) => createSigningKey(plan, random, secrets.encryptionKey)))
 }

@@ -87,6 +87,29 @@ export async function openNode(
   const ownListening: Listening[] = []
   let background: readonly (() => unknown)[] = []
   let flushing: NodeJS.Timeout | undefined
+  let stopComparing: (() => void) | undefined
+
+  function begin(): void {
+    const keeping = [startKeepingKeys(context, logger), startAuditRecorder(context.auditRecorder)]
+    background = [
+      context.clockCheck.start(),
+      startSweeping(context, logger),
+      writeWatch.start(),
+      ...keeping,
+      startSharing(context.budgets, context),
+      startWatchingServerEnd(context, logger, onServerEnd),
+      startNotingSessions(context.seenSessions),
+      ...(config.settings.outbound.isOn ? [startNotifying(context, logger), startTryingProviders(context)] : []),
+    ]
+  }
+
+  /** Ends the work of this node on its own account. */
+  async function end(): Promise<void> {
+    const ending = background
+    background = []
+    await Promise.all(ending.map((stop) => stop()))
+  }
+
   return {
     context,
     listener,
@@ -95,17 +118,8 @@ export async function openNode(
     sample,
     scrape,
     start() {
-      const keeping = [startKeepingKeys(context, logger), startAuditRecorder(context.auditRecorder)]
-      background = [
-        context.clockCheck.start(),
-        startSweeping(context, logger),
-        writeWatch.start(),
-        ...keeping,
-        startSharing(context.budgets, context),
-        startWatchingServerEnd(context, logger, onServerEnd),
-        startNotingSessions(context.seenSessions),
-        ...(config.settings.outbound.isOn ? [startNotifying(context, logger), startTryingProviders(context)] : []),
-      ]
+      if (!context.hasStoreGoneBack()) begin()
+      stopComparing = context.storeWatch.start((hasGoneBack) => (hasGoneBack ? void end() : begin()))
       flushing = setInterval(() => void logger.flush(), LOG_FLUSH_MS).unref()
     },
     async listenForAdmin() {
@@ -115,7 +129,8 @@ export async function openNode(
     async close(listening = []) {
       isStopping = true
       const ends = [...listening, ...ownListening].map(({ close }) => close())
-      await Promise.all([...background.map((stop) => stop()), ...ends])
+      stopComparing?.()
+      await Promise.all([end(), ...ends])
       clearInterval(flushing)
       await Promise.all([closeDriver(opened, context), telemetry.close()])
       logger.info({ event: 'server.stopped' })

@@ -4,7 +4,7 @@ import type { StoreInspection } from '../ports/inspection.ts'
 import type { OutboundClient } from '../ports/outbound.ts'
 import { providerRedirectUri } from '../protocol/provider.ts'
 import { openProviderSignIn } from './outbound.ts'
-import { inspectSecret } from './store.ts'
+import { inspectSecret } from './inspect-store.ts'
 import type { World } from './world.ts'
 
 /** Asks each enabled provider as the server does, for `grantor doctor`. None without the key that encrypts their secrets. */

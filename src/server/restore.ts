@@ -14,6 +14,7 @@ import { endEverything, keepEverything, STORED_TABLES, type Slice } from '../sto
 import { listMigrations } from '../store/migrations.ts'
 import { listBackups, SECRET_SUFFIX } from './backup-folder.ts'
 import { openRuntime } from './context.ts'
+import { newEra } from './store-memory.ts'
 import { openWorld, type World } from './world.ts'
 import { readRootSecrets } from './store.ts'
 
@@ -64,7 +65,8 @@ export async function restore(config: Config, { from, replace, isMove }: Restore
     const { roots, secrets, under } = unlock(config, backup, from)
     refuseUnfit(config, backup, secrets, from)
     const { current: secret, previous: previousSecret } = roots
-    const place = { ...config, secret, previousSecret, logLevel: 'silent' as const }
+    // The machine remembers the store from before until the restore is complete.
+    const place = { ...config, secret, previousSecret, logLevel: 'silent' as const, stateFile: undefined }
     const described = { ...describe(config, backup), isUnderPreviousSecret: under === 'previous' }
     const { database } = config
     if (database.kind === 'postgres') {
@@ -193,12 +195,22 @@ async function complete(config: Config, { header, sha256, isMove }: Loading): Pr
       return undefined
     }
     await administration.store.recordEvent({ event: 'server.restored', details })
+    // Nodes that remember the store from before the restore then know that an operator restored it.
+    const { clock, random } = administration
+    await administration.store.beginEra({ era: newEra(random), now: clock(), reason: 'restored', ending: undefined })
     await revokeAdministrators(administration)
-    const wish = { name: 'restore', access: 'write', organizationId: undefined, days: ADMIN_DAYS } as const
-    return (await createAdminCredential(administration, wish)).token
+    return await createRestoreAdministrator(administration)
   } finally {
     await close()
   }
+}
+
+/** Creates an administrator after all others were revoked. Returns the token. */
+export async function createRestoreAdministrator(
+  administration: Parameters<typeof createAdminCredential>[0],
+): Promise<string> {
+  const wish = { name: 'restore', access: 'write', organizationId: undefined, days: ADMIN_DAYS } as const
+  return (await createAdminCredential(administration, wish)).token
 }
 
 /** An interrupted restore may have created an administrator, whose token it did not print. */

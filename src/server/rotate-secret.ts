@@ -12,14 +12,13 @@ import {
   type UnlockedMasterKey,
 } from '../keys/master-key.ts'
 import { removePreviousSecret, renewRootSecret, replacePendingSecret } from '../keys/root-secret.ts'
-import { createSigningKey } from '../keys/signing-key.ts'
 import type { Context } from '../ports/context.ts'
 import type { Store } from '../ports/store.ts'
 import type { EpochMs } from '../protocol/brand.ts'
-import { linesOf } from '../protocol/key-rotation.ts'
 import { openMasterKey } from '../protocol/secrets.ts'
 import { MASTER_KEY } from '../store/settings.ts'
 import { LockTaken, takeServerLock, type ServerLock } from '../store/sqlite/server-lock.ts'
+import { makeNewKeys } from './keys.ts'
 import { readRootSecrets, secretPath } from './store.ts'
 
 /** The result of changing the root secret. */
@@ -100,10 +99,7 @@ async function replace(
   const now = clock()
   const masterKey = succeedMasterKey(unlocked.masterKey, random, now, await findHeadsAhead(store, linksUntil(now)))
   const secrets = openMasterKey(masterKey)
-  const own = { purpose: 'access', algorithm: config.settings.signingAlgorithm } as const
-  const lines = linesOf([own, ...(await store.listKeys())])
-  const plans = lines.map(([{ purpose, algorithm }]) => ({ purpose, algorithm, createdAt: now, activeFrom: now }))
-  const keys = await Promise.all(plans.map((plan) => createSigningKey(plan, random, secrets.encryptionKey)))
+  const keys = await makeNewKeys({ store, random, secrets }, config, now)
   const wrapped = wrapMasterKey(masterKey, newSecret, random)
   const replacement = { previous, wrapped, check: masterKeyCheck(secrets), keys, now }
   if ((await store.replaceMasterKey(replacement)) === 'conflict') throw changedMeanwhile()

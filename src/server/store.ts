@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs'
 import { writtenSetting, type Config } from '../config/config.ts'
 import { locationOf } from '../config/database-url.ts'
 import {
@@ -9,10 +8,9 @@ import {
   type RootSecrets,
   type UnlockedMasterKey,
 } from '../keys/master-key.ts'
-import { previousSecretPath, readPreviousSecret, readRootSecret, rootSecretPath } from '../keys/root-secret.ts'
+import { readPreviousSecret, readRootSecret, rootSecretPath } from '../keys/root-secret.ts'
 import type { StoredMasterKey } from '../ports/records/key.ts'
 import type { Random } from '../protocol/ids.ts'
-import type { SecretInspection, StoreInspection } from '../ports/inspection.ts'
 import type { Context } from '../ports/context.ts'
 import type { Log } from './log.ts'
 import type { Store, StoreDriver } from '../ports/store.ts'
@@ -186,59 +184,9 @@ export async function openDistribution(url: string) {
   return { ...(await planDistribution(url)), run: (shards: number) => distributeAt(url, shards) }
 }
 
-/** Inspects everything that is stored, for `grantor doctor`. Changes nothing. */
-export async function inspectStore(config: Config): Promise<StoreInspection> {
-  const { database: choice } = config
-  const { inspectKey } = await import('../keys/inspect-keys.ts')
-  const { database, keys, clients } = await inspectStored(choice)
-  const { secrets, inspection } = inspectSecret(config, database.kind === 'opened' ? database.masterKey : undefined)
-  return {
-    location: locationOf(choice),
-    secretLocation: secretLocation(config),
-    previousSecretLocation: previousSecretLocation(config),
-    database,
-    secret: inspection,
-    keys: secrets === undefined ? [] : keys.map((key) => inspectKey(key, secrets.encryptionKey)),
-    clients,
-  }
-}
-
-async function inspectStored(choice: Config['database']) {
-  if (choice.kind === 'postgres') return (await import('../store/postgres/inspect.ts')).inspectPostgres(choice.url)
-  return (await import('../store/sqlite/inspect.ts')).inspectDatabase(choice.path)
-}
-
-/** Returns whether the root secret decrypts the master key, and what it then opens. Creates no root secret. */
-export function inspectSecret(
-  config: Config,
-  stored: StoredMasterKey | undefined,
-): { secrets?: Secrets; inspection: SecretInspection } {
-  const isUnused = stored?.check === undefined
-  // Reading the secret would create it.
-  if (config.secret === undefined && !existsSync(secretPath(config.database))) {
-    return { inspection: { kind: isUnused ? 'unused' : 'missing' } }
-  }
-  try {
-    const roots = readRootSecrets(config)
-    if (isUnused) return { inspection: { kind: 'unused' } }
-    const unlocked = unlockMasterKey(stored, roots)
-    if (unlocked === undefined) return { inspection: { kind: 'differs' } }
-    const ofCurrent = roots.previous === undefined ? 'matches' : 'matches-alone'
-    const kind = unlocked.under === 'previous' ? 'matches-previous' : ofCurrent
-    return { secrets: unlocked.secrets, inspection: { kind } }
-  } catch (cause) {
-    return { inspection: { kind: 'unusable', reason: (cause as Error).message } }
-  }
-}
-
-function secretLocation(config: Config): string {
+/** Where the root secret is, as messages name it. */
+export function secretLocation(config: Config): string {
   return config.secret === undefined ? secretPath(config.database) : writtenSetting(config, 'GRANTOR_SECRET')
-}
-
-function previousSecretLocation(config: Config): string {
-  const isFile = config.secret === undefined && config.previousSecret === undefined
-  const path = isFile ? previousSecretPath(secretPath(config.database)) : undefined
-  return path ?? writtenSetting(config, 'GRANTOR_SECRET_PREVIOUS')
 }
 
 /** The file of the root secret beside a SQLite database. */

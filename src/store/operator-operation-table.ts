@@ -55,6 +55,16 @@ export const OPERATOR_OPERATIONS: { readonly [Name in keyof OperatorOperations]:
     cache: 'kept',
     event: when('replaced', () => ({ event: 'secret.rotated', details: { leaked: true } })),
   },
+  beginEra: {
+    cache: 'kept',
+    event: ({ reason }) => {
+      // The restore of a backup is an event of its own.
+      if (reason === 'restored') return undefined
+      return reason === 'ended'
+        ? { event: 'server.restored', details: { in_place: true } }
+        : { event: 'server.confirmed' }
+    },
+  },
   replaceSetting: {
     cache: 'kept',
     event: ({ name, value }) =>

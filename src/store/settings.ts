@@ -16,6 +16,9 @@ export const RESTORING = 'restoring'
 /** Name of the row of `settings` with the time at which the store was closed, in milliseconds. */
 export const CLOSED = 'closed'
 
+/** Name of the row of `settings` with the eras of the store, a JSON array (protocol/store-place.ts). */
+export const STORE_ERAS = 'store-eras'
+
 /** Names of the rows of `settings` that are replaced. */
 export const ALGORITHM = 'server-algorithm'
 export const CLOCK_NOTE = 'clock'

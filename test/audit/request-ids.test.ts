@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { listAudit } from '../../src/admin/audit.ts'
 import { verifyAudit } from '../../src/admin/verify-audit.ts'
-import type { NodeContext } from '../../src/server/context.ts'
 import type { EpochMs } from '../../src/protocol/brand.ts'
 import {
   authorizeUrl,
@@ -70,7 +69,7 @@ test('repeated refusals of different requests are one event and a count, and the
   const page = await browser.get(locationOf(await browser.get(authorizeUrl(client))))
   for (let again = 0; again < 3; again += 1) await browser.submit(page, { email: EMAIL, password: 'wrong-password' })
   server.clock.advance(120_000)
-  await (server.context as NodeContext).auditRecorder.flush()
+  await server.context.auditRecorder.flush()
   const { rows } = await listAudit(server.context, { limit: 100, before: undefined, event: 'sign-in.failed' })
   const [first] = linesOf(server, 'sign-in.refused')
   assert.deepEqual(

@@ -80,8 +80,10 @@ test('NET-17: bodies of one network that arrive slowly, and then all at once, do
   for (const status of await Promise.all(answers)) assert.ok(status === 422 || status === 503, String(status))
 })
 
+const OPEN = { proxies: openProxies([], () => undefined), hasStoreGoneBack: () => false }
+
 test('NET-17: unfinished bodies of a network have a share, and a complete body makes room', () => {
-  const gate = openGate({ issuer: 'http://localhost', proxies: openProxies([], () => undefined) })
+  const gate = openGate({ issuer: 'http://localhost', ...OPEN })
   for (let count = 0; count < 2000; count += 1) gate.beginBody(HOSTILE)
   assert.throws(() => gate.beginBody(HOSTILE), { reason: 'overloaded', status: 503 })
   gate.beginBody('127.0.0.3')
@@ -91,7 +93,7 @@ test('NET-17: unfinished bodies of a network have a share, and a complete body m
 })
 
 test('NET-17: requests of high priority are answered while the network has no room for other requests', () => {
-  const gate = openGate({ issuer: 'http://localhost', proxies: openProxies([], () => undefined) })
+  const gate = openGate({ issuer: 'http://localhost', ...OPEN })
   const message = { socket: {}, headers: {} } as unknown as IncomingMessage
   for (let count = 0; count < 500; count += 1) gate.enter(HOSTILE, {})
   assert.throws(() => gate.enter(HOSTILE, {}), { reason: 'overloaded' })

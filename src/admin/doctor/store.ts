@@ -42,6 +42,7 @@ export function checkStore(examination: Examination): readonly Finding[] {
         ...checkKeys(examination),
         ...checkClock(examination, database),
         ...checkBackup(examination, database),
+        ...checkHistory(examination),
       ]
   }
 }
@@ -205,4 +206,32 @@ function iso(time: EpochMs): string {
 
 function seconds(milliseconds: number): number {
   return Math.round(milliseconds / 1000)
+}
+
+/** A store that was restored by other means than `grantor restore` revives what was revoked since. */
+function checkHistory({ store: { history, location } }: Examination): readonly Finding[] {
+  const answers =
+    'If it was restored, run: grantor restore --in-place. If nothing was lost: grantor restore --nothing-lost'
+  switch (history?.kind) {
+    case undefined:
+      return []
+    case 'remembered':
+      return [ok('history', `The store has what ${history.path} remembers of it.`)]
+    case 'no-file':
+      return [
+        ok('history', 'Only running servers remember the store. GRANTOR_STATE_FILE names a file that outlives them.'),
+      ]
+    case 'unconfirmed':
+      return [
+        warning('history', `${history.path} remembered nothing of ${location} when a server started here.`, answers),
+      ]
+    case 'went-back':
+      return [
+        failed(
+          'history',
+          `${location} lacks what ${history.path} remembers of it. Until you answer, servers here serve nothing.`,
+          answers,
+        ),
+      ]
+  }
 }

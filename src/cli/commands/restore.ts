@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { readConfig } from '../../config/config.ts'
 import { locationOf } from '../../config/database-url.ts'
+import { answerForStore, type RestoreAnswer } from '../../server/answer-restore.ts'
 import { restore, type Restored } from '../../server/restore.ts'
 import { formatTime } from '../lib/columns.ts'
 import { UsageError } from '../lib/failure.ts'
@@ -8,7 +9,9 @@ import { withJson } from '../lib/options.ts'
 import type { Terminal } from '../lib/terminal.ts'
 
 interface RestoreOptions {
-  readonly from: string
+  readonly from?: string
+  readonly inPlace?: true
+  readonly nothingLost?: true
   readonly replace?: true
   readonly json?: true
 }
@@ -31,12 +34,21 @@ const ROTATE: readonly string[] = [
 export function addRestore(parent: Command, terminal: Terminal): void {
   withJson(parent.command('restore'))
     .description(
-      'Restore a backup into the database of DATABASE_URL, which is empty and which no server uses. All tokens, sessions, signing keys and administrators from before become invalid.',
+      'Restore a backup into the database of DATABASE_URL, which is empty and which no server uses; or answer for a database that was restored by other means. All tokens, sessions, signing keys and administrators from before become invalid, unless nothing was lost.',
     )
-    .requiredOption('--from <file>', 'the backup')
+    .option('--from <file>', 'the backup')
     .option('--replace', 'move the SQLite database that exists aside')
-    .action(async ({ from, replace, json }: RestoreOptions) => {
+    .option('--in-place', 'the database was restored by other means: end what it could revive')
+    .option('--nothing-lost', 'the database was not restored, or lost nothing: serve it as it is')
+    .action(async ({ from, replace, json, inPlace, nothingLost }: RestoreOptions) => {
+      if ([from, inPlace, nothingLost].filter((given) => given !== undefined).length !== 1)
+        throw new UsageError('Give one of --from <file>, --in-place and --nothing-lost.')
       const config = readConfig()
+      if (from === undefined) {
+        if (replace === true) throw new UsageError('--replace belongs to --from.')
+        const answered = await answerForStore(config, inPlace === true ? 'went-back' : 'nothing-lost')
+        return json === true ? terminal.printJson(describeAnswer(answered)) : terminal.print(answerLines(answered))
+      }
       if (replace === true && config.database.kind === 'postgres') {
         throw new UsageError(
           `--replace is for a SQLite file. ${locationOf(config.database)} is not replaced: create an empty database, and name it in DATABASE_URL.`,
@@ -64,15 +76,38 @@ function describe({ location, madeAt, rows, replaced, isUnderPreviousSecret, adm
   }
 }
 
+function describeAnswer({ location, adminToken }: RestoreAnswer) {
+  const ended = adminToken === undefined ? {} : { admin_token: adminToken, to_repeat: UNKNOWN }
+  return { database: location, nothing_lost: adminToken === undefined, ...ended }
+}
+
+function answerLines({ location, adminToken }: RestoreAnswer): readonly string[] {
+  if (adminToken === undefined) return [`Servers use ${location} as it is.`]
+  return [
+    `Everything that ${location} could revive has ended. Servers that waited for this serve again within two seconds.`,
+    '',
+    ...invalid(adminToken),
+    '',
+    'Repeat what happened after the time to which the database was restored:',
+    ...UNKNOWN.map((line) => `  ${line}`),
+  ]
+}
+
+function invalid(adminToken: string | undefined): readonly string[] {
+  return [
+    'Invalid from now on: all access and refresh tokens, grants, sessions and signing keys, and the credentials of all',
+    'administrators. Users sign in again, and APIs fetch the new keys.',
+    `The token of a new administrator, which is shown only now: ${adminToken}`,
+  ]
+}
+
 function linesOf({ location, madeAt, replaced, isUnderPreviousSecret, adminToken }: Restored): readonly string[] {
   const time = `${formatTime(madeAt)} UTC`
   return [
     `Restored ${location} to its state of ${time}.`,
     ...(replaced === undefined ? [] : [`The previous database is ${replaced}.`]),
     '',
-    'Invalid from now on: all access and refresh tokens, grants, sessions and signing keys, and the credentials of all',
-    'administrators. Users sign in again, and APIs fetch the new keys.',
-    `The token of a new administrator, which is shown only now: ${adminToken}`,
+    ...invalid(adminToken),
     ...(isUnderPreviousSecret ? ['', ...ROTATE] : []),
     '',
     `Repeat what happened after ${time}. If the lost database can be read, this lists it with its DATABASE_URL and secret:`,

@@ -4,7 +4,9 @@ import { StoreRefusesWrites } from '../../ports/store.ts'
 import { OAuthError, unavailable } from '../../protocol/errors.ts'
 import { problem } from '../../protocol/validation.ts'
 
-type Needs = Pick<Context, 'isStopping' | 'clockCheck'> & { readonly store: Pick<Context['store'], 'checkWrites'> }
+type Needs = Pick<Context, 'isStopping' | 'clockCheck' | 'hasStoreGoneBack'> & {
+  readonly store: Pick<Context['store'], 'checkWrites'>
+}
 
 /** The process responds. The database is not checked, so that a slow one does not cause a restart. */
 export async function alive(): Promise<Reply> {
@@ -12,13 +14,14 @@ export async function alive(): Promise<Reply> {
 }
 
 /**
- * The process can serve requests: it is not shutting down, the store responds and accepts writes (threats.md STO-07), and its
- * clock agrees (STO-13).
+ * The process can serve requests: it is not shutting down, the store has what this node remembers of it (threats.md BAK-07), responds
+ * and accepts writes (STO-07), and its clock agrees (STO-13).
  *
  * @throws OAuthError temporarily_unavailable
  */
-export async function ready({ isStopping, clockCheck, store }: Needs): Promise<Reply> {
+export async function ready({ isStopping, clockCheck, hasStoreGoneBack, store }: Needs): Promise<Reply> {
   if (isStopping()) throw unavailable('shutting_down', 1)
+  if (hasStoreGoneBack()) throw storeWentBack()
   await clockCheck.compare()
   await store.checkWrites().then(undefined, (cause: unknown) => {
     throw cause instanceof StoreRefusesWrites ? refusesWrites(cause) : cause
@@ -35,6 +38,13 @@ export async function version(context: Pick<Context, 'version'>): Promise<Reply>
 function refusesWrites(cause: StoreRefusesWrites): OAuthError {
   const problems = [problem(['store'], 'value_error', cause.message, null, { reason: cause.fault })]
   return new OAuthError('temporarily_unavailable', 'store_unavailable', { retryAfterSeconds: 1, problems, cause })
+}
+
+function storeWentBack(): OAuthError {
+  const msg =
+    'The store lacks what this node remembers of it. If it was restored, run: grantor restore --in-place. If nothing was lost, run: grantor restore --nothing-lost'
+  const problems = [problem(['store'], 'value_error', msg, null, { reason: 'store_went_back' })]
+  return new OAuthError('temporarily_unavailable', 'store_went_back', { retryAfterSeconds: 10, problems })
 }
 
 function clockDiffers(aheadMs: number): OAuthError {

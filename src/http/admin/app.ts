@@ -39,7 +39,7 @@ export function createAdminApp({ context, host, trustedProxies, plainRoutes, log
     log,
     findRoute,
     isLoopback: isLoopbackHost(host),
-    gate: openGate({ issuer: context.issuer, proxies }),
+    gate: openGate({ issuer: context.issuer, proxies, hasStoreGoneBack: context.hasStoreGoneBack }),
     scheduler: openScheduler(),
     nextRequestId: openRequestIds(context.random),
   }

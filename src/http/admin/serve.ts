@@ -120,10 +120,11 @@ async function answerTo(serving: AdminServing, exchange: Exchange): Promise<Answ
   const isPlain = route.kind === 'plain'
   exchange.task = isPlain ? route.route.path : (route.tasks.get(method)?.task.name ?? 'none')
   await serving.scheduler.endOfTurn(network)
-  gate.check(message, network, { allowInsecure: isPlain && route.route.access === 'machine', priority: 'high' })
-  if (isPlain && isOpen(route.route, serving.isLoopback, message.headers)) {
-    return { status: 200, ...(await route.route.answer()) }
-  }
+  // Metrics that need no credentials show why nothing else is served.
+  const isFree = isPlain && isOpen(route.route, serving.isLoopback, message.headers)
+  const allowInsecure = isPlain && route.route.access === 'machine'
+  gate.check(message, network, { allowInsecure, priority: 'high', ...(isFree ? { withoutStore: true } : {}) })
+  if (isFree) return { status: 200, ...(await route.route.answer()) }
   const administrator = await authenticate(context, message, network)
   exchange.administrator = administrator
   if (isPlain) {

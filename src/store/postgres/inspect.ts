@@ -9,10 +9,12 @@ import type {
 import type { KeyRecord } from '../../ports/records/key.ts'
 import type { EpochMs } from '../../protocol/brand.ts'
 import { listMigrations } from '../migrations.ts'
+import { NO_PLACE } from '../../protocol/store-place.ts'
 import type { Row } from '../rows.ts'
 import { CLOSED, LAST_BACKUP, NO_MASTER_KEY, noteOfNewestRow, timeOf } from '../settings.ts'
 import { masterKeyReads } from '../shared/master-key.ts'
 import { inspectClients } from '../shared/clients.ts'
+import { eraReads } from '../shared/eras.ts'
 import { findSetting } from '../shared/operator.ts'
 import { listAccessKeys, signingKeyReads } from '../shared/signing-keys.ts'
 import { connectionOptions, sessionSettings } from './database.ts'
@@ -62,11 +64,11 @@ const CONTENT = `select (select count(*) from apis) as apis,
       union all (select issued_at * 1000 from clients order by client_id desc limit 1)) as newest) as newest_row_at`
 
 /** Inspects the database as the server would open it, over its own connection, and changes nothing. */
-export async function inspectPostgres(url: string): Promise<Inspection> {
+export async function inspectPostgres(url: string, linkId: string | undefined): Promise<Inspection> {
   // The settings of a server on distributed tables are known after a first look.
   const distributed = await inspect(url, false, isDistributed)
   if (typeof distributed !== 'boolean') return distributed
-  return inspect(url, distributed, (client) => look(client, distributed))
+  return inspect(url, distributed, (client) => look(client, distributed, linkId))
 }
 
 /** Runs one inspection. Returns why the database cannot be used, if the inspection fails. */
@@ -92,7 +94,7 @@ async function inspect<T>(
   }
 }
 
-async function look(client: pg.Client, distributed: boolean): Promise<Inspection> {
+async function look(client: pg.Client, distributed: boolean, linkId: string | undefined): Promise<Inspection> {
   const { rows } = await client.query<Row>(SERVER)
   const server = rows[0] as Row
   const obstacle = findObstacle(server) ?? (await findClosedTables(client, server))
@@ -111,8 +113,15 @@ async function look(client: pg.Client, distributed: boolean): Promise<Inspection
     unknownMigrations: unknown.map(({ version }) => version),
     home: await readHome(client, server, distributed),
     ...(hasTables
-      ? await readContent(client)
-      : { time: undefined, apis: 0, masterKey: NO_MASTER_KEY, backedUpAt: undefined, closedAt: undefined }),
+      ? await readContent(client, linkId)
+      : {
+          time: undefined,
+          apis: 0,
+          masterKey: NO_MASTER_KEY,
+          backedUpAt: undefined,
+          closedAt: undefined,
+          place: NO_PLACE,
+        }),
   }
   const isCurrent = missing.length === 0 && unknown.length === 0
   const listKeys = isCurrent ? signingKeyReads.listKeys() : listAccessKeys()
@@ -203,7 +212,8 @@ async function readClock(client: pg.Client): Promise<number> {
 
 async function readContent(
   client: pg.Client,
-): Promise<Pick<DatabaseFacts, 'time' | 'apis' | 'masterKey' | 'backedUpAt' | 'closedAt'>> {
+  linkId: string | undefined,
+): Promise<Pick<DatabaseFacts, 'time' | 'apis' | 'masterKey' | 'backedUpAt' | 'closedAt' | 'place'>> {
   const { rows } = await client.query<Row>(CONTENT)
   const row = rows[0] as Row
   return {
@@ -212,6 +222,7 @@ async function readContent(
     masterKey: await runSteps(queryOf(client), masterKeyReads.findMasterKey()),
     backedUpAt: timeOf((row['backed_up_at'] ?? undefined) as string | undefined),
     closedAt: timeOf(await runSteps(queryOf(client), findSetting(CLOSED))),
+    place: await runSteps(queryOf(client), eraReads.findStorePlace(linkId)),
   }
 }
 

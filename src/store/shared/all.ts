@@ -2,6 +2,7 @@ import type { Steps } from './statement.ts'
 import { accountHandlers, accountReads } from './accounts.ts'
 import { auditReads } from './audit.ts'
 import { clientHandlers, clientReads } from './clients.ts'
+import { eraHandlers, eraReads } from './eras.ts'
 import { domainRuleHandlers, domainRuleReads } from './domain-rules.ts'
 import { grantHandlers, grantReads } from './grants.ts'
 import { identityHandlers, identityReads } from './identities.ts'
@@ -36,6 +37,7 @@ export const SHARED_HANDLERS = {
   ...initialTokenHandlers,
   ...registrationCountHandlers,
   ...masterKeyHandlers,
+  ...eraHandlers,
 }
 
 /** The reads that both stores answer with the same statements. */
@@ -55,6 +57,7 @@ export const SHARED_READS = {
   ...domainRuleReads,
   ...initialTokenReads,
   ...masterKeyReads,
+  ...eraReads,
   ...auditReads,
   ...walkReads,
 }

@@ -1,5 +1,6 @@
 import type { StoredMasterKey } from '../../ports/records/key.ts'
 import type { ServerEnd } from '../../ports/store.ts'
+import type { EpochMs } from '../../protocol/brand.ts'
 import { CLOSED, MASTER_KEY, MASTER_KEY_CHECK, timeOf } from '../settings.ts'
 import { revokeAllTokens } from './accounts.ts'
 import { findSetting, setting } from './operator.ts'
@@ -31,10 +32,8 @@ export const masterKeyHandlers = {
       if (changed.length !== 1) return 'conflict'
       yield* setting(MASTER_KEY_CHECK, check)
       yield* replaceKeys(keys)
-      yield* rows(REVOKE_CREDENTIALS, { now })
-      yield* rows(REVOKE_INITIAL_TOKENS, { now })
+      yield* endEverythingHeld(now)
       yield* forgetProviderSecrets()
-      yield* revokeAllTokens(now)
       return 'replaced'
     },
   },
@@ -50,4 +49,11 @@ export const masterKeyReads = {
     const values = new Map(found.map((row) => [row['name'], String(row['value'])]))
     return { masterKeyCheck: values.get(MASTER_KEY_CHECK), closedAt: timeOf(values.get(CLOSED)) }
   },
+}
+
+/** Revokes the credentials of all administrators, all initial access tokens, and all sessions and tokens from before now. */
+export function* endEverythingHeld(now: EpochMs): Steps<void> {
+  yield* rows(REVOKE_CREDENTIALS, { now })
+  yield* rows(REVOKE_INITIAL_TOKENS, { now })
+  yield* revokeAllTokens(now)
 }

@@ -3,10 +3,12 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { ClientInspection, DatabaseFacts, DatabaseInspection } from '../../ports/inspection.ts'
 import type { KeyRecord } from '../../ports/records/key.ts'
 import { knownTime } from '../../protocol/clock.ts'
+import { NO_PLACE } from '../../protocol/store-place.ts'
 import type { Row } from '../rows.ts'
 import { CLOSED, LAST_BACKUP, NO_MASTER_KEY, timeOf } from '../settings.ts'
 import { masterKeyReads } from '../shared/master-key.ts'
 import { inspectClients } from '../shared/clients.ts'
+import { eraReads } from '../shared/eras.ts'
 import { findSetting } from '../shared/operator.ts'
 import { listAccessKeys, signingKeyReads } from '../shared/signing-keys.ts'
 import { openDatabase } from './database.ts'
@@ -19,7 +21,10 @@ import { openSteps } from './steps.ts'
 const DAMAGE_LIMIT = 3
 
 /** Inspects the file as the server would open it, and changes nothing. This also works beside a running server. */
-export function inspectDatabase(path: string): {
+export function inspectDatabase(
+  path: string,
+  linkId: string | undefined,
+): {
   readonly database: DatabaseInspection
   readonly clients: ClientInspection | undefined
   readonly keys: readonly KeyRecord[]
@@ -30,7 +35,7 @@ export function inspectDatabase(path: string): {
     database = openDatabase(path)
     // Another process may be about to finish. Nothing else in this process has to run meanwhile.
     database.exec('pragma busy_timeout = 2000')
-    const facts = readFacts(database, path)
+    const facts = readFacts(database, path, linkId)
     const isCurrent = facts.missingMigrations.length === 0 && facts.unknownMigrations.length === 0
     return {
       database: { kind: 'opened', ...facts },
@@ -54,13 +59,14 @@ export function readSqliteFacts(path: string): {
   try {
     database.exec('pragma busy_timeout = 2000')
     if (!hasTables(database)) return { hasSchema: false, secretCheck: undefined }
-    return { hasSchema: true, secretCheck: readTables(database).masterKey.check }
+    const { check } = openSteps(database)(masterKeyReads.findMasterKey())
+    return { hasSchema: true, secretCheck: check }
   } finally {
     database.close()
   }
 }
 
-function readFacts(database: DatabaseSync, path: string): DatabaseFacts {
+function readFacts(database: DatabaseSync, path: string, linkId: string | undefined): DatabaseFacts {
   const complaints = database.prepare(`pragma quick_check(${DAMAGE_LIMIT})`).all()
   const damage = complaints.map((row) => String(Object.values(row)[0])).filter((text) => text !== 'ok')
   const { applied, missing, unknown } = schemaState(database)
@@ -71,14 +77,22 @@ function readFacts(database: DatabaseSync, path: string): DatabaseFacts {
     unknownMigrations: unknown.map(({ version }) => version),
     home: { kind: 'file', freeBytes: freeBytes(path) },
     ...(hasTables(database)
-      ? readTables(database)
-      : { time: undefined, apis: 0, masterKey: NO_MASTER_KEY, backedUpAt: undefined, closedAt: undefined }),
+      ? readTables(database, linkId)
+      : {
+          time: undefined,
+          apis: 0,
+          masterKey: NO_MASTER_KEY,
+          backedUpAt: undefined,
+          closedAt: undefined,
+          place: NO_PLACE,
+        }),
   }
 }
 
 function readTables(
   database: DatabaseSync,
-): Pick<DatabaseFacts, 'time' | 'apis' | 'masterKey' | 'backedUpAt' | 'closedAt'> {
+  linkId: string | undefined,
+): Pick<DatabaseFacts, 'time' | 'apis' | 'masterKey' | 'backedUpAt' | 'closedAt' | 'place'> {
   const run = openSteps(database)
   const apis = database.prepare('select count(*) as count from apis').get() as Row
   return {
@@ -87,6 +101,7 @@ function readTables(
     masterKey: run(masterKeyReads.findMasterKey()),
     backedUpAt: timeOf(run(findSetting(LAST_BACKUP))),
     closedAt: timeOf(run(findSetting(CLOSED))),
+    place: run(eraReads.findStorePlace(linkId)),
   }
 }
 

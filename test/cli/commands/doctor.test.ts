@@ -9,17 +9,14 @@ import { generate } from 'selfsigned'
 import { diagnose } from '../../../src/admin/doctor/doctor.ts'
 import type { Examination, Finding } from '../../../src/admin/doctor/finding.ts'
 import type { ServerFacts } from '../../../src/ports/inspection.ts'
+import { NO_PLACE } from '../../../src/protocol/store-place.ts'
 import type { EpochMs } from '../../../src/protocol/brand.ts'
 import { runHere } from '../../support/command.ts'
 import { openPlace, run, serve, type Place } from '../../support/process.ts'
 
 const YEAR_AGO = Date.now() - 366 * 24 * 60 * 60 * 1000
 
-interface Report {
-  readonly code: number | null
-  readonly healthy: boolean
-  readonly findings: readonly Finding[]
-}
+type Report = { readonly code: number | null; readonly healthy: boolean; readonly findings: readonly Finding[] }
 
 async function examine(place: Place, environment: Record<string, string> = {}): Promise<Report> {
   const { code, stdout } = await runHere(place, ['doctor', '--json'], { environment })
@@ -190,10 +187,12 @@ const SOUND: Examination = {
       // Later than the time of every case.
       closedAt: undefined,
       backedUpAt: 1_900_000_000_000 as EpochMs,
+      place: NO_PLACE,
     },
     secret: { kind: 'matches' },
     keys: [{ ...KEY, id: 'key' as never, activeFrom: 1_799_000_000_000 as EpochMs }],
     clients: undefined,
+    history: undefined,
   },
   readiness: { kind: 'ready', address: 'http://127.0.0.1:3000/health/ready' },
   probe: {

@@ -12,6 +12,7 @@ import { deletionCases } from './deletions.ts'
 import { evictionCases } from './evictions.ts'
 import { grantListCases } from './grant-lists.ts'
 import { identityCases } from './identities.ts'
+import { eraCases } from './eras.ts'
 import { initialTokenCases } from './initial-tokens.ts'
 import { installationCases } from './installations.ts'
 import { interactionCases } from './interactions.ts'
@@ -68,6 +69,7 @@ export const CONTRACT: readonly Suite[] = [
   keyCases,
   masterKeyCases,
   notBeforeCases,
+  eraCases,
   revocationCases,
   consumedCases,
   registrationCountCases,

@@ -72,7 +72,7 @@ test('an inspection of PostgreSQL', async (t) => {
   await t.test('a database that cannot be used is reported with advice, and without the password', async () => {
     await spoil(server, url)
     for (const [why, address, says] of unusableAddresses(server, url)) {
-      const { database, keys } = await inspectPostgres(address)
+      const { database, keys } = await inspectPostgres(address, undefined)
       assert.ok(database.kind === 'unusable', `${why}: ${database.kind}`)
       assert.match(database.reason, says, why)
       assert.ok(!database.reason.includes(HIDDEN) && !database.reason.includes('postgres://'), database.reason)
@@ -89,7 +89,7 @@ test('an inspection of PostgreSQL', async (t) => {
       part.after(() => listener.close())
       await once(listener, 'listening')
       const { port } = listener.address() as AddressInfo
-      const { database } = await inspectPostgres(`postgres://ada:${HIDDEN}@127.0.0.1:${port}/grantor`)
+      const { database } = await inspectPostgres(`postgres://ada:${HIDDEN}@127.0.0.1:${port}/grantor`, undefined)
       assert.ok(database.kind === 'unusable')
       assert.match(database.reason, /^PostgreSQL cannot be reached: .*DATABASE_URL/)
     }
@@ -124,7 +124,7 @@ function makeStandby({ folder }: Postgres): void {
 /** Repeats the inspection until the server responds. */
 async function findReason(url: string, says: RegExp): Promise<string> {
   for (;;) {
-    const { database } = await inspectPostgres(url)
+    const { database } = await inspectPostgres(url, undefined)
     const reason = database.kind === 'unusable' ? database.reason : database.kind
     if (says.test(reason)) return reason
     assert.match(reason, /cannot be reached|the database system is/)
@@ -185,7 +185,7 @@ function unusableAddresses(
 }
 
 async function inspectOpened(url: string): Promise<DatabaseFacts> {
-  const { database } = await inspectPostgres(url)
+  const { database } = await inspectPostgres(url, undefined)
   assert.ok(database.kind === 'opened', JSON.stringify(database))
   return database
 }

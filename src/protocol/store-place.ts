@@ -1,0 +1,46 @@
+/**
+ * How far a store has got, as a node remembers it outside of the store. A store that was restored by other means than `grantor restore`
+ * is behind the memory: it lacks the newest link of the audit that the node has seen, or the newest era
+ * (docs/decisions/0031-a-store-that-went-back.md).
+ */
+export interface StoreMemory {
+  /** The ids of the eras of the store, oldest first. A new one begins when a restore is complete, or the operator answers for one. */
+  readonly eras: readonly string[]
+  /** The newest link of the audit that the node has seen in the store. undefined: there was none. */
+  readonly link: SeenLink | undefined
+  /** The node remembered nothing when it made this: the store may have gone back before. */
+  readonly isUnconfirmed: boolean
+}
+
+export interface SeenLink {
+  readonly id: string
+  readonly hash: string
+}
+
+/** What a store has of what a node remembers. */
+export interface StorePlace {
+  /** As in `StoreMemory`; empty: no server of this release has used the store. */
+  readonly eras: readonly string[]
+  /** The hash of the link with the remembered id. undefined: the store has no such link, or none was asked for. */
+  readonly hash: string | undefined
+  /** Whether the store has an older link. Sweeps remove the oldest first, so the remembered one was then not swept. */
+  readonly hasOlder: boolean
+}
+
+/** Of a database without tables. */
+export const NO_PLACE: StorePlace = { eras: [], hash: undefined, hasOlder: false }
+
+/** `unknown`: the memory says nothing about this store, because it is another one, or because the operator has answered since. */
+export type Comparison = 'known' | 'unknown' | 'back'
+
+/** Compares a store that is in use with what a node remembers. */
+export function compareWithMemory({ eras, link }: StoreMemory, place: StorePlace): Comparison {
+  const [first] = place.eras
+  const newest = place.eras.at(-1)
+  // A copy from before the release that began the first era.
+  if (first === undefined || newest === undefined) return 'back'
+  if (first !== eras[0] || !eras.includes(newest)) return 'unknown'
+  if (newest !== eras.at(-1)) return 'back'
+  if (link === undefined || place.hash === link.hash) return 'known'
+  return place.hash !== undefined || place.hasOlder ? 'back' : 'unknown'
+}

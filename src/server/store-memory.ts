@@ -1,0 +1,184 @@
+import { closeSync, existsSync, fsyncSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs'
+import { dirname } from 'node:path'
+import type { Chains } from '../audit/chain.ts'
+import { createDraft, syncFolder } from '../files/durable-file.ts'
+import type { Store } from '../ports/store.ts'
+import { auditLinkId } from '../protocol/audit-link.ts'
+import type { EpochMs } from '../protocol/brand.ts'
+import type { Random } from '../protocol/ids.ts'
+import { compareWithMemory, type StoreMemory } from '../protocol/store-place.ts'
+import { STORE_ERAS } from '../store/settings.ts'
+import type { Log } from './log.ts'
+
+/** Notices that the store went back: that it was restored by other means than `grantor restore` (decision 0031). */
+export interface StoreWatch {
+  /** Whether the store lacks what this node remembers of it, and the operator has not answered yet. Then nothing is served. */
+  readonly hasGoneBack: () => boolean
+  /** Compares the store with what is remembered, before anything is served. `isNew`: the store has no master key yet. */
+  readonly open: (isNew: boolean) => Promise<void>
+  /** Remembers the store as it is now, because the operator has answered. */
+  readonly confirm: () => Promise<void>
+  /** Compares now. Rejects if the store is unavailable. */
+  readonly check: () => Promise<void>
+  /** Compares at intervals. `onChange` is called when the store went back, and when the operator has answered. Returns the stop. */
+  readonly start: (onChange: (hasGoneBack: boolean) => void) => () => void
+  /** Writes what a process that ends remembers, unless the store went back. */
+  readonly close: () => Promise<void>
+}
+
+interface Dependencies {
+  readonly store: Pick<Store, 'findStorePlace' | 'insertSettingOnce' | 'listAuditLinks'>
+  readonly chains: Chains
+  readonly random: Random
+  readonly logger: Log
+  /** Where the memory outlives the process; undefined: nowhere. */
+  readonly path: string | undefined
+}
+
+const COMPARE_INTERVAL_MS = 1000
+/** The file is written at most this often. */
+const WRITE_INTERVAL_MS = 10_000
+const ERA_BYTES = 16
+/** The commands with which the operator answers. */
+export const ANSWERS = {
+  wentBack: 'grantor restore --in-place',
+  nothingLost: 'grantor restore --nothing-lost',
+} as const
+
+/**
+ * The memory is never ahead of what the store has on disk: a link is remembered after its commit, and replaces the one before only
+ * when the store still had that one.
+ */
+export function openStoreWatch({ store, chains, random, logger, path }: Dependencies): StoreWatch {
+  let memory: StoreMemory | undefined
+  let isBack = false
+  let writtenAt = Number.NEGATIVE_INFINITY
+  let written = ''
+
+  async function newestLink(): Promise<StoreMemory['link']> {
+    const [link] = await store.listAuditLinks({ before: undefined, limit: 1, since: 0 as EpochMs })
+    return link === undefined ? undefined : { id: link.id, hash: link.hash }
+  }
+
+  /** Compares, and remembers what this process has committed since. Returns whether the store went back. */
+  async function compare(known: StoreMemory): Promise<boolean> {
+    // Read first: what is committed later is compared next time.
+    const head = chains.lastHead()
+    const place = await store.findStorePlace(known.link?.id)
+    const comparison = compareWithMemory(known, place)
+    if (comparison === 'back') return true
+    if (comparison === 'unknown') {
+      const isAnswered = isBack || (place.eras[0] === known.eras[0] && place.eras.at(-1) !== known.eras.at(-1))
+      memory = { eras: place.eras, link: await newestLink(), isUnconfirmed: !isAnswered }
+    } else {
+      const link =
+        head === undefined ? (known.link ?? (await newestLink())) : { id: auditLinkId(head), hash: head.hash }
+      memory = { ...known, eras: place.eras, link }
+    }
+    return false
+  }
+
+  function write(): void {
+    const text = JSON.stringify(memory)
+    if (path === undefined || memory === undefined || text === written) return
+    try {
+      writeDurably(path, text)
+      written = text
+    } catch (cause) {
+      logger.warn({ event: 'store.memory-failed', path, err: cause })
+    }
+    writtenAt = performance.now()
+  }
+
+  function report(hasGoneBack: boolean): void {
+    isBack = hasGoneBack
+    if (!hasGoneBack) return logger.info({ event: 'store.answered' })
+    // Links that follow lost ones would look like links that were removed.
+    chains.abandon()
+    logger.error({ event: 'store.went-back', if_restored: ANSWERS.wentBack, if_nothing_was_lost: ANSWERS.nothingLost })
+  }
+
+  async function check(): Promise<void> {
+    if (memory === undefined) return
+    const hasGoneBack = await compare(memory)
+    if (hasGoneBack !== isBack) report(hasGoneBack)
+    if (!hasGoneBack && performance.now() - writtenAt >= WRITE_INTERVAL_MS) write()
+  }
+
+  return {
+    hasGoneBack: () => isBack,
+    async open(isNew) {
+      const known = path === undefined || isNew ? undefined : readMemory(path)
+      if (known !== undefined && (await compare(known))) {
+        memory = known
+        return report(true)
+      }
+      const { eras: before } = await store.findStorePlace(undefined)
+      const own = JSON.stringify([newEra(random)])
+      const stored = before.length > 0 ? undefined : await store.insertSettingOnce({ name: STORE_ERAS, value: own })
+      const eras = stored === undefined ? before : (JSON.parse(stored) as readonly string[])
+      memory ??= { eras, link: await newestLink(), isUnconfirmed: before.length > 0 }
+      write()
+    },
+    check,
+    async confirm() {
+      const { eras } = await store.findStorePlace(undefined)
+      memory = { eras, link: await newestLink(), isUnconfirmed: false }
+      write()
+    },
+    start(onChange) {
+      let checking: Promise<void> | undefined
+      const timer = setInterval(() => {
+        const before = isBack
+        // While the store is unavailable, nothing can be compared. The next attempt follows in a second.
+        checking ??= check()
+          .then(undefined, () => undefined)
+          .finally(() => {
+            checking = undefined
+            if (isBack !== before) onChange(isBack)
+          })
+      }, COMPARE_INTERVAL_MS).unref()
+      return () => clearInterval(timer)
+    },
+    async close() {
+      // A command compares nothing before it ends.
+      const known = memory ?? (path === undefined || chains.lastHead() === undefined ? undefined : readMemory(path))
+      if (known === undefined || isBack) return
+      const hasGoneBack = await compare(known).catch(() => true)
+      if (!hasGoneBack) write()
+    },
+  }
+}
+
+/** Makes the id of an era. */
+export function newEra(random: Random): string {
+  return random(ERA_BYTES).toString('base64url')
+}
+
+/** Reads what is remembered. A file that is missing or not readable remembers nothing. */
+export function readMemory(path: string): StoreMemory | undefined {
+  if (!existsSync(path)) return undefined
+  try {
+    const { eras, link, isUnconfirmed } = JSON.parse(readFileSync(path, 'utf8')) as StoreMemory
+    const isWhole = eras.length > 0 && typeof (link?.id ?? '') === 'string' && typeof (link?.hash ?? '') === 'string'
+    return isWhole ? { eras, link, isUnconfirmed } : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Replaces the file, so that a process that is killed leaves the old one or the new one. */
+function writeDurably(path: string, text: string): void {
+  const draft = createDraft(path, '')
+  try {
+    writeSync(draft.file, `${text}\n`)
+    fsyncSync(draft.file)
+    renameSync(draft.path, path)
+  } catch (cause) {
+    rmSync(draft.path, { force: true })
+    throw cause
+  } finally {
+    closeSync(draft.file)
+  }
+  syncFolder(dirname(path))
+}

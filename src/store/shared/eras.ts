@@ -1,0 +1,52 @@
+import type { StorePlace } from '../../protocol/store-place.ts'
+import { STORE_ERAS } from '../settings.ts'
+import { endEverythingHeld } from './master-key.ts'
+import { findSetting, setting } from './operator.ts'
+import { replaceKeys } from './signing-keys.ts'
+import { rows, shared, type SharedHandlers, type Steps } from './statement.ts'
+
+const FIND_LINK = shared('select link_hash from audit_links where link_id = :id')
+const FIND_OLDER = shared('select link_id from audit_links where link_id < :id order by link_id desc limit 1')
+/** What a copy of the store could bring back, and what has no time that a not-before time is compared with. */
+const FORGET = [
+  shared('delete from links where expires_at > :now'),
+  shared('delete from interactions where expires_at > :now'),
+  shared('delete from identity_proofs where expires_at > :now'),
+  shared('delete from logout_notices where expires_at > :now'),
+]
+/** Beyond it the oldest but one is forgotten. */
+const ERA_LIMIT = 100
+
+/** The eras of a store (protocol/store-place.ts). */
+export const eraHandlers = {
+  beginEra: {
+    keys: () => ['setting:not-before', 'signing-keys', `setting:${STORE_ERAS}`],
+    *run({ era, now, ending }) {
+      if (ending !== undefined) {
+        yield* replaceKeys(ending.keys)
+        yield* endEverythingHeld(now)
+        for (const statement of FORGET) yield* rows(statement, { now })
+      }
+      const [first = era, ...later] = yield* findEras()
+      const eras = [...new Set([first, ...later.slice(1 - ERA_LIMIT), era])]
+      yield* setting(STORE_ERAS, JSON.stringify(eras))
+      return 'begun'
+    },
+  },
+} satisfies SharedHandlers
+
+export const eraReads = {
+  /** `linkId`: of the link that a node remembers. */
+  *findStorePlace(linkId: string | undefined): Steps<StorePlace> {
+    const eras = yield* findEras()
+    // The tables of an early release have no audit.
+    if (linkId === undefined || eras.length === 0) return { eras, hash: undefined, hasOlder: false }
+    const [link] = yield* rows(FIND_LINK, { id: linkId })
+    const hasOlder = link === undefined && (yield* rows(FIND_OLDER, { id: linkId })).length > 0
+    return { eras, hash: link?.['link_hash'] as string | undefined, hasOlder }
+  },
+}
+
+function* findEras(): Steps<readonly string[]> {
+  return JSON.parse((yield* findSetting(STORE_ERAS)) ?? '[]') as readonly string[]
+}

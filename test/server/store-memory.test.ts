@@ -1,0 +1,370 @@
+import assert from 'node:assert/strict'
+import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test, type TestContext } from 'node:test'
+import { asAdministrator, COMMAND_LINE } from '../../src/admin/administrators.ts'
+import { runTask } from '../../src/admin/run-task.ts'
+import { findTask } from '../../src/admin/tasks.ts'
+import { verifyAudit } from '../../src/admin/verify-audit.ts'
+import type { NodeContext } from '../../src/server/context.ts'
+import { EMAIL, refresh, type Tokens } from '../../tools/flow.ts'
+import { createDatabase, execute, withClient } from '../../tools/postgres.ts'
+import { openEstate, type Estate } from '../clock/estate.ts'
+import { placeBlankDatabase } from '../support/blank-database.ts'
+import { runHere } from '../support/command.ts'
+import { openMigratedDatabase } from '../support/migrated-database.ts'
+import type { Finished, Place } from '../support/process.ts'
+import { openDatabase, openTestDatabase } from '../support/postgres.ts'
+import { openTestServer, temporaryFolder, type TestServer } from '../support/server.ts'
+import { databasePath } from '../support/store-dump.ts'
+import { isActive, revoke } from '../support/token-questions.ts'
+
+type Environment = Readonly<Record<string, string>>
+
+/** A way in which a store comes back without `grantor restore`. */
+interface Way {
+  readonly environment: (t: TestContext, folder: string) => Promise<Environment>
+  /** Takes a copy while the server runs, or after it was closed. Returns the function that puts the copy back. */
+  readonly copy: (server: TestServer, environment: Environment, t: TestContext) => Promise<() => Promise<Environment>>
+  readonly isRunning: boolean
+}
+
+const WAYS: Readonly<Record<string, Way>> = {
+  'a copy of the SQLite file of a closed server': {
+    environment: async (_, folder) => ({ DATABASE_URL: `sqlite:${join(folder, 'grantor.db')}` }),
+    async copy(server, environment) {
+      await server.close()
+      return copyFiles(server, environment, [''])
+    },
+    isRunning: false,
+  },
+  'a copy of the SQLite file and its log': {
+    environment: async (_, folder) => ({ DATABASE_URL: `sqlite:${join(folder, 'grantor.db')}` }),
+    copy: (server, environment) => copyFiles(server, environment, ['', '-wal']),
+    isRunning: false,
+  },
+  'the earlier rows in the same PostgreSQL database': {
+    environment: openPostgres,
+    copy: copyRows,
+    isRunning: true,
+  },
+  'a copy of a PostgreSQL database': {
+    environment: openPostgres,
+    async copy(server, environment, t) {
+      await server.close()
+      const { DATABASE_URL: url = '' } = environment
+      const template = new URL(url).pathname.slice(1)
+      await execute(
+        url,
+        `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${template}' and pid <> pg_backend_pid()`,
+      )
+      const copied = await openDatabase(t, (adminUrl) => createDatabase(adminUrl, template))
+      return async () => {
+        // Each time a new copy of the copy.
+        const name = new URL(copied).pathname.slice(1)
+        return { ...environment, DATABASE_URL: await openDatabase(t, (adminUrl) => createDatabase(adminUrl, name)) }
+      }
+    },
+    isRunning: false,
+  },
+}
+
+/** What an earlier store revives. */
+const CHANGES: Readonly<Record<string, (server: TestServer, estate: Estate) => Promise<unknown>>> = {
+  'a revoked access token': (server, { client, tokens }) => revoke(server, client, tokens.access_token),
+  async 'a rotated refresh token'(server, { client, tokens }) {
+    assert.equal((await refresh(server, client, tokens.refresh_token ?? '')).statusCode, 200)
+    // A running server does this every ten seconds.
+    await server.context.auditRecorder.flush()
+  },
+  async 'a withdrawn key'(server) {
+    const { kid } = await perform<{ readonly kid: string }>(server, 'key.rotate', {})
+    await perform(server, 'key.retire', { kid })
+  },
+  'a disabled user': async (server) => perform(server, 'user.disable', { user_id: await adaOf(server) }),
+  'a deleted client': (server, { client }) => perform(server, 'client.delete', { client_id: client.client_id }),
+}
+
+for (const [name, way] of Object.entries(WAYS)) {
+  test(`BAK-07: a node that remembers the store serves nothing from ${name}, until the operator has ended what it could revive`, async (t) => {
+    const place = await openPlaceOf(t, way)
+    const estate = await openEstate(place.server)
+    const putBack = await place.copy()
+    const kid = (await keysOf(place.server))[0]
+    for (const change of Object.values(CHANGES)) await change(place.server, estate)
+    await place.restart(putBack)
+    const { server } = place
+    await assertServesNothing(server, estate)
+    assert.match(server.log(), /"event":"store.went-back","if_restored":"grantor restore --in-place"/)
+    assert.match((await place.run(['doctor'])).stdout, /failed .*restore --in-place/s)
+    // What a command does meanwhile does not hide it.
+    assert.equal((await place.run(['user', 'disable', EMAIL])).code, 0)
+    await place.restart(undefined)
+    await assertServesNothing(place.server, estate)
+
+    const answered = await place.run(['restore', '--in-place'])
+    assert.equal(answered.code, 0, answered.stderr)
+    assert.match(answered.stdout, /Everything .* could revive has ended[^]*gad_/)
+    await assertEnded(place.server, estate, kid)
+    await place.restart(undefined)
+    await assertEnded(place.server, estate, kid)
+    assert.deepEqual((await verifyAudit(place.server.context, [])).faults, [])
+  })
+
+  test(`BAK-07: with ${name} each of these is noticed alone, and served if the operator says that nothing was lost: ${Object.keys(CHANGES).join(', ')}`, async (t) => {
+    const place = await openPlaceOf(t, way)
+    const estate = await openEstate(place.server)
+    const putBack = await place.copy()
+    for (const [what, change] of Object.entries(CHANGES)) {
+      await change(place.server, estate)
+      // A node notices it after a restart, or within a second.
+      await (way.isRunning ? place.goBack(putBack) : place.restart(putBack))
+      assert.equal((await ready(place.server)).statusCode, 503, what)
+      assert.equal((await place.run(['restore', '--nothing-lost'])).code, 0)
+      await watchOf(place.server).check()
+      assert.equal((await ready(place.server)).statusCode, 200)
+    }
+    place.server.clock.advance(2000)
+    assert.equal((await refresh(place.server, estate.client, estate.tokens.refresh_token ?? '')).statusCode, 200)
+  })
+
+  test(`BAK-07: a node that remembers nothing starts with ${name}, and the doctor asks whether it was restored`, async (t) => {
+    const place = await openPlaceOf(t, way)
+    const estate = await openEstate(place.server)
+    const putBack = await place.copy()
+    await revoke(place.server, estate.client, estate.tokens.access_token)
+    await place.restart(putBack, () => rmSync(place.stateFile))
+    assert.equal((await ready(place.server)).statusCode, 200)
+    await place.server.close()
+    assert.match((await place.run(['doctor'])).stdout, /warning +history[^]*grantor restore --in-place/)
+    assert.equal((await place.run(['restore', '--in-place'])).code, 0)
+    await place.restart(undefined)
+    assert.doesNotMatch((await place.run(['doctor'])).stdout, /warning +history/)
+    assert.equal(await isActive(place.server, estate.client, estate.tokens.access_token), false)
+  })
+}
+
+test('BAK-07: rows that go back under a running node are noticed within a second, and one answer suffices for all nodes', async (t) => {
+  const way = WAYS['the earlier rows in the same PostgreSQL database'] ?? assert.fail()
+  const place = await openPlaceOf(t, way)
+  const { environment } = place
+  const estate = await openEstate(place.server)
+  const putBack = await place.copy()
+  const first = place.server
+  // Without a disk, this node remembers only while it runs.
+  const second = await openTestServer(t, {
+    folder: temporaryFolder(t),
+    env: { ...environment, GRANTOR_STATE_FILE: '' },
+  })
+  await revoke(first, estate.client, estate.tokens.access_token)
+  await watchOf(first).check()
+  await second.context.store.recordEvent({ event: 'server.backed-up' })
+  await watchOf(second).check()
+  await putBack()
+  for (const node of [first, second]) {
+    await watchOf(node).check()
+    await assertServesNothing(node, estate)
+  }
+  assert.equal((await place.run(['restore', '--in-place'])).code, 0)
+  for (const node of [first, second]) {
+    await watchOf(node).check()
+    await assertEnded(node, estate, undefined)
+  }
+})
+
+test('BAK-07: nothing is noticed where nothing was lost: restarts, a copied folder, another store, a lost memory of a new store, old links that were swept', async (t) => {
+  const place = await openPlaceOf(t, WAYS['a copy of the SQLite file of a closed server'] ?? assert.fail())
+  await openEstate(place.server)
+  for (const round of [1, 2]) {
+    await place.server.context.store.recordEvent({ event: 'server.backed-up' })
+    await place.restart(undefined)
+    assert.equal((await ready(place.server)).statusCode, 200, `restart ${round}`)
+  }
+  await place.server.close()
+  const copied = join(temporaryFolder(t), 'copy')
+  cpSync(place.server.folder, copied, { recursive: true })
+  const staging = await openTestServer(t, { folder: copied })
+  await staging.context.store.recordEvent({ event: 'server.backed-up' })
+  await staging.close()
+  await place.restart(undefined)
+  assert.equal((await ready(place.server)).statusCode, 200, 'the folder that was copied')
+  await place.server.close()
+  // The memory of another store.
+  cpSync(`${copied}/grantor.db.state`, `${copied}/kept`)
+  rmSync(`${copied}/grantor.secret`)
+  rmSync(`${copied}/grantor.db`)
+  placeBlankDatabase(`${copied}/grantor.db`)
+  const fresh = await openTestServer(t, { folder: copied })
+  assert.equal((await ready(fresh)).statusCode, 200, 'a new store')
+  await fresh.close()
+  cpSync(`${copied}/kept`, `${copied}/grantor.db.state`)
+  const other = await openTestServer(t, { folder: copied })
+  assert.equal((await ready(other)).statusCode, 200, 'another store')
+  await other.close()
+  // The newest link is older than everything that is kept.
+  const memory = { eras: ['x'], link: undefined, isUnconfirmed: false }
+  for (const text of ['', 'not JSON', JSON.stringify(memory)]) {
+    writeFileSync(place.stateFile, text)
+    await place.restart(undefined)
+    assert.equal((await ready(place.server)).statusCode, 200, text)
+    await place.server.close()
+  }
+})
+
+test('BAK-07: nothing is noticed after grantor restore, and after a store has moved to PostgreSQL with its final export', async (t) => {
+  const place = await openPlaceOf(t, WAYS['a copy of the SQLite file of a closed server'] ?? assert.fail())
+  await openEstate(place.server)
+  const folder = temporaryFolder(t)
+  const runAll = async (...commands: readonly (readonly string[])[]): Promise<void> => {
+    await place.server.close()
+    for (const words of commands) {
+      const { code, stderr } = await place.run(words)
+      assert.equal(code, 0, `${words.join(' ')}: ${stderr}`)
+    }
+  }
+  const backup = join(folder, 'a.backup')
+  await runAll(['backup', '--to', backup], ['user', 'disable', EMAIL], ['restore', '--from', backup, '--replace'])
+  await place.restart(undefined)
+  assert.equal((await ready(place.server)).statusCode, 200)
+  const moved = join(folder, 'moved.export')
+  await runAll(['user', 'disable', EMAIL], ['export', '--final', '--to', moved])
+  const GRANTOR_SECRET = readFileSync(join(place.server.folder, 'grantor.secret'), 'utf8').trim()
+  const next = { DATABASE_URL: await openTestDatabase(t), GRANTOR_SECRET, GRANTOR_STATE_FILE: place.stateFile }
+  const imported = await runHere({ environment: next } as unknown as Place, ['import', 'grantor', moved])
+  assert.equal(imported.code, 0, imported.stderr)
+  await place.restart(async () => next)
+  assert.equal((await ready(place.server)).statusCode, 200)
+})
+
+interface RestorablePlace {
+  server: TestServer
+  readonly environment: Environment
+  readonly stateFile: string
+  readonly copy: () => Promise<() => Promise<Environment>>
+  /** Puts a copy back, between a stop and a start of the server. */
+  readonly restart: (putBack: (() => Promise<Environment>) | undefined, meanwhile?: () => void) => Promise<void>
+  /** Puts a copy back under the running server, which has seen its own last link in the store before. */
+  readonly goBack: (putBack: () => Promise<Environment>) => Promise<void>
+  readonly run: (words: readonly string[]) => Promise<Finished>
+}
+
+async function openPlaceOf(t: TestContext, way: Way): Promise<RestorablePlace> {
+  const folder = temporaryFolder(t)
+  const stateFile = join(folder, 'grantor.db.state')
+  placeBlankDatabase(join(folder, 'grantor.db'))
+  let environment = { ...(await way.environment(t, folder)), GRANTOR_STATE_FILE: stateFile }
+  const open = () => openTestServer(t, { folder, env: environment })
+  const place: RestorablePlace = {
+    server: await open(),
+    environment,
+    stateFile,
+    async copy() {
+      const putBack = await way.copy(place.server, environment, t)
+      await place.server.close()
+      place.server = await open()
+      return putBack
+    },
+    async goBack(putBack) {
+      await watchOf(place.server).check()
+      await putBack()
+      await watchOf(place.server).check()
+    },
+    async restart(putBack, meanwhile) {
+      await place.server.close()
+      meanwhile?.()
+      if (putBack !== undefined) environment = { ...environment, ...(await putBack()) }
+      place.server = await open()
+    },
+    run: (words) => runHere({ environment } as unknown as Place, words),
+  }
+  return place
+}
+
+async function openPostgres(t: TestContext): Promise<Environment> {
+  return { DATABASE_URL: await openMigratedDatabase(t), GRANTOR_SECRET: 's'.repeat(40) }
+}
+
+async function copyFiles(server: TestServer, environment: Environment, endings: readonly string[]) {
+  const path = databasePath(server)
+  for (const ending of endings) if (existsSync(path + ending)) cpSync(path + ending, `${path}.copy${ending}`)
+  return async () => {
+    for (const ending of ['-wal', '-shm']) rmSync(path + ending, { force: true })
+    for (const ending of endings)
+      if (existsSync(`${path}.copy${ending}`)) cpSync(`${path}.copy${ending}`, path + ending)
+    return environment
+  }
+}
+
+/** As a dump and its restore, or a recovery to a point in time, change the rows. */
+async function copyRows(_: TestServer, environment: Environment) {
+  const { DATABASE_URL: url = '' } = environment
+  const tables = await withClient(url, async (client) => {
+    const { rows } = await client.query<{ readonly name: string }>(
+      `select tablename as name from pg_tables where schemaname = 'public'`,
+    )
+    await client.query('create schema earlier')
+    for (const { name } of rows) await client.query(`create table earlier.${name} as table public.${name}`)
+    return rows.map(({ name }) => name)
+  })
+  return async () => {
+    await withClient(url, async (client) => {
+      await client.query('begin')
+      for (const name of tables) {
+        await client.query(`truncate public.${name}`)
+        await client.query(`insert into public.${name} select * from earlier.${name}`)
+      }
+      await client.query('commit')
+    })
+    return environment
+  }
+}
+
+async function perform<Answer>({ context }: TestServer, name: string, input: object): Promise<Answer> {
+  const administration = asAdministrator(context, COMMAND_LINE)
+  return (await runTask(administration, findTask(name) ?? assert.fail(name), { ...input }, String)) as Answer
+}
+
+async function adaOf({ context }: TestServer): Promise<string | undefined> {
+  return (await context.store.findUserByEmail(EMAIL))?.id
+}
+
+function watchOf({ context }: TestServer): NodeContext['storeWatch'] {
+  return context.storeWatch
+}
+
+function ready(server: TestServer) {
+  return server.inject({ method: 'GET', url: '/health/ready' })
+}
+
+async function keysOf(server: TestServer): Promise<readonly string[]> {
+  const answer = await server.inject({ method: 'GET', url: '/v2/oauth/jwks' })
+  return answer.json<{ readonly keys: readonly { readonly kid: string }[] }>().keys.map(({ kid }) => kid)
+}
+
+async function assertServesNothing(server: TestServer, { client, tokens }: Estate): Promise<void> {
+  const answer = await ready(server)
+  assert.deepEqual([answer.statusCode, /"reason":"store_went_back"/.test(answer.body)], [503, true], answer.body)
+  assert.equal((await server.inject({ method: 'GET', url: '/health/alive' })).statusCode, 200)
+  const paths = ['/v2/oauth/jwks', '/.well-known/oauth-authorization-server', '/account', '/version']
+  const statuses = await Promise.all([
+    ...paths.map(async (url) => (await server.inject({ method: 'GET', url })).statusCode),
+    refresh(server, client, tokens.refresh_token ?? '').then(({ statusCode }) => statusCode),
+    revoke(server, client, tokens.access_token).then(({ statusCode }) => statusCode),
+    server.injectAdmin({ method: 'GET', url: '/admin/v1/users' }).then(({ statusCode }) => statusCode),
+  ])
+  assert.deepEqual(new Set(statuses), new Set([503]))
+  const metrics = await server.injectAdmin({ method: 'GET', url: '/metrics' })
+  assert.match(metrics.body, /grantor_requests_total\{endpoint="ready"[^}]*status="503"/)
+}
+
+async function assertEnded(server: TestServer, { client, tokens }: Estate, kid: string | undefined): Promise<void> {
+  await watchOf(server).check()
+  server.clock.advance(2000)
+  assert.equal((await ready(server)).statusCode, 200)
+  const refreshed = await refresh(server, client, tokens.refresh_token ?? '')
+  assert.equal(refreshed.statusCode, 400, refreshed.body)
+  assert.equal(refreshed.json<Tokens & { error: string }>().error, 'invalid_grant')
+  assert.equal(await isActive(server, client, tokens.access_token), false)
+  const keys = await keysOf(server)
+  assert.ok(keys.length > 0 && !keys.includes(kid ?? ''))
+}

@@ -62,8 +62,9 @@ export function authorizationStatements(database: Database) {
       },
     },
     approveAuthorization: {
-      // Two codes of one user are approved one after the other, because the row of the user names one of them.
-      keys: ({ id, userId, session }) => (session === undefined ? [id] : [id, userId, session.id]),
+      keys: ({ id }) => [id],
+      // What ends the session or all sessions of the user comes before, or after.
+      sharedKeys: ({ userId, session }) => (session === undefined ? [] : [userId, session.id]),
       async run(query, inputs) {
         const ended = await holdSessions(query, inputs)
         const held = ended.size === 0 ? inputs : inputs.filter(({ id }) => !ended.has(id))
@@ -104,11 +105,17 @@ export function authorizationStatements(database: Database) {
 /** Holds the sessions in which users approve codes with `openid`. Returns the ids of the authorizations whose session has ended. */
 async function holdSessions(query: Query, inputs: readonly Approval[]): Promise<ReadonlySet<unknown>> {
   const ended = new Set<unknown>()
+  const users = Map.groupBy(
+    inputs.filter(({ session }) => session !== undefined),
+    ({ userId }) => userId,
+  )
   // In the same order on all nodes, so that two nodes never wait for each other's users.
-  for (const { id, userId, session } of inputs.toSorted((one, other) => (one.userId < other.userId ? -1 : 1))) {
-    if (session === undefined) continue
-    if (query.isDistributed) await runSteps(query, nameNewest(userId, ['authorizations', id]))
-    if (!(await runSteps(query, holdSession(userId, session)))) ended.add(id)
+  for (const userId of [...users.keys()].toSorted()) {
+    const approvals = users.get(userId) ?? []
+    const named = approvals.map(({ id }) => ['authorizations', id] as const)
+    if (query.isDistributed) await runSteps(query, nameNewest(userId, ...named))
+    for (const { id, session } of approvals)
+      if (session !== undefined && !(await runSteps(query, holdSession(userId, session)))) ended.add(id)
   }
   return ended
 }

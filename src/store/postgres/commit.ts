@@ -16,6 +16,7 @@ import { cutIntoWaves, type Wave } from './waves.ts'
 type AnyHandler = {
   readonly keys: (input: unknown) => readonly string[]
   readonly isShared?: true
+  readonly sharedKeys?: (input: unknown) => readonly string[]
   readonly isAlone?: true
   readonly run: (query: Query, inputs: readonly unknown[]) => Promise<readonly unknown[]>
   readonly atOnce?: {
@@ -34,6 +35,8 @@ interface Committing {
   readonly once: <T>(work: (query: Query) => Promise<T>) => Promise<T>
 }
 
+const NO_KEYS: readonly string[] = []
+
 /**
  * Commits a batch. Operations are independent of each other, so each wave of the batch is a transaction of its own. All
  * waves together must finish within the time limit of one statement.
@@ -48,6 +51,7 @@ export async function commitBatch(
     ({ name, input }) => (handlers[name] as AnyHandler).keys(input),
     (name) => (handlers[name] as AnyHandler).isShared === true,
     (name) => (handlers[name] as AnyHandler).isAlone === true,
+    ({ name, input }) => (handlers[name] as AnyHandler).sharedKeys?.(input) ?? NO_KEYS,
   )
   const means: Committing = {
     isDistributed: database.isDistributed,

@@ -9,6 +9,8 @@ export interface Handler<Name extends OperationName> {
   readonly keys: (input: Input<Name>) => readonly string[]
   /** Several operations of this kind may have a common key in one statement, because all of them have the same outcome. */
   readonly isShared?: true
+  /** Further keys, which several operations of this kind may have in common in one statement. */
+  readonly sharedKeys?: (input: Input<Name>) => readonly string[]
   /**
    * The operation changes rows that it finds by another column, so its keys do not name what it touches. It is a transaction of its own:
    * within one, the statements of different operations take turns.

@@ -13,6 +13,7 @@ function cut(...operations: readonly Operation[]): readonly string[] {
     ({ input }) => [(input as { readonly id: string }).id],
     (name) => name === 'extendRetention',
     (name) => name === 'endSession',
+    ({ input }) => (input as { readonly sharedKeys?: readonly string[] }).sharedKeys ?? [],
   )
   return waves.map((wave) =>
     wave.map(({ operation, index, keys }) => `${index}:${operation.name}:${keys.join()}`).join(' '),
@@ -30,6 +31,16 @@ test('an operation with a key of an earlier operation is in a later wave', () =>
     '0:disableClient:a 3:disableClient:b',
     '1:disableClient:a',
     '2:extendRetention:a',
+  ])
+})
+
+test('operations of one kind may have a further key in common, which orders them with those of other kinds', () => {
+  const approve = (id: string, user: string): Operation =>
+    ({ name: 'approveAuthorization', input: { id, sharedKeys: [user] } }) as unknown as Operation
+  assert.deepEqual(cut(approve('a', 'u'), approve('b', 'u'), disable('u'), approve('c', 'u'), approve('a', 'v')), [
+    '0:approveAuthorization:a 1:approveAuthorization:b',
+    '4:approveAuthorization:a 2:disableClient:u',
+    '3:approveAuthorization:c',
   ])
 })
 

@@ -1,4 +1,7 @@
-/** Why a client or an API is not authenticated, as docs/errors.md explains it. The response does not say which. */
+/**
+ * Why a client or an API is not authenticated, as docs/errors.md explains it. The response says which only if that reveals nothing about a
+ * client.
+ */
 export const AUTHENTICATION_REASONS = {
   client_missing: 'no client is named',
   client_unknown:

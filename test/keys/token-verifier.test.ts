@@ -22,6 +22,7 @@ const FACTS = {
   tokenId: 'id',
   issuedAt: 1,
   expiresAt: 901,
+  applicationSubject: undefined,
 } as never
 const CLAIMS = accessTokenClaims(FACTS, CLIENT)
 

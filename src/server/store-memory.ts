@@ -40,7 +40,7 @@ const COMPARE_INTERVAL_MS = 1000
 const WRITE_INTERVAL_MS = 10_000
 const ERA_BYTES = 16
 /** The commands with which the operator answers. */
-export const ANSWERS = {
+const ANSWERS = {
   wentBack: 'grantor restore --in-place',
   nothingLost: 'grantor restore --nothing-lost',
 } as const

@@ -209,7 +209,13 @@ test('an API is changed member by member, and a member that is not given does no
     tokens: { lifetime: 60 },
   })
   const { notice: _, ...api } = made
-  assert.deepEqual(api['tokens'], { format: 'jwt', lifetime: 60, algorithm: null, jwt_type: 'at+jwt' })
+  assert.deepEqual(api['tokens'], {
+    format: 'jwt',
+    lifetime: 60,
+    algorithm: null,
+    jwt_type: 'at+jwt',
+    application_subject: false,
+  })
   assert.deepEqual(await perform('api.show', { resource: `${RESOURCE}/` }), api)
   const update = async (change: Members): Promise<Members> => {
     const { notice: __, ...changed } = await perform('api.update', { resource: RESOURCE, ...change })
@@ -218,12 +224,12 @@ test('an API is changed member by member, and a member that is not given does no
   assert.deepEqual(await update({ name: '' }), { ...api, name: null })
   const scopes = [{ name: 'pay', sentence: 'Pay', granted_to: 'approved-clients' }]
   assert.deepEqual(await update({ scopes, name: 'Acme' }), { ...api, scopes })
-  const signed = { format: 'jwt', lifetime: 60, algorithm: 'RS256', jwt_type: 'at+jwt' }
+  const signed = { format: 'jwt', lifetime: 60, algorithm: 'RS256', jwt_type: 'at+jwt', application_subject: false }
   const told = await perform('api.update', { resource: RESOURCE, tokens: { algorithm: 'RS256' } })
   assert.deepEqual(told['tokens'], signed)
   assert.match(String(told['notice']), /first RS256 key is published for ten minutes/)
   assert.deepEqual((await update({ tokens: { jwt_type: 'JWT' } }))['tokens'], { ...signed, jwt_type: 'JWT' })
-  const opaque = { format: 'opaque', lifetime: 60, algorithm: null, jwt_type: 'at+jwt' }
+  const opaque = { format: 'opaque', lifetime: 60, algorithm: null, jwt_type: 'at+jwt', application_subject: false }
   assert.deepEqual((await update({ tokens: { format: 'opaque' } }))['tokens'], opaque)
   assert.deepEqual((await update({ tokens: { lifetime: null } }))['tokens'], { ...opaque, lifetime: null })
   const wrong = perform('api.update', { resource: RESOURCE, tokens: { algorithm: 'ES256' } })

@@ -91,7 +91,8 @@ for (const [more, message] of [
   [['--issuer', 'https://login.microsoftonline.com/common/v2.0'], /the issuer is that of many tenants/i],
   [['--sign-up', 'domains'], /Sign-up by domains needs at least one domain/],
   [['--domain', 'not a domain'], /--domain.*: This is not a domain/],
-  [['--organization', 'gor_01a200f2d7f1OGrZM2nOk7CWgjISwIxFbQ'], /There is no organization/],
+  [['--organization', 'gor_01a200f2d7f1OGrZM2nOk7CWgjISwIxFbQ'], /An organization needs at least one domain/],
+  [['--domain', 'acme.test', '--organization', 'gor_01a200f2d7f1OGrZM2nOk7CWgjISwIxFbQ'], /There is no organization/],
 ] as const) {
   test(`provider: create ${more.join(' ')} is refused`, async () => {
     const { code, stderr } = await command(['provider', ...create('wrong', ...more)])

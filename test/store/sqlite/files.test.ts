@@ -56,6 +56,7 @@ test('STO-11: every file is accessible to its owner only, also after a whole flo
     'grantor.db-shm',
     'grantor.db-wal',
     'grantor.db.lock',
+    'grantor.db.state',
     'grantor.secret',
   ])
   for (const name of files) assert.equal(modeOf(join(folder, name)), 0o600, name)
@@ -156,7 +157,8 @@ test('STO-12: a server with another root secret does not start, changes nothing 
   const env = { GRANTOR_SECRET: 'another root secret, long enough for it' }
   await assert.rejects(openTestServer(t, { folder: server.folder, env }), /another root secret/)
   // SQLite removes these files when it closes the last connection.
-  assert.deepEqual(readdirSync(server.folder).toSorted(), ['grantor.db', 'grantor.db.lock', 'grantor.secret'])
+  const files = ['grantor.db', 'grantor.db.lock', 'grantor.db.state', 'grantor.secret']
+  assert.deepEqual(readdirSync(server.folder).toSorted(), files)
   assert.deepEqual(dumpStore(server), before)
   await assert.doesNotReject(server.reopen())
 })

@@ -216,7 +216,7 @@ export interface OutcomeEvent {
   readonly reason?: string | undefined
   /** For a refusal: the response's `error_description`, if it says more than the reason. */
   readonly description?: string | undefined
-  /** A refused redirect URI, as `describeUri` returns it. */
+  /** A refused redirect URI, as `describeSentUri` returns it. */
   readonly redirectUri?: string | undefined
   /** Whose token was issued, or whom the request is about. Never what a person typed. */
   readonly user?: UserId | undefined

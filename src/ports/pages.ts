@@ -186,7 +186,7 @@ export interface DeveloperNotes {
   /** The reason of the log line, which docs/errors.md explains. */
   readonly reason: string
   readonly explanation: string
-  /** The refused redirect URI, as `describeUri` returns it. */
+  /** The refused redirect URI, as `describeSentUri` returns it. */
   readonly redirectUri?: string
 }
 

@@ -84,7 +84,7 @@ const REPEATABLE = 'resource'
 
 /** The `state` that goes back to the client, byte for byte. undefined if it is absent, repeated or too long. */
 export function readState(parameters: Parameters): string | undefined {
-  const state = parameters.get('state')
+  const state = parameters.get('state') ?? textIn(parameters.get('request'), 'state')
   return state !== undefined && !isTooLong(state) && !parameters.repeated.includes('state') ? state : undefined
 }
 
@@ -105,14 +105,18 @@ export interface RequestTerms {
  * expects also that refusal in the mode that it asked for there.
  */
 export function readResponseMode(parameters: Parameters, redirectUri: string): ResponseMode {
-  const mode = parameters.get('response_mode') ?? modeOf(parameters.get('request'))
+  const mode = parameters.get('response_mode') ?? textIn(parameters.get('request'), 'response_mode')
   return mode === 'form_post' && !isPrivateUse(redirectUri) ? 'form_post' : 'query'
 }
 
-/** The `response_mode` of a request object, whose signature does not matter: the redirect URI is a registered one. */
-function modeOf(requestObject: string | undefined): unknown {
+/**
+ * A member of a request object (RFC 9101), which is refused. Its signature does not matter, because the refusal goes to a registered
+ * redirect URI, and the client finds it by what it sent there.
+ */
+function textIn(requestObject: string | undefined, member: 'response_mode' | 'state'): string | undefined {
   const payload = parseJson(Buffer.from(requestObject?.split('.')[1] ?? '', 'base64url').toString('utf8'))
-  return (payload as { readonly response_mode?: unknown } | null | undefined)?.response_mode
+  const value = (payload as Readonly<Record<string, unknown>> | null | undefined)?.[member]
+  return typeof value === 'string' ? value : undefined
 }
 
 /** Checks the parameters in the order of the RFC, and returns the first fault. */

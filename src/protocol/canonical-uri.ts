@@ -94,3 +94,11 @@ export function describeUri(text: string): string | undefined {
   const shown = `${url.protocol}${slashes}${url.host}${url.pathname}`.replaceAll(CREDENTIALS, '***')
   return shown.replaceAll(/[^\x21\x23-\x5b\x5d-\x7e]/gu, encodeURIComponent).slice(0, DESCRIBED_CHARACTERS)
 }
+
+/** The same in a sentence, which says so where the URI was sent in another spelling: it would look like a registered or declared one. */
+export function describeSentUri(text: string): string | undefined {
+  const shown = describeUri(text)
+  return shown === undefined || shown === text
+    ? shown
+    : `${shown} (written differently, or with a query or fragment that is not shown)`
+}

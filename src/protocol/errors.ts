@@ -50,9 +50,18 @@ export class OAuthError extends Error {
   }
 }
 
-/** 400, or 422 if a parameter is missing or has the wrong type (decision 0005). */
+/**
+ * 400, or 422 if a parameter is missing or has the wrong type (decision 0005). The description names a parameter that is missing or
+ * malformed: some clients show nothing else.
+ */
 export function invalidRequest(reason: Reason<'invalid_request'>, options: RefusalOptions = {}): OAuthError {
-  return new OAuthError('invalid_request', reason, options)
+  const { explanation = namedParameter(reason, options.problems) } = options
+  return new OAuthError('invalid_request', reason, { ...options, explanation })
+}
+
+function namedParameter(reason: Reason<'invalid_request'>, [first]: readonly Problem[] = []): string | undefined {
+  if (reason === 'parameter_missing') return `The parameter ${first?.loc[1]} is missing.`
+  return reason === 'verifier_malformed' ? 'The code_verifier has not 43 to 128 unreserved characters.' : undefined
 }
 
 /**
@@ -66,11 +75,20 @@ export function invalidClient(reason: Reason<'invalid_client'>, usedBasic: boole
   return new OAuthError('invalid_client', reason, { headers, explanation: AUTHENTICATION_EXPLANATIONS[reason] })
 }
 
-/** 401. RFC 6750 §3.1: the challenge has no error code if the request had no token. */
+/**
+ * 401. RFC 6750 §3.1: the challenge has no error code if the request had no token. It describes what the holder of a valid token has to
+ * do, because many clients show only the challenge.
+ */
 export function invalidToken(reason: Reason<'invalid_token'>): OAuthError {
+  const explanation = reason === 'access_token_for_another' ? TOKEN_FOR_ANOTHER : undefined
   const fault = reason.endsWith('_missing') ? '' : ', error="invalid_token"'
-  return new OAuthError('invalid_token', reason, { headers: { 'WWW-Authenticate': `Bearer realm="grantor"${fault}` } })
+  const description = explanation === undefined ? '' : `, error_description="${explanation}"`
+  const challenge = `Bearer realm="grantor"${fault}${description}`
+  return new OAuthError('invalid_token', reason, { headers: { 'WWW-Authenticate': challenge }, explanation })
 }
+
+const TOKEN_FOR_ANOTHER =
+  'The access token is for an API. For the userinfo endpoint, request one with the issuer as its only resource.'
 
 /** 403. RFC 6750 §3.1: the token lacks a scope. */
 export function insufficientScope(scope: string): OAuthError {
@@ -100,7 +118,12 @@ export function invalidTarget(
   problems: readonly Problem[],
   explanation?: string,
 ): OAuthError {
-  return new OAuthError('invalid_target', reason, { problems, explanation })
+  return new OAuthError('invalid_target', reason, { problems, explanation: explanation ?? TARGET_EXPLANATIONS[reason] })
+}
+
+const TARGET_EXPLANATIONS: Partial<Record<Reason<'invalid_target'>, string>> = {
+  resource_not_granted: 'The grant does not have this resource.',
+  tokens_differ: 'The APIs of the grant need different tokens. Request again with one resource.',
 }
 
 /** A rate limit whose requests are used up. */

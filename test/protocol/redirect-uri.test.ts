@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { openAppRedirects } from '../../src/protocol/app-redirect.ts'
-import { describeUri } from '../../src/protocol/canonical-uri.ts'
+import { describeSentUri, describeUri } from '../../src/protocol/canonical-uri.ts'
 import { checkRedirectUri, type RedirectUriPolicy } from '../../src/protocol/redirect-uri.ts'
 
 const POLICY: RedirectUriPolicy = {
@@ -346,7 +346,12 @@ test('NET-10: of a refused URI only scheme, host, port and path are described, i
     ['https://', undefined],
     ['', undefined],
   ] as const
-  for (const [text, described] of rows) assert.equal(describeUri(text), described, text)
+  for (const [text, described] of rows) {
+    assert.equal(describeUri(text), described, text)
+    const sent = describeSentUri(text) ?? ''
+    assert.equal(sent.startsWith(described ?? ''), true, sent)
+    assert.equal(sent.includes('written differently'), described !== undefined && described !== text, sent)
+  }
   fc.assert(
     fc.property(fc.oneof(fc.webUrl({ withQueryParameters: true, withFragments: true }), fc.string()), (text) => {
       assert.match(describeUri(text) ?? 'a:', /^[a-z][a-z0-9+.-]*:[\x21\x23-\x5b\x5d-\x7e]{0,199}$/)

@@ -10,7 +10,7 @@ import {
   type AuthorizationRequest,
 } from '../../protocol/authorization-request.ts'
 import { after } from '../../protocol/brand.ts'
-import { describeUri } from '../../protocol/canonical-uri.ts'
+import { describeSentUri } from '../../protocol/canonical-uri.ts'
 import { identifierOf, parseClientIdentifier } from '../../protocol/client-identifier.ts'
 import { mintAuthorizationId } from '../../protocol/ids.ts'
 import type { Parameters } from '../../protocol/message.ts'
@@ -94,7 +94,7 @@ async function establishTrust(context: Context, { params, network }: Request): P
   const allowed = await evaluateClient(context, client, { moment: 'use', redirectUri })
   if ('kind' in allowed) return errorPage('client_not_allowed', known)
   if (chosen.kind === 'refused') {
-    return errorPage(chosen.reason, { ...known, redirectUri: describeUri(params.get('redirect_uri') ?? '') })
+    return errorPage(chosen.reason, { ...known, redirectUri: describeSentUri(params.get('redirect_uri') ?? '') })
   }
   return {
     ...allowed,

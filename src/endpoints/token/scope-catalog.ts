@@ -3,7 +3,7 @@ import type { ApiRecord, ApiScope } from '../../ports/records/api.ts'
 import type { ClientRecord } from '../../ports/records/client.ts'
 import { acceptsAnyScope } from '../../principals/registration-policy.ts'
 import type { EpochMs } from '../../protocol/brand.ts'
-import { describeUri } from '../../protocol/canonical-uri.ts'
+import { describeSentUri } from '../../protocol/canonical-uri.ts'
 import { sameResource, type Resource } from '../../protocol/resource.ts'
 import { IDENTITY_SCOPES, isIdentityScope, isWithin, type IdentityScope, type Scope } from '../../protocol/scope.ts'
 
@@ -68,7 +68,7 @@ export function findResources(catalog: ScopeCatalog, requested: readonly Resourc
 /** Returns the `error_description` of a request for resources of which one is unknown. It names that one. */
 export function describeUnknown(catalog: ScopeCatalog, requested: readonly Resource[]): string {
   const unknown = requested.find((one) => findResource(catalog, one) === undefined) ?? ''
-  return `No API is declared for ${describeUri(unknown) ?? 'a resource of the request'}.`
+  return `No API is declared for ${describeSentUri(unknown) ?? 'a resource of the request'}.`
 }
 
 /** Registration gives no authority (decision 0006): the user's consent does, or the API's operator. */

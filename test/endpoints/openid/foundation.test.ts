@@ -236,6 +236,9 @@ test('oidcc-unsigned-request-object-supported-correctly-or-rejected-as-unsupport
     const { error, state } = hiddenFields(page)
     assert.deepEqual([error, state], ['request_not_supported', 'the-state'])
   }
+  const inside = { request: object({ response_mode: 'form_post', state: 'in the object' }), state: '' }
+  const page = await new PlainBrowser(server).get(plainUrl(client, inside))
+  assert.equal(hiddenFields(page)['state'], 'in the object')
   for (const parameters of [
     { ...posted, response_mode: 'query' },
     ...[{ response_mode: 'query' }, { response_mode: 5 }, {}, null, 'x'].map((payload) => ({

@@ -110,7 +110,10 @@ test('CC-05: a scope that is requested with the resource of another API is rejec
   assertError(await ask(server, client, { scope: 'admin', resource: API }), 400, 'invalid_scope')
   const refused = await ask(server, client, { scope: 'read', resource: 'https://unknown.example/x?secret' })
   const { error_description: description } = assertError(refused, 400, 'invalid_target')
-  assert.equal(description, 'No API is declared for https://unknown.example/x.')
+  assert.match(
+    description,
+    /^No API is declared for https:\/\/unknown\.example\/x \(written differently, or with a query [^()]*\)\.$/,
+  )
 })
 
 test('CC-05: the token of a self-registered machine has no subject other than the client', async (t) => {

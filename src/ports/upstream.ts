@@ -74,11 +74,11 @@ export interface Upstream {
     binding: UpstreamBinding & UpstreamCause,
     query: URLSearchParams,
   ) => Promise<({ readonly kind: 'authenticated' } & UpstreamAnswer) | UpstreamFailure>
-  /** Whether the provider failed several times in a row. The sign-in page then says so, and no browser is sent there. */
+  /** Whether sign-ins and then a try of the server got no answer. The sign-in page then says so, and no browser is sent there. */
   readonly isDown: (provider: ProviderRecord) => boolean
-  /** The ids of the providers that are down. */
-  readonly down: () => readonly ProviderRecord['id'][]
-  /** Looks whether a provider that is down answers again, at most once in 15 seconds. Any answer counts. */
+  /** The ids of the providers that are down, or may be, because sign-ins got no answer. */
+  readonly suspects: () => readonly ProviderRecord['id'][]
+  /** Looks whether a suspect answers, at most once in 15 seconds. Any answer counts but a 5xx. */
   readonly tryAgain: (provider: ProviderRecord, redirectUri: string) => Promise<void>
   /** Looks whether the provider can be used, with the redirect URI of this server there. */
   readonly probe: (provider: ProviderRecord, redirectUri: string) => Promise<readonly ProviderFinding[]>

@@ -1,47 +1,61 @@
 import { after, type EpochMs } from '../protocol/brand.ts'
 
-/** Which providers do not answer, as this node sees it. */
+/**
+ * Which providers do not answer, as this node sees it. Sign-ins that got no answer only make the server look, because the browser chose
+ * values of their requests. What the server then sees with a request of its own decides (threats.md UP-30).
+ */
 export interface Availability {
-  readonly note: (id: string, isAnswering: boolean) => void
+  /** A sign-in got no answer. */
+  readonly noteFailure: (id: string) => void
+  /** The provider authenticated a person. */
+  readonly noteSignIn: (id: string) => void
+  /** The server tried the provider. */
+  readonly noteTry: (id: string, isAnswering: boolean) => void
   readonly isDown: (id: string) => boolean
-  /** The ids of all that are down. */
-  readonly down: () => readonly string[]
-  /** Whether a provider that is down is to be tried again now. One caller each 15 seconds gets true. */
+  /** The ids of all that are down, or whose sign-ins failed so often that they may be. */
+  readonly suspects: () => readonly string[]
+  /** Whether the server is to try a suspect now. One caller each 15 seconds gets true. */
   readonly mayTry: (id: string) => boolean
 }
 
-interface Failures {
-  /** The newest ones in a row. */
-  readonly times: readonly EpochMs[]
+interface Known {
+  /** The newest failures since the last sign-in or try that got an answer. At most FAILURES. */
+  readonly failures: readonly EpochMs[]
+  readonly isDown: boolean
   readonly tryAgainAt: EpochMs
 }
 
-/** This many failures in a row within the time mark a provider as down. */
+/** This many failures within the time, and no sign-in between them, make the server try the provider. */
 const FAILURES = 5
 const WINDOW_MS = 60_000
 const PAUSE_MS = 15_000
+const UNKNOWN: Known = { failures: [], isDown: false, tryAgainAt: 0 as EpochMs }
 
 export function openAvailability(clock: () => EpochMs): Availability {
-  const failures = new Map<string, Failures>()
-  const isDown = (id: string): boolean => (failures.get(id)?.times.length ?? 0) >= FAILURES
+  const providers = new Map<string, Known>()
+  const of = (id: string): Known => providers.get(id) ?? UNKNOWN
+
+  function isSuspect(id: string): boolean {
+    const { failures, isDown } = of(id)
+    const [oldest] = failures
+    return isDown || (failures.length === FAILURES && oldest !== undefined && clock() < after(oldest, WINDOW_MS))
+  }
 
   return {
-    isDown,
-    down: () => [...failures.keys()].filter(isDown),
-    note(id, isAnswering) {
-      if (isAnswering) return void failures.delete(id)
-      const now = clock()
-      const { times = [] } = failures.get(id) ?? {}
-      // A provider that is down stays down until it answers.
-      const recent = isDown(id) ? times : [...times.filter((time) => now < after(time, WINDOW_MS)), now]
-      failures.set(id, { times: recent, tryAgainAt: after(now, PAUSE_MS) })
+    isDown: (id) => of(id).isDown,
+    suspects: () => [...providers.keys()].filter(isSuspect),
+    noteFailure(id) {
+      const known = of(id)
+      providers.set(id, { ...known, failures: [...known.failures, clock()].slice(-FAILURES) })
     },
+    noteSignIn: (id) => void providers.delete(id),
+    // The pause stays, so that failures of strangers cause no more requests to a provider that answers.
+    noteTry: (id, isAnswering) => void providers.set(id, { ...of(id), failures: [], isDown: !isAnswering }),
     mayTry(id) {
-      const known = failures.get(id)
-      if (known === undefined || !isDown(id)) return true
+      const known = of(id)
       const now = clock()
-      if (now < known.tryAgainAt) return false
-      failures.set(id, { ...known, tryAgainAt: after(now, PAUSE_MS) })
+      if (!isSuspect(id) || now < known.tryAgainAt) return false
+      providers.set(id, { ...known, tryAgainAt: after(now, PAUSE_MS) })
       return true
     },
   }

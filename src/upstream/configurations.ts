@@ -4,7 +4,7 @@ import type { OutboundClient } from '../ports/outbound.ts'
 import { after, type EpochMs } from '../protocol/brand.ts'
 import { openSingleFlight } from '../protocol/single-flight.ts'
 import { isLoopbackHost } from '../protocol/loopback.ts'
-import { failureOf, ProviderUnavailable } from './failure.ts'
+import { isForNow, ProviderUnavailable } from './failure.ts'
 import { openProviderFetch, type Library } from './provider-fetch.ts'
 import { githubMetadata } from './github.ts'
 
@@ -64,8 +64,7 @@ export function openConfigurations(library: Library, options: Options): Configur
       copies.set(provider.id, { configuration, madeOf, fetchedAt: now, askAgainAt: after(now, FRESH_MS) })
       return configuration
     } catch (cause) {
-      const isAway = ['unreachable', 'busy'].includes(failureOf(cause).reason)
-      if (usable === undefined || !isAway || now >= after(usable.fetchedAt, STALE_MS)) throw cause
+      if (usable === undefined || !isForNow(cause) || now >= after(usable.fetchedAt, STALE_MS)) throw cause
       copies.set(provider.id, { ...usable, askAgainAt: after(now, PAUSE_MS) })
       return usable.configuration
     }

@@ -34,10 +34,12 @@ interface ProtocolError {
 export function failureOf(error: unknown): UpstreamFailure {
   const unavailable = findUnavailable(error)
   if (unavailable !== undefined) {
-    const { kind, reason } = unavailable.outcome
+    const { kind, reason, detail = '' } = unavailable.outcome
     if (reason === 'off') return failure('off', 'GRANTOR_OUTBOUND is off.')
     if (reason === 'busy') return failure('busy', 'Too many requests to providers are under way.')
-    return failure(kind === 'unreachable' ? 'unreachable' : 'invalid', unavailable.message)
+    // A status such as 403 is an answer, which may be to this one request alone.
+    const isAnswered = kind === 'unacceptable' || (reason === 'status' && detail.startsWith('4'))
+    return failure(isAnswered ? 'invalid' : 'unreachable', unavailable.message)
   }
   if (!(error instanceof Error)) return failure('invalid', 'unknown')
   const { error: oauthError, code } = error as ProtocolError
@@ -46,6 +48,12 @@ export function failureOf(error: unknown): UpstreamFailure {
     return failure('rejected', nameOf(oauthError))
   }
   return failure('invalid', `${error.message} (${nameOf(code)})`)
+}
+
+/** Whether another request may succeed soon, so that a copy of an earlier answer serves meanwhile. */
+export function isForNow(error: unknown): boolean {
+  const outcome = findUnavailable(error)?.outcome
+  return outcome?.kind === 'unreachable' && outcome.reason !== 'off'
 }
 
 function findUnavailable(error: unknown): ProviderUnavailable | undefined {

@@ -33,8 +33,10 @@ const CLOCK_TOLERANCE_MS = 60_000
 /** Seconds of all requests of one step together. A single request has the limit of the outbound client. */
 const STEP_SECONDS = 10
 
-/** After these the provider has not been heard. */
-const NO_ANSWER: readonly UpstreamReason[] = ['busy', 'off', 'secret-missing', 'unreachable']
+/** A try that ended so says nothing about the provider. */
+const NOT_TRIED: readonly UpstreamReason[] = ['busy', 'off', 'secret-missing']
+/** An authorization code (RFC 6749 appendix A.11). Another one cannot be of the provider. Codes of Entra have up to 2,000 characters. */
+const CODE = /^[\x20-\x7e]{1,4096}$/
 /** Whose requests those are that no browser causes. */
 const OWN_NETWORK = 'own'
 
@@ -66,15 +68,13 @@ export function openUpstream({ encrypt, decrypt, observe, ...options }: Upstream
       const steps = async (): Promise<Done> => work(library, await configurations.of(provider))
       return await within(STEP_SECONDS, () => options.outbound.causedBy(network, steps))
     } catch (cause) {
-      const failed = failureOf(cause)
-      if (failed.reason === 'unreachable') availability.note(provider.id, false)
-      return failed
+      return failureOf(cause)
     }
   }
 
-  function noteAnswer({ id }: ProviderRecord, outcome: { readonly kind: string } | UpstreamFailure): void {
-    const { reason } = outcome as Partial<UpstreamFailure>
-    if (reason === undefined || !NO_ANSWER.includes(reason)) availability.note(id, true)
+  function noteFailure({ id }: ProviderRecord, { reason }: UpstreamFailure): void {
+    if (reason === 'unreachable') availability.noteFailure(id)
+    observe(id, reason)
   }
 
   return {
@@ -85,23 +85,32 @@ export function openUpstream({ encrypt, decrypt, observe, ...options }: Upstream
         kind: 'ready' as const,
         location: await authorizationAddress(library, configuration, provider, request, options.clock()),
       }))
-      if (begun.kind === 'failed') observe(provider.id, begun.reason)
+      if (begun.kind === 'failed') noteFailure(provider, begun)
       return begun
     },
     async finish(provider, binding, query) {
-      const finished = await step(provider, binding.network, async (library, configuration) => ({
-        kind: 'authenticated' as const,
-        ...(await redeem(library, configuration, provider, { binding, query, now: options.clock() })),
-      }))
-      noteAnswer(provider, finished)
-      observe(provider.id, finished.kind === 'failed' ? finished.reason : finished.kind)
+      const isCode = query.getAll('code').every((code) => CODE.test(code))
+      const finished = !isCode
+        ? failure('invalid', 'The code is not acceptable.')
+        : await step(provider, binding.network, async (library, configuration) => ({
+            kind: 'authenticated' as const,
+            ...(await redeem(library, configuration, provider, { binding, query, now: options.clock() })),
+          }))
+      if (finished.kind === 'failed') {
+        noteFailure(provider, finished)
+        return finished
+      }
+      availability.noteSignIn(provider.id)
+      observe(provider.id, finished.kind)
       return finished
     },
     isDown: ({ id }) => availability.isDown(id),
-    down: () => availability.down() as readonly ProviderRecord['id'][],
+    suspects: () => availability.suspects() as readonly ProviderRecord['id'][],
     async tryAgain(provider, redirectUri) {
-      if (!availability.isDown(provider.id) || !availability.mayTry(provider.id)) return
-      noteAnswer(provider, await step(provider, OWN_NETWORK, redeemMadeUpCode(redirectUri)))
+      if (!availability.mayTry(provider.id)) return
+      const tried = await step(provider, OWN_NETWORK, redeemMadeUpCode(redirectUri))
+      if (tried.kind === 'failed' && NOT_TRIED.includes(tried.reason)) return
+      availability.noteTry(provider.id, tried.kind === 'accepted' || tried.reason !== 'unreachable')
     },
     async probe(provider, redirectUri) {
       const { library, configurations } = await load()

@@ -78,8 +78,8 @@ export async function finishAtProvider(context: Context, request: Request): Prom
     : arrive(context, request, returned, judged)
 }
 
-/** A person who changed their mind, a provider that is away, and a server that is busy are no failed attempts. */
-const NO_ATTEMPT: readonly UpstreamReason[] = ['busy', 'refused', 'unreachable']
+/** A person who changed their mind, and a server that is busy, are no failed attempts. The rate of the network counts them all the same. */
+const NO_ATTEMPT: readonly UpstreamReason[] = ['busy', 'refused']
 const BUSY_SECONDS = 5
 
 /** Judges who the person is, and when the person authenticated. The provider of a person who is refused was asked for a new sign-in. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { tryDownProviders } from '../../../../src/server/down-providers.ts'
+import { trySuspects } from '../../../../src/server/suspect-providers.ts'
 import { createLink } from '../../../../src/admin/links.ts'
 import { disableProvider, updateProvider } from '../../../../src/admin/providers.ts'
 import { setPassword } from '../../../../src/admin/users.ts'
@@ -184,6 +184,7 @@ test('UP-18: a provider that fails shows so on its button, other methods stay, a
     assert.equal(failed.statusCode, 503)
     assert.match(failed.body, /does not answer right now/)
   }
+  await trySuspects(server.context)
   const asked = host.paths().length
   const shown = await scene.arrive()
   assert.match(shown.page.body, /aria-describedby="down-idp"[^]*It does not answer right now[^]*type="password"/)
@@ -191,11 +192,11 @@ test('UP-18: a provider that fails shows so on its button, other methods stay, a
   assert.equal(pressed.statusCode, 503)
   assert.equal(host.paths().length, asked)
   host.answer('/token', undefined)
-  await tryDownProviders(server.context)
+  await trySuspects(server.context)
   assert.equal(host.paths().length, asked, 'not before 15 seconds')
   server.clock.advance(15_000)
   assert.equal((await pressProvider(browser, page)).statusCode, 503, 'a person’s browser is not sent to try')
-  await tryDownProviders(server.context)
+  await trySuspects(server.context)
   assert.ok(isSignedIn(await scene.signIn()))
   assert.ok(!(await scene.arrive()).page.body.includes('down-idp'))
 })

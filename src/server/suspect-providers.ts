@@ -5,11 +5,11 @@ type Needs = Pick<Context, 'issuer' | 'upstream'> & { readonly store: Pick<Conte
 
 const INTERVAL_MS = 5000
 
-/** Starts to look whether providers that are down answer again. Returns the function that stops it. */
+/** Starts to look whether providers answer whose sign-ins got no answer. Returns the function that stops it. */
 export function startTryingProviders(context: Needs): () => Promise<void> {
   let trying = Promise.resolve()
   const timer = setInterval(() => {
-    trying = trying.then(() => tryDownProviders(context)).catch(() => undefined)
+    trying = trying.then(() => trySuspects(context)).catch(() => undefined)
   }, INTERVAL_MS).unref()
   return () => {
     clearInterval(timer)
@@ -18,11 +18,12 @@ export function startTryingProviders(context: Needs): () => Promise<void> {
 }
 
 /**
- * Tries the providers that are down. The server does it and not the browser of a person: one that asked all the time would be the only one
- * that is sent to the provider, and would keep it down for all others (threats.md UP-28).
+ * Tries the providers that are down, or may be. The server does it and not the browser of a person: one that asked all the time would be the
+ * only one that is sent to the provider, and would keep it down for all others (threats.md UP-28), and one whose values make the provider
+ * fail would switch it off (UP-30).
  */
-export async function tryDownProviders({ issuer, store, upstream }: Needs): Promise<void> {
-  const providers = await Promise.all(upstream.down().map((id) => store.findProvider(id)))
+export async function trySuspects({ issuer, store, upstream }: Needs): Promise<void> {
+  const providers = await Promise.all(upstream.suspects().map((id) => store.findProvider(id)))
   await Promise.all(
     providers.map(async (provider) => {
       if (provider === undefined || provider.disabledAt !== undefined) return

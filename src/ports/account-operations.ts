@@ -29,12 +29,12 @@ export interface SessionStart {
 export interface AccountOperations {
   /** Creates an account. `email-taken`: the email has an account, possibly created at the same time. */
   createUser: [user: UserRecord, outcome: 'created' | 'email-taken']
-  /** Replaces the password, and revokes the user's sessions and grants from before now. */
+  /** Replaces the password, revokes the user's sessions and grants from before now, and deletes the remembered consents. */
   setPassword: [
     change: { readonly id: UserId; readonly passwordHash: string; readonly now: EpochMs },
     outcome: 'changed' | 'unknown',
   ]
-  /** Disables the user, and revokes the user's sessions and grants. */
+  /** Disables the user, revokes the user's sessions and grants, and deletes the remembered consents. */
   disableUser: [change: { readonly id: UserId; readonly now: EpochMs }, outcome: 'changed' | 'unknown']
   /**
    * Enables the user and sets the not-before time to now. A node that had not yet learned of the disabling may have issued
@@ -43,7 +43,7 @@ export interface AccountOperations {
   enableUser: [change: { readonly id: UserId; readonly now: EpochMs }, outcome: 'changed' | 'unknown']
   /** Deletes the user with all sessions, memberships and remembered consents. The user's grants become invalid. */
   deleteUser: [id: UserId, outcome: 'deleted' | 'unknown']
-  /** Revokes the user's sessions and grants from before now. */
+  /** Revokes the user's sessions and grants from before now, and deletes the remembered consents. */
   revokeUserTokens: [change: { readonly id: UserId; readonly now: EpochMs }, outcome: 'changed' | 'unknown']
   /**
    * Replaces the e-mail address, and when it was verified; `updatedAt` becomes now. Ends the link that an operator handed over: it may
@@ -74,8 +74,8 @@ export interface AccountOperations {
     outcome: 'changed' | 'conflict',
   ]
   /**
-   * Replaces the password for the user, who authenticated just now: ends all sessions but `keep`, and the link that an operator
-   * handed over. Grants stay. `unknown`: also if the user is disabled, or if the session has ended, or the password was changed,
+   * Replaces the password for the user, who authenticated just now: ends all sessions but `keep`, the remembered consents,
+   * and the link that an operator handed over. Grants stay. `unknown`: also if the user is disabled, or if the session has ended, or the password was changed,
    * since the request was checked.
    */
   changePassword: [

@@ -65,9 +65,14 @@ export interface ConnectedApp {
   /** The names or identifiers of the APIs. */
   readonly resources: readonly string[]
   readonly allowedSecondsAgo: number
-  readonly usedSecondsAgo: number
-  /** When the last of its tokens expires, unless the user allows it again. */
-  readonly endsAt: EpochMs
+  /** undefined: the app has no valid token, but gets one without asking the user. */
+  readonly access:
+    | {
+        readonly usedSecondsAgo: number
+        /** When the last of its tokens expires, unless the user allows it again. */
+        readonly endsAt: EpochMs
+      }
+    | undefined
 }
 
 export interface ConnectedAppsPage {

@@ -9,6 +9,7 @@ const LENGTH_LIMIT = 2048
 const COUNT_LIMIT = 8
 /** The key of a longer set is a hash, because databases limit the size of an index entry. */
 const KEY_LENGTH_LIMIT = 512
+const DIGEST = 'sha256:'
 
 /** RFC 8707 §2: a resource is an absolute URI without a fragment. Returns undefined for any other text. */
 export function parseResource(text: string): Resource | undefined {
@@ -40,5 +41,10 @@ export function slashVariant(text: string): string | undefined {
 /** The key of a set of resources; it does not depend on their order. '' for the empty set. */
 export function resourcesKey(resources: readonly Resource[]): string {
   const text = resources.toSorted().join(' ')
-  return text.length <= KEY_LENGTH_LIMIT ? text : `sha256:${hash('sha256', text, 'base64url')}`
+  return text.length <= KEY_LENGTH_LIMIT ? text : `${DIGEST}${hash('sha256', text, 'base64url')}`
+}
+
+/** The resources of a key; none if it is a digest. */
+export function readResourcesKey(key: string): readonly Resource[] {
+  return key === '' || key.startsWith(DIGEST) ? [] : (key.split(' ') as Resource[])
 }

@@ -1,10 +1,19 @@
 import type { OpaqueTokenRecord } from '../ports/records/api.ts'
 import type { AuthorizationRecord, AuthorizationStatus } from '../ports/records/authorization.ts'
-import type { ConsentKey } from '../ports/records/grant.ts'
+import type { ConsentKey, ConsentRecord } from '../ports/records/grant.ts'
 import type { Hit } from '../ports/operation-inputs.ts'
 import type { EpochMs } from '../protocol/brand.ts'
 import type { AccessTokenFacts } from '../protocol/access-token.ts'
-import type { AuthorizationId, ClientId, GrantId, OpaqueTokenId, OrganizationId, UserId } from '../protocol/ids.ts'
+import {
+  parseOrganizationId,
+  type AuthorizationId,
+  type ClientId,
+  type GrantId,
+  type OpaqueTokenId,
+  type OrganizationId,
+  type UserId,
+} from '../protocol/ids.ts'
+import { readResourcesKey } from '../protocol/resource.ts'
 import { NO_SCOPE } from '../protocol/scope.ts'
 import type { SecretHash } from '../protocol/secrets.ts'
 
@@ -118,6 +127,14 @@ function statusOf(row: Row): AuthorizationStatus {
  */
 export function consentTarget({ organizationId, resources }: ConsentKey): string {
   return organizationId === undefined ? resources : `${organizationId} ${resources}`
+}
+
+/** Reads what `consentTarget` wrote. Many resources are stored as a digest, which names none. */
+export function readConsentTarget(target: string): ConsentRecord['target'] {
+  const parts = target.split(' ')
+  const organizationId = parseOrganizationId(parts[0] ?? '')
+  const named = organizationId === undefined ? parts : parts.slice(1)
+  return { organizationId, resources: readResourcesKey(named.join(' ')) }
 }
 
 /** The user and the client of a consent. Sweeps examine consents in this order. */

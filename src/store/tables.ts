@@ -10,7 +10,7 @@ import { USUAL_RULES, type ClientRules } from '../protocol/client-policy.ts'
 import { answerText, readAnswer } from '../protocol/interaction.ts'
 import type { SecretHash } from '../protocol/secrets.ts'
 import type { UserProfile } from '../protocol/user-claims.ts'
-import type { Value } from './rows.ts'
+import { readConsentTarget, type Value } from './rows.ts'
 import { bigint, flag, group, json, optionalGroup, optionalJson, orElse, scope, table, text, without } from './table.ts'
 
 /** The columns of the schema (migrations/), each named once, and the records that they contain. */
@@ -201,6 +201,7 @@ export const GRANTS = table<GrantRecord>({
 export const CONSENTS = table<ConsentRecord>({
   clientId: text('client_id'),
   redirectHost: text('redirect_host'),
+  target: { columns: [], read: (row) => readConsentTarget(row['resources'] as string) },
   scope: text('scope'),
   givenAt: bigint('given_at'),
 })

@@ -35,6 +35,7 @@ export const accountEnglish: AccountTexts = {
   on: (apis) => html`at ${apis}`,
   forOrganization: (organization) => html`for ${organization}`,
   used: (allowed, used, end) => `Allowed ${allowed} · used ${used} · ends on ${end}`,
+  returns: (allowed) => `Allowed ${allowed} · has no access now, and gets it again without asking you`,
   moreApps: 'There are more. They are listed here when you have removed some of these.',
 
   sessionsHint: 'Sign out browsers that you do not know or do not use any more, and then change your password.',
@@ -60,7 +61,8 @@ export const accountEnglish: AccountTexts = {
   newPasswordHint: 'At least 8 characters. Several words are easy to remember and hard to guess.',
   repeatPassword: 'Repeat the new password',
   changePassword: 'Change password',
-  otherSessionsEnd: 'This signs you out in all other browsers. Your apps stay connected.',
+  otherSessionsEnd:
+    'This signs you out in all other browsers. Your apps stay connected, and ask you again when you next sign in there.',
   passwordProblems: {
     'password-too-short': 'A password has at least 8 characters.',
     'password-too-long': 'This password is longer than any we accept.',

@@ -35,6 +35,7 @@ export const accountGerman: AccountTexts = {
   on: (apis) => html`bei ${apis}`,
   forOrganization: (organization) => html`für ${organization}`,
   used: (allowed, used, end) => `Erlaubt ${allowed} · benutzt ${used} · endet am ${end}`,
+  returns: (allowed) => `Erlaubt ${allowed} · hat jetzt keinen Zugriff und bekommt ihn wieder, ohne Sie zu fragen`,
   moreApps: 'Es gibt weitere. Sie stehen hier, wenn Sie einige von diesen entfernt haben.',
 
   sessionsHint:
@@ -61,7 +62,8 @@ export const accountGerman: AccountTexts = {
   newPasswordHint: 'Mindestens 8 Zeichen. Mehrere Wörter kann man sich leicht merken und schwer erraten.',
   repeatPassword: 'Neues Passwort wiederholen',
   changePassword: 'Passwort ändern',
-  otherSessionsEnd: 'Damit werden Sie in allen anderen Browsern abgemeldet. Ihre Apps bleiben verbunden.',
+  otherSessionsEnd:
+    'Damit werden Sie in allen anderen Browsern abgemeldet. Ihre Apps bleiben verbunden und fragen Sie bei der nächsten Anmeldung dort neu.',
   passwordProblems: {
     'password-too-short': 'Ein Passwort hat mindestens 8 Zeichen.',
     'password-too-long': 'So lange Passwörter nehmen wir nicht an.',

@@ -32,7 +32,12 @@ function appEntry(view: View, { frame }: ConnectedAppsPage, app: ConnectedApp, i
     app.organization === undefined
       ? undefined
       : html`<p class="small muted">${texts.forOrganization(isolate(app.organization))}</p>`
-  const times = texts.used(ago(view, app.allowedSecondsAgo), ago(view, app.usedSecondsAgo), onDay(language, app.endsAt))
+  const { access } = app
+  const allowed = ago(view, app.allowedSecondsAgo)
+  const times =
+    access === undefined
+      ? texts.returns(allowed)
+      : texts.used(allowed, ago(view, access.usedSecondsAgo), onDay(language, access.endsAt))
   return html`<h2 id="entry-${index}">${clientName(app, view.texts.namelessApp)}</h2>
     ${trust(view, app)} ${organization}
     <ul class="plain" role="list">

@@ -24,6 +24,7 @@ export interface AccountTexts {
   readonly on: (apis: Markup) => Markup
   readonly forOrganization: (organization: Markup) => Markup
   readonly used: (allowed: string, used: string, end: string) => string
+  readonly returns: (allowed: string) => string
   readonly moreApps: string
 
   readonly sessionsHint: string

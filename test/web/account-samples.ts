@@ -35,14 +35,26 @@ const app: ConnectedApp = {
   permissions: ['Read your projects', 'builds:start'],
   resources: ['Projects', 'https://builds.acme.test/mcp'],
   allowedSecondsAgo: 8_000_000,
-  usedSecondsAgo: 100,
-  endsAt: 1_780_000_000_000 as EpochMs,
+  access: { usedSecondsAgo: 100, endsAt: 1_780_000_000_000 as EpochMs },
 }
 const long = 'Donaudampfschifffahrtsgesellschaft'.repeat(6)
 const apps: readonly ConnectedApp[] = [
   app,
-  { ...app, name: undefined, trust: { level: 'verified' }, organization: undefined, resources: [], usedSecondsAgo: 1 },
-  { ...app, name: 'Notes', trust: { level: 'known-domain', host: 'notes.example' }, destination: undefined },
+  {
+    ...app,
+    name: undefined,
+    trust: { level: 'verified' },
+    organization: undefined,
+    resources: [],
+    access: { usedSecondsAgo: 1, endsAt: 1_780_000_000_000 as EpochMs },
+  },
+  {
+    ...app,
+    name: 'Notes',
+    trust: { level: 'known-domain', host: 'notes.example' },
+    destination: undefined,
+    access: undefined,
+  },
   {
     ...app,
     name: long,

@@ -3,7 +3,7 @@ import type { Context } from '../../ports/context.ts'
 import type { Reply, Request } from '../../ports/message.ts'
 import type { ApiRecord } from '../../ports/records/api.ts'
 import type { ClientRecord } from '../../ports/records/client.ts'
-import type { GrantRecord } from '../../ports/records/grant.ts'
+import type { ConsentRecord, GrantRecord } from '../../ports/records/grant.ts'
 import { viewDestination } from '../../principals/destination.ts'
 import { evaluateClient } from '../../principals/evaluate-client.ts'
 import { findGrantReason } from '../../principals/inactive-reason.ts'
@@ -13,17 +13,21 @@ import { secondsSince, type EpochMs } from '../../protocol/brand.ts'
 import { documentHostOf } from '../../protocol/client-identifier.ts'
 import type { ShownMetadata } from '../../protocol/client-identity.ts'
 import type { ClientTrust } from '../../protocol/client-policy.ts'
-import { parseClientId, parseOrganizationId, type UserId } from '../../protocol/ids.ts'
+import { parseClientId, parseOrganizationId, type OrganizationId, type UserId } from '../../protocol/ids.ts'
 import { IDENTITY_SCOPES, isIdentityScope, scopeTokens } from '../../protocol/scope.ts'
+import { findOrganizations } from '../authorization/organization-choice.ts'
+import { consentStart } from '../authorization/remembered-consent.ts'
 import { errorPage } from '../error-page.ts'
 import { doneAt, findOwner, findSubmitter, frameOf } from './frame.ts'
 
 /** The newest active grants that are read. An app usually has one; programs that never refresh have more. */
 const GRANT_LIMIT = 500
+/** The remembered consents that are read. */
+const CONSENT_LIMIT = 500
 /** The apps on the page. */
 const APP_LIMIT = 100
 
-/** Shows the apps that the user allowed something that is still valid. */
+/** Shows the apps that the user allowed something that is still valid, or that they can get again without a question. */
 export async function showApps(context: Context, request: Request): Promise<Reply> {
   const owner = await findOwner(context, request, 'apps')
   if ('kind' in owner) return owner
@@ -49,11 +53,14 @@ export async function removeApp(context: Context, request: Request): Promise<Rep
   return { ...doneAt(context, request, 'apps', 'app-removed'), event: { event: 'app.removed', client: clientId } }
 }
 
-/** The active grants of a user for one client, and one organization or none. */
+/** What a user has allowed one client, for one organization or none. At least one of the lists has an entry. */
 interface Connection {
   readonly client: ClientRecord
-  /** Newest first, at least one. */
+  readonly organizationId: OrganizationId | undefined
+  /** The active grants, newest first. */
   readonly grants: readonly GrantRecord[]
+  /** The remembered consents, with which the client gets access again without a question. */
+  readonly consents: readonly ConsentRecord[]
 }
 
 /** Returns what the user has allowed, the app that was used last first. */
@@ -62,28 +69,54 @@ async function findApps(
   userId: UserId,
 ): Promise<{ readonly apps: readonly ConnectedApp[]; readonly isCut: boolean }> {
   const now = context.clock()
-  const grants = await context.store.listLiveGrants({ userId, now, limit: GRANT_LIMIT })
-  const found = await Promise.all(
-    grants.map(async (grant) => {
-      const client = await context.store.findClient(grant.clientId)
+  const [grants, consents, organizations] = await Promise.all([
+    context.store.listLiveGrants({ userId, now, limit: GRANT_LIMIT }),
+    context.store.listConsents(userId, CONSENT_LIMIT),
+    findOrganizations(context, userId),
+  ])
+  const found = await Promise.all([
+    ...grants.map(async (grant): Promise<readonly Connection[]> => {
+      const { clientId, organizationId } = grant
+      const client = await context.store.findClient(clientId)
       const end = await findGrantReason(context, client, grant, now)
-      return client === undefined || end !== undefined ? [] : [{ client, grant }]
+      return client === undefined || end !== undefined
+        ? []
+        : [{ client, organizationId, grants: [grant], consents: [] }]
     }),
-  )
-  const groups = Map.groupBy(found.flat(), ({ grant }) => `${grant.clientId} ${grant.organizationId ?? ''}`)
-  const connections = [...groups.values()].map((rows): Connection => {
-    const [{ client }] = rows as [(typeof rows)[number]]
-    return { client, grants: rows.map(({ grant }) => grant) }
+    ...consents.map(async (consent): Promise<readonly Connection[]> => {
+      const { organizationId } = consent.target
+      const client = await context.store.findClient(consent.clientId)
+      if (client === undefined || client.disabledAt !== undefined) return []
+      const organization = organizations.find(({ id }) => id === organizationId)
+      if (organizationId !== undefined && consent.givenAt < (organization?.since ?? Infinity)) return []
+      if (consent.givenAt < (await consentStart(context, client, userId))) return []
+      return [{ client, organizationId, grants: [], consents: [consent] }]
+    }),
+  ])
+  const groups = Map.groupBy(found.flat(), ({ client, organizationId }) => `${client.id} ${organizationId ?? ''}`)
+  const connections = [...groups.values()].map((parts): Connection => {
+    const [first] = parts as [Connection]
+    return {
+      ...first,
+      grants: parts.flatMap((part) => part.grants),
+      consents: parts.flatMap((part) => part.consents),
+    }
   })
   const sorted = connections.toSorted((one, other) => lastUse(other) - lastUse(one))
   const apis = await context.apis()
   const apps = await Promise.all(sorted.slice(0, APP_LIMIT).map((one) => viewApp(context, one, apis, now)))
-  return { apps, isCut: sorted.length > APP_LIMIT || grants.length === GRANT_LIMIT }
+  const isCut = sorted.length > APP_LIMIT || grants.length === GRANT_LIMIT || consents.length === CONSENT_LIMIT
+  return { apps, isCut }
 }
 
-function lastUse({ grants }: Connection): EpochMs {
-  return Math.max(...grants.map(({ family, createdAt }) => family?.rotatedAt ?? createdAt)) as EpochMs
+/** When the app last got a token; if it has none that is valid, when the user last allowed it something. */
+function lastUse({ grants, consents }: Connection): EpochMs {
+  const uses = grants.map(({ family, createdAt }) => family?.rotatedAt ?? createdAt)
+  return Math.max(...(uses.length === 0 ? consents.map(({ givenAt }) => givenAt) : uses)) as EpochMs
 }
+
+/** What the user allowed once. */
+type Allowed = Pick<GrantRecord, 'scope' | 'resources' | 'createdAt'>
 
 async function viewApp(
   context: Context,
@@ -91,12 +124,16 @@ async function viewApp(
   apis: readonly ApiRecord[],
   now: EpochMs,
 ): Promise<ConnectedApp> {
-  const { client, grants } = connection
-  const [{ organizationId }] = grants as [GrantRecord]
+  const { client, organizationId, grants, consents } = connection
+  const allowed: readonly Allowed[] = [
+    ...grants,
+    ...consents.map(({ scope, target, givenAt }) => ({ scope, resources: target.resources, createdAt: givenAt })),
+  ]
   const shown: ShownMetadata = client.metadata.descriptive
   const [redirectUri] = client.metadata.redirectUris
   const organization = organizationId === undefined ? undefined : await context.store.findOrganization(organizationId)
   const ends = grants.map(({ expiresAt, family }) => Math.min(expiresAt, family?.idleExpiresAt ?? expiresAt))
+  const lastEnd = Math.max(...ends) as EpochMs
   return {
     hidden: { client: client.id, ...(organizationId === undefined ? {} : { organization: organizationId }) },
     name: shown.client_name,
@@ -104,14 +141,13 @@ async function viewApp(
     documentHost: documentHostOf(client),
     destination: redirectUri === undefined ? undefined : viewDestination(redirectUri),
     organization: organization?.name,
-    identity: IDENTITY_SCOPES.filter((token) => grants.some(({ scope }) => scopeTokens(scope).includes(token))),
-    permissions: [...new Set(grants.flatMap((grant) => sentencesOf(grant, apis)))],
-    resources: [...new Set(grants.flatMap(({ resources }) => resources))].map(
+    identity: IDENTITY_SCOPES.filter((token) => allowed.some(({ scope }) => scopeTokens(scope).includes(token))),
+    permissions: [...new Set(allowed.flatMap((one) => sentencesOf(one, apis)))],
+    resources: [...new Set(allowed.flatMap(({ resources }) => resources))].map(
       (resource) => apis.find((api) => api.resource === resource)?.name ?? resource,
     ),
-    allowedSecondsAgo: secondsSince(Math.max(...grants.map(({ createdAt }) => createdAt)) as EpochMs, now),
-    usedSecondsAgo: secondsSince(lastUse(connection), now),
-    endsAt: Math.max(...ends) as EpochMs,
+    allowedSecondsAgo: secondsSince(Math.max(...allowed.map(({ createdAt }) => createdAt)) as EpochMs, now),
+    access: ends.length === 0 ? undefined : { usedSecondsAgo: secondsSince(lastUse(connection), now), endsAt: lastEnd },
   }
 }
 
@@ -122,7 +158,7 @@ async function findTrust(context: Context, client: ClientRecord): Promise<Client
   return 'kind' in allowed ? { level: 'unverified' } : allowed.rights.trust
 }
 
-function sentencesOf(grant: GrantRecord, apis: readonly ApiRecord[]): readonly string[] {
-  const own = describeAccess(apis, grant).scopes.filter(({ name }) => !isIdentityScope(name))
+function sentencesOf(allowed: Allowed, apis: readonly ApiRecord[]): readonly string[] {
+  const own = describeAccess(apis, allowed).scopes.filter(({ name }) => !isIdentityScope(name))
   return own.flatMap(({ name, sentences }) => (sentences.length === 0 ? [name] : sentences))
 }

@@ -60,10 +60,12 @@ export async function exportUser(context: Context, user: UserRecord, now: EpochM
       })),
     ),
     consents: await Promise.all(
-      consents.map(async ({ clientId, redirectHost, scope, givenAt }) => ({
+      consents.map(async ({ clientId, redirectHost, target, scope, givenAt }) => ({
         ...(await named(clientId)),
         redirect_host: redirectHost,
+        organization_id: target.organizationId ?? null,
         scope,
+        resources: target.resources,
         given_at: iso(givenAt),
       })),
     ),

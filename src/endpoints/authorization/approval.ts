@@ -13,8 +13,8 @@ import type { Subject } from './interaction.ts'
 import { consentKey, type Approver } from './remembered-consent.ts'
 import { respond } from './response.ts'
 
-type Needs = Pick<Context, 'apis' | 'clockCheck' | 'issuer' | 'secrets' | 'settings'> & {
-  readonly store: Pick<Context['store'], 'approveAuthorization' | 'findAuthorization'>
+type Needs = Pick<Context, 'apis' | 'clockCheck' | 'issuer' | 'notBefore' | 'secrets' | 'settings'> & {
+  readonly store: Pick<Context['store'], 'approveAuthorization' | 'findAuthorization' | 'findUser'>
 }
 
 /** What a user allows. */

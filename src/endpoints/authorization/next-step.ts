@@ -48,10 +48,10 @@ export type ConsentAnswer =
   | Allowed
   | { readonly kind: 'deny' }
 
-type Needs = Pick<Context, 'apis' | 'clockCheck' | 'settings'> & {
+type Needs = Pick<Context, 'apis' | 'clockCheck' | 'notBefore' | 'settings'> & {
   readonly store: Pick<
     Context['store'],
-    'findConsent' | 'findInteraction' | 'findMembership' | 'findOrganization' | 'listMemberships'
+    'findConsent' | 'findInteraction' | 'findMembership' | 'findOrganization' | 'findUser' | 'listMemberships'
   >
 }
 

@@ -20,15 +20,18 @@ export interface Approver {
   readonly organization: OwnOrganization | undefined
 }
 
+type Needs = Pick<Context, 'apis' | 'notBefore' | 'settings'> & { readonly store: Pick<Context['store'], 'findUser'> }
+
 /** Returns the key of a stored consent; undefined for clients that must ask each time (decision 0022). */
 export async function consentKey(
-  context: Pick<Context, 'apis' | 'settings'>,
+  context: Needs,
   { client, rights }: AllowedClient,
   asked: Asked,
   { userId, organization }: Approver,
 ): Promise<ConsentKey | undefined> {
   if (!rights.mayRememberConsent) return undefined
   const { redirectUri, resources } = asked
+  const started = await consentStart(context, client, userId)
   const sharedSince = resources.length > 1 ? sharedScopesSince(await loadScopeCatalog(context), resources) : 0
   return {
     userId,
@@ -36,8 +39,21 @@ export async function consentKey(
     organizationId: organization?.id,
     redirectHost: redirectHost(redirectUri),
     resources: resourcesKey(resources),
-    since: Math.max(identityStart(client), organization?.since ?? 0, sharedSince) as EpochMs,
+    since: Math.max(started, organization?.since ?? 0, sharedSince) as EpochMs,
   }
+}
+
+/**
+ * Remembered consents of the user to the client from before this time are ignored. Another person may have used the account until the
+ * user's grants were revoked, so consents end with them (threats.md LNK-03).
+ */
+export async function consentStart(
+  { notBefore, store }: Pick<Context, 'notBefore'> & { readonly store: Pick<Context['store'], 'findUser'> },
+  client: ClientRecord,
+  userId: UserId,
+): Promise<EpochMs> {
+  const [user, serverNotBefore] = await Promise.all([store.findUser(userId), notBefore()])
+  return Math.max(identityStart(client), user?.notBefore ?? Number.MAX_SAFE_INTEGER, serverNotBefore) as EpochMs
 }
 
 /** Consents and authorizations from before this time were for another client name or redirect host. */
@@ -50,7 +66,7 @@ export function identityStart(client: ClientRecord): EpochMs {
  * there are several for different organizations: only the user knows which organization is meant now.
  */
 export async function findRemembered(
-  context: Pick<Context, 'apis' | 'settings'> & { readonly store: Pick<Context['store'], 'findConsent'> },
+  context: Needs & { readonly store: Pick<Context['store'], 'findConsent'> },
   allowed: AllowedClient,
   asked: Asked,
   userId: UserId,
@@ -80,7 +96,7 @@ export async function hasAllowedHost(
 ): Promise<boolean> {
   const host = webHost(redirectUri)
   if (host === undefined) return false
-  const key = { userId, clientId: client.id, redirectHost: host, since: identityStart(client) }
+  const key = { userId, clientId: client.id, redirectHost: host, since: await consentStart(context, client, userId) }
   if (await context.store.hasConsented(key)) return true
   const [grant] = await context.store.listLiveGrants({ ...key, now: context.clockCheck.now(), limit: 1 })
   if (grant === undefined || grant.createdAt < key.since) return false

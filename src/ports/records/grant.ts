@@ -51,6 +51,11 @@ export interface FamilyRecord {
 export interface ConsentRecord {
   readonly clientId: ClientId
   readonly redirectHost: string
+  /** For what the consent is. The resources are unknown, and empty, where they were too long to be stored. */
+  readonly target: {
+    readonly organizationId: OrganizationId | undefined
+    readonly resources: readonly Resource[]
+  }
   readonly scope: Scope
   readonly givenAt: EpochMs
 }
@@ -63,6 +68,6 @@ export interface ConsentKey {
   readonly redirectHost: string
   /** As `resourcesKey` writes them. */
   readonly resources: string
-  /** Consents from before this time are ignored: the client had another name or host, or the membership ended. */
+  /** Consents from before this time are ignored: the client had another name or host, the membership ended, or the user's grants were revoked. */
   readonly since: EpochMs
 }

@@ -6,7 +6,7 @@ import { profileText, USERS } from '../tables.ts'
 import { change, DISABLE, ENABLE, idKey, listPage, rows, shared, type SharedHandlers, type Steps } from './statement.ts'
 import { endProofAndLink } from './links.ts'
 import { endLogoutNoticesOfUser } from './logout-notices.ts'
-import { endLaterOfServer, endLaterOfUser } from './not-before.ts'
+import { endLaterOfServer, endLaterOfUser, forgetConsents } from './not-before.ts'
 import { endOtherSessions, findSessionStart } from './sessions.ts'
 
 const INSERT = shared(
@@ -92,6 +92,7 @@ export const accountHandlers = {
       if (startedAt === undefined || (yield* rows(SET_OWN_PASSWORD, { ...wish, startedAt })).length === 0)
         return 'unknown'
       yield* endOtherSessions(id, keep)
+      yield* forgetConsents(id)
       yield* endProofAndLink(id)
       return 'changed'
     },

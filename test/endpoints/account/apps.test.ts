@@ -1,11 +1,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { verifyClient } from '../../../src/admin/clients.ts'
+import { createLink } from '../../../src/admin/links.ts'
+import { disableUser, enableUser, revokeTokensOfUser, setPassword } from '../../../src/admin/users.ts'
+import type { UserId } from '../../../src/protocol/ids.ts'
 import {
   authorizeUrl,
   EMAIL,
   locationOf,
   PASSWORD,
+  PlainBrowser,
   redeem,
   refresh,
   registerClient,
@@ -16,7 +20,7 @@ import { createAccount, createAda } from '../../support/accounts.ts'
 import { declareApi } from '../../support/apis.ts'
 import { openTestServer, type TestServer } from '../../support/server.ts'
 import { assertInvalidGrant } from '../../support/token-answers.ts'
-import { assertStoreUnchanged } from '../../support/store-dump.ts'
+import { assertStoreUnchanged, execute } from '../../support/store-dump.ts'
 import { isActive, revoke } from '../../support/token-questions.ts'
 import { aMembership, anOrganization } from '../../support/records.ts'
 import { formsOf, openOwner, type Owner } from './owner.ts'
@@ -116,16 +120,129 @@ test('what was allowed for an organization is an entry of its own, and is remove
   assert.equal((await refresh(server, client, personal.refresh_token ?? '')).statusCode, 200)
 })
 
-test('an app whose access has ended otherwise is not shown', async (t) => {
+/** What ends what a user has allowed, with the password that the user has then. */
+const NEW = 'another horse'
+const ENDINGS: Readonly<Record<string, (server: TestServer, owner: Owner) => Promise<string>>> = {
+  'a reset link': async (server) => {
+    const browser = new PlainBrowser(server)
+    const page = await browser.get((await createLink(server.context, EMAIL)).address)
+    assert.match((await browser.submit(page, { password: NEW, repeated: NEW })).body, /Your password is set/)
+    return NEW
+  },
+  'a password of the operator': async ({ context }) => {
+    await setPassword(context, EMAIL, NEW)
+    return NEW
+  },
+  'a password of the user': async (_, owner) => {
+    const page = await owner.open('/account/security')
+    const changed = await owner.submit(page, 'password', { password: NEW, repeated: NEW })
+    assert.match(changed.body, /Your password was changed/)
+    return NEW
+  },
+  'user revoke-tokens': async ({ context }) => {
+    await revokeTokensOfUser(context, EMAIL)
+    return PASSWORD
+  },
+  'user disable and user enable': async ({ context }) => {
+    await disableUser(context, EMAIL)
+    await enableUser(context, EMAIL)
+    return PASSWORD
+  },
+  'token revoke-all': async ({ context, clock }) => {
+    await context.store.revokeAllTokens({ now: clock.now() })
+    return PASSWORD
+  },
+  'a not-before time alone, by a node that deletes no consents': async (server) => {
+    execute(server, `update users set valid_from = ${server.clock.now()}`)
+    await server.context.store.renameUser({ id: await idOfAda(server), name: 'Ada', now: server.clock.now() })
+    return PASSWORD
+  },
+}
+
+for (const [way, end] of Object.entries(ENDINGS)) {
+  for (const hasGrant of [true, false]) {
+    test(`LNK-03: ${way} ends the consent of before ${hasGrant ? 'with' : 'without'} a valid grant: the app asks again`, async (t) => {
+      const { server, owner } = await openScene(t)
+      const client = await registerClient(server)
+      const tokens = await connect(owner, server, client, { resource: API, scope: 'read write' })
+      if (!hasGrant) await revoke(server, client, tokens.refresh_token ?? '')
+      const silent = (browser: PlainBrowser, parameters = {}) =>
+        browser.get(authorizeUrl(client, { resource: API, scope: 'read', prompt: 'none', ...parameters }))
+      assert.match(locationOf(await silent(owner.browser)), /[?&]code=/)
+      server.clock.advance(2000)
+      const password = await end(server, owner)
+      server.clock.advance(2000)
+
+      const again = openOwner(server, EMAIL, password)
+      const page = await again.open('/account/apps')
+      // A password of the user keeps the grants.
+      const keepsGrants = hasGrant && way === 'a password of the user'
+      assert.equal(formsOf(page).length, keepsGrants ? 1 : 0, textOf(page))
+      const answer = await silent(again.browser)
+      // Only a valid grant or consent lets the error be redirected (AUTH-10).
+      assert.equal(answer.statusCode, keepsGrants ? 303 : 400)
+      assert.match(keepsGrants ? locationOf(answer) : answer.body, /error=consent_required/)
+      // The new consent has its own scope alone.
+      await connect(again, server, client, { resource: API, scope: 'read' })
+      assert.match(locationOf(await silent(again.browser)), /[?&]code=/)
+      assert.match(locationOf(await silent(again.browser, { scope: 'write' })), /error=consent_required/)
+    })
+  }
+}
+
+test('LNK-03: an app without a valid token is shown while it gets one without a question, and can be removed', async (t) => {
   const { server, owner } = await openScene(t)
-  const [revoked, expired, disabled] = await Promise.all(Array.from({ length: 3 }, () => registerClient(server)))
-  assert.ok(revoked && expired && disabled)
+  const { store, clock } = server.context
+  const organization = anOrganization({ name: 'Acme', createdAt: clock(), notBefore: clock() })
+  await store.createOrganization(organization)
+  const userId = await idOfAda(server)
+  const membership = { userId, organizationId: organization.id }
+  await store.addMember(aMembership({ ...membership, createdAt: clock(), notBefore: clock() }))
+  const client = await registerClient(server, { client_name: 'Evil' })
+  for (const choice of ['none', organization.id]) {
+    const asked = { resource: API, scope: 'read', prompt: 'consent' }
+    const tokens = await connect(owner, server, client, asked, { organization: choice })
+    await revoke(server, client, tokens.refresh_token ?? '')
+  }
+  server.clock.advance(3 * 60_000)
+  const page = await owner.open('/account/apps')
+  for (const part of [
+    'Evil',
+    'for Acme',
+    'Read your projects',
+    'at https://projects.example',
+    'Allowed 3 minutes ago · has no access now',
+  ])
+    assert.ok(textOf(page).includes(part), `${part} in: ${textOf(page)}`)
+  assert.equal(formsOf(page).length, 2)
+  await store.disableMember({ ...membership, now: clock() })
+  assert.equal(formsOf(await owner.open('/account/apps')).length, 1)
+  await store.disableClient({ id: client.client_id as never, now: clock() })
+  assert.equal(formsOf(await owner.open('/account/apps')).length, 0)
+  await store.enableClient(client.client_id as never)
+  const removed = await owner.submit(await owner.open('/account/apps'), 'client', {}, client.client_id)
+  assert.equal(formsOf(removed).length, 0)
+  const silent = await owner.browser.get(authorizeUrl(client, { resource: API, scope: 'read', prompt: 'none' }))
+  assert.match(silent.body, /error=consent_required/)
+})
+
+async function idOfAda({ context }: TestServer): Promise<UserId> {
+  const user = await context.store.findUserByEmail(EMAIL)
+  assert.ok(user)
+  return user.id
+}
+
+test('an app whose access has ended otherwise is not shown, if it must ask again', async (t) => {
+  const { server, owner } = await openScene(t)
+  const [revoked, disabled] = await Promise.all(Array.from({ length: 2 }, () => registerClient(server)))
+  assert.ok(revoked && disabled)
   const tokens = await connect(owner, server, revoked, {})
   await revoke(server, revoked, tokens.refresh_token ?? '')
   await connect(owner, server, disabled, {})
   await server.context.store.disableClient({ id: disabled.client_id as never, now: server.clock.now() })
   const short = await registerClient(server, { grant_types: ['authorization_code'] })
   await connect(owner, server, short, {})
+  execute(server, 'delete from consents')
   assert.equal(formsOf(await owner.open('/account/apps')).length, 1)
   server.clock.advance(16 * 60_000)
   assert.match((await owner.open('/account/apps')).body, /You have not allowed any app/)

@@ -3,9 +3,20 @@ import type { LinkPurpose, SessionRecord, UserRecord } from '../../../src/ports/
 import type { IdentityRecord } from '../../../src/ports/records/provider.ts'
 import type { StoreDriver } from '../../../src/ports/store.ts'
 import { APPLICATION, type ProviderId } from '../../../src/protocol/authentication.ts'
+import type { UserId } from '../../../src/protocol/ids.ts'
 import type { IdentityKey } from '../../../src/protocol/provider-identity.ts'
 import { anIdentity, anIdentityProof, aProvider } from '../../support/provider-records.ts'
-import { aHash, aLink, aSession, aSessionStart, aUser, at, HOUR } from '../../support/records.ts'
+import {
+  aHash,
+  aLink,
+  anApproval,
+  anAuthorization,
+  aSession,
+  aSessionStart,
+  aUser,
+  at,
+  HOUR,
+} from '../../support/records.ts'
 import { perform, performAll, startSessions, times, type Suite } from './harness.ts'
 
 /** What takes ways to sign in away from an account takes them from a thief too, whatever happens at the same time (LNK-01). */
@@ -41,7 +52,26 @@ function linkBySession(store: StoreDriver, identity: IdentityRecord, { id }: Ses
 }
 
 const WAYS = ['a password', 'a new identity', 'an identity of the account'] as const
+/** Each operation that ends what another person may have allowed with the account. */
+const FORGETTING = [
+  'changePassword',
+  'disableUser',
+  'linkIdentity',
+  'revokeUserTokens',
+  'setPassword',
+  'useLink',
+] as const
 const PURPOSES: readonly LinkPurpose[] = ['invitation', 'reset']
+
+async function remember(store: StoreDriver, userId: UserId, time: number): Promise<void> {
+  const [authorization, resources] = [anAuthorization({}, at(time)), `https://${time}.example`]
+  const remembered = anApproval(authorization, { userId }).remember
+  assert.ok(remembered)
+  await perform(store, 'startAuthorization', authorization)
+  const given = { now: at(time), codeExpiresAt: at(time + HOUR) }
+  const approval = anApproval(authorization, { userId, ...given, remember: { ...remembered, userId, resources } })
+  await perform(store, 'approveAuthorization', approval)
+}
 
 export const evictionCases: Suite = (check) => {
   for (const way of WAYS) {
@@ -65,6 +95,33 @@ export const evictionCases: Suite = (check) => {
         }
       }
     })
+  }
+
+  for (const way of FORGETTING) {
+    check(
+      `LNK-03: ${way} ends the remembered consents of the user, whatever their time, and of no other`,
+      async ({ first, second }) => {
+        const { user, session } = await prepare(first)
+        const { id } = user
+        const now = at(HOUR)
+        const other = aUser()
+        await perform(first, 'createUser', other)
+        for (const userId of [id, other.id])
+          for (const time of [0, HOUR, 24 * HOUR]) await remember(first, userId, time)
+        const link = aLink({ userId: id })
+        await perform(first, 'createLink', link)
+        if (way === 'changePassword') {
+          const change = { id, keep: session.id, previousHash: user.passwordHash, passwordHash: 'new' }
+          assert.equal(await perform(first, way, change), 'changed')
+        } else if (way === 'linkIdentity') {
+          await accept(first, 'a new identity', { link, keep: [], chosen: anIdentity({ userId: id }) })
+        } else if (way === 'useLink') {
+          await accept(first, 'a password', { link, keep: [], chosen: anIdentity({ userId: id }) })
+        } else assert.equal(await perform(first, way, { id, now, passwordHash: 'new' }), 'changed')
+        assert.deepEqual(await second.listConsents(id, 9), [])
+        assert.equal((await second.listConsents(other.id, 9)).length, 3)
+      },
+    )
   }
 
   check('LNK-01: a link takes no identity of another account, and is still open then', async ({ first }) => {

@@ -178,6 +178,7 @@ export const grantListCases: Suite = (check) => {
     const expected = ['a.example', 'b.example'].map((redirectHost) => ({
       clientId,
       redirectHost,
+      target: { organizationId: undefined, resources: ['https://api.example'] },
       scope: 'read write',
       givenAt: NOW,
     }))

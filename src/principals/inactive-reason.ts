@@ -58,7 +58,8 @@ export async function findInactiveReason(context: Needs, found: FoundToken, now:
   if (facts.grantId !== undefined) return findGrantReason(context, client, grant, now)
   const { userId, organizationId } = facts
   const principals = { client, userId, organizationId, isUnattended: true }
-  return findInvalidPrincipal(context, principals, issueTime(facts))
+  const since = Math.min(issueTime(facts), facts.issuedAfter ?? Infinity) as EpochMs
+  return findInvalidPrincipal(context, principals, since)
 }
 
 /**

@@ -59,6 +59,30 @@ export async function findInvalidPrincipal(
   return isMember && !installation.actsForMembers ? 'installation' : undefined
 }
 
+/**
+ * Returns the newest not-before time of the principals behind a token without a grant, and of the server. A token that keeps it is
+ * invalid after the next revocation, even if the clock that issued the token was ahead (threats.md STO-13).
+ */
+export async function findNewestNotBefore(
+  { store, notBefore }: Needs,
+  { client, userId, organizationId }: Omit<Principals, 'isUnattended'> & { readonly client: ClientRecord },
+): Promise<EpochMs> {
+  const principals: (Principal | undefined)[] = [
+    client,
+    userId === undefined ? undefined : await store.findUser(userId),
+  ]
+  if (organizationId !== undefined) {
+    principals.push(
+      ...(await Promise.all([
+        store.findOrganization(organizationId),
+        store.findInstallation({ clientId: client.id, organizationId }),
+        userId === undefined ? undefined : store.findMembership({ userId, organizationId }),
+      ])),
+    )
+  }
+  return Math.max(await notBefore(), ...principals.map((principal) => principal?.notBefore ?? 0)) as EpochMs
+}
+
 /** What all principals have in common. */
 interface Principal {
   readonly disabledAt: EpochMs | undefined

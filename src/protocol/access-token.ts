@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import type { Brand, EpochSeconds } from './brand.ts'
+import type { Brand, EpochMs, EpochSeconds } from './brand.ts'
 import { parseClientIdentifier } from './client-identifier.ts'
 import type { ClientId, GrantId, OrganizationId, UserId } from './ids.ts'
 import type { Resource } from './resource.ts'
@@ -24,6 +24,11 @@ export interface AccessTokenFacts {
   readonly tokenId: string
   readonly issuedAt: EpochSeconds
   readonly expiresAt: EpochSeconds
+  /**
+   * The newest not-before time of its principals when it was issued. A later one revokes the token, whatever time the token has
+   * (decision 0012). undefined: a JWT, which does not contain it, or a token of a grant.
+   */
+  readonly issuedAfter: EpochMs | undefined
 }
 
 /** Only `accessTokenClaims` returns this type, so the signing keys of access tokens sign nothing else. */
@@ -92,6 +97,7 @@ export function parseAccessTokenClaims(text: string, issuer: string): AccessToke
     tokenId: jti,
     issuedAt: iat as EpochSeconds,
     expiresAt: exp as EpochSeconds,
+    issuedAfter: undefined,
   }
 }
 

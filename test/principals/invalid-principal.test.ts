@@ -187,6 +187,20 @@ for (const [index, { name, end, mayAsk }] of UNATTENDED.entries()) {
   })
 }
 
+for (const [index, { name, end }] of UNATTENDED.entries()) {
+  test(`STO-13: ${name}: an opaque token that the client got without a user while the clock was ahead is inactive, also at its own time`, async () => {
+    const cast = await openCast(6000 + index)
+    await install(server, cast.client, cast.organizationId, { actsForMembers: true })
+    const rightTime = (server.clock.now() + 10) as EpochMs
+    server.clock.advance(20 * 60_000)
+    const tokens = await machineTokens(cast, { org_id: cast.organizationId, user_id: cast.userId })
+    assert.deepEqual(await activity(tokens), [true, true])
+    await end(cast, rightTime)
+    server.clock.advance(NEWS_MS)
+    assert.equal((await activity(tokens))[1], false)
+  })
+}
+
 test('INT-06: a revocation between the consent and the exchange applies, even if the node did not know of it at the exchange', async () => {
   const cast = await openCast(3000)
   const code = await allow(new PlainBrowser(server), cast, { resource: 'https://jwt.example' })

@@ -19,6 +19,7 @@ import {
 import type { Resource } from '../../protocol/resource.ts'
 import { isIdentityScope, narrow, unite, type Scope } from '../../protocol/scope.ts'
 import type { MintedCredential } from '../../protocol/secrets.ts'
+import { findNewestNotBefore } from '../../principals/invalid-principal.ts'
 import { issueIdToken } from '../openid/id-token.ts'
 import type { AuthenticatedClient } from './authenticate-client.ts'
 import { givesIdentity } from './scope-catalog.ts'
@@ -28,6 +29,7 @@ import type { TokenProfile } from './token-profile.ts'
 type Needs = Pick<Context, 'budgets' | 'clock' | 'issuer' | 'random' | 'secrets' | 'tokens'> & {
   readonly store: Pick<Context['store'], 'issueToken'>
 }
+type ClientNeeds = Needs & Parameters<typeof findNewestNotBefore>[0]
 
 /** The scope and the audience of an access token. */
 export interface TokenTarget {
@@ -49,7 +51,7 @@ export interface UnattendedTarget extends Omit<TokenTarget, 'applicationSubject'
  * @throws OAuthError temporarily_unavailable
  */
 export async function issueClientToken(
-  context: Needs,
+  context: ClientNeeds,
   client: AuthenticatedClient,
   target: UnattendedTarget,
   { profile, now }: { readonly profile: TokenProfile; readonly now: EpochMs },
@@ -67,6 +69,7 @@ export async function issueClientToken(
     applicationSubject: undefined,
     issuedAt: toSeconds(now),
     expiresAt: (toSeconds(now) + profile.lifetime) as EpochSeconds,
+    issuedAfter: undefined,
   })
   const response = { now, refreshToken: undefined }
   if (profile.format === 'jwt') {
@@ -75,7 +78,8 @@ export async function issueClientToken(
   takeStoredTokenBudget(context, client, client.id, 'stored-token')
   const tokenId = opaqueTokenId(after(now, profile.lifetime * 1000), context.random(16).toString('base64url'))
   const minted = context.secrets.mint('access-token', tokenId, context.random)
-  return keep(context, minted, factsOf(tokenId), response)
+  const issuedAfter = await findNewestNotBefore(context, { client, userId, organizationId })
+  return keep(context, minted, { ...factsOf(tokenId), issuedAfter }, response)
 }
 
 /**
@@ -138,6 +142,7 @@ function issueAccessToken(
     applicationSubject,
     issuedAt,
     expiresAt,
+    issuedAfter: undefined,
   })
   const own = tokenIdOf(identity)
   if (issue.profile.format === 'jwt') return sign(context, client, issue.profile, factsOf(own), issue)

@@ -96,6 +96,7 @@ function anOpaqueToken(differing: Partial<AccessTokenFacts> = {}, expiresAt: Epo
       tokenId: id,
       issuedAt: toSeconds(NOW),
       expiresAt: toSeconds(expiresAt),
+      issuedAfter: NOW,
       ...differing,
     },
   }

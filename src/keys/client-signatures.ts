@@ -33,7 +33,7 @@ export function openClientSignatures(fetched: FetchedKeys): ClientSignatures {
       if (current.kind === 'keys-unavailable') return current
       if (await isSignedBy(current.set, signed)) return VERIFIED
       // The client may have replaced its keys.
-      const renewed = await fetched.renewed(keys.uri, network)
+      const renewed = await fetched.renewed(keys.uri, current.set, network)
       return renewed?.kind === 'found' && (await isSignedBy(renewed.set, signed)) ? VERIFIED : WRONG
     },
   }

@@ -22,8 +22,11 @@ export type KeysFound =
 export interface FetchedKeys {
   /** The keys at a URI: a copy while it is fresh, or while the host cannot be asked. */
   readonly current: (uri: string, network: string) => Promise<KeysFound>
-  /** For a signature that the copy does not verify: the keys as they are now. undefined: the host was asked a moment ago. */
-  readonly renewed: (uri: string, network: string) => Promise<KeysFound | undefined>
+  /**
+   * For a signature that the keys `failed` do not verify: the keys as they are now. undefined: the host was asked a moment ago, and these are
+   * still its keys.
+   */
+  readonly renewed: (uri: string, failed: JwkSet, network: string) => Promise<KeysFound | undefined>
 }
 
 /** For how many seconds a copy is fresh: at least, if the host does not say it, and at most. */
@@ -67,10 +70,12 @@ export function openFetchedKeys(outbound: OutboundClient, clock: () => EpochMs):
       const mayServe = now < kept.freshUntil || (now < after(kept.askedAt, PAUSE_MS) && isServing(kept, now))
       return mayServe ? { kind: 'found', set: kept.set } : ask(uri, network)
     },
-    async renewed(uri, network) {
+    async renewed(uri, failed, network) {
       const asking = underWay.get(uri)
       if (asking !== undefined) return asking
       const kept = copies.get(uri)
+      // Another request has fetched them while this one verified.
+      if (kept !== undefined && kept.set !== failed) return { kind: 'found', set: kept.set }
       return kept === undefined || clock() < after(kept.askedAt, PAUSE_MS) ? undefined : ask(uri, network)
     },
   }

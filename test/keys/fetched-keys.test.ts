@@ -17,13 +17,32 @@ for (const way of ['current', 'renewed'] as const) {
     const client = openClient({ budgets: usualBudgets(), clock })
     const fetched = openFetchedKeys(client, clock)
     const uri = `http://localhost:${host.port}/keys`
-    assert.equal((await fetched.current(uri, '192.0.2.1')).kind, 'found')
+    const first = await fetched.current(uri, '192.0.2.1')
+    assert.ok(first.kind === 'found')
+    const ask = (network: string) =>
+      way === 'current' ? fetched.current(uri, network) : fetched.renewed(uri, first.set, network)
     now += 61_000
     for (let index = 0; index < 30; index += 1)
       await getDocument(client, `http://localhost:${other.port}/${index}`, STRANGER)
-    assert.equal((await fetched[way](uri, STRANGER))?.kind, 'found')
+    assert.equal((await ask(STRANGER))?.kind, 'found')
     assert.equal(host.requests.length, 1)
-    assert.equal((await fetched[way](uri, '192.0.2.1'))?.kind, 'found')
+    assert.equal((await ask('192.0.2.1'))?.kind, 'found')
     assert.equal(host.requests.length, 2)
   })
 }
+
+test('CA-11: a signature that the keys of before do not verify is tried with the keys that another request has fetched meanwhile', async (t) => {
+  const host = await openWebHost(t, {}, sendJson({ keys: [makeClientKey('ES256').jwk] }))
+  let now = Date.now()
+  const clock = () => now as never
+  const fetched = openFetchedKeys(openClient({ budgets: usualBudgets(), clock }), clock)
+  const uri = `http://localhost:${host.port}/keys`
+  const before = await fetched.current(uri, '192.0.2.1')
+  assert.ok(before.kind === 'found')
+  now += 31_000
+  const renewed = await fetched.renewed(uri, before.set, '192.0.2.1')
+  assert.ok(renewed?.kind === 'found' && renewed.set !== before.set)
+  assert.equal(await fetched.renewed(uri, renewed.set, '192.0.2.1'), undefined)
+  assert.deepEqual(await fetched.renewed(uri, before.set, '192.0.2.1'), renewed)
+  assert.equal(host.requests.length, 2)
+})

@@ -23,6 +23,7 @@ const FACTS = {
   issuedAt: 1,
   expiresAt: 901,
   applicationSubject: undefined,
+  issuedAfter: undefined,
 } as never
 const CLAIMS = accessTokenClaims(FACTS, CLIENT)
 

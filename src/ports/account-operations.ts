@@ -74,8 +74,8 @@ export interface AccountOperations {
     outcome: 'changed' | 'conflict',
   ]
   /**
-   * Replaces the password for the user, who authenticated just now: ends all sessions but `keep`, the remembered consents,
-   * and the link that an operator handed over. Grants stay. `unknown`: also if the user is disabled, or if the session has ended, or the password was changed,
+   * Replaces the password for the user, who authenticated just now: ends all sessions but `keep`, and the remembered
+   * consents. Grants stay, and the link that an operator handed over (threats.md LNK-04). `unknown`: also if the user is disabled, or if the session has ended, or the password was changed,
    * since the request was checked.
    */
   changePassword: [

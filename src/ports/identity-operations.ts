@@ -54,8 +54,8 @@ export interface IdentityOperations {
   deleteProvider: [change: { readonly id: ProviderId; readonly now: EpochMs }, outcome: 'deleted' | 'unknown']
 
   /**
-   * Links an identity to the account of its user, if the provider is enabled and the reason still holds. The open proof and
-   * the link of the user end. Of concurrent requests for one identity one returns `linked`.
+   * Links an identity to the account of its user, if the provider is enabled and the reason still holds. The open proof of the
+   * user ends. Of concurrent requests for one identity one returns `linked`.
    */
   linkIdentity: [
     change: { readonly identity: IdentityRecord; readonly reason: LinkingReason; readonly now: EpochMs },
@@ -78,8 +78,8 @@ export interface IdentityOperations {
     outcome: 'used' | 'unknown' | 'provider-off',
   ]
   /**
-   * Removes an identity, and ends the sessions that the user started at its provider, except `keep`. The open proof and the link of the
-   * user end. Grants stay. `last`: the user has no other identity of an enabled provider, and no password or `passwordCounts` is false.
+   * Removes an identity, and ends the sessions that the user started at its provider, except `keep`. The open proof of the user ends.
+   * Grants stay. `last`: the user has no other identity of an enabled provider, and no password or `passwordCounts` is false.
    */
   unlinkIdentity: [
     change: Pick<IdentityRecord, 'key' | 'userId' | 'providerId'> & {

@@ -4,7 +4,7 @@ import type { EpochMs } from '../../protocol/brand.ts'
 import type { UserId } from '../../protocol/ids.ts'
 import { profileText, USERS } from '../tables.ts'
 import { change, DISABLE, ENABLE, idKey, listPage, rows, shared, type SharedHandlers, type Steps } from './statement.ts'
-import { endProofAndLink } from './links.ts'
+import { endProof, endProofAndLink } from './links.ts'
 import { endLogoutNoticesOfUser } from './logout-notices.ts'
 import { endLaterOfServer, endLaterOfUser, forgetConsents } from './not-before.ts'
 import { endOtherSessions, findSessionStart } from './sessions.ts'
@@ -93,7 +93,7 @@ export const accountHandlers = {
         return 'unknown'
       yield* endOtherSessions(id, keep)
       yield* forgetConsents(id)
-      yield* endProofAndLink(id)
+      yield* endProof(id)
       return 'changed'
     },
   },

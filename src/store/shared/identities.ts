@@ -10,7 +10,7 @@ import { IDENTITIES, IDENTITY_PROOFS } from '../identity-tables.ts'
 import { assignments, without } from '../table.ts'
 import { isProviderEnabled } from './providers.ts'
 import { deleteAccess, insertUser } from './accounts.ts'
-import { acceptLink, endProofAndLink } from './links.ts'
+import { acceptLink, endProof, endProofAndLink } from './links.ts'
 import { holdSession } from './logout-notices.ts'
 import { endLaterOfUser } from './not-before.ts'
 import { endSessionsOfProvider, findSessionStart, holdIdentity } from './sessions.ts'
@@ -82,7 +82,7 @@ export const identityHandlers = {
         return isNew ? 'refused' : 'taken'
       }
       if (!isNew) yield* rows(USE, { ...identity, now })
-      yield* endProofAndLink(identity.userId)
+      yield* endProof(identity.userId)
       return 'linked'
     },
   },
@@ -106,7 +106,7 @@ export const identityHandlers = {
       if (!hasPassword && (yield* rows(OTHER_METHOD, { userId, key })).length === 0) return 'last'
       if ((yield* rows(DELETE, { key, userId })).length === 0) return 'unknown'
       yield* endSessionsOfProvider(userId, providerId, keep)
-      yield* endProofAndLink(userId)
+      yield* endProof(userId)
       return 'unlinked'
     },
   },
@@ -171,6 +171,7 @@ function* holds(identity: IdentityRecord, reason: LinkingReason, now: EpochMs): 
       if ((yield* rows(TAKE_OVER, values)).length === 0) return false
       yield* endLaterOfUser(userId, now)
       yield* deleteAccess(userId)
+      yield* endProofAndLink(userId)
       yield* rows(DELETE_OTHERS, values)
       return true
     }

@@ -69,18 +69,22 @@ export function* acceptLink(
   if ((yield* rows(SET_PASSWORD, { ...use, createdAt: link['created_at'] })).length === 0) return false
   yield* endLaterOfUser(userId, use.now)
   yield* endLogoutNoticesOfUser(userId)
-  yield* rows(REMOVE_PROOF, { userId })
+  yield* endProof(userId)
   const known = (yield* rows(LIST_REMOVABLE, { userId })).map((row) => row['identity_key'] as IdentityKey)
   for (const key of known) if (!keep.includes(key)) yield* rows(REMOVE_IDENTITY, { key, userId })
   return true
 }
 
-/** A change of the sign-in methods ends what else could add one: the open proof, and the link that an operator handed over. */
+/** A change by the operator ends what else could add a sign-in method: the open proof, and the link that was handed over before. */
 export function* endProofAndLink(userId: UserId): Steps<void> {
-  yield* rows(REMOVE_PROOF, { userId })
-  yield* removeLink(userId)
+  yield* endProof(userId)
+  yield* rows(REMOVE, { userId })
 }
 
-function* removeLink(userId: UserId): Steps<void> {
-  yield* rows(REMOVE, { userId })
+/**
+ * A change by the user ends the open proof. The link stays: the user may be a thief whom the operator is about to evict with it, and its
+ * use ends what was changed (threats.md LNK-04).
+ */
+export function* endProof(userId: UserId): Steps<void> {
+  yield* rows(REMOVE_PROOF, { userId })
 }

@@ -13,6 +13,7 @@ import { formsOf, openOwner, type Owner } from './owner.ts'
 const OWN = { sub: 'ada-at-second', email: 'ada@private.test' }
 const THIEF = { sub: 'mallory', email: 'mallory@evil.test' }
 const NEW = 'another horse'
+const STOLEN = 'the horse of a thief'
 
 /** Ada has a password and an account at a second provider. A thief has the password, a session, tokens, and has added an identity. */
 async function openTheft(t: Parameters<typeof openScene>[0]) {
@@ -85,6 +86,39 @@ async function accept(
   const claims = way === 'another account' ? { sub: 'ada-again' } : OWN
   const answer = await browser.get(host.approve(leadsTo(await browser.post(form.action, form.hidden)), claims))
   assert.equal(locationOf(answer), 'http://localhost:3000/account')
+}
+
+/** What a thief can change in a session, and each way to accept the link after it. */
+const CHANGES = ['a new password', 'another account at a provider', 'the removal of an account at a provider'] as const
+const LATER = CHANGES.flatMap((change) => ['a password', 'another account'].map((way) => ({ change, way })))
+
+for (const { change, way } of LATER) {
+  test(`LNK-04: ${change} by a thief does not end the link, and a reset with ${way} ends what the thief changed`, async (t) => {
+    const { scene, thief, address } = await openTheft(t)
+    const { server, host, rows } = scene
+    await addProvider(server, host, {}, { id: 'third', name: 'Third' })
+    server.clock.advance(1001)
+    const security = await thief.open('/account/security')
+    if (change === 'a new password') {
+      await thief.submit(security, 'password', { password: STOLEN, repeated: STOLEN })
+    } else if (change === 'another account at a provider') {
+      await add(scene, thief, 'third', { ...THIEF, sub: 'mallory-again' })
+    } else {
+      const own = rows('identities').find((row) => row['provider_id'] === 'second')
+      await thief.submit(security, 'identity', {}, String(own?.['identity_key']))
+    }
+    const browser = new PlainBrowser(server)
+    const page = await browser.submit(await browser.get(address), {})
+    await accept(scene, browser, page, way)
+    assert.equal((await thief.browser.get('/account')).statusCode, 303)
+    for (const password of [PASSWORD, STOLEN])
+      await assert.rejects(openOwner(server, EMAIL, password).open('/account'), /That email and password do not match/)
+    assert.deepEqual(
+      rows('identities').map((row) => row['subject']),
+      way === 'a password' ? [] : ['ada-again'],
+    )
+    assert.equal((await browser.get(address)).statusCode, 400)
+  })
 }
 
 test('LNK-01: the form of a link keeps no identity of another account, and a form that names none keeps none', async (t) => {

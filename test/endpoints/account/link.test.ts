@@ -151,13 +151,6 @@ test('ACC-04: with GRANTOR_PASSWORDS=off a link from before is refused', async (
   assertLocalPage(await assertStoreUnchanged(off, () => new PlainBrowser(off).submit(page, BOTH)))
 })
 
-test('ACC-04: a password that the user changes ends the link', async (t) => {
-  const { server, address } = await openLink(t)
-  const owner = openOwner(server)
-  await owner.submit(await owner.open('/account/security'), 'password', BOTH)
-  assertLocalPage(await new PlainBrowser(server).get(address))
-})
-
 test('ACC-05: a link leads nowhere but to its own page, whatever its address has besides', async (t) => {
   const { server, address } = await openLink(t)
   const browser = new PlainBrowser(server)

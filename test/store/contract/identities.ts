@@ -80,20 +80,23 @@ const REASONS: Readonly<
 export const identityCases: Suite = (check) => {
   for (const [kind, { user: differing, make }] of Object.entries(REASONS)) {
     check(
-      `linkIdentity by ${kind}: of concurrent links of one identity one succeeds, and ends what is open`,
+      `linkIdentity by ${kind}: of concurrent links of one identity one succeeds, and ends the open proof`,
       async (stores) => {
         const { first, second } = stores
         const estate = await prepare(first, differing)
         const { identity, user } = estate
-        await perform(first, 'createLink', aLink({ userId: user.id }))
+        const link = aLink({ userId: user.id })
+        await perform(first, 'createLink', link)
         await perform(first, 'createIdentityProof', anIdentityProof({ identity }))
         const reason = await make(first, estate)
         const links = times(20, () => ({ identity, reason, now: at(HOUR) }))
         assert.deepEqual(tally(await race(stores, 'linkIdentity', links)), { linked: 1, taken: 19 })
         assert.deepEqual(await second.findIdentity(identity.key), identity)
         assert.deepEqual(await second.listIdentities(user.id), [identity])
-        const open = [await second.findLink(user.id), await second.findIdentityProof(user.id)]
-        assert.deepEqual(open, [undefined, undefined])
+        assert.equal(await second.findIdentityProof(user.id), undefined)
+        // LNK-04: a link ends by its use, and when the account is taken over.
+        const isEnded = kind === 'link' || kind === 'unused'
+        assert.deepEqual(await second.findLink(user.id), isEnded ? undefined : link)
       },
     )
 
@@ -256,11 +259,12 @@ export const identityCases: Suite = (check) => {
     await perform(first, 'disableProvider', { id: second.id, now: at(1) })
     assert.equal(await perform(first, 'unlinkIdentity', unlink), 'last', 'the other provider is disabled')
     await perform(first, 'enableProvider', second.id)
-    await perform(first, 'createLink', aLink({ userId }))
+    const link = aLink({ userId })
+    await perform(first, 'createLink', link)
     await perform(first, 'createIdentityProof', anIdentityProof({ identity }))
     assert.equal(await perform(first, 'unlinkIdentity', unlink), 'unlinked')
     assert.deepEqual(await first.listIdentities(userId), [other])
-    assert.deepEqual([await first.findIdentityProof(userId), await first.findLink(userId)], [undefined, undefined])
+    assert.deepEqual([await first.findIdentityProof(userId), await first.findLink(userId)], [undefined, link])
     const last = { key: other.key, userId, providerId: second.id, passwordCounts: true, keep }
     assert.equal(await perform(first, 'unlinkIdentity', last), 'unlinked')
   })

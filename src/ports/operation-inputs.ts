@@ -91,7 +91,7 @@ export interface Approval extends About {
   readonly decided: AuthorizationRecord | undefined
   /** undefined: do not remember this consent. */
   readonly remember: (ConsentKey & { readonly scope: Scope }) | undefined
-  /** The session that the code signs the user in with. undefined: the scope has no `openid`. */
+  /** The session in which the user approves, which must be active. undefined: the user approves without one. */
   readonly session: ApprovingSession | undefined
   /** The client is notified of the end of the session (`LogoutNoticeRecord`). undefined: it is not. */
   readonly notified: NotifiedClient | undefined

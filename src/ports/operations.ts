@@ -98,8 +98,8 @@ export interface Operations extends OperatorOperations, AccountOperations, Ident
   startAuthorization: [authorization: AuthorizationRecord, outcome: 'started']
   /**
    * Approves a pending request; stores the hash of its code and, if `remember` is set, the consent. Of concurrent answers to
-   * one request one returns `approved`, the others `decided`. `unknown`: also if the session that the code signs the
-   * user in with has ended.
+   * one request one returns `approved`, the others `decided`. `unknown`: also if the session in which the user
+   * approves has ended.
    */
   approveAuthorization: [approval: Approval, outcome: 'approved' | 'decided' | 'unknown']
   /** Denies a pending request. `decided`: the user had approved or denied it already. */

@@ -58,7 +58,7 @@ export async function approve(
     codeExpiresAt: after(now, context.settings.lifetimes.code * 1000),
     decided: decidedRequest(authorization, allowed, session),
     remember: key === undefined ? undefined : { ...key, scope: allowed.scope },
-    session: allowed.openid === undefined ? undefined : session,
+    session,
     notified: notifiedOf(context, subject, allowed, session),
     about: { clientId: client.id },
   })

@@ -102,7 +102,7 @@ export function authorizationStatements(database: Database) {
   return { handlers, reads }
 }
 
-/** Holds the sessions in which users approve codes with `openid`. Returns the ids of the authorizations whose session has ended. */
+/** Holds the sessions in which users approve. Returns the ids of the authorizations whose session has ended. */
 async function holdSessions(query: Query, inputs: readonly Approval[]): Promise<ReadonlySet<unknown>> {
   const ended = new Set<unknown>()
   const users = Map.groupBy(

@@ -2,7 +2,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Response as LightMyRequestResponse } from 'light-my-request'
 import { verifyClient } from '../../../src/admin/clients.ts'
-import { disableUser, setPassword } from '../../../src/admin/users.ts'
+import { disableUser, revokeTokensOfUser, setPassword } from '../../../src/admin/users.ts'
+import { approve } from '../../../src/endpoints/authorization/approval.ts'
+import { nextStep } from '../../../src/endpoints/authorization/next-step.ts'
+import { findSignedIn, type SignedIn } from '../../../src/endpoints/authorization/session.ts'
+import { mintUserId } from '../../../src/protocol/ids.ts'
+import { evaluateClient } from '../../../src/principals/evaluate-client.ts'
 import {
   authorizeUrl,
   EMAIL,
@@ -19,6 +24,7 @@ import {
 import { signOut } from '../../../tools/sign-out.ts'
 import { createAccount, createAda } from '../../support/accounts.ts'
 import { openTestServer } from '../../support/server.ts'
+import { SESSION_COOKIE } from '../../support/session-cookie.ts'
 import { assertStoreUnchanged, selectAll } from '../../support/store-dump.ts'
 import {
   assertErrorRedirect,
@@ -333,4 +339,47 @@ function visible({ body }: LightMyRequestResponse): string {
     .replaceAll('&amp;', '&')
     .replaceAll(/[\u2066-\u2069]/g, '')
     .replaceAll(/\s+/g, ' ')
+}
+
+/** What ends the session of an approval that has read it already. */
+const ENDS: Readonly<Record<string, (signedIn: SignedIn) => Promise<unknown>>> = {
+  'a sign-out': ({ session: { id } }) => {
+    const now = server.clock.now()
+    return server.context.store.endSession({ id, now, codesSince: now, about: {} })
+  },
+  'another password': ({ user }) => setPassword(server.context, user.id, PASSWORD),
+  'user revoke-tokens': ({ user }) => revokeTokensOfUser(server.context, user.id),
+  'user disable': ({ user }) => disableUser(server.context, user.id),
+}
+
+for (const [way, end] of Object.entries(ENDS)) {
+  for (const scope of ['', 'read', 'openid', 'openid offline_access']) {
+    test(`UI-13: ${way} while the user allows the scope '${scope}': no code, and no consent is remembered`, async () => {
+      const { context, clock } = server
+      const email = `${mintUserId(clock.now(), context.random).toLowerCase()}@acme.test`
+      await createAccount(server, { email, password: PASSWORD, name: undefined })
+      const asked = scope === '' ? {} : { scope }
+      const client = await registerClient(server, asked)
+      const { browser, page } = await consentPage(client, asked, new PlainBrowser(server), email)
+      const authorization = await context.store.findAuthorization(hiddenFields(page)['authorization'] as never)
+      const found = await context.store.findClient(client.client_id as never)
+      assert.ok(authorization && found)
+      const allowed = await evaluateClient(context, found, { moment: 'use', redirectUri: authorization.redirectUri })
+      assert.ok('client' in allowed)
+      const subject = { ...allowed, authorization }
+      const signedIn = await findSignedIn(context, { browser: undefined, session: browser.cookies.get(SESSION_COOKIE) })
+      assert.ok(signedIn)
+      const answer = { kind: 'allow', isRemembered: true, organization: undefined, isAllowed: () => true } as const
+      const step = await nextStep(context, subject, signedIn, answer)
+      assert.equal(step.kind, 'approve')
+
+      clock.advance(1000)
+      await end(signedIn)
+      clock.advance(1000)
+      const reply = step.kind === 'approve' ? await approve(context, subject, step, {}) : undefined
+      assert.deepEqual([reply?.kind, reply?.event?.event], ['page', 'request.refused'])
+      assert.equal((await context.store.findAuthorization(authorization.id))?.status.kind, 'pending')
+      assert.deepEqual(await context.store.listConsents(signedIn.user.id, 5), [])
+    })
+  }
 }

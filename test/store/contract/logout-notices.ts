@@ -105,25 +105,28 @@ export const logoutNoticeCases: Suite = (check) => {
     },
   )
 
-  check('LO-17: no approval with openid succeeds in a session that has ended', async ({ first, second }) => {
-    const ends: readonly ((session: SessionRecord) => Promise<unknown>)[] = [
-      ({ id }) => perform(second, 'endSession', { id, ...END }),
-      ({ userId }) => perform(second, 'disableUser', { id: userId, now: at(1) }),
-      ({ userId }) => perform(second, 'revokeUserTokens', { id: userId, now: at(1) }),
-      ({ userId }) => perform(second, 'deleteUser', userId),
-    ]
-    for (const [end, isNotified] of ends.flatMap((one) => [[one, true] as const, [one, false] as const])) {
-      const [session] = await signedIn(first, aSession())
-      await end(session)
-      const authorization = anAuthorization()
-      await perform(first, 'startAuthorization', authorization)
-      const notified = isNotified ? notifiedOf(session) : undefined
-      const approval = anApproval(authorization, { userId: session.userId, session, notified })
-      assert.equal(await perform(first, 'approveAuthorization', approval), 'unknown')
-      assert.deepEqual((await second.findAuthorization(authorization.id))?.status, { kind: 'pending' })
-      assert.deepEqual(await dueOf(second, session), [])
-    }
-  })
+  check(
+    'LO-17: no approval succeeds in a session that has ended, with or without a notice',
+    async ({ first, second }) => {
+      const ends: readonly ((session: SessionRecord) => Promise<unknown>)[] = [
+        ({ id }) => perform(second, 'endSession', { id, ...END }),
+        ({ userId }) => perform(second, 'disableUser', { id: userId, now: at(1) }),
+        ({ userId }) => perform(second, 'revokeUserTokens', { id: userId, now: at(1) }),
+        ({ userId }) => perform(second, 'deleteUser', userId),
+      ]
+      for (const [end, isNotified] of ends.flatMap((one) => [[one, true] as const, [one, false] as const])) {
+        const [session] = await signedIn(first, aSession())
+        await end(session)
+        const authorization = anAuthorization()
+        await perform(first, 'startAuthorization', authorization)
+        const notified = isNotified ? notifiedOf(session) : undefined
+        const approval = anApproval(authorization, { userId: session.userId, session, notified })
+        assert.equal(await perform(first, 'approveAuthorization', approval), 'unknown')
+        assert.deepEqual((await second.findAuthorization(authorization.id))?.status, { kind: 'pending' })
+        assert.deepEqual(await dueOf(second, session), [])
+      }
+    },
+  )
 
   check('LO-17: a batch with an approval in an ended session approves the others', async ({ first }) => {
     const [session, other] = await signedIn(first, aSession(), aSession())

@@ -73,12 +73,14 @@ export async function countAttempt(
   const buckets = isKnown
     ? [named(DEVICE_LIMIT, 'device', attempt.email, attempt.browserHash)]
     : [named(NETWORK_LIMIT, 'network', attempt.network), named(ACCOUNT_LIMIT, 'account', attempt.email)]
-  return countInAll(context, buckets, { now, network: isKnown ? undefined : attempt.network })
+  const rate = isKnown ? undefined : { name: attempt.network, network: attempt.network }
+  return countInAll(context, buckets, { now, rate })
 }
 
 /**
  * Counts a sign-in at a provider before the code is redeemed: by browser, and for a browser that is new here also by network. So one
- * person can lock neither other people of the network out, nor anybody whose browser has had its cookie for a day (threats.md UP-29).
+ * person can lock neither other people of the network out, nor anybody whose browser has had its cookie for a day (threats.md UP-29). A
+ * stranger can let cookies age too, so those browsers of a network have a rate as well, but one of their own (UP-31).
  */
 export async function countProviderAttempt(
   context: CountNeeds,
@@ -90,23 +92,26 @@ export async function countProviderAttempt(
   const own = bucketOf(context, PROVIDER_LIMIT, ['provider', 'browser', browser.hash])
   const isFamiliar = now >= after(timeOfOrderedId(browser.id), FAMILIAR_MS)
   const buckets = isFamiliar ? [own] : [own, bucketOf(context, PROVIDER_NETWORK_LIMIT, ['provider', network])]
-  return countInAll(context, buckets, { now, network: isFamiliar ? undefined : network })
+  return countInAll(context, buckets, { now, rate: { name: isFamiliar ? `${network} familiar` : network, network } })
 }
 
 function bucketOf({ secrets }: Pick<CountNeeds, 'secrets'>, limit: number, parts: readonly string[]): Bucket {
   return { name: secrets.digest('bucket', ['sign-in', ...parts]), limit }
 }
 
-/** `network`: the network whose rate is counted, too. */
+/** `rate`: the rate that is counted, too, and the network that causes it. */
 async function countInAll(
   context: CountNeeds,
   buckets: readonly Bucket[],
-  { now, network }: { readonly now: EpochMs; readonly network: string | undefined },
+  {
+    now,
+    rate,
+  }: { readonly now: EpochMs; readonly rate: { readonly name: string; readonly network: string } | undefined },
 ): Promise<Attempt> {
   const spent = buckets.map((bucket) => findSpent(context, bucket, now)).find((one) => one !== undefined)
   if (spent !== undefined) return refused(spent, now)
   // Checked before anything is stored: a caller with many networks could otherwise store many counts (threats.md BND-03).
-  const budget = network === undefined ? undefined : context.budgets.take('sign-in', network, now)
+  const budget = rate === undefined ? undefined : context.budgets.take('sign-in', rate.name, now, rate.network)
   if (budget?.isWithin === false) return { kind: 'refused', retryAfterSeconds: budget.resetSeconds }
   for (const bucket of buckets) {
     const full = await countIn(context, bucket, now)

@@ -112,6 +112,27 @@ for (const [familiar, ownSpent, networkSpent, status] of [
   })
 }
 
+for (const [familiar, spent, status] of [
+  [false, 'new', 429],
+  [false, 'familiar', 303],
+  [true, 'new', 303],
+  [true, 'familiar', 429],
+] as const) {
+  const whose = familiar ? 'a browser known for a day' : 'a new browser'
+  test(`UP-31: where ${spent} browsers of the network came back 600 times within a minute, ${whose} gets ${status}`, async (t) => {
+    const scene = await openScene(t, { signUp: 'anybody' }, { env: ENV })
+    const browser = browserOf(scene, OFFICE)
+    await openPage(scene, browser)
+    if (familiar) scene.server.clock.advance(24 * 60 * 60_000)
+    const { budgets, clock } = scene.server.context
+    const name = spent === 'familiar' ? `${OFFICE} familiar` : OFFICE
+    const [callback = ''] = await callbacks(scene, browser, ['ada'])
+    const taken = Array.from({ length: 601 }, () => budgets.take('sign-in', name, clock(), OFFICE).isWithin)
+    assert.deepEqual([taken[599], taken[600]], [true, false])
+    assert.equal((await browser.get(callback)).statusCode, status)
+  })
+}
+
 test('UP-29: one person who makes up codes locks no other browser of the network out, neither of the provider nor of passwords', async (t) => {
   const scene = await openScene(t, { signUp: 'anybody' }, { env: ENV })
   await createAda(scene.server)

@@ -76,6 +76,24 @@ export function judgeIdentity(
 }
 
 /**
+ * The claims of an ID token and of userinfo about one person. Whether an address is verified is said of the address beside it, so both come
+ * from one document. But a denial by either counts (threats.md UP-01).
+ */
+export function mergeClaims(idToken: ProviderClaims, userinfo: ProviderClaims): ProviderClaims {
+  const both = [idToken, userinfo]
+  const { email, email_verified: said } = idToken['email'] === undefined ? userinfo : idToken
+  const isUnverified = both.some((one) => ![undefined, true].includes(one['email_verified'] as boolean | undefined))
+  const isOfNoOwner = both.some((one) => isDenied(one['xms_edov']))
+  return {
+    ...userinfo,
+    ...idToken,
+    email,
+    email_verified: isUnverified ? false : said,
+    ...(isOfNoOwner ? { xms_edov: false } : {}),
+  }
+}
+
+/**
  * The domain of an address that a person typed or an account has; undefined: it has none. It restricts, so each spelling of a domain is
  * that domain, also where an address of a provider would not be accepted (threats.md UP-19).
  */

@@ -11,7 +11,7 @@ import type {
 } from '../ports/upstream.ts'
 import type { SignInDemand, StatedTime } from '../protocol/authentication.ts'
 import type { EpochMs } from '../protocol/brand.ts'
-import type { ProviderClaims } from '../protocol/provider-identity.ts'
+import { mergeClaims, type ProviderClaims } from '../protocol/provider-identity.ts'
 import { openAvailability } from './availability.ts'
 import { authorizationParameters } from './authorization-request.ts'
 import { openConfigurations, type Configurations, type Options } from './configurations.ts'
@@ -189,9 +189,7 @@ async function redeem(
   const isComplete = claims['email'] !== undefined && claims['name'] !== undefined
   if (isComplete || endpoint === undefined || claims.sub === undefined) return { claims, time }
   const more = await library.fetchUserInfo(configuration, tokens.access_token, claims.sub)
-  // Whether an address is verified is said of the address beside it, so both come from one place (threats.md UP-01).
-  const { email, email_verified }: ProviderClaims = claims['email'] === undefined ? more : claims
-  return { claims: { ...more, ...claims, email, email_verified }, time }
+  return { claims: mergeClaims(claims, more), time }
 }
 
 /** What the library accepts in an ID token, and this server does not. OpenID Connect Core §3.1.3.7, numbers 5 and 10. */

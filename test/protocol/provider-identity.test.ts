@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { PROVIDER_TEMPLATES, type ProviderSettings } from '../../src/protocol/provider.ts'
-import { domainOf, identityKey, judgeIdentity, type ProviderClaims } from '../../src/protocol/provider-identity.ts'
+import {
+  domainOf,
+  identityKey,
+  judgeIdentity,
+  mergeClaims,
+  type ProviderClaims,
+} from '../../src/protocol/provider-identity.ts'
 
 function settings(
   template: keyof typeof PROVIDER_TEMPLATES,
@@ -145,6 +151,33 @@ for (const email of WITHOUT_DOMAIN) {
     assert.deepEqual([identity?.email, identity?.isEmailTrusted, identity?.isWithinDomains], [undefined, false, false])
   })
 }
+
+test('UP-01: a denial in the ID token or in userinfo counts, for each rule of trust, wherever the address is', () => {
+  const addresses = [{}, { email: ADA['email'] }, { email: 'eve@acme.test' }]
+  const verdicts = [undefined, true, false, null, 'true', 'false', 0]
+  const owners = [undefined, true, '1', false, 0, '0', 'false']
+  for (const settings of [OIDC, ENTRA]) {
+    for (const [one, other] of addresses.flatMap((left) => addresses.map((right) => [left, right] as const))) {
+      for (const [left, right] of verdicts.flatMap((said) => verdicts.map((more) => [said, more] as const))) {
+        const idToken = { tid: 'tenant', oid: 'object', sub: 'ada', ...one, email_verified: left }
+        const userinfo = { sub: 'ada', ...other, email_verified: right }
+        const identity = judgeIdentity(settings, mergeClaims(idToken, userinfo), isOfAnother)
+        const message = JSON.stringify([settings.emailTrust, idToken, userinfo])
+        const first = 'email' in one ? idToken : userinfo
+        assert.equal(identity?.email, first.email, message)
+        const isDenied = [left, right].some((said) => said !== undefined && said !== true)
+        const isSaid = first.email_verified === true || settings === ENTRA
+        assert.equal(identity?.isEmailTrusted, first.email !== undefined && isSaid && !isDenied, message)
+      }
+    }
+    for (const [left, right] of owners.flatMap((said) => owners.map((more) => [said, more] as const))) {
+      const idToken = { ...ADA, tid: 'tenant', oid: 'object', email_verified: true, xms_edov: left }
+      const merged = mergeClaims(idToken, { sub: 'ada', xms_edov: right })
+      const isDenied = [left, right].some((said) => said !== undefined && said !== true && said !== '1')
+      assert.equal(judgeIdentity(settings, merged, isOfAnother)?.isEmailTrusted, !isDenied, String([left, right]))
+    }
+  }
+})
 
 test('UP-19: each spelling of a domain is that domain, where the domain restricts', () => {
   const spellings = ['Ada@ACME.test', 'ada@acme.test.', '"ada"@acme.test', 'a,b@acme.test', 'ada@ａcme.test']

@@ -28,6 +28,9 @@ const REFUSED: Readonly<Record<string, Deviation>> = {
   'one audience, authorized for another': { idToken: { azp: 'another-client' } },
   'an authorized party that is no text': { idToken: { azp: ['grantor'] } },
   'a time of issue that has not come yet': { idToken: { iat: NOW + 3600, exp: NOW + 7200 } },
+  'a time of authentication that has not come yet': { idToken: { auth_time: NOW + 3600 } },
+  'a time of authentication in milliseconds': { idToken: { auth_time: NOW * 1000 } },
+  'a time of authentication without end': { idToken: { auth_time: 1e300 } },
   'another issuer': { idToken: { iss: 'https://evil.test' } },
   'an end in the past': { idToken: { iat: NOW - 4000, exp: NOW - 3600 } },
   'no nonce': { idToken: { nonce: undefined } },
@@ -76,6 +79,10 @@ test('the address and the name come from userinfo if the ID token has none', asy
 
 test('UP-01: whether an address is verified is said by the same document as the address', async () => {
   const mixed = [
+    [
+      { email: 'eve@acme.test', email_verified: true, name: undefined },
+      { email: 'eve@acme.test', email_verified: false },
+    ],
     [
       { email: 'eve@acme.test', email_verified: undefined, name: undefined },
       { email: 'mallory@acme.test', email_verified: true },

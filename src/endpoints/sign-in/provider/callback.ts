@@ -45,7 +45,8 @@ const AUTH_TIME_TOLERANCE_MS = 60_000
  *  4. The state was not used before: of requests with one state, one goes on (UP-06).
  *  5. The provider redeems the code, and says when the person authenticated. If that is too long ago, or not said where it is needed, the
  *     person is sent there once more to authenticate again (UP-21, UP-24).
- *  6. `resolveIdentity` finds the account.
+ *  6. The provider is read again, so that a change of its settings while it answered counts (UP-07).
+ *  7. `resolveIdentity` finds the account.
  */
 export async function finishAtProvider(context: Context, request: Request): Promise<Reply> {
   const id = parseProviderId(request.name ?? '')
@@ -67,15 +68,27 @@ export async function finishAtProvider(context: Context, request: Request): Prom
   }
   const binding = { ...state.binding, network: request.network }
   const finished = await context.upstream.finish(provider, binding, queryOf(request))
-  const judged = finished.kind === 'failed' ? finished : await judgeAnswer(context, returned, finished)
-  if (judged.kind === 'failed') {
-    if (NO_ATTEMPT.includes(judged.reason)) await attempt.forgive()
-    return failedPage(context, returned, judged)
+  if (finished.kind === 'failed') {
+    if (NO_ATTEMPT.includes(finished.reason)) await attempt.forgive()
+    return failedPage(context, returned, finished)
   }
+  const now = await context.store.findProvider(provider.id)
+  if (now === undefined || now.disabledAt !== undefined || !isSameSource(now, provider)) {
+    await attempt.forgive()
+    return again(context, returned, { kind: 'method-off' })
+  }
+  const current = { ...returned, provider: now }
+  const judged = await judgeAnswer(context, current, finished)
+  if (judged.kind === 'failed') return failedPage(context, current, judged)
   await attempt.forgive()
   return judged.kind === 'ask-again'
-    ? askAgain(context, request, returned, judged.identity)
-    : arrive(context, request, returned, judged)
+    ? askAgain(context, request, current, judged.identity)
+    : arrive(context, request, current, judged)
+}
+
+/** Whether a subject that one record of a provider got names the same person in the other. A deleted provider may have been created anew. */
+function isSameSource({ settings: one }: ProviderRecord, { settings: other }: ProviderRecord): boolean {
+  return one.kind === other.kind && one.issuer === other.issuer && one.clientId === other.clientId
 }
 
 /** A person who changed their mind, and a server that is busy, are no failed attempts. The rate of the network counts them all the same. */

@@ -3,10 +3,13 @@ import { test } from 'node:test'
 import { createLink } from '../../../../src/admin/links.ts'
 import { disableProvider, updateProvider } from '../../../../src/admin/providers.ts'
 import type { ProviderId } from '../../../../src/protocol/authentication.ts'
+import type { ProviderSettings } from '../../../../src/protocol/provider.ts'
 import { EMAIL, PASSWORD, PlainBrowser } from '../../../../tools/flow.ts'
 import { createAccount, createAda } from '../../../support/accounts.ts'
+import { createOrganization } from '../../../support/organizations.ts'
 import { ADA_CLAIMS, addProvider, signInAt } from '../../../support/providers.ts'
 import { leadsTo, pressProvider } from '../../../../tools/provider-page.ts'
+import { aUser } from '../../../support/records.ts'
 import type { TestServer } from '../../../support/server.ts'
 import { assertStoreUnchanged } from '../../../support/store-dump.ts'
 import { formsOf, openOwner } from '../../account/owner.ts'
@@ -214,6 +217,51 @@ test('UP-07: a provider that is disabled or deleted while it answers signs nobod
     host.during('/token', () => change(server))
     assert.equal((await scene.signIn()).statusCode, 403)
     assert.equal(scene.rows('sessions').length, 1)
+  }
+})
+
+test('UP-07: settings that change while a provider answers count: for the account, its address, its membership and its links', async (t) => {
+  const before = { signUp: 'domains', domains: ['acme.test'], emailTrust: 'claim', link: 'verified-email' } as const
+  const changes: readonly (readonly [
+    change: Partial<ProviderSettings>,
+    isMade: boolean,
+    isMember: boolean,
+    isLinked: boolean,
+  ])[] = [
+    [{ name: 'Acme' }, true, true, true],
+    [{ signUp: 'off' }, false, true, true],
+    [{ emailTrust: 'none', link: 'ask' }, false, false, false],
+    [{ signUp: 'anybody', emailTrust: 'none', link: 'ask' }, true, false, true],
+    [{ organizationId: undefined }, true, false, true],
+    [{ domains: ['other.test'] }, false, false, false],
+    [{ link: 'ask' }, true, true, false],
+    [{ clientId: 'another' }, false, false, false],
+    [{ subjectClaim: 'tenant-object' }, false, false, false],
+  ]
+  const scene = await openScene(t)
+  const { host, server } = scene
+  const { context } = server
+  const update = (settings: Partial<ProviderSettings>) =>
+    updateProvider(context, IDP, { settings, clientSecret: undefined })
+  const organizationId = await createOrganization(server, 'Acme')
+  const { clientId, subjectClaim } = (await update({ ...before, organizationId })).settings
+  for (const [index, [change, isMade, isMember, isLinked]] of changes.entries()) {
+    const message = JSON.stringify(change)
+    for (const [email, isExpected] of [
+      [`new-${index}@acme.test`, isMade],
+      [`known-${index}@acme.test`, isLinked],
+    ] as const) {
+      const now = server.clock.now()
+      const user = aUser({ email, createdAt: now, notBefore: now, emailVerifiedAt: now, firstSignedInAt: now })
+      if (email.startsWith('known')) await context.store.createUser(user)
+      const counts = () => (['identities', 'memberships'] as const).map((table) => scene.rows(table).length)
+      const [identities = 0, members = 0] = counts()
+      host.during('/token', () => update(change))
+      await scene.signIn({ sub: email, email, email_verified: true, name: email })
+      const isJoined = isExpected && isMember
+      assert.deepEqual(counts(), [identities + Number(isExpected), members + Number(isJoined)], `${message} ${email}`)
+      await update({ ...before, organizationId, clientId, subjectClaim, name: 'Acme ID' })
+    }
   }
 })
 

@@ -39,12 +39,14 @@ export type JudgedTime =
   /** The source did not heed how old its session may be, and is asked to authenticate the person. */
   | { readonly kind: 'ask-again' }
   | { readonly kind: 'too-old' }
+  /** The time has not come yet, so it is no time of an authentication. */
+  | { readonly kind: 'future' }
 
 /**
  * When a person authenticated, for every sign-in method. OpenID Connect Core 1.0 §2 (`auth_time`), §3.1.2.1, §3.1.3.7 number 13.
  *
- * A time that has not come yet is now. A source whose clock is behind by at most `toleranceMs` is right, and then the time is the one that
- * was demanded, so that each later check of the demand has the same result. A source that says no time is believed only if it was asked
+ * A source whose clock differs by at most `toleranceMs` is right. If it is ahead, the time is now; a later time is refused. If it is behind,
+ * the time is the one that was demanded, so that each later check of the demand has the same result. A source that says no time is believed only if it was asked
  * to authenticate the person: by how old its session may be, a client could make an old session count as new (threats.md UP-24). A source
  * is asked again at most once, because that demand is `isAfresh`.
  */
@@ -59,6 +61,7 @@ export function judgeTime(
     case 'now':
       return atLeast(now)
     case 'said': {
+      if (stated.at > after(now, toleranceMs)) return { kind: 'future' }
       const at = Math.min(stated.at, now) as EpochMs
       if (demand === undefined) return { kind: 'accepted', at }
       if (after(at, toleranceMs) >= earliest) return atLeast(at)

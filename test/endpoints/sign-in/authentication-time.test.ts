@@ -23,8 +23,8 @@ const HONESTIES = {
   stubborn: (age: number) => age,
   /** It says nothing. */
   silent: () => undefined,
-  /** It says a time that has not come yet. */
-  lying: () => -3600,
+  /** Its clock is ahead, by no more than it may be. A later time is refused (UP-13). */
+  ahead: () => -5,
 } as const
 type Honesty = keyof typeof HONESTIES | 'now'
 
@@ -65,10 +65,7 @@ const SOURCES: readonly Source[] = [
     const ages = honesty === 'honest' || honesty === 'stubborn' ? AGES : [LONG_AGO]
     return ages.flatMap((age): readonly Source[] => [
       { name: 'provider', honesty, age, server, signIn: atProvider('idp', honestyOf(honesty, age)) },
-      // A time that has not come yet is refused where the application answers.
-      ...(honesty === 'lying'
-        ? []
-        : [{ name: 'application', honesty, age, server: delegating, signIn: atApplication(honestyOf(honesty, age)) }]),
+      { name: 'application', honesty, age, server: delegating, signIn: atApplication(honestyOf(honesty, age)) },
     ])
   }),
 ]
@@ -124,7 +121,7 @@ function atApplication(say: Say): Source['signIn'] {
 
 /** What a request of a client must lead to, and the age that its ID token must say; undefined: none. */
 function expectedOf({ honesty, age }: Source, demand: number | undefined): 'refused' | number | undefined {
-  if (honesty === 'now' || honesty === 'lying') return 0
+  if (honesty === 'now' || honesty === 'ahead') return 0
   if (honesty === 'silent') return demand === undefined ? undefined : 0
   if (demand === undefined || age <= demand) return age
   // The clock of the source may be a minute behind, of an application ten seconds.

@@ -106,6 +106,7 @@ async function judgeAnswer(
   const demand = readDemand(target, state.signInAfter)
   const judged = judgeTime(time, demand, { now: clockCheck.now(), toleranceMs: AUTH_TIME_TOLERANCE_MS })
   if (judged.kind === 'too-old') return failed('The authentication is too old.')
+  if (judged.kind === 'future') return failed('The authentication is in the future.')
   return { identity, at: undefined, ...judged }
 }
 

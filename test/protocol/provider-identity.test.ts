@@ -156,17 +156,17 @@ test('UP-01: a denial in the ID token or in userinfo counts, for each rule of tr
   const addresses = [{}, { email: ADA['email'] }, { email: 'eve@acme.test' }]
   const verdicts = [undefined, true, false, null, 'true', 'false', 0]
   const owners = [undefined, true, '1', false, 0, '0', 'false']
-  for (const settings of [OIDC, ENTRA]) {
+  for (const rules of [OIDC, ENTRA]) {
     for (const [one, other] of addresses.flatMap((left) => addresses.map((right) => [left, right] as const))) {
       for (const [left, right] of verdicts.flatMap((said) => verdicts.map((more) => [said, more] as const))) {
         const idToken = { tid: 'tenant', oid: 'object', sub: 'ada', ...one, email_verified: left }
         const userinfo = { sub: 'ada', ...other, email_verified: right }
-        const identity = judgeIdentity(settings, mergeClaims(idToken, userinfo), isOfAnother)
-        const message = JSON.stringify([settings.emailTrust, idToken, userinfo])
+        const identity = judgeIdentity(rules, mergeClaims(idToken, userinfo), isOfAnother)
+        const message = JSON.stringify([rules.emailTrust, idToken, userinfo])
         const first = 'email' in one ? idToken : userinfo
         assert.equal(identity?.email, first.email, message)
         const isDenied = [left, right].some((said) => said !== undefined && said !== true)
-        const isSaid = first.email_verified === true || settings === ENTRA
+        const isSaid = first.email_verified === true || rules === ENTRA
         assert.equal(identity?.isEmailTrusted, first.email !== undefined && isSaid && !isDenied, message)
       }
     }
@@ -174,7 +174,7 @@ test('UP-01: a denial in the ID token or in userinfo counts, for each rule of tr
       const idToken = { ...ADA, tid: 'tenant', oid: 'object', email_verified: true, xms_edov: left }
       const merged = mergeClaims(idToken, { sub: 'ada', xms_edov: right })
       const isDenied = [left, right].some((said) => said !== undefined && said !== true && said !== '1')
-      assert.equal(judgeIdentity(settings, merged, isOfAnother)?.isEmailTrusted, !isDenied, String([left, right]))
+      assert.equal(judgeIdentity(rules, merged, isOfAnother)?.isEmailTrusted, !isDenied, String([left, right]))
     }
   }
 })

@@ -86,7 +86,7 @@ export async function finishAtProvider(context: Context, request: Request): Prom
     : arrive(context, request, current, judged)
 }
 
-/** Whether a subject that one record of a provider got names the same person in the other. A deleted provider may have been created anew. */
+/** Whether a subject that one record of a provider got names the same person in the other. A deleted provider may have been created again. */
 function isSameSource({ settings: one }: ProviderRecord, { settings: other }: ProviderRecord): boolean {
   return one.kind === other.kind && one.issuer === other.issuer && one.clientId === other.clientId
 }

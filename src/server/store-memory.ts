@@ -90,6 +90,21 @@ export function openStoreWatch({ store, chains, random, logger, path }: Dependen
     writtenAt = performance.now()
   }
 
+  /**
+   * Remembers for the process after this one. Where another process of this machine, a worker or a command, has seen a newer link, that is
+   * remembered instead: the file never goes back, and what it has is compared next time.
+   */
+  function save(): void {
+    writtenAt = performance.now()
+    const kept = path === undefined ? undefined : readMemory(path)
+    const isNewer =
+      kept !== undefined &&
+      kept.eras.at(-1) === memory?.eras.at(-1) &&
+      (kept.link?.id ?? '') > (memory?.link?.id ?? '')
+    if (isNewer) memory = { ...kept, isUnconfirmed: memory?.isUnconfirmed ?? kept.isUnconfirmed }
+    else write()
+  }
+
   function report(hasGoneBack: boolean): void {
     isBack = hasGoneBack
     if (!hasGoneBack) return logger.info({ event: 'store.answered' })
@@ -101,8 +116,12 @@ export function openStoreWatch({ store, chains, random, logger, path }: Dependen
   async function check(): Promise<void> {
     if (memory === undefined) return
     const hasGoneBack = await compare(memory)
-    if (hasGoneBack !== isBack) report(hasGoneBack)
-    if (!hasGoneBack && performance.now() - writtenAt >= WRITE_INTERVAL_MS) write()
+    if (hasGoneBack !== isBack) {
+      // Until the operator has answered, also after a restart.
+      if (hasGoneBack) save()
+      report(hasGoneBack)
+    }
+    if (!hasGoneBack && performance.now() - writtenAt >= WRITE_INTERVAL_MS) save()
   }
 
   return {
@@ -145,7 +164,7 @@ export function openStoreWatch({ store, chains, random, logger, path }: Dependen
       const known = memory ?? (path === undefined || chains.lastHead() === undefined ? undefined : readMemory(path))
       if (known === undefined || isBack) return
       const hasGoneBack = await compare(known).catch(() => true)
-      if (!hasGoneBack) write()
+      if (!hasGoneBack) save()
     },
   }
 }

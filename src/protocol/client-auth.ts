@@ -93,10 +93,8 @@ export function matchesClientSecret(
 ): boolean {
   const opened = secrets.verify('client-secret', presented)
   if (opened === undefined || secretHash === undefined) return false
-  const previousHash = previousSecret !== undefined && now < previousSecret.until ? previousSecret.hash : secretHash
-  const isCurrent = sameText(secretHash, opened.hash)
-  const isPrevious = sameText(previousHash, opened.hash)
-  return isCurrent || isPrevious
+  if (sameText(secretHash, opened.hash)) return true
+  return previousSecret !== undefined && now < previousSecret.until && sameText(previousSecret.hash, opened.hash)
 }
 
 function readBasic(authorization: string, form: Parameters): PresentedCredentials {

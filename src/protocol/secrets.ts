@@ -1,9 +1,10 @@
-import { createSecretKey, hkdfSync, timingSafeEqual, type KeyObject } from 'node:crypto'
+import { createSecretKey, hash, hkdfSync, timingSafeEqual, type KeyObject } from 'node:crypto'
 import type { LinkPlace } from './audit-link.ts'
 import type { Brand } from './brand.ts'
 import type { EpochMs } from './brand.ts'
 import { ID_LENGTH, type Random } from './ids.ts'
 import { openMac } from './mac.ts'
+import { openRecentlyUsed } from './recently-used.ts'
 
 /** Keyed hash of a credential, base64url. The store accepts only this, so a raw token cannot be saved. */
 export type SecretHash = Brand<string, 'SecretHash'>
@@ -109,6 +110,8 @@ export type DigestPurpose =
   | 'backup'
   | 'interaction'
 
+/** Verified client secrets that a process remembers, at least; about 400 B each. */
+const VERIFIED_SECRETS = 5000
 const GENERATION_LENGTH = 6
 const SECRET_LENGTH = 43
 const TAG_LENGTH = 22
@@ -130,6 +133,11 @@ export function openMasterKey({ root, former }: MasterKey): Secrets {
     ahead,
     digestOf: openMac('sha256', readKey(digestKey)),
   }))
+  /**
+   * Client secrets whose tag was right, by their SHA-256: a client sends the same one with every request. An entry never has to be removed,
+   * because it says only that this server issued the secret. Whether the client still has it is compared with the store.
+   */
+  const verified = openRecentlyUsed<ParsedCredential>(VERIFIED_SECRETS)
   // Look-ups keep their first key: a client that registers again after a leak finds the client that it shares.
   const lookupOf = formerDigests[0]?.digestOf ?? digestOf
 
@@ -160,22 +168,32 @@ export function openMasterKey({ root, former }: MasterKey): Secrets {
       return finish(prefix, id + (generations ? formatGeneration(0) : '') + digest('credential', [kind, id, ...parts]))
     },
     verify(kind, text) {
-      const { prefix, generations } = KINDS[kind]
-      const fieldsEnd = prefix.length + ID_LENGTH + (generations ? GENERATION_LENGTH : 0) + SECRET_LENGTH
-      if (text.length !== fieldsEnd + TAG_LENGTH || !text.startsWith(prefix) || !ALPHABET.test(text)) return undefined
-      const mac = authenticate(text.slice(0, fieldsEnd))
-      if (!sameText(tagOf(mac), text.slice(fieldsEnd))) return undefined
-      const idEnd = prefix.length + ID_LENGTH
-      return {
-        id: text.slice(prefix.length, idEnd),
-        generation: generations ? Number.parseInt(text.slice(idEnd, idEnd + GENERATION_LENGTH), 16) : 0,
-        hash: hashOf(mac),
-      }
+      if (kind !== 'client-secret') return verify(kind, text)
+      const key = hash('sha256', text, 'base64url')
+      const known = verified.get(key)
+      if (known !== undefined) return known
+      const parsed = verify(kind, text)
+      if (parsed !== undefined) verified.set(key, parsed)
+      return parsed
     },
     deriveSuccessor(presented, opened) {
       const generation = formatGeneration(opened.generation + 1)
       return finish(KINDS['refresh-token'].prefix, opened.id + generation + successorOf(presented))
     },
+  }
+
+  function verify(kind: CredentialKind, text: string): ParsedCredential | undefined {
+    const { prefix, generations } = KINDS[kind]
+    const fieldsEnd = prefix.length + ID_LENGTH + (generations ? GENERATION_LENGTH : 0) + SECRET_LENGTH
+    if (text.length !== fieldsEnd + TAG_LENGTH || !text.startsWith(prefix) || !ALPHABET.test(text)) return undefined
+    const mac = authenticate(text.slice(0, fieldsEnd))
+    if (!sameText(tagOf(mac), text.slice(fieldsEnd))) return undefined
+    const idEnd = prefix.length + ID_LENGTH
+    return {
+      id: text.slice(prefix.length, idEnd),
+      generation: generations ? Number.parseInt(text.slice(idEnd, idEnd + GENERATION_LENGTH), 16) : 0,
+      hash: hashOf(mac),
+    }
   }
 }
 

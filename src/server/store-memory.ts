@@ -98,9 +98,7 @@ export function openStoreWatch({ store, chains, random, logger, path }: Dependen
     writtenAt = performance.now()
     const kept = path === undefined ? undefined : readMemory(path)
     const isNewer =
-      kept !== undefined &&
-      kept.eras.at(-1) === memory?.eras.at(-1) &&
-      (kept.link?.id ?? '') > (memory?.link?.id ?? '')
+      kept !== undefined && kept.eras.at(-1) === memory?.eras.at(-1) && (kept.link?.id ?? '') > (memory?.link?.id ?? '')
     if (isNewer) memory = { ...kept, isUnconfirmed: memory?.isUnconfirmed ?? kept.isUnconfirmed }
     else write()
   }

@@ -195,7 +195,9 @@ function unknownApi(text: string): AdminError {
 function requireResource(text: string, issuer: string): Resource {
   const resource = parseResource(text)
   if (resource === undefined) {
-    throw new AdminError(`"${text}" is not a resource: it must be an absolute URI without a fragment (RFC 8707 §2).`)
+    throw new AdminError(
+      `"${text}" is not a resource: it must be an absolute URI without a fragment or user information (RFC 8707 §2).`,
+    )
   }
   // An API with the issuer as its identifier would accept all tokens that were requested without a resource, because their
   // audience is the issuer.

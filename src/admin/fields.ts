@@ -112,11 +112,11 @@ export const RESOURCE = z
   .string()
   .max(RESOURCE_LIMIT)
   .regex(/^[A-Za-z][A-Za-z0-9+.-]*:[\x21\x22\x24-\x7e]*$/, {
-    error: 'This is not a resource: it must be an absolute URI without a fragment (RFC 8707 §2).',
+    error: 'This is not a resource: it must be an absolute URI without a fragment or user information (RFC 8707 §2).',
   })
   .meta({
     examples: ['https://api.example'],
-    description: 'The identifier of the API, an absolute URI without a fragment (RFC 8707).',
+    description: 'The identifier of the API, an absolute URI without a fragment or user information (RFC 8707).',
   })
 
 /**

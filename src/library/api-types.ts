@@ -737,7 +737,7 @@ export interface GrantorTasks {
   }) => Promise<Api>
   /** Declare an API and its scopes. */
   readonly 'api.create': (input: {
-    /** The identifier of the API, an absolute URI without a fragment (RFC 8707). */
+    /** The identifier of the API, an absolute URI without a fragment or user information (RFC 8707). */
     readonly resource: string
     /** The name of the API, as the pages show it. */
     readonly name?: string

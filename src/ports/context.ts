@@ -211,7 +211,7 @@ export interface Passwords {
 export interface OutcomeEvent {
   readonly event: EventName
   readonly client?: ClientId | undefined
-  /** The URL of a client metadata document. */
+  /** The URL of a client metadata document, as `describeUri` returns it. */
   readonly document?: string | undefined
   readonly reason?: string | undefined
   /** For a refusal: the response's `error_description`, if it says more than the reason. */
@@ -223,7 +223,8 @@ export interface OutcomeEvent {
   readonly organization?: OrganizationId | undefined
   readonly grant?: GrantId | undefined
   readonly scope?: Scope | undefined
-  readonly resources?: readonly Resource[] | undefined
+  /** As they were declared; one that is not declared, as `describeUri` returns it. */
+  readonly resources?: readonly string[] | undefined
   /** For an introspection: the API that asked (undefined if a client asked), and the `active` of the response. */
   readonly api?: Resource | undefined
   readonly active?: boolean | undefined

@@ -51,7 +51,8 @@ export const AUTHORIZATION_FAULTS = {
   scope_malformed: 'The scope is malformed, or has more than 100 values.',
   scope_not_allowed: 'The client gets no scope.',
   audience_ambiguous: 'The request names no resource, and its scopes belong to several APIs.',
-  resource_malformed: 'A resource is not an absolute URI without a fragment, or there are more than 8.',
+  resource_malformed:
+    'A resource is not an absolute URI without a fragment or user information, or there are more than 8.',
   resource_unknown: 'No API is declared for a resource of the request.',
   prompt_malformed: 'The prompt has none together with another value.',
   grant_type_not_registered: 'The client did not register the grant type authorization_code.',

@@ -79,20 +79,36 @@ function refused(reason: string): UriReading {
 /** Characters of a refused URI that the log and an error page show. */
 const DESCRIBED_CHARACTERS = 200
 
-/** Credentials begin with a type prefix (secrets.ts) and a time-ordered id, JWTs with `{"` in base64url. */
-const CREDENTIALS = /(g[a-z]{2}_[0-9a-f]{12}|eyJ)[\w.%-]*/g
+/**
+ * What is hidden in a host or a path: credentials, which begin with a type prefix (secrets.ts) and a time-ordered id, JWTs, which begin
+ * with `{"` in base64url, what is before an `@`, such as the user information of a URI in the path, and an encoded query or fragment.
+ */
+const SECRETS = /g[a-z]{2}_[0-9a-f]{12}|eyJ|[^/]@|[?#]/i
 
 /**
- * Returns what the log, an error page and an `error_description` show of a refused URI: its scheme, host, port and path, in the
- * characters of RFC 6749 §4.1.2.1. Never the user information, the query or the fragment, which may have secrets, nor what looks like a
- * credential of this server or a JWT in the path. undefined: it is no absolute URI.
+ * Returns what the log, an error page and an `error_description` show of a URI that a caller sent: its scheme, host, port and path, in
+ * the characters of RFC 6749 §4.1.2.1. Never the user information, the query or the fragment, which may have secrets, nor a part of the
+ * host or path that looks like a secret. Of a URI that is not hierarchical (`mailto:`, `blob:`) only the scheme, because the rest has no
+ * parts. undefined: it is no absolute URI.
  */
 export function describeUri(text: string): string | undefined {
   const url = URL.parse(text)
   if (url === null) return undefined
-  const slashes = url.href.startsWith(`${url.protocol}//`) ? '//' : ''
-  const shown = `${url.protocol}${slashes}${url.host}${url.pathname}`.replaceAll(CREDENTIALS, '***')
-  return shown.replaceAll(/[^\x21\x23-\x5b\x5d-\x7e]/gu, encodeURIComponent).slice(0, DESCRIBED_CHARACTERS)
+  const { protocol, host, pathname } = url
+  const slashes = url.href.startsWith(`${protocol}//`) ? '//' : ''
+  const isHierarchical = pathname === '' || pathname.startsWith('/')
+  const parts = isHierarchical ? `${host}${pathname}`.split('/').map(hideSecret).join('/') : ''
+  return `${protocol}${slashes}${parts}`
+    .replaceAll(/[^\x21\x23-\x5b\x5d-\x7e]/gu, encodeURIComponent)
+    .slice(0, DESCRIBED_CHARACTERS)
+}
+
+/** A part that was percent-encoded twice is hidden too, because decoding it once shows nothing. */
+function hideSecret(part: string): string {
+  const decoded = part.replaceAll(/%([0-7][0-9a-f])/gi, (_, hex: string) =>
+    String.fromCharCode(Number.parseInt(hex, 16)),
+  )
+  return SECRETS.test(decoded) || /%[0-7][0-9a-f]/i.test(decoded) ? '***' : part
 }
 
 /** The same in a sentence, which says so where the URI was sent in another spelling: it would look like a registered or declared one. */
@@ -100,5 +116,5 @@ export function describeSentUri(text: string): string | undefined {
   const shown = describeUri(text)
   return shown === undefined || shown === text
     ? shown
-    : `${shown} (written differently, or with a query or fragment that is not shown)`
+    : `${shown} (written differently, or with parts that are not shown)`
 }

@@ -171,7 +171,7 @@ export const REFUSALS = {
     remedy: 'Name a resource that the grant has, and only one if its APIs need different tokens. Tokens stay valid.',
     reasons: {
       resource_malformed:
-        'a resource is not an absolute URI without a fragment (RFC 8707 §2), or there are more than 8',
+        'a resource is not an absolute URI without a fragment or user information (RFC 8707 §2), or there are more than 8',
       resource_unknown: 'no API is declared for it: see `grantor api create`; 404 at the metadata of an API',
       resource_not_granted: 'the grant does not have one of the requested resources',
       tokens_differ:

@@ -11,10 +11,19 @@ const COUNT_LIMIT = 8
 const KEY_LENGTH_LIMIT = 512
 const DIGEST = 'sha256:'
 
-/** RFC 8707 §2: a resource is an absolute URI without a fragment. Returns undefined for any other text. */
+/**
+ * RFC 8707 §2: a resource is an absolute URI without a fragment. Stricter: it has no user information, which would be in the `aud` of
+ * every token. Returns undefined for any other text.
+ */
 export function parseResource(text: string): Resource | undefined {
   if (text.length > LENGTH_LIMIT || !/^[\x21-\x7e]+$/.test(text) || text.includes('#')) return undefined
+  if (text.includes('@') && hasUserInformation(text)) return undefined
   return /^[A-Za-z][A-Za-z0-9+.-]*:/.test(text) && URL.canParse(text) ? (text as Resource) : undefined
+}
+
+function hasUserInformation(text: string): boolean {
+  const url = URL.parse(text)
+  return url !== null && (url.username !== '' || url.password !== '' || /^[^/?]*:\/\/[^/?]*@/.test(text))
 }
 
 /** The values of `resource` in one request without duplicates. Returns undefined if one is malformed or there are too many. */

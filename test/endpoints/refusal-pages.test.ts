@@ -31,7 +31,7 @@ function notesOf(html: string): string {
 }
 
 /** What follows a URI that was not sent as it is shown. */
-const OTHERWISE_WRITTEN = ' (written differently, or with a query or fragment that is not shown)'
+const OTHERWISE_WRITTEN = ' (written differently, or with parts that are not shown)'
 
 test('each reason of an error page belongs to one page, and the page explains it to developers in every language', () => {
   const renderer = createRenderer(branding)

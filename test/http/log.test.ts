@@ -38,7 +38,7 @@ const MARKS = {
   'client name': 'marked-client-name',
   'redirect URI': 'app.example',
   'made-up code': 'gac_marked-code',
-  'made-up refresh token': 'grt_marked-refresh',
+  'made-up refresh token': 'grt_01a2b3c4d5e6.marked-refresh',
   'made-up secret': 'gcs_marked-secret',
   'made-up cookie': 'gss_marked-cookie',
   'query secret': 'marked-query-secret',
@@ -69,6 +69,13 @@ async function runEverything(server: TestServer): Promise<Readonly<Record<string
   const second = (await refresh(server, client, first.refresh_token ?? '')).json<Tokens>()
   const machine = (await requestToken(server, client, { grant_type: 'client_credentials' })).json<Tokens>()
 
+  for (const resource of [
+    `https://api.test/${MARKS['made-up refresh token']}?${MARKS['query secret']}`,
+    `https://${MARKS['query secret']}@api.test`,
+    `foo:${MARKS['query secret']}@api.test`,
+  ]) {
+    await requestToken(server, client, { grant_type: 'client_credentials', resource })
+  }
   await redeem(server, client, code)
   await redeem(server, client, MARKS['made-up code'])
   await refresh(server, client, second.refresh_token ?? '')

@@ -337,10 +337,32 @@ test('NET-10: of a refused URI only scheme, host, port and path are described, i
     ['cursor://host/cb?secret', 'cursor://host/cb'],
     ['com.example:/cb#secret', 'com.example:/cb'],
     ['https://ä.test/ü"\\ \u202e\n', 'https://xn--4ca.test/%C3%BC%22/%20%E2%80%AE'],
-    ['urn:a "b\\c', 'urn:a%20%22b%5Cc'],
+    ['foo:a "b\\c', 'foo:'],
+    ['foo:user:secret@host', 'foo:'],
+    ['foo:', 'foo:'],
+    [`${'f'.repeat(300)}:a`, 'f'.repeat(200)],
+    ['view-source:https://user:secret@host', 'view-source:'],
+    ['blob:https://user:secret@host/', 'blob:'],
+    ['jar:https://user:secret@host!/x', 'jar:'],
+    ['data:text/html,secret', 'data:'],
+    ['https:user:secret@app.test', 'https://app.test/'],
+    ['https:\\\\user:secret@app.test\\cb', 'https://app.test/cb'],
+    ['foo:///user:secret@host/cb', 'foo:///***/cb'],
+    ['foo:/https://user:secret@host/cb', 'foo:/https://***/cb'],
+    ['https://app.test/https:%2F%2Fuser:secret%40host/cb', 'https://app.test/***/cb'],
+    ['https://app.test/user%2540host/cb', 'https://app.test/***/cb'],
+    ['https://app.test/@name/cb', 'https://app.test/@name/cb'],
+    ['https://app.test/cb%3Fcode=secret', 'https://app.test/***'],
+    ['https://app.test/cb%23code=secret', 'https://app.test/***'],
     [`https://app.test/${'x'.repeat(300)}`, `https://app.test/${'x'.repeat(183)}`],
     [`https://app.test/gcs_01a2b3c4d5e6${'aB-_'.repeat(16)}/cb`, 'https://app.test/***/cb'],
     ['https://app.test/eyJhbGciOiJFUzI1NiJ9.e30.c2ln/cb', 'https://app.test/***/cb'],
+    ['https://app.test/g%63s_01a2b3c4d5e6secret/cb', 'https://app.test/***/cb'],
+    ['https://app.test/g%2563s_01a2b3c4d5e6secret/cb', 'https://app.test/***/cb'],
+    ['https://app.test/%65yJhbGciOiJFUzI1NiJ9/cb', 'https://app.test/***/cb'],
+    ['https://app.test/e\tyJhbGciOiJFUzI1NiJ9/cb', 'https://app.test/***/cb'],
+    ['https://eyJhbGciOiJFUzI1NiJ9.e30.c2ln/cb', 'https://***/cb'],
+    ['cursor://gcs_01a2b3c4d5e6secret/cb', 'cursor://***/cb'],
     ['https://app.test/gallery_of/cb', 'https://app.test/gallery_of/cb'],
     ['/cb', undefined],
     ['https://', undefined],
@@ -348,6 +370,7 @@ test('NET-10: of a refused URI only scheme, host, port and path are described, i
   ] as const
   for (const [text, described] of rows) {
     assert.equal(describeUri(text), described, text)
+    assert.doesNotMatch(describeUri(text) ?? '', /secret/)
     const sent = describeSentUri(text) ?? ''
     assert.equal(sent.startsWith(described ?? ''), true, sent)
     assert.equal(sent.includes('written differently'), described !== undefined && described !== text, sent)

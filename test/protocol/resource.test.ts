@@ -2,12 +2,13 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { slashVariant, parseResource, resourcesKey, sameResource, type Resource } from '../../src/protocol/resource.ts'
 
-test('RFC 8707 §2: a resource is an absolute URI without a fragment', () => {
+test('RFC 8707 §2: a resource is an absolute URI without a fragment and, stricter, without user information', () => {
   for (const good of [
     'https://api.test',
     'https://api.test/',
     'https://api.test/v1?x=1',
     'urn:example:api',
+    'https://api.test/@team',
     'http://localhost:3001/mcp',
   ]) {
     assert.equal(parseResource(good), good)
@@ -21,6 +22,10 @@ test('RFC 8707 §2: a resource is an absolute URI without a fragment', () => {
     'https://api.test/#x',
     'https://api.test/ü',
     'https://a b',
+    'https://user:secret@api.test',
+    'https://@api.test',
+    'HTTPS:user@api.test',
+    'foo://user@api',
     `https://a/${'x'.repeat(2048)}`,
   ]) {
     assert.equal(parseResource(bad), undefined, bad)

@@ -8,6 +8,7 @@ import { findPolicyRefusal, type PolicyNeeds } from '../../principals/evaluate-c
 import { newClient } from '../../principals/new-client.ts'
 import { registrationPolicy } from '../../principals/registration-policy.ts'
 import { after, type EpochMs } from '../../protocol/brand.ts'
+import { describeUri } from '../../protocol/canonical-uri.ts'
 import {
   findDocumentUrlFault,
   freshUntil,
@@ -102,7 +103,7 @@ function answerWithout(
   context.record({
     event: 'client.document-unavailable',
     client: documentClientId(url),
-    document: url,
+    document: describeUri(url),
     reason,
     description: detail,
   })
@@ -112,7 +113,8 @@ function answerWithout(
 }
 
 function reportUnacceptable(context: DocumentNeeds, url: string, reason: string): ClientLookup {
-  context.record({ event: 'client.document-unacceptable', client: documentClientId(url), document: url, reason })
+  const client = documentClientId(url)
+  context.record({ event: 'client.document-unacceptable', client, document: describeUri(url), reason })
   return { kind: 'unacceptable' }
 }
 

@@ -2,6 +2,7 @@ import type { Context, OutcomeEvent } from '../../ports/context.ts'
 import type { Reply, Request } from '../../ports/message.ts'
 import type { AccessTokenFacts } from '../../protocol/access-token.ts'
 import type { GrantType } from '../../protocol/grant-types.ts'
+import { describeUri } from '../../protocol/canonical-uri.ts'
 import { invalidRequest, OAuthError, unauthorizedClient } from '../../protocol/errors.ts'
 import { REFUSALS } from '../../protocol/refusals.ts'
 import type { Parameters } from '../../protocol/message.ts'
@@ -9,6 +10,7 @@ import { missing, problem } from '../../protocol/validation.ts'
 import { authenticateClient } from './authenticate-client.ts'
 import { refuseQuery, refuseRepeated } from '../form.ts'
 import { GRANTS } from './grants/index.ts'
+import { findResource } from './scope-catalog.ts'
 
 /**
  * Token endpoint. RFC 6749 §3.2; the specification, "Create OAuth token".
@@ -31,7 +33,7 @@ export async function token(context: Context, request: Request): Promise<Reply> 
     if (!client.metadata.grantTypes.includes(grantType)) throw unauthorizedClient('grant_type_not_registered')
     const { response, facts } = await GRANTS[grantType](context, client, params)
     context.issued(client.id, grantType)
-    return { kind: 'json', status: 200, body: response, event: issuedEvent(grantType, facts) }
+    return { kind: 'json', status: 200, body: response, event: await issuedEvent(context, grantType, facts) }
   } catch (cause) {
     if (cause instanceof OAuthError) {
       cause.client = client.id
@@ -62,9 +64,19 @@ function describeInvalidGrant(
 }
 
 /** The log event of a token. It has ids, scopes and resources, and never the token. */
-function issuedEvent(reason: GrantType, facts: AccessTokenFacts): OutcomeEvent {
-  const { clientId: client, userId: user, organizationId: organization, grantId: grant, scope, resources } = facts
+async function issuedEvent(context: Context, reason: GrantType, facts: AccessTokenFacts): Promise<OutcomeEvent> {
+  const { clientId: client, userId: user, organizationId: organization, grantId: grant, scope } = facts
+  const resources = context.settings.isLoopbackIssuer ? await describeResources(context, facts) : facts.resources
   return { event: 'token.issued', client, user, organization, grant, scope, resources, reason }
+}
+
+/** Where no API is declared, a resource is what the client sent, so that it may have anything. */
+async function describeResources(
+  context: Context,
+  { resources }: Pick<AccessTokenFacts, 'resources'>,
+): Promise<OutcomeEvent['resources']> {
+  const declared = { isOpen: false, apis: await context.apis() }
+  return resources.map((one) => findResource(declared, one) ?? describeUri(one) ?? '')
 }
 
 function readGrantType(params: Parameters, offered: readonly GrantType[]): GrantType {

@@ -112,7 +112,7 @@ test('CC-05: a scope that is requested with the resource of another API is rejec
   const { error_description: description } = assertError(refused, 400, 'invalid_target')
   assert.match(
     description,
-    /^No API is declared for https:\/\/unknown\.example\/x \(written differently, or with a query [^()]*\)\.$/,
+    /^No API is declared for https:\/\/unknown\.example\/x \(written differently, or with parts [^()]*\)\.$/,
   )
 })
 

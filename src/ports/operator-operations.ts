@@ -88,6 +88,13 @@ export interface OperatorOperations {
    * all initial access tokens, and all sessions and tokens from before now.
    */
   replaceMasterKey: [replacement: MasterKeyReplacement, outcome: 'replaced' | 'conflict']
+  /** Takes a lease, or keeps it, if its mark is still `previous`; undefined: it has none. `mark` has never been one before. */
+  takeLease: [
+    taking: { readonly name: string; readonly previous: string | undefined; readonly mark: string },
+    outcome: 'taken' | 'missed',
+  ]
+  /** Gives a lease up, if its mark is still this one. */
+  releaseLease: [release: { readonly name: string; readonly mark: string }, outcome: 'released' | 'missed']
   /** Begins a new era of the store, and ends everything that a store that went back could revive, if it is to. */
   beginEra: [beginning: EraBeginning, outcome: 'begun']
   createInitialToken: [token: InitialTokenRecord, outcome: 'created']

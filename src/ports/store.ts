@@ -137,6 +137,8 @@ export interface Reads {
   readonly listIdentities: (userId: UserId) => Promise<readonly IdentityRecord[]>
   /** What a provider said about a person who has to sign in to this account first. */
   readonly findIdentityProof: (userId: UserId) => Promise<IdentityProofRecord | undefined>
+  /** The mark of a lease (`takeLease`); undefined: no node holds it. */
+  readonly findLeaseMark: (name: string) => Promise<string | undefined>
   readonly findMasterKey: () => Promise<StoredMasterKey>
   /** What ends every server of the store. A server reads it every second. */
   readonly findServerEnd: () => Promise<ServerEnd>

@@ -6,7 +6,7 @@ import { after, type EpochMs } from '../protocol/brand.ts'
 import type { ClientId } from '../protocol/ids.ts'
 import type { Log } from './log.ts'
 
-/** How often a node looks for notices that are due. */
+/** How often the node that holds the lease looks for notices that are due. */
 const POLL_MS = 1000
 /** Notices that are read at once. */
 const SLICE = 100
@@ -227,10 +227,14 @@ export function openLogoutNotifier(context: Needs, logger: Pick<Log, 'error' | '
   }
 }
 
-/** Sends notices at intervals. Returns the function that stops this. */
-export function startNotifying(context: Needs, logger: Pick<Log, 'error' | 'warn'>): () => Promise<void> {
+/** Sends notices at intervals, on the node that holds the lease. Returns the function that stops this. */
+export function startNotifying(
+  context: Needs,
+  logger: Pick<Log, 'error' | 'warn'>,
+  isHolder: () => boolean,
+): () => Promise<void> {
   const notifier = openLogoutNotifier(context, logger)
-  const timer = setInterval(() => void notifier.round(), POLL_MS).unref()
+  const timer = setInterval(() => void (isHolder() && notifier.round()), POLL_MS).unref()
   return () => {
     clearInterval(timer)
     return notifier.close()

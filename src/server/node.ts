@@ -12,6 +12,7 @@ import { closeDriver, openContext, type NodeContext, type Runtime } from './cont
 import { startTryingProviders } from './suspect-providers.ts'
 import { startKeepingKeys } from './keys.ts'
 import { startNotifying } from './logout-notifier.ts'
+import { openNodeLease, startHolding } from './node-lease.ts'
 import { startNotingSessions } from './seen-sessions.ts'
 import { startWatchingServerEnd, type ServerEndReason } from './store.ts'
 import { startSweeping } from './sweeper.ts'
@@ -85,6 +86,11 @@ export async function openNode(
   })
   const admin = openAdmin(config, context, logger, telemetry, scrapeAll ?? scrape)
   const ownListening: Listening[] = []
+  const { isOn } = config.settings.outbound
+  const lease = openNodeLease(context, isOn ? 'background' : 'sweep', world.monotonic)
+  // A file has one server.
+  const isShared = config.database.kind === 'postgres'
+  const isHolder = isShared ? lease.isHeld : () => true
   let background: readonly (() => unknown)[] = []
   let flushing: NodeJS.Timeout | undefined
   let stopComparing: (() => void) | undefined
@@ -93,13 +99,14 @@ export async function openNode(
     const keeping = [startKeepingKeys(context, logger), startAuditRecorder(context.auditRecorder)]
     background = [
       context.clockCheck.start(),
-      startSweeping(context, logger),
+      ...(isShared ? [startHolding(lease)] : []),
+      startSweeping(context, logger, isHolder),
       writeWatch.start(),
       ...keeping,
       startSharing(context.budgets, context),
       startWatchingServerEnd(context, logger, onServerEnd),
       startNotingSessions(context.seenSessions),
-      ...(config.settings.outbound.isOn ? [startNotifying(context, logger), startTryingProviders(context)] : []),
+      ...(isOn ? [startNotifying(context, logger, isHolder), startTryingProviders(context)] : []),
     ]
   }
 

@@ -8,8 +8,8 @@ const SWEEP_INTERVAL_MS = 10_000
 /** The pause between two slices. It leaves most of the store's time to requests, and still removes 10,000 rows a second. */
 const PAUSE_MS = 20
 
-/** Removes expired rows at intervals. Returns the function that stops this. */
-export function startSweeping(context: Context, logger: Log): () => void {
+/** Removes expired rows at intervals, on the node that holds the lease. Returns the function that stops this. */
+export function startSweeping(context: Context, logger: Log, isHolder: () => boolean): () => void {
   let place: SweepPlace = SWEEP_START
   let isSweeping = false
   const end = new AbortController()
@@ -26,7 +26,7 @@ export function startSweeping(context: Context, logger: Log): () => void {
   }
 
   const timer = setInterval(() => {
-    if (isSweeping) return
+    if (isSweeping || !isHolder()) return
     isSweeping = true
     sweepThrough()
       .then(undefined, (cause: unknown) => logger.error({ event: 'store.sweep-failed', err: cause }))

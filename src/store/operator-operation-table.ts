@@ -55,6 +55,8 @@ export const OPERATOR_OPERATIONS: { readonly [Name in keyof OperatorOperations]:
     cache: 'kept',
     event: when('replaced', () => ({ event: 'secret.rotated', details: { leaked: true } })),
   },
+  takeLease: { cache: 'kept', event: 'no-event' },
+  releaseLease: { cache: 'kept', event: 'no-event' },
   beginEra: {
     cache: 'kept',
     event: ({ reason }) => {

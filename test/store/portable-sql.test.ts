@@ -54,6 +54,7 @@ const NOT_SWEPT: Readonly<Record<string, string>> = {
   settings: 'it has one row for each name',
   signing_keys: 'a key is removed when no token needs it any more (src/admin/keys.ts)',
   id_token_keys: 'as signing_keys',
+  leases: 'it has one row for each name',
   admin_credentials: 'the audit names revoked credentials, and an operator creates each',
   migrations: BY_MIGRATION,
   migration_progress: BY_MIGRATION,

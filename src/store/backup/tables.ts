@@ -41,6 +41,8 @@ export const BACKUP_TABLES: Readonly<Record<string, 'stored' | 'moved' | 'omitte
   // Counters of attempts and registrations end after minutes or a day.
   hits: 'moved',
   registration_counts: 'moved',
+  // The first node takes it again.
+  leases: 'omitted',
   // The header has the version of the schema.
   migrations: 'omitted',
   migration_progress: 'omitted',

@@ -29,6 +29,7 @@ export const SHARD_KEYS: Readonly<Record<string, string>> = {
   shared_clients: 'shared_key',
   installations: 'client_id',
   audit_links: 'link_id',
+  leases: 'name',
 }
 
 /** Small tables that are rarely written: each machine has a copy. */

@@ -8,6 +8,7 @@ import { grantHandlers, grantReads } from './grants.ts'
 import { identityHandlers, identityReads } from './identities.ts'
 import { initialTokenHandlers, initialTokenReads } from './initial-tokens.ts'
 import { interactionHandlers, interactionReads } from './interactions.ts'
+import { leaseHandlers, leaseReads } from './leases.ts'
 import { linkHandlers, linkReads } from './links.ts'
 import { logoutNoticeHandlers, logoutNoticeReads } from './logout-notices.ts'
 import { masterKeyHandlers, masterKeyReads } from './master-key.ts'
@@ -37,6 +38,7 @@ export const SHARED_HANDLERS = {
   ...initialTokenHandlers,
   ...registrationCountHandlers,
   ...masterKeyHandlers,
+  ...leaseHandlers,
   ...eraHandlers,
 }
 
@@ -57,6 +59,7 @@ export const SHARED_READS = {
   ...domainRuleReads,
   ...initialTokenReads,
   ...masterKeyReads,
+  ...leaseReads,
   ...eraReads,
   ...auditReads,
   ...walkReads,

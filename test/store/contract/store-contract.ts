@@ -17,6 +17,7 @@ import { initialTokenCases } from './initial-tokens.ts'
 import { installationCases } from './installations.ts'
 import { interactionCases } from './interactions.ts'
 import { keyCases } from './keys.ts'
+import { leaseCases } from './leases.ts'
 import { linkCases } from './links.ts'
 import { logoutNoticeCases } from './logout-notices.ts'
 import { masterKeyCases } from './master-key.ts'
@@ -68,6 +69,7 @@ export const CONTRACT: readonly Suite[] = [
   administratorCases,
   keyCases,
   masterKeyCases,
+  leaseCases,
   notBeforeCases,
   eraCases,
   revocationCases,

@@ -244,8 +244,8 @@ export interface Swept extends SweepPlace {
   readonly auditLinks: number
 }
 
-/** A setting of the store that is replaced. `last-backup`: milliseconds. */
+/** A setting of the store that is replaced. `last-backup`: milliseconds. `went-back`: the era whose store went back (`StorePlace`). */
 export interface StoredSetting {
-  readonly name: 'issuer' | 'last-backup'
+  readonly name: 'issuer' | 'last-backup' | 'went-back'
   readonly value: string
 }

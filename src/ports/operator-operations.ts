@@ -79,7 +79,7 @@ export interface OperatorOperations {
    * start at the same time.
    */
   insertSettingOnce: [setting: { readonly name: string; readonly value: string }, outcome: string]
-  /** Replaces a setting of the store that the operator decides or causes. */
+  /** Replaces a setting of the store that the operator decides or causes, or that a node noticed. */
   replaceSetting: [setting: StoredSetting, outcome: 'replaced']
   /** Stores the master key under another root secret, if it still equals `previous`. */
   rewrapMasterKey: [change: { readonly previous: string; readonly wrapped: string }, outcome: 'rewrapped' | 'conflict']

@@ -109,6 +109,7 @@ export type DigestPurpose =
   | 'audit'
   | 'backup'
   | 'interaction'
+  | 'era'
 
 /** Verified client secrets that a process remembers, at least; about 400 B each. */
 const VERIFIED_SECRETS = 5000

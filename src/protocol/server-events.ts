@@ -12,6 +12,7 @@ export const SERVER_EVENT_TEXTS = {
     details:
       '`made_at`: the time of the backup, in milliseconds since the epoch; `sha256`: its checksum; or `in_place`: the store came back by other means, and `grantor restore --in-place` ended what it could revive',
   },
+  'server.went-back': { when: 'A node noticed that the store went back ([restored.md](operations/restored.md)).' },
   'server.confirmed': { when: 'The operator confirmed that the store lost nothing.' },
   'server.exported': { when: 'The store is closed next, because it moves to another place.' },
   'server.imported': {

@@ -21,20 +21,23 @@ export interface SeenLink {
 export interface StorePlace {
   /** As in `StoreMemory`; empty: no server of this release has used the store. */
   readonly eras: readonly string[]
+  /** Whether a node noticed in the newest era that the store went back. An answer begins the next era. */
+  readonly isMarked: boolean
   /** The hash of the link with the remembered id. undefined: the store has no such link, or none was asked for. */
   readonly hash: string | undefined
-  /** Whether the store has an older link. Sweeps remove the oldest first, so the remembered one was then not swept. */
+  /** Whether the store has an older link, or another one of the same millisecond. Sweeps remove the oldest first, so the remembered one was then not swept. */
   readonly hasOlder: boolean
 }
 
 /** Of a database without tables. */
-export const NO_PLACE: StorePlace = { eras: [], hash: undefined, hasOlder: false }
+export const NO_PLACE: StorePlace = { eras: [], isMarked: false, hash: undefined, hasOlder: false }
 
 /** `unknown`: the memory says nothing about this store, because it is another one, or because the operator has answered since. */
 export type Comparison = 'known' | 'unknown' | 'back'
 
 /** Compares a store that is in use with what a node remembers. */
 export function compareWithMemory({ eras, link }: StoreMemory, place: StorePlace): Comparison {
+  if (place.isMarked) return 'back'
   const [first] = place.eras
   const newest = place.eras.at(-1)
   // A copy from before the release that began the first era.

@@ -5,7 +5,7 @@ import type { EpochMs } from '../protocol/brand.ts'
 import { openRuntime } from './context.ts'
 import { makeNewKeys } from './keys.ts'
 import { createRestoreAdministrator } from './restore.ts'
-import { newEra } from './store-memory.ts'
+import { beginFirstEra, newEra } from './store-memory.ts'
 import { openWorld } from './world.ts'
 
 export interface RestoreAnswer {
@@ -25,6 +25,7 @@ export async function answerForStore(config: Config, answer: 'went-back' | 'noth
   const { clock, clockCheck, random, store } = administration
   const location = locationOf(config.database)
   try {
+    await beginFirstEra(store, administration.secrets)
     const era = newEra(random)
     const now = Math.max(clock(), (await clockCheck.databaseNow()) ?? 0) as EpochMs
     if (answer === 'nothing-lost') {

@@ -86,7 +86,7 @@ async function makeContext(
   const isNew = user === 'server' && (await store.findMasterKey()).check === undefined
   const secrets = await openStoredSecrets(store, config, random)
   keyChains(secrets)
-  const storeWatch = openStoreWatch({ store, chains, random, logger, path: config.stateFile })
+  const storeWatch = openStoreWatch({ store, chains, secrets, logger, path: config.stateFile })
   if (user === 'server') {
     await refuseOtherIssuer(store, config)
     await storeWatch.open(isNew)

@@ -14,7 +14,7 @@ import { endEverything, keepEverything, STORED_TABLES, type Slice } from '../sto
 import { listMigrations } from '../store/migrations.ts'
 import { listBackups, SECRET_SUFFIX } from './backup-folder.ts'
 import { openRuntime } from './context.ts'
-import { newEra } from './store-memory.ts'
+import { beginFirstEra, newEra } from './store-memory.ts'
 import { openWorld, type World } from './world.ts'
 import { readRootSecrets } from './store.ts'
 
@@ -196,7 +196,8 @@ async function complete(config: Config, { header, sha256, isMove }: Loading): Pr
     }
     await administration.store.recordEvent({ event: 'server.restored', details })
     // Nodes that remember the store from before the restore then know that an operator restored it.
-    const { clock, random } = administration
+    const { clock, random, secrets } = administration
+    await beginFirstEra(administration.store, secrets)
     await administration.store.beginEra({ era: newEra(random), now: clock(), reason: 'restored', ending: undefined })
     await revokeAdministrators(administration)
     return await createRestoreAdministrator(administration)

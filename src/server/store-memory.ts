@@ -6,8 +6,9 @@ import type { Store } from '../ports/store.ts'
 import { auditLinkId } from '../protocol/audit-link.ts'
 import type { EpochMs } from '../protocol/brand.ts'
 import type { Random } from '../protocol/ids.ts'
-import { compareWithMemory, type StoreMemory } from '../protocol/store-place.ts'
-import { STORE_ERAS } from '../store/settings.ts'
+import type { Secrets } from '../protocol/secrets.ts'
+import { compareWithMemory, type StoreMemory, type StorePlace } from '../protocol/store-place.ts'
+import { STORE_ERAS, WENT_BACK } from '../store/settings.ts'
 import type { Log } from './log.ts'
 
 /** Notices that the store went back: that it was restored by other means than `grantor restore` (decision 0031). */
@@ -27,9 +28,9 @@ export interface StoreWatch {
 }
 
 interface Dependencies {
-  readonly store: Pick<Store, 'findStorePlace' | 'insertSettingOnce' | 'listAuditLinks'>
+  readonly store: Pick<Store, 'findStorePlace' | 'insertSettingOnce' | 'listAuditLinks' | 'replaceSetting'>
   readonly chains: Chains
-  readonly random: Random
+  readonly secrets: Pick<Secrets, 'digest'>
   readonly logger: Log
   /** Where the memory outlives the process; undefined: nowhere. */
   readonly path: string | undefined
@@ -49,24 +50,25 @@ const ANSWERS = {
  * The memory is never ahead of what the store has on disk: a link is remembered after its commit, and replaces the one before only
  * when the store still had that one.
  */
-export function openStoreWatch({ store, chains, random, logger, path }: Dependencies): StoreWatch {
+export function openStoreWatch({ store, chains, secrets, logger, path }: Dependencies): StoreWatch {
   let memory: StoreMemory | undefined
   let isBack = false
   let writtenAt = Number.NEGATIVE_INFINITY
   let written = ''
+  let checking = Promise.resolve()
 
   async function newestLink(): Promise<StoreMemory['link']> {
     const [link] = await store.listAuditLinks({ before: undefined, limit: 1, since: 0 as EpochMs })
     return link === undefined ? undefined : { id: link.id, hash: link.hash }
   }
 
-  /** Compares, and remembers what this process has committed since. Returns whether the store went back. */
-  async function compare(known: StoreMemory): Promise<boolean> {
+  /** Compares, and remembers what this process has committed since. Returns the place of a store that went back. */
+  async function compare(known: StoreMemory): Promise<StorePlace | undefined> {
     // Read first: what is committed later is compared next time.
     const head = chains.lastHead()
     const place = await store.findStorePlace(known.link?.id)
     const comparison = compareWithMemory(known, place)
-    if (comparison === 'back') return true
+    if (comparison === 'back') return place
     if (comparison === 'unknown') {
       const isAnswered = isBack || (place.eras[0] === known.eras[0] && place.eras.at(-1) !== known.eras.at(-1))
       memory = { eras: place.eras, link: await newestLink(), isUnconfirmed: !isAnswered }
@@ -75,10 +77,29 @@ export function openStoreWatch({ store, chains, random, logger, path }: Dependen
         head === undefined ? (known.link ?? (await newestLink())) : { id: auditLinkId(head), hash: head.hash }
       memory = { ...known, eras: place.eras, link }
     }
-    return false
+    return undefined
   }
 
-  function write(): void {
+  /** Marks the store, so that every other process serves nothing either, also one that remembers less than the store has. */
+  async function mark({ eras, isMarked }: StorePlace): Promise<void> {
+    if (isMarked) return
+    const value = eras.at(-1) ?? firstEra(secrets)
+    // Another comparison marks a store that takes no writes now.
+    await store.replaceSetting({ name: WENT_BACK, value }).catch(() => undefined)
+  }
+
+  async function remember(): Promise<StoreMemory> {
+    const { eras } = await store.findStorePlace(undefined)
+    if (eras.length > 0) return { eras, link: await newestLink(), isUnconfirmed: true }
+    return { eras: await beginFirstEra(store, secrets), link: await newestLink(), isUnconfirmed: false }
+  }
+
+  /**
+   * Remembers for the process after this one, if there is something newer. The ids of links do not say which is newer, because a clock may
+   * go back, and another process of this machine, a worker or a command, may have written since.
+   */
+  function save(): void {
+    writtenAt = performance.now()
     const text = JSON.stringify(memory)
     if (path === undefined || memory === undefined || text === written) return
     try {
@@ -87,20 +108,6 @@ export function openStoreWatch({ store, chains, random, logger, path }: Dependen
     } catch (cause) {
       logger.warn({ event: 'store.memory-failed', path, err: cause })
     }
-    writtenAt = performance.now()
-  }
-
-  /**
-   * Remembers for the process after this one. Where another process of this machine, a worker or a command, has seen a newer link, that is
-   * remembered instead: the file never goes back, and what it has is compared next time.
-   */
-  function save(): void {
-    writtenAt = performance.now()
-    const kept = path === undefined ? undefined : readMemory(path)
-    const isNewer =
-      kept !== undefined && kept.eras.at(-1) === memory?.eras.at(-1) && (kept.link?.id ?? '') > (memory?.link?.id ?? '')
-    if (isNewer) memory = { ...kept, isUnconfirmed: memory?.isUnconfirmed ?? kept.isUnconfirmed }
-    else write()
   }
 
   function report(hasGoneBack: boolean): void {
@@ -111,47 +118,48 @@ export function openStoreWatch({ store, chains, random, logger, path }: Dependen
     logger.error({ event: 'store.went-back', if_restored: ANSWERS.wentBack, if_nothing_was_lost: ANSWERS.nothingLost })
   }
 
-  async function check(): Promise<void> {
+  async function compareOnce(): Promise<void> {
     if (memory === undefined) return
-    const hasGoneBack = await compare(memory)
+    const back = await compare(memory)
+    const hasGoneBack = back !== undefined
     if (hasGoneBack !== isBack) {
+      report(hasGoneBack)
       // Until the operator has answered, also after a restart.
       if (hasGoneBack) save()
-      report(hasGoneBack)
     }
-    if (!hasGoneBack && performance.now() - writtenAt >= WRITE_INTERVAL_MS) save()
+    if (hasGoneBack) await mark(back)
+    else if (performance.now() - writtenAt >= WRITE_INTERVAL_MS) save()
+  }
+
+  /** A comparison that began earlier does not replace the result of one that began later. */
+  function check(): Promise<void> {
+    checking = checking.then(compareOnce, compareOnce)
+    return checking
   }
 
   return {
     hasGoneBack: () => isBack,
     async open(isNew) {
-      const known = path === undefined || isNew ? undefined : readMemory(path)
-      if (known !== undefined && (await compare(known))) {
-        memory = known
-        return report(true)
-      }
-      const { eras: before } = await store.findStorePlace(undefined)
-      const own = JSON.stringify([newEra(random)])
-      const stored = before.length > 0 ? undefined : await store.insertSettingOnce({ name: STORE_ERAS, value: own })
-      const eras = stored === undefined ? before : (JSON.parse(stored) as readonly string[])
-      memory ??= { eras, link: await newestLink(), isUnconfirmed: before.length > 0 }
-      write()
+      memory = path === undefined || isNew ? undefined : readMemory(path)
+      memory ??= await remember()
+      await check()
     },
     check,
     async confirm() {
-      const { eras } = await store.findStorePlace(undefined)
-      memory = { eras, link: await newestLink(), isUnconfirmed: false }
-      write()
+      memory = { ...(await remember()), isUnconfirmed: false }
+      save()
     },
     start(onChange) {
-      let checking: Promise<void> | undefined
+      let isChecking = false
       const timer = setInterval(() => {
+        if (isChecking) return
+        isChecking = true
         const before = isBack
         // While the store is unavailable, nothing can be compared. The next attempt follows in a second.
-        checking ??= check()
+        void check()
           .then(undefined, () => undefined)
           .finally(() => {
-            checking = undefined
+            isChecking = false
             if (isBack !== before) onChange(isBack)
           })
       }, COMPARE_INTERVAL_MS).unref()
@@ -161,8 +169,11 @@ export function openStoreWatch({ store, chains, random, logger, path }: Dependen
       // A command compares nothing before it ends.
       const known = memory ?? (path === undefined || chains.lastHead() === undefined ? undefined : readMemory(path))
       if (known === undefined || isBack) return
-      const hasGoneBack = await compare(known).catch(() => true)
-      if (!hasGoneBack) save()
+      const isCompared = await compare(known).then(
+        (back) => back === undefined,
+        () => false,
+      )
+      if (isCompared) save()
     },
   }
 }
@@ -170,6 +181,22 @@ export function openStoreWatch({ store, chains, random, logger, path }: Dependen
 /** Makes the id of an era. */
 export function newEra(random: Random): string {
   return random(ERA_BYTES).toString('base64url')
+}
+
+/**
+ * Begins the first era of a store that has none. Its id follows from the master key, so a copy from before it, in which another node begins
+ * it again, is not taken for another store. Returns the eras.
+ */
+export async function beginFirstEra(
+  store: Pick<Store, 'insertSettingOnce'>,
+  secrets: Pick<Secrets, 'digest'>,
+): Promise<readonly string[]> {
+  const own = JSON.stringify([firstEra(secrets)])
+  return JSON.parse(await store.insertSettingOnce({ name: STORE_ERAS, value: own })) as readonly string[]
+}
+
+function firstEra({ digest }: Pick<Secrets, 'digest'>): string {
+  return digest('era', [])
 }
 
 /** Reads what is remembered. A file that is missing or not readable remembers nothing. */

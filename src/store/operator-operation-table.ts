@@ -69,10 +69,16 @@ export const OPERATOR_OPERATIONS: { readonly [Name in keyof OperatorOperations]:
   },
   replaceSetting: {
     cache: 'kept',
-    event: ({ name, value }) =>
-      name === 'issuer'
-        ? { event: 'server.issuer-changed', details: { issuer: value } }
-        : { event: 'server.backed-up' },
+    event({ name, value }) {
+      switch (name) {
+        case 'issuer':
+          return { event: 'server.issuer-changed', details: { issuer: value } }
+        case 'last-backup':
+          return { event: 'server.backed-up' }
+        case 'went-back':
+          return { event: 'server.went-back' }
+      }
+    },
   },
   createInitialToken: {
     cache: 'kept',

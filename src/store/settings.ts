@@ -19,6 +19,9 @@ export const CLOSED = 'closed'
 /** Name of the row of `settings` with the eras of the store, a JSON array (protocol/store-place.ts). */
 export const STORE_ERAS = 'store-eras'
 
+/** Name of the row of `settings` with the era in which a node noticed that the store went back. */
+export const WENT_BACK = 'went-back' satisfies StoredSetting['name']
+
 /** Names of the rows of `settings` that are replaced. */
 export const ALGORITHM = 'server-algorithm'
 export const CLOCK_NOTE = 'clock'

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { compareWithMemory, type Comparison, type StorePlace } from '../../src/protocol/store-place.ts'
 
 const MEMORY = { eras: ['a', 'b'], link: { id: '9', hash: 'h' }, isUnconfirmed: false }
-const SAME: StorePlace = { eras: ['a', 'b'], hash: 'h', hasOlder: false }
+const SAME: StorePlace = { eras: ['a', 'b'], isMarked: false, hash: 'h', hasOlder: false }
 
 const CASES: readonly (readonly [string, Partial<StorePlace>, Comparison])[] = [
   ['the link is there', {}, 'known'],
@@ -14,6 +14,8 @@ const CASES: readonly (readonly [string, Partial<StorePlace>, Comparison])[] = [
   ['no era has begun yet', { eras: [] }, 'back'],
   ['an answer began an era', { eras: ['a', 'b', 'c'], hash: undefined, hasOlder: true }, 'unknown'],
   ['an answer to a copy from before the newest known era', { eras: ['a', 'c'], hash: undefined }, 'unknown'],
+  ['another node has marked the store', { isMarked: true }, 'back'],
+  ['another store that is marked', { eras: ['x'], isMarked: true, hash: undefined }, 'back'],
   ['another store', { eras: ['x'], hash: undefined, hasOlder: true }, 'unknown'],
 ]
 

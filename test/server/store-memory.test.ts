@@ -29,6 +29,8 @@ interface Way {
   readonly isRunning: boolean
 }
 
+const ROWS = 'the earlier rows in the same PostgreSQL database'
+
 const WAYS: Readonly<Record<string, Way>> = {
   'a copy of the SQLite file of a closed server': {
     environment: async (_, folder) => ({ DATABASE_URL: `sqlite:${join(folder, 'grantor.db')}` }),
@@ -43,7 +45,7 @@ const WAYS: Readonly<Record<string, Way>> = {
     copy: (server, environment) => copyFiles(server, environment, ['', '-wal']),
     isRunning: false,
   },
-  'the earlier rows in the same PostgreSQL database': {
+  [ROWS]: {
     environment: openPostgres,
     copy: copyRows,
     isRunning: true,
@@ -69,6 +71,8 @@ const WAYS: Readonly<Record<string, Way>> = {
   },
 }
 
+let copies = 0
+
 /** What an earlier store revives. */
 const CHANGES: Readonly<Record<string, (server: TestServer, estate: Estate) => Promise<unknown>>> = {
   'a revoked access token': (server, { client, tokens }) => revoke(server, client, tokens.access_token),
@@ -86,11 +90,16 @@ const CHANGES: Readonly<Record<string, (server: TestServer, estate: Estate) => P
 }
 
 for (const [name, way] of Object.entries(WAYS)) {
-  test(`BAK-07: a node that remembers the store serves nothing from ${name}, until the operator has ended what it could revive`, async (t) => {
+  test(`BAK-07: with ${name} a node without a memory starts, and the doctor asks; a node with one serves nothing until the operator has ended what the store could revive`, async (t) => {
     const place = await openPlaceOf(t, way)
     const estate = await openEstate(place.server)
     const putBack = await place.copy()
     const kid = (await keysOf(place.server))[0]
+    await revoke(place.server, estate.client, estate.tokens.access_token)
+    await place.restart(putBack, () => rmSync(place.stateFile))
+    assert.equal((await ready(place.server)).statusCode, 200)
+    assert.match((await place.run(['doctor'])).stdout, /warning +history[^]*grantor restore --in-place/)
+
     for (const change of Object.values(CHANGES)) await change(place.server, estate)
     await place.restart(putBack)
     const { server } = place
@@ -108,13 +117,19 @@ for (const [name, way] of Object.entries(WAYS)) {
     await assertEnded(place.server, estate, kid)
     await place.restart(undefined)
     await assertEnded(place.server, estate, kid)
+    assert.doesNotMatch((await place.run(['doctor'])).stdout, /(warning|failed) +history/)
     assert.deepEqual((await verifyAudit(place.server.context, [])).faults, [])
   })
+}
 
-  test(`BAK-07: with ${name} each of these is noticed alone, and served if the operator says that nothing was lost: ${Object.keys(CHANGES).join(', ')}`, async (t) => {
+for (const name of ['a copy of the SQLite file and its log', ROWS]) {
+  const way = WAYS[name] ?? assert.fail()
+  test(`BAK-07: with ${name} each of these is noticed alone, also after a clock went back, and served if the operator says that nothing was lost: ${Object.keys(CHANGES).join(', ')}`, async (t) => {
     const place = await openPlaceOf(t, way)
+    // Until the next start, whose clock is right.
+    place.server.clock.advance(1500)
     const estate = await openEstate(place.server)
-    const putBack = await place.copy()
+    let putBack = await place.copy()
     for (const [what, change] of Object.entries(CHANGES)) {
       await change(place.server, estate)
       // A node notices it after a restart, or within a second.
@@ -123,53 +138,52 @@ for (const [name, way] of Object.entries(WAYS)) {
       assert.equal((await place.run(['restore', '--nothing-lost'])).code, 0)
       await watchOf(place.server).check()
       assert.equal((await ready(place.server)).statusCode, 200)
+      // With the answer, so that only the change is missing.
+      putBack = await way.copy(place.server, place.environment, t)
     }
     place.server.clock.advance(2000)
     assert.equal((await refresh(place.server, estate.client, estate.tokens.refresh_token ?? '')).statusCode, 200)
   })
-
-  test(`BAK-07: a node that remembers nothing starts with ${name}, and the doctor asks whether it was restored`, async (t) => {
-    const place = await openPlaceOf(t, way)
-    const estate = await openEstate(place.server)
-    const putBack = await place.copy()
-    await revoke(place.server, estate.client, estate.tokens.access_token)
-    await place.restart(putBack, () => rmSync(place.stateFile))
-    assert.equal((await ready(place.server)).statusCode, 200)
-    await place.server.close()
-    assert.match((await place.run(['doctor'])).stdout, /warning +history[^]*grantor restore --in-place/)
-    assert.equal((await place.run(['restore', '--in-place'])).code, 0)
-    await place.restart(undefined)
-    assert.doesNotMatch((await place.run(['doctor'])).stdout, /warning +history/)
-    assert.equal(await isActive(place.server, estate.client, estate.tokens.access_token), false)
-  })
 }
 
-test('BAK-07: rows that go back under a running node are noticed within a second, and one answer suffices for all nodes', async (t) => {
-  const way = WAYS['the earlier rows in the same PostgreSQL database'] ?? assert.fail()
-  const place = await openPlaceOf(t, way)
+test('BAK-07: rows that go back under running nodes are noticed by one, which marks the store for all others, and one answer suffices', async (t) => {
+  const place = await openPlaceOf(t, WAYS[ROWS] ?? assert.fail())
   const { environment } = place
   const estate = await openEstate(place.server)
+  // Without a disk, this node remembers only while it runs, and less than the copy has.
+  const open = () =>
+    openTestServer(t, { folder: temporaryFolder(t), env: { ...environment, GRANTOR_STATE_FILE: '' } })
+  const second = await open()
   const putBack = await place.copy()
-  const first = place.server
-  // Without a disk, this node remembers only while it runs.
-  const second = await openTestServer(t, {
-    folder: temporaryFolder(t),
-    env: { ...environment, GRANTOR_STATE_FILE: '' },
-  })
-  await revoke(first, estate.client, estate.tokens.access_token)
-  await watchOf(first).check()
-  await second.context.store.recordEvent({ event: 'server.backed-up' })
-  await watchOf(second).check()
-  await putBack()
-  for (const node of [first, second]) {
+  const ofBefore = readFileSync(place.stateFile)
+  await place.server.context.store.recordEvent({ event: 'server.backed-up' })
+  const putBackAll = await copyRows(place.server, environment)
+  await revoke(place.server, estate.client, estate.tokens.access_token)
+  await watchOf(place.server).check()
+  await putBackAll()
+  // As after a kill, up to ten seconds after the file was written.
+  writeFileSync(place.stateFile, ofBefore)
+  for (const node of [place.server, second]) {
     await watchOf(node).check()
     await assertServesNothing(node, estate)
   }
-  // A restart does not forget what was noticed, although the file had been older.
+  const third = await open()
+  await assertServesNothing(third, estate)
+  // The rows go back again, without the mark: the file remembers what the node had noticed.
+  await putBackAll()
   await place.restart(undefined)
   await assertServesNothing(place.server, estate)
+  // A copy from before the first era, in which a node without a memory begins it.
+  await putBack()
+  await execute(environment['DATABASE_URL'] ?? '', `delete from settings where name = 'store-eras'`)
+  const fourth = await open()
+  await place.restart(undefined)
+  for (const node of [place.server, fourth]) {
+    await watchOf(node).check()
+    await assertServesNothing(node, estate)
+  }
   assert.equal((await place.run(['restore', '--in-place'])).code, 0)
-  for (const node of [place.server, second]) {
+  for (const node of [place.server, second, third, fourth]) {
     await watchOf(node).check()
     await assertEnded(node, estate, undefined)
   }
@@ -301,23 +315,19 @@ async function copyFiles(server: TestServer, environment: Environment, endings: 
 /** As a dump and its restore, or a recovery to a point in time, change the rows. */
 async function copyRows(_: TestServer, environment: Environment) {
   const { DATABASE_URL: url = '' } = environment
-  const tables = await withClient(url, async (client) => {
+  const schema = `earlier${(copies += 1)}`
+  const restoring = await withClient(url, async (client) => {
     const { rows } = await client.query<{ readonly name: string }>(
       `select tablename as name from pg_tables where schemaname = 'public'`,
     )
-    await client.query('create schema earlier')
-    for (const { name } of rows) await client.query(`create table earlier.${name} as table public.${name}`)
-    return rows.map(({ name }) => name)
+    const names = rows.map(({ name }) => name)
+    const copying = names.map((name) => `create table ${schema}.${name} as table public.${name}`)
+    await client.query([`create schema ${schema}`, ...copying].join(';'))
+    const inserting = names.map((name) => `insert into public.${name} select * from ${schema}.${name}`)
+    return ['begin', `truncate ${names.map((name) => `public.${name}`).join()}`, ...inserting, 'commit'].join(';')
   })
   return async () => {
-    await withClient(url, async (client) => {
-      await client.query('begin')
-      for (const name of tables) {
-        await client.query(`truncate public.${name}`)
-        await client.query(`insert into public.${name} select * from earlier.${name}`)
-      }
-      await client.query('commit')
-    })
+    await execute(url, restoring)
     return environment
   }
 }

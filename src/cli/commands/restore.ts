@@ -6,6 +6,7 @@ import { restore, type Restored } from '../../server/restore.ts'
 import { formatTime } from '../lib/columns.ts'
 import { UsageError } from '../lib/failure.ts'
 import { withJson } from '../lib/options.ts'
+import { requireStore } from '../lib/runtime.ts'
 import type { Terminal } from '../lib/terminal.ts'
 
 interface RestoreOptions {
@@ -23,6 +24,8 @@ const UNKNOWN: readonly string[] = [
   'Consents that were withdrawn, and scopes that are no longer approved, are in effect again.',
   'Users, clients, memberships and APIs that were added do not exist. Such clients register again.',
 ]
+
+const LOGGED = ['Otherwise the log of the servers has a line with "actor" for each change of an administrator.']
 
 /** The next step when the place has a newer root secret than the backup. */
 const ROTATE: readonly string[] = [
@@ -46,6 +49,7 @@ export function addRestore(parent: Command, terminal: Terminal): void {
       const config = readConfig()
       if (from === undefined) {
         if (replace === true) throw new UsageError('--replace belongs to --from.')
+        await requireStore(config, 'refuse', terminal.stderr)
         const answered = await answerForStore(config, inPlace === true ? 'went-back' : 'nothing-lost')
         return json === true ? terminal.printJson(describeAnswer(answered)) : terminal.print(answerLines(answered))
       }
@@ -88,7 +92,10 @@ function answerLines({ location, adminToken }: RestoreAnswer): readonly string[]
     '',
     ...invalid(adminToken),
     '',
-    'Repeat what happened after the time to which the database was restored:',
+    'Repeat what happened after the time to which the database was restored. If the lost database can be read, this lists it with its',
+    'DATABASE_URL and secret:',
+    '  grantor audit list --since <time>',
+    ...LOGGED,
     ...UNKNOWN.map((line) => `  ${line}`),
   ]
 }
@@ -112,7 +119,7 @@ function linesOf({ location, madeAt, replaced, isUnderPreviousSecret, adminToken
     '',
     `Repeat what happened after ${time}. If the lost database can be read, this lists it with its DATABASE_URL and secret:`,
     `  grantor audit list --since ${madeAt}`,
-    'Otherwise the log of the servers has a line with "actor" for each change of an administrator.',
+    ...LOGGED,
     ...UNKNOWN.map((line) => `  ${line}`),
   ]
 }

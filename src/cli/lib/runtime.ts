@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs'
 import { AdminError } from '../../admin/admin-error.ts'
 import { openRuntime } from '../../server/context.ts'
 import { openWorld } from '../../server/world.ts'
@@ -21,15 +20,7 @@ export async function withRuntime<T>(
   task: (context: Context) => Promise<T>,
 ): Promise<T> {
   const config = readConfig()
-  const { applied, missing } = await readSchema(config)
-  if (applied.length > 0 && missing.length > 0 && whenMissing !== 'migrate') {
-    throw new AdminError(`${locationOf(config.database)} has the schema of an older release. Run: grantor migrate`)
-  }
-  if (isMissing(config, applied)) {
-    const { refusal, notice } = describeMissing(config)
-    if (whenMissing === 'refuse') throw new AdminError(refusal)
-    stderr.write(`grantor: ${notice} A server with other settings does not use it.\n`)
-  }
+  await requireStore(config, whenMissing, stderr)
   // Standard output is for the result of the command, so nothing is logged there.
   const runtime = await openRuntime(config, openWorld({ ...config, logLevel: 'silent' }))
   try {
@@ -39,8 +30,21 @@ export async function withRuntime<T>(
   }
 }
 
-function isMissing({ database }: Config, applied: readonly unknown[]): boolean {
-  return database.kind === 'postgres' ? applied.length === 0 : !existsSync(database.path)
+/** Refuses a store that does not exist, or has an older schema, unless the command makes it. @throws AdminError */
+export async function requireStore(
+  config: Config,
+  whenMissing: WhenMissing,
+  stderr: Terminal['stderr'],
+): Promise<void> {
+  const { applied, missing } = await readSchema(config)
+  if (applied.length > 0 && missing.length > 0 && whenMissing !== 'migrate') {
+    throw new AdminError(`${locationOf(config.database)} has the schema of an older release. Run: grantor migrate`)
+  }
+  if (applied.length === 0) {
+    const { refusal, notice } = describeMissing(config)
+    if (whenMissing === 'refuse') throw new AdminError(refusal)
+    stderr.write(`grantor: ${notice} A server with other settings does not use it.\n`)
+  }
 }
 
 /** Both messages name the location, so that a mistyped DATABASE_URL is seen before data is written to a new store. */

@@ -1,12 +1,15 @@
 import type { StorePlace } from '../../protocol/store-place.ts'
-import { STORE_ERAS } from '../settings.ts'
+import { STORE_ERAS, WENT_BACK } from '../settings.ts'
 import { endEverythingHeld } from './master-key.ts'
-import { findSetting, setting } from './operator.ts'
+import { setting } from './operator.ts'
 import { replaceKeys } from './signing-keys.ts'
 import { rows, shared, type SharedHandlers, type Steps } from './statement.ts'
 
 const FIND_LINK = shared('select link_hash from audit_links where link_id = :id')
-const FIND_OLDER = shared('select link_id from audit_links where link_id < :id order by link_id desc limit 1')
+const FIND_OLDER = shared('select link_id from audit_links where link_id < :end order by link_id desc limit 1')
+const FIND_ERAS = shared(`select name, value from settings where name in ('${STORE_ERAS}', '${WENT_BACK}')`)
+/** The time in the id of a link, and what is behind all ids with that time. */
+const [TIME_LENGTH, BEHIND] = [12, 'g']
 /** What a copy of the store could bring back, and what has no time that a not-before time is compared with. */
 const FORGET = [
   shared('delete from links where expires_at > :now'),
@@ -27,7 +30,8 @@ export const eraHandlers = {
         yield* endEverythingHeld(now)
         for (const statement of FORGET) yield* rows(statement, { now })
       }
-      const [first = era, ...later] = yield* findEras()
+      const { eras: before } = yield* findEras()
+      const [first = era, ...later] = before
       const eras = [...new Set([first, ...later.slice(1 - ERA_LIMIT), era])]
       yield* setting(STORE_ERAS, JSON.stringify(eras))
       return 'begun'
@@ -38,15 +42,19 @@ export const eraHandlers = {
 export const eraReads = {
   /** `linkId`: of the link that a node remembers. */
   *findStorePlace(linkId: string | undefined): Steps<StorePlace> {
-    const eras = yield* findEras()
+    const found = yield* findEras()
     // The tables of an early release have no audit.
-    if (linkId === undefined || eras.length === 0) return { eras, hash: undefined, hasOlder: false }
+    if (linkId === undefined || found.eras.length === 0) return { ...found, hash: undefined, hasOlder: false }
     const [link] = yield* rows(FIND_LINK, { id: linkId })
-    const hasOlder = link === undefined && (yield* rows(FIND_OLDER, { id: linkId })).length > 0
-    return { eras, hash: link?.['link_hash'] as string | undefined, hasOlder }
+    // Links of one millisecond have any order. A store that lacks one of them and has another went back.
+    const end = linkId.slice(0, TIME_LENGTH) + BEHIND
+    const hasOlder = link === undefined && (yield* rows(FIND_OLDER, { end })).length > 0
+    return { ...found, hash: link?.['link_hash'] as string | undefined, hasOlder }
   },
 }
 
-function* findEras(): Steps<readonly string[]> {
-  return JSON.parse((yield* findSetting(STORE_ERAS)) ?? '[]') as readonly string[]
+function* findEras(): Steps<Pick<StorePlace, 'eras' | 'isMarked'>> {
+  const values = new Map((yield* rows(FIND_ERAS, {})).map(({ name, value }) => [name, value as string]))
+  const eras = JSON.parse(values.get(STORE_ERAS) ?? '[]') as readonly string[]
+  return { eras, isMarked: eras.length > 0 && values.get(WENT_BACK) === eras.at(-1) }
 }

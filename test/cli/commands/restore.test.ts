@@ -11,7 +11,7 @@ import { loadPostgres } from '../../../src/store/postgres/snapshot.ts'
 import { withClient } from '../../../tools/postgres.ts'
 import { runHere } from '../../support/command.ts'
 import { openTestDatabase } from '../../support/postgres.ts'
-import { openPlace, type Place } from '../../support/process.ts'
+import { openPlace, withDatabase, type Place } from '../../support/process.ts'
 import { openTestServer } from '../../support/server.ts'
 
 /** Other processes that use the place of a SQLite database while it is restored. */
@@ -150,6 +150,31 @@ test('a backup under the previous root secret is restored with the file of that,
   assert.equal((await runHere(place, ['secret', 'rotate'])).code, 0)
   assert.equal(existsSync(`${rootSecretPath(path)}.previous`), false)
   assert.match((await runHere(place, ['org', 'list'])).stdout, /Acme/)
+})
+
+test('BAK-07: an answer for a database that does not exist, is empty, or has the schema of an older release is refused, and writes nothing', async (t) => {
+  const { place, path } = await openStage(t)
+  new DatabaseSync(path).exec('delete from migrations where version = (select max(version) from migrations)')
+  const missing = join(place.folder, 'other', 'missing.db')
+  const url = await openTestDatabase(t)
+  const cases: readonly (readonly [Place, RegExp])[] = [
+    [place, /has the schema of an older release. Run: grantor migrate/],
+    [{ ...place, environment: { ...place.environment, DATABASE_URL: `sqlite:${missing}` } }, /There is no database at/],
+    [withDatabase(place, url), /has no Grantor schema/],
+  ]
+  for (const [at, refusal] of cases) {
+    for (const answer of ['--in-place', '--nothing-lost']) {
+      const { code, stderr } = await runHere(at, ['restore', answer])
+      assert.deepEqual([code, refusal.test(stderr)], [1, true], stderr)
+    }
+  }
+  assert.equal(existsSync(join(place.folder, 'other')), false)
+  const counted = await withClient(url, (client) => client.query(`select 1 from pg_tables where schemaname = 'public'`))
+  assert.equal(counted.rowCount, 0)
+  const { eras } = new DatabaseSync(path).prepare(`select count(*) as eras from settings where name = 'store-eras'`).get() as {
+    readonly eras: number
+  }
+  assert.equal(eras, 0)
 })
 
 test('BAK-03: a restore into PostgreSQL that was killed is completed by a repeat, and no server starts before', async (t) => {

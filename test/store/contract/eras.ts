@@ -11,7 +11,12 @@ export const eraCases: Suite = (check) => {
     'BAK-07: beginEra adds an era to those of the store, of which the first and the newest are kept',
     async (stores) => {
       const { first, second } = stores
-      assert.deepEqual(await first.findStorePlace(undefined), { eras: [], hash: undefined, hasOlder: false })
+      assert.deepEqual(await first.findStorePlace(undefined), {
+        eras: [],
+        isMarked: false,
+        hash: undefined,
+        hasOlder: false,
+      })
       await perform(first, 'insertSettingOnce', { name: 'store-eras', value: JSON.stringify(['start']) })
       for (const index of times(120, (count) => count)) {
         assert.equal(await perform(first, 'beginEra', { ...KEPT, era: `era ${index}` }), 'begun')
@@ -37,9 +42,24 @@ export const eraCases: Suite = (check) => {
       assert.deepEqual(await find(newest.id), [newest.hash, false])
       assert.deepEqual(await find(older.id), [older.hash, false])
       assert.deepEqual(await find(`${newest.id}~`), [undefined, true])
-      assert.deepEqual(await find('0'), [undefined, false])
+      assert.deepEqual(await find('0'.repeat(12)), [undefined, false])
+      // Another link of the same millisecond, although its id is larger.
+      assert.deepEqual(await find(newest.id.slice(0, 12)), [undefined, true])
     },
   )
+
+  check('BAK-07: a store is marked until the next era begins', async ({ first, second }) => {
+    const marked = async () => (await second.findStorePlace(undefined)).isMarked
+    await perform(first, 'replaceSetting', { name: 'went-back', value: 'one' })
+    assert.equal(await marked(), false)
+    await perform(first, 'beginEra', { ...KEPT, era: 'one' })
+    assert.equal(await marked(), true)
+    await perform(first, 'beginEra', { ...KEPT, era: 'two' })
+    assert.equal(await marked(), false)
+    // A node that noticed it before the answer, and writes it after.
+    await perform(first, 'replaceSetting', { name: 'went-back', value: 'one' })
+    assert.equal(await marked(), false)
+  })
 
   check('BAK-07: beginEra ends everything that a store which went back could revive', async ({ first, second }) => {
     const old = await perform(first, 'addFirstKey', aKey())

@@ -151,8 +151,7 @@ test('BAK-07: rows that go back under running nodes are noticed by one, which ma
   const { environment } = place
   const estate = await openEstate(place.server)
   // Without a disk, this node remembers only while it runs, and less than the copy has.
-  const open = () =>
-    openTestServer(t, { folder: temporaryFolder(t), env: { ...environment, GRANTOR_STATE_FILE: '' } })
+  const open = () => openTestServer(t, { folder: temporaryFolder(t), env: { ...environment, GRANTOR_STATE_FILE: '' } })
   const second = await open()
   const putBack = await place.copy()
   const ofBefore = readFileSync(place.stateFile)

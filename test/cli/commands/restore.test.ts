@@ -171,7 +171,9 @@ test('BAK-07: an answer for a database that does not exist, is empty, or has the
   assert.equal(existsSync(join(place.folder, 'other')), false)
   const counted = await withClient(url, (client) => client.query(`select 1 from pg_tables where schemaname = 'public'`))
   assert.equal(counted.rowCount, 0)
-  const { eras } = new DatabaseSync(path).prepare(`select count(*) as eras from settings where name = 'store-eras'`).get() as {
+  const { eras } = new DatabaseSync(path)
+    .prepare(`select count(*) as eras from settings where name = 'store-eras'`)
+    .get() as {
     readonly eras: number
   }
   assert.equal(eras, 0)

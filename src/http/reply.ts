@@ -23,8 +23,9 @@ export interface Replies {
 export const REQUEST_ID_HEADER = 'X-Request-Id'
 
 /** clients.md: browser-based clients call some endpoints from any origin, without credentials. */
+const ANY_ORIGIN = { 'Access-Control-Allow-Origin': '*' } as const
 const CORS_HEADERS = {
-  'Access-Control-Allow-Origin': '*',
+  ...ANY_ORIGIN,
   'Access-Control-Expose-Headers': `Retry-After, WWW-Authenticate, RateLimit, RateLimit-Policy, ${REQUEST_ID_HEADER}`,
 } as const
 const PREFLIGHT_HEADERS = {
@@ -46,6 +47,8 @@ export function openReplies(renderer: Renderer, jar: CookieJar, issuer: string):
   const plainHeaders = flatten({ ...common, 'Content-Type': 'application/json' })
   const jsonHeaders = [plainHeaders, [...plainHeaders, ...flatten(CORS_HEADERS)]] as const
   const secretHeaders = jsonHeaders.map((headers) => [...headers, ...flatten(NO_STORE)])
+  /** Of a request that no browser made for a script: it has no Origin, and no cache keeps the answer for one that has. */
+  const plainSecretHeaders = [...plainHeaders, ...flatten(ANY_ORIGIN), ...flatten(NO_STORE)]
   const emptyHeaders = [{}, CORS_HEADERS].map((more) => flatten({ ...common, ...more, ...NO_STORE }))
   const redirectHeaders = flatten({ ...common, ...NO_STORE, 'Referrer-Policy': 'no-referrer' })
   const pageHeaders = [
@@ -80,8 +83,11 @@ export function openReplies(renderer: Renderer, jar: CookieJar, issuer: string):
       switch (answer.kind) {
         case 'json': {
           const { maxAgeSeconds, status, body } = answer
-          if (maxAgeSeconds === undefined)
-            return write(target, status, JSON.stringify(body), secretHeaders[Number(cors)], [])
+          if (maxAgeSeconds === undefined) {
+            const isPlain = cors && target.response.req.headers.origin === undefined
+            const headers = isPlain ? plainSecretHeaders : secretHeaders[Number(cors)]
+            return write(target, status, JSON.stringify(body), headers, [])
+          }
           return write(target, status, publicText(body), jsonHeaders[Number(cors)], [
             'Cache-Control',
             `public, max-age=${maxAgeSeconds}`,

@@ -11,10 +11,10 @@ export function describeClientInformation(
 ): Readonly<Record<string, unknown>> {
   return {
     client_id: id,
-    ...(secret === undefined ? {} : { client_secret: secret }),
+    client_secret: secret,
     client_id_issued_at: issuedAt,
     // RFC 7591 §3.2.1: 0 means that the secret does not expire.
-    ...(secret === undefined ? {} : { client_secret_expires_at: 0 }),
+    client_secret_expires_at: secret === undefined ? undefined : 0,
     ...describeMetadata(metadata),
   }
 }

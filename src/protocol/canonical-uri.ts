@@ -62,10 +62,12 @@ function isReservedAddress(host: string): boolean {
   return /^0\.[0-9.]+$/.test(host) || (host.startsWith('[::') && !isLoopbackHost(host))
 }
 
+/** A percent-encoded delimiter or control character, a parameter, an empty first segment, or a dot segment (RFC 3986 §3.3, §5.2.4). */
+const AMBIGUOUS_PATH = /%(?:2f|5c|2e|25|3b|00|0a|0d|09)|;|^\/\/|(?:^|\/)\.\.?(?:\/|$)/i
+
 function pathIsAmbiguous(text: string): boolean {
-  const path = text.replace(/^[a-z][a-z0-9+.-]*:(\/\/[^/?]*)?/, '').split('?', 1)[0] ?? ''
-  if (/%(2f|5c|2e|25|3b|00|0a|0d|09)/i.test(path) || path.includes(';') || path.startsWith('//')) return true
-  return path.split('/').some((segment) => segment === '.' || segment === '..')
+  const path = /^[a-z][a-z0-9+.-]*:(?:\/\/[^/?]*)?([^?]*)/.exec(text)?.[1] ?? ''
+  return AMBIGUOUS_PATH.test(path)
 }
 
 function authorityOf(text: string): string {

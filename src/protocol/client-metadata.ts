@@ -231,7 +231,7 @@ function readScope(sent: string | null | undefined, policy: RegistrationPolicy, 
   return NO_SCOPE
 }
 
-/** The metadata under the names of RFC 7591 §2. */
+/** The metadata under the names of RFC 7591 §2. Members without a value are undefined, which JSON leaves out. */
 export function describeMetadata(metadata: ClientMetadata): Readonly<Record<string, unknown>> {
   return {
     redirect_uris: metadata.redirectUris,
@@ -239,7 +239,7 @@ export function describeMetadata(metadata: ClientMetadata): Readonly<Record<stri
     ...(metadata.keys === undefined ? {} : describeKeys(metadata.keys)),
     grant_types: metadata.grantTypes,
     response_types: metadata.responseTypes,
-    ...(metadata.scope === undefined ? {} : { scope: metadata.scope }),
+    scope: metadata.scope,
     ...describeOpenid(metadata),
     ...metadata.descriptive,
   }

@@ -88,13 +88,11 @@ export function describeOpenid(metadata: OpenidMetadata): Fields {
   const { idTokenAlgorithm, defaultMaxAge, requireAuthTime, postLogoutRedirectUris } = metadata
   const { backchannelLogoutUri, backchannelLogoutSessionRequired } = metadata
   return {
-    ...(idTokenAlgorithm === undefined ? {} : { id_token_signed_response_alg: idTokenAlgorithm }),
-    ...(defaultMaxAge === undefined ? {} : { default_max_age: defaultMaxAge }),
-    ...(requireAuthTime === undefined ? {} : { require_auth_time: requireAuthTime }),
-    ...(postLogoutRedirectUris === undefined ? {} : { post_logout_redirect_uris: postLogoutRedirectUris }),
-    ...(backchannelLogoutUri === undefined ? {} : { backchannel_logout_uri: backchannelLogoutUri }),
-    ...(backchannelLogoutSessionRequired === undefined
-      ? {}
-      : { backchannel_logout_session_required: backchannelLogoutSessionRequired }),
+    id_token_signed_response_alg: idTokenAlgorithm,
+    default_max_age: defaultMaxAge,
+    require_auth_time: requireAuthTime,
+    post_logout_redirect_uris: postLogoutRedirectUris,
+    backchannel_logout_uri: backchannelLogoutUri,
+    backchannel_logout_session_required: backchannelLogoutSessionRequired,
   }
 }

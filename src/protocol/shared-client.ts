@@ -9,10 +9,9 @@ import { scopeTokens } from './scope.ts'
 export function canonicalMetadata(metadata: ClientMetadata): string {
   // RFC 8252 §7.3: a loopback redirect may name any port, and many programs take a free one at each start.
   const redirectUris = [...new Set(metadata.redirectUris.map(withoutLoopbackPort))]
-  const members = Object.entries(describeMetadata({ ...metadata, redirectUris })).map(([name, value]) => [
-    name,
-    withoutOrder(name, value),
-  ])
+  const members = Object.entries(describeMetadata({ ...metadata, redirectUris }))
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => [name, withoutOrder(name, value)])
   return JSON.stringify(members.toSorted(([left], [right]) => (String(left) < String(right) ? -1 : 1)))
 }
 

@@ -30,7 +30,7 @@ const APP = { client_name: 'Board', redirect_uris: ['https://app.example/callbac
 test('WAY-05: a created machine gets tokens with its secret, and the answer is that of a registration', async (t) => {
   const { stage, perform } = await openOffice(t)
   const created = await perform<CreatedClientDocument>('client.create', { client_name: 'Nightly' })
-  assert.deepEqual(Object.keys(created), [
+  assert.deepEqual(Object.keys(JSON.parse(JSON.stringify(created)) as object), [
     'client_id',
     'client_secret',
     'client_id_issued_at',

@@ -23,22 +23,22 @@ export function takeNewClient(
   network: string,
 ): () => void {
   const now = clock()
-  const wanted = [
-    ...redirectHosts(redirectUris).map((host) => ['registration-host', host] as const),
-    ['registration-server', SERVER_POOL] as const,
-  ]
+  const hosts = redirectHosts(redirectUris)
   let taken = 0
   const giveBack = (): void => {
-    for (const [budget, name] of wanted.slice(0, taken)) budgets.giveBack(budget, name, now, network)
+    for (const host of hosts.slice(0, taken)) budgets.giveBack('registration-host', host, now, network)
+    if (taken > hosts.length) budgets.giveBack('registration-server', SERVER_POOL, now, network)
   }
-  for (const [budget, name] of wanted) {
+  const take = (budget: 'registration-host' | 'registration-server', name: string): void => {
     const outcome = budgets.take(budget, name, now, network)
-    if (!outcome.isWithin) {
+    if (outcome.isWithin) taken += 1
+    else {
       giveBack()
       throw tooManyRequests(budget, outcome)
     }
-    taken += 1
   }
+  for (const host of hosts) take('registration-host', host)
+  take('registration-server', SERVER_POOL)
   return giveBack
 }
 

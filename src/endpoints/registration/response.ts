@@ -24,9 +24,8 @@ export function describeRegistration(
   return {
     ...describeClientInformation(client, secret),
     ...echo,
-    ...(managementToken === undefined
-      ? {}
-      : { registration_client_uri: configurationUri(issuer, client.id), registration_access_token: managementToken }),
+    registration_client_uri: managementToken === undefined ? undefined : configurationUri(issuer, client.id),
+    registration_access_token: managementToken,
   }
 }
 

@@ -14,9 +14,10 @@ export function authorizationStatements(database: DatabaseSync, run: RunSteps) {
      values (?, ?, ?, ?, ?, ?, 'pending')`,
   )
   const find = database.prepare('select * from authorizations where authorization_id = ?')
+  // `grant_id` gets a placeholder, because the redemption would otherwise make the row longer, which would need another page.
   const approve = database.prepare(
     `update authorizations set status = 'approved', user_id = ?, organization_id = ?, code_hash = ?, approved_at = ?,
-       expires_at = ?, request = coalesce(?, request)
+       expires_at = ?, request = coalesce(?, request), grant_id = authorization_id
      where authorization_id = ? and status = 'pending' and expires_at > ?`,
   )
   const deny = database.prepare(

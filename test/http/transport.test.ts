@@ -245,11 +245,11 @@ test('RFC 9110 §15.5.5: an unknown path answers 404 as JSON to callers that do 
 
 test('Fetch §3.2.3: a script of any origin reads the headers of an answer; other callers do not get the list of them', async (t) => {
   const server = await openTestServer(t)
-  const register = { method: 'POST', url: '/v2/oauth/register', payload: '{}' } as const
+  const registration = { method: 'POST', url: '/v2/oauth/register', payload: '{}' } as const
   const json = { 'content-type': 'application/json' }
-  const forScript = await server.inject({ ...register, headers: { ...json, origin: 'https://app.example' } })
+  const forScript = await server.inject({ ...registration, headers: { ...json, origin: 'https://app.example' } })
   assert.match(String(forScript.headers['access-control-expose-headers']), /X-Request-Id/)
-  const plain = await server.inject({ ...register, headers: json })
+  const plain = await server.inject({ ...registration, headers: json })
   assert.deepEqual([plain.statusCode, plain.headers['access-control-expose-headers']], [201, undefined])
   assert.equal(plain.headers['access-control-allow-origin'], '*')
   // A cache may return this answer to a script.

@@ -49,9 +49,10 @@ const BUCKETS = 20_000
 /**
  * Rates that cannot be configured. For sign-ins only the rate of the whole server matters, because the store allows each
  * network 20 in 15 minutes. Revocations of single tokens beyond their rate are counted instead of being recorded one by one.
- * A request of this server that is beyond its rate is not sent, as if the host were down.
+ * A request of this server that is beyond its rate is not sent, as if the host were down. To a host go those that come first, and as
+ * many again that are divided fairly, so that no network keeps others from a host that has the documents of many clients.
  */
-const FIXED_RATES = { 'sign-in': 600, 'recorded-revocation': 20, outbound: 30, 'outbound-host': 60 } as const
+const FIXED_RATES = { 'sign-in': 600, 'recorded-revocation': 20, outbound: 30, 'outbound-host': 30 } as const
 /** The row of a revoked token is kept a day longer than that of an opaque token, so fewer of them are allowed. */
 const REVOCATION_DIVISOR = 10
 /** The rate of all networks together, of a budget that limits stored rows or requests to others, as a multiple of the rate of one network. */
@@ -62,7 +63,7 @@ const SERVER_RATES = 5
  */
 const HOST_RATES = 5
 const POOL_RATES = 50
-const POOLED = { 'registration-host': true, 'registration-server': true } as const
+const POOLED = { 'registration-host': true, 'registration-server': true, 'outbound-host': true } as const
 /** Networks whose usage waits to be reported. Beyond the limit, a network's usage is reported after its next request. */
 const UNREPORTED_LIMIT = 10_000
 
@@ -70,8 +71,9 @@ const UNREPORTED_LIMIT = 10_000
  * Opens a token bucket for each budget and network (decision 0021). `perMinute` is both the rate and the burst. For budgets
  * that limit stored rows or requests to other servers, all networks together have five times that rate, divided fairly.
  *
- * The two budgets of new registrations are not of a network, but of a redirect host and of the server. All nodes share them. When one
- * is used up, registrations are not refused for all: each node divides as many again fairly among the networks that register.
+ * The two budgets of new registrations are not of a network, but of a redirect host and of the server, and that of requests to a host is
+ * of the host. All nodes share them. When one is used up, requests are not refused for all: each node divides as many again fairly among
+ * the networks that cause them.
  */
 export function openBudgets(configured: Readonly<Record<ConfiguredBudget, number>>): NodeBudgets {
   const perMinute: Readonly<Record<BudgetName, number>> = {
@@ -93,6 +95,7 @@ export function openBudgets(configured: Readonly<Record<ConfiguredBudget, number
     'revoked-token': openFairShares(SERVER_RATES * perMinute['revoked-token']),
     'recorded-revocation': openFairShares(SERVER_RATES * perMinute['recorded-revocation']),
     outbound: openFairShares(SERVER_RATES * perMinute.outbound),
+    'outbound-host': openFairShares(2 * perMinute['outbound-host']),
     'registration-host': openFairShares(2 * perMinute['registration-host']),
     'registration-server': openFairShares(2 * perMinute['registration-server']),
   }
@@ -158,9 +161,9 @@ export function openBudgets(configured: Readonly<Record<ConfiguredBudget, number
   }
 }
 
-/** Each redirect host has a rate. That of the server is one. */
+/** Each host has a rate. That of the server is one. */
 function groupOf(budget: BudgetName, name: string): string | undefined {
-  return budget === 'registration-host' ? name : undefined
+  return budget === 'registration-server' ? undefined : name
 }
 
 function secondsLeft(now: EpochMs): number {

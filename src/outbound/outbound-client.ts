@@ -152,7 +152,7 @@ function isWithinBudgets({ budgets, clock }: OutboundOptions, request: OutboundR
   const { purpose, hasCopy, network } = request
   return (
     budgets.take('outbound', network, now).isWithin &&
-    budgets.take('outbound-host', JSON.stringify([purpose, hasCopy, url.host]), now).isWithin
+    budgets.take('outbound-host', JSON.stringify([purpose, hasCopy, url.host]), now, network).isWithin
   )
 }
 

@@ -33,7 +33,7 @@ export type BudgetName =
   | 'recorded-revocation'
   /** Requests that the server sends because of a request of this network. */
   | 'outbound'
-  /** The same to one host, whose name takes the place of the network. */
+  /** The same to one host, for each purpose. Its name has the purpose and the host. */
   | 'outbound-host'
 
 /** The name of the one budget of `registration-server`. */

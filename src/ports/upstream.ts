@@ -78,7 +78,7 @@ export interface Upstream {
   readonly isDown: (provider: ProviderRecord) => boolean
   /** The ids of the providers that are down, or may be, because sign-ins got no answer. */
   readonly suspects: () => readonly ProviderRecord['id'][]
-  /** Looks whether a suspect answers, at most once in 15 seconds. Any answer counts but a 5xx. */
+  /** Looks whether a suspect answers, at most once in 15 seconds. Any answer counts but a 5xx of one without metadata and keys. */
   readonly tryAgain: (provider: ProviderRecord, redirectUri: string) => Promise<void>
   /** Looks whether the provider can be used, with the redirect URI of this server there. */
   readonly probe: (provider: ProviderRecord, redirectUri: string) => Promise<readonly ProviderFinding[]>

@@ -47,7 +47,7 @@ interface Copy {
 
 /** The configurations of openid-client for the providers, which each node has in memory. */
 export interface Configurations {
-  /** Throws an error of openid-client, or ProviderUnavailable. `renew`: the copy is not used. */
+  /** Throws an error of openid-client, or ProviderUnavailable. `renew`: the copy is not used, also if the provider does not answer. */
   readonly of: (provider: ProviderRecord, renew?: 'renew') => Promise<Configuration>
 }
 
@@ -55,9 +55,9 @@ export function openConfigurations(library: Library, options: Options): Configur
   const copies = new Map<string, Copy>()
   const share = openSingleFlight<Configuration>()
 
-  async function load(provider: ProviderRecord, madeOf: string): Promise<Configuration> {
+  async function load(provider: ProviderRecord, madeOf: string, renew?: 'renew'): Promise<Configuration> {
     const kept = copies.get(provider.id)
-    const usable = kept?.madeOf === madeOf ? kept : undefined
+    const usable = kept?.madeOf === madeOf && renew === undefined ? kept : undefined
     const now = options.clock()
     try {
       const configuration = await discover(library, options, provider)
@@ -74,11 +74,11 @@ export function openConfigurations(library: Library, options: Options): Configur
     async of(provider, renew) {
       const madeOf = JSON.stringify([provider.settings, provider.encryptedSecret])
       const kept = copies.get(provider.id)
-      const key = `${provider.id} ${madeOf}`
+      const key = `${provider.id} ${renew ?? ''} ${madeOf}`
       const isFresh = kept?.madeOf === madeOf && options.clock() < kept.askAgainAt && renew === undefined
       return isFresh
         ? kept.configuration
-        : share(key, () => options.outbound.causedBy(OWN, () => load(provider, madeOf)))
+        : share(key, () => options.outbound.causedBy(OWN, () => load(provider, madeOf, renew)))
     },
   }
 }

@@ -34,12 +34,14 @@ interface ProtocolError {
 export function failureOf(error: unknown): UpstreamFailure {
   const unavailable = findUnavailable(error)
   if (unavailable !== undefined) {
-    const { kind, reason, detail = '' } = unavailable.outcome
+    const { kind, reason } = unavailable.outcome
     if (reason === 'off') return failure('off', 'GRANTOR_OUTBOUND is off.')
     if (reason === 'busy') return failure('busy', 'Too many requests to providers are under way.')
     // A status such as 403 is an answer, which may be to this one request alone.
-    const isAnswered = kind === 'unacceptable' || (reason === 'status' && detail.startsWith('4'))
-    return failure(isAnswered ? 'invalid' : 'unreachable', unavailable.message)
+    return failure(
+      kind === 'unacceptable' || isRefusal(unavailable.outcome) ? 'invalid' : 'unreachable',
+      unavailable.message,
+    )
   }
   if (!(error instanceof Error)) return failure('invalid', 'unknown')
   const { error: oauthError, code } = error as ProtocolError
@@ -50,10 +52,21 @@ export function failureOf(error: unknown): UpstreamFailure {
   return failure('invalid', `${error.message} (${nameOf(code)})`)
 }
 
+/** Whether the provider answered with a 5xx. */
+export function isServerError(error: unknown): boolean {
+  const outcome = findUnavailable(error)?.outcome
+  return outcome?.kind === 'unreachable' && outcome.reason === 'status' && !isRefusal(outcome)
+}
+
 /** Whether another request may succeed soon, so that a copy of an earlier answer serves meanwhile. */
 export function isForNow(error: unknown): boolean {
   const outcome = findUnavailable(error)?.outcome
   return outcome?.kind === 'unreachable' && outcome.reason !== 'off'
+}
+
+/** A 4xx. */
+function isRefusal({ reason, detail }: OutboundFailure): boolean {
+  return reason === 'status' && detail?.startsWith('4') === true
 }
 
 function findUnavailable(error: unknown): ProviderUnavailable | undefined {

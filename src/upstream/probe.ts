@@ -3,11 +3,11 @@ import type { ProviderRecord } from '../ports/records/provider.ts'
 import type { ProviderFinding, UpstreamFailure } from '../ports/upstream.ts'
 import type { ProviderSettings } from '../protocol/provider.ts'
 import { authorizationParameters } from './authorization-request.ts'
-import { failureOf } from './failure.ts'
+import { failureOf, isServerError } from './failure.ts'
 import type { Library, openProviderFetch } from './provider-fetch.ts'
 
 /** What a probe needs of the provider's configuration. */
-interface Probing {
+export interface Probing {
   readonly library: Library
   /** Fetches the metadata of the provider. */
   readonly configure: () => Promise<Configuration>
@@ -79,11 +79,38 @@ async function probeKeys(jwksUri: string | undefined, { ask }: Probing): Promise
   }
 }
 
-async function probeSecret(
+/**
+ * Looks whether a provider answers, by redeeming a code that is made up. A provider that fails for each unknown code answers too, if its
+ * metadata and its keys can be fetched: otherwise strangers, who send it such codes, would switch it off (threats.md UP-30). GitHub has
+ * neither, and refuses an unknown code.
+ *
+ * @throws ProviderUnavailable, or an error of openid-client
+ */
+export async function tryProvider(
   configuration: Configuration,
-  { library, redirectUri }: Probing,
-): Promise<ProviderFinding | undefined> {
-  const failed = await failureIn(() => redeemMadeUpCode(redirectUri)(library, configuration))
+  { settings }: Pick<ProviderRecord, 'settings'>,
+  probing: Probing,
+): Promise<{ readonly kind: 'answered' }> {
+  try {
+    await redeemMadeUpCode(configuration, probing)
+  } catch (cause) {
+    if (settings.kind === 'github' || !isServerError(cause) || !(await hasKeys(probing))) throw cause
+  }
+  return { kind: 'answered' }
+}
+
+/** Whether the metadata and the keys of the provider can be fetched. */
+async function hasKeys(probing: Probing): Promise<boolean> {
+  try {
+    const { jwks_uri: jwksUri } = (await probing.configure()).serverMetadata()
+    return (await probeKeys(jwksUri, probing)).isOk
+  } catch {
+    return false
+  }
+}
+
+async function probeSecret(configuration: Configuration, probing: Probing): Promise<ProviderFinding | undefined> {
+  const failed = await failureIn(() => redeemMadeUpCode(configuration, probing))
   if (failed === undefined) return undefined
   const { reason, detail } = failed
   if (reason !== 'rejected') return refused('secret', `The token endpoint of the provider cannot be used: ${detail}`)
@@ -94,15 +121,12 @@ async function probeSecret(
 }
 
 /** Redeems a code that is made up. The provider answers by refusing it. */
-export function redeemMadeUpCode(redirectUri: string) {
-  return async (library: Library, configuration: Configuration) => {
-    await library.genericGrantRequest(configuration, 'authorization_code', {
-      code: library.randomState(),
-      redirect_uri: redirectUri,
-      code_verifier: library.randomPKCECodeVerifier(),
-    })
-    return { kind: 'accepted' as const }
-  }
+async function redeemMadeUpCode(configuration: Configuration, { library, redirectUri }: Probing): Promise<void> {
+  await library.genericGrantRequest(configuration, 'authorization_code', {
+    code: library.randomState(),
+    redirect_uri: redirectUri,
+    code_verifier: library.randomPKCECodeVerifier(),
+  })
 }
 
 async function probeRequest(

@@ -17,7 +17,7 @@ import { authorizationParameters } from './authorization-request.ts'
 import { openConfigurations, type Configurations, type Options } from './configurations.ts'
 import { failure, failureOf, ProviderUnavailable } from './failure.ts'
 import { readGithubClaims } from './github.ts'
-import { probeProvider, redeemMadeUpCode } from './probe.ts'
+import { probeProvider, tryProvider, type Probing } from './probe.ts'
 import { openProviderFetch, type Library } from './provider-fetch.ts'
 
 export interface UpstreamOptions extends Omit<Options, 'readSecret'> {
@@ -72,6 +72,12 @@ export function openUpstream({ encrypt, decrypt, observe, ...options }: Upstream
     }
   }
 
+  async function probingOf(provider: ProviderRecord, redirectUri: string): Promise<Probing> {
+    const { library, configurations } = await load()
+    const configure = () => configurations.of(provider, 'renew')
+    return { library, configure, ask: openProviderFetch(options.outbound, provider.settings), redirectUri }
+  }
+
   function noteFailure({ id }: ProviderRecord, { reason }: UpstreamFailure): void {
     if (reason === 'unreachable') availability.noteFailure(id)
     observe(id, reason)
@@ -108,15 +114,14 @@ export function openUpstream({ encrypt, decrypt, observe, ...options }: Upstream
     suspects: () => availability.suspects() as readonly ProviderRecord['id'][],
     async tryAgain(provider, redirectUri) {
       if (!availability.mayTry(provider.id)) return
-      const tried = await step(provider, OWN_NETWORK, redeemMadeUpCode(redirectUri))
+      const tried = await step(provider, OWN_NETWORK, async (_library, configuration) =>
+        tryProvider(configuration, provider, await probingOf(provider, redirectUri)),
+      )
       if (tried.kind === 'failed' && NOT_TRIED.includes(tried.reason)) return
-      availability.noteTry(provider.id, tried.kind === 'accepted' || tried.reason !== 'unreachable')
+      availability.noteTry(provider.id, tried.kind === 'answered' || tried.reason !== 'unreachable')
     },
     async probe(provider, redirectUri) {
-      const { library, configurations } = await load()
-      const configure = () => configurations.of(provider, 'renew')
-      const ask = openProviderFetch(options.outbound, provider.settings)
-      return probeProvider(provider, { library, configure, ask, redirectUri })
+      return probeProvider(provider, await probingOf(provider, redirectUri))
     },
     encryptSecret: (id, secret) => encrypt(nameOf(id), secret),
   }

@@ -60,9 +60,11 @@ function status(code: number): RequestListener {
   return (_request, response) => void response.writeHead(code, { 'content-type': 'text/html' }).end('no')
 }
 
+const CLOSED: RequestListener = (request) => void request.socket.destroy()
+
 const ANSWERS: Readonly<Record<string, RequestListener>> = {
   ...Object.fromEntries([400, 403, 408, 425, 429, 500, 503].map((code) => [String(code), status(code)])),
-  'a closed connection': (request) => void request.socket.destroy(),
+  'a closed connection': CLOSED,
 }
 
 /** Answers requests with a code that a stranger chose in one way, and all others as a provider does. */
@@ -106,11 +108,34 @@ for (const [name, path] of [
       await comeBack(name, {}, 1)
       assert.equal(await isDown(name), false, what)
       await trySuspects(server.context)
-      assert.equal(await isDown(name), !what.startsWith('4'), what)
+      // A provider that fails for each unknown code is no outage. GitHub answers it, and has no metadata.
+      const isOutage = what.startsWith('5') ? name === 'github' : !what.startsWith('4')
+      assert.equal(await isDown(name), isOutage, what)
       await recover(name, path)
     }
   })
 }
+
+test('UP-30: a provider that answers 5xx to unknown codes is down only if its metadata or keys are not to be had either', async () => {
+  for (const [path, answer] of [
+    ['/.well-known/openid-configuration', status(404)],
+    ['/jwks', CLOSED],
+  ] as const) {
+    host.answer('/token', status(500))
+    await comeBack('idp', {}, FAILURES)
+    host.answer(path, answer)
+    await trySuspects(server.context)
+    assert.equal(await isDown('idp'), true, path)
+    server.clock.advance(15_000)
+    await trySuspects(server.context)
+    assert.equal(await isDown('idp'), true, path)
+    host.answer(path, undefined)
+    server.clock.advance(15_000)
+    await trySuspects(server.context)
+    assert.equal(await isDown('idp'), false, path)
+    await recover('idp', '/token')
+  }
+})
 
 /** Callbacks that end before a request, or that the provider refuses. Those with `requests` 0 send none. */
 const NO_ANSWERS: readonly (readonly [
@@ -135,17 +160,17 @@ test('UP-30, RFC 6749 appendix A.11: a callback without a possible code causes n
   for (const [what, changes, requests] of NO_ANSWERS) {
     const { browser, urls } = await callbacksOf('idp', changes, 2)
     const [first = '', second = ''] = urls
-    host.answer('/token', status(503))
+    host.answer('/token', CLOSED)
     await comeBack('idp', {}, FAILURES - 1)
-    host.answer('/token', toStrangers(status(503)))
+    host.answer('/token', toStrangers(CLOSED))
     const asked = host.paths().length
     assert.equal((await browser.get(first)).statusCode, 403, what)
     assert.equal(host.paths().length - asked, requests, what)
-    host.answer('/token', status(503))
+    host.answer('/token', CLOSED)
     await comeBack('idp', {}, 1)
     await trySuspects(server.context)
     assert.equal(await isDown('idp'), true, what)
-    host.answer('/token', toStrangers(status(503)))
+    host.answer('/token', toStrangers(CLOSED))
     assert.equal((await browser.get(second)).statusCode, 403, what)
     assert.equal(await isDown('idp'), true, what)
     await recover('idp', '/token')
@@ -155,18 +180,18 @@ test('UP-30, RFC 6749 appendix A.11: a callback without a possible code causes n
 test('UP-30: a person who signs in after all ends the outage, and the failures before it do not count', async () => {
   const { browser, page } = await scene.arrive()
   const location = leadsTo(await pressProvider(browser, page))
-  host.answer('/token', status(503))
+  host.answer('/token', CLOSED)
   await comeBack('idp', {}, FAILURES)
   await trySuspects(server.context)
   assert.equal(await isDown('idp'), true)
   host.answer('/token', undefined)
   assert.ok(isSignedIn(await browser.get(host.approve(location, ADA_CLAIMS))))
   assert.equal(await isDown('idp'), false)
-  host.answer('/token', status(503))
+  host.answer('/token', CLOSED)
   await comeBack('idp', {}, FAILURES - 1)
   host.answer('/token', undefined)
   assert.ok(isSignedIn(await signInAt({ ...(await scene.arrive()), host })))
-  host.answer('/token', status(503))
+  host.answer('/token', CLOSED)
   await comeBack('idp', {}, 1)
   const asked = host.paths().length
   await trySuspects(server.context)

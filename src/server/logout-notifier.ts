@@ -12,7 +12,10 @@ const POLL_MS = 1000
 const SLICE = 100
 /** Another node does not send a notice again for this long. Longer than a request and its answer may take. */
 const LEASE_MS = 30_000
-/** Notices to a host that cannot be reached, and to hosts for which too many wait, are not looked at for this long. */
+/**
+ * Notices to a host that cannot be reached, to a client whose endpoint did not answer or failed, and to hosts for which too many wait, are
+ * not looked at for this long.
+ */
 const HOLD_MS = 30_000
 /** Less than the interval of the rounds. A host whose answer takes longer is slow. */
 const SLOW_MS = 800
@@ -24,6 +27,10 @@ const SLOW_AT_ONCE = NOTICES_AT_ONCE.total / 2
 const PAUSES_S = [10, 60, 300, 1800, 7200, 21_600, 43_200] as const
 /** Clients that a round leaves out because their hosts are busy. The statement that lists the others takes longer with each of them. */
 const LEFT_OUT = 100
+/** The reasons that are of a host, and not of one client at it. */
+const OF_HOST: readonly NoticeReason[] = ['connection-failed', 'name-unresolved']
+
+type NoticeReason = Exclude<NoticeOutcome, { readonly kind: 'acknowledged' }>['reason']
 
 type Needs = NoticeNeeds &
   Pick<Context, 'clock' | 'record'> & {
@@ -62,14 +69,17 @@ type Due = LogoutNoticeRecord & DueNotice
  * Opens the notifier of a node. A notice is in the store from the user's approval until it is delivered, so a crash loses none. A node
  * postpones a notice before it sends it, so two nodes do not send it at the same time.
  *
- * A host has at most two requests at a time, and none for a while after one that it did not answer. First attempts go before
- * repeated ones, and what was postponed goes after what was not. So a host that never answers does not delay the notices to others,
+ * A host has at most two requests at a time, and none for a while after it could not be reached. A client has none for a while after its
+ * endpoint did not answer or failed: others may have the same host (LO-24). First attempts go before repeated ones, and what was postponed
+ * goes after what was not. So a host that never answers does not delay the notices to others,
  * however many are due for it (threats.md LO-11, LO-22). Nor do many hosts of one attacker (LO-23): hosts that were slow share half of
  * the requests, and when all are under way, those that have waited for a while are given up.
  */
 export function openLogoutNotifier(context: Needs, logger: Pick<Log, 'error' | 'warn'>): LogoutNotifier {
   const { clock, store } = context
   const hosts = new Map<string, Host>()
+  /** Until when no notice is sent to a client. */
+  const heldClients = new Map<ClientId, EpochMs>()
   const sending = new Map<Attempt, Promise<void>>()
   const end = new AbortController()
   let starting: Promise<void> | undefined
@@ -96,6 +106,7 @@ export function openLogoutNotifier(context: Needs, logger: Pick<Log, 'error' | '
     isWholeRoundDue = false
     for (const [name, { active: own, heldUntil, slowUntil }] of hosts)
       if (own === 0 && heldUntil <= clock() && slowUntil <= clock()) hosts.delete(name)
+    for (const [client, heldUntil] of heldClients) if (heldUntil <= clock()) heldClients.delete(client)
     if (isWhole && isFull()) await giveUpSlow()
     // If all are under way, nothing is read now, and the first that completes looks.
     isMoreDue = isFull()
@@ -111,20 +122,21 @@ export function openLogoutNotifier(context: Needs, logger: Pick<Log, 'error' | '
     }
   }
 
-  /** The hosts that have not answered are held, so the next requests are to others. */
+  /** The clients that have not answered are held, and their hosts are slow, so the next requests are to others. */
   async function giveUpSlow(): Promise<void> {
     const slow = [...sending].filter(([{ sentAt }]) => sentAt !== undefined && after(sentAt, SLOW_MS) <= clock())
     for (const [{ giveUp }] of slow) giveUp.abort()
     await Promise.all(slow.map(([, work]) => work))
   }
 
-  /** Starts to send a notice. If its host cannot be reached, it is postponed; if its host is busy, its client is left out of this round. */
+  /** Starts to send a notice. If its host or its client is held, it is postponed; if its host is busy, its client is left out of this round. */
   async function start(notice: Due, leftOut: Map<ClientId, Due>): Promise<void> {
     const target = await findNoticeTarget(context, notice)
     if (target === undefined) return settle(notice, 'client-not-notified')
     if (notice.attempts > PAUSES_S.length) return settle(notice, 'interrupted')
     const host = hostOf(target)
-    if (host.heldUntil > clock()) return postpone(notice, host.heldUntil)
+    const heldUntil = Math.max(host.heldUntil, heldClients.get(notice.clientId) ?? 0) as EpochMs
+    if (heldUntil > clock()) return postpone(notice, heldUntil)
     if (host.active >= NOTICES_AT_ONCE.perHost || (isSlow(host) && activeSlow() >= SLOW_AT_ONCE)) {
       isMoreDue = true
       leftOut.set(notice.clientId, notice)
@@ -175,7 +187,8 @@ export function openLogoutNotifier(context: Needs, logger: Pick<Log, 'error' | '
     host.slowUntil = isLate ? after(clock(), SLOW_MEMORY_MS) : (0 as EpochMs)
     if (sent.kind === 'acknowledged') return settle(claimed, undefined)
     if (end.signal.aborted) return void (await reschedule(claimed, clock(), claimed.attempts - 1))
-    if (sent.kind === 'unreachable') host.heldUntil = after(clock(), HOLD_MS)
+    if (OF_HOST.includes(sent.reason)) host.heldUntil = after(clock(), HOLD_MS)
+    else if (sent.kind === 'unreachable') heldClients.set(claimed.clientId, after(clock(), HOLD_MS))
     await retryLater(claimed, sent)
   }
 

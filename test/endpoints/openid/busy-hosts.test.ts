@@ -8,6 +8,7 @@ import { PlainBrowser } from '../../../tools/flow.ts'
 import { signOut } from '../../../tools/sign-out.ts'
 import { WHOLE_FILE } from '../../support/authorize-answers.ts'
 import { openNotifiedHost } from '../../support/notified-host.ts'
+import { openClient, PATIENT } from '../../outbound/open-client.ts'
 import { execute } from '../../support/store-dump.ts'
 import { login } from './login.ts'
 import { notifying, openNotified, openNotifier } from './notified.ts'
@@ -70,6 +71,29 @@ test('LO-23: 64 hosts that hang, or answer slowly again and again, do not take t
     execute(server, 'delete from logout_notices')
     server.clock.advance(60_000)
   }
+})
+
+test('LO-24: an application whose endpoint refuses, fails or hangs stops no notice to the others at its host', async () => {
+  const answers: Readonly<Record<string, RequestListener>> = {
+    403: (_request, response) => void response.writeHead(403).end(),
+    503: (_request, response) => void response.writeHead(503).end(),
+    hangs: () => undefined,
+  }
+  const limits = { ...PATIENT, 'logout-notice': { body: 0, deadlineMs: 200 } }
+  for (const [name, answer] of Object.entries(answers)) {
+    host.answer((request, response) => (request.url === '/failing' ? answer(request, response) : response.end()))
+    const browser = new PlainBrowser(server)
+    await login(server, await notifiedClient({ uri: host.uri('/failing') }), { prompt: 'consent' }, browser)
+    await signOut(browser)
+    const notifier = openNotifier({ context: { ...server.context, outbound: openClient({ limits }) } })
+    await notifying(notifier)
+    assert.equal(waiting().length, 1, name)
+    await endedSession()
+    await notifying(notifier)
+    assert.equal(waiting().length, 1, `${name}: the other is notified meanwhile`)
+    execute(server, 'delete from logout_notices')
+  }
+  host.answer((_request, response) => void response.end())
 })
 
 test('LO-22: notices that wait for a busy host are read past once in a round, and not after each answer', async () => {

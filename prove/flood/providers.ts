@@ -8,7 +8,7 @@ import { authorizeUrl, locationOf, PlainBrowser, registerClient, type Registered
 import { freePorts } from '../../tools/free-ports.ts'
 import { leadsTo, pressProvider } from '../../tools/provider-page.ts'
 import { openRemoteServer } from '../../tools/remote-server.ts'
-import { openServerProcess } from '../../tools/server-process.ts'
+import { newSecret, openServerProcess, type ServerOptions } from '../../tools/server-process.ts'
 import { openFolder } from '../../tools/session.ts'
 import { summarizeTimes } from '../../tools/statistics.ts'
 import { openFindings, printReport } from '../findings.ts'
@@ -16,13 +16,20 @@ import { CLIENT_ID, openSlowProvider, type SlowProvider } from './slow-provider.
 
 /** Strangers come back from a provider with codes that they made up, while other people sign in there. */
 export interface ProvidersPlan {
-  /** Networks of the strangers. */
-  readonly networks: number
+  readonly strangers: Strangers
   readonly seconds: number
   /** Milliseconds until the provider answers a token request. */
   readonly latency: number
-  /** Callbacks of each network at a time. */
+  /** Callbacks of each network at a time; of a site, in all. */
   readonly atOnce: number
+}
+
+/** Whose browsers make up codes. */
+export interface Strangers {
+  /** So many IPv4 addresses; or one IPv6 /48, of which each request has a random /64. */
+  readonly from: { readonly addresses: number } | 'site'
+  /** Whether the server has known their browsers for a day. */
+  readonly areKnown: boolean
 }
 
 /** What became of the sign-ins of other people, and of the made-up codes. */
@@ -37,6 +44,8 @@ interface Scene {
   readonly port: number
   readonly client: RegisteredClient
   readonly provider: SlowProvider
+  /** Cookies of browsers that the server has known for a day. */
+  readonly cookies: (readonly [name: string, value: string])[]
 }
 
 /** The share of other people's sign-ins that may be refused. */
@@ -46,6 +55,11 @@ const PERSON_MS = 500
 const LIMIT_MS = 30_000
 /** States of one browser, fewer than its failures may be. */
 const STATES = 40
+/** Browsers that are known, more than the strangers use up. */
+const KNOWN_BROWSERS = 400
+/** Lets a server process live a bit more than a day ago. */
+const YESTERDAY =
+  'const D = Date, ago = () => D.now() - 87_000_000; globalThis.Date = class extends D { constructor(...v) { super(...(v.length === 0 ? [ago()] : v)) } static now() { return ago() } }'
 
 /** Starts a server and a provider, and prints the result of the flood. */
 export async function proveProviders(plan: ProvidersPlan): Promise<void> {
@@ -54,11 +68,12 @@ export async function proveProviders(plan: ProvidersPlan): Promise<void> {
   const refusals = sum(refused)
   const all = signedInMs.length + refusals
   if (refusals > all * REFUSED_SHARE) findings.report(`${refusals} of ${all} sign-ins of other people were refused.`)
+  const { from, areKnown } = plan.strangers
   const { p50Ms, p99Ms, worstMs } = summarizeTimes(signedInMs)
   printReport(
     'sqlite',
     [
-      `made-up codes from ${plan.networks} networks, ${plan.atOnce} at a time of each, for ${plan.seconds} s; the provider answers after ${plan.latency} ms`,
+      `made-up codes from ${from === 'site' ? 'one /48' : `${from.addresses} networks`}${areKnown ? ' with browsers known for a day' : ''}, ${plan.atOnce} at a time of each, for ${plan.seconds} s; the provider answers after ${plan.latency} ms`,
       `  ${describeCounts(madeUp)}`,
       `sign-ins of other people meanwhile: ${all}, refused: ${refusals} (${((100 * refusals) / Math.max(1, all)).toFixed(1)} %) ${describeCounts(refused)}`,
       `  callbacks: p50 ${p50Ms.toFixed(0)} ms, p99 ${p99Ms.toFixed(0)} ms, worst ${worstMs.toFixed(0)} ms`,
@@ -72,25 +87,51 @@ export async function floodProvider(plan: ProvidersPlan): Promise<ProvidersResul
   const provider = await openSlowProvider(plan.latency)
   const [port = 0] = await freePorts(1)
   const settings = {
-    DATABASE_URL: `sqlite:${join(folder, `providers-${plan.networks}.db`)}`,
+    DATABASE_URL: `sqlite:${join(folder, 'providers.db')}`,
+    GRANTOR_SECRET: newSecret(),
     GRANTOR_TRUST_PROXY: '127.0.0.1',
     LOG_LEVEL: 'error',
   }
+  const cookies = plan.strangers.areKnown ? await collectCookies({ port, folder, settings }) : []
   const server = openServerProcess({ port, folder, settings })
   await server.start()
   await createProvider(folder, server.settings, provider)
-  const client = await registerClient(serverOf(port, '192.0.2.1'))
-  const scene = { port, client, provider }
+  const client = await registerClient(serverOf(port, () => '192.0.2.1'))
+  const scene = { port, client, provider, cookies }
   const signal = AbortSignal.timeout(plan.seconds * 1000)
   const madeUp = new Map<number, number>()
-  const strangers = Array.from({ length: plan.networks * plan.atOnce }, (_, index) =>
-    makeUpCodes(scene, `203.0.113.${index % plan.networks}`, signal, (status) => count(madeUp, status)),
-  )
+  const { from } = plan.strangers
+  const networks = from === 'site' ? 1 : from.addresses
+  const strangers = Array.from({ length: networks * plan.atOnce }, (_, index) => {
+    const address = from === 'site' ? inSite : () => `203.0.113.${index % networks}`
+    return makeUpCodes(scene, address, signal, (status) => count(madeUp, status))
+  })
   const others = await signIn(scene, signal)
   await Promise.all(strangers)
   await server.stop()
   await provider.close()
   return { ...others, madeUp }
+}
+
+/** Lets browsers come to the server a day ago. Returns the cookies by which it knows them. */
+async function collectCookies(options: ServerOptions): Promise<Scene['cookies']> {
+  const nodeArgs = [`--import=data:text/javascript,${encodeURIComponent(YESTERDAY)}`]
+  const server = openServerProcess({ ...options, nodeArgs })
+  await server.start()
+  const client = await registerClient(serverOf(options.port, () => '192.0.2.1'))
+  const cookies: [string, string][] = []
+  for (let index = 0; index < KNOWN_BROWSERS; index += 1) {
+    const browser = new PlainBrowser(serverOf(options.port, () => `10.200.${index % 250}.1`))
+    await browser.get(locationOf(await browser.get(authorizeUrl(client))))
+    cookies.push(...[...browser.cookies].filter(([name]) => name.includes('browser')))
+  }
+  await server.stop()
+  return cookies
+}
+
+/** An address of one /48, of another /64 each time. */
+function inSite(): string {
+  return `2001:db8:1:${Math.floor(Math.random() * 65_536).toString(16)}::1`
 }
 
 /** Creates the provider as an operator does. The server takes it up within a second. */
@@ -109,30 +150,31 @@ async function createProvider(
   await delay(1500)
 }
 
-function serverOf(port: number, address: string) {
+function serverOf(port: number, address: () => string) {
   const agent = new Agent({ keepAlive: false })
   const remote = openRemoteServer({ port, agent, limitMs: LIMIT_MS })
   const inject: typeof remote.inject = (request) =>
-    remote.inject({ ...request, headers: { ...request.headers, 'x-forwarded-for': address } })
+    remote.inject({ ...request, headers: { ...request.headers, 'x-forwarded-for': address() } })
   return { inject }
 }
 
-async function openPage({ port, client }: Scene, address: string) {
+async function openPage({ port, client }: Scene, address: () => string, cookie?: Scene['cookies'][number]) {
   const browser = new PlainBrowser(serverOf(port, address))
+  if (cookie !== undefined) browser.cookies.set(...cookie)
   const start = await browser.get(authorizeUrl(client))
   return { browser, page: await browser.get(locationOf(start)) }
 }
 
-/** New browsers of one network come back with made-up codes, one after the other. */
+/** Browsers come back with made-up codes, one after the other. */
 async function makeUpCodes(
   scene: Scene,
-  address: string,
+  address: () => string,
   signal: AbortSignal,
   onAnswer: (status: number) => void,
 ): Promise<void> {
   while (!signal.aborted) {
     try {
-      const { browser, page } = await openPage(scene, address)
+      const { browser, page } = await openPage(scene, address, scene.cookies.pop())
       for (let index = 0; index < STATES && !signal.aborted; index += 1) {
         const callback = new URL(scene.provider.callbackOf(leadsTo(await pressProvider(browser, page)), 'nobody'))
         callback.searchParams.set('code', `made-up-${index}`)
@@ -159,7 +201,7 @@ async function signIn(scene: Scene, signal: AbortSignal): Promise<Omit<Providers
   return { signedInMs, refused }
 
   async function signInOne(index: number): Promise<void> {
-    const { browser, page } = await openPage(scene, `10.${index % 250}.${Math.floor(index / 250)}.1`)
+    const { browser, page } = await openPage(scene, () => `10.${index % 250}.${Math.floor(index / 250)}.1`)
     const away = await pressProvider(browser, page)
     if (away.statusCode !== 200) return count(refused, away.statusCode)
     const callback = scene.provider.callbackOf(leadsTo(away), `person-${index}`)

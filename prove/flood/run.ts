@@ -1,11 +1,11 @@
-import { choice, list, readOptions, whole } from '../../tools/options.ts'
+import { choice, list, names, readOptions, whole } from '../../tools/options.ts'
 import { beginSession } from '../../tools/session.ts'
 import { proveProviders } from './providers.ts'
 import { proveRegistrations } from './registrations.ts'
 
 /** `npm run prove:flood`. See docs/proofs.md. */
 
-const { scenario, attackers, seconds, latency, ...registrations } = readOptions('prove:flood', {
+const { scenario, attackers, sites, seconds, latency, ...registrations } = readOptions('prove:flood', {
   scenario: choice('what the flood is', ['registrations', 'providers']),
   registrations: whole('hostile registrations', 100_000, [1, 1e7]),
   networks: whole('networks that they come from', 10_000, [1, 655_360]),
@@ -17,11 +17,21 @@ const { scenario, attackers, seconds, latency, ...registrations } = readOptions(
     'library',
   ]),
   attackers: list(whole('with providers, networks that make up codes, one flood after the other', 1, [1, 250]), '1,8'),
+  sites: names(
+    'with providers, floods of one IPv6 /48 with a random /64 for each request, whose browsers are',
+    ['new', 'known'],
+    'all',
+  ),
   seconds: whole('with providers, seconds of each flood', 60, [1, 600]),
   latency: whole('with providers, milliseconds until the provider answers', 1000, [0, 4000]),
 })
 
 beginSession()
 if (scenario === 'registrations') await proveRegistrations(registrations)
-else
-  for (const networks of attackers) await proveProviders({ networks, seconds, latency, atOnce: registrations.atOnce })
+else {
+  const { atOnce } = registrations
+  for (const addresses of attackers)
+    await proveProviders({ strangers: { from: { addresses }, areKnown: false }, seconds, latency, atOnce })
+  for (const site of sites)
+    await proveProviders({ strangers: { from: 'site', areKnown: site === 'known' }, seconds, latency, atOnce })
+}

@@ -201,7 +201,10 @@ async function signIn(scene: Scene, signal: AbortSignal): Promise<Omit<Providers
   return { signedInMs, refused }
 
   async function signInOne(index: number): Promise<void> {
-    const { browser, page } = await openPage(scene, () => `10.${index % 250}.${Math.floor(index / 250)}.1`)
+    const opened = await openPage(scene, () => `10.${index % 250}.${Math.floor(index / 250)}.1`).catch(() => undefined)
+    // An overloaded server has no page.
+    if (opened === undefined) return count(refused, 0)
+    const { browser, page } = opened
     const away = await pressProvider(browser, page)
     if (away.statusCode !== 200) return count(refused, away.statusCode)
     const callback = scene.provider.callbackOf(leadsTo(away), `person-${index}`)

@@ -174,10 +174,11 @@ test('UP-18: a provider that fails shows so on its button, other methods stay, a
   const scene = await openScene(t, { signUp: 'anybody' })
   const { host, server } = scene
   const { browser, page } = await scene.arrive()
-  host.answer('/token', (request, response) => {
-    response.writeHead(500).end()
-    request.resume()
-  })
+  for (const path of ['/token', '/jwks'])
+    host.answer(path, (request, response) => {
+      response.writeHead(500).end()
+      request.resume()
+    })
   for (let count = 0; count < 5; count += 1) {
     const callback = host.approve(leadsTo(await pressProvider(browser, page)), ADA_CLAIMS)
     const failed = await browser.get(callback)
@@ -191,7 +192,7 @@ test('UP-18: a provider that fails shows so on its button, other methods stay, a
   const pressed = await pressProvider(browser, page)
   assert.equal(pressed.statusCode, 503)
   assert.equal(host.paths().length, asked)
-  host.answer('/token', undefined)
+  for (const path of ['/token', '/jwks']) host.answer(path, undefined)
   await trySuspects(server.context)
   assert.equal(host.paths().length, asked, 'not before 15 seconds')
   server.clock.advance(15_000)

@@ -3,8 +3,8 @@ import type { LinkPurpose, UserRecord } from '../ports/records/user.ts'
 import { after, type EpochMs } from '../protocol/brand.ts'
 import { linkAddress, mintLink } from '../protocol/link.ts'
 import { conflict } from './admin-error.ts'
-import { enabledProviders } from '../principals/providers.ts'
-import { refuseRouted, requireUser } from './users.ts'
+import { usableProviders } from '../principals/providers.ts'
+import { refuseRouted, requireUser, withoutPasswords } from './users.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1000
 /** An invitation opens an account that is still empty, so it may wait longer than the reset of one that is in use. */
@@ -32,9 +32,9 @@ export async function createLink(
 ): Promise<CreatedLink> {
   const user = await requireUser(context, who)
   const providers = await context.store.listProviders()
-  const hasProvider = enabledProviders(providers).length > 0
+  const hasProvider = usableProviders(context.settings, providers).length > 0
   if (context.settings.passwords === 'off' && !hasProvider) {
-    throw conflict('Users have no passwords here, because GRANTOR_PASSWORDS is off.')
+    throw withoutPasswords(context.settings)
   }
   if (!hasProvider) refuseRouted(providers, user.email)
   if (user.email === undefined) {

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import type { ProviderRecord } from '../ports/records/provider.ts'
+import { isUsable } from '../principals/providers.ts'
 import { definedMembers } from '../protocol/json.ts'
 import {
   DOMAIN_FORM,
@@ -112,6 +113,9 @@ export const PROVIDER_DOCUMENT = z
     organization_id: z.string().nullable(),
     membership: z.enum(MEMBERSHIP_RULES),
     private_hosts: z.array(z.string()),
+    usable: z
+      .boolean()
+      .describe('Users can sign in there: the provider is enabled, and no application of yours signs users in.'),
     created_at: ISO,
     disabled_at: ISO_OR_NULL,
   })
@@ -157,7 +161,10 @@ export function settingsOf(
 }
 
 /** A provider as administrators see it. */
-export function describeProvider(provider: ProviderRecord, { issuer }: Pick<TaskContext, 'issuer'>): ProviderDocument {
+export function describeProvider(
+  provider: ProviderRecord,
+  { issuer, settings: policy }: Pick<TaskContext, 'issuer' | 'settings'>,
+): ProviderDocument {
   const { id, settings, encryptedSecret, createdAt, disabledAt } = provider
   return {
     provider_id: id,
@@ -178,6 +185,7 @@ export function describeProvider(provider: ProviderRecord, { issuer }: Pick<Task
     organization_id: settings.organizationId ?? null,
     membership: settings.membership,
     private_hosts: [...settings.privateHosts],
+    usable: isUsable(policy, provider),
     created_at: iso(createdAt),
     disabled_at: isoOrNull(disabledAt),
   }

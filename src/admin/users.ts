@@ -84,8 +84,15 @@ async function hashPassword(
   { passwords, settings }: Pick<Context, 'passwords' | 'settings'>,
   password: string,
 ): Promise<string> {
-  if (settings.passwords === 'off') throw conflict('Users have no passwords here, because GRANTOR_PASSWORDS is off.')
+  if (settings.passwords === 'off') throw withoutPasswords(settings)
   return passwords.hash(password)
+}
+
+/** Why users have no passwords. */
+export function withoutPasswords({ delegate }: Pick<Context['settings'], 'delegate'>): AdminError {
+  const reason =
+    delegate === undefined ? 'GRANTOR_PASSWORDS is off' : 'your application signs them in (docs/delegated-sign-in.md)'
+  return conflict(`Users have no passwords here, because ${reason}.`)
 }
 
 /**

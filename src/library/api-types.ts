@@ -1494,6 +1494,8 @@ export interface Provider {
   readonly organization_id: string | null
   readonly membership: 'domains' | 'anybody'
   readonly private_hosts: readonly string[]
+  /** Users can sign in there: the provider is enabled, and no application of yours signs users in. */
+  readonly usable: boolean
   readonly created_at: string
   readonly disabled_at: string | null
 }

@@ -2,6 +2,8 @@ import type { Context } from '../ports/context.ts'
 import type { IdentityRecord, ProviderRecord } from '../ports/records/provider.ts'
 import { domainOf } from '../protocol/provider-identity.ts'
 
+type Delegation = Pick<Context['settings'], 'delegate'>
+
 /**
  * The provider where alone an account with this address may sign in (threats.md UP-19); undefined: there is none. The rule also counts
  * while the provider is disabled: otherwise a password that the user has had since before the rule would become valid again.
@@ -36,18 +38,24 @@ export function mayHavePassword(
   return passwords === 'on' && findRequiredProvider(providers, email) === undefined
 }
 
-/** The enabled providers at which an account with this address may sign in. */
+/** The usable providers at which an account with this address may sign in. */
 export function providersFor(
+  settings: Delegation,
   providers: readonly ProviderRecord[],
   email: string | undefined,
 ): readonly ProviderRecord[] {
   const required = findRequiredProvider(providers, email)
-  return enabledProviders(required === undefined ? providers : [required])
+  return usableProviders(settings, required === undefined ? providers : [required])
 }
 
 /** The providers at which users can sign in. */
-export function enabledProviders(providers: readonly ProviderRecord[]): readonly ProviderRecord[] {
-  return providers.filter(({ disabledAt }) => disabledAt === undefined)
+export function usableProviders(settings: Delegation, providers: readonly ProviderRecord[]): readonly ProviderRecord[] {
+  return providers.filter((provider) => isUsable(settings, provider))
+}
+
+/** Whether users can sign in at a provider: it is enabled, and the operator has no application that signs users in (threats.md DEL-14). */
+export function isUsable({ delegate }: Delegation, { disabledAt }: Pick<ProviderRecord, 'disabledAt'>): boolean {
+  return delegate === undefined && disabledAt === undefined
 }
 
 /** An identity of a user, for an administrator or the user. */

@@ -66,6 +66,18 @@ test('a host with sessions of its own signs people in, and the consent page is t
   assert.equal(signIns.length, 1, 'the session of the host is enough')
 })
 
+test('DEL-14: a host with sessions of its own signs people in, and no provider, link or password does', async (t) => {
+  const { grantor, issuer } = await openHost(t)
+  const { tasks } = grantor
+  const own = { name: 'GitHub', client_id: 'x', client_secret: 'y' }
+  const { usable } = await tasks['provider.create']({ provider_id: 'gh', template: 'github', ...own })
+  assert.equal(usable, false)
+  const { subject: user_id } = await walkWithClient(issuer)
+  const reason = /Users have no passwords here, because your application signs them in/
+  await assert.rejects(tasks['user.create-link']({ user_id }), reason)
+  await assert.rejects(tasks['user.set-password']({ user_id, password: 'another horse' }), reason)
+})
+
 test('OpenID Connect Core §3.1.2.1: with prompt=login a session of the host is not enough', async (t) => {
   const { issuer, signIns } = await openHost(t)
   await walkWithClient(issuer)

@@ -52,10 +52,11 @@ export const PROVIDER_VERBS: readonly AddVerb[] = [
       }
       return { provider_id: id, template, issuer, ...settings }
     },
-    say: ({ provider_id, name, redirect_uri }) => [
+    say: ({ provider_id, name, redirect_uri, usable }) => [
       `Created ${name} (${provider_id}). Register this redirect URI at the provider:`,
       `  ${redirect_uri}`,
       `Then check it: grantor provider test ${provider_id}`,
+      ...(usable ? [] : [DELEGATED]),
     ],
   }),
   taskVerb<{ readonly providers: readonly ProviderDocument[] }>({
@@ -93,7 +94,10 @@ export const PROVIDER_VERBS: readonly AddVerb[] = [
     say: ({ provider_id, name }) =>
       `${name} is disabled. Running servers apply this within a second. To undo this: grantor provider enable ${provider_id}`,
   }),
-  taskVerb<ProviderDocument>({ task: 'provider.enable', say: ({ name }) => `Users can sign in at ${name} again.` }),
+  taskVerb<ProviderDocument>({
+    task: 'provider.enable',
+    say: ({ name, usable }) => (usable ? `Users can sign in at ${name} again.` : `${name} is enabled. ${DELEGATED}`),
+  }),
   taskVerb<{ readonly provider_id: string }>({
     task: 'provider.delete',
     say: ({ provider_id }) =>
@@ -136,10 +140,18 @@ async function settingsOf(options: SettingOptions, terminal: Terminal): Promise<
   }
 }
 
+/** Of a provider that is enabled and not usable. */
+const DELEGATED = 'Nobody can sign in at a provider while your application signs users in (GRANTOR_DELEGATE_URL).'
+
 const HEADINGS = ['ID', 'NAME', 'KIND', 'ISSUER', 'DOMAINS', 'SIGN-UP', 'STATE']
 
 function cellsOf(provider: ProviderDocument): readonly string[] {
-  const { provider_id, name, kind, issuer, domains, sign_up, has_secret, disabled_at } = provider
-  const state = disabled_at === null ? (has_secret ? 'active' : 'secret missing') : 'disabled'
-  return [provider_id, name, kind, issuer, domains.length === 0 ? '–' : domains.join(' '), sign_up, state]
+  const { provider_id, name, kind, issuer, domains, sign_up } = provider
+  return [provider_id, name, kind, issuer, domains.length === 0 ? '–' : domains.join(' '), sign_up, stateOf(provider)]
+}
+
+function stateOf({ usable, has_secret, disabled_at }: ProviderDocument): string {
+  if (disabled_at !== null) return 'disabled'
+  if (!usable) return 'not used'
+  return has_secret ? 'active' : 'secret missing'
 }

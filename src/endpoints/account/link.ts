@@ -1,7 +1,7 @@
 import type { PasswordProblem } from '../../ports/account-pages.ts'
 import type { Context } from '../../ports/context.ts'
 import type { Reply, Request } from '../../ports/message.ts'
-import type { IdentityRecord } from '../../ports/records/provider.ts'
+import type { IdentityRecord, ProviderRecord } from '../../ports/records/provider.ts'
 import type { LinkRecord, UserRecord } from '../../ports/records/user.ts'
 import { APPLICATION } from '../../protocol/authentication.ts'
 import { userIdOfLink } from '../../protocol/link.ts'
@@ -21,6 +21,9 @@ interface OpenLink {
   readonly link: LinkRecord
   readonly user: UserRecord
   readonly token: string
+  readonly hasPassword: boolean
+  /** The providers that the user of the link may add. */
+  readonly providers: readonly ProviderRecord[]
 }
 
 /**
@@ -31,7 +34,7 @@ interface OpenLink {
  */
 export async function showLink(context: Context, request: Request): Promise<Reply> {
   const open = await findOpenLink(context, request)
-  if (open === undefined) return errorPage('link_unusable')
+  if ('kind' in open) return open
   const methods = await listMethods(context, open)
   return methods.length === 0
     ? linkPage(context, request, open, [], undefined)
@@ -46,14 +49,13 @@ export async function showLink(context: Context, request: Request): Promise<Repl
 export async function useLink(context: Context, request: Request): Promise<Reply> {
   if (isCrossSite(request)) return errorPage('form_of_another_site')
   const open = await findOpenLink(context, request)
-  if (open === undefined) return errorPage('link_unusable')
+  if ('kind' in open) return open
   const { link, user } = open
   const keep = await readKept(context, request, open)
   const provider = request.params.get('provider')
   if (provider !== undefined) return acceptAtProvider(context, request, open, provider, keep)
   if (!request.params.names.includes('password')) return linkPage(context, request, open, keep, undefined)
-  if (!mayHavePassword(context.settings, await context.providers(), user.email))
-    return errorPage('link_without_method', { user: user.id })
+  if (!open.hasPassword) return errorPage('link_without_method', { user: user.id })
   const read = readNewPassword(request.params, user)
   if ('problem' in read) return linkPage(context, request, open, keep, read.problem)
   const passwordHash = await context.passwords.hash(read.password)
@@ -69,28 +71,33 @@ export async function useLink(context: Context, request: Request): Promise<Reply
   }
 }
 
-/** Finds the link of the token in the request, if the user can still use it. */
-async function findOpenLink(context: Context, { params }: Request): Promise<OpenLink | undefined> {
+/** Finds the link of the token in the request. Returns an error page if the user can use it no longer. */
+async function findOpenLink(context: Context, { params }: Request): Promise<OpenLink | Reply> {
   const token = params.get('token') ?? ''
   const opened = context.secrets.verify('link', token)
-  if (opened === undefined) return undefined
+  if (opened === undefined) return errorPage('link_unusable')
   const userId = userIdOfLink(opened.id)
   const [link, user] = await Promise.all([context.store.findLink(userId), context.store.findUser(userId)])
   if (link === undefined || !sameText(link.hash, opened.hash) || link.expiresAt <= context.clockCheck.now()) {
-    return undefined
+    return errorPage('link_unusable')
   }
-  return isLiveSince(user, link.createdAt) ? { link, user, token } : undefined
+  if (!isLiveSince(user, link.createdAt)) return errorPage('link_unusable')
+  const known = await context.providers()
+  const hasPassword = mayHavePassword(context.settings, known, user.email)
+  const providers = providersFor(context.settings, known, user.email)
+  if (!hasPassword && providers.length === 0) return errorPage('link_without_method', { user: user.id })
+  return { link, user, token, hasPassword, providers }
 }
 
 /** Sends the browser to a provider, whose account becomes a sign-in method of the link's user. The link is used up at the return. */
 async function acceptAtProvider(
   context: Context,
   request: Request,
-  { link, user }: OpenLink,
+  { link, user, providers }: OpenLink,
   id: string,
   keep: readonly IdentityKey[],
 ): Promise<Reply> {
-  const provider = providersFor(await context.providers(), user.email).find((one) => one.id === id)
+  const provider = providers.find((one) => one.id === id)
   if (provider === undefined) return errorPage('form_field_malformed', { user: user.id })
   const browser = browserOf(context, request)
   const target = {
@@ -113,17 +120,13 @@ async function acceptAtProvider(
   return leave(provider, location, browser.cookies)
 }
 
-async function linkPage(
+function linkPage(
   context: Context,
   { uiLocales }: Request,
-  { link, user, token }: OpenLink,
+  { link, user, token, hasPassword, providers }: OpenLink,
   keep: readonly IdentityKey[],
   problem: PasswordProblem | undefined,
-): Promise<Reply> {
-  const known = await context.providers()
-  const hasPassword = mayHavePassword(context.settings, known, user.email)
-  const providers = providersFor(known, user.email)
-  if (!hasPassword && providers.length === 0) return errorPage('link_without_method', { user: user.id })
+): Reply {
   return {
     kind: 'page',
     status: problem === undefined ? 200 : 400,

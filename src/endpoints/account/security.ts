@@ -30,7 +30,9 @@ export async function changeMethods(context: Context, request: Request): Promise
 
 /** Sends the user to a provider, whose account becomes a sign-in method. */
 async function addProvider(context: Context, request: Request, owner: SignedIn, id: string): Promise<Reply> {
-  const provider = providersFor(await context.providers(), owner.user.email).find((one) => one.id === id)
+  const provider = providersFor(context.settings, await context.providers(), owner.user.email).find(
+    (one) => one.id === id,
+  )
   const browserHash = openBrowser(context, request)
   const known = { user: owner.user.id }
   if (browserHash === undefined) return errorPage('browser_differs', known)

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import type { Context } from '../../ports/context.ts'
 import type { Reply, Request } from '../../ports/message.ts'
 import type { UserRecord } from '../../ports/records/user.ts'
@@ -53,6 +54,8 @@ export async function finishSignIn(
   authenticated: AuthenticatedUser,
 ): Promise<Reply | RefusedSignIn> {
   const { user, delegated } = authenticated
+  const isDelegated = context.settings.delegate !== undefined
+  assert.equal(delegated !== undefined, isDelegated, 'Only the application signs users in while sign-in is delegated.')
   if (user.disabledAt !== undefined) return { kind: 'refused', reason: 'disabled' }
   const started = await startSession(context, request, target, authenticated)
   if ('reason' in started) return started

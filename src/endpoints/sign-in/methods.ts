@@ -3,7 +3,7 @@ import type { Context } from '../../ports/context.ts'
 import type { SignInOffer } from '../../ports/pages.ts'
 import type { IdentityRecord, ProviderRecord } from '../../ports/records/provider.ts'
 import type { UserRecord } from '../../ports/records/user.ts'
-import { enabledProviders, findRequiredProvider, mayHavePassword, providersFor } from '../../principals/providers.ts'
+import { findRequiredProvider, mayHavePassword, providersFor, usableProviders } from '../../principals/providers.ts'
 import { APPLICATION } from '../../protocol/authentication.ts'
 import { secondsSince, type EpochMs } from '../../protocol/brand.ts'
 import { PATHS, pageAddress } from '../paths.ts'
@@ -80,11 +80,11 @@ function offerPassword(
 }
 
 function offerProviders(
-  { issuer, upstream }: Context,
+  { issuer, settings, upstream }: Context,
   { target: { uiLocales }, providers }: OfferInput,
 ): readonly SignInOffer[] {
   const action = pageAddress(issuer, PATHS.signInAtProvider, { uiLocales })
-  return enabledProviders(providers)
+  return usableProviders(settings, providers)
     .slice(0, BUTTONS)
     .map((provider) => ({
       kind: 'provider',
@@ -106,6 +106,7 @@ function ownPassword(
 /** The identities of a user at providers, and then the providers where the user has none. */
 function ownIdentities(context: Context, input: OwnerInput): readonly OwnMethod[] {
   const { user, providers, identities } = input
+  if (context.settings.delegate !== undefined) return []
   const now = context.clock()
   const atProviders = identities.filter(({ providerId }) => providerId !== APPLICATION)
   const own = atProviders.map((identity): OwnMethod => ({
@@ -113,7 +114,7 @@ function ownIdentities(context: Context, input: OwnerInput): readonly OwnMethod[
     ...viewIdentity(identity, providers, now),
     hidden: isRemovable(context, input, identity) ? { identity: identity.key } : undefined,
   }))
-  const addable = providersFor(providers, user.email).filter(
+  const addable = providersFor(context.settings, providers, user.email).filter(
     ({ id }) => !identities.some((one) => one.providerId === id),
   )
   return [
@@ -148,8 +149,8 @@ export function isRemovable(context: Context, input: OwnerInput, { key, provider
   const { user, providers, identities } = input
   if (providerId === APPLICATION) return false
   if (findRequiredProvider(providers, user.email)?.id === providerId) return false
-  const enabled = new Set(enabledProviders(providers).map(({ id }) => id))
-  const isOther = (one: IdentityRecord): boolean => one.key !== key && enabled.has(one.providerId)
+  const usable = new Set(usableProviders(context.settings, providers).map(({ id }) => id))
+  const isOther = (one: IdentityRecord): boolean => one.key !== key && usable.has(one.providerId)
   return identities.some(isOther) || countsPassword(context, input)
 }
 

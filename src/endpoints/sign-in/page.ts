@@ -4,7 +4,7 @@ import type { SignInProblem } from '../../ports/pages.ts'
 import type { ProviderRecord } from '../../ports/records/provider.ts'
 import type { UserId } from '../../protocol/ids.ts'
 import type { FormReason } from '../../protocol/page-refusals.ts'
-import { enabledProviders, findRequiredProvider } from '../../principals/providers.ts'
+import { findRequiredProvider, isUsable, usableProviders } from '../../principals/providers.ts'
 import { formTarget, viewClient } from '../authorization/client-view.ts'
 import { downProblem, findAddress, SIGN_IN } from './provider/depart.ts'
 import { PROOF_FIELD, type OpenProof } from './provider/proof.ts'
@@ -43,8 +43,8 @@ function findOnlyProvider(
   hint: string | undefined,
 ): ProviderRecord | undefined {
   const required = findRequiredProvider(providers, hint)
-  if (required !== undefined) return required.disabledAt === undefined ? required : undefined
-  const [only, another] = enabledProviders(providers)
+  if (required !== undefined) return isUsable(settings, required) ? required : undefined
+  const [only, another] = usableProviders(settings, providers)
   return settings.passwords === 'off' && another === undefined ? only : undefined
 }
 

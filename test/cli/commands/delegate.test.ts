@@ -29,6 +29,19 @@ test('delegate create-credentials prints the token once, and doctor says until w
 
   const { stdout: list } = await command(['admin', 'list'])
   assert.match(list, /Delegated sign-in +delegate +sign-ins/)
+
+  const own = ['--id', 'gh', '--name', 'GitHub', '--client-id', 'x', '--client-secret', '-']
+  const created = await command(['provider', 'create', 'github', ...own], { input: 'secret\n' })
+  assert.match(created.stdout, /Nobody can sign in at a provider while your application signs users in/)
+  assert.match((await command(['provider', 'enable', 'gh'])).stdout, /^GitHub is enabled\. Nobody can sign in/)
+  assert.match((await command(['provider', 'list'])).stdout, /not used\n$/)
+  assert.deepEqual((await findingsAbout('delegate'))[1], [
+    'warning',
+    'Nobody can sign in at GitHub (gh), because your application signs users in.',
+  ])
+  assert.deepEqual(await findingsAbout('provider'), [], 'The doctor sends no requests to a provider that is not used.')
+  await command(['provider', 'disable', 'gh'])
+
   process.env['GRANTOR_ADMIN_PORT'] = 'off'
   t.after(() => delete process.env['GRANTOR_ADMIN_PORT'])
   const off = `Users sign in at ${URL}, which cannot answer: the administration is off.`

@@ -63,18 +63,16 @@ test('a user with a password removes the only provider, unless passwords are off
   }
 })
 
-test('a user neither sees nor removes the identity at the operator’s application', async (t) => {
-  const { server, host, rows } = await openScene(t, {}, { env: { GRANTOR_DELEGATE_URL: APPLICATION_URL } })
+test('a user neither sees nor removes the identity at the operator’s application, and adds none at a provider', async (t) => {
+  const { server, rows } = await openScene(t, {}, { env: { GRANTOR_DELEGATE_URL: APPLICATION_URL } })
   const application = await openApplication(server)
   const owner = openOwner(server)
   const interaction = await leave(owner.browser, '/account/security')
   const now = new Date(server.clock.now()).toISOString()
   await owner.browser.get(await application.signIn(interaction, { decision: 'ask', authenticated_at: now }))
-  const left = await owner.submit(await owner.open('/account/security'), 'provider')
-  await owner.browser.get(host.approve(leadsTo(left), { sub: 'ada' }))
   const page = await owner.open('/account/security')
-  assert.match(page.body, /Acme ID/)
-  assert.doesNotMatch(page.body, /delegate/)
+  assert.match(page.body, /There is nothing that you can change about how you sign in/)
+  assert.doesNotMatch(page.body, /delegate|Acme ID/)
   const identity = rows('identities').find((row) => row['provider_id'] === 'delegate')
   const csrf = formsOf(await owner.open('/account'))[0]?.hidden['csrf'] ?? ''
   const fields = { csrf, identity: String(identity?.['identity_key']) }

@@ -1,6 +1,6 @@
 import type { Context } from '../../../ports/context.ts'
 import type { Reply, Request } from '../../../ports/message.ts'
-import { enabledProviders } from '../../../principals/providers.ts'
+import { isUsable, usableProviders } from '../../../principals/providers.ts'
 import { signInPage, signInProblem } from '../page.ts'
 import { findConfirming, findSubmittedTarget } from '../target.ts'
 import { downProblem, findAddress, leave, SIGN_IN, type Departure } from './depart.ts'
@@ -10,7 +10,7 @@ import { findProof, PROOF_FIELD, type OpenProof } from './proof.ts'
 export async function signInAtProvider(context: Context, request: Request): Promise<Reply> {
   const target = await findSubmittedTarget(context, request)
   if ('kind' in target) return target
-  const providers = enabledProviders(await context.providers())
+  const providers = usableProviders(context.settings, await context.providers())
   const provider = providers.find(({ id }) => id === request.params.get('provider'))
   if (provider === undefined) return signInProblem(context, target, { kind: 'method-off' })
   const proof = await findProof(context, request.params.get(PROOF_FIELD), target.browserHash)
@@ -31,7 +31,7 @@ export async function goToProvider(
 ): Promise<Reply> {
   const { provider, target, email = '' } = departure
   const shown = { email, isConfirmation: false, proof }
-  if (provider.disabledAt !== undefined)
+  if (!isUsable(context.settings, provider))
     return signInPage(context, target, { ...shown, problem: { kind: 'method-off' } })
   const signedIn = await findConfirming(context, request, target)
   const location = await findAddress(context, request, { ...departure, signedIn, isAgain: false })

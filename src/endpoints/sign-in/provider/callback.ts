@@ -4,7 +4,7 @@ import type { SignInProblem } from '../../../ports/pages.ts'
 import type { ProviderRecord } from '../../../ports/records/provider.ts'
 import type { UserRecord } from '../../../ports/records/user.ts'
 import type { UpstreamAnswer, UpstreamFailure, UpstreamReason } from '../../../ports/upstream.ts'
-import { findRequiredProvider, isOfAnotherProvider } from '../../../principals/providers.ts'
+import { findRequiredProvider, isOfAnotherProvider, isUsable } from '../../../principals/providers.ts'
 import { judgeTime, type Authentication } from '../../../protocol/authentication.ts'
 import type { UserId } from '../../../protocol/ids.ts'
 import { parseProviderId } from '../../../protocol/provider.ts'
@@ -40,7 +40,7 @@ const AUTH_TIME_TOLERANCE_MS = 60_000
  * The redirect URI of this server at a provider. RFC 6749 §4.1.2, OpenID Connect Core §3.1.2.5.
  *
  *  1. The provider is known, and the state is of this provider and this browser. Otherwise no request is sent (threats.md UP-10).
- *  2. What the user signs in for is still open, and the provider enabled (UP-07).
+ *  2. What the user signs in for is still open, and the provider usable (UP-07, DEL-14).
  *  3. The browser and its network have not failed too often.
  *  4. The state was not used before: of requests with one state, one goes on (UP-06).
  *  5. The provider redeems the code, and says when the person authenticated. If that is too long ago, or not said where it is needed, the
@@ -57,7 +57,7 @@ export async function finishAtProvider(context: Context, request: Request): Prom
   const target = await findTarget(context, request, state.targetKey)
   if ('kind' in target) return target
   const returned = { provider, target, state }
-  if (provider.disabledAt !== undefined) return again(context, returned, { kind: 'method-off' })
+  if (!isUsable(context.settings, provider)) return again(context, returned, { kind: 'method-off' })
   const attempt = await countProviderAttempt(context, request)
   if (attempt.kind === 'refused') {
     return again(context, returned, { kind: 'throttled', retryAfterSeconds: attempt.retryAfterSeconds })
@@ -73,7 +73,7 @@ export async function finishAtProvider(context: Context, request: Request): Prom
     return failedPage(context, returned, finished)
   }
   const now = await context.store.findProvider(provider.id)
-  if (now === undefined || now.disabledAt !== undefined || !isSameSource(now, provider)) {
+  if (now === undefined || !isUsable(context.settings, now) || !isSameSource(now, provider)) {
     await attempt.forgive()
     return again(context, returned, { kind: 'method-off' })
   }

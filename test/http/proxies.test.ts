@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import { networkOf } from '../../src/http/network.ts'
 import { openProxies } from '../../src/http/proxies.ts'
 import { REDIRECT_URI } from '../../tools/flow.ts'
+import { freePort } from '../../tools/free-ports.ts'
 import { openTestServer } from '../support/server.ts'
 
 function message(peer: string | undefined, headers: Readonly<Record<string, string>>): IncomingMessage {
@@ -128,6 +129,26 @@ test('NET-16: behind a proxy that writes ports a caller has one registration bud
     assert.equal(statuses.filter((status) => status === 429).length, 7, spelling(0))
   }
   assert.equal(server.log().match(/forwarded-address\.unreadable/g)?.length, 1)
+})
+
+test('a server of an https issuer listens on IPv6 and IPv4, and a caller of IPv6 is its /64 in the log and in the limits', async (t) => {
+  const port = await freePort()
+  const settings = { PORT: String(port), GRANTOR_ISSUER: 'https://auth.example', GRANTOR_TRUST_PROXY: '127.0.0.1, ::1' }
+  const env = { ...settings, GRANTOR_LOG_NETWORKS: 'true', GRANTOR_REGISTRATION_RATE: '2' }
+  const server = await openTestServer(t, { env, listen: true })
+  const register = async (proxy: string, caller: string) => {
+    const headers = {
+      'content-type': 'application/json',
+      'x-forwarded-proto': 'https',
+      'x-forwarded-for': caller,
+    }
+    const body = JSON.stringify({ redirect_uris: [REDIRECT_URI] })
+    return (await fetch(`http://${proxy}:${port}/v2/oauth/register`, { method: 'POST', headers, body })).status
+  }
+  for (const proxy of ['[::1]', '127.0.0.1']) assert.equal(await register(proxy, '2001:db8::1'), 201, proxy)
+  assert.equal(await register('[::1]', '2001:db8::ffff:ffff:ffff:ffff'), 429)
+  assert.equal(await register('[::1]', '2001:db8:0:1::1'), 201)
+  assert.match(server.log(), /"network":"2001:db8:0:0::\/64"/)
 })
 
 test('a proxy on this machine that GRANTOR_TRUST_PROXY does not name is logged once, and each of its requests is counted', async (t) => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test, type TestContext } from 'node:test'
-import { postJson, refresh, registerClient, requestToken, type Tokens } from '../../../tools/flow.ts'
+import { obtainTokens, postJson, refresh, registerClient, requestToken } from '../../../tools/flow.ts'
 import { openMigratedDatabase } from '../../support/migrated-database.ts'
 import {
   assertAllRecover,
@@ -80,12 +80,29 @@ describe('a PostgreSQL that refuses', { concurrency: true }, () => {
     for (const ask of Object.values(stage.asks)) assert.ok((await ask()).statusCode < 400)
   })
 
-  test('a node starts while the database is read-only, because its start writes nothing', async (t) => {
+  test('while the database is read-only, keys, metadata, introspection, userinfo, and client credentials of a client that has had a token are answered, also by a node that starts then', async (t) => {
     const { url, stage } = await open(t)
-    const { access_token: token } = (await refresh(stage.server, stage.client, stage.token)).json<Tokens>()
-    await execute(url, `alter database ${new URL(url).pathname.slice(1)} set default_transaction_read_only = on`)
-    const started = await openNode(t, url)
-    assert.equal(await isActive(started, stage.client, token), true)
+    const { server } = stage
+    const [client, machine] = await Promise.all([registerClient(server), registerClient(server)])
+    const { access_token: token } = await obtainTokens(server, client, { scope: 'openid email' })
+    const machineToken = () => requestToken(server, machine, { grant_type: 'client_credentials' })
+    assert.equal((await machineToken()).statusCode, 200)
+    await execute(
+      url,
+      `alter database ${new URL(url).pathname.slice(1)} set default_transaction_read_only = on`,
+      TERMINATE,
+    )
+    // A node that has been running, and one that starts now, whose caches are empty.
+    for (const node of [server, await openNode(t, url)]) {
+      await assertNotReady(node, 'store_read_only')
+      for (const path of ['/v2/oauth/jwks', '/.well-known/oauth-authorization-server'])
+        assert.equal((await node.inject({ url: path })).statusCode, 200, path)
+      assert.equal(await isActive(node, client, token), true)
+      const headers = { authorization: `Bearer ${token}` }
+      assert.equal((await node.inject({ url: '/v2/oauth/userinfo', headers })).statusCode, 200)
+      assert.equal((await requestToken(node, machine, { grant_type: 'client_credentials' })).statusCode, 200)
+    }
+    await assertAllUnavailable(stage)
   })
 
   test('a full disk, no memory, a failing disk, a damaged index: 503, nothing is half-written, all recovers', async (t) => {

@@ -12,7 +12,8 @@ export function openCookieJar(): CookieJar {
     header: () => [...cookies].map(([name, value]) => `${name}=${value}`).join('; '),
     keep(response) {
       for (const line of response.headers.getSetCookie()) {
-        const [name = '', value = ''] = line.split(';', 1)[0]?.split('=', 2) ?? []
+        const pair = line.split(';', 1)[0] ?? ''
+        const [name, value] = [pair.slice(0, pair.indexOf('=')), pair.slice(pair.indexOf('=') + 1)]
         if (value === '') cookies.delete(name)
         else cookies.set(name, value)
       }

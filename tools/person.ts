@@ -8,6 +8,8 @@ export interface Person {
   readonly deny: (link: string | URL) => Promise<URL>
   /** The page that the browser shows for a link, after the server's own redirects. */
   readonly visit: (link: string | URL) => Promise<Shown>
+  /** Sends the form of a page with its hidden fields and these. */
+  readonly submit: (page: Shown, fields: Readonly<Record<string, string>>) => Promise<Shown>
   readonly signOut: () => Promise<Shown>
 }
 
@@ -66,6 +68,7 @@ export function openPerson(issuer: string): Person {
     allow: (link) => decide(link, 'allow'),
     deny: (link) => decide(link, 'deny'),
     visit: (link) => go(new URL(link)),
+    submit,
     signOut: async () => submit(await go(new URL('/v2/oauth/sign-out', issuer)), {}),
   }
 }

@@ -68,7 +68,7 @@ export function fillIn(
 ): void {
   const text = readFileSync(file, 'utf8')
     .replaceAll('https://auth.example.com', ISSUER)
-    .replaceAll('https://api.example.com/notes', RESOURCE)
+    .replaceAll('https://api.example.com/orders', RESOURCE)
     .replaceAll('http://127.0.0.1:9090', UPSTREAM)
     .replaceAll('127.0.0.1:8080', `127.0.0.1:${MCP_PORT}`)
     .replaceAll('API_ID', API_ID)
@@ -89,7 +89,7 @@ export function writeApacheConfiguration(folder: string, { MCP_PORT }: Pick<Reci
     'PidFile httpd.pid',
     'ErrorLog error.log',
     'LogLevel warn',
-    'Include notes.conf',
+    'Include orders.conf',
   ]
   writeFileSync(join(folder, 'httpd.conf'), `${lines.join('\n')}\n`)
 }

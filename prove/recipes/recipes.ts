@@ -1,6 +1,7 @@
 import { readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { JwtType } from '../../src/ports/records/api.ts'
+import type { ScopePrefix } from './declare-api.ts'
 import type { Answer } from './resource-server.ts'
 import {
   debianVersion,
@@ -31,7 +32,8 @@ export interface Recipe {
   readonly name: string
   /** The folder below prove/resource-servers. */
   readonly folder: string
-  readonly path: '/notes' | '/mcp'
+  readonly path: '/orders' | '/mcp'
+  readonly prefix: ScopePrefix
   /** Whether the recipe introspects each token or verifies JWTs locally. */
   readonly way: 'introspection' | 'jwt'
   readonly jwtType: JwtType
@@ -44,7 +46,7 @@ export interface Recipe {
   readonly version: (folder: string) => Promise<string>
 }
 
-const usual = { path: '/notes', way: 'introspection', jwtType: 'at+jwt', overlooks: [] } as const
+const usual = { path: '/orders', prefix: 'orders', way: 'introspection', jwtType: 'at+jwt', overlooks: [] } as const
 
 export const RECIPES: readonly Recipe[] = [
   {
@@ -69,6 +71,7 @@ export const RECIPES: readonly Recipe[] = [
     name: 'FastMCP',
     folder: 'fastmcp',
     path: '/mcp',
+    prefix: 'tasks',
     prepare: preparePython,
     start: (folder) => [pythonOf(folder), join(folder, 'server.py')],
     version: (folder) => pythonVersion(folder, 'fastmcp'),
@@ -78,6 +81,7 @@ export const RECIPES: readonly Recipe[] = [
     name: 'FastMCP, JWTVerifier',
     folder: 'fastmcp',
     path: '/mcp',
+    prefix: 'tasks',
     way: 'jwt',
     overlooks: ['typ'],
     prepare: preparePython,
@@ -110,8 +114,8 @@ export const RECIPES: readonly Recipe[] = [
     name: 'go-oidc',
     folder: 'go-oidc',
     way: 'jwt',
-    prepare: (folder) => runProgram('go', ['build', '-o', 'notes', '.'], folder),
-    start: (folder) => [join(folder, 'notes')],
+    prepare: (folder) => runProgram('go', ['build', '-o', 'orders', '.'], folder),
+    start: (folder) => [join(folder, 'orders')],
     version: async (folder) => `go-oidc ${versionIn(join(folder, 'go.mod'), /go-oidc\/v3 v(\S+)/)}`,
   },
   ...(
@@ -127,7 +131,7 @@ export const RECIPES: readonly Recipe[] = [
     way,
     jwtType,
     prepare: (folder) => runProgram('mvn', ['-q', '-B', 'package'], folder),
-    start: (folder) => ['java', '-jar', join(folder, 'target', 'notes.jar'), `--spring.profiles.active=${profile}`],
+    start: (folder) => ['java', '-jar', join(folder, 'target', 'orders.jar'), `--spring.profiles.active=${profile}`],
     version: async (folder) =>
       `Spring Boot ${versionIn(join(folder, 'pom.xml'), /<version>([^<]+)<\/version>\s*<relativePath/)}`,
   })),
@@ -137,7 +141,7 @@ export const RECIPES: readonly Recipe[] = [
     folder: 'apache',
     prepare: async () => requireModule('apache', 'mod_oauth2.so', 'libapache2-mod-oauth2'),
     start(folder, environment) {
-      fillIn(join(folder, 'notes.conf'), environment)
+      fillIn(join(folder, 'orders.conf'), environment)
       writeApacheConfiguration(folder, environment)
       return ['apache2', '-f', join(folder, 'httpd.conf'), '-D', 'FOREGROUND']
     },
@@ -179,9 +183,19 @@ export function expectedAnswer({ way, overlooks }: Recipe, flaw: Flaw): Answer {
 
 /** The server with the verifier of local_verification.py instead of its own. */
 function withJwtVerifier(folder: string): string {
-  const [server, own] = ['server.py', 'local_verification.py'].map((file) => readFileSync(join(folder, file), 'utf8'))
-  const [imports = '', verifier = ''] = (own ?? '').split('\n\n')
-  return `${imports}\n${(server ?? '')
+  const { server, imports, rest } = readVariant(folder, 'local_verification.py')
+  return `${imports}\n${server
     .replace(/token_verifier=IntrospectionTokenVerifier\([^]*?\n {4}\),/, 'token_verifier=token_verifier,')
-    .replace('auth = RemoteAuthProvider', `${verifier}\nauth = RemoteAuthProvider`)}`
+    .replace('auth = RemoteAuthProvider', `${rest}\nauth = RemoteAuthProvider`)}`
+}
+
+/** The server of FastMCP with the `auth` of oidc_proxy.py instead of its own. */
+export function withOidcProxy(folder: string): string {
+  const { server, imports, rest } = readVariant(folder, 'oidc_proxy.py')
+  return `${imports}\n${server.replace(/^auth = RemoteAuthProvider\([^]*?\n\)\n/m, () => rest)}`
+}
+
+function readVariant(folder: string, file: string) {
+  const [imports = '', ...rest] = readFileSync(join(folder, file), 'utf8').split('\n\n')
+  return { server: readFileSync(join(folder, 'server.py'), 'utf8'), imports, rest: rest.join('\n\n') }
 }

@@ -7,17 +7,17 @@ export type Answer = 'served' | 'unauthorized' | 'forbidden' | `status ${number}
 
 const LIMIT_MS = 20_000
 
-/** Requests the notes with a token, as a client does. */
-export async function requestNotes(
+/** Requests the resource with a token, as a client does. */
+export async function requestResource(
   { path }: Pick<Recipe, 'path'>,
   resource: string,
   token: string | undefined,
 ): Promise<Answer> {
   const headers: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` }
-  return path === '/mcp' ? callTool(resource, headers) : readNotes(resource, headers)
+  return path === '/mcp' ? callTool(resource, headers) : readResource(resource, headers)
 }
 
-async function readNotes(resource: string, headers: Record<string, string>): Promise<Answer> {
+async function readResource(resource: string, headers: Record<string, string>): Promise<Answer> {
   const response = await fetch(resource, { headers, signal: AbortSignal.timeout(LIMIT_MS) })
   await response.text()
   return answerOf(response.status)

@@ -3,6 +3,7 @@ import { CompactSign, type JWK } from 'jose'
 import type { AccessTokenClaims } from '../../src/protocol/access-token.ts'
 import type { JwtType } from '../../src/ports/records/api.ts'
 import { postForm, registerClient, requestToken, type RegisteredClient, type Tokens } from '../../tools/flow.ts'
+import type { ScopePrefix } from './declare-api.ts'
 import type { Grantor } from './grantor.ts'
 
 /** The single flaw of a token. Every other part of the token is right. */
@@ -29,15 +30,21 @@ export interface TokenCases {
 /** Tokens for an API: those that Grantor issues, and those that only an attacker or another server would create. */
 export async function mintCases(
   grantor: Grantor,
-  api: { readonly resource: string; readonly jwtType: JwtType; readonly otherResource: string },
+  api: {
+    readonly resource: string
+    readonly prefix: ScopePrefix
+    readonly jwtType: JwtType
+    readonly otherResource: string
+  },
 ): Promise<TokenCases> {
-  const client = await registerClient(grantor, { scope: 'notes:read notes:write' })
+  const [read, write] = [`${api.prefix}:read`, `${api.prefix}:write`]
+  const client = await registerClient(grantor, { scope: `${read} ${write}` })
   const issue = (resource: string, scope: string): Promise<string> => issueToken(grantor, client, { resource, scope })
   const [good, revoked, unscoped, foreign] = await Promise.all([
-    issue(api.resource, 'notes:read notes:write'),
-    issue(api.resource, 'notes:read'),
-    issue(api.resource, 'notes:write'),
-    issue(api.otherResource, 'notes:read'),
+    issue(api.resource, `${read} ${write}`),
+    issue(api.resource, read),
+    issue(api.resource, write),
+    issue(api.otherResource, read),
   ])
   const claims = partOf(good, 1)
   const sign = (changed: object, jwtType = api.jwtType): Promise<string> =>

@@ -14,9 +14,9 @@ builder.Services.AddAuthentication(JwtBearerDefaults.AuthenticationScheme).AddJw
     options.TokenValidationParameters.ValidTypes = ["at+jwt"];
     options.TokenValidationParameters.ValidAlgorithms = ["ES256"];
 });
-builder.Services.AddAuthorizationBuilder().AddPolicy("notes:read", policy => policy.RequireAssertion(context =>
-    context.User.FindFirst("scope")?.Value.Split(' ').Contains("notes:read") ?? false));
+builder.Services.AddAuthorizationBuilder().AddPolicy("orders:read", policy => policy.RequireAssertion(context =>
+    context.User.FindFirst("scope")?.Value.Split(' ').Contains("orders:read") ?? false));
 
 var app = builder.Build();
-app.MapGet("/notes", () => new { notes = 7 }).RequireAuthorization("notes:read");
+app.MapGet("/orders", () => new { orders = 7 }).RequireAuthorization("orders:read");
 app.Run();

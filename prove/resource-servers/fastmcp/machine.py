@@ -7,7 +7,7 @@ from fastmcp.client.auth import ClientCredentialsOAuthProvider
 auth = ClientCredentialsOAuthProvider(
     client_id=os.environ["CLIENT_ID"],
     client_secret=os.environ["CLIENT_SECRET"],
-    scopes=["notes:read"],
+    scopes=[os.environ["SCOPE"]],
     issuer=os.environ["ISSUER"],  # The secret is sent to this server alone.
 )
 

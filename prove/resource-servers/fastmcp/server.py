@@ -7,7 +7,7 @@ from fastmcp.server.auth.providers.introspection import IntrospectionTokenVerifi
 
 ISSUER = os.environ["ISSUER"]  # https://auth.example.com, without a slash at the end
 RESOURCE = os.environ["RESOURCE"]  # https://mcp.example.com/mcp, as declared: grantor api create --resource …
-SCOPES = ["notes:read", "notes:write"]
+SCOPES = ["tasks:read", "tasks:write"]
 address = urlsplit(RESOURCE)
 
 auth = RemoteAuthProvider(
@@ -24,19 +24,19 @@ auth = RemoteAuthProvider(
     # MCP clients request these scopes. Without this line the document has an empty list.
     scopes_supported=SCOPES,
 )
-mcp = FastMCP("Notes", auth=auth)
+mcp = FastMCP("Tasks", auth=auth)
 
 
 # A tool without require_scopes is open to every token for this API.
-@mcp.tool(auth=require_scopes("notes:read"))
+@mcp.tool(auth=require_scopes("tasks:read"))
 def count() -> str:
-    """Counts the notes."""
+    """Counts the tasks."""
     return "7"
 
 
-@mcp.tool(auth=require_scopes("notes:write"))
+@mcp.tool(auth=require_scopes("tasks:write"))
 def add(text: str) -> str:
-    """Adds a note."""
+    """Adds a task."""
     return f"added {text}"
 
 

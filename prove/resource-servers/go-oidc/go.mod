@@ -1,4 +1,4 @@
-module example.com/notes
+module example.com/orders
 
 go 1.25.0
 

@@ -26,7 +26,7 @@ func main() {
 	// ClientID is what go-oidc compares with aud: of an access token that is the API.
 	verifier := oidc.NewVerifier(issuer, keys, &oidc.Config{ClientID: resource, SupportedSigningAlgs: []string{"ES256"}})
 
-	http.HandleFunc("/notes", func(w http.ResponseWriter, r *http.Request) {
+	http.HandleFunc("/orders", func(w http.ResponseWriter, r *http.Request) {
 		scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 		if !strings.EqualFold(scheme, "Bearer") {
 			w.Header().Set("WWW-Authenticate", "Bearer")
@@ -39,12 +39,12 @@ func main() {
 			w.WriteHeader(http.StatusUnauthorized)
 			return
 		}
-		if !slices.Contains(strings.Fields(found.Scope), "notes:read") {
-			w.Header().Set("WWW-Authenticate", `Bearer error="insufficient_scope", scope="notes:read"`)
+		if !slices.Contains(strings.Fields(found.Scope), "orders:read") {
+			w.Header().Set("WWW-Authenticate", `Bearer error="insufficient_scope", scope="orders:read"`)
 			w.WriteHeader(http.StatusForbidden)
 			return
 		}
-		fmt.Fprintf(w, `{"for":%q,"notes":7}`, found.Subject)
+		fmt.Fprintf(w, `{"for":%q,"orders":7}`, found.Subject)
 	})
 	log.Fatal(http.ListenAndServe("127.0.0.1:"+os.Getenv("MCP_PORT"), nil))
 }

@@ -22,12 +22,12 @@ async function answer(request, response) {
   if (claims === undefined) {
     return response.writeHead(401, { 'www-authenticate': token ? 'Bearer error="invalid_token"' : 'Bearer' }).end()
   }
-  if (!(claims.scope ?? '').split(' ').includes('notes:read')) {
+  if (!(claims.scope ?? '').split(' ').includes('orders:read')) {
     return response
-      .writeHead(403, { 'www-authenticate': 'Bearer error="insufficient_scope", scope="notes:read"' })
+      .writeHead(403, { 'www-authenticate': 'Bearer error="insufficient_scope", scope="orders:read"' })
       .end()
   }
-  response.setHeader('content-type', 'application/json').end(JSON.stringify({ for: claims.sub, notes: 7 }))
+  response.setHeader('content-type', 'application/json').end(JSON.stringify({ for: claims.sub, orders: 7 }))
 }
 
 createServer((request, response) => {

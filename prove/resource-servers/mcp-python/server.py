@@ -38,31 +38,37 @@ class Introspection:
 
 
 mcp = MCPServer(
-    "Notes",
+    "Orders",
     token_verifier=Introspection(),
     auth=AuthSettings(
         # Strings: AuthSettings keeps them as they are. AnyHttpUrl(ISSUER) would add a slash.
         issuer_url=ISSUER,
         resource_server_url=RESOURCE,
         validate_token_resource=True,
-        # Every request needs these, and the document names them as scopes_supported.
-        required_scopes=["notes:read"],
+        # Without required_scopes the document names no scopes, so clients get those that the API has by default.
+        # With it they would get the named ones alone, and each request would need all of them.
     ),
 )
 
 
+def require(scope: str) -> None:
+    """Every tool calls this: a token for the API says only that a client may connect."""
+    token = get_access_token()
+    if token is None or scope not in token.scopes:
+        raise ToolError(f"This needs the scope {scope}.")
+
+
 @mcp.tool()
 def count() -> str:
-    """Counts the notes."""
+    """Counts the orders."""
+    require("orders:read")
     return "7"
 
 
 @mcp.tool()
 def add(text: str) -> str:
-    """Adds a note."""
-    token = get_access_token()
-    if token is None or "notes:write" not in token.scopes:
-        raise ToolError("This needs the scope notes:write.")
+    """Adds an order."""
+    require("orders:write")
     return f"added {text}"
 
 

@@ -6,8 +6,8 @@ async function check(request) {
   if (answer.status !== 200) throw new Error(`Introspection answered ${answer.status}`)
   const claims = JSON.parse(answer.responseText)
   if (!claims.active) return refuse(request, 401, 'Bearer error="invalid_token"')
-  if (!(claims.scope || '').split(' ').includes('notes:read')) {
-    return refuse(request, 403, 'Bearer error="insufficient_scope", scope="notes:read"')
+  if (!(claims.scope || '').split(' ').includes('orders:read')) {
+    return refuse(request, 403, 'Bearer error="insufficient_scope", scope="orders:read"')
   }
   request.return(204)
 }

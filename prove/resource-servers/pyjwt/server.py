@@ -29,7 +29,7 @@ def verify(token: str) -> dict | None:
         return None
 
 
-class Notes(BaseHTTPRequestHandler):
+class Orders(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         scheme, _, token = self.headers.get("authorization", "").partition(" ")
         if scheme.lower() != "bearer":
@@ -40,9 +40,9 @@ class Notes(BaseHTTPRequestHandler):
             return self.answer(503, {"retry-after": "5"})
         if claims is None:
             return self.answer(401, {"www-authenticate": 'Bearer error="invalid_token"'})
-        if "notes:read" not in claims.get("scope", "").split():
-            return self.answer(403, {"www-authenticate": 'Bearer error="insufficient_scope", scope="notes:read"'})
-        self.answer(200, {"content-type": "application/json"}, {"for": claims["sub"], "notes": 7})
+        if "orders:read" not in claims.get("scope", "").split():
+            return self.answer(403, {"www-authenticate": 'Bearer error="insufficient_scope", scope="orders:read"'})
+        self.answer(200, {"content-type": "application/json"}, {"for": claims["sub"], "orders": 7})
 
     def answer(self, status: int, headers: dict, body: dict | None = None) -> None:
         content = b"" if body is None else json.dumps(body).encode()
@@ -53,4 +53,4 @@ class Notes(BaseHTTPRequestHandler):
         self.wfile.write(content)
 
 
-ThreadingHTTPServer(("127.0.0.1", int(os.environ["MCP_PORT"])), Notes).serve_forever()
+ThreadingHTTPServer(("127.0.0.1", int(os.environ["MCP_PORT"])), Orders).serve_forever()

@@ -1,4 +1,4 @@
-package notes;
+package orders;
 
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -6,14 +6,14 @@ import org.springframework.context.annotation.Profile;
 import org.springframework.security.config.annotation.web.builders.HttpSecurity;
 import org.springframework.security.web.SecurityFilterChain;
 
-/** Spring's own decoder. It accepts no typ but JWT: grantor api create --jwt-type JWT … */
+/** Grantor answers whether a token is active and whether it is for this API. */
 @Configuration
-@Profile("plain-jwt")
-class PlainJwt {
+@Profile("introspection")
+class Introspection {
     @Bean
     SecurityFilterChain chain(HttpSecurity http) throws Exception {
-        return http.authorizeHttpRequests(requests -> requests.anyRequest().hasAuthority("SCOPE_notes:read"))
-                .oauth2ResourceServer(server -> server.jwt(jwt -> {}))
+        return http.authorizeHttpRequests(requests -> requests.anyRequest().hasAuthority("SCOPE_orders:read"))
+                .oauth2ResourceServer(server -> server.opaqueToken(token -> {}))
                 .build();
     }
 }

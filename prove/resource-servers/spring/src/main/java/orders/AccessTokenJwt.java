@@ -1,4 +1,4 @@
-package notes;
+package orders;
 
 import org.springframework.beans.factory.annotation.Value;
 import org.springframework.context.annotation.Bean;
@@ -17,7 +17,7 @@ import org.springframework.security.web.SecurityFilterChain;
 class AccessTokenJwt {
     @Bean
     SecurityFilterChain chain(HttpSecurity http) throws Exception {
-        return http.authorizeHttpRequests(requests -> requests.anyRequest().hasAuthority("SCOPE_notes:read"))
+        return http.authorizeHttpRequests(requests -> requests.anyRequest().hasAuthority("SCOPE_orders:read"))
                 .oauth2ResourceServer(server -> server.jwt(jwt -> {}))
                 .build();
     }

@@ -1,4 +1,4 @@
-package notes;
+package orders;
 
 import java.util.Map;
 import org.springframework.boot.SpringApplication;
@@ -13,8 +13,8 @@ public class Application {
         SpringApplication.run(Application.class, args);
     }
 
-    @GetMapping("/notes")
-    Map<String, Object> notes() {
-        return Map.of("notes", 7);
+    @GetMapping("/orders")
+    Map<String, Object> orders() {
+        return Map.of("orders", 7);
     }
 }

@@ -116,9 +116,15 @@ async function proveOidcProxy(): Promise<void> {
   }
   const { client, secret: clientSecret = '' } = await createClient(grantor.context, wish)
   const environment = {
-    ...{ ISSUER: grantor.origin, RESOURCE: resource, MCP_PORT: String(port), API_ID: id, API_SECRET: secret },
+    ISSUER: grantor.origin,
+    RESOURCE: resource,
+    MCP_PORT: String(port),
+    API_ID: id,
+    API_SECRET: secret,
+    CLIENT_ID: client.id,
+    CLIENT_SECRET: clientSecret,
     // It keeps its clients in files below the home folder.
-    ...{ CLIENT_ID: client.id, CLIENT_SECRET: clientSecret, HOME: folder },
+    HOME: folder,
   }
   const command = [pythonOf(folder), join(folder, 'with-proxy.py')]
   const running = await startProgram({ command, folder, environment, address: resource })

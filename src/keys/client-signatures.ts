@@ -1,6 +1,6 @@
 import type * as jose from 'jose'
 import type { ClientSignatures, SignatureOutcome } from '../ports/client-signatures.ts'
-import type { JwkSet } from '../protocol/client-keys.ts'
+import type { JwkSet, PublicJwk } from '../protocol/client-keys.ts'
 import type { FetchedKeys } from './fetched-keys.ts'
 
 /** Loaded at the first assertion: most servers never receive one, and the library takes memory. */
@@ -21,7 +21,7 @@ export function openClientSignatures(fetched: FetchedKeys): ClientSignatures {
 
   async function isSignedBy(set: JwkSet, signed: Signed): Promise<boolean> {
     const library: Jose = await import('jose')
-    const known = sets.get(set) ?? library.createLocalJWKSet({ keys: [...set.jwks] })
+    const known = sets.get(set) ?? library.createLocalJWKSet({ keys: set.jwks.map(forEitherName) })
     sets.set(set, known)
     return isSigned(library, known, signed)
   }
@@ -37,6 +37,13 @@ export function openClientSignatures(fetched: FetchedKeys): ClientSignatures {
       return renewed?.kind === 'found' && (await isSignedBy(renewed.set, signed)) ? VERIFIED : WRONG
     },
   }
+}
+
+/** RFC 9864 §2.2: jose would compare the name that the key has with that in the header. */
+function forEitherName(jwk: PublicJwk): PublicJwk {
+  if (jwk.kty !== 'OKP') return jwk
+  const { alg: _, ...nameless } = jwk
+  return nameless
 }
 
 async function isSigned(library: Jose, set: LocalSet, { jwt, algorithm }: Signed): Promise<boolean> {

@@ -7,6 +7,8 @@ import { problem, type Problem } from './validation.ts'
 /** The algorithms with which a client may sign assertions. RFC 7518 §3.1, RFC 8037 §3.1, RFC 9864 §2.2. */
 export const ASSERTION_ALGORITHMS = ['ES256', 'EdDSA', 'Ed25519', 'PS256', 'RS256', 'ES384'] as const
 export type AssertionAlgorithm = (typeof ASSERTION_ALGORITHMS)[number]
+/** RFC 9864 §2.2: both are the same algorithm with an Ed25519 key. The first name is the older one. */
+export const ED25519_NAMES: readonly string[] = ['EdDSA', 'Ed25519'] satisfies readonly AssertionAlgorithm[]
 
 /** The keys of a client that authenticates with `private_key_jwt`. RFC 7591 §2. */
 export type ClientKeys = (JwkSet | { readonly kind: 'jwks_uri'; readonly uri: string }) & {
@@ -187,11 +189,16 @@ function findWeakness(jwk: PublicJwk): string | undefined {
   }
 }
 
+/** Whether both names are of one algorithm. */
+export function isSameAlgorithm(one: AssertionAlgorithm, other: AssertionAlgorithm): boolean {
+  return one === other || (ED25519_NAMES.includes(one) && ED25519_NAMES.includes(other))
+}
+
 /** The algorithms whose signatures the key can verify. */
-function algorithmsOf({ kty, alg, ...jwk }: PublicJwk): readonly AssertionAlgorithm[] {
+function algorithmsOf({ kty, alg, ...jwk }: PublicJwk): readonly string[] {
+  if (kty === 'OKP') return ED25519_NAMES
   if (alg !== undefined) return [alg]
   if (kty === 'RSA') return ['PS256', 'RS256']
-  if (kty === 'OKP') return ['EdDSA', 'Ed25519']
   return 'crv' in jwk && jwk.crv === 'P-384' ? ['ES384'] : ['ES256']
 }
 

@@ -2,6 +2,7 @@ import type { Configuration, ServerMetadata } from 'openid-client'
 import type { ProviderRecord } from '../ports/records/provider.ts'
 import type { OutboundClient } from '../ports/outbound.ts'
 import { after, type EpochMs } from '../protocol/brand.ts'
+import { ED25519_NAMES } from '../protocol/client-keys.ts'
 import { openSingleFlight } from '../protocol/single-flight.ts'
 import { isLoopbackHost } from '../protocol/loopback.ts'
 import { isForNow, ProviderUnavailable } from './failure.ts'
@@ -30,8 +31,7 @@ const ALGORITHMS: readonly string[] = [
   'ES256',
   'ES384',
   'ES512',
-  'EdDSA',
-  'Ed25519',
+  ...ED25519_NAMES,
 ]
 
 /** The metadata are for all networks, so they wait behind none of them. No network has this name. */
@@ -127,7 +127,8 @@ async function fetchMetadata(
     throw unusable('The authorization endpoint of the provider does not use https.')
   }
   const { id_token_signing_alg_values_supported: offered = ['RS256'] } = metadata
-  return { ...metadata, id_token_signing_alg_values_supported: offered.filter((one) => ALGORITHMS.includes(one)) }
+  const accepted = offered.flatMap((one) => (ED25519_NAMES.includes(one) ? ED25519_NAMES : one))
+  return { ...metadata, id_token_signing_alg_values_supported: accepted.filter((one) => ALGORITHMS.includes(one)) }
 }
 
 function unusable(message: string): ProviderUnavailable {

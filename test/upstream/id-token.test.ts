@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
-import { generateKeyPair, UnsecuredJWT } from 'jose'
+import { exportJWK, generateKeyPair, UnsecuredJWT } from 'jose'
 import type { ProviderId } from '../../src/protocol/authentication.ts'
 import { isSignedIn, openScene } from '../endpoints/sign-in/provider/scene.ts'
 import { WHOLE_FILE } from '../support/authorize-answers.ts'
-import { CLIENT_SECRET, type Deviation } from '../support/provider-host.ts'
+import { CLIENT_SECRET, metadataOf, type Deviation } from '../support/provider-host.ts'
 import { ADA_CLAIMS } from '../support/providers.ts'
 import { sendJson } from '../support/web-host.ts'
 
@@ -49,6 +49,21 @@ for (const [name, deviation] of Object.entries(REFUSED)) {
     assert.deepEqual([scene.rows('users'), scene.rows('sessions')], [[], []])
   })
 }
+
+test('RFC 9864 §2.2: a provider that offers EdDSA may sign with Ed25519, and the reverse', async () => {
+  const { privateKey, publicKey } = await generateKeyPair('Ed25519')
+  const metadata = '/.well-known/openid-configuration'
+  for (const [offered, alg] of [
+    ['EdDSA', 'Ed25519'],
+    ['Ed25519', 'EdDSA'],
+  ] as const) {
+    const { host, signIn } = await openScene(WHOLE_FILE, { signUp: 'anybody' })
+    host.answer(metadata, sendJson({ ...metadataOf(host.issuer), id_token_signing_alg_values_supported: [offered] }))
+    host.answer('/jwks', sendJson({ keys: [{ ...(await exportJWK(publicKey)), kid: 'two' }] }))
+    const answer = await signIn(ADA_CLAIMS, { header: { alg, kid: 'two' }, key: privateKey })
+    assert.ok(isSignedIn(answer), `${offered} ${answer.body}`)
+  }
+})
 
 test('UP-13: the subject of userinfo must be that of the ID token', async () => {
   const claims = { sub: 'ada-at-idp' }

@@ -10,7 +10,7 @@ import {
   readClientCredentials,
   type ClientCredentials,
 } from '../../protocol/client-auth.ts'
-import type { ClientKeys } from '../../protocol/client-keys.ts'
+import { isSameAlgorithm, type ClientKeys } from '../../protocol/client-keys.ts'
 import { invalidClient, OAuthError, tooManyRequests, unavailable } from '../../protocol/errors.ts'
 import { addressOf } from '../../protocol/server-address.ts'
 import { findClient } from '../client/find-client.ts'
@@ -148,7 +148,7 @@ async function verify(
   assertion: ClientAssertion,
   network: string,
 ): Promise<SignatureOutcome> {
-  if ((keys.algorithm ?? assertion.algorithm) !== assertion.algorithm) return { kind: 'wrong' }
+  if (keys.algorithm !== undefined && !isSameAlgorithm(keys.algorithm, assertion.algorithm)) return { kind: 'wrong' }
   if (keys.kind === 'jwks_uri' && (await isBlockedHost(context, keys.uri))) {
     return { kind: 'keys-unavailable', reason: 'host-blocked' }
   }

@@ -61,6 +61,19 @@ test('RFC 7523 §2.2: a client with keys gets tokens with an assertion, with and
     assert.equal((await present({ header: { typ } })).statusCode, 200, typ)
 })
 
+test('RFC 9864 §2.2: EdDSA and Ed25519 are one algorithm, whichever of them the key, the registration and the assertion name', async () => {
+  for (const named of [undefined, 'EdDSA', 'Ed25519'])
+    for (const bound of [undefined, 'EdDSA', 'Ed25519']) {
+      const key = makeClientKey('EdDSA', named === undefined ? {} : { alg: named })
+      const client = await registerKeyClient(server, { token_endpoint_auth_signing_alg: bound }, key)
+      for (const alg of ['EdDSA', 'Ed25519']) {
+        const answer = await request(authentication(server, client, { header: { alg } }))
+        assert.equal(answer.statusCode, 200, `${named} ${bound} ${alg}`)
+      }
+      await assertRefused(authentication(server, client, { header: { alg: 'ES256' } }), 'assertion_wrong')
+    }
+})
+
 test('CA-02: an assertion that is not signed by the private key is rejected, whatever algorithm it names', async () => {
   const { key, client } = app
   const [, claims = ''] = assertionOf(server, app).split('.')

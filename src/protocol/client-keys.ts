@@ -190,8 +190,8 @@ function findWeakness(jwk: PublicJwk): string | undefined {
 }
 
 /** Whether both names are of one algorithm. */
-export function isSameAlgorithm(one: AssertionAlgorithm, other: AssertionAlgorithm): boolean {
-  return one === other || (ED25519_NAMES.includes(one) && ED25519_NAMES.includes(other))
+export function isSameAlgorithm(name: AssertionAlgorithm, other: AssertionAlgorithm): boolean {
+  return name === other || (ED25519_NAMES.includes(name) && ED25519_NAMES.includes(other))
 }
 
 /** The algorithms whose signatures the key can verify. */

@@ -23,6 +23,13 @@ const OF_USER = 'user_id = :userId and (cast(:organizationId as text) is null or
 const USER_ACCESS = accessWhere(OF_USER)
 const CLIENT_ACCESS = accessWhere('client_id = :clientId')
 const ORGANIZATION_ACCESS = accessWhere('organization_id = :organizationId')
+/** A consent for an organization begins with its id (`consentTarget`). */
+const OF_ORGANIZATION = 'substr(resources, 1, length(cast(:organizationId as text))) = :organizationId'
+const LATER_CONSENTS = {
+  ofServer: shared('delete from consents where given_at >= :now'),
+  ofOrganization: shared(`delete from consents where given_at >= :now and ${OF_ORGANIZATION}`),
+  ofMember: shared(`delete from consents where user_id = :userId and given_at >= :now and ${OF_ORGANIZATION}`),
+}
 const ACCESS = [
   shared(
     `update authorizations set status = 'burned'
@@ -52,9 +59,9 @@ export function* forgetConsents(userId: UserId): Steps<void> {
   yield* rows(CONSENTS, { userId })
 }
 
-/** Ends the grants and codes of a member for the organization that have a time of now or later. */
+/** Ends the grants, codes and consents of a member for the organization that have a time of now or later. */
 export function endLaterOfMember({ userId, organizationId }: MembershipKey, now: EpochMs): Steps<void> {
-  return endLater(USER_ACCESS, now, { userId, organizationId })
+  return endLater([...USER_ACCESS, LATER_CONSENTS.ofMember], now, { userId, organizationId })
 }
 
 /** Ends the grants and codes of a client that have a time of now or later. */
@@ -62,14 +69,14 @@ export function endLaterOfClient(clientId: ClientId, now: EpochMs): Steps<void> 
   return endLater(CLIENT_ACCESS, now, { clientId })
 }
 
-/** Ends the grants and codes for an organization that have a time of now or later. */
+/** Ends the grants, codes and consents for an organization that have a time of now or later. */
 export function endLaterOfOrganization({ id }: { readonly id: OrganizationId }, now: EpochMs): Steps<void> {
-  return endLater(ORGANIZATION_ACCESS, now, { organizationId: id })
+  return endLater([...ORGANIZATION_ACCESS, LATER_CONSENTS.ofOrganization], now, { organizationId: id })
 }
 
-/** Ends all grants, codes, sessions and answers that have a time of now or later. */
+/** Ends all grants, codes, sessions, consents and answers that have a time of now or later. */
 export function endLaterOfServer(now: EpochMs): Steps<void> {
-  return endLater([SIGN_INS, ...ACCESS, ANSWERS], now, {})
+  return endLater([SIGN_INS, ...ACCESS, LATER_CONSENTS.ofServer, ANSWERS], now, {})
 }
 
 function* endLater(statements: readonly SharedStatement[], now: EpochMs, owner: object): Steps<void> {

@@ -32,7 +32,7 @@ const CLAIMS_MS = [0, 20 * MINUTE, 3652 * DAY]
 
 /** The owners of rows that claim to be from a time. */
 type Owners = Awaited<ReturnType<typeof openOwners>>
-const ROWS = ['grant', 'code', 'session', 'link', 'answer'] as const
+const ROWS = ['grant', 'code', 'session', 'link', 'consent', 'answer'] as const
 type RowName = (typeof ROWS)[number]
 
 interface Ending {
@@ -42,6 +42,7 @@ interface Ending {
 
 const OF_USER = ['grant', 'code', 'session', 'link'] as const
 const ACCESS = ['grant', 'code'] as const
+const OF_ORGANIZATION = [...ACCESS, 'consent'] as const
 /** Each operation that sets a not-before time, with the rows that it ends. */
 const ENDINGS: Readonly<Record<string, Ending>> = {
   revokeUserTokens: { end: (store, { id }, now) => perform(store, 'revokeUserTokens', { id, now }), ends: OF_USER },
@@ -56,32 +57,32 @@ const ENDINGS: Readonly<Record<string, Ending>> = {
   },
   disableOrganization: {
     end: (store, { organizationId: id }, now) => perform(store, 'disableOrganization', { id, now }),
-    ends: ACCESS,
+    ends: OF_ORGANIZATION,
   },
   revokeOrganizationTokens: {
     end: (store, { organizationId: id }, now) => perform(store, 'revokeOrganizationTokens', { id, now }),
-    ends: ACCESS,
+    ends: OF_ORGANIZATION,
   },
   disableMember: {
     end: (store, { id: userId, organizationId }, now) =>
       perform(store, 'disableMember', { userId, organizationId, now }),
-    ends: ACCESS,
+    ends: OF_ORGANIZATION,
   },
   removeMember: {
     end: (store, { id: userId, organizationId }, now) =>
       perform(store, 'removeMember', { userId, organizationId, now }),
-    ends: ACCESS,
+    ends: OF_ORGANIZATION,
   },
   revokeAllTokens: {
     end: (store, _, now) => perform(store, 'revokeAllTokens', { now }),
-    ends: ['grant', 'code', 'session', 'answer'],
+    ends: ['grant', 'code', 'session', 'consent', 'answer'],
   },
   replaceMasterKey: {
     async end(store, _, now) {
       await place(store)
       assert.equal(await perform(store, 'replaceMasterKey', aReplacement({ now })), 'replaced')
     },
-    ends: ['grant', 'code', 'session', 'answer'],
+    ends: ['grant', 'code', 'session', 'consent', 'answer'],
   },
 }
 
@@ -161,9 +162,12 @@ async function openRows(store: StoreDriver, { id: userId, clientId, organization
   })
   const grant = aGrant({ userId, clientId, organizationId }, time)
   const times = { now: time, codeExpiresAt: after(time, MINUTE) }
-  const approvals = [redeemed, open].map((authorization) =>
-    anApproval(authorization, { userId, organizationId, remember: undefined, ...times }),
-  )
+  const target = { redirectHost: 'app.example', resources: `https://${time}.example`, since: 0 as EpochMs }
+  const consent = { userId, clientId, organizationId, scope: open.scope, ...target }
+  const approvals = [redeemed, open].map((authorization) => {
+    const remember = authorization === open ? consent : undefined
+    return anApproval(authorization, { userId, organizationId, remember, ...times })
+  })
   const answer = { kind: 'rejected', error: 'access_denied' } as const
   const started = await store.commit([
     { name: 'startSession', input: aSessionStart({ session }) },
@@ -181,7 +185,7 @@ async function openRows(store: StoreDriver, { id: userId, clientId, organization
   const [approval] = approvals
   assert.ok(approval)
   assert.equal(await perform(store, 'redeemCode', aRedemption(approval, { now: time, grant })), 'redeemed')
-  return { grantId: grant.id, codeId: open.id, sessionId, userId, linkHash: link.hash, interactionId: interaction.id }
+  return { grantId: grant.id, codeId: open.id, sessionId, userId, linkHash: link.hash, interactionId: interaction.id, consent }
 }
 
 /** Returns which of these rows have ended. A user has one link, so only the newest of several can be found. */
@@ -192,6 +196,7 @@ async function endedOf(store: StoreDriver, rows: Rows, asked: readonly RowName[]
     code: (await store.findAuthorization(rows.codeId))?.status.kind === 'burned',
     session: (await store.findSession(rows.sessionId)) === undefined,
     link: link?.hash !== rows.linkHash,
+    consent: (await store.findConsent(rows.consent)) === undefined,
     answer: (await store.findInteraction(rows.interactionId)) === undefined,
   }
   return asked.filter((row) => ended[row])

@@ -185,7 +185,15 @@ async function openRows(store: StoreDriver, { id: userId, clientId, organization
   const [approval] = approvals
   assert.ok(approval)
   assert.equal(await perform(store, 'redeemCode', aRedemption(approval, { now: time, grant })), 'redeemed')
-  return { grantId: grant.id, codeId: open.id, sessionId, userId, linkHash: link.hash, interactionId: interaction.id, consent }
+  return {
+    grantId: grant.id,
+    codeId: open.id,
+    sessionId,
+    userId,
+    linkHash: link.hash,
+    interactionId: interaction.id,
+    consent,
+  }
 }
 
 /** Returns which of these rows have ended. A user has one link, so only the newest of several can be found. */

@@ -10,6 +10,9 @@ import { problem } from '../protocol/validation.ts'
 import { chooseLanguage } from '../web/language.ts'
 import type { CookieJar } from './session.ts'
 
+/** Characters of `ui_locales` that are read. */
+const LOCALES_LIMIT = 255
+
 const HEADER_LIMIT = 100
 const NO_COOKIES: Cookies = { browser: undefined, session: undefined }
 /** The media ranges that a JSON answer satisfies. */
@@ -93,7 +96,7 @@ export function readRequest(
   const query = readQuery(url, endpoint)
   const params =
     endpoint.method === 'GET' ? query : endpoint.accepts === 'application/json' ? NO_PARAMETERS : readForm(text, 'body')
-  const uiLocales = query.get('ui_locales') ?? params.get('ui_locales')
+  const uiLocales = shortenLocales(query.get('ui_locales') ?? params.get('ui_locales'))
   return {
     method: endpoint.method,
     params,
@@ -108,6 +111,12 @@ export function readRequest(
     uiLocales,
     language: isPage ? chooseLanguage(uiLocales, headers['accept-language']) : 'en',
   }
+}
+
+/** The first languages of `ui_locales`. It is stored with a delegated sign-in, and is part of the addresses of pages. */
+function shortenLocales(text: string | undefined): string | undefined {
+  if (text === undefined || text.length <= LOCALES_LIMIT) return text
+  return text.slice(0, text.lastIndexOf(' ', LOCALES_LIMIT) + 1).trimEnd()
 }
 
 function lastSegment(url: string): string {

@@ -54,26 +54,38 @@ export const SPECIAL_USE_RANGES: readonly SpecialUseRange[] = [
 const GLOBAL_UNICAST = '2000::/3'
 /** IPv6 addresses whose last 32 bits are an IPv4 address, which decides: RFC 4291 §2.5.5.2 (mapped), RFC 6052 §2.1 (NAT64). */
 const IPV4_EMBEDDING = ['::ffff:', '64:ff9b::']
+/** RFC 8215. An operator may name a host that has such an address. */
+const NAT64_OF_ONE_NETWORK = '64:ff9b:1::'
+
+/** This network, link local, and the metadata services of AWS and Google Cloud, whose IPv6 addresses are unique local ones. */
+const NEVER = ['0.0.0.0/8', '169.254.0.0/16', '::/128', 'fe80::/10', 'fd00:ec2::254/128', 'fd20:ce::254/128']
 
 const SPECIAL_USE = listOf(SPECIAL_USE_RANGES.flatMap(({ range }) => [range, ...embed(range)]))
+const NEVER_ALLOWED = listOf(
+  NEVER.flatMap((range) => [range, ...embed(range, [...IPV4_EMBEDDING, NAT64_OF_ONE_NETWORK])]),
+)
 const ROUTABLE_IPV6 = listOf([GLOBAL_UNICAST, ...embed('0.0.0.0/0')])
 
 /** Whether an address belongs to a host of the internet, so that the server may connect to it (threats.md OUT-01). */
 export function isPublicAddress(address: string): boolean {
-  switch (isIP(address)) {
-    case 4:
-      return !SPECIAL_USE.check(address, 'ipv4')
-    case 6:
-      return ROUTABLE_IPV6.check(address, 'ipv6') && !SPECIAL_USE.check(address, 'ipv6')
-    default:
-      return false
-  }
+  return isOutside(SPECIAL_USE, address) && (isIP(address) === 4 || ROUTABLE_IPV6.check(address, 'ipv6'))
+}
+
+/** Whether the server may connect to an address although it is not public, because the operator named its host. */
+export function mayBePrivate(address: string): boolean {
+  return isOutside(NEVER_ALLOWED, address)
+}
+
+/** Whether a text is an address, and none of the list. */
+function isOutside(list: BlockList, address: string): boolean {
+  const family = isIP(address)
+  return family !== 0 && !list.check(address, family === 4 ? 'ipv4' : 'ipv6')
 }
 
 /** Returns the IPv6 ranges whose addresses contain those of an IPv4 range. */
-function embed(range: string): readonly string[] {
+function embed(range: string, prefixes = IPV4_EMBEDDING): readonly string[] {
   const [address = '', bits] = range.split('/')
-  return isIP(address) === 4 ? IPV4_EMBEDDING.map((prefix) => `${prefix}${address}/${96 + Number(bits)}`) : []
+  return isIP(address) === 4 ? prefixes.map((prefix) => `${prefix}${address}/${96 + Number(bits)}`) : []
 }
 
 function listOf(ranges: readonly string[]): BlockList {

@@ -3,6 +3,7 @@ import { isIP } from 'node:net'
 import type { OutboundFailure } from '../ports/outbound.ts'
 import { isLoopbackHost } from '../protocol/loopback.ts'
 import { loopbackAddresses, type Resolve } from './resolve.ts'
+import { mayBePrivate } from './special-use-addresses.ts'
 
 /** How names become addresses, and which addresses may be connected to. Tests have name servers of their own. */
 export interface Network {
@@ -18,14 +19,12 @@ export interface Target {
   readonly isAllowed: (address: string) => boolean
 }
 
-/** Link-local and unspecified addresses, such as that of a cloud's metadata service. No provider has one. */
-const NEVER = /^(?:::ffff:)?(?:169\.254\.|0\.)|^fe[89ab][0-9a-f]:|^::$/i
 /** Addresses of one host that are tried. */
 const ADDRESS_LIMIT = 8
 
 /**
  * Resolves the host of a URL once. Each of its addresses must be public: an answer that has a private address among public ones is an
- * attack, so it is refused as a whole. A host that the operator named may have any address but a link-local one.
+ * attack, so it is refused as a whole. A host that the operator named may have any address but a link-local one (threats.md OUT-01).
  */
 export async function findTarget(
   { resolve, isPublicAddress }: Network,
@@ -42,7 +41,7 @@ export async function findTarget(
   if (signal.aborted) return { kind: 'unreachable', reason: 'timeout' }
   if (addresses.length === 0) return { kind: 'unreachable', reason: 'name-unresolved' }
   const isKnown = (address: string): boolean => addresses.some((one) => one.address === address)
-  const isPermitted = (address: string): boolean => isKnown(address) && !NEVER.test(address)
+  const isPermitted = (address: string): boolean => isKnown(address) && mayBePrivate(address)
   const isAllowed = isLoopback || isNamed ? isPermitted : isPublicAddress
   if (!addresses.every(({ address }) => isAllowed(address))) return { kind: 'unacceptable', reason: 'address' }
   return { kind: 'target', addresses: addresses.slice(0, ADDRESS_LIMIT), isAllowed }

@@ -45,6 +45,9 @@ type StoredRequest = Pick<AuthorizationRecord, (typeof REQUEST_MEMBERS)[number]>
 /** The browsers that are remembered for each user. Beyond it the one seen longest ago is removed. */
 export const BROWSER_LIMIT = 20
 
+/** The sessions of a user. Beyond it the oldest is removed, as if it had expired. */
+export const SESSION_LIMIT = 200
+
 /**
  * Returns the start of the fixed window. Fixed windows can be counted exactly, and their rows can be swept once the window
  * is over.

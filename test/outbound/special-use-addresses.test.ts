@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { isPublicAddress, SPECIAL_USE_RANGES } from '../../src/outbound/special-use-addresses.ts'
+import { isPublicAddress, mayBePrivate, SPECIAL_USE_RANGES } from '../../src/outbound/special-use-addresses.ts'
 
 /** The first and the last address of a range, as numbers. */
 function boundsOf(range: string): { readonly first: bigint; readonly last: bigint; readonly bits: 32 | 128 } {
@@ -56,4 +56,34 @@ test('OUT-01: IPv6 addresses outside global unicast, and texts that are no addre
   const others = ['4000::1', '8000::1', 'e000::1', '1000::1', '::ffff:0:1.1.1.1', '64:ff9b:1::1.1.1.1', 'fe80::1%eth0']
   for (const text of [...others, '', 'localhost', '0x7f.1', '2130706433', '1.1.1', '1.1.1.1:80', '[2606:4700::1111]'])
     assert.equal(isPublicAddress(text), false, text)
+})
+
+test('OUT-01: a host that the operator named may have a private address, but none of a metadata service, however it is written', () => {
+  for (const address of ['169.254.169.254', '169.254.0.1', '0.0.0.0', '0.1.2.3'])
+    for (const prefix of ['', '::ffff:', '64:ff9b::', '64:ff9b:1::'])
+      for (const spelled of [address, textOf(numberOf(address), 128).split(':').slice(-2).join(':')]) {
+        if (prefix === '' && spelled !== address) continue
+        assert.equal(mayBePrivate(`${prefix}${spelled}`), false, `${prefix}${spelled}`)
+      }
+  for (const address of [
+    '::',
+    'fe80::1',
+    'febf::1',
+    'fe80::1%eth0',
+    'fd00:ec2::254',
+    'fd20:ce::254',
+    '',
+    'idp.internal',
+  ])
+    assert.equal(mayBePrivate(address), false, address)
+  for (const address of [
+    '10.0.0.7',
+    '127.0.0.1',
+    '::1',
+    '::ffff:10.0.0.7',
+    '64:ff9b:1::a00:7',
+    'fd00:ec2::7',
+    '1.1.1.1',
+  ])
+    assert.equal(mayBePrivate(address), true, address)
 })

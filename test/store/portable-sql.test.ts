@@ -102,6 +102,10 @@ const KEYLESS: readonly Exception[] = [
     text: /^(delete from sessions where user_id = \S+ and session_id <>|select \* from identities where user_id =|select \* from grants where user_id = \S+ and revoked_at is null|update authorizations set status = 'burned' where authorization_id >=|update grants set revoked_at = \S+ where user_id =|select grant_id from authorizations where authorization_id >=)/,
   },
   {
+    why: 'a sign-in removes the oldest sessions of a user who has too many',
+    text: /^(select session_id from sessions where user_id = \S+ and session_id < \S+ order by|delete from sessions where user_id = \S+ and session_id <= )/,
+  },
+  {
     why: 'an account page shows and changes the identities of a user, and they are deleted with the user or the provider',
     text: /^(select identity_key from identities where user_id = |select i\.identity_key from identities as i join |delete from identities where (provider_id = |user_id = \S+ and ))/,
   },

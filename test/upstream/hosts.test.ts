@@ -25,6 +25,8 @@ const REQUESTS: readonly (readonly [url: string, privateHosts: readonly string[]
   ['https://idp.internal:8443/token', [], 'unacceptable url has a port that is not allowed'],
   ['https://metadata.internal/token', ['metadata.internal'], 'unacceptable address'],
   ['https://169.254.169.254/token', ['169.254.169.254'], 'unacceptable address'],
+  ['https://[::ffff:169.254.169.254]/token', ['[::ffff:a9fe:a9fe]'], 'unacceptable address'],
+  ['https://[64:ff9b::169.254.169.254]/token', ['[64:ff9b::a9fe:a9fe]'], 'unacceptable address'],
   ['https://169.254.169.254/token', [], 'unacceptable url has a host that is not a DNS name with a dot'],
   ['http://idp.internal/token', ['idp.internal'], 'unacceptable url does not use https'],
   ['https://127.0.0.1/token', [], 'unacceptable url leads to this computer'],

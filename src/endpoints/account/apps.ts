@@ -21,11 +21,11 @@ import { errorPage } from '../error-page.ts'
 import { doneAt, findOwner, findSubmitter, frameOf } from './frame.ts'
 
 /** The newest active grants that are read. An app usually has one; programs that never refresh have more. */
-const GRANT_LIMIT = 500
+const GRANT_LIMIT = 200
 /** The remembered consents that are read. */
-const CONSENT_LIMIT = 500
+const CONSENT_LIMIT = 200
 /** The apps on the page. */
-const APP_LIMIT = 100
+const APP_LIMIT = 50
 
 /** Shows the apps that the user allowed something that is still valid, or that they can get again without a question. */
 export async function showApps(context: Context, request: Request): Promise<Reply> {

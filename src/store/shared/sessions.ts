@@ -6,7 +6,7 @@ import type { EpochMs } from '../../protocol/brand.ts'
 import type { SessionId, UserId } from '../../protocol/ids.ts'
 import type { IdentityKey } from '../../protocol/provider-identity.ts'
 import type { SecretHash } from '../../protocol/secrets.ts'
-import { BROWSER_LIMIT, idBefore } from '../rows.ts'
+import { BROWSER_LIMIT, idBefore, SESSION_LIMIT } from '../rows.ts'
 import { SESSIONS } from '../tables.ts'
 import { settledGrants, type SettleGrants } from './grants.ts'
 import { interactionReads, useInteraction } from './interactions.ts'
@@ -18,6 +18,10 @@ const REPLACE_SESSION = shared(
    returning coalesce(root_id, session_id) as root_id`,
 )
 const START_SESSION = shared(`insert into sessions (${SESSIONS.names}) values (${SESSIONS.parameters})`)
+const LIST_EARLIER = shared(
+  `select session_id from sessions where user_id = :userId and session_id < :id order by session_id desc limit :limit`,
+)
+const END_OLDEST = shared('delete from sessions where user_id = :userId and session_id <= :last')
 /**
  * Locks the row, so a change of the password ends this session, or prevents it. `since`: a user whose tokens were revoked later is not
  * signed in.
@@ -95,6 +99,7 @@ export const sessionHandlers = {
       const [replaced] = replaces === undefined ? [] : yield* rows(REPLACE_SESSION, { replaces, userId })
       const rootId = (replaced?.['root_id'] ?? id) as SessionId
       yield* rows(START_SESSION, SESSIONS.values({ ...session, rootId }))
+      yield* endOldestSessions(userId, id)
       if (replaced !== undefined) yield* continueLogoutNotices({ userId, rootId, startedAt: now, expiresAt })
       yield* rows(MEET_BROWSER, { userId, browserHash, now })
       yield* rows(FORGET_BROWSERS, { userId, limit: BROWSER_LIMIT })
@@ -119,6 +124,12 @@ export const sessionHandlers = {
     run: (end) => endOtherLogins(end, settledGrants),
   },
 } satisfies SharedHandlers
+
+/** A caller who knows the password could store any number of sessions otherwise. */
+function* endOldestSessions(userId: UserId, id: SessionId): Steps<void> {
+  const last = (yield* rows(LIST_EARLIER, { userId, id, limit: SESSION_LIMIT }))[SESSION_LIMIT - 1]
+  if (last !== undefined) yield* rows(END_OLDEST, { userId, last: last['session_id'] })
+}
 
 export function* endSession(
   { id, now, codesSince }: Input<'endSession'>,

@@ -13,6 +13,7 @@ import {
   redeem,
   refresh,
   registerClient,
+  signInAndAllow,
   type RegisteredClient,
   type Tokens,
 } from '../../../tools/flow.ts'
@@ -47,6 +48,23 @@ test('the page shows each app with what it may do, where it leads, and when it w
     assert.ok(text.includes(part), `${part} in: ${text}`)
   await verifyClient(server.context, client.client_id)
   assert.ok(textOf(await owner.open('/account/apps')).includes('Verified by Grantor · app.example'))
+})
+
+test('the page lists the 50 apps that were used last, and says that there are more', async (t) => {
+  const server = await openTestServer(t)
+  await createAda(server)
+  const owner = openOwner(server)
+  await owner.open('/account')
+  for (let count = 0; count < 51; count += 1) {
+    const client = await registerClient(server, { client_name: `App ${count}.` })
+    const answer = await signInAndAllow(owner.browser, authorizeUrl(client))
+    await redeem(server, client, answer.searchParams.get('code') ?? '')
+    server.clock.advance(1)
+  }
+  const { body } = await owner.open('/account/apps')
+  assert.equal(body.match(/<li><h2/g)?.length, 50)
+  assert.match(body, /There are more/)
+  assert.doesNotMatch(body, /App 0\./)
 })
 
 test('ACC-07: removing an app ends its tokens at once, and the user is asked again', async (t) => {

@@ -216,6 +216,20 @@ test('DEL-08: no log line has an interaction or a proof, and the browser sends n
     assert.ok(!log.includes(secret))
 })
 
+test('BND-01: of ui_locales the first 255 characters are read and stored, and no part of a language', async () => {
+  for (const [ui_locales, expected] of [
+    [`de ${'en-US '.repeat(2000)}`, 254],
+    ['x'.repeat(12_000), 0],
+  ] as const) {
+    const { interaction } = await startAtClient(server, { ui_locales })
+    const { ui_locales: shown } = (await application.show(interaction)).json<{
+      readonly ui_locales: readonly string[]
+    }>()
+    assert.equal(shown.join(' ').length, expected)
+    assert.ok(shown.every((language) => /^(de|en-US)$/.test(language)))
+  }
+})
+
 test('DEL-11: the address of an existing account does not link: the person has an account of their own, without it', async () => {
   const { browser, interaction } = await startAtClient(server)
   const answer = { subject: 'u_eve', email: 'ada@acme.test', email_verified: true, name: 'Eve' }

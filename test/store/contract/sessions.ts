@@ -54,6 +54,17 @@ export const sessionCases: Suite = (check) => {
     assert.equal(await first.knowsBrowser(one.userId, browserHash), true)
   })
 
+  check('BND-06: a user has at most 200 sessions: the oldest is removed, and no other user’s', async ({ first }) => {
+    const [{ userId }, other] = [aSession(), aSession({ id: mintSessionId(at(0), randomBytes) })]
+    const ids = Array.from({ length: 201 }, (_, index) => mintSessionId(at(index), randomBytes))
+    const browserHash = aHash()
+    const sessions = [other, ...ids.map((id) => aSession({ userId, id, rootId: id }))]
+    await startSessions(first, ...sessions.map((session) => aSessionStart({ session, browserHash })))
+    const found = await Promise.all([other.id, ...ids].map((id) => first.findSession(id)))
+    const missing = [other.id, ...ids].filter((_, index) => found[index] === undefined)
+    assert.deepEqual(missing, [ids[0]])
+  })
+
   check('twenty browsers are remembered for each user: those seen last', async ({ first }) => {
     const { userId } = aSession()
     const browsers = Array.from({ length: 22 }, aHash)

@@ -185,6 +185,7 @@ export type LogEventName =
   | 'traces.export-resumed'
   | 'user.exported'
   | 'worker.ended'
+  | 'worker.stuck'
   /** `<endpoint>.answered`: an answer of an endpoint that has no event of its own. */
   | `${string}.answered`
 

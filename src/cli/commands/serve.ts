@@ -57,7 +57,7 @@ async function serveAlone(config: Config, greet: Greet): Promise<void> {
 
 /** Serves as a worker, or as the supervisor of workers. The supervisor ends when the last worker has ended. */
 async function serveInSeveral(config: Config, count: number, greet: Greet): Promise<void> {
-  const [{ supervise }, { forkWorker, isWorker, serveInWorker }] = await Promise.all([
+  const [{ PATIENCE, supervise }, { forkWorker, isWorker, serveInWorker }] = await Promise.all([
     import('../serve/supervisor.ts'),
     import('../serve/workers.ts'),
   ])
@@ -75,7 +75,7 @@ async function serveInSeveral(config: Config, count: number, greet: Greet): Prom
     world.logger.warn(event)
     void world.logger.flush()
   }
-  const { allServe, ended, stop } = supervise({ count, fork: forkWorker, record })
+  const { allServe, ended, stop } = supervise({ count, fork: forkWorker, record, patience: PATIENCE })
   onStopSignal(process, stop)
   try {
     if (await allServe) await greet(world, workshop.context)

@@ -10,10 +10,14 @@ export interface WorkerProcess {
   /** Asks the worker to complete its requests and to exit. */
   readonly stop: () => void
   readonly kill: () => void
+  /** Asks the worker to answer. */
+  readonly ping: () => void
 }
 
 export interface WorkerEvents {
   readonly onServing: () => void
+  /** Called when the worker answered a ping. `isDebugged`: a debugger may pause it at any time. */
+  readonly onPong: (isDebugged: boolean) => void
   /** Called once. */
   readonly onEnd: (end: WorkerEnd) => void
 }
@@ -21,9 +25,25 @@ export interface WorkerEvents {
 export interface Supervision {
   readonly count: number
   readonly fork: (events: WorkerEvents) => WorkerProcess
-  /** Called when a worker ended without being asked to. */
-  readonly record: (event: { readonly event: 'worker.ended'; readonly pid: number | undefined } & WorkerEnd) => void
+  /** Called when a worker ended without being asked to, and when one is killed because it does not answer. */
+  readonly record: (
+    event: { readonly pid: number | undefined } & (
+      | ({ readonly event: 'worker.ended' } & WorkerEnd)
+      | { readonly event: 'worker.stuck'; readonly silentMs: number }
+    ),
+  ) => void
+  readonly patience: Patience
 }
+
+/** How long a serving worker may be silent. */
+export interface Patience {
+  readonly pingMs: number
+  /** A worker that has not answered a ping after so many more intervals is killed. */
+  readonly intervals: number
+}
+
+/** Half a minute: a worker whose event loop is blocked for that long serves nobody. An overloaded one answers within a second. */
+export const PATIENCE: Patience = { pingMs: 1000, intervals: 30 }
 
 export interface Supervisor {
   /** Resolves with true when all workers serve, and with false when that will not happen. */
@@ -46,9 +66,11 @@ const STOP_LIMIT_MS = 9_800
  * Keeps `count` workers serving. The first worker is started alone, so that an error that affects all workers is logged once.
  * When it ends before it serves, no other worker is started.
  */
-export function supervise({ count, fork, record }: Supervision): Supervisor {
+export function supervise({ count, fork, record, patience }: Supervision): Supervisor {
   const running = new Set<WorkerProcess>()
-  const serving = new Set<WorkerProcess>()
+  /** How many intervals ago each serving worker got a ping that it has not answered. undefined: it has answered. */
+  const serving = new Map<WorkerProcess, number | undefined>()
+  const debugged = new Set<WorkerProcess>()
   const allServe = Promise.withResolvers<boolean>()
   const ended = Promise.withResolvers<string | undefined>()
   let hasServed = false
@@ -60,12 +82,41 @@ export function supervise({ count, fork, record }: Supervision): Supervisor {
   const restarts = new Set<NodeJS.Timeout>()
 
   function start(): void {
-    const worker: WorkerProcess = fork({ onServing: () => onServing(worker), onEnd: (end) => onEnd(worker, end) })
+    const worker: WorkerProcess = fork({
+      onServing: () => onServing(worker),
+      onPong: (isDebugged) => onPong(worker, isDebugged),
+      onEnd: (end) => onEnd(worker, end),
+    })
     running.add(worker)
   }
 
+  function onPong(worker: WorkerProcess, isDebugged: boolean): void {
+    if (serving.has(worker)) serving.set(worker, undefined)
+    if (isDebugged) debugged.add(worker)
+    else debugged.delete(worker)
+  }
+
+  /**
+   * Intervals are counted instead of time: while the machine or all of these processes are suspended, none passes. A worker has one ping
+   * at a time, so that one that continues has no more to answer.
+   */
+  function look(): void {
+    for (const [worker, silent] of serving) {
+      serving.set(worker, silent === undefined ? 0 : silent + 1)
+      if (silent === undefined) worker.ping()
+      else if (silent + 1 >= patience.intervals && !debugged.has(worker)) killStuck(worker)
+    }
+  }
+
+  /** Its end is handled as that of any other. */
+  function killStuck(worker: WorkerProcess): void {
+    record({ event: 'worker.stuck', pid: worker.pid, silentMs: patience.intervals * patience.pingMs })
+    serving.delete(worker)
+    worker.kill()
+  }
+
   function onServing(worker: WorkerProcess): void {
-    serving.add(worker)
+    serving.set(worker, undefined)
     clearTimeout(calm)
     calm = setTimeout(() => void (endsInARow = 0), STABLE_MS)
     if (!hasServed && !isStopping) for (let others = 1; others < count; others += 1) start()
@@ -76,6 +127,7 @@ export function supervise({ count, fork, record }: Supervision): Supervisor {
   function onEnd(worker: WorkerProcess, end: WorkerEnd): void {
     running.delete(worker)
     serving.delete(worker)
+    debugged.delete(worker)
     clearTimeout(calm)
     if (isStopping) {
       if (end.code !== 0) failure ??= `A worker did not end cleanly: ${describeEnd(end)}.`
@@ -106,6 +158,7 @@ export function supervise({ count, fork, record }: Supervision): Supervisor {
   function stop(): void {
     if (isStopping) return
     isStopping = true
+    clearInterval(looking)
     for (const timer of restarts) clearTimeout(timer)
     for (const worker of running) worker.stop()
     killing = setTimeout(() => running.forEach((worker) => worker.kill()), STOP_LIMIT_MS)
@@ -120,6 +173,7 @@ export function supervise({ count, fork, record }: Supervision): Supervisor {
     ended.resolve(failure)
   }
 
+  const looking = setInterval(look, patience.pingMs)
   start()
   return { allServe: allServe.promise, ended: ended.promise, stop }
 }

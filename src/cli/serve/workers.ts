@@ -8,6 +8,9 @@ import type { WorkerEvents, WorkerProcess } from './supervisor.ts'
 /** The messages between a worker and its supervisor. */
 const SERVING = 'serving'
 const STOP = 'stop'
+const PING = 'ping'
+const PONG = 'pong'
+const DEBUGGED_PONG = 'debugged-pong'
 
 /** Whether this process was started by a supervisor. */
 export function isWorker(): boolean {
@@ -18,7 +21,7 @@ export function isWorker(): boolean {
 const workerMetrics = openWorkerMetrics()
 
 /** Starts a worker process that shares the port. The worker ends when this process ends. */
-export function forkWorker({ onServing, onEnd }: WorkerEvents): WorkerProcess {
+export function forkWorker({ onServing, onPong, onEnd }: WorkerEvents): WorkerProcess {
   cluster.schedulingPolicy = cluster.SCHED_RR
   const worker = cluster.fork()
   let membership: WorkerMetrics | undefined
@@ -28,7 +31,8 @@ export function forkWorker({ onServing, onEnd }: WorkerEvents): WorkerProcess {
         if (worker.isConnected()) worker.send(said)
       })
       onServing()
-    } else membership?.receive(message)
+    } else if (message === PONG || message === DEBUGGED_PONG) onPong(message === DEBUGGED_PONG)
+    else membership?.receive(message)
   })
   worker.once('exit', (code: number | null, signal: string | null) => {
     membership?.leave()
@@ -44,6 +48,9 @@ export function forkWorker({ onServing, onEnd }: WorkerEvents): WorkerProcess {
       if (worker.isConnected()) worker.send(STOP)
     },
     kill: () => void worker.process.kill('SIGKILL'),
+    ping() {
+      if (worker.isConnected()) worker.send(PING)
+    },
   }
 }
 
@@ -65,6 +72,7 @@ export async function serveInWorker(config: Config): Promise<void> {
   const world = openWorld(config)
   process.on('message', (message) => {
     if (message === STOP) stop()
+    if (message === PING && process.connected) process.send?.(isDebugged() ? DEBUGGED_PONG : PONG)
   })
   const { openServer } = await import('../../server/server.ts')
   const server = await openServer(config, { ...world, logger: world.logger.with({ pid: process.pid }) }, caller.ask)
@@ -72,4 +80,9 @@ export async function serveInWorker(config: Config): Promise<void> {
   await server.start()
   close = () => drainAndClose(server, config.drainSeconds, process)
   process.send?.(SERVING)
+}
+
+/** Whether a debugger can attach to this process: from its start, or after a SIGUSR1. */
+function isDebugged(): boolean {
+  return process.getBuiltinModule('node:inspector').url() !== undefined
 }

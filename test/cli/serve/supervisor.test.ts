@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
-import { supervise, type WorkerEnd, type WorkerEvents } from '../../../src/cli/serve/supervisor.ts'
+import { PATIENCE, supervise, type WorkerEnd, type WorkerEvents } from '../../../src/cli/serve/supervisor.ts'
 
 const CRASH: WorkerEnd = { code: null, signal: 'SIGKILL' }
 const FAILURE: WorkerEnd = { code: 1, signal: null }
@@ -12,25 +12,37 @@ interface FakeWorker extends WorkerEvents {
 
 /** A supervisor over workers that do only what the test tells them, and time that the test moves. */
 function openStage(t: TestContext, count: number) {
-  t.mock.timers.enable({ apis: ['setTimeout'] })
+  t.mock.timers.enable({ apis: ['setTimeout', 'setInterval'] })
   const workers: FakeWorker[] = []
   const records: unknown[] = []
+  const pings = new Map<number, number>()
+  /** Those that do not answer pings. */
+  const silent = new Set<number>()
   const supervisor = supervise({
     count,
     fork(events) {
       const orders: string[] = []
       const pid = workers.length + 1
       workers.push({ ...events, pid, orders })
-      return { pid, stop: () => void orders.push('stop'), kill: () => void orders.push('kill') }
+      return {
+        pid,
+        stop: () => void orders.push('stop'),
+        kill: () => void orders.push('kill'),
+        ping() {
+          pings.set(pid, (pings.get(pid) ?? 0) + 1)
+          if (!silent.has(pid)) events.onPong(false)
+        },
+      }
     },
     record: (event) => void records.push(event),
+    patience: PATIENCE,
   })
   const worker = (pid: number): FakeWorker => {
     const found = workers[pid - 1]
     assert.ok(found, `Worker ${pid} was not started.`)
     return found
   }
-  return { supervisor, workers, worker, records, tick: (ms: number) => t.mock.timers.tick(ms) }
+  return { supervisor, workers, worker, records, pings, silent, tick: (ms: number) => t.mock.timers.tick(ms) }
 }
 
 /** As above, with all of them serving. */
@@ -137,4 +149,41 @@ test('a stop during the start ends the first worker, and starts no other', async
   assert.equal(workers.length, 1)
   worker(1).onEnd({ code: 0, signal: null })
   assert.deepEqual([await supervisor.allServe, await supervisor.ended], [false, undefined])
+})
+
+test('a serving worker that does not answer for half a minute is killed once and replaced; one that answers late is not', (t) => {
+  const { workers, worker, records, pings, silent, tick } = openServing(t, 3)
+  for (const pid of [2, 3]) silent.add(pid)
+  for (let seconds = 1; seconds <= 30; seconds += 1) tick(1000)
+  worker(3).onPong(false)
+  assert.deepEqual(Object.fromEntries(pings), { 1: 30, 2: 1, 3: 1 })
+  assert.deepEqual(records, [])
+  tick(1000)
+  assert.deepEqual(records, [{ event: 'worker.stuck', pid: 2, silentMs: 30_000 }])
+  tick(5000)
+  assert.deepEqual([worker(1).orders, worker(2).orders, worker(3).orders], [[], ['kill'], []])
+  worker(2).onEnd(CRASH)
+  tick(100)
+  assert.equal(workers.length, 4)
+})
+
+test('a worker that a debugger may pause is not killed, and neither is one that does not serve yet', (t) => {
+  const { worker, records, pings, silent, tick } = openServing(t, 2)
+  silent.add(2)
+  worker(2).onPong(true)
+  tick(600_000)
+  assert.deepEqual(records, [])
+  worker(2).onPong(false)
+  tick(31_000)
+  assert.deepEqual(worker(2).orders, ['kill'])
+  worker(2).onEnd(CRASH)
+  tick(600_000)
+  assert.deepEqual([worker(3).orders, pings.get(3)], [[], undefined])
+})
+
+test('a supervisor that is stopping pings no worker', (t) => {
+  const { supervisor, worker, pings, tick } = openServing(t, 1)
+  supervisor.stop()
+  tick(9000)
+  assert.deepEqual([worker(1).orders, pings.size], [['stop'], 0])
 })

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect, createServer } from 'node:net'
 import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
 import {
   openPlace,
   openPostgresPlace,
@@ -13,6 +14,7 @@ import {
 } from '../../support/process.ts'
 
 const WORKERS = ['--workers', '2']
+const IMPATIENT = fileURLToPath(new URL('impatient-workers.ts', import.meta.url))
 
 /** The processes whose answers are in the log so far. */
 function answering({ stdout }: RunningServer): ReadonlySet<number> {
@@ -48,6 +50,22 @@ test('workers share the port, a killed worker is replaced, and SIGTERM ends all 
   assert.equal((await server.exited).code, 0)
   for (const pid of all) assertGone(pid)
   assert.equal(server.stdout().match(/"server\.ready"/g)?.length, 1, 'Readiness is logged once.')
+})
+
+test('a worker that does not answer any more is killed and replaced, and the others are not', async (t) => {
+  const place = await openPostgresPlace(t)
+  assert.equal((await run(place, ['migrate'])).code, 0)
+  const server = await serve(place, { command: [process.execPath, IMPATIENT] })
+  const [victim = 0, other = 0] = await untilAnswering(server, place, 2)
+  process.kill(victim, 'SIGSTOP')
+  await untilLogged(server, `"event":"worker.stuck","pid":${victim}`)
+  await untilLogged(server, `"event":"worker.ended","pid":${victim},"code":null,"signal":"SIGKILL"`)
+  const all = await untilAnswering(server, place, 3)
+  assertGone(victim)
+  server.child.kill('SIGTERM')
+  assert.equal((await server.exited).code, 0)
+  assert.ok(all.has(other))
+  assert.equal(server.stdout().match(/"worker\.\w+"/g)?.length, 2)
 })
 
 test('Ctrl-C, which every process of the terminal gets, completes pending requests', async (t) => {

@@ -1,5 +1,4 @@
-import type { IncomingHttpHeaders } from 'node:http'
-import { Agent, request } from 'node:https'
+import { Agent } from 'node:https'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { mkdirSync } from 'node:fs'
@@ -10,6 +9,7 @@ import { formBody } from '../../tools/send.ts'
 import { newSecret, openServerProcess, type ServerProcess } from '../../tools/server-process.ts'
 import { openFolder } from '../../tools/session.ts'
 import type { Findings } from '../findings.ts'
+import { exchange, exchangeOverHttp2, ResetOfIdle, type ProxiedRequest } from './exchange.ts'
 import { proveOutages } from './outages.ts'
 import { startProxy, type ProxyName, type ProxyPlace, type RunningProxy } from './proxy-programs.ts'
 
@@ -33,25 +33,14 @@ interface Counts {
 }
 
 /** One request of the load. */
-export interface Exchange {
-  readonly method: 'GET' | 'POST'
-  readonly path: string
-  readonly body?: string
-  readonly headers?: Readonly<Record<string, string>>
+interface Exchange extends ProxiedRequest {
   readonly isRight: (status: number, body: string) => boolean
-}
-
-export interface Answer {
-  readonly status: number
-  readonly headers: IncomingHttpHeaders
-  readonly body: string
 }
 
 const CLIENTS = 8
 const SETTLE_MS = 300
 /** Caddy sees that a node is ready with its next check, 500 ms later at the latest. */
 const SEEN_MS = 1500
-const LIMIT_MS = 10_000
 
 export async function proveProxy(
   name: ProxyName,
@@ -97,8 +86,12 @@ export async function proveProxy(
       findings.progress(`${name}: ${restarts} restarts, ${counts.requests} requests, ${counts.failed} failed`)
     }
     await Promise.all(load)
-    const ask = (one: Omit<Exchange, 'isRight'>) => exchange(agents.fresh, port, one)
-    outages = await proveOutages(ask, { postgres, databaseUrl }, (what) => findings.report(`${name}: ${what}`))
+    const asks = {
+      'HTTP/1.1': (one: ProxiedRequest) => exchange(agents.fresh, port, one),
+      ...(proxy.hasHttp2 ? { 'HTTP/2': (one: ProxiedRequest) => exchangeOverHttp2(certificate, port, one) } : {}),
+    }
+    const report = (what: string): void => findings.report(`${name}: ${what}`)
+    outages = await proveOutages(asks, { postgres, databaseUrl, nodes }, report)
   } finally {
     agents.kept.destroy()
     await proxy.stop()
@@ -177,30 +170,4 @@ async function sendAll(
       report(`${one.path} failed: ${(cause as Error).message}`)
     }
   }
-}
-
-/** A kept-alive connection was closed while a request was sent on it. */
-class ResetOfIdle extends Error {}
-
-function exchange(
-  agent: Agent,
-  port: number,
-  { method, path, headers = {}, body }: Omit<Exchange, 'isRight'>,
-): Promise<Answer> {
-  return new Promise((resolve, reject) => {
-    const sent = request({ host: 'localhost', port, method, path, headers, agent, timeout: LIMIT_MS }, (incoming) => {
-      const chunks: Buffer[] = []
-      incoming.on('data', (chunk: Buffer) => chunks.push(chunk))
-      incoming.on('error', reject)
-      incoming.on('end', () => {
-        const { statusCode: status = 0, headers: received } = incoming
-        resolve({ status, headers: received, body: Buffer.concat(chunks).toString() })
-      })
-    })
-    sent.on('timeout', () => sent.destroy(new Error(`no answer within ${LIMIT_MS} ms`)))
-    sent.on('error', (cause: NodeJS.ErrnoException) =>
-      reject(sent.reusedSocket && cause.code === 'ECONNRESET' ? new ResetOfIdle() : cause),
-    )
-    sent.end(body)
-  })
 }

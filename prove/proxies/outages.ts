@@ -1,11 +1,19 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { execute, type Postgres } from '../../tools/postgres.ts'
 import { formBody } from '../../tools/send.ts'
-import type { Answer, Exchange } from './campaign.ts'
+import type { ServerProcess } from '../../tools/server-process.ts'
+import type { Answer, ProxiedRequest } from './exchange.ts'
 
-/** What callers get through a proxy while the database of all nodes is down, or accepts no writes. */
+/** What callers get through a proxy while the database of all nodes is down or accepts no writes, and while no node runs. */
 
-type Ask = (one: Omit<Exchange, 'isRight'>) => Promise<Answer>
+type Ask = (one: ProxiedRequest) => Promise<Answer>
+type Protocol = 'HTTP/1.1' | 'HTTP/2'
+
+interface Behind {
+  readonly postgres: Postgres
+  readonly databaseUrl: string
+  readonly nodes: readonly ServerProcess[]
+}
 
 /** HAProxy and Caddy see within this time that no node is ready, or that one is again. */
 const SEEN_MS = 3000
@@ -15,20 +23,20 @@ const TERMINATE = `select pg_terminate_backend(pid) from pg_stat_activity
 
 /** Returns a line for each outage, and reports each answer that differs from what docs/operations/proxies.md says. */
 export async function proveOutages(
-  ask: Ask,
-  { postgres, databaseUrl }: { readonly postgres: Postgres; readonly databaseUrl: string },
+  asks: Readonly<Record<'HTTP/1.1', Ask>> & Readonly<Partial<Record<Protocol, Ask>>>,
+  { postgres, databaseUrl, nodes }: Behind,
   report: (what: string) => void,
 ): Promise<readonly string[]> {
-  const requests = await prepare(ask)
+  const requests = await prepare(asks['HTTP/1.1'])
   const name = new URL(databaseUrl).pathname.slice(1)
   const published = ['keys', 'metadata', 'alive'] as const
   const outages = {
-    stopped: {
+    'database stopped': {
       begin: () => postgres.stop('fast'),
       end: () => postgres.start(),
       served: published,
     },
-    'read-only': {
+    'database read-only': {
       begin: () => execute(databaseUrl, `alter database ${name} set default_transaction_read_only = on`, TERMINATE),
       end: () =>
         execute(
@@ -39,23 +47,30 @@ export async function proveOutages(
         ),
       served: [...published, 'introspection'] as const,
     },
+    'all nodes stopped': {
+      begin: () => forEach(nodes, (node) => node.stop()),
+      end: () => forEach(nodes, (node) => node.start()),
+      served: [],
+    },
   }
   const lines: string[] = []
   for (const [what, { begin, end, served }] of Object.entries(outages)) {
     await begin()
     await delay(SEEN_MS)
-    const found: string[] = []
-    for (const [kind, one] of Object.entries(requests)) {
-      const startedAt = performance.now()
-      const answer = await ask(one)
-      const isServed = served.some((other) => other === kind)
-      const problem = isServed ? problemOfServed(answer) : problemOfRefused(answer)
-      if (problem !== undefined) report(`database ${what}: ${kind} had ${problem}`)
-      found.push(`${kind} ${answer.status} (${Math.round(performance.now() - startedAt)} ms)`)
+    for (const [protocol, ask] of Object.entries(asks)) {
+      const found: string[] = []
+      for (const [kind, one] of Object.entries(requests)) {
+        const startedAt = performance.now()
+        const answer = await ask(one).catch(noAnswer)
+        const isServed = served.some((other) => other === kind)
+        const problem = isServed ? problemOfServed(answer) : problemOfRefused(answer)
+        if (problem !== undefined) report(`${what}, ${protocol}: ${kind} had ${problem}`)
+        found.push(`${kind} ${answer.status} (${Math.round(performance.now() - startedAt)} ms)`)
+      }
+      lines.push(`${what}, ${protocol}: ${found.join(', ')}`)
     }
     await end()
-    await untilServed(ask, requests.registration)
-    lines.push(`database ${what}: ${found.join(', ')}`)
+    await untilServed(asks['HTTP/1.1'], requests.registration)
   }
   return lines
 }
@@ -87,6 +102,14 @@ async function prepare(ask: Ask) {
   } as const
 }
 
+function noAnswer(cause: Error): Answer {
+  return { status: 0, headers: {}, body: cause.message }
+}
+
+async function forEach(nodes: readonly ServerProcess[], act: (node: ServerProcess) => Promise<unknown>): Promise<void> {
+  for (const node of nodes) await act(node)
+}
+
 function problemOfServed({ status, body }: Answer): string | undefined {
   return status === 200 && body.startsWith('{') ? undefined : `${status} ${body.slice(0, 200)}`
 }
@@ -101,7 +124,7 @@ function problemOfRefused({ status, headers, body }: Answer): string | undefined
   return isRight ? undefined : `${status} ${JSON.stringify(headers)} ${body.slice(0, 200)}`
 }
 
-async function untilServed(ask: Ask, one: Omit<Exchange, 'isRight'>): Promise<void> {
+async function untilServed(ask: Ask, one: ProxiedRequest): Promise<void> {
   const deadline = performance.now() + LIMIT_MS
   while ((await ask(one)).status !== 201) {
     if (performance.now() > deadline) throw new Error('The nodes have not recovered.')

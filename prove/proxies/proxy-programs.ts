@@ -24,6 +24,7 @@ export interface ProxyPlace {
 
 export interface RunningProxy {
   readonly version: string
+  readonly hasHttp2: boolean
   /** Does what docs/operations/proxies.md says before a node is stopped, and after it is ready again. */
   readonly takeOut: (nodePort: number) => Promise<void>
   readonly putBack: (nodePort: number) => Promise<void>
@@ -41,6 +42,8 @@ interface ProxyProgram {
   readonly prepare: (place: ProxyPlace, recipe: string) => readonly string[]
   /** Whether the operator takes a node out before it stops. */
   readonly isTakenOut: boolean
+  /** Whether the recipe offers HTTP/2. */
+  readonly hasHttp2: boolean
 }
 
 interface Files {
@@ -66,6 +69,7 @@ const PROGRAMS: Readonly<Record<ProxyName, ProxyProgram>> = {
     }),
     prepare: (_place, recipe) => ['-db', '-f', recipe],
     isTakenOut: false,
+    hasHttp2: true,
   },
   caddy: {
     recipe: 'deploy/caddy/Caddyfile',
@@ -81,6 +85,7 @@ const PROGRAMS: Readonly<Record<ProxyName, ProxyProgram>> = {
       return ['run', '--adapter', 'caddyfile', '--config', recipe]
     },
     isTakenOut: false,
+    hasHttp2: true,
   },
   nginx: {
     recipe: 'deploy/nginx/grantor.conf',
@@ -95,6 +100,7 @@ const PROGRAMS: Readonly<Record<ProxyName, ProxyProgram>> = {
     }),
     prepare: prepareNginx,
     isTakenOut: true,
+    hasHttp2: false,
   },
   metrics: {
     recipe: 'deploy/nginx/grantor-metrics.conf',
@@ -108,6 +114,7 @@ const PROGRAMS: Readonly<Record<ProxyName, ProxyProgram>> = {
     }),
     prepare: prepareNginx,
     isTakenOut: false,
+    hasHttp2: false,
   },
 }
 
@@ -128,7 +135,7 @@ function prepareNginx({ folder }: ProxyPlace, recipe: string): readonly string[]
 
 /** Starts a proxy with its recipe. @throws Error when it is not installed, or the recipe does not fit */
 export async function startProxy(name: ProxyName, place: ProxyPlace): Promise<RunningProxy> {
-  const { recipe, program, replacements, prepare, isTakenOut } = PROGRAMS[name]
+  const { recipe, program, replacements, prepare, isTakenOut, hasHttp2 } = PROGRAMS[name]
   const version = versionOf(program, PROGRAMS[name].version)
   const { folder, port } = place
   const files = writeCertificate(place)
@@ -146,6 +153,7 @@ export async function startProxy(name: ProxyName, place: ProxyPlace): Promise<Ru
 
   return {
     version,
+    hasHttp2,
     takeOut: (nodePort) => mark(nodePort, '', 'down '),
     putBack: (nodePort) => mark(nodePort, 'down ', ''),
     stop,

@@ -55,7 +55,10 @@ export async function exchangeOverHttp2(ca: string, port: number, proxied: Proxi
   try {
     return await new Promise((resolve, reject) => {
       session.on('error', reject)
-      const stream = session.request({ ':method': method, ':path': path, ...headers }, { endStream: body === undefined })
+      const stream = session.request(
+        { ':method': method, ':path': path, ...headers },
+        { endStream: body === undefined },
+      )
       stream.setTimeout(LIMIT_MS, () => stream.destroy(new Error(`no answer within ${LIMIT_MS} ms`)))
       let received: Pick<Answer, 'status' | 'headers'> = { status: 0, headers: {} }
       const chunks: Buffer[] = []

@@ -8,6 +8,7 @@ import { addHealth } from './commands/health.ts'
 import { addMigrate } from './commands/migrate.ts'
 import { addRestore } from './commands/restore.ts'
 import { addServe } from './commands/serve.ts'
+import { nameCommands } from './lib/own-command.ts'
 import type { Terminal } from './lib/terminal.ts'
 import type { AddVerb } from './lib/task-verb.ts'
 
@@ -101,7 +102,7 @@ export async function runCommandLine(words: readonly string[], terminal: Termina
   } catch (cause) {
     // Commander has printed the error or the help.
     if (cause instanceof CommanderError) return cause.exitCode === 0 ? 0 : 2
-    terminal.stderr.write(`grantor: ${describeFailure(cause)}\n`)
+    terminal.complain(`grantor: ${describeFailure(cause)}\n`)
     return cause instanceof UsageError ? 2 : 1
   }
 }
@@ -113,8 +114,8 @@ export async function createProgram(terminal: Terminal, isAskedFor: (noun: strin
     .version(VERSION)
     .exitOverride()
     .configureOutput({
-      writeOut: (text) => void terminal.stdout.write(text),
-      writeErr: (text) => void terminal.stderr.write(text),
+      writeOut: (text) => void terminal.stdout.write(nameCommands(text, terminal.command)),
+      writeErr: terminal.complain,
     })
     .showHelpAfterError('Add --help for the available commands and options.')
     .addHelpText(

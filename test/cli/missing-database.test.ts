@@ -22,7 +22,7 @@ const NEEDED: Readonly<Record<string, readonly string[]>> = {
 
 /** Every command that performs a task, except those that create a record, each with an argument for each subject. */
 async function commandsWithoutCreate(): Promise<readonly (readonly string[])[]> {
-  const { commands: nouns } = await createProgram(openTerminal(process, {}), () => true)
+  const { commands: nouns } = await createProgram(openTerminal(process, {}, 'grantor'), () => true)
   return nouns.flatMap((noun) =>
     noun.commands
       .filter((verb) => verb.name() !== 'create' && verb.options.some(({ long }) => long === '--server'))

@@ -44,12 +44,12 @@ interface Organization {
 
 test('docs/commands.md is what `npm run docs` makes of the command line', async () => {
   const committed = readFileSync(new URL('../../docs/commands.md', import.meta.url), 'utf8')
-  const made = commandsDocument(await createProgram(openTerminal(process, {}), () => true))
+  const made = commandsDocument(await createProgram(openTerminal(process, {}, 'grantor'), () => true))
   assert.equal(committed, made, 'Run: npm run docs')
 })
 
 test('the command line has a verb for every task, except for tasks that another verb performs with --organization', async () => {
-  const { commands } = await createProgram(openTerminal(process, {}), () => true)
+  const { commands } = await createProgram(openTerminal(process, {}, 'grantor'), () => true)
   const sources = commands.flatMap((noun) => noun.commands.map((verb) => verb.description()))
   // The operator's application performs its tasks over HTTP alone.
   const own = TASKS.filter(({ access }) => access !== 'delegate')

@@ -130,7 +130,8 @@ test('a secret that others may read is refused on a writable mount, also where t
 })
 
 test('the token of an administrator is read from its file when a command needs it, by the same rules', (t) => {
-  const read = (environment: Readonly<Record<string, string>>) => openTerminal(process, environment).adminToken()
+  const read = (environment: Readonly<Record<string, string>>) =>
+    openTerminal(process, environment, 'grantor').adminToken()
   assert.equal(read({}), undefined)
   assert.equal(read({ GRANTOR_ADMIN_TOKEN: 'gad_x', GRANTOR_ADMIN_TOKEN_FILE: '' }), 'gad_x')
   const path = fileWith(t, 'gad_hidden\n')

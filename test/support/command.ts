@@ -13,13 +13,19 @@ export interface CommandOptions {
   readonly token?: string | undefined
   /** Standard input. */
   readonly input?: string
+  /** The command that starts the program. */
+  readonly command?: string
 }
 
 /** Runs one command to its end. */
 export async function command(words: readonly string[], options: CommandOptions = {}): Promise<Finished> {
   const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()]
   stdin.end(options.input ?? '')
-  const terminal = openTerminal({ stdin, stdout, stderr }, { GRANTOR_ADMIN_TOKEN: options.token })
+  const terminal = openTerminal(
+    { stdin, stdout, stderr },
+    { GRANTOR_ADMIN_TOKEN: options.token },
+    options.command ?? 'grantor',
+  )
   const code = await runCommandLine(words, terminal)
   // Of this command; the test's own process is fine.
   process.exitCode = 0

@@ -66,7 +66,7 @@ function linesOf({ kid, created_at, active_from }: KeyDocument): readonly string
     `Created the key ${kid}. It signs in ten seconds.`,
     'Verifiers that honour the cache time of five minutes and do not refetch on an unknown kid reject its tokens until then.',
     'Tokens of the previous key stay valid. If that key leaked, withdraw it:',
-    'grantor key retire <key>',
+    '  grantor key retire <key>',
   ]
 }
 

@@ -55,7 +55,7 @@ function addMigrateStatus(parent: Command, terminal: Terminal): void {
       if (json) terminal.printJson({ database, up_to_date: isUpToDate, ...describeSchema(schema) })
       else {
         const headings = ['VERSION', 'NAME', 'STATE', 'APPLIED (UTC)']
-        const verdict = isUpToDate ? 'is up to date.' : `is not up to date. Run: ${terminal.command} migrate`
+        const verdict = isUpToDate ? 'is up to date.' : 'is not up to date. Run: grantor migrate'
         terminal.print([...columns(headings, rowsOf(schema), terminal.paint), '', `${database} ${verdict}`])
       }
       if (!isUpToDate) process.exitCode = MISSING

@@ -9,7 +9,7 @@ import { openTerminal } from '../lib/terminal.ts'
 writeFileSync(new URL('../../../docs/configuration.md', import.meta.url), settingsDocument())
 writeFileSync(
   new URL('../../../docs/commands.md', import.meta.url),
-  commandsDocument(await createProgram(openTerminal(process, {}), () => true)),
+  commandsDocument(await createProgram(openTerminal(process, {}, 'grantor'), () => true)),
 )
 const parts = generatedParts()
 for (const page of new Set(parts.map((part) => part.page))) writeFileSync(page, withParts(page, parts))

@@ -19,7 +19,7 @@ export type PerformTask = <Answer>(name: string, input: Members) => Promise<Answ
  * each member of the input by the option or argument that set it.
  */
 export function withTasks<T>(
-  terminal: Pick<Terminal, 'adminToken' | 'stderr'>,
+  terminal: Pick<Terminal, 'adminToken' | 'complain'>,
   { server, insecureHttp }: ServerOptions,
   whenMissing: WhenMissing,
   work: (performAs: (spell: Spell) => PerformTask) => Promise<T>,

@@ -15,12 +15,12 @@ export type WhenMissing = 'create' | 'refuse' | 'migrate'
 
 /** Runs a task on the store, with or without a running server. @throws AdminError when the store does not exist */
 export async function withRuntime<T>(
-  { stderr }: Pick<Terminal, 'stderr'>,
+  { complain }: Pick<Terminal, 'complain'>,
   whenMissing: WhenMissing,
   task: (context: Context) => Promise<T>,
 ): Promise<T> {
   const config = readConfig()
-  await requireStore(config, whenMissing, stderr)
+  await requireStore(config, whenMissing, complain)
   // Standard output is for the result of the command, so nothing is logged there.
   const runtime = await openRuntime(config, openWorld({ ...config, logLevel: 'silent' }))
   try {
@@ -34,7 +34,7 @@ export async function withRuntime<T>(
 export async function requireStore(
   config: Config,
   whenMissing: WhenMissing,
-  stderr: Terminal['stderr'],
+  complain: Terminal['complain'],
 ): Promise<void> {
   const { applied, missing } = await readSchema(config)
   if (applied.length > 0 && missing.length > 0 && whenMissing !== 'migrate') {
@@ -43,7 +43,7 @@ export async function requireStore(
   if (applied.length === 0) {
     const { refusal, notice } = describeMissing(config)
     if (whenMissing === 'refuse') throw new AdminError(refusal)
-    stderr.write(`grantor: ${notice} A server with other settings does not use it.\n`)
+    complain(`grantor: ${notice} A server with other settings does not use it.\n`)
   }
 }
 

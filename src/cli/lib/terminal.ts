@@ -1,6 +1,7 @@
 import { styleText } from 'node:util'
 import { ConfigError, withoutEmpty } from '../../config/config.ts'
 import { COMMAND_TOKEN, readSecretFiles } from '../../config/secret-files.ts'
+import { nameCommands } from './own-command.ts'
 
 /** The streams that a command reads and writes. Tests use their own. */
 export interface Streams {
@@ -27,31 +28,32 @@ export interface Terminal extends Streams {
    * @throws ConfigError if the file cannot be used
    */
   readonly adminToken: () => string | undefined
+  /** Standard output. Commands in the lines are named as they are started here. */
   readonly print: (lines: readonly string[]) => void
+  /** The same on standard error. */
+  readonly complain: (text: string) => void
   /** The one JSON document of `--json`. */
   readonly printJson: (document: unknown) => void
 }
 
 /** Colours only on a terminal, and never with NO_COLOR (https://no-color.org). */
-export function openTerminal(streams: Streams, environment: Readonly<Record<string, string | undefined>>): Terminal {
+export function openTerminal(
+  streams: Streams,
+  environment: Readonly<Record<string, string | undefined>>,
+  command: string,
+): Terminal {
   const isTerminal = streams.stdout.isTTY === true
   const isColoured = isTerminal && (environment['NO_COLOR'] ?? '') === '' && environment['TERM'] !== 'dumb'
   return {
     ...streams,
     isTerminal,
-    command: commandOf(environment),
+    command,
     adminToken: () => readAdminToken(environment),
     paint: (style, text) => (isColoured ? styleText(style, text, { validateStream: false }) : text),
-    print: (lines) => void streams.stdout.write(lines.map((line) => `${line}\n`).join('')),
+    print: (lines) => void streams.stdout.write(nameCommands(lines.map((line) => `${line}\n`).join(''), command)),
+    complain: (text) => void streams.stderr.write(nameCommands(text, command)),
     printJson: (document) => void streams.stdout.write(`${JSON.stringify(document, undefined, 2)}\n`),
   }
-}
-
-/** npx, and the scripts of npm, start programs that are not on the path of the shell. A checkout has a script for its command. */
-function commandOf(environment: Readonly<Record<string, string | undefined>>): string {
-  const { npm_lifecycle_event: script, npm_package_name: project } = environment
-  if (script === undefined) return 'grantor'
-  return project === 'grantor' && script !== 'npx' ? 'npm run -s grantor --' : 'npx grantor'
 }
 
 function readAdminToken(environment: Readonly<Record<string, string | undefined>>): string | undefined {

@@ -19,7 +19,7 @@ const WELCOME = {
 function openFakeTerminal(isTTY: boolean, environment: Readonly<Record<string, string>>) {
   const stdout = Object.assign(new PassThrough(), { isTTY })
   const stderr = new PassThrough()
-  const terminal = openTerminal({ stdin: new PassThrough(), stdout, stderr }, environment)
+  const terminal = openTerminal({ stdin: new PassThrough(), stdout, stderr }, environment, 'grantor')
   return { terminal, stdout: () => drain(stdout), stderr: () => drain(stderr) }
 }
 
@@ -50,20 +50,6 @@ test('the first start prints about a dozen lines with the issuer, the mode, the 
     'The values are in one column.',
   )
 })
-
-const STARTS: readonly [string, Readonly<Record<string, string>>, string][] = [
-  ['by its name', {}, 'grantor'],
-  ['by a script of a checkout', { npm_lifecycle_event: 'start', npm_package_name: 'grantor' }, 'npm run -s grantor --'],
-  ['by npx', { npm_lifecycle_event: 'npx', npm_package_name: 'shop' }, 'npx grantor'],
-  ['by npx in a project of the same name', { npm_lifecycle_event: 'npx', npm_package_name: 'grantor' }, 'npx grantor'],
-  ['by a script of another project', { npm_lifecycle_event: 'start', npm_package_name: 'shop' }, 'npx grantor'],
-]
-
-for (const [how, environment, command] of STARTS) {
-  test(`started ${how}, the program names the command that works there`, () => {
-    assert.equal(openFakeTerminal(false, environment).terminal.command, command)
-  })
-}
 
 test('a later start prints four lines, with what can be requested and how to log rejected requests', () => {
   const plain = paintOf(false)

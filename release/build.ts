@@ -1,6 +1,8 @@
 import { execFileSync } from 'node:child_process'
 import { cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { findCommit } from '../src/server/version.ts'
+import { requireDevelopmentPackages } from './development-packages.ts'
 import { PAGES, publishedManifest, type Manifest } from './manifest.ts'
 
 const OUTPUT = 'dist'
@@ -19,7 +21,7 @@ export function buildPackage(): void {
   execFileSync('node_modules/.bin/tsc', ['--project', 'tsconfig.build.json'], { stdio: 'inherit' })
   for (const file of globSync(`src/${MIGRATIONS}/*.sql`)) cpSync(file, join(PACKAGE, file.replace('src/', 'lib/')))
   for (const file of [...PROGRAMS, ...publishedPages()]) cpSync(file, join(PACKAGE, file))
-  const manifest = publishedManifest(JSON.parse(readFileSync('package.json', 'utf8')) as Manifest)
+  const manifest = publishedManifest(JSON.parse(readFileSync('package.json', 'utf8')) as Manifest, findCommit('.git'))
   writeFileSync(join(PACKAGE, 'package.json'), `${JSON.stringify(manifest, undefined, 2)}\n`)
 }
 
@@ -50,6 +52,7 @@ export function packPackage(): string {
 }
 
 if (import.meta.main) {
+  requireDevelopmentPackages(process.argv[2] === 'pack' ? 'pack' : 'build', 'typescript')
   if (process.argv[2] === 'pack') console.log(packPackage())
   else buildPackage()
 }

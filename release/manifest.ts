@@ -40,9 +40,11 @@ const KEPT = [
  * Returns package.json of the published package. It has no script, so that installing it runs nothing, and no Node.js, because its
  * user has one.
  */
-export function publishedManifest(checkout: Manifest): Manifest {
+export function publishedManifest(checkout: Manifest, commit: string | undefined): Manifest {
   return {
     version: checkout.version,
+    // The name that npm has for it. The server says the commit in its version.
+    ...(commit === undefined ? {} : { gitHead: commit }),
     ...Object.fromEntries(KEPT.map((name) => [name, checkout[name]])),
     engines: { node: NODE_RANGE },
     files: ['bin', 'lib', ...PAGES],

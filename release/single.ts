@@ -1,4 +1,4 @@
-import { build, type BuildOptions, type Plugin } from 'esbuild'
+import type { BuildOptions, BuildResult, Plugin } from 'esbuild'
 import { execFileSync } from 'node:child_process'
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { readMigrationFiles } from '../src/store/migration-files.ts'
 import { optionalPackages, VERSION } from '../src/server/version.ts'
+import { requireDevelopmentPackages } from './development-packages.ts'
 
 /**
  * `npm run build:single` makes one executable file of the sources, their packages and Node.js: `dist/grantor-linux-x64`. With
@@ -63,6 +64,7 @@ export async function buildSingle(arch: (typeof ARCHITECTURES)[number]): Promise
 
 /** Returns the sources and packages as one module. @throws Error if a module reads what is beside it */
 export async function bundle(): Promise<string> {
+  const { build } = await import('esbuild')
   const thread = textOf(await build({ ...COMMON, entryPoints: [THREAD] }))
   const inlined: Readonly<Record<string, string>> = {
     'store/migration-files.ts': `export const readMigrationFiles = () => ${JSON.stringify(readMigrationFiles())}`,
@@ -98,7 +100,7 @@ function replacing(modules: Readonly<Record<string, string>>): Plugin {
   }
 }
 
-function textOf({ outputFiles = [] }: Awaited<ReturnType<typeof build>>): string {
+function textOf({ outputFiles = [] }: BuildResult): string {
   const [file] = outputFiles
   if (file === undefined) throw new Error('The bundler has written nothing.')
   return file.text
@@ -115,6 +117,7 @@ function fetchNode(arch: string, folder: string): string {
 }
 
 if (import.meta.main) {
+  requireDevelopmentPackages('build:single', 'esbuild')
   const { values } = parseArgs({ options: { arch: { type: 'string', default: process.arch } } })
   const arch = ARCHITECTURES.find((one) => one === values.arch)
   if (arch === undefined) throw new Error(`--arch is one of: ${ARCHITECTURES.join(', ')}`)

@@ -7,14 +7,16 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const COMMIT_DIGITS = 12
 
 /**
- * The version of the package, and the commit in a checkout: `0.1.0+3734b4c0a1b2` (build metadata of SemVer 2.0.0 §10). It is in
+ * The version of the package, and the commit of the checkout, or of the one that the package was made from: `0.1.0+3734b4c0a1b2` (build metadata of SemVer 2.0.0 §10). It is in
  * `/version`, the logs, the metrics and `--version`, so that an operator knows which code a node runs.
  */
-export const VERSION = withCommit(readManifest().version, findCommit(join(ROOT, '.git')))
+export const VERSION = versionOf(readManifest(), findCommit(join(ROOT, '.git')))
 
 /** package.json of the checkout, or of the published package. */
 interface Manifest {
   readonly version: string
+  /** The commit of a published package (release/manifest.ts). */
+  readonly gitHead?: string
   readonly peerDependencies: Readonly<Record<string, string>>
 }
 
@@ -27,7 +29,12 @@ function readManifest(): Manifest {
   return JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as Manifest
 }
 
-function withCommit(version: string, commit: string | undefined): string {
+/** `checkedOut`: the commit of a checkout. */
+export function versionOf(
+  { version, gitHead }: Pick<Manifest, 'version' | 'gitHead'>,
+  checkedOut: string | undefined,
+): string {
+  const commit = gitHead ?? checkedOut
   return commit === undefined ? version : `${version}+${commit.slice(0, COMMIT_DIGITS)}`
 }
 

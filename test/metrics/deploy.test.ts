@@ -78,6 +78,24 @@ test('every metric of the dashboard and the alerts is in a scrape', async (t) =>
   }
 })
 
+test('each alert has a section of the manual that says what to do, which its runbook names, and each section an alert', () => {
+  const names = [...rules.matchAll(/- alert: (\w+)/g)].map(([, name]) => name ?? '')
+  const manual = readFileSync('docs/operations/alerts.md', 'utf8')
+  const sections = [...manual.matchAll(/^## (\w+)\n\n\S/gm)].map(([, name]) => name ?? '')
+  assert.deepEqual(sections.toSorted(), names.toSorted())
+  const runbooks = [...rules.matchAll(/^ {10}runbook: '(.+)'$/gm)].map(([, runbook]) => runbook)
+  assert.deepEqual(
+    runbooks,
+    names.map((name) => `docs/operations/alerts.md#${name.toLowerCase()}`),
+  )
+})
+
+test('the probe that the alert about the certificate needs has the job that the alert names', () => {
+  const [, job = 'none'] = /probe_ssl_earliest_cert_expiry\{job="([\w-]+)"\}/.exec(rules) ?? []
+  const probe = readFileSync('deploy/prometheus/grantor-issuer.yml', 'utf8')
+  assert.ok(probe.includes(`  - job_name: ${job}\n`))
+})
+
 test('every label that they use belongs to the metric', () => {
   for (const expression of listExpressions()) {
     const known = new Set(ADDED_LABELS)

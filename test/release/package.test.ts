@@ -9,7 +9,8 @@ import { packagesOfLayers } from '../repository/layout.ts'
 import { temporaryFolder } from '../support/server.ts'
 
 const checkout = JSON.parse(readFileSync('package.json', 'utf8')) as Manifest
-const published = publishedManifest(checkout)
+const COMMIT = '0123456789abcdef0123456789abcdef01234567'
+const published = publishedManifest(checkout, COMMIT)
 const names = (group: unknown): readonly string[] => Object.keys(group as object)
 
 test('the published package runs no script, brings no Node.js, and needs no package that the sources do not import', () => {
@@ -17,6 +18,8 @@ test('the published package runs no script, brings no Node.js, and needs no pack
   assert.equal(published['private'], undefined)
   assert.equal(published['optionalDependencies'], undefined)
   assert.equal(published['version'], checkout.version)
+  assert.equal(published['gitHead'], COMMIT)
+  assert.ok(!('gitHead' in publishedManifest(checkout, undefined)))
   assert.deepEqual(published['dependencies'], checkout['dependencies'])
   const imported = packagesOfLayers()
   for (const name of names(published['dependencies'])) assert.ok(imported.includes(name), name)
@@ -46,7 +49,7 @@ test('each link of the README and of the pages for users leads to a file of the 
 
 test('the published package names the repository when package.json names one', () => {
   const repository = { type: 'git', url: 'git+https://git.example.com/grantor.git' }
-  assert.deepEqual(publishedManifest({ ...checkout, repository })['repository'], repository)
+  assert.deepEqual(publishedManifest({ ...checkout, repository }, undefined)['repository'], repository)
 })
 
 /** The programs of the published package, without its library, on a Node.js that reports another version. */
@@ -73,5 +76,20 @@ test('the published command needs a Node.js with a safe SQLite, and says on anot
   for (const node of ['24.15.0', '24.21.0', '26.0.0', '28.1.0']) {
     // It got as far as its library, which is not there.
     assert.match(runProgram(t, node).stderr, /ERR_MODULE_NOT_FOUND/, node)
+  }
+})
+
+test('without the packages of development, npm run pack and build:single say so in one sentence', (t) => {
+  const cwd = temporaryFolder(t)
+  for (const [script, ...words] of [
+    ['pack', 'build.ts', 'pack'],
+    ['build', 'build.ts'],
+    ['build:single', 'single.ts'],
+  ] as const) {
+    const [file = '', ...args] = words
+    const path = new URL(`../../release/${file}`, import.meta.url).pathname
+    const { status, stderr } = spawnSync(process.execPath, [path, ...args], { cwd, encoding: 'utf8' })
+    assert.equal(status, 1)
+    assert.match(stderr, new RegExp(`^npm run ${script} needs \\w+, a package for development[^\n]+\n$`))
   }
 })

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { findCommit, VERSION } from '../../src/server/version.ts'
+import { findCommit, VERSION, versionOf } from '../../src/server/version.ts'
 
 const COMMIT = '0123456789abcdef0123456789abcdef01234567'
 const OTHER = 'f'.repeat(40)
@@ -55,4 +55,9 @@ test('the version has the commit of a checkout', async (t) => {
   }
   // Semantic Versioning 2.0.0 §10.
   assert.match(VERSION, /^\d+\.\d+\.\d+(\+[0-9a-f]{12})?$/)
+})
+
+test('the version of the published package has the commit that it was made from, also inside of another checkout', () => {
+  assert.equal(versionOf({ version: '0.1.0', gitHead: COMMIT }, OTHER), '0.1.0+0123456789ab')
+  assert.equal(versionOf({ version: '0.1.0' }, undefined), '0.1.0')
 })

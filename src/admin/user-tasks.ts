@@ -142,12 +142,14 @@ export const USER_TASKS: readonly Task[] = [
     summary: 'Create a user.',
     input: z.object({
       email: EMAIL,
+      email_verified: z.boolean().default(false).describe("true: the address is known to be the user's."),
       password: PASSWORD.optional().describe('Absent: the user has no password.'),
       name: NAME.optional().describe('The name of the user, as the pages show it.'),
+      profile: PROFILE_CHANGE.optional().describe('What apps with the scopes profile, phone and address see.'),
     }),
     output: USER_DOCUMENT,
-    run: async (context, { email, password, name }) =>
-      describeUser(await createUser(context, { email, password, name })),
+    run: async (context, { email, email_verified: isVerified, password, name, profile = {} }) =>
+      describeUser(await createUser(context, { email, isVerified, password, name, profile })),
   }),
   defineTask({
     name: 'user.set-password',

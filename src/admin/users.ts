@@ -21,15 +21,24 @@ type StoreNeeds<Name extends keyof Context['store']> = { readonly store: Pick<Co
 type Finding = StoreNeeds<'findUser' | 'findUserByEmail'>
 type Changing<Name extends keyof Context['store']> = Finding & StoreNeeds<Name> & Pick<Context, 'clock'>
 
-/** Creates a user. @throws AdminError when the address is invalid or taken, or a password is given and passwords are off */
+/** Creates a user. @throws AdminError when the address is invalid or taken, the profile too large, or a password is given and passwords are off */
 export async function createUser(
   context: StoreNeeds<'createUser'> & Pick<Context, 'clock' | 'random' | 'passwords' | 'settings'>,
-  account: { readonly email: string; readonly password: string | undefined; readonly name: string | undefined },
+  account: {
+    readonly email: string
+    readonly password: string | undefined
+    readonly name: string | undefined
+    /** The operator knows that the address is the user's. */
+    readonly isVerified?: boolean
+    readonly profile?: ProfileChange
+  },
 ): Promise<UserRecord> {
   const now = context.clock()
   const email = requireEmail(account.email)
+  const profile = changeProfile({}, account.profile ?? {})
   const passwordHash = account.password === undefined ? undefined : await hashPassword(context, account.password)
-  const user = newUser(context, now, { email, emailVerifiedAt: undefined, name: account.name, passwordHash })
+  const emailVerifiedAt = account.isVerified === true ? now : undefined
+  const user = { ...newUser(context, now, { email, emailVerifiedAt, name: account.name, passwordHash }), profile }
   if ((await context.store.createUser(user)) === 'email-taken') {
     throw emailTaken(email)
   }
@@ -129,18 +138,22 @@ export async function updateUser(
   change: { readonly name: string | null | undefined; readonly profile: ProfileChange },
 ): Promise<UserRecord> {
   const { id, name, profile: previous } = await requireUser(context, who)
-  const merged = Object.entries({ ...previous, ...definedMembers(change.profile) }).filter(
-    ([, value]) => value !== null,
-  )
+  const profile = changeProfile(previous, change.profile)
+  const next = change.name === undefined ? name : (change.name ?? undefined)
+  const outcome = await context.store.updateUser({ id, previous, name: next, profile, now: context.clock() })
+  if (outcome === 'conflict') throw conflict(`The user ${id} was changed or deleted at the same time. Try again.`)
+  return requireUser(context, id)
+}
+
+/** @throws AdminError when the profile is too large, or has members that need another one */
+function changeProfile(previous: UserProfile, change: ProfileChange): UserProfile {
+  const merged = Object.entries({ ...previous, ...definedMembers(change) }).filter(([, value]) => value !== null)
   const profile = Object.fromEntries(merged) as UserProfile
   if (profile.phone_number === undefined && profile.phone_number_verified !== undefined)
     throw new AdminError('A profile has phone_number_verified only beside phone_number.')
   if (Buffer.byteLength(JSON.stringify(profile)) > PROFILE_BYTES)
     throw new AdminError(`A profile has at most ${PROFILE_BYTES} bytes.`)
-  const next = change.name === undefined ? name : (change.name ?? undefined)
-  const outcome = await context.store.updateUser({ id, previous, name: next, profile, now: context.clock() })
-  if (outcome === 'conflict') throw conflict(`The user ${id} was changed or deleted at the same time. Try again.`)
-  return requireUser(context, id)
+  return profile
 }
 
 /** Disables the user: sessions and tokens of the user stop working. @throws AdminError when there is no such user */

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import type { OutcomeEvent } from '../ports/context.ts'
 import type { Reply } from '../ports/message.ts'
 import type { DeveloperNotes, ErrorPage, ErrorProblem } from '../ports/pages.ts'
+import { PATHS, pageAddress } from './paths.ts'
 import { PAGE_REFUSALS, type FormReason, type PageReason } from '../protocol/page-refusals.ts'
 
 const STATUS: Readonly<Record<ErrorProblem, number>> = {
@@ -40,11 +41,10 @@ const PAGES: ReadonlyMap<PageReason, ErrorPage & { readonly notes: DeveloperNote
   ),
 )
 
-/** The page at the address of the issuer, which explains the server. */
-export const HOME_PAGE: Reply = {
-  kind: 'page',
-  status: STATUS.home,
-  page: { kind: 'error', problem: 'home', notes: undefined },
+/** The page at the address of the issuer, which explains the server, and leads users to their account. */
+export function homePage(issuer: string): Reply {
+  const accountUri = pageAddress(issuer, PATHS.account, { uiLocales: undefined })
+  return { kind: 'page', status: STATUS.home, page: { kind: 'error', problem: 'home', notes: undefined, accountUri } }
 }
 
 /** Returns an error page without a link to the client, because no address is known to be safe (RFC 6749 §4.1.2.1). */

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { errorPage, HOME_PAGE } from '../endpoints/error-page.ts'
+import { errorPage, homePage } from '../endpoints/error-page.ts'
 import type { Endpoint } from '../endpoints/endpoint.ts'
 import { PATHS } from '../endpoints/paths.ts'
 import type { Context } from '../ports/context.ts'
@@ -171,7 +171,7 @@ function refuseUnknownPath(serving: Serving, exchange: Exchange): void {
   const { message } = exchange
   const error = invalidRequest('path_unknown', { status: 404, problems: [PATH_PROBLEM] })
   if (prefersPage(message)) {
-    const page = isHome(context.issuer, message.url ?? '') ? HOME_PAGE : errorPage('path_unknown')
+    const page = isHome(context.issuer, message.url ?? '') ? homePage(context.issuer) : errorPage('path_unknown')
     replies.send(exchange, page, chooseLanguage(undefined, message.headers['accept-language']), false)
   } else replies.sendError(exchange, error, true)
   observe(serving, exchange, { event: 'request.refused', reason: error.reason, status: error.status })

@@ -103,6 +103,8 @@ export type SignInProblem =
   | { readonly kind: 'provider-down'; readonly provider: string }
   /** The provider did not confirm who the user is. */
   | { readonly kind: 'provider-failed'; readonly provider: string }
+  /** The provider did not authenticate the person again, as it was asked. */
+  | { readonly kind: 'provider-not-fresh'; readonly provider: string }
   /** No account here is linked to the account at the provider. `email`: the address that the provider named. */
   | { readonly kind: 'no-account'; readonly provider: string; readonly email: string | undefined }
   /** The account at the provider was linked to another account here meanwhile. */
@@ -177,6 +179,8 @@ export interface ErrorPage {
   readonly problem: ErrorProblem
   /** undefined: the page is no refusal. */
   readonly notes: DeveloperNotes | undefined
+  /** Where users find their account, on the page that is no refusal. */
+  readonly accountUri?: string
 }
 
 /** Why a page refuses a request, for developers: in English, and folded. */

@@ -121,6 +121,8 @@ export const FORM_REFUSALS = {
   'provider-down': 'The provider does not answer; the event provider.failed of the log says why.',
   'provider-failed':
     'The provider did not confirm who the user is; the event provider.failed of the log says why, unless the person cancelled.',
+  'provider-not-fresh':
+    'The client or the page asked for a new sign-in (prompt=login, max_age), and the auth_time of the provider is older: it ignores prompt=login and max_age, or the browser left them out.',
   'no-account': 'No account is linked to the account at the provider, and the provider creates none.',
   'identity-taken': 'The account at the provider was linked to another account meanwhile.',
   throttled: 'Too many attempts of this network, or for this account.',

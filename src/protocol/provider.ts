@@ -132,7 +132,7 @@ export function findProviderFault(
   const membershipFault = findMembershipFault(settings)
   if (membershipFault !== undefined) return membershipFault
   if (domains.length > 0) return undefined
-  const needs = 'needs at least one domain of the provider.'
+  const needs = 'needs at least one domain of the provider (--domain).'
   if (routing === 'required') return `Required routing ${needs}`
   if (signUp === 'domains') return `Sign-up by domains ${needs}`
   if (link === 'verified-email') return `Linking by the e-mail address ${needs}`
@@ -147,13 +147,13 @@ function findMembershipFault({
   membership,
 }: Pick<ProviderSettings, 'issuer' | 'domains' | 'organizationId' | 'membership'>): string | undefined {
   if (membership === 'anybody') {
-    if (organizationId === undefined) return 'Membership for anybody needs an organization.'
+    if (organizationId === undefined) return 'Membership for anybody needs an organization (--organization).'
     return OPEN_TO_ANYBODY.test(issuer)
       ? 'Anybody can have an account at this provider, so membership is by domains.'
       : undefined
   }
   if (organizationId === undefined || domains.length > 0) return undefined
-  return 'An organization needs at least one domain of the provider, or membership for anybody if every person of the provider belongs to it.'
+  return 'An organization needs at least one domain of the provider (--domain), or --membership anybody if every person of the provider belongs to it.'
 }
 
 function findIssuerFault(issuer: string, isLoopbackIssuer: boolean): string | undefined {

@@ -1,6 +1,6 @@
 import type { ErrorPage, ErrorProblem, SignedOutPage, SignOutPage } from '../ports/pages.ts'
 import { developerNotes } from './developer-notes.ts'
-import { submitButton } from './form-parts.ts'
+import { linkButton, submitButton } from './form-parts.ts'
 import { layout } from './layout.ts'
 import type { View } from './layout.ts'
 import { hiddenFields, href, html, isolate } from './markup.ts'
@@ -23,6 +23,7 @@ export function errorPage(view: View, page: ErrorPage): Markup {
     main: html`<h1>${heading}</h1>
       <p class="lead">${happened}</p>
       <p class="lead">${todo}</p>
+      ${page.accountUri === undefined ? undefined : linkButton(page.accountUri, texts.account.toAccount)}
       ${WITHOUT_REFERENCE.has(page.problem) ? undefined : reference}
       ${page.notes === undefined ? undefined : developerNotes(view, page.notes)}`,
   })

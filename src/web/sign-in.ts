@@ -163,6 +163,8 @@ function describe({ texts, language }: View, problem: SignInProblem): Complaint 
       return { text: texts.providerDown(isolate(problem.provider)), fields: [] }
     case 'provider-failed':
       return { text: texts.providerFailed(isolate(problem.provider)), fields: [] }
+    case 'provider-not-fresh':
+      return { text: texts.providerNotFresh(isolate(problem.provider)), fields: [] }
     case 'account-refused':
       return { text: texts.accountRefused, fields: [] }
     case 'no-account':

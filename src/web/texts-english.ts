@@ -43,6 +43,9 @@ export const english: Texts = {
   providerAway: 'It does not answer right now. You can try it all the same.',
   providerDown: (provider) =>
     html`${provider} does not answer right now. Try again in a minute, or sign in another way.`,
+  providerNotFresh: (provider) =>
+    html`You have to sign in again at ${provider}, which did not ask you to. Sign out of ${provider}, and then try again
+    here.`,
   providerFailed: (provider) => html`${provider} did not confirm who you are. Try again, or sign in another way.`,
   noAccount: (provider) =>
     html`You have no account here with ${provider}. Ask the operator of this site to invite you.`,
@@ -208,7 +211,7 @@ export const english: Texts = {
     home: {
       heading: 'There is nothing to do here',
       happened: 'Apps send you to this site when they want to use your account. You do not need to open it yourself.',
-      todo: 'Go to the app that you want to use, and start there.',
+      todo: 'Go to the app that you want to use, and start there. At your account you see which apps can use it.',
     },
     unavailable: {
       heading: 'We are not available right now',

@@ -44,6 +44,9 @@ export const german: Texts = {
   providerDown: (provider) =>
     html`${provider} antwortet gerade nicht. Versuchen Sie es in einer Minute noch einmal, oder melden Sie sich anders
     an.`,
+  providerNotFresh: (provider) =>
+    html`Sie müssen sich bei ${provider} neu anmelden, wurden dort aber nicht danach gefragt. Melden Sie sich bei
+    ${provider} ab, und versuchen Sie es hier noch einmal.`,
   providerFailed: (provider) =>
     html`${provider} hat nicht bestätigt, wer Sie sind. Versuchen Sie es noch einmal, oder melden Sie sich anders an.`,
   noAccount: (provider) =>

@@ -55,6 +55,7 @@ export interface Texts {
   /** Beside the button of a provider that does not answer. */
   readonly providerAway: string
   readonly providerDown: (provider: Markup) => Markup
+  readonly providerNotFresh: (provider: Markup) => Markup
   readonly providerFailed: (provider: Markup) => Markup
   readonly noAccount: (provider: Markup) => Markup
   readonly noAccountOf: (email: Markup, provider: Markup) => Markup

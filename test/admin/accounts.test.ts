@@ -30,6 +30,23 @@ test('a user is found by id or by address in any case, and no answer has the has
   await assertRefused(password, 'unknown', /There is no user/)
 })
 
+test('a user is created with a profile and an address that is known to be the user’s', async (t) => {
+  const { perform } = await openOffice(t)
+  const profile = { preferred_username: 'ada', locale: 'en-GB', address: { country: 'GB' } }
+  const made = await perform('user.create', { email: 'ada2@acme.test', email_verified: true, profile })
+  assert.deepEqual([made['profile'], made['email_verified_at']], [profile, made['created_at']])
+  assert.deepEqual(await perform('user.show', { user_id: made['user_id'] }), { ...made, identities: [] })
+  for (const [wrong, message] of [
+    [{ phone_number_verified: true }, /only beside phone_number/],
+    [
+      { given_name: 'x'.repeat(1024), family_name: 'x'.repeat(1024), nickname: '\u0001'.repeat(1024) },
+      /at most 8192 bytes/,
+    ],
+  ] as const)
+    await assertRefused(perform('user.create', { email: 'bob@acme.test', profile: wrong }), 'refused', message)
+  assert.equal((await perform('user.create', { email: 'bob@acme.test' }))['email_verified_at'], null)
+})
+
 test('a user without an address and a password is shown and named by what there is', async (t) => {
   const { perform, stage } = await openOffice(t)
   const { store } = stage.server.context

@@ -99,7 +99,9 @@ test("a browser that opens the issuer's own address gets a page that explains wh
   for (const [at, url] of homes) {
     const page = await visit(url, { accept: FIREFOX }, at)
     assert.equal(page.statusCode, 404, url)
-    assert.match(page.body, /<h1>There is nothing to do here<\/h1>[^]*Go to the app/, url)
+    assert.match(page.body, /<h1>There is nothing to do here<\/h1>[^]*Go to the app[^]*Go to your account/, url)
+    const account = /<a class="button main" href="([^"]+)"/.exec(page.body)?.[1] ?? ''
+    assert.equal((await at.inject({ method: 'GET', url: account })).statusCode, 303, account)
     const german = await visit(url, { accept: FIREFOX, 'accept-language': 'de' }, at)
     assert.match(german.body, /<h1>Hier gibt es nichts zu tun<\/h1>/)
     assertError(await visit(url, {}, at), 404, 'invalid_request')

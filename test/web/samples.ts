@@ -135,6 +135,7 @@ const signInProblems: readonly SignInProblem[] = [
   { kind: 'not-answered' },
   { kind: 'provider-down', provider: 'Acme Entra' },
   { kind: 'provider-failed', provider: 'Acme Entra' },
+  { kind: 'provider-not-fresh', provider: 'Acme Entra' },
   { kind: 'no-account', provider: 'Acme Entra', email: 'ada@acme.test' },
   { kind: 'identity-taken', provider: 'Acme Entra' },
   { kind: 'throttled', retryAfterSeconds: 30 },

@@ -64,14 +64,15 @@ export const ORG_VERBS: readonly AddVerb[] = [
     options: (command) =>
       command.option(
         '--outside-domains',
-        'only members without a proved address of the domains of the providers of the organization',
+        'only members without a proved address of the domains of the providers of the organization; all of them, if no provider has domains',
       ),
     input: ({ outsideDomains }) => ({ outside_domains: outsideDomains }),
     headings: ['EMAIL', 'NAME', 'MEMBER SINCE (UTC)', 'STATE', 'ID'],
     cells: ({ email, name, created_at, disabled_at, user_id }) => [
       [email ?? '–', name ?? '–', formatTime(created_at), disabled_at === null ? 'active' : 'disabled', user_id],
     ],
-    empty: 'There are no members to list. Add one: grantor org add-member <organization> <address>',
+    empty:
+      'There are no members to list. Add one: grantor org add-member <organization> <address>. If you gave --outside-domains: each member has a proved address of the domains.',
   }),
   taskVerb<MemberDocument>({
     task: 'member.disable',

@@ -11,6 +11,8 @@ interface CreateOptions {
   /** false: the user gets no password. */
   readonly password?: string | false
   readonly name?: string
+  readonly verified?: true
+  readonly set?: readonly string[]
 }
 
 interface UpdateOptions {
@@ -48,10 +50,14 @@ export const USER_VERBS: readonly AddVerb[] = [
           'the password; - reads it from standard input; without the option the terminal asks for it',
         )
         .option('--no-password', 'the user gets no password')
-        .option('--name <name>', 'the name of the user, as the pages show it'),
-    input: async ({ email, password, name }, terminal) => ({
+        .option('--name <name>', 'the name of the user, as the pages show it')
+        .option('--verified', "the address is known to be the user's")
+        .option('--set <claim=value>', 'a claim of the profile, as of "user update"; repeatable', collect),
+    input: async ({ email, password, name, verified, set = [] }, terminal) => ({
       email,
       name,
+      email_verified: verified,
+      profile: set.length === 0 ? undefined : set.reduce(withClaim, {}),
       password: password === false ? undefined : await readPassword(terminal, password),
     }),
     say: (user) => `Created ${nameOf(user)} (${user.user_id}).`,

@@ -59,6 +59,7 @@ const STATUS: Readonly<Record<SignInProblem['kind'], number>> = {
   'not-answered': 503,
   'provider-down': 503,
   'provider-failed': 403,
+  'provider-not-fresh': 403,
   'no-account': 403,
   'identity-taken': 409,
   throttled: 429,

@@ -53,7 +53,8 @@ export function openSpentBuckets(): RecentlyUsed<SpentBucket> {
 /**
  * Counts a sign-in attempt by network and then by account. An attempt that exceeds the limit of the network is not counted for
  * the account. A browser in which the account has signed in before is counted separately, so that an attacker cannot lock the
- * owner out (threats.md UI-08).
+ * owner out (threats.md UI-08). When that count is used up, the browser counts as an unknown one, which it would be without its cookie: an
+ * attacker who has a copy of the cookie may have used it up.
  *
  * An unknown account causes the same queries and the same rows as an existing one. An attempt on a bucket that is known to be
  * spent writes nothing (threats.md BND-03).
@@ -70,11 +71,13 @@ export async function countAttempt(
   const userId = await context.store.findUserIdByEmail(attempt.email, NO_USER)
   const isKnown = await context.store.knowsBrowser(userId, attempt.browserHash)
   const named = (limit: number, ...parts: string[]): Bucket => bucketOf(context, limit, parts)
-  const buckets = isKnown
-    ? [named(DEVICE_LIMIT, 'device', attempt.email, attempt.browserHash)]
-    : [named(NETWORK_LIMIT, 'network', attempt.network), named(ACCOUNT_LIMIT, 'account', attempt.email)]
-  const rate = isKnown ? undefined : { name: attempt.network, network: attempt.network }
-  return countInAll(context, buckets, { now, rate })
+  if (isKnown) {
+    const device = named(DEVICE_LIMIT, 'device', attempt.email, attempt.browserHash)
+    const counted = await countInAll(context, [device], { now, rate: undefined })
+    if (counted.kind === 'allowed') return counted
+  }
+  const buckets = [named(NETWORK_LIMIT, 'network', attempt.network), named(ACCOUNT_LIMIT, 'account', attempt.email)]
+  return countInAll(context, buckets, { now, rate: { name: attempt.network, network: attempt.network } })
 }
 
 /**

@@ -91,7 +91,10 @@ for (const [more, message] of [
   [['--issuer', 'https://login.microsoftonline.com/common/v2.0'], /the issuer is that of many tenants/i],
   [['--sign-up', 'domains'], /Sign-up by domains needs at least one domain/],
   [['--domain', 'not a domain'], /--domain.*: This is not a domain/],
-  [['--organization', 'gor_01a200f2d7f1OGrZM2nOk7CWgjISwIxFbQ'], /An organization needs at least one domain/],
+  [
+    ['--organization', 'gor_01a200f2d7f1OGrZM2nOk7CWgjISwIxFbQ'],
+    /An organization needs at least one domain of the provider \(--domain\), or --membership anybody/,
+  ],
   [['--domain', 'acme.test', '--organization', 'gor_01a200f2d7f1OGrZM2nOk7CWgjISwIxFbQ'], /There is no organization/],
 ] as const) {
   test(`provider: create ${more.join(' ')} is refused`, async () => {

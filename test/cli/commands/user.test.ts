@@ -63,6 +63,15 @@ test('a user can have no password, and get one later', async (t) => {
   assert.equal((await runJsonHere<User>(place, show)).has_password, true)
 })
 
+test('a user is created with claims of the profile, and an address that is known to be the user’s', async (t) => {
+  const place = await openPlace(t)
+  const claims = ['--set', 'preferred_username=ada', '--set', 'address.country=GB']
+  const create = ['user', 'create', '--email', 'ada@acme.test', '--no-password', '--verified', ...claims]
+  const user = await runJsonHere<User & { readonly profile: object; readonly email_verified_at: string }>(place, create)
+  assert.deepEqual(user.profile, { preferred_username: 'ada', address: { country: 'GB' } })
+  assert.equal(user.email_verified_at, user.created_at)
+})
+
 test('a link to set a password is printed with what it does; a new address is the one to sign in with', async (t) => {
   const place = await openPlace(t)
   await runHere(place, ['user', 'create', '--email', 'ada@acme.test', '--no-password'])

@@ -209,8 +209,8 @@ for (const source of SOURCES) {
     const again = { headers: { location: '/v2/oauth/sign-in?page=security' } } as unknown as Page
     const confirmed = await signIn(browser, again)
     if (source.honesty === 'stubborn') {
-      assert.ok([403, 409].includes(confirmed.answer.statusCode))
-      return
+      assert.equal(confirmed.answer.statusCode, 403)
+      return assert.match(confirmed.answer.body, /which did not ask you to\. Sign out of[^]*reason=provider-not-fresh/)
     }
     assert.match(locationOf(confirmed.answer), /\/account\/security$/)
     assert.match(leadsTo(await add()), /\/authorize\?/)

@@ -201,6 +201,23 @@ test('UI-08: the owner’s browser is not locked out by others, and has its own 
   assert.deepEqual(statuses, [...Array<number>(10).fill(401), 429])
 })
 
+test('UI-08: who has a copy of the owner’s cookies uses up the limit of the browser, and the owner still signs in with it', async (t) => {
+  const { server, client } = await open(t)
+  const owner = new PlainBrowser(server)
+  await signInAndAllow(owner, authorizeUrl(client))
+  const thief = new PlainBrowser(server)
+  for (const [name, value] of owner.cookies) thief.cookies.set(name, value)
+  const guess = await signInPage(thief, client, { prompt: 'login' })
+  for (let count = 0; count < 10; count += 1) await thief.submit(guess, { email: EMAIL, password: 'wrong' })
+  const page = await signInPage(owner, client, { prompt: 'login' })
+  assert.equal((await owner.submit(page, { email: EMAIL, password: PASSWORD })).statusCode, 303)
+  // It is no more than without the cookies: then the limits of the account and of the network hold.
+  const statuses: number[] = []
+  for (let count = 0; count < 11; count += 1)
+    statuses.push((await thief.submit(guess, { email: EMAIL, password: 'wrong' })).statusCode)
+  assert.deepEqual(statuses, [...Array<number>(10).fill(401), 429])
+})
+
 test('UI-08: twenty wrong passwords from one network lock it out for every account', async (t) => {
   const { server, client } = await open(t)
   const browser = new PlainBrowser(server)

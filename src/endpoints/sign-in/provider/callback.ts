@@ -79,6 +79,10 @@ export async function finishAtProvider(context: Context, request: Request): Prom
   }
   const current = { ...returned, provider: now }
   const judged = await judgeAnswer(context, current, finished)
+  if (judged.kind === 'not-fresh') {
+    reportFailure(context, now, 'not-fresh')
+    return again(context, current, { kind: 'provider-not-fresh', provider: now.settings.name })
+  }
   if (judged.kind === 'failed') return failedPage(context, current, judged)
   await attempt.forgive()
   return judged.kind === 'ask-again'
@@ -100,12 +104,12 @@ async function judgeAnswer(
   { clockCheck, providers }: Pick<Context, 'clockCheck' | 'providers'>,
   { provider, target, state }: Return,
   { claims, time }: UpstreamAnswer,
-): Promise<(Arrived & { readonly kind: 'accepted' | 'ask-again' }) | UpstreamFailure> {
+): Promise<(Arrived & { readonly kind: 'accepted' | 'ask-again' }) | UpstreamFailure | { readonly kind: 'not-fresh' }> {
   const identity = judgeIdentity(provider.settings, claims, isOfAnotherProvider(await providers(), provider))
   if (identity === undefined) return failed('no usable subject')
   const demand = readDemand(target, state.signInAfter)
   const judged = judgeTime(time, demand, { now: clockCheck.now(), toleranceMs: AUTH_TIME_TOLERANCE_MS })
-  if (judged.kind === 'too-old') return failed('The authentication is too old.')
+  if (judged.kind === 'too-old') return { kind: 'not-fresh' }
   if (judged.kind === 'future') return failed('The authentication is in the future.')
   return { identity, at: undefined, ...judged }
 }

@@ -377,10 +377,38 @@ export interface GrantorTasks {
   readonly 'user.create': (input: {
     /** The address that the user signs in with. */
     readonly email: string
+    /** true: the address is known to be the user's. */
+    readonly email_verified?: boolean
     /** Absent: the user has no password. */
     readonly password?: string
     /** The name of the user, as the pages show it. */
     readonly name?: string
+    /** What apps with the scopes profile, phone and address see. */
+    readonly profile?: {
+      readonly given_name?: string | null
+      readonly family_name?: string | null
+      readonly middle_name?: string | null
+      readonly nickname?: string | null
+      readonly preferred_username?: string | null
+      readonly gender?: string | null
+      readonly birthdate?: string | null
+      readonly zoneinfo?: string | null
+      readonly locale?: string | null
+      readonly phone_number?: string | null
+      readonly profile?: string | null
+      readonly picture?: string | null
+      readonly website?: string | null
+      readonly phone_number_verified?: boolean | null
+      /** The whole address: parts that are not given are removed. */
+      readonly address?: {
+        readonly formatted?: string
+        readonly street_address?: string
+        readonly locality?: string
+        readonly region?: string
+        readonly postal_code?: string
+        readonly country?: string
+      } | null
+    }
   }) => Promise<User>
   /** Set a new password, and revoke all sessions and grants of the user. */
   readonly 'user.set-password': (input: {

@@ -21,7 +21,7 @@ const SHARED =
   'The issuer is that of many tenants. Give the issuer of one: https://login.microsoftonline.com/<tenant id>/v2.0, and create a provider for each tenant.'
 const OPEN = 'Anybody can have an account at this provider, so membership is by domains.'
 const UNLIMITED =
-  'An organization needs at least one domain of the provider, or membership for anybody if every person of the provider belongs to it.'
+  'An organization needs at least one domain of the provider (--domain), or --membership anybody if every person of the provider belongs to it.'
 const DECLARED = { membership: 'anybody', organizationId: 'gor_x' as never } as const
 const ORGANIZATION = { organizationId: 'gor_x' as never }
 const FAULTS: readonly (readonly [differing: Partial<ProviderSettings>, reason: string, isLoopbackIssuer?: boolean])[] =
@@ -39,14 +39,17 @@ const FAULTS: readonly (readonly [differing: Partial<ProviderSettings>, reason: 
     [ORGANIZATION, UNLIMITED],
     [{ signUp: 'anybody', ...ORGANIZATION }, UNLIMITED],
     [{ emailTrust: 'domains', ...ORGANIZATION }, UNLIMITED],
-    [{ membership: 'anybody' }, 'Membership for anybody needs an organization.'],
-    [{ membership: 'anybody', domains: ['acme.test'] }, 'Membership for anybody needs an organization.'],
+    [{ membership: 'anybody' }, 'Membership for anybody needs an organization (--organization).'],
+    [
+      { membership: 'anybody', domains: ['acme.test'] },
+      'Membership for anybody needs an organization (--organization).',
+    ],
     [{ issuer: 'https://accounts.google.com', domains: ['acme.test'], ...DECLARED }, OPEN],
     [{ issuer: 'https://github.com', kind: 'github', ...DECLARED }, OPEN],
     [{ issuer: 'https://login.microsoftonline.com/9188040d-6c67-4c5b-b112-36a304b66dad/v2.0', ...DECLARED }, OPEN],
-    [{ signUp: 'domains' }, 'Sign-up by domains needs at least one domain of the provider.'],
-    [{ routing: 'required' }, 'Required routing needs at least one domain of the provider.'],
-    [{ link: 'verified-email' }, 'Linking by the e-mail address needs at least one domain of the provider.'],
+    [{ signUp: 'domains' }, 'Sign-up by domains needs at least one domain of the provider (--domain).'],
+    [{ routing: 'required' }, 'Required routing needs at least one domain of the provider (--domain).'],
+    [{ link: 'verified-email' }, 'Linking by the e-mail address needs at least one domain of the provider (--domain).'],
   ]
 
 for (const [differing, reason, isLoopbackIssuer = false] of FAULTS) {

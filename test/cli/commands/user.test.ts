@@ -67,9 +67,12 @@ test('a user is created with claims of the profile, and an address that is known
   const place = await openPlace(t)
   const claims = ['--set', 'preferred_username=ada', '--set', 'address.country=GB']
   const create = ['user', 'create', '--email', 'ada@acme.test', '--no-password', '--verified', ...claims]
-  const user = await runJsonHere<User & { readonly profile: object; readonly email_verified_at: string }>(place, create)
+  const user = await runJsonHere<User & { readonly profile: object; readonly email_verified_at: string | null }>(
+    place,
+    create,
+  )
   assert.deepEqual(user.profile, { preferred_username: 'ada', address: { country: 'GB' } })
-  assert.equal(user.email_verified_at, user.created_at)
+  assert.notEqual(user.email_verified_at, null)
 })
 
 test('a link to set a password is printed with what it does; a new address is the one to sign in with', async (t) => {

@@ -90,6 +90,21 @@ export async function proveMigration(url: string, findings: Findings): Promise<v
   })
 }
 
+/** Checks that every machine reports a table that the coordinator alone has, as the doctor does. */
+export async function proveDoctor(urls: readonly string[], findings: Findings): Promise<void> {
+  const [coordinator = '', ...others] = urls
+  const table = 'planted_on_one_machine'
+  await withClient(coordinator, async (client) => void (await client.query(`create table ${table} (id text)`)))
+  for (const url of urls) {
+    await withClient(url, async (client) => {
+      const [found] = (await readCluster(client, [table]))?.placements ?? []
+      const expected = others.includes(url) ? 'missing' : 'local'
+      if (found?.by !== expected) findings.report(`doctor: a table of one machine is "${found?.by}" to ${url}`)
+    })
+  }
+  await withClient(coordinator, async (client) => void (await client.query(`drop table ${table}`)))
+}
+
 /** A machine that is killed and started by commands of the caller. */
 export function commandDatabase(kill: string, start: string): KillableDatabase {
   return { kill: () => runCommand(kill), start: () => runCommand(start) }

@@ -5,7 +5,8 @@ import { openFindings, printReport } from '../findings.ts'
 import { proveNodes } from '../nodes/campaign.ts'
 import { describeKills, proveKills } from '../restarts/campaign.ts'
 import { openPostgresStore } from '../../src/store/postgres/store.ts'
-import { checkContract, commandDatabase, prepare, proveMigration } from './campaign.ts'
+import { proveBackups } from './backups.ts'
+import { checkContract, commandDatabase, prepare, proveDoctor, proveMigration } from './campaign.ts'
 import { proveRaces } from './races.ts'
 
 /** `npm run prove:citus`. See docs/proofs.md. */
@@ -15,7 +16,7 @@ const LIMIT_MS = 30_000
 /** Longer than a node waits for an answer of the database. */
 const QUIET_MS = 5000
 
-const { url, rounds, parallel, races, kills, kill, start } = readOptions(
+const { url, rounds, parallel, races, backups, kills, kill, start } = readOptions(
   'prove:citus',
   {
     url: string(
@@ -26,11 +27,16 @@ const { url, rounds, parallel, races, kills, kill, start } = readOptions(
     rounds: whole('rounds of codes and of refreshes', 1000, [0, 1e6]),
     parallel: whole('concurrent requests', 100, [1, 10_000]),
     races: whole('races of each kind between two operations, with random offsets', 300, [0, 1e6]),
+    backups: whole('backups while users are created', 20, [0, 10_000]),
     kills: whole('kills of a machine, with --kill and --start', 20, [0, 10_000]),
     kill: string('command', 'kills a machine of the cluster, and returns when it is down'),
     start: string('command', 'starts that machine or promotes its standby, and returns when it is up'),
   },
-  (values) => (values.url === undefined ? '--url is missing.' : undefined),
+  ({ url: named }) => {
+    if (named === undefined) return '--url is missing.'
+    if (!named.split(',').some((one) => new URL(one).password !== '')) return undefined
+    return '--url has a password, which npm prints with the command. Put it into ~/.pgpass or PGPASSWORD.'
+  },
 )
 const urls = (url ?? '').split(',')
 
@@ -42,10 +48,14 @@ lines.push(`cases of the contract: ${checkContract(urls, findings)}`)
 findings.progress('the contract')
 await proveMigration(urls[0] ?? '', findings)
 findings.progress('a migration')
+await proveDoctor(urls, findings)
 
 const stores = await Promise.all(urls.slice(0, 2).map((one) => openPostgresStore({ url: one, connections: 4 })))
 lines.push(...(await proveRaces(stores, findings, races)))
 await Promise.all(stores.map((store) => store.close()))
+
+lines.push(await proveBackups(urls, findings, backups))
+findings.progress('backups')
 
 const cluster = await openCluster({ databaseUrls: urls, nodes: 2, drainSeconds: 1, limitMs: LIMIT_MS })
 const { unavailable, ...counts } = await proveNodes(cluster, findings, { rounds, parallel, mayBeUnavailable: true })

@@ -65,8 +65,8 @@ export interface ClusterFacts {
   readonly machines: number
   /** Tables that are stored otherwise than this release expects, with the column by which each should be distributed. */
   readonly misplaced: readonly { readonly table: string; readonly by: string; readonly wanted: string }[]
-  /** Machines on which transactions over several machines fail. */
-  readonly withoutPreparedTransactions: readonly string[]
+  /** Machines on which some transactions over several machines fail. */
+  readonly withFewPreparedTransactions: readonly string[]
 }
 
 /**

@@ -6,7 +6,7 @@ import { openTerminal } from '../../src/cli/lib/terminal.ts'
 import { createProgram } from '../../src/cli/program.ts'
 import { readConfig } from '../../src/config/config.ts'
 import { readSchema } from '../../src/server/store.ts'
-import { openTestDatabase } from '../support/postgres.ts'
+import { openSession, openTestDatabase } from '../support/postgres.ts'
 import { temporaryFolder } from '../support/server.ts'
 import { command } from '../support/command.ts'
 
@@ -85,6 +85,13 @@ test('a PostgreSQL database without the schema of Grantor is treated as a missin
     /^grantor: postgres:\/\/\S+ has no Grantor schema\. Check DATABASE_URL, or create the schema with: grantor serve\n$/,
   )
   assert.deepEqual((await readSchema(readConfig({ ...environment }))).applied, [])
+  const session = await openSession(t, environment.DATABASE_URL)
+  const database = new URL(environment.DATABASE_URL).pathname.slice(1)
+  await session.query(`alter database ${database} set default_transaction_read_only = on`)
+  const refused = await command(['migrate'])
+  assert.equal(refused.code, 1)
+  assert.match(refused.stderr, /^grantor: .*read-only/)
+  await session.query(`alter database ${database} reset default_transaction_read_only`)
   const created = await command(['org', 'create', 'Acme'])
   assert.match(created.stderr, /^grantor: .* had no Grantor schema; it was created\./)
   assert.equal((await command(['org', 'list'])).stderr, '')

@@ -43,7 +43,7 @@ function checkSettings({ changedSettings, role }: ServerFacts): readonly Finding
 
 function checkCluster({ cluster }: ServerFacts): readonly Finding[] {
   if (cluster === undefined) return []
-  const { machines, misplaced, withoutPreparedTransactions } = cluster
+  const { machines, misplaced, withFewPreparedTransactions } = cluster
   const tables = misplaced.map(({ table, by, wanted }) => `${table} (${by} instead of ${wanted})`).join(', ')
   return [
     misplaced.length === 0
@@ -53,11 +53,11 @@ function checkCluster({ cluster }: ServerFacts): readonly Finding[] {
           `These tables are not stored as this release expects: ${tables}.`,
           'Run: grantor database distribute',
         ),
-    ...withoutPreparedTransactions.map((machine) =>
+    ...withFewPreparedTransactions.map((machine) =>
       failed(
         'distribution',
-        `max_prepared_transactions is 0 on ${machine}, so that every transaction over several machines fails.`,
-        'Set it there to at least max_connections, and restart that machine.',
+        `max_prepared_transactions is less than max_connections on ${machine}, so that transactions over several machines can fail.`,
+        'Raise it there to at least max_connections, and restart that machine.',
       ),
     ),
   ]

@@ -49,7 +49,7 @@ export function addRestore(parent: Command, terminal: Terminal): void {
       const config = readConfig()
       if (from === undefined) {
         if (replace === true) throw new UsageError('--replace belongs to --from.')
-        await requireStore(config, 'refuse', terminal.complain)
+        await requireStore(config, 'refuse')
         const answered = await answerForStore(config, inPlace === true ? 'went-back' : 'nothing-lost')
         return json === true ? terminal.printJson(describeAnswer(answered)) : terminal.print(answerLines(answered))
       }

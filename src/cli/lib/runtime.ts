@@ -20,9 +20,10 @@ export async function withRuntime<T>(
   task: (context: Context) => Promise<T>,
 ): Promise<T> {
   const config = readConfig()
-  await requireStore(config, whenMissing, complain)
+  const notice = await requireStore(config, whenMissing)
   // Standard output is for the result of the command, so nothing is logged there.
   const runtime = await openRuntime(config, openWorld({ ...config, logLevel: 'silent' }))
+  if (notice !== undefined) complain(`grantor: ${notice} A server with other settings does not use it.\n`)
   try {
     return await task(runtime.context)
   } finally {
@@ -30,21 +31,19 @@ export async function withRuntime<T>(
   }
 }
 
-/** Refuses a store that does not exist, or has an older schema, unless the command makes it. @throws AdminError */
-export async function requireStore(
-  config: Config,
-  whenMissing: WhenMissing,
-  complain: Terminal['complain'],
-): Promise<void> {
+/**
+ * Refuses a store that does not exist, or has an older schema, unless the command makes it. Returns what to report once the store is
+ * created; undefined: it exists. @throws AdminError
+ */
+export async function requireStore(config: Config, whenMissing: WhenMissing): Promise<string | undefined> {
   const { applied, missing } = await readSchema(config)
   if (applied.length > 0 && missing.length > 0 && whenMissing !== 'migrate') {
     throw new AdminError(`${locationOf(config.database)} has the schema of an older release. Run: grantor migrate`)
   }
-  if (applied.length === 0) {
-    const { refusal, notice } = describeMissing(config)
-    if (whenMissing === 'refuse') throw new AdminError(refusal)
-    complain(`grantor: ${notice} A server with other settings does not use it.\n`)
-  }
+  if (applied.length > 0) return undefined
+  const { refusal, notice } = describeMissing(config)
+  if (whenMissing === 'refuse') throw new AdminError(refusal)
+  return notice
 }
 
 /** Both messages name the location, so that a mistyped DATABASE_URL is seen before data is written to a new store. */

@@ -3,7 +3,7 @@ import { CLOSED } from '../settings.ts'
 import { schemaState } from './migrate.ts'
 import type { Connection } from './migration-lease.ts'
 
-/** The column by which Citus distributes each table: every statement of a token request has it (docs/scaling.md). */
+/** The column by which Citus distributes each table (docs/scaling.md). */
 export const SHARD_KEYS: Readonly<Record<string, string>> = {
   authorizations: 'authorization_id',
   grants: 'grant_id',
@@ -47,33 +47,40 @@ export const COPIED_TABLES: readonly string[] = [
 /** How a table is stored. */
 export interface Placement {
   readonly table: string
-  /** The column by which it is distributed; `copied`: each machine has all rows; `local`: only the coordinator has it. */
+  /**
+   * The column by which it is distributed; `copied`: each machine has all rows; `local`: only this machine has it; `missing`: this
+   * machine does not have it.
+   */
   readonly by: string
   readonly bytes: number
 }
 
-/** The cluster as the coordinator sees it. */
+/** The cluster as one of its machines sees it. */
 export interface Cluster {
   readonly placements: readonly Placement[]
   /** Machines that hold shards, as `host:port`. */
   readonly machines: readonly string[]
-  /** Machines where `max_prepared_transactions` is 0, so that no transaction over several of them commits. */
-  readonly withoutPreparedTransactions: readonly string[]
+  /** Machines where `max_prepared_transactions` is less than `max_connections`, so that some transactions over several of them fail. */
+  readonly withFewPreparedTransactions: readonly string[]
 }
 
 /** Whose shards the other tables share. */
 const FIRST = 'authorizations'
 
 const EXTENSION = `select 1 from pg_extension where extname = 'citus'`
-const PLACEMENTS = `select relname as table, pg_table_size(pg_class.oid) as bytes,
+/** From the names of all tables: the coordinator may have one that this machine lacks. */
+const PLACEMENTS = `select name as table, coalesce(pg_table_size(oid), 0) as bytes,
     case when partmethod = 'h' then column_to_column_name(logicalrelid, partkey) when partmethod = 'n' then 'copied'
-      else 'local' end as by
-  from pg_class left join pg_dist_partition on logicalrelid = pg_class.oid
-  where relnamespace = current_schema()::regnamespace and relkind = 'r' and relname = any($1) order by relname`
+      when oid is null then 'missing' else 'local' end as by
+  from unnest($1::text[]) as name
+    left join pg_class on relnamespace = current_schema()::regnamespace and relkind = 'r' and relname = name
+    left join pg_dist_partition on logicalrelid = oid order by name`
 const MACHINES = `select nodename || ':' || nodeport as machine from pg_dist_node
   where noderole = 'primary' and isactive and shouldhaveshards order by 1`
-const PREPARED = `select nodename || ':' || nodeport as machine from run_command_on_all_nodes('show max_prepared_transactions')
-  join pg_dist_node using (nodeid) where success and result = '0' order by 1`
+/** Citus replaces 0 by twice `max_connections`. */
+const FEW_PREPARED = `select nodename || ':' || nodeport as machine from run_command_on_all_nodes(
+    $$select current_setting('max_prepared_transactions')::int < current_setting('max_connections')::int$$)
+  join pg_dist_node using (nodeid) where success and result = 't' order by 1`
 const COORDINATOR = 'select 1 from pg_dist_local_group where groupid = 0'
 const SESSIONS = `select 1 from citus_stat_activity where datname = current_database()
   and application_name like 'grantor%' and global_pid <> citus_backend_gpid() limit 1`
@@ -120,15 +127,16 @@ export async function isWorker(connection: Connection): Promise<boolean> {
 }
 
 /** Returns the cluster; undefined without the extension. */
-export async function readCluster(connection: Connection): Promise<Cluster | undefined> {
+export async function readCluster(
+  connection: Connection,
+  tables: readonly string[] = [...Object.keys(SHARD_KEYS), ...COPIED_TABLES],
+): Promise<Cluster | undefined> {
   if (!(await hasCitus(connection))) return undefined
-  const { rows } = await connection.query<Omit<Placement, 'bytes'> & { readonly bytes: string }>(PLACEMENTS, [
-    [...Object.keys(SHARD_KEYS), ...COPIED_TABLES],
-  ])
+  const { rows } = await connection.query<Omit<Placement, 'bytes'> & { readonly bytes: string }>(PLACEMENTS, [tables])
   return {
     placements: rows.map(({ table, by, bytes }) => ({ table, by, bytes: Number(bytes) })),
     machines: await machinesOf(connection, MACHINES),
-    withoutPreparedTransactions: await machinesOf(connection, PREPARED),
+    withFewPreparedTransactions: await machinesOf(connection, FEW_PREPARED),
   }
 }
 
@@ -149,9 +157,9 @@ export async function findObstacle(connection: Connection): Promise<string | und
   if (unknown.length > 0) return 'The database was migrated by a newer release. Run this command of that release.'
   if (missing.length > 0) return 'The database is not up to date. Run: grantor migrate'
   if ((await connection.query(CLOSED_AT)).rowCount === 1) return CLOSED_STORE
-  const [machine] = cluster.withoutPreparedTransactions
+  const [machine] = cluster.withFewPreparedTransactions
   if (machine !== undefined) {
-    return `max_prepared_transactions is 0 on ${machine}. Set it to at least max_connections, and restart that machine.`
+    return `max_prepared_transactions is less than max_connections on ${machine}. Raise it, and restart that machine.`
   }
   const other = cluster.placements.find(({ table, by }) => by !== 'local' && by !== placementOf(table))
   if (other !== undefined) {

@@ -181,13 +181,13 @@ async function readHome(client: pg.Client, server: Row, distributed: boolean): P
   }
 }
 
-function clusterFacts({ placements, machines, withoutPreparedTransactions }: Cluster): ClusterFacts {
+function clusterFacts({ placements, machines, withFewPreparedTransactions }: Cluster): ClusterFacts {
   return {
     machines: machines.length,
     misplaced: placements
       .map(({ table, by }) => ({ table, by, wanted: placementOf(table) }))
       .filter(({ by, wanted }) => by !== wanted),
-    withoutPreparedTransactions,
+    withFewPreparedTransactions,
   }
 }
 

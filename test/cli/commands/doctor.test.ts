@@ -370,8 +370,8 @@ test('doctor finds a PostgreSQL server that can lose commits, replaces settings,
   assert.match(checkServer({ connections: { used: 91, limit: 100 } })[0] ?? '', /^connections: 91 of 100/)
 })
 
-test('doctor finds tables that Citus does not store as this release expects, and a machine without prepared transactions', () => {
-  const cluster = { machines: 2, misplaced: [], withoutPreparedTransactions: [] }
+test('doctor finds tables that Citus does not store as this release expects, and a machine with few prepared transactions', () => {
+  const cluster = { machines: 2, misplaced: [], withFewPreparedTransactions: [] }
   assert.deepEqual(checkServer({ cluster }), [])
   const misplaced = [{ table: 'users', by: 'local', wanted: 'user_id' }]
   assert.match(
@@ -379,8 +379,8 @@ test('doctor finds tables that Citus does not store as this release expects, and
     /^distribution: .*users \(local instead of user_id\).*grantor database distribute/,
   )
   assert.match(
-    checkServer({ cluster: { ...cluster, withoutPreparedTransactions: ['w1:5432'] } })[0] ?? '',
-    /^distribution: max_prepared_transactions is 0 on w1:5432/,
+    checkServer({ cluster: { ...cluster, withFewPreparedTransactions: ['w1:5432'] } })[0] ?? '',
+    /^distribution: max_prepared_transactions is less than max_connections on w1:5432/,
   )
 })
 

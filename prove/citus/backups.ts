@@ -1,0 +1,56 @@
+import { randomBytes } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
+import { openChains } from '../../src/audit/chain.ts'
+import type { StoreDriver } from '../../src/ports/store.ts'
+import { openPostgresStore } from '../../src/store/postgres/store.ts'
+import { withPostgresSnapshot } from '../../src/store/postgres/snapshot.ts'
+import type { Findings } from '../findings.ts'
+import { aPerson, now } from './person.ts'
+
+/** Longer than the time whose links a backup leaves out. */
+const LEAD_MS = 18_000
+const PAUSE_MS = 500
+/** Users who are created meanwhile, at the same time. */
+const WRITERS = 8
+
+/** Makes backups while both machines are written to. No chain of the audit may lack a link between others. Returns how many links they had. */
+export async function proveBackups(urls: readonly string[], findings: Findings, count: number): Promise<string> {
+  const audit = openChains({ digest: () => randomBytes(32).toString('base64url'), clock: now, random: randomBytes })
+  const stores = await Promise.all(urls.slice(0, 2).map((url) => openPostgresStore({ url, connections: 4, audit })))
+  const ended = { isSo: false }
+  const writing = Array.from({ length: WRITERS }, (_, index) => write(stores[index % stores.length], ended))
+  let links = 0
+  if (count > 0) await pause(LEAD_MS)
+  for (let backup = 0; backup < count; backup += 1) {
+    await pause(PAUSE_MS)
+    const chains = await readChains(urls[0] ?? '')
+    for (const [chain, sequences] of chains) {
+      links += sequences.length
+      const isWhole = sequences.toSorted((one, other) => one - other).every((sequence, place) => sequence === place)
+      if (!isWhole) findings.report(`backup: the chain ${chain} lacks a link`)
+    }
+  }
+  ended.isSo = true
+  await Promise.all(writing)
+  await Promise.all(stores.map((store) => store.close()))
+  return `backups under load: ${count}, links in them: ${links}`
+}
+
+async function write(store: StoreDriver | undefined, ended: { readonly isSo: boolean }): Promise<void> {
+  while (store !== undefined && !ended.isSo) await aPerson(store)
+}
+
+async function readChains(url: string): Promise<ReadonlyMap<string, readonly number[]>> {
+  const chains = new Map<string, number[]>()
+  await withPostgresSnapshot(url, async ({ slices }) => {
+    for await (const { columns, rows } of slices(['audit_links'])) {
+      const [chain, sequence] = [columns.indexOf('chain_id'), columns.indexOf('sequence')]
+      for (const row of rows) {
+        const known = chains.get(String(row[chain])) ?? []
+        known.push(Number(row[sequence]))
+        chains.set(String(row[chain]), known)
+      }
+    }
+  })
+  return chains
+}

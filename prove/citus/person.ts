@@ -1,9 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import type { Input, Operation, OperationName, Outcome } from '../../src/ports/operations.ts'
 import type { AuthorizationRecord } from '../../src/ports/records/authorization.ts'
+import type { LinkingReason } from '../../src/ports/identity-operations.ts'
 import type { GrantRecord } from '../../src/ports/records/grant.ts'
+import type { IdentityRecord } from '../../src/ports/records/provider.ts'
 import type { SessionRecord, UserRecord } from '../../src/ports/records/user.ts'
 import type { StoreDriver } from '../../src/ports/store.ts'
+import type { ProviderId } from '../../src/protocol/authentication.ts'
 import { after, type EpochMs } from '../../src/protocol/brand.ts'
 import {
   mintAuthorizationId,
@@ -13,6 +16,8 @@ import {
   mintUserId,
   type GrantId,
 } from '../../src/protocol/ids.ts'
+import { PROVIDER_TEMPLATES } from '../../src/protocol/provider.ts'
+import type { IdentityKey } from '../../src/protocol/provider-identity.ts'
 import type { RedirectUri } from '../../src/protocol/redirect-uri.ts'
 import type { Scope } from '../../src/protocol/scope.ts'
 import type { SecretHash } from '../../src/protocol/secrets.ts'
@@ -22,12 +27,20 @@ export const CLIENT_ID = mintClientId(0 as EpochMs, randomBytes)
 export const HOUR_MS = 3_600_000
 
 /** A user who is signed in. */
-interface Person {
+export interface Person {
   readonly user: UserRecord
   readonly session: SessionRecord
 }
 
 export async function aPerson(store: StoreDriver): Promise<Person> {
+  const user = await aUser(store)
+  const session = aSession(user)
+  await perform(store, 'startSession', startOf(user, session))
+  return { user, session }
+}
+
+/** A user who has never signed in, with an address that is not verified. */
+export async function aUser(store: StoreDriver): Promise<UserRecord> {
   const since = now()
   const user: UserRecord = {
     id: mintUserId(since, randomBytes),
@@ -42,10 +55,8 @@ export async function aPerson(store: StoreDriver): Promise<Person> {
     disabledAt: undefined,
     notBefore: 0 as EpochMs,
   }
-  const session = aSession(user)
   await perform(store, 'createUser', user)
-  await perform(store, 'startSession', startOf(user, session))
-  return { user, session }
+  return user
 }
 
 export function aSession({ id: userId }: UserRecord): SessionRecord {
@@ -143,6 +154,38 @@ export async function aCode(store: StoreDriver) {
   return { ...person, redeemed, redeem }
 }
 
+/** A link to set a password, and a function that uses it and keeps no identity. */
+export async function aLink(store: StoreDriver, { user }: Person, hash: SecretHash = aHash()) {
+  const createdAt = now()
+  const record = { userId: user.id, hash, purpose: 'reset', createdAt, expiresAt: after(createdAt, HOUR_MS) } as const
+  await perform(store, 'createLink', record)
+  return (node: StoreDriver) =>
+    perform(node, 'useLink', { userId: user.id, hash, passwordHash: 'reset', keep: [], now: now() })
+}
+
+/** The provider of all identities. */
+const PROVIDER_ID = 'idp' as ProviderId
+
+export async function createProvider(store: StoreDriver): Promise<void> {
+  const settings = { ...PROVIDER_TEMPLATES.oidc, name: 'idp', clientId: 'grantor', issuer: 'https://idp.example' }
+  await perform(store, 'createProvider', {
+    id: PROVIDER_ID,
+    settings: { ...settings, domains: [], privateHosts: [] },
+    encryptedSecret: aHash(),
+    createdAt: now(),
+    disabledAt: undefined,
+  })
+}
+
+export function anIdentity({ user }: Person): IdentityRecord {
+  const [key, linkedAt] = [aHash() as string as IdentityKey, now()]
+  return { key, userId: user.id, providerId: PROVIDER_ID, subject: key, email: undefined, linkedAt, usedAt: linkedAt }
+}
+
+export function link(store: StoreDriver, identity: IdentityRecord, reason: LinkingReason) {
+  return perform(store, 'linkIdentity', { identity, reason, now: now() })
+}
+
 /** Runs one operation, which must not fail. */
 export async function perform<Name extends OperationName>(
   store: StoreDriver,
@@ -154,7 +197,7 @@ export async function perform<Name extends OperationName>(
   return result.outcome as Outcome<Name>
 }
 
-function aHash(): SecretHash {
+export function aHash(): SecretHash {
   return randomBytes(32).toString('base64url') as SecretHash
 }
 

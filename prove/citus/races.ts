@@ -1,10 +1,29 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { LoginEnd } from '../../src/ports/operation-inputs.ts'
+import type { SessionRecord } from '../../src/ports/records/user.ts'
 import type { StoreDriver } from '../../src/ports/store.ts'
 import { after } from '../../src/protocol/brand.ts'
 import type { GrantId } from '../../src/protocol/ids.ts'
+import type { Scope } from '../../src/protocol/scope.ts'
 import type { Findings } from '../findings.ts'
-import { aCode, aPerson, aRequest, aSession, CLIENT_ID, HOUR_MS, now, perform, startOf } from './person.ts'
+import {
+  aCode,
+  aHash,
+  aLink,
+  anIdentity,
+  aPerson,
+  aRequest,
+  aSession,
+  aUser,
+  CLIENT_ID,
+  createProvider,
+  HOUR_MS,
+  link,
+  now,
+  perform,
+  startOf,
+  type Person,
+} from './person.ts'
 
 /** The second operation of a race starts at most so much later or earlier: more than a slow machine takes for a commit. */
 const OFFSET_MS = 60
@@ -58,6 +77,71 @@ const RACES: Readonly<Record<string, Race>> = {
     )
     return (await other.findSession(next.id)) === undefined ? undefined : 'a session with the old password is active'
   },
+  async 'a sign-in and the use of a link'({ one, other }) {
+    const person = await aPerson(one)
+    const next = aSession(person.user)
+    const use = await aLink(one, person)
+    await atOnce(
+      () => perform(one, 'startSession', startOf(person.user, next)),
+      () => use(other),
+    )
+    return isSignedIn(other, person, next)
+  },
+  async 'an identity and the use of a link that keeps none'({ one, other }) {
+    const person = await aPerson(one)
+    const use = await aLink(one, person)
+    await atOnce(
+      () => link(one, anIdentity(person), { kind: 'session', id: person.session.id }),
+      () => use(other),
+    )
+    return (await other.listIdentities(person.user.id)).length === 0 ? undefined : 'an identity is linked'
+  },
+  async 'an identity by a link and another use of it'({ one, other }) {
+    const person = await aPerson(one)
+    const { user, session } = person
+    const identity = anIdentity(person)
+    await link(one, identity, { kind: 'session', id: session.id })
+    const hash = aHash()
+    const use = await aLink(one, person, hash)
+    const chosen = anIdentity(person)
+    const outcomes = await atOnce(
+      () => link(one, chosen, { kind: 'link', hash, keep: [] }),
+      () => use(other),
+    )
+    const kept = (await other.listIdentities(user.id)).map(({ key }) => key)
+    const expected = outcomes[0] === 'linked' ? [chosen.key] : []
+    const isUsedOnce = (outcomes[0] === 'linked') !== (outcomes[1] === 'used')
+    return isUsedOnce && kept.join() === expected.join()
+      ? undefined
+      : `${outcomes.join(' and ')}, ${kept.length} identities`
+  },
+  async 'a sign-in and the eviction of an unused account'({ one, other }) {
+    const user = await aUser(one)
+    const next = aSession(user)
+    const person = { user, session: next }
+    const evicting = anIdentity(person)
+    const outcomes = await atOnce(
+      () => perform(one, 'startSession', startOf(user, next)),
+      () => link(other, evicting, { kind: 'unused', email: user.email ?? '' }),
+    )
+    const session = await isSignedIn(other, person, next)
+    if (outcomes[1] === 'linked') return session
+    const kept = await other.listIdentities(user.id)
+    return session !== undefined && kept.length === 0 ? undefined : 'neither of both holds the account'
+  },
+  async 'a remembered consent and the end of all sessions'({ one, other }) {
+    const person = await aPerson(one)
+    const { user } = person
+    const { approval } = await aRequest(one, person)
+    const key = { userId: user.id, clientId: CLIENT_ID, organizationId: undefined, redirectHost: 'app.example' }
+    const consent = { ...key, resources: '', since: user.createdAt }
+    const remember = { ...consent, scope: approval.decided?.scope ?? ('' as Scope) }
+    await atOnce(
+      () => perform(one, 'approveAuthorization', { ...approval, remember }),
+      () => perform(other, 'revokeUserTokens', { id: user.id, now: now() }),
+    )
+    return (await other.findConsent(consent)) === undefined ? undefined : 'a consent is remembered'
+  },
 }
 
 /** Runs each race `rounds` times, in each machine's turn. Returns how many rounds each of them had. */
@@ -69,6 +153,7 @@ export async function proveRaces(
   const [first, second = first] = stores
   if (first === undefined || second === undefined) return []
   const lines: string[] = []
+  await createProvider(first)
   for (const [name, race] of Object.entries(RACES)) {
     for (let round = 0; round < rounds; round += 1) {
       const nodes = round % 2 === 0 ? { one: first, other: second } : { one: second, other: first }
@@ -87,6 +172,13 @@ async function atOnce<First, Second>(
 ): Promise<readonly [First, Second]> {
   const offset = (Math.random() * 2 - 1) * OFFSET_MS
   return Promise.all([pause(Math.max(0, -offset)).then(first), pause(Math.max(0, offset)).then(second)])
+}
+
+/** A session counts if the user's not-before time does not end it. */
+async function isSignedIn(store: StoreDriver, { user }: Person, { id }: SessionRecord): Promise<string | undefined> {
+  const [found, current] = await Promise.all([store.findSession(id), store.findUser(user.id)])
+  const isActive = found !== undefined && current !== undefined && found.createdAt >= current.notBefore
+  return isActive ? 'a session with the old password is active' : undefined
 }
 
 async function isAnyLive(store: StoreDriver, ids: readonly GrantId[]): Promise<string | undefined> {

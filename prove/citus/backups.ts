@@ -18,7 +18,9 @@ export async function proveBackups(urls: readonly string[], findings: Findings, 
   const audit = openChains({ digest: () => randomBytes(32).toString('base64url'), clock: now, random: randomBytes })
   const stores = await Promise.all(urls.slice(0, 2).map((url) => openPostgresStore({ url, connections: 4, audit })))
   const ended = { isSo: false }
-  const writing = Array.from({ length: WRITERS }, (_, index) => write(stores[index % stores.length], ended))
+  const writing = Array.from({ length: WRITERS }, (_, index) =>
+    write(stores[index % stores.length] as StoreDriver, ended),
+  )
   let links = 0
   if (count > 0) await pause(LEAD_MS)
   for (let backup = 0; backup < count; backup += 1) {
@@ -36,8 +38,8 @@ export async function proveBackups(urls: readonly string[], findings: Findings, 
   return `backups under load: ${count}, links in them: ${links}`
 }
 
-async function write(store: StoreDriver | undefined, ended: { readonly isSo: boolean }): Promise<void> {
-  while (store !== undefined && !ended.isSo) await aPerson(store)
+async function write(store: StoreDriver, ended: { readonly isSo: boolean }): Promise<void> {
+  while (!ended.isSo) await aPerson(store)
 }
 
 async function readChains(url: string): Promise<ReadonlyMap<string, readonly number[]>> {

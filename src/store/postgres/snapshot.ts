@@ -1,5 +1,4 @@
 import type pg from 'pg'
-import type { EpochMs } from '../../protocol/brand.ts'
 import { checkColumns, type Cells, type Slice, type Snapshot } from '../backup/tables.ts'
 import { listMigrations } from '../migrations.ts'
 import { idBefore } from '../rows.ts'
@@ -47,7 +46,7 @@ async function findLinksBefore(client: pg.Client): Promise<string> {
   const { rows } = await client.query<{ readonly now: number }>(
     'select floor(extract(epoch from clock_timestamp()) * 1000)::bigint as now',
   )
-  return idBefore(((rows[0]?.now ?? 0) - LEFT_OUT_MS) as EpochMs, '')
+  return idBefore((rows[0]?.now ?? 0) - LEFT_OUT_MS, '')
 }
 
 async function* slicesOf(client: pg.Client, tables: readonly string[], linksBefore: string): AsyncGenerator<Slice> {

@@ -2,7 +2,7 @@ import type { Sweep } from '../../ports/operation-inputs.ts'
 import { consentKey, consentOf, idBefore, nextConsent } from '../rows.ts'
 import { findEvicted } from '../shared/registration-counts.ts'
 import { sweepShared } from '../shared/sweep.ts'
-import type { Parameter, Query } from './query.ts'
+import type { Parameter, Query, Statement } from './query.ts'
 import { releaseSharedKeys } from './distributed-keys.ts'
 import { eachAlone, valuesOf, type Handlers } from './handlers.ts'
 import { runSteps } from './steps.ts'
@@ -37,10 +37,16 @@ const CONSENTS = {
     where c.user_id = i.user_id /*citus and c.user_id = any($1::text[])*/ and c.client_id = i.client_id
     returning c.user_id`,
 }
+
+/** `(select … limit $2)`, with at most one level of parentheses in it. */
+const INNER = /\(\s*(select (?:[^()]|\([^()]*\))+ limit \$\d+)\)/
+const DELETE = /^delete from (\w+)\s+where ([^]+)\s+returning [\w, ]+$/
+
 export const sweepHandlers = {
   sweepExpired: {
     keys: () => ['sweep'],
-    run: eachAlone(async (query, sweep: Sweep) => {
+    run: eachAlone(async (whole, sweep: Sweep) => {
+      const query = whole.isDistributed ? lookingFirst(whole) : whole
       const { now, limit, consentsAfter } = sweep
       const { registeredBefore, heldUntil } = await runSteps(query, findEvicted(sweep))
       const consented = await sweepConsents(query, consentsAfter, limit)
@@ -75,4 +81,26 @@ async function sweepConsents(
   const pairs = [gone.map(({ userId }) => userId), gone.map(({ clientId }) => clientId)]
   const removed = gone.length === 0 ? 0 : (await query(CONSENTS, pairs)).length
   return { removed, next: nextConsent(slice, limit) }
+}
+
+/**
+ * For Citus: what a statement would change is read first, and nothing changes if there is no such row. Citus runs a deletion of what a
+ * select finds on all shards, in a transaction of all machines, also if the select finds nothing.
+ */
+function lookingFirst(query: Query): Query {
+  return Object.assign(
+    async (statement: Statement, parameters?: readonly Parameter[]) => {
+      const look = lookOf(statement)
+      return look !== undefined && (await query(look, parameters)).length === 0 ? [] : query(statement, parameters)
+    },
+    { isDistributed: query.isDistributed },
+  )
+}
+
+function lookOf({ name, text }: Statement): Statement | undefined {
+  if (text.startsWith('select')) return undefined
+  const [, inner] = INNER.exec(text) ?? []
+  const [, table, condition] = inner === undefined ? (DELETE.exec(text) ?? []) : []
+  const look = inner ?? (condition === undefined ? undefined : `select 1 from ${table} where ${condition} limit 1`)
+  return look === undefined ? undefined : { name: `${name}-look`, text: look }
 }

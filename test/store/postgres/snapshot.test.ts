@@ -31,11 +31,11 @@ test('where Citus distributes the tables, a backup leaves the links of the last 
   }
 })
 
-async function linksOf(url: string): Promise<readonly unknown[]> {
-  const ids: unknown[] = []
+async function linksOf(url: string): Promise<readonly string[]> {
+  const ids: string[] = []
   await withPostgresSnapshot(url, async ({ slices }) => {
     for await (const { columns, rows } of slices(['audit_links']))
-      ids.push(...rows.map((row) => row[columns.indexOf('link_id')]))
+      ids.push(...rows.map((row) => String(row[columns.indexOf('link_id')])))
   })
   return ids.toSorted()
 }

@@ -8,6 +8,7 @@ import { clientHandlers } from '../shared/clients.ts'
 import { identityHandlers, provisionUser } from '../shared/identities.ts'
 import { rows, shared as sharedStatement, type Steps } from '../shared/statement.ts'
 import { USERS } from '../tables.ts'
+import { byKey } from './by-key.ts'
 import type { Query } from './query.ts'
 import { eachAlone, type Handlers } from './handlers.ts'
 import { holdUser, nameNewest, newestText, type NamedRow } from './settle.ts'
@@ -78,7 +79,7 @@ export const distributedHandlers = {
       await runSteps(query, holdUser(id))
       const email = (await query(FIND_EMAIL, [id]))[0]?.['email']
       if (typeof email === 'string') await query(RELEASE_EMAIL, [email, id])
-      return runSteps(query, accountHandlers.deleteUser.run(id))
+      return runSteps(byKey(query), accountHandlers.deleteUser.run(id))
     }),
   },
   disableClient: {

@@ -6,6 +6,7 @@ import { identityHandlers, identityReads } from '../shared/identities.ts'
 import { linkHandlers } from '../shared/links.ts'
 import { endOtherLogins, endSession, holdIdentity, sessionHandlers } from '../shared/sessions.ts'
 import { rows, shared, type SharedHandler, type Steps } from '../shared/statement.ts'
+import { byKey } from './by-key.ts'
 import { eachAlone, type Handler, type Handlers } from './handlers.ts'
 import { holdUser, nameNewest, settleGrants } from './settle.ts'
 import { runSteps } from './steps.ts'
@@ -66,5 +67,5 @@ function distributed<Name extends OperationName>(
   handler: Omit<SharedHandler<Name>, 'run'>,
   run: (input: Input<Name>) => Steps<Outcome<Name>>,
 ): Handler<Name> {
-  return { ...handler, run: eachAlone((query, input) => runSteps(query, run(input))) }
+  return { ...handler, run: eachAlone((query, input) => runSteps(byKey(query), run(input))) }
 }

@@ -68,13 +68,11 @@ export interface Cluster {
 const FIRST = 'authorizations'
 
 const EXTENSION = `select 1 from pg_extension where extname = 'citus'`
-/** From the names of all tables: the coordinator may have one that this machine lacks. */
-const PLACEMENTS = `select name as table, coalesce(pg_table_size(oid), 0) as bytes,
+const PLACEMENTS = `select relname as table, pg_table_size(pg_class.oid) as bytes,
     case when partmethod = 'h' then column_to_column_name(logicalrelid, partkey) when partmethod = 'n' then 'copied'
-      when oid is null then 'missing' else 'local' end as by
-  from unnest($1::text[]) as name
-    left join pg_class on relnamespace = current_schema()::regnamespace and relkind = 'r' and relname = name
-    left join pg_dist_partition on logicalrelid = oid order by name`
+      else 'local' end as by
+  from pg_class left join pg_dist_partition on logicalrelid = pg_class.oid
+  where relnamespace = current_schema()::regnamespace and relkind = 'r' and relname = any($1)`
 const MACHINES = `select nodename || ':' || nodeport as machine from pg_dist_node
   where noderole = 'primary' and isactive and shouldhaveshards order by 1`
 /** Citus replaces 0 by twice `max_connections`. */
@@ -134,7 +132,11 @@ export async function readCluster(
   if (!(await hasCitus(connection))) return undefined
   const { rows } = await connection.query<Omit<Placement, 'bytes'> & { readonly bytes: string }>(PLACEMENTS, [tables])
   return {
-    placements: rows.map(({ table, by, bytes }) => ({ table, by, bytes: Number(bytes) })),
+    // The coordinator may have a table that this machine lacks.
+    placements: tables.toSorted().map((table) => {
+      const { by = 'missing', bytes = '0' } = rows.find((row) => row.table === table) ?? {}
+      return { table, by, bytes: Number(bytes) }
+    }),
     machines: await machinesOf(connection, MACHINES),
     withFewPreparedTransactions: await machinesOf(connection, FEW_PREPARED),
   }

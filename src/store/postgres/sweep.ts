@@ -38,8 +38,8 @@ const CONSENTS = {
     returning c.user_id`,
 }
 
-/** `(select … limit $2)`, with at most one level of parentheses in it. */
-const INNER = /\(\s*(select (?:[^()]|\([^()]*\))+ limit \$\d+)\)/
+/** What a deletion finds: with a select, or itself. */
+const INNER = /\(\s*select [\w, ]+ from (\w+) where ((?:[^()]|\([^()]*\))+ limit \$\d+)\)/
 const DELETE = /^delete from (\w+)\s+where ([^]+)\s+returning [\w, ]+$/
 
 export const sweepHandlers = {
@@ -98,9 +98,9 @@ function lookingFirst(query: Query): Query {
 }
 
 function lookOf({ name, text }: Statement): Statement | undefined {
-  if (text.startsWith('select')) return undefined
-  const [, inner] = INNER.exec(text) ?? []
-  const [, table, condition] = inner === undefined ? (DELETE.exec(text) ?? []) : []
-  const look = inner ?? (condition === undefined ? undefined : `select 1 from ${table} where ${condition} limit 1`)
-  return look === undefined ? undefined : { name: `${name}-look`, text: look }
+  if (!/^(delete|update)\b/.test(text)) return undefined
+  const [, inner, found] = INNER.exec(text) ?? []
+  const [, emptied, condition] = DELETE.exec(text) ?? []
+  const [table, rest] = inner === undefined ? [emptied, `${condition} limit 1`] : [inner, found]
+  return table === undefined ? undefined : { name: `${name}-look`, text: `select 1 from ${table} where ${rest}` }
 }

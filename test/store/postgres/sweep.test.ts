@@ -1,15 +1,11 @@
 import assert from 'node:assert/strict'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import type pg from 'pg'
 import { openQuery, type Query } from '../../../src/store/postgres/query.ts'
-import { SHARD_KEYS } from '../../../src/store/postgres/distribution.ts'
-import { openPostgresStore } from '../../../src/store/postgres/store.ts'
 import { sweepHandlers } from '../../../src/store/postgres/sweep.ts'
 import { openMigratedDatabase } from '../../support/migrated-database.ts'
 import { openSession } from '../../support/postgres.ts'
-import { openTestChains } from '../contract/chains.ts'
-import { runSuite } from '../contract/harness.ts'
-import { aSweep, sweepCases } from '../contract/sweep.ts'
+import { aSweep } from '../contract/sweep.ts'
 
 test('where Citus distributes the tables, a sweep that finds nothing changes nothing on any shard', async (t) => {
   const client = await openSession(t, await openMigratedDatabase(t))
@@ -29,18 +25,3 @@ test('where Citus distributes the tables, a sweep that finds nothing changes not
     [],
   )
 })
-
-const file = { after: (end: unknown): void => after(end as () => unknown) }
-const url = await openMigratedDatabase(file)
-const store = await openPostgresStore({ url, connections: 2, audit: openTestChains(), isDistributed: true })
-after(() => store.close())
-const cleaner = await openSession(file, url)
-
-runSuite(
-  'postgres, as distributed',
-  async () => {
-    for (const table of Object.keys(SHARD_KEYS)) await cleaner.query(`delete from ${table}`)
-    return { first: store, second: store }
-  },
-  sweepCases,
-)

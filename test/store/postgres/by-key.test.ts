@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import type pg from 'pg'
+import { distributedHandlers } from '../../../src/store/postgres/distributed-keys.ts'
+import { distributedUserHandlers } from '../../../src/store/postgres/distributed-users.ts'
+import { SHARD_KEYS } from '../../../src/store/postgres/distribution.ts'
+import { openQuery, type Query } from '../../../src/store/postgres/query.ts'
+import { openPostgresStore } from '../../../src/store/postgres/store.ts'
+import { openMigratedDatabase } from '../../support/migrated-database.ts'
+import { openSession } from '../../support/postgres.ts'
+import { openTestChains } from '../contract/chains.ts'
+import { perform } from '../contract/harness.ts'
+import { aWorld, createWorlds, PROVIDER } from './torn-world.ts'
+
+type Run = (query: Query, inputs: readonly unknown[]) => Promise<readonly unknown[]>
+const HANDLERS = { ...distributedHandlers, ...distributedUserHandlers } as unknown as Readonly<
+  Record<string, { readonly run: Run } | undefined>
+>
+
+const file = { after: (end: unknown): void => after(end as () => unknown) }
+const url = await openMigratedDatabase(file)
+const store = await openPostgresStore({ url, connections: 2, audit: openTestChains(), isDistributed: true })
+after(() => store.close())
+const client = await openSession(file, url)
+await perform(store, 'createProvider', PROVIDER)
+
+test('where Citus distributes the tables, what ends or changes rows of a user locks no shard but theirs', async () => {
+  const world = aWorld()
+  await createWorlds(store, [world])
+  await perform(store, 'redeemCode', world.operations['redeem the code'].input as never)
+  const seen = new Set<string>()
+  for (const [deed, { name, input }] of Object.entries(world.operations)) {
+    const { changes } = await recordChanges(name, input)
+    assert.deepEqual(changes.filter(isOnAllShards), [], deed)
+    for (const change of changes) seen.add(change.split(/\s+where\s/)[0] ?? '')
+  }
+  // Those that find rows by the user ran.
+  for (const part of ['delete from sessions', 'update grants set revoked_at', 'delete from identities'])
+    assert.ok(
+      [...seen].some((change) => change.startsWith(part)),
+      `${part} did not run`,
+    )
+})
+
+test('a user who has many sessions ends them with one statement', async () => {
+  const world = aWorld()
+  await createWorlds(store, [world])
+  const { input } = world.operations['sign out elsewhere']
+  const { userId } = input as { readonly userId: string }
+  await client.query(
+    `insert into sessions (session_id, session_hash, user_id, created_at, expires_at)
+     select $1 || number, $1 || number, $1, 0, 0 from generate_series(1, 30) as number`,
+    [userId],
+  )
+  const { changes, outcome } = await recordChanges('endOtherSessions', input)
+  assert.deepEqual(outcome, { ended: 31 })
+  assert.equal(changes.filter((change) => change.startsWith('delete from sessions')).length, 1)
+})
+
+/** Runs an operation and rolls it back. */
+async function recordChanges(
+  name: string,
+  input: unknown,
+): Promise<{ readonly changes: readonly string[]; readonly outcome: unknown }> {
+  const changes: string[] = []
+  const recording = {
+    query(config: { readonly text: string }) {
+      if (/^(update|delete)/.test(config.text)) changes.push(config.text)
+      return client.query(config)
+    },
+  }
+  const query = openQuery(recording as unknown as pg.PoolClient, performance.now() + 10_000, true)
+  await client.query('begin')
+  try {
+    const [outcome] = (await HANDLERS[name]?.run(query, [input])) ?? []
+    return { changes, outcome }
+  } finally {
+    await client.query('rollback')
+  }
+}
+
+/** Whether the condition does not name the shard. */
+function isOnAllShards(change: string): boolean {
+  const [, table = ''] = /^(?:update|delete from) (\w+)/.exec(change) ?? []
+  const key = SHARD_KEYS[table]
+  const [, condition = ''] = change.split(/\s+where\s/)
+  return key !== undefined && !new RegExp(`\\b${key} = `).test(condition)
+}

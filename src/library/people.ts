@@ -18,8 +18,11 @@ export interface Person {
   /** Whether the host knows that the address is the person's. */
   readonly emailVerified?: boolean | null | undefined
   readonly name?: string | null | undefined
-  /** When the person last authenticated at the host. */
-  readonly authenticatedAt: Date
+  /**
+   * When the person last authenticated at the host: a Date, the milliseconds since the epoch (`Date.now()`), or an ISO 8601 text with a
+   * zone (`2026-01-31T12:00:00Z`).
+   */
+  readonly authenticatedAt: Date | number | string
 }
 
 /** The request as the host has it: of node:http and frameworks on it from `handler`, and of Fetch from `fetch`. */
@@ -51,6 +54,21 @@ const RESOLUTION_MS = 1000
 /** How long the host may take to find its session. A browser that waits longer is given up by its user. */
 const CURRENT_LIMIT_MS = 10_000
 
+/** In 1973, so that a number below is in seconds. As milliseconds it would be a time long ago, and the person would sign in again and again. */
+const LEAST_MS = 1e11
+const TIME_FORMS = 'must be a valid Date, milliseconds since the epoch, or an ISO 8601 text with a zone'
+const AUTHENTICATED_AT = z
+  .union(
+    [
+      z.date(),
+      z.number().transform((ms) => new Date(ms)),
+      z.iso.datetime({ offset: true }).transform((text) => new Date(text)),
+    ],
+    TIME_FORMS,
+  )
+  .refine((time) => !Number.isNaN(time.getTime()), { error: TIME_FORMS, abort: true })
+  .refine((time) => time.getTime() >= LEAST_MS, 'must be in milliseconds, not in seconds')
+
 /** An optional member may be null, as JSON and databases have it. */
 const PERSON = z.object(
   {
@@ -58,7 +76,7 @@ const PERSON = z.object(
     email: EMAIL.nullish(),
     emailVerified: z.boolean('must be true or false').nullish(),
     name: NAME.nullish(),
-    authenticatedAt: z.date('must be a valid Date'),
+    authenticatedAt: AUTHENTICATED_AT,
   },
   'must be an object, or undefined if nobody is signed in',
 )

@@ -89,7 +89,8 @@ test('OpenID Connect Core §3.1.2.1: with prompt=login a session of the host is 
 })
 
 test('a host whose sign-in page changes nothing gets no endless redirect, but the person a page with a button', async (t) => {
-  const old = { subject: 'u_1', authenticatedAt: new Date(Date.now() - 3_600_000) }
+  const anHourAgo = Date.now() - 3_600_000
+  const old = { subject: 'u_1', authenticatedAt: new Date(anHourAgo) }
   const signIns: boolean[] = []
   let person: Person | undefined
   const signInAddress = (returnTo: string, mustAuthenticate: boolean): string => {
@@ -106,6 +107,10 @@ test('a host whose sign-in page changes nothing gets no endless redirect, but th
     [old, { prompt: 'login' }, [true]],
     [old, { max_age: '60' }, [true]],
     [old, { max_age: '7200' }, []],
+    [{ ...old, authenticatedAt: anHourAgo }, { max_age: '60' }, [true]],
+    [{ ...old, authenticatedAt: anHourAgo }, { max_age: '7200' }, []],
+    [{ ...old, authenticatedAt: new Date(anHourAgo).toISOString() }, { max_age: '60' }, [true]],
+    [{ ...old, authenticatedAt: new Date(anHourAgo).toISOString() }, { max_age: '7200' }, []],
   ] as const) {
     person = who
     signIns.length = 0

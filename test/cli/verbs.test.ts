@@ -144,10 +144,13 @@ test('client: clients are listed by state, approved for scopes, given another se
   assert.equal((await listed('--enabled'))[0], id)
   assert.match(
     await words('client', 'approve-scopes', id, '--scope', 'pay refund'),
-    /is approved for pay, refund\. It gets/,
+    /is approved for pay, refund\. Of the scopes that need an approval, it gets these alone/,
   )
   assert.match(await words('client', 'show', id), /approved_scope +pay refund/)
-  assert.match(await words('client', 'approve-scopes', id, '--scope', ''), /approved for no scope\./)
+  assert.match(
+    await words('client', 'approve-scopes', id, '--scope', ''),
+    /approved for no scope, and gets none that needs an approval\./,
+  )
   const rotated = await commandJson<{ client_secret: string }>(['client', 'rotate-secret', id, '--overlap', '0'])
   const ask = async (secret: string): Promise<number> => {
     const form = { grant_type: 'client_credentials' }

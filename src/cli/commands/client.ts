@@ -73,9 +73,9 @@ export const CLIENT_VERBS: readonly AddVerb[] = [
     input: ({ scope }) => ({ scope }),
     say: ({ client_id, approved_scope: scope }) => [
       scope === ''
-        ? `${client_id} is approved for no scope.`
-        : `${client_id} is approved for ${scope.replaceAll(' ', ', ')}. It gets those of these scopes that it registered.`,
-      'New tokens have no other scopes for approved clients, even if users consented to more.',
+        ? `${client_id} is approved for no scope, and gets none that needs an approval.`
+        : `${client_id} is approved for ${scope.replaceAll(' ', ', ')}. Of the scopes that need an approval, it gets these alone, if it registered them.`,
+      'This applies to each new token, also where a user consented to more.',
     ],
   }),
   taskVerb<RotatedSecret, { readonly overlap?: number }>({

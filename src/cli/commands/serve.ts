@@ -1,4 +1,4 @@
-import { InvalidArgumentError, type Command } from 'commander'
+import { InvalidArgumentError, Option, type Command } from 'commander'
 import { availableParallelism } from 'node:os'
 import { readConfig, type Config } from '../../config/config.ts'
 import type { Context } from '../../ports/context.ts'
@@ -31,6 +31,9 @@ export function addServe(parent: Command, terminal: Terminal): void {
       parseWorkers,
       1,
     )
+    .addOption(settingInstead('--port <port>', 'PORT'))
+    .addOption(settingInstead('--host <host>', 'GRANTOR_HOST'))
+    .addOption(settingInstead('--issuer <url>', 'GRANTOR_ISSUER'))
     .addHelpText('after', () => `\n${settingsHelp()}`)
     .action(async ({ json, workers }: ServeOptions) => {
       const config = readConfig()
@@ -41,6 +44,13 @@ export function addServe(parent: Command, terminal: Terminal): void {
       if (workers === 1 && process.send === undefined) await serveAlone(config, greet)
       else await serveInSeveral(config, workers, greet)
     })
+}
+
+/** An option that servers often have, and that is a setting here. */
+function settingInstead(flags: string, setting: string): Option {
+  return new Option(flags).hideHelp().argParser((value: string) => {
+    throw new InvalidArgumentError(`It is a setting: ${setting}=${value} grantor serve`)
+  })
 }
 
 type Greet = (world: World, context: Context) => Promise<void>

@@ -88,7 +88,7 @@ function table(title: string, description: string, commands: readonly Command[])
 function usageOf(command: Command): string {
   const subjects = command.registeredArguments.map((argument) => argument.name())
   const options = command.options.filter(
-    (option) => !COMMON.has(option.attributeName()) && option.description !== SAME_AS_ARGUMENT,
+    (option) => !option.hidden && !COMMON.has(option.attributeName()) && option.description !== SAME_AS_ARGUMENT,
   )
   const words = [...namesOf(command), ...subjects.map((subject) => `<${subject}>`), ...options.map(wordsOf)]
   return words.join(' ').replaceAll('|', '\\|')

@@ -31,7 +31,7 @@ function spell(file: string, folder: string): string {
 }
 
 /** Messages name commands in quotes, in brackets, behind a colon, or on a line of their own, which is indented. */
-const NAMED = /(?<=["(`]|: |[:,] or |\bor |=… |^ {2,})grantor (?=[a-z]{3}|\[)/gm
+const NAMED = /(?<=["(`]|: |[:,] or |\bor |=\S+ |^ {2,})grantor (?=[a-z]{3}|\[)/gm
 
 /** Names the commands of a message as they are started here: a message is written with `grantor`. */
 export function nameCommands(message: string, command: string): string {

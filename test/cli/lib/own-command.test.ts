@@ -71,6 +71,7 @@ test('answers, errors, findings and help name the commands of this installation,
     [['--help'], /Every setting, with its default: npm run -s grantor -- serve --help/],
     [['user', 'show', '--help'], /^Usage: npm run -s grantor -- user show/],
     [['user', 'swim'], /unknown command/],
+    [['serve', '--port', '8080'], /It is a setting: PORT=8080 npm run -s grantor -- serve/],
   ] as const) {
     const { stdout, stderr } = await command(words, { command: OWN })
     assert.match(stdout + stderr, expected)

@@ -183,10 +183,21 @@ function checkScopes({ scopes }: FoundDocument, declared: ResourceProbe['declare
 
 function checkListed(scopes: readonly string[], declared: DeclaredResource): readonly Finding[] {
   const others = scopes.filter((one) => !declared.scopes.includes(one))
-  if (others.length === 0) return [ok(CHECK, `All of its scopes are declared (${scopes.join(', ')}).`)]
+  if (others.length === 0) return [checkMissing(scopes, declared)]
   const message = `scopes_supported lists ${others.join(', ')}, which ${declared.resource} does not grant to every client.`
   const remedy = `It grants: ${declared.scopes.join(', ') || 'none'}. Correct the list, or declare the rest: grantor api update ${forShell(declared.resource)} --scope <name>=<sentence>`
   return [others.length === scopes.length ? failed(CHECK, message, remedy) : warning(CHECK, message, remedy)]
+}
+
+/** MCP clients request what the list has. RFC 6750 §3.1: with insufficient_scope a server asks for more later. */
+function checkMissing(scopes: readonly string[], declared: DeclaredResource): Finding {
+  const missing = declared.scopes.filter((one) => !scopes.includes(one)).join(', ')
+  if (missing === '') return ok(CHECK, `All of its scopes are declared (${scopes.join(', ')}).`)
+  return warning(
+    CHECK,
+    `scopes_supported lists ${scopes.join(', ')} and not ${missing}, so clients do not request ${missing}.`,
+    'List every scope that a tool needs, or leave the member out; unless the server asks for the others by 403 and insufficient_scope.',
+  )
 }
 
 /** Quotes a text for a POSIX shell: the text of a document must not become a command when the operator copies the remedy. */

@@ -36,7 +36,7 @@ interface Manner {
 const right = (url: string): Required<Members> => ({
   resource: url,
   authorization_servers: [ISSUER],
-  scopes_supported: ['notes:read'],
+  scopes_supported: ['notes:read', 'notes:write'],
 })
 
 async function openMcpServer(t: Pick<TestContext, 'after'>, manner: Manner): Promise<string> {
@@ -72,6 +72,7 @@ async function openMcpServer(t: Pick<TestContext, 'after'>, manner: Manner): Pro
   if (resource !== undefined) {
     const scopes = [
       { name: 'notes:read', sentence: 'Read your notes', grantedTo: 'users' },
+      { name: 'notes:write', sentence: 'Write notes', grantedTo: 'users' },
       { name: 'notes:export', sentence: 'Export your notes', grantedTo: 'approved-clients' },
     ] as const
     await createApi(server.context, anApiDeclaration(resource, { scopes }))
@@ -151,6 +152,11 @@ const FAULTS: readonly (readonly [fault: string, manner: Manner, says: RegExp])[
     'a scope is listed that only approved clients may have',
     { members: (url) => ({ ...right(url), scopes_supported: ['notes:read', 'notes:export'] }) },
     /^warning: scopes_supported lists notes:export, .*It grants: notes:read/,
+  ],
+  [
+    'only some of the declared scopes are listed',
+    { members: (url) => ({ ...right(url), scopes_supported: ['notes:read'] }) },
+    /^warning: scopes_supported lists notes:read and not notes:write, so clients do not request notes:write.*403/,
   ],
   [
     'no scope that is listed is declared',

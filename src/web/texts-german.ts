@@ -222,7 +222,7 @@ export const german: Texts = {
       heading: 'Hier gibt es nichts zu tun',
       happened:
         'Apps schicken Sie hierher, wenn sie Ihr Konto benutzen möchten. Selbst brauchen Sie diese Seite nicht zu öffnen.',
-      todo: 'Gehen Sie zu der App, die Sie benutzen möchten, und beginnen Sie dort.',
+      todo: 'Gehen Sie zu der App, die Sie benutzen möchten, und beginnen Sie dort. In Ihrem Konto sehen Sie, welche Apps es benutzen können.',
     },
     unavailable: {
       heading: 'Wir sind gerade nicht erreichbar',

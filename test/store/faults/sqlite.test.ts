@@ -29,6 +29,7 @@ import { aClient } from '../../support/records.ts'
 import { assertNotReady, assertReady } from '../../support/readiness.ts'
 import { openTestServer, temporaryFolder, type TestServer } from '../../support/server.ts'
 import { assertStoreUnchanged, databasePath, selectAll } from '../../support/store-dump.ts'
+import { isActive } from '../../support/token-questions.ts'
 
 /** The fastest of this many rounds counts. The first one is fast enough, unless the machine is busy with other work. */
 const ROUNDS = 100
@@ -103,6 +104,7 @@ test('STO-08: a lock that is released in time causes no error', async (t) => {
 test('STO-07: a file that became read-only: writes return 503 within 250 ms, reads succeed, and all recovers', async (t) => {
   const handles = spyOnConnections(t)
   const { server, client, token } = await open(t)
+  const { access_token: access } = await obtainTokens(server, client, { scope: 'openid email' })
   const handle = handles.at(-1)
   assert.ok(handle)
   handle.exec('pragma query_only = on')
@@ -113,6 +115,9 @@ test('STO-07: a file that became read-only: writes return 503 within 250 ms, rea
     assertUnavailable(await postJson(server, '/v2/oauth/register', { redirect_uris: [REDIRECT_URI] }), 'register')
     const page = await new PlainBrowser(server).get(authorizeUrl(client, { client_id: 'x' }))
     assert.equal(page.statusCode, 400)
+    assert.equal(await isActive(server, client, access), true)
+    const headers = { authorization: `Bearer ${access}` }
+    assert.equal((await server.inject({ url: '/v2/oauth/userinfo', headers })).statusCode, 200)
     await assertNotReady(server, 'disk_read_only')
   })
   assert.ok(Math.min(...elapsed) < 250, elapsed.join())

@@ -96,9 +96,14 @@ export async function proveClocks(campaign: ClockCampaign, findings: Findings): 
 /** Sets the clock right, and waits until the node issues again. */
 export async function setRight(node: ClockNode): Promise<void> {
   node.setClock(0)
+  await untilReady(node)
+}
+
+/** @throws Error if the node is not ready within half a minute */
+export async function untilReady(node: ClockNode): Promise<void> {
   const deadline = performance.now() + READY_LIMIT_MS
   while (!(await node.isReady())) {
-    if (performance.now() > deadline) throw new Error(`${node.name} is not ready with the right clock.`)
+    if (performance.now() > deadline) throw new Error(`${node.name} is not ready with its clock.`)
     await delay(PAUSE_MS)
   }
 }
@@ -208,7 +213,7 @@ async function issue(server: RequestTarget, client: RegisteredClient): Promise<s
   return answer.json<Tokens>().access_token
 }
 
-async function isActive(server: RequestTarget, client: RegisteredClient, token: string): Promise<boolean> {
+export async function isActive(server: RequestTarget, client: RegisteredClient, token: string): Promise<boolean> {
   const answer = await postForm(server, '/v2/oauth/introspect', { token, ...credentialsOf(client) })
   if (answer.statusCode !== 200) throw new Error(`Introspection was answered ${answer.statusCode} ${answer.body}`)
   return answer.json<{ readonly active: boolean }>().active

@@ -44,6 +44,8 @@ const EVENT_FILTER = z
   .meta({ enum: [...FILTERS] })
   .describe('An event, or a prefix with a dot at its end: client.')
 
+const REQUEST_ID_LENGTH = 64
+
 /** The maximum number of heads in one request, which is that of parameters in a query. */
 const HEAD_LIMIT = 100
 const SEEN = /^([A-Za-z0-9_-]{34}):(\d{1,9})$/
@@ -85,15 +87,24 @@ export const AUDIT_TASKS: readonly Task[] = [
       organization_id: ORGANIZATION_ID.optional(),
       since: TIME.optional().describe('Only events recorded at this time or later.'),
       until: TIME.optional().describe('Only events recorded before this time.'),
+      request_id: z
+        .string()
+        .min(1)
+        .max(REQUEST_ID_LENGTH)
+        .optional()
+        .describe(
+          'Only events of this request. Nothing is indexed by it: give since and until, which bound what is read.',
+        ),
     }),
     output: z.object({ events: z.array(ENTRY_DOCUMENT), names: NAMES, next: NEXT }),
-    async run(context, { limit, before, event, since, until, client_id, user_id, organization_id }) {
+    async run(context, { limit, before, event, since, until, client_id, user_id, organization_id, request_id }) {
       const { rows, next } = await listAudit(context, {
         limit,
         before,
         event,
         since,
         until,
+        requestId: request_id,
         clientId: client_id,
         userId: user_id,
         organizationId: organization_id,

@@ -36,6 +36,8 @@ export interface AuditFilter {
   readonly since?: EpochMs | undefined
   /** Events recorded before this time. */
   readonly until?: EpochMs | undefined
+  /** As the line of the request in the log names it. */
+  readonly requestId?: string | undefined
 }
 
 type Needs = { readonly store: Pick<Context['store'], 'listAuditLinks'> }
@@ -44,7 +46,7 @@ type Needs = { readonly store: Pick<Context['store'], 'listAuditLinks'> }
  * Lists events, newest first. A page may have fewer entries than its limit, or none, even if more entries follow: the list ends
  * where `next` is undefined.
  *
- * @throws AdminError when the limit or `before` is invalid
+ * @throws AdminError when the limit or `before` is invalid, or `until` is not later than `since`
  */
 export async function listAudit(
   { store }: Needs,
@@ -53,6 +55,7 @@ export async function listAudit(
   const limit = requireLimit(page.limit)
   const start = readCursor(page.before)
   const since = page.since ?? (0 as EpochMs)
+  if (page.until !== undefined && page.until <= since) throw new AdminError('"until" is not later than "since".')
   const rows: AuditEntry[] = []
   const latest = page.until === undefined ? undefined : startOfLinks(page.until)
   let before = start === undefined ? latest : from(start.link)
@@ -82,9 +85,10 @@ function entriesOf(link: AuditLinkRecord, end: number | undefined): readonly Aud
 }
 
 function fits(entry: AuditEntry, filter: AuditFilter): boolean {
-  const { event, clientId, userId, organizationId } = filter
+  const { event, clientId, userId, organizationId, requestId } = filter
   if (event === undefined ? entry.event === HEAD : !isOrBeginsWith(event, currentEventName(entry.event))) return false
   if (clientId !== undefined && entry.clientId !== clientId) return false
+  if (requestId !== undefined && entry.requestId !== requestId) return false
   if (userId !== undefined && entry.userId !== userId) return false
   return organizationId === undefined || entry.organizationId === organizationId
 }

@@ -8,6 +8,7 @@ import { isMediaType, NO_PARAMETERS, parseForm, type Parameters } from '../proto
 import { parsePreferences } from '../protocol/preferences.ts'
 import { problem } from '../protocol/validation.ts'
 import { chooseLanguage } from '../web/language.ts'
+import type { Answering } from './outcome-line.ts'
 import type { CookieJar } from './session.ts'
 
 /** Characters of `ui_locales` that are read. */
@@ -84,10 +85,9 @@ function shapeError(endpoint: Pick<Endpoint, 'accepts'>, status: 413 | 415 | 422
  * @throws OAuthError invalid_request, invalid_client_metadata
  */
 export function readRequest(
-  message: IncomingMessage,
+  { message, requestId, network }: Pick<Answering, 'message' | 'requestId' | 'network'>,
   body: Buffer | undefined,
   endpoint: Endpoint,
-  network: string,
   jar: CookieJar,
 ): Request {
   const { headers, url = '' } = message
@@ -98,6 +98,7 @@ export function readRequest(
     endpoint.method === 'GET' ? query : endpoint.accepts === 'application/json' ? NO_PARAMETERS : readForm(text, 'body')
   const uiLocales = shortenLocales(query.get('ui_locales') ?? params.get('ui_locales'))
   return {
+    id: requestId,
     method: endpoint.method,
     params,
     query,

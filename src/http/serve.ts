@@ -90,7 +90,7 @@ async function run(serving: Serving, exchange: Exchange, endpoint: Endpoint, bod
     // The requests of a batch take each step together, so that all use the code and data in the processor's caches.
     await (endpoint.priority === 'high' ? scheduler.endOfTurn(network) : scheduler.batch(network))
     if (connections.isHungUp(message)) return
-    const request = readRequest(message, body, endpoint, network, jar)
+    const request = readRequest(exchange, body, endpoint, jar)
     const work = () => endpoint.run(context, request)
     const reply = await (endpoint.audience === 'page' ? context.inRequest(exchange.requestId, work) : work())
     closeIfStopping(serving, response)
@@ -137,12 +137,13 @@ function refuse(serving: Serving, exchange: Exchange, cause: unknown): void {
   const { message, response, route, endpoint } = exchange
   if (connections.isHungUp(message)) return
   const error = toOAuthError(cause)
-  const { client, credential, reason, explanation: description, status } = error
+  const { client, user, credential, reason, explanation: description, status } = error
   const event = 'request.refused'
   const ms = observe(serving, exchange, { event, reason, status })
   const line = {
     request_id: exchange.requestId,
     client,
+    user,
     credential,
     endpoint: endpoint?.name ?? 'none',
     network: status === 429 || context.settings.logNetworks ? exchange.network : undefined,

@@ -6,6 +6,8 @@ import type { Language, Page } from './pages.ts'
 
 /** A request as the endpoints see it, independent of the HTTP server. */
 export interface Request {
+  /** In the header `X-Request-Id` of the answer, and in the line of the log. */
+  readonly id: string
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   /** The form of a POST, the query of a GET. */
   readonly params: Parameters

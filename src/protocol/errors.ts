@@ -1,5 +1,5 @@
 import { AUTHENTICATION_EXPLANATIONS } from './authentication-reasons.ts'
-import type { ClientId } from './ids.ts'
+import type { ClientId, UserId } from './ids.ts'
 import { REFUSALS } from './refusals.ts'
 import type { Problem } from './validation.ts'
 
@@ -33,6 +33,8 @@ export class OAuthError extends Error {
   readonly retryAfterSeconds: number | undefined
   /** The client whose request was refused, for the log. Set where the client becomes known. */
   client: ClientId | undefined
+  /** The user of the code or refresh token of the request, for the log. */
+  user: UserId | undefined
   /** The id of API credentials that were presented with a wrong secret, for the log. */
   credential: string | undefined
 
@@ -94,6 +96,14 @@ const TOKEN_FOR_ANOTHER =
 export function insufficientScope(scope: string): OAuthError {
   const challenge = `Bearer realm="grantor", error="insufficient_scope", scope="${scope}"`
   return new OAuthError('insufficient_scope', 'openid_missing', { headers: { 'WWW-Authenticate': challenge } })
+}
+
+/** Returns a function that names the user in a refusal, and throws it again. */
+export function aboutUser(user: UserId): (cause: unknown) => never {
+  return (cause) => {
+    if (cause instanceof OAuthError) cause.user = user
+    throw cause
+  }
 }
 
 export function invalidGrant(reason: Reason<'invalid_grant'>): OAuthError {

@@ -17,7 +17,11 @@ const [ada, app] = ['ada' as UserId, 'app' as ClientId]
 const acme = 'acme' as OrganizationId
 /** Three links of several events each. */
 const LINKS: readonly (readonly AuditEvent[])[] = [
-  [{ event: 'client.registered', clientId: app }, { event: 'user.created', userId: ada }, { event: 'key.added' }],
+  [
+    { event: 'client.registered', clientId: app },
+    { event: 'user.created', userId: ada, requestId: 'r-1' },
+    { event: 'key.added' },
+  ],
   [
     { event: 'client.verified', clientId: app, actor: 'command-line' },
     { event: 'audit.head' },
@@ -61,6 +65,7 @@ const FILTERS: readonly (readonly [AuditFilter, readonly string[]])[] = [
   [{ organizationId: acme }, ['organization.created', 'authorization.approved']],
   [{ clientId: app, userId: ada }, ['authorization.approved']],
   [{ userId: 'nobody' as UserId }, []],
+  [{ requestId: 'r-1' }, ['user.created']],
 ]
 for (const [filter, words] of FILTERS) {
   test(`the audit is filtered by ${JSON.stringify(filter)}`, async (t) => {
@@ -100,12 +105,14 @@ test('a filter without matches does not read for ever: the page ends with a curs
   assert.equal(reads, 100)
 })
 
-test('an invalid cursor of the audit and an invalid limit are rejected', async (t) => {
+test('an invalid cursor of the audit, an invalid limit, and an end that is not later than the start are rejected', async (t) => {
   const { store } = await openStage(t)
   for (const before of ['', 'x', "' or 1=1 --", '0'.repeat(34), `${'0'.repeat(34)}--1`, `${'~'.repeat(34)}-0`])
     await assert.rejects(listAudit({ store }, { before, limit: 10 }), AdminError, before)
   for (const limit of [0, 1001, 1.5])
     await assert.rejects(listAudit({ store }, { before: undefined, limit }), AdminError)
+  for (const until of [1, 2] as EpochMs[])
+    await assert.rejects(listAudit({ store }, { before: undefined, limit: 1, since: 2 as EpochMs, until }), AdminError)
 })
 
 test('audit: events that an earlier release stored are listed with their stored names, found by the names of today, and verified', async (t) => {

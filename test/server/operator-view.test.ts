@@ -11,9 +11,12 @@ import {
   authorizeUrl,
   EMAIL,
   locationOf,
+  obtainCode,
   obtainTokens,
   PASSWORD,
   PlainBrowser,
+  redeem,
+  refresh,
   registerClient,
 } from '../../tools/flow.ts'
 import { createAda } from '../support/accounts.ts'
@@ -91,6 +94,15 @@ test('INT-06: log, metrics and audit report that an API introspected a token who
       [undefined, client.client_id, false, 'user'],
     ],
   )
+  assert.deepEqual(
+    linesOf(server, 'introspect.answered').map((line) => line['user']),
+    [user.id, undefined, user.id, user.id],
+  )
+  const asked = linesOf(server, 'introspect.answered')[2]?.['request_id']
+  assert.deepEqual(
+    linesOf(server, 'introspection.inactive').map((line) => [line['user'], line['request_id']]),
+    [[user.id, asked]],
+  )
   const { value } = await scrape(server)
   assert.equal(value('grantor_introspections_total', { api: API, active: 'true' }), 1)
   assert.equal(value('grantor_introspections_total', { api: API, active: 'false' }), 2)
@@ -101,9 +113,27 @@ test('INT-06: log, metrics and audit report that an API introspected a token who
       event: 'introspection.inactive',
       clientId: client.client_id,
       userId: user.id,
+      requestId: asked,
       details: { resource: API, reason: 'user' },
     },
   ])
+})
+
+test('Style 37: the log line of a refused code or refresh token names the user', async (t) => {
+  const { server, client, user } = await open(t)
+  const tokens = await obtainTokens(server, client, { scope: 'read', resource: API })
+  const other = await registerClient(server, { scope: 'read', client_name: 'Another' })
+  const code = await obtainCode(server, other, { scope: 'read', resource: API })
+  await server.context.store.disableUser({ id: user.id, now: server.clock.now() })
+  await refresh(server, client, tokens.refresh_token ?? '')
+  await redeem(server, other, code)
+  assert.deepEqual(
+    linesOf(server, 'request.refused').map((line) => [line['client'], line['user'], line['reason']]),
+    [
+      [client.client_id, user.id, 'user_not_live'],
+      [other.client_id, user.id, 'user_not_live'],
+    ],
+  )
 })
 
 test('Style 37: the log line of an issued token names its client, user, grant, scope and APIs, and nothing of the token', async (t) => {

@@ -8,6 +8,7 @@ interface ListOptions {
   readonly event?: string
   readonly since?: string
   readonly until?: string
+  readonly request?: string
 }
 
 /** The exit code when a link was changed or removed, although the command itself did not fail. */
@@ -27,9 +28,17 @@ export const AUDIT_VERBS: readonly AddVerb[] = [
     options: (command) =>
       command
         .option('--event <name>', 'only events of this name, or of all names that begin with it: client.')
-        .option('--since <time>', 'only events since then: 2026-11-20, 2026-11-20T14:02:00Z', parseTime)
-        .option('--until <time>', 'only events before then', parseTime),
-    input: ({ event, since, until }) => ({ event, since, until }),
+        .option(
+          '--since <time>',
+          'only events since then, in UTC: 2026-11-20, 2026-11-20T14:02:00Z, or with an offset: 2026-11-20T15:02:00+01:00',
+          parseTime,
+        )
+        .option('--until <time>', 'only events before then', parseTime)
+        .option(
+          '--request <id>',
+          'only events of this request, the request_id of a log line; with --since, less is read',
+        ),
+    input: ({ event, since, until, request }) => ({ event, since, until, request_id: request }),
     rows: 'events',
     headings: ['RECORDED (UTC)', 'EVENT', 'BY', 'ABOUT'],
     cells: (entry, names) => [cellsOf(entry, names)],

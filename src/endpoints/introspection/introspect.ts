@@ -1,6 +1,6 @@
 import type { Context, OutcomeEvent } from '../../ports/context.ts'
 import type { Reply, Request } from '../../ports/message.ts'
-import { actorOf, audienceOf } from '../../protocol/access-token.ts'
+import { actorOf, audienceOf, type AccessTokenFacts } from '../../protocol/access-token.ts'
 import { toSeconds } from '../../protocol/brand.ts'
 import { hasDocument, identifierOf } from '../../protocol/client-identifier.ts'
 import type { ClientId } from '../../protocol/ids.ts'
@@ -29,11 +29,13 @@ export async function introspect(context: Context, request: Request): Promise<Re
   const reason =
     found && mayKnow(caller, found) ? await findInactiveReason(context, found, context.clock()) : hidden(found)
   const active = found !== undefined && reason === undefined
-  if (found !== undefined && reason !== undefined) reportUse(context, caller, found, reason)
+  if (found !== undefined && reason !== undefined)
+    context.inRequest(request.id, () => reportUse(context, caller, found, reason))
   const event: OutcomeEvent = {
     event: 'introspect.answered',
     client: caller.kind === 'client' ? caller.client.id : undefined,
     api: caller.kind === 'api' ? caller.api.resource : undefined,
+    user: found === undefined ? undefined : principalsOf(found).userId,
     reason,
     active,
   }
@@ -75,9 +77,13 @@ function reportUse(
   reason: Refusal,
 ): void {
   if (caller.kind === 'client' || USUAL.has(reason)) return
-  const { clientId, userId, organizationId } = found.kind === 'access' ? found.facts : found.grant
+  const { clientId, userId, organizationId } = principalsOf(found)
   const details = { resource: caller.api.resource, reason }
   report({ event: 'introspection.inactive', clientId, userId, organizationId, details })
+}
+
+function principalsOf(found: FoundToken): Pick<AccessTokenFacts, 'clientId' | 'userId' | 'organizationId'> {
+  return found.kind === 'access' ? found.facts : found.grant
 }
 
 function mayKnow(caller: IntrospectionCaller, found: FoundToken): boolean {

@@ -4,7 +4,7 @@ import type { GrantRecord } from '../../../ports/records/grant.ts'
 import type { IssuedToken } from '../../../protocol/access-token.ts'
 import { after, type EpochMs } from '../../../protocol/brand.ts'
 import { isFromFuture } from '../../../protocol/clock.ts'
-import { invalidGrant, invalidRequest } from '../../../protocol/errors.ts'
+import { aboutUser, invalidGrant, invalidRequest } from '../../../protocol/errors.ts'
 import { mintGrantId, type AuthorizationId, type GrantId } from '../../../protocol/ids.ts'
 import type { Parameters } from '../../../protocol/message.ts'
 import { webHost } from '../../../protocol/redirect-uri.ts'
@@ -44,18 +44,37 @@ export async function authorizationCode(
   const { code, verifier } = readFields(form)
   const opened = context.secrets.verify('authorization-code', code)
   if (opened === undefined) throw invalidGrant('code_unknown')
-  const id = opened.id as AuthorizationId
-  const { authorization, approval } = findApproval(await context.store.findAuthorization(id), opened)
+  const found = findApproval(await context.store.findAuthorization(opened.id as AuthorizationId), opened)
+  const { authorization, approval } = found
   if (authorization.clientId !== client.id) {
     context.report({ event: 'code.presented-by-another-client', clientId: client.id })
     throw invalidGrant('code_of_another_client')
   }
+  return redeem(context, client, form, { ...found, opened, verifier, now }).catch(aboutUser(approval.userId))
+}
+
+/** A code of the client, with the verifier that came with it. */
+interface Presented {
+  readonly authorization: AuthorizationRecord
+  readonly approval: Approval
+  readonly opened: ParsedCredential
+  readonly verifier: CodeVerifier | undefined
+  readonly now: EpochMs
+}
+
+async function redeem(
+  context: Context,
+  client: AuthenticatedClient,
+  form: Parameters,
+  { authorization, approval, opened, verifier, now }: Presented,
+): Promise<IssuedToken> {
+  const { id } = authorization
   checkRedirectUri(form, authorization)
   if (!isBound(authorization, verifier)) {
     const { userId, organizationId } = approval
     const about = { clientId: client.id, userId, organizationId }
     await context.store.burnCode({ id, codeHash: opened.hash, now, about })
-    context.record({ event: 'code.burned', client: client.id })
+    context.record({ event: 'code.burned', client: client.id, user: approval.userId })
     throw invalidGrant('verifier_wrong')
   }
   checkOwner(form, approval)
@@ -95,7 +114,7 @@ export async function authorizationCode(
     client.usedAt === undefined ? context.store.useClient({ id: client.id, now }) : undefined,
   ])
   if (outcome === 'replayed') {
-    context.record({ event: 'code.replayed', client: client.id })
+    context.record({ event: 'code.replayed', client: client.id, user: approval.userId })
     throw invalidGrant('code_replayed')
   }
   if (outcome === 'unknown') throw invalidGrant('code_expired')

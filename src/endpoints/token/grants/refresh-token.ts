@@ -3,9 +3,10 @@ import type { GrantRecord } from '../../../ports/records/grant.ts'
 import type { IssuedToken } from '../../../protocol/access-token.ts'
 import { after, type EpochMs } from '../../../protocol/brand.ts'
 import { isFromFuture } from '../../../protocol/clock.ts'
-import { invalidGrant, invalidRequest } from '../../../protocol/errors.ts'
+import { aboutUser, invalidGrant, invalidRequest } from '../../../protocol/errors.ts'
 import type { GrantId } from '../../../protocol/ids.ts'
 import type { Parameters } from '../../../protocol/message.ts'
+import type { ParsedCredential } from '../../../protocol/secrets.ts'
 import { isIdentityScope, narrow, NO_SCOPE, scopeTokens, subtract, type Scope } from '../../../protocol/scope.ts'
 import { findApplicationSubject } from '../../../principals/application-subject.ts'
 import { missing } from '../../../protocol/validation.ts'
@@ -41,6 +42,23 @@ export async function refreshToken(
     context.report({ event: 'refresh-token.presented-by-another-client', clientId: client.id })
     throw invalidGrant('refresh_of_another_client')
   }
+  return refreshGrant(context, client, form, { presented, opened, grant, now }).catch(aboutUser(grant.userId))
+}
+
+/** A refresh token of the client, and its grant. */
+interface Presented {
+  readonly presented: string
+  readonly opened: ParsedCredential
+  readonly grant: GrantRecord
+  readonly now: EpochMs
+}
+
+async function refreshGrant(
+  context: Context,
+  client: AuthenticatedClient,
+  form: Parameters,
+  { presented, opened, grant, now }: Presented,
+): Promise<IssuedToken> {
   requireLiveFamily(grant, now)
   await requireLive(context, client, grant, grant.createdAt)
   const catalog = await loadScopeCatalog(context)
@@ -82,7 +100,7 @@ export async function refreshToken(
       return issueGrantToken(context, client, grant, target, issue)
     }
     case 'reused':
-      context.record({ event: 'refresh-token.reused', client: client.id })
+      context.record({ event: 'refresh-token.reused', client: client.id, user: grant.userId })
       throw invalidGrant('refresh_reused')
     case 'inactive':
       throw invalidGrant('refresh_revoked')

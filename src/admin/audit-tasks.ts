@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { AUDIT_EVENTS } from '../protocol/event-names.ts'
 import { AUDIT_PLACE, listAudit, type AuditEntry } from './audit.ts'
-import { CLIENT_ID, ISO, iso, LIMIT, TIME, NEXT, ORGANIZATION_ID, USER_ID, pageStart } from './fields.ts'
+import { CLIENT_ID, END, ISO, iso, LIMIT, TIME, NEXT, ORGANIZATION_ID, USER_ID, pageStart } from './fields.ts'
 import { findNames, NAMES } from './names.ts'
 import { defineTask, type Task } from './task.ts'
 import { verifyAudit, type AuditFault, type SeenHead } from './verify-audit.ts'
@@ -86,7 +86,7 @@ export const AUDIT_TASKS: readonly Task[] = [
       user_id: USER_ID.optional(),
       organization_id: ORGANIZATION_ID.optional(),
       since: TIME.optional().describe('Only events recorded at this time or later.'),
-      until: TIME.optional().describe('Only events recorded before this time.'),
+      until: END.optional().describe('Only events recorded before this time.'),
       request_id: z
         .string()
         .min(1)

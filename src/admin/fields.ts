@@ -140,10 +140,16 @@ const PASSWORD_LENGTH = { least: 8, most: 256, example: 'correct horse battery s
 export const PASSWORD = sized(z.string(), PASSWORD_LENGTH)
 
 /** A time in ISO 8601 with its zone. */
-export const TIME = z.iso
-  .datetime({ offset: true, error: 'This is not a time such as 2026-01-31T12:00:00Z.' })
-  .meta({ examples: ['2026-01-31T12:00:00Z'] })
-  .transform((text) => Date.parse(text) as EpochMs)
+export const TIME = timeSuchAs('2026-01-31T12:00:00Z')
+/** The end of a period that begins with a `TIME`. */
+export const END = timeSuchAs('2026-02-28T12:00:00Z')
+
+function timeSuchAs(example: string) {
+  return z.iso
+    .datetime({ offset: true, error: 'This is not a time such as 2026-01-31T12:00:00Z.' })
+    .meta({ examples: [example] })
+    .transform((text) => Date.parse(text) as EpochMs)
+}
 
 /** Rows of one answer. */
 export const LIMIT = z

@@ -1078,6 +1078,8 @@ export interface GrantorTasks {
     readonly since?: string
     /** Only events recorded before this time. */
     readonly until?: string
+    /** Only events of this request. Nothing is indexed by it: give since and until, which bound what is read. */
+    readonly request_id?: string
   }) => Promise<{
     readonly events: readonly AuditEntry[]
     /** Names by id: the e-mail address or else the name of a user, the name of a client, an organization or credentials. Ids without a name, and ids of deleted records, are absent. */

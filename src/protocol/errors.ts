@@ -18,6 +18,7 @@ export interface RefusalOptions {
   readonly retryAfterSeconds?: number
   /** For the log. */
   readonly cause?: unknown
+  readonly user?: UserId | undefined
 }
 
 /** A refused request. One place turns it into a response (RFC 6749 §5.2, RFC 7591 §3.2.2). */
@@ -34,7 +35,7 @@ export class OAuthError extends Error {
   /** The client whose request was refused, for the log. Set where the client becomes known. */
   client: ClientId | undefined
   /** The user of the code or refresh token of the request, for the log. */
-  user: UserId | undefined
+  readonly user: UserId | undefined
   /** The id of API credentials that were presented with a wrong secret, for the log. */
   credential: string | undefined
 
@@ -48,6 +49,7 @@ export class OAuthError extends Error {
     this.description = options.explanation ?? REFUSALS[code].description
     this.problems = options.problems ?? []
     this.headers = options.headers ?? {}
+    this.user = options.user
     this.retryAfterSeconds = options.retryAfterSeconds
   }
 }
@@ -98,16 +100,9 @@ export function insufficientScope(scope: string): OAuthError {
   return new OAuthError('insufficient_scope', 'openid_missing', { headers: { 'WWW-Authenticate': challenge } })
 }
 
-/** Returns a function that names the user in a refusal, and throws it again. */
-export function aboutUser(user: UserId): (cause: unknown) => never {
-  return (cause) => {
-    if (cause instanceof OAuthError) cause.user = user
-    throw cause
-  }
-}
-
-export function invalidGrant(reason: Reason<'invalid_grant'>): OAuthError {
-  return new OAuthError('invalid_grant', reason)
+/** `user`: that of the code or refresh token, where it is known, for the log. */
+export function invalidGrant(reason: Reason<'invalid_grant'>, user?: UserId): OAuthError {
+  return new OAuthError('invalid_grant', reason, { user })
 }
 
 export function unauthorizedClient(reason: Reason<'unauthorized_client'>): OAuthError {

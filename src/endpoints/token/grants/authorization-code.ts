@@ -4,7 +4,7 @@ import type { GrantRecord } from '../../../ports/records/grant.ts'
 import type { IssuedToken } from '../../../protocol/access-token.ts'
 import { after, type EpochMs } from '../../../protocol/brand.ts'
 import { isFromFuture } from '../../../protocol/clock.ts'
-import { aboutUser, invalidGrant, invalidRequest } from '../../../protocol/errors.ts'
+import { invalidGrant, invalidRequest } from '../../../protocol/errors.ts'
 import { mintGrantId, type AuthorizationId, type GrantId } from '../../../protocol/ids.ts'
 import type { Parameters } from '../../../protocol/message.ts'
 import { webHost } from '../../../protocol/redirect-uri.ts'
@@ -44,50 +44,32 @@ export async function authorizationCode(
   const { code, verifier } = readFields(form)
   const opened = context.secrets.verify('authorization-code', code)
   if (opened === undefined) throw invalidGrant('code_unknown')
-  const found = findApproval(await context.store.findAuthorization(opened.id as AuthorizationId), opened)
-  const { authorization, approval } = found
+  const id = opened.id as AuthorizationId
+  const { authorization, approval } = findApproval(await context.store.findAuthorization(id), opened)
   if (authorization.clientId !== client.id) {
     context.report({ event: 'code.presented-by-another-client', clientId: client.id })
     throw invalidGrant('code_of_another_client')
   }
-  return redeem(context, client, form, { ...found, opened, verifier, now }).catch(aboutUser(approval.userId))
-}
-
-/** A code of the client, with the verifier that came with it. */
-interface Presented {
-  readonly authorization: AuthorizationRecord
-  readonly approval: Approval
-  readonly opened: ParsedCredential
-  readonly verifier: CodeVerifier | undefined
-  readonly now: EpochMs
-}
-
-async function redeem(
-  context: Context,
-  client: AuthenticatedClient,
-  form: Parameters,
-  { authorization, approval, opened, verifier, now }: Presented,
-): Promise<IssuedToken> {
-  const { id } = authorization
   checkRedirectUri(form, authorization)
   if (!isBound(authorization, verifier)) {
     const { userId, organizationId } = approval
     const about = { clientId: client.id, userId, organizationId }
     await context.store.burnCode({ id, codeHash: opened.hash, now, about })
-    context.record({ event: 'code.burned', client: client.id, user: approval.userId })
-    throw invalidGrant('verifier_wrong')
+    context.record({ event: 'code.burned', client: client.id, user: userId })
+    throw invalidGrant('verifier_wrong', approval.userId)
   }
   checkOwner(form, approval)
   const resources = narrowResources(authorization, form, context.issuer)
   const catalog = await loadScopeCatalog(context)
   const profile = chooseTokenProfile(context, catalog, resources)
   if (authorization.openid !== undefined) await context.keys.ensureIdTokenKey(idTokenAlgorithmOf(client))
-  if (approval.kind === 'approved' && !isTimely(authorization, approval, now)) throw invalidGrant('code_expired')
+  if (approval.kind === 'approved' && !isTimely(authorization, approval, now))
+    throw invalidGrant('code_expired', approval.userId)
   await requireLive(context, client, approval, approval.approvedAt)
-  if (approval.approvedAt < identityStart(client)) throw invalidGrant('client_changed')
+  if (approval.approvedAt < identityStart(client)) throw invalidGrant('client_changed', approval.userId)
 
   if (approval.kind === 'redeemed' && (await isRevoked(context, approval.grantId, authorization, now)))
-    throw invalidGrant('code_replayed')
+    throw invalidGrant('code_replayed', approval.userId)
 
   const refresh = mintRefreshToken(context, client, now)
   const grant = grantOf(context, authorization, approval, profile, refresh, now)
@@ -115,9 +97,9 @@ async function redeem(
   ])
   if (outcome === 'replayed') {
     context.record({ event: 'code.replayed', client: client.id, user: approval.userId })
-    throw invalidGrant('code_replayed')
+    throw invalidGrant('code_replayed', approval.userId)
   }
-  if (outcome === 'unknown') throw invalidGrant('code_expired')
+  if (outcome === 'unknown') throw invalidGrant('code_expired', approval.userId)
   return stored ?? issue()
 }
 

@@ -154,7 +154,7 @@ export async function requireLive(
   )
   if (invalid === undefined) return
   assert(invalid !== 'installation', 'A grant of a user does not depend on an installation.')
-  throw invalidGrant(REASONS[invalid])
+  throw invalidGrant(REASONS[invalid], userId)
 }
 
 const REASONS = {

@@ -3,10 +3,9 @@ import type { GrantRecord } from '../../../ports/records/grant.ts'
 import type { IssuedToken } from '../../../protocol/access-token.ts'
 import { after, type EpochMs } from '../../../protocol/brand.ts'
 import { isFromFuture } from '../../../protocol/clock.ts'
-import { aboutUser, invalidGrant, invalidRequest } from '../../../protocol/errors.ts'
+import { invalidGrant, invalidRequest } from '../../../protocol/errors.ts'
 import type { GrantId } from '../../../protocol/ids.ts'
 import type { Parameters } from '../../../protocol/message.ts'
-import type { ParsedCredential } from '../../../protocol/secrets.ts'
 import { isIdentityScope, narrow, NO_SCOPE, scopeTokens, subtract, type Scope } from '../../../protocol/scope.ts'
 import { findApplicationSubject } from '../../../principals/application-subject.ts'
 import { missing } from '../../../protocol/validation.ts'
@@ -42,23 +41,6 @@ export async function refreshToken(
     context.report({ event: 'refresh-token.presented-by-another-client', clientId: client.id })
     throw invalidGrant('refresh_of_another_client')
   }
-  return refreshGrant(context, client, form, { presented, opened, grant, now }).catch(aboutUser(grant.userId))
-}
-
-/** A refresh token of the client, and its grant. */
-interface Presented {
-  readonly presented: string
-  readonly opened: ParsedCredential
-  readonly grant: GrantRecord
-  readonly now: EpochMs
-}
-
-async function refreshGrant(
-  context: Context,
-  client: AuthenticatedClient,
-  form: Parameters,
-  { presented, opened, grant, now }: Presented,
-): Promise<IssuedToken> {
   requireLiveFamily(grant, now)
   await requireLive(context, client, grant, grant.createdAt)
   const catalog = await loadScopeCatalog(context)
@@ -101,22 +83,22 @@ async function refreshGrant(
     }
     case 'reused':
       context.record({ event: 'refresh-token.reused', client: client.id, user: grant.userId })
-      throw invalidGrant('refresh_reused')
+      throw invalidGrant('refresh_reused', grant.userId)
     case 'inactive':
-      throw invalidGrant('refresh_revoked')
+      throw invalidGrant('refresh_revoked', grant.userId)
   }
 }
 
 function requireLiveFamily(grant: GrantRecord, now: EpochMs): void {
-  if (grant.family === undefined || grant.revokedAt !== undefined) throw invalidGrant('refresh_revoked')
-  if (grant.expiresAt <= now || grant.family.idleExpiresAt <= now) throw invalidGrant('refresh_expired')
-  if (isFromFuture(grant.createdAt, now)) throw invalidGrant('refresh_not_yet_valid')
+  if (grant.family === undefined || grant.revokedAt !== undefined) throw invalidGrant('refresh_revoked', grant.userId)
+  if (grant.expiresAt <= now || grant.family.idleExpiresAt <= now) throw invalidGrant('refresh_expired', grant.userId)
+  if (isFromFuture(grant.createdAt, now)) throw invalidGrant('refresh_not_yet_valid', grant.userId)
 }
 
 /** If a resource of the grant is no longer declared, the user must authorize the client again (threats.md RT-09). */
 function requireDeclaredResources(catalog: ScopeCatalog, grant: GrantRecord): void {
   if (grant.resources.some((resource) => findResource(catalog, resource) === undefined))
-    throw invalidGrant('resource_gone')
+    throw invalidGrant('resource_gone', grant.userId)
 }
 
 /**

@@ -29,7 +29,7 @@ export const PAGE_REFUSALS = {
   'redirect-unknown': {
     redirect_uri_malformed: 'The redirect_uri is not an absolute URI.',
     redirect_uri_not_registered:
-      'The redirect_uri is not one of the client, byte for byte: register it (grantor client update --redirect-uri).',
+      'The redirect_uri is not one of the client, byte for byte: register it (grantor client update --redirect-uri). Only the port of a loopback address may differ: http://127.0.0.1:39241 is not http://127.0.0.1/, because a slash is missing.',
     redirect_uri_not_allowed:
       'The redirect_uri is one of the client, but this server allows no such URI now: see GRANTOR_REDIRECT_SCHEMES. No redirect URI may lead to this server.',
   },

@@ -26,6 +26,8 @@ export interface DatabaseFacts {
   /** The time of the newest row or, in a file, the time that a server recorded last; undefined in an empty database. */
   readonly time: KnownTime | undefined
   readonly apis: number
+  /** The issuer whose first server made the store; undefined: none has started yet. */
+  readonly issuer: string | undefined
   readonly masterKey: StoredMasterKey
   /** The time of the last backup; undefined if there was none. */
   readonly backedUpAt: EpochMs | undefined

@@ -175,6 +175,7 @@ export type LogEventName =
   | 'store.answered'
   | 'store.closed'
   | 'store.memory-failed'
+  | 'store.of-other-issuer'
   | 'store.refuses-writes'
   | 'store.sweep-failed'
   | 'store.swept'

@@ -48,10 +48,14 @@ export async function listenForAdmin(
   }
 }
 
-/** Logs each request, with the cause of a failure if there is one. */
+/**
+ * Logs each request, with the cause of a failure if there is one. A load balancer asks each second whether the node is ready; what it hears
+ * otherwise is a refusal, and logged as one.
+ */
 export function logAnswers(logger: Log): (line: EventFields, cause: unknown) => void {
   return (line, cause) => {
     if (cause !== undefined) logger.error({ ...line, err: cause })
+    else if (line.event === 'ready.answered' || line.event === 'alive.answered') logger.debug(line)
     else logger.info(line)
   }
 }

@@ -88,7 +88,7 @@ async function makeContext(
   keyChains(secrets)
   const storeWatch = openStoreWatch({ store, chains, secrets, logger, path: config.stateFile })
   if (user === 'server') {
-    await refuseOtherIssuer(store, config)
+    await refuseOtherIssuer(store, config, logger)
     await storeWatch.open(isNew)
   }
   const databaseNow = () => world.databaseClock(store.ping)

@@ -136,17 +136,19 @@ export function startWatchingServerEnd(
 }
 
 /**
- * Rejects another issuer than that of the store, which tokens and clients name, unless both are loopback addresses. The first
- * server of a store records its issuer.
+ * Rejects another issuer than that of the store, which tokens and clients name, unless both are loopback addresses: then a trial may have
+ * another port, and the log says so. The first server of a store records its issuer.
  *
  * @throws Error that says what to do
  */
 export async function refuseOtherIssuer(
   store: Pick<Store, 'insertSettingOnce'>,
   { issuer }: Pick<Config, 'issuer'>,
+  logger: Pick<Log, 'warn'>,
 ): Promise<void> {
   const known = await store.insertSettingOnce({ name: 'issuer', value: issuer })
-  if (isCompatibleIssuer(known, issuer)) return
+  if (known === issuer) return
+  if (isCompatibleIssuer(known, issuer)) return logger.warn({ event: 'store.of-other-issuer', known, issuer })
   throw new Error(
     `This database belongs to the issuer ${known}, and GRANTOR_ISSUER is ${issuer}. If GRANTOR_ISSUER is wrong, correct it. If the address has changed, run: grantor issuer set ${issuer}`,
   )

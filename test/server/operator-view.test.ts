@@ -150,3 +150,13 @@ test('Style 37: the log line of an issued token names its client, user, grant, s
   })
   assert.ok(!JSON.stringify(line).includes(String(decodeJwt(access).jti)))
 })
+
+test('the log has no line for a health check that finds no fault, unless its level is debug', async (t) => {
+  for (const level of ['info', 'debug']) {
+    const server = await openTestServer(t, { env: { LOG_LEVEL: level } })
+    for (const name of ['ready', 'alive']) {
+      await server.inject({ method: 'GET', url: `/health/${name}` })
+      assert.equal(server.log().includes(`"${name}.answered"`), level === 'debug')
+    }
+  }
+})

@@ -151,3 +151,15 @@ test('a command does not migrate the store of an older release', async (t) => {
     assert.match(stderr, /has the schema of an older release\. Run: grantor migrate\n$/)
   }
 })
+
+test('a store of a loopback issuer serves another loopback issuer, and the log names both', async (t) => {
+  const { folder } = await openPlace(t)
+  const open = (port: number) => openTestServer(t, { folder, env: { GRANTOR_ISSUER: `http://localhost:${port}` } })
+  const first = await open(7743)
+  await first.close()
+  assert.ok(!first.log().includes('store.of-other-issuer'))
+  assert.match(
+    (await open(7799)).log(),
+    /"event":"store\.of-other-issuer","known":"http:\/\/localhost:7743","issuer":"http:\/\/localhost:7799"/,
+  )
+})

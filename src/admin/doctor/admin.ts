@@ -6,7 +6,7 @@ export function checkAdmin({ choices }: Examination): readonly Finding[] {
   const { admin, isLoopbackIssuer, trustedProxies } = choices
   if (admin === undefined) return [ok('admin', 'The administration is off.')]
   const { host, port } = admin
-  if (isLoopbackHost(host)) return [ok('admin', `The administration listens on ${host}, port ${port}.`)]
+  if (isLoopbackHost(host)) return [ok('admin', `The administration is to listen on ${host}, port ${port}.`)]
   if (isLoopbackIssuer) {
     return [
       warning(
@@ -25,5 +25,5 @@ export function checkAdmin({ choices }: Examination): readonly Finding[] {
       ),
     ]
   }
-  return [ok('admin', `The administration listens on ${host}, port ${port}, for requests over TLS.`)]
+  return [ok('admin', `The administration is to listen on ${host}, port ${port}, for requests over TLS.`)]
 }

@@ -62,7 +62,9 @@ function checkNetwork({ choices, ignoredForwards = 0 }: Examination): readonly F
       ),
     )
   }
-  return findings.length > 0 ? findings : [ok('network', `Listens on ${host}, port ${port}, as ${issuer}.`)]
+  return findings.length > 0
+    ? findings
+    : [ok('network', `The server is to listen on ${host}, port ${port}, as ${issuer}.`)]
 }
 
 function checkAnswer({ choices, store, probe, now }: Examination): readonly Finding[] {

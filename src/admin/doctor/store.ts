@@ -37,6 +37,7 @@ export function checkStore(examination: Examination): readonly Finding[] {
           ? checkFile(location, database, database.home)
           : checkServer(location, database.home)),
         ...checkClosing(database),
+        ...checkOwner(examination, database),
         checkSchema(database),
         ...checkSecret(examination),
         ...checkKeys(examination),
@@ -45,6 +46,18 @@ export function checkStore(examination: Examination): readonly Finding[] {
         ...checkHistory(examination),
       ]
   }
+}
+
+/** Between loopback addresses a store may be used by both (isCompatibleIssuer). Between others a server does not start. */
+function checkOwner({ choices }: Examination, { issuer }: DatabaseFacts): readonly Finding[] {
+  if (issuer === undefined || issuer === choices.issuer) return []
+  return [
+    warning(
+      'database',
+      `The database was made for the issuer ${issuer}, and the issuer configured here is ${choices.issuer}.`,
+      `If this is another server, set DATABASE_URL to a database of its own. If the address has changed, run: grantor issuer set ${choices.issuer}`,
+    ),
+  ]
 }
 
 function checkFile(location: string, { damage }: DatabaseFacts, { freeBytes }: FileFacts): readonly Finding[] {

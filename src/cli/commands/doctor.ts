@@ -71,7 +71,7 @@ async function examine({ resource, clientDocument }: Addresses): Promise<readonl
     return cause.mistakes.map((mistake) =>
       failed(
         'configuration',
-        `${mistake}.`,
+        mistake.replace(/\.?$/, '.'),
         'See "grantor serve --help". The other checks need a valid configuration.',
       ),
     )

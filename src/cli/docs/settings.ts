@@ -77,6 +77,8 @@ export function settingsDocument(): string {
     '',
     'Settings are environment variables, or `NAME=value` lines in the file that `GRANTOR_CONFIG` names; the environment',
     'has priority. Unset and empty mean the default. All errors are reported at once, and the server does not start with one.',
+    'In the file a line may begin with `export`, and one with `#` is a comment. A value may be in single, double or backward quotes,',
+    'which are not part of it; without them a `#` ends the value. In double quotes `\\n` is a line feed. Nothing is expanded: `$HOME` is that text.',
     '`grantor doctor` checks the settings and everything that depends on them.',
     '',
     '| Setting | Meaning | Default |',

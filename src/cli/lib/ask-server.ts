@@ -152,7 +152,8 @@ function adviceFor(task: Task, status: number, error: string, headers: Headers):
   const doubt = status === 503 && task.access === 'write' ? [DOUBT] : []
   if (seconds !== null) return [...doubt, `Try again in ${visible(seconds)} seconds.`]
   if (status === 401) return ['The token in GRANTOR_ADMIN_TOKEN is expired, revoked, or not a token of this server.']
-  if (status === 403) return ['"grantor admin list" shows what the credentials allow.']
+  if (status === 403)
+    return ['An administrator of the whole server sees with "grantor admin list" what these credentials allow.']
   if (status === 404 && error === 'invalid_request') return [IS_IT_RIGHT]
   return []
 }

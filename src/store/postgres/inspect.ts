@@ -117,6 +117,7 @@ async function look(client: pg.Client, distributed: boolean, linkId: string | un
       : {
           time: undefined,
           apis: 0,
+          issuer: undefined,
           masterKey: NO_MASTER_KEY,
           backedUpAt: undefined,
           closedAt: undefined,
@@ -213,12 +214,13 @@ async function readClock(client: pg.Client): Promise<number> {
 async function readContent(
   client: pg.Client,
   linkId: string | undefined,
-): Promise<Pick<DatabaseFacts, 'time' | 'apis' | 'masterKey' | 'backedUpAt' | 'closedAt' | 'place'>> {
+): Promise<Pick<DatabaseFacts, 'time' | 'apis' | 'issuer' | 'masterKey' | 'backedUpAt' | 'closedAt' | 'place'>> {
   const { rows } = await client.query<Row>(CONTENT)
   const row = rows[0] as Row
   return {
     time: noteOfNewestRow((row['newest_row_at'] ?? undefined) as EpochMs | undefined),
     apis: Number(row['apis']),
+    issuer: await runSteps(queryOf(client), findSetting('issuer')),
     masterKey: await runSteps(queryOf(client), masterKeyReads.findMasterKey()),
     backedUpAt: timeOf((row['backed_up_at'] ?? undefined) as string | undefined),
     closedAt: timeOf(await runSteps(queryOf(client), findSetting(CLOSED))),

@@ -81,6 +81,7 @@ function readFacts(database: DatabaseSync, path: string, linkId: string | undefi
       : {
           time: undefined,
           apis: 0,
+          issuer: undefined,
           masterKey: NO_MASTER_KEY,
           backedUpAt: undefined,
           closedAt: undefined,
@@ -92,12 +93,13 @@ function readFacts(database: DatabaseSync, path: string, linkId: string | undefi
 function readTables(
   database: DatabaseSync,
   linkId: string | undefined,
-): Pick<DatabaseFacts, 'time' | 'apis' | 'masterKey' | 'backedUpAt' | 'closedAt' | 'place'> {
+): Pick<DatabaseFacts, 'time' | 'apis' | 'issuer' | 'masterKey' | 'backedUpAt' | 'closedAt' | 'place'> {
   const run = openSteps(database)
   const apis = database.prepare('select count(*) as count from apis').get() as Row
   return {
     time: knownTime(run(findClockNotes())),
     apis: apis['count'] as number,
+    issuer: run(findSetting('issuer')),
     masterKey: run(masterKeyReads.findMasterKey()),
     backedUpAt: timeOf(run(findSetting(LAST_BACKUP))),
     closedAt: timeOf(run(findSetting(CLOSED))),

@@ -14,6 +14,8 @@ import {
 } from '../../support/process.ts'
 
 const WORKERS = ['--workers', '2']
+/** The answers to health checks are logged. */
+const LOUD = { LOG_LEVEL: 'debug' }
 const IMPATIENT = fileURLToPath(new URL('impatient-workers.ts', import.meta.url))
 
 /** The processes whose answers are in the log so far. */
@@ -40,7 +42,7 @@ function assertGone(pid: number): void {
 
 test('workers share the port, a killed worker is replaced, and SIGTERM ends all with exit code 0', async (t) => {
   const place = await openPostgresPlace(t)
-  const server = await serve(place, { flags: WORKERS })
+  const server = await serve(place, { flags: WORKERS, environment: LOUD })
   const first = await untilAnswering(server, place, 2)
   const [victim = 0] = first
   process.kill(victim, 'SIGKILL')
@@ -55,7 +57,7 @@ test('workers share the port, a killed worker is replaced, and SIGTERM ends all 
 test('a worker that does not answer any more is killed and replaced, and the others are not', async (t) => {
   const place = await openPostgresPlace(t)
   assert.equal((await run(place, ['migrate'])).code, 0)
-  const server = await serve(place, { command: [process.execPath, IMPATIENT] })
+  const server = await serve(place, { command: [process.execPath, IMPATIENT], environment: LOUD })
   const [victim = 0, other = 0] = await untilAnswering(server, place, 2)
   process.kill(victim, 'SIGSTOP')
   await untilLogged(server, `"event":"worker.stuck","pid":${victim}`)
@@ -70,7 +72,7 @@ test('a worker that does not answer any more is killed and replaced, and the oth
 
 test('Ctrl-C, which every process of the terminal gets, completes pending requests', async (t) => {
   const place = await openPostgresPlace(t)
-  const server = await serve(place, { flags: WORKERS })
+  const server = await serve(place, { flags: WORKERS, environment: LOUD })
   const pids = await untilAnswering(server, place, 2)
   const body = '{"grant_types":["client_credentials"]}'
   const slow = connect(place.port, '127.0.0.1')
@@ -88,7 +90,7 @@ test('Ctrl-C, which every process of the terminal gets, completes pending reques
 
 test('workers do not outlive a supervisor that is killed', async (t) => {
   const place = await openPostgresPlace(t)
-  const server = await serve(place, { flags: WORKERS })
+  const server = await serve(place, { flags: WORKERS, environment: LOUD })
   const pids = await untilAnswering(server, place, 2)
   server.child.kill('SIGKILL')
   // They write to the same pipe: it closes when the last of them is gone.

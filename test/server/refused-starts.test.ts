@@ -152,14 +152,17 @@ test('a command does not migrate the store of an older release', async (t) => {
   }
 })
 
-test('a store of a loopback issuer serves another loopback issuer, and the log names both', async (t) => {
-  const { folder } = await openPlace(t)
-  const open = (port: number) => openTestServer(t, { folder, env: { GRANTOR_ISSUER: `http://localhost:${port}` } })
-  const first = await open(7743)
+test('a store of a loopback issuer serves another loopback issuer, and the log and the doctor name both', async (t) => {
+  const place = await openPlace(t)
+  const [one, other] = ['http://localhost:7743', 'http://localhost:7799']
+  const open = (issuer: string) => openTestServer(t, { folder: place.folder, env: { GRANTOR_ISSUER: issuer } })
+  const first = await open(one)
   await first.close()
   assert.ok(!first.log().includes('store.of-other-issuer'))
-  assert.match(
-    (await open(7799)).log(),
-    /"event":"store\.of-other-issuer","known":"http:\/\/localhost:7743","issuer":"http:\/\/localhost:7799"/,
-  )
+  assert.ok((await open(other)).log().includes(`"event":"store.of-other-issuer","known":"${one}","issuer":"${other}"`))
+  const doctor = async (environment: Readonly<Record<string, string>>) =>
+    (await runHere(place, ['doctor'], { environment })).stdout
+  assert.match(await doctor({ GRANTOR_ISSUER: other }), /made for the issuer http:\/\/localhost:7743, and .*:7799\./)
+  assert.doesNotMatch(await doctor({ GRANTOR_ISSUER: one }), /made for the issuer/)
+  assert.doesNotMatch(await doctor({ GRANTOR_TYPO: '1' }), /\.\./)
 })

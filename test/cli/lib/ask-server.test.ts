@@ -164,7 +164,8 @@ test('ADM-05: a secret is printed once, by the command that made it, and appears
   assert.equal((await atServer(['client', 'list'], secrets[0])).code, 0, 'The token that was printed works.')
 })
 
-const READ_ONLY = /These credentials do not permit this request\.\n"grantor admin list" shows/
+const READ_ONLY =
+  /These credentials do not permit this request\.\nAn administrator of the whole server sees with "grantor admin list"/
 
 test('credentials with read access can read, and change nothing', async () => {
   const { token } = await stage.issue('read')

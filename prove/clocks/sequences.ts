@@ -114,12 +114,17 @@ const OPERATIONS: readonly Pick<Sequence, 'operation' | 'perform' | 'ends'>[] = 
   },
 ]
 
-/** The first operation after 5, 20 and 70 seconds of a clock that is ahead, the others after 20; and all with a clock that is behind. */
+/** The first operation after 5, 20 and 70 seconds of a clock that is ahead, the others after 20; and those that make no key with a clock that is behind. */
 export const SEQUENCES: readonly Sequence[] = [
   ...OPERATIONS.flatMap((operation, index) =>
     (index === 0 ? [5, 20, 70] : [20]).map((seconds) => ({ ...operation, direction: 'ahead' as const, seconds })),
   ),
-  ...OPERATIONS.map((operation) => ({ ...operation, direction: 'behind' as const, seconds: 5 })),
+  // A clock that is behind makes no key: the last one has a later time.
+  ...OPERATIONS.filter(({ ends }) => !ends.includes('key')).map((operation) => ({
+    ...operation,
+    direction: 'behind' as const,
+    seconds: 5,
+  })),
 ]
 
 /**

@@ -5,7 +5,8 @@ import { runTask } from '../../src/admin/run-task.ts'
 import { findTask } from '../../src/admin/tasks.ts'
 import { verifyAudit } from '../../src/admin/verify-audit.ts'
 import type { UserId } from '../../src/protocol/ids.ts'
-import { EMAIL, refresh } from '../../tools/flow.ts'
+import { EMAIL, PlainBrowser, refresh } from '../../tools/flow.ts'
+import { signOut } from '../../tools/sign-out.ts'
 import { openSteppingClocks, openTestServer, type SteppingClock, type TestServer } from '../support/server.ts'
 import { isActive } from '../support/token-questions.ts'
 import { authorizeSilently, openEstate, type Estate } from './estate.ts'
@@ -14,33 +15,40 @@ const MINUTE = 60_000
 const AHEAD_MS = 20 * MINUTE
 
 type Perform = (name: string, input: object) => Promise<unknown>
-interface Target {
+interface Target extends Pick<Estate, 'cookies'> {
+  readonly server: TestServer
   readonly userId: UserId | undefined
   readonly clientId: string
 }
 
-/** What ends the tokens that were issued while the clock was ahead; and whether it ends the session too. */
-const OPERATIONS: Readonly<Record<string, readonly [(perform: Perform, target: Target) => Promise<unknown>, boolean]>> =
-  {
-    'user revoke-tokens': [(perform, { userId }) => perform('user.revoke-tokens', { user_id: userId }), true],
-    'user disable, user enable': [
-      async (perform, { userId }) => {
-        await perform('user.disable', { user_id: userId })
-        await perform('user.enable', { user_id: userId })
-      },
-      true,
-    ],
-    'user set-password': [
-      (perform, { userId }) => perform('user.set-password', { user_id: userId, password: 'another long password' }),
-      true,
-    ],
-    'client revoke-tokens': [
-      (perform, { clientId }) => perform('client.revoke-tokens', { client_id: clientId }),
-      false,
-    ],
-    'client delete': [(perform, { clientId }) => perform('client.delete', { client_id: clientId }), false],
-    'token revoke-all': [(perform) => perform('token.revoke-all', { confirm: 'everything' }), true],
-  }
+/** What ends the tokens that were issued while the clock was ahead; and whether it ends the session too, or alone. */
+const OPERATIONS: Readonly<
+  Record<string, readonly [(perform: Perform, target: Target) => Promise<unknown>, boolean | 'alone']>
+> = {
+  'user revoke-tokens': [(perform, { userId }) => perform('user.revoke-tokens', { user_id: userId }), true],
+  'user disable, user enable': [
+    async (perform, { userId }) => {
+      await perform('user.disable', { user_id: userId })
+      await perform('user.enable', { user_id: userId })
+    },
+    true,
+  ],
+  'user set-password': [
+    (perform, { userId }) => perform('user.set-password', { user_id: userId, password: 'another long password' }),
+    true,
+  ],
+  'client revoke-tokens': [(perform, { clientId }) => perform('client.revoke-tokens', { client_id: clientId }), false],
+  'client delete': [(perform, { clientId }) => perform('client.delete', { client_id: clientId }), false],
+  'sign-out': [
+    (_, { server, cookies }) => {
+      const browser = new PlainBrowser(server)
+      for (const [name, value] of cookies) browser.cookies.set(name, value)
+      return signOut(browser)
+    },
+    'alone',
+  ],
+  'token revoke-all': [(perform) => perform('token.revoke-all', { confirm: 'everything' }), true],
+}
 
 /** The seconds that the clock is ahead, whether the operator confirms the clock afterwards, and the operation. */
 const SEQUENCES = [
@@ -72,7 +80,12 @@ for (const { seconds, isConfirmed, operation } of SEQUENCES) {
     if (estate === undefined) return
     const [revoke, endsSession] = OPERATIONS[operation] ?? assert.fail()
     const user = await server.context.store.findUserByEmail(EMAIL)
-    await revoke(performerOf(server), { userId: user?.id, clientId: estate.client.client_id })
+    await revoke(performerOf(server), {
+      userId: user?.id,
+      clientId: estate.client.client_id,
+      cookies: estate.cookies,
+      server,
+    })
     clock.advance(22 * MINUTE)
     await assertEnded(server, estate, endsSession)
     assert.deepEqual((await verifyAudit(server.context, [])).faults, [])
@@ -92,11 +105,13 @@ function performerOf({ context }: TestServer): Perform {
   return (name, input) => runTask(administration, findTask(name) ?? assert.fail(name), { ...input }, String)
 }
 
-async function assertEnded(server: TestServer, { client, tokens, cookies }: Estate, endsSession: boolean) {
-  const refreshed = await refresh(server, client, tokens.refresh_token ?? '')
-  assert.ok([400, 401].includes(refreshed.statusCode), refreshed.body)
-  assert.notEqual(await isActive(server, client, tokens.access_token), true)
-  if (!endsSession) return
+async function assertEnded(server: TestServer, { client, tokens, cookies }: Estate, endsSession: boolean | 'alone') {
+  if (endsSession !== 'alone') {
+    const refreshed = await refresh(server, client, tokens.refresh_token ?? '')
+    assert.ok([400, 401].includes(refreshed.statusCode), refreshed.body)
+    assert.notEqual(await isActive(server, client, tokens.access_token), true)
+  }
+  if (endsSession === false) return
   const { headers, body } = await authorizeSilently(server, client, cookies)
   assert.match(String(headers.location) + body, /error=login_required/)
 }

@@ -30,16 +30,38 @@ type Needs = Pick<Context, 'clockCheck' | 'secrets' | 'notBefore' | 'sessionSeen
  * enabled, and the session started after the user's and the server's not-before time.
  */
 export async function findSignedIn(context: Needs, cookies: Cookies): Promise<SignedIn | undefined> {
-  const opened = cookies.session === undefined ? undefined : context.secrets.verify('session', cookies.session)
-  if (opened === undefined) return undefined
-  const session = await context.store.findSession(opened.id as SessionId)
-  if (session === undefined || !sameText(session.hash, opened.hash)) return undefined
+  const session = await findHeld(context, cookies)
+  if (session === undefined) return undefined
   const now = context.clockCheck.now()
   if (session.expiresAt <= now || isFromFuture(session.createdAt, now)) return undefined
   const [user, serverNotBefore] = await Promise.all([context.store.findUser(session.userId), context.notBefore()])
   if (!isLiveSince(user, session.createdAt) || session.createdAt < serverNotBefore) return undefined
   if (now - session.seenAt >= SEEN_MS) context.sessionSeen(session.id, now)
   return { session, user }
+}
+
+/**
+ * Finds the session of the browser for a sign-out, whatever its times: a session that a clock started ahead of time would be valid later,
+ * and a sign-out works by any clock (decision 0012).
+ */
+export async function findToEnd(
+  context: Pick<Needs, 'secrets' | 'store'>,
+  cookies: Cookies,
+): Promise<SignedIn | undefined> {
+  const session = await findHeld(context, cookies)
+  const user = session === undefined ? undefined : await context.store.findUser(session.userId)
+  return session === undefined || user === undefined ? undefined : { session, user }
+}
+
+/** Finds the session of the cookie, if the cookie is authentic. */
+async function findHeld(
+  { secrets, store }: Pick<Needs, 'secrets' | 'store'>,
+  cookies: Cookies,
+): Promise<SessionRecord | undefined> {
+  const opened = cookies.session === undefined ? undefined : secrets.verify('session', cookies.session)
+  if (opened === undefined) return undefined
+  const session = await store.findSession(opened.id as SessionId)
+  return session !== undefined && sameText(session.hash, opened.hash) ? session : undefined
 }
 
 /**

@@ -14,11 +14,11 @@ import {
   readLogoutRequest,
   type LogoutRequest,
 } from './logout-request.ts'
-import { endOf, findSignedIn, viewAccount, type SignedIn } from './session.ts'
+import { endOf, findToEnd, viewAccount, type SignedIn } from './session.ts'
 
 /** Shows a page that asks for confirmation: a link on another site must not sign the user out (threats.md UI-15). */
 export async function showSignOut(context: Context, request: Request): Promise<Reply> {
-  return askToSignOut(context, request.params, NO_REQUESTER, await findSignedIn(context, request.cookies))
+  return askToSignOut(context, request.params, NO_REQUESTER, await findToEnd(context, request.cookies))
 }
 
 /**
@@ -32,7 +32,7 @@ export async function showSignOut(context: Context, request: Request): Promise<R
 export async function endSession(context: Context, request: Request): Promise<Reply> {
   const logout = await readLogoutRequest(context, request.params)
   if (logout === 'malformed') return errorPage('logout_malformed')
-  const signedIn = await findSignedIn(context, request.cookies)
+  const signedIn = await findToEnd(context, request.cookies)
   const isComplete = logout.hint !== undefined && !logout.isUriUnknown
   if (isComplete && (signedIn === undefined || isOfSession(context, logout, signedIn))) {
     return end(context, logout, signedIn)
@@ -43,7 +43,7 @@ export async function endSession(context: Context, request: Request): Promise<Re
 /** Ends the session of a user who confirmed that. */
 export async function signOut(context: Context, request: Request): Promise<Reply> {
   if (isCrossSite(request)) return errorPage('form_of_another_site')
-  const signedIn = await findSignedIn(context, request.cookies)
+  const signedIn = await findToEnd(context, request.cookies)
   if (signedIn !== undefined) {
     const csrf = request.params.get('csrf') ?? ''
     if (!context.secrets.digestMatches('csrf', csrfParts(signedIn), csrf))

@@ -27,10 +27,11 @@ export function facts(pairs: readonly (readonly [name: string, value: string])[]
   return pairs.map(([name, value]) => `${paint('dim', name.padEnd(width))}${GAP}${visible(value)}`)
 }
 
-/** Every member of an answer on a line of its own. */
+/** Every member of an answer on a line of its own. As in the JSON of a server, a member without a value is absent. */
 export function record(answer: object, paint: Paint): readonly string[] {
+  const members = Object.entries(answer).filter(([, value]) => value !== undefined)
   return facts(
-    Object.entries(answer).map(([name, value]): [string, string] => [name, textOf(value)]),
+    members.map(([name, value]): [string, string] => [name, textOf(value)]),
     paint,
   )
 }
@@ -38,6 +39,7 @@ export function record(answer: object, paint: Paint): readonly string[] {
 function textOf(value: unknown): string {
   if (Array.isArray(value)) return value.length === 0 ? '–' : value.join(', ')
   if (typeof value === 'boolean') return value ? 'yes' : 'no'
+  if (typeof value === 'number') return String(value)
   return typeof value === 'string' && value !== '' ? value : '–'
 }
 

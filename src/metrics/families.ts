@@ -155,7 +155,7 @@ const PROCESS = {
     type: 'counter',
     labels: ['purpose', 'outcome'],
     help: 'Requests of the server for metadata documents and keys of clients, to providers, and to notify clients of a logout.',
-    more: '`purpose` is `client-document`, `client-keys`, `provider` or `logout-notice`. `outcome` is `fetched`, `not-modified`, `answered`, `acknowledged`, or why the answer was not used ([`src/ports/outbound.ts`](../src/ports/outbound.ts)): `budget` and `off` were not sent, `name-unresolved`, `connection-failed` and `timeout` point to the network.',
+    more: '`purpose` is `client-document`, `client-keys`, `provider` or `logout-notice`. `outcome` is `fetched`, `not-modified`, `answered`, `acknowledged`, or why the answer was not used ([`src/ports/outbound.ts`](../src/ports/outbound.ts)): `budget` and `off` were not sent, `name-unresolved`, `connection-failed`, `connection-closed` and `timeout` point to the network.',
   },
   grantor_upstream_total: {
     type: 'counter',

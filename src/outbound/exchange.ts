@@ -55,6 +55,7 @@ export function exchange(planned: Exchange): Promise<ExchangeOutcome> {
   const { signal } = planned
   return new Promise((resolve) => {
     const sent = send(planned)
+    let isConnected = false
     const timeOut = (): void => end({ kind: 'unreachable', reason: 'timeout' })
     function end(outcome: ExchangeOutcome): void {
       signal.removeEventListener('abort', timeOut)
@@ -62,11 +63,12 @@ export function exchange(planned: Exchange): Promise<ExchangeOutcome> {
       sent.destroy()
     }
     signal.addEventListener('abort', timeOut, { once: true })
-    sent.on('socket', (socket) =>
+    sent.on('socket', (socket) => {
       socket.once('connect', () => {
         if (!planned.isAllowed(socket.remoteAddress ?? '')) end({ kind: 'unacceptable', reason: 'address' })
-      }),
-    )
+      })
+      socket.once(planned.url.protocol === 'https:' ? 'secureConnect' : 'connect', () => (isConnected = true))
+    })
     sent.on('response', (response) => {
       const outcome = judgeHead(response, planned)
       if (outcome === undefined) readBody(response, planned.bodyLimit, end)
@@ -79,8 +81,8 @@ export function exchange(planned: Exchange): Promise<ExchangeOutcome> {
       socket.destroy()
       end({ kind: 'unacceptable', reason: 'status', detail: '101' })
     })
-    sent.on('error', (cause) => end(faultOf(cause)))
-    sent.on('close', () => end({ kind: 'unreachable', reason: 'connection-failed' }))
+    sent.on('error', (cause) => end(faultOf(cause, isConnected)))
+    sent.on('close', () => end({ kind: 'unreachable', reason: isConnected ? 'connection-closed' : 'connection-failed' }))
     sent.end(planned.body)
   })
 }
@@ -125,15 +127,16 @@ function readBody(response: IncomingMessage, limit: number, end: (outcome: Excha
     if (length > limit) end(TOO_LARGE)
     else chunks.push(chunk)
   })
-  response.on('error', (cause) => end(faultOf(cause)))
+  response.on('error', (cause) => end(faultOf(cause, true)))
   response.on('end', () => {
     const { statusCode: status = 0, headers } = response
     end({ kind: 'answered', status, headers, body: Buffer.concat(chunks) })
   })
 }
 
-function faultOf(cause: NodeJS.ErrnoException): ExchangeOutcome {
+function faultOf(cause: NodeJS.ErrnoException, isConnected: boolean): ExchangeOutcome {
   const { code } = cause
   if (code?.startsWith('HPE_') === true) return { kind: 'unacceptable', reason: 'malformed', detail: code }
-  return { kind: 'unreachable', reason: 'connection-failed', ...(code === undefined ? {} : { detail: code }) }
+  const reason = isConnected ? 'connection-closed' : 'connection-failed'
+  return { kind: 'unreachable', reason, ...(code === undefined ? {} : { detail: code }) }
 }

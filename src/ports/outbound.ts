@@ -69,8 +69,10 @@ export type UnreachableReason =
   | 'budget'
   /** No name server answered, or the name has no address. */
   | 'name-unresolved'
-  /** No connection, a certificate that is not valid, or a connection that ended too early. `detail`: the code of Node.js. */
+  /** No connection, or a certificate that is not valid. `detail`: the code of Node.js. */
   | 'connection-failed'
+  /** The host ended the connection before its answer was complete, which may be about this one request. `detail`: the code of Node.js. */
+  | 'connection-closed'
   /** The answer was not complete in time. */
   | 'timeout'
   /** This process has too many requests under way. It says nothing about the host. */

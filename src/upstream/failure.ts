@@ -13,7 +13,7 @@ export class ProviderUnavailable extends Error {
   }
 }
 
-const UNREACHED: readonly string[] = ['connection-failed', 'name-unresolved', 'timeout']
+const UNREACHED: readonly string[] = ['connection-failed', 'connection-closed', 'name-unresolved', 'timeout']
 
 function sentenceOf({ reason, detail }: OutboundFailure): string {
   const code = detail === undefined ? reason : `${reason} ${detail}`

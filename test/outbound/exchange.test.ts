@@ -119,7 +119,7 @@ test('a body that is cut is not used', async (t) => {
     response.writeHead(200, { ...JSON_TYPE, 'content-length': '100' })
     response.write('{}', () => response.socket?.destroy())
   }
-  assert.match(await outcomeOf(t, cut), /^unreachable connection-failed/)
+  assert.match(await outcomeOf(t, cut), /^unreachable connection-closed/)
 })
 
 function send(status: number, headers: Readonly<Record<string, string>>, body: string | Buffer): RequestListener {
@@ -155,7 +155,7 @@ for (const [what, expected, greeting] of [
     'unacceptable status 101',
     'HTTP/1.1 101 Switching\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n',
   ],
-  ['a connection that closes at once', 'unreachable connection-failed ECONNRESET', ''],
+  ['a connection that closes at once', 'unreachable connection-closed ECONNRESET', ''],
 ] as const) {
   test(`${what}: ${expected}`, async (t) => {
     const port = await openSocketServer(t, (socket) => socket.end(greeting))

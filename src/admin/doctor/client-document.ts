@@ -17,6 +17,7 @@ const UNREACHABLE: Readonly<Record<UnreachableReason, string>> = {
   budget: 'Try again in a minute.',
   'name-unresolved': DIRECT,
   'connection-failed': `${DIRECT} For the certificate of a private CA, start it with NODE_EXTRA_CA_CERTS=<file>.`,
+  'connection-closed': 'Check what listens at this address.',
   timeout: DIRECT,
   busy: 'Try again in a minute.',
   status: 'The host refuses this request. Ask its operator whether it blocks programs.',

@@ -73,11 +73,12 @@ test('LO-23: 64 hosts that hang, or answer slowly again and again, do not take t
   }
 })
 
-test('LO-24: an application whose endpoint refuses, fails or hangs stops no notice to the others at its host', async () => {
+test('LO-24: an application whose endpoint refuses, fails, hangs or closes the connection stops no notice to the others at its host', async () => {
   const answers: Readonly<Record<string, RequestListener>> = {
     403: (_request, response) => void response.writeHead(403).end(),
     503: (_request, response) => void response.writeHead(503).end(),
     hangs: () => undefined,
+    'closes the connection': (request) => void request.socket.destroy(),
   }
   const limits = { ...PATIENT, 'logout-notice': { body: 0, deadlineMs: 200 } }
   for (const [name, answer] of Object.entries(answers)) {

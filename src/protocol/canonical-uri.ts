@@ -83,9 +83,10 @@ const DESCRIBED_CHARACTERS = 200
 
 /**
  * What is hidden in a host or a path: credentials, which begin with a type prefix (secrets.ts) and a time-ordered id, JWTs, which begin
- * with `{"` in base64url, what is before an `@`, such as the user information of a URI in the path, and an encoded query or fragment.
+ * with `{"` in base64url, what is before an `@`, such as the user information of a URI in the path, an encoded query or fragment, and
+ * parameters of a segment, such as `;jsessionid=`.
  */
-const SECRETS = /g[a-z]{2}_[0-9a-f]{12}|eyJ|[^/]@|[?#]/i
+const SECRETS = /g[a-z]{2}_[0-9a-f]{12}|eyJ|[^/]@|[?#;=]/i
 
 /**
  * Returns what the log, an error page and an `error_description` show of a URI that a caller sent: its scheme, host, port and path, in

@@ -82,7 +82,9 @@ export function exchange(planned: Exchange): Promise<ExchangeOutcome> {
       end({ kind: 'unacceptable', reason: 'status', detail: '101' })
     })
     sent.on('error', (cause) => end(faultOf(cause, isConnected)))
-    sent.on('close', () => end({ kind: 'unreachable', reason: isConnected ? 'connection-closed' : 'connection-failed' }))
+    sent.on('close', () =>
+      end({ kind: 'unreachable', reason: isConnected ? 'connection-closed' : 'connection-failed' }),
+    )
     sent.end(planned.body)
   })
 }

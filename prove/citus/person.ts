@@ -154,6 +154,15 @@ export async function aCode(store: StoreDriver) {
   return { ...person, redeemed, redeem }
 }
 
+/** The consent that the user gives with the approval. */
+export function aConsent({
+  id: userId,
+  createdAt: since,
+}: UserRecord): NonNullable<Input<'approveAuthorization'>['remember']> {
+  const key = { userId, clientId: CLIENT_ID, organizationId: undefined, redirectHost: 'app.example', resources: '' }
+  return { ...key, since, scope: 'openid' as Scope }
+}
+
 /** A link to set a password, and a function that uses it and keeps no identity. */
 export async function aLink(store: StoreDriver, { user }: Person, hash: SecretHash = aHash()) {
   const createdAt = now()

@@ -4,10 +4,10 @@ import type { SessionRecord } from '../../src/ports/records/user.ts'
 import type { StoreDriver } from '../../src/ports/store.ts'
 import { after } from '../../src/protocol/brand.ts'
 import type { GrantId } from '../../src/protocol/ids.ts'
-import type { Scope } from '../../src/protocol/scope.ts'
 import type { Findings } from '../findings.ts'
 import {
   aCode,
+  aConsent,
   aHash,
   aLink,
   anIdentity,
@@ -133,14 +133,25 @@ const RACES: Readonly<Record<string, Race>> = {
     const person = await aPerson(one)
     const { user } = person
     const { approval } = await aRequest(one, person)
-    const key = { userId: user.id, clientId: CLIENT_ID, organizationId: undefined, redirectHost: 'app.example' }
-    const consent = { ...key, resources: '', since: user.createdAt }
-    const remember = { ...consent, scope: approval.decided?.scope ?? ('' as Scope) }
+    const consent = aConsent(user)
     await atOnce(
-      () => perform(one, 'approveAuthorization', { ...approval, remember }),
+      () => perform(one, 'approveAuthorization', { ...approval, remember: consent }),
       () => perform(other, 'revokeUserTokens', { id: user.id, now: now() }),
     )
     return (await other.findConsent(consent)) === undefined ? undefined : 'a consent is remembered'
+  },
+  async 'a remembered consent and the removal of its app'({ one, other }) {
+    const person = await aPerson(one)
+    const { authorization, approval } = await aRequest(one, person)
+    const consent = aConsent(person.user)
+    const removal = { userId: person.user.id, clientId: CLIENT_ID, organizationId: undefined, ...endNow() }
+    await atOnce(
+      () => perform(one, 'approveAuthorization', { ...approval, remember: consent }),
+      () => perform(other, 'removeApp', removal),
+    )
+    const [remembered, code] = [await other.findConsent(consent), await other.findAuthorization(authorization.id)]
+    const isApproved = code?.status.kind === 'approved'
+    return (remembered !== undefined) === isApproved ? undefined : 'of a code and its consent one is left'
   },
 }
 

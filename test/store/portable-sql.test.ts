@@ -18,7 +18,7 @@ import { oneBatchAtATime, type Stores } from './contract/harness.ts'
 import { CONTRACT } from './contract/store-contract.ts'
 import { openSession, openTestDatabase } from '../support/postgres.ts'
 import { temporaryFolder } from '../support/server.ts'
-import { keyFaults, schemaFaults, statementFaults, WHOLE_TABLES } from './portable-sql.ts'
+import { keyFaults, type Access, schemaFaults, statementFaults, WHOLE_TABLES } from './portable-sql.ts'
 import {
   listSource,
   recordPostgres,
@@ -292,15 +292,24 @@ test('postgres: hot statements use the shard key, and none reads a whole table, 
   }
 })
 
-test('sqlite: hot statements use the shard key', async (t) => {
+test('sqlite: hot statements use the shard key, and none reads a whole table', async (t) => {
   const statements = dataStatements(await recorded.sqlite(t))
   const path = join(temporaryFolder(t), 'grantor.db')
   await openSqliteStore({ path, patienceMs: 1000, checkpoints: 'inline' }).close()
   const database = new DatabaseSync(path)
   t.after(() => database.close())
-  const faults = statements
-    .filter((statement) => !isExcepted(KEYLESS, statement))
-    .flatMap(({ text }) => keyFaults(planOnSqlite(database, text)).map((fault) => `${fault}: ${text}`))
+  const faults = statements.flatMap((statement) => {
+    if (statement.file.startsWith('src/store/migrations/')) return []
+    const { text } = statement
+    const accesses = planOnSqlite(database, text)
+    // Those read the last rows of an index, or the few rows of registrations.
+    const byOrder = /^select (max\(at\) as at|window_start, count) from /
+    const isRead = ({ table, isWhole }: Access) => isWhole && table in SHARD_KEYS && !byOrder.test(text)
+    const keyless = isExcepted(KEYLESS, statement) ? [] : keyFaults(accesses)
+    return [...keyless, ...accesses.filter(isRead).map(({ table }) => `reads all of ${table}`)].map(
+      (fault) => `${fault}: ${text}`,
+    )
+  })
   assert.deepEqual(faults, [], REMEDY)
 })
 

@@ -37,7 +37,10 @@ export const distributedUserHandlers = {
   disableUser: holding(accountHandlers.disableUser, ({ id }) => id),
   revokeUserTokens: holding(accountHandlers.revokeUserTokens, ({ id }) => id),
   useLink: holding(linkHandlers.useLink, ({ userId }) => userId),
-  removeApp: distributed(grantHandlers.removeApp, (removal) => removeApp(removal, settleGrants)),
+  removeApp: distributed(grantHandlers.removeApp, function* (removal) {
+    yield* holdUser(removal.userId)
+    return yield* removeApp(removal, settleGrants)
+  }),
   linkIdentity: distributed(identityHandlers.linkIdentity, function* (link) {
     yield* nameNewest(link.identity.userId, ['identities', link.identity.key])
     return yield* identityHandlers.linkIdentity.run(link)

@@ -16,6 +16,7 @@ const WRITERS: readonly Deed[] = [
   'remove an identity',
   'link by the address',
   'link in the session',
+  'sign in to the unused account',
   'change the address',
   'create a user with that address',
 ]
@@ -30,6 +31,8 @@ const DECIDERS: readonly Deed[] = [
   'link another by the address',
   'change the address again',
   'use the link',
+  'link by the link',
+  'take the unused account over',
   'delete the user',
 ]
 /** What goes wrong without the statements of src/store/postgres/settle.ts. */
@@ -38,6 +41,8 @@ const WITHOUT_SETTLING: readonly string[] = [
   'redeem the code, then remove the app, grant_id is late',
   'redeem the code, then sign out, grant_id is late',
   'redeem the code, then sign out elsewhere, grant_id is late',
+  'approve another code, then remove the app, user_id is late',
+  'approve another code, then remove the app, authorization_id is late',
   'approve another code, then sign out, authorization_id is late',
   'approve another code, then sign out elsewhere, authorization_id is late',
   'sign in, then change the password, session_id is late',

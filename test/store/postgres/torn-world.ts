@@ -3,6 +3,7 @@ import type { Operation } from '../../../src/ports/operations.ts'
 import type { LinkingReason } from '../../../src/ports/identity-operations.ts'
 import type { IdentityRecord } from '../../../src/ports/records/provider.ts'
 import type { StoreDriver } from '../../../src/ports/store.ts'
+import type { EpochMs } from '../../../src/protocol/brand.ts'
 import type { Scope } from '../../../src/protocol/scope.ts'
 import { anIdentity, aProvider } from '../../support/provider-records.ts'
 import {
@@ -26,17 +27,25 @@ export const PROVIDER = aProvider()
 
 /**
  * A user with two sessions and two identities, who has approved one code in the second session and is asked for another; a second user
- * without identities, whose address is verified; and what may happen to them.
+ * without identities, whose address is verified; a third user who has never signed in; and what may happen to them.
  */
 export function aWorld() {
   const [user, bare] = [aUser({ createdAt: at(-HOUR), notBefore: at(-HOUR) }), aUser()]
+  const unused = aUser({ emailVerifiedAt: undefined, firstSignedInAt: 0 as EpochMs })
+  const squatting = aSession({ userId: unused.id })
+  const evicting = identityOf(unused.id)
   const [kept, session, started, replacing] = times(4, () => aSession({ userId: user.id })) as [
     Session,
     Session,
     Session,
     Session,
   ]
-  const [one, other, third] = times(3, () => identityOf(user.id)) as [IdentityRecord, IdentityRecord, IdentityRecord]
+  const [one, other, third, chosen] = times(4, () => identityOf(user.id)) as [
+    IdentityRecord,
+    IdentityRecord,
+    IdentityRecord,
+    IdentityRecord,
+  ]
   const reset = aLink({ userId: user.id })
   const [first, second] = times(2, () => identityOf(bare.id)) as [IdentityRecord, IdentityRecord]
   const openid = {
@@ -51,7 +60,18 @@ export function aWorld() {
     anApproval(authorization, {
       userId: user.id,
       decided: { ...authorization, openid },
-      remember: undefined,
+      remember:
+        authorization === asked
+          ? {
+              userId: user.id,
+              clientId: CLIENT,
+              organizationId: undefined,
+              redirectHost: 'app.example',
+              resources: '',
+              since: at(-HOUR),
+              scope: 'openid' as Scope,
+            }
+          : undefined,
       notified: { userId: user.id, clientId: CLIENT, sid: 'sid', session },
     })
   const approval = approvalOf(coded)
@@ -77,6 +97,7 @@ export function aWorld() {
     setUp: [
       aDeed('createUser', user),
       aDeed('createUser', bare),
+      aDeed('createUser', unused),
       start(kept),
       start(session),
       aDeed('startAuthorization', coded),
@@ -120,15 +141,34 @@ export function aWorld() {
         keep: [one.key],
         now: at(5),
       }),
+      'link by the link': link(chosen, { kind: 'link', hash: reset.hash, keep: [] }),
+      'sign in to the unused account': start(squatting),
+      'take the unused account over': link(evicting, { kind: 'unused', email: unused.email }),
       'disable the user': aDeed('disableUser', { id: user.id, now: at(5) }),
       'delete the user': aDeed('deleteUser', user.id),
     } satisfies Readonly<Record<string, Operation>>,
-    names: Object.entries({ user, bare, replacement, kept, session, started, replacing, coded, asked, grant, stolen })
+    names: Object.entries({
+      user,
+      bare,
+      replacement,
+      kept,
+      session,
+      started,
+      replacing,
+      coded,
+      asked,
+      grant,
+      stolen,
+      unused,
+      squatting,
+    })
       .map(([name, { id }]) => [id as string, name] as const)
       .concat(
-        Object.entries({ one, other, third, first, second }).map(([name, { key }]) => [key as string, name] as const),
+        Object.entries({ one, other, third, chosen, evicting, first, second }).map(
+          ([name, { key }]) => [key as string, name] as const,
+        ),
       ),
-    users: [user.id, bare.id, replacement.id],
+    users: [user.id, bare.id, replacement.id, unused.id],
   }
 }
 
@@ -167,6 +207,7 @@ const STATE = [
   ['authorizations', `'code ' || authorization_id || ' ' || status || ' ' || coalesce(grant_id, '')`],
   ['grants', `'grant ' || grant_id || case when revoked_at is null then '' else ' revoked' end`],
   ['identities', `'identity ' || identity_key`],
+  ['consents', `'consent ' || scope`],
   ['logout_notices', `'notice ' || root_id || coalesce(' due ' || due_at, '')`],
 ]
   .map(([table, line]) => `select ${line} as line from ${table} where user_id = any($1)`)

@@ -27,7 +27,7 @@ export function openMemoryProvider(metadata: Partial<OAuthClientMetadata> = {}):
   let discovery: ReturnType<NonNullable<OAuthClientProvider['discoveryState']>>
   const thrownAway: string[] = []
   return {
-    redirectUrl: CALLBACK,
+    redirectUrl: metadata.redirect_uris?.[0] ?? CALLBACK,
     clientMetadata: {
       client_name: 'Notes for Ada',
       redirect_uris: [CALLBACK],

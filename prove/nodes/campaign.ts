@@ -1,6 +1,7 @@
 import { registerClient, type RegisteredClient } from '../../tools/flow.ts'
 import { openRemoteServer } from '../../tools/remote-server.ts'
 import type { Cluster } from '../cluster/cluster.ts'
+import { countGrants } from '../cluster/stored.ts'
 import { openUser, type User } from '../cluster/user.ts'
 import type { Findings } from '../findings.ts'
 import { codeRound, refreshRounds, theftRound, walkRound } from './rounds.ts'
@@ -17,7 +18,7 @@ export interface Campaign {
   readonly parallel: number
   /** Answers of 503. undefined: each of them is a violation. */
   unavailable: number | undefined
-  /** The codes that gave tokens so far. The store must have the same number of grants. */
+  /** The codes that gave tokens so far, and the grants that there were before. The store must have the same number of grants. */
   grants: number
 }
 
@@ -43,7 +44,9 @@ export async function proveNodes(
   const client = await registerClient(openRemoteServer(cluster))
   const user = await openUser(cluster, client)
   const unavailable = mayBeUnavailable ? 0 : undefined
-  const campaign: Campaign = { cluster, findings, client, user, parallel, unavailable, grants: 0 }
+  // Races of operations have left some before.
+  const grants = await countGrants(cluster.database)
+  const campaign: Campaign = { cluster, findings, client, user, parallel, unavailable, grants }
   const fewer = Math.ceil(rounds / 10)
   const counts: Record<RoundKind, number> = { code: 0, refresh: 0, theft: 0, walk: 0 }
 

@@ -1,4 +1,4 @@
-import type { OutboundClient, OutboundOutcome, UnreachableReason } from '../ports/outbound.ts'
+import { wasSent, type OutboundClient, type OutboundOutcome } from '../ports/outbound.ts'
 import { after, type EpochMs } from '../protocol/brand.ts'
 import { parseKeySet, type JwkSet } from '../protocol/client-keys.ts'
 import { openRecentlyUsed, weightOf } from '../protocol/recently-used.ts'
@@ -12,6 +12,12 @@ interface Copy {
   readonly freshUntil: EpochMs
   /** When the host was last asked, with or without an answer. */
   readonly askedAt: EpochMs
+}
+
+/** `isSent`: the host was asked. */
+interface Asked {
+  readonly found: KeysFound
+  readonly isSent: boolean
 }
 
 export type KeysFound =
@@ -41,15 +47,19 @@ const KEPT_BYTES = 8 * 1024 * 1024
 /** Opens the copies of keys, which each node has for itself. RFC 7517 §5. */
 export function openFetchedKeys(outbound: OutboundClient, clock: () => EpochMs): FetchedKeys {
   const copies = openRecentlyUsed<Copy>(KEPT_BYTES, weightOf)
-  const underWay = new Map<string, Promise<KeysFound>>()
+  const underWay = new Map<string, Promise<Asked>>()
 
-  function ask(uri: string, network: string): Promise<KeysFound> {
+  /** Waits for the request that is under way. If there is none, or it was not sent, the request is that of this network. */
+  async function ask(uri: string, network: string): Promise<KeysFound> {
+    const other = underWay.get(uri)
+    const joined = other && (await other)
+    if (joined?.isSent === true) return joined.found
     const asking = request(uri, network).finally(() => underWay.delete(uri))
     underWay.set(uri, asking)
-    return asking
+    return (await asking).found
   }
 
-  async function request(uri: string, network: string): Promise<KeysFound> {
+  async function request(uri: string, network: string): Promise<Asked> {
     const kept = copies.get(uri)
     if (kept !== undefined) copies.set(uri, { ...kept, askedAt: clock() })
     const question = { url: uri, etag: kept?.etag, hasCopy: kept !== undefined, network }
@@ -57,22 +67,22 @@ export function openFetchedKeys(outbound: OutboundClient, clock: () => EpochMs):
     const copy = copyOf(outcome, kept, clock())
     if (copy === undefined) copies.delete(uri)
     else copies.set(uri, copy)
-    if (copy !== undefined) return { kind: 'found', set: copy.set }
+    const isSent = wasSent(outcome)
+    if (copy !== undefined) return { found: { kind: 'found', set: copy.set }, isSent }
     const isAnswer = outcome.kind === 'fetched' || outcome.kind === 'not-modified'
-    return { kind: 'keys-unavailable', reason: isAnswer ? 'not-a-key-set' : outcome.reason }
+    return { found: { kind: 'keys-unavailable', reason: isAnswer ? 'not-a-key-set' : outcome.reason }, isSent }
   }
 
   return {
     async current(uri, network) {
       const kept = copies.get(uri)
-      if (kept === undefined) return underWay.get(uri) ?? ask(uri, network)
+      if (kept === undefined) return ask(uri, network)
       const now = clock()
       const mayServe = now < kept.freshUntil || (now < after(kept.askedAt, PAUSE_MS) && isServing(kept, now))
       return mayServe ? { kind: 'found', set: kept.set } : ask(uri, network)
     },
     async renewed(uri, failed, network) {
-      const asking = underWay.get(uri)
-      if (asking !== undefined) return asking
+      if (underWay.has(uri)) return ask(uri, network)
       const kept = copies.get(uri)
       // Another request has fetched them while this one verified.
       if (kept !== undefined && kept.set !== failed) return { kind: 'found', set: kept.set }
@@ -80,9 +90,6 @@ export function openFetchedKeys(outbound: OutboundClient, clock: () => EpochMs):
     },
   }
 }
-
-/** The host was not asked. Another network's request asks it (threats.md OUT-13). */
-const NOT_SENT: readonly UnreachableReason[] = ['budget', 'busy', 'off']
 
 /** The copy after an answer of the host; undefined: there is none that can serve. */
 function copyOf(outcome: OutboundOutcome, kept: Copy | undefined, now: EpochMs): Copy | undefined {
@@ -95,7 +102,7 @@ function copyOf(outcome: OutboundOutcome, kept: Copy | undefined, now: EpochMs):
       return kept === undefined ? undefined : { set: kept.set, ...confirmed(outcome, now) }
     case 'unreachable':
       if (kept === undefined || !isServing(kept, now)) return undefined
-      return NOT_SENT.includes(outcome.reason) ? kept : { ...kept, askedAt: now }
+      return wasSent(outcome) ? { ...kept, askedAt: now } : kept
     case 'unacceptable':
       return undefined
   }

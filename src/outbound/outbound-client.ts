@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { isUtf8 } from 'node:buffer'
 import type { Budgets } from '../ports/budgets.ts'
-import { NOTICES_AT_ONCE } from '../ports/outbound.ts'
+import { NOTICES_AT_ONCE, wasSent } from '../ports/outbound.ts'
 import type {
   NoticeOutcome,
   OutboundClient,
@@ -67,7 +67,7 @@ const CONCURRENT_TO_PROVIDERS = { total: 64, perHost: 16 }
  * Opens the way out of this process (threats.md OUT-01 to OUT-14).
  *
  *  1. The URL must be one that may be requested: `checkOutboundUrl`.
- *  2. Requests for one URL at the same time are one request.
+ *  2. Requests for one URL at the same time are one request, if it is sent.
  *  3. The network of the caller and the host must be within their rates, and wait for a slot.
  *  4. The host is resolved once, and each of its addresses must be public. An answer that has a private address among public
  *     ones is an attack, so it is refused as a whole.
@@ -77,7 +77,7 @@ export function openOutboundClient(options: OutboundOptions): OutboundClient {
   const slots = openSlots(CONCURRENT)
   const providerSlots = openSlots(CONCURRENT_TO_PROVIDERS)
   const noticeSlots = openSlots(NOTICES_AT_ONCE)
-  const share = openSingleFlight<OutboundOutcome>()
+  const share = openSingleFlight<{ readonly outcome: OutboundOutcome; readonly network: string }>()
   const causes = new AsyncLocalStorage<string>()
 
   async function send(request: OutboundRequest): Promise<OutboundOutcome> {
@@ -118,7 +118,16 @@ export function openOutboundClient(options: OutboundOptions): OutboundClient {
   }
 
   return {
-    get: (request) => share(JSON.stringify([request.purpose, request.url, request.etag]), () => sendAndCount(request)),
+    async get(request) {
+      const key = JSON.stringify([request.purpose, request.url, request.etag])
+      const asked = await share(key, async () => ({
+        outcome: await sendAndCount(request),
+        network: request.network,
+      }))
+      // The limits of the network that began the request say nothing about another one (threats.md OUT-13).
+      const isOwn = wasSent(asked.outcome) || asked.network === request.network
+      return isOwn ? asked.outcome : sendAndCount(request)
+    },
     causedBy: (network, work) => causes.run(network, work),
     async ask(request) {
       const answer = await ask(request)

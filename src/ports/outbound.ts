@@ -109,6 +109,11 @@ export interface OutboundClient {
   readonly notify: (notice: OutboundNotice) => Promise<NoticeOutcome>
 }
 
+/** Whether the host was asked. If not, the request of another network may be sent (threats.md OUT-13). */
+export function wasSent(outcome: OutboundOutcome): boolean {
+  return outcome.kind !== 'unreachable' || !['budget', 'busy', 'off'].includes(outcome.reason)
+}
+
 /** Notices that are under way at the same time, in this process. */
 export const NOTICES_AT_ONCE = { total: 64, perHost: 2 } as const
 

@@ -31,6 +31,28 @@ for (const way of ['current', 'renewed'] as const) {
   })
 }
 
+for (const way of ['current', 'renewed'] as const) {
+  test(`OUT-13: a network that used up its rate decides nothing for another one that asks for the keys at the same time (${way})`, async (t) => {
+    const host = await openWebHost(t, {}, sendJson({ keys: [makeClientKey('ES256').jwk] }))
+    const other = await openWebHost(t, {}, sendJson({}))
+    let now = Date.now()
+    const clock = () => now as never
+    const client = openClient({ budgets: usualBudgets(), clock })
+    const fetched = openFetchedKeys(client, clock)
+    const uri = `http://localhost:${host.port}/keys`
+    const known = way === 'renewed' ? await fetched.current(uri, '192.0.2.1') : undefined
+    now += 61_000
+    for (let index = 0; index < 30; index += 1)
+      await getDocument(client, `http://localhost:${other.port}/${index}`, STRANGER)
+    const before = known?.kind === 'found' ? known.set : undefined
+    const ask = (network: string) =>
+      before === undefined ? fetched.current(uri, network) : fetched.renewed(uri, before, network)
+    const [, found] = await Promise.all([ask(STRANGER), ask('192.0.2.1')])
+    assert.ok(found?.kind === 'found')
+    assert.notEqual(found.set, before)
+  })
+}
+
 test('CA-11: a signature that the keys of before do not verify is tried with the keys that another request has fetched meanwhile', async (t) => {
   const host = await openWebHost(t, {}, sendJson({ keys: [makeClientKey('ES256').jwk] }))
   let now = Date.now()

@@ -185,6 +185,18 @@ test('OUT-13: a network that used up its rate counts as a host that is down, and
   assert.equal(tally(await count('9.9.9.9', true, 5)), 5, 'copies are renewed all the same')
 })
 
+test('OUT-13: a network that used up its rate decides nothing for another one that requests the same URL at the same time', async (t) => {
+  const host = await openWebHost(t, {}, sendJson({}))
+  const now = Date.now()
+  const client = openClient({ budgets: usualBudgets(), clock: () => now as never })
+  const urlOf = (path: string): string => `http://localhost:${host.port}/${path}`
+  for (let index = 0; index < 30; index += 1) await getDocument(client, urlOf(String(index)), '203.0.113.9')
+  const networks = ['203.0.113.9', '203.0.113.9', '192.0.2.1', '192.0.2.2']
+  const outcomes = await Promise.all(networks.map((network) => getDocument(client, urlOf('new'), network)))
+  const isOver = 'unreachable budget'
+  assert.deepEqual(outcomes.map(briefly), [isOver, isOver, 'fetched', 'fetched'])
+})
+
 test('each request is counted once, with its outcome, whether or not it was sent', async (t) => {
   const host = await openWebHost(t, {}, sendJson({}))
   const seen: string[] = []

@@ -23,7 +23,8 @@ export async function findClient(
   const stored = await context.store.findClient(id)
   if (url === undefined) return found(stored)
   if (isCurrent(context, stored)) return usable(context, stored)
-  return context.documentLoads(url, async () => {
+  // Of one network, whose rates decide whether the document is fetched. Requests of several networks at the same time are one all the same.
+  return context.documentLoads(`${network} ${url}`, async () => {
     // A load that ended after the read above has stored the client.
     const client = await context.store.findClient(id)
     return isCurrent(context, client) ? usable(context, client) : loadDocument(context, url, client, network)

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import type { RequestListener } from 'node:http'
+import { findClient } from '../../../src/endpoints/client/find-client.ts'
 import { documentClientId } from '../../../src/protocol/client-identifier.ts'
 import {
   authorizeUrl,
@@ -53,6 +54,17 @@ test('a client whose id is the URL of its document gets tokens without a registr
   const record = await server.context.store.findClient(documentClientId(client.client_id))
   assert.equal(record?.document?.url, client.client_id)
   assert.deepEqual([record?.secretHash, record?.managementHash, record?.dedupeKey], [undefined, undefined, undefined])
+})
+
+test('OUT-13: a network that used up its rate does not keep another one from a client whose document is fetched at the same time', async (t) => {
+  const { server, host } = await open(t)
+  const find = (path: string, network: string) => findClient(server.context, host.client(path).client_id, network)
+  for (let index = 0; index < 40; index += 1) await find(`/${index}`, '203.0.113.9')
+  const lookups = await Promise.all(['203.0.113.9', '192.0.2.1', '192.0.2.2'].map((network) => find('/new', network)))
+  assert.deepEqual(
+    lookups.map(({ kind }) => kind),
+    ['unavailable', 'found', 'found'],
+  )
 })
 
 test('CIMD-01: an id from which no document may be fetched causes no connection and no change, and gets a page', async (t) => {

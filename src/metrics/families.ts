@@ -187,6 +187,12 @@ const PROCESS = {
     help: 'How far the clock of this node is ahead of its reference; 0 while they agree.',
     more: 'Negative when it is behind.',
   },
+  grantor_store_went_back: {
+    type: 'gauge',
+    labels: [],
+    help: 'Whether the store went back, so that nothing is served until the operator has answered.',
+    more: 'See [restored.md](operations/restored.md).',
+  },
   grantor_build_info: { type: 'gauge', labels: ['version', 'node'], help: 'Always 1.' },
   grantor_up: {
     type: 'gauge',

@@ -125,7 +125,9 @@ export interface StoreInspection {
  * operator has not said since whether the store had been restored. `no-file`: the machine remembers nothing beyond a process.
  */
 export type HistoryInspection =
-  | { readonly kind: 'remembered' | 'unconfirmed' | 'went-back'; readonly path: string }
+  | { readonly kind: 'remembered' | 'unconfirmed'; readonly path: string }
+  /** `path`: the file of this machine. undefined: another process noticed it. */
+  | { readonly kind: 'went-back'; readonly path: string | undefined }
   | { readonly kind: 'no-file' }
 
 /** The response from the issuer's metadata address (RFC 8414 §3). */

@@ -29,6 +29,8 @@ export interface Backup extends Written {
   readonly secretPath: string | undefined
   /** Why the store could not record the time of the backup, as on a full disk; undefined: it did. */
   readonly notRecorded: string | undefined
+  /** Whether a server noticed that the store went back, and the operator has not answered. */
+  readonly wentBack: boolean
   /** Older backups that were removed. */
   readonly removed: readonly string[]
   /** Files in the folder that say that they were made in the future. They are neither counted nor removed. */
@@ -47,6 +49,12 @@ export async function backUp(
   { to, keep, withSecret, isFinal }: BackupPlan,
 ): Promise<Backup> {
   const madeAt = clock()
+  const { isMarked: wentBack } = await store.findStorePlace(undefined)
+  if (isFinal && wentBack) {
+    throw new Error(
+      'The store went back. Answer first: grantor restore --in-place, or grantor restore --nothing-lost. Nothing was written.',
+    )
+  }
   const folder = atTarget(to, () => folderOf(to))
   const path = folder === undefined ? to : join(folder, `grantor-${stampOf(madeAt)}.backup`)
   atTarget(path, () => refuseOtherFile(path))
@@ -76,7 +84,7 @@ export async function backUp(
     folder === undefined || keep === undefined
       ? { removed: [], fromFuture: [] }
       : prune(folder, { name: basename(path), header }, keep, clock())
-  return { ...written, path, secretPath, notRecorded, ...pruned }
+  return { ...written, path, secretPath, notRecorded, wentBack, ...pruned }
 }
 
 /** A store that can only be read is backed up as well. */

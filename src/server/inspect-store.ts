@@ -65,6 +65,7 @@ function historyOf(
   database: DatabaseInspection,
 ): HistoryInspection | undefined {
   if (database.kind !== 'opened' || database.masterKey.check === undefined) return undefined
+  if (database.place.isMarked) return { kind: 'went-back', path }
   if (path === undefined) return { kind: 'no-file' }
   const comparison = memory === undefined ? 'unknown' : compareWithMemory(memory, database.place)
   if (comparison === 'back') return { kind: 'went-back', path }

@@ -72,7 +72,7 @@ export async function openNode(
   const writeWatch = openWriteWatch(context.store, logger)
   const sample: Node['sample'] = async (withRowCounts) => [
     ...(await telemetry.metrics.sample(withRowCounts ? rowCounts : undefined)),
-    ...sampleClock(context),
+    ...sampleState(context),
     ...writeWatch.sample(),
   ]
   const scrape = async (): Promise<string> => renderMetrics([{ worker: undefined, samples: await sample(true) }])
@@ -146,10 +146,14 @@ export async function openNode(
   }
 }
 
-function sampleClock({ clockCheck }: Pick<NodeContext, 'clockCheck'>): readonly Sample[] {
+function sampleState({
+  clockCheck,
+  hasStoreGoneBack,
+}: Pick<NodeContext, 'clockCheck' | 'hasStoreGoneBack'>): readonly Sample[] {
   const aheadMs = clockCheck.differenceMs()
   return [
     { name: 'grantor_clock_agrees', labels: [], value: aheadMs === 0 ? 1 : 0 },
     { name: 'grantor_clock_ahead_seconds', labels: [], value: aheadMs / 1000 },
+    { name: 'grantor_store_went_back', labels: [], value: hasStoreGoneBack() ? 1 : 0 },
   ]
 }

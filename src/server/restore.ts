@@ -73,6 +73,7 @@ export async function restore(config: Config, { from, replace, isMove }: Restore
       const end = await fillPostgres(database, backup)
       const adminToken = await complete(place, backup)
       await end()
+      await rememberHere(config)
       return { ...described, replaced: undefined, adminToken }
     }
     const { replaceSqlite } = await import('./replace-sqlite.ts')
@@ -86,6 +87,7 @@ export async function restore(config: Config, { from, replace, isMove }: Restore
       },
       requireUnchanged: () => requireSameSecrets(config, roots),
     })
+    await rememberHere(config)
     return { ...described, replaced, adminToken }
   } finally {
     backup.close()
@@ -201,6 +203,17 @@ async function complete(config: Config, { header, sha256, isMove }: Loading): Pr
     await administration.store.beginEra({ era: newEra(random), now: clock(), reason: 'restored', ending: undefined })
     await revokeAdministrators(administration)
     return await createRestoreAdministrator(administration)
+  } finally {
+    await close()
+  }
+}
+
+/** The operator has said where the store is from, so this machine does not ask. */
+async function rememberHere(config: Config): Promise<void> {
+  if (config.stateFile === undefined) return
+  const { context, close } = await openRuntime(config, openWorld({ ...config, logLevel: 'silent' }))
+  try {
+    await context.storeWatch.confirm()
   } finally {
     await close()
   }

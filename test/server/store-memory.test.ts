@@ -106,6 +106,10 @@ for (const [name, way] of Object.entries(WAYS)) {
     await assertServesNothing(server, estate)
     assert.match(server.log(), /"event":"store.went-back","if_restored":"grantor restore --in-place"/)
     assert.match((await place.run(['doctor'])).stdout, /failed .*restore --in-place/s)
+    const final = await place.run(['export', '--final', '--to', join(server.folder, 'moved.export')])
+    assert.deepEqual([final.code, /Answer first: grantor restore --in-place/.test(final.stderr)], [1, true])
+    const backup = await place.run(['backup', '--to', join(server.folder, 'one.backup')])
+    assert.match(backup.stdout, /Warning: the store went back/)
     // What a command does meanwhile does not hide it.
     assert.equal((await place.run(['user', 'disable', EMAIL])).code, 0)
     await place.restart(undefined)
@@ -245,11 +249,16 @@ test('BAK-07: nothing is noticed after grantor restore, and after a store has mo
   const moved = join(folder, 'moved.export')
   await runAll(['user', 'disable', EMAIL], ['export', '--final', '--to', moved])
   const GRANTOR_SECRET = readFileSync(join(place.server.folder, 'grantor.secret'), 'utf8').trim()
-  const next = { DATABASE_URL: await openTestDatabase(t), GRANTOR_SECRET, GRANTOR_STATE_FILE: place.stateFile }
+  const next = {
+    DATABASE_URL: await openTestDatabase(t),
+    GRANTOR_SECRET,
+    GRANTOR_STATE_FILE: join(folder, 'of-the-new-place'),
+  }
   const imported = await runHere({ environment: next } as unknown as Place, ['import', 'grantor', moved])
   assert.equal(imported.code, 0, imported.stderr)
   await place.restart(async () => next)
   assert.equal((await ready(place.server)).statusCode, 200)
+  assert.match((await place.run(['doctor'])).stdout, /ok +history/)
 })
 
 interface RestorablePlace {
@@ -366,6 +375,7 @@ async function assertServesNothing(server: TestServer, { client, tokens }: Estat
   ])
   assert.deepEqual(new Set(statuses), new Set([503]))
   const metrics = await server.injectAdmin({ method: 'GET', url: '/metrics' })
+  assert.match(metrics.body, /^grantor_store_went_back 1$/m)
   assert.match(metrics.body, /grantor_requests_total\{endpoint="ready"[^}]*status="503"/)
 }
 

@@ -81,6 +81,8 @@ function checkAnswer({ choices, store, probe, now }: Examination): readonly Find
         ),
       ]
     case 'no-metadata':
+      // The servers answer nothing then.
+      if (store.history?.kind === 'went-back') return []
       return [
         failed(
           'issuer',

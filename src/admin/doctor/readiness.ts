@@ -18,8 +18,13 @@ export function checkReadiness({ readiness }: Pick<Examination, 'readiness'>): r
         failed(
           'readiness',
           `${readiness.address}: not ready: ${readiness.message.replace(/\.?$/, '.')}`,
-          isWriteFault(readiness.reason) ? WRITE_FAULT_REMEDIES[readiness.reason] : 'See the log of the server.',
+          remedyOf(readiness.reason),
         ),
       ]
   }
+}
+
+function remedyOf(reason: string | undefined): string {
+  if (reason === 'store_went_back') return 'See "history" above.'
+  return isWriteFault(reason) ? WRITE_FAULT_REMEDIES[reason] : 'See the log of the server.'
 }

@@ -242,7 +242,7 @@ function checkHistory({ store: { history, location } }: Examination): readonly F
       return [
         failed(
           'history',
-          `${location} lacks what ${history.path} remembers of it. Until you answer, servers here serve nothing.`,
+          `${location} lacks what ${history.path ?? 'a server'} remembers of it. Until you answer, no server serves anything.`,
           answers,
         ),
       ]

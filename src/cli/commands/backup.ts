@@ -31,7 +31,7 @@ export function addBackup(parent: Command, terminal: Terminal): void {
       setPriority(constants.priority.PRIORITY_LOW)
       const plan: BackupPlan = { to, keep, withSecret: withSecret === true, isFinal: false }
       const backup = await backUpAsAdministrator(terminal, readConfig(), plan)
-      const { path, secretPath, bytes, rows, notRecorded, removed, fromFuture } = backup
+      const { path, secretPath, bytes, rows, notRecorded, removed, fromFuture, wentBack } = backup
       if (json) {
         const names = { recorded: notRecorded === undefined, removed, from_future: fromFuture }
         return terminal.printJson({ path, secret_path: secretPath ?? null, bytes, rows, ...names })
@@ -39,6 +39,7 @@ export function addBackup(parent: Command, terminal: Terminal): void {
       terminal.print([
         `Wrote ${path}: ${countRows(rows)} rows, ${Math.ceil(bytes / 1024)} KiB.`,
         ...(notRecorded === undefined ? [] : [`Warning: ${notRecorded} The time of this backup is not in the store.`]),
+        ...(wentBack ? ['Warning: the store went back, and you have not answered yet. See "grantor doctor".'] : []),
         ...removed.map((name) => `Removed ${name}.`),
         ...fromFuture.map((name) => `Warning: ${name} has a time in the future. It was not counted and not removed.`),
         secretPath === undefined

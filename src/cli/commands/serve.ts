@@ -96,9 +96,11 @@ async function serveInSeveral(config: Config, count: number, greet: Greet): Prom
   if (failure !== undefined) throw new Error(failure)
 }
 
-/** Prints the welcome on a terminal, and logs `server.ready`. The first start of a loopback issuer also creates a demo user. */
+/** Prints the welcome on a terminal, and logs `server.ready`, unless the store went back. The first start of a loopback issuer also creates a demo user. */
 async function sayReady(config: Config, world: World, context: Context, person: Terminal | undefined): Promise<void> {
   const { issuer, version } = context
+  // The last line of the log is then `store.went-back`, which says what to do.
+  if (context.hasStoreGoneBack()) return world.logger.flush()
   const { isLoopbackIssuer } = config.settings
   // Only a trial is helped on. An installation starts even if a machine with users and clients is down.
   const hasUsers = !isLoopbackIssuer || (await context.store.listUsers({ before: undefined, limit: 1 })).length > 0

@@ -276,7 +276,7 @@ test('MOV-03: an import or a restore into an empty place leaves the database alo
     const folder = temporaryFolder(t)
     const target = { DATABASE_URL: `sqlite:${join(folder, 'grantor.db')}`, GRANTOR_SECRET }
     assert.doesNotMatch(await command(place, target, ...words), /previous database/)
-    assert.deepEqual(readdirSync(folder).toSorted(), ['grantor.db', 'grantor.db.lock'])
+    assert.deepEqual(readdirSync(folder).toSorted(), ['grantor.db', 'grantor.db.lock', 'grantor.db.state'])
   }
 })
 

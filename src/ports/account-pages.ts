@@ -141,13 +141,14 @@ export interface DataPage {
   readonly confirmUri: string | undefined
 }
 
-/** The first page of a link, if its user has accounts at providers. The form has `token`, and `keep` for each one that stays. */
+/** The first page of a link, if its user has identities. The form has `token`, and `keep` for each one that stays. */
 export interface LinkMethodsPage {
   readonly kind: 'account-link-methods'
   readonly action: string
   readonly hidden: HiddenFields
   readonly account: AccountView
-  readonly methods: readonly (IdentityView & { readonly key: string })[]
+  /** `isOfApplication`: the identity is at the operator's application, which has no name. */
+  readonly methods: readonly (IdentityView & { readonly key: string; readonly isOfApplication: boolean })[]
 }
 
 /** The page of a link that an operator handed over. The form for a password has `token`, `password` and `repeated`. */

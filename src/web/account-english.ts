@@ -88,6 +88,7 @@ export const accountEnglish: AccountTexts = {
   linkMethodsHeading: 'Which of these are yours?',
   linkMethods: (account) =>
     html`These accounts can sign in to ${account}. Choose those that you know. The others are removed in the next step.`,
+  application: 'The operator’s application',
   goOn: 'Continue',
   invitationHeading: (brand) => html`Welcome to ${brand}`,
   invitationTitle: 'Welcome',

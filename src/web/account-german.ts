@@ -91,6 +91,7 @@ export const accountGerman: AccountTexts = {
   linkMethods: (account) =>
     html`Mit diesen Konten kann man sich bei ${account} anmelden. Wählen Sie die, die Sie kennen. Die anderen werden im
     nächsten Schritt entfernt.`,
+  application: 'Die Anwendung des Betreibers',
   goOn: 'Weiter',
   invitationHeading: (brand) => html`Willkommen bei ${brand}`,
   invitationTitle: 'Willkommen',

@@ -96,7 +96,7 @@ function password(
   </section>`
 }
 
-/** The accounts at providers that the user of a link may keep. None is chosen beforehand, because one may be of a thief. */
+/** The identities that the user of a link may keep. None is chosen beforehand, because one may be of a thief. */
 export function linkMethodsPage(view: View, { action, hidden, account, methods }: LinkMethodsPage): Markup {
   const texts = view.texts.account
   return layout(view, {
@@ -107,14 +107,14 @@ export function linkMethodsPage(view: View, { action, hidden, account, methods }
         ${hiddenFields(hidden)}
         <ul class="scopes" role="list">
           ${methods.map(
-            ({ key, name, email, linkedSecondsAgo, usedSecondsAgo }) =>
+            ({ key, isOfApplication, name, email, linkedSecondsAgo, usedSecondsAgo }) =>
               html`<li>
                 <label class="choice">
                   <input type="checkbox" name="keep" value="${key}" />
                   <span class="box" aria-hidden="true">${tick}</span>
                   <span>
                     <span class="line"
-                      >${isolate(name)}${email === undefined ? undefined : html` · ${isolate(email)}`}</span
+                      >${isOfApplication ? texts.application : isolate(name)}${email === undefined ? undefined : html` · ${isolate(email)}`}</span
                     >
                     <span class="line small muted"
                       >${texts.identityUsed(ago(view, linkedSecondsAgo), ago(view, usedSecondsAgo))}</span

@@ -62,6 +62,7 @@ export interface AccountTexts {
 
   readonly linkMethodsHeading: string
   readonly linkMethods: (account: Markup) => Markup
+  readonly application: string
   readonly goOn: string
   readonly invitationHeading: (brand: Markup) => Markup
   readonly invitationTitle: string

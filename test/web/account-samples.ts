@@ -194,7 +194,8 @@ export const accountSamples: readonly (readonly [string, AccountPage])[] = [
       methods: [
         { key: 'key', name: 'Google', email: 'ada@acme.test', linkedSecondsAgo: 86_400 * 3, usedSecondsAgo: 30 },
         { key: 'other', name: 'GitHub', email: undefined, linkedSecondsAgo: 60, usedSecondsAgo: 60 },
-      ],
+        { key: 'own', name: 'delegate', email: 'ada@acme.test', linkedSecondsAgo: 60, usedSecondsAgo: 60 },
+      ].map((method) => ({ ...method, isOfApplication: method.key === 'own' })),
     },
   ],
   ['account link invitation', { ...link, purpose: 'invitation', problem: 'passwords-differ' }],

@@ -30,7 +30,7 @@ interface OpenLink {
  * Shows the form of a link that an operator handed over. Opening the link does not use it up, because programs that scan messages open
  * links too. Nothing of it is put into a cookie: in this browser another user may be signing in.
  *
- * An account with identities at providers may have one of a thief, so its user is first asked which of them to keep (threats.md LNK-01).
+ * An account with identities may have one of a thief, so its user is first asked which of them to keep (threats.md LNK-01).
  */
 export async function showLink(context: Context, request: Request): Promise<Reply> {
   const open = await findOpenLink(context, request)
@@ -150,9 +150,12 @@ function linkPage(
  */
 const LISTED = 16
 
-/** The identities that could sign in after the link was used, if they were kept. */
+/**
+ * The identities that could sign in after the link was used, if they were kept. That at the operator's application is one of them: it may
+ * be of a stranger who gave the application the address of the user, and signs in when sign-in is delegated again (threats.md LNK-05).
+ */
 async function listMethods({ store }: Context, { user }: OpenLink): Promise<readonly IdentityRecord[]> {
-  const identities = (await store.listIdentities(user.id)).filter(({ providerId }) => providerId !== APPLICATION)
+  const identities = await store.listIdentities(user.id)
   return identities.toSorted((one, other) => other.usedAt - one.usedAt).slice(0, LISTED)
 }
 
@@ -177,7 +180,11 @@ async function methodsPage(
       action: pageAddress(issuer, PATHS.accountLink, { uiLocales }),
       hidden: { token },
       account: viewAccount(user),
-      methods: methods.map((identity) => ({ key: identity.key, ...viewIdentity(identity, known, clock()) })),
+      methods: methods.map((identity) => ({
+        key: identity.key,
+        isOfApplication: identity.providerId === APPLICATION,
+        ...viewIdentity(identity, known, clock()),
+      })),
     },
   }
 }

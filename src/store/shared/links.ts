@@ -1,7 +1,6 @@
 import type { LinkUse } from '../../ports/operation-inputs.ts'
 import type { LinkRecord } from '../../ports/records/user.ts'
 import type { UserId } from '../../protocol/ids.ts'
-import { APPLICATION } from '../../protocol/authentication.ts'
 import type { IdentityKey } from '../../protocol/provider-identity.ts'
 import { LINKS } from '../tables.ts'
 import { assignments, without } from '../table.ts'
@@ -20,10 +19,7 @@ const REMOVE_PROOF = shared('delete from identity_proofs where user_id = :userId
 const USE = shared(
   'delete from links where user_id = :userId and link_hash = :hash and expires_at > :now returning created_at',
 )
-/** The operator's application has its identity of the user for itself: without it, the next sign-in there would make another account. */
-const LIST_REMOVABLE = shared(
-  `select identity_key from identities where user_id = :userId and provider_id <> '${APPLICATION}'`,
-)
+const LIST_IDENTITIES = shared('select identity_key from identities where user_id = :userId')
 const REMOVE_IDENTITY = shared('delete from identities where identity_key = :key and user_id = :userId')
 /** Whatever revoked the user's sessions since the link was created also ended the link. */
 const SET_PASSWORD = shared(
@@ -70,7 +66,7 @@ export function* acceptLink(
   yield* endLaterOfUser(userId, use.now)
   yield* endLogoutNoticesOfUser(userId)
   yield* endProof(userId)
-  const known = (yield* rows(LIST_REMOVABLE, { userId })).map((row) => row['identity_key'] as IdentityKey)
+  const known = (yield* rows(LIST_IDENTITIES, { userId })).map((row) => row['identity_key'] as IdentityKey)
   for (const key of known) if (!keep.includes(key)) yield* rows(REMOVE_IDENTITY, { key, userId })
   return true
 }

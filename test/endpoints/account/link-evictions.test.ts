@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createLink } from '../../../src/admin/links.ts'
+import { provisionSubject } from '../../../src/admin/subjects.ts'
 import { EMAIL, locationOf, obtainTokens, PASSWORD, PlainBrowser, refresh } from '../../../tools/flow.ts'
 import { leadsTo } from '../../../tools/provider-page.ts'
 import { createAccount, createAda } from '../../support/accounts.ts'
@@ -86,6 +87,28 @@ async function accept(
   const claims = way === 'another account' ? { sub: 'ada-again' } : OWN
   const answer = await browser.get(host.approve(leadsTo(await browser.post(form.action, form.hidden)), claims))
   assert.equal(locationOf(answer), 'http://localhost:3000/account')
+}
+
+for (const isKept of [true, false]) {
+  test(`LNK-05: a link ${isKept ? 'keeps' : 'ends'} the identity at the operator’s application, which its user ${isKept ? 'confirmed' : 'did not confirm'}`, async (t) => {
+    const scene = await openScene(t)
+    const { server, rows } = scene
+    // A stranger gave the application the address of Ada, and was never asked to prove it.
+    const stranger = { subject: 'mallory', email: EMAIL, isEmailVerified: false, name: undefined }
+    await provisionSubject(server.context, stranger)
+    const browser = new PlainBrowser(server)
+    const listed = await browser.get((await createLink(server.context, EMAIL)).address)
+    assert.match(listed.body, /<span class="line"[^>]*>The operator’s application · /)
+    const [identity] = rows('identities')
+    await accept(
+      scene,
+      browser,
+      await browser.submit(listed, isKept ? { keep: String(identity?.['identity_key']) } : {}),
+      'a password',
+    )
+    await provisionSubject(server.context, stranger)
+    assert.equal(rows('users').length, isKept ? 1 : 2)
+  })
 }
 
 /** What a thief can change in a session, and each way to accept the link after it. */

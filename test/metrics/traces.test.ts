@@ -257,7 +257,8 @@ test('a collector without the packages of OpenTelemetry stops the start, and the
       },
     })
     const { runCommandLine } = await import('./src/cli/program.ts')
-    process.exit(await runCommandLine(['serve'], process))`
+    const { openTerminal } = await import('./src/cli/lib/terminal.ts')
+    process.exit(await runCommandLine(['serve'], openTerminal(process, {}, 'grantor')))`
   const { PATH = '' } = process.env
   const DATABASE_URL = `sqlite:${join(temporaryFolder(t), 'grantor.db')}`
   const start = (more: Readonly<Record<string, string>>) =>

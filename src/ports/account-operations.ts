@@ -113,7 +113,7 @@ export interface AccountOperations {
   /**
    * Starts a session and remembers that this browser signed in as this user. Ends the session in `replaces` if it is the same
    * user's; the new session then has its root, and otherwise a root of its own. A user has at most 200 sessions; the oldest is removed, as if
-   * it had expired. `user-changed`: since the user authenticated, the
+   * it had expired. Where Citus distributes the sessions, one start in 16 counts them. `user-changed`: since the user authenticated, the
    * account was disabled or deleted, its password changed, its tokens were revoked or the identity was removed. `interaction-used`: the
    * interaction that it follows from was used before, has no answer or has expired. No session has started then.
    */

@@ -4,7 +4,7 @@ import { accountHandlers } from '../shared/accounts.ts'
 import { grantHandlers, removeApp } from '../shared/grants.ts'
 import { identityHandlers, identityReads } from '../shared/identities.ts'
 import { linkHandlers } from '../shared/links.ts'
-import { endOtherLogins, endSession, holdIdentity, sessionHandlers } from '../shared/sessions.ts'
+import { endOtherLogins, endSession, holdIdentity, sessionHandlers, startSession } from '../shared/sessions.ts'
 import { rows, shared, type SharedHandler, type Steps } from '../shared/statement.ts'
 import { byKey } from './by-key.ts'
 import { eachAlone, type Handler, type Handlers } from './handlers.ts'
@@ -14,13 +14,19 @@ import { runSteps } from './steps.ts'
 const FIND_OWNER = shared('select user_id from sessions where session_id = :id')
 
 /**
+ * The ids of one session in 16, by a random character with six bits. A count of the user's sessions reads all shards, so only the start
+ * of such a session makes it.
+ */
+const COUNTING = /[AQgw].$/
+
+/**
  * Operations that find the rows of a user on all machines, and those that write such rows, where Citus distributes the tables. Each
  * locks the row of the user first, so that it sees all that an operation before it has written (settle.ts).
  */
 export const distributedUserHandlers = {
   startSession: distributed(sessionHandlers.startSession, function* (start) {
     yield* nameNewest(start.session.userId, ['sessions', start.session.id])
-    return yield* sessionHandlers.startSession.run(start)
+    return yield* startSession(start, COUNTING.test(start.session.id))
   }),
   endSession: distributed(sessionHandlers.endSession, function* (end) {
     const [session] = yield* rows(FIND_OWNER, end)

@@ -1,3 +1,4 @@
+import type { SessionStart } from '../../ports/account-operations.ts'
 import type { SessionRecord } from '../../ports/records/user.ts'
 import type { Input, Outcome } from '../../ports/operations.ts'
 import type { Page } from '../../ports/store.ts'
@@ -86,25 +87,7 @@ export const sessionHandlers = {
   startSession: {
     keys: ({ session, replaces, interactionId }) =>
       [session.id, session.userId, replaces, interactionId].filter((key) => key !== undefined),
-    *run({ session, browserHash, replaces, passwordHash, interactionId, identity }) {
-      const { id, userId, createdAt: now, expiresAt } = session
-      // The answer of the operator's application is as old as it is, however late the browser returns with it.
-      const answered = interactionId === undefined ? undefined : yield* interactionReads.findInteraction(interactionId)
-      const since = answered?.answeredAt ?? now
-      const noted = yield* rows(NOTE_SIGN_IN, { userId, now, since, passwordHash })
-      if (noted.length === 0) return { kind: 'user-changed' }
-      if (identity !== undefined && !(yield* holdIdentity(identity, userId))) return { kind: 'user-changed' }
-      if (interactionId !== undefined && !(yield* useInteraction(interactionId, now)))
-        return { kind: 'interaction-used' }
-      const [replaced] = replaces === undefined ? [] : yield* rows(REPLACE_SESSION, { replaces, userId })
-      const rootId = (replaced?.['root_id'] ?? id) as SessionId
-      yield* rows(START_SESSION, SESSIONS.values({ ...session, rootId }))
-      yield* endOldestSessions(userId, id)
-      if (replaced !== undefined) yield* continueLogoutNotices({ userId, rootId, startedAt: now, expiresAt })
-      yield* rows(MEET_BROWSER, { userId, browserHash, now })
-      yield* rows(FORGET_BROWSERS, { userId, limit: BROWSER_LIMIT })
-      return { kind: 'started', rootId }
-    },
+    run: (start) => startSession(start, true),
   },
   noteSessions: {
     keys: (sessions) => sessions.map(({ id }) => id),
@@ -124,6 +107,29 @@ export const sessionHandlers = {
     run: (end) => endOtherLogins(end, settledGrants),
   },
 } satisfies SharedHandlers
+
+/** `isCounting`: the oldest sessions are removed if the user has too many. */
+export function* startSession(
+  { session, browserHash, replaces, passwordHash, interactionId, identity }: SessionStart,
+  isCounting: boolean,
+): Steps<Outcome<'startSession'>> {
+  const { id, userId, createdAt: now, expiresAt } = session
+  // The answer of the operator's application is as old as it is, however late the browser returns with it.
+  const answered = interactionId === undefined ? undefined : yield* interactionReads.findInteraction(interactionId)
+  const since = answered?.answeredAt ?? now
+  const noted = yield* rows(NOTE_SIGN_IN, { userId, now, since, passwordHash })
+  if (noted.length === 0) return { kind: 'user-changed' }
+  if (identity !== undefined && !(yield* holdIdentity(identity, userId))) return { kind: 'user-changed' }
+  if (interactionId !== undefined && !(yield* useInteraction(interactionId, now))) return { kind: 'interaction-used' }
+  const [replaced] = replaces === undefined ? [] : yield* rows(REPLACE_SESSION, { replaces, userId })
+  const rootId = (replaced?.['root_id'] ?? id) as SessionId
+  yield* rows(START_SESSION, SESSIONS.values({ ...session, rootId }))
+  if (isCounting) yield* endOldestSessions(userId, id)
+  if (replaced !== undefined) yield* continueLogoutNotices({ userId, rootId, startedAt: now, expiresAt })
+  yield* rows(MEET_BROWSER, { userId, browserHash, now })
+  yield* rows(FORGET_BROWSERS, { userId, limit: BROWSER_LIMIT })
+  return { kind: 'started', rootId }
+}
 
 /** A caller who knows the password could store any number of sessions otherwise. */
 function* endOldestSessions(userId: UserId, id: SessionId): Steps<void> {

@@ -56,11 +56,13 @@ export const sessionCases: Suite = (check) => {
 
   check('BND-06: a user has at most 200 sessions: the oldest is removed, and no other user’s', async ({ first }) => {
     const [{ userId }, other] = [aSession(), aSession({ id: mintSessionId(at(0), randomBytes) })]
-    const ids = Array.from({ length: 201 }, (_, index) => mintSessionId(at(index), randomBytes))
+    const ids = Array.from({ length: 200 }, (_, index) => mintSessionId(at(index), randomBytes))
+    // On Citus one session in 16 counts the others, by its id.
+    ids.push(mintSessionId(at(200), (size) => Buffer.alloc(size)))
     const browserHash = aHash()
     const sessions = [other, ...ids.map((id) => aSession({ userId, id, rootId: id }))]
     const starts = sessions.map((session) => aSessionStart({ session, browserHash }))
-    // On Citus each reads all shards, and a batch has a time limit.
+    // A batch has a time limit.
     for (let start = 0; start < starts.length; start += 20)
       await startSessions(first, ...starts.slice(start, start + 20))
     const found = await Promise.all([other.id, ...ids].map((id) => first.findSession(id)))

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type pg from 'pg'
+import type { SessionStart } from '../../../src/ports/account-operations.ts'
 import { distributedHandlers } from '../../../src/store/postgres/distributed-keys.ts'
 import { distributedUserHandlers } from '../../../src/store/postgres/distributed-users.ts'
 import { SHARD_KEYS } from '../../../src/store/postgres/distribution.ts'
 import { openQuery, type Query } from '../../../src/store/postgres/query.ts'
+import { sharedHandlers } from '../../../src/store/postgres/steps.ts'
 import { openPostgresStore } from '../../../src/store/postgres/store.ts'
 import { openMigratedDatabase } from '../../support/migrated-database.ts'
 import { openSession } from '../../support/postgres.ts'
@@ -16,6 +18,9 @@ type Run = (query: Query, inputs: readonly unknown[]) => Promise<readonly unknow
 const HANDLERS = { ...distributedHandlers, ...distributedUserHandlers } as unknown as Readonly<
   Record<string, { readonly run: Run } | undefined>
 >
+
+/** Those of base64url, each for six bits. */
+const CHARACTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
 
 const file = { after: (end: unknown): void => after(end as () => unknown) }
 const url = await openMigratedDatabase(file)
@@ -57,10 +62,32 @@ test('a user who has many sessions ends them with one statement', async () => {
   assert.equal(changes.filter((change) => change.startsWith('delete from sessions')).length, 1)
 })
 
+test('BND-06: where Citus distributes the tables, one sign-in in 16 counts the sessions of the user; elsewhere each does', async () => {
+  const world = aWorld()
+  await createWorlds(store, [world])
+  const start = world.operations['sign in'].input as SessionStart
+  await client.query(
+    `insert into sessions (session_id, session_hash, user_id, created_at, expires_at)
+     select '00' || $1 || number, $1 || number, $1, 0, 0 from generate_series(1, 230) as number`,
+    [start.session.userId],
+  )
+  const endsOldest = async (end: string, handlers?: typeof HANDLERS): Promise<boolean> => {
+    const id = start.session.id.slice(0, -2) + end
+    const input = { ...start, session: { ...start.session, id } }
+    const { changes } = await recordChanges('startSession', input, handlers)
+    return changes.some((change) => change.startsWith('delete from sessions'))
+  }
+  const counting = []
+  for (const character of CHARACTERS) if (await endsOldest(`${character}A`)) counting.push(character)
+  assert.deepEqual(counting, ['A', 'Q', 'g', 'w'])
+  assert.equal(await endsOldest('BA', sharedHandlers as unknown as typeof HANDLERS), true)
+})
+
 /** Runs an operation and rolls it back. */
 async function recordChanges(
   name: string,
   input: unknown,
+  handlers = HANDLERS,
 ): Promise<{ readonly changes: readonly string[]; readonly outcome: unknown }> {
   const changes: string[] = []
   const recording = {
@@ -72,7 +99,7 @@ async function recordChanges(
   const query = openQuery(recording as unknown as pg.PoolClient, performance.now() + 10_000, true)
   await client.query('begin')
   try {
-    const [outcome] = (await HANDLERS[name]?.run(query, [input])) ?? []
+    const [outcome] = (await handlers[name]?.run(query, [input])) ?? []
     return { changes, outcome }
   } finally {
     await client.query('rollback')

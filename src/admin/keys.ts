@@ -110,8 +110,8 @@ export interface RotationWish {
  * Creates the next key of an algorithm. With `published` the key signs after all
  * verifiers have fetched it, with `now` as soon as every node knows it.
  *
- * @throws AdminError when the algorithm signs nothing, there is no first key for ID tokens, the next key exists already, there are too many keys, or another key was
- *   created at the same time
+ * @throws AdminError when the algorithm signs nothing, there is no first key for ID tokens, the next key exists already, there are too
+ *   many keys, the clock is behind the time of the last key, or another key was created at the same time
  */
 export async function rotateKeys(
   context: Needs,
@@ -135,6 +135,12 @@ export async function rotateKeys(
   }
   if (keys.length >= KEY_LIMIT) {
     throw conflict(`There are ${KEY_LIMIT} keys, which is the most. Withdraw one: grantor key retire <key>`)
+  }
+  const last = lineOf(keys, line).at(-1)
+  if (last !== undefined && last.createdAt > now) {
+    throw conflict(
+      `The key ${last.id} was created at ${iso(last.createdAt)}, and the clock of this machine is at ${iso(now)}. Correct the clock, or try again after that time.`,
+    )
   }
   const made = await addKey(context, keys, line, when === 'now' ? SPREAD_MS : PUBLICATION_MS)
   if (made === undefined) {

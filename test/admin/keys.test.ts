@@ -91,6 +91,21 @@ test('of concurrent rotations one creates a key, and the others report a conflic
   assert.match(refused[0].message, /at the same moment/)
 })
 
+test('a clock that is behind the time of the last key creates no next one, and the error names both times', async (t) => {
+  const { context, clock } = await openOne(t)
+  clock.advance(DAY)
+  const rotate = () => rotateKeys(context, { when: 'now', purpose: 'access', algorithm: undefined })
+  const { createdAt } = await rotate()
+  const behind = (createdAt - DAY / 24) as typeof createdAt
+  await assert.rejects(
+    rotateKeys({ ...context, clock: () => behind }, { when: 'now', purpose: 'access', algorithm: undefined }),
+    (cause) =>
+      cause instanceof AdminError &&
+      cause.message.includes(`created at ${new Date(createdAt).toISOString()}`) &&
+      cause.message.includes(`is at ${new Date(behind).toISOString()}`),
+  )
+})
+
 test('STO-13: a node whose clock differs neither creates nor withdraws a key', async (t) => {
   const [clock] = openSteppingClocks(['node'])
   const { context } = await openTestServer(t, { clock })

@@ -94,7 +94,7 @@ async function hashPassword(
   password: string,
 ): Promise<string> {
   if (settings.passwords === 'off') throw withoutPasswords(settings)
-  return passwords.hash(password)
+  return passwords.hash(password, undefined)
 }
 
 /** Why users have no passwords. */

@@ -17,9 +17,9 @@ import type { EpochMs } from '../protocol/brand.ts'
 import { freshSeconds } from '../protocol/freshness.ts'
 import { checkOutboundUrl, checkProviderUrl, type OutboundPolicy } from '../protocol/outbound-url.ts'
 import { openSingleFlight } from '../protocol/single-flight.ts'
+import { openSlots, type Slots } from '../protocol/slots.ts'
 import { exchange, type ExchangeOutcome } from './exchange.ts'
 import { openResolver } from './resolve.ts'
-import { openSlots, type Slots } from './slots.ts'
 import { isPublicAddress } from './special-use-addresses.ts'
 import { findTarget, type Network } from './target.ts'
 
@@ -59,9 +59,9 @@ export const OUTBOUND_LIMITS: Readonly<Record<OutboundPurpose, Limits>> = {
 }
 
 /** Requests that are under way at the same time, in this process. */
-const CONCURRENT = { total: 32, perHost: 2 }
+const CONCURRENT = { total: 32, perHost: 2, waiting: 512 }
 /** The same to providers, so that a provider that does not answer delays neither the others nor the documents of clients. */
-const CONCURRENT_TO_PROVIDERS = { total: 64, perHost: 16 }
+const CONCURRENT_TO_PROVIDERS = { total: 64, perHost: 16, waiting: 512 }
 
 /**
  * Opens the way out of this process (threats.md OUT-01 to OUT-14).
@@ -76,7 +76,7 @@ const CONCURRENT_TO_PROVIDERS = { total: 64, perHost: 16 }
 export function openOutboundClient(options: OutboundOptions): OutboundClient {
   const slots = openSlots(CONCURRENT)
   const providerSlots = openSlots(CONCURRENT_TO_PROVIDERS)
-  const noticeSlots = openSlots(NOTICES_AT_ONCE)
+  const noticeSlots = openSlots({ ...NOTICES_AT_ONCE, waiting: NOTICES_AT_ONCE.total })
   const share = openSingleFlight<{ readonly outcome: OutboundOutcome; readonly network: string }>()
   const causes = new AsyncLocalStorage<string>()
 

@@ -3,6 +3,7 @@ import { promisify } from 'node:util'
 import type { Passwords } from '../ports/context.ts'
 import { unavailable } from '../protocol/errors.ts'
 import type { Random } from '../protocol/ids.ts'
+import { openSlots } from '../protocol/slots.ts'
 
 interface Cost {
   /** KiB. */
@@ -15,10 +16,10 @@ interface Cost {
 const COST: Cost = { memory: 19_456, passes: 2, parallelism: 1 }
 const SALT_BYTES = 16
 const TAG_BYTES = 32
-/** Hashes that are computed at a time. Each takes a thread of the pool and 19 MiB. */
-const CONCURRENCY = 2
-/** Hashes that wait in addition. */
-const QUEUE_LIMIT = 100
+/** Hashes that are computed at a time, each of which takes a thread of the pool and 19 MiB, and those that wait in addition. */
+const AT_ONCE = { total: 2, perHost: 2, waiting: 100 }
+/** There is one. */
+const HOST = ''
 
 const derive = promisify(argon2)
 
@@ -31,13 +32,13 @@ export function openPasswords(random: Random): Passwords {
   // For emails without an account: verifying takes the same time, and never matches.
   const decoy = formatPhc(COST, random(SALT_BYTES), random(TAG_BYTES))
   return {
-    hash: (password) =>
-      pool(async () => {
+    hash: (password, network) =>
+      pool(network, async () => {
         const salt = random(SALT_BYTES)
         return formatPhc(COST, salt, await tagOf(password, COST, salt, TAG_BYTES))
       }),
-    verify: (password, phc) =>
-      pool(async () => {
+    verify: (password, phc, network) =>
+      pool(network, async () => {
         const { cost, salt, tag } = parsePhc(phc ?? decoy)
         const matches = timingSafeEqual(await tagOf(password, cost, salt, tag.length), tag)
         return matches && phc !== undefined
@@ -45,20 +46,16 @@ export function openPasswords(random: Random): Passwords {
   }
 }
 
-function openPool(): <T>(work: () => Promise<T>) => Promise<T> {
-  const queue: (() => void)[] = []
-  let running = 0
-  return async (work) => {
-    if (running >= CONCURRENCY) {
-      if (queue.length >= QUEUE_LIMIT) throw unavailable('password_queue_full', 5)
-      await new Promise<void>((resolve) => queue.push(resolve))
-    } else running += 1
+/** A network with many sign-ins takes no turns from others (threats.md UI-09). */
+function openPool(): <T>(network: string | undefined, work: () => Promise<T>) => Promise<T> {
+  const slots = openSlots(AT_ONCE)
+  return async (network, work) => {
+    const free = await slots.take(HOST, network ?? '', new AbortController().signal)
+    if (free === undefined) throw unavailable('password_queue_full', 5)
     try {
       return await work()
     } finally {
-      const next = queue.shift()
-      if (next === undefined) running -= 1
-      else next()
+      free()
     }
   }
 }

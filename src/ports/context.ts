@@ -183,13 +183,16 @@ export interface Lifetimes {
 
 /** Hashes passwords with argon2id, in other threads, a few at a time. */
 export interface Passwords {
-  /** Returns a PHC string. Throws OAuthError temporarily_unavailable if too many passwords are waiting. */
-  readonly hash: (password: string) => Promise<string>
+  /**
+   * Returns a PHC string. Throws OAuthError temporarily_unavailable if too many passwords are waiting. `network`: of the caller; undefined:
+   * the operator.
+   */
+  readonly hash: (password: string, network: string | undefined) => Promise<string>
   /**
    * Takes equally long for `undefined` as for a hash, so that the response time does not reveal which emails have an
    * account.
    */
-  readonly verify: (password: string, phc: string | undefined) => Promise<boolean>
+  readonly verify: (password: string, phc: string | undefined, network: string) => Promise<boolean>
 }
 
 /**

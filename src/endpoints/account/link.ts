@@ -58,7 +58,7 @@ export async function useLink(context: Context, request: Request): Promise<Reply
   if (!open.hasPassword) return errorPage('link_without_method', { user: user.id })
   const read = readNewPassword(request.params, user)
   if ('problem' in read) return linkPage(context, request, open, keep, read.problem)
-  const passwordHash = await context.passwords.hash(read.password)
+  const passwordHash = await context.passwords.hash(read.password, request.network)
   const now = context.clockCheck.now()
   const outcome = await context.store.useLink({ userId: user.id, hash: link.hash, passwordHash, keep, now })
   if (outcome === 'unknown') return errorPage('link_unusable', { user: user.id })

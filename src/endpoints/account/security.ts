@@ -79,7 +79,7 @@ async function changePassword(context: Context, request: Request, owner: SignedI
   if ('problem' in read) return securityPage(context, request, owner, read.problem)
   if (!(await isWithinLimit(context, owner, 'sign-in-methods')))
     return errorPage('too_many_requests', { user: owner.user.id })
-  const passwordHash = await context.passwords.hash(read.password)
+  const passwordHash = await context.passwords.hash(read.password, request.network)
   const { passwordHash: previousHash } = user
   const change = { id: user.id, passwordHash, previousHash, keep: session.id }
   // The session has ended meanwhile, for example because the password was reset: nothing is done, and the user signs in again.

@@ -44,7 +44,7 @@ export async function signInByPassword(context: Context, request: Request): Prom
   const attempt = await countAttempt(context, { email, network: request.network, browserHash: target.browserHash })
   if (attempt.kind === 'refused') return again({ kind: 'throttled', retryAfterSeconds: attempt.retryAfterSeconds })
   const user = await context.store.findUserByEmail(email)
-  const isRight = await verifyPassword(context, password, user)
+  const isRight = await verifyPassword(context, request, password, user)
   if (isRight === 'busy') {
     await attempt.forgive()
     return again({ kind: 'busy', retryAfterSeconds: 5 })
@@ -84,11 +84,12 @@ function timeOf({ clockCheck }: Context, target: SignInTarget): EpochMs | undefi
 
 async function verifyPassword(
   context: Context,
+  { network }: Pick<Request, 'network'>,
   password: string,
   user: UserRecord | undefined,
 ): Promise<boolean | 'busy'> {
   try {
-    return await context.passwords.verify(password, user?.passwordHash)
+    return await context.passwords.verify(password, user?.passwordHash, network)
   } catch (cause) {
     // The user gets the form back, with the email, instead of a bare 503.
     if (cause instanceof OAuthError && cause.reason === 'password_queue_full') return 'busy'

@@ -43,7 +43,7 @@ const ada = newUser(context, now, {
   email: EMAIL,
   emailVerifiedAt: now,
   name: 'Ada',
-  passwordHash: await context.passwords.hash(PASSWORD),
+  passwordHash: await context.passwords.hash(PASSWORD, undefined),
 })
 const identity = {
   key: subjectKey(SUBJECT),

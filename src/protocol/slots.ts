@@ -1,6 +1,6 @@
-import { networksAround } from '../protocol/networks-around.ts'
+import { networksAround } from './networks-around.ts'
 
-/** Bounds how many requests are under way, in all and to one host, and how many wait. The networks that cause them have fair shares. */
+/** Bounds how much work is under way, in all and for one host, and how much waits. The networks that cause it have fair shares. */
 export interface Slots {
   /**
    * Waits for a free slot and returns the function that frees it again. `network`: whose request causes it. undefined: the signal was aborted
@@ -17,15 +17,19 @@ interface Waiter {
   readonly giveUp: () => void
 }
 
-/** Requests that wait. Above it the newest of the network with the most of them gives up. */
-const WAITING = 512
+/** `waiting`: how much waits. Beyond it the newest of the network with the most gives up. */
+export interface SlotLimits {
+  readonly total: number
+  readonly perHost: number
+  readonly waiting: number
+}
 
 /**
  * A free slot goes to the waiting network that holds the fewest, and among several to the one that got its last slot first. The widest
  * networks are compared first, then those within one of them, as fair shares are divided. So a site with many requests from many networks
  * delays another one by no more than the time until a slot is free (threats.md UP-28).
  */
-export function openSlots({ total, perHost }: { readonly total: number; readonly perHost: number }): Slots {
+export function openSlots({ total, perHost, waiting: waitingLimit }: SlotLimits): Slots {
   const taken = openCounts()
   const held = openCounts()
   const waits = openCounts()
@@ -83,7 +87,7 @@ export function openSlots({ total, perHost }: { readonly total: number; readonly
   function wait(waiter: Waiter): void {
     waiting.add(waiter)
     for (const network of waiter.networks) waits.add(network, 1)
-    if (waiting.size > WAITING) newestOfMost().giveUp()
+    if (waiting.size > waitingLimit) newestOfMost().giveUp()
   }
 
   /** The newest request of the network with the most, within the widest network with the most. */

@@ -75,17 +75,17 @@ async function remember(store: StoreDriver, userId: UserId, time: number): Promi
 
 export const evictionCases: Suite = (check) => {
   for (const way of WAYS) {
-    check(`LNK-01: a link that is accepted with ${way} ends every other way in`, async ({ first, second }) => {
+    check(`LNK-01, LNK-05: a link that is accepted with ${way} ends every other way in`, async ({ first, second }) => {
       for (const purpose of PURPOSES) {
         for (const kept of [0, 1, 2]) {
           const { user, identities, ofApplication, session } = await prepare(first)
           const link = aLink({ userId: user.id, purpose })
           await perform(first, 'createLink', link)
-          const keep = identities.slice(0, kept).map(({ key }) => key)
+          const keep = [ofApplication, ...identities].slice(0, kept).map(({ key }) => key)
           const chosen = way === 'a new identity' ? anIdentity({ userId: user.id }) : identities.at(-1)
           assert.ok(chosen)
           await accept(first, way, { link, keep, chosen })
-          const left = new Set([...keep, ofApplication.key, ...(way === 'a password' ? [] : [chosen.key])])
+          const left = new Set([...keep, ...(way === 'a password' ? [] : [chosen.key])])
           const why = JSON.stringify({ way, purpose, kept })
           assert.deepEqual(await keysOf(second, user), left, why)
           const passwordHash = way === 'a password' ? 'a new hash' : undefined

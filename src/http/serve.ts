@@ -146,7 +146,8 @@ function refuse(serving: Serving, exchange: Exchange, cause: unknown): void {
     user,
     credential,
     endpoint: endpoint?.name ?? 'none',
-    network: status === 429 || context.settings.logNetworks ? exchange.network : undefined,
+    network:
+      status === 429 || reason === 'insecure_transport' || context.settings.logNetworks ? exchange.network : undefined,
     reason,
     description,
     status,

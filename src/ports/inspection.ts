@@ -139,7 +139,13 @@ export type IssuerProbe =
       /** The error code of OpenSSL or Node.js when the certificate was refused, such as `CERT_HAS_EXPIRED`. */
       readonly certificateError: string | undefined
     }
-  | { readonly kind: 'no-metadata'; readonly address: string; readonly reason: string }
+  | {
+      readonly kind: 'no-metadata'
+      readonly address: string
+      readonly status: number
+      /** The `error` of the answer, as OAuth has it. */
+      readonly error: unknown
+    }
   | {
       readonly kind: 'answered'
       readonly address: string

@@ -67,6 +67,8 @@ test('NET-01: over plain http a page answers with an error page, and health chec
   assert.equal(page.statusCode, 400)
   assert.match(String(page.headers['content-type']), /^text\/html/)
   assert.equal(page.headers.location, undefined)
+  // What GRANTOR_TRUST_PROXY has to name, if it is a proxy.
+  assert.match(server.log(), /"network":"192\.0\.2\.1","reason":"insecure_transport"/)
   for (const url of ['/health/alive', '/health/ready', '/version']) assert.equal((await get(url)).statusCode, 200, url)
 })
 

@@ -1,11 +1,13 @@
 import { isLoopbackHost } from '../../protocol/loopback.ts'
-import { failed, ok, warning, type Examination, type Finding } from './finding.ts'
+import { failed, ok, warning, type Examination, type Finding, type NetworkChoices } from './finding.ts'
 
 /** Clocks that differ by more make tokens look expired or not valid yet. */
 const CLOCK_TOLERANCE_MS = 30_000
 const DAY_MS = 24 * 60 * 60 * 1000
 /** A certificate that is renewed automatically is renewed long before. */
 const CERTIFICATE_DAYS_MIN = 14
+/** A network that contains addresses of this machine. */
+const OF_HERE = /^(127\.|::1|::ffff:127\.)|\/0$/
 
 /** Checks the addresses, the trusted proxies, the response of the issuer, and the declared APIs. */
 export function checkIssuer(examination: Examination): readonly Finding[] {
@@ -32,6 +34,16 @@ function checkNetwork({ choices, ignoredForwards = 0 }: Examination): readonly F
         'network',
         `GRANTOR_TRUST_PROXY has ${everyone.join(' and ')}: any caller can claim any address, so rate limits have no effect.`,
         'Name the networks of your proxies only.',
+      ),
+    )
+  }
+  const isForProxiesElsewhere = trustedProxies.length > 0 && !trustedProxies.some((network) => OF_HERE.test(network))
+  if (!isLoopbackIssuer && listensOnLoopback && isForProxiesElsewhere) {
+    findings.push(
+      warning(
+        'network',
+        `The server listens on ${host}, which only this machine reaches, and GRANTOR_TRUST_PROXY names only other machines.`,
+        'If the proxy is on another machine, set GRANTOR_HOST to the address to which it forwards. Otherwise name 127.0.0.1.',
       ),
     )
   }
@@ -86,8 +98,8 @@ function checkAnswer({ choices, store, probe, now }: Examination): readonly Find
       return [
         failed(
           'issuer',
-          `${probe.address} responded, but not as Grantor does: ${probe.reason}.`,
-          'Let the proxy forward this path to Grantor unchanged, and check that no other program listens there.',
+          `${probe.address} responded, but not as Grantor does: status ${probe.status} and no metadata.`,
+          answerRemedy(probe, choices),
         ),
       ]
     case 'answered':
@@ -129,6 +141,17 @@ function checkAnswer({ choices, store, probe, now }: Examination): readonly Find
     )
   }
   return findings
+}
+
+/** What an answer without metadata points to. The gate refuses what looks like plain HTTP, which is the only 400 of this path. */
+function answerRemedy({ status, error }: { status: number; error: unknown }, { host, port }: NetworkChoices): string {
+  if (status === 400 && error === 'invalid_request') {
+    return 'Let the proxy set X-Forwarded-Proto: https, and name in GRANTOR_TRUST_PROXY the address that it connects from: it is the network in the line of the log with insecure_transport.'
+  }
+  if (status >= 502 && status <= 504) {
+    return `The proxy reaches no server that is ready. Compare the address to which it forwards with GRANTOR_HOST (${host}) and PORT (${port}), and request /health/ready there from the proxy.`
+  }
+  return 'Let the proxy forward this path to Grantor unchanged, and check that no other program listens there.'
 }
 
 function certificateRemedy(code: string): string {

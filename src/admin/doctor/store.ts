@@ -232,7 +232,10 @@ function checkHistory({ store: { history, location } }: Examination): readonly F
       return [ok('history', `The store has what ${history.path} remembers of it.`)]
     case 'no-file':
       return [
-        ok('history', 'Only running servers remember the store. GRANTOR_STATE_FILE names a file that outlives them.'),
+        ok(
+          'history',
+          'This command knows no file in which servers remember the store: name it in GRANTOR_STATE_FILE. Under systemd, servers use grantor.state in their StateDirectory.',
+        ),
       ]
     case 'unconfirmed':
       return [

@@ -47,9 +47,9 @@ export async function probeIssuer(issuer: string): Promise<IssuerProbe> {
   } catch (cause) {
     return { kind: 'unreachable', address, reason: reasonOf(cause), certificateError: certificateErrorOf(cause) }
   }
-  const metadata = await readObject(response)
-  if (metadata === undefined || typeof metadata['issuer'] !== 'string') {
-    return { kind: 'no-metadata', address, reason: `status ${response.status} and no metadata` }
+  const metadata = await readAnyObject(response)
+  if (!response.ok || typeof metadata?.['issuer'] !== 'string') {
+    return { kind: 'no-metadata', address, status: response.status, error: metadata?.['error'] }
   }
   const time = Date.parse(response.headers.get('date') ?? '')
   return {
@@ -105,9 +105,15 @@ export function reasonOf(failure: unknown, limitMs = ANSWER_LIMIT_MS): string {
 
 /** Returns the JSON object of a successful response, or undefined when the response is something else or too long. */
 export async function readObject(response: Response): Promise<Readonly<Record<string, unknown>> | undefined> {
+  const body = await readAnyObject(response)
+  return response.ok ? body : undefined
+}
+
+/** As `readObject`, also of a refusal. */
+async function readAnyObject(response: Response): Promise<Readonly<Record<string, unknown>> | undefined> {
   try {
     const text = await readText(response)
-    if (!response.ok || text === undefined) return undefined
+    if (text === undefined) return undefined
     const body: unknown = JSON.parse(text)
     return typeof body === 'object' && body !== null ? (body as Readonly<Record<string, unknown>>) : undefined
   } catch {

@@ -1,6 +1,6 @@
 import type { Context } from '../../ports/context.ts'
 import type { Reply } from '../../ports/message.ts'
-import { StoreRefusesWrites } from '../../ports/store.ts'
+import { StoreClosed, StoreRefusesWrites, StoreUnavailable } from '../../ports/store.ts'
 import { OAuthError, unavailable } from '../../protocol/errors.ts'
 import { problem } from '../../protocol/validation.ts'
 
@@ -22,9 +22,9 @@ export async function alive(): Promise<Reply> {
 export async function ready({ isStopping, clockCheck, hasStoreGoneBack, store }: Needs): Promise<Reply> {
   if (isStopping()) throw unavailable('shutting_down', 1)
   if (hasStoreGoneBack()) throw storeWentBack()
-  await clockCheck.compare()
-  await store.checkWrites().then(undefined, (cause: unknown) => {
-    throw cause instanceof StoreRefusesWrites ? refusesWrites(cause) : cause
+  const checking = clockCheck.compare().then(() => store.checkWrites())
+  await checking.then(undefined, (cause: unknown) => {
+    throw cause instanceof StoreUnavailable ? storeUnavailable(cause) : cause
   })
   const aheadMs = clockCheck.differenceMs()
   if (aheadMs !== 0) throw clockDiffers(aheadMs)
@@ -35,9 +35,16 @@ export async function version(context: Pick<Context, 'version'>): Promise<Reply>
   return { kind: 'json', status: 200, body: { name: 'grantor', version: context.version } }
 }
 
-function refusesWrites(cause: StoreRefusesWrites): OAuthError {
-  const problems = [problem(['store'], 'value_error', cause.message, null, { reason: cause.fault })]
+function storeUnavailable(cause: StoreUnavailable): OAuthError {
+  const problems = [problem(['store'], 'value_error', ...explain(cause))]
   return new OAuthError('temporarily_unavailable', 'store_unavailable', { retryAfterSeconds: 1, problems, cause })
+}
+
+/** The text of another cause may name an address, so only the log has it. */
+function explain(cause: StoreUnavailable): [msg: string, input: null, ctx: { readonly reason: string }] {
+  if (cause instanceof StoreRefusesWrites) return [cause.message, null, { reason: cause.fault }]
+  if (cause instanceof StoreClosed) return [cause.message, null, { reason: 'store_closed' }]
+  return ['The database cannot be reached or used.', null, { reason: 'store_unavailable' }]
 }
 
 function storeWentBack(): OAuthError {

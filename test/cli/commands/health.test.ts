@@ -39,8 +39,10 @@ test('STO-07: health and doctor say why the server on this machine is not ready'
   assert.deepEqual(await findingsAbout('readiness'), [['ok', `${address}: ready.`]])
   rmSync(join(server.folder, 'grantor.db-wal'))
   const { code, stderr } = await command(['health'])
-  assert.deepEqual([code, stderr], [1, `grantor: ${address}: not ready (status 503)\n`])
-  assert.deepEqual(await findingsAbout('readiness'), [['failed', `${address}: not ready: status 503.`]])
+  assert.deepEqual([code, stderr], [1, `grantor: ${address}: not ready (The database cannot be reached or used)\n`])
+  assert.deepEqual(await findingsAbout('readiness'), [
+    ['failed', `${address}: not ready: The database cannot be reached or used.`],
+  ])
   for (const [reason, message] of [...Object.entries(WRITE_FAULT_TEXTS), ['clock_differs', 'The clock differs.']]) {
     const [finding] = checkReadiness({
       readiness: { kind: 'not-ready', address, status: 503, reason, message: message ?? '' },

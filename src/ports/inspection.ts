@@ -55,6 +55,8 @@ export interface ServerFacts {
   readonly connections: { readonly used: number; readonly limit: number }
   /** Settings of the connection that differ from what this node requested. */
   readonly changedSettings: readonly { readonly name: string; readonly value: string; readonly wanted: string }[]
+  /** A pooler gives one session to several connections in turn, with the prepared statements of the others. */
+  readonly sharesPreparedStatements: boolean
   /** The tables as Citus distributes them; undefined if it does not. */
   readonly cluster: ClusterFacts | undefined
   /** Settings of the server that are off although a crash then loses committed transactions. */

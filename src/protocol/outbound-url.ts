@@ -69,7 +69,9 @@ function findWebFault(url: URL, port: number | undefined, { issuer, ports }: Out
   if (!DNS_NAME.test(url.hostname)) return 'has a host that is not a DNS name with a dot'
   // A document of this server could name the server again, and each request would cause another one.
   if (url.hostname === new URL(issuer).hostname) return 'leads to this server itself'
-  return port === undefined || !ports.includes(port) ? 'has a port that is not allowed' : undefined
+  return port === undefined || !ports.includes(port)
+    ? 'has a port that GRANTOR_OUTBOUND_PORTS does not name'
+    : undefined
 }
 
 function refused(reason: string): OutboundUrlVerdict {

@@ -15,7 +15,7 @@ test('OUT-10, OUT-11: a URL that may not be requested causes no connection, and 
     assert.equal(briefly(await getDocument(client, url)), 'unacceptable url leads to this server itself')
   assert.equal(
     briefly(await getDocument(client, 'https://app.test:8443/client.json')),
-    'unacceptable url has a port that is not allowed',
+    'unacceptable url has a port that GRANTOR_OUTBOUND_PORTS does not name',
   )
   assert.equal(host.connections(), 0)
 })

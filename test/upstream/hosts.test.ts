@@ -22,7 +22,7 @@ const NETWORK = {
 
 const REQUESTS: readonly (readonly [url: string, privateHosts: readonly string[], outcome: string])[] = [
   ['https://idp.internal/token', [], 'unacceptable address'],
-  ['https://idp.internal:8443/token', [], 'unacceptable url has a port that is not allowed'],
+  ['https://idp.internal:8443/token', [], 'unacceptable url has a port that GRANTOR_OUTBOUND_PORTS does not name'],
   ['https://metadata.internal/token', ['metadata.internal'], 'unacceptable address'],
   ['https://169.254.169.254/token', ['169.254.169.254'], 'unacceptable address'],
   ['https://[::ffff:169.254.169.254]/token', ['[::ffff:a9fe:a9fe]'], 'unacceptable address'],

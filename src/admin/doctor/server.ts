@@ -10,6 +10,7 @@ export function checkServer(location: string, server: ServerFacts): readonly Fin
   return [
     ...checkDurability(location, server),
     ...checkSettings(server),
+    ...checkPooler(server),
     ...checkCluster(server),
     ...checkConnection(location, server),
     checkClock(server),
@@ -38,6 +39,17 @@ function checkSettings({ changedSettings, role }: ServerFacts): readonly Finding
     losesCommits
       ? failed('settings', `Acknowledged commits can be lost: ${found}.`, remedy)
       : warning('settings', `The connections do not have the settings of Grantor: ${found}.`, remedy),
+  ]
+}
+
+function checkPooler({ sharesPreparedStatements }: ServerFacts): readonly Finding[] {
+  if (!sharesPreparedStatements) return []
+  return [
+    failed(
+      'pooler',
+      'A pooler gives one session of PostgreSQL to several connections, and does not keep their prepared statements apart, so some requests fail.',
+      'PgBouncer 1.21 or newer: max_prepared_statements = 200. An older one: pool_mode = session. Then restart PgBouncer.',
+    ),
   ]
 }
 

@@ -35,6 +35,8 @@ const OLDEST = { number: 140_000, name: '14' } as const
 const ANSWER_TIMEOUT_MS = 4000
 /** The clock is read several times, because the fastest response gives the most exact result. */
 const CLOCK_SAMPLES = 3
+/** The prepared statement already exists, or does not exist. */
+const OF_ANOTHER_CONNECTION: readonly string[] = ['42P05', '26000']
 const UNSAFE_WHEN_OFF = ['fsync', 'full_page_writes']
 
 const SERVER = `select current_user as role, current_database() as database, current_schema() as schema,
@@ -68,7 +70,7 @@ export async function inspectPostgres(url: string, linkId: string | undefined): 
   // The settings of a server on distributed tables are known after a first look.
   const distributed = await inspect(url, false, isDistributed)
   if (typeof distributed !== 'boolean') return distributed
-  return inspect(url, distributed, (client) => look(client, distributed, linkId))
+  return inspect(url, distributed, (client) => look(client, url, distributed, linkId))
 }
 
 /** Runs one inspection. Returns why the database cannot be used, if the inspection fails. */
@@ -79,9 +81,7 @@ async function inspect<T>(
 ): Promise<T | Inspection> {
   let client: pg.Client | undefined
   try {
-    client = new pg.Client({ ...connectionOptions(url, distributed), query_timeout: ANSWER_TIMEOUT_MS })
-    // If the connection breaks, the running statement fails and reports that.
-    client.on('error', () => undefined)
+    client = newClient(url, distributed)
     await client.connect()
     await client.query('begin read only')
     const found = await work(client)
@@ -94,7 +94,19 @@ async function inspect<T>(
   }
 }
 
-async function look(client: pg.Client, distributed: boolean, linkId: string | undefined): Promise<Inspection> {
+function newClient(url: string, distributed: boolean): pg.Client {
+  const client = new pg.Client({ ...connectionOptions(url, distributed), query_timeout: ANSWER_TIMEOUT_MS })
+  // If the connection breaks, the running statement fails and reports that.
+  client.on('error', () => undefined)
+  return client
+}
+
+async function look(
+  client: pg.Client,
+  url: string,
+  distributed: boolean,
+  linkId: string | undefined,
+): Promise<Inspection> {
   const { rows } = await client.query<Row>(SERVER)
   const server = rows[0] as Row
   const obstacle = findObstacle(server) ?? (await findClosedTables(client, server))
@@ -111,7 +123,7 @@ async function look(client: pg.Client, distributed: boolean, linkId: string | un
     appliedMigrations: applied.map(({ version }) => version),
     missingMigrations: missing.map(({ version, name }) => `${String(version).padStart(4, '0')}-${name}`),
     unknownMigrations: unknown.map(({ version }) => version),
-    home: await readHome(client, server, distributed),
+    home: await readHome(client, url, server, distributed),
     ...(hasTables
       ? await readContent(client, linkId)
       : {
@@ -159,7 +171,7 @@ async function findClosedTables(client: pg.Client, { role }: Row): Promise<strin
   return `The role ${String(role)} may not read and change ${tables}. Grant it: grant select, insert, update, delete on ${tables} to ${pg.escapeIdentifier(String(role))}`
 }
 
-async function readHome(client: pg.Client, server: Row, distributed: boolean): Promise<ServerFacts> {
+async function readHome(client: pg.Client, url: string, server: Row, distributed: boolean): Promise<ServerFacts> {
   const cluster = distributed ? await readCluster(client) : undefined
   const wantedSettings = sessionSettings(distributed)
   const { rows } = await client.query<{ readonly name: string; readonly setting: string }>(
@@ -177,8 +189,33 @@ async function readHome(client: pg.Client, server: Row, distributed: boolean): P
     changedSettings: Object.entries(wantedSettings)
       .map(([name, wanted]) => ({ name, value: settings.get(name) ?? 'unknown', wanted }))
       .filter(({ value, wanted }) => value !== wanted),
+    sharesPreparedStatements: await sharesPreparedStatements(async () => {
+      const another = newClient(url, distributed)
+      await another.connect()
+      return another
+    }),
     cluster: cluster && clusterFacts(cluster),
     unsafeSettings: UNSAFE_WHEN_OFF.filter((name) => settings.get(name) === 'off'),
+  }
+}
+
+/**
+ * Whether two connections share the statements that they prepare: behind a pooler that gives a session to another connection
+ * after each transaction, and does not prepare the statements again. A connection that fails otherwise shows nothing.
+ */
+export async function sharesPreparedStatements(open: () => Promise<pg.Client>): Promise<boolean> {
+  const clients: pg.Client[] = []
+  try {
+    while (clients.length < 2) {
+      const client = await open()
+      clients.push(client)
+      await client.query({ name: 'doctor', text: 'select 1' })
+    }
+    return false
+  } catch (cause) {
+    return cause instanceof pg.DatabaseError && OF_ANOTHER_CONNECTION.includes(cause.code ?? '')
+  } finally {
+    for (const client of clients) client.connection.stream.destroy()
   }
 }
 

@@ -8,7 +8,6 @@ import { test } from 'node:test'
 import { generate } from 'selfsigned'
 import { diagnose } from '../../../src/admin/doctor/doctor.ts'
 import type { Examination, Finding } from '../../../src/admin/doctor/finding.ts'
-import type { ServerFacts } from '../../../src/ports/inspection.ts'
 import { NO_PLACE } from '../../../src/protocol/store-place.ts'
 import type { EpochMs } from '../../../src/protocol/brand.ts'
 import { runHere } from '../../support/command.ts'
@@ -334,55 +333,6 @@ test('the doctor reads a certificate by TLS: one of an unknown CA, and one that 
 test('RFC 8414 §3.3: the issuer of the responding server must equal the configured one byte for byte', () => {
   const probe = { ...SOUND.probe, issuer: 'https://AUTH.acme.test' } as Examination['probe']
   assert.match(judge({ probe })[0] ?? '', /has the issuer https:\/\/AUTH\.acme\.test/)
-})
-
-/** A server that nothing is wrong with, but for the difference. */
-function checkServer(difference: Partial<ServerFacts>): readonly string[] {
-  const home: ServerFacts = {
-    kind: 'server',
-    version: '18.4',
-    role: 'grantor',
-    isExposed: false,
-    clockAheadMs: 2000,
-    connections: { used: 90, limit: 100 },
-    changedSettings: [],
-    cluster: undefined,
-    unsafeSettings: [],
-    ...difference,
-  }
-  const database = { ...SOUND.store.database, home } as Examination['store']['database']
-  return judge({ store: { ...SOUND.store, database } })
-}
-
-test('a clock that differs from that of PostgreSQL by more than 2 s is a failure, because such a node is not ready', () => {
-  assert.deepEqual(checkServer({ clockAheadMs: 2000 }), [], 'A server without a fault has only ok findings.')
-  assert.match(checkServer({ clockAheadMs: 2001 })[0] ?? '', /^clock: .* 2 s ahead of this clock\. .* not ready\..*NTP/)
-  assert.match(checkServer({ clockAheadMs: -9000 })[0] ?? '', /^clock: .* 9 s behind this clock/)
-})
-
-test('doctor finds a PostgreSQL server that can lose commits, replaces settings, has no TLS or has no free connection', () => {
-  assert.match(checkServer({ unsafeSettings: ['fsync'] })[0] ?? '', /^database: fsync is off.*Set fsync = on/)
-  const settings = [{ name: 'enable_seqscan', value: 'on', wanted: 'off' }]
-  assert.match(
-    checkServer({ changedSettings: settings, role: 'a"b' })[0] ?? '',
-    /^settings: .*enable_seqscan is on instead of off.*alter role "a""b" set enable_seqscan = 'off';/,
-  )
-  assert.match(checkServer({ isExposed: true })[0] ?? '', /^connections: .*not encrypted.*sslmode=verify-full/)
-  assert.match(checkServer({ connections: { used: 91, limit: 100 } })[0] ?? '', /^connections: 91 of 100/)
-})
-
-test('doctor finds tables that Citus does not store as this release expects, and a machine with few prepared transactions', () => {
-  const cluster = { machines: 2, misplaced: [], withFewPreparedTransactions: [] }
-  assert.deepEqual(checkServer({ cluster }), [])
-  const misplaced = [{ table: 'users', by: 'local', wanted: 'user_id' }]
-  assert.match(
-    checkServer({ cluster: { ...cluster, misplaced } })[0] ?? '',
-    /^distribution: .*users \(local instead of user_id\).*grantor database distribute/,
-  )
-  assert.match(
-    checkServer({ cluster: { ...cluster, withFewPreparedTransactions: ['w1:5432'] } })[0] ?? '',
-    /^distribution: max_prepared_transactions is less than max_connections on w1:5432/,
-  )
 })
 
 test('doctor finds a differing clock of the server, a damaged file and a full disk', () => {

@@ -7,9 +7,10 @@ import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import type { DatabaseFacts, ServerFacts } from '../../../src/ports/inspection.ts'
-import { inspectPostgres } from '../../../src/store/postgres/inspect.ts'
+import { inspectPostgres, sharesPreparedStatements } from '../../../src/store/postgres/inspect.ts'
 import { migrateAt } from '../../../src/store/postgres/migrate-at.ts'
 import { startPostgres, type Postgres } from '../../../tools/postgres.ts'
+import { openSession } from '../../support/postgres.ts'
 
 /** The doctor's inspection of a PostgreSQL server that these tests start. Its superuser causes the faults. */
 
@@ -52,6 +53,22 @@ test('an inspection of PostgreSQL', async (t) => {
     assert.deepEqual(changed[0], { name: 'synchronous_commit', value: 'off', wanted: 'on' })
     assert.ok(changed.some(({ name, value }) => name === 'statement_timeout' && value === '0'))
   })
+
+  await t.test(
+    'a session that another connection used before is found by what that connection prepared',
+    async (part) => {
+      const open = (): Promise<pg.Client> => openSession(part, url)
+      assert.equal(await sharesPreparedStatements(open), false)
+      const openUsed = async (): Promise<pg.Client> => {
+        const client = await open()
+        await client.query('prepare doctor as select 1')
+        return client
+      }
+      assert.equal(await sharesPreparedStatements(openUsed), true)
+      const { home } = await inspectOpened(url)
+      assert.equal((home as ServerFacts).sharesPreparedStatements, false)
+    },
+  )
 
   await t.test('a clock that differs is measured, with its sign', async (part) => {
     const tenSeconds = 10_000

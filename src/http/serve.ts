@@ -3,7 +3,7 @@ import { errorPage, homePage } from '../endpoints/error-page.ts'
 import type { Endpoint } from '../endpoints/endpoint.ts'
 import { PATHS } from '../endpoints/paths.ts'
 import type { Context } from '../ports/context.ts'
-import { invalidRequest } from '../protocol/errors.ts'
+import { invalidRequest, type OAuthError } from '../protocol/errors.ts'
 import { problem } from '../protocol/validation.ts'
 import { chooseLanguage } from '../web/language.ts'
 import { discardBody, readBody } from './body.ts'
@@ -137,7 +137,7 @@ function refuse(serving: Serving, exchange: Exchange, cause: unknown): void {
   const { message, response, route, endpoint } = exchange
   if (connections.isHungUp(message)) return
   const error = toOAuthError(cause)
-  const { client, user, credential, reason, explanation: description, status } = error
+  const { client, user, credential, reason, explanation, status } = error
   const event = 'request.refused'
   const ms = observe(serving, exchange, { event, reason, status })
   const line = {
@@ -149,7 +149,7 @@ function refuse(serving: Serving, exchange: Exchange, cause: unknown): void {
     network:
       status === 429 || reason === 'insecure_transport' || context.settings.logNetworks ? exchange.network : undefined,
     reason,
-    description,
+    description: explanation ?? firstFault(error),
     status,
     ms,
   }
@@ -162,6 +162,12 @@ function refuse(serving: Serving, exchange: Exchange, cause: unknown): void {
   const isPage = endpoint === undefined ? prefersPage(message) : endpoint.audience === 'page'
   if (!isPage) replies.sendError(exchange, error, route?.cors ?? true)
   else replies.sendErrorPage(exchange, error, chooseLanguage(undefined, message.headers['accept-language']))
+}
+
+/** The first fault in the metadata of a client. Its sentence has no value that the caller sent. */
+function firstFault({ code, problems: [first] }: OAuthError): string | undefined {
+  if (code !== 'invalid_redirect_uri' && code !== 'invalid_client_metadata') return undefined
+  return first && `${first.loc.slice(1).join('.')}: ${first.msg}`
 }
 
 /**

@@ -153,6 +153,24 @@ async function runFaults(server: TestServer, client: RegisteredClient, tokens: T
   assert.doesNotMatch(broken.body, /sqlite|grants|stack/i)
 }
 
+test('the line of a refused registration names the member and the fault, and not the value', async (t) => {
+  const server = await openTestServer(t)
+  await postJson(server, '/v2/oauth/register', { redirect_uris: ['http://marked.example/cb', 'https://a.example/#b'] })
+  await postJson(server, '/v2/oauth/register', { client_uri: 'http://marked.example' })
+  const said = [...server.log().matchAll(/"endpoint":"register","reason":"(\w+)","description":"([^"]+)"/g)]
+  assert.deepEqual(
+    said.map(([, reason, description]) => [reason, description]),
+    [
+      [
+        'redirect_uri_not_allowed',
+        'redirect_uris.0: The redirect URI uses http, which is allowed for 127.0.0.1, [::1] and localhost only.',
+      ],
+      ['metadata_not_allowed', 'client_uri: The URL must use https.'],
+    ],
+  )
+  assert.doesNotMatch(server.log(), /marked/)
+})
+
 test('NET-10: at no level does the log contain a secret, token, code, cookie or any value that a caller sent', async (t) => {
   for (const level of LEVELS) {
     const server = await openTestServer(t, { env: { LOG_LEVEL: level } })

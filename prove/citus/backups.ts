@@ -1,9 +1,17 @@
 import { randomBytes } from 'node:crypto'
+import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import { verifyAudit } from '../../src/admin/verify-audit.ts'
 import { openChains } from '../../src/audit/chain.ts'
+import { readConfig } from '../../src/config/config.ts'
 import type { StoreDriver } from '../../src/ports/store.ts'
+import { backUp } from '../../src/server/backup.ts'
+import { restore } from '../../src/server/restore.ts'
 import { openPostgresStore } from '../../src/store/postgres/store.ts'
 import { withPostgresSnapshot } from '../../src/store/postgres/snapshot.ts'
+import { openStoreOf } from '../../tools/runtime.ts'
+import { openFolder } from '../../tools/session.ts'
+import type { Cluster } from '../cluster/cluster.ts'
 import type { Findings } from '../findings.ts'
 import { aPerson, now } from './person.ts'
 
@@ -36,6 +44,38 @@ export async function proveBackups(urls: readonly string[], findings: Findings, 
   await Promise.all(writing)
   await Promise.all(stores.map((store) => store.close()))
   return `backups under load: ${count}, links in them: ${links}`
+}
+
+/**
+ * Makes at most `count` backups while nodes serve `work`, and restores each into SQLite, where the audit must verify. Returns how many, and
+ * how many links they had.
+ */
+export async function proveRestores(
+  { settings }: Pick<Cluster, 'settings'>,
+  findings: Findings,
+  count: number,
+  work: Promise<unknown>,
+): Promise<string> {
+  const working = { isSo: true }
+  const end = work.finally(() => (working.isSo = false))
+  let [restored, links] = [0, 0]
+  const folder = openFolder()
+  for (; restored < count && working.isSo; restored += 1) {
+    await Promise.race([pause(restored === 0 ? LEAD_MS : PAUSE_MS), end])
+    const file = join(folder, `${restored}.backup`)
+    const own = await openStoreOf(settings)
+    await backUp(readConfig(settings), own.context, { to: file, keep: undefined, withSecret: false, isFinal: false })
+    await own.close()
+    const target = { ...settings, DATABASE_URL: `sqlite:${join(folder, `${restored}.db`)}` }
+    await restore(readConfig(target), { from: file, replace: false, isMove: false })
+    const copy = await openStoreOf(target)
+    const report = await verifyAudit(copy.context, [])
+    await copy.close()
+    links += report.links
+    for (const fault of report.faults) findings.report(`restore ${restored + 1}: ${JSON.stringify(fault)}`)
+  }
+  await end
+  return `backups under load that were restored: ${restored}, links in them: ${links}`
 }
 
 async function write(store: StoreDriver, ended: { readonly isSo: boolean }): Promise<void> {

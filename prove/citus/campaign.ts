@@ -90,6 +90,11 @@ export async function proveMigration(url: string, findings: Findings): Promise<v
   })
 }
 
+/** Removes the links of the audit, which are not under the master key of the nodes. */
+export async function clearAudit(url: string): Promise<void> {
+  await withClient(url, async (client) => void (await client.query('delete from audit_links')))
+}
+
 /** Checks that every machine reports a table that the coordinator alone has, as the doctor does. */
 export async function proveDoctor(urls: readonly string[], findings: Findings): Promise<void> {
   const [coordinator = '', ...others] = urls

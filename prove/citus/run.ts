@@ -5,8 +5,8 @@ import { openFindings, printReport } from '../findings.ts'
 import { proveNodes } from '../nodes/campaign.ts'
 import { describeKills, proveKills } from '../restarts/campaign.ts'
 import { openPostgresStore } from '../../src/store/postgres/store.ts'
-import { proveBackups } from './backups.ts'
-import { checkContract, commandDatabase, prepare, proveDoctor, proveMigration } from './campaign.ts'
+import { proveBackups, proveRestores } from './backups.ts'
+import { checkContract, clearAudit, commandDatabase, prepare, proveDoctor, proveMigration } from './campaign.ts'
 import { proveRaces } from './races.ts'
 
 /** `npm run prove:citus`. See docs/proofs.md. */
@@ -56,10 +56,14 @@ await Promise.all(stores.map((store) => store.close()))
 
 lines.push(await proveBackups(urls, findings, backups))
 findings.progress('backups')
+await clearAudit(urls[0] ?? '')
 
 const cluster = await openCluster({ databaseUrls: urls, nodes: 2, drainSeconds: 1, limitMs: LIMIT_MS })
-const { unavailable, ...counts } = await proveNodes(cluster, findings, { rounds, parallel, mayBeUnavailable: true })
+const serving = proveNodes(cluster, findings, { rounds, parallel, mayBeUnavailable: true })
+const restores = await proveRestores(cluster, findings, backups, serving)
+const { unavailable, ...counts } = await serving
 lines.push(
+  restores,
   ...Object.entries(counts).map(([kind, count]) => `rounds of ${kind}: ${count}`),
   `  answers of 503: ${unavailable}`,
 )

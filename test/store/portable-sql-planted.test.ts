@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
+import type { OperationName } from '../../src/ports/operations.ts'
 import { openSession, openTestDatabase } from '../support/postgres.ts'
+import { decisionFaults } from './decisions.ts'
 import { keyFaults, schemaFaults, statementFaults } from './portable-sql.ts'
 import { literalsOf } from './recorded-statements.ts'
 import { planOnPostgres, planOnSqlite, readPostgresObjects, readSqliteObjects } from './statement-plans.ts'
@@ -174,6 +176,34 @@ test('planted: a statement without the shard key is reported on SQLite', (t) => 
   t.after(() => database.close())
   for (const sql of TABLES) database.exec(sql)
   for (const [sql, faults] of KEYED) assert.deepEqual(keyFaults(planOnSqlite(database, sql)), faults, sql)
+})
+
+/** The statements of an operation, and what they read on other shards. */
+const DECIDING: readonly (readonly [statements: readonly string[], reads: string])[] = [
+  [
+    ['delete from sessions where session_id = $1', 'update grants set revoked_at = $1 where user_id = $2'],
+    'all grants',
+  ],
+  [['update users set name = $1 where user_id = $2', 'select * from emails where email = $1'], 'email'],
+  [
+    ['update links set used_at = $1 where user_id = $2', 'insert into emails values ($1) on conflict do nothing'],
+    'email',
+  ],
+  [['update users set name = $1 where user_id = $2', 'select * from providers where provider_id = $1'], 'copies'],
+  [['update users set name = $1 where user_id = $2', 'insert into sessions values ($1)'], ''],
+  [['update users set name = $1 where user_id = $2', 'delete from links where user_id = $1'], ''],
+  [['update users set newest_rows = newest_rows where user_id = $1', 'delete from sessions where user_id = $1'], ''],
+]
+
+test('planted: an operation that decides by a row of another shard is reported, and so is one that did not run', () => {
+  for (const [statements, reads] of DECIDING) {
+    const expected = reads === '' ? [] : [`endThings reads ${reads}, not nothing`]
+    assert.deepEqual(decisionFaults([{ name: 'endThings' as OperationName, statements }], ['endThings']), expected)
+  }
+  assert.deepEqual(decisionFaults([], ['endThings']), ['endThings was not run without others'])
+  const statements = ['update authorizations set status = $1 where authorization_id = $2']
+  const needless = ['redeemCode reads nothing, not grant_id']
+  assert.deepEqual(decisionFaults([{ name: 'redeemCode', statements }], ['redeemCode']), needless)
 })
 
 test('string literals are read from source, and comments are not', () => {

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test, type TestContext } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type pg from 'pg'
+import { OPERATIONS } from '../../src/store/operation-table.ts'
 import { SHARD_KEYS } from '../../src/store/postgres/distribution.ts'
-import { SESSION_SETTINGS, sessionSettings } from '../../src/store/postgres/database.ts'
+import { SESSION_SETTINGS } from '../../src/store/postgres/database.ts'
 import { inspectPostgres } from '../../src/store/postgres/inspect.ts'
 import { readPostgresSchema } from '../../src/store/postgres/migrate-at.ts'
 import { openPostgresStore } from '../../src/store/postgres/store.ts'
@@ -18,6 +18,7 @@ import { oneBatchAtATime, type Stores } from './contract/harness.ts'
 import { CONTRACT } from './contract/store-contract.ts'
 import { openSession, openTestDatabase } from '../support/postgres.ts'
 import { temporaryFolder } from '../support/server.ts'
+import { decisionFaults, notingDecisions, type Decision } from './decisions.ts'
 import { keyFaults, type Access, schemaFaults, statementFaults, WHOLE_TABLES } from './portable-sql.ts'
 import {
   listSource,
@@ -182,12 +183,15 @@ const NOT_RUN: readonly Exception[] = [
 interface Recorded {
   readonly executed: ReadonlySet<string>
   readonly source: readonly SourceStatement[]
+  /** The operations on PostgreSQL, as where Citus distributes the tables. */
+  readonly decisions?: readonly Decision[]
 }
 
 const recorded: Record<StoreKind, (t: TestContext) => Promise<Recorded>> = {
   postgres: once(async (t) => {
     const url = await openTestDatabase(t)
     const cleaner = await openSession(t, url)
+    const decisions: Decision[] = []
     const executed = await recordPostgres(async () => {
       const options = { url, connections: 4 }
       await readPostgresSchema(url)
@@ -195,12 +199,12 @@ const recorded: Record<StoreKind, (t: TestContext) => Promise<Recorded>> = {
       // Truncating takes a hundred times as long.
       const emptying = emptied().map((table) => `delete from ${table}`)
       const empty = async () => void (await cleaner.query(emptying.join('; ')))
-      for (const isDistributed of [false, true]) {
-        await runContract({ first: await open(isDistributed), second: await open(isDistributed) }, empty)
-      }
+      await runContract({ first: await open(false), second: await open(false) }, empty)
+      const distributed = async () => notingDecisions(await open(true), decisions)
+      await runContract({ first: await distributed(), second: await distributed() }, empty)
       await inspectPostgres(url, undefined)
     })
-    return { executed, source: listSource('postgres') }
+    return { executed, source: listSource('postgres'), decisions }
   }),
   sqlite: once(async (t) => {
     const path = join(temporaryFolder(t), 'grantor.db')
@@ -341,15 +345,9 @@ test('every table of the schema is listed as distributed or copied, and is swept
   )
 })
 
-test('postgres: statements are planned once, and on Citus with their parameters, by which it chooses the shards', () => {
-  assert.equal(sessionSettings(false)['plan_cache_mode'], 'force_generic_plan')
-  assert.equal(sessionSettings(true)['plan_cache_mode'], 'force_custom_plan')
-})
-
-test('docs/scaling.md gives a role every setting of a session', () => {
-  const page = readFileSync('docs/scaling.md', 'utf8')
-  const settings = [...page.matchAll(/alter role grantor set (\w+) = '(.+)';/g)].map(([, ...pair]) => pair)
-  assert.deepEqual(Object.fromEntries(settings), SESSION_SETTINGS)
+test('STO-19: no operation reads a row of another shard that may not be visible yet, or it has a reason', async (t) => {
+  const { decisions = [] } = await recorded.postgres(t)
+  assert.deepEqual(decisionFaults(decisions, Object.keys(OPERATIONS)), [], 'See test/store/decisions.ts.')
 })
 
 /** Statements that read or change rows. */

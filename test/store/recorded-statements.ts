@@ -5,6 +5,7 @@ import { listMigrations, readScript } from '../../src/store/migrations.ts'
 import { inSqlite } from '../../src/store/shared/statement.ts'
 import { forCitus } from '../../src/store/postgres/distribution.ts'
 import { oneRowOf } from '../../src/store/postgres/query.ts'
+import { noteStatement } from './decisions.ts'
 import { normalized } from './portable-sql.ts'
 
 /** The statements that were executed and those in the source: each list is checked against the other. */
@@ -31,7 +32,9 @@ export async function recordPostgres(work: () => Promise<void>): Promise<Readonl
   const restore = listenTo(pg.Client.prototype, 'query', (client, statement) => {
     const { connectionParameters } = client as { readonly connectionParameters: { readonly application_name?: string } }
     if (connectionParameters.application_name?.startsWith('grantor') !== true) return
-    statements.add(normalized(typeof statement === 'string' ? statement : (statement as { text: string }).text))
+    const text = normalized(typeof statement === 'string' ? statement : (statement as { text: string }).text)
+    statements.add(text)
+    noteStatement(text)
   })
   await work().finally(restore)
   return statements

@@ -1,0 +1,114 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import type { OperationName } from '../../src/ports/operations.ts'
+import type { StoreDriver } from '../../src/ports/store.ts'
+import { SHARD_KEYS } from '../../src/store/postgres/distribution.ts'
+
+/**
+ * What the operations read where Citus distributes the tables. A row of another shard than the first one may not be visible yet, though
+ * its commit wrote the first one too. So each such read is settled (src/store/postgres/settle.ts), or has a reason here.
+ */
+
+const NOT_BEFORE = 'what is not visible yet ends by the not-before time, which is in a row of its own'
+const ANSWERED = 'its caller knows the client, whose registration was answered after its whole commit'
+const ABSENT = 'what is left belongs to something that does not exist, and is refused'
+const UNIQUE = 'the insert waits for the row of the same key'
+const PROVIDER = 'each use reads the provider, whose state is in a copy on each machine'
+const MARKED = 'the row that is awaited names it'
+
+/** What an operation reads on other shards without holding the user, and why it may. undefined: whatever it reads. */
+const ACROSS: Readonly<Record<string, readonly [why: string, reads: string | undefined]>> = {
+  adoptClient: [ANSWERED, 'shared_key'],
+  deleteClient: [ANSWERED, 'shared_key'],
+  disableClient: [ANSWERED, 'shared_key'],
+  purgeClient: ['no client is removed in the minutes after its registration', 'shared_key'],
+  registerPublicClient: [MARKED, 'client_id'],
+  redeemCode: [MARKED, 'grant_id'],
+  approveAuthorization: ['the consent is stored, and decides nothing', 'user_id'],
+  provisionUser: [UNIQUE, 'email, identity_key'],
+  useIdentity: [PROVIDER, 'identity_key'],
+  createIdentityProof: [PROVIDER, 'user_id'],
+  deleteProvider: [ABSENT, 'all identities, all identity_proofs'],
+  deleteOrganization: [ABSENT, 'all installations, all memberships'],
+  beginEra: [
+    NOT_BEFORE,
+    'all authorizations, all consents, all grants, all identity_proofs, all initial_tokens, all interactions, all links, all logout_notices, all sessions',
+  ],
+  disableMember: [NOT_BEFORE, 'all authorizations, all grants'],
+  disableOrganization: [NOT_BEFORE, 'all authorizations, all consents, all grants'],
+  removeMember: [NOT_BEFORE, 'all authorizations, all grants'],
+  renewDocument: [NOT_BEFORE, 'all authorizations, all grants'],
+  replaceMasterKey: [
+    NOT_BEFORE,
+    'all authorizations, all consents, all grants, all initial_tokens, all interactions, all sessions',
+  ],
+  revokeAllTokens: [NOT_BEFORE, 'all authorizations, all consents, all grants, all interactions, all sessions'],
+  revokeClientTokens: [NOT_BEFORE, 'all authorizations, all grants'],
+  revokeOrganizationTokens: [NOT_BEFORE, 'all authorizations, all consents, all grants'],
+  sweepExpired: ['what is not visible yet has not expired, or is removed by the next sweep', undefined],
+}
+
+/** The statements of one operation that was committed without others, in their order. */
+export interface Decision {
+  readonly name: OperationName
+  readonly statements: readonly string[]
+}
+
+const deciding = new AsyncLocalStorage<string[]>()
+
+/** Adds a statement to the operation that sends it. */
+export function noteStatement(text: string): void {
+  deciding.getStore()?.push(text)
+}
+
+/** The store, which adds each operation to `decisions` that it commits without others. */
+export function notingDecisions(store: StoreDriver, decisions: Decision[]): StoreDriver {
+  return {
+    ...store,
+    commit(operations) {
+      const [first] = operations
+      if (first === undefined || operations.some(({ name }) => name !== first.name)) return store.commit(operations)
+      const statements: string[] = []
+      decisions.push({ name: first.name, statements })
+      return deciding.run(statements, () => store.commit(operations))
+    },
+  }
+}
+
+/** Returns the operations that read other shards without a reason, those that did not run, and the reasons that are not needed. */
+export function decisionFaults(decisions: readonly Decision[], names: readonly string[]): readonly string[] {
+  const kinds = Map.groupBy(decisions, ({ name }) => name as string)
+  const faults = names.map((name) => {
+    const [why, expected = ''] = ACROSS[name] ?? []
+    const ran = kinds.get(name)
+    if (ran === undefined) return `${name} was not run without others`
+    const found = [...new Set(ran.flatMap(readsAcross))].toSorted().join(', ')
+    const isAny = why !== undefined && ACROSS[name]?.[1] === undefined && found !== ''
+    return isAny || found === expected ? undefined : `${name} reads ${found || 'nothing'}, not ${expected || 'nothing'}`
+  })
+  return faults.filter((fault) => fault !== undefined)
+}
+
+/** The shard keys of what an operation reads besides that of its first statement, until it holds the user. */
+function readsAcross({ statements }: Decision): readonly string[] {
+  const data = statements.filter((text) => /^(select|insert|update|delete|with)\b/.test(text))
+  const hold = data.findIndex((text) => text.startsWith('update users set newest_rows = newest_rows'))
+  const [first, ...later] = (hold < 0 ? data : data.slice(0, hold)).map(placeOf)
+  return later.filter(({ isRead, key }) => isRead && key !== first?.key).map(({ key }) => key)
+}
+
+interface Place {
+  /** `grant_id`, or `all grants` if the statement does not name the shard. */
+  readonly key: string
+  readonly isRead: boolean
+}
+
+/** A plain insert reads nothing. */
+function placeOf(text: string): Place {
+  const tables = [...text.matchAll(/\b(?:from|into|update|join)\s+(\w+)/g)].map(([, table]) => table ?? '')
+  const table = tables.find((name) => name in SHARD_KEYS)
+  const isInsert = text.startsWith('insert')
+  const isRead = !isInsert || /\bon conflict\b|\bselect\b/.test(text)
+  if (table === undefined) return { key: 'copies', isRead }
+  const key = SHARD_KEYS[table] ?? ''
+  return { key: isInsert || new RegExp(`\\b${key} = `).test(text) ? key : `all ${table}`, isRead }
+}

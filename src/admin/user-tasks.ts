@@ -2,6 +2,7 @@ import * as z from 'zod'
 import type { UserRecord } from '../ports/records/user.ts'
 import { describeIdentity } from '../principals/providers.ts'
 import { APPLICATION } from '../protocol/authentication.ts'
+import { SUBJECT_FORM } from '../protocol/interaction.ts'
 import { changeTasks } from './change-tasks.ts'
 import { EMAIL, ISO, ISO_OR_NULL, iso, isoOrNull, LIMIT, NAME, NEXT, PASSWORD, USER_ID, pageStart } from './fields.ts'
 import { JWT_ACCEPTANCE, withDeletion, withJwtAcceptance } from './jwt-acceptance.ts'
@@ -112,6 +113,7 @@ export const USER_TASKS: readonly Task[] = [
       limit: LIMIT,
       before: pageStart(USER_ID),
       email: EMAIL.optional().describe('Only the user with this address.'),
+      subject: z.string().regex(SUBJECT_FORM).optional().describe('Only the user with this id at your application.'),
     }),
     output: z.object({ users: z.array(USER_DOCUMENT), next: NEXT }),
     async run(context, page) {

@@ -4,6 +4,7 @@ import type { UserRecord } from '../ports/records/user.ts'
 import { newUser } from '../principals/new-user.ts'
 import { findRequiredProvider } from '../principals/providers.ts'
 import { normalizeEmail } from '../protocol/account.ts'
+import { subjectKey } from '../protocol/interaction.ts'
 import { parseUserId, type Random, type UserId } from '../protocol/ids.ts'
 import { definedMembers } from '../protocol/json.ts'
 import type { UserProfile } from '../protocol/user-claims.ts'
@@ -47,11 +48,16 @@ export async function createUser(
 
 /** Lists users, newest first, or the user with an address. @throws AdminError when the limit is invalid */
 export async function listUsers(
-  { store }: StoreNeeds<'listUsers' | 'findUserByEmail'>,
-  page: PageRequest<UserId> & { readonly email?: string | undefined },
+  { store }: StoreNeeds<'listUsers' | 'findIdentity' | 'findUser' | 'findUserByEmail'>,
+  page: PageRequest<UserId> & { readonly email?: string | undefined; readonly subject?: string | undefined },
 ): Promise<Listed<UserRecord, UserId>> {
   if (page.email !== undefined) {
     const user = await store.findUserByEmail(normalizeEmail(page.email))
+    return { rows: user === undefined ? [] : [user], next: undefined }
+  }
+  if (page.subject !== undefined) {
+    const identity = await store.findIdentity(subjectKey(page.subject))
+    const user = identity && (await store.findUser(identity.userId))
     return { rows: user === undefined ? [] : [user], next: undefined }
   }
   return listPage(store.listUsers, page)

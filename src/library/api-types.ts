@@ -363,6 +363,8 @@ export interface GrantorTasks {
     readonly before?: string
     /** Only the user with this address. */
     readonly email?: string
+    /** Only the user with this id at your application. */
+    readonly subject?: string
   }) => Promise<{
     readonly users: readonly User[]
     /** Give this as `before` to get the next page; null: this is the last page. */

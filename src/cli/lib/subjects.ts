@@ -4,6 +4,7 @@ import type { UserDocument } from '../../admin/user-tasks.ts'
 import type { MemberDocument } from '../../admin/members.ts'
 import { pathParameters, placeOf, type Task } from '../../admin/task.ts'
 import { parseUserId } from '../../protocol/ids.ts'
+import { SUBJECT_FORM } from '../../protocol/interaction.ts'
 import { visible } from './columns.ts'
 import type { Members, PerformTask } from './perform-task.ts'
 
@@ -127,23 +128,29 @@ const API = plain('resource', 'resource', 'the identifier of the API', '<uri>')
 const KEY = plain('key', 'kid', 'the id of the key')
 const ADMIN_CREDENTIAL = plain('id', 'credential_id', 'the id of the credentials, not the token')
 
-/** Tasks take the id of a user; the command line also takes the address. */
+/** Tasks take the id of a user; the command line also takes the address, and the id at the application that signs users in. */
 const USER: Subject = {
   name: 'email',
   placeholder: '<address>',
-  meaning: 'the e-mail address or the id of the user',
+  meaning: 'the e-mail address or the id of the user, or the id at your application',
   async find(text, perform) {
     if (parseUserId(text) !== undefined) return { user_id: text }
-    if (!text.includes('@')) throw unknownUser(text)
-    const { users } = await perform<{ readonly users: readonly UserDocument[] }>('user.list', { email: text })
-    const [user] = users
-    if (user === undefined) throw unknownUser(text)
-    return { user_id: user.user_id }
+    for (const [filter, form] of [
+      ['email', /@/],
+      ['subject', SUBJECT_FORM],
+    ] as const) {
+      if (!form.test(text)) continue
+      const { users } = await perform<{ readonly users: readonly UserDocument[] }>('user.list', { [filter]: text })
+      if (users[0] !== undefined) return { user_id: users[0].user_id }
+    }
+    throw unknownUser(text)
   },
 }
 
 function unknownUser(text: string): AdminError {
-  return unknown(`There is no user with the id or the address "${visible(text)}". See "grantor user list".`)
+  return unknown(
+    `There is no user with the id or the address "${visible(text)}", or with this id at your application. See "grantor user list".`,
+  )
 }
 
 /** A user who is not a member yet. */
@@ -177,7 +184,7 @@ const MEMBER: Subject = {
 /** The user of a filter. With an organization the user is searched among its members. */
 const USER_FILTER: Subject = {
   ...NEW_MEMBER,
-  meaning: 'only of this user: the e-mail address, or the id',
+  meaning: 'only of this user: the e-mail address, the id, or the id at your application',
   find: (text, perform, known) => (known['organization_id'] === undefined ? USER : MEMBER).find(text, perform, known),
 }
 const CLIENT_FILTER: Subject = { ...NEW_CLIENT, meaning: 'only of this client: the client_id, or the name' }

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { provisionSubject } from '../../../src/admin/subjects.ts'
 import { WHOLE_FILE } from '../../support/authorize-answers.ts'
 import { command, findingsAbout, openServerForCommands } from '../../support/command.ts'
 
 const URL = 'https://app.acme.test/oauth/consent'
 
-await openServerForCommands(WHOLE_FILE)
+const server = await openServerForCommands(WHOLE_FILE)
 
 test('delegate create-credentials prints the token once, and doctor says until when users can sign in', async (t) => {
   assert.deepEqual(await findingsAbout('delegate'), [])
@@ -46,4 +47,28 @@ test('delegate create-credentials prints the token once, and doctor says until w
   t.after(() => delete process.env['GRANTOR_ADMIN_PORT'])
   const off = `Users sign in at ${URL}, which cannot answer: the administration is off.`
   assert.deepEqual(await findingsAbout('delegate'), [['failed', off]])
+})
+
+test('a command finds a person by the id that the application has, after a user id and an address', async () => {
+  const said = { isEmailVerified: false, name: 'Ada' }
+  await provisionSubject(server.context, { ...said, subject: 'u_4711', email: 'ada@app.test' })
+  await provisionSubject(server.context, { ...said, subject: 'ada@app.test', email: 'eve@app.test' })
+  await provisionSubject(server.context, { ...said, subject: 'bob@app.test', email: undefined })
+  for (const [text, subject] of [
+    ['u_4711', 'u_4711'],
+    ['ada@app.test', 'u_4711'],
+    ['bob@app.test', 'bob@app.test'],
+  ] as const) {
+    const { identities } = JSON.parse((await command(['user', 'show', text, '--json'])).stdout) as {
+      readonly identities: readonly { readonly subject: string }[]
+    }
+    assert.deepEqual([identities[0]?.subject, identities.length], [subject, 1], text)
+  }
+  const { stdout } = await command(['audit', 'list', '--user', 'u_4711', '--event', 'user.provisioned'])
+  assert.match(stdout, /user\.provisioned .*ada@app\.test/)
+  for (const text of ['u_4712', 'with space', 'nobody@app.test'])
+    assert.match(
+      (await command(['user', 'show', text])).stderr,
+      /There is no user with the id or the address .*application/,
+    )
 })

@@ -38,7 +38,7 @@ const [EARLIEST, LATEST] = [0.4, 1.6]
 const CALLERS = 2
 const LIMIT_MS = 20_000
 /** What a closed store tells the operator. */
-const HOW_TO_GO_ON = /was closed by "grantor export --final"[^]*grantor database reopen/
+const HOW_TO_GO_ON = /was closed by ".* export --final"[^]*database reopen/
 
 /**
  * Kills `grantor export --final` under a server that acknowledges clients, and then `grantor import grantor`, at random moments. After

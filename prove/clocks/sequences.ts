@@ -60,8 +60,8 @@ interface Issued {
 }
 
 const AHEAD_MS = 20 * 60_000
-/** A server with a SQLite file accepts a clock that ran steadily for ten seconds. */
-const ACCEPTED_AFTER_MS = 11_500
+/** A server with a SQLite file accepts a clock that ran steadily for ten seconds, and looks each second when it began and whether they are over. */
+const ACCEPTED_AFTER_MS = 13_000
 /** After `key rotate --now`, until no node signs with the former key. */
 const SIGNING_AFTER_MS = 21_000
 /** A node may keep the former state of a user or client for a second. */

@@ -47,7 +47,7 @@ export function openReplies(renderer: Renderer, jar: CookieJar, issuer: string):
   const plainHeaders = flatten({ ...common, 'Content-Type': 'application/json' })
   const jsonHeaders = [plainHeaders, [...plainHeaders, ...flatten(CORS_HEADERS)]] as const
   const secretHeaders = jsonHeaders.map((headers) => [...headers, ...flatten(NO_STORE)])
-  /** Of a request that no browser made for a script: it has no Origin, and no cache keeps the answer for one that has. */
+  /** For requests without Origin, which no script of another origin sends. These answers are not cached, so no script receives one later. */
   const plainSecretHeaders = [...plainHeaders, ...flatten(ANY_ORIGIN), ...flatten(NO_STORE)]
   const emptyHeaders = [{}, CORS_HEADERS].map((more) => flatten({ ...common, ...more, ...NO_STORE }))
   const redirectHeaders = flatten({ ...common, ...NO_STORE, 'Referrer-Policy': 'no-referrer' })

@@ -49,8 +49,8 @@ export async function listenForAdmin(
 }
 
 /**
- * Logs each request, with the cause of a failure if there is one. A load balancer asks each second whether the node is ready; what it hears
- * otherwise is a refusal, and logged as one.
+ * Logs each request, with the cause of a failure if there is one. A load balancer sends a health check each second, so a check that finds no
+ * fault is logged at `debug`. One that finds a fault is a refusal.
  */
 export function logAnswers(logger: Log): (line: EventFields, cause: unknown) => void {
   return (line, cause) => {

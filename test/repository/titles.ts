@@ -55,52 +55,50 @@ export function casesOf(title: string): readonly string[] {
 export function securityCasesPage(claims: readonly Claim[]): string {
   const cases = listThreatCases().map((threat) => ({
     ...threat,
-    claims: claims.filter(({ title }) => casesOf(title).includes(threat.id)),
+    files: filesOf(claims.filter(({ title }) => casesOf(title).includes(threat.id))),
   }))
-  const tested = cases.filter((threat) => threat.claims.length > 0)
+  const tested = cases.filter(({ files }) => files.length > 0)
   const groups = [...new Set(tested.map(({ group }) => group))]
   const section = (group: string): string =>
     `## ${group}
 
-| Case | What went wrong elsewhere | What holds here, and its test |
-|---|---|---|
-${tested.flatMap((threat) => (threat.group === group ? [caseRow(threat)] : [])).join('\n')}
+${tested.flatMap((threat) => (threat.group === group ? [caseItem(threat)] : [])).join('\n')}
 `
   return `# Security cases
 
-Known failures of other authorization servers, each with tests of this server. \`npm run docs\` generates this page from the catalogue
-[test/threats.md](../test/threats.md) and the titles of the tests. The suite fails if the page is out of date, or if a case has neither a test
-nor a reason for having none.
+Known failures of other authorization servers, each with the files that test this server against them. The titles of the tests say what
+holds here: \`grep -rn REG-01 test\` lists those of one case. \`npm run docs\` generates this page from [test/threats.md](../test/threats.md)
+and the titles. The suite fails if the page is out of date, or if a case has neither a test nor a reason for having none.
 
 ${groups.map(section).join('\n')}`
 }
 
-function caseRow({ id, source, wentWrong, claims }: ThreatCase & { readonly claims: readonly Claim[] }): string {
+function caseItem({ id, source, wentWrong, files }: ThreatCase & { readonly files: readonly string[] }): string {
   const elsewhere = source === '' || source === '–' ? wentWrong : `${wentWrong} (${source})`
-  const held = claims.map(({ title, file }) => `${cell(title.slice(title.indexOf(':') + 1).trim())} (${link(file)})`)
-  return `| ${id} | ${cell(elsewhere)} | ${held.join('<br>')} |`
+  const links = files.map((file) => `[${file.slice('test/'.length).replace(/(?:\.test)?\.ts$/, '')}](../${file})`)
+  return `- **${id}** ${elsewhere}: ${links.join(', ')}`
+}
+
+function filesOf(claims: readonly Claim[]): readonly string[] {
+  return [...new Set(claims.map(({ file }) => file))]
 }
 
 /** docs/rfc-coverage.md. */
 export function rfcCoveragePage(claims: readonly Claim[]): string {
-  const cited = claims.flatMap((claim) => citationsOf(claim.title).map((citation) => ({ ...citation, claim })))
-  const rows = cited
+  const cited = claims
+    .flatMap((claim) => citationsOf(claim.title).map((citation) => ({ ...citation, claim })))
     .toSorted(
       (left, right) => left.rfc - right.rfc || left.section.localeCompare(right.section, 'en', { numeric: true }),
     )
-    .map(
-      ({ rfc, section, claim }) =>
-        `| RFC ${rfc} | ${section === '' ? '' : `§${section}`} | ${cell(claim.title)} | ${link(claim.file)} |`,
-    )
+  const sections = Map.groupBy(cited, ({ rfc }) => rfc)
+  const item = ({ rfc, section, claim }: (typeof cited)[number]): string =>
+    `- [${section === '' ? `RFC ${rfc}` : section}](../${claim.file}): ${claim.title.slice(claim.title.indexOf(':') + 1).trim()}`
   return `# RFC coverage
 
-Titles of tests that cite a standard. \`npm run docs\` generates this page from the titles of the tests. The suite fails if the
-page is out of date.
+What the tests show of each standard. The section leads to the file of the test. \`npm run docs\` generates this page from the titles
+of the tests that cite a standard, and the suite fails if the page is out of date.
 
-| Standard | Section | Claim | Test |
-|---|---|---|---|
-${rows.join('\n')}
-`
+${[...sections].map(([rfc, items]) => `## RFC ${rfc}\n\n${items.map(item).join('\n')}\n`).join('\n')}`
 }
 
 function titlesOf(text: string): readonly string[] {
@@ -111,16 +109,7 @@ function titlesOf(text: string): readonly string[] {
 }
 
 function citationsOf(title: string): readonly { readonly rfc: number; readonly section: string }[] {
-  return [...title.matchAll(/RFC (\d{4})(?: §([0-9A-Z.]*[0-9A-Z]))?/g)].map(([, rfc, section]) => ({
-    rfc: Number(rfc),
-    section: section ?? '',
-  }))
-}
-
-function link(file: string): string {
-  return `[${file.slice('test/'.length)}](../${file})`
-}
-
-function cell(text: string): string {
-  return text.replaceAll('|', '\\|').replaceAll('<', '&lt;')
+  return [...title.matchAll(/RFC (\d{4})(?:bis)?(?: (§[0-9A-Z.]*[0-9A-Z]|appendix [A-Z](?:\.\d+)?))?/g)].map(
+    ([, rfc, section = '']) => ({ rfc: Number(rfc), section }),
+  )
 }

@@ -1,4 +1,4 @@
-import { createUser } from '../src/admin/users.ts'
+import { createUser } from '../src/admin/user/user.ts'
 import { readConfig } from '../src/config/config.ts'
 import { openRuntime, type Runtime } from '../src/server/context.ts'
 import { EMAIL, PASSWORD } from './flow.ts'

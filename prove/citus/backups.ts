@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { verifyAudit } from '../../src/admin/verify-audit.ts'
+import { verifyAudit } from '../../src/admin/audit/verify.ts'
 import { openChains } from '../../src/audit/chain.ts'
 import { readConfig } from '../../src/config/config.ts'
 import type { StoreDriver } from '../../src/ports/store.ts'

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { Agent } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
-import { createUser } from '../../src/admin/users.ts'
+import { createUser } from '../../src/admin/user/user.ts'
 import { authorizeUrl, hiddenFields, locationOf, PlainBrowser, registerClient } from '../../tools/flow.ts'
 import { freePorts } from '../../tools/free-ports.ts'
 import { openRemoteServer } from '../../tools/remote-server.ts'

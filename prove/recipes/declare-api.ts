@@ -1,5 +1,5 @@
 import { SERVER_TOKENS } from '../../src/admin/api-tokens.ts'
-import { createApi, createApiCredentials } from '../../src/admin/apis.ts'
+import { createApi, createApiCredentials } from '../../src/admin/api/api.ts'
 import type { JwtType } from '../../src/ports/records/api.ts'
 import type { Context } from '../../src/ports/context.ts'
 

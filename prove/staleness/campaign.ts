@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
-import { createUser } from '../../src/admin/users.ts'
+import { createUser } from '../../src/admin/user/user.ts'
 import type { EpochMs } from '../../src/protocol/brand.ts'
 import type { Context } from '../../src/ports/context.ts'
 import { mintOrganizationId, type ClientId, type OrganizationId, type UserId } from '../../src/protocol/ids.ts'

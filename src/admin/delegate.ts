@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import type { Context } from '../ports/context.ts'
 import type { AdminCredentialRecord } from '../ports/records/admin.ts'
-import { ADMIN_CREDENTIAL_DOCUMENT, createAdminCredential, describeAdminCredential } from './admin-credentials.ts'
+import { ADMIN_CREDENTIAL_DOCUMENT, createAdminCredential, describeAdminCredential } from './admin.ts'
 import { LIST_LIMIT } from './page.ts'
 import { defineTask, type Task } from './task.ts'
 

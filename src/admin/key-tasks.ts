@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { KEY_PURPOSES, type KeyRecord } from '../ports/records/key.ts'
 import { ISO, iso } from './fields.ts'
-import { listKeys, retireKey, rotateKeys } from './keys.ts'
+import { listKeys, retireKey, rotateKeys } from './key.ts'
 import { defineTask, type Task } from './task.ts'
 
 const PATH = '/admin/v1/keys'

@@ -9,7 +9,7 @@ import {
   createApiCredentials,
   requireApi,
   updateApi,
-} from '../../src/admin/apis.ts'
+} from '../../src/admin/api/api.ts'
 import type { ApiTokens } from '../../src/ports/records/api.ts'
 import { assertStoreUnchanged } from '../support/store-dump.ts'
 import { openTestServer } from '../support/server.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { ClientDocument } from '../../src/admin/client-document.ts'
+import type { ClientDocument } from '../../src/admin/client/document.ts'
 import { registerClient, requestToken, type RegisteredClient } from '../../tools/flow.ts'
 import { judgeDomain } from '../support/domains.ts'
 import { aClient, at } from '../support/records.ts'

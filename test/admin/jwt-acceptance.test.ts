@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createApi } from '../../src/admin/apis.ts'
+import { createApi } from '../../src/admin/api/api.ts'
 import { jwtNotice } from '../../src/cli/lib/jwt-notice.ts'
 import { obtainTokens, type Tokens } from '../../tools/flow.ts'
 import type { Members } from '../support/admin-server.ts'

@@ -11,7 +11,7 @@ const RECORDERS = [
   'src/store/operator-operation-table.ts',
   'src/audit/token-counter.ts',
   'src/audit/recorder.ts',
-  'src/admin/audit.ts',
+  'src/admin/audit/list.ts',
   'src/principals/audit-events.ts',
 ]
 const WORD = /^[a-z-]+\.[a-z-]+$/

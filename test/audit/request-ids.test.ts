@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { listAudit } from '../../src/admin/audit.ts'
-import { verifyAudit } from '../../src/admin/verify-audit.ts'
+import { listAudit } from '../../src/admin/audit/list.ts'
+import { verifyAudit } from '../../src/admin/audit/verify.ts'
 import type { EpochMs } from '../../src/protocol/brand.ts'
 import {
   authorizeUrl,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sweep, SWEEP_START } from '../../src/admin/sweep.ts'
-import { verifyAudit } from '../../src/admin/verify-audit.ts'
+import { verifyAudit } from '../../src/admin/audit/verify.ts'
 import type { EpochMs } from '../../src/protocol/brand.ts'
 import { eventsOf, listLinks } from '../store/contract/chains.ts'
 import { HOUR, NOW } from '../support/records.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { DatabaseSync } from 'node:sqlite'
 import { test, type TestContext } from 'node:test'
-import { verifyAudit, type AuditFault } from '../../src/admin/verify-audit.ts'
+import { verifyAudit, type AuditFault } from '../../src/admin/audit/verify.ts'
 import { NOW } from '../support/records.ts'
 import { createAda } from '../support/accounts.ts'
 import { obtainTokens, refresh, registerClient } from '../../tools/flow.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
-import { verifyAudit } from '../../src/admin/verify-audit.ts'
+import { verifyAudit } from '../../src/admin/audit/verify.ts'
 import type { EpochMs } from '../../src/protocol/brand.ts'
 import { openChaosProxy } from '../support/chaos-proxy.ts'
 import { eventsOf, listLinks } from '../store/contract/chains.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Browser, BrowserContextOptions } from 'playwright-core'
-import { createLink } from '../../src/admin/links.ts'
+import { createLink } from '../../src/admin/user/link.ts'
 import { EMAIL, PASSWORD, redeem, refresh, type Tokens } from '../../tools/flow.ts'
 import { launchBrowser } from '../support/browser.ts'
 import { assertInvalidGrant } from '../support/token-answers.ts'

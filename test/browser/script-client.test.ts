@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, test, type TestContext } from 'node:test'
 import type { Browser } from 'playwright-core'
-import { verifyClient } from '../../src/admin/clients.ts'
+import { verifyClient } from '../../src/admin/client/client.ts'
 import { launchBrowser } from '../support/browser.ts'
 import { openIssuer, openTab, press, signIn } from './tab.ts'
 

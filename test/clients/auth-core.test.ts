@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Auth, type AuthConfig } from '@auth/core'
-import { createClient } from '../../src/admin/operator-clients.ts'
+import { createClient } from '../../src/admin/client/metadata.ts'
 import { USUAL_RULES } from '../../src/protocol/client-policy.ts'
 import { NO_SCOPE } from '../../src/protocol/scope.ts'
 import { EMAIL } from '../../tools/flow.ts'

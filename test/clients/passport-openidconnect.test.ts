@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import passport, { type Profile } from 'passport-openidconnect'
-import { createClient } from '../../src/admin/operator-clients.ts'
+import { createClient } from '../../src/admin/client/metadata.ts'
 import { NO_SCOPE } from '../../src/protocol/scope.ts'
 import { EMAIL } from '../../tools/flow.ts'
 import { createAda } from '../support/accounts.ts'

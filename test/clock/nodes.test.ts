@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { asAdministrator, COMMAND_LINE } from '../../src/admin/administrators.ts'
-import { keepKeys } from '../../src/admin/keys.ts'
+import { keepKeys } from '../../src/admin/key.ts'
 import { runTask } from '../../src/admin/run-task.ts'
 import type { Task } from '../../src/admin/task.ts'
 import { findTask } from '../../src/admin/tasks.ts'

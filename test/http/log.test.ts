@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
-import { createApi, createApiCredentials } from '../../src/admin/apis.ts'
-import { createUser } from '../../src/admin/users.ts'
+import { createApi, createApiCredentials } from '../../src/admin/api/api.ts'
+import { createUser } from '../../src/admin/user/user.ts'
 import {
   authorizeUrl,
   CHALLENGE,

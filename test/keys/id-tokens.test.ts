@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createLocalJWKSet, decodeProtectedHeader, jwtVerify, type JSONWebKeySet } from 'jose'
-import { keepKeys, listKeys, retireKey, rotateKeys } from '../../src/admin/keys.ts'
+import { keepKeys, listKeys, retireKey, rotateKeys } from '../../src/admin/key.ts'
 import type { AccessTokenClaims } from '../../src/protocol/access-token.ts'
 import { ID_TOKEN_ALGORITHMS, type IdTokenAlgorithm, type IdTokenClaims } from '../../src/protocol/id-token.ts'
 import { openStillClocks } from '../support/still-clocks.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test, type TestContext } from 'node:test'
-import { createAdminCredential } from '../../src/admin/admin-credentials.ts'
+import { createAdminCredential } from '../../src/admin/admin.ts'
 import { FAMILIES, type Family } from '../../src/metrics/families.ts'
 import { readConfig } from '../../src/config/config.ts'
 import { registerClient } from '../../tools/flow.ts'

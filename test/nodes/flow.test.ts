@@ -3,9 +3,9 @@ import { test, type TestContext } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { createLocalJWKSet, jwtVerify, type JSONWebKeySet } from 'jose'
 import type { Response as LightMyRequestResponse } from 'light-my-request'
-import { createApi } from '../../src/admin/apis.ts'
-import { disableClient, enableClient } from '../../src/admin/clients.ts'
-import { disableUser } from '../../src/admin/users.ts'
+import { createApi } from '../../src/admin/api/api.ts'
+import { disableClient, enableClient } from '../../src/admin/client/client.ts'
+import { disableUser } from '../../src/admin/user/user.ts'
 import {
   authorizeUrl,
   EMAIL,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { SERVER_TOKENS } from '../../src/admin/api-tokens.ts'
-import { createApi, createApiCredentials } from '../../src/admin/apis.ts'
+import { createApi, createApiCredentials } from '../../src/admin/api/api.ts'
 import type { AuthenticatedClient } from '../../src/endpoints/token/authenticate-client.ts'
 import { clientCredentials } from '../../src/endpoints/token/grants/client-credentials.ts'
 import type { EpochMs } from '../../src/protocol/brand.ts'

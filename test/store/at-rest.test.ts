@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { createUser, setPassword } from '../../src/admin/users.ts'
+import { createUser, setPassword } from '../../src/admin/user/user.ts'
 import {
   authorizeUrl,
   EMAIL,

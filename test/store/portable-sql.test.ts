@@ -53,7 +53,7 @@ const NOT_SWEPT: Readonly<Record<string, string>> = {
   identities: 'an identity is removed by its user, or deleted with the user or the provider',
   browsers: 'a user has at most BROWSER_LIMIT, and they are deleted with the user',
   settings: 'it has one row for each name',
-  signing_keys: 'a key is removed when no token needs it any more (src/admin/keys.ts)',
+  signing_keys: 'a key is removed when no token needs it any more (src/admin/key.ts)',
   id_token_keys: 'as signing_keys',
   leases: 'it has one row for each name',
   admin_credentials: 'the audit names revoked credentials, and an operator creates each',

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { deleteClient } from '../../src/admin/clients.ts'
+import { deleteClient } from '../../src/admin/client/client.ts'
 import { isWholeSlice, sweep, SWEEP_START } from '../../src/admin/sweep.ts'
 import {
   authorizeUrl,

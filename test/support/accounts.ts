@@ -1,5 +1,5 @@
 import { argon2Sync, randomBytes } from 'node:crypto'
-import { createUser } from '../../src/admin/users.ts'
+import { createUser } from '../../src/admin/user/user.ts'
 import type { UserRecord } from '../../src/ports/records/user.ts'
 import { EMAIL, PASSWORD } from '../../tools/flow.ts'
 import type { TestServer } from './server.ts'

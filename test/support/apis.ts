@@ -1,6 +1,6 @@
 import type { TestContext } from 'node:test'
 import { SERVER_TOKENS } from '../../src/admin/api-tokens.ts'
-import { createApi, createApiCredentials } from '../../src/admin/apis.ts'
+import { createApi, createApiCredentials } from '../../src/admin/api/api.ts'
 import type { ApiScope, ApiTokens } from '../../src/ports/records/api.ts'
 import { authorizeUrl, PlainBrowser, signInAndAllow, type RegisteredClient } from '../../tools/flow.ts'
 import { createAda } from './accounts.ts'

@@ -1,4 +1,4 @@
-import { forgetDomain, setDomainRules } from '../../src/admin/domains.ts'
+import { forgetDomain, setDomainRules } from '../../src/admin/domain.ts'
 import type { DomainVerdict } from '../../src/protocol/domain-rule.ts'
 import { knowApis } from './apis.ts'
 import type { TestServer } from './server.ts'

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { SERVER_TOKENS } from '../../src/admin/api-tokens.ts'
-import { type ApiDeclaration } from '../../src/admin/apis.ts'
+import { type ApiDeclaration } from '../../src/admin/api/api.ts'
 import type { SessionStart } from '../../src/ports/account-operations.ts'
 import type { AuthorizationRecord } from '../../src/ports/records/authorization.ts'
 import type { ClientRecord } from '../../src/ports/records/client.ts'

@@ -1,5 +1,5 @@
 import { Option, type Command } from 'commander'
-import type { AdminCredentialDocument } from '../../admin/admin-credentials.ts'
+import type { AdminCredentialDocument } from '../../admin/admin.ts'
 import { describeTasks } from '../../admin/openapi.ts'
 import { VERSION } from '../../server/version.ts'
 import { formatTime } from '../lib/columns.ts'

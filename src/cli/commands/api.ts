@@ -1,5 +1,5 @@
 import { InvalidArgumentError, Option, type Command } from 'commander'
-import type { ApiDocument, KeptApiDocument } from '../../admin/api-tasks.ts'
+import type { ApiDocument, KeptApiDocument } from '../../admin/api/tasks.ts'
 import { columns, record } from '../lib/columns.ts'
 import { UsageError } from '../lib/failure.ts'
 import type { Members } from '../lib/perform-task.ts'

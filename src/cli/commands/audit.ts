@@ -1,4 +1,4 @@
-import type { AuditEntryDocument } from '../../admin/audit-tasks.ts'
+import type { AuditEntryDocument } from '../../admin/audit/tasks.ts'
 import type { Names } from '../../admin/names.ts'
 import { nameOf } from '../lib/columns.ts'
 import { parseTime } from '../lib/options.ts'

@@ -1,5 +1,5 @@
 import { Option, type Command } from 'commander'
-import type { ClientDocument } from '../../admin/client-document.ts'
+import type { ClientDocument } from '../../admin/client/document.ts'
 import { CLIENT_SOURCES, SHOWN_LEVELS } from '../../protocol/client-policy.ts'
 import { formatTime, record } from '../lib/columns.ts'
 import { eitherOf, parseTime, parseSeconds } from '../lib/options.ts'

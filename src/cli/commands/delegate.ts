@@ -1,4 +1,4 @@
-import type { AdminCredentialDocument } from '../../admin/admin-credentials.ts'
+import type { AdminCredentialDocument } from '../../admin/admin.ts'
 import { formatTime } from '../lib/columns.ts'
 import { parseCount } from '../lib/options.ts'
 import { taskVerb, type AddVerb } from '../lib/task-verb.ts'

@@ -1,4 +1,4 @@
-import type { DomainDocument } from '../../admin/domains.ts'
+import type { DomainDocument } from '../../admin/domain.ts'
 import { formatTime } from '../lib/columns.ts'
 import { UsageError } from '../lib/failure.ts'
 import { listVerb, taskVerb, type AddVerb } from '../lib/task-verb.ts'

@@ -1,4 +1,4 @@
-import type { EndedGrantDocument, GrantDocument } from '../../admin/grants.ts'
+import type { EndedGrantDocument, GrantDocument } from '../../admin/grant.ts'
 import { formatTime, nameOf } from '../lib/columns.ts'
 import { listVerb, taskVerb, type AddVerb } from '../lib/task-verb.ts'
 

@@ -130,7 +130,7 @@ async function sayReady(config: Config, world: World, context: Context, person: 
 /** The password of the demo user is printed on the terminal and not stored in clear text. */
 async function createDemoUser(context: Context): Promise<{ readonly email: string; readonly password: string }> {
   // Few starts need the tasks of users, and loading their schemas would make every start slower.
-  const { createUser, inventPassword } = await import('../../admin/users.ts')
+  const { createUser, inventPassword } = await import('../../admin/user/user.ts')
   const password = inventPassword(context.random)
   await createUser(context, { email: DEMO_EMAIL, password, name: 'Demo' })
   return { email: DEMO_EMAIL, password }

@@ -1,4 +1,4 @@
-import type { SessionDocument } from '../../admin/sessions.ts'
+import type { SessionDocument } from '../../admin/session.ts'
 import { formatTime, nameOf } from '../lib/columns.ts'
 import { listVerb, taskVerb, type AddVerb } from '../lib/task-verb.ts'
 

@@ -1,4 +1,4 @@
-import type { TokenInspection } from '../../admin/tokens.ts'
+import type { TokenInspection } from '../../admin/token.ts'
 import { readToken } from '../lib/ask-password.ts'
 import { record } from '../lib/columns.ts'
 import { UsageError } from '../lib/failure.ts'

@@ -1,4 +1,4 @@
-import type { LinkDocument, UserDocument } from '../../admin/user-tasks.ts'
+import type { LinkDocument, UserDocument } from '../../admin/user/tasks.ts'
 import { nameUser } from '../../protocol/account.ts'
 import { readPassword } from '../lib/ask-password.ts'
 import { formatTime } from '../lib/columns.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { provisionSubject } from '../../../src/admin/subjects.ts'
+import { provisionSubject } from '../../../src/admin/user/subject.ts'
 import { WHOLE_FILE } from '../../support/authorize-answers.ts'
 import { command, findingsAbout, openServerForCommands } from '../../support/command.ts'
 

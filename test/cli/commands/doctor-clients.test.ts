@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { setDomainRules } from '../../../src/admin/domains.ts'
+import { setDomainRules } from '../../../src/admin/domain.ts'
 import type { EpochMs } from '../../../src/protocol/brand.ts'
 import { registerClient, requestToken, type RegisteredClient } from '../../../tools/flow.ts'
 import { WHOLE_FILE } from '../../support/authorize-answers.ts'

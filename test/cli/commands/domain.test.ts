@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { DomainDocument } from '../../../src/admin/domains.ts'
+import type { DomainDocument } from '../../../src/admin/domain.ts'
 import { KNOWN_DOMAINS } from '../../../src/protocol/domain-rule.ts'
 import { WHOLE_FILE } from '../../support/authorize-answers.ts'
 import { command, commandJson, openServerForCommands } from '../../support/command.ts'

@@ -3,7 +3,7 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } f
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test, type TestContext } from 'node:test'
-import { verifyAudit } from '../../../src/admin/verify-audit.ts'
+import { verifyAudit } from '../../../src/admin/audit/verify.ts'
 import { readConfig } from '../../../src/config/config.ts'
 import { previousSecretPath, renewRootSecret } from '../../../src/keys/root-secret.ts'
 import { auditLinkParts } from '../../../src/protocol/audit-link.ts'

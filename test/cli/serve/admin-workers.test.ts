@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createAdminCredential, revokeAdminCredential } from '../../../src/admin/admin-credentials.ts'
+import { createAdminCredential, revokeAdminCredential } from '../../../src/admin/admin.ts'
 import { openRuntime } from '../../../src/server/context.ts'
 import { readConfig } from '../../../src/config/config.ts'
 import { openTestDatabase } from '../../support/postgres.ts'

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { verifyClient } from '../../../src/admin/clients.ts'
-import { createLink } from '../../../src/admin/links.ts'
-import { disableUser, enableUser, revokeTokensOfUser, setPassword } from '../../../src/admin/users.ts'
+import { verifyClient } from '../../../src/admin/client/client.ts'
+import { createLink } from '../../../src/admin/user/link.ts'
+import { disableUser, enableUser, revokeTokensOfUser, setPassword } from '../../../src/admin/user/user.ts'
 import type { UserId } from '../../../src/protocol/ids.ts'
 import {
   authorizeUrl,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createLink } from '../../../src/admin/links.ts'
+import { createLink } from '../../../src/admin/user/link.ts'
 import {
   createUser,
   deleteUser,
@@ -9,7 +9,7 @@ import {
   revokeTokensOfUser,
   setEmail,
   setPassword,
-} from '../../../src/admin/users.ts'
+} from '../../../src/admin/user/user.ts'
 import {
   authorizeUrl,
   EMAIL,

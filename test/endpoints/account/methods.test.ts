@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createLink } from '../../../src/admin/links.ts'
+import { createLink } from '../../../src/admin/user/link.ts'
 import { EMAIL, PASSWORD, PlainBrowser } from '../../../tools/flow.ts'
 import { createAccount, createAda } from '../../support/accounts.ts'
 import { APPLICATION_URL, leave, openApplication } from '../../support/application.ts'

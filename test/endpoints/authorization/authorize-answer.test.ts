@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { Response as LightMyRequestResponse } from 'light-my-request'
 import { openSecrets } from '../../../src/protocol/secrets.ts'
 import { randomBytes } from 'node:crypto'
-import { verifyClient } from '../../../src/admin/clients.ts'
+import { verifyClient } from '../../../src/admin/client/client.ts'
 import {
   authorizeUrl,
   EMAIL,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { newClient } from '../../../src/principals/new-client.ts'
 import { USUAL_RULES } from '../../../src/protocol/client-policy.ts'
-import { createClient } from '../../../src/admin/operator-clients.ts'
+import { createClient } from '../../../src/admin/client/metadata.ts'
 import { NO_SCOPE, type Scope } from '../../../src/protocol/scope.ts'
 import {
   authorizeUrl,

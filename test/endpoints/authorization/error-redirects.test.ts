@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { revokeTokensOfClient } from '../../../src/admin/clients.ts'
-import { revokeTokensOfUser } from '../../../src/admin/users.ts'
+import { revokeTokensOfClient } from '../../../src/admin/client/client.ts'
+import { revokeTokensOfUser } from '../../../src/admin/user/user.ts'
 import {
   authorizeUrl,
   EMAIL,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { decodeJwt } from 'jose'
 import type { Response as LightMyRequestResponse } from 'light-my-request'
-import { verifyClient } from '../../../src/admin/clients.ts'
+import { verifyClient } from '../../../src/admin/client/client.ts'
 import type { OrganizationId, UserId } from '../../../src/protocol/ids.ts'
 import {
   authorizeUrl,

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { decodeJwt } from 'jose'
-import { createApi, createApiCredentials } from '../../../src/admin/apis.ts'
-import { disableClient, enableClient } from '../../../src/admin/clients.ts'
-import { disableUser } from '../../../src/admin/users.ts'
+import { createApi, createApiCredentials } from '../../../src/admin/api/api.ts'
+import { disableClient, enableClient } from '../../../src/admin/client/client.ts'
+import { disableUser } from '../../../src/admin/user/user.ts'
 import { createAda } from '../../support/accounts.ts'
 import {
   EMAIL,

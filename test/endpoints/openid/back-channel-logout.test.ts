@@ -3,9 +3,9 @@ import type { RequestListener } from 'node:http'
 import { test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { createLocalJWKSet, decodeProtectedHeader, jwtVerify, type JSONWebKeySet } from 'jose'
-import { disableClient } from '../../../src/admin/clients.ts'
-import { updateClient } from '../../../src/admin/operator-clients.ts'
-import { disableUser } from '../../../src/admin/users.ts'
+import { disableClient } from '../../../src/admin/client/client.ts'
+import { updateClient } from '../../../src/admin/client/metadata.ts'
+import { disableUser } from '../../../src/admin/user/user.ts'
 import {
   EMAIL,
   obtainTokens,

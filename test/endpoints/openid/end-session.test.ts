@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
-import { disableClient } from '../../../src/admin/clients.ts'
+import { disableClient } from '../../../src/admin/client/client.ts'
 import {
   authorizeUrl,
   EMAIL,

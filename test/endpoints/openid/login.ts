@@ -1,6 +1,6 @@
 import type { TestContext } from 'node:test'
-import { createClient, type MetadataWish } from '../../../src/admin/operator-clients.ts'
-import { updateUser, type ProfileChange } from '../../../src/admin/users.ts'
+import { createClient, type MetadataWish } from '../../../src/admin/client/metadata.ts'
+import { updateUser, type ProfileChange } from '../../../src/admin/user/user.ts'
 import { USUAL_RULES, type ClientRules } from '../../../src/protocol/client-policy.ts'
 import type { Scope } from '../../../src/protocol/scope.ts'
 import type { Response } from 'light-my-request'

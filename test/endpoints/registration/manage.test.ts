@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { alterLast } from '../../support/alter.ts'
 import type { Response as LightMyRequestResponse } from 'light-my-request'
-import { disableClient, verifyClient } from '../../../src/admin/clients.ts'
+import { disableClient, verifyClient } from '../../../src/admin/client/client.ts'
 import {
   authorizeUrl,
   locationOf,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { disableClient, enableClient } from '../../../src/admin/clients.ts'
+import { disableClient, enableClient } from '../../../src/admin/client/client.ts'
 import { sweep, SWEEP_START } from '../../../src/admin/sweep.ts'
 import {
   authorizeUrl,

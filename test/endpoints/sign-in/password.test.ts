@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises'
 import type { Response as LightMyRequestResponse } from 'light-my-request'
-import { createUser } from '../../../src/admin/users.ts'
+import { createUser } from '../../../src/admin/user/user.ts'
 import {
   authorizeUrl,
   EMAIL,

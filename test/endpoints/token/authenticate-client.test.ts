@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Response as LightMyRequestResponse } from 'light-my-request'
-import { disableClient } from '../../../src/admin/clients.ts'
+import { disableClient } from '../../../src/admin/client/client.ts'
 import { createAda } from '../../support/accounts.ts'
 import {
   obtainCode,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { test } from 'node:test'
-import { disableClient } from '../../../src/admin/clients.ts'
+import { disableClient } from '../../../src/admin/client/client.ts'
 import { assertionForm, makeClientKey, signJws } from '../../../tools/client-assertion.ts'
 import { postForm, registerClient, type Tokens } from '../../../tools/flow.ts'
 import { WHOLE_FILE } from '../../support/authorize-answers.ts'

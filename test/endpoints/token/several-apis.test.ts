@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { decodeJwt } from 'jose'
-import { requireApi, updateApi } from '../../../src/admin/apis.ts'
-import { approveScopes } from '../../../src/admin/clients.ts'
+import { requireApi, updateApi } from '../../../src/admin/api/api.ts'
+import { approveScopes } from '../../../src/admin/client/client.ts'
 import type { ApiScope } from '../../../src/ports/records/api.ts'
 import {
   authorizeUrl,

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Response as LightMyRequestResponse } from 'light-my-request'
-import { disableClient, enableClient } from '../../../src/admin/clients.ts'
-import { disableUser, enableUser } from '../../../src/admin/users.ts'
+import { disableClient, enableClient } from '../../../src/admin/client/client.ts'
+import { disableUser, enableUser } from '../../../src/admin/user/user.ts'
 import { createAda } from '../../support/accounts.ts'
 import {
   EMAIL,

@@ -1,4 +1,4 @@
-import { createApiCredentials } from '../../../src/admin/apis.ts'
+import { createApiCredentials } from '../../../src/admin/api/api.ts'
 import { authorizeUrl, PlainBrowser, requestToken, signInAndAllow } from '../../../tools/flow.ts'
 import { mintOrderedId } from '../../../src/protocol/ids.ts'
 import { openSecrets, type CredentialKind } from '../../../src/protocol/secrets.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createApiCredentials } from '../../../src/admin/apis.ts'
+import { createApiCredentials } from '../../../src/admin/api/api.ts'
 import { TASKS } from '../../../src/admin/tasks.ts'
 import { mintClientId } from '../../../src/protocol/ids.ts'
 import { dumpStore } from '../../support/store-dump.ts'

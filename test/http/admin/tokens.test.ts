@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { SERVER_TOKENS } from '../../../src/admin/api-tokens.ts'
-import { createApi } from '../../../src/admin/apis.ts'
+import { createApi } from '../../../src/admin/api/api.ts'
 import { obtainTokens, refresh, requestToken } from '../../../tools/flow.ts'
 import { openAdminServer, type Members, type AdminServer } from '../../support/admin-server.ts'
 import { anApiDeclaration } from '../../support/records.ts'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { verifyAudit } from '../../../src/admin/verify-audit.ts'
+import { verifyAudit } from '../../../src/admin/audit/verify.ts'
 import type { Operation } from '../../../src/ports/operations.ts'
 import type { StoreDriver } from '../../../src/ports/store.ts'
 import type { EpochMs } from '../../../src/protocol/brand.ts'

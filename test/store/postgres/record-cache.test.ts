@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { disableUser } from '../../../src/admin/users.ts'
+import { disableUser } from '../../../src/admin/user/user.ts'
 import type { UserRecord } from '../../../src/ports/records/user.ts'
 import type { Operation } from '../../../src/ports/operations.ts'
 import { openRecordCache } from '../../../src/store/postgres/record-cache.ts'

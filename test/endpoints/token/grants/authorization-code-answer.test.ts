@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Response as LightMyRequestResponse } from 'light-my-request'
 import { decodeJwt } from 'jose'
-import { disableClient } from '../../../../src/admin/clients.ts'
-import { disableUser, enableUser, setPassword } from '../../../../src/admin/users.ts'
+import { disableClient } from '../../../../src/admin/client/client.ts'
+import { disableUser, enableUser, setPassword } from '../../../../src/admin/user/user.ts'
 import { createAda } from '../../../support/accounts.ts'
 import {
   EMAIL,

@@ -1,13 +1,13 @@
-import type { Context } from '../ports/context.ts'
-import type { ClientRecord } from '../ports/records/client.ts'
-import type { ClientFilter } from '../ports/operation-inputs.ts'
-import type { EpochMs } from '../protocol/brand.ts'
-import { destinationsOf } from '../protocol/client-identity.ts'
-import { isOperatorMade, type ClientPolicy, type ClientSource, type ShownLevel } from '../protocol/client-policy.ts'
-import type { ClientId } from '../protocol/ids.ts'
-import type { PolicyNeeds } from '../principals/evaluate-client.ts'
-import { shownLevel } from './client-document.ts'
-import { LIST_LIMIT, requireLimit, type Listed, type PageRequest } from './page.ts'
+import type { Context } from '../../ports/context.ts'
+import type { ClientRecord } from '../../ports/records/client.ts'
+import type { ClientFilter } from '../../ports/operation-inputs.ts'
+import type { EpochMs } from '../../protocol/brand.ts'
+import { destinationsOf } from '../../protocol/client-identity.ts'
+import { isOperatorMade, type ClientPolicy, type ClientSource, type ShownLevel } from '../../protocol/client-policy.ts'
+import type { ClientId } from '../../protocol/ids.ts'
+import type { PolicyNeeds } from '../../principals/evaluate-client.ts'
+import { shownLevel } from './document.ts'
+import { LIST_LIMIT, requireLimit, type Listed, type PageRequest } from '../page.ts'
 
 /** Rows that one call examines for filters that no statement can apply. The next page continues after them. */
 const EXAMINED_LIMIT = 5_000

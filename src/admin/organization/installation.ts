@@ -1,14 +1,14 @@
 import * as z from 'zod'
-import type { Context } from '../ports/context.ts'
-import type { InstallationKey } from '../ports/operation-inputs.ts'
-import type { ClientRecord } from '../ports/records/client.ts'
-import type { InstallationRecord } from '../ports/records/organization.ts'
-import { isConfidential } from '../protocol/client-auth.ts'
-import type { ClientId, OrganizationId } from '../protocol/ids.ts'
-import { scopeTokens, type Scope } from '../protocol/scope.ts'
-import { conflict, unknown, type AdminError } from './admin-error.ts'
-import { changeTasks } from './change-tasks.ts'
-import { requireClient } from './clients.ts'
+import type { Context } from '../../ports/context.ts'
+import type { InstallationKey } from '../../ports/operation-inputs.ts'
+import type { ClientRecord } from '../../ports/records/client.ts'
+import type { InstallationRecord } from '../../ports/records/organization.ts'
+import { isConfidential } from '../../protocol/client-auth.ts'
+import type { ClientId, OrganizationId } from '../../protocol/ids.ts'
+import { scopeTokens, type Scope } from '../../protocol/scope.ts'
+import { conflict, unknown, type AdminError } from '../admin-error.ts'
+import { changeTasks } from '../change-tasks.ts'
+import { requireClient } from '../client/client.ts'
 import {
   CLIENT_ID,
   ISO,
@@ -20,11 +20,11 @@ import {
   ORGANIZATION_ID,
   SCOPE,
   pageStart,
-} from './fields.ts'
-import { JWT_ACCEPTANCE, withDeletion } from './jwt-acceptance.ts'
-import { requireOrganization } from './organizations.ts'
-import { listPage, type Listed, type PageRequest } from './page.ts'
-import { defineTask, type Task } from './task.ts'
+} from '../fields.ts'
+import { JWT_ACCEPTANCE, withDeletion } from '../jwt-acceptance.ts'
+import { requireOrganization } from './organization.ts'
+import { listPage, type Listed, type PageRequest } from '../page.ts'
+import { defineTask, type Task } from '../task.ts'
 
 /** An installation, with the client. */
 export interface InstalledClient {

@@ -1,8 +1,8 @@
 import * as z from 'zod'
-import { definedMembers } from '../protocol/json.ts'
-import { parseProviderId, PROVIDER_ID_FORM, providerRedirectUri } from '../protocol/provider.ts'
-import type { ProviderId } from '../protocol/authentication.ts'
-import { NAME, ORGANIZATION_ID } from './fields.ts'
+import { definedMembers } from '../../protocol/json.ts'
+import { parseProviderId, PROVIDER_ID_FORM, providerRedirectUri } from '../../protocol/provider.ts'
+import type { ProviderId } from '../../protocol/authentication.ts'
+import { NAME, ORGANIZATION_ID } from '../fields.ts'
 import {
   CHOICES,
   CLIENT_ID,
@@ -13,7 +13,7 @@ import {
   SECRET,
   TEMPLATES,
   TEST_DOCUMENT,
-} from './provider-document.ts'
+} from './settings.ts'
 import {
   createProvider,
   deleteProvider,
@@ -22,8 +22,8 @@ import {
   requireProvider,
   testProvider,
   updateProvider,
-} from './providers.ts'
-import { defineTask, type Task } from './task.ts'
+} from './provider.ts'
+import { defineTask, type Task } from '../task.ts'
 
 const PATH = '/admin/v1/providers'
 const PROVIDER_ID = z

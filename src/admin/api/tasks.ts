@@ -1,6 +1,6 @@
 import * as z from 'zod'
-import type { ApiRecord, ApiScope, ApiTokens } from '../ports/records/api.ts'
-import { LIFETIME_LIMIT, SERVER_TOKENS } from './api-tokens.ts'
+import type { ApiRecord, ApiScope, ApiTokens } from '../../ports/records/api.ts'
+import { LIFETIME_LIMIT, SERVER_TOKENS } from '../api-tokens.ts'
 import {
   algorithmNotice,
   createApi,
@@ -11,9 +11,9 @@ import {
   SCOPE_LIMIT,
   sharedNotice,
   updateApi,
-} from './apis.ts'
-import { ISO, iso, LIMIT, NAME, NAME_OR_NONE, NEXT, RESOURCE, SCOPE_NAME } from './fields.ts'
-import { defineTask, type Task, type TaskContext } from './task.ts'
+} from './api.ts'
+import { ISO, iso, LIMIT, NAME, NAME_OR_NONE, NEXT, RESOURCE, SCOPE_NAME } from '../fields.ts'
+import { defineTask, type Task, type TaskContext } from '../task.ts'
 
 const PATH = '/admin/v1/apis'
 /** The input of a task about one API. An identifier that no API has is reported as unknown. */

@@ -1,10 +1,10 @@
-import type { Context } from '../ports/context.ts'
-import type { LinkPurpose, UserRecord } from '../ports/records/user.ts'
-import { after, type EpochMs } from '../protocol/brand.ts'
-import { linkAddress, mintLink } from '../protocol/link.ts'
-import { conflict } from './admin-error.ts'
-import { usableProviders } from '../principals/providers.ts'
-import { refuseRouted, requireUser, withoutPasswords } from './users.ts'
+import type { Context } from '../../ports/context.ts'
+import type { LinkPurpose, UserRecord } from '../../ports/records/user.ts'
+import { after, type EpochMs } from '../../protocol/brand.ts'
+import { linkAddress, mintLink } from '../../protocol/link.ts'
+import { conflict } from '../admin-error.ts'
+import { usableProviders } from '../../principals/providers.ts'
+import { refuseRouted, requireUser, withoutPasswords } from './user.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1000
 /** An invitation opens an account that is still empty, so it may wait longer than the reset of one that is in use. */

@@ -1,8 +1,8 @@
 import * as z from 'zod'
-import type { ClientRecord } from '../ports/records/client.ts'
-import { SECRET_OVERLAP } from '../principals/rotate-client-secret.ts'
-import { CLIENT_DOCUMENT, describeClient, describeUnder, SOURCE, TRUST_LEVEL } from './client-document.ts'
-import { changeTasks } from './change-tasks.ts'
+import type { ClientRecord } from '../../ports/records/client.ts'
+import { SECRET_OVERLAP } from '../../principals/rotate-client-secret.ts'
+import { CLIENT_DOCUMENT, describeClient, describeUnder, SOURCE, TRUST_LEVEL } from './document.ts'
+import { changeTasks } from '../change-tasks.ts'
 import {
   approveScopes,
   deleteClient,
@@ -13,11 +13,11 @@ import {
   rotateSecret,
   unverifyClient,
   verifyClient,
-} from './clients.ts'
-import { findClients } from './client-search.ts'
-import { CLIENT_ID, ISO, iso, LIMIT, NEXT, SCOPE, TIME, pageStart } from './fields.ts'
-import { JWT_ACCEPTANCE, withDeletion } from './jwt-acceptance.ts'
-import { defineTask, type Task } from './task.ts'
+} from './client.ts'
+import { findClients } from './search.ts'
+import { CLIENT_ID, ISO, iso, LIMIT, NEXT, SCOPE, TIME, pageStart } from '../fields.ts'
+import { JWT_ACCEPTANCE, withDeletion } from '../jwt-acceptance.ts'
+import { defineTask, type Task } from '../task.ts'
 
 export const PATH = '/admin/v1/clients'
 export const ONE = z.object({ client_id: CLIENT_ID })

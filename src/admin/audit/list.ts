@@ -1,11 +1,11 @@
-import type { Context } from '../ports/context.ts'
-import type { AuditEvent, AuditLinkRecord } from '../ports/records/audit.ts'
-import { readEvents } from '../principals/audit-events.ts'
-import type { EpochMs } from '../protocol/brand.ts'
-import type { ClientId, OrganizationId, UserId } from '../protocol/ids.ts'
-import { currentEventName } from '../protocol/event-names.ts'
-import { AdminError } from './admin-error.ts'
-import { requireLimit, type Listed, type PageRequest } from './page.ts'
+import type { Context } from '../../ports/context.ts'
+import type { AuditEvent, AuditLinkRecord } from '../../ports/records/audit.ts'
+import { readEvents } from '../../principals/audit-events.ts'
+import type { EpochMs } from '../../protocol/brand.ts'
+import type { ClientId, OrganizationId, UserId } from '../../protocol/ids.ts'
+import { currentEventName } from '../../protocol/event-names.ts'
+import { AdminError } from '../admin-error.ts'
+import { requireLimit, type Listed, type PageRequest } from '../page.ts'
 
 /** The number of links in one read, and the maximum for one page: a filter without matches must not read the whole audit. */
 const SLICE = 200

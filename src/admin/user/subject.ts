@@ -1,11 +1,11 @@
-import type { Context } from '../ports/context.ts'
-import type { IdentityRecord } from '../ports/records/provider.ts'
-import type { UserRecord } from '../ports/records/user.ts'
-import { newUser } from '../principals/new-user.ts'
-import { normalizeEmail } from '../protocol/account.ts'
-import { APPLICATION } from '../protocol/authentication.ts'
-import { subjectKey, type AcceptedSignIn } from '../protocol/interaction.ts'
-import { unknown } from './admin-error.ts'
+import type { Context } from '../../ports/context.ts'
+import type { IdentityRecord } from '../../ports/records/provider.ts'
+import type { UserRecord } from '../../ports/records/user.ts'
+import { newUser } from '../../principals/new-user.ts'
+import { normalizeEmail } from '../../protocol/account.ts'
+import { APPLICATION } from '../../protocol/authentication.ts'
+import { subjectKey, type AcceptedSignIn } from '../../protocol/interaction.ts'
+import { unknown } from '../admin-error.ts'
 
 /** What the application says about a person. */
 type SubjectProfile = Pick<AcceptedSignIn, 'subject' | 'email' | 'isEmailVerified' | 'name'>

@@ -1,13 +1,13 @@
 import * as z from 'zod'
-import type { UserRecord } from '../ports/records/user.ts'
-import { describeIdentity } from '../principals/providers.ts'
-import { APPLICATION } from '../protocol/authentication.ts'
-import { SUBJECT_FORM } from '../protocol/interaction.ts'
-import { changeTasks } from './change-tasks.ts'
-import { EMAIL, ISO, ISO_OR_NULL, iso, isoOrNull, LIMIT, NAME, NEXT, PASSWORD, USER_ID, pageStart } from './fields.ts'
-import { JWT_ACCEPTANCE, withDeletion, withJwtAcceptance } from './jwt-acceptance.ts'
-import { createLink } from './links.ts'
-import { defineTask, type Task } from './task.ts'
+import type { UserRecord } from '../../ports/records/user.ts'
+import { describeIdentity } from '../../principals/providers.ts'
+import { APPLICATION } from '../../protocol/authentication.ts'
+import { SUBJECT_FORM } from '../../protocol/interaction.ts'
+import { changeTasks } from '../change-tasks.ts'
+import { EMAIL, ISO, ISO_OR_NULL, iso, isoOrNull, LIMIT, NAME, NEXT, PASSWORD, USER_ID, pageStart } from '../fields.ts'
+import { JWT_ACCEPTANCE, withDeletion, withJwtAcceptance } from '../jwt-acceptance.ts'
+import { createLink } from './link.ts'
+import { defineTask, type Task } from '../task.ts'
 import {
   createUser,
   deleteUser,
@@ -19,8 +19,8 @@ import {
   setEmail,
   setPassword,
   updateUser,
-} from './users.ts'
-import { PROFILE_CHANGE } from './profile-fields.ts'
+} from './user.ts'
+import { PROFILE_CHANGE } from '../profile-fields.ts'
 
 /** A user in an answer, without the hash of the password. */
 const USER_DOCUMENT = z

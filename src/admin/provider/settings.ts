@@ -1,7 +1,7 @@
 import * as z from 'zod'
-import type { ProviderRecord } from '../ports/records/provider.ts'
-import { isUsable } from '../principals/providers.ts'
-import { definedMembers } from '../protocol/json.ts'
+import type { ProviderRecord } from '../../ports/records/provider.ts'
+import { isUsable } from '../../principals/providers.ts'
+import { definedMembers } from '../../protocol/json.ts'
 import {
   DOMAIN_FORM,
   EMAIL_TRUSTS,
@@ -17,9 +17,9 @@ import {
   SUBJECT_CLAIMS,
   type ProviderSettings,
   type ProviderTemplateName,
-} from '../protocol/provider.ts'
-import { ISO, ISO_OR_NULL, iso, isoOrNull } from './fields.ts'
-import type { TaskContext } from './task.ts'
+} from '../../protocol/provider.ts'
+import { ISO, ISO_OR_NULL, iso, isoOrNull } from '../fields.ts'
+import type { TaskContext } from '../task.ts'
 
 /** Members of the inputs and answers of the tasks about providers. */
 

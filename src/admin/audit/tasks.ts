@@ -1,10 +1,10 @@
 import * as z from 'zod'
-import { AUDIT_EVENTS } from '../protocol/event-names.ts'
-import { AUDIT_PLACE, listAudit, type AuditEntry } from './audit.ts'
-import { CLIENT_ID, END, ISO, iso, LIMIT, TIME, NEXT, ORGANIZATION_ID, USER_ID, pageStart } from './fields.ts'
-import { findNames, NAMES } from './names.ts'
-import { defineTask, type Task } from './task.ts'
-import { verifyAudit, type AuditFault, type SeenHead } from './verify-audit.ts'
+import { AUDIT_EVENTS } from '../../protocol/event-names.ts'
+import { AUDIT_PLACE, listAudit, type AuditEntry } from './list.ts'
+import { CLIENT_ID, END, ISO, iso, LIMIT, TIME, NEXT, ORGANIZATION_ID, USER_ID, pageStart } from '../fields.ts'
+import { findNames, NAMES } from '../names.ts'
+import { defineTask, type Task } from '../task.ts'
+import { verifyAudit, type AuditFault, type SeenHead } from './verify.ts'
 
 const PATH = '/admin/v1/audit'
 const PLACE = z

@@ -1,7 +1,7 @@
-import type { Context } from '../ports/context.ts'
-import type { ProviderRecord } from '../ports/records/provider.ts'
-import type { ProviderFinding } from '../ports/upstream.ts'
-import type { ProviderId } from '../protocol/authentication.ts'
+import type { Context } from '../../ports/context.ts'
+import type { ProviderRecord } from '../../ports/records/provider.ts'
+import type { ProviderFinding } from '../../ports/upstream.ts'
+import type { ProviderId } from '../../protocol/authentication.ts'
 import {
   findProviderFault,
   PROVIDER_LIMIT,
@@ -9,8 +9,8 @@ import {
   providerRedirectUri,
   type ProviderSettings,
   type ProviderTemplateName,
-} from '../protocol/provider.ts'
-import { conflict, unknown, type AdminError } from './admin-error.ts'
+} from '../../protocol/provider.ts'
+import { conflict, unknown, type AdminError } from '../admin-error.ts'
 
 type Needs<Name extends keyof Context['store']> = { readonly store: Pick<Context['store'], Name> }
 type Checking = Needs<'findOrganization'> & Pick<Context, 'settings'>

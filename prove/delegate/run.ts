@@ -6,8 +6,8 @@ import { readOptions, string } from '../../tools/options.ts'
 import { startProgram } from '../../tools/program.ts'
 import { beginSession, openFolder } from '../../tools/session.ts'
 import { openFindings, printReport } from '../findings.ts'
-import { openGrantor } from '../recipes/grantor.ts'
-import { preparePython, pythonOf, runProgram } from '../recipes/programs.ts'
+import { openGrantor } from '../resource-servers/grantor.ts'
+import { preparePython, pythonOf, runProgram } from '../resource-servers/programs.ts'
 import { walkApplication } from './walk.ts'
 
 /** `npm run prove:delegate`. See docs/delegated-sign-in.md. */

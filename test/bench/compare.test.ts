@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { promisify } from 'node:util'
 
 const run = promisify(execFile)
-const SCRIPT = new URL('../../bench/compare.ts', import.meta.url).pathname
+const SCRIPT = new URL('../../bench/compare/run.ts', import.meta.url).pathname
 const THIS_CHECKOUT = new URL('../../', import.meta.url).pathname
 /** The processor time of a process counts in steps of 10 ms, so that a shorter slice could count none. */
 const SMALL = ['--pairs', '1', '--seconds', '0.3', '--connections', '4', '--only', 'client_credentials']

@@ -3,7 +3,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
 
 const read = (path: string): string => readFileSync(path, 'utf8')
-const RECIPES = 'prove/resource-servers'
+const RECIPES = 'prove/resource-servers/samples'
 const PAGE = read('docs/resource-servers.md')
 
 /** Files that only build a recipe, and clients that only the proof runs. */

@@ -11,17 +11,17 @@ import {
   type RegisteredClient,
   type RequestTarget,
   type Tokens,
-} from '../tools/flow.ts'
-import { stopChildren } from '../tools/children.ts'
-import { startDatabase } from '../tools/database.ts'
-import { readOptions, whole } from '../tools/options.ts'
-import { openRemoteServer } from '../tools/remote-server.ts'
-import { addUser } from '../tools/runtime.ts'
-import { newSecret } from '../tools/server-process.ts'
-import { beginSession, openFolder } from '../tools/session.ts'
-import { fixed } from '../tools/table.ts'
-import { FILLED_SETTINGS, fillSqlite } from './growth/fill.ts'
-import { runCommand, startServer } from './server.ts'
+} from '../../tools/flow.ts'
+import { stopChildren } from '../../tools/children.ts'
+import { startDatabase } from '../../tools/database.ts'
+import { readOptions, whole } from '../../tools/options.ts'
+import { openRemoteServer } from '../../tools/remote-server.ts'
+import { addUser } from '../../tools/runtime.ts'
+import { newSecret } from '../../tools/server-process.ts'
+import { beginSession, openFolder } from '../../tools/session.ts'
+import { fixed } from '../../tools/table.ts'
+import { FILLED_SETTINGS, fillSqlite } from '../growth/fill.ts'
+import { runCommand, startServer } from '../server.ts'
 
 /**
  * `npm run bench:move` measures how long a store takes to move from SQLite to PostgreSQL with `grantor export --final`, while the

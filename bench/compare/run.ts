@@ -1,17 +1,17 @@
 import { existsSync, mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { chooseCores, stopChildren } from '../tools/children.ts'
-import { startDatabase } from '../tools/database.ts'
-import { names, number, readOptions, STORE, string, whole } from '../tools/options.ts'
-import { beginSession, openFolder } from '../tools/session.ts'
-import { median, medianInterval } from '../tools/statistics.ts'
-import { fixed, renderTable } from '../tools/table.ts'
-import type * as Codes from './codes.ts'
-import type * as Endpoints from './endpoints.ts'
-import { startGenerator } from './load/generator.ts'
-import { cpuMicros, openLoad, WARM_UP_ROUNDS } from './load/turn.ts'
-import { startServer } from './server.ts'
+import { chooseCores, stopChildren } from '../../tools/children.ts'
+import { startDatabase } from '../../tools/database.ts'
+import { names, number, readOptions, STORE, string, whole } from '../../tools/options.ts'
+import { beginSession, openFolder } from '../../tools/session.ts'
+import { median, medianInterval } from '../../tools/statistics.ts'
+import { fixed, renderTable } from '../../tools/table.ts'
+import type * as Codes from '../codes.ts'
+import type * as Endpoints from '../endpoints.ts'
+import { startGenerator } from '../load/generator.ts'
+import { cpuMicros, openLoad, WARM_UP_ROUNDS } from '../load/turn.ts'
+import { startServer } from '../server.ts'
 
 /**
  * `npm run bench:compare -- --with ../grantor-before` compares the processor time of a request in this checkout and in another
@@ -20,7 +20,7 @@ import { startServer } from './server.ts'
  */
 
 const HOT_PATH = ['register', 'client_credentials', 'code', 'refresh', 'introspect'] as const
-const HERE = new URL('../', import.meta.url)
+const HERE = new URL('../../', import.meta.url)
 
 interface Comparison {
   readonly endpoint: string

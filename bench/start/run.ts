@@ -1,14 +1,14 @@
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { freePorts } from '../tools/free-ports.ts'
-import { readOptions, whole } from '../tools/options.ts'
-import { readTreeUsage } from '../tools/process-usage.ts'
-import { openStoreOf } from '../tools/runtime.ts'
-import { newSecret, openServerProcess } from '../tools/server-process.ts'
-import { beginSession, openFolder } from '../tools/session.ts'
-import { median } from '../tools/statistics.ts'
-import { fixed, renderTable } from '../tools/table.ts'
-import { fillSqlite } from './growth/fill.ts'
+import { freePorts } from '../../tools/free-ports.ts'
+import { readOptions, whole } from '../../tools/options.ts'
+import { readTreeUsage } from '../../tools/process-usage.ts'
+import { openStoreOf } from '../../tools/runtime.ts'
+import { newSecret, openServerProcess } from '../../tools/server-process.ts'
+import { beginSession, openFolder } from '../../tools/session.ts'
+import { median } from '../../tools/statistics.ts'
+import { fixed, renderTable } from '../../tools/table.ts'
+import { fillSqlite } from '../growth/fill.ts'
 
 /**
  * `npm run bench:start -- --clients 1000000` measures the time from the start of the `grantor serve` process until it is ready, and

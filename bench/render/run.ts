@@ -1,12 +1,12 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { describeMachine } from '../tools/machine.ts'
-import { readOptions } from '../tools/options.ts'
-import { renderGrowth, type GrowthResult } from './growth/report.ts'
-import { renderOverload, type OverloadReport } from './overload/report.ts'
-import { RESULTS } from './results.ts'
-import { renderSoak, type SoakResult } from './soak/report.ts'
-import { plotRatios } from './throughput/plot.ts'
-import { renderReport, type Report } from './throughput/report.ts'
+import { describeMachine } from '../../tools/machine.ts'
+import { readOptions } from '../../tools/options.ts'
+import { renderGrowth, type GrowthResult } from '../growth/report.ts'
+import { renderOverload, type OverloadReport } from '../overload/report.ts'
+import { RESULTS } from '../results.ts'
+import { renderSoak, type SoakResult } from '../soak/report.ts'
+import { plotRatios } from '../throughput/plot.ts'
+import { renderReport, type Report } from '../throughput/report.ts'
 
 /** `npm run bench:render` generates bench/results/README.md and its plots from the results of runs with --save. */
 

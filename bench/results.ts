@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 
-/** The folder of kept results, from which `npm run bench:render` generates a page. */
+/** The folder of kept results, from which `npm run bench render` generates a page. */
 export const RESULTS = new URL('./results/', import.meta.url)
 
 /** Writes a result to bench/results, if it has a name. */

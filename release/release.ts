@@ -54,7 +54,7 @@ async function release(version: string): Promise<void> {
   // A release needs them, and the tests take minutes.
   const digests = await fetchDigests()
   npm('test')
-  npm('run', 'prove:package')
+  npm('run', 'prove', 'package')
   pinDigests(digests)
   writeFileSync('CHANGELOG.md', text)
   npm('version', '--no-git-tag-version', '--allow-same-version', version)

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util'
+import { programDescription, programName } from './programs.ts'
 
 /** An option of a tool. A tool has a table of them, from which its usage, the values and their types follow. */
 export interface Option<Value> {
@@ -83,17 +84,16 @@ export const STORE = choice('the database: sqlite or postgres', ['sqlite', 'post
 export const SAVE = string('name', 'write the result to bench/results/<date>-<name>.json', /^[a-z0-9-]+$/)
 
 /**
- * Parses the command line of this process. With `--help` prints the usage and exits with 0. If the command line is invalid, prints
- * the reason and the usage, and exits with 2. `check` returns what is wrong with the values together.
+ * Parses the command line of this process. With `--help` prints the description of the program and the usage, and exits with 0. If the
+ * command line is invalid, prints the reason and the usage, and exits with 2. `check` returns what is wrong with the values together.
  */
 export function readOptions<const Table extends Options>(
-  script: string,
   table: Table,
   check: (values: ValuesOf<Table>) => string | undefined = () => undefined,
 ): ValuesOf<Table> {
-  const args = process.argv.slice(2)
+  const [, program = '', ...args] = process.argv
   if (args.includes('--help')) {
-    console.log(usageOf(script, table))
+    console.log(`${programDescription(program)}\n\n${usageOf(program, table)}`)
     process.exit(0)
   }
   try {
@@ -102,7 +102,7 @@ export function readOptions<const Table extends Options>(
     if (fault !== undefined) throw new Error(fault)
     return values
   } catch (cause) {
-    console.error(`${(cause as Error).message}\n\n${usageOf(script, table)}`)
+    console.error(`${(cause as Error).message}\n\n${usageOf(program, table)}`)
     process.exit(2)
   }
 }
@@ -127,12 +127,12 @@ export function parseOptions<const Table extends Options>(args: readonly string[
   ) as ValuesOf<Table>
 }
 
-function usageOf(script: string, table: Options): string {
+function usageOf(program: string, table: Options): string {
   const rows = Object.entries(table).map(([name, { placeholder, help, fallback }]) => [
     `  --${name}${placeholder === undefined ? '' : ` <${placeholder}>`}`,
     `${help}${fallback === undefined || fallback === '' ? '' : ` (${fallback})`}`,
   ])
   const width = Math.max(...rows.map(([left = '']) => left.length))
   const lines = rows.map(([left = '', right = '']) => `${left.padEnd(width)}  ${right}`)
-  return [`npm run ${script} -- [options]`, ...lines].join('\n')
+  return [`npm run ${programName(program)} -- [options]`, ...lines].join('\n')
 }

@@ -15,8 +15,8 @@ import { FILLED_SETTINGS, fillPostgres, fillSqlite } from '../growth/fill.ts'
 import { runCommand, startServer } from '../server.ts'
 
 /**
- * `npm run bench:backup` measures how long `grantor backup` takes of a server with many clients, families and codes, and how long
- * token requests take before and meanwhile. Each caller requests a token every few milliseconds.
+ * How long a backup of a million clients takes, and how long token requests take meanwhile. The store also has as
+ * many families and codes, and each caller requests a token every few milliseconds.
  */
 
 const LIMIT_MS = 30 * 60_000
@@ -28,7 +28,7 @@ interface Span {
   readonly tokenMs: readonly number[]
 }
 
-const { store, rows, callers, before } = readOptions('bench:backup', {
+const { store, rows, callers, before } = readOptions({
   store: STORE,
   rows: whole('clients, families and codes', 1_000_000, [1, 1e8]),
   callers: whole('callers that request tokens', 4, [1, 1000]),

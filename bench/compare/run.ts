@@ -14,9 +14,9 @@ import { cpuMicros, openLoad, WARM_UP_ROUNDS } from '../load/turn.ts'
 import { startServer } from '../server.ts'
 
 /**
- * `npm run bench:compare -- --with ../grantor-before` compares the processor time of a request in this checkout and in another
- * one. Both servers run and get the same load in turn, so that other load on the machine affects both. A pair is a slice of
- * the other checkout and a slice of this one. Their order alternates from pair to pair.
+ * The processor time of a request in this checkout and in another one. Both servers run and get the same load in
+ * turn, so that other load on the machine affects both. A pair is a slice of the other checkout and a slice of this
+ * one. Their order alternates from pair to pair.
  */
 
 const HOT_PATH = ['register', 'client_credentials', 'code', 'refresh', 'introspect'] as const
@@ -30,7 +30,6 @@ interface Comparison {
 }
 
 const options = readOptions(
-  'bench:compare',
   {
     with: string('folder', 'another checkout of Grantor, in which npm install was run (required)'),
     pairs: whole('pairs of slices for each endpoint', 9, [1, 100]),

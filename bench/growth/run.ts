@@ -8,9 +8,9 @@ import { renderGrowth, type GrowthCost, type GrowthResult } from './report.ts'
 import { openFilledStore, type FilledStore } from './store.ts'
 
 /**
- * `npm run bench:growth -- --sizes 10000,1000000,5000000 --store sqlite` measures the cost of each store operation with that
- * number of clients, families and redeemed codes. Each operation works on a random row. The store is called directly, 64
- * operations at a time, and every commit is synced. The sizes take turns, so that other load on the machine affects all of them.
+ * The cost of each store operation with up to millions of rows. Each operation works on a random row. The store is
+ * called directly, 64 operations at a time, and every commit is synced. The sizes take turns, so that other load on
+ * the machine affects all of them.
  */
 
 const AT_ONCE = 64
@@ -23,7 +23,7 @@ const SETTLE_MS = 600
 /** Time limit for filling and measuring one size. */
 const SIZE_LIMIT_MS = 15 * 60_000
 
-const { sizes, store, rounds, operations, save } = readOptions('bench:growth', {
+const { sizes, store, rounds, operations, save } = readOptions({
   sizes: list(whole('numbers of rows of each kind', 0, [1000, 1e8]), '10000,1000000'),
   store: STORE,
   rounds: whole('rounds with each size', 5, [1, 100]),

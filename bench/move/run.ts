@@ -24,8 +24,9 @@ import { FILLED_SETTINGS, fillSqlite } from '../growth/fill.ts'
 import { runCommand, startServer } from '../server.ts'
 
 /**
- * `npm run bench:move` measures how long a store takes to move from SQLite to PostgreSQL with `grantor export --final`, while the
- * server runs, until the server of the new place is ready. It fails if a token that was issued before does not work after.
+ * How long a move of a million rows from SQLite to PostgreSQL takes. The server runs until `grantor export --final`
+ * closes its store, and the time ends when the server of the new place is ready. It fails if a token that was issued
+ * before does not work after.
  */
 
 const LIMIT_MS = 60 * 60_000
@@ -41,7 +42,7 @@ interface Issued {
   readonly machineTokens: readonly string[]
 }
 
-const { rows, tokens } = readOptions('bench:move', {
+const { rows, tokens } = readOptions({
   rows: whole('rows of the store', 1_000_000, [3, 1e8]),
   tokens: whole('access tokens, and as many families of refresh tokens', 500, [1, 10_000]),
 })

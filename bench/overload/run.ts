@@ -21,12 +21,12 @@ import type { OverloadPlan, OverloadRequest, OverloadResult } from './plan.ts'
 import { isRight, renderOverload, type FloodRow, type OfferedRow, type OverloadReport } from './report.ts'
 
 /**
- * `npm run bench:overload` sends the real server more requests than it can serve: at a fixed rate that does not depend on the
- * answers, and over connections that never wait. Meanwhile it requests the endpoints that must be shed last. See
+ * More load than the server can serve, and hostile networks. Requests come at a fixed rate that does not depend on
+ * the answers, and over connections that never wait. Meanwhile it requests the endpoints that must be shed last. See
  * docs/performance.md.
  */
 
-/** As in `npm run bench`. With this number a server reaches its highest rate. */
+/** As in `npm run bench throughput`. With this number a server reaches its highest rate. */
 const CAPACITY_CONNECTIONS = 64
 /** V8 compiles hot functions during these slices. */
 const WARM_UP_SLICES = 3
@@ -42,7 +42,7 @@ const PAUSE_MS = 1000
 /** Time for the start and for loads that end slowly. */
 const SPARE_MS = 3 * 60_000
 
-const options = readOptions('bench:overload', OPTIONS)
+const options = readOptions(OPTIONS)
 beginSession(limitMs(options))
 const folder = openFolder()
 const cores = chooseCores()

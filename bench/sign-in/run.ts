@@ -18,8 +18,8 @@ import { signInAt, signInAtApplication, signInByPassword, type SignIn } from './
 import { CLIENT, startProvider } from './provider.ts'
 
 /**
- * `npm run bench:sign-in` measures whole sign-ins by each method, from the authorization request to the session. Each is in a new
- * browser, of a network of its own. The processor time is that of the server, and the rate that of all processes on this machine.
+ * Whole sign-ins by each method, from the authorization request to the session. Each is in a new browser, of a
+ * network of its own. The processor time is that of the server, and the rate that of all processes on this machine.
  */
 
 interface Measured {
@@ -35,7 +35,7 @@ const PROVIDER = 'bench' as ProviderId
 /** One address may send more than a person would. */
 const RATES = { GRANTOR_AUTHORIZATION_RATE: '1000000000', GRANTOR_TRUST_PROXY: '127.0.0.1' }
 
-const { count, browsers, json } = readOptions('bench:sign-in', {
+const { count, browsers, json } = readOptions({
   // Beyond 3,000 a minute the server refuses sign-ins of the network that makes most of them.
   count: whole('sign-ins by each method', 300, [1, 700]),
   browsers: whole('browsers at the same time', 4, [1, 8]),

@@ -16,8 +16,8 @@ import { countRows } from './rows.ts'
 import { LIFETIMES, openSetup, SESSION_SECONDS, type SoakSetup } from './setup.ts'
 
 /**
- * `npm run bench:soak` sends all kinds of requests to the real server for half an hour. Lifetimes are so short that rows expire and
- * are swept all the time. Meanwhile the signing key changes and the log is moved into the file. See docs/performance.md.
+ * Half an hour of all kinds of requests, with sweeps and changes of the signing key. Lifetimes are so short that
+ * rows expire all the time. Meanwhile the log is moved into the file. See docs/performance.md.
  */
 
 /** The interval at which the size of the log is read. */
@@ -28,7 +28,7 @@ const SERVER_LOG_LIMIT_BYTES = 256 * 1024 * 1024
 const SPARE_MS = 15 * 60_000
 const MAIN = new URL('../../src/cli/main.ts', import.meta.url).pathname
 
-const options = readOptions('bench:soak', OPTIONS)
+const options = readOptions(OPTIONS)
 beginSession(options.minutes * 60_000 + SPARE_MS)
 
 const setup = await openSetup(openFolder(), options)

@@ -11,8 +11,8 @@ import { fixed, renderTable } from '../../tools/table.ts'
 import { fillSqlite } from '../growth/fill.ts'
 
 /**
- * `npm run bench:start -- --clients 1000000` measures the time from the start of the `grantor serve` process until it is ready, and
- * its memory when it is idle. It uses an empty SQLite file and one with that many clients, families and codes.
+ * The time from the start of a server until it is ready, and its memory when it is idle. It uses an empty SQLite
+ * file, and one with a million clients, families and codes.
  */
 
 const IDLE_MS = 5000
@@ -25,7 +25,7 @@ interface Starts {
   readonly idleMegabytes: readonly number[]
 }
 
-const { clients, rounds } = readOptions('bench:start', {
+const { clients, rounds } = readOptions({
   clients: whole('clients, families and codes in the second file', 1_000_000, [1, 1e8]),
   rounds: whole('starts with each file', 7, [1, 100]),
 })

@@ -11,9 +11,12 @@ import { checkOptions, OPTIONS, type Options } from './options.ts'
 import { passesGate, renderReport, type Report } from './report.ts'
 import { startServers } from './servers.ts'
 
-/** `npm run bench` puts the real server and a bare server under the same load in turn. See docs/performance.md. */
+/**
+ * Requests per second of each endpoint, and their ratio to a bare node:http server. Both servers get the same load
+ * in turn. See docs/performance.md.
+ */
 
-const options = readOptions('bench', OPTIONS, checkOptions)
+const options = readOptions(OPTIONS, checkOptions)
 beginSession(limitMs(options))
 
 // The combined rate of several processes is meaningful only if each may use every core.

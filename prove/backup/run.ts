@@ -8,9 +8,9 @@ import { proveBackup } from './campaign.ts'
 import { proveMove, type MoveTally } from './move.ts'
 import { openPostgresPlace, openSqlitePlace, type Place } from './place.ts'
 
-/** `npm run prove:backup`. See docs/proofs.md. */
+/** Backups, restores and moves that are killed at 400 points leave a whole store. See docs/proofs.md. */
 
-const { only, points, rows, moves, seed } = readOptions('prove:backup', {
+const { only, points, rows, moves, seed } = readOptions({
   only: names('the stores', ['sqlite', 'postgres'], 'all'),
   points: whole('kills of each command', 100, [1, 10_000]),
   rows: whole('rows of the store', 20_000, [1, 1_000_000]),

@@ -124,7 +124,7 @@ function runCommand(command: string): Promise<void> {
 }
 
 async function withClient(url: string, work: (client: pg.Client) => Promise<void>): Promise<void> {
-  const client = new pg.Client({ connectionString: url, application_name: 'prove:citus' })
+  const client = new pg.Client({ connectionString: url, application_name: 'prove citus' })
   await client.connect()
   try {
     await work(client)

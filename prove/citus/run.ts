@@ -9,7 +9,7 @@ import { proveBackups, proveRestores } from './backups.ts'
 import { checkContract, clearAudit, commandDatabase, prepare, proveDoctor, proveMigration } from './campaign.ts'
 import { proveRaces } from './races.ts'
 
-/** `npm run prove:citus`. See docs/proofs.md. */
+/** The store on a cluster of Citus, which you name with --url. See docs/proofs.md. */
 
 const ADDRESS = /^postgres(ql)?:\/\/\S+(,postgres(ql)?:\/\/\S+)*$/
 const LIMIT_MS = 30_000
@@ -17,7 +17,6 @@ const LIMIT_MS = 30_000
 const QUIET_MS = 5000
 
 const { url, rounds, parallel, races, backups, kills, kill, start } = readOptions(
-  'prove:citus',
   {
     url: string(
       'urls',

@@ -13,7 +13,7 @@ import { openFindings, printReport } from '../findings.ts'
 import { proveClocks, STEPS, type ClockNode } from './campaign.ts'
 import { proveSequences, SEQUENCES, type SequencePlace } from './sequences.ts'
 
-/** `npm run prove:clocks`. See docs/proofs.md. */
+/** Clocks that step by minutes, hours and years, on both stores. See docs/proofs.md. */
 
 const LIMIT_MS = 6000
 const CLOSED_LIMIT_MS = 20_000
@@ -23,7 +23,7 @@ const HOLD_MS = 11_000
 const FILE_HOLD_MS = 21_000
 const FOLLOWED_AFTER_MS = 10_000
 
-const { steps: count, sequences: sequenceCount } = readOptions('prove:clocks', {
+const { steps: count, sequences: sequenceCount } = readOptions({
   steps: whole('the last steps of the list', STEPS.length, [0, STEPS.length]),
   sequences: whole('the first sequences of a wrong clock, and a revocation', SEQUENCES.length, [0, SEQUENCES.length]),
 })

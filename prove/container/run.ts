@@ -7,13 +7,13 @@ import { walkArtefact } from '../artefact.ts'
 import { openFindings, printReport } from '../findings.ts'
 import { buildImage } from './image.ts'
 
-/** `npm run prove:container`. See docs/proofs.md. */
+/** The steps of the Dockerfile without a container engine, and a flow against the image. See docs/proofs.md. */
 
 const DOCKERFILE = 'deploy/container/Dockerfile'
 /** What the server may write, all in the volume. */
 const WRITTEN = /^grantor\.(db(-wal|-shm|\.lock)?|secret)$/
 
-readOptions('prove:container', {})
+readOptions({})
 beginSession()
 const findings = openFindings()
 const folder = openFolder()

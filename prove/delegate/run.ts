@@ -10,7 +10,7 @@ import { openGrantor } from '../resource-servers/grantor.ts'
 import { preparePython, pythonOf, runProgram } from '../resource-servers/programs.ts'
 import { walkApplication } from './walk.ts'
 
-/** `npm run prove:delegate`. See docs/delegated-sign-in.md. */
+/** The samples of delegated sign-in in Python and Go. See docs/delegated-sign-in.md. */
 
 interface Sample {
   /** The folder below examples/delegated-sign-in. */
@@ -33,7 +33,7 @@ const SAMPLES: readonly Sample[] = [
   },
 ]
 
-const { only = '' } = readOptions('prove:delegate', {
+const { only = '' } = readOptions({
   only: string('text', 'only the samples whose name contains the text'),
 })
 const PASSWORD = 'correct horse battery staple'

@@ -52,7 +52,7 @@ export function mountExt4(image: string, folder: string, mebibytes: number): Fai
     fail() {
       const device = basename(execFileSync('findmnt', ['-n', '-o', 'SOURCE', folder], { encoding: 'utf8' }).trim())
       const file = openSync(`/sys/fs/ext4/${device}/trigger_fs_error`, 'w')
-      writeSync(file, 'prove:disk')
+      writeSync(file, 'prove disk')
       closeSync(file)
     },
     mountAgain(how) {

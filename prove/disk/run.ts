@@ -4,9 +4,9 @@ import { openFindings, printReport } from '../findings.ts'
 import { proveFullDisk, proveReadOnly } from './campaign.ts'
 import { enterMountNamespace } from './mounts.ts'
 
-/** `npm run prove:disk`. See docs/proofs.md. */
+/** A disk that is full, that becomes read-only, and that recovers, under SQLite. See docs/proofs.md. */
 
-const { only, rounds } = readOptions('prove:disk', {
+const { only, rounds } = readOptions({
   only: names('the faults', ['full', 'read-only'], 'all'),
   rounds: whole('how often the disk becomes full', 10, [1, 1000]),
 })

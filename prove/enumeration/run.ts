@@ -9,7 +9,7 @@ import { largestT, median } from '../../tools/statistics.ts'
 import { verdict } from '../findings.ts'
 import { accountName, compare, openSignInServer, type Comparison } from './campaign.ts'
 
-/** `npm run prove:enumeration`. See docs/proofs.md. */
+/** Neither times nor rows reveal which accounts exist. See docs/proofs.md. */
 
 /** threats.md UI-08. */
 const T_LIMIT = 4.5
@@ -32,7 +32,7 @@ const COUNTS: readonly (readonly [what: string, sql: string])[] = [
   ),
 ]
 
-const { pairs, hashed } = readOptions('prove:enumeration', {
+const { pairs, hashed } = readOptions({
   pairs: whole('pairs of refused attempts', 10_000, [1, 1e7]),
   hashed: whole('pairs of attempts with a hash', 1000, [1, 1e7]),
 })

@@ -3,9 +3,9 @@ import { beginSession } from '../../tools/session.ts'
 import { proveProviders } from './providers.ts'
 import { proveRegistrations } from './registrations.ts'
 
-/** `npm run prove:flood`. See docs/proofs.md. */
+/** 100,000 registrations from 10,000 networks, or made-up codes at a provider. See docs/proofs.md. */
 
-const { scenario, attackers, sites, seconds, latency, ...registrations } = readOptions('prove:flood', {
+const { scenario, attackers, sites, seconds, latency, ...registrations } = readOptions({
   scenario: choice('what the flood is', ['registrations', 'providers']),
   registrations: whole('hostile registrations', 100_000, [1, 1e7]),
   networks: whole('networks that they come from', 10_000, [1, 655_360]),

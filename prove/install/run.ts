@@ -4,11 +4,11 @@ import { openFindings, printReport } from '../findings.ts'
 import { NPM_MAJORS, proveNpm } from './npm.ts'
 import { provePage } from './page.ts'
 
-/** `npm run prove:install`. See docs/proofs.md. */
+/** npm ci with npm 10, 11 and 12, and the commands of the manual's installation. See docs/proofs.md. */
 
 const PARTS = [...NPM_MAJORS.map((major) => `npm-${major}`), 'page']
 
-const { only } = readOptions('prove:install', { only: names('the parts', PARTS, 'all') })
+const { only } = readOptions({ only: names('the parts', PARTS, 'all') })
 
 beginSession()
 const findings = openFindings()

@@ -4,9 +4,9 @@ import { withCluster } from '../cluster/cluster.ts'
 import { openFindings, printReport } from '../findings.ts'
 import { proveNodes } from './campaign.ts'
 
-/** `npm run prove:nodes`. See docs/proofs.md. */
+/** Three nodes on one PostgreSQL: one request wins each code and each rotation. See docs/proofs.md. */
 
-const options = readOptions('prove:nodes', {
+const options = readOptions({
   rounds: whole('rounds of codes and of refreshes; of thefts and of walks through the pages a tenth', 1000, [1, 1e6]),
   parallel: whole('concurrent requests', 100, [1, 10_000]),
 })

@@ -8,7 +8,7 @@ import { proveInstallation } from './installation.ts'
 import { checkTypes } from './types.ts'
 import { runTool } from './tool.ts'
 
-/** `npm run prove:package`. See docs/proofs.md. */
+/** The packed npm package, installed and walked through as its user does. See docs/proofs.md. */
 
 const MANAGERS = ['npm', 'pnpm'] as const
 /** The oldest ones that the package accepts, and the one that a checkout brings. */
@@ -17,7 +17,7 @@ const RUNTIMES = ['24.15.0', '26.0.0', process.versions.node] as const
 const TOO_OLD = '24.14.1'
 const SIZE_LIMIT = 1_500_000
 
-const { managers, runtimes } = readOptions('prove:package', {
+const { managers, runtimes } = readOptions({
   managers: names('the package managers', MANAGERS, 'all'),
   runtimes: names('the versions of Node.js', RUNTIMES, 'all'),
 })

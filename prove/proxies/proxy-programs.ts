@@ -163,7 +163,7 @@ export async function startProxy(name: ProxyName, place: ProxyPlace): Promise<Ru
 /** The first line that a program prints about its version. @throws Error when it is not installed */
 export function versionOf(program: string, words: readonly string[]): string {
   const printed = spawnSync(program, words, { encoding: 'utf8' })
-  if (printed.error !== undefined) throw new Error(`${program} is not installed. It is needed for prove:proxies.`)
+  if (printed.error !== undefined) throw new Error(`${program} is not installed. It is needed for prove proxies.`)
   return `${printed.stdout}${printed.stderr}`.split('\n')[0] ?? ''
 }
 

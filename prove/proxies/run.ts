@@ -6,13 +6,13 @@ import { proveProxy } from './campaign.ts'
 import { PROXIES } from './proxy-programs.ts'
 import { proveScrape } from './scrape.ts'
 
-/** `npm run prove:proxies`. See docs/proofs.md. */
+/** Restarts of nodes behind nginx, Caddy and HAProxy with the shipped recipes. See docs/proofs.md. */
 
 const {
   only,
   requests,
   restarts: wanted,
-} = readOptions('prove:proxies', {
+} = readOptions({
   only: names('the proxies', [...PROXIES, 'metrics'], 'all'),
   requests: whole('the least number of requests through each proxy', 20_000, [100, 10_000_000]),
   restarts: whole('the least number of restarts of nodes behind each proxy', 10, [2, 10_000]),

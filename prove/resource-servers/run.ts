@@ -17,9 +17,9 @@ import { expectedAnswer, RECIPES, withOidcProxy, type Recipe } from './recipes.t
 import { requestResource, type Answer } from './resource-server.ts'
 import { mintCases, type Flaw } from './token-cases.ts'
 
-/** `npm run prove:resource-servers`. See docs/resource-servers.md. */
+/** Released verifiers and MCP clients, with good and with forged tokens. See docs/resource-servers.md. */
 
-const { only = '', folder: kept } = readOptions('prove:resource-servers', {
+const { only = '', folder: kept } = readOptions({
   only: string('text', 'only the programs whose name contains the text; clients: the MCP clients'),
   folder: string('folder', 'keep the built programs in this folder, and use those that it has'),
 })

@@ -4,9 +4,9 @@ import { withCluster } from '../cluster/cluster.ts'
 import { openFindings, printReport } from '../findings.ts'
 import { describeKills, describeTimes, proveKills, proveRolling } from './campaign.ts'
 
-/** `npm run prove:restarts`. See docs/proofs.md. */
+/** Rolling restarts and kills of PostgreSQL lose no answer that a client got. See docs/proofs.md. */
 
-const { restarts, kills } = readOptions('prove:restarts', {
+const { restarts, kills } = readOptions({
   restarts: whole('restarts of every node', 100, [1, 10_000]),
   kills: whole('kills of PostgreSQL', 20, [1, 10_000]),
 })

@@ -9,11 +9,11 @@ import { buildSingle } from '../../release/single.ts'
 import { walkArtefact } from '../artefact.ts'
 import { openFindings, printReport } from '../findings.ts'
 
-/** `npm run prove:single`. See docs/proofs.md. */
+/** A flow against the single executable file, on both stores. See docs/proofs.md. */
 
 const WORKERS = ['--workers', '2']
 
-const { only } = readOptions('prove:single', { only: names('the stores', ['sqlite', 'postgres'], 'all') })
+const { only } = readOptions({ only: names('the stores', ['sqlite', 'postgres'], 'all') })
 beginSession()
 const findings = openFindings()
 const file = resolve(await buildSingle('x64'))

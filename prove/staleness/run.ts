@@ -7,12 +7,12 @@ import { withCluster } from '../cluster/cluster.ts'
 import { verdict } from '../findings.ts'
 import { measureStaleness } from './campaign.ts'
 
-/** `npm run prove:staleness`. See docs/proofs.md. */
+/** How long until a revocation on one node takes effect on another. See docs/proofs.md. */
 
 /** Decision 0020: a revocation is visible to the first introspection after its response, a disabled principal within this time. */
 const LIMIT_MS = 1000
 
-const options = readOptions('prove:staleness', {
+const options = readOptions({
   rounds: whole('rounds of each kind of revocation', 1000, [1, 1e6]),
   lanes: whole('clients at once', 40, [1, 1000]),
 })

@@ -9,14 +9,14 @@ const THIS_CHECKOUT = new URL('../../', import.meta.url).pathname
 /** The processor time of a process counts in steps of 10 ms, so that a shorter slice could count none. */
 const SMALL = ['--pairs', '1', '--seconds', '0.3', '--connections', '4', '--only', 'client_credentials']
 
-test('bench:compare measures the processor time of a request in two checkouts', async () => {
+test('bench compare measures the processor time of a request in two checkouts', async () => {
   const { stdout } = await run(process.execPath, [SCRIPT, '--with', THIS_CHECKOUT, ...SMALL])
   const row = stdout.split('\n').find((line) => line.startsWith('| client_credentials'))
   const [before, after, ratio] = (row ?? '').split('|').slice(2, 5).map(Number)
   for (const number of [before, after, ratio]) assert.ok(Number(number) > 0, stdout)
 })
 
-test('bench:compare refuses a folder that is not a checkout', async () => {
+test('bench compare refuses a folder that is not a checkout', async () => {
   const failed = run(process.execPath, [SCRIPT, '--with', '/nonexistent'])
   await assert.rejects(failed, { code: 2, stderr: /--with takes the folder of another checkout/ })
 })

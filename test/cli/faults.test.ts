@@ -198,7 +198,7 @@ function startOn(t: TestContext, { environment, folder }: Place) {
   return openTestServer(t, { folder, env: { ...environment, GRANTOR_ADMIN_PORT: 'off' } })
 }
 
-/** The system reports that no space is left. What SQLite does on a disk that is really full: prove:disk. */
+/** The system reports that no space is left. What SQLite does on a disk that is really full: prove disk. */
 function fillDisk(t: TestContext): () => void {
   const { mock } = t.mock.method(fs, 'statfsSync', () => ({ bavail: 0, bsize: 4096 }))
   syncBuiltinESMExports()

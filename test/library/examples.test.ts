@@ -10,7 +10,7 @@ import { startProgram } from '../../tools/program.ts'
 import { temporaryFolder } from '../support/server.ts'
 import { openGrantor, serveHost } from './host.ts'
 
-/** `npm run prove:package` does the same with the examples for Fastify and Hono, which are not installed here. */
+/** `npm run prove package` does the same with the examples for Fastify and Hono, which are not installed here. */
 for (const name of ['node-http', 'express']) {
   test(`the example for ${name} is walked by a released client, and ends at SIGTERM`, async (t) => {
     const port = await freePort()

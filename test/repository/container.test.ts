@@ -8,7 +8,7 @@ import { readConfig } from '../../src/config/config.ts'
 import { PATHS } from '../../src/endpoints/paths.ts'
 import { parseDockerfile, type Step } from '../../prove/container/dockerfile.ts'
 
-/** deploy/container and deploy/compose, without a container engine. `npm run prove:container` executes the Dockerfile. */
+/** deploy/container and deploy/compose, without a container engine. `npm run prove container` executes the Dockerfile. */
 
 const DOCKERFILE = 'deploy/container/Dockerfile'
 const TEXT = readFileSync(DOCKERFILE, 'utf8')
@@ -140,7 +140,7 @@ test('compose.yaml publishes the port of the image, on this machine only, and ke
   assert.deepEqual([ports, volumes], [['127.0.0.1:3000:3000'], ['data:/data']])
 })
 
-test('the Caddyfile of the compose file is the recipe that prove:proxies tests, with its own names', () => {
+test('the Caddyfile of the compose file is the recipe that prove proxies tests, with its own names', () => {
   const [recipe, own] = ['deploy/caddy/Caddyfile', `${COMPOSE}/Caddyfile`].map((path) => readFileSync(path, 'utf8'))
   const { services } = readCompose('compose.postgres.yaml')
   const nodes = Object.keys(services).filter((name) => services[name]?.image === 'grantor')

@@ -1,8 +1,5 @@
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
-import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { promisify } from 'node:util'
 import { choice, flag, list, names, number, optional, parseOptions, STORE, string, whole } from '../../tools/options.ts'
 
 const TABLE = {
@@ -63,17 +60,3 @@ for (const [args, message] of [
     assert.throws(() => parseOptions(args.split(' '), TABLE), message)
   })
 }
-
-test('every tool has a usage', async () => {
-  const run = promisify(execFile)
-  const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as {
-    readonly scripts: Readonly<Record<string, string>>
-  }
-  const tools = Object.entries(scripts).filter(([name]) => /^(bench|prove)\b/.test(name))
-  assert.ok(tools.length > 10)
-  for (const [name, command] of tools) {
-    const { stdout, stderr } = await run(process.execPath, [command.replace('node ', ''), '--help'])
-    assert.match(stdout, new RegExp(`^npm run ${name} -- \\[options\\]\n`))
-    assert.equal(stderr, '')
-  }
-})

@@ -4,7 +4,7 @@ import { COPIED_TABLES, placementOf, SHARD_KEYS } from '../../../src/store/postg
 import { runHere } from '../../support/command.ts'
 import { openPlace, openPostgresPlace } from '../../support/process.ts'
 
-/** `npm run prove:citus` distributes the tables of a cluster. */
+/** `npm run prove citus` distributes the tables of a cluster. */
 
 test('database distribute reports that a file is not distributed', async (t) => {
   const { code, stderr } = await runHere(await openPlace(t), ['database', 'distribute'])

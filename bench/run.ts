@@ -1,0 +1,3 @@
+import { runProgram } from '../tools/programs.ts'
+
+await runProgram('bench')

@@ -5,7 +5,7 @@ import { createApi } from '../src/admin/api/api.ts'
 import { createUser } from '../src/admin/user/user.ts'
 import type { Context } from '../src/ports/context.ts'
 import type { AuthorizationRecord } from '../src/ports/records/authorization.ts'
-import { after, type EpochMs } from '../src/protocol/brand.ts'
+import { after, type EpochMs } from '../src/base/brand.ts'
 import {
   mintAuthorizationId,
   type AuthorizationId,
@@ -13,9 +13,9 @@ import {
   type SessionId,
   type UserId,
 } from '../src/protocol/ids.ts'
-import type { CodeChallenge } from '../src/protocol/pkce.ts'
-import type { RedirectUri } from '../src/protocol/redirect-uri.ts'
-import { NO_SCOPE, type Scope } from '../src/protocol/scope.ts'
+import type { CodeChallenge } from '../src/protocol/authorization/pkce.ts'
+import type { RedirectUri } from '../src/protocol/uri/redirect-uri.ts'
+import { NO_SCOPE, type Scope } from '../src/protocol/token/scope.ts'
 import type { SecretHash } from '../src/protocol/secrets.ts'
 import { openStoreOf } from '../tools/runtime.ts'
 

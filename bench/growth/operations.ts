@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Context } from '../../src/ports/context.ts'
-import { after, toSeconds } from '../../src/protocol/brand.ts'
-import { USUAL_RULES } from '../../src/protocol/client-policy.ts'
+import { after, toSeconds } from '../../src/base/brand.ts'
+import { USUAL_RULES } from '../../src/protocol/client/policy.ts'
 import {
   mintAuthorizationId,
   mintClientId,
@@ -10,7 +10,7 @@ import {
   type ClientId,
   type GrantId,
 } from '../../src/protocol/ids.ts'
-import { NO_SCOPE, type Scope } from '../../src/protocol/scope.ts'
+import { NO_SCOPE, type Scope } from '../../src/protocol/token/scope.ts'
 import type { SecretHash } from '../../src/protocol/secrets.ts'
 import { approve, REDIRECT_URI, SCOPE as SCOPES } from '../codes.ts'
 import { FILLED_GENERATION, hashOf, idOf, type Fill } from './fill.ts'

@@ -2,7 +2,7 @@ import { generateKeyPairSync, randomBytes, sign } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { parseJson } from '../../src/protocol/json.ts'
+import { parseJson } from '../../src/base/json.ts'
 
 /** An OpenID provider in this process, so that the processor time of the server does not include it. It knows every person. */
 export interface BenchProvider {

@@ -1,7 +1,7 @@
 import { Agent } from 'node:http'
 import { createDelegateCredentials } from '../../src/admin/delegate.ts'
 import { createProvider } from '../../src/admin/provider/provider.ts'
-import type { ProviderId } from '../../src/protocol/authentication.ts'
+import type { ProviderId } from '../../src/protocol/sign-in/authentication.ts'
 import { stopChildren } from '../../tools/children.ts'
 import { authorizeUrl, locationOf, PlainBrowser, registerClient, type RegisteredClient } from '../../tools/flow.ts'
 import { freePorts } from '../../tools/free-ports.ts'

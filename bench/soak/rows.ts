@@ -1,5 +1,5 @@
-import { chainStart } from '../../src/protocol/audit-link.ts'
-import type { EpochMs } from '../../src/protocol/brand.ts'
+import { chainStart } from '../../src/protocol/audit/audit-link.ts'
+import type { EpochMs } from '../../src/base/brand.ts'
 import { idBefore } from '../../src/store/rows.ts'
 import type { DatabaseReader } from '../../tools/database-reader.ts'
 

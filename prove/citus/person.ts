@@ -6,8 +6,8 @@ import type { GrantRecord } from '../../src/ports/records/grant.ts'
 import type { IdentityRecord } from '../../src/ports/records/provider.ts'
 import type { SessionRecord, UserRecord } from '../../src/ports/records/user.ts'
 import type { StoreDriver } from '../../src/ports/store.ts'
-import type { ProviderId } from '../../src/protocol/authentication.ts'
-import { after, type EpochMs } from '../../src/protocol/brand.ts'
+import type { ProviderId } from '../../src/protocol/sign-in/authentication.ts'
+import { after, type EpochMs } from '../../src/base/brand.ts'
 import {
   mintAuthorizationId,
   mintClientId,
@@ -16,10 +16,10 @@ import {
   mintUserId,
   type GrantId,
 } from '../../src/protocol/ids.ts'
-import { PROVIDER_TEMPLATES } from '../../src/protocol/provider.ts'
-import type { IdentityKey } from '../../src/protocol/provider-identity.ts'
-import type { RedirectUri } from '../../src/protocol/redirect-uri.ts'
-import type { Scope } from '../../src/protocol/scope.ts'
+import { PROVIDER_TEMPLATES } from '../../src/protocol/sign-in/provider.ts'
+import type { IdentityKey } from '../../src/protocol/sign-in/provider-identity.ts'
+import type { RedirectUri } from '../../src/protocol/uri/redirect-uri.ts'
+import type { Scope } from '../../src/protocol/token/scope.ts'
 import type { SecretHash } from '../../src/protocol/secrets.ts'
 
 /** The app of all users. */

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { LoginEnd } from '../../src/ports/operation-inputs.ts'
 import type { SessionRecord } from '../../src/ports/records/user.ts'
 import type { StoreDriver } from '../../src/ports/store.ts'
-import { after } from '../../src/protocol/brand.ts'
+import { after } from '../../src/base/brand.ts'
 import type { GrantId } from '../../src/protocol/ids.ts'
 import type { Findings } from '../findings.ts'
 import {

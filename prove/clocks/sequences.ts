@@ -4,9 +4,9 @@ import { runTask } from '../../src/admin/run-task.ts'
 import { findTask } from '../../src/admin/tasks.ts'
 import { readConfig } from '../../src/config/config.ts'
 import { openRuntime } from '../../src/server/context.ts'
-import { replaceLeakedSecret } from '../../src/server/rotate-secret.ts'
+import { replaceLeakedSecret } from '../../src/maintenance/rotate-secret.ts'
 import { openWorld } from '../../src/server/world.ts'
-import type { EpochMs } from '../../src/protocol/brand.ts'
+import type { EpochMs } from '../../src/base/brand.ts'
 import {
   authorizeUrl,
   EMAIL,

@@ -1,6 +1,6 @@
 import { createHmac, createPublicKey, generateKeyPairSync } from 'node:crypto'
 import { CompactSign, type JWK } from 'jose'
-import type { AccessTokenClaims } from '../../src/protocol/access-token.ts'
+import type { AccessTokenClaims } from '../../src/protocol/token/access-token.ts'
 import type { JwtType } from '../../src/ports/records/api.ts'
 import { postForm, registerClient, requestToken, type RegisteredClient, type Tokens } from '../../tools/flow.ts'
 import type { ScopePrefix } from './declare-api.ts'

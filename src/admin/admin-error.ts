@@ -1,4 +1,4 @@
-import type { Problem } from '../protocol/validation.ts'
+import type { Problem } from '../base/validation.ts'
 
 /** The cause: the request, a record that does not exist, or the state of the server. */
 export type AdminErrorKind = 'refused' | 'unknown' | 'conflict'

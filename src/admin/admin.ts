@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import type { Context } from '../ports/context.ts'
 import type { AdminCredentialRecord } from '../ports/records/admin.ts'
-import { after } from '../protocol/brand.ts'
+import { after } from '../base/brand.ts'
 import {
   mintAdminCredentialId,
   parseAdminCredentialId,

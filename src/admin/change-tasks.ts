@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import type { EpochMs } from '../protocol/brand.ts'
+import type { EpochMs } from '../base/brand.ts'
 import { JWT_ACCEPTANCE, withJwtAcceptance } from './jwt-acceptance.ts'
 import { defineTask, type Task, type TaskContext } from './task.ts'
 

@@ -8,7 +8,7 @@ import {
   KNOWN_DOMAINS,
   parseDomainPattern,
   type DomainVerdict,
-} from '../protocol/domain-rule.ts'
+} from '../protocol/client/domain-rule.ts'
 import { conflict, unknown } from './admin-error.ts'
 import { ISO, iso, LIMIT, NAME, NEXT } from './fields.ts'
 import { requireLimit, type Listed, type PageRequest } from './page.ts'

@@ -1,9 +1,9 @@
 import * as z from 'zod'
-import { EMAIL_LIMIT } from '../protocol/account.ts'
-import { CLIENT_NAME_LIMIT } from '../protocol/descriptive-metadata.ts'
-import type { EpochMs } from '../protocol/brand.ts'
-import { CLIENT_REFERENCE_FORM, parseClientReference } from '../protocol/client-identifier.ts'
-import { DISPLAY_TEXT_FORM, DISPLAY_TEXT_LIMIT } from '../protocol/display-text.ts'
+import { EMAIL_LIMIT } from '../protocol/sign-in/account.ts'
+import { CLIENT_NAME_LIMIT } from '../protocol/client/descriptive-metadata.ts'
+import type { EpochMs } from '../base/brand.ts'
+import { CLIENT_REFERENCE_FORM, parseClientReference } from '../protocol/client/identifier.ts'
+import { DISPLAY_TEXT_FORM, DISPLAY_TEXT_LIMIT } from '../base/display-text.ts'
 import {
   ORDERED_ID,
   ORGANIZATION_ID_FORM,
@@ -15,7 +15,7 @@ import {
   parseUserId,
   USER_ID_FORM,
 } from '../protocol/ids.ts'
-import { parseScope } from '../protocol/scope.ts'
+import { parseScope } from '../protocol/token/scope.ts'
 import { LIST_LIMIT } from './page.ts'
 
 /**

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import type { Context } from '../ports/context.ts'
 import type { InitialTokenRecord } from '../ports/records/initial-token.ts'
-import { after } from '../protocol/brand.ts'
+import { after } from '../base/brand.ts'
 import { mintInitialTokenId, type InitialTokenId } from '../protocol/ids.ts'
 import {
   parseRedirectHost,
@@ -12,7 +12,7 @@ import {
   VERIFIED_TOKEN_DAYS,
   VERIFIED_TOKEN_USES,
   type RegistrationTemplate,
-} from '../protocol/registration-template.ts'
+} from '../protocol/client/registration-template.ts'
 import { conflict, unknown } from './admin-error.ts'
 import { INITIAL_TOKEN_ID, ISO, ISO_OR_NULL, iso, isoOrNull, LIMIT, NAME, NEXT, pageStart, SCOPE } from './fields.ts'
 import { listPage } from './page.ts'

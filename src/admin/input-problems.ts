@@ -1,5 +1,5 @@
 import type * as z from 'zod'
-import { problem, type Problem, type ProblemType } from '../protocol/validation.ts'
+import { problem, type Problem, type ProblemType } from '../base/validation.ts'
 import { placeOf, type Task } from './task.ts'
 
 type Issue = z.core.$ZodIssue

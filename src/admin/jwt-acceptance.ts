@@ -1,8 +1,8 @@
 import * as z from 'zod'
 import type { Context } from '../ports/context.ts'
-import type { EpochMs } from '../protocol/brand.ts'
-import { after } from '../protocol/brand.ts'
-import { sameResource } from '../protocol/resource.ts'
+import type { EpochMs } from '../base/brand.ts'
+import { after } from '../base/brand.ts'
+import { sameResource } from '../protocol/token/resource.ts'
 import { iso, ISO_OR_NULL } from './fields.ts'
 
 /**

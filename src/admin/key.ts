@@ -1,6 +1,6 @@
 import type { Context } from '../ports/context.ts'
 import type { KeyPurpose, KeyRecord, SigningAlgorithm } from '../ports/records/key.ts'
-import { after, type EpochMs } from '../protocol/brand.ts'
+import { after, type EpochMs } from '../base/brand.ts'
 import type { KeyId } from '../protocol/ids.ts'
 import {
   chooseServerKey,
@@ -16,7 +16,7 @@ import {
   SPREAD_MS,
   type KeyState,
 } from '../protocol/key-rotation.ts'
-import { USUAL_ID_TOKEN_ALGORITHM } from '../protocol/id-token.ts'
+import { USUAL_ID_TOKEN_ALGORITHM } from '../protocol/openid/id-token.ts'
 import { conflict, unknown, type AdminError } from './admin-error.ts'
 
 /** The maximum number of published keys. Every verifier fetches and searches all of them. */

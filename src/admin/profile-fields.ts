@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { ADDRESS_TEXTS, PROFILE_TEXTS, PROFILE_URLS } from '../protocol/user-claims.ts'
+import { ADDRESS_TEXTS, PROFILE_TEXTS, PROFILE_URLS } from '../protocol/openid/user-claims.ts'
 
 const TEXT = z
   .string()

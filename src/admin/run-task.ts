@@ -1,5 +1,5 @@
 import type * as z from 'zod'
-import { problem, type Problem } from '../protocol/validation.ts'
+import { problem, type Problem } from '../base/validation.ts'
 import { AdminError, conflict } from './admin-error.ts'
 import { problemsOf } from './input-problems.ts'
 import { placeOf, type Task, type TaskContext } from './task.ts'

@@ -1,9 +1,9 @@
 import type { Context } from '../ports/context.ts'
 import type { SweepPlace, Swept } from '../ports/operation-inputs.ts'
-import { oldestAuthorization } from '../principals/login-end.ts'
-import { chainStart } from '../protocol/audit-link.ts'
-import { after, type EpochMs } from '../protocol/brand.ts'
-import { REVOCATION_MARGIN_MS } from '../protocol/clock.ts'
+import { oldestAuthorization } from '../tokens/revocation-cutoff.ts'
+import { chainStart } from '../protocol/audit/audit-link.ts'
+import { after, type EpochMs } from '../base/brand.ts'
+import { REVOCATION_MARGIN_MS } from '../base/clock.ts'
 
 /** The maximum number of rows of each kind in one slice, which takes the store a few milliseconds. */
 const SLICE = 200

@@ -1,7 +1,7 @@
 import type { AuditEvent, AuditLinkRecord } from '../ports/records/audit.ts'
 import { StoreUnavailable } from '../ports/store.ts'
-import { auditLinkId, auditLinkParts, chainStart } from '../protocol/audit-link.ts'
-import type { EpochMs } from '../protocol/brand.ts'
+import { auditLinkId, auditLinkParts, chainStart } from '../protocol/audit/audit-link.ts'
+import type { EpochMs } from '../base/brand.ts'
 import { mintOrderedId, type Random } from '../protocol/ids.ts'
 
 /** The hash chains that this process writes. Transactions that run at the same time each write a chain of their own. */

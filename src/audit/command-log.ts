@@ -1,8 +1,8 @@
 import type { AuditEvent, AuditLinkRecord } from '../ports/records/audit.ts'
 import type { Reads } from '../ports/store.ts'
-import { after, type EpochMs } from '../protocol/brand.ts'
-import type { EventFields } from '../protocol/event-names.ts'
-import { parseJson } from '../protocol/json.ts'
+import { after, type EpochMs } from '../base/brand.ts'
+import type { EventFields } from '../protocol/audit/event-names.ts'
+import { parseJson } from '../base/json.ts'
 import { eventLine } from './event-line.ts'
 
 /** The actor of a command beside the servers. No server changes anything as this actor. */

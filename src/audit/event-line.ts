@@ -1,5 +1,5 @@
 import type { AuditEvent } from '../ports/records/audit.ts'
-import type { EventFields } from '../protocol/event-names.ts'
+import type { EventFields } from '../protocol/audit/event-names.ts'
 
 /** An event of the audit as a line of the log. */
 export function eventLine({

@@ -1,6 +1,6 @@
 import type { AuditEvent } from '../ports/records/audit.ts'
-import type { EpochMs } from '../protocol/brand.ts'
-import type { GrantType } from '../protocol/grant-types.ts'
+import type { EpochMs } from '../base/brand.ts'
+import type { GrantType } from '../protocol/token/grant-types.ts'
 import type { ClientId } from '../protocol/ids.ts'
 
 const MINUTE_MS = 60_000

@@ -1,5 +1,5 @@
 import type { DelegateSettings } from '../ports/context.ts'
-import { isLoopbackHost } from '../protocol/loopback.ts'
+import { isLoopbackHost } from '../protocol/uri/loopback.ts'
 import type { SettingValues } from './schema.ts'
 
 /** The settings of delegated sign-in; undefined: this server signs users in. */

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { DOCUMENT_MODES, REGISTRATION_MODES } from '../protocol/client-policy.ts'
+import { DOCUMENT_MODES, REGISTRATION_MODES } from '../protocol/client/policy.ts'
 import { computed, placeValues, schemasOf, secret, setting, type Placed } from './setting.ts'
 import { TRACE_ROWS } from './trace-config.ts'
 import { link, list, seconds, whole } from './value-schemas.ts'

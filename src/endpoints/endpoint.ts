@@ -1,7 +1,7 @@
 import type { BudgetName } from '../ports/budgets.ts'
 import type { Context } from '../ports/context.ts'
 import type { Reply, Request } from '../ports/message.ts'
-import type { GrantType } from '../protocol/grant-types.ts'
+import type { GrantType } from '../protocol/token/grant-types.ts'
 
 /** One endpoint: its method and path, what it accepts, the form of its errors, and the function that handles a request. */
 export type Endpoint = EndpointRow & EndpointLimit

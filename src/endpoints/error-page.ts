@@ -3,7 +3,7 @@ import type { OutcomeEvent } from '../ports/context.ts'
 import type { Reply } from '../ports/message.ts'
 import type { DeveloperNotes, ErrorPage, ErrorProblem } from '../ports/pages.ts'
 import { PATHS, pageAddress } from './paths.ts'
-import { PAGE_REFUSALS, type FormReason, type PageReason } from '../protocol/page-refusals.ts'
+import { PAGE_REFUSALS, type FormReason, type PageReason } from '../protocol/authorization/page-refusals.ts'
 
 const STATUS: Readonly<Record<ErrorProblem, number>> = {
   'client-unknown': 400,

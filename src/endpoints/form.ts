@@ -1,6 +1,6 @@
 import { invalidRequest } from '../protocol/errors.ts'
-import type { Parameters } from '../protocol/message.ts'
-import { problem } from '../protocol/validation.ts'
+import type { Parameters } from '../base/message.ts'
+import { problem } from '../base/validation.ts'
 
 /** The names that an endpoint reads from a form, and those of credentials in other extensions of OAuth. */
 const FORM_ONLY: ReadonlySet<string> = new Set([

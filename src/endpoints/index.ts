@@ -19,7 +19,7 @@ import { endSession, showSignOut, signOut } from './authorization/sign-out.ts'
 import { SIGN_IN_ENDPOINTS } from './sign-in/index.ts'
 import { token } from './token/token.ts'
 import { userinfo } from './openid/userinfo.ts'
-import { offersRegistration } from '../protocol/client-policy.ts'
+import { offersRegistration } from '../protocol/client/policy.ts'
 
 const FORM = 'application/x-www-form-urlencoded'
 

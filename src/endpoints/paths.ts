@@ -1,8 +1,8 @@
 import type { AccountPageName } from '../ports/account-pages.ts'
-import { CONTINUE_PATH } from '../protocol/interaction.ts'
-import { LINK_PATH } from '../protocol/link.ts'
-import { PROVIDER_CALLBACK_PATH } from '../protocol/provider.ts'
-import { addressOf } from '../protocol/server-address.ts'
+import { CONTINUE_PATH } from '../protocol/sign-in/interaction.ts'
+import { LINK_PATH } from '../protocol/sign-in/link.ts'
+import { PROVIDER_CALLBACK_PATH } from '../protocol/sign-in/provider.ts'
+import { addressOf } from '../protocol/uri/server-address.ts'
 
 /** The paths of all endpoints, relative to the issuer. The specification's two operations determine the prefix. */
 export const PATHS = {

@@ -1,6 +1,6 @@
 import type { Context } from '../ports/context.ts'
 import type { Reply, Request } from '../ports/message.ts'
-import { addressOf } from '../protocol/server-address.ts'
+import { addressOf } from '../protocol/uri/server-address.ts'
 import { errorPage } from './error-page.ts'
 
 /** Characters of a URI. RFC 9110 §4.1 recommends that servers and proxies support 8,000, and many support no more. */

@@ -1,6 +1,6 @@
 import { accessSync, closeSync, constants, fstatSync, openSync, readFileSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { checkSecretFile, closingCommand, describeDenial, othersMayRead } from '../protocol/secret-file.ts'
+import { checkSecretFile, closingCommand, describeDenial, othersMayRead } from '../base/secret-file.ts'
 
 /** A file of the operator that may contain secrets. */
 export interface GuardedFile {

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { invalidRequest, OAuthError } from '../protocol/errors.ts'
-import { problem, type Problem } from '../protocol/validation.ts'
+import { problem, type Problem } from '../base/validation.ts'
 
 /** Bytes. The largest registration of any known client is a tenth of that. */
 const BODY_LIMIT = 16 * 1024

@@ -1,6 +1,6 @@
-import type { EpochMs } from '../protocol/brand.ts'
-import { networksAround } from '../protocol/networks-around.ts'
-import { openRecentlyUsed } from '../protocol/recently-used.ts'
+import type { EpochMs } from '../base/brand.ts'
+import { networksAround } from '../base/networks-around.ts'
+import { openRecentlyUsed } from '../base/recently-used.ts'
 
 /** Divides the server's rate of requests per minute among the networks that send any. */
 export interface FairShares {

@@ -1,6 +1,6 @@
 import type { BudgetName, BudgetOutcome, Budgets } from '../ports/budgets.ts'
-import type { EpochMs } from '../protocol/brand.ts'
-import { openRecentlyUsed, type RecentlyUsed } from '../protocol/recently-used.ts'
+import type { EpochMs } from '../base/brand.ts'
+import { openRecentlyUsed, type RecentlyUsed } from '../base/recently-used.ts'
 import { openFairShares, type FairShares } from './fair-shares.ts'
 
 interface Bucket {

@@ -4,7 +4,7 @@ import { endpointsFor } from '../endpoints/index.ts'
 import { PATHS } from '../endpoints/paths.ts'
 import type { Context } from '../ports/context.ts'
 import { invalidRequest, type OAuthError } from '../protocol/errors.ts'
-import { problem } from '../protocol/validation.ts'
+import { problem } from '../base/validation.ts'
 import type { Proxies } from './proxies.ts'
 
 /** A path, and the rows of the endpoint table at this path. */

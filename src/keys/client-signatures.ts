@@ -1,6 +1,6 @@
 import type * as jose from 'jose'
 import type { ClientSignatures, SignatureOutcome } from '../ports/client-signatures.ts'
-import type { JwkSet, PublicJwk } from '../protocol/client-keys.ts'
+import type { JwkSet, PublicJwk } from '../protocol/client/keys.ts'
 import type { FetchedKeys } from './fetched-keys.ts'
 
 /** Loaded at the first assertion: most servers never receive one, and the library takes memory. */

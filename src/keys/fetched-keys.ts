@@ -1,7 +1,7 @@
 import { wasSent, type OutboundClient, type OutboundOutcome } from '../ports/outbound.ts'
-import { after, type EpochMs } from '../protocol/brand.ts'
-import { parseKeySet, type JwkSet } from '../protocol/client-keys.ts'
-import { openRecentlyUsed, weightOf } from '../protocol/recently-used.ts'
+import { after, type EpochMs } from '../base/brand.ts'
+import { parseKeySet, type JwkSet } from '../protocol/client/keys.ts'
+import { openRecentlyUsed, weightOf } from '../base/recently-used.ts'
 
 /** The keys at one URI. */
 interface Copy {

@@ -1,7 +1,7 @@
 import type { KeyObject } from 'node:crypto'
 import type { KeyPurpose, KeyRecord, SigningAlgorithm } from '../ports/records/key.ts'
 import type { Reads } from '../ports/store.ts'
-import type { EpochMs } from '../protocol/brand.ts'
+import type { EpochMs } from '../base/brand.ts'
 import { chooseIdTokenKey, chooseServerKey, chooseStartedKey } from '../protocol/key-rotation.ts'
 import { unlockSigningKey, type SigningKey } from './signing-key.ts'
 import { tokenHeaders, type TokenHeaders } from './token-header.ts'

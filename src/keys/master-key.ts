@@ -1,5 +1,5 @@
 import { createSecretKey, type KeyObject } from 'node:crypto'
-import { after, type EpochMs } from '../protocol/brand.ts'
+import { after, type EpochMs } from '../base/brand.ts'
 import type { Random } from '../protocol/ids.ts'
 import { deriveKey, openMasterKey, type MasterKey, type Secrets } from '../protocol/secrets.ts'
 import type { StoredMasterKey } from '../ports/records/key.ts'

@@ -18,7 +18,7 @@ import {
 import { basename, dirname, join } from 'node:path'
 import { completeName, createDraft, removeOlder, syncFolder } from '../files/durable-file.ts'
 import { explained } from '../files/guarded-file.ts'
-import { checkSecretFile } from '../protocol/secret-file.ts'
+import { checkSecretFile } from '../base/secret-file.ts'
 
 /** Writing a draft takes milliseconds. After this time it is what a process that was killed has left. */
 const DRAFT_MS = 60_000

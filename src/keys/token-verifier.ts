@@ -1,8 +1,8 @@
 import { createPublicKey, hash, verify, type KeyObject } from 'node:crypto'
 import type { JwtType } from '../ports/records/api.ts'
 import type { KeyRecord } from '../ports/records/key.ts'
-import { parseAccessTokenClaims, type AccessTokenFacts } from '../protocol/access-token.ts'
-import { openRecentlyUsed, weightOf } from '../protocol/recently-used.ts'
+import { parseAccessTokenClaims, type AccessTokenFacts } from '../protocol/token/access-token.ts'
+import { openRecentlyUsed, weightOf } from '../base/recently-used.ts'
 import { ALGORITHMS } from './algorithms.ts'
 import { tokenHeaders } from './token-header.ts'
 

@@ -1,5 +1,5 @@
 import { ConfigError, readConfig, type Config } from '../config/config.ts'
-import { addressOf } from '../protocol/server-address.ts'
+import { addressOf } from '../protocol/uri/server-address.ts'
 import type { GrantorSettings } from './api-types.ts'
 import { HOST_SIGN_IN_PATH, type People } from './people.ts'
 

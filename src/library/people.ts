@@ -5,9 +5,9 @@ import { EMAIL, NAME } from '../admin/fields.ts'
 import { openBrowser } from '../endpoints/authorization/interaction.ts'
 import type { Context } from '../ports/context.ts'
 import type { Cookies } from '../ports/message.ts'
-import { findInteractionOf } from '../principals/find-interaction.ts'
-import { CONTINUE_PATH, SUBJECT_FORM } from '../protocol/interaction.ts'
-import { addressOf } from '../protocol/server-address.ts'
+import { findInteractionOf } from '../users/find-interaction.ts'
+import { CONTINUE_PATH, SUBJECT_FORM } from '../protocol/sign-in/interaction.ts'
+import { addressOf } from '../protocol/uri/server-address.ts'
 import type { GrantorTasks } from './api-types.ts'
 
 /** A person who is signed in at the host. */

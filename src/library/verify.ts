@@ -1,9 +1,9 @@
 import { describeToken } from '../endpoints/introspection/introspect.ts'
 import type { Context } from '../ports/context.ts'
-import { findInactiveReason } from '../principals/inactive-reason.ts'
-import { findToken, type FoundToken } from '../principals/find-token.ts'
-import { sameResource } from '../protocol/resource.ts'
-import { scopeTokens } from '../protocol/scope.ts'
+import { findInactiveReason } from '../tokens/inactive-reason.ts'
+import { findToken, type FoundToken } from '../tokens/find-token.ts'
+import { sameResource } from '../protocol/token/resource.ts'
+import { scopeTokens } from '../protocol/token/scope.ts'
 
 /** The members of an active access token. RFC 7662 §2.2, RFC 9068 §2.2; times in seconds since the epoch. */
 export interface TokenClaims {

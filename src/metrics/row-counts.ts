@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import type { Context } from '../ports/context.ts'
 import type { Store } from '../ports/store.ts'
 import type { Walk } from '../ports/walks.ts'
-import type { EpochMs } from '../protocol/brand.ts'
+import type { EpochMs } from '../base/brand.ts'
 import { chooseIdTokenKey, chooseStartedKey, linesOf } from '../protocol/key-rotation.ts'
 import type { Sample } from './families.ts'
 

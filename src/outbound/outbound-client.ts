@@ -13,11 +13,11 @@ import type {
   ProviderAnswer,
   ProviderRequest,
 } from '../ports/outbound.ts'
-import type { EpochMs } from '../protocol/brand.ts'
-import { freshSeconds } from '../protocol/freshness.ts'
-import { checkOutboundUrl, checkProviderUrl, type OutboundPolicy } from '../protocol/outbound-url.ts'
-import { openSingleFlight } from '../protocol/single-flight.ts'
-import { openSlots, type Slots } from '../protocol/slots.ts'
+import type { EpochMs } from '../base/brand.ts'
+import { freshSeconds } from '../base/freshness.ts'
+import { checkOutboundUrl, checkProviderUrl, type OutboundPolicy } from '../protocol/uri/outbound-url.ts'
+import { openSingleFlight } from '../base/single-flight.ts'
+import { openSlots, type Slots } from '../base/slots.ts'
 import { exchange, type ExchangeOutcome } from './exchange.ts'
 import { openResolver } from './resolve.ts'
 import { isPublicAddress } from './special-use-addresses.ts'

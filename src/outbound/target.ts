@@ -1,7 +1,7 @@
 import type { LookupAddress } from 'node:dns'
 import { isIP } from 'node:net'
 import type { OutboundFailure } from '../ports/outbound.ts'
-import { isLoopbackHost } from '../protocol/loopback.ts'
+import { isLoopbackHost } from '../protocol/uri/loopback.ts'
 import { loopbackAddresses, type Resolve } from './resolve.ts'
 import { mayBePrivate } from './special-use-addresses.ts'
 

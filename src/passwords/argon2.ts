@@ -3,7 +3,7 @@ import { promisify } from 'node:util'
 import type { Passwords } from '../ports/context.ts'
 import { unavailable } from '../protocol/errors.ts'
 import type { Random } from '../protocol/ids.ts'
-import { openSlots } from '../protocol/slots.ts'
+import { openSlots } from '../base/slots.ts'
 
 interface Cost {
   /** KiB. */

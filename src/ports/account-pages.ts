@@ -1,8 +1,8 @@
-import type { IdentityScope } from '../protocol/scope.ts'
-import type { Agent } from '../protocol/agent.ts'
-import type { AuthenticationMethod } from '../protocol/authentication.ts'
-import type { EpochMs } from '../protocol/brand.ts'
-import type { ClientTrust } from '../protocol/client-policy.ts'
+import type { IdentityScope } from '../protocol/token/scope.ts'
+import type { Agent } from '../base/agent.ts'
+import type { AuthenticationMethod } from '../protocol/sign-in/authentication.ts'
+import type { EpochMs } from '../base/brand.ts'
+import type { ClientTrust } from '../protocol/client/policy.ts'
 import type { AccountView, Destination, HiddenFields } from './page-parts.ts'
 
 /** The pages on which users manage their account, without HTML, as those of pages.ts. Every form is posted to its own page. */

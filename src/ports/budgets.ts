@@ -1,4 +1,4 @@
-import type { EpochMs } from '../protocol/brand.ts'
+import type { EpochMs } from '../base/brand.ts'
 
 /** Rate limits for each network. Several nodes share them, with a delay of a second (decision 0021). */
 export interface Budgets {

@@ -1,5 +1,5 @@
 import type { ClientRecord } from './records/client.ts'
-import type { PolicyRefusal } from '../protocol/client-policy.ts'
+import type { PolicyRefusal } from '../protocol/client/policy.ts'
 
 /** What the `client_id` of a request leads to. */
 export type ClientLookup =

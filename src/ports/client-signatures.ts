@@ -1,5 +1,5 @@
-import type { ClientAssertion } from '../protocol/client-assertion.ts'
-import type { ClientKeys } from '../protocol/client-keys.ts'
+import type { ClientAssertion } from '../protocol/client/assertion.ts'
+import type { ClientKeys } from '../protocol/client/keys.ts'
 
 /** Verifies what clients signed with their own keys. */
 export interface ClientSignatures {

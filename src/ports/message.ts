@@ -1,5 +1,5 @@
-import type { Agent } from '../protocol/agent.ts'
-import type { Parameters } from '../protocol/message.ts'
+import type { Agent } from '../base/agent.ts'
+import type { Parameters } from '../base/message.ts'
 import type { MintedCredential } from '../protocol/secrets.ts'
 import type { OutcomeEvent } from './context.ts'
 import type { Language, Page } from './pages.ts'

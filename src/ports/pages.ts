@@ -1,7 +1,7 @@
 import type { AccountPage } from './account-pages.ts'
-import type { AuthorizationErrorCode } from '../protocol/authorization-response.ts'
+import type { AuthorizationErrorCode } from '../protocol/authorization/response.ts'
 import type { AccountView, Destination, HiddenFields } from './page-parts.ts'
-import type { ClientTrust } from '../protocol/client-policy.ts'
+import type { ClientTrust } from '../protocol/client/policy.ts'
 
 /** The content of each page, without HTML: the use cases make these, and the web layer renders them. */
 

@@ -1,9 +1,9 @@
 import type { Input, Operation, OperationName, Outcome } from './operations.ts'
 import type { ClientFilter, InstallationKey, MembershipKey } from './operation-inputs.ts'
 import type { Walk, WalkedClients, WalkedGrants } from './walks.ts'
-import type { ProviderId } from '../protocol/authentication.ts'
-import type { EpochMs } from '../protocol/brand.ts'
-import type { ClockNotes } from '../protocol/clock.ts'
+import type { ProviderId } from '../protocol/sign-in/authentication.ts'
+import type { EpochMs } from '../base/brand.ts'
+import type { ClockNotes } from '../base/clock.ts'
 import type {
   AdminCredentialId,
   AuthorizationId,
@@ -16,11 +16,11 @@ import type {
   SessionId,
   UserId,
 } from '../protocol/ids.ts'
-import type { IdentityKey } from '../protocol/provider-identity.ts'
-import type { Scope } from '../protocol/scope.ts'
-import type { StorePlace } from '../protocol/store-place.ts'
+import type { IdentityKey } from '../protocol/sign-in/provider-identity.ts'
+import type { Scope } from '../protocol/token/scope.ts'
+import type { StorePlace } from '../base/store-place.ts'
 import type { SecretHash } from '../protocol/secrets.ts'
-import { WRITE_FAULT_TEXTS, type WriteFault } from '../protocol/write-fault.ts'
+import { WRITE_FAULT_TEXTS, type WriteFault } from '../base/write-fault.ts'
 import type { ApiRecord, OpaqueTokenRecord } from './records/api.ts'
 import type { AuthorizationRecord } from './records/authorization.ts'
 import type { ClientRecord } from './records/client.ts'

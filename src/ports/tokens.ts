@@ -1,6 +1,6 @@
-import type { AccessTokenClaims, AccessTokenFacts } from '../protocol/access-token.ts'
-import type { IdTokenClaims } from '../protocol/id-token.ts'
-import type { LogoutTokenClaims } from '../protocol/logout-token.ts'
+import type { AccessTokenClaims, AccessTokenFacts } from '../protocol/token/access-token.ts'
+import type { IdTokenClaims } from '../protocol/openid/id-token.ts'
+import type { LogoutTokenClaims } from '../protocol/openid/logout-token.ts'
 import type { JwtType } from './records/api.ts'
 import type { KeyRecord, SigningAlgorithm } from './records/key.ts'
 

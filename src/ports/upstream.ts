@@ -1,5 +1,5 @@
-import type { SignInDemand, StatedTime } from '../protocol/authentication.ts'
-import type { ProviderClaims } from '../protocol/provider-identity.ts'
+import type { SignInDemand, StatedTime } from '../protocol/sign-in/authentication.ts'
+import type { ProviderClaims } from '../protocol/sign-in/provider-identity.ts'
 import type { ProviderRecord } from './records/provider.ts'
 
 /** What binds a sign-in at a provider to the browser that began it. All of it is derived from the state. */

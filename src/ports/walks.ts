@@ -1,4 +1,4 @@
-import type { EpochMs } from '../protocol/brand.ts'
+import type { EpochMs } from '../base/brand.ts'
 
 /** A slice of a table in the order of its ids, whose rows are counted by state. Reading it blocks no writer. */
 export interface Walk {

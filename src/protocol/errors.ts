@@ -1,7 +1,7 @@
 import { AUTHENTICATION_EXPLANATIONS } from './authentication-reasons.ts'
 import type { ClientId, UserId } from './ids.ts'
 import { REFUSALS } from './refusals.ts'
-import type { Problem } from './validation.ts'
+import type { Problem } from '../base/validation.ts'
 
 export type ErrorCode = keyof typeof REFUSALS
 export type Reason<Code extends ErrorCode = ErrorCode> = {

@@ -1,4 +1,4 @@
-import type { Brand, EpochMs } from './brand.ts'
+import type { Brand, EpochMs } from '../base/brand.ts'
 
 export type ClientId = Brand<string, 'ClientId'>
 export type UserId = Brand<string, 'UserId'>
@@ -119,7 +119,7 @@ export function parseAuthorizationId(text: string): AuthorizationId | undefined 
   return ORDERED_ID.test(text) ? (text as AuthorizationId) : undefined
 }
 
-/** The ids of registered clients, and of clients with a metadata document (client-identifier.ts). */
+/** The ids of registered clients, and of clients with a metadata document (client/identifier.ts). */
 export const CLIENT_ID_FORM = /^(gci|gcd)_[0-9a-f]{12}[A-Za-z0-9_-]{22}$/
 
 /** Returns undefined if the text does not have the syntax of a client id. Only the store knows whether the client exists. */

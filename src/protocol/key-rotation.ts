@@ -1,4 +1,4 @@
-import { after, type EpochMs } from './brand.ts'
+import { after, type EpochMs } from '../base/brand.ts'
 import type { KeyId } from './ids.ts'
 
 const HOUR_MS = 60 * 60 * 1000

@@ -1,5 +1,5 @@
 import { AUTHENTICATION_REASONS, TOKEN_REASONS } from './authentication-reasons.ts'
-import { OFFERED_GRANT_TYPES } from './grant-types.ts'
+import { OFFERED_GRANT_TYPES } from './token/grant-types.ts'
 
 /** One refusal of the server. Texts in Markdown are for docs/errors.md. */
 export interface Refusal {

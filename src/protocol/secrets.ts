@@ -1,10 +1,10 @@
 import { createSecretKey, hash, hkdfSync, timingSafeEqual, type KeyObject } from 'node:crypto'
-import type { LinkPlace } from './audit-link.ts'
-import type { Brand } from './brand.ts'
-import type { EpochMs } from './brand.ts'
+import type { LinkPlace } from './audit/audit-link.ts'
+import type { Brand } from '../base/brand.ts'
+import type { EpochMs } from '../base/brand.ts'
 import { ID_LENGTH, type Random } from './ids.ts'
-import { openMac } from './mac.ts'
-import { openRecentlyUsed } from './recently-used.ts'
+import { openMac } from '../base/mac.ts'
+import { openRecentlyUsed } from '../base/recently-used.ts'
 
 /** Keyed hash of a credential, base64url. The store accepts only this, so a raw token cannot be saved. */
 export type SecretHash = Brand<string, 'SecretHash'>

@@ -5,7 +5,7 @@ import { listen, type Listening } from '../http/listen.ts'
 import type { Log } from './log.ts'
 import { metricsRoute, type Telemetry } from './telemetry.ts'
 import type { Context } from '../ports/context.ts'
-import type { EventFields } from '../protocol/event-names.ts'
+import type { EventFields } from '../protocol/audit/event-names.ts'
 
 /** Creates the listener of the administration: the tasks of operators, and /metrics. Returns undefined when it is off. */
 export function openAdmin(

@@ -4,7 +4,7 @@ import type { Config } from '../config/config.ts'
 import { locationOf } from '../config/database-url.ts'
 import type { Context } from '../ports/context.ts'
 import { StoreClosed, type Store } from '../ports/store.ts'
-import type { EpochMs } from '../protocol/brand.ts'
+import type { EpochMs } from '../base/brand.ts'
 
 /** Closes the store, unless it is closed: no process writes to it any more, and its servers end within a second. */
 export async function closeStore(

@@ -10,11 +10,11 @@ import type { Context } from '../ports/context.ts'
 import type { KeyRecord, SigningAlgorithm } from '../ports/records/key.ts'
 import type { Store } from '../ports/store.ts'
 import type { SigningKeys } from '../ports/tokens.ts'
-import type { EpochMs } from '../protocol/brand.ts'
-import { offeredIdTokenAlgorithms } from '../protocol/id-token.ts'
+import type { EpochMs } from '../base/brand.ts'
+import { offeredIdTokenAlgorithms } from '../protocol/openid/id-token.ts'
 import { linesOf } from '../protocol/key-rotation.ts'
 import type { Secrets } from '../protocol/secrets.ts'
-import { openSingleFlight } from '../protocol/single-flight.ts'
+import { openSingleFlight } from '../base/single-flight.ts'
 
 const ROTATION_INTERVAL_MS = 60_000
 const PAUSE_MS = 5000

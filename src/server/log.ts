@@ -1,6 +1,6 @@
 import { fstatSync, write, writeSync } from 'node:fs'
 import { StoreUnavailable } from '../ports/store.ts'
-import type { EventFields } from '../protocol/event-names.ts'
+import type { EventFields } from '../protocol/audit/event-names.ts'
 
 /**
  * Writes one line of JSON for each event. The fields are the server's own data, and of what a caller sent only what threats.md

@@ -16,7 +16,7 @@ import type { Log } from './log.ts'
 import type { Store, StoreDriver } from '../ports/store.ts'
 import type { Secrets } from '../protocol/secrets.ts'
 import type { Chains } from '../audit/chain.ts'
-import { isCompatibleIssuer } from '../protocol/loopback.ts'
+import { isCompatibleIssuer } from '../protocol/uri/loopback.ts'
 import type { SchemaState } from '../store/migrations.ts'
 import { MASTER_KEY, MASTER_KEY_CHECK } from '../store/settings.ts'
 

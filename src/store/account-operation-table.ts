@@ -1,6 +1,6 @@
 import type { AccountOperations } from '../ports/account-operations.ts'
 import type { AuditEvent } from '../ports/records/audit.ts'
-import type { AuditEventName } from '../protocol/event-names.ts'
+import type { AuditEventName } from '../protocol/audit/event-names.ts'
 import type { UserId } from '../protocol/ids.ts'
 import { idOf, when, type OperationRow } from './operation-row.ts'
 

@@ -1,5 +1,5 @@
 import { StoreUnavailable } from '../ports/store.ts'
-import type { EpochMs } from '../protocol/brand.ts'
+import type { EpochMs } from '../base/brand.ts'
 
 /** The maximum age of a copy: within this time every node sees an operator's change. */
 const MAX_AGE_MS = 1000

@@ -1,8 +1,8 @@
 import type { IdentityOperations } from '../ports/identity-operations.ts'
 import type { AuditEvent } from '../ports/records/audit.ts'
 import type { ProviderRecord } from '../ports/records/provider.ts'
-import type { AuditEventName } from '../protocol/event-names.ts'
-import type { ProviderId } from '../protocol/authentication.ts'
+import type { AuditEventName } from '../protocol/audit/event-names.ts'
+import type { ProviderId } from '../protocol/sign-in/authentication.ts'
 import { idOf, when, type OperationRow } from './operation-row.ts'
 
 /** The rows of OPERATIONS for providers, and for the accounts that users have there. */

@@ -1,5 +1,5 @@
 import type { IdentityProofRecord, IdentityRecord, ProviderRecord } from '../ports/records/provider.ts'
-import { PROVIDER_TEMPLATES, type ProviderSettings } from '../protocol/provider.ts'
+import { PROVIDER_TEMPLATES, type ProviderSettings } from '../protocol/sign-in/provider.ts'
 import { bigint, group, json, table, text } from './table.ts'
 
 /** The tables of providers and of the accounts that users have there, as in tables.ts. */

@@ -1,4 +1,4 @@
-import type { EpochMs } from '../protocol/brand.ts'
+import type { EpochMs } from '../base/brand.ts'
 import { readMigrationFiles } from './migration-files.ts'
 
 /** One step of the schema, for every store (docs/migrations.md). */

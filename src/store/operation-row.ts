@@ -1,6 +1,6 @@
 import type { AuditEvent } from '../ports/records/audit.ts'
 import type { Input, OperationName, Outcome } from '../ports/operations.ts'
-import type { AuditEventName } from '../protocol/event-names.ts'
+import type { AuditEventName } from '../protocol/audit/event-names.ts'
 import type { ClientId } from '../protocol/ids.ts'
 
 /** How the store treats an operation besides committing it. */

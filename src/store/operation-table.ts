@@ -1,7 +1,7 @@
 import type { AuditEvent } from '../ports/records/audit.ts'
 import type { InstallationKey, MembershipKey } from '../ports/operation-inputs.ts'
 import type { OperationName } from '../ports/operations.ts'
-import type { AuditEventName } from '../protocol/event-names.ts'
+import type { AuditEventName } from '../protocol/audit/event-names.ts'
 import type { OrganizationId } from '../protocol/ids.ts'
 import { ACCOUNT_OPERATIONS } from './account-operation-table.ts'
 import { aboutClient, idOf, when, type OperationRow } from './operation-row.ts'

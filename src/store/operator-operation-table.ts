@@ -1,6 +1,6 @@
 import type { AuditEvent } from '../ports/records/audit.ts'
 import type { OperatorOperations } from '../ports/operator-operations.ts'
-import type { AuditEventName } from '../protocol/event-names.ts'
+import type { AuditEventName } from '../protocol/audit/event-names.ts'
 import { aboutClient, idOf, when, type OperationRow } from './operation-row.ts'
 
 /** The operations on what the operator configures, and on what the server keeps for itself, as in operation-table.ts. */

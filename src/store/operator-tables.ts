@@ -4,8 +4,8 @@ import type { AuditLinkRecord } from '../ports/records/audit.ts'
 import type { DomainRuleRecord } from '../ports/records/domain-rule.ts'
 import type { InitialTokenRecord } from '../ports/records/initial-token.ts'
 import type { KeyRecord } from '../ports/records/key.ts'
-import type { EpochMs } from '../protocol/brand.ts'
-import { USUAL_TEMPLATE, type RegistrationTemplate } from '../protocol/registration-template.ts'
+import type { EpochMs } from '../base/brand.ts'
+import { USUAL_TEMPLATE, type RegistrationTemplate } from '../protocol/client/registration-template.ts'
 import { bigint, flag, group, json, optionalGroup, orElse, table, text, without, type Member } from './table.ts'
 
 /** The tables of what the operator configures and of the audit, as in tables.ts. */

@@ -1,4 +1,4 @@
-import { openRecentlyUsed, weightOf, type RecentlyUsed } from '../protocol/recently-used.ts'
+import { openRecentlyUsed, weightOf, type RecentlyUsed } from '../base/recently-used.ts'
 
 /**
  * The most recently read records are kept, at least this many bytes and at most twice as many. The limit is in bytes because

@@ -2,8 +2,8 @@ import type { OpaqueTokenRecord } from '../ports/records/api.ts'
 import type { AuthorizationRecord, AuthorizationStatus } from '../ports/records/authorization.ts'
 import type { ConsentKey, ConsentRecord } from '../ports/records/grant.ts'
 import type { Hit } from '../ports/operation-inputs.ts'
-import type { EpochMs } from '../protocol/brand.ts'
-import type { AccessTokenFacts } from '../protocol/access-token.ts'
+import type { EpochMs } from '../base/brand.ts'
+import type { AccessTokenFacts } from '../protocol/token/access-token.ts'
 import {
   parseOrganizationId,
   type AuthorizationId,
@@ -13,8 +13,8 @@ import {
   type OrganizationId,
   type UserId,
 } from '../protocol/ids.ts'
-import { readResourcesKey } from '../protocol/resource.ts'
-import { NO_SCOPE } from '../protocol/scope.ts'
+import { readResourcesKey } from '../protocol/token/resource.ts'
+import { NO_SCOPE } from '../protocol/token/scope.ts'
 import type { SecretHash } from '../protocol/secrets.ts'
 
 /** What both stores share: the columns of the schema (migrations/), and the records that are made from them. */

@@ -1,7 +1,7 @@
 import type { StoredSetting } from '../ports/operation-inputs.ts'
 import type { StoredMasterKey } from '../ports/records/key.ts'
-import type { EpochMs } from '../protocol/brand.ts'
-import type { ClockNote, ClockNotes } from '../protocol/clock.ts'
+import type { EpochMs } from '../base/brand.ts'
+import type { ClockNote, ClockNotes } from '../base/clock.ts'
 
 /** Names of the rows of `settings` with the master key and its check. */
 export const MASTER_KEY = 'master-key'

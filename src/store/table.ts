@@ -1,4 +1,4 @@
-import { NO_SCOPE, type Scope } from '../protocol/scope.ts'
+import { NO_SCOPE, type Scope } from '../protocol/token/scope.ts'
 import type { Row, Value } from './rows.ts'
 
 /** A column of both databases, and the value that it stores of a record or of one member of a record. */

@@ -1,4 +1,4 @@
-import type { ProviderSettings } from '../protocol/provider.ts'
+import type { ProviderSettings } from '../protocol/sign-in/provider.ts'
 import type { UpstreamBinding } from '../ports/upstream.ts'
 import type { Library } from './provider-fetch.ts'
 

@@ -1,4 +1,4 @@
-import { after, type EpochMs } from '../protocol/brand.ts'
+import { after, type EpochMs } from '../base/brand.ts'
 
 /**
  * Which providers do not answer, as this node sees it. Sign-ins that got no answer only make the server look, because the browser chose

@@ -1,6 +1,6 @@
 import type { Configuration, ServerMetadata } from 'openid-client'
-import { isObject } from '../protocol/json.ts'
-import type { ProviderClaims } from '../protocol/provider-identity.ts'
+import { isObject } from '../base/json.ts'
+import type { ProviderClaims } from '../protocol/sign-in/provider-identity.ts'
 import type { Library } from './provider-fetch.ts'
 
 /** GitHub publishes no metadata. GitHub Enterprise Server has the same paths on its own host. */

@@ -1,7 +1,7 @@
 import type { Configuration } from 'openid-client'
 import type { ProviderRecord } from '../ports/records/provider.ts'
 import type { ProviderFinding, UpstreamFailure } from '../ports/upstream.ts'
-import type { ProviderSettings } from '../protocol/provider.ts'
+import type { ProviderSettings } from '../protocol/sign-in/provider.ts'
 import { authorizationParameters } from './authorization-request.ts'
 import { failureOf, isServerError } from './failure.ts'
 import type { Library, openProviderFetch } from './provider-fetch.ts'

@@ -1,8 +1,8 @@
 import type * as library from 'openid-client'
 import type { CustomFetch } from 'openid-client'
 import type { OutboundClient } from '../ports/outbound.ts'
-import { isObject, parseJson } from '../protocol/json.ts'
-import type { ProviderSettings } from '../protocol/provider.ts'
+import { isObject, parseJson } from '../base/json.ts'
+import type { ProviderSettings } from '../protocol/sign-in/provider.ts'
 import { ProviderUnavailable } from './failure.ts'
 
 /** openid-client, which is loaded at the first sign-in at a provider. */

@@ -9,9 +9,9 @@ import type {
   UpstreamReason,
   UpstreamRequest,
 } from '../ports/upstream.ts'
-import type { SignInDemand, StatedTime } from '../protocol/authentication.ts'
-import type { EpochMs } from '../protocol/brand.ts'
-import { mergeClaims, type ProviderClaims } from '../protocol/provider-identity.ts'
+import type { SignInDemand, StatedTime } from '../protocol/sign-in/authentication.ts'
+import type { EpochMs } from '../base/brand.ts'
+import { mergeClaims, type ProviderClaims } from '../protocol/sign-in/provider-identity.ts'
 import { openAvailability } from './availability.ts'
 import { authorizationParameters } from './authorization-request.ts'
 import { openConfigurations, type Configurations, type Options } from './configurations.ts'

@@ -1,5 +1,5 @@
 import type { ClientView, ConsentPage, ConsentProblem, ScopeView } from '../ports/pages.ts'
-import { isIdentityScope } from '../protocol/scope.ts'
+import { isIdentityScope } from '../protocol/token/scope.ts'
 import { clientName, describedBy, destination, trustLine } from './client.ts'
 import { stop, tick, warning } from './icons.ts'
 import { layout } from './layout.ts'
@@ -7,7 +7,7 @@ import type { View } from './layout.ts'
 import { code, hiddenFields, html, isolate } from './markup.ts'
 import type { Fragment, Markup } from './markup.ts'
 import { organizationFact, organizationField } from './organization.ts'
-import type { Texts } from './texts.ts'
+import type { Texts } from './texts/texts.ts'
 
 /** The consent page: the client, the permissions, where the answer goes, the account, and how to revoke the consent. */
 export function consentPage(view: View, page: ConsentPage): Markup {

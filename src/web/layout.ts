@@ -1,7 +1,7 @@
 import type { Branding, Language } from '../ports/pages.ts'
 import { href, html, isolate } from './markup.ts'
 import type { Fragment, Markup } from './markup.ts'
-import type { Texts } from './texts.ts'
+import type { Texts } from './texts/texts.ts'
 
 /** What every template gets in addition to its page model. */
 export interface View {

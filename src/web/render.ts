@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import type { Branding, ErrorPage, Language, Page } from '../ports/pages.ts'
-import { dataPage, overviewPage } from './account.ts'
-import { appsPage, sessionsPage } from './account-lists.ts'
-import { linkMethodsPage, linkPage, linkUsedPage, securityPage } from './account-security.ts'
+import { dataPage, overviewPage } from './account/account.ts'
+import { appsPage, sessionsPage } from './account/lists.ts'
+import { linkMethodsPage, linkPage, linkUsedPage, securityPage } from './account/security.ts'
 import { consentPage } from './consent.ts'
 import { FORM_POST_SCRIPT_SOURCE, formPostPage } from './form-post.ts'
 import type { View } from './layout.ts'
@@ -12,7 +12,7 @@ import { errorPage, REQUEST_ID, signedOutPage, signOutPage } from './message.ts'
 import { returnPage } from './return.ts'
 import { leavePage, signInPage } from './sign-in.ts'
 import { stylesheet } from './stylesheet.ts'
-import { translations } from './translations.ts'
+import { translations } from './texts/translations.ts'
 
 /** Renders page models as documents. */
 export interface Renderer {

@@ -1,5 +1,5 @@
 import type { LeavePage, SignInOffer, SignInPage, SignInProblem } from '../ports/pages.ts'
-import { FORM_REFUSALS } from '../protocol/page-refusals.ts'
+import { FORM_REFUSALS } from '../protocol/authorization/page-refusals.ts'
 import { clientName } from './client.ts'
 import { developerNotes } from './developer-notes.ts'
 import { fieldProblem, linkButton, submitButton } from './form-parts.ts'
@@ -9,7 +9,7 @@ import type { View } from './layout.ts'
 import { hiddenFields, href, html, isolate } from './markup.ts'
 import type { Fragment, Markup } from './markup.ts'
 import { inAWhile } from './spans.ts'
-import type { Texts } from './texts.ts'
+import type { Texts } from './texts/texts.ts'
 
 type Field = 'email' | 'password'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { describeTasks } from '../../src/admin/openapi.ts'
-import { AUDIT_EVENTS } from '../../src/protocol/event-names.ts'
+import { AUDIT_EVENTS } from '../../src/protocol/audit/event-names.ts'
 import { command, commandJson, openServerForCommands } from '../support/command.ts'
 import { adminServerOf, type AdminServer } from '../support/admin-server.ts'
 import type { TestServer } from '../support/server.ts'

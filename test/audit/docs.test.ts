@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { AUDIT_EVENTS } from '../../src/protocol/event-names.ts'
+import { AUDIT_EVENTS } from '../../src/protocol/audit/event-names.ts'
 
 /** The files that name audit events outside of a call of `report` or `recordEvent`. */
 const RECORDERS = [
@@ -12,7 +12,7 @@ const RECORDERS = [
   'src/audit/token-counter.ts',
   'src/audit/recorder.ts',
   'src/admin/audit/list.ts',
-  'src/principals/audit-events.ts',
+  'src/users/audit-events.ts',
 ]
 const WORD = /^[a-z-]+\.[a-z-]+$/
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { listAudit } from '../../src/admin/audit/list.ts'
 import { verifyAudit } from '../../src/admin/audit/verify.ts'
-import type { EpochMs } from '../../src/protocol/brand.ts'
+import type { EpochMs } from '../../src/base/brand.ts'
 import {
   authorizeUrl,
   EMAIL,

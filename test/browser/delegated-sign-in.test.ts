@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import { test } from 'node:test'
-import { loginEnd } from '../../src/principals/login-end.ts'
+import { loginEnd } from '../../src/tokens/revocation-cutoff.ts'
 import { freePort } from '../../tools/free-ports.ts'
 import { openApplication, redirectOf } from '../support/application.ts'
 import { launchBrowser } from '../support/browser.ts'

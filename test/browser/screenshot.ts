@@ -1,7 +1,7 @@
 import { mkdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
-import type { Resource } from '../../src/protocol/resource.ts'
+import type { Resource } from '../../src/protocol/token/resource.ts'
 import { requestToken, VERIFIER } from '../../tools/flow.ts'
 import { launchBrowser, packagedFonts } from '../support/browser.ts'
 import { openIssuer, openTab, signIn, startClient } from './tab.ts'

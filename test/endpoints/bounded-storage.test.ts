@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { USER_CLAIMS } from '../../src/protocol/user-claims.ts'
+import { USER_CLAIMS } from '../../src/protocol/openid/user-claims.ts'
 import { verifyClient } from '../../src/admin/client/client.ts'
 import type { AuditEvent } from '../../src/ports/records/audit.ts'
 import {

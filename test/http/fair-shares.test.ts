@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openFairShares } from '../../src/http/fair-shares.ts'
 import { openBudgets } from '../../src/http/limits.ts'
-import type { EpochMs } from '../../src/protocol/brand.ts'
+import type { EpochMs } from '../../src/base/brand.ts'
 
 /** The start of a minute. */
 const START = 1_800_000_000_000

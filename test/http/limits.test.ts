@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { openBudgets } from '../../src/http/limits.ts'
 import { networkOf } from '../../src/http/network.ts'
-import type { EpochMs } from '../../src/protocol/brand.ts'
+import type { EpochMs } from '../../src/base/brand.ts'
 
 const START = 1_800_000_000_000
 

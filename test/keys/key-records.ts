@@ -4,8 +4,8 @@ import { createSigningKey, type KeyPlan } from '../../src/keys/signing-key.ts'
 import type { TokenSigner } from '../../src/ports/tokens.ts'
 import type { JwtType } from '../../src/ports/records/api.ts'
 import type { KeyRecord, SigningAlgorithm } from '../../src/ports/records/key.ts'
-import type { AccessTokenClaims } from '../../src/protocol/access-token.ts'
-import type { EpochMs } from '../../src/protocol/brand.ts'
+import type { AccessTokenClaims } from '../../src/protocol/token/access-token.ts'
+import type { EpochMs } from '../../src/base/brand.ts'
 import { openSecrets } from '../../src/protocol/secrets.ts'
 
 export const NOW = 1_790_000_000_000 as EpochMs

@@ -4,7 +4,7 @@ import { decodeProtectedHeader } from 'jose'
 import { openBurstSigner } from '../../src/keys/burst-signer.ts'
 import { openKeyRing, type KeyRingOptions } from '../../src/keys/key-ring.ts'
 import type { KeyRecord } from '../../src/ports/records/key.ts'
-import type { EpochMs } from '../../src/protocol/brand.ts'
+import type { EpochMs } from '../../src/base/brand.ts'
 import { aKeyRecord, encryptionKey, NOW, signText } from './key-records.ts'
 
 const ISSUER = 'https://auth.example'

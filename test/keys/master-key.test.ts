@@ -8,7 +8,7 @@ import {
   unlockMasterKey,
   wrapMasterKey,
 } from '../../src/keys/master-key.ts'
-import { after, type EpochMs } from '../../src/protocol/brand.ts'
+import { after, type EpochMs } from '../../src/base/brand.ts'
 import { mintOrderedId } from '../../src/protocol/ids.ts'
 import { openMasterKey, openSecrets, type MasterKey } from '../../src/protocol/secrets.ts'
 

@@ -4,7 +4,7 @@ import { createLocalJWKSet, decodeProtectedHeader, jwtVerify } from 'jose'
 import { openBurstSigner } from '../../src/keys/burst-signer.ts'
 import { inspectKey } from '../../src/keys/inspect-keys.ts'
 import { unlockSigningKey } from '../../src/keys/signing-key.ts'
-import type { EpochMs } from '../../src/protocol/brand.ts'
+import type { EpochMs } from '../../src/base/brand.ts'
 import { openSecrets } from '../../src/protocol/secrets.ts'
 import { aKeyRecord, encryptionKey, NOW, ringOf, signText } from './key-records.ts'
 

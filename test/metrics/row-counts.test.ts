@@ -4,7 +4,7 @@ import { openRowCounts } from '../../src/metrics/row-counts.ts'
 import type { Sample } from '../../src/metrics/families.ts'
 import { StoreUnavailable } from '../../src/ports/store.ts'
 import type { Walk } from '../../src/ports/walks.ts'
-import type { EpochMs } from '../../src/protocol/brand.ts'
+import type { EpochMs } from '../../src/base/brand.ts'
 
 /** A store of so many live grants, without clients and keys, that can be gone. */
 function openGrants(count: number) {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { documentClientId } from '../../src/protocol/client-identifier.ts'
+import { documentClientId } from '../../src/protocol/client/identifier.ts'
 import { authorizeUrl } from '../../tools/flow.ts'
 import { openDocumentHost } from '../support/document-host.ts'
 import { openMigratedDatabase } from '../support/migrated-database.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { EpochMs } from '../../src/protocol/brand.ts'
+import type { EpochMs } from '../../src/base/brand.ts'
 import type { ClientId, OrganizationId, UserId } from '../../src/protocol/ids.ts'
 import type { Store } from '../../src/ports/store.ts'
 import { introspect } from '../support/token-questions.ts'

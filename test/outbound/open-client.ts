@@ -6,7 +6,7 @@ import {
   type OutboundOptions,
 } from '../../src/outbound/outbound-client.ts'
 import type { OutboundClient, OutboundOutcome, ProviderAnswer, NoticeOutcome } from '../../src/ports/outbound.ts'
-import type { EpochMs } from '../../src/protocol/brand.ts'
+import type { EpochMs } from '../../src/base/brand.ts'
 
 /** A machine that is busy with other work may need longer than the deadline of a server. */
 export const PATIENT = {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { invalidRequest, invalidTarget, invalidToken, type OAuthError } from '../../src/protocol/errors.ts'
-import { missing } from '../../src/protocol/validation.ts'
+import { missing } from '../../src/base/validation.ts'
 
 /** Some clients show nothing but the description, or the challenge. */
 const NAMED: readonly (readonly [refusal: OAuthError, description: RegExp])[] = [

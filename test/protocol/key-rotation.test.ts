@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { EpochMs } from '../../src/protocol/brand.ts'
+import type { EpochMs } from '../../src/base/brand.ts'
 import type { KeyId } from '../../src/protocol/ids.ts'
 import {
   chooseServerKey,

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import type { EpochMs } from '../../src/protocol/brand.ts'
+import type { EpochMs } from '../../src/base/brand.ts'
 import { mintOrderedId } from '../../src/protocol/ids.ts'
-import { problem } from '../../src/protocol/validation.ts'
+import { problem } from '../../src/base/validation.ts'
 import { openSecrets, sameText, type CredentialKind } from '../../src/protocol/secrets.ts'
 
 const KINDS = [

@@ -86,7 +86,7 @@ const PLANTED: readonly (readonly [rule: string, file: SourceFile])[] = [
   ].map(
     (line) =>
       [
-        'only client-policy.ts decides',
+        'only client/policy.ts decides',
         { path: 'src/endpoints/bad.ts', text: `import './token.ts'\n${line}` },
       ] as const,
   ),

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 /** The rules of the source tree (docs/architecture.md) as a function over source texts, so that a test can plant violations. */
 
 export interface SourceFile {
-  /** From the repository's root: `src/protocol/pkce.ts`. */
+  /** From the repository's root: `src/protocol/authorization/pkce.ts`. */
   readonly path: string
   readonly text: string
 }

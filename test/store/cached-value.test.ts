@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ApiRecord } from '../../src/ports/records/api.ts'
 import { StoreUnavailable } from '../../src/ports/store.ts'
-import type { EpochMs } from '../../src/protocol/brand.ts'
+import type { EpochMs } from '../../src/base/brand.ts'
 import { openCachedValue } from '../../src/store/cached-value.ts'
 import { anApi } from '../support/records.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ClientRecord } from '../../src/ports/records/client.ts'
-import { weightOf } from '../../src/protocol/recently-used.ts'
+import { weightOf } from '../../src/base/recently-used.ts'
 import { openRecentRecords } from '../../src/store/recent-records.ts'
 import { aClient } from '../support/records.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { EpochMs } from '../../src/protocol/brand.ts'
+import type { EpochMs } from '../../src/base/brand.ts'
 import { clockNotesOf, clockNoteValue } from '../../src/store/settings.ts'
 
 test('the note of the clock is stored under the names that older releases read', () => {

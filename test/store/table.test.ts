@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { SERVER_TOKENS } from '../../src/admin/api-tokens.ts'
-import type { EpochMs } from '../../src/protocol/brand.ts'
+import type { EpochMs } from '../../src/base/brand.ts'
 import { API_CHANGES, APIS } from '../../src/store/operator-tables.ts'
 import {
   assignments,

@@ -6,7 +6,7 @@ import { pathParameters, placeOf, type Task } from '../../src/admin/task.ts'
 import { TASKS } from '../../src/admin/tasks.ts'
 import { parseClientId, type ClientId, type OrganizationId, type UserId } from '../../src/protocol/ids.ts'
 import type { AdminCredentialRecord } from '../../src/ports/records/admin.ts'
-import type { Scope } from '../../src/protocol/scope.ts'
+import type { Scope } from '../../src/protocol/token/scope.ts'
 import { createAccount, createAda } from './accounts.ts'
 import {
   authorizeUrl,

@@ -1,5 +1,5 @@
 import { forgetDomain, setDomainRules } from '../../src/admin/domain.ts'
-import type { DomainVerdict } from '../../src/protocol/domain-rule.ts'
+import type { DomainVerdict } from '../../src/protocol/client/domain-rule.ts'
 import { knowApis } from './apis.ts'
 import type { TestServer } from './server.ts'
 

@@ -1,7 +1,7 @@
 import type { Response as LightMyRequestResponse } from 'light-my-request'
 import type { InstallationRecord } from '../../src/ports/records/organization.ts'
 import type { ClientId, OrganizationId, UserId } from '../../src/protocol/ids.ts'
-import type { Scope } from '../../src/protocol/scope.ts'
+import type { Scope } from '../../src/protocol/token/scope.ts'
 import { createAccount } from './accounts.ts'
 import { EMAIL, locationOf, PASSWORD, type PlainBrowser, type RegisteredClient } from '../../tools/flow.ts'
 import { aMembership, anInstallation, anOrganization } from './records.ts'

@@ -12,10 +12,10 @@ import type { LinkRecord, SessionRecord, UserRecord } from '../../src/ports/reco
 import type { ApiRecord } from '../../src/ports/records/api.ts'
 import type { KeyRecord, SigningAlgorithm } from '../../src/ports/records/key.ts'
 import type { Approval, DocumentClient, Redemption, Rotation, SharedClient } from '../../src/ports/operation-inputs.ts'
-import type { ProviderId } from '../../src/protocol/authentication.ts'
-import { toSeconds, type EpochMs } from '../../src/protocol/brand.ts'
-import { documentClientId } from '../../src/protocol/client-identifier.ts'
-import { USUAL_RULES } from '../../src/protocol/client-policy.ts'
+import type { ProviderId } from '../../src/protocol/sign-in/authentication.ts'
+import { toSeconds, type EpochMs } from '../../src/base/brand.ts'
+import { documentClientId } from '../../src/protocol/client/identifier.ts'
+import { USUAL_RULES } from '../../src/protocol/client/policy.ts'
 import {
   mintAuthorizationId,
   mintClientId,
@@ -28,11 +28,11 @@ import {
   mintSessionId,
   mintUserId,
 } from '../../src/protocol/ids.ts'
-import type { CodeChallenge } from '../../src/protocol/pkce.ts'
-import type { RedirectUri } from '../../src/protocol/redirect-uri.ts'
-import { USUAL_TEMPLATE } from '../../src/protocol/registration-template.ts'
-import type { Resource } from '../../src/protocol/resource.ts'
-import type { Scope } from '../../src/protocol/scope.ts'
+import type { CodeChallenge } from '../../src/protocol/authorization/pkce.ts'
+import type { RedirectUri } from '../../src/protocol/uri/redirect-uri.ts'
+import { USUAL_TEMPLATE } from '../../src/protocol/client/registration-template.ts'
+import type { Resource } from '../../src/protocol/token/resource.ts'
+import type { Scope } from '../../src/protocol/token/scope.ts'
 import type { SecretHash } from '../../src/protocol/secrets.ts'
 
 /** Complete records, from which a test names only what matters to it. Each has its own ids, so that tests can share a database. */

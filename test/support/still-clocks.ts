@@ -1,4 +1,4 @@
-import type { EpochMs } from '../../src/protocol/brand.ts'
+import type { EpochMs } from '../../src/base/brand.ts'
 import type { TestClock } from './server.ts'
 
 const DAY = 24 * 60 * 60 * 1000

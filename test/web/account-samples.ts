@@ -6,7 +6,7 @@ import {
   type PasswordProblem,
   type SessionView,
 } from '../../src/ports/account-pages.ts'
-import type { EpochMs } from '../../src/protocol/brand.ts'
+import type { EpochMs } from '../../src/base/brand.ts'
 
 /** A sample of every account page, and of every case that looks different. */
 

@@ -1,4 +1,4 @@
-import { IDENTITY_SCOPES } from '../../src/protocol/scope.ts'
+import { IDENTITY_SCOPES } from '../../src/protocol/token/scope.ts'
 import assert from 'node:assert/strict'
 import { accountSamples } from './account-samples.ts'
 import type {

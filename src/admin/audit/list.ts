@@ -1,9 +1,9 @@
 import type { Context } from '../../ports/context.ts'
 import type { AuditEvent, AuditLinkRecord } from '../../ports/records/audit.ts'
-import { readEvents } from '../../principals/audit-events.ts'
-import type { EpochMs } from '../../protocol/brand.ts'
+import { readEvents } from '../../users/audit-events.ts'
+import type { EpochMs } from '../../base/brand.ts'
 import type { ClientId, OrganizationId, UserId } from '../../protocol/ids.ts'
-import { currentEventName } from '../../protocol/event-names.ts'
+import { currentEventName } from '../../protocol/audit/event-names.ts'
 import { AdminError } from '../admin-error.ts'
 import { requireLimit, type Listed, type PageRequest } from '../page.ts'
 

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { AUDIT_EVENTS } from '../../protocol/event-names.ts'
+import { AUDIT_EVENTS } from '../../protocol/audit/event-names.ts'
 import { AUDIT_PLACE, listAudit, type AuditEntry } from './list.ts'
 import { CLIENT_ID, END, ISO, iso, LIMIT, TIME, NEXT, ORGANIZATION_ID, USER_ID, pageStart } from '../fields.ts'
 import { findNames, NAMES } from '../names.ts'

@@ -1,8 +1,8 @@
 import type { Context } from '../../ports/context.ts'
 import type { AuditEvent, AuditLinkRecord } from '../../ports/records/audit.ts'
-import { auditLinkId, auditLinkParts } from '../../protocol/audit-link.ts'
-import { after, type EpochMs } from '../../protocol/brand.ts'
-import { CLOCK_TOLERANCE_MS } from '../../protocol/clock.ts'
+import { auditLinkId, auditLinkParts } from '../../protocol/audit/audit-link.ts'
+import { after, type EpochMs } from '../../base/brand.ts'
+import { CLOCK_TOLERANCE_MS } from '../../base/clock.ts'
 
 const SLICE = 200
 const CLOCKS_DIFFER_MS = 2 * CLOCK_TOLERANCE_MS

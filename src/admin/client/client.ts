@@ -1,10 +1,10 @@
 import type { Context } from '../../ports/context.ts'
 import type { ClientRecord } from '../../ports/records/client.ts'
-import type { EpochMs } from '../../protocol/brand.ts'
-import { isOperatorMade } from '../../protocol/client-policy.ts'
+import type { EpochMs } from '../../base/brand.ts'
+import { isOperatorMade } from '../../protocol/client/policy.ts'
 import { mintOrderedId, parseClientId, type ClientId } from '../../protocol/ids.ts'
-import { parseScope } from '../../protocol/scope.ts'
-import { rotateClientSecret } from '../../principals/rotate-client-secret.ts'
+import { parseScope } from '../../protocol/token/scope.ts'
+import { rotateClientSecret } from '../../clients/rotate-secret.ts'
 import { AdminError, conflict, unknown } from '../admin-error.ts'
 
 type Needs<Name extends keyof Context['store']> = { readonly store: Pick<Context['store'], Name> }

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import type { ClientRecord } from '../../ports/records/client.ts'
-import type { PolicyNeeds } from '../../principals/evaluate-client.ts'
-import { describeMetadata, type ClientMetadata } from '../../protocol/client-metadata.ts'
+import type { PolicyNeeds } from '../../clients/evaluate-client.ts'
+import { describeMetadata, type ClientMetadata } from '../../protocol/client/metadata.ts'
 import {
   CLIENT_SOURCES,
   evaluateClientPolicy,
@@ -9,7 +9,7 @@ import {
   type ClientPolicy,
   type ClientRules,
   type ShownLevel,
-} from '../../protocol/client-policy.ts'
+} from '../../protocol/client/policy.ts'
 import { ISO_OR_NULL, isoOrNull } from '../fields.ts'
 
 export const SOURCE = z

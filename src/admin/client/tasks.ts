@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import type { ClientRecord } from '../../ports/records/client.ts'
-import { SECRET_OVERLAP } from '../../principals/rotate-client-secret.ts'
+import { SECRET_OVERLAP } from '../../clients/rotate-secret.ts'
 import { CLIENT_DOCUMENT, describeClient, describeUnder, SOURCE, TRUST_LEVEL } from './document.ts'
 import { changeTasks } from '../change-tasks.ts'
 import {

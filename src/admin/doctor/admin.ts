@@ -1,4 +1,4 @@
-import { isLoopbackHost } from '../../protocol/loopback.ts'
+import { isLoopbackHost } from '../../protocol/uri/loopback.ts'
 import { ok, warning, type Examination, type Finding } from './finding.ts'
 
 /** Checks how the administration can be reached. */

@@ -1,7 +1,7 @@
 import type { ClientRecord } from '../../ports/records/client.ts'
-import { makeClientPolicy } from '../../principals/evaluate-client.ts'
-import { evaluateClientPolicy, type PolicyRefusal } from '../../protocol/client-policy.ts'
-import { openDomainRules } from '../../protocol/domain-rule.ts'
+import { makeClientPolicy } from '../../clients/evaluate-client.ts'
+import { evaluateClientPolicy, type PolicyRefusal } from '../../protocol/client/policy.ts'
+import { openDomainRules } from '../../protocol/client/domain-rule.ts'
 import { ok, warning, type Examination, type Finding } from './finding.ts'
 
 /** The ids that a finding names. */

@@ -1,4 +1,4 @@
-import { isLoopbackHost } from '../../protocol/loopback.ts'
+import { isLoopbackHost } from '../../protocol/uri/loopback.ts'
 import { failed, ok, warning, type Examination, type Finding, type NetworkChoices } from './finding.ts'
 
 /** Clocks that differ by more make tokens look expired or not valid yet. */

@@ -1,7 +1,7 @@
 import type { ProviderRecord } from '../../ports/records/provider.ts'
 import type { ProviderFinding } from '../../ports/upstream.ts'
-import type { ProviderId } from '../../protocol/authentication.ts'
-import { providerRedirectUri } from '../../protocol/provider.ts'
+import type { ProviderId } from '../../protocol/sign-in/authentication.ts'
+import { providerRedirectUri } from '../../protocol/sign-in/provider.ts'
 import { failed, ok, warning, type Finding } from './finding.ts'
 
 /** What the probe of a provider found. */

@@ -1,8 +1,8 @@
 import type { DatabaseFacts, FileFacts } from '../../ports/inspection.ts'
-import type { EpochMs } from '../../protocol/brand.ts'
-import { isPlausible } from '../../protocol/clock.ts'
+import type { EpochMs } from '../../base/brand.ts'
+import { isPlausible } from '../../base/clock.ts'
 import { chooseSigningKey, linesOf } from '../../protocol/key-rotation.ts'
-import { WRITE_FAULT_REMEDIES, WRITE_FAULT_TEXTS } from '../../protocol/write-fault.ts'
+import { WRITE_FAULT_REMEDIES, WRITE_FAULT_TEXTS } from '../../base/write-fault.ts'
 import { checkServer } from './server.ts'
 import { failed, ok, warning, type Examination, type Finding } from './finding.ts'
 

@@ -1,9 +1,9 @@
 import type { Context } from '../../ports/context.ts'
 import type { AuthorizationRecord } from '../../ports/records/authorization.ts'
 import type { InteractionRecord } from '../../ports/records/interaction.ts'
-import { evaluateClient, type AllowedClient, type PolicyNeeds } from '../../principals/evaluate-client.ts'
-import { findInteractionOf } from '../../principals/find-interaction.ts'
-import { after } from '../../protocol/brand.ts'
+import { evaluateClient, type AllowedClient, type PolicyNeeds } from '../../clients/evaluate-client.ts'
+import { findInteractionOf } from '../../users/find-interaction.ts'
+import { after } from '../../base/brand.ts'
 import { parseAuthorizationId } from '../../protocol/ids.ts'
 import {
   answerText,
@@ -11,9 +11,9 @@ import {
   continueAddress,
   type AcceptedSignIn,
   type InteractionAnswer,
-} from '../../protocol/interaction.ts'
-import { isWithin, NO_SCOPE } from '../../protocol/scope.ts'
-import { problem, type ProblemType } from '../../protocol/validation.ts'
+} from '../../protocol/sign-in/interaction.ts'
+import { isWithin, NO_SCOPE } from '../../protocol/token/scope.ts'
+import { problem, type ProblemType } from '../../base/validation.ts'
 import { AdminError, unknown, type AdminErrorKind } from '../admin-error.ts'
 import { iso } from '../fields.ts'
 import { provisionSubject } from '../user/subject.ts'

@@ -1,7 +1,7 @@
 import type { Context } from '../../ports/context.ts'
 import type { ProviderRecord } from '../../ports/records/provider.ts'
 import type { ProviderFinding } from '../../ports/upstream.ts'
-import type { ProviderId } from '../../protocol/authentication.ts'
+import type { ProviderId } from '../../protocol/sign-in/authentication.ts'
 import {
   findProviderFault,
   PROVIDER_LIMIT,
@@ -9,7 +9,7 @@ import {
   providerRedirectUri,
   type ProviderSettings,
   type ProviderTemplateName,
-} from '../../protocol/provider.ts'
+} from '../../protocol/sign-in/provider.ts'
 import { conflict, unknown, type AdminError } from '../admin-error.ts'
 
 type Needs<Name extends keyof Context['store']> = { readonly store: Pick<Context['store'], Name> }

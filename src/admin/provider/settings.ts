@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import type { ProviderRecord } from '../../ports/records/provider.ts'
-import { isUsable } from '../../principals/providers.ts'
-import { definedMembers } from '../../protocol/json.ts'
+import { isUsable } from '../../users/provider-routing.ts'
+import { definedMembers } from '../../base/json.ts'
 import {
   DOMAIN_FORM,
   EMAIL_TRUSTS,
@@ -17,7 +17,7 @@ import {
   SUBJECT_CLAIMS,
   type ProviderSettings,
   type ProviderTemplateName,
-} from '../../protocol/provider.ts'
+} from '../../protocol/sign-in/provider.ts'
 import { ISO, ISO_OR_NULL, iso, isoOrNull } from '../fields.ts'
 import type { TaskContext } from '../task.ts'
 

@@ -1,7 +1,7 @@
 import * as z from 'zod'
-import { definedMembers } from '../../protocol/json.ts'
-import { parseProviderId, PROVIDER_ID_FORM, providerRedirectUri } from '../../protocol/provider.ts'
-import type { ProviderId } from '../../protocol/authentication.ts'
+import { definedMembers } from '../../base/json.ts'
+import { parseProviderId, PROVIDER_ID_FORM, providerRedirectUri } from '../../protocol/sign-in/provider.ts'
+import type { ProviderId } from '../../protocol/sign-in/authentication.ts'
 import { NAME, ORGANIZATION_ID } from '../fields.ts'
 import {
   CHOICES,

@@ -1,9 +1,9 @@
 import type { Context } from '../../ports/context.ts'
 import type { LinkPurpose, UserRecord } from '../../ports/records/user.ts'
-import { after, type EpochMs } from '../../protocol/brand.ts'
-import { linkAddress, mintLink } from '../../protocol/link.ts'
+import { after, type EpochMs } from '../../base/brand.ts'
+import { linkAddress, mintLink } from '../../protocol/sign-in/link.ts'
 import { conflict } from '../admin-error.ts'
-import { usableProviders } from '../../principals/providers.ts'
+import { usableProviders } from '../../users/provider-routing.ts'
 import { refuseRouted, requireUser, withoutPasswords } from './user.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1000

@@ -1,10 +1,10 @@
 import type { Context } from '../../ports/context.ts'
 import type { IdentityRecord } from '../../ports/records/provider.ts'
 import type { UserRecord } from '../../ports/records/user.ts'
-import { newUser } from '../../principals/new-user.ts'
-import { normalizeEmail } from '../../protocol/account.ts'
-import { APPLICATION } from '../../protocol/authentication.ts'
-import { subjectKey, type AcceptedSignIn } from '../../protocol/interaction.ts'
+import { newUser } from '../../users/new-user.ts'
+import { normalizeEmail } from '../../protocol/sign-in/account.ts'
+import { APPLICATION } from '../../protocol/sign-in/authentication.ts'
+import { subjectKey, type AcceptedSignIn } from '../../protocol/sign-in/interaction.ts'
 import { unknown } from '../admin-error.ts'
 
 /** What the application says about a person. */

@@ -1,6 +1,6 @@
 import { Option, type Command } from 'commander'
 import type { ClientDocument } from '../../admin/client/document.ts'
-import { CLIENT_SOURCES, SHOWN_LEVELS } from '../../protocol/client-policy.ts'
+import { CLIENT_SOURCES, SHOWN_LEVELS } from '../../protocol/client/policy.ts'
 import { formatTime, record } from '../lib/columns.ts'
 import { eitherOf, parseTime, parseSeconds } from '../lib/options.ts'
 import type { Members } from '../lib/perform-task.ts'

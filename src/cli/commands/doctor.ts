@@ -4,7 +4,7 @@ import { ConfigError, readConfig, type Config } from '../../config/config.ts'
 import type { IssuerProbe, StoreInspection } from '../../ports/inspection.ts'
 import type { OutboundClient } from '../../ports/outbound.ts'
 import { openWorld, type World } from '../../server/world.ts'
-import { inspectStore } from '../../server/inspect-store.ts'
+import { inspectStore } from '../../maintenance/inspect-store.ts'
 import { visible } from '../lib/columns.ts'
 import { withJson } from '../lib/options.ts'
 import type { Paint, Terminal } from '../lib/terminal.ts'
@@ -90,7 +90,7 @@ async function examineResource(resource: string, issuer: string, probe: IssuerPr
 async function examineProviders(config: Config, world: World, store: StoreInspection): Promise<readonly Finding[]> {
   const [{ checkProviders }, { probeProviders }] = await Promise.all([
     import('../../admin/doctor/providers.ts'),
-    import('../../server/probe-providers.ts'),
+    import('../../maintenance/probe-providers.ts'),
   ])
   const { clock, random } = world
   const outbound = await openUnlimitedOutbound(config, world)

@@ -1,5 +1,5 @@
 import { readConfig } from '../../config/config.ts'
-import { restore, type Restored } from '../../server/restore.ts'
+import { restore, type Restored } from '../../maintenance/restore.ts'
 import { countRows, formatTime } from '../lib/columns.ts'
 import { withJson } from '../lib/options.ts'
 import type { AddVerb } from '../lib/task-verb.ts'

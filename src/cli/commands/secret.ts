@@ -5,7 +5,7 @@ import {
   rotateSecret,
   type EndedCredentials,
   type SecretRotation,
-} from '../../server/rotate-secret.ts'
+} from '../../maintenance/rotate-secret.ts'
 import { visible } from '../lib/columns.ts'
 import { UsageError } from '../lib/failure.ts'
 import { withJson } from '../lib/options.ts'

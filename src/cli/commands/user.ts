@@ -1,5 +1,5 @@
 import type { LinkDocument, UserDocument } from '../../admin/user/tasks.ts'
-import { nameUser } from '../../protocol/account.ts'
+import { nameUser } from '../../protocol/sign-in/account.ts'
 import { readPassword } from '../lib/ask-password.ts'
 import { formatTime } from '../lib/columns.ts'
 import { UsageError } from '../lib/failure.ts'

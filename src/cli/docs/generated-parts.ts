@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { SECTIONS, type Family } from '../../metrics/families.ts'
-import { AUDIT_EVENT_TEXTS } from '../../protocol/event-names.ts'
-import type { EventText } from '../../protocol/provider-events.ts'
-import { FORM_REFUSALS, PAGE_REFUSALS } from '../../protocol/page-refusals.ts'
+import { AUDIT_EVENT_TEXTS } from '../../protocol/audit/event-names.ts'
+import type { EventText } from '../../protocol/audit/provider-events.ts'
+import { FORM_REFUSALS, PAGE_REFUSALS } from '../../protocol/authorization/page-refusals.ts'
 import { REFUSALS, type Refusal } from '../../protocol/refusals.ts'
-import { PROBLEM_TYPES } from '../../protocol/validation.ts'
+import { PROBLEM_TYPES } from '../../base/validation.ts'
 
 /** A part of a page that `npm run docs` writes, between two comments with its name. The rest of the page is prose. */
 export interface GeneratedPart {

@@ -2,7 +2,7 @@ import { AdminError } from '../../admin/admin-error.ts'
 import { ConfigError } from '../../config/config.ts'
 import { explainDenial } from '../../files/guarded-file.ts'
 import { StoreClosed, StoreRefusesWrites, StoreUnavailable } from '../../ports/store.ts'
-import { WRITE_FAULT_REMEDIES, WRITE_FAULT_TEXTS, type WriteFault } from '../../protocol/write-fault.ts'
+import { WRITE_FAULT_REMEDIES, WRITE_FAULT_TEXTS, type WriteFault } from '../../base/write-fault.ts'
 
 /** A command with wrong arguments or options. Exit code 2. */
 export class UsageError extends Error {

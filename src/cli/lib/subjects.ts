@@ -4,7 +4,7 @@ import type { UserDocument } from '../../admin/user/tasks.ts'
 import type { MemberDocument } from '../../admin/organization/member.ts'
 import { pathParameters, placeOf, type Task } from '../../admin/task.ts'
 import { parseUserId } from '../../protocol/ids.ts'
-import { SUBJECT_FORM } from '../../protocol/interaction.ts'
+import { SUBJECT_FORM } from '../../protocol/sign-in/interaction.ts'
 import { visible } from './columns.ts'
 import type { Members, PerformTask } from './perform-task.ts'
 

@@ -1,11 +1,11 @@
 import type { Context } from '../../ports/context.ts'
 import type { AuditEvent } from '../../ports/records/audit.ts'
 import type { UserRecord } from '../../ports/records/user.ts'
-import { readEvents } from '../../principals/audit-events.ts'
-import { describeIdentity } from '../../principals/providers.ts'
-import type { EpochMs } from '../../protocol/brand.ts'
-import { identifierOf } from '../../protocol/client-identifier.ts'
-import { currentEventName } from '../../protocol/event-names.ts'
+import { readEvents } from '../../users/audit-events.ts'
+import { describeIdentity } from '../../users/provider-routing.ts'
+import type { EpochMs } from '../../base/brand.ts'
+import { identifierOf } from '../../protocol/client/identifier.ts'
+import { currentEventName } from '../../protocol/audit/event-names.ts'
 import type { ClientId, UserId } from '../../protocol/ids.ts'
 
 /** The newest rows of each kind. */

@@ -7,7 +7,7 @@ import {
 } from '../../ports/account-pages.ts'
 import type { Context } from '../../ports/context.ts'
 import type { Reply, Request } from '../../ports/message.ts'
-import { addressOf } from '../../protocol/server-address.ts'
+import { addressOf } from '../../protocol/uri/server-address.ts'
 import { browserOf, isCrossSite } from '../authorization/interaction.ts'
 import { findSignedIn, isForAnother, viewAccount, type SignedIn } from '../authorization/session.ts'
 import { errorPage } from '../error-page.ts'

@@ -1,7 +1,7 @@
 import type { PasswordProblem } from '../../ports/account-pages.ts'
 import type { UserRecord } from '../../ports/records/user.ts'
-import { normalizeEmail, PASSWORD_BYTES, PASSWORD_CHARACTERS } from '../../protocol/account.ts'
-import type { Parameters } from '../../protocol/message.ts'
+import { normalizeEmail, PASSWORD_BYTES, PASSWORD_CHARACTERS } from '../../protocol/sign-in/account.ts'
+import type { Parameters } from '../../base/message.ts'
 
 /**
  * Reads a new password from a form that asks for it twice. Its length is what counts: there are no rules for its characters (NIST SP

@@ -1,7 +1,7 @@
 import type { OverviewPage } from '../../ports/account-pages.ts'
 import type { Context } from '../../ports/context.ts'
 import type { Reply, Request } from '../../ports/message.ts'
-import { DISPLAY_TEXT_LIMIT, parseDisplayText } from '../../protocol/display-text.ts'
+import { DISPLAY_TEXT_LIMIT, parseDisplayText } from '../../base/display-text.ts'
 import { findOrganizations } from '../authorization/organization-choice.ts'
 import type { SignedIn } from '../authorization/session.ts'
 import { errorPage, formRefusal } from '../error-page.ts'

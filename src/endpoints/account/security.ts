@@ -1,7 +1,7 @@
 import type { OwnMethod, PasswordProblem } from '../../ports/account-pages.ts'
 import type { Context } from '../../ports/context.ts'
 import type { Reply, Request } from '../../ports/message.ts'
-import { mayHavePassword, providersFor } from '../../principals/providers.ts'
+import { mayHavePassword, providersFor } from '../../users/provider-routing.ts'
 import { openBrowser } from '../authorization/interaction.ts'
 import { errorPage, formRefusal } from '../error-page.ts'
 import type { SignedIn } from '../authorization/session.ts'

@@ -3,7 +3,7 @@ import type { CookieChanges, Reply } from '../../ports/message.ts'
 import type { AuthorizationRecord } from '../../ports/records/authorization.ts'
 import type { NotifiedClient } from '../../ports/records/logout-notice.ts'
 import type { SessionRecord } from '../../ports/records/user.ts'
-import { after, type EpochMs } from '../../protocol/brand.ts'
+import { after, type EpochMs } from '../../base/brand.ts'
 import type { UserId } from '../../protocol/ids.ts'
 import { sameText, type MintedCredential } from '../../protocol/secrets.ts'
 import { errorPage } from '../error-page.ts'
@@ -23,7 +23,7 @@ export interface Approval {
   /** The request with what the user allowed of its scope. */
   readonly allowed: AuthorizationRecord
   readonly session: SessionRecord
-  /** Later requests may use the consent. Not if the user was never asked (client-policy.ts), or at the operator's application. */
+  /** Later requests may use the consent. Not if the user was never asked (client/policy.ts), or at the operator's application. */
   readonly isRemembered: boolean
 }
 

@@ -1,10 +1,10 @@
 import type { ClientView } from '../../ports/pages.ts'
-import { viewDestination } from '../../principals/destination.ts'
-import type { AllowedClient } from '../../principals/evaluate-client.ts'
-import { toSeconds, type EpochMs } from '../../protocol/brand.ts'
-import { documentHostOf } from '../../protocol/client-identifier.ts'
-import type { ShownMetadata } from '../../protocol/client-identity.ts'
-import { isPrivateUse } from '../../protocol/redirect-uri.ts'
+import { viewDestination } from '../../clients/destination.ts'
+import type { AllowedClient } from '../../clients/evaluate-client.ts'
+import { toSeconds, type EpochMs } from '../../base/brand.ts'
+import { documentHostOf } from '../../protocol/client/identifier.ts'
+import type { ShownMetadata } from '../../protocol/client/identity.ts'
+import { isPrivateUse } from '../../protocol/uri/redirect-uri.ts'
 
 /** Returns the client as the pages show it (decision 0022). */
 export function viewClient({ client, rights }: AllowedClient, redirectUri: string, now: EpochMs): ClientView {

@@ -3,7 +3,7 @@ import type { CookieChanges, Reply } from '../../ports/message.ts'
 import type { ConsentProblem } from '../../ports/pages.ts'
 import type { AuthorizationRecord } from '../../ports/records/authorization.ts'
 import type { UserId } from '../../protocol/ids.ts'
-import { isWithin, NO_SCOPE } from '../../protocol/scope.ts'
+import { isWithin, NO_SCOPE } from '../../protocol/token/scope.ts'
 import { PATHS, pageAddress } from '../paths.ts'
 import { approve, deny, type Approval } from './approval.ts'
 import { NOT_A_MEMBER, OTHER_USER, type Fault } from './authorization-error.ts'
@@ -77,7 +77,7 @@ type Needs = Pick<Context, 'apis' | 'clockCheck' | 'notBefore' | 'settings'> & {
  *  4. Consent. If the user allowed the client this access earlier, the consent page is skipped, unless consents for several
  *     organizations match. It is also skipped for a first-party client that requests no more than the operator registered for it,
  *     unless the user has to choose an organization. `prompt=consent` always shows the page. So does an unverified client with a
- *     redirect URI that other programs could receive (client-policy.ts).
+ *     redirect URI that other programs could receive (client/policy.ts).
  *     The user may leave scopes out, but something must remain.
  *  5. Approval. The authorization is marked as approved and the browser carries the code to the client.
  *

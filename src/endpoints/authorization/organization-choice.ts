@@ -2,7 +2,7 @@ import type { Context } from '../../ports/context.ts'
 import type { ConsentProblem } from '../../ports/pages.ts'
 import type { AuthorizationRecord } from '../../ports/records/authorization.ts'
 import type { MembershipRecord, OrganizationRecord } from '../../ports/records/organization.ts'
-import type { EpochMs } from '../../protocol/brand.ts'
+import type { EpochMs } from '../../base/brand.ts'
 import type { OrganizationId, UserId } from '../../protocol/ids.ts'
 
 /** An organization that the user is an active member of. */

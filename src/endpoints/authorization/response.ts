@@ -2,7 +2,7 @@ import type { Context } from '../../ports/context.ts'
 import type { CookieChanges, Reply } from '../../ports/message.ts'
 import type { ReturnPath } from '../../ports/pages.ts'
 import type { AuthorizationRecord } from '../../ports/records/authorization.ts'
-import { answerParameters, answerUri, type AuthorizationAnswer } from '../../protocol/authorization-response.ts'
+import { answerParameters, answerUri, type AuthorizationAnswer } from '../../protocol/authorization/response.ts'
 import { formTarget } from './client-view.ts'
 
 /** What a response depends on, of the request. */

@@ -1,6 +1,6 @@
 import type { AuthorizationRecord } from '../../ports/records/authorization.ts'
-import type { Parameters } from '../../protocol/message.ts'
-import { narrow, scopeTokens, subtract, unite } from '../../protocol/scope.ts'
+import type { Parameters } from '../../base/message.ts'
+import { narrow, scopeTokens, subtract, unite } from '../../protocol/token/scope.ts'
 import type { ScopeCatalog } from '../token/scope-catalog.ts'
 import { withoutShare } from '../token/scope-decision.ts'
 

@@ -4,13 +4,13 @@ import type { Input } from '../../ports/operations.ts'
 import type { AccountView } from '../../ports/page-parts.ts'
 import type { AuthorizationRecord } from '../../ports/records/authorization.ts'
 import type { SessionRecord, UserRecord } from '../../ports/records/user.ts'
-import { APPLICATION } from '../../protocol/authentication.ts'
-import { after } from '../../protocol/brand.ts'
-import { isFromFuture } from '../../protocol/clock.ts'
+import { APPLICATION } from '../../protocol/sign-in/authentication.ts'
+import { after } from '../../base/brand.ts'
+import { isFromFuture } from '../../base/clock.ts'
 import { interactionOfSession, parseAuthorizationId, type SessionId } from '../../protocol/ids.ts'
 import { sameText } from '../../protocol/secrets.ts'
-import { isLiveSince } from '../../principals/invalid-principal.ts'
-import { loginEnd } from '../../principals/login-end.ts'
+import { isLiveSince } from '../../tokens/invalid-principal.ts'
+import { loginEnd } from '../../tokens/revocation-cutoff.ts'
 
 /** A session's `seenAt` is not newer than this when it is recorded again. */
 const SEEN_MS = 5 * 60 * 1000

@@ -1,7 +1,7 @@
 import type { Context } from '../../ports/context.ts'
 import type { Request } from '../../ports/message.ts'
 import type { ApiRecord } from '../../ports/records/api.ts'
-import { isConfidential, readCredentials } from '../../protocol/client-auth.ts'
+import { isConfidential, readCredentials } from '../../protocol/client/authentication.ts'
 import { invalidClient, OAuthError } from '../../protocol/errors.ts'
 import { matchesCredential } from '../../protocol/secrets.ts'
 import { authenticateClient, countFailure, type AuthenticatedClient } from '../token/authenticate-client.ts'

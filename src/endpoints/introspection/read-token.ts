@@ -1,6 +1,6 @@
 import type { Request } from '../../ports/message.ts'
 import { invalidRequest } from '../../protocol/errors.ts'
-import { missing } from '../../protocol/validation.ts'
+import { missing } from '../../base/validation.ts'
 import { refuseQuery, refuseRepeated } from '../form.ts'
 
 /** Returns the `token` parameter. RFC 7009 §2.1, RFC 7662 §2.1. @throws OAuthError invalid_request */

@@ -1,9 +1,9 @@
 import type { Context } from '../../ports/context.ts'
 import type { ClientRecord } from '../../ports/records/client.ts'
 import type { GrantRecord, OpenidGrant } from '../../ports/records/grant.ts'
-import { toSeconds, type EpochMs, type EpochSeconds } from '../../protocol/brand.ts'
-import { identifierOf } from '../../protocol/client-identifier.ts'
-import { hasClaimsInIdToken } from '../../protocol/client-policy.ts'
+import { toSeconds, type EpochMs, type EpochSeconds } from '../../base/brand.ts'
+import { identifierOf } from '../../protocol/client/identifier.ts'
+import { hasClaimsInIdToken } from '../../protocol/client/policy.ts'
 import {
   accessTokenHash,
   idTokenClaims,
@@ -11,10 +11,10 @@ import {
   USUAL_ID_TOKEN_ALGORITHM,
   type IdTokenAlgorithm,
   type IdTokenHint,
-} from '../../protocol/id-token.ts'
+} from '../../protocol/openid/id-token.ts'
 import type { ClientId, SessionId } from '../../protocol/ids.ts'
-import { scopeTokens } from '../../protocol/scope.ts'
-import { claimsOfScope } from '../../protocol/user-claims.ts'
+import { scopeTokens } from '../../protocol/token/scope.ts'
+import { claimsOfScope } from '../../protocol/openid/user-claims.ts'
 import { findUserClaims } from './user-claims.ts'
 
 type Needs = Pick<Context, 'issuer' | 'secrets' | 'settings' | 'tokens'> & {

@@ -1,8 +1,8 @@
 import type { Context } from '../../ports/context.ts'
 import type { UserRecord } from '../../ports/records/user.ts'
-import { toSeconds } from '../../protocol/brand.ts'
+import { toSeconds } from '../../base/brand.ts'
 import type { OrganizationId } from '../../protocol/ids.ts'
-import { describeUserClaims, type UserClaim } from '../../protocol/user-claims.ts'
+import { describeUserClaims, type UserClaim } from '../../protocol/openid/user-claims.ts'
 
 /** Returns these claims of a user, and the organization that the grant is for. OpenID Connect Core 1.0 §5.1, decision 0019. */
 export async function findUserClaims(

@@ -1,7 +1,7 @@
 import type { Context } from '../../ports/context.ts'
 import type { Request } from '../../ports/message.ts'
 import type { InitialTokenRecord } from '../../ports/records/initial-token.ts'
-import { requiresInitialToken } from '../../protocol/client-policy.ts'
+import { requiresInitialToken } from '../../protocol/client/policy.ts'
 import { invalidToken, type OAuthError } from '../../protocol/errors.ts'
 import type { InitialTokenId } from '../../protocol/ids.ts'
 import { sameText } from '../../protocol/secrets.ts'

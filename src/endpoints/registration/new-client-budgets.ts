@@ -1,10 +1,10 @@
 import { SERVER_POOL } from '../../ports/budgets.ts'
 import type { Context } from '../../ports/context.ts'
 import { tooManyRequests } from '../../protocol/errors.ts'
-import { writtenHost } from '../../protocol/canonical-uri.ts'
-import type { ClientMetadata } from '../../protocol/client-metadata.ts'
-import { leadsToThisComputer } from '../../protocol/loopback.ts'
-import { isPrivateUse } from '../../protocol/redirect-uri.ts'
+import { writtenHost } from '../../protocol/uri/canonical-uri.ts'
+import type { ClientMetadata } from '../../protocol/client/metadata.ts'
+import { leadsToThisComputer } from '../../protocol/uri/loopback.ts'
+import { isPrivateUse } from '../../protocol/uri/redirect-uri.ts'
 
 type Needs = Pick<Context, 'budgets' | 'clock'>
 

@@ -1,13 +1,17 @@
 import type { Context } from '../../ports/context.ts'
 import type { ClientRecord } from '../../ports/records/client.ts'
-import { registrationPolicy } from '../../principals/registration-policy.ts'
-import { evaluateClient, type PolicyNeeds } from '../../principals/evaluate-client.ts'
-import { readRegistration, type ClientMetadata } from '../../protocol/client-metadata.ts'
-import type { ClientOrigin, PolicyQuestion } from '../../protocol/client-policy.ts'
+import { registrationPolicy } from '../../clients/registration-policy.ts'
+import { evaluateClient, type PolicyNeeds } from '../../clients/evaluate-client.ts'
+import { readRegistration, type ClientMetadata } from '../../protocol/client/metadata.ts'
+import type { ClientOrigin, PolicyQuestion } from '../../protocol/client/policy.ts'
 import { invalidRequest, OAuthError, tooManyRequests } from '../../protocol/errors.ts'
-import { isObject, readJson } from '../../protocol/json.ts'
-import { findForeignDestinations, limitScope, type RegistrationLimits } from '../../protocol/registration-template.ts'
-import { problem, type Problem } from '../../protocol/validation.ts'
+import { isObject, readJson } from '../../base/json.ts'
+import {
+  findForeignDestinations,
+  limitScope,
+  type RegistrationLimits,
+} from '../../protocol/client/registration-template.ts'
+import { problem, type Problem } from '../../base/validation.ts'
 
 export type RegistrationNeeds = PolicyNeeds & Pick<Context, 'apis' | 'issuer' | 'settings'>
 

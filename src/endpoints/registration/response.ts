@@ -1,7 +1,7 @@
 import type { ClientRecord } from '../../ports/records/client.ts'
-import { describeClientInformation } from '../../principals/client-information.ts'
+import { describeClientInformation } from '../../clients/client-information.ts'
 import type { ClientId } from '../../protocol/ids.ts'
-import { addressOf } from '../../protocol/server-address.ts'
+import { addressOf } from '../../protocol/uri/server-address.ts'
 import { PATHS } from '../paths.ts'
 import type { RegistrationEcho } from './request.ts'
 

@@ -2,18 +2,18 @@ import type { Context } from '../../ports/context.ts'
 import type { Reply, Request } from '../../ports/message.ts'
 import type { InteractionRecord } from '../../ports/records/interaction.ts'
 import type { UserRecord } from '../../ports/records/user.ts'
-import { after } from '../../protocol/brand.ts'
+import { after } from '../../base/brand.ts'
 import { sessionOfInteraction, type UserId } from '../../protocol/ids.ts'
-import { findInteractionOf } from '../../principals/find-interaction.ts'
-import { APPLICATION, judgeTime, type JudgedTime, type StatedTime } from '../../protocol/authentication.ts'
+import { findInteractionOf } from '../../users/find-interaction.ts'
+import { APPLICATION, judgeTime, type JudgedTime, type StatedTime } from '../../protocol/sign-in/authentication.ts'
 import {
   APPLICATION_TOLERANCE_MS,
   proofMatches,
   subjectKey,
   type AcceptedSignIn,
   type RejectedSignIn,
-} from '../../protocol/interaction.ts'
-import { scopeTokens } from '../../protocol/scope.ts'
+} from '../../protocol/sign-in/interaction.ts'
+import { scopeTokens } from '../../protocol/token/scope.ts'
 import { deny } from '../authorization/approval.ts'
 import { openBrowser } from '../authorization/interaction.ts'
 import type { ConsentAnswer } from '../authorization/next-step.ts'

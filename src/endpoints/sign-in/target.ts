@@ -3,8 +3,8 @@ import type { Context } from '../../ports/context.ts'
 import type { CookieChanges, Reply, Request } from '../../ports/message.ts'
 import type { HiddenFields } from '../../ports/page-parts.ts'
 import type { ClientRecord } from '../../ports/records/client.ts'
-import type { SignInDemand } from '../../protocol/authentication.ts'
-import type { EpochMs } from '../../protocol/brand.ts'
+import type { SignInDemand } from '../../protocol/sign-in/authentication.ts'
+import type { EpochMs } from '../../base/brand.ts'
 import type { SecretHash } from '../../protocol/secrets.ts'
 import {
   authorizationIn,

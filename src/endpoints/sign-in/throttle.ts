@@ -3,9 +3,9 @@ import type { SpentBucket } from '../../ports/budgets.ts'
 import type { Context } from '../../ports/context.ts'
 import type { Request } from '../../ports/message.ts'
 import type { Hit } from '../../ports/operation-inputs.ts'
-import { after, type EpochMs } from '../../protocol/brand.ts'
+import { after, type EpochMs } from '../../base/brand.ts'
 import { timeOfOrderedId, type UserId } from '../../protocol/ids.ts'
-import { openRecentlyUsed, type RecentlyUsed } from '../../protocol/recently-used.ts'
+import { openRecentlyUsed, type RecentlyUsed } from '../../base/recently-used.ts'
 import type { SecretHash } from '../../protocol/secrets.ts'
 
 const WINDOW_MS = 15 * 60 * 1000

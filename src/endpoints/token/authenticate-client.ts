@@ -2,19 +2,19 @@ import type { SignatureOutcome } from '../../ports/client-signatures.ts'
 import type { Context } from '../../ports/context.ts'
 import type { Request } from '../../ports/message.ts'
 import type { ClientRecord } from '../../ports/records/client.ts'
-import { isBlockedHost } from '../../principals/evaluate-client.ts'
-import { findAssertionFault, rememberUntil, type ClientAssertion } from '../../protocol/client-assertion.ts'
+import { isBlockedHost } from '../../clients/evaluate-client.ts'
+import { findAssertionFault, rememberUntil, type ClientAssertion } from '../../protocol/client/assertion.ts'
 import {
   isConfidential,
   matchesClientSecret,
   readClientCredentials,
   type ClientCredentials,
-} from '../../protocol/client-auth.ts'
-import { isSameAlgorithm, type ClientKeys } from '../../protocol/client-keys.ts'
+} from '../../protocol/client/authentication.ts'
+import { isSameAlgorithm, type ClientKeys } from '../../protocol/client/keys.ts'
 import { invalidClient, OAuthError, tooManyRequests, unavailable } from '../../protocol/errors.ts'
-import { addressOf } from '../../protocol/server-address.ts'
-import { findClient } from '../client/find-client.ts'
-import type { DocumentNeeds } from '../client/load-document.ts'
+import { addressOf } from '../../protocol/uri/server-address.ts'
+import { findClient } from '../../clients/find-client.ts'
+import type { DocumentNeeds } from '../../clients/load-document.ts'
 import { PATHS } from '../paths.ts'
 import { takeStoredTokenBudget } from './stored-tokens.ts'
 

@@ -6,9 +6,9 @@ import {
   tokenResponse,
   type AccessTokenFacts,
   type IssuedToken,
-} from '../../protocol/access-token.ts'
-import { after, toSeconds, type EpochMs, type EpochSeconds } from '../../protocol/brand.ts'
-import { identifierOf } from '../../protocol/client-identifier.ts'
+} from '../../protocol/token/access-token.ts'
+import { after, toSeconds, type EpochMs, type EpochSeconds } from '../../base/brand.ts'
+import { identifierOf } from '../../protocol/client/identifier.ts'
 import {
   mintOrderedId,
   opaqueTokenId,
@@ -16,10 +16,10 @@ import {
   type OrganizationId,
   type UserId,
 } from '../../protocol/ids.ts'
-import type { Resource } from '../../protocol/resource.ts'
-import { isIdentityScope, narrow, unite, type Scope } from '../../protocol/scope.ts'
+import type { Resource } from '../../protocol/token/resource.ts'
+import { isIdentityScope, narrow, unite, type Scope } from '../../protocol/token/scope.ts'
 import type { MintedCredential } from '../../protocol/secrets.ts'
-import { findNewestNotBefore } from '../../principals/invalid-principal.ts'
+import { findNewestNotBefore } from '../../tokens/invalid-principal.ts'
 import { issueIdToken } from '../openid/id-token.ts'
 import type { AuthenticatedClient } from './authenticate-client.ts'
 import { givesIdentity } from './scope-catalog.ts'

@@ -1,11 +1,17 @@
 import type { Context } from '../../ports/context.ts'
 import type { ApiRecord, ApiScope } from '../../ports/records/api.ts'
 import type { ClientRecord } from '../../ports/records/client.ts'
-import { acceptsAnyScope } from '../../principals/registration-policy.ts'
-import type { EpochMs } from '../../protocol/brand.ts'
-import { describeSentUri } from '../../protocol/canonical-uri.ts'
-import { sameResource, type Resource } from '../../protocol/resource.ts'
-import { IDENTITY_SCOPES, isIdentityScope, isWithin, type IdentityScope, type Scope } from '../../protocol/scope.ts'
+import { acceptsAnyScope } from '../../clients/registration-policy.ts'
+import type { EpochMs } from '../../base/brand.ts'
+import { describeSentUri } from '../../protocol/uri/canonical-uri.ts'
+import { sameResource, type Resource } from '../../protocol/token/resource.ts'
+import {
+  IDENTITY_SCOPES,
+  isIdentityScope,
+  isWithin,
+  type IdentityScope,
+  type Scope,
+} from '../../protocol/token/scope.ts'
 
 /**
  * The scopes and resources that clients may request: those of the declared APIs (decision 0006). If the issuer is a loopback

@@ -1,7 +1,7 @@
 import type { ApiRecord, ApiScope } from '../../ports/records/api.ts'
 import type { ClientRecord } from '../../ports/records/client.ts'
-import type { Resource } from '../../protocol/resource.ts'
-import { isIdentityScope, narrow, NO_SCOPE, scopeOf, scopeTokens, type Scope } from '../../protocol/scope.ts'
+import type { Resource } from '../../protocol/token/resource.ts'
+import { isIdentityScope, narrow, NO_SCOPE, scopeOf, scopeTokens, type Scope } from '../../protocol/token/scope.ts'
 import {
   audienceOf,
   declarationsOf,

@@ -1,7 +1,7 @@
 import type { Context } from '../../ports/context.ts'
 import { invalidScope, type OAuthError, type Reason } from '../../protocol/errors.ts'
 import type { ClientId, OrganizationId, UserId } from '../../protocol/ids.ts'
-import { unacceptable } from '../../protocol/validation.ts'
+import { unacceptable } from '../../base/validation.ts'
 
 /** Why a client does not get a scope, as docs/apis.md lists it. */
 const REASONS = {

@@ -1,6 +1,6 @@
 import type { Context } from '../../ports/context.ts'
 import type { ClientRecord } from '../../ports/records/client.ts'
-import { isVerified } from '../../protocol/client-policy.ts'
+import { isVerified } from '../../protocol/client/policy.ts'
 import { tooManyRequests } from '../../protocol/errors.ts'
 
 /**

@@ -2,8 +2,8 @@ import type { Context } from '../../ports/context.ts'
 import type { ApiTokens, JwtType } from '../../ports/records/api.ts'
 import type { SigningAlgorithm } from '../../ports/records/key.ts'
 import { invalidGrant, invalidTarget } from '../../protocol/errors.ts'
-import { sameResource, type Resource } from '../../protocol/resource.ts'
-import { unacceptable } from '../../protocol/validation.ts'
+import { sameResource, type Resource } from '../../protocol/token/resource.ts'
+import { unacceptable } from '../../base/validation.ts'
 import type { ScopeCatalog } from './scope-catalog.ts'
 
 /** The format, the lifetime and the signature of an access token. */

@@ -2,7 +2,7 @@ import type { Context } from '../../ports/context.ts'
 import type { Reply } from '../../ports/message.ts'
 import { StoreClosed, StoreRefusesWrites, StoreUnavailable } from '../../ports/store.ts'
 import { OAuthError, unavailable } from '../../protocol/errors.ts'
-import { problem } from '../../protocol/validation.ts'
+import { problem } from '../../base/validation.ts'
 
 type Needs = Pick<Context, 'isStopping' | 'clockCheck' | 'hasStoreGoneBack'> & {
   readonly store: Pick<Context['store'], 'checkWrites'>

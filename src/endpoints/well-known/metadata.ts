@@ -1,12 +1,12 @@
 import type { Context, Settings } from '../../ports/context.ts'
 import type { Reply } from '../../ports/message.ts'
 import type { ApiRecord } from '../../ports/records/api.ts'
-import { ASSERTION_ALGORITHMS } from '../../protocol/client-keys.ts'
-import { CLIENT_AUTH_METHODS } from '../../protocol/client-metadata.ts'
-import { offersDocuments } from '../../protocol/client-policy.ts'
-import { offeredIdTokenAlgorithms } from '../../protocol/id-token.ts'
-import { addressOf } from '../../protocol/server-address.ts'
-import { USER_CLAIMS } from '../../protocol/user-claims.ts'
+import { ASSERTION_ALGORITHMS } from '../../protocol/client/keys.ts'
+import { CLIENT_AUTH_METHODS } from '../../protocol/client/metadata.ts'
+import { offersDocuments } from '../../protocol/client/policy.ts'
+import { offeredIdTokenAlgorithms } from '../../protocol/openid/id-token.ts'
+import { addressOf } from '../../protocol/uri/server-address.ts'
+import { USER_CLAIMS } from '../../protocol/openid/user-claims.ts'
 import { ADVERTISED_IDENTITY_SCOPES, advertisedScopes } from '../token/scope-catalog.ts'
 
 /** Seconds that the document may be cached. Short, so that clients soon find a newly declared scope. */

@@ -2,8 +2,8 @@ import type { Context } from '../../ports/context.ts'
 import type { Reply, Request } from '../../ports/message.ts'
 import type { ApiRecord } from '../../ports/records/api.ts'
 import { invalidRequest, OAuthError } from '../../protocol/errors.ts'
-import { sameResource } from '../../protocol/resource.ts'
-import { missing, unacceptable } from '../../protocol/validation.ts'
+import { sameResource } from '../../protocol/token/resource.ts'
+import { missing, unacceptable } from '../../base/validation.ts'
 import { advertisedScopes } from '../token/scope-catalog.ts'
 
 /** Seconds that the document may be cached, as for the server metadata. */

@@ -1,6 +1,6 @@
 import type { Server } from 'node:http'
 import type { Context } from '../../ports/context.ts'
-import { isLoopbackHost } from '../../protocol/loopback.ts'
+import { isLoopbackHost } from '../../protocol/uri/loopback.ts'
 import { SILENCE_TIMEOUT_MS, TIMEOUTS } from '../app.ts'
 import { refuseBytes } from '../broken-request.ts'
 import { connectionLimits } from '../connection-limits.ts'

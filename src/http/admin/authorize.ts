@@ -3,8 +3,8 @@ import { authenticateAdministrator } from '../../admin/administrators.ts'
 import { type Administrator, type Task } from '../../admin/task.ts'
 import type { Context } from '../../ports/context.ts'
 import { invalidToken, OAuthError, tooManyRequests, type Reason } from '../../protocol/errors.ts'
-import { isLoopbackHost } from '../../protocol/loopback.ts'
-import { problem } from '../../protocol/validation.ts'
+import { isLoopbackHost } from '../../protocol/uri/loopback.ts'
+import { problem } from '../../base/validation.ts'
 import type { PlainRoute } from './routes.ts'
 
 /**

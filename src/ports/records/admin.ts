@@ -1,4 +1,4 @@
-import type { EpochMs } from '../../protocol/brand.ts'
+import type { EpochMs } from '../../base/brand.ts'
 import type { AdminCredentialId, OrganizationId } from '../../protocol/ids.ts'
 import type { SecretHash } from '../../protocol/secrets.ts'
 

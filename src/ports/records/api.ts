@@ -1,7 +1,7 @@
-import type { AccessTokenFacts } from '../../protocol/access-token.ts'
-import type { EpochMs } from '../../protocol/brand.ts'
+import type { AccessTokenFacts } from '../../protocol/token/access-token.ts'
+import type { EpochMs } from '../../base/brand.ts'
 import type { ApiCredentialId, OpaqueTokenId } from '../../protocol/ids.ts'
-import type { Resource } from '../../protocol/resource.ts'
+import type { Resource } from '../../protocol/token/resource.ts'
 import type { SecretHash } from '../../protocol/secrets.ts'
 import type { SigningAlgorithm } from './key.ts'
 

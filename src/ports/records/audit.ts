@@ -1,5 +1,5 @@
-import type { AuditEventName } from '../../protocol/event-names.ts'
-import type { EpochMs } from '../../protocol/brand.ts'
+import type { AuditEventName } from '../../protocol/audit/event-names.ts'
+import type { EpochMs } from '../../base/brand.ts'
 import type { ClientId, GrantId, OrganizationId, UserId } from '../../protocol/ids.ts'
 
 /** An event of the audit (docs/audit.md). It never contains a secret, a token or a request parameter as it was sent. */

@@ -1,13 +1,13 @@
-import type { AuthenticationMethod } from '../../protocol/authentication.ts'
-import type { ResponseMode } from '../../protocol/authorization-response.ts'
-import type { EpochMs } from '../../protocol/brand.ts'
+import type { AuthenticationMethod } from '../../protocol/sign-in/authentication.ts'
+import type { ResponseMode } from '../../protocol/authorization/response.ts'
+import type { EpochMs } from '../../base/brand.ts'
 import type { AuthorizationId, ClientId, GrantId, OrganizationId, SessionId, UserId } from '../../protocol/ids.ts'
-import type { CodeChallenge } from '../../protocol/pkce.ts'
-import type { RedirectUri } from '../../protocol/redirect-uri.ts'
-import type { Resource } from '../../protocol/resource.ts'
-import type { Scope } from '../../protocol/scope.ts'
+import type { CodeChallenge } from '../../protocol/authorization/pkce.ts'
+import type { RedirectUri } from '../../protocol/uri/redirect-uri.ts'
+import type { Resource } from '../../protocol/token/resource.ts'
+import type { Scope } from '../../protocol/token/scope.ts'
 import type { SecretHash } from '../../protocol/secrets.ts'
-import type { UserClaim } from '../../protocol/user-claims.ts'
+import type { UserClaim } from '../../protocol/openid/user-claims.ts'
 
 /** An authorization request that passed all checks. It waits for the user's decision, then for the client to redeem its code. */
 export interface AuthorizationRecord {

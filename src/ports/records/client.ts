@@ -1,9 +1,9 @@
-import type { EpochMs, EpochSeconds } from '../../protocol/brand.ts'
-import type { ClientMetadata } from '../../protocol/client-metadata.ts'
-import type { ClientRules, ClientSource } from '../../protocol/client-policy.ts'
+import type { EpochMs, EpochSeconds } from '../../base/brand.ts'
+import type { ClientMetadata } from '../../protocol/client/metadata.ts'
+import type { ClientRules, ClientSource } from '../../protocol/client/policy.ts'
 import type { ClientId, InitialTokenId } from '../../protocol/ids.ts'
-import type { RegistrationLimits } from '../../protocol/registration-template.ts'
-import type { Scope } from '../../protocol/scope.ts'
+import type { RegistrationLimits } from '../../protocol/client/registration-template.ts'
+import type { Scope } from '../../protocol/token/scope.ts'
 import type { SecretHash } from '../../protocol/secrets.ts'
 
 /** A client metadata document as it was fetched last. */
@@ -18,7 +18,7 @@ export interface MetadataDocument {
 export interface ClientRecord {
   readonly id: ClientId
   readonly issuedAt: EpochSeconds
-  /** How the client came to the server. Only the policy reads it (client-policy.ts). */
+  /** How the client came to the server. Only the policy reads it (client/policy.ts). */
   readonly source: ClientSource
   readonly rules: ClientRules
   /** The metadata document of a client whose `client_id` is its URL; undefined for others. */

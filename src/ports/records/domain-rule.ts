@@ -1,5 +1,5 @@
-import type { EpochMs } from '../../protocol/brand.ts'
-import type { DomainRule } from '../../protocol/domain-rule.ts'
+import type { EpochMs } from '../../base/brand.ts'
+import type { DomainRule } from '../../protocol/client/domain-rule.ts'
 
 /** A rule for a domain, as an operator set it. */
 export interface DomainRuleRecord extends DomainRule {

@@ -1,9 +1,9 @@
-import type { EpochMs } from '../../protocol/brand.ts'
+import type { EpochMs } from '../../base/brand.ts'
 import type { ClientId, GrantId, OrganizationId, UserId } from '../../protocol/ids.ts'
-import type { Resource } from '../../protocol/resource.ts'
-import type { Scope } from '../../protocol/scope.ts'
+import type { Resource } from '../../protocol/token/resource.ts'
+import type { Scope } from '../../protocol/token/scope.ts'
 import type { SecretHash } from '../../protocol/secrets.ts'
-import type { UserClaim } from '../../protocol/user-claims.ts'
+import type { UserClaim } from '../../protocol/openid/user-claims.ts'
 import type { ApprovedSession } from './authorization.ts'
 
 /** What a user allowed a client in one authorization. Its refresh tokens are one family, stored in the same row (decision 0004). */

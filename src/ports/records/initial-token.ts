@@ -1,6 +1,6 @@
-import type { EpochMs } from '../../protocol/brand.ts'
+import type { EpochMs } from '../../base/brand.ts'
 import type { InitialTokenId } from '../../protocol/ids.ts'
-import type { RegistrationTemplate } from '../../protocol/registration-template.ts'
+import type { RegistrationTemplate } from '../../protocol/client/registration-template.ts'
 import type { SecretHash } from '../../protocol/secrets.ts'
 
 /** An initial access token: a caller that presents it may register clients. RFC 7591 §1.2 and §3. */

@@ -1,6 +1,6 @@
-import type { EpochMs } from '../../protocol/brand.ts'
+import type { EpochMs } from '../../base/brand.ts'
 import type { InteractionId } from '../../protocol/ids.ts'
-import type { InteractionAnswer } from '../../protocol/interaction.ts'
+import type { InteractionAnswer } from '../../protocol/sign-in/interaction.ts'
 import type { SecretHash } from '../../protocol/secrets.ts'
 
 /** A sign-in that the operator's own application does for a browser. */

@@ -1,4 +1,4 @@
-import type { EpochMs } from '../../protocol/brand.ts'
+import type { EpochMs } from '../../base/brand.ts'
 import type { KeyId } from '../../protocol/ids.ts'
 
 /** How JWTs are signed. RFC 7518 §3.1; RFC 8037 §3.1, with Ed25519. */

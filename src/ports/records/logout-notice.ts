@@ -1,4 +1,4 @@
-import type { EpochMs } from '../../protocol/brand.ts'
+import type { EpochMs } from '../../base/brand.ts'
 import type { ClientId, SessionId, UserId } from '../../protocol/ids.ts'
 import type { SessionRecord } from './user.ts'
 

@@ -1,6 +1,6 @@
-import type { EpochMs } from '../../protocol/brand.ts'
+import type { EpochMs } from '../../base/brand.ts'
 import type { ClientId, OrganizationId, UserId } from '../../protocol/ids.ts'
-import type { Scope } from '../../protocol/scope.ts'
+import type { Scope } from '../../protocol/token/scope.ts'
 
 /** An organization has users as members, and clients that are installed for it (decision 0019). */
 export interface OrganizationRecord {

@@ -1,8 +1,8 @@
-import type { ProviderId } from '../../protocol/authentication.ts'
-import type { EpochMs } from '../../protocol/brand.ts'
+import type { ProviderId } from '../../protocol/sign-in/authentication.ts'
+import type { EpochMs } from '../../base/brand.ts'
 import type { UserId } from '../../protocol/ids.ts'
-import type { ProviderSettings } from '../../protocol/provider.ts'
-import type { IdentityKey } from '../../protocol/provider-identity.ts'
+import type { ProviderSettings } from '../../protocol/sign-in/provider.ts'
+import type { IdentityKey } from '../../protocol/sign-in/provider-identity.ts'
 import type { SecretHash } from '../../protocol/secrets.ts'
 
 /** A provider at which users sign in, as an operator configured it. */

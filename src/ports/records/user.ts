@@ -1,9 +1,9 @@
-import type { Agent } from '../../protocol/agent.ts'
-import type { Authentication } from '../../protocol/authentication.ts'
-import type { EpochMs } from '../../protocol/brand.ts'
+import type { Agent } from '../../base/agent.ts'
+import type { Authentication } from '../../protocol/sign-in/authentication.ts'
+import type { EpochMs } from '../../base/brand.ts'
 import type { SessionId, UserId } from '../../protocol/ids.ts'
 import type { SecretHash } from '../../protocol/secrets.ts'
-import type { UserProfile } from '../../protocol/user-claims.ts'
+import type { UserProfile } from '../../protocol/openid/user-claims.ts'
 
 /** A user account of this server. */
 export interface UserRecord {

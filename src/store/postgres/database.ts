@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { StoreRefusesWrites, StoreUnavailable } from '../../ports/store.ts'
-import type { WriteFault } from '../../protocol/write-fault.ts'
+import type { WriteFault } from '../../base/write-fault.ts'
 import type { Chains } from '../../audit/chain.ts'
 import type { Row } from '../rows.ts'
 import { openQuery, type Parameter, type Query, type Statement } from './query.ts'

@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { StoreClosed, StoreRefusesWrites, StoreUnavailable } from '../../ports/store.ts'
-import type { WriteFault } from '../../protocol/write-fault.ts'
+import type { WriteFault } from '../../base/write-fault.ts'
 
 /** Codes: https://www.postgresql.org/docs/current/errcodes-appendix.html */
 

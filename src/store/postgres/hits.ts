@@ -1,4 +1,4 @@
-import type { EpochMs } from '../../protocol/brand.ts'
+import type { EpochMs } from '../../base/brand.ts'
 import { windowStart } from '../rows.ts'
 import { columns } from './column-parameters.ts'
 import type { Handlers } from './handlers.ts'

@@ -7,9 +7,9 @@ import type {
   ServerFacts,
 } from '../../ports/inspection.ts'
 import type { KeyRecord } from '../../ports/records/key.ts'
-import type { EpochMs } from '../../protocol/brand.ts'
+import type { EpochMs } from '../../base/brand.ts'
 import { listMigrations } from '../migrations.ts'
-import { NO_PLACE } from '../../protocol/store-place.ts'
+import { NO_PLACE } from '../../base/store-place.ts'
 import type { Row } from '../rows.ts'
 import { CLOSED, LAST_BACKUP, NO_MASTER_KEY, noteOfNewestRow, timeOf } from '../settings.ts'
 import { masterKeyReads } from '../shared/master-key.ts'

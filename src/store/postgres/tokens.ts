@@ -1,7 +1,7 @@
 import type { GrantRecord } from '../../ports/records/grant.ts'
 import type { Reads } from '../../ports/store.ts'
 import type { Redemption, RotateOutcome, Rotation } from '../../ports/operation-inputs.ts'
-import type { EpochMs } from '../../protocol/brand.ts'
+import type { EpochMs } from '../../base/brand.ts'
 import type { GrantId } from '../../protocol/ids.ts'
 import { decideRotation } from '../refresh-rotation.ts'
 import { GRANTS, NEW_GRANT } from '../tables.ts'

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { StoreRefusesWrites } from '../../ports/store.ts'
-import type { WriteFault } from '../../protocol/write-fault.ts'
+import type { WriteFault } from '../../base/write-fault.ts'
 import { answerDeadline, type Database } from './database.ts'
 import { readOnlyConnection } from './faults.ts'
 

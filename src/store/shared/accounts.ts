@@ -1,6 +1,6 @@
 import type { Input } from '../../ports/operations.ts'
 import type { UserRecord } from '../../ports/records/user.ts'
-import type { EpochMs } from '../../protocol/brand.ts'
+import type { EpochMs } from '../../base/brand.ts'
 import type { UserId } from '../../protocol/ids.ts'
 import { profileText, USERS } from '../tables.ts'
 import { change, DISABLE, ENABLE, idKey, listPage, rows, shared, type SharedHandlers, type Steps } from './statement.ts'

@@ -1,6 +1,6 @@
 import type { AuditLinkRecord } from '../../ports/records/audit.ts'
 import type { Page } from '../../ports/store.ts'
-import type { EpochMs } from '../../protocol/brand.ts'
+import type { EpochMs } from '../../base/brand.ts'
 import { AUDIT_LINKS } from '../operator-tables.ts'
 import { idBefore, type Row } from '../rows.ts'
 import { rows, shared, type Steps } from './statement.ts'

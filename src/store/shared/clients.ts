@@ -1,7 +1,7 @@
 import type { ClientRecord } from '../../ports/records/client.ts'
 import type { ClientFilter } from '../../ports/operation-inputs.ts'
 import type { Page } from '../../ports/store.ts'
-import type { EpochMs } from '../../protocol/brand.ts'
+import type { EpochMs } from '../../base/brand.ts'
 import type { ClientId } from '../../protocol/ids.ts'
 import type { ClientInspection } from '../../ports/inspection.ts'
 import type { Row } from '../rows.ts'

@@ -1,4 +1,4 @@
-import type { StorePlace } from '../../protocol/store-place.ts'
+import type { StorePlace } from '../../base/store-place.ts'
 import { STORE_ERAS, WENT_BACK } from '../settings.ts'
 import { endEverythingHeld } from './master-key.ts'
 import { setting } from './operator.ts'

@@ -1,5 +1,5 @@
 import type { InitialTokenRecord } from '../../ports/records/initial-token.ts'
-import type { EpochMs } from '../../protocol/brand.ts'
+import type { EpochMs } from '../../base/brand.ts'
 import type { InitialTokenId } from '../../protocol/ids.ts'
 import { INITIAL_TOKENS } from '../operator-tables.ts'
 import { change, idKey, listPage, rows, shared, type SharedHandlers, type Steps } from './statement.ts'

@@ -1,7 +1,7 @@
 import type { InteractionRecord } from '../../ports/records/interaction.ts'
-import type { EpochMs } from '../../protocol/brand.ts'
+import type { EpochMs } from '../../base/brand.ts'
 import type { InteractionId } from '../../protocol/ids.ts'
-import { answerText } from '../../protocol/interaction.ts'
+import { answerText } from '../../protocol/sign-in/interaction.ts'
 import { INTERACTIONS } from '../tables.ts'
 import { idKey, rows, shared, type SharedHandlers, type Steps } from './statement.ts'
 

@@ -1,7 +1,7 @@
 import type { LinkUse } from '../../ports/operation-inputs.ts'
 import type { LinkRecord } from '../../ports/records/user.ts'
 import type { UserId } from '../../protocol/ids.ts'
-import type { IdentityKey } from '../../protocol/provider-identity.ts'
+import type { IdentityKey } from '../../protocol/sign-in/provider-identity.ts'
 import { LINKS } from '../tables.ts'
 import { assignments, without } from '../table.ts'
 import { endLogoutNoticesOfUser } from './logout-notices.ts'

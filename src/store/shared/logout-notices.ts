@@ -6,7 +6,7 @@ import type {
   NotifiedClient,
 } from '../../ports/records/logout-notice.ts'
 import type { DueNotices } from '../../ports/store.ts'
-import type { EpochMs } from '../../protocol/brand.ts'
+import type { EpochMs } from '../../base/brand.ts'
 import type { SessionId, UserId } from '../../protocol/ids.ts'
 import { LOGOUT_NOTICES } from '../tables.ts'
 import { outcome, rows, shared, type SharedHandlers, type Steps } from './statement.ts'

@@ -1,6 +1,6 @@
 import type { StoredMasterKey } from '../../ports/records/key.ts'
 import type { ServerEnd } from '../../ports/store.ts'
-import type { EpochMs } from '../../protocol/brand.ts'
+import type { EpochMs } from '../../base/brand.ts'
 import { CLOSED, MASTER_KEY, MASTER_KEY_CHECK, timeOf } from '../settings.ts'
 import { revokeAllTokens } from './accounts.ts'
 import { findSetting, setting } from './operator.ts'

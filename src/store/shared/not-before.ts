@@ -1,5 +1,5 @@
 import type { MembershipKey } from '../../ports/operation-inputs.ts'
-import { after, type EpochMs } from '../../protocol/brand.ts'
+import { after, type EpochMs } from '../../base/brand.ts'
 import type { ClientId, OrganizationId, UserId } from '../../protocol/ids.ts'
 import { idBefore } from '../rows.ts'
 import { rows, shared, type SharedStatement, type Steps } from './statement.ts'

@@ -1,10 +1,10 @@
 import type { ApiRecord } from '../../ports/records/api.ts'
 import type { SigningAlgorithm } from '../../ports/records/key.ts'
 import type { AdminCredentialRecord } from '../../ports/records/admin.ts'
-import type { EpochMs } from '../../protocol/brand.ts'
-import type { ClockNotes } from '../../protocol/clock.ts'
+import type { EpochMs } from '../../base/brand.ts'
+import type { ClockNotes } from '../../base/clock.ts'
 import type { AdminCredentialId } from '../../protocol/ids.ts'
-import { slashVariant } from '../../protocol/resource.ts'
+import { slashVariant } from '../../protocol/token/resource.ts'
 import { ADMIN_CREDENTIALS, API_CHANGES, API_DEFINITIONS, APIS } from '../operator-tables.ts'
 import {
   ALGORITHM,

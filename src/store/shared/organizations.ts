@@ -1,7 +1,7 @@
 import type { InstallationKey, MembershipKey } from '../../ports/operation-inputs.ts'
 import type { MembershipRecord } from '../../ports/records/organization.ts'
 import { MEMBERSHIP_LIMIT } from '../../ports/store.ts'
-import type { EpochMs } from '../../protocol/brand.ts'
+import type { EpochMs } from '../../base/brand.ts'
 import type { UserId } from '../../protocol/ids.ts'
 import { installationKey, membershipKey } from '../operation-table.ts'
 import { endLaterOfMember, endLaterOfOrganization } from './not-before.ts'

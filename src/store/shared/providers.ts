@@ -1,6 +1,6 @@
 import type { ProviderRecord } from '../../ports/records/provider.ts'
-import type { ProviderId } from '../../protocol/authentication.ts'
-import { PROVIDER_LIMIT, type ProviderSettings } from '../../protocol/provider.ts'
+import type { ProviderId } from '../../protocol/sign-in/authentication.ts'
+import { PROVIDER_LIMIT, type ProviderSettings } from '../../protocol/sign-in/provider.ts'
 import { PROVIDER_SETTINGS, PROVIDERS } from '../identity-tables.ts'
 import { isUnchanged, previousValues } from '../table.ts'
 import { DECLARING_PROVIDER } from '../settings.ts'

@@ -1,6 +1,6 @@
 import type { RegistrationCount } from '../../ports/inspection.ts'
 import type { Sweep } from '../../ports/operation-inputs.ts'
-import type { EpochMs } from '../../protocol/brand.ts'
+import type { EpochMs } from '../../base/brand.ts'
 import { windowStart } from '../rows.ts'
 import { rows, shared, type SharedHandlers, type Steps } from './statement.ts'
 

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { AuthorizationRecord } from '../../ports/records/authorization.ts'
-import type { EpochMs } from '../../protocol/brand.ts'
+import type { EpochMs } from '../../base/brand.ts'
 import type { AuthorizationId } from '../../protocol/ids.ts'
 import { authorizationOf, recordOf, requestText, type Row } from '../rows.ts'
 import { rememberConsent } from '../shared/grants.ts'

@@ -1,5 +1,5 @@
-import type { EpochMs } from '../../protocol/brand.ts'
-import type { ClockNotes } from '../../protocol/clock.ts'
+import type { EpochMs } from '../../base/brand.ts'
+import type { ClockNotes } from '../../base/clock.ts'
 import { rows, shared, type Steps } from '../shared/statement.ts'
 import { operatorReads } from '../shared/operator.ts'
 import { noteOfNewestRow } from '../settings.ts'

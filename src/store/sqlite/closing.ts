@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { CLOSED_STORE } from '../../ports/store.ts'
-import type { EpochMs } from '../../protocol/brand.ts'
+import type { EpochMs } from '../../base/brand.ts'
 import { BACKUP_TABLES } from '../backup/tables.ts'
 import { CLOSED } from '../settings.ts'
 import { revokeAllTokens } from '../shared/accounts.ts'

@@ -2,7 +2,7 @@ import { accessSync, closeSync, constants, lstatSync, mkdirSync, openSync, statS
 import { dirname } from 'node:path'
 import { StoreUnavailable } from '../../ports/store.ts'
 import { explained } from '../../files/guarded-file.ts'
-import { checkSecretFile } from '../../protocol/secret-file.ts'
+import { checkSecretFile } from '../../base/secret-file.ts'
 
 /** The files that SQLite keeps beside an open database: https://sqlite.org/tempfiles.html */
 const COMPANIONS = ['-wal', '-shm', '-journal']

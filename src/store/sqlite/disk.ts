@@ -2,7 +2,7 @@ import { accessSync, constants, statfsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { StoreRefusesWrites, StoreUnavailable } from '../../ports/store.ts'
-import type { WriteFault } from '../../protocol/write-fault.ts'
+import type { WriteFault } from '../../base/write-fault.ts'
 import { primaryCode } from './database.ts'
 import type { Transactions } from './transactions.ts'
 

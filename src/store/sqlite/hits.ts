@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { EpochMs } from '../../protocol/brand.ts'
+import type { EpochMs } from '../../base/brand.ts'
 import { windowStart, type Row } from '../rows.ts'
 import type { Handlers } from './handlers.ts'
 

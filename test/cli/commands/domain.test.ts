@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { DomainDocument } from '../../../src/admin/domain.ts'
-import { KNOWN_DOMAINS } from '../../../src/protocol/domain-rule.ts'
+import { KNOWN_DOMAINS } from '../../../src/protocol/client/domain-rule.ts'
 import { WHOLE_FILE } from '../../support/authorize-answers.ts'
 import { command, commandJson, openServerForCommands } from '../../support/command.ts'
 

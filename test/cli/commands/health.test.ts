@@ -3,7 +3,7 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { checkReadiness } from '../../../src/admin/doctor/readiness.ts'
-import { WRITE_FAULT_TEXTS } from '../../../src/protocol/write-fault.ts'
+import { WRITE_FAULT_TEXTS } from '../../../src/base/write-fault.ts'
 import { openServerForCommands, command, findingsAbout } from '../../support/command.ts'
 
 test('health: a ready server gives one line and exit code 0; one that stops or does not run gives exit code 1', async (t) => {

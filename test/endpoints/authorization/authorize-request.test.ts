@@ -12,7 +12,7 @@ import {
   REDIRECT_URI,
 } from '../../../tools/flow.ts'
 import { createAda } from '../../support/accounts.ts'
-import { AUTHORIZATION_FAULTS, type AuthorizationFault } from '../../../src/protocol/authorization-request.ts'
+import { AUTHORIZATION_FAULTS, type AuthorizationFault } from '../../../src/protocol/authorization/request.ts'
 import { openTestServer } from '../../support/server.ts'
 import { assertStoreUnchanged } from '../../support/store-dump.ts'
 import { tokensOf } from '../../support/token-answers.ts'

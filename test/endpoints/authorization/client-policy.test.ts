@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { newClient } from '../../../src/principals/new-client.ts'
-import { USUAL_RULES } from '../../../src/protocol/client-policy.ts'
+import { newClient } from '../../../src/clients/new-client.ts'
+import { USUAL_RULES } from '../../../src/protocol/client/policy.ts'
 import { createClient } from '../../../src/admin/client/metadata.ts'
-import { NO_SCOPE, type Scope } from '../../../src/protocol/scope.ts'
+import { NO_SCOPE, type Scope } from '../../../src/protocol/token/scope.ts'
 import {
   authorizeUrl,
   EMAIL,

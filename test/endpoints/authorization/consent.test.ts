@@ -7,7 +7,7 @@ import { approve } from '../../../src/endpoints/authorization/approval.ts'
 import { nextStep } from '../../../src/endpoints/authorization/next-step.ts'
 import { findSignedIn, type SignedIn } from '../../../src/endpoints/authorization/session.ts'
 import { mintUserId } from '../../../src/protocol/ids.ts'
-import { evaluateClient } from '../../../src/principals/evaluate-client.ts'
+import { evaluateClient } from '../../../src/clients/evaluate-client.ts'
 import {
   authorizeUrl,
   EMAIL,

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import { verifyClient } from '../../../src/admin/client/client.ts'
 import { adoptClient, createClient, setRules } from '../../../src/admin/client/metadata.ts'
-import { newClient } from '../../../src/principals/new-client.ts'
-import { USUAL_RULES, type ClientRules } from '../../../src/protocol/client-policy.ts'
-import { NO_SCOPE, type Scope } from '../../../src/protocol/scope.ts'
+import { newClient } from '../../../src/clients/new-client.ts'
+import { USUAL_RULES, type ClientRules } from '../../../src/protocol/client/policy.ts'
+import { NO_SCOPE, type Scope } from '../../../src/protocol/token/scope.ts'
 import {
   authorizeUrl,
   locationOf,

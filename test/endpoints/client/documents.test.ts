@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import type { RequestListener } from 'node:http'
-import { findClient } from '../../../src/endpoints/client/find-client.ts'
-import { documentClientId } from '../../../src/protocol/client-identifier.ts'
+import { findClient } from '../../../src/clients/find-client.ts'
+import { documentClientId } from '../../../src/protocol/client/identifier.ts'
 import {
   authorizeUrl,
   EMAIL,

@@ -17,7 +17,7 @@ import {
   type RegisteredClient,
 } from '../../../tools/flow.ts'
 import { signOut } from '../../../tools/sign-out.ts'
-import type { IdTokenAlgorithm } from '../../../src/protocol/id-token.ts'
+import type { IdTokenAlgorithm } from '../../../src/protocol/openid/id-token.ts'
 import type { TestServer } from '../../support/server.ts'
 import { openNotified } from './notified.ts'
 import { answerOf, idTokenOf, login, makeClient, openLogin, PROFILE, signIn, tokensOf, userinfo } from './login.ts'

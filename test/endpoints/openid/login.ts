@@ -1,8 +1,8 @@
 import type { TestContext } from 'node:test'
 import { createClient, type MetadataWish } from '../../../src/admin/client/metadata.ts'
 import { updateUser, type ProfileChange } from '../../../src/admin/user/user.ts'
-import { USUAL_RULES, type ClientRules } from '../../../src/protocol/client-policy.ts'
-import type { Scope } from '../../../src/protocol/scope.ts'
+import { USUAL_RULES, type ClientRules } from '../../../src/protocol/client/policy.ts'
+import type { Scope } from '../../../src/protocol/token/scope.ts'
 import type { Response } from 'light-my-request'
 import { decodeJwt, type JWTPayload } from 'jose'
 import {

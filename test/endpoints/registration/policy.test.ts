@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Response as LightMyRequestResponse } from 'light-my-request'
-import { USUAL_RULES } from '../../../src/protocol/client-policy.ts'
+import { USUAL_RULES } from '../../../src/protocol/client/policy.ts'
 import { obtainTokens, postJson, refresh, registerClient, type RegisteredClient } from '../../../tools/flow.ts'
 import { createAda } from '../../support/accounts.ts'
 import { WHOLE_FILE } from '../../support/authorize-answers.ts'

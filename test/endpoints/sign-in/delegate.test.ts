@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { alterLast } from '../../support/alter.ts'
-import { subjectKey } from '../../../src/protocol/interaction.ts'
+import { subjectKey } from '../../../src/protocol/sign-in/interaction.ts'
 import { authorizeUrl, locationOf, PlainBrowser, redeem, registerClient } from '../../../tools/flow.ts'
-import { identityKey } from '../../../src/protocol/provider-identity.ts'
-import type { ProviderId } from '../../../src/protocol/authentication.ts'
+import { identityKey } from '../../../src/protocol/sign-in/provider-identity.ts'
+import type { ProviderId } from '../../../src/protocol/sign-in/authentication.ts'
 import {
   APPLICATION_URL,
   leave,

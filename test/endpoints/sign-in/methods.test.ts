@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import type { Response as LightMyRequestResponse } from 'light-my-request'
 import { SIGN_IN_METHODS, type SignInMethodName } from '../../../src/endpoints/sign-in/methods.ts'
-import { loginEnd } from '../../../src/principals/login-end.ts'
+import { loginEnd } from '../../../src/tokens/revocation-cutoff.ts'
 import type { UserId } from '../../../src/protocol/ids.ts'
 import {
   authorizeUrl,

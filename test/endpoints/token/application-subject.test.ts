@@ -4,9 +4,9 @@ import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { decodeJwt } from 'jose'
 import { requireApi, updateApi } from '../../../src/admin/api/api.ts'
-import { newUser } from '../../../src/principals/new-user.ts'
-import { APPLICATION } from '../../../src/protocol/authentication.ts'
-import { subjectKey } from '../../../src/protocol/interaction.ts'
+import { newUser } from '../../../src/users/new-user.ts'
+import { APPLICATION } from '../../../src/protocol/sign-in/authentication.ts'
+import { subjectKey } from '../../../src/protocol/sign-in/interaction.ts'
 import {
   EMAIL,
   obtainTokens,

@@ -10,7 +10,7 @@ import {
   mintUserId,
   parseClientId,
 } from '../../../src/protocol/ids.ts'
-import { parseResource } from '../../../src/protocol/resource.ts'
+import { parseResource } from '../../../src/protocol/token/resource.ts'
 import { createAda } from '../../support/accounts.ts'
 import { obtainTokens, redeem, refresh, registerClient, requestToken } from '../../../tools/flow.ts'
 import { assertError } from '../../support/error-answer.ts'

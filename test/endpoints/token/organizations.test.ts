@@ -6,7 +6,7 @@ import { SERVER_TOKENS } from '../../../src/admin/api-tokens.ts'
 import { createApi } from '../../../src/admin/api/api.ts'
 import type { ApiScope } from '../../../src/ports/records/api.ts'
 import type { OrganizationId, UserId } from '../../../src/protocol/ids.ts'
-import type { Scope } from '../../../src/protocol/scope.ts'
+import type { Scope } from '../../../src/protocol/token/scope.ts'
 import {
   authorizeUrl,
   PlainBrowser,

@@ -6,7 +6,7 @@ import { sweep, SWEEP_START } from '../../../src/admin/sweep.ts'
 import type { AuthenticatedClient } from '../../../src/endpoints/token/authenticate-client.ts'
 import { authorizationCode } from '../../../src/endpoints/token/grants/authorization-code.ts'
 import type { ClientId } from '../../../src/protocol/ids.ts'
-import { parseForm } from '../../../src/protocol/message.ts'
+import { parseForm } from '../../../src/base/message.ts'
 import {
   obtainCode,
   obtainTokens,

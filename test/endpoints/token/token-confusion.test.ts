@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { toSeconds, type EpochMs, type EpochSeconds } from '../../../src/protocol/brand.ts'
+import { toSeconds, type EpochMs, type EpochSeconds } from '../../../src/base/brand.ts'
 import { opaqueTokenId, type ClientId } from '../../../src/protocol/ids.ts'
-import { NO_SCOPE } from '../../../src/protocol/scope.ts'
+import { NO_SCOPE } from '../../../src/protocol/token/scope.ts'
 import { createAda } from '../../support/accounts.ts'
 import {
   authorizeUrl,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { AuditEvent } from '../../../src/ports/records/audit.ts'
-import type { EpochMs } from '../../../src/protocol/brand.ts'
+import type { EpochMs } from '../../../src/base/brand.ts'
 import { TASKS } from '../../../src/admin/tasks.ts'
 import { eventsOf, listLinks } from '../../store/contract/chains.ts'
 import { RULES } from './rules.ts'

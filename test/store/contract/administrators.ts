@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import type { AdminCredentialRecord } from '../../../src/ports/records/admin.ts'
-import type { EpochMs } from '../../../src/protocol/brand.ts'
+import type { EpochMs } from '../../../src/base/brand.ts'
 import { mintAdminCredentialId, mintOrganizationId, type AdminCredentialId } from '../../../src/protocol/ids.ts'
 import { assertFailed, kindsOf, outcomesOf, perform, performAll, race, tally, times, type Suite } from './harness.ts'
 import { aHash, at, HOUR, NOW } from '../../support/records.ts'

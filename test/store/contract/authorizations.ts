@@ -3,10 +3,10 @@ import type { AuthorizationRecord } from '../../../src/ports/records/authorizati
 import type { ConsentKey } from '../../../src/ports/records/grant.ts'
 import type { StoreDriver } from '../../../src/ports/store.ts'
 import type { Approval } from '../../../src/ports/operation-inputs.ts'
-import type { EpochMs } from '../../../src/protocol/brand.ts'
+import type { EpochMs } from '../../../src/base/brand.ts'
 import { mintUserId } from '../../../src/protocol/ids.ts'
 import { randomBytes } from 'node:crypto'
-import type { Scope } from '../../../src/protocol/scope.ts'
+import type { Scope } from '../../../src/protocol/token/scope.ts'
 import { perform, performAll, race, tally, times, type Suite } from './harness.ts'
 import {
   aClient,

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { AuditEvent, AuditLinkRecord } from '../../../src/ports/records/audit.ts'
 import type { Reads } from '../../../src/ports/store.ts'
-import type { EpochMs } from '../../../src/protocol/brand.ts'
+import type { EpochMs } from '../../../src/base/brand.ts'
 import { openSecrets } from '../../../src/protocol/secrets.ts'
 import { openChains, type Chains } from '../../../src/audit/chain.ts'
 import { HOUR, NOW } from '../../support/records.ts'

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import type { ClientFilter, SecretRotation } from '../../../src/ports/operation-inputs.ts'
 import type { ClientRecord } from '../../../src/ports/records/client.ts'
-import type { EpochMs } from '../../../src/protocol/brand.ts'
-import type { Scope } from '../../../src/protocol/scope.ts'
+import type { EpochMs } from '../../../src/base/brand.ts'
+import type { Scope } from '../../../src/protocol/token/scope.ts'
 import { perform, performAll, race, tally, times, type Suite } from './harness.ts'
 import { aClient, aHash, at, HOUR, NOW } from '../../support/records.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { StoreDriver } from '../../../src/ports/store.ts'
-import type { EpochMs } from '../../../src/protocol/brand.ts'
+import type { EpochMs } from '../../../src/base/brand.ts'
 import { approved } from './authorizations.ts'
 import { perform, performAll, race, startSessions, tally, times, type Suite } from './harness.ts'
 import {

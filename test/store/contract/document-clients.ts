@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { DocumentRenewal } from '../../../src/ports/operation-inputs.ts'
-import type { Scope } from '../../../src/protocol/scope.ts'
+import type { Scope } from '../../../src/protocol/token/scope.ts'
 import { perform, performAll, race, tally, times, type Suite } from './harness.ts'
 import { aSweep } from './sweep.ts'
 import { aClient, aDocumentClient, at, HOUR } from '../../support/records.ts'

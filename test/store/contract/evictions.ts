@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import type { LinkPurpose, SessionRecord, UserRecord } from '../../../src/ports/records/user.ts'
 import type { IdentityRecord } from '../../../src/ports/records/provider.ts'
 import type { StoreDriver } from '../../../src/ports/store.ts'
-import { APPLICATION, type ProviderId } from '../../../src/protocol/authentication.ts'
+import { APPLICATION, type ProviderId } from '../../../src/protocol/sign-in/authentication.ts'
 import type { UserId } from '../../../src/protocol/ids.ts'
-import type { IdentityKey } from '../../../src/protocol/provider-identity.ts'
+import type { IdentityKey } from '../../../src/protocol/sign-in/provider-identity.ts'
 import { anIdentity, anIdentityProof, aProvider } from '../../support/provider-records.ts'
 import {
   aHash,

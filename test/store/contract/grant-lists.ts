@@ -3,8 +3,8 @@ import type { GrantRecord } from '../../../src/ports/records/grant.ts'
 import type { GrantFilter, StoreDriver } from '../../../src/ports/store.ts'
 import { approved } from './authorizations.ts'
 import { perform, performAll, race, times, type Suite } from './harness.ts'
-import type { EpochMs } from '../../../src/protocol/brand.ts'
-import type { Scope } from '../../../src/protocol/scope.ts'
+import type { EpochMs } from '../../../src/base/brand.ts'
+import type { Scope } from '../../../src/protocol/token/scope.ts'
 import { aFamily, aGrant, anOrganization, aRedemption, at, NOW } from '../../support/records.ts'
 
 export const grantListCases: Suite = (check) => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { InitialTokenRecord } from '../../../src/ports/records/initial-token.ts'
 import type { InitialTokenId } from '../../../src/protocol/ids.ts'
-import type { Scope } from '../../../src/protocol/scope.ts'
+import type { Scope } from '../../../src/protocol/token/scope.ts'
 import { perform, performAll, race, tally, times, type Suite } from './harness.ts'
 import { aSweep } from './sweep.ts'
 import { aClient, anInitialToken, at, HOUR, NOW } from '../../support/records.ts'

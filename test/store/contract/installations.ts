@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { mintClientId } from '../../../src/protocol/ids.ts'
-import type { Scope } from '../../../src/protocol/scope.ts'
+import type { Scope } from '../../../src/protocol/token/scope.ts'
 import { perform, performAll, race, tally, times, type Suite } from './harness.ts'
 import { anInstallation, at, NOW } from '../../support/records.ts'
 

@@ -4,7 +4,7 @@ import type { InteractionRecord } from '../../../src/ports/records/interaction.t
 import type { UserRecord } from '../../../src/ports/records/user.ts'
 import type { StoreDriver } from '../../../src/ports/store.ts'
 import type { SessionId } from '../../../src/protocol/ids.ts'
-import type { InteractionAnswer } from '../../../src/protocol/interaction.ts'
+import type { InteractionAnswer } from '../../../src/protocol/sign-in/interaction.ts'
 import { perform, performAll, race, tally, times, type Suite } from './harness.ts'
 import {
   anInteraction,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { LogoutNoticeRecord, NotifiedClient } from '../../../src/ports/records/logout-notice.ts'
 import type { SessionRecord } from '../../../src/ports/records/user.ts'
 import type { StoreDriver } from '../../../src/ports/store.ts'
-import { after, type EpochMs } from '../../../src/protocol/brand.ts'
+import { after, type EpochMs } from '../../../src/base/brand.ts'
 import type { ClientId } from '../../../src/protocol/ids.ts'
 import {
   aClient,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import type { StoreDriver } from '../../../src/ports/store.ts'
-import { after, type EpochMs } from '../../../src/protocol/brand.ts'
+import { after, type EpochMs } from '../../../src/base/brand.ts'
 import { mintInteractionId, mintSessionId } from '../../../src/protocol/ids.ts'
 import { aReplacement, place } from './master-key.ts'
 import { outcomesOf, perform, type Suite } from './harness.ts'

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import type { OpaqueTokenRecord } from '../../../src/ports/records/api.ts'
-import type { AccessTokenFacts } from '../../../src/protocol/access-token.ts'
-import { toSeconds, type EpochMs } from '../../../src/protocol/brand.ts'
+import type { AccessTokenFacts } from '../../../src/protocol/token/access-token.ts'
+import { toSeconds, type EpochMs } from '../../../src/base/brand.ts'
 import {
   mintClientId,
   mintGrantId,
@@ -11,8 +11,8 @@ import {
   mintUserId,
   type OpaqueTokenId,
 } from '../../../src/protocol/ids.ts'
-import type { Resource } from '../../../src/protocol/resource.ts'
-import type { Scope } from '../../../src/protocol/scope.ts'
+import type { Resource } from '../../../src/protocol/token/resource.ts'
+import type { Scope } from '../../../src/protocol/token/scope.ts'
 import { perform, performAll, race, tally, times, type Suite } from './harness.ts'
 import { aHash, at, HOUR, NOW } from '../../support/records.ts'
 import { aSweep } from './sweep.ts'

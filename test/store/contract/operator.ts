@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { ApiDefinition, ApiRecord } from '../../../src/ports/records/api.ts'
-import type { Resource } from '../../../src/protocol/resource.ts'
+import type { Resource } from '../../../src/protocol/token/resource.ts'
 import { outcomesOf, perform, performAll, race, tally, times, type Suite } from './harness.ts'
 import { aHash, anApi, at } from '../../support/records.ts'
 

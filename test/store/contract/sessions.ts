@@ -17,7 +17,7 @@ import {
 import type { Approval } from '../../../src/ports/operation-inputs.ts'
 import type { GrantRecord, OpenidGrant } from '../../../src/ports/records/grant.ts'
 import type { StoreDriver } from '../../../src/ports/store.ts'
-import type { Scope } from '../../../src/protocol/scope.ts'
+import type { Scope } from '../../../src/protocol/token/scope.ts'
 import { approved } from './authorizations.ts'
 import { redeemed } from './grant-lists.ts'
 

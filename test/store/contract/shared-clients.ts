@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { Scope } from '../../../src/protocol/scope.ts'
+import type { Scope } from '../../../src/protocol/token/scope.ts'
 import { perform, performAll, race, times, type Suite } from './harness.ts'
 import { aClient, aSharedClient, at, HOUR, NOW } from '../../support/records.ts'
 import { aSweep } from './sweep.ts'

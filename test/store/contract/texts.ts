@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { Scope } from '../../../src/protocol/scope.ts'
+import type { Scope } from '../../../src/protocol/token/scope.ts'
 import { approved } from './authorizations.ts'
 import { performAll, type Suite } from './harness.ts'
 import { aClient, aGrant, anAuthorization, aRedemption } from '../../support/records.ts'

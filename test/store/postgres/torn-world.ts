@@ -3,8 +3,8 @@ import type { Operation } from '../../../src/ports/operations.ts'
 import type { LinkingReason } from '../../../src/ports/identity-operations.ts'
 import type { IdentityRecord } from '../../../src/ports/records/provider.ts'
 import type { StoreDriver } from '../../../src/ports/store.ts'
-import type { EpochMs } from '../../../src/protocol/brand.ts'
-import type { Scope } from '../../../src/protocol/scope.ts'
+import type { EpochMs } from '../../../src/base/brand.ts'
+import type { Scope } from '../../../src/protocol/token/scope.ts'
 import { anIdentity, aProvider } from '../../support/provider-records.ts'
 import {
   aGrant,

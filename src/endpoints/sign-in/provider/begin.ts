@@ -1,6 +1,6 @@
 import type { Context } from '../../../ports/context.ts'
 import type { Reply, Request } from '../../../ports/message.ts'
-import { isUsable, usableProviders } from '../../../principals/providers.ts'
+import { isUsable, usableProviders } from '../../../users/provider-routing.ts'
 import { signInPage, signInProblem } from '../page.ts'
 import { findConfirming, findSubmittedTarget } from '../target.ts'
 import { downProblem, findAddress, leave, SIGN_IN, type Departure } from './depart.ts'

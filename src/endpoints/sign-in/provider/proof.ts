@@ -1,6 +1,6 @@
 import type { Context } from '../../../ports/context.ts'
 import type { IdentityProofRecord } from '../../../ports/records/provider.ts'
-import { userIdOfLink } from '../../../protocol/link.ts'
+import { userIdOfLink } from '../../../protocol/sign-in/link.ts'
 import { sameText, type SecretHash } from '../../../protocol/secrets.ts'
 
 /** A proof that the sign-in page has in its forms, with its credential. */

@@ -1,9 +1,9 @@
 import type { Context } from '../../../ports/context.ts'
-import type { EpochMs } from '../../../protocol/brand.ts'
+import type { EpochMs } from '../../../base/brand.ts'
 import { parseOrganizationId, parseUserId, type OrganizationId, type UserId } from '../../../protocol/ids.ts'
-import type { Parameters } from '../../../protocol/message.ts'
-import type { Scope } from '../../../protocol/scope.ts'
-import { findInvalidPrincipal } from '../../../principals/invalid-principal.ts'
+import type { Parameters } from '../../../base/message.ts'
+import type { Scope } from '../../../protocol/token/scope.ts'
+import { findInvalidPrincipal } from '../../../tokens/invalid-principal.ts'
 import type { AuthenticatedClient } from '../authenticate-client.ts'
 import { organizationMismatch, userMismatch } from './grant.ts'
 

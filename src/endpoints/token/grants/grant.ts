@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import type { Context } from '../../../ports/context.ts'
 import type { GrantRecord } from '../../../ports/records/grant.ts'
-import type { IssuedToken } from '../../../protocol/access-token.ts'
-import type { EpochMs } from '../../../protocol/brand.ts'
+import type { IssuedToken } from '../../../protocol/token/access-token.ts'
+import type { EpochMs } from '../../../base/brand.ts'
 import {
   invalidGrant,
   invalidRequest,
@@ -11,11 +11,11 @@ import {
   type OAuthError,
   type Reason,
 } from '../../../protocol/errors.ts'
-import type { Parameters } from '../../../protocol/message.ts'
-import { parseResources, sameResource, type Resource } from '../../../protocol/resource.ts'
-import { isIdentityScope, isOpenid, narrow, NO_SCOPE, parseScope, type Scope } from '../../../protocol/scope.ts'
-import { unacceptable } from '../../../protocol/validation.ts'
-import { findInvalidPrincipal, type InvalidPrincipal } from '../../../principals/invalid-principal.ts'
+import type { Parameters } from '../../../base/message.ts'
+import { parseResources, sameResource, type Resource } from '../../../protocol/token/resource.ts'
+import { isIdentityScope, isOpenid, narrow, NO_SCOPE, parseScope, type Scope } from '../../../protocol/token/scope.ts'
+import { unacceptable } from '../../../base/validation.ts'
+import { findInvalidPrincipal, type InvalidPrincipal } from '../../../tokens/invalid-principal.ts'
 import type { AuthenticatedClient } from '../authenticate-client.ts'
 import {
   audienceOf,

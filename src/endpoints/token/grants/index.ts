@@ -1,4 +1,4 @@
-import type { GrantType } from '../../../protocol/grant-types.ts'
+import type { GrantType } from '../../../protocol/token/grant-types.ts'
 import { authorizationCode } from './authorization-code.ts'
 import { clientCredentials } from './client-credentials.ts'
 import type { Grant } from './grant.ts'

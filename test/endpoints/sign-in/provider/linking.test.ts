@@ -3,9 +3,9 @@ import { test } from 'node:test'
 import { createLink } from '../../../../src/admin/user/link.ts'
 import { updateProvider } from '../../../../src/admin/provider/provider.ts'
 import { setEmail } from '../../../../src/admin/user/user.ts'
-import type { ProviderId } from '../../../../src/protocol/authentication.ts'
+import type { ProviderId } from '../../../../src/protocol/sign-in/authentication.ts'
 import type { UserId } from '../../../../src/protocol/ids.ts'
-import type { ProviderSettings } from '../../../../src/protocol/provider.ts'
+import type { ProviderSettings } from '../../../../src/protocol/sign-in/provider.ts'
 import {
   authorizeUrl,
   EMAIL,

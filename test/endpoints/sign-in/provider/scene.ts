@@ -1,6 +1,6 @@
 import type { TestContext } from 'node:test'
 import type { Response as LightMyRequestResponse } from 'light-my-request'
-import type { ProviderSettings } from '../../../../src/protocol/provider.ts'
+import type { ProviderSettings } from '../../../../src/protocol/sign-in/provider.ts'
 import {
   authorizeUrl,
   locationOf,

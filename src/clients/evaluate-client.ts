@@ -1,0 +1,58 @@
+import type { Context } from '../ports/context.ts'
+import type { ClientRecord } from '../ports/records/client.ts'
+import {
+  evaluateClientPolicy,
+  isBlocked,
+  type ClientPolicy,
+  type ClientRights,
+  type PolicyClient,
+  type PolicyQuestion,
+  type PolicyRefusal,
+} from '../protocol/client/policy.ts'
+import type { DomainRules } from '../protocol/client/domain-rule.ts'
+
+export type PolicyNeeds = Pick<Context, 'clientPolicy'>
+
+/** A client that the policy of the server allows, and what it may do. `evaluateClient` returns it. */
+export interface AllowedClient {
+  readonly client: ClientRecord
+  readonly rights: ClientRights
+}
+
+/** Applies the policy of the server, as the operator set it at most a second ago, to a client. */
+export async function evaluateClient(
+  context: PolicyNeeds,
+  client: ClientRecord,
+  question: Omit<PolicyQuestion, 'client'>,
+): Promise<AllowedClient | PolicyRefusal> {
+  const { moment, redirectUri } = question
+  const verdict = evaluateClientPolicy(await context.clientPolicy(), { client, moment, redirectUri })
+  return verdict.kind === 'refused' ? verdict : { client, rights: verdict.rights }
+}
+
+/** Whether the operator blocked the host of a URI, such as the `jwks_uri` of a client. */
+export async function isBlockedHost({ clientPolicy }: PolicyNeeds, uri: string): Promise<boolean> {
+  const { domains } = await clientPolicy()
+  return isBlocked(domains, uri)
+}
+
+/** Returns why the policy refuses a client of which not everything is known yet; undefined if it does not refuse it for that. */
+export async function findPolicyRefusal(
+  context: PolicyNeeds,
+  client: PolicyClient,
+  moment: PolicyQuestion['moment'],
+): Promise<PolicyRefusal | undefined> {
+  const verdict = evaluateClientPolicy(await context.clientPolicy(), { client, moment, redirectUri: undefined })
+  return verdict.kind === 'refused' ? verdict : undefined
+}
+
+/** The settings that the policy depends on. */
+export type PolicySettings = Pick<Context['settings'], 'clientDocuments' | 'registration'>
+
+/** Puts the policy together. */
+export function makeClientPolicy(
+  { clientDocuments, registration }: PolicySettings,
+  domains: DomainRules,
+): ClientPolicy {
+  return { registration, documents: clientDocuments, domains }
+}

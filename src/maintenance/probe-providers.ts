@@ -1,0 +1,28 @@
+import type { ProbedProvider } from '../admin/doctor/providers.ts'
+import type { Config } from '../config/config.ts'
+import type { StoreInspection } from '../ports/inspection.ts'
+import type { OutboundClient } from '../ports/outbound.ts'
+import { usableProviders } from '../users/provider-routing.ts'
+import { providerRedirectUri } from '../protocol/sign-in/provider.ts'
+import { openProviderSignIn } from '../server/outbound.ts'
+import { inspectSecret } from './inspect-store.ts'
+import type { World } from '../server/world.ts'
+
+/** Asks each usable provider as the server does, for `grantor doctor`. None without the key that encrypts their secrets. */
+export async function probeProviders(
+  config: Config,
+  { database, clients }: StoreInspection,
+  context: Pick<World, 'clock' | 'random'> & { readonly outbound: OutboundClient },
+): Promise<readonly ProbedProvider[]> {
+  const usable = usableProviders(config.settings, clients?.providers ?? [])
+  const { secrets } = inspectSecret(config, database.kind === 'opened' ? database.masterKey : undefined)
+  if (secrets === undefined) return []
+  const upstream = openProviderSignIn(secrets, context, () => undefined)
+  return Promise.all(
+    usable.map(async (provider) => ({
+      id: provider.id,
+      settings: provider.settings,
+      findings: await upstream.probe(provider, providerRedirectUri(config.issuer, provider.id)),
+    })),
+  )
+}

@@ -1,0 +1,246 @@
+import type { EpochMs } from '../../base/brand.ts'
+import { destinationsOf, type ClientAddresses, type ClientDestination } from './identity.ts'
+import type { ClientMetadata } from './metadata.ts'
+import type { DomainRules } from './domain-rule.ts'
+import type { InitialTokenId } from '../ids.ts'
+import { webHost } from '../uri/redirect-uri.ts'
+
+/** How a client came to the server: an administrator created it, it registered (RFC 7591), or its id is the URL of its metadata document. */
+export const CLIENT_SOURCES = ['operator', 'registration', 'document'] as const
+export type ClientSource = (typeof CLIENT_SOURCES)[number]
+
+/** What the operator knows about a client. The rights of a client follow from it, except those that its rules give. */
+export type TrustLevel = 'verified' | 'known-domain' | 'unverified'
+
+/** Who may register: every caller, callers with an initial access token, or none. */
+export const REGISTRATION_MODES = ['open', 'token', 'closed'] as const
+export type RegistrationMode = (typeof REGISTRATION_MODES)[number]
+
+/** Which client metadata documents are accepted: all, those of trusted domains, or none. */
+export const DOCUMENT_MODES = ['open', 'trusted', 'off'] as const
+export type DocumentMode = (typeof DOCUMENT_MODES)[number]
+
+/** What the operator decided about one client. It has an effect only for a client that an operator created. */
+export interface ClientRules {
+  /** `implied`: the users of a first-party client are not asked for consent to the scope that the operator registered for it. */
+  readonly consent: 'asked' | 'implied'
+  /**
+   * `nonce`: the client may omit PKCE in a request with a `nonce`, which it gets back in the ID token and compares (RFC 9700 §2.1.1,
+   * OAuth 2.1). `optional`: in every request, because its library has neither. A code without PKCE is bound to the client and the
+   * redirect URI.
+   */
+  readonly pkce: 'required' | 'nonce' | 'optional'
+  /** Where the client finds the claims that its scope requests: always at the userinfo endpoint, and with `id-token` there too. */
+  readonly claims: 'userinfo' | 'id-token'
+}
+
+export const USUAL_RULES: ClientRules = { consent: 'asked', pkce: 'required', claims: 'userinfo' }
+
+/** The part of the policy that is the same for all clients. */
+export interface ClientPolicy {
+  readonly registration: RegistrationMode
+  readonly documents: DocumentMode
+  readonly domains: DomainRules
+}
+
+/** What the policy reads of a client. */
+export interface PolicyClient {
+  readonly source: ClientSource
+  readonly verifiedAt: EpochMs | undefined
+  readonly rules: ClientRules
+  readonly document: { readonly url: string } | undefined
+  readonly metadata: ClientAddresses & Pick<ClientMetadata, 'keys' | 'authMethod'>
+  /** The initial access token that the client registered with. */
+  readonly initialToken: { readonly id: InitialTokenId } | undefined
+}
+
+/** What is known of a client without its metadata. */
+export type ClientOrigin = Pick<PolicyClient, 'source' | 'verifiedAt' | 'document'>
+
+export interface PolicyQuestion {
+  readonly client: PolicyClient
+  /** `enter`: the client is not stored yet. `use`: it is. */
+  readonly moment: 'enter' | 'use'
+  /** The redirect URI of an authorization request; undefined where there is none. */
+  readonly redirectUri: string | undefined
+}
+
+/** The trust level, as the pages show it. */
+export type ClientTrust =
+  | { readonly level: 'verified' | 'unverified' }
+  /** The host of the client's metadata document, or the one that receives the authorization response. */
+  | { readonly level: 'known-domain'; readonly host: string }
+
+/** A trust level, or that the domain of the client is blocked. */
+export const SHOWN_LEVELS = ['verified', 'known-domain', 'unverified', 'blocked'] as const
+export type ShownLevel = (typeof SHOWN_LEVELS)[number]
+
+/** What a client may do. */
+export interface ClientRights {
+  readonly trust: ClientTrust
+  /** Errors of its authorization requests are redirected to it, also if the user has never consented to the client. */
+  readonly mayReceiveErrors: boolean
+  /** A consent is remembered, so that the user is not asked again for the same access. */
+  readonly mayRememberConsent: boolean
+  /** The user is not asked for consent to the registered scope, unless the request has `prompt=consent`. */
+  readonly mayImplyConsent: boolean
+  /** When the client may omit PKCE, as in its rules. `always`: PKCE is required, and no rule of the operator can change that. */
+  readonly pkce: ClientRules['pkce'] | 'always'
+  /** Where the client is notified of the end of a session; undefined: it is not. */
+  readonly noticeUri: string | undefined
+}
+
+export type ClientVerdict = { readonly kind: 'allowed'; readonly rights: ClientRights } | PolicyRefusal
+
+export type PolicyRefusal =
+  /** The domain of the URI is blocked. `path`: where the metadata has it; empty for the URL of the metadata document. */
+  | (ClientDestination & { readonly kind: 'refused'; readonly reason: 'domain-blocked' })
+  | {
+      readonly kind: 'refused'
+      readonly reason: 'registration-closed' | 'registration-needs-token' | 'documents-off' | 'document-untrusted'
+    }
+
+/**
+ * Decides whether a client may enter the server or be used, and what it may do. Nothing else reads where a client comes from,
+ * whether it is verified, the rules for domains or the modes; test/repository/layout.ts checks it.
+ *
+ *  1. A client of a blocked domain is refused, wherever it comes from.
+ *  2. A mode that is closed refuses new clients. Clients that are stored stay usable.
+ *  3. The trust level is `verified` for a client that an operator created or verified. It is `known-domain` if every URI to which the
+ *     server sends a browser or a notice, and the metadata document, have a trusted domain.
+ *  4. The rights follow from the level and from where the redirect URI leads.
+ */
+export function evaluateClientPolicy(
+  policy: ClientPolicy,
+  { client, moment, redirectUri }: PolicyQuestion,
+): ClientVerdict {
+  const blocked = findBlocked(policy, client)
+  if (blocked !== undefined) return { kind: 'refused', reason: 'domain-blocked', ...blocked }
+  const closed = moment === 'enter' ? findClosed(policy, client) : undefined
+  if (closed !== undefined) return { kind: 'refused', reason: closed }
+  const trust = trustOf(policy, client, redirectUri)
+  const isChecked = isVerified(client)
+  // RFC 8252 §8.6: any program can listen on loopback or claim a scheme, so a consent to one program must not serve another.
+  const isWeb = redirectUri !== undefined && hasDomain(redirectUri)
+  return {
+    kind: 'allowed',
+    rights: {
+      trust,
+      mayReceiveErrors: trust.level !== 'unverified',
+      mayRememberConsent: redirectUri !== undefined && (isWeb || isChecked),
+      mayImplyConsent: isOperatorMade(client) && client.rules.consent === 'implied' && isWeb,
+      pkce: pkceOf(client, isWeb),
+      noticeUri: noticeUriOf(client),
+    },
+  }
+}
+
+/**
+ * RFC 9700 §2.1.1 requires PKCE of public clients, and recommends it to others. The exception for a `nonce` is for a redirect URI with
+ * https that leads to another computer: any program can listen on loopback.
+ */
+function pkceOf(client: PolicyClient, isWeb: boolean): ClientRights['pkce'] {
+  if (!isOperatorMade(client) || client.metadata.authMethod === 'none') return 'always'
+  return client.rules.pkce === 'nonce' && !isWeb ? 'required' : client.rules.pkce
+}
+
+/**
+ * Whether an operator created or verified the client. This does not depend on the domains, so a token request can ask it
+ * without reading them.
+ */
+export function isVerified({ source, verifiedAt }: Pick<PolicyClient, 'source' | 'verifiedAt'>): boolean {
+  return isOperatorMade({ source }) || verifiedAt !== undefined
+}
+
+/** Whether only administrators change the client: one of them created or adopted it. */
+export function isOperatorMade({ source }: Pick<PolicyClient, 'source'>): boolean {
+  return source === 'operator'
+}
+
+/** Whether ID tokens have the claims that the scope of the client requests. OpenID Connect Core 1.0 §5.4. */
+export function hasClaimsInIdToken({ source, rules }: Pick<PolicyClient, 'source' | 'rules'>): boolean {
+  return isOperatorMade({ source }) && rules.claims === 'id-token'
+}
+
+/**
+ * Whether the server sends requests to the client at this URL to notify it (OpenID Connect Back-Channel Logout 1.0 §2.5). Anyone can
+ * register any URL, so the operator must have checked the client, or its metadata document proves that it has this host.
+ */
+export function mayBeNotifiedAt(client: ClientOrigin, url: string): boolean {
+  if (isVerified(client)) return true
+  return client.document !== undefined && new URL(client.document.url).host === URL.parse(url)?.host
+}
+
+function noticeUriOf(client: PolicyClient): string | undefined {
+  const { backchannelLogoutUri: uri } = client.metadata
+  return uri !== undefined && mayBeNotifiedAt(client, uri) ? uri : undefined
+}
+
+/** Whether the server has a registration endpoint for new clients. RFC 7591 §3. */
+export function offersRegistration({ registration }: Pick<ClientPolicy, 'registration'>): boolean {
+  return registration !== 'closed'
+}
+
+/** Whether only a caller with an initial access token may register. RFC 7591 §3. */
+export function requiresInitialToken({ registration }: Pick<ClientPolicy, 'registration'>): boolean {
+  return registration === 'token'
+}
+
+/** Whether the server accepts clients that it does not know by their metadata documents. */
+export function offersDocuments(mode: DocumentMode): boolean {
+  return mode !== 'off'
+}
+
+function findBlocked({ domains }: ClientPolicy, { document, metadata }: PolicyClient): ClientDestination | undefined {
+  if (domains.isEmpty) return undefined
+  if (document !== undefined && domains.ofDocument(document.url) === 'blocked') return { uri: document.url, path: [] }
+  const keys = metadata.keys?.kind === 'jwks_uri' ? [{ uri: metadata.keys.uri, path: ['jwks_uri'] }] : []
+  return [...destinationsOf(metadata), ...keys].find(({ uri }) => isBlocked(domains, uri))
+}
+
+/** Whether the operator blocked the host of a URI. */
+export function isBlocked(domains: DomainRules, uri: string): boolean {
+  return !domains.isEmpty && hasDomain(uri) && domains.ofHost(new URL(uri).hostname) === 'blocked'
+}
+
+function findClosed(policy: ClientPolicy, { source, document, initialToken }: PolicyClient) {
+  switch (source) {
+    case 'operator':
+      return undefined
+    case 'registration':
+      if (!offersRegistration(policy)) return 'registration-closed'
+      return requiresInitialToken(policy) && initialToken === undefined ? 'registration-needs-token' : undefined
+    case 'document':
+      if (policy.documents === 'off' || document === undefined) return 'documents-off'
+      if (policy.documents === 'open' || policy.domains.ofDocument(document.url) === 'trusted') return undefined
+      return 'document-untrusted'
+  }
+}
+
+function trustOf(policy: ClientPolicy, client: PolicyClient, redirectUri: string | undefined): ClientTrust {
+  if (isVerified(client)) return { level: 'verified' }
+  const host = knownHost(policy, client, redirectUri)
+  return host === undefined ? { level: 'unverified' } : { level: 'known-domain', host }
+}
+
+/**
+ * Returns the host that a client of a known domain is shown with. A redirect URI to the user's own computer is known where
+ * the metadata document of a known domain names it, and otherwise any program may have registered it.
+ */
+function knownHost(
+  { domains }: ClientPolicy,
+  { document, metadata }: PolicyClient,
+  redirectUri: string | undefined,
+): string | undefined {
+  if (domains.isEmpty || (document !== undefined && domains.ofDocument(document.url) !== 'trusted')) return undefined
+  const isKnown = (uri: string): boolean =>
+    hasDomain(uri) ? domains.ofHost(new URL(uri).hostname) === 'trusted' : document !== undefined
+  const [first] = metadata.redirectUris
+  if (first === undefined || !destinationsOf(metadata).every(({ uri }) => isKnown(uri))) return undefined
+  return new URL(document?.url ?? redirectUri ?? first).host
+}
+
+/** Whether a redirect URI leads to a host on the network, and not to a program on the user's computer. */
+function hasDomain(uri: string): boolean {
+  return webHost(uri) !== undefined
+}

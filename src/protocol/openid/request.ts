@@ -1,0 +1,92 @@
+import { isObject, parseJson } from '../../base/json.ts'
+import type { Parameters } from '../../base/message.ts'
+import { MAX_AGE_LIMIT } from '../client/openid-metadata.ts'
+import { scopeOf, type Scope } from '../token/scope.ts'
+import { scopeOfClaim, type UserClaim } from './user-claims.ts'
+
+/** What OpenID Connect adds to an authorization request. Core 1.0 §3.1.2.1 and §5.5. */
+export interface OpenidRequest {
+  /** Returned in the ID token, byte for byte. */
+  readonly nonce: string | undefined
+  /** The greatest age of the user's authentication, in seconds. */
+  readonly maxAge: number | undefined
+  /** An ID token that names the user, as sent. */
+  readonly idTokenHint: string | undefined
+  readonly claims: ClaimsRequest
+}
+
+/** The `claims` parameter. Claims that this server does not know are ignored. */
+export interface ClaimsRequest {
+  /** The scopes of the requested claims: a request for a claim counts as one for its scope, so that the user sees its sentence. */
+  readonly scope: Scope
+  /** The claims that the ID token should have. */
+  readonly idToken: readonly UserClaim[]
+  /** Whether the ID token must have `auth_time`. Core 1.0 §2. */
+  readonly isAuthTimeEssential: boolean
+  /** The one user who may answer the request. */
+  readonly subject: string | undefined
+}
+
+export type OpenidFault =
+  | 'nonce_malformed'
+  | 'max_age_malformed'
+  | 'hint_too_long'
+  | 'claims_malformed'
+  | 'acr_unavailable'
+
+const NONCE = /^[\x20-\x7e]{1,1024}$/
+/** Seconds. */
+const MAX_AGE = /^\d{1,10}$/
+const HINT_LIMIT = 8192
+const CLAIMS_LIMIT = 4096
+const CLAIM_LIMIT = 40
+/** Longer than the id of any user: a value that is cut names no user. Each pending request stores it (threats.md BND-01). */
+const SUBJECT_LIMIT = 64
+const NO_CLAIMS: ClaimsRequest = { scope: scopeOf([]), idToken: [], isAuthTimeEssential: false, subject: undefined }
+
+/** Reads the parameters, or returns the first fault. */
+export function readOpenidRequest(parameters: Parameters): OpenidRequest | OpenidFault {
+  const nonce = parameters.get('nonce')
+  if (nonce !== undefined && !NONCE.test(nonce)) return 'nonce_malformed'
+  const age = parameters.get('max_age')
+  if (age !== undefined && (!MAX_AGE.test(age) || Number(age) > MAX_AGE_LIMIT)) return 'max_age_malformed'
+  const idTokenHint = parameters.get('id_token_hint')
+  if (idTokenHint !== undefined && idTokenHint.length > HINT_LIMIT) return 'hint_too_long'
+  const text = parameters.get('claims')
+  const claims = text === undefined ? NO_CLAIMS : readClaims(text)
+  if (typeof claims === 'string') return claims
+  return { nonce, maxAge: age === undefined ? undefined : Number(age), idTokenHint, claims }
+}
+
+function readClaims(text: string): ClaimsRequest | OpenidFault {
+  const request = text.length > CLAIMS_LIMIT ? undefined : parseJson(text)
+  if (!isObject(request)) return 'claims_malformed'
+  const { userinfo = null, id_token: idToken = null } = request
+  if (!isMember(userinfo) || !isMember(idToken)) return 'claims_malformed'
+  const [forUserinfo, forIdToken] = [Object.keys(userinfo ?? {}), Object.keys(idToken ?? {})]
+  if (forUserinfo.length + forIdToken.length > CLAIM_LIMIT) return 'claims_malformed'
+  // No value of `acr` can be reached, because users have one factor (Core 1.0 §5.5.1.1).
+  const acr = idToken?.['acr']
+  if (isEssential(acr) && ('value' in acr || 'values' in acr)) return 'acr_unavailable'
+  const known = (names: readonly string[]) => names.filter((name) => scopeOfClaim(name) !== undefined) as UserClaim[]
+  const scopes = known([...forUserinfo, ...forIdToken]).flatMap((name) => scopeOfClaim(name) ?? [])
+  const [subject, another] = new Set([idToken?.['sub'], userinfo?.['sub']].flatMap(valueOf))
+  // Ignoring the value would let any user answer the request (Core 1.0 §5.5.1).
+  if (another !== undefined || (subject !== undefined && typeof subject !== 'string')) return 'claims_malformed'
+  const isAuthTimeEssential = isEssential(idToken?.['auth_time'])
+  const named = subject?.slice(0, SUBJECT_LIMIT)
+  return { scope: scopeOf(scopes), idToken: known(forIdToken), isAuthTimeEssential, subject: named }
+}
+
+function isMember(value: unknown): value is Readonly<Record<string, unknown>> | null {
+  return value === null || isObject(value)
+}
+
+function isEssential(wish: unknown): wish is Readonly<Record<string, unknown>> {
+  return isObject(wish) && wish['essential'] === true
+}
+
+/** The value that a claim must have, if the request says one. */
+function valueOf(wish: unknown): readonly unknown[] {
+  return isObject(wish) && 'value' in wish ? [wish['value']] : []
+}

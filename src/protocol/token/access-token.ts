@@ -1,0 +1,148 @@
+import { hash } from 'node:crypto'
+import type { Brand, EpochMs, EpochSeconds } from '../../base/brand.ts'
+import { parseClientIdentifier } from '../client/identifier.ts'
+import type { ClientId, GrantId, OrganizationId, UserId } from '../ids.ts'
+import type { Resource } from './resource.ts'
+import type { Scope } from './scope.ts'
+
+/** The content of an access token. */
+export interface AccessTokenFacts {
+  readonly issuer: string
+  /** Empty: the audience is the issuer itself (decision 0018). */
+  readonly resources: readonly Resource[]
+  /** The id of the client's record. In a token it is the `client_id`, which differs for a client with a metadata document. */
+  readonly clientId: ClientId
+  /** undefined: the client acts for itself. */
+  readonly userId: UserId | undefined
+  /** undefined: the token belongs to no organization (decision 0019). */
+  readonly organizationId: OrganizationId | undefined
+  /** undefined for client credentials: the client acts for itself, or for a user who did not sign in (decision 0019). */
+  readonly grantId: GrantId | undefined
+  readonly scope: Scope
+  /** The subject that the operator's application has for the user. undefined: an API of the token does not want it, or there is none. */
+  readonly applicationSubject: string | undefined
+  readonly tokenId: string
+  readonly issuedAt: EpochSeconds
+  readonly expiresAt: EpochSeconds
+  /**
+   * The newest not-before time of its principals when it was issued. A later one revokes the token, whatever time the token has
+   * (decision 0012). undefined: a JWT, which does not contain it, or a token of a grant.
+   */
+  readonly issuedAfter: EpochMs | undefined
+}
+
+/** Only `accessTokenClaims` returns this type, so the signing keys of access tokens sign nothing else. */
+export type AccessTokenClaims = Brand<string, 'AccessTokenClaims'>
+
+/**
+ * The claims of a JWT access token, as JSON. RFC 9068 §2.2; RFC 8693 §4 defines `scope` and `act`; `org_id`, `grant_id`
+ * and `application_subject` are claims of this server (decisions 0019, 0020). JSON leaves out undefined members. `client` is the `client_id` of the client.
+ */
+export function accessTokenClaims(facts: AccessTokenFacts, client: string): AccessTokenClaims {
+  const audience = facts.resources.length > 1 ? facts.resources : (facts.resources[0] ?? facts.issuer)
+  return JSON.stringify({
+    iss: facts.issuer,
+    aud: audience,
+    sub: facts.userId ?? client,
+    client_id: client,
+    iat: facts.issuedAt,
+    exp: facts.expiresAt,
+    jti: facts.tokenId,
+    scope: facts.scope === '' ? undefined : facts.scope,
+    org_id: facts.organizationId,
+    act: actorOf(facts, client),
+    grant_id: facts.grantId,
+    application_subject: facts.applicationSubject,
+  }) as AccessTokenClaims
+}
+
+/** The client, if it acts for a user who did not sign in. RFC 8693 §4.1, decision 0019. `client` is its `client_id`. */
+export function actorOf(
+  { userId, grantId }: Pick<AccessTokenFacts, 'userId' | 'grantId'>,
+  client: string,
+): { readonly sub: string } | undefined {
+  return userId !== undefined && grantId === undefined ? { sub: client } : undefined
+}
+
+/** Parses the claims of a token whose signature is verified. Returns undefined for claims that `accessTokenClaims` did not make. */
+export function parseAccessTokenClaims(text: string, issuer: string): AccessTokenFacts | undefined {
+  const claims = JSON.parse(text) as Readonly<Record<string, unknown>>
+  const {
+    iss,
+    aud,
+    sub,
+    client_id: client,
+    iat,
+    exp,
+    jti,
+    scope = '',
+    org_id: organizationId,
+    grant_id: grantId,
+    application_subject: applicationSubject,
+  } = claims
+  if (iss !== issuer || typeof sub !== 'string' || typeof client !== 'string' || typeof jti !== 'string') return
+  if (typeof iat !== 'number' || typeof exp !== 'number' || typeof scope !== 'string') return
+  const clientId = parseClientIdentifier(client)?.id
+  if (clientId === undefined) return
+  const audience = Array.isArray(aud) ? aud : [aud]
+  return {
+    issuer,
+    resources: audience.filter((one) => one !== issuer) as readonly Resource[],
+    clientId,
+    userId: sub === client ? undefined : (sub as UserId),
+    organizationId: organizationId as OrganizationId | undefined,
+    grantId: grantId as GrantId | undefined,
+    scope: scope as Scope,
+    applicationSubject: applicationSubject as string | undefined,
+    tokenId: jti,
+    issuedAt: iat as EpochSeconds,
+    expiresAt: exp as EpochSeconds,
+    issuedAfter: undefined,
+  }
+}
+
+/** The `aud` of a token. RFC 9068 §2.2: without a resource it is the issuer itself. */
+export function audienceOf({
+  resources,
+  issuer,
+}: Pick<AccessTokenFacts, 'resources' | 'issuer'>): string | readonly string[] {
+  return resources.length > 1 ? resources : (resources[0] ?? issuer)
+}
+
+/** A `jti` that is always the same for the same `identity`. The token contains the parts of `identity`, so the hash needs no key. */
+export function tokenIdOf(identity: readonly string[]): string {
+  return hash('sha256', JSON.stringify(identity), 'base64url')
+}
+
+/** The body of a successful token response. RFC 6749 §5.1. JSON leaves out undefined members (clients.md). */
+export interface TokenResponse {
+  readonly access_token: string
+  readonly token_type: 'Bearer'
+  /** Seconds. */
+  readonly expires_in: number
+  readonly refresh_token: string | undefined
+  readonly scope: string | undefined
+  /** OpenID Connect Core 1.0 §3.1.3.3. Absent if the grant has no `openid`. */
+  readonly id_token?: string
+}
+
+/** An issued token: the response for the client, and the content of the token for the log. */
+export interface IssuedToken {
+  readonly response: TokenResponse
+  readonly facts: AccessTokenFacts
+}
+
+export function tokenResponse(
+  accessToken: string,
+  facts: Pick<AccessTokenFacts, 'scope' | 'expiresAt'>,
+  now: EpochSeconds,
+  refreshToken: string | undefined,
+): TokenResponse {
+  return {
+    access_token: accessToken,
+    token_type: 'Bearer',
+    expires_in: Math.max(0, facts.expiresAt - now),
+    refresh_token: refreshToken,
+    scope: facts.scope === '' ? undefined : facts.scope,
+  }
+}

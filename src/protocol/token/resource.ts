@@ -1,0 +1,59 @@
+import { hash } from 'node:crypto'
+import type { Brand } from '../../base/brand.ts'
+
+/** The identifier of an API, as sent by the client or declared by the operator. RFC 8707 §2. */
+export type Resource = Brand<string, 'Resource'>
+
+const LENGTH_LIMIT = 2048
+/** Resources of one request. */
+const COUNT_LIMIT = 8
+/** The key of a longer set is a hash, because databases limit the size of an index entry. */
+const KEY_LENGTH_LIMIT = 512
+const DIGEST = 'sha256:'
+
+/**
+ * RFC 8707 §2: a resource is an absolute URI without a fragment. Stricter: it has no user information, which would be in the `aud` of
+ * every token. Returns undefined for any other text.
+ */
+export function parseResource(text: string): Resource | undefined {
+  if (text.length > LENGTH_LIMIT || !/^[\x21-\x7e]+$/.test(text) || text.includes('#')) return undefined
+  if (text.includes('@') && hasUserInformation(text)) return undefined
+  return /^[A-Za-z][A-Za-z0-9+.-]*:/.test(text) && URL.canParse(text) ? (text as Resource) : undefined
+}
+
+function hasUserInformation(text: string): boolean {
+  const url = URL.parse(text)
+  return url !== null && (url.username !== '' || url.password !== '' || /^[^/?]*:\/\/[^/?]*@/.test(text))
+}
+
+/** The values of `resource` in one request without duplicates. Returns undefined if one is malformed or there are too many. */
+export function parseResources(texts: readonly string[]): readonly Resource[] | undefined {
+  if (texts.length > COUNT_LIMIT) return undefined
+  const resources = texts.map(parseResource)
+  return resources.includes(undefined) ? undefined : [...new Set(resources.filter((one) => one !== undefined))]
+}
+
+/**
+ * Whether two identifiers name the same API. They must be equal, except for a slash after a bare origin: some clients send it
+ * and others do not (clients.md).
+ */
+export function sameResource(left: string, right: string): boolean {
+  return left === right || slashVariant(left) === right
+}
+
+/** The same bare origin with or without its slash. Returns undefined for an identifier that is not a bare origin. */
+export function slashVariant(text: string): string | undefined {
+  const [, origin, slash] = /^([A-Za-z][A-Za-z0-9+.-]*:\/\/[^/?]+)(\/?)$/.exec(text) ?? []
+  return slash === '' ? `${origin}/` : origin
+}
+
+/** The key of a set of resources; it does not depend on their order. '' for the empty set. */
+export function resourcesKey(resources: readonly Resource[]): string {
+  const text = resources.toSorted().join(' ')
+  return text.length <= KEY_LENGTH_LIMIT ? text : `${DIGEST}${hash('sha256', text, 'base64url')}`
+}
+
+/** The resources of a key; none if it is a digest. */
+export function readResourcesKey(key: string): readonly Resource[] {
+  return key === '' || key.startsWith(DIGEST) ? [] : (key.split(' ') as Resource[])
+}

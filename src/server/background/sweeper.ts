@@ -1,0 +1,39 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { isWholeSlice, sweep, SWEEP_START } from '../../admin/sweep.ts'
+import type { Log } from '../log.ts'
+import type { Context } from '../../ports/context.ts'
+import type { SweepPlace } from '../../ports/operation-inputs.ts'
+
+const SWEEP_INTERVAL_MS = 10_000
+/** The pause between two slices. It leaves most of the store's time to requests, and still removes 10,000 rows a second. */
+const PAUSE_MS = 20
+
+/** Removes expired rows at intervals, on the node that holds the lease. Returns the function that stops this. */
+export function startSweeping(context: Context, logger: Log, isHolder: () => boolean): () => void {
+  let place: SweepPlace = SWEEP_START
+  let isSweeping = false
+  const end = new AbortController()
+
+  async function sweepThrough(): Promise<void> {
+    let isMore = true
+    while (isMore && !end.signal.aborted) {
+      const swept = await sweep(context, place)
+      place = swept
+      logger.debug({ event: 'store.swept', ...swept })
+      isMore = isWholeSlice(swept)
+      if (isMore) await delay(PAUSE_MS)
+    }
+  }
+
+  const timer = setInterval(() => {
+    if (isSweeping || !isHolder()) return
+    isSweeping = true
+    sweepThrough()
+      .then(undefined, (cause: unknown) => logger.error({ event: 'store.sweep-failed', err: cause }))
+      .finally(() => (isSweeping = false))
+  }, SWEEP_INTERVAL_MS).unref()
+  return () => {
+    end.abort()
+    clearInterval(timer)
+  }
+}

@@ -1,0 +1,82 @@
+import type { Context } from '../ports/context.ts'
+import type { ClientRecord } from '../ports/records/client.ts'
+import type { GrantRecord } from '../ports/records/grant.ts'
+import { toSeconds, type EpochMs } from '../base/brand.ts'
+import { isFromFuture } from '../base/clock.ts'
+import { findInvalidPrincipal, type InvalidPrincipal } from './invalid-principal.ts'
+import type { FoundToken } from './find-token.ts'
+import { issueTime } from './issue-time.ts'
+
+type Needs = Pick<Context, 'notBefore'> & {
+  readonly store: Pick<
+    Context['store'],
+    | 'findClient'
+    | 'findGrant'
+    | 'findInstallation'
+    | 'findMembership'
+    | 'findOrganization'
+    | 'findUser'
+    | 'isTokenRevoked'
+  >
+}
+
+/** Why a token is inactive: because of the token itself, its grant, or a principal behind it. */
+export const INACTIVE_REASONS = [
+  'expired',
+  /** The token was issued by a node whose clock was ahead. */
+  'not-yet-valid',
+  'revoked',
+  /** A refresh token that was rotated. */
+  'replaced',
+  'client',
+  'server',
+  'user',
+  'organization',
+  'membership',
+  'installation',
+] as const satisfies readonly (InvalidPrincipal | 'expired' | 'not-yet-valid' | 'revoked' | 'replaced')[]
+export type End = (typeof INACTIVE_REASONS)[number]
+
+/** Returns why a resource must not accept the token at this time (decision 0020); undefined if the token is active. */
+export async function findInactiveReason(context: Needs, found: FoundToken, now: EpochMs): Promise<End | undefined> {
+  const { store } = context
+  if (found.kind === 'refresh') {
+    const { grant, isNewest } = found
+    if (now >= (grant.family?.idleExpiresAt ?? 0)) return 'expired'
+    const end = await findGrantReason(context, await store.findClient(found.owner), grant, now)
+    return end ?? (isNewest ? undefined : 'replaced')
+  }
+  const { facts } = found
+  if (facts.expiresAt <= toSeconds(now)) return 'expired'
+  if (isFromFuture((facts.issuedAt * 1000) as EpochMs, now)) return 'not-yet-valid'
+  const [client, isRevoked, grant] = await Promise.all([
+    store.findClient(found.owner),
+    store.isTokenRevoked(facts.tokenId),
+    facts.grantId === undefined ? undefined : store.findGrant(facts.grantId),
+  ])
+  if (isRevoked) return 'revoked'
+  if (facts.grantId !== undefined) return findGrantReason(context, client, grant, now)
+  const { userId, organizationId } = facts
+  const principals = { client, userId, organizationId, isUnattended: true }
+  const since = Math.min(issueTime(facts), facts.issuedAfter ?? Infinity) as EpochMs
+  return findInvalidPrincipal(context, principals, since)
+}
+
+/**
+ * Returns why a grant gives no access; undefined if it does. A token that was issued on a grant is checked from the time of the user's
+ * approval, which is never later than the token's.
+ */
+export async function findGrantReason(
+  context: Needs,
+  client: ClientRecord | undefined,
+  grant: GrantRecord | undefined,
+  now: EpochMs,
+): Promise<End | undefined> {
+  // Expired grants are swept, so a missing grant has expired.
+  if (grant === undefined || grant.expiresAt <= now) return 'expired'
+  if (isFromFuture(grant.createdAt, now)) return 'not-yet-valid'
+  if (grant.revokedAt !== undefined) return 'revoked'
+  const { userId, organizationId, createdAt } = grant
+  const principals = { client, userId, organizationId, isUnattended: false }
+  return findInvalidPrincipal(context, principals, createdAt)
+}

@@ -1,0 +1,17 @@
+import type { Context, Settings } from '../ports/context.ts'
+import type { LoginEnd } from '../ports/operation-inputs.ts'
+import { after, type EpochMs } from '../base/brand.ts'
+
+/** The clocks of nodes differ by less. */
+const SKEW_MS = 60 * 1000
+
+/** The times of an operation that revokes grants now, with the codes that can still be redeemed. */
+export function loginEnd({ clock, settings }: Pick<Context, 'clock' | 'settings'>): LoginEnd {
+  const now = clock()
+  return { now, codesSince: oldestAuthorization(settings, now) }
+}
+
+/** An authorization that started earlier has expired on every node, and its code too. */
+export function oldestAuthorization({ lifetimes: { authorization, code } }: Settings, now: EpochMs): EpochMs {
+  return after(now, -(authorization + code) * 1000 - SKEW_MS)
+}

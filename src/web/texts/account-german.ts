@@ -1,0 +1,107 @@
+import type { AccountTexts } from './account-texts.ts'
+import { html } from '../markup.ts'
+
+export const accountGerman: AccountTexts = {
+  pages: {
+    overview: 'Ihr Konto',
+    apps: 'Verbundene Apps',
+    sessions: 'Wo Sie angemeldet sind',
+    security: 'Anmeldung und Passwort',
+    data: 'Ihre Daten',
+  },
+  navigation: 'Konto',
+  notices: {
+    'name-changed': 'Ihr Name wurde geändert.',
+    'app-removed': 'Die App wurde entfernt. Sie hat keinen Zugriff mehr und muss Sie neu fragen.',
+    'session-ended': 'Dieser Browser ist abgemeldet.',
+    'sessions-ended': 'Alle anderen Browser sind abgemeldet.',
+    'password-changed': 'Ihr Passwort wurde geändert. Alle anderen Browser sind abgemeldet.',
+    'method-added': 'Sie können sich ab jetzt auch so anmelden.',
+    'method-removed': 'Sie können sich so nicht mehr anmelden.',
+  },
+  save: 'Speichern',
+
+  name: 'Name',
+  nameHint: 'Apps und die Mitglieder Ihrer Organisationen sehen ihn. Das Feld darf leer sein.',
+  nameUnusable: 'Ein Name hat höchstens 200 Zeichen, die alle sichtbar sind.',
+  verified: 'bestätigt',
+  unverified: 'nicht bestätigt',
+  noEmail: 'keine',
+  organizations: 'Organisationen',
+
+  noApps: 'Sie haben keiner App erlaubt, Ihr Konto zu verwenden.',
+  appsHint: 'Diese Apps können Ihr Konto verwenden. Entfernen Sie die Apps, die Sie nicht mehr benutzen.',
+  remove: 'Entfernen',
+  on: (apis) => html`bei ${apis}`,
+  forOrganization: (organization) => html`für ${organization}`,
+  used: (allowed, used, end) => `Erlaubt ${allowed} · benutzt ${used} · endet am ${end}`,
+  returns: (allowed) => `Erlaubt ${allowed} · hat jetzt keinen Zugriff und bekommt ihn wieder, ohne Sie zu fragen`,
+  moreApps: 'Es gibt weitere. Sie stehen hier, wenn Sie einige von diesen entfernt haben.',
+
+  sessionsHint:
+    'Melden Sie Browser ab, die Sie nicht kennen oder nicht mehr benutzen, und ändern Sie danach Ihr Passwort.',
+  unknownBrowser: 'Unbekannter Browser',
+  agent: (browser, system) => `${browser} auf ${system}`,
+  thisBrowser: 'Dieser Browser',
+  seen: (started, seen) => `Angemeldet ${started} · gesehen ${seen}`,
+  signedInBy: { pwd: 'mit Passwort', fed: 'bei einem anderen Anbieter' },
+  from: (network) => `aus ${network}`,
+  endOthers: 'Alle anderen abmelden',
+
+  addMethod: 'Eine Anmeldung hinzufügen',
+  add: (provider) => html`${provider} hinzufügen`,
+  identityOf: (email) => html`Sie können sich mit Ihrem Konto ${email} anmelden.`,
+  identity: 'Sie können sich mit Ihrem Konto dort anmelden.',
+  identityUsed: (linked, used) => `Hinzugefügt ${linked} · benutzt ${used}`,
+  disconnect: (provider) => html`${provider} entfernen`,
+  onlyMethod: 'Es bleibt, weil Sie sich sonst nicht anmelden könnten oder weil der Betreiber es verlangt.',
+  hasPassword: 'Sie haben ein Passwort.',
+  hasNoPassword: 'Sie haben kein Passwort.',
+  noMethods: 'An Ihrer Anmeldung können Sie hier nichts ändern. Fragen Sie den Betreiber.',
+  newPassword: 'Neues Passwort',
+  newPasswordHint: 'Mindestens 8 Zeichen. Mehrere Wörter kann man sich leicht merken und schwer erraten.',
+  repeatPassword: 'Neues Passwort wiederholen',
+  changePassword: 'Passwort ändern',
+  otherSessionsEnd:
+    'Damit werden Sie in allen anderen Browsern abgemeldet. Ihre Apps bleiben verbunden und fragen Sie bei der nächsten Anmeldung dort neu.',
+  passwordProblems: {
+    'password-too-short': 'Ein Passwort hat mindestens 8 Zeichen.',
+    'password-too-long': 'So lange Passwörter nehmen wir nicht an.',
+    'password-is-email': 'Ihre E-Mail-Adresse ist zu leicht zu erraten.',
+    'passwords-differ': 'Die beiden Passwörter sind verschieden.',
+  },
+  confirmFirst:
+    'Ihre letzte Anmeldung ist vielleicht länger her. Bestätigen Sie, dass Sie es sind, bevor Sie weitermachen.',
+  confirm: 'Bestätigen, dass Sie es sind',
+
+  kept: 'Was über Sie gespeichert ist',
+  keptItems: [
+    'Ihr Konto: E-Mail, Name, Profil, und wann Sie sich zuerst angemeldet haben',
+    'Ihre Konten bei anderen Anbietern, mit denen Sie sich anmelden können',
+    'die Organisationen, zu denen Sie gehören',
+    'die Apps, denen Sie etwas erlaubt haben, und was',
+    'die Browser, in denen Sie angemeldet sind',
+    'die neuesten Ereignisse zu Ihrem Konto, zum Beispiel Anmeldungen',
+  ],
+  keptLater:
+    'Wird Ihr Konto gelöscht, bleiben die Ereignisse noch einige Zeit gespeichert, ohne Ihre E-Mail und Ihren Namen. Wie lange, weiß der Betreiber.',
+  download: 'Als Datei herunterladen',
+
+  linkMethodsHeading: 'Welche davon gehören Ihnen?',
+  linkMethods: (account) =>
+    html`Mit diesen Konten kann man sich bei ${account} anmelden. Wählen Sie die, die Sie kennen. Die anderen werden im
+    nächsten Schritt entfernt.`,
+  application: 'Die Anwendung des Betreibers',
+  goOn: 'Weiter',
+  invitationHeading: (brand) => html`Willkommen bei ${brand}`,
+  invitationTitle: 'Willkommen',
+  resetHeading: 'Neues Passwort wählen',
+  linkWithoutPassword: (account) => html`Wählen Sie, wie sich ${account} anmeldet.`,
+  linkFor: (account) => html`Wählen Sie ein Passwort für ${account}.`,
+  resetConsequence:
+    'Damit werden Sie überall abgemeldet, und jede App muss Sie neu fragen. Ein bisheriges Passwort gilt nicht mehr.',
+  setPassword: 'Passwort setzen',
+  linkUsedHeading: 'Ihr Passwort ist gesetzt',
+  linkUsed: 'Melden Sie sich jetzt damit an.',
+  toAccount: 'Zu Ihrem Konto',
+}

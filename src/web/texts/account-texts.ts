@@ -1,0 +1,77 @@
+import type { AccountNotice, AccountPageName, PasswordProblem } from '../../ports/account-pages.ts'
+import type { AuthenticationMethod } from '../../protocol/sign-in/authentication.ts'
+import type { Markup } from '../markup.ts'
+
+/** The texts of the account pages, as those of `Texts`. */
+export interface AccountTexts {
+  readonly pages: Readonly<Record<AccountPageName, string>>
+  /** Names the links to the pages, for screen readers. */
+  readonly navigation: string
+  readonly notices: Readonly<Record<AccountNotice, string>>
+  readonly save: string
+
+  readonly name: string
+  readonly nameHint: string
+  readonly nameUnusable: string
+  readonly verified: string
+  readonly unverified: string
+  readonly noEmail: string
+  readonly organizations: string
+
+  readonly noApps: string
+  readonly appsHint: string
+  readonly remove: string
+  readonly on: (apis: Markup) => Markup
+  readonly forOrganization: (organization: Markup) => Markup
+  readonly used: (allowed: string, used: string, end: string) => string
+  readonly returns: (allowed: string) => string
+  readonly moreApps: string
+
+  readonly sessionsHint: string
+  readonly unknownBrowser: string
+  readonly agent: (browser: string, system: string) => string
+  readonly thisBrowser: string
+  readonly seen: (started: string, seen: string) => string
+  readonly signedInBy: Readonly<Record<AuthenticationMethod, string>>
+  readonly from: (network: string) => string
+  readonly endOthers: string
+
+  readonly addMethod: string
+  readonly add: (provider: Markup) => Markup
+  readonly identityOf: (email: Markup) => Markup
+  readonly identity: string
+  readonly identityUsed: (linked: string, used: string) => string
+  readonly disconnect: (provider: Markup) => Markup
+  readonly onlyMethod: string
+  readonly hasPassword: string
+  readonly hasNoPassword: string
+  readonly noMethods: string
+  readonly newPassword: string
+  readonly newPasswordHint: string
+  readonly repeatPassword: string
+  readonly changePassword: string
+  readonly otherSessionsEnd: string
+  readonly passwordProblems: Readonly<Record<PasswordProblem, string>>
+  readonly confirmFirst: string
+  readonly confirm: string
+
+  readonly kept: string
+  readonly keptItems: readonly string[]
+  readonly keptLater: string
+  readonly download: string
+
+  readonly linkMethodsHeading: string
+  readonly linkMethods: (account: Markup) => Markup
+  readonly application: string
+  readonly goOn: string
+  readonly invitationHeading: (brand: Markup) => Markup
+  readonly invitationTitle: string
+  readonly resetHeading: string
+  readonly linkFor: (account: Markup) => Markup
+  readonly linkWithoutPassword: (account: Markup) => Markup
+  readonly resetConsequence: string
+  readonly setPassword: string
+  readonly linkUsedHeading: string
+  readonly linkUsed: string
+  readonly toAccount: string
+}

@@ -1,0 +1,238 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { CLIENT_AUTH_METHODS } from '../../../src/protocol/client/metadata.ts'
+import {
+  CLIENT_SOURCES,
+  evaluateClientPolicy,
+  isVerified,
+  REGISTRATION_MODES,
+  type ClientPolicy,
+  type ClientRights,
+  type ClientSource,
+  type ClientVerdict,
+  type PolicyClient,
+  type TrustLevel,
+  USUAL_RULES,
+} from '../../../src/protocol/client/policy.ts'
+import { openDomainRules } from '../../../src/protocol/client/domain-rule.ts'
+import type { InitialTokenId } from '../../../src/protocol/ids.ts'
+import { NOW } from '../../support/records.ts'
+
+/** What a redirect URI leads to, and a URI of each kind. */
+const REDIRECTS = {
+  trusted: 'https://app.known.example/cb',
+  other: 'https://app.example/cb',
+  blocked: 'https://app.bad.example/cb',
+  loopback: 'http://127.0.0.1:4000/cb',
+  'loopback with TLS': 'https://localhost:4000/cb',
+  app: 'com.example.app:/cb',
+} as const
+type Redirect = keyof typeof REDIRECTS
+const OWN_COMPUTER: readonly Redirect[] = ['loopback', 'loopback with TLS', 'app']
+
+const DOCUMENTS = {
+  trusted: 'https://known.example/client.json',
+  other: 'https://host.example/client.json',
+  blocked: 'https://a.bad.example/client.json',
+} as const
+
+const domains = openDomainRules([
+  { pattern: 'known.example', verdict: 'trusted' },
+  { pattern: '*.known.example', verdict: 'trusted' },
+  { pattern: '*.bad.example', verdict: 'blocked' },
+])
+
+const TOKEN = '0'.repeat(34) as InitialTokenId
+
+interface Case {
+  readonly source: ClientSource
+  readonly document: keyof typeof DOCUMENTS | undefined
+  readonly hasToken: boolean
+  readonly isMarked: boolean
+  readonly consent: 'asked' | 'implied'
+  readonly redirect: Redirect
+  /** A second registered redirect URI, which the request does not use. */
+  readonly beside: Redirect | undefined
+}
+
+const CASES: readonly Case[] = CLIENT_SOURCES.flatMap((source) =>
+  (source === 'document' ? (Object.keys(DOCUMENTS) as (keyof typeof DOCUMENTS)[]) : [undefined]).flatMap((document) =>
+    (source === 'registration' ? [true, false] : [false]).flatMap((hasToken) =>
+      [true, false].flatMap((isMarked) =>
+        (['asked', 'implied'] as const).flatMap((consent) =>
+          (Object.keys(REDIRECTS) as Redirect[]).flatMap((redirect) =>
+            [undefined, ...(Object.keys(REDIRECTS) as Redirect[])].map((beside) => ({
+              source,
+              document,
+              hasToken,
+              isMarked,
+              consent,
+              redirect,
+              beside,
+            })),
+          ),
+        ),
+      ),
+    ),
+  ),
+)
+
+const MODES = REGISTRATION_MODES.flatMap((registration) =>
+  (['open', 'trusted', 'off'] as const).map((documents) => ({ registration, documents })),
+)
+
+/** The rights of each level, said here once more: the function is what is judged. `own`: where the redirect leads to the user's computer. */
+const RIGHTS: Readonly<
+  Record<TrustLevel, { readonly errors: boolean; readonly remembered: { web: boolean; own: boolean } }>
+> = {
+  verified: { errors: true, remembered: { web: true, own: true } },
+  'known-domain': { errors: true, remembered: { web: true, own: false } },
+  unverified: { errors: false, remembered: { web: true, own: false } },
+}
+
+for (const source of CLIENT_SOURCES) {
+  for (const modes of MODES) {
+    const title = `${source}, registration ${modes.registration}, documents ${modes.documents}`
+    test(`WAY-01: each right of each trust level and redirect URI, on entering and in use: ${title}`, () => {
+      const levels = new Set<TrustLevel>()
+      for (const one of CASES.filter((some) => some.source === source)) {
+        for (const moment of ['enter', 'use'] as const) {
+          const verdict = evaluate({ ...modes, domains }, one, moment)
+          assert.deepEqual(summaryOf(verdict), expected(modes, one, moment), JSON.stringify({ ...one, moment }))
+          if (verdict.kind === 'allowed') levels.add(verdict.rights.trust.level)
+        }
+      }
+      assert.equal(levels.size, source === 'operator' ? 1 : 3)
+    })
+  }
+}
+
+function evaluate(policy: ClientPolicy, one: Case, moment: 'enter' | 'use'): ClientVerdict {
+  return evaluateClientPolicy(policy, { client: clientOf(one), moment, redirectUri: REDIRECTS[one.redirect] })
+}
+
+function clientOf({ source, document, hasToken, isMarked, consent, redirect, beside }: Case): PolicyClient {
+  return {
+    source,
+    verifiedAt: isMarked ? NOW : undefined,
+    rules: { ...USUAL_RULES, consent },
+    document: document === undefined ? undefined : { url: DOCUMENTS[document] },
+    initialToken: hasToken ? { id: TOKEN } : undefined,
+    metadata: {
+      authMethod: 'client_secret_basic',
+      redirectUris: [redirect, ...(beside === undefined ? [] : [beside])].map((name) => REDIRECTS[name]),
+    },
+  }
+}
+
+function expected(modes: Omit<ClientPolicy, 'domains'>, one: Case, moment: 'enter' | 'use'): unknown {
+  const { source, document, hasToken, consent, redirect, beside } = one
+  if ([document, redirect, beside].includes('blocked')) return 'domain-blocked'
+  if (moment === 'enter' && source === 'registration' && modes.registration === 'closed') return 'registration-closed'
+  if (moment === 'enter' && source === 'registration' && modes.registration === 'token' && !hasToken) {
+    return 'registration-needs-token'
+  }
+  if (moment === 'enter' && source === 'document') {
+    if (modes.documents === 'off') return 'documents-off'
+    if (modes.documents === 'trusted' && document !== 'trusted') return 'document-untrusted'
+  }
+  const level = levelOf(one)
+  const { errors, remembered } = RIGHTS[level]
+  const leadsTo = OWN_COMPUTER.includes(redirect) ? 'own' : 'web'
+  return {
+    level,
+    mayReceiveErrors: errors,
+    mayRememberConsent: remembered[leadsTo],
+    mayImplyConsent: source === 'operator' && consent === 'implied' && leadsTo === 'web',
+    pkce: source === 'operator' ? 'required' : 'always',
+    noticeUri: undefined,
+  }
+}
+
+function levelOf({ source, document, isMarked, redirect, beside }: Case): TrustLevel {
+  if (source === 'operator' || isMarked) return 'verified'
+  const named = [redirect, beside].filter((name) => name !== undefined)
+  // The document of a known domain answers for a redirect to the user's computer; a registration does not.
+  const areKnown = named.every((name) => name === 'trusted' || (source === 'document' && OWN_COMPUTER.includes(name)))
+  return areKnown && (source === 'registration' || document === 'trusted') ? 'known-domain' : 'unverified'
+}
+
+function summaryOf(verdict: ClientVerdict): unknown {
+  if (verdict.kind === 'refused') return verdict.reason
+  const { trust, ...rights } = verdict.rights
+  return { level: trust.level, ...rights } satisfies Omit<ClientRights, 'trust'> & { level: TrustLevel }
+}
+
+const USUAL: Case = {
+  source: 'registration',
+  document: undefined,
+  hasToken: false,
+  isMarked: false,
+  consent: 'asked',
+  redirect: 'trusted',
+  beside: undefined,
+}
+const OPEN = { registration: 'open', documents: 'open', domains } as const
+
+test('WAY-01: a client of a known domain is shown with the host of its document, or else with the one that gets the response', () => {
+  const trustOf = (one: Case): unknown => {
+    const verdict = evaluate(OPEN, one, 'use')
+    return verdict.kind === 'allowed' ? verdict.rights.trust : verdict
+  }
+  assert.deepEqual(trustOf(USUAL), { level: 'known-domain', host: 'app.known.example' })
+  const documented = { ...USUAL, source: 'document', document: 'trusted', redirect: 'loopback' } as const
+  assert.deepEqual(trustOf(documented), { level: 'known-domain', host: 'known.example' })
+})
+
+test('WAY-01: a client without a redirect URI is not of a known domain, and no consent to it is remembered or implied', () => {
+  const client = {
+    ...clientOf({ ...USUAL, consent: 'implied' }),
+    metadata: { redirectUris: [], authMethod: 'none' },
+  } as const
+  for (const source of CLIENT_SOURCES) {
+    const document = source === 'document' ? { url: DOCUMENTS.trusted } : undefined
+    const question = { client: { ...client, source, document }, moment: 'use', redirectUri: undefined } as const
+    assert.deepEqual(summaryOf(evaluateClientPolicy(OPEN, question)), {
+      level: source === 'operator' ? 'verified' : 'unverified',
+      mayReceiveErrors: source === 'operator',
+      mayRememberConsent: false,
+      mayImplyConsent: false,
+      pkce: 'always',
+      noticeUri: undefined,
+    })
+  }
+})
+
+test('WAY-01: only the rule of a client of the operator that authenticates has an effect, and a nonce counts with https alone', () => {
+  for (const one of CASES) {
+    for (const pkce of ['required', 'nonce', 'optional'] as const) {
+      for (const authMethod of CLIENT_AUTH_METHODS) {
+        const usual = clientOf(one)
+        const client = { ...usual, rules: { ...usual.rules, pkce }, metadata: { ...usual.metadata, authMethod } }
+        const question = { client, moment: 'use', redirectUri: REDIRECTS[one.redirect] } as const
+        const verdict = evaluateClientPolicy(OPEN, question)
+        if (verdict.kind === 'refused') continue
+        const hasRule = one.source === 'operator' && authMethod !== 'none'
+        const rule = pkce === 'nonce' && OWN_COMPUTER.includes(one.redirect) ? 'required' : pkce
+        assert.equal(verdict.rights.pkce, hasRule ? rule : 'always', JSON.stringify({ ...one, pkce, authMethod }))
+      }
+    }
+  }
+})
+
+test('WAY-01: a refusal for a blocked domain names the URI', () => {
+  const named = (one: Case): unknown => {
+    const verdict = evaluate(OPEN, one, 'enter')
+    return verdict.kind === 'refused' && verdict.reason === 'domain-blocked' ? verdict.uri : verdict
+  }
+  assert.equal(named({ ...USUAL, beside: 'blocked' }), REDIRECTS.blocked)
+  assert.equal(named({ ...USUAL, source: 'document', document: 'blocked' }), DOCUMENTS.blocked)
+})
+
+test('WAY-01: without the domains a client counts as verified exactly if the policy calls it verified', () => {
+  for (const one of CASES) {
+    const verdict = evaluate(OPEN, one, 'use')
+    if (verdict.kind === 'refused') continue
+    assert.equal(isVerified(clientOf(one)), verdict.rights.trust.level === 'verified')
+  }
+})

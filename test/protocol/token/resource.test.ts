@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import {
+  slashVariant,
+  parseResource,
+  resourcesKey,
+  sameResource,
+  type Resource,
+} from '../../../src/protocol/token/resource.ts'
+
+test('RFC 8707 §2: a resource is an absolute URI without a fragment and, stricter, without user information', () => {
+  for (const good of [
+    'https://api.test',
+    'https://api.test/',
+    'https://api.test/v1?x=1',
+    'urn:example:api',
+    'https://api.test/@team',
+    'http://localhost:3001/mcp',
+  ]) {
+    assert.equal(parseResource(good), good)
+  }
+  for (const bad of [
+    '',
+    'api',
+    '/api',
+    '//api.test',
+    'https://',
+    'https://api.test/#x',
+    'https://api.test/ü',
+    'https://a b',
+    'https://user:secret@api.test',
+    'https://@api.test',
+    'HTTPS:user@api.test',
+    'foo://user@api',
+    `https://a/${'x'.repeat(2048)}`,
+  ]) {
+    assert.equal(parseResource(bad), undefined, bad)
+  }
+})
+
+test('two identifiers name the same API if they are equal or differ only in the slash after a bare origin', () => {
+  const cases: readonly (readonly [left: string, right: string, expected: boolean])[] = [
+    ['https://api.test', 'https://api.test/', true],
+    ['https://api.test/', 'https://api.test', true],
+    ['https://api.test:8443/', 'https://api.test:8443', true],
+    ['https://api.test/v1', 'https://api.test/v1/', false],
+    ['https://api.test', 'https://API.test', false],
+    ['https://api.test', 'http://api.test', false],
+    ['https://api.test?x', 'https://api.test/?x', false],
+    ['https://api.test', 'https://api.test//', false],
+  ]
+  for (const [left, right, expected] of cases) assert.equal(sameResource(left, right), expected, `${left} and ${right}`)
+})
+
+test('the variant of a bare origin has or lacks the slash at its end, and other identifiers have no variant', () => {
+  for (const origin of ['https://api.test', 'http://localhost:3001', 'x-y+z.1://host']) {
+    assert.equal(slashVariant(origin), `${origin}/`)
+    assert.equal(slashVariant(`${origin}/`), origin)
+  }
+  for (const one of [
+    'urn:example:api',
+    'https://api.test/v1',
+    'https://api.test/v1/',
+    'https://api.test?x',
+    'https://',
+  ])
+    assert.equal(slashVariant(one), undefined, one)
+})
+
+test('the key of a set of resources does not depend on their order, and that of a long set is short', () => {
+  const [one, two] = ['https://a.test', 'https://b.test'] as readonly string[] as readonly [Resource, Resource]
+  assert.equal(resourcesKey([]), '')
+  assert.equal(resourcesKey([two, one]), 'https://a.test https://b.test')
+  const many = Array.from({ length: 40 }, (_, index) => `https://api-${index}.test/${'x'.repeat(2000)}` as Resource)
+  assert.ok(resourcesKey(many).length < 100)
+  assert.equal(resourcesKey(many), resourcesKey(many.toReversed()))
+  assert.notEqual(resourcesKey(many), resourcesKey(many.slice(1)))
+})

@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict'
+import { EventEmitter, once } from 'node:events'
+import { test, type TestContext } from 'node:test'
+import type { Log } from '../../../src/server/log.ts'
+import type { Swept } from '../../../src/ports/operation-inputs.ts'
+import { startSweeping } from '../../../src/server/background/sweeper.ts'
+import { declareApi, knowApis, OPAQUE_API } from '../../support/apis.ts'
+import { registerClient, requestToken } from '../../../tools/flow.ts'
+import { openTestServer, type TestServer } from '../../support/server.ts'
+import { execute, selectAll } from '../../support/store-dump.ts'
+
+test('hundreds of expired opaque tokens are removed in one sweep, slice by slice', async (t) => {
+  const server = await openTestServer(t)
+  await declareApi(server, OPAQUE_API, { format: 'opaque', lifetime: 60 })
+  knowApis(server)
+  const client = await registerClient(server)
+  const form = { grant_type: 'client_credentials', resource: OPAQUE_API }
+  const ask = () => requestToken(server, client, form)
+  for (let round = 0; round < 5; round += 1) await Promise.all(Array.from({ length: 90 }, ask))
+  server.clock.advance(61_000)
+  await ask()
+  const counts = await sweepOnce(t, server, 3)
+  assert.deepEqual(
+    counts.map(({ opaqueTokens }) => opaqueTokens),
+    [200, 200, 50],
+  )
+  assert.equal(selectAll(server, 'select * from opaque_tokens').length, 1)
+})
+
+test('hundreds of expired grants are removed in one sweep, and the live grants are checked in steps', async (t) => {
+  const server = await openTestServer(t)
+  const now = server.clock.now()
+  execute(
+    server,
+    `with recursive n(i) as (select 0 union all select i + 1 from n where i < 999)
+     insert into grants (grant_id, client_id, user_id, scope, resources, created_at, expires_at)
+     select printf('%012x%022d', ?1 + i, i), 'gci_', 'gus_', '', '[]', ?1, case when i < 500 then ?1 - 1 else ?1 + 60000 end
+     from n`,
+    now,
+  )
+  const counts = await sweepOnce(t, server, 4)
+  assert.deepEqual(
+    counts.map(({ grants }) => grants),
+    [200, 200, 100, 0],
+  )
+})
+
+/** Advances the clock to the next sweep, and returns how many rows each of its `slices` slices removed. */
+async function sweepOnce(t: TestContext, { context }: TestServer, slices: number): Promise<readonly Swept[]> {
+  const ended = new EventEmitter()
+  const counts: Swept[] = []
+  const debug = (swept: Swept): void => {
+    counts.push(swept)
+    if (counts.length === slices) ended.emit('ended')
+  }
+  t.mock.timers.enable({ apis: ['setInterval'] })
+  const all = once(ended, 'ended')
+  t.after(startSweeping(context, { debug } as unknown as Log, () => true))
+  t.mock.timers.tick(10_000)
+  await all
+  return counts
+}

@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { chooseLanguage } from '../../../src/web/texts/language.ts'
+
+const cases: readonly (readonly [
+  uiLocales: string | undefined,
+  acceptLanguage: string | undefined,
+  expected: string,
+  claim: string,
+])[] = [
+  [undefined, undefined, 'en', 'English without any preference'],
+  ['', '', 'en', 'English when both are empty'],
+  [undefined, 'de', 'de', 'the browser’s only language'],
+  [undefined, 'de-AT,de;q=0.9,en;q=0.8', 'de', 'a region counts as its language'],
+  [undefined, 'DE-de', 'de', 'case does not matter'],
+  [undefined, 'fr-FR, fr;q=0.9, de;q=0.7, en;q=0.8', 'en', 'the higher weight wins over the order'],
+  [undefined, 'fr, de;q=0.5, en;q=0.5', 'de', 'equal weights keep the order'],
+  [undefined, 'de;q=0, en;q=0.1', 'en', 'a refused language is not used'],
+  [undefined, 'de;q=0', 'en', 'English even when the only other one is refused'],
+  [undefined, 'de ; q=0.3 , en ; q=0.2', 'de', 'spaces around the parts are allowed'],
+  [undefined, '*', 'en', 'a wildcard leaves the choice to the server'],
+  [undefined, 'de;q=2, en;q=0.1', 'en', 'a malformed weight does not count'],
+  [undefined, 'deutsch, ;;, ,,q=1', 'en', 'nonsense does not throw'],
+  [undefined, `${'fr,'.repeat(5000)}de`, 'en', 'a very long header is not read to its end'],
+  ['de', 'en', 'de', 'ui_locales comes before the browser'],
+  ['fr-CA fr de en', 'en', 'de', 'the first supported tag of ui_locales'],
+  ['de-CH-1996', 'en', 'de', 'a variant counts as its language'],
+  ['fr it', 'de', 'de', 'the browser decides when no tag of ui_locales is supported'],
+  ['  en   de ', 'de', 'en', 'extra spaces are ignored'],
+  ['den', 'en', 'en', 'a longer tag with the same beginning is another language'],
+]
+
+for (const [uiLocales, acceptLanguage, expected, claim] of cases) {
+  test(`language: ${claim}`, () => {
+    assert.equal(chooseLanguage(uiLocales, acceptLanguage), expected)
+  })
+}

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import type { Context } from '../ports/context.ts'
 import type { SessionRecord } from '../ports/records/user.ts'
-import { loginEnd } from '../tokens/revocation-cutoff.ts'
+import { revocationCutoff } from '../tokens/revocation-cutoff.ts'
 import type { SessionId } from '../protocol/ids.ts'
 import { unknown, type AdminError } from './admin-error.ts'
 import { ISO, ISO_OR_NULL, iso, isoOrNull, LIMIT, NEXT, pageStart, SESSION_ID, USER_ID } from './fields.ts'
@@ -75,7 +75,8 @@ async function endSession(
   const session = await store.findSession(id)
   if (session === undefined) throw noSuchSession(id)
   const { userId } = session
-  if ((await store.endSession({ id, about: { userId }, ...loginEnd(context) })) === 'unknown') throw noSuchSession(id)
+  if ((await store.endSession({ id, about: { userId }, ...revocationCutoff(context) })) === 'unknown')
+    throw noSuchSession(id)
   return session
 }
 

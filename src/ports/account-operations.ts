@@ -1,4 +1,4 @@
-import type { About, AppRemoval, LinkUse, LoginEnd } from './operation-inputs.ts'
+import type { About, AppRemoval, LinkUse, RevocationCutoff } from './operation-inputs.ts'
 import type { EpochMs } from '../base/brand.ts'
 import type { InteractionId, SessionId, UserId } from '../protocol/ids.ts'
 import type { InteractionAnswer } from '../protocol/sign-in/interaction.ts'
@@ -130,10 +130,10 @@ export interface AccountOperations {
    * the user gave in it or in the sessions that it continues, and burns the codes with `openid` that are not redeemed yet. Other
    * grants stay. The notices of its clients become due. OpenID Connect Back-Channel Logout 1.0 §2.5 and §2.7.
    */
-  endSession: [end: { readonly id: SessionId } & LoginEnd & About, outcome: 'ended' | 'unknown']
+  endSession: [end: { readonly id: SessionId } & RevocationCutoff & About, outcome: 'ended' | 'unknown']
   /** The same for all sessions of a user but one, and for those that have expired. Returns how many sessions were ended. */
   endOtherSessions: [
-    end: { readonly userId: UserId; readonly keep: SessionId } & LoginEnd,
+    end: { readonly userId: UserId; readonly keep: SessionId } & RevocationCutoff,
     outcome: { readonly ended: number },
   ]
   /**

@@ -142,7 +142,7 @@ export interface LinkUse {
   readonly now: EpochMs
 }
 
-export interface AppRemoval extends LoginEnd {
+export interface AppRemoval extends RevocationCutoff {
   readonly userId: UserId
   readonly clientId: ClientId
   /** undefined: what the user allowed without an organization. */
@@ -150,7 +150,7 @@ export interface AppRemoval extends LoginEnd {
 }
 
 /** The times with which codes are burned and grants revoked. */
-export interface LoginEnd {
+export interface RevocationCutoff {
   /** The codes of authorizations that started before have expired. */
   readonly codesSince: EpochMs
   readonly now: EpochMs

@@ -1,12 +1,12 @@
 import type { Context, Settings } from '../ports/context.ts'
-import type { LoginEnd } from '../ports/operation-inputs.ts'
+import type { RevocationCutoff } from '../ports/operation-inputs.ts'
 import { after, type EpochMs } from '../base/brand.ts'
 
 /** The clocks of nodes differ by less. */
 const SKEW_MS = 60 * 1000
 
 /** The times of an operation that revokes grants now, with the codes that can still be redeemed. */
-export function loginEnd({ clock, settings }: Pick<Context, 'clock' | 'settings'>): LoginEnd {
+export function revocationCutoff({ clock, settings }: Pick<Context, 'clock' | 'settings'>): RevocationCutoff {
   const now = clock()
   return { now, codesSince: oldestAuthorization(settings, now) }
 }

@@ -12,7 +12,7 @@ import { errorPage, REQUEST_ID, signedOutPage, signOutPage } from './message.ts'
 import { returnPage } from './return.ts'
 import { leavePage, signInPage } from './sign-in.ts'
 import { stylesheet } from './stylesheet.ts'
-import { translations } from './texts/translations.ts'
+import { translations } from './texts/language.ts'
 
 /** Renders page models as documents. */
 export interface Renderer {

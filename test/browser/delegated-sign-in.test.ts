@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import { test } from 'node:test'
-import { loginEnd } from '../../src/tokens/revocation-cutoff.ts'
+import { revocationCutoff } from '../../src/tokens/revocation-cutoff.ts'
 import { freePort } from '../../tools/free-ports.ts'
 import { openApplication, redirectOf } from '../support/application.ts'
 import { launchBrowser } from '../support/browser.ts'
@@ -30,7 +30,7 @@ test('delegated sign-in in a real browser: an account page, a form after the ses
   assert.match(await tab.locator('main').innerText(), /Ada/)
   const [session] = await server.context.store.listSessions({ before: undefined, limit: 1 })
   assert.ok(session !== undefined)
-  await server.context.store.endSession({ id: session.id, ...loginEnd(server.context) })
+  await server.context.store.endSession({ id: session.id, ...revocationCutoff(server.context) })
   await tab.getByLabel('Name').fill('Augusta')
   await tab.getByRole('button', { name: 'Save' }).click()
   await tab.getByRole('link', { name: 'Sign in' }).click()

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { EpochMs, EpochSeconds } from '../../src/base/brand.ts'
 import { mintOrderedId } from '../../src/protocol/ids.ts'
-import { issueTime } from '../../src/tokens/issue-time.ts'
+import { issueTime } from '../../src/tokens/inactive-reason.ts'
 import type { AccessTokenFacts } from '../../src/protocol/token/access-token.ts'
 
 const ISSUED_AT = 1_795_200_000

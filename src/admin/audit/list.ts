@@ -3,7 +3,6 @@ import type { AuditEvent, AuditLinkRecord } from '../../ports/records/audit.ts'
 import { readEvents } from '../../users/audit-events.ts'
 import type { EpochMs } from '../../base/brand.ts'
 import type { ClientId, OrganizationId, UserId } from '../../protocol/ids.ts'
-import { currentEventName } from '../../protocol/audit/event-names.ts'
 import { AdminError } from '../admin-error.ts'
 import { requireLimit, type Listed, type PageRequest } from '../page.ts'
 
@@ -86,7 +85,7 @@ function entriesOf(link: AuditLinkRecord, end: number | undefined): readonly Aud
 
 function fits(entry: AuditEntry, filter: AuditFilter): boolean {
   const { event, clientId, userId, organizationId, requestId } = filter
-  if (event === undefined ? entry.event === HEAD : !isOrBeginsWith(event, currentEventName(entry.event))) return false
+  if (event === undefined ? entry.event === HEAD : !isOrBeginsWith(event, entry.event)) return false
   if (clientId !== undefined && entry.clientId !== clientId) return false
   if (requestId !== undefined && entry.requestId !== requestId) return false
   if (userId !== undefined && entry.userId !== userId) return false

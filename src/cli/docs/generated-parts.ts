@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { SECTIONS, type Family } from '../../metrics/families.ts'
 import { AUDIT_EVENT_TEXTS } from '../../protocol/audit/event-names.ts'
-import type { EventText } from '../../protocol/audit/provider-events.ts'
+import type { EventText } from '../../protocol/audit/events/event-text.ts'
 import { FORM_REFUSALS, PAGE_REFUSALS } from '../../protocol/authorization/page-refusals.ts'
 import { REFUSALS, type Refusal } from '../../protocol/refusals.ts'
 import { PROBLEM_TYPES } from '../../base/validation.ts'

@@ -7,7 +7,7 @@ import type { ConsentRecord, GrantRecord } from '../../ports/records/grant.ts'
 import { viewDestination } from '../../clients/destination.ts'
 import { evaluateClient } from '../../clients/evaluate-client.ts'
 import { findGrantReason } from '../../tokens/inactive-reason.ts'
-import { loginEnd } from '../../tokens/revocation-cutoff.ts'
+import { revocationCutoff } from '../../tokens/revocation-cutoff.ts'
 import { describeAccess } from '../../clients/access-view.ts'
 import { secondsSince, type EpochMs } from '../../base/brand.ts'
 import { documentHostOf } from '../../protocol/client/identifier.ts'
@@ -49,7 +49,7 @@ export async function removeApp(context: Context, request: Request): Promise<Rep
   if (clientId === undefined || (organization !== undefined && organizationId === undefined)) {
     return errorPage('form_field_malformed', { user: owner.user.id })
   }
-  await context.store.removeApp({ userId: owner.user.id, clientId, organizationId, ...loginEnd(context) })
+  await context.store.removeApp({ userId: owner.user.id, clientId, organizationId, ...revocationCutoff(context) })
   return { ...doneAt(context, request, 'apps', 'app-removed'), event: { event: 'app.removed', client: clientId } }
 }
 

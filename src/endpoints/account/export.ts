@@ -5,7 +5,6 @@ import { readEvents } from '../../users/audit-events.ts'
 import { describeIdentity } from '../../users/provider-routing.ts'
 import type { EpochMs } from '../../base/brand.ts'
 import { identifierOf } from '../../protocol/client/identifier.ts'
-import { currentEventName } from '../../protocol/audit/event-names.ts'
 import type { ClientId, UserId } from '../../protocol/ids.ts'
 
 /** The newest rows of each kind. */
@@ -116,7 +115,7 @@ async function findEvents({ store }: Pick<Context, 'store'>, userId: UserId): Pr
 function describeEvent({ event, clientId, organizationId, grantId }: AuditEvent, recordedAt: EpochMs): object {
   return {
     recorded_at: iso(recordedAt),
-    event: currentEventName(event),
+    event,
     client_id: clientId ?? null,
     organization_id: organizationId ?? null,
     grant_id: grantId ?? null,

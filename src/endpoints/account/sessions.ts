@@ -5,7 +5,7 @@ import type { SessionRecord } from '../../ports/records/user.ts'
 import { secondsSince, type EpochMs } from '../../base/brand.ts'
 import { parseSessionId } from '../../protocol/ids.ts'
 import { isLiveSince } from '../../tokens/invalid-principal.ts'
-import { loginEnd } from '../../tokens/revocation-cutoff.ts'
+import { revocationCutoff } from '../../tokens/revocation-cutoff.ts'
 import { endOf, type SignedIn } from '../authorization/session.ts'
 import { doneAt, findOwner, findSubmitter, frameOf } from './frame.ts'
 
@@ -44,7 +44,7 @@ export async function endSessions(context: Context, request: Request): Promise<R
   if ('kind' in owner) return owner
   const { session, user } = owner
   if (request.params.get('others') !== undefined) {
-    await context.store.endOtherSessions({ userId: user.id, keep: session.id, ...loginEnd(context) })
+    await context.store.endOtherSessions({ userId: user.id, keep: session.id, ...revocationCutoff(context) })
     return { ...doneAt(context, request, 'sessions', 'sessions-ended'), event: { event: 'session.ended' } }
   }
   const id = parseSessionId(request.params.get('session') ?? '')

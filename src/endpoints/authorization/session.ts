@@ -10,7 +10,7 @@ import { isFromFuture } from '../../base/clock.ts'
 import { interactionOfSession, parseAuthorizationId, type SessionId } from '../../protocol/ids.ts'
 import { sameText } from '../../protocol/secrets.ts'
 import { isLiveSince } from '../../tokens/invalid-principal.ts'
-import { loginEnd } from '../../tokens/revocation-cutoff.ts'
+import { revocationCutoff } from '../../tokens/revocation-cutoff.ts'
 
 /** A session's `seenAt` is not newer than this when it is recorded again. */
 const SEEN_MS = 5 * 60 * 1000
@@ -86,7 +86,7 @@ export async function isForAnother(
 
 /** The input of the operation that ends a session of the user. */
 export function endOf(context: Pick<Context, 'clock' | 'settings'>, { session, user }: SignedIn): Input<'endSession'> {
-  return { id: session.id, about: { userId: user.id }, ...loginEnd(context) }
+  return { id: session.id, about: { userId: user.id }, ...revocationCutoff(context) }
 }
 
 /** Returns the account as pages name it. */

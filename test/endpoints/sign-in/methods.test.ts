@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import type { Response as LightMyRequestResponse } from 'light-my-request'
 import { SIGN_IN_METHODS, type SignInMethodName } from '../../../src/endpoints/sign-in/methods.ts'
-import { loginEnd } from '../../../src/tokens/revocation-cutoff.ts'
+import { revocationCutoff } from '../../../src/tokens/revocation-cutoff.ts'
 import type { UserId } from '../../../src/protocol/ids.ts'
 import {
   authorizeUrl,
@@ -181,7 +181,7 @@ test('with GRANTOR_PASSWORDS=off the sign-in page has no password form, and a fo
 
 async function endSessions({ context }: TestServer): Promise<void> {
   for (const { id, userId } of await context.store.listSessions({ before: undefined, limit: 10 }))
-    await context.store.endSession({ id, about: { userId }, ...loginEnd(context) })
+    await context.store.endSession({ id, about: { userId }, ...revocationCutoff(context) })
 }
 
 async function addedProvider({ context }: TestServer) {

@@ -1,0 +1,47 @@
+import type { EventText } from './event-text.ts'
+
+/** The events of authorizations, and of what is issued for them. */
+export const TOKEN_EVENTS = {
+  'authorization.approved': {
+    when: 'A user approved the authorization, now or by a remembered consent.',
+    details: '`authorization`',
+  },
+  'authorization.denied': {
+    when: 'A user denied the authorization, or it was refused for the user.',
+    details: '`authorization`',
+  },
+  'scope.refused': {
+    when: 'A request was refused because of its scopes ([apis.md](apis.md)). Counted.',
+    details:
+      '`reason`, and the scopes by reason (`not_declared`, `not_registered`, …), at most three of each reason and 40 characters of each; or `apis`, at most three',
+  },
+  'code.replayed': {
+    when: 'A redeemed code was presented again. What it issued is revoked. Further attempts are no event.',
+    details: '`authorization`',
+  },
+  'code.burned': { when: 'The code came with a wrong verifier and was invalidated.', details: '`authorization`' },
+  'code.presented-by-another-client': { when: 'The code belongs to another client. Nothing changed. Counted.' },
+  'refresh-token.reused': {
+    when: 'A rotated refresh token was presented again: a copy of it exists. Its family is revoked.',
+    details: '`generation`',
+  },
+  'refresh-token.presented-by-another-client': {
+    when: 'The refresh token belongs to another client. Nothing changed. Counted.',
+  },
+  'revocation.requested-by-another-client': {
+    when: 'A client asked to revoke a token of another client. Nothing changed. Counted.',
+  },
+  'grant.revoked': { when: 'A grant and everything issued on it were revoked.' },
+  'token.revoked': {
+    when: 'One access token was revoked. More than 20 a minute of one unverified client are counted.',
+    details: '`token`: its `jti`; absent where it is counted',
+  },
+  'introspection.inactive': {
+    when: 'An API asked about a token that was revoked, or whose user, client or organization was disabled or deleted or had its tokens revoked. Expired tokens and texts that are no token are no event. Counted.',
+    details: '`resource`, `reason`',
+  },
+  'tokens.issued': {
+    when: 'How many tokens a client got in one minute (see below).',
+    details: '`minute`, and a count for each grant type',
+  },
+} as const satisfies Readonly<Record<string, EventText>>

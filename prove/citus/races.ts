@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { LoginEnd } from '../../src/ports/operation-inputs.ts'
+import type { RevocationCutoff } from '../../src/ports/operation-inputs.ts'
 import type { SessionRecord } from '../../src/ports/records/user.ts'
 import type { StoreDriver } from '../../src/ports/store.ts'
 import { after } from '../../src/base/brand.ts'
@@ -198,7 +198,7 @@ async function isAnyLive(store: StoreDriver, ids: readonly GrantId[]): Promise<s
 }
 
 /** The times of an operation that ends what was allowed until now. */
-function endNow(): LoginEnd {
+function endNow(): RevocationCutoff {
   const end = now()
   return { now: end, codesSince: after(end, -HOUR_MS) }
 }

@@ -124,7 +124,7 @@ export const REFUSALS = {
         'an older token of the family was presented, which means that a copy exists; the grant is now revoked',
       resource_gone: 'a resource of the grant is not declared any more',
       scope_gone:
-        'an API of the grant has scopes, and the grant has none of them: the API declared them later, another API of the grant declares the same names later, or the grant is from an earlier release',
+        'an API of the grant has scopes, and the grant has none of them: the API declared them later, another API of the grant declares the same names later',
       user_not_live:
         "the user was deleted or disabled, or changed the password, or the operator revoked the user's tokens",
       organization_not_live: 'the organization was deleted or disabled, or the operator revoked its tokens',

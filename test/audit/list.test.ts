@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { AdminError } from '../../src/admin/admin-error.ts'
-import { verifyAudit } from '../../src/admin/audit/verify.ts'
 import { listAudit, type AuditEntry, type AuditFilter } from '../../src/admin/audit/list.ts'
 import type { AuditEvent } from '../../src/ports/records/audit.ts'
 import type { StoreDriver } from '../../src/ports/store.ts'
@@ -11,7 +10,6 @@ import type { EpochMs } from '../../src/base/brand.ts'
 import type { ClientId, OrganizationId, UserId } from '../../src/protocol/ids.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { openTestChains, startNewChains } from '../store/contract/chains.ts'
-import { openTestServer, temporaryFolder } from '../support/server.ts'
 
 const [ada, app] = ['ada' as UserId, 'app' as ClientId]
 const acme = 'acme' as OrganizationId
@@ -113,22 +111,6 @@ test('an invalid cursor of the audit, an invalid limit, and an end that is not l
     await assert.rejects(listAudit({ store }, { before: undefined, limit }), AdminError)
   for (const until of [1, 2] as EpochMs[])
     await assert.rejects(listAudit({ store }, { before: undefined, limit: 1, since: 2 as EpochMs, until }), AdminError)
-})
-
-test('audit: events that an earlier release stored are listed with their stored names, found by the names of today, and verified', async (t) => {
-  const { store, secrets } = (await openTestServer(t)).context
-  for (const event of ['refresh.reused', 'client.expired', 'everything.expired', 'api.declared', 'of.another-release'])
-    await store.recordEvent({ event: event as AuditEventName })
-  const namesOf = async (event?: string): Promise<readonly string[]> => {
-    const { rows } = await listAudit({ store }, { before: undefined, limit: 10, event })
-    return rows.map((row) => row.event)
-  }
-  assert.deepEqual((await namesOf()).slice(0, 2), ['of.another-release', 'api.declared'])
-  assert.deepEqual(await namesOf('refresh-token.reused'), ['refresh.reused'])
-  assert.deepEqual(await namesOf('refresh-token.'), ['refresh.reused'])
-  assert.deepEqual(await namesOf('client.tokens-revoked'), ['client.expired'])
-  assert.deepEqual(await namesOf('server.tokens-revoked'), ['everything.expired'])
-  assert.deepEqual((await verifyAudit({ store, secrets }, [])).faults, [])
 })
 
 async function openStage(t: TestContext): Promise<{ readonly store: StoreDriver; readonly lastHour: EpochMs }> {

@@ -23,15 +23,20 @@ const TELEMETRY_PACKAGES = [
   '@opentelemetry/resources',
   '@opentelemetry/sdk-trace',
 ]
-const INNER = ['protocol', 'ports']
+/** What endpoints and tasks of operators both need, by noun. */
+const NOUNS = ['clients', 'users', 'tokens']
+const INNER = ['base', 'protocol', 'ports']
 
 /** Which folder of src/ may import from which. `npm run docs` writes the table of docs/architecture.md from it. */
 const LAYERS: Readonly<Record<string, Layer>> = {
-  protocol: { layers: [], packages: ['zod'], node: ['node:crypto'], pure: true },
-  ports: { layers: ['protocol'], packages: [], node: [], pure: true },
-  principals: { layers: INNER, packages: [], node: [], pure: true },
-  endpoints: { layers: [...INNER, 'principals'], packages: [], node: ['node:assert/strict'], pure: true },
-  admin: { layers: [...INNER, 'principals'], packages: ['zod'], node: ['node:assert/strict'], pure: true },
+  base: { layers: [], packages: ['zod'], node: ['node:crypto'], pure: true },
+  protocol: { layers: ['base'], packages: ['zod'], node: ['node:crypto'], pure: true },
+  ports: { layers: ['base', 'protocol'], packages: [], node: [], pure: true },
+  clients: { layers: INNER, packages: [], node: ['node:assert/strict'], pure: true },
+  users: { layers: INNER, packages: [], node: [], pure: true },
+  tokens: { layers: INNER, packages: [], node: [], pure: true },
+  endpoints: { layers: [...INNER, ...NOUNS], packages: [], node: ['node:assert/strict'], pure: true },
+  admin: { layers: [...INNER, ...NOUNS], packages: ['zod'], node: ['node:assert/strict'], pure: true },
   web: { layers: INNER, packages: ['hono'], node: ['node:crypto'], pure: true },
   files: { layers: INNER, packages: [], node: 'any', pure: false },
   audit: { layers: INNER, packages: [], node: 'any', pure: false },
@@ -46,7 +51,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   server: {
     layers: [
       ...INNER,
-      'principals',
+      ...NOUNS,
       'endpoints',
       'admin',
       'web',
@@ -65,14 +70,33 @@ const LAYERS: Readonly<Record<string, Layer>> = {
     node: 'any',
     pure: false,
   },
+  maintenance: {
+    layers: [
+      ...INNER,
+      ...NOUNS,
+      'admin',
+      'files',
+      'audit',
+      'store',
+      'keys',
+      'passwords',
+      'outbound',
+      'upstream',
+      'config',
+      'server',
+    ],
+    packages: [],
+    node: 'any',
+    pure: false,
+  },
   library: {
-    layers: [...INNER, 'principals', 'endpoints', 'admin', 'http', 'config', 'server'],
+    layers: [...INNER, ...NOUNS, 'endpoints', 'admin', 'http', 'config', 'server'],
     packages: ['zod'],
     node: 'any',
     pure: false,
   },
   cli: {
-    layers: [...INNER, 'files', 'admin', 'metrics', 'config', 'server'],
+    layers: [...INNER, 'files', 'admin', 'metrics', 'config', 'server', 'maintenance'],
     packages: ['commander', '@clack/prompts', 'jose', 'zod'],
     node: 'any',
     pure: false,
@@ -115,8 +139,8 @@ const TOOL_IMPORTS: Readonly<Record<string, readonly string[]>> = {
 }
 /** Where `catch` stands: the one place that makes replies, adapters, commands, and rules that turn a throw into a fact. */
 const CATCHERS = [
-  /^src\/(store|keys|files|passwords|upstream|http|cli|config|library|server)\//,
-  /^src\/protocol\/(client-keys|json|message)\.ts$/,
+  /^src\/(store|keys|files|passwords|upstream|http|cli|config|library|server|maintenance)\//,
+  /^src\/(protocol\/client\/keys|base\/(json|message))\.ts$/,
   /^src\/endpoints\/(token\/authenticate-client|token\/token|sign-in\/password)\.ts$/,
 ]
 const IMPURE =
@@ -144,7 +168,7 @@ const POLICY_FACTS = [
 ]
 /** The policy; what gathers its facts or makes a new client; the declaration, storage and configuration of the facts; what shows them. */
 const POLICY_READERS =
-  /^src\/(protocol\/client-policy|principals\/(evaluate|new)-client|server\/context|cli\/commands\/client|admin\/client\/(document|search)|(ports|store|config)\/.*)\.ts$/
+  /^src\/(protocol\/client\/policy|clients\/(evaluate|new)-client|server\/context|cli\/commands\/client|admin\/client\/(document|search)|(ports|store|config)\/.*)\.ts$/
 const VAGUE_NAMES = /\/(utils?|helpers?|common|types|misc)\.(ts|js)$/
 
 /** Every broken rule, a line each. Empty: the house is tidy. */
@@ -224,7 +248,7 @@ function checkSource(file: SourceFile): readonly string[] {
   if (!MAY_CONNECT.includes(layerOf(path)) && opensConnections(text))
     disorder.push(`${path}: only src/outbound/ opens connections.`)
   if (!POLICY_READERS.test(path) && POLICY_FACTS.some((fact) => fact.test(text)))
-    disorder.push(`${path}: only client-policy.ts decides by the source, verification, domain or mode of a client.`)
+    disorder.push(`${path}: only client/policy.ts decides by the source, verification, domain or mode of a client.`)
   if (/^export default/m.test(text)) disorder.push(`${path}: exports are named.`)
   if (/\b(TODO|FIXME|XXX)\b/.test(file.text)) disorder.push(`${path}: what is left to do belongs in an issue.`)
   if (VAGUE_NAMES.test(path)) disorder.push(`${path}: a file is named for the thing in it.`)

@@ -20,7 +20,7 @@ export const AUDIT_PLACE = /^([0-9a-f]{20}[A-Za-z0-9_-]{14})-(\d{1,9})$/
 export interface AuditEntry extends Omit<AuditEvent, 'event'> {
   /** The position of the event: its link, and its index in the link. */
   readonly id: string
-  /** As it is stored: an earlier release may have used another name. */
+  /** As it is stored. */
   readonly event: string
   readonly recordedAt: EpochMs
 }

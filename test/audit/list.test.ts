@@ -9,6 +9,7 @@ import type { AuditEventName } from '../../src/protocol/audit/event-names.ts'
 import type { EpochMs } from '../../src/base/brand.ts'
 import type { ClientId, OrganizationId, UserId } from '../../src/protocol/ids.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
+import { temporaryFolder } from '../support/server.ts'
 import { openTestChains, startNewChains } from '../store/contract/chains.ts'
 
 const [ada, app] = ['ada' as UserId, 'app' as ClientId]

@@ -22,11 +22,11 @@ const ROWS = {
   ),
   GRANTOR_ADMIN_HOST: computed(
     z.string().default('localhost'),
-    'Address that the administration listens on. Requests from other machines need TLS, as for the issuer, and credentials for /metrics too.',
+    'Address that the administration listens on. Requests from other machines need TLS and credentials.',
   ),
   GRANTOR_ISSUER: computed(
     z.string().optional(),
-    'Public address of the server, exactly as it appears in tokens and metadata. It uses https unless it is a loopback address. Default: http://localhost:<PORT>.',
+    'Public address of the server, exactly as in tokens and metadata: https, unless it is a loopback address. Default: http://localhost:<PORT>.',
   ),
   DATABASE_URL: secret(
     computed(
@@ -38,7 +38,7 @@ const ROWS = {
     setting(
       'secret',
       z.string().min(32, 'must have at least 32 characters').optional(),
-      'Root secret: encrypts the master key, from which all keys are derived that hash credentials and encrypt signing keys. At least 32 characters. Default: created at the first start, in a file beside the database that only its owner can read.',
+      'Root secret, at least 32 characters: encrypts the master key. Default: created at the first start, in a file beside the database.',
     ),
   ),
   GRANTOR_SECRET_PREVIOUS: secret(
@@ -50,12 +50,12 @@ const ROWS = {
   ),
   GRANTOR_STATE_FILE: computed(
     z.string().optional(),
-    'File in which this machine remembers how far the store has got, to notice a store that was restored by other means than "grantor restore". It is best kept on another disk than the database. Default: beside a SQLite database; with PostgreSQL in the folder that systemd keeps for the unit, otherwise none.',
+    'File, best on another disk, in which this machine remembers how far the store has got, to notice one that went back. Default: beside a SQLite database; with PostgreSQL in the state folder of systemd, otherwise none.',
   ),
   GRANTOR_TRUST_PROXY: setting(
     'trustedProxies',
     list.default([]),
-    'Networks of the reverse proxies whose X-Forwarded-For and X-Forwarded-Proto headers are trusted, in CIDR notation, separated by commas.',
+    'Networks of the reverse proxies whose X-Forwarded-For and X-Forwarded-Proto are trusted, in CIDR notation, separated by commas.',
   ),
   LOG_LEVEL: computed(
     z.enum(['debug', 'info', 'warn', 'error', 'silent']).optional(),
@@ -63,17 +63,17 @@ const ROWS = {
   ),
   GRANTOR_DRAIN_SECONDS: computed(
     whole(0, 4).optional(),
-    'Seconds that the server continues to serve after the signal to stop. Meanwhile /health/ready returns 503, so that load balancers choose other nodes. Default: 2, or 0 when standard output is a terminal.',
+    'Seconds that the server continues to serve after the signal to stop, while /health/ready returns 503. Default: 2, or 0 when standard output is a terminal.',
   ),
   GRANTOR_REGISTRATION: setting(
     'settings.registration',
     z.enum(REGISTRATION_MODES).default('open'),
-    'Who may register a client: open, every caller; token, callers with an initial access token; closed, none. Clients that are registered stay usable. Administrators create clients in any mode.',
+    'Who may register a client: open, every caller; token, callers with an initial access token; closed, none (docs/registration.md).',
   ),
   GRANTOR_CLIENT_DOCUMENTS: setting(
     'settings.clientDocuments',
     z.enum(DOCUMENT_MODES).default('open'),
-    'Which clients with a metadata document are new to the server: open, those of every domain; trusted, those of trusted domains ("grantor domain trust"); off, none. Clients that are stored stay usable, and their documents are renewed.',
+    'Which new clients with a metadata document are accepted: open, of every domain; trusted, of trusted domains; off, none (docs/client-documents.md).',
   ),
   GRANTOR_REGISTRATION_RATE: setting(
     'rates.registration',
@@ -93,7 +93,7 @@ const ROWS = {
   GRANTOR_STORED_TOKEN_RATE: setting(
     'rates.stored-token',
     whole(1, 1e9).default(6000),
-    'Opaque tokens per minute that an unverified client may get without a user, and assertions with which it may authenticate. A tenth of it limits revocations of single access tokens, per confidential client, or per network for public clients.',
+    'Opaque tokens without a user, and assertions, per minute and unverified client. A tenth of it limits revocations of single access tokens.',
   ),
   GRANTOR_CODE_LIFETIME: setting(
     'settings.lifetimes.code',
@@ -153,14 +153,14 @@ const ROWS = {
   GRANTOR_UNUSED_CLIENTS: setting(
     'settings.unusedClients',
     whole(1000, 1e9).default(100_000),
-    'Clients that never got a token that are kept. If more register, the oldest are removed before GRANTOR_UNUSED_CLIENT_LIFETIME, but not in their first 15 minutes.',
+    'Clients without a token that are kept. If more register, the oldest are removed earlier, but not in their first 15 minutes.',
   ),
   GRANTOR_KEY_ROTATION: setting(
     'settings.keyRotation',
     whole(0, 3650 * DAY)
       .refine((rotation) => rotation <= 0 || rotation >= DAY, 'must be 0, or at least a day (86400)')
       .default(30 * DAY),
-    'Seconds that a signing key is used before the next key signs. At least a day, because the next key is published a day before it signs. With 0, only "grantor key rotate" rotates keys.',
+    'Seconds that a signing key is used, at least a day; 0: until "grantor key rotate".',
   ),
   GRANTOR_SIGNING_ALGORITHM: setting(
     'settings.signingAlgorithm',
@@ -170,7 +170,7 @@ const ROWS = {
   GRANTOR_AUDIT_RETENTION: setting(
     'settings.auditRetention',
     whole(0, 3650 * DAY).default(90 * DAY),
-    'Seconds that audit events are kept, in whole hours; 0 keeps them for ever.',
+    'Seconds that audit events are kept, in whole hours; 0 keeps all.',
   ),
   GRANTOR_REDIRECT_SCHEMES: computed(
     list.default([
@@ -182,21 +182,21 @@ const ROWS = {
       ...['vscode', 'vscode-insiders'].map((editor) => `${editor}://vscode.*-authentication/**`),
       'zed://oauth/callback',
     ]),
-    'Private-use redirect URIs without a dot in the scheme that are allowed, separated by commas. A scheme alone allows all of its URIs; a pattern such as app://host/callback allows those that match it up to the query, where * is any number of characters other than / and ., and ** any number of any characters.',
+    'Private-use redirect URIs without a dot in the scheme that are allowed: schemes, or patterns up to the query, where * matches characters other than / and ., and ** any; separated by commas.',
   ),
   GRANTOR_REDIRECT_ERRORS: setting(
     'settings.redirectErrors',
     z.stringbool().default(false),
-    'Whether errors in authorization requests of unverified clients are sent by redirect instead of shown on a page with a link.',
+    'Whether errors of authorization requests of unverified clients are sent by redirect, without a page.',
   ),
   GRANTOR_LOG_NETWORKS: setting(
     'settings.logNetworks',
     z.stringbool().default(false),
-    'Whether the log lines of pages and of refusals have the network of the caller: the IPv4 address, or the /64 of the IPv6 address.',
+    "Whether log lines of pages and of refusals have the caller's network: the IPv4 address, or the /64 of the IPv6 address.",
   ),
   GRANTOR_OUTBOUND: computed(
     z.enum(['on', 'off']).default('on'),
-    'Whether the server may send requests to other hosts: for documents and keys of clients, to providers, and to notify clients of a logout: on or off. Off, it behaves as if every other host were down.',
+    'Whether the server may send requests to other hosts (documents and keys of clients, providers, logout notices), on or off.',
   ),
   GRANTOR_OUTBOUND_PORTS: computed(
     list.default(['443']),

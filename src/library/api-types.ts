@@ -1,13 +1,13 @@
 // Written by "npm run docs" from the table of settings and the table of tasks.
 /** The settings of docs/configuration.md in camelCase. Each has its default. */
 export interface GrantorSettings {
-  /** File in which this machine remembers how far the store has got, to notice a store that was restored by other means than "grantor restore". It is best kept on another disk than the database. Default: beside a SQLite database; with PostgreSQL in the folder that systemd keeps for the unit, otherwise none. */
+  /** File, best on another disk, in which this machine remembers how far the store has got, to notice one that went back. Default: beside a SQLite database; with PostgreSQL in the state folder of systemd, otherwise none. */
   readonly stateFile?: string
   /** Lowest level of events to log. Default: info, or warn when standard output is a terminal. */
   readonly logLevel?: 'debug' | 'info' | 'warn' | 'error' | 'silent'
-  /** Who may register a client: open, every caller; token, callers with an initial access token; closed, none. Clients that are registered stay usable. Administrators create clients in any mode. */
+  /** Who may register a client: open, every caller; token, callers with an initial access token; closed, none (docs/registration.md). */
   readonly registration?: 'open' | 'token' | 'closed'
-  /** Which clients with a metadata document are new to the server: open, those of every domain; trusted, those of trusted domains ("grantor domain trust"); off, none. Clients that are stored stay usable, and their documents are renewed. */
+  /** Which new clients with a metadata document are accepted: open, of every domain; trusted, of trusted domains; off, none (docs/client-documents.md). */
   readonly clientDocuments?: 'open' | 'trusted' | 'off'
   /** Registrations per minute and network. */
   readonly registrationRate?: number
@@ -15,7 +15,7 @@ export interface GrantorSettings {
   readonly authorizationRate?: number
   /** Failed client authentications per minute and network before the server returns 429. */
   readonly clientFailureRate?: number
-  /** Opaque tokens per minute that an unverified client may get without a user, and assertions with which it may authenticate. A tenth of it limits revocations of single access tokens, per confidential client, or per network for public clients. */
+  /** Opaque tokens without a user, and assertions, per minute and unverified client. A tenth of it limits revocations of single access tokens. */
   readonly storedTokenRate?: number
   /** Seconds that an authorization code may be redeemed. */
   readonly codeLifetime?: number
@@ -43,21 +43,21 @@ export interface GrantorSettings {
   readonly delegate?: 'sign-in' | 'everything'
   /** Page of your application, for users who have signed out here. */
   readonly delegateSignOutUrl?: string
-  /** Clients that never got a token that are kept. If more register, the oldest are removed before GRANTOR_UNUSED_CLIENT_LIFETIME, but not in their first 15 minutes. */
+  /** Clients without a token that are kept. If more register, the oldest are removed earlier, but not in their first 15 minutes. */
   readonly unusedClients?: number
-  /** Seconds that a signing key is used before the next key signs. At least a day, because the next key is published a day before it signs. With 0, only "grantor key rotate" rotates keys. */
+  /** Seconds that a signing key is used, at least a day; 0: until "grantor key rotate". */
   readonly keyRotation?: number
   /** Algorithm of new signing keys: ES256, EdDSA (Ed25519), or RS256 (2048 bits, ten times slower). */
   readonly signingAlgorithm?: 'ES256' | 'EdDSA' | 'RS256'
-  /** Seconds that audit events are kept, in whole hours; 0 keeps them for ever. */
+  /** Seconds that audit events are kept, in whole hours; 0 keeps all. */
   readonly auditRetention?: number
-  /** Private-use redirect URIs without a dot in the scheme that are allowed, separated by commas. A scheme alone allows all of its URIs; a pattern such as app://host/callback allows those that match it up to the query, where * is any number of characters other than / and ., and ** any number of any characters. */
+  /** Private-use redirect URIs without a dot in the scheme that are allowed: schemes, or patterns up to the query, where * matches characters other than / and ., and ** any; separated by commas. */
   readonly redirectSchemes?: readonly string[]
-  /** Whether errors in authorization requests of unverified clients are sent by redirect instead of shown on a page with a link. */
+  /** Whether errors of authorization requests of unverified clients are sent by redirect, without a page. */
   readonly redirectErrors?: boolean
-  /** Whether the log lines of pages and of refusals have the network of the caller: the IPv4 address, or the /64 of the IPv6 address. */
+  /** Whether log lines of pages and of refusals have the caller's network: the IPv4 address, or the /64 of the IPv6 address. */
   readonly logNetworks?: boolean
-  /** Whether the server may send requests to other hosts: for documents and keys of clients, to providers, and to notify clients of a logout: on or off. Off, it behaves as if every other host were down. */
+  /** Whether the server may send requests to other hosts (documents and keys of clients, providers, logout notices), on or off. */
   readonly outbound?: 'on' | 'off'
   /** Ports of other hosts that the server may send these requests to, separated by commas. */
   readonly outboundPorts?: readonly string[]

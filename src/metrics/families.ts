@@ -21,7 +21,7 @@ const REQUESTS = {
     type: 'counter',
     labels: ['endpoint', 'outcome', 'reason', 'status'],
     help: 'Answered HTTP requests.',
-    more: '`endpoint` is `token`, `register`, …, `admin` for the administration, `none` for unknown paths and methods. `outcome` is the event of the log line (`token.issued`, `client.registered`, `request.refused`). `reason` is the reason of a refusal ([errors.md](errors.md)), or a detail of the event: `token.issued` has the grant type.',
+    more: '`endpoint`: `token`, `register`, …, `admin`, or `none` (unknown). `outcome`: the event of the log line. `reason`: of a refusal ([errors.md](errors.md)), or a detail of the event: `token.issued` has the grant type.',
   },
   grantor_request_seconds: {
     type: 'histogram',
@@ -33,7 +33,7 @@ const REQUESTS = {
     type: 'counter',
     labels: ['api', 'active'],
     help: 'Answered introspections, by the API that asked and whether the token was active.',
-    more: '`api` is the declared API that asked, or empty when a client asked about its own token; `active` is the value in the response.',
+    more: '`api` is empty when a client asked about its own token.',
   },
   grantor_broken_requests_total: {
     type: 'counter',
@@ -44,7 +44,7 @@ const REQUESTS = {
     type: 'counter',
     labels: [],
     help: 'Connections that were closed because their network had used up its share, or because they pipelined too many requests.',
-    more: 'The share is of connections and of pending requests; a connection may have 32 pending requests ([faults.md](faults.md)).',
+    more: 'See [faults.md](faults.md).',
   },
   grantor_forwarded_addresses_ignored_total: {
     type: 'counter',
@@ -60,7 +60,7 @@ const STORE = {
     type: 'counter',
     labels: ['operation', 'outcome'],
     help: 'Operations of the store, by outcome.',
-    more: '`operation` and `outcome` are those of [`src/ports/operations.ts`](../src/ports/operations.ts). `rotateRefreshToken` `reused` and `redeemCode` `replayed` mean that a copy of the token or code exists. `failed`: the operation failed, or its outcome is unknown.',
+    more: 'Both labels are as in [`src/ports/operations.ts`](../src/ports/operations.ts). `rotateRefreshToken` `reused` and `redeemCode` `replayed`: a copy exists. `failed`: or the outcome is unknown.',
   },
   grantor_store_batch_operations: {
     type: 'histogram',
@@ -113,7 +113,7 @@ const STORED_OBJECTS = {
     labels: ['state'],
     isShared: true,
     help: 'Grants in the store, as last counted.',
-    more: '`live`: neither revoked nor expired, with or without a refresh token; grants of disabled clients and users are included. `over`: revoked or expired, but not deleted yet.',
+    more: '`live`: also those of disabled clients and users. `over`: revoked or expired, but not deleted yet.',
   },
   grantor_clients: {
     type: 'gauge',
@@ -155,19 +155,19 @@ const PROCESS = {
     type: 'counter',
     labels: ['purpose', 'outcome'],
     help: 'Requests of the server for metadata documents and keys of clients, to providers, and to notify clients of a logout.',
-    more: '`purpose` is `client-document`, `client-keys`, `provider` or `logout-notice`. `outcome` is `fetched`, `not-modified`, `answered`, `acknowledged`, or why the answer was not used ([`src/ports/outbound.ts`](../src/ports/outbound.ts)): `budget` and `off` were not sent, `name-unresolved`, `connection-failed`, `connection-closed` and `timeout` point to the network.',
+    more: '`purpose`: `client-document`, `client-keys`, `provider` or `logout-notice`. `outcome`: `fetched`, `not-modified`, `answered`, `acknowledged`, or why the answer was not used ([`src/ports/outbound.ts`](../src/ports/outbound.ts)).',
   },
   grantor_upstream_total: {
     type: 'counter',
     labels: ['provider', 'outcome'],
     help: 'Sign-ins at providers.',
-    more: '`outcome` is `authenticated`, or why the sign-in ended: `refused` (by the person or the provider), `rejected` (the code or the credentials of this server), `invalid` (the answer), `unreachable`, `busy` (too many requests of this server), `secret-missing`, `off`.',
+    more: '`outcome`: `authenticated`, `refused` (by the person or the provider), `rejected` (the code or the credentials of this server), `invalid` (the answer), `unreachable`, `busy`, `secret-missing`, `off`.',
   },
   grantor_audit_failures_total: {
     type: 'counter',
     labels: [],
     help: 'Attempts to record events or counts in the audit that failed.',
-    more: 'The log event is `audit.recording-failed`. Changes themselves are recorded in their own commit and are not lost.',
+    more: 'Log event: `audit.recording-failed`. Changes are not lost.',
   },
   grantor_backup_age_seconds: {
     type: 'gauge',

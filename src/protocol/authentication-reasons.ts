@@ -4,22 +4,20 @@
  */
 export const AUTHENTICATION_REASONS = {
   client_missing: 'no client is named',
-  client_unknown:
-    'there is no such client: it was never registered, was deleted, or got no token within a day of its registration',
+  client_unknown: 'the client was never registered, was deleted, or got no token within a day of its registration',
   client_disabled: 'the operator disabled it with `grantor client disable`',
-  client_not_allowed:
-    'the operator blocked the domain of its metadata document or of a redirect URI, or accepts no new clients by their documents',
+  client_not_allowed: 'the operator blocked a domain of the client, or accepts no new clients with metadata documents',
   client_secret_missing: 'the client has a secret and did not send it',
   client_secret_wrong: 'the secret is not a currently valid secret of the client ([registration.md](registration.md))',
   client_secret_unexpected: 'the client registered `none` and sent a secret',
   assertion_missing: 'the client registered `private_key_jwt`, and sent no assertion or a secret',
   assertion_unexpected: 'the client sent an assertion, and did not register `private_key_jwt`',
   assertion_malformed:
-    '`client_assertion` is not a JWT that can be accepted (RFC 7523 §3): it needs `iss` and `sub` that equal the client id, `exp` and `jti`; an `alg` that the metadata lists; a `typ` of `JWT` or `client-authentication+jwt`, or none; and no `jku`, `jwk`, `x5u` or `crit`. Or `client_assertion_type` is another one',
+    '`client_assertion` or its type is not acceptable: a member is missing or wrong ([registration.md](registration.md#keys-instead-of-a-secret))',
   assertion_of_another_client: '`client_id` is not the client of the assertion',
   assertion_audience: '`aud` is not the issuer or the token endpoint, or has another value too',
   assertion_expired:
-    'the assertion has expired, was issued more than ten minutes ago, has a time in the future (without `iat`, `exp` may be ten minutes ahead), or was issued before the store was restored or all tokens were revoked; the clock of the client may be wrong',
+    'the assertion has expired, has a wrong time, or was issued before the store was restored or all tokens were revoked; check the clock',
   assertion_wrong: "none of the client's keys verifies the assertion, or its algorithm is not the registered one",
   assertion_replayed: 'the assertion was used before. Make a new one, with another `jti`, for each request',
   basic_malformed: 'the Authorization header is not Basic with an id and a secret',
@@ -48,15 +46,14 @@ export const TOKEN_REASONS = {
     'a request to the userinfo endpoint has no `Authorization: Bearer …`, and no `access_token` in a form',
   access_token_wrong: 'the access token is not one of this server, has expired, or was revoked',
   access_token_for_another:
-    'the access token is for another API. For the userinfo endpoint, request one with the issuer as its only `resource` ([openid.md](openid.md))',
+    'the access token is for another API. Request one with the issuer as its only `resource` ([openid.md](openid.md))',
   management_token_missing:
     'a request to read, change or delete a client, or for a new secret, has no `Authorization: Bearer …`',
   management_token_wrong:
     'the registration access token is not that of the client in the address, or the client is unknown, disabled or has none',
   initial_token_missing:
-    'a registration has no `Authorization: Bearer git_…`, and the server has `GRANTOR_REGISTRATION=token`. Ask the operator for an initial access token',
-  initial_token_wrong:
-    'the initial access token of a registration is not one of this server, has expired, was revoked, or was used as often as it may be',
+    'the registration has no `Authorization: Bearer git_…`. Ask the operator for an initial access token (`GRANTOR_REGISTRATION=token`)',
+  initial_token_wrong: 'the initial access token is unknown, expired or revoked, or was used as often as it may be',
   admin_token_missing:
     'a request to the administration has no `Authorization: Bearer gad_…`, or `gde_…` for the tasks of delegated sign-in',
   admin_token_wrong: "the token is not an administrator's token",

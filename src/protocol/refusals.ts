@@ -25,33 +25,29 @@ export const REFUSALS = {
       parameter_missing:
         '`code` or `refresh_token` is missing for its grant, `token` at introspection or revocation, or `resource` at the metadata of an API. Send it',
       parameter_repeated: 'a parameter is sent twice. Send each once',
-      parameter_malformed:
-        'the address or the Content-Length header is malformed; in a browser a page says so. Build requests with an HTTP library',
-      form_malformed:
-        'the form or query has a broken percent-escape, is not UTF-8, or has more than 100 parameters. Encode it as `application/x-www-form-urlencoded`',
+      parameter_malformed: 'the address or the Content-Length header is malformed. Build requests with an HTTP library',
+      form_malformed: 'the form or query has a broken percent-escape, is not UTF-8, or has more than 100 parameters',
       two_client_authentications:
         'the Authorization header and the form both authenticate, or disagree about the client. Use one',
       two_access_tokens:
         'a request to the userinfo endpoint has an access token in its header and in its form. Send one',
       credentials_in_query:
-        'a request for or with a token has a parameter of the form, such as `client_id` or `token`, in its address. Send it in the body, or the access token in the Authorization header. Other parameters of the address are ignored',
+        'the address has a parameter of the form, such as `client_id`. Send it in the body, an access token in the header',
       user_mismatch:
-        '`user_id` is not the user of the grant; with client credentials, not a member that the client may act for, or sent without `org_id`. Leave it out, or see [organizations](organizations.md)',
+        '`user_id` is not the user of the grant, or with client credentials not a member that the client may act for ([organizations](organizations.md))',
       organization_mismatch:
-        '`org_id` is not the organization of the grant; with client credentials, not one that installed the client. Leave it out, or see [organizations](organizations.md)',
+        '`org_id` is not the organization of the grant, or with client credentials not one that installed the client',
       verifier_malformed:
-        '`code_verifier` is not 43 to 128 unreserved characters (RFC 7636 §4.1); the code stays valid. Send the verifier from which the challenge was made',
+        '`code_verifier` is not 43 to 128 unreserved characters (RFC 7636 §4.1); the code stays valid',
       insecure_transport: 'plain HTTP reached an https issuer. Use https; operators: see `GRANTOR_TRUST_PROXY`',
       headers_too_many: 'more than 100 headers. Send fewer',
       grant_type_missing: '`grant_type` is missing. Send it',
       media_type_wrong:
         "the Content-Type is not a form's, or the body is compressed. Send `application/x-www-form-urlencoded`, without `Content-Encoding`",
       body_too_large: 'more than 16 KiB. Send less',
-      method_wrong: 'the path does not have this method; in a browser a page says so. See `Allow`',
-      path_unknown:
-        "there is nothing at this path. Browsers, which prefer HTML in `Accept`, get a page that says so, and at the issuer's own address a page that explains the server. Read the metadata",
-      registration_closed:
-        'the operator closed registration, and the metadata has no `registration_endpoint` (404). Ask the operator for a client',
+      method_wrong: 'the path does not have this method. See `Allow`',
+      path_unknown: 'there is nothing at this path. Read the metadata',
+      registration_closed: 'the operator closed registration (404). Ask the operator for a client',
       input_malformed: 'the input of a task of the [administration](administration.md) is not acceptable. See `detail`',
     },
   },
@@ -65,7 +61,7 @@ export const REFUSALS = {
     status: 401,
     description: 'The token for this request is missing, invalid, expired or revoked.',
     remedy:
-      'At the userinfo endpoint: refresh the access token. [Registration](registration.md): use the `registration_access_token` of this client; if it is right, the client was deleted or disabled. [Administration](administration.md): use credentials that have not expired.',
+      'Refresh the access token. At the [management of a client](registration.md): if the token is right, the client was deleted or disabled.',
     reasons: TOKEN_REASONS,
   },
   insufficient_scope: {
@@ -78,7 +74,7 @@ export const REFUSALS = {
         'the access token of a request to the userinfo endpoint has no scope `openid`, or no user allowed it',
       admin_may_only_read: 'the credentials were made with `--access read`',
       admin_of_sign_in:
-        'the credentials of the application that signs users in (`gde_…`) are for its sign-ins alone, and no other credentials are for them ([delegated sign-in](delegated-sign-in.md))',
+        'the task is for the credentials of [delegated sign-in](delegated-sign-in.md) (`gde_…`) only, or these credentials are not for it',
       admin_may_only_read_metrics: 'the credentials were made with `--access metrics`',
       admin_of_one_organization: 'the credentials are for one organization, and the task is not',
     },
@@ -120,11 +116,9 @@ export const REFUSALS = {
         'it was unused for longer than `GRANTOR_REFRESH_IDLE_LIFETIME`, or the grant is older than `GRANTOR_REFRESH_ABSOLUTE_LIFETIME`',
       refresh_not_yet_valid: 'the grant has a time in the future, because the clock was ahead when it was issued',
       refresh_revoked: 'the grant is revoked',
-      refresh_reused:
-        'an older token of the family was presented, which means that a copy exists; the grant is now revoked',
-      resource_gone: 'a resource of the grant is not declared any more',
-      scope_gone:
-        'an API of the grant has scopes, and the grant has none of them: the API declared them later, another API of the grant declares the same names later',
+      refresh_reused: 'an older token of the family was presented, so a copy exists; the grant is now revoked',
+      resource_gone: 'a resource of the grant is no longer declared',
+      scope_gone: 'the grant has no scope of one of its APIs, because scopes were declared after it was made',
       user_not_live:
         "the user was deleted or disabled, or changed the password, or the operator revoked the user's tokens",
       organization_not_live: 'the organization was deleted or disabled, or the operator revoked its tokens',
@@ -159,7 +153,7 @@ export const REFUSALS = {
     reasons: {
       scope_malformed: 'the scope is not one of RFC 6749 §3.3',
       scope_not_allowed:
-        'after the scopes that the client may not have were dropped, nothing is left of what it requested, or for an API of the token ([apis.md](apis.md)); a client without a user requests an API that has no scopes; a refresh requests more than was granted',
+        'the client may have none of the scopes it requests, or none for one API ([apis.md](apis.md)); or a refresh requests more than was granted',
       audience_ambiguous:
         'the request names no `resource`, and its scopes belong to several APIs, or several declare one of them',
     },
@@ -175,7 +169,7 @@ export const REFUSALS = {
       resource_unknown: 'no API is declared for it: see `grantor api create`; 404 at the metadata of an API',
       resource_not_granted: 'the grant does not have one of the requested resources',
       tokens_differ:
-        'the token is for several APIs, of which one needs JWTs and another opaque tokens or another algorithm; the code or refresh token is not used up, so request again with one `resource` ([apis.md](apis.md))',
+        'its APIs need tokens of different formats or algorithms. The code or refresh token stays valid: name one `resource` ([apis.md](apis.md))',
     },
   },
   invalid_redirect_uri: {
@@ -184,7 +178,7 @@ export const REFUSALS = {
     remedy: 'Correct the redirect URIs; `detail` names each.',
     reasons: {
       redirect_uri_not_allowed:
-        'a redirect URI is dangerous or ambiguous, or none can be used; an app that is not known yet is allowed by `GRANTOR_REDIRECT_SCHEMES` ([configuration.md](configuration.md))',
+        'a redirect URI is dangerous or ambiguous, or none can be used; `GRANTOR_REDIRECT_SCHEMES` allows more schemes of apps',
       domain_blocked: 'the operator blocked the host of a redirect URI (`grantor domain block`)',
     },
   },
@@ -210,21 +204,21 @@ export const REFUSALS = {
       too_many_requests:
         'this network or client has sent more requests than its rate allows (429; see [limits.md](limits.md))',
       store_unavailable:
-        'the database is locked, full, read-only or unreachable, or did not confirm a commit ([faults.md](faults.md)). `/health/ready` says `disk_full`, `disk_read_only`, `disk_failed` or `store_read_only` where it knows that reason',
+        'the database is locked, full, read-only or unreachable ([faults.md](faults.md)); `/health/ready` has `disk_full`, `disk_read_only`, `disk_failed` or `store_read_only`, if known',
       client_document_unavailable:
-        'the metadata document of the client, which has its keys, could not be fetched or is not acceptable. The log has the reason ([client-documents.md](client-documents.md))',
+        'the [metadata document](client-documents.md) of the client could not be fetched or is not acceptable. The log has the reason',
       password_queue_full: 'too many sign-ins at once',
       overloaded:
-        'more requests are under way than can be answered soon, in all or of this network ([faults.md](faults.md)); this request changed nothing',
+        'more requests are pending than can be answered soon ([faults.md](faults.md)); this request changed nothing',
       keys_unavailable:
         'the keys at the `jwks_uri` of the client cannot be fetched: the log has the reason in `client.keys-unavailable`',
       shutting_down: 'the answer of `/health/ready` while a process stops; use another node',
       clock_differs:
-        "the clock of this node is more than two seconds off the database's, or the clock was changed: the node issues nothing ([faults.md](faults.md#a-clock-that-differs)). `/health/ready` says in `ahead_ms` by how much",
+        "the clock of this node was changed, or [differs](faults.md#a-clock-that-differs) from the database's by `ahead_ms` (`/health/ready`); the node issues nothing",
       store_went_back:
-        'the store lacks what this node remembers of it: it may have been restored by other means than `grantor restore`. Nothing is served until the operator has answered ([restored by other means](operations/restored.md))',
+        'the store may have been [restored by other means](operations/restored.md) than `grantor restore`; nothing is served until the operator has answered',
       client_changed_meanwhile:
-        'the client or its secret was changed by another request at the same time, or just before on another node; read the client and repeat your change',
+        'another request changed the client or its secret at the same time; read the client and repeat your change',
     },
   },
   server_error: {
@@ -234,7 +228,7 @@ export const REFUSALS = {
     reasons: {
       bug: 'an internal error; the log line has its cause',
       body_consumed:
-        'Grantor is part of a program ([library](library.md)), and a body parser of the program has read the body. Mount Grantor before the parser',
+        'a body parser of the program that Grantor is [part of](library.md) has read the body. Mount Grantor before it',
     },
   },
 } as const satisfies Readonly<Record<string, Refusal>>

@@ -21,6 +21,7 @@ const SCAFFOLD: ReadonlySet<string> = new Set([
   'mcp-python/requirements.txt',
   'mcp-python/storage.py',
   'pyjwt/requirements.txt',
+  'spring/pom.xml',
   'spring/src/main/java/orders/Application.java',
   'spring/src/main/resources/application.yaml',
 ])

@@ -10,7 +10,7 @@ import { listClaims, rfcCoveragePage, securityCasesPage } from './titles.ts'
 const claims = listClaims()
 writeFileSync('docs/security-cases.md', securityCasesPage(claims))
 writeFileSync('docs/rfc-coverage.md', rfcCoveragePage(claims))
-writeFileSync(ADMINISTRATION_PAGE, administrationPage())
+writeFileSync(ADMINISTRATION_PAGE, await administrationPage())
 writeFileSync(ARCHITECTURE_PAGE, architecturePage())
 writeFileSync(API_TYPES_FILE, apiTypes())
 writeFileSync(DISTRIBUTION.page, withParts(DISTRIBUTION.page, [DISTRIBUTION]))

@@ -90,14 +90,13 @@ function meanings(texts: Readonly<Record<string, string>>): string {
 }
 
 function events(): string {
-  return table(
-    ['Event', 'When', 'Details'],
-    Object.entries<EventText>(AUDIT_EVENT_TEXTS).map(([name, { when = '', details = '' }]) => [
-      `\`${name}\``,
-      when,
-      details,
-    ]),
+  const all = Object.entries<EventText>(AUDIT_EVENT_TEXTS)
+  const [plain, explained] = [true, false].map((isPlain) =>
+    all.filter(([, { when }]) => (when === undefined) === isPlain),
   )
+  const rows = explained?.map(([name, { when = '', details = '' }]) => [`\`${name}\``, when, details]) ?? []
+  const names = plain?.map(([name, { details }]) => `\`${name}\`${details === undefined ? '' : ` (${details})`}`)
+  return `${table(['Event', 'When', 'Details'], rows)}\nThe names of these say when, with the details in brackets: ${names?.join(', ') ?? ''}.\n`
 }
 
 function metrics(families: Readonly<Record<string, Family>>): string {

@@ -6,48 +6,45 @@ export const PAGE_REFUSALS = {
   'client-unknown': {
     client_id_missing: 'The request has no client_id.',
     client_id_malformed: 'The client_id is neither the id of a client nor the URL of a metadata document.',
-    client_unknown:
-      'There is no client with this client_id: it was never registered, was deleted, or got no token within a day of its registration.',
-    client_url_unusable:
-      'The client_id is a URL from which no metadata document may be fetched: see docs/client-documents.md.',
+    client_unknown: 'The client was never registered, was deleted, or got no token within a day of its registration.',
+    client_url_unusable: 'No metadata document may be fetched from the URL in client_id: see docs/client-documents.md.',
     client_disabled: 'The operator disabled the client (grantor client disable).',
   },
   'client-unidentified': {
     client_document_unavailable:
-      'The metadata document of the client cannot be fetched. The event client.document-unavailable of the log says why.',
+      'The metadata document of the client cannot be fetched: see client.document-unavailable in the log.',
     client_document_unacceptable:
-      'The metadata document of the client is not acceptable. The event client.document-unacceptable of the log says why.',
+      'The metadata document of the client is not acceptable: see client.document-unacceptable in the log.',
   },
   'client-not-allowed': {
     client_not_allowed:
-      'The operator blocked a domain of the client (grantor domain list), or accepts no clients of this kind (GRANTOR_CLIENT_DOCUMENTS).',
+      'The operator blocked a domain of the client, or accepts no clients of this kind (GRANTOR_CLIENT_DOCUMENTS).',
   },
   'redirect-missing': {
     redirect_uri_missing:
-      'The request has no redirect_uri. Only a client with a single redirect URI may leave it out, and no public client of this computer.',
+      'Only a client with a single redirect URI may leave out redirect_uri, and no public client of this computer.',
   },
   'redirect-unknown': {
     redirect_uri_malformed: 'The redirect_uri is not an absolute URI.',
     redirect_uri_not_registered:
-      'The redirect_uri is not one of the client, byte for byte: register it (grantor client update --redirect-uri). Only the port of a loopback address may differ: http://127.0.0.1:39241 is not http://127.0.0.1/, because a slash is missing.',
+      'The redirect_uri is not one of the client, byte for byte: register it. Only the port of a loopback address may differ.',
     redirect_uri_not_allowed:
-      'The redirect_uri is one of the client, but this server allows no such URI now: see GRANTOR_REDIRECT_SCHEMES. No redirect URI may lead to this server.',
+      'This server no longer allows the redirect_uri: see GRANTOR_REDIRECT_SCHEMES. None may lead to this server.',
   },
   'request-malformed': {
-    parameter_repeated: 'A parameter is sent twice. Send each once.',
+    parameter_repeated: 'A parameter is sent twice.',
     decision_missing: 'The form of the consent page has no decision.',
     form_field_malformed: 'A field of the form is missing, or names nothing of this user.',
     page_unknown: 'The sign-in page was requested for an account page that does not exist.',
     post_too_large: 'A POST to this endpoint has a query, or more parameters than fit into an address.',
-    logout_malformed: 'A logout request repeats a parameter, has a long state, or has an ID token of another client.',
+    logout_malformed: 'The logout request repeats a parameter, or has a long state or an ID token of another client.',
   },
   expired: {
-    authorization_unknown: 'There is no such authorization request, or it was deleted some time after it ended.',
+    authorization_unknown: 'The authorization request does not exist, or was deleted after it ended.',
     authorization_expired: 'The authorization request was not finished in time (GRANTOR_AUTHORIZATION_LIFETIME).',
     client_changed: 'The name or a host of a redirect URI of the client changed after the request.',
     redirect_uri_removed: 'The client removed the redirect URI of the request.',
-    interaction_unknown:
-      'There is no such interaction of a delegated sign-in, or it was deleted some time after it ended.',
+    interaction_unknown: 'The interaction of a delegated sign-in does not exist, or was deleted after it ended.',
     interaction_expired: 'The interaction of a delegated sign-in has expired, or sign-in is no longer delegated.',
     everything_ended: 'The operator revoked all tokens of the server after the sign-in.',
     provider_state_expired: 'The browser came back from the provider too late.',
@@ -59,7 +56,7 @@ export const PAGE_REFUSALS = {
       'The user of the link cannot have a password here, and no provider is offered for the address.',
   },
   'provider-failed': {
-    provider_unreachable: 'The provider does not answer. The event provider.failed of the log says why.',
+    provider_unreachable: 'The provider does not answer: see provider.failed in the log.',
     provider_not_confirmed:
       'The provider did not confirm who the user is, or the account cannot have this sign-in method.',
   },
@@ -67,11 +64,11 @@ export const PAGE_REFUSALS = {
     identity_taken: 'The account at the provider is a sign-in method of another user.',
   },
   'other-browser': {
-    browser_differs: 'The browser has no cookie of the browser that started the request. The cookie may be blocked.',
+    browser_differs: 'The browser has no cookie of the browser that started the request.',
   },
   'already-completed': {
     authorization_decided: 'The authorization request has ended: it was approved or denied, or its code was redeemed.',
-    answer_used: 'The answer of the application that signs users in was used, and its session has ended since.',
+    answer_used: 'The answer of the application that signs users in was used, and its session has ended.',
     provider_state_used: 'The address to which the provider sent the browser was opened before.',
   },
   'user-changed': {
@@ -92,8 +89,7 @@ export const PAGE_REFUSALS = {
     not_delegated: 'Sign-in is not delegated to an application (GRANTOR_DELEGATE_URL).',
   },
   'sign-in-failed': {
-    host_sign_in_failed:
-      'The function signIn of the program that Grantor is a part of has failed. The log has the cause.',
+    host_sign_in_failed: 'The function signIn of the program has failed. The log has the cause.',
   },
 } as const
 
@@ -116,20 +112,19 @@ export const FORM_REFUSALS = {
   'account-refused':
     'The account is disabled, was deleted or changed meanwhile, or another provider is required for its address.',
   'application-refused': 'The application that signs users in rejected the sign-in for an account page.',
-  'not-answered':
-    'The browser came back from the application that signs users in, and the application has not answered.',
-  'provider-down': 'The provider does not answer; the event provider.failed of the log says why.',
+  'not-answered': 'The browser came back from the application that signs users in without an answer.',
+  'provider-down': 'The provider does not answer: see provider.failed in the log.',
   'provider-failed':
-    'The provider did not confirm who the user is; the event provider.failed of the log says why, unless the person cancelled.',
+    'The person cancelled, or the provider did not confirm who the user is: see provider.failed in the log.',
   'provider-not-fresh':
-    'The client or the page asked for a new sign-in (prompt=login, max_age), and the auth_time of the provider is older: it ignores prompt=login and max_age, or the browser left them out.',
+    'A new sign-in was asked for (prompt=login, max_age), and the auth_time of the provider is older.',
   'no-account': 'No account is linked to the account at the provider, and the provider creates none.',
   'identity-taken': 'The account at the provider was linked to another account meanwhile.',
   throttled: 'Too many attempts of this network, or for this account.',
   busy: 'Too many passwords wait to be checked.',
   'organization-missing': 'The user allowed the request without choosing an organization.',
   'organization-gone': 'The user is no longer a member of the chosen organization.',
-  'scope-missing': 'The user unchecked too much: a token without a scope would be left for an API.',
+  'scope-missing': 'The user unchecked all scopes of an API.',
   'name-unusable': 'The name is too long or has characters that would reorder or hide text.',
   'password-too-short': 'The new password is too short.',
   'password-is-email': 'The new password is the address of the account.',

@@ -112,8 +112,8 @@ test('OpenAPI: the document is served to all administrators and to no other call
   assert.equal((await server.injectAdmin({ method: 'POST', url: OPENAPI_PATH, ...bearer(token) })).statusCode, 405)
 })
 
-test('docs/administration.md has the routes of the table', () => {
-  assert.equal(readFileSync(ADMINISTRATION_PAGE, 'utf8'), administrationPage(), 'Run: npm run docs')
+test('docs/administration.md has the routes of the table', async () => {
+  assert.equal(readFileSync(ADMINISTRATION_PAGE, 'utf8'), await administrationPage(), 'Run: npm run docs')
 })
 
 function operationOf(task: Task): Operation {

@@ -1,23 +1,26 @@
 import type { Task } from '../../../src/admin/task.ts'
 import { TASKS } from '../../../src/admin/tasks.ts'
 import { withParts } from '../../../src/cli/docs/generated-parts.ts'
+import { openTerminal } from '../../../src/cli/lib/terminal.ts'
+import { createProgram } from '../../../src/cli/program.ts'
 
 export const ADMINISTRATION_PAGE = 'docs/administration.md'
 
 /** docs/administration.md, with its routes as the table of tasks has them. */
-export function administrationPage(): string {
-  return withParts(ADMINISTRATION_PAGE, [{ page: ADMINISTRATION_PAGE, name: 'routes', text: routes() }])
+export async function administrationPage(): Promise<string> {
+  const { commands } = await createProgram(openTerminal(process, {}, 'grantor'), () => true)
+  const verbs = commands.flatMap((noun) =>
+    noun.commands.map((verb) => [verb.description(), `\`${noun.name()} ${verb.name()}\``] as const),
+  )
+  const text = routes(new Map(verbs))
+  return withParts(ADMINISTRATION_PAGE, [{ page: ADMINISTRATION_PAGE, name: 'routes', text }])
 }
 
-function routes(): string {
-  const nouns = Map.groupBy(TASKS, ({ name }) => name.split('.', 1)[0] ?? name)
-  return [...nouns].map(([noun, tasks]) => `### ${noun}\n\n${rowsOf(tasks)}\n`).join('\n')
-}
-
-function rowsOf(tasks: readonly Task[]): string {
-  const rows = tasks.map((task) => {
-    const { method, path, access, extent, summary } = task
-    return `| \`${method} ${path}\` | ${access} | ${extent === 'organization' ? '✓' : ''} | ${summary} |`
+/** The routes, each with the command that performs the same task. The description of a command is the summary of its task. */
+function routes(commands: ReadonlyMap<string, string>): string {
+  const rows = TASKS.map(({ method, path, access, extent, summary }: Task) => {
+    const rights = extent === 'organization' ? `${access} ✓` : access
+    return `| \`${method} ${path}\` | ${rights} | ${commands.get(summary) ?? summary} |`
   })
-  return ['| Route | Access | Own organization | What it does |', '|---|---|---|---|', ...rows].join('\n')
+  return ['| Route | Access | Command |', '|---|---|---|', ...rows, ''].join('\n')
 }

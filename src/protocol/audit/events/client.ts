@@ -3,14 +3,12 @@ import type { EventText } from './event-text.ts'
 /** The events of clients and of the initial access tokens that they register with. */
 export const CLIENT_EVENTS = {
   'client.registered': {
-    when: 'A client registered. Registering a public client again with the same metadata returns the existing client and is no event.',
-    details:
-      '`shared`: true for a public client that any caller can register again; `initial_token`: the id of the initial access token that it registered with',
+    when: 'A client registered. The same public client again is no event.',
+    details: '`shared`: whether any caller can register it again; `initial_token`: the id of the token that it used',
   },
   'client.updated': {
     when: "The client's metadata changed (RFC 7592).",
-    details:
-      '`identity_changed`: the name or a host of a redirect or logout URI changed, so that users may not recognise the client',
+    details: '`identity_changed`: the name or a host of a redirect or logout URI changed',
   },
   'client.document-added': {
     when: 'A metadata document was fetched for the first time, and its client stored.',
@@ -19,26 +17,24 @@ export const CLIENT_EVENTS = {
   'client.document-changed': {
     when: 'A metadata document that was fetched again has other content.',
     details:
-      '`identity_changed`: as for `client.updated`; `tokens_revoked`: the client no longer authenticates, so its tokens were revoked',
+      '`identity_changed`: as above; `tokens_revoked`: the client no longer authenticates, so its tokens were revoked',
   },
-  'client.created': { when: 'An administrator created the client.' },
+  'client.created': {},
   'client.adopted': { when: 'An administrator made a registered client one of the operator.' },
-  'client.rules-set': { when: 'The rules of a client were replaced.', details: 'the rules' },
+  'client.rules-set': { details: 'the rules' },
   'client.registration-token-created': {
     when: 'An administrator replaced the registration access token of a client.',
   },
-  'client.deleted': {
-    when: 'The client or an administrator deleted the client. Sweeps of clients that never got a token are no event.',
-  },
-  'client.verified': { when: 'An administrator marked the client as verified.' },
+  'client.deleted': { when: 'The client or an administrator deleted the client. Sweeps are no event.' },
+  'client.verified': {},
   'client.unverified': { when: 'The client is no longer verified.' },
   'client.disabled': { when: "The client's credentials and tokens stopped working." },
   'client.enabled': { when: 'The client works again.' },
-  'client.secret-rotated': { when: 'The client got a new secret.' },
-  'client.scope-approved': { when: 'The scopes that are approved for the client were replaced.', details: '`scope`' },
-  'client.tokens-revoked': { when: 'All tokens of the client were revoked.' },
+  'client.secret-rotated': {},
+  'client.scope-approved': { details: '`scope`' },
+  'client.tokens-revoked': {},
   'client.authentication-failed': {
-    when: 'The client presented a wrong secret, or an assertion that its keys do not verify or that was used before. Unknown client ids are no event. Counted.',
+    when: 'The client presented a wrong secret, or a wrong or used assertion. Unknown ids are no event. Counted.',
   },
   'initial-token.created': {
     when: 'An administrator created an initial access token.',

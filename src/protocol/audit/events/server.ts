@@ -2,23 +2,23 @@ import type { EventText } from './event-text.ts'
 
 /** The events of the whole server: its store, APIs, domains, keys and administrators. */
 export const SERVER_EVENTS = {
-  'server.tokens-revoked': { when: 'All sessions and tokens of the server were revoked.' },
+  'server.tokens-revoked': {},
   'server.issuer-changed': {
     when: 'The operator changed the issuer that belongs to the database.',
     details: '`issuer`: the new one',
   },
-  'server.backed-up': { when: 'A backup of the whole store was made.' },
+  'server.backed-up': {},
   'server.restored': {
     when: 'The store was restored. Earlier events are those of the backup.',
     details:
-      '`made_at`: the time of the backup, in milliseconds since the epoch; `sha256`: its checksum; or `in_place`: the store came back by other means, and `grantor restore --in-place` ended what it could revive',
+      '`made_at`: the time of the backup, in milliseconds since the epoch; `sha256`; or `in_place`, after `grantor restore --in-place`',
   },
   'server.went-back': { when: 'A node noticed that the store went back ([restored.md](operations/restored.md)).' },
   'server.confirmed': { when: 'The operator confirmed that the store lost nothing.' },
   'server.exported': { when: 'The store is closed next, because it moves to another place.' },
   'server.imported': {
     when: 'The store moved here. Earlier events are those of the place where it was closed.',
-    details: '`made_at`: the time of the export, in milliseconds since the epoch; `sha256`: its checksum',
+    details: '`made_at`: the time of the export; `sha256`',
   },
   'server.reopened': {
     when: 'The store, which had been closed, is used in its former place again.',
@@ -26,13 +26,13 @@ export const SERVER_EVENTS = {
   },
   'api.created': { details: '`resource`' },
   'api.updated': { details: '`resource`' },
-  'api.credentials-set': { when: 'The API got new credentials.', details: '`resource`' },
+  'api.credentials-set': { details: '`resource`' },
   'api.deleted': { details: '`resource`' },
-  'domain.trusted': { when: 'A domain is trusted from now on.', details: '`pattern`' },
-  'domain.blocked': { when: 'A domain is blocked from now on.', details: '`pattern`' },
-  'domain.forgotten': { when: 'A domain is neither trusted nor blocked any more.', details: '`pattern`' },
-  'key.added': { when: 'A signing key was created.', details: '`key`' },
-  'key.removed': { when: 'A signing key was removed.', details: '`key`' },
+  'domain.trusted': { details: '`pattern`' },
+  'domain.blocked': { details: '`pattern`' },
+  'domain.forgotten': { details: '`pattern`' },
+  'key.added': { details: '`key`' },
+  'key.removed': { details: '`key`' },
   'secret.rotated': {
     when: 'The root secret was changed.',
     details: '`leaked`: whether everything that was issued ended with it',

@@ -13,7 +13,7 @@ export const TOKEN_EVENTS = {
   'scope.refused': {
     when: 'A request was refused because of its scopes ([apis.md](apis.md)). Counted.',
     details:
-      '`reason`, and the scopes by reason (`not_declared`, `not_registered`, …), at most three of each reason and 40 characters of each; or `apis`, at most three',
+      '`reason`, and at most three scopes of each reason (`not_declared`, `not_registered`, …), 40 characters of each; or `apis`, at most three',
   },
   'code.replayed': {
     when: 'A redeemed code was presented again. What it issued is revoked. Further attempts are no event.',
@@ -22,7 +22,7 @@ export const TOKEN_EVENTS = {
   'code.burned': { when: 'The code came with a wrong verifier and was invalidated.', details: '`authorization`' },
   'code.presented-by-another-client': { when: 'The code belongs to another client. Nothing changed. Counted.' },
   'refresh-token.reused': {
-    when: 'A rotated refresh token was presented again: a copy of it exists. Its family is revoked.',
+    when: 'A rotated refresh token was presented again: a copy exists. Its family is revoked.',
     details: '`generation`',
   },
   'refresh-token.presented-by-another-client': {
@@ -37,7 +37,7 @@ export const TOKEN_EVENTS = {
     details: '`token`: its `jti`; absent where it is counted',
   },
   'introspection.inactive': {
-    when: 'An API asked about a token that was revoked, or whose user, client or organization was disabled or deleted or had its tokens revoked. Expired tokens and texts that are no token are no event. Counted.',
+    when: 'An API introspected a token that is inactive for another reason than expiry. Unknown tokens are no event. Counted.',
     details: '`resource`, `reason`',
   },
   'tokens.issued': {

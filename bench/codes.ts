@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
-import { SERVER_TOKENS } from '../src/admin/api-tokens.ts'
+import { SERVER_TOKENS } from '../src/admin/api/api.ts'
+import type { Resource } from '../src/protocol/token/resource.ts'
 import { createApi } from '../src/admin/api/api.ts'
 import { createUser } from '../src/admin/user/user.ts'
 import type { Context } from '../src/ports/context.ts'
@@ -132,8 +133,8 @@ export async function declareApis(context: Context): Promise<void> {
     grantedTo: 'users-and-machines' as const,
   }))
   const apis = [
-    { resource: 'https://api.example', tokens: SERVER_TOKENS },
-    { resource: OPAQUE_RESOURCE, tokens: { ...SERVER_TOKENS, format: 'opaque' as const } },
+    { resource: 'https://api.example' as Resource, tokens: SERVER_TOKENS },
+    { resource: OPAQUE_RESOURCE as Resource, tokens: { ...SERVER_TOKENS, format: 'opaque' as const } },
   ]
   for (const api of apis) await createApi(context, { ...api, name: undefined, scopes })
   await delay(CATALOGUE_MS)

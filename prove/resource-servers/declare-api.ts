@@ -1,4 +1,5 @@
-import { SERVER_TOKENS } from '../../src/admin/api-tokens.ts'
+import { SERVER_TOKENS } from '../../src/admin/api/api.ts'
+import type { Resource } from '../../src/protocol/token/resource.ts'
 import { createApi, createApiCredentials } from '../../src/admin/api/api.ts'
 import type { JwtType } from '../../src/ports/records/api.ts'
 import type { Context } from '../../src/ports/context.ts'
@@ -24,7 +25,12 @@ export async function declareApi(
       ['export', 'approved-clients'],
     ] as const
   ).map(([action, grantedTo]) => ({ name: `${prefix}:${action}`, sentence: `Use ${prefix}:${action}`, grantedTo }))
-  await createApi(context, { resource, name: undefined, scopes, tokens: { ...SERVER_TOKENS, jwtType } })
+  await createApi(context, {
+    resource: resource as Resource,
+    name: undefined,
+    scopes,
+    tokens: { ...SERVER_TOKENS, jwtType },
+  })
   const credentials = await createApiCredentials(context, resource)
   await new Promise((resolve) => void setTimeout(resolve, REFRESH_MS))
   return credentials

@@ -1,13 +1,8 @@
 import * as z from 'zod'
-import type { Context } from '../ports/context.ts'
+import type { Context, StoreNeeds } from '../ports/context.ts'
 import type { AdminCredentialRecord } from '../ports/records/admin.ts'
 import { after } from '../base/brand.ts'
-import {
-  mintAdminCredentialId,
-  parseAdminCredentialId,
-  type AdminCredentialId,
-  type OrganizationId,
-} from '../protocol/ids.ts'
+import { mintAdminCredentialId, type AdminCredentialId, type OrganizationId } from '../protocol/ids.ts'
 import { AdminError, unknown } from './admin-error.ts'
 import {
   ADMIN_CREDENTIAL_ID,
@@ -21,8 +16,10 @@ import {
   ORGANIZATION_ID,
   pageStart,
 } from './fields.ts'
-import { listPage, type Listed, type PageRequest } from './page.ts'
-import { defineTask, type Task } from './task.ts'
+import { requireOrganization } from './organization/organization.ts'
+import { listPage } from './page.ts'
+import { sameText } from '../protocol/secrets.ts'
+import { defineTask, type Administrator, type Task, type TaskContext } from './task.ts'
 
 /** The lifetime of credentials in days. All credentials expire. */
 const DAYS = { most: 365, usual: 90 } as const
@@ -77,9 +74,9 @@ export const ADMIN_TASKS: readonly Task[] = [
     summary: "List the administrators' credentials, newest first.",
     input: z.object({ limit: LIMIT, before: pageStart(ADMIN_CREDENTIAL_ID) }),
     output: z.object({ credentials: z.array(ADMIN_CREDENTIAL_DOCUMENT), next: NEXT }),
-    async run(context, page) {
-      const { rows, next } = await listAdminCredentials(context, page)
-      return { credentials: rows.map(describeAdminCredential), next: next ?? null }
+    async run({ store }, page) {
+      const { rows, next } = await listPage(store.listAdminCredentials, page)
+      return { credentials: rows.map(describeAdminCredential), next }
     },
   }),
   defineTask({
@@ -116,10 +113,8 @@ export const ADMIN_TASKS: readonly Task[] = [
   }),
 ]
 
-type Needs<Name extends keyof Context['store']> = { readonly store: Pick<Context['store'], Name> }
-
 /** New credentials, with the token that is shown once. */
-export interface NewAdminCredential {
+interface NewAdminCredential {
   readonly credential: AdminCredentialRecord
   readonly token: string
 }
@@ -127,80 +122,90 @@ export interface NewAdminCredential {
 /**
  * Creates credentials for an administrator.
  *
- * @throws AdminError when the days are invalid, there is no such organization, or the metrics of one organization are requested
+ * @throws AdminError when there is no such organization, or the metrics of one organization are requested
  */
 export async function createAdminCredential(
-  {
-    store,
-    clock,
-    random,
-    secrets,
-  }: Needs<'createAdminCredential' | 'findOrganization'> & Pick<Context, 'clock' | 'random' | 'secrets'>,
-  wish: {
+  context: StoreNeeds<'createAdminCredential' | 'findOrganization'> & Pick<Context, 'clock' | 'random' | 'secrets'>,
+  input: {
     readonly name: string
     readonly access: AdminCredentialRecord['access']
     readonly organizationId: OrganizationId | undefined
     readonly days: number
   },
 ): Promise<NewAdminCredential> {
-  const { access, organizationId } = wish
+  const { store, clock, random, secrets } = context
+  const { access, organizationId } = input
   if (access === 'metrics' && organizationId !== undefined) {
     throw new AdminError(
       'The metrics are those of the whole server. Create credentials for them without an organization.',
     )
   }
-  if (organizationId !== undefined && (await store.findOrganization(organizationId)) === undefined) {
-    throw unknown(`There is no organization ${organizationId}. See "grantor org list".`)
-  }
+  if (organizationId !== undefined) await requireOrganization(context, organizationId)
   const now = clock()
   const id = mintAdminCredentialId(now, random)
   const { token, hash } = secrets.mint(access === 'delegate' ? 'delegate-token' : 'admin-token', id, random)
   const credential: AdminCredentialRecord = {
     id,
-    name: wish.name,
+    name: input.name,
     secretHash: hash,
     access,
     organizationId,
     createdAt: now,
-    expiresAt: after(now, requireDays(wish.days) * DAY_MS),
+    expiresAt: after(now, input.days * DAY_MS),
     revokedAt: undefined,
   }
   await store.createAdminCredential(credential)
   return { credential, token }
 }
 
-/** Lists credentials, newest first, including expired and revoked ones. @throws AdminError when the limit or `before` is invalid */
-function listAdminCredentials(
-  { store }: Needs<'listAdminCredentials'>,
-  page: PageRequest<string>,
-): Promise<Listed<AdminCredentialRecord, AdminCredentialId>> {
-  const before = page.before === undefined ? undefined : requireId(page.before)
-  return listPage(store.listAdminCredentials, { before, limit: page.limit })
-}
-
 /** Revokes credentials on all nodes before it returns. @throws AdminError when there are no such credentials */
 export async function revokeAdminCredential(
-  { store, clock }: Needs<'findAdminCredential' | 'revokeAdminCredential'> & Pick<Context, 'clock'>,
-  text: string,
+  { store, clock }: StoreNeeds<'findAdminCredential' | 'revokeAdminCredential'> & Pick<Context, 'clock'>,
+  id: AdminCredentialId,
 ): Promise<AdminCredentialRecord> {
-  const id = requireId(text)
   await store.revokeAdminCredential({ id, now: clock() })
   const credential = await store.findAdminCredential(id)
-  if (credential === undefined) throw noSuchCredential(id)
-  return credential
+  if (credential !== undefined) return credential
+  throw unknown(`There are no credentials ${id}. See "grantor admin list".`)
 }
 
-function requireDays(days: number): number {
-  if (Number.isInteger(days) && days >= 1 && days <= DAYS.most) return days
-  throw new AdminError(`Credentials are valid for 1 to ${DAYS.most} days.`)
+/** The operator who runs commands beside the server, and who has access to the store. */
+export const COMMAND_LINE: Administrator = { actor: 'command-line', access: 'write', organizationId: undefined }
+
+/** The program that Grantor is part of. */
+export const LIBRARY: Administrator = { actor: 'library', access: 'write', organizationId: undefined }
+
+/** The context of an administrator's tasks: every change is recorded with its actor (threats.md ADM-07). */
+export function asAdministrator(context: Context, administrator: Administrator): TaskContext {
+  return { ...context, store: context.actingAs(administrator.actor), administrator }
 }
 
-function requireId(text: string): AdminCredentialId {
-  const id = parseAdminCredentialId(text)
-  if (id === undefined) throw new AdminError(`"${text}" is not the id of credentials. See "grantor admin list".`)
-  return id
-}
+/** The result of the authentication of an administrator. */
+export type Authentication =
+  | { readonly kind: 'administrator'; readonly administrator: Administrator }
+  /** The token is expired or revoked, or its organization is disabled or deleted. */
+  | { readonly kind: 'dead'; readonly actor: AdminCredentialId }
+  /** The server never issued the token, or it is not a token of an administrator. */
+  | { readonly kind: 'unknown' }
 
-function noSuchCredential(id: string): AdminError {
-  return unknown(`There are no credentials ${id}. See "grantor admin list".`)
+/** Authenticates an administrator. It reads the store for every request, so that a revocation takes effect at once. */
+export async function authenticateAdministrator(
+  {
+    store,
+    clock,
+    secrets,
+  }: Pick<Context, 'clock' | 'secrets'> & StoreNeeds<'findAdminCredential' | 'findOrganization'>,
+  token: string,
+): Promise<Authentication> {
+  const opened = secrets.verify('admin-token', token) ?? secrets.verify('delegate-token', token)
+  if (opened === undefined) return { kind: 'unknown' }
+  const credential = await store.findAdminCredential(opened.id as AdminCredentialId)
+  if (credential === undefined || !sameText(credential.secretHash, opened.hash)) return { kind: 'unknown' }
+  const { id, access, organizationId, revokedAt, expiresAt } = credential
+  if (revokedAt !== undefined || expiresAt <= clock()) return { kind: 'dead', actor: id }
+  if (organizationId !== undefined) {
+    const organization = await store.findOrganization(organizationId)
+    if (organization === undefined || organization.disabledAt !== undefined) return { kind: 'dead', actor: id }
+  }
+  return { kind: 'administrator', administrator: { actor: id, access, organizationId } }
 }

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import type { EpochMs } from '../base/brand.ts'
-import { JWT_ACCEPTANCE, withJwtAcceptance } from './jwt-acceptance.ts'
+import type { AdminError } from './admin-error.ts'
+import { JWT_ACCEPTANCE, withDeletion, withJwtAcceptance } from './jwt-acceptance.ts'
 import { defineTask, type Task, type TaskContext } from './task.ts'
 
 /** The records of a noun, as the tasks that change one record need them. */
@@ -13,6 +14,10 @@ interface Records<Input extends z.ZodObject, Output extends z.ZodObject, Found> 
   /** The parameters in the path. */
   readonly input: Input
   readonly output: Output
+  /** Finds the record. @throws AdminError when it does not exist */
+  readonly find: (context: TaskContext, input: z.output<Input>) => Promise<Found>
+  /** The error for a record that does not exist. */
+  readonly missing: (input: z.output<Input>) => AdminError
   readonly describe: (found: Found, context: TaskContext) => z.output<Output> | Promise<z.output<Output>>
   /** Returns the times from which it follows which tokens of the record are revoked. */
   readonly endOf: (found: Found) => {
@@ -21,14 +26,17 @@ interface Records<Input extends z.ZodObject, Output extends z.ZodObject, Found> 
   }
 }
 
-type Change<Input extends z.ZodObject, Found> = (context: TaskContext, input: z.output<Input>) => Promise<Found>
+/** Calls an operation of the store. */
+type Change<Input extends z.ZodObject> = (context: TaskContext, input: z.output<Input>) => Promise<unknown>
 
 /** Makes the rows of tasks that change one record. */
-interface ChangeTasks<Input extends z.ZodObject, Found> {
+interface ChangeTasks<Input extends z.ZodObject> {
   /** A task that changes one record and returns the changed record. */
-  readonly change: (verb: string, summary: string, run: Change<Input, Found>) => Task
+  readonly change: (verb: string, summary: string, run: Change<Input>) => Task
   /** A change that revokes the tokens of the record. Its answer adds how long JWTs may be accepted. */
-  readonly end: (verb: string, summary: string, run: Change<Input, Found>) => Task
+  readonly end: (verb: string, summary: string, run: Change<Input>) => Task
+  /** A task that deletes or removes the record with its tokens. Its answer repeats the parameters of the path. */
+  readonly remove: (verb: 'delete' | 'remove', summary: string, run: Change<Input>) => Task
 }
 
 /**
@@ -37,11 +45,11 @@ interface ChangeTasks<Input extends z.ZodObject, Found> {
  */
 const ANY_CLOCK: ReadonlySet<string> = new Set(['disable', 'unverify'])
 
-/** Returns two functions, each of which makes the row of a task `POST <path>/<verb>`. */
+/** Returns functions, each of which makes the row of a task: `POST <path>/<verb>`, or `DELETE <path>`. */
 export function changeTasks<Input extends z.ZodObject, Output extends z.ZodObject, Found>(
   records: Records<Input, Output, Found>,
-): ChangeTasks<Input, Found> {
-  const { noun, path, extent, input, output, describe, endOf } = records
+): ChangeTasks<Input> {
+  const { noun, path, extent, input, output, find, missing, describe, endOf } = records
   const ended = z.object({ ...output.shape, ...JWT_ACCEPTANCE }).meta({ id: `Ended${output.meta()?.id}` })
   const row = (verb: string, summary: string) =>
     ({
@@ -59,16 +67,35 @@ export function changeTasks<Input extends z.ZodObject, Output extends z.ZodObjec
       defineTask({
         ...row(verb, summary),
         output,
-        run: async (context, given) => describe(await run(context, given), context),
+        async run(context, given) {
+          await run(context, given)
+          return describe(await find(context, given), context)
+        },
       }),
     end: (verb, summary, run) =>
       defineTask({
         ...row(verb, summary),
         output: ended,
         async run(context, given) {
-          const found = await run(context, given)
+          await run(context, given)
+          const found = await find(context, given)
           return withJwtAcceptance(context, (await describe(found, context)) as object, endOf(found))
         },
       }),
+    remove: (verb, summary, run) => {
+      const parameters = Object.keys(input.shape).map((name) => [name, z.string()] as const)
+      const done = `${verb}d`
+      return defineTask({
+        ...row(verb, summary),
+        method: 'DELETE',
+        path,
+        anyClock: true,
+        output: z.object({ ...Object.fromEntries(parameters), [done]: z.literal(true), ...JWT_ACCEPTANCE }),
+        async run(context, given) {
+          if ((await run(context, given)) === 'unknown') throw missing(given)
+          return withDeletion(context, { ...(given as object), [done]: true })
+        },
+      })
+    },
   }
 }

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import type { Context } from '../ports/context.ts'
+import type { StoreNeeds } from '../ports/context.ts'
 import type { AdminCredentialRecord } from '../ports/records/admin.ts'
 import { ADMIN_CREDENTIAL_DOCUMENT, createAdminCredential, describeAdminCredential } from './admin.ts'
 import { LIST_LIMIT } from './page.ts'
@@ -8,9 +8,7 @@ import { defineTask, type Task } from './task.ts'
 /** Days. They are replaced by hand, because the application has to get the new ones. */
 const DAYS = { most: 365, usual: 365 } as const
 
-type Needs = Parameters<typeof createAdminCredential>[0] & {
-  readonly store: Pick<Context['store'], 'listAdminCredentials' | 'revokeAdminCredential'>
-}
+type Needs = Parameters<typeof createAdminCredential>[0] & StoreNeeds<'listAdminCredentials' | 'revokeAdminCredential'>
 
 /** The tasks of operators for delegated sign-in. */
 export const DELEGATE_TASKS: readonly Task[] = [
@@ -39,8 +37,8 @@ export async function createDelegateCredentials(
   days: number,
 ): ReturnType<typeof createAdminCredential> {
   const previous = await findDelegateCredentials(context)
-  const wish = { name: 'Delegated sign-in', access: 'delegate', organizationId: undefined, days } as const
-  const created = await createAdminCredential(context, wish)
+  const options = { name: 'Delegated sign-in', access: 'delegate', organizationId: undefined, days } as const
+  const created = await createAdminCredential(context, options)
   const now = context.clock()
   await Promise.all(previous.map(({ id }) => context.store.revokeAdminCredential({ id, now })))
   return created
@@ -49,9 +47,7 @@ export async function createDelegateCredentials(
 /** Returns the credentials of the application that are not revoked. They may have expired. */
 async function findDelegateCredentials({
   store,
-}: {
-  readonly store: Pick<Context['store'], 'listAdminCredentials'>
-}): Promise<readonly AdminCredentialRecord[]> {
+}: StoreNeeds<'listAdminCredentials'>): Promise<readonly AdminCredentialRecord[]> {
   const found: AdminCredentialRecord[] = []
   for (let before: AdminCredentialRecord['id'] | undefined; ;) {
     const page = await store.listAdminCredentials({ before, limit: LIST_LIMIT.most })

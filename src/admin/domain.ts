@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import type { Context } from '../ports/context.ts'
+import type { Context, StoreNeeds } from '../ports/context.ts'
 import type { DomainRuleRecord } from '../ports/records/domain-rule.ts'
 import {
   DOMAIN_PATTERN_FORM,
@@ -11,10 +11,8 @@ import {
 } from '../protocol/client/domain-rule.ts'
 import { conflict, unknown } from './admin-error.ts'
 import { ISO, iso, LIMIT, NAME, NEXT } from './fields.ts'
-import { requireLimit, type Listed, type PageRequest } from './page.ts'
+import { pageOf } from './page.ts'
 import { defineTask, type Task } from './task.ts'
-
-type Needs<Name extends keyof Context['store']> = { readonly store: Pick<Context['store'], Name> }
 
 /**
  * Sets the verdict about domains. Running servers apply it within a second. A rule that exists for a pattern is replaced.
@@ -22,7 +20,7 @@ type Needs<Name extends keyof Context['store']> = { readonly store: Pick<Context
  * @throws AdminError when a pattern cannot have the verdict, or there would be too many rules
  */
 export async function setDomainRules(
-  { store, clock }: Needs<'listDomainRules' | 'setDomainRule'> & Pick<Context, 'clock'>,
+  { store, clock }: StoreNeeds<'listDomainRules' | 'setDomainRule'> & Pick<Context, 'clock'>,
   texts: readonly string[],
   { verdict, note }: Pick<DomainRuleRecord, 'verdict' | 'note'>,
 ): Promise<readonly DomainRuleRecord[]> {
@@ -42,19 +40,8 @@ function requirePattern(text: string, verdict: DomainVerdict): string {
   return read.pattern
 }
 
-/** Lists the rules in the order of their patterns. `before` is the last row of the previous page. */
-async function listDomainRules(
-  { store }: Needs<'listDomainRules'>,
-  page: PageRequest<string>,
-): Promise<Listed<DomainRuleRecord, string>> {
-  const rules = await store.listDomainRules()
-  const found = rules.filter(({ pattern }) => page.before === undefined || pattern > page.before)
-  const rows = found.slice(0, requireLimit(page.limit))
-  return { rows, next: found.length > rows.length ? rows.at(-1)?.pattern : undefined }
-}
-
 /** Removes the rule of a pattern, and returns the pattern. @throws AdminError when there is no such rule */
-export async function forgetDomain({ store }: Needs<'removeDomainRule'>, text: string): Promise<string> {
+export async function forgetDomain({ store }: StoreNeeds<'removeDomainRule'>, text: string): Promise<string> {
   const read = parseDomainPattern(text, 'blocked')
   const pattern = read.kind === 'pattern' ? read.pattern : text
   if ((await store.removeDomainRule(pattern)) === 'removed') return pattern
@@ -94,9 +81,9 @@ export const DOMAIN_TASKS: readonly Task[] = [
     summary: 'List the trusted and blocked domains.',
     input: z.object({ limit: LIMIT, before: PATTERN.optional().describe('Continue after this pattern.') }),
     output: DOMAIN_DOCUMENTS.extend({ next: NEXT }),
-    async run(context, page) {
-      const { rows, next } = await listDomainRules(context, page)
-      return { domains: rows.map(describeRule), next: next ?? null }
+    async run({ store }, page) {
+      const { rows, next } = pageOf(await store.listDomainRules(), ({ pattern }) => pattern, page)
+      return { domains: rows.map(describeRule), next }
     },
   }),
   defineTask({

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { EMAIL_LIMIT } from '../protocol/sign-in/account.ts'
+import { EMAIL_LIMIT, normalizeEmail } from '../protocol/sign-in/account.ts'
 import { CLIENT_NAME_LIMIT } from '../protocol/client/descriptive-metadata.ts'
 import type { EpochMs } from '../base/brand.ts'
 import { CLIENT_REFERENCE_FORM, parseClientReference } from '../protocol/client/identifier.ts'
@@ -15,6 +15,7 @@ import {
   parseUserId,
   USER_ID_FORM,
 } from '../protocol/ids.ts'
+import { parseResource, type Resource } from '../protocol/token/resource.ts'
 import { parseScope } from '../protocol/token/scope.ts'
 import { LIST_LIMIT } from './page.ts'
 
@@ -107,17 +108,17 @@ export const NAME_OR_NONE = sized(
   { least: 0, most: DISPLAY_TEXT_LIMIT, example: 'Projects' },
 ).transform((text) => text.trim())
 
+const NOT_A_RESOURCE =
+  'This is not a resource: it must be an absolute URI without a fragment or user information (RFC 8707 §2).'
 /** RFC 8707 §2: an absolute URI without a fragment. A host or port that no URL can have is refused as well. */
 export const RESOURCE = z
   .string()
   .max(RESOURCE_LIMIT)
-  .regex(/^[A-Za-z][A-Za-z0-9+.-]*:[\x21\x22\x24-\x7e]*$/, {
-    error: 'This is not a resource: it must be an absolute URI without a fragment or user information (RFC 8707 §2).',
-  })
-  .meta({
-    examples: ['https://api.example'],
-    description: 'The identifier of the API, an absolute URI without a fragment or user information (RFC 8707).',
-  })
+  .regex(/^[A-Za-z][A-Za-z0-9+.-]*:[\x21\x22\x24-\x7e]*$/, { error: NOT_A_RESOURCE, abort: true })
+  .refine((text) => parseResource(text) !== undefined, { error: NOT_A_RESOURCE })
+  .meta({ examples: ['https://api.example'] })
+  .transform((text) => text as Resource)
+  .describe('The identifier of the API, an absolute URI without a fragment or user information (RFC 8707).')
 
 /**
  * The characters allowed on each side of the @. Addresses are compared in a compatibility form (UAX #15), so spaces,
@@ -125,14 +126,14 @@ export const RESOURCE = z
  */
 const ADDRESS_PART =
   '[^\\u0000-\\u0020@\\u007f-\\u00bf\\u02d8-\\u02df\\u037a\\u0384\\u0385\\u1680\\u1fbd-\\u2bff\\u3000\\u309b\\u309c\\u3200-\\u33ff\\ufb00-\u{10ffff}]+'
+const NOT_AN_ADDRESS = 'This is not an e-mail address.'
 export const EMAIL = sized(
-  z.string().regex(new RegExp(`^ *${ADDRESS_PART}@${ADDRESS_PART} *$`, 'u'), {
-    error: 'This is not an e-mail address.',
-    abort: true,
-  }),
+  z.string().regex(new RegExp(`^ *${ADDRESS_PART}@${ADDRESS_PART} *$`, 'u'), { error: NOT_AN_ADDRESS, abort: true }),
   { least: 3, most: EMAIL_LIMIT, example: 'ada@acme.test' },
 )
   .transform((text) => text.trim())
+  // An address may have more characters in the compatibility form.
+  .refine((text) => normalizeEmail(text) !== '', { error: NOT_AN_ADDRESS })
   .describe('The address that the user signs in with.')
 
 /** In characters. 256 characters of four bytes are the 1,024 bytes that the sign-in page accepts. */

@@ -1,7 +1,6 @@
 import * as z from 'zod'
-import type { Context } from '../ports/context.ts'
+import type { Context, StoreNeeds } from '../ports/context.ts'
 import type { GrantRecord } from '../ports/records/grant.ts'
-import type { GrantFilter } from '../ports/store.ts'
 import type { GrantId, OrganizationId } from '../protocol/ids.ts'
 import { unknown } from './admin-error.ts'
 import {
@@ -19,7 +18,7 @@ import {
 } from './fields.ts'
 import { findJwtAcceptance, JWT_ACCEPTANCE } from './jwt-acceptance.ts'
 import { findNames, NAMES } from './names.ts'
-import { listPage, type Listed, type PageRequest } from './page.ts'
+import { listPage } from './page.ts'
 import { defineTask, type Task, type TaskContext } from './task.ts'
 
 const PATH = '/admin/v1/grants'
@@ -135,11 +134,15 @@ type ListInput = z.output<typeof PAGE> & { readonly organization_id?: Organizati
 
 async function answerList(
   context: TaskContext,
-  { limit, before, client_id: clientId, user_id: userId, organization_id: organizationId }: ListInput,
+  { client_id: clientId, user_id: userId, organization_id: organizationId, ...page }: ListInput,
 ): Promise<z.output<typeof GRANTS>> {
-  const { rows, next } = await listGrants(context, { limit, before, clientId, userId, organizationId })
+  const filter = { clientId, userId, organizationId }
+  const { rows, next } = await listPage<GrantRecord, GrantId>(
+    (slice) => context.store.listGrants({ ...filter, ...slice }),
+    page,
+  )
   const ids = rows.flatMap((grant) => [grant.userId, grant.clientId, grant.organizationId])
-  return { grants: rows.map(describeGrant), names: await findNames(context, ids), next: next ?? null }
+  return { grants: rows.map(describeGrant), names: await findNames(context, ids), next }
 }
 
 async function answerRevocation(context: TaskContext, place: GrantPlace): Promise<z.output<typeof ENDED_GRANT>> {
@@ -168,31 +171,21 @@ function describeGrant({ id, clientId, userId, organizationId, ...grant }: Grant
   }
 }
 
-type Needs<Name extends keyof Context['store']> = { readonly store: Pick<Context['store'], Name> }
-
 /** A grant, searched in one organization only (threats.md ADM-03), or, with undefined, in all. */
-export interface GrantPlace {
+interface GrantPlace {
   readonly id: GrantId
   readonly within: OrganizationId | undefined
 }
 
-/** Lists the grants that match all filters, newest first. @throws AdminError when the limit is invalid */
-function listGrants(
-  { store }: Needs<'listGrants'>,
-  { before, limit, ...filter }: PageRequest<GrantId> & GrantFilter,
-): Promise<Listed<GrantRecord, GrantId>> {
-  return listPage((page) => store.listGrants({ ...filter, ...page }), { before, limit })
-}
-
 /** Finds a grant. @throws AdminError when there is no such grant, or it is for another organization */
-async function requireGrant({ store }: Needs<'findGrant'>, { id, within }: GrantPlace): Promise<GrantRecord> {
+async function requireGrant({ store }: StoreNeeds<'findGrant'>, { id, within }: GrantPlace): Promise<GrantRecord> {
   const grant = await store.findGrant(id)
   if (grant !== undefined && (within === undefined || grant.organizationId === within)) return grant
   throw unknown(`There is no grant ${id}${within === undefined ? '' : ' here'}. See "grantor grant list".`)
 }
 
 /** The result of a revocation. */
-export interface RevokedGrant {
+interface RevokedGrant {
   readonly grant: GrantRecord
   /** Whether the grant was already revoked; then nothing changed. */
   readonly wasRevoked: boolean
@@ -202,7 +195,7 @@ export interface RevokedGrant {
 
 /** Revokes a grant with all of its tokens. @throws AdminError when there is no such grant, or it is for another organization */
 async function endGrant(
-  context: Needs<'findGrant' | 'listGrants' | 'revokeGrant'> & Pick<Context, 'clock'>,
+  context: StoreNeeds<'findGrant' | 'listGrants' | 'revokeGrant'> & Pick<Context, 'clock'>,
   place: GrantPlace,
 ): Promise<RevokedGrant> {
   const { store } = context

@@ -1,8 +1,8 @@
 import * as z from 'zod'
-import type { Context } from '../ports/context.ts'
+import type { Context, StoreNeeds } from '../ports/context.ts'
 import type { InitialTokenRecord } from '../ports/records/initial-token.ts'
 import { after } from '../base/brand.ts'
-import { mintInitialTokenId, type InitialTokenId } from '../protocol/ids.ts'
+import { mintInitialTokenId } from '../protocol/ids.ts'
 import {
   parseRedirectHost,
   REDIRECT_HOST_LIMIT,
@@ -18,10 +18,8 @@ import { INITIAL_TOKEN_ID, ISO, ISO_OR_NULL, iso, isoOrNull, LIMIT, NAME, NEXT, 
 import { listPage } from './page.ts'
 import { defineTask, type Task } from './task.ts'
 
-type Needs<Name extends keyof Context['store']> = { readonly store: Pick<Context['store'], Name> }
-
 /** A new initial access token, which is shown once. */
-export interface NewInitialToken {
+interface NewInitialToken {
   readonly record: InitialTokenRecord
   readonly token: string
 }
@@ -32,11 +30,11 @@ export interface NewInitialToken {
  * @throws AdminError when a token for verified clients would have too many uses or too many days, or a host of the template is not one
  */
 export async function createInitialToken(
-  { store, clock, random, secrets }: Needs<'createInitialToken'> & Pick<Context, 'clock' | 'random' | 'secrets'>,
-  wish: Pick<InitialTokenRecord, 'name' | 'uses' | 'template'> & { readonly days: number },
+  { store, clock, random, secrets }: StoreNeeds<'createInitialToken'> & Pick<Context, 'clock' | 'random' | 'secrets'>,
+  input: Pick<InitialTokenRecord, 'name' | 'uses' | 'template'> & { readonly days: number },
 ): Promise<NewInitialToken> {
-  const { name, uses, days } = wish
-  const template = { ...wish.template, redirectHosts: wish.template.redirectHosts?.map(requireHost) }
+  const { name, uses, days } = input
+  const template = { ...input.template, redirectHosts: input.template.redirectHosts?.map(requireHost) }
   if (template.trustLevel === 'verified' && (uses > VERIFIED_TOKEN_USES || days > VERIFIED_TOKEN_DAYS)) {
     throw conflict(
       `A token that makes verified clients has at most ${VERIFIED_TOKEN_USES} uses and ${VERIFIED_TOKEN_DAYS} days.`,
@@ -66,19 +64,6 @@ function requireHost(text: string): string {
   throw conflict(
     `"${text}" is not a host for redirect URIs: give app.example, *.app.example or localhost, and no public suffix.`,
   )
-}
-
-/** Revokes an initial access token on all nodes before it returns. @throws AdminError when there is no such token */
-async function revokeInitialToken(
-  { store, clock }: Needs<'findInitialToken' | 'revokeInitialToken'> & Pick<Context, 'clock'>,
-  id: InitialTokenId,
-): Promise<InitialTokenRecord> {
-  await store.revokeInitialToken({ id, now: clock() })
-  const record = await store.findInitialToken(id)
-  if (record === undefined) {
-    throw unknown(`There is no initial access token ${id}. See "grantor initial-token list".`)
-  }
-  return record
 }
 
 const DAY_MS = 24 * 60 * 60 * 1000
@@ -140,7 +125,7 @@ export const INITIAL_TOKEN_TASKS: readonly Task[] = [
     output: z.object({ initial_tokens: z.array(INITIAL_TOKEN_DOCUMENT), next: NEXT }),
     async run({ store }, page) {
       const { rows, next } = await listPage(store.listInitialTokens, page)
-      return { initial_tokens: rows.map(describe), next: next ?? null }
+      return { initial_tokens: rows.map(describe), next }
     },
   }),
   defineTask({
@@ -162,8 +147,8 @@ export const INITIAL_TOKEN_TASKS: readonly Task[] = [
       template: TEMPLATE.optional().describe('What the clients are that register with it.'),
     }),
     output: INITIAL_TOKEN_DOCUMENT.extend({ initial_access_token: z.string() }).meta({ id: 'NewInitialToken' }),
-    async run(context, { template, ...wish }) {
-      const { record, token } = await createInitialToken(context, { ...wish, template: readTemplate(template) })
+    async run(context, { template, ...input }) {
+      const { record, token } = await createInitialToken(context, { ...input, template: readTemplate(template) })
       return { ...describe(record), initial_access_token: token }
     },
   }),
@@ -175,7 +160,13 @@ export const INITIAL_TOKEN_TASKS: readonly Task[] = [
     summary: 'Revoke an initial access token at once. Clients that registered with it stay usable.',
     input: z.object({ initial_token_id: INITIAL_TOKEN_ID }),
     output: INITIAL_TOKEN_DOCUMENT,
-    run: async (context, { initial_token_id: id }) => describe(await revokeInitialToken(context, id)),
+    // It is revoked on all nodes before the answer.
+    async run({ store, clock }, { initial_token_id: id }) {
+      await store.revokeInitialToken({ id, now: clock() })
+      const record = await store.findInitialToken(id)
+      if (record !== undefined) return describe(record)
+      throw unknown(`There is no initial access token ${id}. See "grantor initial-token list".`)
+    },
   }),
 ]
 

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import type { Context } from '../ports/context.ts'
+import type { Context, StoreNeeds } from '../ports/context.ts'
 import type { EpochMs } from '../base/brand.ts'
 import { after } from '../base/brand.ts'
 import { sameResource } from '../protocol/token/resource.ts'
@@ -18,7 +18,7 @@ export const JWT_ACCEPTANCE = {
 
 export type JwtAcceptance = z.output<z.ZodObject<typeof JWT_ACCEPTANCE>>
 
-type Needs = Pick<Context, 'clock' | 'settings'> & { readonly store: Pick<Context['store'], 'listApis'> }
+type Needs = Pick<Context, 'clock' | 'settings'> & StoreNeeds<'listApis'>
 
 /** What was revoked, and when. */
 export interface Ended {

@@ -1,5 +1,6 @@
-import type { Context } from '../ports/context.ts'
-import type { KeyPurpose, KeyRecord, SigningAlgorithm } from '../ports/records/key.ts'
+import * as z from 'zod'
+import type { Context, StoreNeeds } from '../ports/context.ts'
+import { KEY_PURPOSES, type KeyPurpose, type KeyRecord, type SigningAlgorithm } from '../ports/records/key.ts'
 import { after, type EpochMs } from '../base/brand.ts'
 import type { KeyId } from '../protocol/ids.ts'
 import {
@@ -18,19 +19,96 @@ import {
 } from '../protocol/key-rotation.ts'
 import { USUAL_ID_TOKEN_ALGORITHM } from '../protocol/openid/id-token.ts'
 import { conflict, unknown, type AdminError } from './admin-error.ts'
+import { ISO, iso } from './fields.ts'
+import { defineTask, type Task } from './task.ts'
 
 /** The maximum number of published keys. Every verifier fetches and searches all of them. */
 const KEY_LIMIT = 20
 
-type StoreNeeds =
-  | 'addFirstKey'
-  | 'addKey'
-  | 'findServerAlgorithm'
-  | 'listApis'
-  | 'listKeys'
-  | 'noteServerAlgorithm'
-  | 'removeKey'
-type Needs = Pick<Context, 'clock' | 'keys' | 'settings'> & { readonly store: Pick<Context['store'], StoreNeeds> }
+const PATH = '/admin/v1/keys'
+const ALGORITHM = z.enum(['ES256', 'EdDSA', 'RS256'])
+const PURPOSE = z.enum(KEY_PURPOSES).describe('What the key signs: access tokens, or ID tokens.')
+
+/** A signing key in an answer: never its private part. */
+const KEY_DOCUMENT = z
+  .object({
+    kid: z.string(),
+    purpose: PURPOSE,
+    algorithm: ALGORITHM,
+    created_at: ISO,
+    active_from: ISO.describe('The key signs from this time, until the next key does.'),
+  })
+  .meta({ id: 'Key' })
+
+export type KeyDocument = z.output<typeof KEY_DOCUMENT>
+
+export const KEY_TASKS: readonly Task[] = [
+  defineTask({
+    name: 'key.list',
+    method: 'GET',
+    path: PATH,
+    access: 'read',
+    summary: 'List the published signing keys and their states.',
+    input: z.object({}),
+    output: z.object({
+      keys: z.array(KEY_DOCUMENT.extend({ state: z.string().describe('What the key is used for now.') })),
+    }),
+    async run(context) {
+      const keys = await listKeys(context)
+      return { keys: keys.map((key) => ({ ...describeKey(key), state: key.state })) }
+    },
+  }),
+  defineTask({
+    name: 'key.rotate',
+    method: 'POST',
+    path: PATH,
+    access: 'write',
+    creates: true,
+    summary: 'Create the next signing key. It is published at once and signs a day later.',
+    input: z.object({
+      now: z
+        .boolean()
+        .default(false)
+        .describe(
+          'Sign with the key in ten seconds, even though verifiers may not have fetched it. Use it when the current key leaked.',
+        ),
+      purpose: PURPOSE.default('access'),
+      algorithm: ALGORITHM.optional().describe(
+        'The algorithm of the key; by default the algorithm of the server, and RS256 for ID tokens.',
+      ),
+    }),
+    output: KEY_DOCUMENT,
+    run: async (context, { now, purpose, algorithm }) =>
+      describeKey(await rotateKeys(context, { when: now ? 'now' : 'published', purpose, algorithm })),
+  }),
+  defineTask({
+    name: 'key.retire',
+    method: 'DELETE',
+    path: `${PATH}/{kid}`,
+    access: 'write',
+    // With a clock that is ahead, the key that signs now would count as replaced.
+    anyClock: false,
+    summary: 'Withdraw a signing key that leaked: tokens that it signed are rejected from now on.',
+    input: z.object({
+      kid: z
+        .string()
+        .min(1)
+        .meta({ examples: ['01a200f2d7f1OGrZM2nOk7CWgjISwIxFbQ'] })
+        .describe("The key's id."),
+    }),
+    output: z.object({ kid: z.string(), retired: z.literal(true) }),
+    run: async (context, { kid }) => ({ kid: await retireKey(context, kid), retired: true as const }),
+  }),
+]
+
+function describeKey({ id, purpose, algorithm, createdAt, activeFrom }: KeyRecord): z.output<typeof KEY_DOCUMENT> {
+  return { kid: id, purpose, algorithm, created_at: iso(createdAt), active_from: iso(activeFrom) }
+}
+
+type Needs = Pick<Context, 'clock' | 'keys' | 'settings'> &
+  StoreNeeds<
+    'addFirstKey' | 'addKey' | 'findServerAlgorithm' | 'listApis' | 'listKeys' | 'noteServerAlgorithm' | 'removeKey'
+  >
 
 /** The algorithms that sign access tokens. */
 interface Demand {
@@ -79,9 +157,7 @@ export async function keepKeys(node: Needs & Pick<Context, 'clockCheck'>): Promi
  * verifiers that honour the cache time know it. Until then the key of the server's algorithm signs.
  */
 export async function introduceAlgorithm(
-  context: Pick<Needs, 'clock' | 'keys' | 'settings'> & {
-    readonly store: Pick<Needs['store'], 'addFirstKey' | 'listKeys'>
-  },
+  context: Pick<Needs, 'clock' | 'keys' | 'settings'> & StoreNeeds<'addFirstKey' | 'listKeys'>,
   algorithm: SigningAlgorithm,
 ): Promise<KeyRecord | undefined> {
   const keys = await context.store.listKeys()
@@ -99,7 +175,7 @@ export async function listKeys(context: Needs): Promise<readonly (KeyRecord & { 
 }
 
 /** The key that an administrator asks for. */
-export interface RotationWish {
+interface RotationOptions {
   readonly when: 'published' | 'now'
   readonly purpose: KeyPurpose
   /** undefined: the algorithm of the server for access tokens, and RS256 for ID tokens. */
@@ -115,7 +191,7 @@ export interface RotationWish {
  */
 export async function rotateKeys(
   context: Needs,
-  { when, purpose, algorithm: asked }: RotationWish,
+  { when, purpose, algorithm: asked }: RotationOptions,
 ): Promise<KeyRecord> {
   const [keys, demand] = await Promise.all([context.store.listKeys(), findDemand(context)])
   const algorithm = asked ?? (purpose === 'id' ? USUAL_ID_TOKEN_ALGORITHM : demand.own)
@@ -234,7 +310,7 @@ async function addKey(
 
 /** Returns undefined when another node added the first key. */
 async function addFirstKey(
-  { clock, keys, store }: Pick<Needs, 'clock' | 'keys'> & { readonly store: Pick<Needs['store'], 'addFirstKey'> },
+  { clock, keys, store }: Pick<Needs, 'clock' | 'keys'> & StoreNeeds<'addFirstKey'>,
   { purpose, algorithm }: Line,
   waitMs: number,
 ): Promise<KeyRecord | undefined> {
@@ -250,8 +326,4 @@ function rotateNow({ purpose, algorithm }: Line, { own, declared }: Demand): str
 
 function unknownKey(text: string): AdminError {
   return unknown(`There is no key ${text}. See "grantor key list".`)
-}
-
-function iso(time: EpochMs): string {
-  return new Date(time).toISOString()
 }

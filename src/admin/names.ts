@@ -6,6 +6,7 @@ import {
   parseUserId,
   type UserId,
 } from '../protocol/ids.ts'
+import type { StoreNeeds } from '../ports/context.ts'
 import type { TaskContext } from './task.ts'
 
 /** The names of the ids in a list. The rows themselves have ids only. */
@@ -17,12 +18,8 @@ export const NAMES = z
 
 export type Names = Readonly<Record<string, string>>
 
-type Needs = Pick<TaskContext, 'administrator'> & {
-  readonly store: Pick<
-    TaskContext['store'],
-    'findAdminCredential' | 'findClient' | 'findMembership' | 'findOrganization' | 'findUser'
-  >
-}
+type Needs = Pick<TaskContext, 'administrator'> &
+  StoreNeeds<'findAdminCredential' | 'findClient' | 'findMembership' | 'findOrganization' | 'findUser'>
 
 /** Looks up each id once. Administrators of one organization see the addresses of its members only. */
 export async function findNames(context: Needs, ids: Iterable<string | undefined>): Promise<Names> {

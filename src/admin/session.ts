@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import type { Context } from '../ports/context.ts'
+import type { Context, StoreNeeds } from '../ports/context.ts'
 import type { SessionRecord } from '../ports/records/user.ts'
 import { revocationCutoff } from '../tokens/revocation-cutoff.ts'
 import type { SessionId } from '../protocol/ids.ts'
@@ -40,14 +40,15 @@ export const SESSION_TASKS: readonly Task[] = [
     input: z.object({ limit: LIMIT, before: pageStart(SESSION_ID), user_id: USER_ID.optional() }),
     output: z.object({ sessions: z.array(SESSION_DOCUMENT), names: NAMES, next: NEXT }),
     async run(context, { user_id: userId, ...page }) {
-      const list = (one: Parameters<typeof context.store.listSessions>[0]) =>
-        context.store.listSessions({ ...one, userId })
-      const { rows, next } = await listPage<SessionRecord, SessionId>(list, page)
+      const { rows, next } = await listPage<SessionRecord, SessionId>(
+        (slice) => context.store.listSessions({ ...slice, userId }),
+        page,
+      )
       const names = await findNames(
         context,
         rows.map((session) => session.userId),
       )
-      return { sessions: rows.map(describeSession), names, next: next ?? null }
+      return { sessions: rows.map(describeSession), names, next }
     },
   }),
   defineTask({
@@ -66,9 +67,7 @@ export const SESSION_TASKS: readonly Task[] = [
 
 /** Ends a session. @throws AdminError when there is no such session */
 async function endSession(
-  context: Pick<Context, 'clock' | 'settings'> & {
-    readonly store: Pick<Context['store'], 'endSession' | 'findSession'>
-  },
+  context: Pick<Context, 'clock' | 'settings'> & StoreNeeds<'endSession' | 'findSession'>,
   id: SessionId,
 ): Promise<SessionRecord> {
   const { store } = context

@@ -1,4 +1,4 @@
-import type { Context } from '../ports/context.ts'
+import type { Context, StoreNeeds } from '../ports/context.ts'
 import type { SweepPlace, Swept } from '../ports/operation-inputs.ts'
 import { oldestAuthorization } from '../tokens/revocation-cutoff.ts'
 import { chainStart } from '../protocol/audit/audit-link.ts'
@@ -43,7 +43,7 @@ const NOTHING = {
   auditLinks: 0,
 } as const
 
-type Needs = Pick<Context, 'clockCheck' | 'settings'> & { readonly store: Pick<Context['store'], 'sweepExpired'> }
+type Needs = Pick<Context, 'clockCheck' | 'settings'> & StoreNeeds<'sweepExpired'>
 
 /** The start of a round of slices. */
 export const SWEEP_START: SweepPlace = { authorizationsAfter: '', grantsAfter: '', consentsAfter: '' }

@@ -9,9 +9,8 @@ import { GRANT_TASKS } from './grant.ts'
 import { INITIAL_TOKEN_TASKS } from './initial-token.ts'
 import { INSTALLATION_TASKS } from './organization/installation.ts'
 import { INTERACTION_TASKS } from './interaction/tasks.ts'
-import { KEY_TASKS } from './key-tasks.ts'
+import { KEY_TASKS } from './key.ts'
 import { MEMBER_TASKS } from './organization/member.ts'
-import { OPERATOR_CLIENT_TASKS } from './operator-client-tasks.ts'
 import { ORGANIZATION_TASKS } from './organization/organization.ts'
 import { PROVIDER_TASKS } from './provider/tasks.ts'
 import { SESSION_TASKS } from './session.ts'
@@ -22,7 +21,6 @@ import { USER_TASKS } from './user/tasks.ts'
 /** The task table, from which the HTTP API, its OpenAPI description and the command line are derived. */
 export const TASKS: readonly Task[] = [
   ...CLIENT_TASKS,
-  ...OPERATOR_CLIENT_TASKS,
   ...INITIAL_TOKEN_TASKS,
   ...DOMAIN_TASKS,
   ...USER_TASKS,

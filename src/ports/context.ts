@@ -95,6 +95,9 @@ export interface Context {
   readonly isStopping: () => boolean
 }
 
+/** The part of a context that has these members of the store. */
+export type StoreNeeds<Name extends keyof Context['store']> = { readonly store: Pick<Context['store'], Name> }
+
 /**
  * Compares this node's clock with the database's. Where the database has no clock of its own, it is compared with the
  * monotonic clock since the last agreement (docs/decisions/0012-a-clock-that-differs.md).

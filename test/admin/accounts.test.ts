@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { mintGrantId, mintUserId } from '../../src/protocol/ids.ts'
 import { EMAIL, obtainTokens, PASSWORD, requestToken, type RegisteredClient, type Tokens } from '../../tools/flow.ts'
 import { aSession, aSessionStart, aUserOfProvider } from '../support/records.ts'
-import type { Members } from '../support/admin-server.ts'
+import type { Members } from '../support/tasks.ts'
 import { assertRefused, openOffice } from './office.ts'
 
 interface List {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { AdminError } from '../../src/admin/admin-error.ts'
-import { SERVER_TOKENS } from '../../src/admin/api-tokens.ts'
+import { SERVER_TOKENS } from '../../src/admin/api/api.ts'
 import {
   algorithmNotice,
   type ApiChange,
@@ -15,6 +15,7 @@ import { assertStoreUnchanged } from '../support/store-dump.ts'
 import { openTestServer } from '../support/server.ts'
 import { WHOLE_FILE } from '../support/authorize-answers.ts'
 import { anApiDeclaration } from '../support/records.ts'
+import { perform } from '../support/tasks.ts'
 
 const server = await openTestServer(WHOLE_FILE)
 const { context } = server
@@ -35,22 +36,21 @@ async function change(resource: string, wish: ApiChange) {
   return updateApi(context, await requireApi(context, resource), wish)
 }
 
-const REFUSED: readonly (readonly [tokens: Partial<ApiTokens>, why: RegExp])[] = [
-  [{ lifetime: 0 }, /from 1 to 86400/],
-  [{ lifetime: 86_401 }, /from 1 to 86400/],
-  [{ lifetime: 1.5 }, /whole number/],
-  [{ lifetime: Number.NaN }, /whole number/],
+const REFUSED: readonly (readonly [tokens: object, why: RegExp])[] = [
+  [{ lifetime: 0 }, /must be at least 1\./],
+  [{ lifetime: 86_401 }, /must be at most 86400\./],
+  [{ lifetime: 1.5 }, /must be a whole number/],
+  [{ lifetime: '60' }, /must be a number/],
   [{ format: 'opaque', algorithm: 'RS256' }, /not signed/],
-  [{ format: 'opaque', jwtType: 'JWT' }, /not JWTs/],
+  [{ format: 'opaque', jwt_type: 'JWT' }, /not JWTs/],
 ]
 
 for (const [tokens, why] of REFUSED) {
   test(`an API that wants tokens such as ${JSON.stringify(tokens)} is refused when it is declared or changed`, async () => {
     const { resource } = await anApi()
-    const wish = { tokens: { ...SERVER_TOKENS, ...tokens } }
     await assertStoreUnchanged(server, async () => {
-      await assert.rejects(anApi(tokens), (cause) => cause instanceof AdminError && why.test(cause.message))
-      await assert.rejects(change(resource, wish), (cause) => cause instanceof AdminError)
+      await assert.rejects(perform(context, 'api.create', { resource: `${resource}/new`, tokens }), why)
+      await assert.rejects(perform(context, 'api.update', { resource, tokens }), why)
     })
   })
 }

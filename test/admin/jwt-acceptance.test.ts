@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { createApi } from '../../src/admin/api/api.ts'
 import { jwtNotice } from '../../src/cli/lib/jwt-notice.ts'
 import { obtainTokens, type Tokens } from '../../tools/flow.ts'
-import type { Members } from '../support/admin-server.ts'
+import type { Members } from '../support/tasks.ts'
 import { openOffice, type Office } from './office.ts'
 import { anApiDeclaration } from '../support/records.ts'
 

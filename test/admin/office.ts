@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { AdminError, type AdminErrorKind } from '../../src/admin/admin-error.ts'
-import { asAdministrator, COMMAND_LINE } from '../../src/admin/administrators.ts'
-import { runTask } from '../../src/admin/run-task.ts'
-import { openAdminServer, taskOf, type Members, type AdminServer } from '../support/admin-server.ts'
+import { openAdminServer, type AdminServer } from '../support/admin-server.ts'
+import { perform, type Members } from '../support/tasks.ts'
 
 /** Does a task of the table as the command line does. */
 export type Perform = <Answer = Members>(name: string, input: Members) => Promise<Answer>
@@ -16,10 +15,7 @@ export interface Office {
 /** A server, and its operator at the command line. */
 export async function openOffice(t: TestContext, env: Readonly<Record<string, string>> = {}): Promise<Office> {
   const stage = await openAdminServer(t, env)
-  const context = asAdministrator(stage.server.context, COMMAND_LINE)
-  const perform: Perform = async <Answer>(name: string, input: Members) =>
-    (await runTask(context, taskOf(name), input, () => undefined)) as Answer
-  return { stage, perform }
+  return { stage, perform: (name, input) => perform(stage.server.context, name, input) }
 }
 
 /** That a task is refused, how, and in which words. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ClientDocument } from '../../src/admin/client/document.ts'
-import type { CreatedClientDocument } from '../../src/admin/operator-client-tasks.ts'
+import type { CreatedClientDocument } from '../../src/admin/client/tasks.ts'
 import {
   authorizeUrl,
   obtainCode,

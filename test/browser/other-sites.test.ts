@@ -3,10 +3,10 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, test, type TestContext } from 'node:test'
 import type { Browser } from 'playwright-core'
-import { verifyClient } from '../../src/admin/client/client.ts'
 import { launchBrowser } from '../support/browser.ts'
 import { EMAIL, redeem } from '../../tools/flow.ts'
 import { openIssuer, openListener, openTab, press, signIn, startClient } from './tab.ts'
+import { perform } from '../support/tasks.ts'
 
 /** Pages of other sites cannot use the server's pages in the browser of a signed-in user. */
 
@@ -86,7 +86,7 @@ test('AUTH-25: a posted request with prompt=none gets a code, because the browse
   const server = await openIssuer(t, {})
   const { port } = await openListener(t)
   const { client, link } = await startClient(server, `http://127.0.0.1:${port}/callback`, {}, {})
-  await verifyClient(server.context, client.client_id)
+  await perform(server.context, 'client.verify', { client_id: client.client_id })
   const { tab } = await openTab(t, browser, [], {})
   await tab.goto(link)
   await signIn(tab)

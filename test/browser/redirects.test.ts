@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Browser, Page as Tab } from 'playwright-core'
-import { verifyClient } from '../../src/admin/client/client.ts'
 import { USUAL_RULES } from '../../src/protocol/client/policy.ts'
 import { createClient } from '../../src/admin/client/metadata.ts'
 import { NO_SCOPE, type Scope } from '../../src/protocol/token/scope.ts'
@@ -9,6 +8,7 @@ import { authorizeUrl, REDIRECT_URI } from '../../tools/flow.ts'
 import { launchBrowser } from '../support/browser.ts'
 import type { TestServer } from '../support/server.ts'
 import { openIssuer, openListener, openTab, press, signIn, startClient } from './tab.ts'
+import { perform } from '../support/tasks.ts'
 
 /**
  * Browsers check `form-action` against the redirect that answers a form, and block it without a message. So each kind of
@@ -52,7 +52,7 @@ for (const [kind, redirectUriOf] of REDIRECTS) {
     const { port } = await openListener(t)
     const redirectUri = redirectUriOf(port)
     const { client, link } = await startClient(server, redirectUri, {}, {})
-    await verifyClient(server.context, client.client_id)
+    await perform(server.context, 'client.verify', { client_id: client.client_id })
     const { tab } = await openTab(t, browser, [], {})
     await tab.goto(link)
     await signIn(tab)
@@ -72,7 +72,7 @@ test('WAY-03: a user of a first-party client signs in and sees no other page, an
   const metadata = {
     client_name: 'Board',
     redirect_uris: [REDIRECT_URI],
-    token_endpoint_auth_method: 'client_secret_basic',
+    token_endpoint_auth_method: 'client_secret_basic' as const,
     scope: 'notes:read' as Scope,
   }
   const wish = { metadata, rules: { ...USUAL_RULES, consent: 'implied' }, approvedScope: NO_SCOPE } as const

@@ -3,9 +3,9 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, test, type TestContext } from 'node:test'
 import type { Browser } from 'playwright-core'
-import { verifyClient } from '../../src/admin/client/client.ts'
 import { launchBrowser } from '../support/browser.ts'
 import { openIssuer, openTab, press, signIn } from './tab.ts'
+import { perform } from '../support/tasks.ts'
 
 /** A client that is a script in a page of another origin, such as the MCP Inspector. */
 
@@ -87,7 +87,7 @@ test('OpenID Connect Core 1.0 §3.1.2.1: a hidden frame with prompt=none has the
     const { tab } = await openTab(t, browser, [], {})
     await tab.goto(`${origin}/`)
     const link = await tab.evaluate<string>(`(${START})('${server.origin}')`)
-    await verifyClient(server.context, new URL(link).searchParams.get('client_id') ?? '')
+    await perform(server.context, 'client.verify', { client_id: new URL(link).searchParams.get('client_id') ?? '' })
     await tab.goto(link)
     await signIn(tab)
     await press(tab, 'Allow')

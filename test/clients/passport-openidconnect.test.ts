@@ -17,7 +17,7 @@ for (const claims of ['userinfo', 'id-token'] as const)
     const metadata = {
       client_name: 'Board',
       redirect_uris: [CALLBACK],
-      token_endpoint_auth_method: 'client_secret_post',
+      token_endpoint_auth_method: 'client_secret_post' as const,
     }
     const rules = { consent: 'asked', claims } as const
     const { client, secret = '' } = await createClient(server.context, { metadata, rules, approvedScope: NO_SCOPE })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
-import { asAdministrator, COMMAND_LINE } from '../../src/admin/administrators.ts'
+import { asAdministrator, COMMAND_LINE } from '../../src/admin/admin.ts'
 import { keepKeys } from '../../src/admin/key.ts'
 import { runTask } from '../../src/admin/run-task.ts'
 import type { Task } from '../../src/admin/task.ts'

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { USER_CLAIMS } from '../../src/protocol/openid/user-claims.ts'
-import { verifyClient } from '../../src/admin/client/client.ts'
 import type { AuditEvent } from '../../src/ports/records/audit.ts'
 import {
   authorizeUrl,
@@ -18,6 +17,7 @@ import { openStillClock } from '../support/still-clocks.ts'
 import { assertStoreUnchanged, selectAll } from '../support/store-dump.ts'
 import { OPAQUE_API, openWithOpaqueApis } from '../support/apis.ts'
 import { introspect, isActive, revoke } from '../support/token-questions.ts'
+import { perform } from '../support/tasks.ts'
 
 test('BND-04: repeated revocations of a token or grant return 200, write nothing and record nothing', async (t) => {
   const server = await openTestServer(t, { clock: openStillClock() })
@@ -55,7 +55,7 @@ test('BND-04: the audit records twenty token revocations of a client per minute,
 test('BND-04: the audit records every revocation of a verified client', async (t) => {
   const server = await openTestServer(t, { clock: openStillClock() })
   const client = await registerClient(server)
-  await verifyClient(server.context, client.client_id)
+  await perform(server.context, 'client.verify', { client_id: client.client_id })
   for (let count = 0; count < 30; count += 1) await revoke(server, client, await accessToken(server, client))
   assert.equal(revocationsIn(server).filter(({ details }) => details?.['token'] !== undefined).length, 30)
 })
@@ -112,7 +112,7 @@ test('BND-04: above its rate a client gets no opaque token for itself, but a ver
   const refused = await assertStoreUnchanged(server, ask)
   assert.deepEqual([refused.statusCode, refused.headers['retry-after']], [429, '30'])
   assert.equal((await requestToken(server, client, { grant_type: 'client_credentials' })).statusCode, 200, 'a JWT')
-  await verifyClient(server.context, client.client_id)
+  await perform(server.context, 'client.verify', { client_id: client.client_id })
   for (let count = 0; count < 5; count += 1) assert.equal((await ask()).statusCode, 200)
 })
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { decodeProtectedHeader } from 'jose'
-import { SERVER_TOKENS } from '../../src/admin/api-tokens.ts'
+import { SERVER_TOKENS } from '../../src/admin/api/api.ts'
 import { createApi, requireApi, updateApi } from '../../src/admin/api/api.ts'
 import { keepKeys, listKeys, retireKey, rotateKeys } from '../../src/admin/key.ts'
 import type { SigningAlgorithm } from '../../src/ports/records/key.ts'

@@ -4,8 +4,6 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { createLocalJWKSet, jwtVerify, type JSONWebKeySet } from 'jose'
 import type { Response as LightMyRequestResponse } from 'light-my-request'
 import { createApi } from '../../src/admin/api/api.ts'
-import { disableClient, enableClient } from '../../src/admin/client/client.ts'
-import { disableUser } from '../../src/admin/user/user.ts'
 import {
   authorizeUrl,
   EMAIL,
@@ -27,6 +25,7 @@ import { openMigratedDatabase } from '../support/migrated-database.ts'
 import { openTestServer, temporaryFolder, type TestServer } from '../support/server.ts'
 import { assertInvalidGrant } from '../support/token-answers.ts'
 import { anApiDeclaration } from '../support/records.ts'
+import { perform, performOnUser } from '../support/tasks.ts'
 
 /** Two servers on one PostgreSQL, like two machines behind a load balancer. */
 
@@ -102,7 +101,7 @@ test('a user who is disabled on one node is rejected on the other within a secon
   const { a, b, client, tokens } = await openFamily(t)
   // Now the other node has cached the user.
   const second = (await refresh(b, client, tokens.refresh_token ?? '')).json<Tokens>()
-  await disableUser(a.context, EMAIL)
+  await performOnUser(a.context, 'user.disable', EMAIL)
   await delay(NEWS_MS)
   assertInvalidGrant(await refresh(b, client, second.refresh_token ?? ''))
 })
@@ -111,11 +110,11 @@ test('a client that is disabled on one node is rejected on the other within a se
   const { a, b, client, tokens } = await openFamily(t)
   // Now the other node has cached the client.
   const second = (await refresh(b, client, tokens.refresh_token ?? '')).json<Tokens>()
-  await disableClient(a.context, client.client_id)
+  await perform(a.context, 'client.disable', { client_id: client.client_id })
   await delay(NEWS_MS)
   const refused = await refresh(b, client, second.refresh_token ?? '')
   assert.equal(refused.json<{ readonly error: string }>().error, 'invalid_client')
-  await enableClient(a.context, client.client_id)
+  await perform(a.context, 'client.enable', { client_id: client.client_id })
   await delay(NEWS_MS)
   assert.equal((await refresh(b, client, second.refresh_token ?? '')).statusCode, 200)
 })

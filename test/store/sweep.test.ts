@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { deleteClient } from '../../src/admin/client/client.ts'
 import { isWholeSlice, sweep, SWEEP_START } from '../../src/admin/sweep.ts'
 import {
   authorizeUrl,
@@ -20,6 +19,7 @@ import { createAda } from '../support/accounts.ts'
 import { createOrganization, install } from '../support/organizations.ts'
 import { openTestServer, type TestServer } from '../support/server.ts'
 import { selectAll } from '../support/store-dump.ts'
+import { perform } from '../support/tasks.ts'
 
 const HOUR = 3_600_000
 
@@ -129,7 +129,7 @@ test('nothing of a deleted client remains in the end', async (t) => {
   const tables = ['clients', 'consents', 'installations', 'grants', 'authorizations']
   const left = () => tables.map((table) => countOf(server, table))
   assert.deepEqual(left(), [2, 2, 2, 2, 2])
-  await deleteClient(server.context, gone.client_id)
+  await perform(server.context, 'client.delete', { client_id: gone.client_id })
   assert.deepEqual(left(), [1, 2, 1, 2, 2])
   await sweepAll(server)
   assert.deepEqual(left(), [1, 1, 1, 2, 2])

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { SERVER_TOKENS } from '../../src/admin/api-tokens.ts'
+import { SERVER_TOKENS } from '../../src/admin/api/api.ts'
 import type { EpochMs } from '../../src/base/brand.ts'
 import { API_CHANGES, APIS } from '../../src/store/operator-tables.ts'
 import {

@@ -3,7 +3,6 @@ import type { TestContext } from 'node:test'
 import { createAdminCredential } from '../../src/admin/admin.ts'
 import { createApi } from '../../src/admin/api/api.ts'
 import { pathParameters, placeOf, type Task } from '../../src/admin/task.ts'
-import { TASKS } from '../../src/admin/tasks.ts'
 import { parseClientId, type ClientId, type OrganizationId, type UserId } from '../../src/protocol/ids.ts'
 import type { AdminCredentialRecord } from '../../src/ports/records/admin.ts'
 import type { Scope } from '../../src/protocol/token/scope.ts'
@@ -22,6 +21,7 @@ import {
 import { openTestServer, type TestServer } from './server.ts'
 import { aMembership, anInstallation, anOrganization } from './records.ts'
 import { anApiDeclaration } from './records.ts'
+import { taskOf, type Members } from './tasks.ts'
 
 /** A server with an administration, and what its operators may meet there. */
 export interface AdminServer {
@@ -46,8 +46,6 @@ export interface AdminServer {
   readonly anEmail: () => string
   readonly aResource: () => string
 }
-
-export type Members = Readonly<Record<string, unknown>>
 
 export interface IssuedToken {
   readonly id: string
@@ -156,13 +154,6 @@ async function obtainTokensAs(
   const allowed = new URL(locationOf(await browser.submit(consent, { decision: 'allow' })))
   const answer = await redeem(server, client, allowed.searchParams.get('code') ?? '')
   if (answer.statusCode !== 200) throw new Error(`No tokens: ${answer.body}`)
-}
-
-/** A row of the table, by its name. */
-export function taskOf(name: string): Task {
-  const task = TASKS.find((one) => one.name === name)
-  if (task === undefined) throw new Error(`There is no task ${name}.`)
-  return task
 }
 
 /** How a task and its input look as a request. */

@@ -1,5 +1,5 @@
 import type { TestContext } from 'node:test'
-import { SERVER_TOKENS } from '../../src/admin/api-tokens.ts'
+import { SERVER_TOKENS } from '../../src/admin/api/api.ts'
 import { createApi, createApiCredentials } from '../../src/admin/api/api.ts'
 import type { ApiScope, ApiTokens } from '../../src/ports/records/api.ts'
 import { authorizeUrl, PlainBrowser, signInAndAllow, type RegisteredClient } from '../../tools/flow.ts'

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import type { Response as LightMyRequestResponse } from 'light-my-request'
 import { createDelegateCredentials } from '../../src/admin/delegate.ts'
 import { authorizeUrl, locationOf, PlainBrowser, registerClient, type RegisteredClient } from '../../tools/flow.ts'
-import { adminServerOf, type Members } from './admin-server.ts'
+import { adminServerOf } from './admin-server.ts'
+import { type Members } from './tasks.ts'
 import type { TestServer } from './server.ts'
 
 /** The page of the operator's application, as GRANTOR_DELEGATE_URL. No request goes there: the tests take its place. */

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { SERVER_TOKENS } from '../../src/admin/api-tokens.ts'
+import { SERVER_TOKENS } from '../../src/admin/api/api.ts'
 import { type ApiDeclaration } from '../../src/admin/api/api.ts'
 import type { SessionStart } from '../../src/ports/account-operations.ts'
 import type { AuthorizationRecord } from '../../src/ports/records/authorization.ts'
@@ -357,7 +357,7 @@ export function aLink(differing: Partial<LinkRecord> = {}): LinkRecord {
 
 /** What an operator declares of an API: without scopes, and with the settings of the server. */
 export function anApiDeclaration(resource: string, differing: Partial<ApiDeclaration> = {}): ApiDeclaration {
-  return { resource, name: undefined, scopes: [], tokens: SERVER_TOKENS, ...differing }
+  return { resource: resource as Resource, name: undefined, scopes: [], tokens: SERVER_TOKENS, ...differing }
 }
 
 /** A key that was created this many milliseconds after NOW. */

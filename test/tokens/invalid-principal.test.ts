@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { SERVER_TOKENS } from '../../src/admin/api-tokens.ts'
+import { SERVER_TOKENS } from '../../src/admin/api/api.ts'
 import { createApi, createApiCredentials } from '../../src/admin/api/api.ts'
 import type { AuthenticatedClient } from '../../src/endpoints/token/authenticate-client.ts'
 import { clientCredentials } from '../../src/endpoints/token/grants/client-credentials.ts'

@@ -1,25 +1,32 @@
-import type { Context } from '../../ports/context.ts'
+import type { Context, StoreNeeds } from '../../ports/context.ts'
 import type { ApiRecord, ApiScope, ApiTokens } from '../../ports/records/api.ts'
 import type { EpochMs } from '../../base/brand.ts'
-import { DISPLAY_TEXT_LIMIT, parseDisplayText } from '../../base/display-text.ts'
 import { mintApiCredentialId, type ApiCredentialId } from '../../protocol/ids.ts'
 import { documentClientId } from '../../protocol/client/identifier.ts'
-import { parseResource, sameResource, type Resource } from '../../protocol/token/resource.ts'
-import { isIdentityScope, parseScope } from '../../protocol/token/scope.ts'
+import { sameResource, type Resource } from '../../protocol/token/resource.ts'
+import { isIdentityScope } from '../../protocol/token/scope.ts'
 import { AdminError, conflict, unknown } from '../admin-error.ts'
-import { requireTokens } from '../api-tokens.ts'
 import { introduceAlgorithm } from '../key.ts'
-import { requireLimit, type Listed, type PageRequest } from '../page.ts'
 
 /** An API has at most as many scopes as a request may name. */
 export const SCOPE_LIMIT = 100
 /** The maximum number of APIs, because every token request searches all of them. */
 const API_LIMIT = 1000
-type Needs<Name extends keyof Context['store']> = { readonly store: Pick<Context['store'], Name> }
+/** Seconds, as for GRANTOR_ACCESS_TOKEN_LIFETIME: keys stay published for that long after they signed. */
+export const LIFETIME_LIMIT = 86_400
 
-/** An API as the operator declares it, before validation. */
+/** The default settings of the tokens of an API. */
+export const SERVER_TOKENS: ApiTokens = {
+  format: 'jwt',
+  lifetime: undefined,
+  algorithm: undefined,
+  jwtType: 'at+jwt',
+  applicationSubject: false,
+}
+
+/** An API as the operator declares it. */
 export interface ApiDeclaration {
-  readonly resource: string
+  readonly resource: Resource
   readonly name: string | undefined
   readonly scopes: readonly ApiScope[]
   readonly tokens: ApiTokens
@@ -33,23 +40,18 @@ export interface ApiChange {
   readonly tokens?: ApiTokens | undefined
 }
 
-type KeyNeeds = Pick<Context, 'clock' | 'keys' | 'settings'> & Needs<'addFirstKey' | 'listKeys'>
+type KeyNeeds = Pick<Context, 'clock' | 'keys' | 'settings'> & StoreNeeds<'addFirstKey' | 'listKeys'>
 
 /** Declares an API, so that clients can request tokens for it (decision 0006). @throws AdminError when the declaration is invalid, the resource is declared already, or there are too many APIs */
 export async function createApi(
-  context: Needs<'declareApi' | 'findClient' | 'listApis'> & KeyNeeds & Pick<Context, 'issuer'>,
+  context: StoreNeeds<'declareApi' | 'findClient' | 'listApis'> & KeyNeeds & Pick<Context, 'issuer'>,
   declaration: ApiDeclaration,
 ): Promise<ApiRecord> {
-  const { store, clock, issuer } = context
-  const api: ApiRecord = {
-    resource: requireResource(declaration.resource, issuer),
-    name: declaration.name === undefined ? undefined : requireDisplayText('The name', declaration.name),
-    scopes: requireScopes(declaration.scopes),
-    tokens: requireTokens(declaration.tokens),
-    scopesSince: new Map(),
-    credentials: undefined,
-    createdAt: clock(),
-  }
+  const { store, clock } = context
+  refuseIssuer(declaration.resource, context)
+  checkScopes(declaration.scopes)
+  checkTokens(declaration.tokens)
+  const api: ApiRecord = { ...declaration, scopesSince: new Map(), credentials: undefined, createdAt: clock() }
   const declared = await store.listApis()
   if (declared.length >= API_LIMIT) throw conflict(`There are ${API_LIMIT} APIs, which is the most.`)
   const same = declared.find(({ resource }) => sameResource(resource, api.resource))
@@ -78,15 +80,17 @@ async function refuseClientIdentifier(store: Pick<Context['store'], 'findClient'
  * @throws AdminError when the change is invalid, or the API was changed or deleted at the same time
  */
 export async function updateApi(
-  context: Needs<'updateApi'> & KeyNeeds,
+  context: StoreNeeds<'updateApi'> & KeyNeeds,
   before: ApiRecord,
-  { name, scopes, tokens }: ApiChange,
+  { name, scopes, tokens = before.tokens }: ApiChange,
 ): Promise<ApiRecord> {
+  checkScopes(scopes)
+  checkTokens(tokens)
   const api: ApiRecord = {
     ...before,
-    name: name === undefined ? before.name : name === '' ? undefined : requireDisplayText('The name', name),
-    ...(scopes === undefined ? {} : changeScopes(before, requireScopes(scopes), context.clock())),
-    tokens: tokens === undefined ? before.tokens : requireTokens(tokens),
+    name: name === undefined ? before.name : name === '' ? undefined : name,
+    ...(scopes === undefined ? {} : changeScopes(before, scopes, context.clock())),
+    tokens,
   }
   if ((await context.store.updateApi({ previous: before, api })) === 'conflict') {
     throw conflict(
@@ -135,24 +139,6 @@ async function introduce(context: KeyNeeds, { tokens: { algorithm } }: ApiRecord
   if (algorithm !== undefined) await introduceAlgorithm(context, algorithm)
 }
 
-/** Lists APIs in the order of their resources. `before` is the last row of the previous page. */
-export async function listApis(
-  { store }: Needs<'listApis'>,
-  page: PageRequest<string>,
-): Promise<Listed<ApiRecord, Resource>> {
-  const apis = await store.listApis()
-  const found = apis.filter(({ resource }) => page.before === undefined || resource > page.before)
-  const rows = found.slice(0, requireLimit(page.limit))
-  return { rows, next: found.length > rows.length ? rows.at(-1)?.resource : undefined }
-}
-
-/** Deletes an API. No more tokens are issued for it. @throws AdminError when there is no such API */
-export async function deleteApi({ store }: Needs<'deleteApi' | 'listApis'>, text: string): Promise<Resource> {
-  const { resource } = await requireApi({ store }, text)
-  if ((await store.deleteApi(resource)) === 'unknown') throw unknownApi(text)
-  return resource
-}
-
 /** The credentials with which an API introspects tokens. The secret is shown once. */
 export interface NewApiCredentials {
   readonly resource: Resource
@@ -167,9 +153,7 @@ export async function createApiCredentials(
     clock,
     random,
     secrets,
-  }: Pick<Context, 'clock' | 'random' | 'secrets'> & {
-    readonly store: Pick<Context['store'], 'listApis' | 'setApiCredentials'>
-  },
+  }: Pick<Context, 'clock' | 'random' | 'secrets'> & StoreNeeds<'listApis' | 'setApiCredentials'>,
   text: string,
 ): Promise<NewApiCredentials> {
   const { resource } = await requireApi({ store }, text)
@@ -182,53 +166,39 @@ export async function createApiCredentials(
 }
 
 /** Finds the API of a resource. @throws AdminError when there is no such API */
-export async function requireApi({ store }: Needs<'listApis'>, text: string): Promise<ApiRecord> {
+export async function requireApi({ store }: StoreNeeds<'listApis'>, text: string): Promise<ApiRecord> {
   const api = (await store.listApis()).find(({ resource }) => sameResource(resource, text))
   if (api === undefined) throw unknownApi(text)
   return api
 }
 
-function unknownApi(text: string): AdminError {
+export function unknownApi(text: string): AdminError {
   return unknown(`There is no API ${text}. See "grantor api list".`)
 }
 
-function requireResource(text: string, issuer: string): Resource {
-  const resource = parseResource(text)
-  if (resource === undefined) {
-    throw new AdminError(
-      `"${text}" is not a resource: it must be an absolute URI without a fragment or user information (RFC 8707 §2).`,
-    )
-  }
-  // An API with the issuer as its identifier would accept all tokens that were requested without a resource, because their
-  // audience is the issuer.
-  if (text === issuer) {
-    const why = 'the audience of tokens without a resource: an API needs another identifier.'
-    throw conflict(`"${text}" is this server, ${why}`)
-  }
-  return resource
+/**
+ * An API with the issuer as its identifier would accept all tokens that were requested without a resource, because their audience is
+ * the issuer.
+ */
+function refuseIssuer(resource: Resource, { issuer }: Pick<Context, 'issuer'>): void {
+  if (resource !== issuer) return
+  const why = 'the audience of tokens without a resource: an API needs another identifier.'
+  throw conflict(`"${resource}" is this server, ${why}`)
 }
 
-function requireScopes(scopes: readonly ApiScope[]): readonly ApiScope[] {
-  if (scopes.length > SCOPE_LIMIT) throw new AdminError(`An API has at most ${SCOPE_LIMIT} scopes.`)
+/** @throws AdminError when a scope is one of the server, or is named twice */
+function checkScopes(scopes: readonly ApiScope[] = []): void {
   const names = new Set<string>()
-  return scopes.map(({ name, sentence, grantedTo }) => {
-    if (name === '' || parseScope(name) !== name || name.includes(' ')) {
-      throw new AdminError(`"${name}" is not the name of a scope: it has no spaces, quotes or backslashes.`)
-    }
+  for (const { name } of scopes) {
     if (isIdentityScope(name)) throw new AdminError(`The scope ${name} is one of the server itself.`)
     if (names.has(name)) throw new AdminError(`The scope ${name} is named twice.`)
     names.add(name)
-    return { name, sentence: requireDisplayText(`The sentence of the scope ${name}`, sentence), grantedTo }
-  })
+  }
 }
 
-/** A text of the consent page: `what` names it in the error, such as `The name`. */
-function requireDisplayText(what: string, text: string): string {
-  const shown = parseDisplayText(text)
-  if (shown !== undefined) return shown
-  if (text.trim() === '') throw new AdminError(`${what} is empty.`)
-  const isLong = [...text.trim()].length > DISPLAY_TEXT_LIMIT
-  throw new AdminError(
-    isLong ? `${what} has more than ${DISPLAY_TEXT_LIMIT} characters.` : `${what} has control characters.`,
-  )
+/** @throws AdminError when the settings contradict each other, as they can after a change of some of them */
+function checkTokens({ format, algorithm, jwtType }: ApiTokens): void {
+  if (format !== 'opaque') return
+  if (algorithm !== undefined) throw conflict('Opaque tokens are not signed: leave the algorithm out.')
+  if (jwtType !== SERVER_TOKENS.jwtType) throw conflict('Opaque tokens are not JWTs: leave the type out.')
 }

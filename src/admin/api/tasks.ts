@@ -1,19 +1,20 @@
 import * as z from 'zod'
 import type { ApiRecord, ApiScope, ApiTokens } from '../../ports/records/api.ts'
-import { LIFETIME_LIMIT, SERVER_TOKENS } from '../api-tokens.ts'
+import { ISO, iso, LIMIT, NAME, NAME_OR_NONE, NEXT, RESOURCE, SCOPE_NAME } from '../fields.ts'
+import { pageOf } from '../page.ts'
+import { defineTask, type Task, type TaskContext } from '../task.ts'
 import {
   algorithmNotice,
   createApi,
   createApiCredentials,
-  deleteApi,
+  LIFETIME_LIMIT,
   requireApi,
-  listApis,
   SCOPE_LIMIT,
+  SERVER_TOKENS,
   sharedNotice,
+  unknownApi,
   updateApi,
 } from './api.ts'
-import { ISO, iso, LIMIT, NAME, NAME_OR_NONE, NEXT, RESOURCE, SCOPE_NAME } from '../fields.ts'
-import { defineTask, type Task, type TaskContext } from '../task.ts'
 
 const PATH = '/admin/v1/apis'
 /** The input of a task about one API. An identifier that no API has is reported as unknown. */
@@ -59,7 +60,7 @@ const TOKENS = z
   })
   .meta({ id: 'ApiTokens' })
 /** What is not given does not change. */
-const TOKEN_WISH = z
+const TOKENS_INPUT = z
   .strictObject({
     format: FORMAT.optional(),
     lifetime: z
@@ -90,16 +91,16 @@ const TOKEN_WISH = z
       ],
     },
   })
-const SCOPE_WISH = SCOPE_OF_API.extend({ name: SCOPE_NAME, sentence: NAME }).strict()
-const WISH = {
+const SCOPE_INPUT = SCOPE_OF_API.extend({ name: SCOPE_NAME, sentence: NAME }).strict()
+const INPUT = {
   name: NAME.optional().describe('The name of the API, as the pages show it.'),
   scopes: z
-    .array(SCOPE_WISH)
+    .array(SCOPE_INPUT)
     .max(SCOPE_LIMIT)
     .meta({ uniqueItems: true })
     .optional()
     .describe('All scopes of the API. Each has a different name.'),
-  tokens: TOKEN_WISH.optional().describe('The format, lifetime, algorithm and type of its access tokens.'),
+  tokens: TOKENS_INPUT.optional().describe('The format, lifetime, algorithm and type of its access tokens.'),
 }
 
 /** An API in an answer, without its secret. */
@@ -135,9 +136,9 @@ export const API_TASKS: readonly Task[] = [
       before: RESOURCE.optional().describe('Continue after this API.'),
     }),
     output: z.object({ apis: z.array(API_DOCUMENT), next: NEXT }),
-    async run(context, { limit, before }) {
-      const { rows, next } = await listApis(context, { limit, before })
-      return { apis: rows.map(describeApi), next: next ?? null }
+    async run({ store }, page) {
+      const { rows, next } = pageOf(await store.listApis(), ({ resource }) => resource, page)
+      return { apis: rows.map(describeApi), next }
     },
   }),
   defineTask({
@@ -157,11 +158,11 @@ export const API_TASKS: readonly Task[] = [
     access: 'write',
     creates: true,
     summary: 'Declare an API and its scopes.',
-    input: z.object({ resource: RESOURCE, ...WISH }),
+    input: z.object({ resource: RESOURCE, ...INPUT }),
     output: KEPT_API_DOCUMENT,
     async run(context, { resource, name, scopes = [], tokens = {} }) {
-      const wish = { resource, name, scopes: scopesOf(scopes), tokens: tokensOf(SERVER_TOKENS, tokens) }
-      return describeKept(context, await createApi(context, wish))
+      const declaration = { resource, name, scopes: scopesOf(scopes), tokens: tokensOf(SERVER_TOKENS, tokens) }
+      return describeKept(context, await createApi(context, declaration))
     },
   }),
   defineTask({
@@ -170,7 +171,7 @@ export const API_TASKS: readonly Task[] = [
     path: `${PATH}/{resource}`,
     access: 'write',
     summary: 'Change an API. What is not given does not change, and issued tokens stay valid.',
-    input: ONE.extend({ ...WISH, name: NAME_OR_NONE.optional().describe('The name of the API; empty: none.') }),
+    input: ONE.extend({ ...INPUT, name: NAME_OR_NONE.optional().describe('The name of the API; empty: none.') }),
     output: KEPT_API_DOCUMENT,
     async run(context, { resource, name, scopes, tokens }) {
       const before = await requireApi(context, resource)
@@ -190,7 +191,11 @@ export const API_TASKS: readonly Task[] = [
     summary: 'Delete an API. No more tokens are issued for it.',
     input: ONE,
     output: z.object({ resource: z.string(), deleted: z.literal(true) }),
-    run: async (context, { resource }) => ({ resource: await deleteApi(context, resource), deleted: true as const }),
+    async run({ store }, { resource: given }) {
+      const { resource } = await requireApi({ store }, given)
+      if ((await store.deleteApi(resource)) === 'unknown') throw unknownApi(given)
+      return { resource, deleted: true as const }
+    },
   }),
   defineTask({
     name: 'api.create-credentials',
@@ -201,10 +206,7 @@ export const API_TASKS: readonly Task[] = [
     summary: 'Create the credentials with which an API introspects tokens. Its previous credentials stop working.',
     input: ONE,
     output: z.object({ resource: z.string(), id: z.string(), secret: z.string().describe('Shown once.') }),
-    async run(context, { resource }) {
-      const { id, secret, resource: declared } = await createApiCredentials(context, resource)
-      return { resource: declared, id, secret }
-    },
+    run: (context, { resource }) => createApiCredentials(context, resource),
   }),
 ]
 
@@ -213,8 +215,8 @@ function scopesOf(scopes: readonly z.output<typeof SCOPE_OF_API>[]): readonly Ap
 }
 
 /** Opaque tokens are not JWTs, so a change to opaque tokens resets the algorithm and the type. */
-function tokensOf(before: ApiTokens, wish: z.output<typeof TOKEN_WISH>): ApiTokens {
-  const { format, lifetime, algorithm, jwt_type, application_subject } = wish
+function tokensOf(before: ApiTokens, input: z.output<typeof TOKENS_INPUT>): ApiTokens {
+  const { format, lifetime, algorithm, jwt_type, application_subject } = input
   const kept = format === 'opaque' ? SERVER_TOKENS : before
   return {
     format: format ?? before.format,

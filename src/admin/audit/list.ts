@@ -1,10 +1,10 @@
-import type { Context } from '../../ports/context.ts'
+import type { StoreNeeds } from '../../ports/context.ts'
 import type { AuditEvent, AuditLinkRecord } from '../../ports/records/audit.ts'
 import { readEvents } from '../../users/audit-events.ts'
 import type { EpochMs } from '../../base/brand.ts'
 import type { ClientId, OrganizationId, UserId } from '../../protocol/ids.ts'
 import { AdminError } from '../admin-error.ts'
-import { requireLimit, type Listed, type PageRequest } from '../page.ts'
+import type { Listed, PageRequest } from '../page.ts'
 
 /** The number of links in one read, and the maximum for one page: a filter without matches must not read the whole audit. */
 const SLICE = 200
@@ -39,19 +39,17 @@ export interface AuditFilter {
   readonly requestId?: string | undefined
 }
 
-type Needs = { readonly store: Pick<Context['store'], 'listAuditLinks'> }
-
 /**
  * Lists events, newest first. A page may have fewer entries than its limit, or none, even if more entries follow: the list ends
  * where `next` is undefined.
  *
- * @throws AdminError when the limit or `before` is invalid, or `until` is not later than `since`
+ * @throws AdminError when `until` is not later than `since`
  */
 export async function listAudit(
-  { store }: Needs,
+  { store }: StoreNeeds<'listAuditLinks'>,
   page: PageRequest<string> & AuditFilter,
 ): Promise<Listed<AuditEntry, string>> {
-  const limit = requireLimit(page.limit)
+  const { limit } = page
   const start = readCursor(page.before)
   const since = page.since ?? (0 as EpochMs)
   if (page.until !== undefined && page.until <= since) throw new AdminError('"until" is not later than "since".')
@@ -71,9 +69,9 @@ export async function listAudit(
       }
       before = link.id
     }
-    if (links.length < SLICE) return { rows, next: undefined }
+    if (links.length < SLICE) return { rows, next: null }
   }
-  return { rows, next: last }
+  return { rows, next: last ?? null }
 }
 
 /** The events of a link before an index, newest first. */
@@ -106,10 +104,7 @@ function from(link: string): string {
   return `${link}~`
 }
 
-/** @throws AdminError when the text is not an id of a listed event */
 function readCursor(text: string | undefined): { readonly link: string; readonly place: number } | undefined {
-  if (text === undefined) return undefined
-  const [, link, place] = AUDIT_PLACE.exec(text) ?? []
-  if (link === undefined || place === undefined) throw new AdminError(`"${text}" is not the id of an audit event.`)
-  return { link, place: Number(place) }
+  const [, link, place] = AUDIT_PLACE.exec(text ?? '') ?? []
+  return link === undefined ? undefined : { link, place: Number(place) }
 }

@@ -110,7 +110,7 @@ export const AUDIT_TASKS: readonly Task[] = [
         organizationId: organization_id,
       })
       const ids = rows.flatMap((entry) => [entry.clientId, entry.userId, entry.organizationId, entry.actor])
-      return { events: rows.map(describeEntry), names: await findNames(context, ids), next: next ?? null }
+      return { events: rows.map(describeEntry), names: await findNames(context, ids), next }
     },
   }),
   defineTask({

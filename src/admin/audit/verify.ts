@@ -1,4 +1,4 @@
-import type { Context } from '../../ports/context.ts'
+import type { Context, StoreNeeds } from '../../ports/context.ts'
 import type { AuditEvent, AuditLinkRecord } from '../../ports/records/audit.ts'
 import { auditLinkId, auditLinkParts } from '../../protocol/audit/audit-link.ts'
 import { after, type EpochMs } from '../../base/brand.ts'
@@ -67,7 +67,7 @@ interface State {
   events: number
 }
 
-type Needs = Pick<Context, 'secrets'> & { readonly store: Pick<Context['store'], 'listAuditLinks'> }
+type Needs = Pick<Context, 'secrets'> & StoreNeeds<'listAuditLinks'>
 
 /**
  * Verifies the whole audit, newest links first, and returns at most FAULT_LIMIT faults. Three things are checked: the digest of

@@ -44,7 +44,7 @@ const RULES = {
 }
 
 /** The rules that an administrator gives a client. */
-export const RULES_WISH = {
+export const RULES_INPUT = {
   ...RULES,
   pkce: RULES.pkce
     .meta({ examples: ['nonce'] })
@@ -52,11 +52,11 @@ export const RULES_WISH = {
     .describe(`${RULES.pkce.description} By default nonce, or for a public client required.`),
 }
 
-export type RulesWish = Omit<ClientRules, 'pkce'> & { readonly pkce?: ClientRules['pkce'] | undefined }
+export type RulesInput = z.output<z.ZodObject<typeof RULES_INPUT>>
 
 /** Without a rule for PKCE, a client that authenticates may send a `nonce` instead, because many applications send one and no PKCE. */
 export function rulesOf(
-  { pkce, ...rules }: RulesWish,
+  { pkce, ...rules }: RulesInput,
   { authMethod }: Pick<ClientMetadata, 'authMethod'>,
 ): ClientRules {
   return { ...rules, pkce: pkce ?? (authMethod === 'none' ? 'required' : 'nonce') }

@@ -1,67 +1,132 @@
-import type { Context } from '../../ports/context.ts'
+import * as z from 'zod'
+import type { Context, StoreNeeds } from '../../ports/context.ts'
 import type { ClientRecord } from '../../ports/records/client.ts'
 import type { PolicyNeeds } from '../../clients/evaluate-client.ts'
 import { newClient } from '../../clients/new-client.ts'
 import { registrationPolicy } from '../../clients/registration-policy.ts'
 import { isConfidential } from '../../protocol/client/authentication.ts'
+import { ASSERTION_ALGORITHMS, KEY_LIMIT } from '../../protocol/client/keys.ts'
 import { isSameIdentity } from '../../protocol/client/identity.ts'
-import { describeMetadata, readRegistration, type ClientMetadata } from '../../protocol/client/metadata.ts'
+import {
+  CLIENT_AUTH_METHODS,
+  describeMetadata,
+  readRegistration,
+  type ClientMetadata,
+} from '../../protocol/client/metadata.ts'
 import { evaluateClientPolicy, isOperatorMade } from '../../protocol/client/policy.ts'
-import { needCode, type GrantType } from '../../protocol/token/grant-types.ts'
-import type { IdTokenAlgorithm } from '../../protocol/openid/id-token.ts'
-import { mintOrderedId } from '../../protocol/ids.ts'
+import { needCode, OFFERED_GRANT_TYPES, type GrantType } from '../../protocol/token/grant-types.ts'
+import { ID_TOKEN_ALGORITHMS } from '../../protocol/openid/id-token.ts'
+import { mintOrderedId, type ClientId } from '../../protocol/ids.ts'
+import { LIST_LIMIT } from '../../protocol/client/descriptive-metadata.ts'
 import { definedMembers } from '../../base/json.ts'
+import { MAX_AGE_LIMIT } from '../../protocol/client/openid-metadata.ts'
 import { checkRedirectUri } from '../../protocol/uri/redirect-uri.ts'
 import { NO_SCOPE, scopeTokens, type Scope } from '../../protocol/token/scope.ts'
 import { conflict } from '../admin-error.ts'
-import { rulesOf, type RulesWish } from './document.ts'
+import { CLIENT_NAME, SCOPE } from '../fields.ts'
+import { rulesOf, type RulesInput } from './document.ts'
 import { requireClient } from './client.ts'
 
 type ChangeNeeds = PolicyNeeds &
-  Needs<'changeClient' | 'findClient' | 'listApis'> &
+  StoreNeeds<'changeClient' | 'findClient' | 'listApis'> &
   Pick<Context, 'clock' | 'issuer' | 'settings'>
-type Needs<Name extends keyof Context['store']> = { readonly store: Pick<Context['store'], Name> }
 
 /** An administrator creates the client, or adopted it. */
 const ORIGIN = { source: 'operator', verifiedAt: undefined, document: undefined } as const
 
-/** The public keys of a client, by the names of RFC 7591. Either member. */
-export interface KeyWish {
-  readonly jwks?: object | undefined
-  readonly jwks_uri?: string | undefined
-  readonly token_endpoint_auth_signing_alg?: string | undefined
+/** The metadata that an administrator can give a client, by the names of RFC 7591. */
+const METADATA = {
+  client_name: CLIENT_NAME,
+  redirect_uris: uris('https://app.example/callback').describe('Exact redirect URIs.'),
+  grant_types: z
+    .array(z.enum(OFFERED_GRANT_TYPES))
+    .max(LIST_LIMIT)
+    .describe('By default authorization_code and refresh_token, or without redirect URIs client_credentials.'),
+  scope: SCOPE.describe('The registered scope, separated by spaces.'),
+  id_token_signed_response_alg: z
+    .enum(ID_TOKEN_ALGORITHMS)
+    .meta({ examples: ['ES256'] })
+    .describe('How its ID tokens are signed; by default RS256.'),
+  default_max_age: z
+    .int()
+    .min(0)
+    .max(MAX_AGE_LIMIT)
+    .meta({ examples: [3600] })
+    .describe('Seconds: `max_age` of its authorization requests that have none.'),
+  require_auth_time: z
+    .boolean()
+    .meta({ examples: [true] })
+    .describe('Whether each of its ID tokens has `auth_time`: a user whose time of sign-in is unknown signs in again.'),
+  post_logout_redirect_uris: uris('https://app.example/signed-out').describe(
+    'Exact URIs to which the browser may return after a logout.',
+  ),
+  backchannel_logout_uri: z
+    .string()
+    .max(2048)
+    .regex(/^(https?:\/\/[\x21-\x7e]+)?$/, { error: 'This is not a URL.' })
+    .meta({ examples: ['https://app.example/backchannel-logout'] })
+    .describe('Where the server notifies it when a session of a user ends. Empty: nowhere.'),
+  backchannel_logout_session_required: z
+    .boolean()
+    .meta({ examples: [true] })
+    .describe('Whether logout tokens must have a `sid`. They have one in any case.'),
+}
+export const OPTIONAL_METADATA = z.object(METADATA).partial().shape
+
+function uris(example: string) {
+  return z
+    .array(
+      z
+        .string()
+        .max(2048)
+        .regex(/^[a-z][a-z0-9+.-]*:[\x21-\x7e]+$/, { error: 'This is not an absolute URI with a lower-case scheme.' })
+        .meta({ examples: [example] }),
+    )
+    .max(LIST_LIMIT)
 }
 
-/** The metadata that an administrator gives a client, by the names of RFC 7591. */
-export interface MetadataWish extends KeyWish {
-  readonly client_name: string
-  /** Absent: none. */
-  readonly redirect_uris?: readonly string[] | undefined
-  /** Absent: private_key_jwt for a client with keys, and otherwise client_secret_basic. */
-  readonly token_endpoint_auth_method?: string | undefined
-  /** Absent: those of an app with redirect URIs, or of a machine. */
-  readonly grant_types?: readonly GrantType[] | undefined
-  readonly scope?: Scope | undefined
-  readonly id_token_signed_response_alg?: IdTokenAlgorithm | undefined
-  /** Seconds. */
-  readonly default_max_age?: number | undefined
-  readonly require_auth_time?: boolean | undefined
-  readonly post_logout_redirect_uris?: readonly string[] | undefined
-  /** '': none. */
-  readonly backchannel_logout_uri?: string | undefined
-  readonly backchannel_logout_session_required?: boolean | undefined
+/** The public keys of a client, by the names of RFC 7591. */
+export const KEYS = {
+  jwks: z
+    .object({ keys: z.array(z.looseObject({})).max(KEY_LIMIT) })
+    .meta({ examples: [{ keys: [{ kty: 'OKP', crv: 'Ed25519', x: '11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo' }] }] })
+    .optional()
+    .describe('The public keys as a JWK Set (RFC 7517 §5). Private keys are rejected.'),
+  jwks_uri: z
+    .string()
+    .max(2048)
+    .regex(/^https?:\/\/[\x21-\x7e]+$/, { error: 'This is not a URL.' })
+    .optional()
+    .describe('Where the server fetches the public keys instead.'),
+  token_endpoint_auth_signing_alg: z
+    .enum(ASSERTION_ALGORITHMS)
+    .meta({ examples: ['EdDSA'] })
+    .optional()
+    .describe('The one algorithm of its assertions.'),
 }
 
-/** The changes of the metadata of a client. What is absent or undefined does not change. */
-export type MetadataChange = {
-  readonly [Name in Exclude<keyof MetadataWish, 'token_endpoint_auth_method' | keyof KeyWish>]?:
-    | MetadataWish[Name]
-    | undefined
-}
+/** The metadata that an administrator gives a new client. */
+export const NEW_METADATA = z.object({
+  ...OPTIONAL_METADATA,
+  client_name: METADATA.client_name,
+  token_endpoint_auth_method: z
+    .enum(CLIENT_AUTH_METHODS)
+    .meta({ examples: ['private_key_jwt'] })
+    .optional()
+    .describe(
+      'By default client_secret_basic, or with keys private_key_jwt. none: a public client, which has no secret.',
+    ),
+  ...KEYS,
+})
 
-export interface ClientWish {
-  readonly metadata: MetadataWish
-  readonly rules: RulesWish
+export type MetadataInput = z.output<typeof NEW_METADATA>
+/** What is absent does not change. */
+type MetadataChange = z.output<z.ZodObject<typeof OPTIONAL_METADATA>>
+type KeysInput = z.output<z.ZodObject<typeof KEYS>>
+
+export interface ClientInput {
+  readonly metadata: MetadataInput
+  readonly rules: RulesInput
   readonly approvedScope: Scope
 }
 
@@ -79,12 +144,12 @@ export interface CreatedClient {
  */
 export async function createClient(
   context: PolicyNeeds &
-    Needs<'createClient' | 'listApis'> &
+    StoreNeeds<'createClient' | 'listApis'> &
     Pick<Context, 'clock' | 'issuer' | 'random' | 'secrets' | 'settings'>,
-  { metadata: wish, rules: given, approvedScope }: ClientWish,
+  { metadata: input, rules: given, approvedScope }: ClientInput,
 ): Promise<CreatedClient> {
   const { store, clock, random, secrets } = context
-  const metadata = await requireMetadata(context, wish)
+  const metadata = await requireMetadata(context, input)
   const now = clock()
   const made = { ...newClient(context, now, metadata, 'operator'), rules: rulesOf(given, metadata), approvedScope }
   await requirePossible(context, made)
@@ -101,9 +166,9 @@ export async function createClient(
  *
  * @throws AdminError when the client registered, the metadata is not possible, a domain is blocked, or the client was changed at the same time
  */
-export async function updateClient(context: ChangeNeeds, id: string, changes: MetadataChange): Promise<ClientRecord> {
+export async function updateClient(context: ChangeNeeds, id: ClientId, changes: MetadataChange): Promise<ClientRecord> {
   const client = await requireOperatorClient(context, id)
-  return change(context, client, { ...wishOf(client), ...definedMembers(changes) })
+  return change(context, client, { ...inputOf(client), ...definedMembers(changes) })
 }
 
 /**
@@ -112,20 +177,20 @@ export async function updateClient(context: ChangeNeeds, id: string, changes: Me
  *
  * @throws AdminError when the client registered or is public, or the keys cannot be used
  */
-export async function setKeys(context: ChangeNeeds, id: string, keys: KeyWish): Promise<ClientRecord> {
+export async function setKeys(context: ChangeNeeds, id: ClientId, keys: KeysInput): Promise<ClientRecord> {
   const client = await requireOperatorClient(context, id)
   if (!isConfidential(client)) throw conflict(`The client ${client.id} is public. Create another client with keys.`)
-  const { jwks: _, jwks_uri: __, token_endpoint_auth_signing_alg: ___, ...rest } = wishOf(client)
+  const { jwks: _, jwks_uri: __, token_endpoint_auth_signing_alg: ___, ...rest } = inputOf(client)
   return change(context, client, { ...rest, ...keys, token_endpoint_auth_method: 'private_key_jwt' })
 }
 
-function wishOf({ metadata }: ClientRecord): MetadataWish {
-  return describeMetadata(metadata) as unknown as MetadataWish
+function inputOf({ metadata }: ClientRecord): MetadataInput {
+  return describeMetadata(metadata) as unknown as MetadataInput
 }
 
-async function change(context: ChangeNeeds, client: ClientRecord, wish: MetadataWish): Promise<ClientRecord> {
+async function change(context: ChangeNeeds, client: ClientRecord, input: MetadataInput): Promise<ClientRecord> {
   const previous = client.metadata
-  const metadata = await requireMetadata(context, wish)
+  const metadata = await requireMetadata(context, input)
   await requirePossible(context, { ...client, metadata })
   const identityFrom = isSameIdentity(previous, metadata) ? undefined : context.clock()
   const outcome = await context.store.changeClient({ id: client.id, previous, metadata, identityFrom })
@@ -135,9 +200,9 @@ async function change(context: ChangeNeeds, client: ClientRecord, wish: Metadata
 
 /** Replaces the rules of a client of the operator. @throws AdminError when the client registered, or a rule has no effect */
 export async function setRules(
-  context: PolicyNeeds & Needs<'findClient' | 'setClientRules'>,
-  id: string,
-  given: RulesWish,
+  context: PolicyNeeds & StoreNeeds<'findClient' | 'setClientRules'>,
+  id: ClientId,
+  given: RulesInput,
 ): Promise<ClientRecord> {
   const client = await requireOperatorClient(context, id)
   const rules = rulesOf(given, client.metadata)
@@ -153,8 +218,8 @@ export async function setRules(
  * @throws AdminError when the client did not register, or was changed at the same time
  */
 export async function adoptClient(
-  context: Needs<'adoptClient' | 'findClient'> & Pick<Context, 'clock'>,
-  id: string,
+  context: StoreNeeds<'adoptClient' | 'findClient'> & Pick<Context, 'clock'>,
+  id: ClientId,
 ): Promise<ClientRecord> {
   const client = await requireClient(context, id)
   if (client.document !== undefined) {
@@ -167,7 +232,7 @@ export async function adoptClient(
   return requireClient(context, id)
 }
 
-async function requireOperatorClient(context: Needs<'findClient'>, id: string): Promise<ClientRecord> {
+async function requireOperatorClient(context: StoreNeeds<'findClient'>, id: ClientId): Promise<ClientRecord> {
   const client = await requireClient(context, id)
   if (isOperatorMade(client)) return client
   throw conflict(
@@ -180,20 +245,20 @@ function changedMeanwhile({ id }: Pick<ClientRecord, 'id'>) {
 }
 
 async function requireMetadata(
-  context: Needs<'listApis'> & Pick<Context, 'issuer' | 'settings'>,
-  wish: MetadataWish,
+  context: StoreNeeds<'listApis'> & Pick<Context, 'issuer' | 'settings'>,
+  input: MetadataInput,
 ): Promise<ClientMetadata> {
   const policy = registrationPolicy(context, await context.store.listApis(), ORIGIN)
-  const { redirect_uris: redirectUris = [] } = wish
+  const { redirect_uris: redirectUris = [] } = input
   const usual = redirectUris.length === 0 ? ['client_credentials'] : ['authorization_code', 'refresh_token']
-  const grantTypes = (wish.grant_types ?? usual) as readonly GrantType[]
-  const hasKeys = wish.jwks !== undefined || wish.jwks_uri !== undefined
-  const method = wish.token_endpoint_auth_method ?? (hasKeys ? 'private_key_jwt' : 'client_secret_basic')
+  const grantTypes = (input.grant_types ?? usual) as readonly GrantType[]
+  const hasKeys = input.jwks !== undefined || input.jwks_uri !== undefined
+  const method = input.token_endpoint_auth_method ?? (hasKeys ? 'private_key_jwt' : 'client_secret_basic')
   if (hasKeys !== (method === 'private_key_jwt'))
     throw conflict('A client has keys exactly if its method is private_key_jwt.')
   const reading = readRegistration(
     {
-      ...wish,
+      ...input,
       token_endpoint_auth_method: method,
       grant_types: grantTypes,
       response_types: needCode(grantTypes) ? ['code'] : [],
@@ -204,7 +269,7 @@ async function requireMetadata(
     throw conflict(reading.problems.map(({ loc, msg }) => `${loc.slice(1).join(' ')}: ${msg}`).join('\n'))
   }
   const { metadata } = reading
-  if ((wish.backchannel_logout_uri ?? '') !== (metadata.backchannelLogoutUri ?? '')) {
+  if ((input.backchannel_logout_uri ?? '') !== (metadata.backchannelLogoutUri ?? '')) {
     throw conflict('The server sends no requests, so that it cannot notify the client. See GRANTOR_OUTBOUND.')
   }
   const dormant = metadata.redirectUris.find((uri) => checkRedirectUri(uri, policy).kind === 'dormant')
@@ -219,7 +284,7 @@ async function requireMetadata(
     throw conflict('A client has redirect URIs exactly if it has the grant type authorization_code.')
   }
   const kept = scopeTokens(metadata.scope ?? NO_SCOPE)
-  const undeclared = scopeTokens(wish.scope ?? NO_SCOPE).filter((token) => !kept.includes(token))
+  const undeclared = scopeTokens(input.scope ?? NO_SCOPE).filter((token) => !kept.includes(token))
   if (undeclared.length > 0) throw conflict(`No API declares ${undeclared.join(', ')}. See "grantor api list".`)
   return metadata
 }

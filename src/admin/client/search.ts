@@ -1,4 +1,4 @@
-import type { Context } from '../../ports/context.ts'
+import type { StoreNeeds } from '../../ports/context.ts'
 import type { ClientRecord } from '../../ports/records/client.ts'
 import type { ClientFilter } from '../../ports/operation-inputs.ts'
 import type { EpochMs } from '../../base/brand.ts'
@@ -7,7 +7,7 @@ import { isOperatorMade, type ClientPolicy, type ClientSource, type ShownLevel }
 import type { ClientId } from '../../protocol/ids.ts'
 import type { PolicyNeeds } from '../../clients/evaluate-client.ts'
 import { shownLevel } from './document.ts'
-import { LIST_LIMIT, requireLimit, type Listed, type PageRequest } from '../page.ts'
+import { LIST_LIMIT, type Listed, type PageRequest } from '../page.ts'
 
 /** Rows that one call examines for filters that no statement can apply. The next page continues after them. */
 const EXAMINED_LIMIT = 5_000
@@ -28,13 +28,11 @@ export interface FoundClients extends Listed<ClientRecord, ClientId> {
   readonly policy: ClientPolicy
 }
 
-type ListNeeds = PolicyNeeds & { readonly store: Pick<Context['store'], 'listClients'> }
+type ListNeeds = PolicyNeeds & StoreNeeds<'listClients'>
 
 /**
  * Finds clients, newest first. The statement applies what the columns contain; hosts and trust levels are compared here. So a page
  * may have fewer rows than its limit, or none, and another page follow.
- *
- * @throws AdminError when the limit is invalid
  */
 export async function findClients(
   context: ListNeeds,
@@ -49,11 +47,9 @@ export async function findClients(
 /**
  * Deletes the clients of one page, or only finds them in a dry run. Without a filter that says otherwise it deletes no client that ever
  * got a token, and no client of the operator. A client that no longer matches when it is deleted is kept.
- *
- * @throws AdminError when the limit is invalid
  */
 export async function purgeClients(
-  context: ListNeeds & { readonly store: Pick<Context['store'], 'purgeClient'> },
+  context: ListNeeds & StoreNeeds<'purgeClient'>,
   search: ClientSearch,
   page: PageRequest<ClientId> & { readonly isDryRun: boolean },
 ): Promise<FoundClients> {
@@ -84,20 +80,20 @@ async function collect(
   page: PageRequest<ClientId>,
   condition: ((client: ClientRecord) => boolean) | undefined,
 ): Promise<FoundClients> {
-  const limit = requireLimit(page.limit)
+  const { limit } = page
   const size = condition === undefined ? limit + 1 : LIST_LIMIT.most
   const rows: ClientRecord[] = []
-  let { before } = page
+  let before = page.before
   for (let examined = 0; examined < EXAMINED_LIMIT; examined += size) {
     const slice = await store.listClients({ ...filterOf(search), before, limit: size })
     for (const client of slice) {
-      if (rows.length === limit) return { policy, rows, next: before }
+      if (rows.length === limit) return { policy, rows, next: before ?? null }
       if (condition === undefined || condition(client)) rows.push(client)
       before = client.id
     }
-    if (slice.length < size) return { policy, rows, next: undefined }
+    if (slice.length < size) return { policy, rows, next: null }
   }
-  return { policy, rows, next: before }
+  return { policy, rows, next: before ?? null }
 }
 
 /** Returns the filters that the store applies. */

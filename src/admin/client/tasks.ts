@@ -1,28 +1,39 @@
 import * as z from 'zod'
-import type { ClientRecord } from '../../ports/records/client.ts'
+import { describeClientInformation } from '../../clients/client-information.ts'
 import { SECRET_OVERLAP } from '../../clients/rotate-secret.ts'
-import { CLIENT_DOCUMENT, describeClient, describeUnder, SOURCE, TRUST_LEVEL } from './document.ts'
+import { isOperatorMade } from '../../protocol/client/policy.ts'
+import { NO_SCOPE } from '../../protocol/token/scope.ts'
+import { conflict } from '../admin-error.ts'
 import { changeTasks } from '../change-tasks.ts'
-import {
-  approveScopes,
-  deleteClient,
-  disableClient,
-  enableClient,
-  requireClient,
-  revokeTokensOfClient,
-  rotateSecret,
-  unverifyClient,
-  verifyClient,
-} from './client.ts'
-import { findClients } from './search.ts'
 import { CLIENT_ID, ISO, iso, LIMIT, NEXT, SCOPE, TIME, pageStart } from '../fields.ts'
-import { JWT_ACCEPTANCE, withDeletion } from '../jwt-acceptance.ts'
+import { LIST_LIMIT } from '../page.ts'
 import { defineTask, type Task } from '../task.ts'
+import { createManagementToken, noSuchClient, requireClient, rotateSecret } from './client.ts'
+import {
+  CLIENT_DOCUMENT,
+  describeClient,
+  describeUnder,
+  METADATA_MEMBERS,
+  RULES_INPUT,
+  SOURCE,
+  TRUST_LEVEL,
+} from './document.ts'
+import {
+  adoptClient,
+  createClient,
+  KEYS,
+  NEW_METADATA,
+  OPTIONAL_METADATA,
+  setKeys,
+  setRules,
+  updateClient,
+} from './metadata.ts'
+import { findClients, purgeClients } from './search.ts'
 
-export const PATH = '/admin/v1/clients'
-export const ONE = z.object({ client_id: CLIENT_ID })
+const PATH = '/admin/v1/clients'
+const ONE = z.object({ client_id: CLIENT_ID })
 /** The filters of lists of clients. */
-export const SEARCH = {
+const SEARCH = {
   source: SOURCE.optional(),
   trust_level: TRUST_LEVEL.optional(),
   host: z
@@ -39,15 +50,30 @@ export const SEARCH = {
     'Clients that got no token since this time (clients that never got one included).',
   ),
 }
-const { change, end } = changeTasks({
+const { change, end, remove } = changeTasks({
   noun: 'client',
   path: `${PATH}/{client_id}`,
   extent: 'server',
   input: ONE,
   output: CLIENT_DOCUMENT,
+  find: (context, { client_id: id }) => requireClient(context, id),
+  missing: ({ client_id: id }) => noSuchClient(id),
   describe: describeClient,
-  endOf: (client: ClientRecord) => client,
+  endOf: (client) => client,
 })
+
+/** What a registration would answer: RFC 7591 §3.2.1. */
+const CREATED = z
+  .object({
+    client_id: z.string(),
+    client_secret: z.string().optional().describe('Shown once. Absent for a public client and a client with keys.'),
+    client_id_issued_at: z.int().describe('Seconds since the epoch.'),
+    client_secret_expires_at: z.literal(0).optional().describe('0: the secret does not expire.'),
+    ...METADATA_MEMBERS,
+  })
+  .meta({ id: 'CreatedClient' })
+
+export type CreatedClientDocument = z.output<typeof CREATED>
 
 export const CLIENT_TASKS: readonly Task[] = [
   defineTask({
@@ -60,7 +86,7 @@ export const CLIENT_TASKS: readonly Task[] = [
     output: z.object({ clients: z.array(CLIENT_DOCUMENT), next: NEXT }),
     async run(context, { limit, before, ...search }) {
       const { policy, rows, next } = await findClients(context, search, { limit, before })
-      return { clients: rows.map((client) => describeUnder(policy, client)), next: next ?? null }
+      return { clients: rows.map((client) => describeUnder(policy, client)), next }
     },
   }),
   defineTask({
@@ -73,18 +99,25 @@ export const CLIENT_TASKS: readonly Task[] = [
     output: CLIENT_DOCUMENT,
     run: async (context, { client_id }) => describeClient(await requireClient(context, client_id), context),
   }),
-  change('verify', 'Mark a client as verified. The consent page shows the mark.', (context, { client_id }) =>
-    verifyClient(context, client_id),
+  change(
+    'verify',
+    'Mark a client as verified. The consent page shows the mark.',
+    ({ store, clock }, { client_id: id }) => store.verifyClient({ id, now: clock() }),
   ),
-  change('unverify', "Remove a client's verified mark.", (context, { client_id }) =>
-    unverifyClient(context, client_id),
+  change('unverify', "Remove a client's verified mark.", async (context, { client_id: id }) => {
+    if (!isOperatorMade(await requireClient(context, id))) return context.store.unverifyClient(id)
+    throw conflict(
+      `The client ${id} is one of the operator, which is always verified. To stop it: grantor client disable`,
+    )
+  }),
+  end('disable', 'Disable a client: its credentials and tokens stop working.', ({ store, clock }, { client_id: id }) =>
+    store.disableClient({ id, now: clock() }),
   ),
-  end('disable', 'Disable a client: its credentials and tokens stop working.', (context, { client_id }) =>
-    disableClient(context, client_id),
-  ),
-  change('enable', 'Enable a disabled client.', (context, { client_id }) => enableClient(context, client_id)),
-  end('revoke-tokens', 'Revoke all tokens of a client. It can request new ones.', (context, { client_id }) =>
-    revokeTokensOfClient(context, client_id),
+  change('enable', 'Enable a disabled client.', ({ store }, { client_id: id }) => store.enableClient(id)),
+  end(
+    'revoke-tokens',
+    'Revoke all tokens of a client. It can request new ones.',
+    ({ store, clock }, { client_id: id }) => store.revokeClientTokens({ id, now: clock() }),
   ),
   defineTask({
     name: 'client.approve-scopes',
@@ -96,8 +129,10 @@ export const CLIENT_TASKS: readonly Task[] = [
       scope: SCOPE.describe('Scopes that only approved clients may have, separated by spaces; empty: none.'),
     }),
     output: CLIENT_DOCUMENT,
-    run: async (context, { client_id, scope }) =>
-      describeClient(await approveScopes(context, client_id, scope), context),
+    async run(context, { client_id: id, scope }) {
+      await context.store.approveClientScope({ id, scope })
+      return describeClient(await requireClient(context, id), context)
+    },
   }),
   defineTask({
     name: 'client.rotate-secret',
@@ -115,21 +150,108 @@ export const CLIENT_TASKS: readonly Task[] = [
     }),
     output: z.object({ client_id: z.string(), client_secret: z.string(), previous_secret_until: ISO }),
     async run(context, { client_id, overlap_seconds }) {
-      const { id, secret, previousUntil } = await rotateSecret(context, client_id, overlap_seconds)
-      return { client_id: id, client_secret: secret, previous_secret_until: iso(previousUntil) }
+      const { secret, previousUntil } = await rotateSecret(context, client_id, overlap_seconds)
+      return { client_id, client_secret: secret, previous_secret_until: iso(previousUntil) }
+    },
+  }),
+  remove('delete', 'Delete a client.', ({ store }, { client_id: id }) => store.deleteClient(id)),
+  defineTask({
+    name: 'client.create',
+    method: 'POST',
+    path: PATH,
+    access: 'write',
+    creates: true,
+    summary: 'Create a client of the operator. It is verified and never removed, and its secret is shown once.',
+    input: NEW_METADATA.extend({
+      approved_scope: SCOPE.default(NO_SCOPE).describe('The scopes that the client is approved for.'),
+      rules: z.strictObject(RULES_INPUT).prefault({}),
+    }),
+    output: CREATED,
+    async run(context, { approved_scope: approvedScope, rules, ...metadata }) {
+      const { client, secret } = await createClient(context, { metadata, rules, approvedScope })
+      return describeClientInformation(client, secret) as CreatedClientDocument
     },
   }),
   defineTask({
-    name: 'client.delete',
-    method: 'DELETE',
+    name: 'client.update',
+    method: 'PATCH',
     path: `${PATH}/{client_id}`,
     access: 'write',
-    summary: 'Delete a client.',
+    summary: 'Change a client of the operator. What is not given does not change.',
+    input: ONE.extend(OPTIONAL_METADATA),
+    output: CLIENT_DOCUMENT,
+    run: async (context, { client_id, ...changes }) =>
+      describeClient(await updateClient(context, client_id, changes), context),
+  }),
+  defineTask({
+    name: 'client.set-rules',
+    method: 'PUT',
+    path: `${PATH}/{client_id}/rules`,
+    access: 'write',
+    summary: 'Replace the rules of a client of the operator. A rule that is not given has its default.',
+    input: ONE.extend(RULES_INPUT),
+    output: CLIENT_DOCUMENT,
+    run: async (context, { client_id, ...rules }) => describeClient(await setRules(context, client_id, rules), context),
+  }),
+  defineTask({
+    name: 'client.set-keys',
+    method: 'PUT',
+    path: `${PATH}/{client_id}/keys`,
+    access: 'write',
+    summary: 'Replace the public keys of a client of the operator. From now on it authenticates with private_key_jwt.',
+    exactlyOneOf: ['jwks', 'jwks_uri'],
+    input: ONE.extend({ ...KEYS, jwks_uri: KEYS.jwks_uri.meta({ examples: ['https://app.example/jwks.json'] }) }),
+    output: CLIENT_DOCUMENT,
+    run: async (context, { client_id, ...keys }) => describeClient(await setKeys(context, client_id, keys), context),
+  }),
+  defineTask({
+    name: 'client.adopt',
+    method: 'POST',
+    path: `${PATH}/{client_id}/adopt`,
+    access: 'write',
+    summary:
+      'Make a registered client one of the operator. Its id, secret and tokens stay; it no longer manages itself.',
     input: ONE,
-    output: z.object({ client_id: z.string(), deleted: z.literal(true), ...JWT_ACCEPTANCE }),
-    async run(context, { client_id }) {
-      await deleteClient(context, client_id)
-      return withDeletion(context, { client_id, deleted: true as const })
+    output: CLIENT_DOCUMENT,
+    run: async (context, { client_id }) => describeClient(await adoptClient(context, client_id), context),
+  }),
+  defineTask({
+    name: 'client.create-registration-token',
+    method: 'POST',
+    path: `${PATH}/{client_id}/registration-token`,
+    access: 'write',
+    creates: true,
+    summary:
+      'Create a new registration access token for a registered client, shown once. The previous one stops working.',
+    input: ONE,
+    output: z.object({ client_id: z.string(), registration_access_token: z.string() }),
+    run: async (context, { client_id }) => ({
+      client_id,
+      registration_access_token: await createManagementToken(context, client_id),
+    }),
+  }),
+  defineTask({
+    name: 'client.purge',
+    method: 'POST',
+    path: `${PATH}/purge`,
+    access: 'write',
+    summary:
+      'Delete clients by filters, up to 1,000 at a time: by default those that never got a token. Clients of the operator only with `source`.',
+    input: z.object({
+      limit: z
+        .int()
+        .min(1)
+        .max(LIST_LIMIT.most)
+        .default(LIST_LIMIT.most)
+        .describe(`At most this many clients, up to ${LIST_LIMIT.most}.`),
+      before: pageStart(CLIENT_ID),
+      dry_run: z.boolean().default(false).describe('Only list the clients that would be deleted.'),
+      ...SEARCH,
+    }),
+    output: z.object({ dry_run: z.boolean(), clients: z.array(CLIENT_DOCUMENT), next: NEXT }),
+    async run(context, { limit, before, dry_run, ...search }) {
+      const { policy, rows, next } = await purgeClients(context, search, { limit, before, isDryRun: dry_run })
+      return { dry_run, clients: rows.map((client) => describeUnder(policy, client)), next }
     },
   }),
 ]

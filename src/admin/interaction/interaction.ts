@@ -1,4 +1,4 @@
-import type { Context } from '../../ports/context.ts'
+import type { Context, StoreNeeds } from '../../ports/context.ts'
 import type { AuthorizationRecord } from '../../ports/records/authorization.ts'
 import type { InteractionRecord } from '../../ports/records/interaction.ts'
 import { evaluateClient, type AllowedClient, type PolicyNeeds } from '../../clients/evaluate-client.ts'
@@ -19,9 +19,8 @@ import { iso } from '../fields.ts'
 import { provisionSubject } from '../user/subject.ts'
 
 type Needs = Pick<Context, 'clock' | 'secrets'> &
-  PolicyNeeds & {
-    readonly store: Pick<Context['store'], 'findAuthorization' | 'findClient' | 'findInteraction'>
-  }
+  PolicyNeeds &
+  StoreNeeds<'findAuthorization' | 'findClient' | 'findInteraction'>
 
 /** What an interaction is about. */
 export type InteractionPurpose =
@@ -54,7 +53,8 @@ export async function showInteraction(context: Needs, token: string): Promise<Sh
 export async function answerInteraction(
   context: Needs &
     Parameters<typeof provisionSubject>[0] &
-    Pick<Context, 'issuer' | 'settings'> & { readonly store: Pick<Context['store'], 'answerInteraction'> },
+    Pick<Context, 'issuer' | 'settings'> &
+    StoreNeeds<'answerInteraction'>,
   token: string,
   answer: InteractionAnswer,
 ): Promise<string> {

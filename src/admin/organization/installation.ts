@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import type { Context } from '../../ports/context.ts'
+import type { Context, StoreNeeds } from '../../ports/context.ts'
 import type { InstallationKey } from '../../ports/operation-inputs.ts'
 import type { ClientRecord } from '../../ports/records/client.ts'
 import type { InstallationRecord } from '../../ports/records/organization.ts'
@@ -21,13 +21,12 @@ import {
   SCOPE,
   pageStart,
 } from '../fields.ts'
-import { JWT_ACCEPTANCE, withDeletion } from '../jwt-acceptance.ts'
 import { requireOrganization } from './organization.ts'
 import { listPage, type Listed, type PageRequest } from '../page.ts'
 import { defineTask, type Task } from '../task.ts'
 
 /** An installation, with the client. */
-export interface InstalledClient {
+interface InstalledClient {
   readonly installation: InstallationRecord
   /** undefined: the client was deleted at the same time. */
   readonly client: ClientRecord | undefined
@@ -69,14 +68,16 @@ function describeInstallation({ installation, client }: InstalledClient): Instal
   }
 }
 
-const { change, end } = changeTasks({
+const { change, end, remove } = changeTasks({
   noun: 'installation',
   path: `${PATH}/{client_id}`,
   extent: 'organization',
   input: ONE,
   output: INSTALLATION_DOCUMENT,
+  find: (context, one) => requireInstallation(context, keyOf(one)),
+  missing: (one) => notInstalled(keyOf(one)),
   describe: describeInstallation,
-  endOf: ({ installation }: InstalledClient) => installation,
+  endOf: ({ installation }) => installation,
 })
 
 export const INSTALLATION_TASKS: readonly Task[] = [
@@ -91,7 +92,7 @@ export const INSTALLATION_TASKS: readonly Task[] = [
     output: z.object({ installations: z.array(INSTALLATION_DOCUMENT), next: NEXT }),
     async run(context, { organization_id, ...page }) {
       const { rows, next } = await listInstallations(context, organization_id, page)
-      return { installations: rows.map(describeInstallation), next: next ?? null }
+      return { installations: rows.map(describeInstallation), next }
     },
   }),
   defineTask({
@@ -108,46 +109,27 @@ export const INSTALLATION_TASKS: readonly Task[] = [
       acts_for_members: z.boolean().default(false).describe('Whether the client may also act for members.'),
     }),
     output: INSTALLATION_DOCUMENT,
-    async run(context, { organization_id: organizationId, client_id: clientId, scope, acts_for_members }) {
-      const allowed = { scope, actsForMembers: acts_for_members }
-      return describeInstallation(await installClient(context, { organizationId, clientId }, allowed))
-    },
+    run: async (context, { scope, acts_for_members: actsForMembers, ...one }) =>
+      describeInstallation(await installClient(context, keyOf(one), { scope, actsForMembers })),
   }),
   end(
     'disable',
     'Disable an installation: tokens of the client for the organization stop working.',
-    (context, { organization_id: organizationId, client_id: clientId }) =>
-      disableInstallation(context, { organizationId, clientId }),
+    ({ store, clock }, one) => store.disableInstallation({ ...keyOf(one), now: clock() }),
   ),
-  change(
-    'enable',
-    'Enable a disabled installation. Revoked tokens stay revoked.',
-    (context, { organization_id: organizationId, client_id: clientId }) =>
-      enableInstallation(context, { organizationId, clientId }),
+  change('enable', 'Enable a disabled installation. Revoked tokens stay revoked.', ({ store, clock }, one) =>
+    store.enableInstallation({ ...keyOf(one), now: clock() }),
   ),
-  defineTask({
-    name: 'installation.remove',
-    method: 'DELETE',
-    path: `${PATH}/{client_id}`,
-    access: 'write',
-    extent: 'organization',
-    summary: 'Uninstall a client from an organization. Tokens of the client for the organization stop working.',
-    input: ONE,
-    output: z.object({
-      organization_id: z.string(),
-      client_id: z.string(),
-      removed: z.literal(true),
-      ...JWT_ACCEPTANCE,
-    }),
-    async run(context, { organization_id, client_id }) {
-      await uninstallClient(context, { organizationId: organization_id, clientId: client_id })
-      return withDeletion(context, { organization_id, client_id, removed: true as const })
-    },
-  }),
+  remove(
+    'remove',
+    'Uninstall a client from an organization. Tokens of the client for the organization stop working.',
+    ({ store }, one) => store.uninstall(keyOf(one)),
+  ),
 ]
 
-type Needs<Name extends keyof Context['store']> = { readonly store: Pick<Context['store'], Name> }
-type Changing<Name extends keyof Context['store']> = Needs<Name | 'findClient' | 'findInstallation'>
+function keyOf({ organization_id: organizationId, client_id: clientId }: z.output<typeof ONE>): InstallationKey {
+  return { organizationId, clientId }
+}
 
 /**
  * Installs a client, which can then act for the organization without a user (decision 0019). It replaces an earlier
@@ -156,7 +138,7 @@ type Changing<Name extends keyof Context['store']> = Needs<Name | 'findClient' |
  * @throws AdminError when there is no such organization or client, the client cannot act without a user, or no API declares a scope
  */
 async function installClient(
-  context: Needs<'findClient' | 'findInstallation' | 'findOrganization' | 'install' | 'listApis'> &
+  context: StoreNeeds<'findClient' | 'findInstallation' | 'findOrganization' | 'install' | 'listApis'> &
     Pick<Context, 'clock' | 'settings'>,
   key: InstallationKey,
   allowed: Pick<InstallationRecord, 'scope' | 'actsForMembers'>,
@@ -173,9 +155,9 @@ async function installClient(
   return requireInstallation(context, key)
 }
 
-/** Lists installations, newest clients first. @throws AdminError when there is no such organization, or the limit is invalid */
+/** Lists installations, newest clients first. @throws AdminError when there is no such organization */
 async function listInstallations(
-  context: Needs<'findClient' | 'findOrganization' | 'listInstallations'>,
+  context: StoreNeeds<'findClient' | 'findOrganization' | 'listInstallations'>,
   organizationId: OrganizationId,
   page: PageRequest<ClientId>,
 ): Promise<Listed<InstalledClient, ClientId>> {
@@ -189,32 +171,9 @@ async function listInstallations(
   return { rows: await Promise.all(rows.map((installation) => withClient(context, installation))), next }
 }
 
-/** Disables an installation: tokens of the client for the organization are revoked, and no new tokens are issued. @throws AdminError when the client is not installed there */
-async function disableInstallation(
-  context: Changing<'disableInstallation'> & Pick<Context, 'clock'>,
-  key: InstallationKey,
-): Promise<InstalledClient> {
-  await context.store.disableInstallation({ ...key, now: context.clock() })
-  return requireInstallation(context, key)
-}
-
-/** Enables an installation: the client can request new tokens for the organization. @throws AdminError when the client is not installed there */
-async function enableInstallation(
-  context: Changing<'enableInstallation'> & Pick<Context, 'clock'>,
-  key: InstallationKey,
-): Promise<InstalledClient> {
-  await context.store.enableInstallation({ ...key, now: context.clock() })
-  return requireInstallation(context, key)
-}
-
-/** Uninstalls a client. Its tokens for the organization are revoked. @throws AdminError when the client is not installed there */
-async function uninstallClient({ store }: Needs<'uninstall'>, key: InstallationKey): Promise<void> {
-  if ((await store.uninstall(key)) === 'unknown') throw notInstalled(key)
-}
-
 /** Rejects a mistyped scope, which would never be granted (decision 0006). */
 async function requireDeclared(
-  { store, settings }: Needs<'listApis'> & Pick<Context, 'settings'>,
+  { store, settings }: StoreNeeds<'listApis'> & Pick<Context, 'settings'>,
   scope: Scope,
 ): Promise<void> {
   const apis = await store.listApis()
@@ -226,7 +185,7 @@ async function requireDeclared(
 }
 
 async function requireInstallation(
-  context: Needs<'findClient' | 'findInstallation'>,
+  context: StoreNeeds<'findClient' | 'findInstallation'>,
   key: InstallationKey,
 ): Promise<InstalledClient> {
   const installation = await context.store.findInstallation(key)
@@ -234,7 +193,10 @@ async function requireInstallation(
   return withClient(context, installation)
 }
 
-async function withClient({ store }: Needs<'findClient'>, installation: InstallationRecord): Promise<InstalledClient> {
+async function withClient(
+  { store }: StoreNeeds<'findClient'>,
+  installation: InstallationRecord,
+): Promise<InstalledClient> {
   return { installation, client: await store.findClient(installation.clientId) }
 }
 

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import type { Context } from '../../ports/context.ts'
+import type { Context, StoreNeeds } from '../../ports/context.ts'
 import type { MembershipKey } from '../../ports/operation-inputs.ts'
 import type { MembershipRecord } from '../../ports/records/organization.ts'
 import type { UserRecord } from '../../ports/records/user.ts'
@@ -10,14 +10,13 @@ import { domainOf } from '../../protocol/sign-in/provider-identity.ts'
 import { conflict, unknown, type AdminError } from '../admin-error.ts'
 import { changeTasks } from '../change-tasks.ts'
 import { EMAIL, ISO, ISO_OR_NULL, iso, isoOrNull, LIMIT, NEXT, ORGANIZATION_ID, USER_ID, pageStart } from '../fields.ts'
-import { JWT_ACCEPTANCE, withDeletion } from '../jwt-acceptance.ts'
 import { requireOrganization } from './organization.ts'
 import { listPage, type Listed, type PageRequest } from '../page.ts'
 import { defineTask, type Task } from '../task.ts'
 import { requireUser } from '../user/user.ts'
 
 /** A member of an organization, with the user. */
-export interface Member {
+interface Member {
   readonly membership: MembershipRecord
   /** undefined: the user was deleted at the same time. */
   readonly user: UserRecord | undefined
@@ -57,14 +56,16 @@ function describeMember({ membership, user }: Member): MemberDocument {
   }
 }
 
-const { change, end } = changeTasks({
+const { change, end, remove } = changeTasks({
   noun: 'member',
   path: `${PATH}/{user_id}`,
   extent: 'organization',
   input: ONE,
   output: MEMBER_DOCUMENT,
+  find: (context, one) => requireMember(context, keyOf(one)),
+  missing: (one) => noSuchMember(keyOf(one)),
   describe: describeMember,
-  endOf: ({ membership }: Member) => membership,
+  endOf: ({ membership }) => membership,
 })
 
 export const MEMBER_TASKS: readonly Task[] = [
@@ -83,14 +84,14 @@ export const MEMBER_TASKS: readonly Task[] = [
         .boolean()
         .optional()
         .describe(
-          'true: only members without a proved address of the domains of the providers of the organization. A page may have fewer rows than its limit, or none, and another page follow.',
+          'true: only members without a proved address of the domains of the providers of the organization. A page may have fewer rows than its limit, or none, although more pages follow.',
         ),
     }),
     output: z.object({ members: z.array(MEMBER_DOCUMENT), next: NEXT }),
     async run(context, { organization_id, outside_domains: isOutside = false, ...page }) {
       const { rows, next } = await listMembers(context, organization_id, page)
       const isMeant = isOutside ? await outsideDomains(context, organization_id) : () => true
-      return { members: rows.filter(isMeant).map(describeMember), next: next ?? null }
+      return { members: rows.filter(isMeant).map(describeMember), next }
     },
   }),
   defineTask({
@@ -109,37 +110,22 @@ export const MEMBER_TASKS: readonly Task[] = [
     run: async (context, { organization_id, user_id, email }) =>
       describeMember(await addMember(context, organization_id, user_id ?? email ?? '')),
   }),
-  end(
-    'disable',
-    'Disable a member: tokens of the member for the organization stop working.',
-    (context, { organization_id: organizationId, user_id: userId }) =>
-      disableMember(context, { organizationId, userId }),
+  end('disable', 'Disable a member: tokens of the member for the organization stop working.', ({ store, clock }, one) =>
+    store.disableMember({ ...keyOf(one), now: clock() }),
   ),
-  change(
-    'enable',
-    'Enable a disabled member. Revoked tokens stay revoked.',
-    (context, { organization_id: organizationId, user_id: userId }) =>
-      enableMember(context, { organizationId, userId }),
+  change('enable', 'Enable a disabled member. Revoked tokens stay revoked.', ({ store, clock }, one) =>
+    store.enableMember({ ...keyOf(one), now: clock() }),
   ),
-  defineTask({
-    name: 'member.remove',
-    method: 'DELETE',
-    path: `${PATH}/{user_id}`,
-    access: 'write',
-    extent: 'organization',
-    summary: 'Remove a user from an organization. Tokens of the user for the organization stop working.',
-    input: ONE,
-    output: z.object({ organization_id: z.string(), user_id: z.string(), removed: z.literal(true), ...JWT_ACCEPTANCE }),
-    async run(context, { organization_id, user_id }) {
-      await removeMember(context, { organizationId: organization_id, userId: user_id })
-      return withDeletion(context, { organization_id, user_id, removed: true as const })
-    },
-  }),
+  remove(
+    'remove',
+    'Remove a user from an organization. Tokens of the user for the organization stop working.',
+    ({ store, clock }, one) => store.removeMember({ ...keyOf(one), now: clock() }),
+  ),
 ]
 
-type Needs<Name extends keyof Context['store']> = { readonly store: Pick<Context['store'], Name> }
-type Changing<Name extends keyof Context['store']> = Needs<Name | 'findMembership' | 'findUser'> &
-  Pick<Context, 'clock'>
+function keyOf({ organization_id: organizationId, user_id: userId }: z.output<typeof ONE>): MembershipKey {
+  return { organizationId, userId }
+}
 
 /**
  * Adds a user, given by id or e-mail address, to an organization (decision 0019).
@@ -147,7 +133,7 @@ type Changing<Name extends keyof Context['store']> = Needs<Name | 'findMembershi
  * @throws AdminError when there is no such organization or user, or the user is a member already or has too many organizations
  */
 async function addMember(
-  context: Needs<'addMember' | 'findOrganization' | 'findUser' | 'findUserByEmail'> & Pick<Context, 'clock'>,
+  context: StoreNeeds<'addMember' | 'findOrganization' | 'findUser' | 'findUserByEmail'> & Pick<Context, 'clock'>,
   organizationId: OrganizationId,
   who: string,
 ): Promise<Member> {
@@ -168,10 +154,10 @@ async function addMember(
 /**
  * Lists members, newest users first, or the member with an address.
  *
- * @throws AdminError when there is no such organization, or the limit is invalid
+ * @throws AdminError when there is no such organization
  */
 async function listMembers(
-  context: Needs<'findMembership' | 'findOrganization' | 'findUser' | 'findUserByEmail' | 'listMembers'>,
+  context: StoreNeeds<'findMembership' | 'findOrganization' | 'findUser' | 'findUserByEmail' | 'listMembers'>,
   organizationId: OrganizationId,
   page: PageRequest<UserId> & { readonly email?: string | undefined },
 ): Promise<Listed<Member, UserId>> {
@@ -180,7 +166,7 @@ async function listMembers(
   if (page.email !== undefined) {
     const user = await store.findUserByEmail(normalizeEmail(page.email))
     const membership = user && (await store.findMembership({ organizationId, userId: user.id }))
-    return { rows: membership === undefined ? [] : [{ membership, user }], next: undefined }
+    return { rows: membership === undefined ? [] : [{ membership, user }], next: null }
   }
   const { rows, next } = await listPage(
     async (slice) => (await store.listMembers({ ...slice, organizationId })).map((one) => ({ ...one, id: one.userId })),
@@ -193,7 +179,7 @@ async function listMembers(
  * Returns whether a member would not become one by signing in at a provider of the organization: an operator added the member, the
  * provider had other domains then, or an earlier release did not ask for them. The address of the account decides.
  */
-async function outsideDomains({ store }: Needs<'listProviders'>, id: OrganizationId) {
+async function outsideDomains({ store }: StoreNeeds<'listProviders'>, id: OrganizationId) {
   const own = (await store.listProviders()).filter(({ settings }) => settings.organizationId === id)
   const domains = own.flatMap(({ settings }) => settings.domains)
   const isInside = (email: string) => domains.includes(domainOf(email) ?? '')
@@ -201,41 +187,13 @@ async function outsideDomains({ store }: Needs<'listProviders'>, id: Organizatio
     !(user?.email !== undefined && user.emailVerifiedAt !== undefined && isInside(user.email))
 }
 
-/**
- * Disables a member: tokens of the member for the organization are revoked, and no new tokens are issued.
- *
- * @throws AdminError when the user is not a member of the organization
- */
-async function disableMember(context: Changing<'disableMember'>, key: MembershipKey): Promise<Member> {
-  await context.store.disableMember({ ...key, now: context.clock() })
-  return requireMember(context, key)
-}
-
-/**
- * Enables a member. Tokens issued until now stay revoked.
- *
- * @throws AdminError when the user is not a member of the organization
- */
-async function enableMember(context: Changing<'enableMember'>, key: MembershipKey): Promise<Member> {
-  await context.store.enableMember({ ...key, now: context.clock() })
-  return requireMember(context, key)
-}
-
-/** Removes a member. Tokens of the member for the organization are revoked. @throws AdminError when the user is not a member of the organization */
-async function removeMember(
-  { store, clock }: Needs<'removeMember'> & Pick<Context, 'clock'>,
-  key: MembershipKey,
-): Promise<void> {
-  if ((await store.removeMember({ ...key, now: clock() })) === 'unknown') throw noSuchMember(key)
-}
-
-async function requireMember(context: Needs<'findMembership' | 'findUser'>, key: MembershipKey): Promise<Member> {
+async function requireMember(context: StoreNeeds<'findMembership' | 'findUser'>, key: MembershipKey): Promise<Member> {
   const membership = await context.store.findMembership(key)
   if (membership === undefined) throw noSuchMember(key)
   return withUser(context, membership)
 }
 
-async function withUser({ store }: Needs<'findUser'>, membership: MembershipRecord): Promise<Member> {
+async function withUser({ store }: StoreNeeds<'findUser'>, membership: MembershipRecord): Promise<Member> {
   return { membership, user: await store.findUser(membership.userId) }
 }
 

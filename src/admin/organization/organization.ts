@@ -1,12 +1,11 @@
 import * as z from 'zod'
-import type { Context } from '../../ports/context.ts'
+import type { StoreNeeds } from '../../ports/context.ts'
 import type { OrganizationRecord } from '../../ports/records/organization.ts'
 import { mintOrganizationId, type OrganizationId } from '../../protocol/ids.ts'
 import { unknown, type AdminError } from '../admin-error.ts'
 import { changeTasks } from '../change-tasks.ts'
 import { ISO, ISO_OR_NULL, iso, isoOrNull, LIMIT, NAME, NEXT, ORGANIZATION_ID, pageStart } from '../fields.ts'
-import { JWT_ACCEPTANCE, withDeletion } from '../jwt-acceptance.ts'
-import { listPage, type Listed, type PageRequest } from '../page.ts'
+import { listPage } from '../page.ts'
 import { defineTask, type Task } from '../task.ts'
 
 const PATH = '/admin/v1/organizations'
@@ -37,15 +36,17 @@ function describeOrganization(organization: OrganizationRecord): OrganizationDoc
   }
 }
 
-const { change, end } = changeTasks({
+const { change, end, remove } = changeTasks({
   noun: 'organization',
   path: `${PATH}/{organization_id}`,
   // Only administrators of the server may disable or enable an organization.
   extent: 'server',
   input: ONE,
   output: ORGANIZATION_DOCUMENT,
+  find: (context, { organization_id: id }) => requireOrganization(context, id),
+  missing: ({ organization_id: id }) => noSuchOrganization(id),
   describe: describeOrganization,
-  endOf: (organization: OrganizationRecord) => organization,
+  endOf: (organization) => organization,
 })
 
 export const ORGANIZATION_TASKS: readonly Task[] = [
@@ -57,9 +58,9 @@ export const ORGANIZATION_TASKS: readonly Task[] = [
     summary: 'List the organizations, newest first.',
     input: z.object({ limit: LIMIT, before: pageStart(ORGANIZATION_ID) }),
     output: z.object({ organizations: z.array(ORGANIZATION_DOCUMENT), next: NEXT }),
-    async run(context, page) {
-      const { rows, next } = await listOrganizations(context, page)
-      return { organizations: rows.map(describeOrganization), next: next ?? null }
+    async run({ store }, page) {
+      const { rows, next } = await listPage(store.listOrganizations, page)
+      return { organizations: rows.map(describeOrganization), next }
     },
   }),
   defineTask({
@@ -71,7 +72,14 @@ export const ORGANIZATION_TASKS: readonly Task[] = [
     summary: 'Create an organization, for which users and clients may act.',
     input: z.object({ name: ORGANIZATION_NAME }),
     output: ORGANIZATION_DOCUMENT,
-    run: async (context, { name }) => describeOrganization(await createOrganization(context, name)),
+    // It has no members (decision 0019).
+    async run({ store, clock, random }, { name }) {
+      const now = clock()
+      const id = mintOrganizationId(now, random)
+      const organization: OrganizationRecord = { id, name, createdAt: now, disabledAt: undefined, notBefore: now }
+      await store.createOrganization(organization)
+      return describeOrganization(organization)
+    },
   }),
   defineTask({
     name: 'organization.show',
@@ -82,8 +90,7 @@ export const ORGANIZATION_TASKS: readonly Task[] = [
     summary: 'Show an organization.',
     input: ONE,
     output: ORGANIZATION_DOCUMENT,
-    run: async (context, { organization_id }) =>
-      describeOrganization(await requireOrganization(context, organization_id)),
+    run: async (context, { organization_id: id }) => describeOrganization(await requireOrganization(context, id)),
   }),
   defineTask({
     name: 'organization.rename',
@@ -94,119 +101,45 @@ export const ORGANIZATION_TASKS: readonly Task[] = [
     summary: 'Rename an organization.',
     input: ONE.extend({ name: ORGANIZATION_NAME }),
     output: ORGANIZATION_DOCUMENT,
-    run: async (context, { organization_id, name }) =>
-      describeOrganization(await renameOrganization(context, organization_id, name)),
+    async run(context, { organization_id: id, name }) {
+      await context.store.renameOrganization({ id, name })
+      return describeOrganization(await requireOrganization(context, id))
+    },
   }),
   end(
     'disable',
     'Disable an organization: tokens for it are revoked, and no new tokens are issued.',
-    (context, { organization_id }) => disableOrganization(context, organization_id),
+    ({ store, clock }, { organization_id: id }) => store.disableOrganization({ id, now: clock() }),
   ),
-  change('enable', 'Enable a disabled organization. Revoked tokens stay revoked.', (context, { organization_id }) =>
-    enableOrganization(context, organization_id),
+  change(
+    'enable',
+    'Enable a disabled organization. Revoked tokens stay revoked.',
+    ({ store, clock }, { organization_id: id }) => store.enableOrganization({ id, now: clock() }),
   ),
   // Administrators of the organization may revoke each grant, so after an intrusion they may revoke all tokens at once.
   {
     ...end(
       'revoke-tokens',
       'Revoke all tokens for an organization. Clients can request new ones.',
-      (context, { organization_id }) => revokeTokensOfOrganization(context, organization_id),
+      ({ store, clock }, { organization_id: id }) => store.revokeOrganizationTokens({ id, now: clock() }),
     ),
     extent: 'organization',
   },
-  defineTask({
-    name: 'organization.delete',
-    method: 'DELETE',
-    path: `${PATH}/{organization_id}`,
-    access: 'write',
-    summary: 'Delete an organization with its memberships and installations. Tokens for it stop working.',
-    input: ONE,
-    output: z.object({ organization_id: z.string(), deleted: z.literal(true), ...JWT_ACCEPTANCE }),
-    async run(context, { organization_id }) {
-      await deleteOrganization(context, organization_id)
-      return withDeletion(context, { organization_id, deleted: true as const })
-    },
-  }),
+  remove(
+    'delete',
+    'Delete an organization with its memberships and installations. Tokens for it stop working.',
+    ({ store }, { organization_id: id }) => store.deleteOrganization(id),
+  ),
 ]
-
-type Needs<Name extends keyof Context['store']> = { readonly store: Pick<Context['store'], Name> }
-type Changing<Name extends keyof Context['store']> = Needs<Name | 'findOrganization'> & Pick<Context, 'clock'>
-
-/** Creates an organization without members (decision 0019). */
-async function createOrganization(
-  { store, clock, random }: Needs<'createOrganization'> & Pick<Context, 'clock' | 'random'>,
-  name: string,
-): Promise<OrganizationRecord> {
-  const now = clock()
-  const organization: OrganizationRecord = {
-    id: mintOrganizationId(now, random),
-    name,
-    createdAt: now,
-    disabledAt: undefined,
-    notBefore: now,
-  }
-  await store.createOrganization(organization)
-  return organization
-}
-
-/** Lists organizations, newest first. @throws AdminError when the limit is invalid */
-function listOrganizations(
-  { store }: Needs<'listOrganizations'>,
-  page: PageRequest<OrganizationId>,
-): Promise<Listed<OrganizationRecord, OrganizationId>> {
-  return listPage(store.listOrganizations, page)
-}
 
 /** Finds an organization. @throws AdminError when there is no such organization */
 export async function requireOrganization(
-  { store }: Needs<'findOrganization'>,
+  { store }: StoreNeeds<'findOrganization'>,
   id: OrganizationId,
 ): Promise<OrganizationRecord> {
   const organization = await store.findOrganization(id)
   if (organization === undefined) throw noSuchOrganization(id)
   return organization
-}
-
-/** Renames an organization. The consent page shows the name. @throws AdminError when there is no such organization */
-async function renameOrganization(
-  context: Needs<'findOrganization' | 'renameOrganization'>,
-  id: OrganizationId,
-  name: string,
-): Promise<OrganizationRecord> {
-  await context.store.renameOrganization({ id, name })
-  return requireOrganization(context, id)
-}
-
-/** Disables an organization: tokens for it are revoked, and no new tokens are issued. @throws AdminError when there is no such organization */
-async function disableOrganization(
-  context: Changing<'disableOrganization'>,
-  id: OrganizationId,
-): Promise<OrganizationRecord> {
-  await context.store.disableOrganization({ id, now: context.clock() })
-  return requireOrganization(context, id)
-}
-
-/** Enables an organization. Tokens issued until now stay revoked. @throws AdminError when there is no such organization */
-async function enableOrganization(
-  context: Changing<'enableOrganization'>,
-  id: OrganizationId,
-): Promise<OrganizationRecord> {
-  await context.store.enableOrganization({ id, now: context.clock() })
-  return requireOrganization(context, id)
-}
-
-/** Sets the not-before time of an organization to now. Clients can request new tokens. @throws AdminError when there is no such organization */
-async function revokeTokensOfOrganization(
-  context: Changing<'revokeOrganizationTokens'>,
-  id: OrganizationId,
-): Promise<OrganizationRecord> {
-  await context.store.revokeOrganizationTokens({ id, now: context.clock() })
-  return requireOrganization(context, id)
-}
-
-/** Deletes an organization with its memberships and installations. @throws AdminError when there is no such organization */
-async function deleteOrganization({ store }: Needs<'deleteOrganization'>, id: OrganizationId): Promise<void> {
-  if ((await store.deleteOrganization(id)) === 'unknown') throw noSuchOrganization(id)
 }
 
 function noSuchOrganization(id: OrganizationId): AdminError {

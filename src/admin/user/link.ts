@@ -1,4 +1,4 @@
-import type { Context } from '../../ports/context.ts'
+import type { Context, StoreNeeds } from '../../ports/context.ts'
 import type { LinkPurpose, UserRecord } from '../../ports/records/user.ts'
 import { after, type EpochMs } from '../../base/brand.ts'
 import { linkAddress, mintLink } from '../../protocol/sign-in/link.ts'
@@ -10,7 +10,7 @@ const DAY_MS = 24 * 60 * 60 * 1000
 /** An invitation opens an account that is still empty, so it may wait longer than the reset of one that is in use. */
 const LIFETIME_MS: Readonly<Record<LinkPurpose, number>> = { invitation: 7 * DAY_MS, reset: DAY_MS }
 
-export interface CreatedLink {
+interface CreatedLink {
   readonly user: UserRecord
   readonly purpose: LinkPurpose
   /** The address that the operator hands over. It is not stored, and cannot be shown again. */
@@ -25,9 +25,8 @@ export interface CreatedLink {
  * @throws AdminError when there is no such user, the user is disabled or has no address, or passwords are off and there is no provider
  */
 export async function createLink(
-  context: Pick<Context, 'clock' | 'issuer' | 'random' | 'secrets' | 'settings'> & {
-    readonly store: Pick<Context['store'], 'createLink' | 'findUser' | 'findUserByEmail' | 'listProviders'>
-  },
+  context: Pick<Context, 'clock' | 'issuer' | 'random' | 'secrets' | 'settings'> &
+    StoreNeeds<'createLink' | 'findUser' | 'findUserByEmail' | 'listProviders'>,
   who: string,
 ): Promise<CreatedLink> {
   const user = await requireUser(context, who)

@@ -1,4 +1,4 @@
-import type { Context } from '../../ports/context.ts'
+import type { Context, StoreNeeds } from '../../ports/context.ts'
 import type { IdentityRecord } from '../../ports/records/provider.ts'
 import type { UserRecord } from '../../ports/records/user.ts'
 import { newUser } from '../../users/new-user.ts'
@@ -10,12 +10,8 @@ import { unknown } from '../admin-error.ts'
 /** What the application says about a person. */
 type SubjectProfile = Pick<AcceptedSignIn, 'subject' | 'email' | 'isEmailVerified' | 'name'>
 
-type Needs = Pick<Context, 'clock' | 'random'> & {
-  readonly store: Pick<
-    Context['store'],
-    'findIdentity' | 'findUser' | 'provisionUser' | 'renameUser' | 'setEmail' | 'useIdentity'
-  >
-}
+type Needs = Pick<Context, 'clock' | 'random'> &
+  StoreNeeds<'findIdentity' | 'findUser' | 'provisionUser' | 'renameUser' | 'setEmail' | 'useIdentity'>
 
 /**
  * Makes sure that a subject of the application has an account, with the name and the address that the application says. An address that
@@ -81,10 +77,7 @@ function addressOf({ email }: SubjectProfile): string | undefined {
  * @throws AdminError when no such person has signed in
  */
 export async function revokeTokensOfSubject(
-  {
-    store,
-    clock,
-  }: Pick<Context, 'clock'> & { readonly store: Pick<Context['store'], 'findIdentity' | 'revokeUserTokens'> },
+  { store, clock }: Pick<Context, 'clock'> & StoreNeeds<'findIdentity' | 'revokeUserTokens'>,
   subject: string,
 ): Promise<void> {
   const identity = await store.findIdentity(subjectKey(subject))

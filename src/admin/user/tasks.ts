@@ -1,26 +1,19 @@
 import * as z from 'zod'
+import type { StoreNeeds } from '../../ports/context.ts'
 import type { UserRecord } from '../../ports/records/user.ts'
 import { describeIdentity } from '../../users/provider-routing.ts'
+import { normalizeEmail } from '../../protocol/sign-in/account.ts'
 import { APPLICATION } from '../../protocol/sign-in/authentication.ts'
-import { SUBJECT_FORM } from '../../protocol/sign-in/interaction.ts'
+import { SUBJECT_FORM, subjectKey } from '../../protocol/sign-in/interaction.ts'
+import type { UserId } from '../../protocol/ids.ts'
+import { ADDRESS_TEXTS, PROFILE_TEXTS, PROFILE_URLS } from '../../protocol/openid/user-claims.ts'
 import { changeTasks } from '../change-tasks.ts'
 import { EMAIL, ISO, ISO_OR_NULL, iso, isoOrNull, LIMIT, NAME, NEXT, PASSWORD, USER_ID, pageStart } from '../fields.ts'
 import { JWT_ACCEPTANCE, withDeletion, withJwtAcceptance } from '../jwt-acceptance.ts'
-import { createLink } from './link.ts'
+import { listPage, type Listed, type PageRequest } from '../page.ts'
 import { defineTask, type Task } from '../task.ts'
-import {
-  createUser,
-  deleteUser,
-  disableUser,
-  enableUser,
-  listUsers,
-  requireUser,
-  revokeTokensOfUser,
-  setEmail,
-  setPassword,
-  updateUser,
-} from './user.ts'
-import { PROFILE_CHANGE } from '../profile-fields.ts'
+import { createLink } from './link.ts'
+import { createUser, noSuchUser, requireUser, setEmail, setPassword, updateUser } from './user.ts'
 
 /** A user in an answer, without the hash of the password. */
 const USER_DOCUMENT = z
@@ -90,6 +83,31 @@ function describeUser(user: UserRecord): UserDocument {
   }
 }
 
+const TEXT = z
+  .string()
+  .min(1)
+  .max(1024)
+  .regex(/^\P{Cs}*$/u, { error: 'This is not text.' })
+  .meta({ examples: ['Ada'] })
+
+const URL_TEXT = z
+  .string()
+  .max(2048)
+  .regex(/^https?:\/\/[\x21-\x7e]+$/, { error: 'This is not an http or https URL.' })
+  .meta({ examples: ['https://acme.test/ada'] })
+
+/** The changes of a user's profile, by the names of the claims. OpenID Connect Core 1.0 §5.1. */
+const PROFILE_CHANGE = z.strictObject({
+  ...membersOf(PROFILE_TEXTS, TEXT.nullable().optional()),
+  ...membersOf(PROFILE_URLS, URL_TEXT.nullable().optional()),
+  phone_number_verified: z.boolean().nullable().optional(),
+  address: z
+    .strictObject(membersOf(ADDRESS_TEXTS, TEXT.optional()))
+    .nullable()
+    .optional()
+    .describe('The whole address: parts that are not given are removed.'),
+})
+
 const PATH = '/admin/v1/users'
 const ONE = z.object({ user_id: USER_ID })
 const { change, end } = changeTasks({
@@ -98,8 +116,10 @@ const { change, end } = changeTasks({
   extent: 'server',
   input: ONE,
   output: USER_DOCUMENT,
+  find: (context, { user_id: id }) => requireUser(context, id),
+  missing: ({ user_id: id }) => noSuchUser(id),
   describe: describeUser,
-  endOf: (user: UserRecord) => user,
+  endOf: (user) => user,
 })
 
 export const USER_TASKS: readonly Task[] = [
@@ -118,7 +138,7 @@ export const USER_TASKS: readonly Task[] = [
     output: z.object({ users: z.array(USER_DOCUMENT), next: NEXT }),
     async run(context, page) {
       const { rows, next } = await listUsers(context, page)
-      return { users: rows.map(describeUser), next: next ?? null }
+      return { users: rows.map(describeUser), next }
     },
   }),
   defineTask({
@@ -206,14 +226,16 @@ export const USER_TASKS: readonly Task[] = [
       return { user_id: user.id, email: user.email ?? null, purpose, link: address, expires_at: iso(expiresAt) }
     },
   }),
-  end('disable', 'Disable a user: sessions and tokens of the user stop working.', (context, { user_id }) =>
-    disableUser(context, user_id),
+  end('disable', 'Disable a user: sessions and tokens of the user stop working.', ({ store, clock }, { user_id: id }) =>
+    store.disableUser({ id, now: clock() }),
   ),
-  change('enable', 'Enable a disabled user. Revoked sessions and tokens stay revoked.', (context, { user_id }) =>
-    enableUser(context, user_id),
+  change(
+    'enable',
+    'Enable a disabled user. Revoked sessions and tokens stay revoked.',
+    ({ store, clock }, { user_id: id }) => store.enableUser({ id, now: clock() }),
   ),
-  end('revoke-tokens', 'Revoke all sessions and tokens of a user.', (context, { user_id }) =>
-    revokeTokensOfUser(context, user_id),
+  end('revoke-tokens', 'Revoke all sessions and tokens of a user.', ({ store, clock }, { user_id: id }) =>
+    store.revokeUserTokens({ id, now: clock() }),
   ),
   defineTask({
     name: 'user.delete',
@@ -229,8 +251,31 @@ export const USER_TASKS: readonly Task[] = [
       ...JWT_ACCEPTANCE,
     }),
     async run(context, { user_id }) {
-      const { id, email } = await deleteUser(context, user_id)
-      return withDeletion(context, { user_id: id, email: email ?? null, deleted: true as const })
+      const { email } = await requireUser(context, user_id)
+      if ((await context.store.deleteUser(user_id)) === 'unknown') throw noSuchUser(user_id)
+      return withDeletion(context, { user_id, email: email ?? null, deleted: true as const })
     },
   }),
 ]
+
+/** Returns a page of users, newest first, or the user with an address or a subject. */
+async function listUsers(
+  { store }: StoreNeeds<'listUsers' | 'findIdentity' | 'findUser' | 'findUserByEmail'>,
+  page: PageRequest<UserId> & { readonly email?: string | undefined; readonly subject?: string | undefined },
+): Promise<Listed<UserRecord, UserId>> {
+  const { email, subject } = page
+  if (email === undefined && subject === undefined) return listPage(store.listUsers, page)
+  const identity = subject === undefined ? undefined : await store.findIdentity(subjectKey(subject))
+  const user = await (email === undefined
+    ? identity && store.findUser(identity.userId)
+    : store.findUserByEmail(normalizeEmail(email)))
+  return { rows: user === undefined ? [] : [user], next: null }
+}
+
+/** The same schema for each of the names. */
+function membersOf<Name extends string, Schema extends z.ZodType>(
+  names: readonly Name[],
+  schema: Schema,
+): Readonly<Record<Name, Schema>> {
+  return Object.fromEntries(names.map((name) => [name, schema])) as Record<Name, Schema>
+}

@@ -1,15 +1,13 @@
-import type { Context } from '../../ports/context.ts'
+import type { Context, StoreNeeds } from '../../ports/context.ts'
 import type { ProviderRecord } from '../../ports/records/provider.ts'
 import type { UserRecord } from '../../ports/records/user.ts'
 import { newUser } from '../../users/new-user.ts'
 import { findRequiredProvider } from '../../users/provider-routing.ts'
 import { normalizeEmail } from '../../protocol/sign-in/account.ts'
-import { subjectKey } from '../../protocol/sign-in/interaction.ts'
-import { parseUserId, type Random, type UserId } from '../../protocol/ids.ts'
+import { parseUserId, type Random } from '../../protocol/ids.ts'
 import { definedMembers } from '../../base/json.ts'
 import type { UserProfile } from '../../protocol/openid/user-claims.ts'
 import { AdminError, conflict, unknown } from '../admin-error.ts'
-import { listPage, type Listed, type PageRequest } from '../page.ts'
 
 /** 32 characters, 5 bits each, without those that are easily confused. */
 const PASSWORD_ALPHABET = 'abcdefghijkmnpqrstuvwxyz23456789'
@@ -17,12 +15,11 @@ const PASSWORD_ALPHABET = 'abcdefghijkmnpqrstuvwxyz23456789'
 /** Of the text that is stored. */
 const PROFILE_BYTES = 8192
 
-type StoreNeeds<Name extends keyof Context['store']> = { readonly store: Pick<Context['store'], Name> }
 /** A user is found by id or by e-mail address. */
 type Finding = StoreNeeds<'findUser' | 'findUserByEmail'>
 type Changing<Name extends keyof Context['store']> = Finding & StoreNeeds<Name> & Pick<Context, 'clock'>
 
-/** Creates a user. @throws AdminError when the address is invalid or taken, the profile too large, or a password is given and passwords are off */
+/** Creates a user. @throws AdminError when the address is taken, the profile too large, or a password is given and passwords are off */
 export async function createUser(
   context: StoreNeeds<'createUser'> & Pick<Context, 'clock' | 'random' | 'passwords' | 'settings'>,
   account: {
@@ -35,7 +32,7 @@ export async function createUser(
   },
 ): Promise<UserRecord> {
   const now = context.clock()
-  const email = requireEmail(account.email)
+  const email = normalizeEmail(account.email)
   const profile = changeProfile({}, account.profile ?? {})
   const passwordHash = account.password === undefined ? undefined : await hashPassword(context, account.password)
   const emailVerifiedAt = account.isVerified === true ? now : undefined
@@ -44,23 +41,6 @@ export async function createUser(
     throw emailTaken(email)
   }
   return user
-}
-
-/** Lists users, newest first, or the user with an address. @throws AdminError when the limit is invalid */
-export async function listUsers(
-  { store }: StoreNeeds<'listUsers' | 'findIdentity' | 'findUser' | 'findUserByEmail'>,
-  page: PageRequest<UserId> & { readonly email?: string | undefined; readonly subject?: string | undefined },
-): Promise<Listed<UserRecord, UserId>> {
-  if (page.email !== undefined) {
-    const user = await store.findUserByEmail(normalizeEmail(page.email))
-    return { rows: user === undefined ? [] : [user], next: undefined }
-  }
-  if (page.subject !== undefined) {
-    const identity = await store.findIdentity(subjectKey(page.subject))
-    const user = identity && (await store.findUser(identity.userId))
-    return { rows: user === undefined ? [] : [user], next: undefined }
-  }
-  return listPage(store.listUsers, page)
 }
 
 /** Returns a random password of 75 bits, in three groups that are easy to type. */
@@ -121,7 +101,7 @@ export async function setEmail(
   { email: text, isVerified }: { readonly email: string; readonly isVerified: boolean },
 ): Promise<UserRecord> {
   const { id } = await requireUser(context, who)
-  const email = requireEmail(text)
+  const email = normalizeEmail(text)
   const now = context.clock()
   const change = { id, email, emailVerifiedAt: isVerified ? now : undefined, now }
   if ((await context.store.setEmail(change)) === 'email-taken') throw emailTaken(email)
@@ -162,34 +142,6 @@ function changeProfile(previous: UserProfile, change: ProfileChange): UserProfil
   return profile
 }
 
-/** Disables the user: sessions and tokens of the user stop working. @throws AdminError when there is no such user */
-export async function disableUser(context: Changing<'disableUser'>, who: string): Promise<UserRecord> {
-  const { id } = await requireUser(context, who)
-  await context.store.disableUser({ id, now: context.clock() })
-  return requireUser(context, id)
-}
-
-/** Enables the user. Sessions and tokens issued until now stay revoked. @throws AdminError when there is no such user */
-export async function enableUser(context: Changing<'enableUser'>, who: string): Promise<UserRecord> {
-  const { id } = await requireUser(context, who)
-  await context.store.enableUser({ id, now: context.clock() })
-  return requireUser(context, id)
-}
-
-/** Sets the not-before time of the user to now, which revokes all sessions and tokens. @throws AdminError when there is no such user */
-export async function revokeTokensOfUser(context: Changing<'revokeUserTokens'>, who: string): Promise<UserRecord> {
-  const { id } = await requireUser(context, who)
-  await context.store.revokeUserTokens({ id, now: context.clock() })
-  return requireUser(context, id)
-}
-
-/** Deletes the user with all records. The address can be used again. @throws AdminError when there is no such user */
-export async function deleteUser(context: Finding & StoreNeeds<'deleteUser'>, who: string): Promise<UserRecord> {
-  const user = await requireUser(context, who)
-  if ((await context.store.deleteUser(user.id)) === 'unknown') throw noSuchUser(who)
-  return user
-}
-
 /** Finds a user by id or e-mail address. @throws AdminError when there is no such user */
 export async function requireUser({ store }: Finding, who: string): Promise<UserRecord> {
   const id = parseUserId(who)
@@ -202,13 +154,7 @@ function emailTaken(email: string): AdminError {
   return conflict(`There is a user with the address ${email} already. See "grantor user list".`)
 }
 
-function noSuchUser(who: string): AdminError {
+export function noSuchUser(who: string): AdminError {
   const whom = parseUserId(who) === undefined ? `with the address ${who}` : who
   return unknown(`There is no user ${whom}. See "grantor user list".`)
-}
-
-function requireEmail(text: string): string {
-  const email = normalizeEmail(text)
-  if (email === '') throw new AdminError(`"${text}" is not an e-mail address.`)
-  return email
 }

@@ -1,5 +1,5 @@
 import { Option } from 'commander'
-import type { KeyDocument } from '../../admin/key-tasks.ts'
+import type { KeyDocument } from '../../admin/key.ts'
 import { columns, formatTime } from '../lib/columns.ts'
 import { taskVerb, type AddVerb } from '../lib/task-verb.ts'
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { InvalidArgumentError, Option, type Command } from 'commander'
 import type { ClientDocument } from '../../admin/client/document.ts'
-import type { CreatedClientDocument } from '../../admin/operator-client-tasks.ts'
+import type { CreatedClientDocument } from '../../admin/client/tasks.ts'
 import { ASSERTION_ALGORITHMS } from '../../protocol/client/keys.ts'
 import { CLIENT_AUTH_METHODS } from '../../protocol/client/metadata.ts'
 import { OFFERED_GRANT_TYPES } from '../../protocol/token/grant-types.ts'

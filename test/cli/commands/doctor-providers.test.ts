@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { disableProvider, updateProvider } from '../../../src/admin/provider/provider.ts'
+import { updateProvider } from '../../../src/admin/provider/provider.ts'
 import type { Finding } from '../../../src/admin/doctor/finding.ts'
 import type { ProviderId } from '../../../src/protocol/sign-in/authentication.ts'
 import { WHOLE_FILE } from '../../support/authorize-answers.ts'
@@ -8,6 +8,7 @@ import { command, findingsAbout, openServerForCommands } from '../../support/com
 import { CLIENT_SECRET, openProviderHost } from '../../support/provider-host.ts'
 import { addProvider } from '../../support/providers.ts'
 import { execute } from '../../support/store-dump.ts'
+import { perform } from '../../support/tasks.ts'
 
 const server = await openServerForCommands(WHOLE_FILE)
 const host = await openProviderHost(WHOLE_FILE)
@@ -26,7 +27,7 @@ test('doctor asks each enabled provider as the server does, and says nothing abo
   )
   assert.match(String(slash), /^failed,Users cannot sign in at Slash \(slash\): The provider calls itself /)
   assert.deepEqual(more, [])
-  for (const id of ['away', 'slash']) await disableProvider(server.context, id as ProviderId)
+  for (const id of ['away', 'slash']) await perform(server.context, 'provider.disable', { provider_id: id })
   assert.deepEqual(await findingsAbout('provider'), [good])
 })
 

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { verifyClient } from '../../../src/admin/client/client.ts'
 import { createLink } from '../../../src/admin/user/link.ts'
-import { disableUser, enableUser, revokeTokensOfUser, setPassword } from '../../../src/admin/user/user.ts'
+import { setPassword } from '../../../src/admin/user/user.ts'
 import type { UserId } from '../../../src/protocol/ids.ts'
 import {
   authorizeUrl,
@@ -25,6 +24,7 @@ import { assertStoreUnchanged, execute } from '../../support/store-dump.ts'
 import { isActive, revoke } from '../../support/token-questions.ts'
 import { aMembership, anOrganization } from '../../support/records.ts'
 import { formsOf, openOwner, type Owner } from './owner.ts'
+import { perform, performOnUser } from '../../support/tasks.ts'
 
 const API = 'https://projects.example'
 const EVE = 'eve@acme.test'
@@ -46,7 +46,7 @@ test('the page shows each app with what it may do, where it leads, and when it w
     'Allowed 5 minutes ago · used 2 minutes ago · ends on ',
   ])
     assert.ok(text.includes(part), `${part} in: ${text}`)
-  await verifyClient(server.context, client.client_id)
+  await perform(server.context, 'client.verify', { client_id: client.client_id })
   assert.ok(textOf(await owner.open('/account/apps')).includes('Verified by Grantor · app.example'))
 })
 
@@ -158,12 +158,12 @@ const ENDINGS: Readonly<Record<string, (server: TestServer, owner: Owner) => Pro
     return NEW
   },
   'user revoke-tokens': async ({ context }) => {
-    await revokeTokensOfUser(context, EMAIL)
+    await performOnUser(context, 'user.revoke-tokens', EMAIL)
     return PASSWORD
   },
   'user disable and user enable': async ({ context }) => {
-    await disableUser(context, EMAIL)
-    await enableUser(context, EMAIL)
+    await performOnUser(context, 'user.disable', EMAIL)
+    await performOnUser(context, 'user.enable', EMAIL)
     return PASSWORD
   },
   'token revoke-all': async ({ context, clock }) => {

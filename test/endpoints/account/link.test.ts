@@ -1,15 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createLink } from '../../../src/admin/user/link.ts'
-import {
-  createUser,
-  deleteUser,
-  disableUser,
-  enableUser,
-  revokeTokensOfUser,
-  setEmail,
-  setPassword,
-} from '../../../src/admin/user/user.ts'
+import { createUser, setEmail, setPassword } from '../../../src/admin/user/user.ts'
 import {
   authorizeUrl,
   EMAIL,
@@ -25,6 +17,7 @@ import { openTestServer, type TestServer } from '../../support/server.ts'
 import { assertStoreUnchanged, selectAll } from '../../support/store-dump.ts'
 import { assertInvalidGrant } from '../../support/token-answers.ts'
 import { formsOf, openOwner } from './owner.ts'
+import { performOnUser } from '../../support/tasks.ts'
 
 const NEW = 'another horse'
 const BOTH = { password: NEW, repeated: NEW }
@@ -118,13 +111,13 @@ test('ACC-04: a link that was replaced or has expired, and one whose user change
     (email) => createLink(context, email),
     (email) => setEmail(context, email, { email: `new.${email}`, isVerified: true }),
     (email) => setPassword(context, email, 'set by an operator'),
-    (email) => revokeTokensOfUser(context, email),
-    (email) => disableUser(context, email),
+    (email) => performOnUser(context, 'user.revoke-tokens', email),
+    (email) => performOnUser(context, 'user.disable', email),
     async (email) => {
-      await disableUser(context, email)
-      await enableUser(context, email)
+      await performOnUser(context, 'user.disable', email)
+      await performOnUser(context, 'user.enable', email)
     },
-    (email) => deleteUser(context, email),
+    (email) => performOnUser(context, 'user.delete', email),
     async () => clock.advance(DAY_MS),
   ]
   for (const [index, end] of ends.entries()) {

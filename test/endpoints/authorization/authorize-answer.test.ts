@@ -3,7 +3,6 @@ import { test } from 'node:test'
 import type { Response as LightMyRequestResponse } from 'light-my-request'
 import { openSecrets } from '../../../src/protocol/secrets.ts'
 import { randomBytes } from 'node:crypto'
-import { verifyClient } from '../../../src/admin/client/client.ts'
 import {
   authorizeUrl,
   EMAIL,
@@ -27,6 +26,7 @@ import {
   isCodeAnswer,
   WHOLE_FILE,
 } from '../../support/authorize-answers.ts'
+import { perform } from '../../support/tasks.ts'
 
 const server = await openTestServer(WHOLE_FILE)
 await createAda(server)
@@ -71,7 +71,7 @@ test('AUTH-10: a user who consented to the client earlier is redirected, other u
 
 test('AUTH-10: an error of a verified client is a redirect', async () => {
   const client = await registerClient(server)
-  await verifyClient(server.context, client.client_id)
+  await perform(server.context, 'client.verify', { client_id: client.client_id })
   for (const [error, parameters] of PROVOKED)
     assertErrorRedirect(server, await new PlainBrowser(server).get(authorizeUrl(client, parameters)), error)
 })
@@ -95,7 +95,7 @@ test('AUTH-10: the page for an app or loopback client names the destination and 
 
 test('AUTH-16: prompt=none without a session is login_required, and starts nothing', async () => {
   const client = await registerClient(server)
-  await verifyClient(server.context, client.client_id)
+  await perform(server.context, 'client.verify', { client_id: client.client_id })
   const url = authorizeUrl(client, { prompt: 'none' })
   const response = await assertStoreUnchanged(server, () => new PlainBrowser(server).get(url))
   assertErrorRedirect(server, response, 'login_required')
@@ -104,7 +104,7 @@ test('AUTH-16: prompt=none without a session is login_required, and starts nothi
 test('AUTH-16: prompt=none without a consent is consent_required, and starts nothing', async () => {
   const browser = await consentedBrowser(server, await registerClient(server))
   const client = await registerClient(server)
-  await verifyClient(server.context, client.client_id)
+  await perform(server.context, 'client.verify', { client_id: client.client_id })
   const response = await assertStoreUnchanged(server, () => browser.get(authorizeUrl(client, { prompt: 'none' })))
   assertErrorRedirect(server, response, 'consent_required')
 })

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { disableClient } from '../../../src/admin/client/client.ts'
 import {
   authorizeUrl,
   CHALLENGE,
@@ -24,6 +23,7 @@ import {
   WHOLE_FILE,
   withParameters,
 } from '../../support/authorize-answers.ts'
+import { perform } from '../../support/tasks.ts'
 
 // One server for all cases, because no case affects another.
 const server = await openTestServer(WHOLE_FILE, { env: { GRANTOR_REDIRECT_ERRORS: 'true' } })
@@ -184,7 +184,7 @@ test('AUTH-01: an unknown, deleted, disabled or malformed client is an error pag
   const disabled = await registerClient(server)
   const browser = await consentedBrowser(server, disabled)
   await server.context.store.deleteClient(deleted.client_id as never)
-  await disableClient(server.context, disabled.client_id)
+  await perform(server.context, 'client.disable', { client_id: disabled.client_id })
   const never = client.client_id.replace(/.{6}$/, 'AAAAAA')
   for (const id of [deleted.client_id, disabled.client_id, never, '', 'x', `${client.client_id}\0`, "' or 1=1 --"])
     for (const change of [set('prompt', 'none'), drop('response_type'), repeat('scope', 'x'), set('scope', 'x')]) {

@@ -161,7 +161,7 @@ async function createFirstParty(redirectUris: readonly string[] = [], { context 
   const metadata = {
     client_name: 'Ours',
     redirect_uris: [REDIRECT_URI, ...redirectUris],
-    token_endpoint_auth_method: 'client_secret_post',
+    token_endpoint_auth_method: 'client_secret_post' as const,
     scope: 'read' as Scope,
   }
   const wish = { metadata, rules: { ...USUAL_RULES, consent: 'implied' }, approvedScope: NO_SCOPE } as const

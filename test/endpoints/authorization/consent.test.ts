@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Response as LightMyRequestResponse } from 'light-my-request'
-import { verifyClient } from '../../../src/admin/client/client.ts'
-import { disableUser, revokeTokensOfUser, setPassword } from '../../../src/admin/user/user.ts'
+import { setPassword } from '../../../src/admin/user/user.ts'
 import { approve } from '../../../src/endpoints/authorization/approval.ts'
 import { nextStep } from '../../../src/endpoints/authorization/next-step.ts'
 import { findSignedIn, type SignedIn } from '../../../src/endpoints/authorization/session.ts'
@@ -33,6 +32,7 @@ import {
   isCodeAnswer,
   WHOLE_FILE,
 } from '../../support/authorize-answers.ts'
+import { perform, performOnUser } from '../../support/tasks.ts'
 
 const EVE = 'eve@acme.test'
 const server = await openTestServer(WHOLE_FILE)
@@ -180,7 +180,7 @@ test('decision 0022: consent succeeds if the same user has signed in again since
 
 test('UI-13: a user who was disabled or whose password changed during the flow must sign in again', async (t) => {
   for (const change of [
-    disableUser,
+    (context: typeof server.context, email: string) => performOnUser(context, 'user.disable', email),
     (context: typeof server.context, email: string) => setPassword(context, email, 'another password'),
   ]) {
     const own = await openTestServer(t)
@@ -237,7 +237,7 @@ test('UI-10: the page for a loopback client names this computer, and warns again
 
 test('UI-10: a verified client is not called unverified', async () => {
   const client = await registerClient(server)
-  await verifyClient(server.context, client.client_id)
+  await perform(server.context, 'client.verify', { client_id: client.client_id })
   assert.ok(!visible((await consentPage(client)).page).includes('Unverified'))
 })
 
@@ -281,7 +281,7 @@ test('UI-11: an unverified loopback or app client requires consent every time, a
     const browser = await consentedBrowser(server, client, { redirect_uri })
     const url = authorizeUrl(client, { redirect_uri })
     assert.match(locationOf(await browser.get(url)), /\/consent\?/)
-    await verifyClient(server.context, client.client_id)
+    await perform(server.context, 'client.verify', { client_id: client.client_id })
     await signInAndAllow(browser, url)
     assert.ok(isCodeAnswer(await browser.get(url)), redirect_uri)
   }
@@ -348,8 +348,8 @@ const ENDS: Readonly<Record<string, (signedIn: SignedIn) => Promise<unknown>>> =
     return server.context.store.endSession({ id, now, codesSince: now, about: {} })
   },
   'another password': ({ user }) => setPassword(server.context, user.id, PASSWORD),
-  'user revoke-tokens': ({ user }) => revokeTokensOfUser(server.context, user.id),
-  'user disable': ({ user }) => disableUser(server.context, user.id),
+  'user revoke-tokens': ({ user }) => perform(server.context, 'user.revoke-tokens', { user_id: user.id }),
+  'user disable': ({ user }) => perform(server.context, 'user.disable', { user_id: user.id }),
 }
 
 for (const [way, end] of Object.entries(ENDS)) {

@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { revokeTokensOfClient } from '../../../src/admin/client/client.ts'
-import { revokeTokensOfUser } from '../../../src/admin/user/user.ts'
 import {
   authorizeUrl,
   EMAIL,
@@ -17,6 +15,7 @@ import { assertErrorRedirect, assertReturnPage, consentedBrowser, WHOLE_FILE } f
 import { openTestServer } from '../../support/server.ts'
 import { hasSession } from '../../support/session-cookie.ts'
 import { execute } from '../../support/store-dump.ts'
+import { perform, performOnUser } from '../../support/tasks.ts'
 
 /** When an error of an unverified client is redirected, and when the user sees a page: AUTH-10, AUTH-16. */
 
@@ -101,7 +100,7 @@ const EARLIER: Readonly<Record<string, { readonly isKnown: boolean; readonly pre
     prepare: async () => {
       const prepared = await granted()
       server.clock.advance(1)
-      await revokeTokensOfClient(server.context, prepared.client.client_id)
+      await perform(server.context, 'client.revoke-tokens', { client_id: prepared.client.client_id })
       return prepared
     },
   },
@@ -110,7 +109,7 @@ const EARLIER: Readonly<Record<string, { readonly isKnown: boolean; readonly pre
     prepare: async () => {
       const { client } = await granted()
       server.clock.advance(1)
-      await revokeTokensOfUser(server.context, EMAIL)
+      await performOnUser(server.context, 'user.revoke-tokens', EMAIL)
       server.clock.advance(1)
       return { client, browser: await otherBrowser() }
     },

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { decodeJwt } from 'jose'
 import type { Response as LightMyRequestResponse } from 'light-my-request'
-import { verifyClient } from '../../../src/admin/client/client.ts'
 import type { OrganizationId, UserId } from '../../../src/protocol/ids.ts'
 import {
   authorizeUrl,
@@ -25,6 +24,7 @@ import {
 import { openTestServer } from '../../support/server.ts'
 import { assertStoreUnchanged, selectAll } from '../../support/store-dump.ts'
 import { assertErrorRedirect, assertReturnPage, WHOLE_FILE } from '../../support/authorize-answers.ts'
+import { perform } from '../../support/tasks.ts'
 
 const server = await openTestServer(WHOLE_FILE)
 const { store } = server.context
@@ -165,7 +165,7 @@ test('UI-02: one authorization gives one code for one organization, whatever is 
 
 test('AUTH-22: an organization that the user does not belong to or that does not exist is access_denied, and gives no code', async () => {
   const client = await registerClient(server)
-  await verifyClient(server.context, client.client_id)
+  await perform(server.context, 'client.verify', { client_id: client.client_id })
   const { email } = await personIn(acme)
   const answers = []
   for (const org_id of [foreign, nowhere]) {

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
-import { verifyClient } from '../../../src/admin/client/client.ts'
-import { adoptClient, createClient, setRules } from '../../../src/admin/client/metadata.ts'
+import { createClient } from '../../../src/admin/client/metadata.ts'
 import { newClient } from '../../../src/clients/new-client.ts'
 import { USUAL_RULES, type ClientRules } from '../../../src/protocol/client/policy.ts'
 import { NO_SCOPE, type Scope } from '../../../src/protocol/token/scope.ts'
@@ -21,6 +20,7 @@ import { clientId } from '../../support/organizations.ts'
 import { openTestServer } from '../../support/server.ts'
 import { assertStoreUnchanged } from '../../support/store-dump.ts'
 import { idTokenOf, makeClient, tokensOf } from '../openid/login.ts'
+import { perform } from '../../support/tasks.ts'
 
 const server = await openTestServer(WHOLE_FILE)
 await createAda(server)
@@ -148,7 +148,10 @@ test('AUTH-06: a public client cannot have a rule by which it omits PKCE', async
     const refused = (): Promise<unknown> => create({ pkce }, { token_endpoint_auth_method: 'none' })
     await assert.rejects(() => assertStoreUnchanged(server, refused as never), /A public client needs it/)
     const client = await create({}, { token_endpoint_auth_method: 'none' })
-    await assert.rejects(setRules(context, client.client_id, { ...USUAL_RULES, pkce }), /A public client needs it/)
+    await assert.rejects(
+      perform(context, 'client.set-rules', { ...client, ...USUAL_RULES, pkce }),
+      /A public client needs it/,
+    )
   }
 })
 
@@ -159,7 +162,7 @@ async function create(
   const usual = {
     client_name: 'Board',
     redirect_uris: Object.values(REDIRECTS),
-    token_endpoint_auth_method: 'client_secret_post',
+    token_endpoint_auth_method: 'client_secret_post' as const,
   }
   const { client } = await createClient(server.context, {
     metadata: { ...usual, ...metadata },
@@ -171,7 +174,7 @@ async function create(
 
 async function changed(pkce: ClientRules['pkce'] | undefined): Promise<RegisteredClient> {
   const client = await create({ pkce: 'optional' })
-  await setRules(server.context, client.client_id, { consent: 'asked', claims: 'userinfo', pkce })
+  await perform(server.context, 'client.set-rules', { ...client, consent: 'asked', claims: 'userinfo', pkce })
   return client
 }
 
@@ -181,13 +184,13 @@ function register(metadata: object = {}): Promise<RegisteredClient> {
 
 async function verified(): Promise<RegisteredClient> {
   const client = await register()
-  await verifyClient(server.context, client.client_id)
+  await perform(server.context, 'client.verify', { client_id: client.client_id })
   return client
 }
 
 async function adopted(): Promise<RegisteredClient> {
   const client = await register()
-  await adoptClient(server.context, client.client_id)
+  await perform(server.context, 'client.adopt', { client_id: client.client_id })
   return client
 }
 

@@ -113,7 +113,11 @@ async function publish(members: object): Promise<Outcome> {
 }
 
 async function create(members: object): Promise<Outcome> {
-  const metadata = { ...USUAL, ...members, ...('jwks_uri' in members ? {} : { token_endpoint_auth_method: 'none' }) }
+  const metadata = {
+    ...USUAL,
+    ...members,
+    ...('jwks_uri' in members ? {} : { token_endpoint_auth_method: 'none' as const }),
+  }
   const wish = { metadata, rules: USUAL_RULES, approvedScope: NO_SCOPE } as const
   return createClient(server.context, wish).then(
     ({ client }) => levelOf(client.id),

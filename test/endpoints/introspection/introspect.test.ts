@@ -2,8 +2,6 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { decodeJwt } from 'jose'
 import { createApi, createApiCredentials } from '../../../src/admin/api/api.ts'
-import { disableClient, enableClient } from '../../../src/admin/client/client.ts'
-import { disableUser } from '../../../src/admin/user/user.ts'
 import { createAda } from '../../support/accounts.ts'
 import {
   EMAIL,
@@ -19,6 +17,7 @@ import { assertStoreUnchanged } from '../../support/store-dump.ts'
 import { WHOLE_FILE } from '../../support/authorize-answers.ts'
 import { introspect, isActive, revoke } from '../../support/token-questions.ts'
 import { anApiDeclaration } from '../../support/records.ts'
+import { perform, performOnUser } from '../../support/tasks.ts'
 
 const API = 'https://api.example'
 const OTHER_API = 'https://other.example'
@@ -141,7 +140,7 @@ test('INT-06: deleting the client or disabling the user makes every older token 
   await server.context.store.deleteClient(client.client_id as never)
   assert.equal((await introspect(server, api, access)).body, INACTIVE)
   const second = await aGrantFor(API)
-  await disableUser(server.context, EMAIL)
+  await performOnUser(server.context, 'user.disable', EMAIL)
   assert.equal((await introspect(server, api, second.access)).body, INACTIVE)
   await server.context.store.enableUser({ id: decodeJwt(second.access).sub as never, now: server.clock.now() })
   assert.equal((await introspect(server, api, second.access)).body, INACTIVE)
@@ -149,11 +148,11 @@ test('INT-06: deleting the client or disabling the user makes every older token 
 
 test('INT-06: the tokens of a disabled client are inactive and it cannot introspect or revoke, until it is enabled again', async () => {
   const { client, access } = await aGrantFor(API)
-  await disableClient(server.context, client.client_id)
+  await perform(server.context, 'client.disable', { client_id: client.client_id })
   assert.equal((await introspect(server, api, access)).body, INACTIVE)
   assert.equal((await introspect(server, client, access)).json().error, 'invalid_client')
   assert.equal((await revoke(server, client, access)).json().error, 'invalid_client')
-  await enableClient(server.context, client.client_id)
+  await perform(server.context, 'client.enable', { client_id: client.client_id })
   assert.equal(await isActive(server, api, access), true)
   assert.equal(await isActive(server, client, access), true)
 })

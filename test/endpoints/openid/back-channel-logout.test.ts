@@ -3,9 +3,6 @@ import type { RequestListener } from 'node:http'
 import { test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { createLocalJWKSet, decodeProtectedHeader, jwtVerify, type JSONWebKeySet } from 'jose'
-import { disableClient } from '../../../src/admin/client/client.ts'
-import { updateClient } from '../../../src/admin/client/metadata.ts'
-import { disableUser } from '../../../src/admin/user/user.ts'
 import {
   EMAIL,
   obtainTokens,
@@ -20,6 +17,7 @@ import { WHOLE_FILE } from '../../support/authorize-answers.ts'
 import { openNotifiedHost } from '../../support/notified-host.ts'
 import { idTokenOf, login, makeClient, openLogin, userinfo } from './login.ts'
 import { notifying, openNotified, openNotifier } from './notified.ts'
+import { perform, performOnUser } from '../../support/tasks.ts'
 
 /** OpenID Connect Back-Channel Logout 1.0. */
 
@@ -66,7 +64,7 @@ test('LO-12: an administrator disables the user: the applications of all browser
   const client = await notifiedClient()
   const { sub } = idTokenOf(await login(server, client, { prompt: 'consent' }))
   const { sid } = idTokenOf(await login(server, client, { prompt: 'consent' }))
-  await disableUser(server.context, EMAIL)
+  await performOnUser(server.context, 'user.disable', EMAIL)
   const notices = await delivered()
   assert.equal(notices.length, 2)
   const tokens = await Promise.all(notices.map(({ token }) => verified(token, client)))
@@ -173,8 +171,8 @@ test('LO-11: a notice goes to public addresses only', async (t) => {
 
 test('LO-18: a client that is disabled or whose address the operator removed is not notified', async () => {
   const changes: readonly ((id: string) => Promise<unknown>)[] = [
-    (id) => disableClient(server.context, id),
-    (id) => updateClient(server.context, id, { backchannel_logout_uri: '' }),
+    (id) => perform(server.context, 'client.disable', { client_id: id }),
+    (id) => perform(server.context, 'client.update', { client_id: id, backchannel_logout_uri: '' }),
   ]
   for (const change of changes) {
     const client = await notifiedClient()

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
-import { disableClient } from '../../../src/admin/client/client.ts'
 import {
   authorizeUrl,
   EMAIL,
@@ -16,6 +15,7 @@ import { forgetRule, judgeDomain } from '../../support/domains.ts'
 import { assertLocalPage, WHOLE_FILE } from '../../support/authorize-answers.ts'
 import { hasSession } from '../../support/session-cookie.ts'
 import { assertStoreUnchanged } from '../../support/store-dump.ts'
+import { perform } from '../../support/tasks.ts'
 
 /** OpenID Connect RP-Initiated Logout 1.0. The modules of the Foundation's conformance suite have their names in the titles. */
 
@@ -141,7 +141,7 @@ test('LO-06: an ID token of a client that is disabled is no hint', async () => {
   const gone = await makeClient(server, {}, { post_logout_redirect_uris: [OUT] })
   const browser = new PlainBrowser(server)
   const { id_token: hint = '' } = await login(server, gone, {}, browser)
-  await disableClient(server.context, gone.client_id)
+  await perform(server.context, 'client.disable', { client_id: gone.client_id })
   const page = await leave(browser, { id_token_hint: hint, post_logout_redirect_uri: OUT })
   assert.ok(page.statusCode === 200 && hasSession(browser))
 })

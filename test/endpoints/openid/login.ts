@@ -1,5 +1,5 @@
 import type { TestContext } from 'node:test'
-import { createClient, type MetadataWish } from '../../../src/admin/client/metadata.ts'
+import { createClient, type MetadataInput } from '../../../src/admin/client/metadata.ts'
 import { updateUser, type ProfileChange } from '../../../src/admin/user/user.ts'
 import { USUAL_RULES, type ClientRules } from '../../../src/protocol/client/policy.ts'
 import type { Scope } from '../../../src/protocol/token/scope.ts'
@@ -58,7 +58,7 @@ export async function openLogin(
 export async function makeClient(
   server: TestServer,
   rules: Partial<ClientRules> = {},
-  metadata: Partial<MetadataWish> = {},
+  metadata: Partial<MetadataInput> = {},
 ): Promise<RegisteredClient> {
   const wish = { client_name: 'Board', redirect_uris: [REDIRECT_URI], ...metadata }
   const approvedScope = 'phone address' as Scope

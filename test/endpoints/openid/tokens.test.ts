@@ -4,9 +4,7 @@ import { createHash } from 'node:crypto'
 import { createLocalJWKSet, decodeJwt, decodeProtectedHeader, jwtVerify, type JSONWebKeySet } from 'jose'
 import { addMember, createOrganization } from '../../support/organizations.ts'
 import { ID_TOKEN_ALGORITHMS } from '../../../src/protocol/openid/id-token.ts'
-import { approveScopes } from '../../../src/admin/client/client.ts'
 import { retireKey, rotateKeys } from '../../../src/admin/key.ts'
-import { disableUser } from '../../../src/admin/user/user.ts'
 import { declareApi, JWT_API, knowApis, OPAQUE_API } from '../../support/apis.ts'
 import { assertStoreUnchanged } from '../../support/store-dump.ts'
 import { introspect, revoke } from '../../support/token-questions.ts'
@@ -22,6 +20,7 @@ import {
   type Tokens,
 } from '../../../tools/flow.ts'
 import { answerOf, idTokenOf, login, makeClient, openLogin, PROFILE, signIn, tokensOf, userinfo } from './login.ts'
+import { perform, performOnUser } from '../../support/tasks.ts'
 
 test('OP-02: an ID token is signed by the algorithm that the client registered, and at_hash fits its access token', async (t) => {
   const server = await openLogin(t)
@@ -172,7 +171,7 @@ test('OP-09: userinfo rejects the token of a disabled user and of a revoked gran
   assert.equal((await userinfo(server, tokens.access_token)).statusCode, 401)
   const other = await login(server, client, { prompt: 'consent' })
   assert.equal((await userinfo(server, other.access_token)).statusCode, 200)
-  await disableUser(server.context, EMAIL)
+  await performOnUser(server.context, 'user.disable', EMAIL)
   server.clock.advance(1000)
   assert.equal((await userinfo(server, other.access_token)).statusCode, 401)
 })
@@ -216,7 +215,7 @@ test('OP-17: scope describes the access token, and a withdrawn approval ends the
   assert.equal(idTokenOf(first)['phone_number'], PROFILE.phone_number)
   const narrow = tokensOf(await refresh(server, client, first.refresh_token ?? '', { scope: 'openid' }))
   assert.deepEqual([narrow.scope, decodeJwt(narrow.access_token)['scope']], ['openid', 'openid'])
-  await approveScopes(server.context, client.client_id, '')
+  await perform(server.context, 'client.approve-scopes', { client_id: client.client_id, scope: '' })
   const after = tokensOf(await refresh(server, client, narrow.refresh_token ?? ''))
   assert.equal(after.scope, 'openid email')
   assert.deepEqual([idTokenOf(after)['email'], idTokenOf(after)['phone_number']], [EMAIL, undefined])

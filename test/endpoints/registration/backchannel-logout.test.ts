@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Response } from 'light-my-request'
-import { verifyClient } from '../../../src/admin/client/client.ts'
 import { createInitialToken } from '../../../src/admin/initial-token.ts'
 import { evaluateClient } from '../../../src/clients/evaluate-client.ts'
 import { documentClientId } from '../../../src/protocol/client/identifier.ts'
@@ -13,6 +12,7 @@ import { openDocumentHost } from '../../support/document-host.ts'
 import { assertError, problemsOf } from '../../support/error-answer.ts'
 import { openTestServer, type TestServer } from '../../support/server.ts'
 import { makeClient } from '../openid/login.ts'
+import { perform } from '../../support/tasks.ts'
 
 /** Which clients may be notified of a logout. OpenID Connect Back-Channel Logout 1.0 §2.2. */
 
@@ -29,7 +29,7 @@ test('LO-21: a client that registers openly gets no address, and the answer says
 
 test('LO-21: a client that the operator verified gets one, and loses its verification with another host', async () => {
   const client = await registerClient(server)
-  await verifyClient(server.context, client.client_id)
+  await perform(server.context, 'client.verify', { client_id: client.client_id })
   const answer = (await put(client, { ...MEMBERS, backchannel_logout_uri: undefined })).json<object>()
   assertLeftOut(answer)
   const registered = (await put(client, MEMBERS)).json<Record<string, unknown>>()
@@ -75,7 +75,7 @@ test('LO-21: a metadata document may name its own host alone', async (t) => {
 
 test('LO-21: the address is one that the server may request, and the flag a boolean', async () => {
   const client = await registerClient(server)
-  await verifyClient(server.context, client.client_id)
+  await perform(server.context, 'client.verify', { client_id: client.client_id })
   for (const uri of ['http://app.example/', 'https://10.0.0.1/', 'https://app.example/#x', 'javascript:1', 'text']) {
     const refused = await put(client, { backchannel_logout_uri: uri })
     const error = assertError(refused, 400, 'invalid_client_metadata')
@@ -100,7 +100,7 @@ test('LO-21: a server that sends no requests offers no back-channel logout, and 
   assert.ok(flags.every((name) => !(name in absent)))
   await assert.rejects(makeClient(off, {}, MEMBERS), /GRANTOR_OUTBOUND/)
   const client = await registerClient(off)
-  await verifyClient(off.context, client.client_id)
+  await perform(off.context, 'client.verify', { client_id: client.client_id })
   assertLeftOut((await put(client, MEMBERS, off)).json<object>())
 })
 

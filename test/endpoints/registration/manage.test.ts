@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { alterLast } from '../../support/alter.ts'
 import type { Response as LightMyRequestResponse } from 'light-my-request'
-import { disableClient, verifyClient } from '../../../src/admin/client/client.ts'
 import {
   authorizeUrl,
   locationOf,
@@ -22,6 +21,7 @@ import { openStillClock } from '../../support/still-clocks.ts'
 import { assertStoreUnchanged } from '../../support/store-dump.ts'
 import { consentedBrowser, isCodeAnswer, WHOLE_FILE } from '../../support/authorize-answers.ts'
 import { isActive } from '../../support/token-questions.ts'
+import { perform } from '../../support/tasks.ts'
 
 const MANAGEMENT = ['registration_client_uri', 'registration_access_token']
 const SECRETS = ['client_secret', 'client_secret_expires_at']
@@ -103,7 +103,7 @@ test('RFC 7592 §2.2: an update replaces all metadata and keeps the secret', asy
 
 test('REG-23: an update with unchanged metadata changes nothing', async () => {
   const client = await registerClient(server, { scope: 'read' })
-  await verifyClient(server.context, client.client_id)
+  await perform(server.context, 'client.verify', { client_id: client.client_id })
   const answer = await assertStoreUnchanged(server, () => manage(client, 'PUT', { body: echoOf(client) }))
   assert.deepEqual(answer.json(), without(client, SECRETS))
 })
@@ -112,7 +112,7 @@ test('REG-23: the error is the same for the token of another client, a wrong tok
   const [client, other] = [await registerClient(server), await registerClient(server)]
   const shared = await registerClient(server, { token_endpoint_auth_method: 'none' })
   const disabled = await registerClient(server)
-  await disableClient(server.context, disabled.client_id)
+  await perform(server.context, 'client.disable', { client_id: disabled.client_id })
   const token = String(client['registration_access_token'])
   const at = (id: string): string => `${server.origin}/v2/oauth/register?client_id=${id}`
   const wrong: readonly Asking[] = [
@@ -204,7 +204,7 @@ test('REG-23: a new name or redirect host removes the verified mark and invalida
     { redirect_uris: [...((await registerClient(server))['redirect_uris'] as string[]), 'https://evil.example/cb'] },
   ]) {
     const client = await registerClient(server)
-    await verifyClient(server.context, client.client_id)
+    await perform(server.context, 'client.verify', { client_id: client.client_id })
     const browser = await consentedBrowser(server, client)
     assert.ok(isCodeAnswer(await browser.get(authorizeUrl(client))))
     await change(client, { client_uri: 'https://app.example' })

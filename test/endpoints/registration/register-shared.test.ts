@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { disableClient, enableClient } from '../../../src/admin/client/client.ts'
 import { sweep, SWEEP_START } from '../../../src/admin/sweep.ts'
 import {
   authorizeUrl,
@@ -15,6 +14,7 @@ import { createAda } from '../../support/accounts.ts'
 import { openTestServer } from '../../support/server.ts'
 import { selectAll } from '../../support/store-dump.ts'
 import { assertLocalPage, WHOLE_FILE } from '../../support/authorize-answers.ts'
+import { perform } from '../../support/tasks.ts'
 
 const HOUR_MS = 60 * 60 * 1000
 const server = await openTestServer(WHOLE_FILE)
@@ -101,10 +101,10 @@ test('RFC 6749 §3.1.2.3: a public client must send its loopback redirect_uri, b
 test('decision 0021: a disabled client is not returned to later registrations', async () => {
   const app = anApp()
   const first = await registerClient(server, app)
-  await disableClient(server.context, first.client_id)
+  await perform(server.context, 'client.disable', { client_id: first.client_id })
   const second = await registerClient(server, app)
   assert.notEqual(second.client_id, first.client_id)
-  await enableClient(server.context, first.client_id)
+  await perform(server.context, 'client.enable', { client_id: first.client_id })
   assert.equal((await registerClient(server, app)).client_id, second.client_id)
 })
 

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Response as LightMyRequestResponse } from 'light-my-request'
-import { disableClient } from '../../../src/admin/client/client.ts'
 import { registerClient, requestToken, type RegisteredClient } from '../../../tools/flow.ts'
 import { assertError, problemsOf } from '../../support/error-answer.ts'
 import { openMigratedDatabase } from '../../support/migrated-database.ts'
@@ -11,6 +10,7 @@ import { assertStoreUnchanged, dumpStore, selectAll } from '../../support/store-
 import { closedFirst } from '../../support/closed-first.ts'
 import { WHOLE_FILE } from '../../support/authorize-answers.ts'
 import { introspect } from '../../support/token-questions.ts'
+import { perform } from '../../support/tasks.ts'
 
 const MACHINE = { grant_type: 'client_credentials' }
 const DAY = 86_400
@@ -179,7 +179,7 @@ test('REG-23: only the registration access token of the client can rotate its se
   const [client, other] = [await registerClient(server), await registerClient(server)]
   const shared = await registerClient(server, { token_endpoint_auth_method: 'none' })
   const disabled = await registerClient(server)
-  await disableClient(server.context, disabled.client_id)
+  await perform(server.context, 'client.disable', { client_id: disabled.client_id })
   const attempts: readonly (readonly [RegisteredClient, Asking])[] = [
     [client, { authorization: undefined }],
     [client, { authorization: `Bearer ${String(other['registration_access_token'])}` }],

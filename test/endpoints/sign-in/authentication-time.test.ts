@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Response as LightMyRequestResponse } from 'light-my-request'
-import type { MetadataWish } from '../../../src/admin/client/metadata.ts'
+import type { MetadataInput } from '../../../src/admin/client/metadata.ts'
 import { authorizeUrl, EMAIL, locationOf, PASSWORD, PlainBrowser, redeem } from '../../../tools/flow.ts'
 import { leadsTo, pressProvider } from '../../../tools/provider-page.ts'
 import { createAda } from '../../support/accounts.ts'
@@ -132,7 +132,7 @@ function expectedOf({ honesty, age }: Source, demand: number | undefined): 'refu
 const REQUESTS: readonly (readonly [
   parameters: Readonly<Record<string, string>>,
   demand: number | undefined,
-  metadata?: Partial<MetadataWish>,
+  metadata?: Partial<MetadataInput>,
 ])[] = [
   [{}, undefined],
   [{ prompt: 'login' }, 0],

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { decodeJwt } from 'jose'
-import { deleteApi, requireApi, updateApi } from '../../../src/admin/api/api.ts'
-import { approveScopes } from '../../../src/admin/client/client.ts'
+import { requireApi, updateApi } from '../../../src/admin/api/api.ts'
 import type { ApiScope } from '../../../src/ports/records/api.ts'
 import {
   authorizeUrl,
@@ -24,6 +23,7 @@ import { declareApi, knowApis, obtainCodeFor, openWithOpaqueApis, JWT_API, OPAQU
 import { tokensOf } from '../../support/token-answers.ts'
 import { assertReturnPage, consentedBrowser, isCodeAnswer, WHOLE_FILE } from '../../support/authorize-answers.ts'
 import { isActive } from '../../support/token-questions.ts'
+import { perform } from '../../support/tasks.ts'
 
 const MACHINE = { grant_type: 'client_credentials' }
 const LONG_API = 'https://long.example'
@@ -128,7 +128,7 @@ test('RT-09: a code for a removed API is invalid_grant, is not redeemed, and is 
   const { server: own } = await openWithOpaqueApis(t)
   const client = await registerClient(own)
   const code = await obtainCode(own, client, { resource: OPAQUE_API })
-  await deleteApi(own.context, OPAQUE_API)
+  await perform(own.context, 'api.delete', { resource: OPAQUE_API })
   knowApis(own)
   assertError(await assertStoreUnchanged(own, () => redeem(own, client, code)), 400, 'invalid_grant')
   assert.match(own.log(), /"reason":"resource_gone"/)
@@ -180,7 +180,7 @@ test('CC-05: a scope for approved clients can be registered, but is granted only
   assert.deepEqual(await mayHave(client, 'export'), { machine: false, user: false })
   assert.deepEqual(await mayHave(client, 'browse'), { machine: false, user: true })
   assertError(await requestToken(server, client, { ...MACHINE, resource: GUARDED_API }), 400, 'invalid_scope')
-  await approveScopes(server.context, client.client_id, 'export')
+  await perform(server.context, 'client.approve-scopes', { client_id: client.client_id, scope: 'export' })
   assert.deepEqual(await mayHave(client, 'export'), { machine: true, user: true })
   assert.deepEqual(await mayHave(client, 'browse'), { machine: false, user: true })
   const stranger = await registerClient(server, { scope: 'export browse' })
@@ -189,21 +189,21 @@ test('CC-05: a scope for approved clients can be registered, but is granted only
 
 test('CC-05: a client approved for a user scope also gets it without a user, until the approval is withdrawn', async () => {
   const client = await registerClient(server, { scope: 'browse' })
-  await approveScopes(server.context, client.client_id, 'browse')
+  await perform(server.context, 'client.approve-scopes', { client_id: client.client_id, scope: 'browse' })
   assert.deepEqual(await mayHave(client, 'browse'), { machine: true, user: true })
-  await approveScopes(server.context, client.client_id, '')
+  await perform(server.context, 'client.approve-scopes', { client_id: client.client_id, scope: '' })
   assert.deepEqual(await mayHave(client, 'browse'), { machine: false, user: true })
 })
 
 test('CC-05: an approval grants no scope that the client did not register or that no API declares', async () => {
   const client = await registerClient(server, { scope: 'browse' })
-  await approveScopes(server.context, client.client_id, 'browse export')
+  await perform(server.context, 'client.approve-scopes', { client_id: client.client_id, scope: 'browse export' })
   assert.deepEqual(await mayHave(client, 'export'), { machine: false, user: false })
 })
 
 test('an approved scope requires consent and is granted with the code', async () => {
   const client = await registerClient(server, { scope: 'export' })
-  await approveScopes(server.context, client.client_id, 'export')
+  await perform(server.context, 'client.approve-scopes', { client_id: client.client_id, scope: 'export' })
   const tokens = await obtainTokens(server, client, { resource: GUARDED_API })
   assert.equal(tokens.scope, 'export')
   assert.ok(isCodeAnswer(await (await consentedBrowser(server, client)).get(authorizeUrl(client))))

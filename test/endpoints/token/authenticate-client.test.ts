@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Response as LightMyRequestResponse } from 'light-my-request'
-import { disableClient } from '../../../src/admin/client/client.ts'
 import { createAda } from '../../support/accounts.ts'
 import {
   obtainCode,
@@ -17,6 +16,7 @@ import { assertError, problemsOf } from '../../support/error-answer.ts'
 import { assertStoreUnchanged } from '../../support/store-dump.ts'
 import { openTestServer, type TestServer } from '../../support/server.ts'
 import { openStillClock } from '../../support/still-clocks.ts'
+import { perform } from '../../support/tasks.ts'
 
 const PATH = '/v2/oauth/token'
 const MACHINE = { grant_type: 'client_credentials' }
@@ -46,7 +46,7 @@ test('decision 0005: a failed authentication of a client gets 401 invalid_client
   const client = await registerClient(server)
   const other = await registerClient(server)
   const disabled = await registerClient(server)
-  await disableClient(server.context, disabled.client_id)
+  await perform(server.context, 'client.disable', { client_id: disabled.client_id })
   const deleted = await registerClient(server)
   await server.context.store.deleteClient(deleted.client_id as never)
   const open = await registerClient(server, { token_endpoint_auth_method: 'none', grant_types: ['authorization_code'] })

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { test } from 'node:test'
-import { disableClient } from '../../../src/admin/client/client.ts'
 import { assertionForm, makeClientKey, signJws } from '../../../tools/client-assertion.ts'
 import { postForm, registerClient, type Tokens } from '../../../tools/flow.ts'
 import { WHOLE_FILE } from '../../support/authorize-answers.ts'
@@ -10,6 +9,7 @@ import { assertionOf, authentication, registerKeyClient, type Differing } from '
 import { openTestServer } from '../../support/server.ts'
 import { openStillClocks } from '../../support/still-clocks.ts'
 import { assertStoreUnchanged, selectAll } from '../../support/store-dump.ts'
+import { perform } from '../../support/tasks.ts'
 
 const TOKEN = '/v2/oauth/token'
 const MACHINE = { grant_type: 'client_credentials' }
@@ -313,7 +313,7 @@ test('RFC 7009 §2.1, RFC 7662 §2.1: a client with keys revokes and introspects
 
 test('a disabled client is rejected, and its assertion is not used up', async () => {
   const disabled = await registerKeyClient(server)
-  await disableClient(server.context, disabled.client.client_id)
+  await perform(server.context, 'client.disable', { client_id: disabled.client.client_id })
   await assertRefused(authentication(server, disabled), 'client_disabled')
 })
 

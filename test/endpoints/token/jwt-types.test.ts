@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createLocalJWKSet, decodeProtectedHeader, jwtVerify, type JSONWebKeySet, type JWTVerifyOptions } from 'jose'
-import { SERVER_TOKENS } from '../../../src/admin/api-tokens.ts'
+import { SERVER_TOKENS } from '../../../src/admin/api/api.ts'
 import { requireApi, updateApi } from '../../../src/admin/api/api.ts'
 import {
   mintApiCredentialId,

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { decodeJwt } from 'jose'
 import { requireApi, updateApi } from '../../../src/admin/api/api.ts'
-import { approveScopes } from '../../../src/admin/client/client.ts'
 import type { ApiScope } from '../../../src/ports/records/api.ts'
 import {
   authorizeUrl,
@@ -23,6 +22,7 @@ import { assertStoreUnchanged, execute, selectAll } from '../../support/store-du
 import { declareApi, knowApis } from '../../support/apis.ts'
 import { tokensOf } from '../../support/token-answers.ts'
 import { assertReturnPage, WHOLE_FILE } from '../../support/authorize-answers.ts'
+import { perform } from '../../support/tasks.ts'
 
 /** Scopes on request, APIs that change their scopes, and how the consent page shows both. */
 
@@ -61,7 +61,7 @@ test('CC-05: a scope on request requires a request that names it and the user’
   const code = await obtainCode(server, client, { scope: 'purge' })
   assert.equal(tokensOf(await redeem(server, client, code)).scope, 'purge')
   assertError(await requestToken(server, client, { ...MACHINE, scope: 'purge' }), 400, 'invalid_scope')
-  await approveScopes(server.context, client.client_id, 'purge')
+  await perform(server.context, 'client.approve-scopes', { client_id: client.client_id, scope: 'purge' })
   assert.equal(tokensOf(await requestToken(server, client, { ...MACHINE, scope: 'purge' })).scope, 'purge')
 })
 

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { decodeJwt } from 'jose'
-import { approveScopes } from '../../../src/admin/client/client.ts'
 import type { ApiScope } from '../../../src/ports/records/api.ts'
 import {
   authorizeUrl,
@@ -23,6 +22,7 @@ import { assertStoreUnchanged } from '../../support/store-dump.ts'
 import { declareApi, knowApis } from '../../support/apis.ts'
 import { tokensOf } from '../../support/token-answers.ts'
 import { assertReturnPage, WHOLE_FILE } from '../../support/authorize-answers.ts'
+import { perform } from '../../support/tasks.ts'
 
 /** The scope and the audience of a token: what was requested, registered or is the default, narrowed (docs/apis.md). */
 
@@ -213,7 +213,8 @@ const CASES: Readonly<Record<string, Case>> = {
 for (const [title, { registered, approved, user, machine, ...request }] of Object.entries(CASES)) {
   test(title, async () => {
     const client = await registerClient(server, registered === undefined ? {} : { scope: registered })
-    if (approved !== undefined) await approveScopes(server.context, client.client_id, approved)
+    if (approved !== undefined)
+      await perform(server.context, 'client.approve-scopes', { client_id: client.client_id, scope: approved })
     await assertDecision(machine, () => askAsMachine(client, request))
     await assertDecision(user, () => askAsUser(client, request))
   })
@@ -302,7 +303,7 @@ test('RT-08: a refresh may repeat the scope that was requested at the start, and
   const code = await obtainCode(server, client, { scope: requested, resource: NOTES })
   const first = tokensOf(await redeem(server, client, code))
   assert.equal(first.scope, 'notes:read')
-  await approveScopes(server.context, client.client_id, 'notes:export')
+  await perform(server.context, 'client.approve-scopes', { client_id: client.client_id, scope: 'notes:export' })
   const second = tokensOf(await refresh(server, client, first.refresh_token ?? '', { scope: requested }))
   assert.equal(second.scope, 'notes:read')
   for (const wanted of ['notes:read notes:write', 'notes:export', 'nonsense', 'notes:read other']) {

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { decodeJwt } from 'jose'
 import { requireApi, updateApi } from '../../../src/admin/api/api.ts'
-import { approveScopes } from '../../../src/admin/client/client.ts'
 import type { ApiScope } from '../../../src/ports/records/api.ts'
 import {
   authorizeUrl,
@@ -21,6 +20,7 @@ import { openTestServer } from '../../support/server.ts'
 import { declareApi, knowApis, obtainCodeFor } from '../../support/apis.ts'
 import { tokensOf } from '../../support/token-answers.ts'
 import { assertReturnPage, WHOLE_FILE } from '../../support/authorize-answers.ts'
+import { perform } from '../../support/tasks.ts'
 
 /** Two APIs that share scope names with different meanings, requested in one grant. */
 
@@ -46,7 +46,7 @@ function bothUrl(client: Parameters<typeof authorizeUrl>[0], scope: string): str
 test('CC-05: a scope that one API gives only to approved clients is not given by another API with the same scope name', async () => {
   const client = await registerClient(server)
   assertReturnPage(await new PlainBrowser(server).get(bothUrl(client, 'write')), 'invalid_scope')
-  await approveScopes(server.context, client.client_id, 'write')
+  await perform(server.context, 'client.approve-scopes', { client_id: client.client_id, scope: 'write' })
   const code = await obtainCodeFor(server, client, [STRICT, LAX])
   assert.equal(tokensOf(await redeem(server, client, code, { resource: STRICT })).scope, 'read write')
 })
@@ -101,7 +101,7 @@ test('CC-05: a consent for two APIs allows no scope that one of them declares la
   }
   for (const grantedTo of ['users', 'approved-clients'] as const) {
     await setScopes(files, [list, { ...see, grantedTo }])
-    await approveScopes(server.context, client.client_id, 'see')
+    await perform(server.context, 'client.approve-scopes', { client_id: client.client_id, scope: 'see' })
     await refreshFor(files, 'list')
     await refreshFor(notes, 'see')
     // A token for both would have the scope at both.

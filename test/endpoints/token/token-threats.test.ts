@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Response as LightMyRequestResponse } from 'light-my-request'
-import { disableClient, enableClient } from '../../../src/admin/client/client.ts'
-import { disableUser, enableUser } from '../../../src/admin/user/user.ts'
 import { createAda } from '../../support/accounts.ts'
 import {
   EMAIL,
@@ -17,6 +15,7 @@ import {
 import { assertError, problemsOf } from '../../support/error-answer.ts'
 import { execute, assertStoreUnchanged } from '../../support/store-dump.ts'
 import { openTestServer, type TestServer } from '../../support/server.ts'
+import { perform, performOnUser } from '../../support/tasks.ts'
 
 const PATH = '/v2/oauth/token'
 const FORM = 'application/x-www-form-urlencoded'
@@ -314,10 +313,10 @@ test('TOK-18: a disabled client gets no token by any grant type, and does once i
     () => refresh(server, client, refresh_token),
     () => requestToken(server, client, MACHINE),
   ]
-  await disableClient(server.context, client.client_id)
+  await perform(server.context, 'client.disable', { client_id: client.client_id })
   for (const attempt of attempts)
     assertError(await assertStoreUnchanged(server, attempt, 'disabled client'), 401, 'invalid_client')
-  await enableClient(server.context, client.client_id)
+  await perform(server.context, 'client.enable', { client_id: client.client_id })
   for (const attempt of attempts) assert.equal((await attempt()).statusCode, 200)
 })
 
@@ -328,12 +327,12 @@ test('TOK-18: grants of a user are invalid as soon as the user is disabled, and 
   const code = await obtainCode(server, client)
   const { refresh_token = '' } = await obtainTokens(server, client, { prompt: 'consent' })
   server.clock.advance(1)
-  await disableUser(server.context, EMAIL)
+  await performOnUser(server.context, 'user.disable', EMAIL)
   const attempts = [() => redeem(server, client, code), () => refresh(server, client, refresh_token)]
   for (const attempt of attempts)
     assertError(await assertStoreUnchanged(server, attempt, 'disabled user'), 400, 'invalid_grant')
   server.clock.advance(1)
-  await enableUser(server.context, EMAIL)
+  await performOnUser(server.context, 'user.enable', EMAIL)
   for (const attempt of attempts) assertError(await attempt(), 400, 'invalid_grant')
   assert.equal((await requestToken(server, client, MACHINE)).statusCode, 200)
 })

@@ -3,7 +3,8 @@ import type { Task } from '../../../src/admin/task.ts'
 import { TASKS } from '../../../src/admin/tasks.ts'
 import type { OrganizationId } from '../../../src/protocol/ids.ts'
 import { RULES, type Rule } from './rules.ts'
-import type { Members, AdminServer } from '../../support/admin-server.ts'
+import type { AdminServer } from '../../support/admin-server.ts'
+import type { Members } from '../../support/tasks.ts'
 
 export interface Row {
   readonly task: Task

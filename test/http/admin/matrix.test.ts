@@ -6,7 +6,8 @@ import { dumpStore } from '../../support/store-dump.ts'
 import { gatherHolders } from './holders.ts'
 import { performEveryTask, rowsOf, type Row } from './every-route.ts'
 import { RULES } from './rules.ts'
-import { openAdminServer, requestOf, type Members, type AdminServer } from '../../support/admin-server.ts'
+import { openAdminServer, requestOf, type AdminServer } from '../../support/admin-server.ts'
+import { type Members } from '../../support/tasks.ts'
 
 test('every task has a rule for the credentials that may perform it, and the task table agrees with the rule', () => {
   assert.deepEqual(TASKS.map(({ name }) => name).toSorted(), Object.keys(RULES).toSorted())

@@ -4,7 +4,8 @@ import { pathParameters, type Task } from '../../../src/admin/task.ts'
 import { TASKS } from '../../../src/admin/tasks.ts'
 import { mintOrganizationId } from '../../../src/protocol/ids.ts'
 import { assertStoreUnchanged } from '../../support/store-dump.ts'
-import { openAdminServer, type Members, type PeopledOrganization } from '../../support/admin-server.ts'
+import { openAdminServer, type PeopledOrganization } from '../../support/admin-server.ts'
+import { type Members } from '../../support/tasks.ts'
 
 const OWN = TASKS.filter(({ extent }) => extent === 'organization')
 /** The tasks about one thing in an organization. Any client may be installed anywhere: that is no look at another's things. */

@@ -5,7 +5,8 @@ import { TASKS } from '../../../src/admin/tasks.ts'
 import { mintClientId } from '../../../src/protocol/ids.ts'
 import { dumpStore } from '../../support/store-dump.ts'
 import { RULES } from './rules.ts'
-import { openAdminServer, type Members, type AdminServer } from '../../support/admin-server.ts'
+import { openAdminServer, type AdminServer } from '../../support/admin-server.ts'
+import { type Members } from '../../support/tasks.ts'
 
 const READS = TASKS.filter(({ access }) => access === 'read')
 const LISTS = TASKS.filter(({ access, input }) => access === 'read' && 'before' in input.shape)

@@ -1,5 +1,4 @@
 import { createInitialToken } from '../../../src/admin/initial-token.ts'
-import { adoptClient } from '../../../src/admin/client/metadata.ts'
 import { provisionSubject } from '../../../src/admin/user/subject.ts'
 import { after } from '../../../src/base/brand.ts'
 import { mintInteractionId } from '../../../src/protocol/ids.ts'
@@ -8,7 +7,8 @@ import { USUAL_TEMPLATE } from '../../../src/protocol/client/registration-templa
 import type { Access } from '../../../src/admin/task.ts'
 import { anInteraction, aSession, aSessionStart, aUserOfProvider } from '../../support/records.ts'
 import { addProvider } from '../../support/providers.ts'
-import type { Members, PeopledOrganization, AdminServer } from '../../support/admin-server.ts'
+import type { PeopledOrganization, AdminServer } from '../../support/admin-server.ts'
+import { perform, type Members } from '../../support/tasks.ts'
 
 /** What a task needs, said here once more by hand: the table of tasks is what is judged. */
 export interface Rule {
@@ -26,7 +26,7 @@ const NOTHING: Sample = async () => ({})
 const A_CLIENT: Sample = async ({ makeClient }) => ({ client_id: (await makeClient()).client_id })
 const AN_OPERATORS_CLIENT: Sample = async ({ makeClient, server }) => {
   const { client_id } = await makeClient()
-  await adoptClient(server.context, client_id)
+  await perform(server.context, 'client.adopt', { client_id })
   return { client_id }
 }
 const A_KEY = { kty: 'OKP', crv: 'Ed25519', x: '11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo' }

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { SERVER_TOKENS } from '../../../src/admin/api-tokens.ts'
+import { SERVER_TOKENS } from '../../../src/admin/api/api.ts'
 import { createApi } from '../../../src/admin/api/api.ts'
 import { obtainTokens, refresh, requestToken } from '../../../tools/flow.ts'
-import { openAdminServer, type Members, type AdminServer } from '../../support/admin-server.ts'
+import { openAdminServer, type AdminServer } from '../../support/admin-server.ts'
+import { type Members } from '../../support/tasks.ts'
 import { anApiDeclaration } from '../../support/records.ts'
 
 interface Inspection {

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { disableUser } from '../../../src/admin/user/user.ts'
 import type { UserRecord } from '../../../src/ports/records/user.ts'
 import type { Operation } from '../../../src/ports/operations.ts'
 import { openRecordCache } from '../../../src/store/postgres/record-cache.ts'
@@ -10,6 +9,7 @@ import { createAda } from '../../support/accounts.ts'
 import { EMAIL, obtainTokens, refresh, registerClient, requestToken, type Tokens } from '../../../tools/flow.ts'
 import { openMigratedDatabase } from '../../support/migrated-database.ts'
 import { openNode } from '../../support/postgres-node.ts'
+import { performOnUser } from '../../support/tasks.ts'
 
 const user = aUser()
 const changed = aUser({ id: user.id, name: 'Changed' })
@@ -90,7 +90,7 @@ describe('two nodes', { concurrency: true }, () => {
     const client = await registerClient(here)
     const { refresh_token: first = '' } = await obtainTokens(here, client)
     const { refresh_token: token = '' } = (await refresh(here, client, first)).json<Tokens>()
-    await disableUser(there.context, EMAIL)
+    await performOnUser(there.context, 'user.disable', EMAIL)
     assert.equal((await refresh(there, client, token)).json().error, 'invalid_grant')
     await delay(1000)
     assert.equal((await refresh(here, client, token)).json().error, 'invalid_grant')

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createLink } from '../../../../src/admin/user/link.ts'
-import { disableProvider, updateProvider } from '../../../../src/admin/provider/provider.ts'
+import { updateProvider } from '../../../../src/admin/provider/provider.ts'
 import type { ProviderId } from '../../../../src/protocol/sign-in/authentication.ts'
 import type { ProviderSettings } from '../../../../src/protocol/sign-in/provider.ts'
 import { EMAIL, PASSWORD, PlainBrowser } from '../../../../tools/flow.ts'
@@ -14,6 +14,7 @@ import type { TestServer } from '../../../support/server.ts'
 import { assertStoreUnchanged } from '../../../support/store-dump.ts'
 import { formsOf, openOwner } from '../../account/owner.ts'
 import { isSignedIn, openScene } from './scene.ts'
+import { perform } from '../../../support/tasks.ts'
 
 const ANYBODY = { signUp: 'anybody' } as const
 const IDP = 'idp' as ProviderId
@@ -190,7 +191,7 @@ test('UP-06: of 50 callbacks with one state one signs in, and a second tab with 
 
 test('UP-07: a provider that was disabled, deleted or changed meanwhile signs nobody in', async (t) => {
   const changes: readonly ((scene: Awaited<ReturnType<typeof openScene>>) => Promise<unknown>)[] = [
-    ({ server }) => disableProvider(server.context, IDP),
+    ({ server }) => perform(server.context, 'provider.disable', { provider_id: IDP }),
     ({ server }) => server.context.store.deleteProvider({ id: IDP, now: server.clock.now() }),
     ({ server }) => updateProvider(server.context, IDP, { settings: { signUp: 'off' }, clientSecret: undefined }),
   ]
@@ -207,7 +208,7 @@ test('UP-07: a provider that was disabled, deleted or changed meanwhile signs no
 
 test('UP-07: a provider that is disabled or deleted while it answers signs nobody in', async (t) => {
   const changes: readonly ((server: TestServer) => Promise<unknown>)[] = [
-    ({ context }) => disableProvider(context, IDP),
+    ({ context }) => perform(context, 'provider.disable', { provider_id: IDP }),
     ({ context, clock }) => context.store.deleteProvider({ id: IDP, now: clock.now() }),
   ]
   for (const change of changes) {
@@ -270,7 +271,7 @@ test('UP-07: a provider that is disabled while a person proves the account is no
   await createAda(scene.server)
   const { browser, page } = await scene.arrive()
   const form = formsOf(await signInAt({ browser, page, host: scene.host })).find(({ names }) => names.has('password'))
-  await disableProvider(scene.server.context, IDP)
+  await perform(scene.server.context, 'provider.disable', { provider_id: IDP })
   assert.ok(isSignedIn(await browser.post(form?.action ?? '', { ...form?.hidden, email: EMAIL, password: PASSWORD })))
   assert.deepEqual(scene.rows('identities'), [])
 })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createLink } from '../../../../src/admin/user/link.ts'
-import { disableProvider, enableProvider, updateProvider } from '../../../../src/admin/provider/provider.ts'
+import { updateProvider } from '../../../../src/admin/provider/provider.ts'
 import type { UserRecord } from '../../../../src/ports/records/user.ts'
 import type { ProviderId } from '../../../../src/protocol/sign-in/authentication.ts'
 import type { OrganizationId } from '../../../../src/protocol/ids.ts'
@@ -15,6 +15,7 @@ import { addProvider, freshClaims, signInAt } from '../../../support/providers.t
 import { aUser } from '../../../support/records.ts'
 import { formsOf } from '../../account/owner.ts'
 import { isSignedIn, openScene, type Scene } from './scene.ts'
+import { perform } from '../../../support/tasks.ts'
 
 /**
  * The rules of docs/providers.md × the domain and the proof of the address × two providers, each of which has a domain × what the
@@ -100,10 +101,10 @@ test('UP-23: the domains of a disabled provider still belong to it', async (t) =
   const stage = await openStage(t, { link: 'ask', signUp: 'anybody', membership: 'domains' })
   const { context, clock } = stage.scene.server
   const outcomes = []
-  for (const change of [disableProvider, enableProvider]) {
-    await change(context, CORP.id)
+  for (const change of ['disable', 'enable']) {
+    await perform(context, `provider.${change}`, { provider_id: CORP.id })
     clock.advance(1001)
-    const email = `${change.name}@acme.test`
+    const email = `${change}@acme.test`
     outcomes.push(await stage.arrive(OTHER, { sub: email, email, email_verified: true }, undefined))
   }
   assert.deepEqual(outcomes, [UNKNOWN_ADDRESS, UNKNOWN_ADDRESS])

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { trySuspects } from '../../../../src/server/background/suspect-providers.ts'
 import { createLink } from '../../../../src/admin/user/link.ts'
-import { disableProvider, updateProvider } from '../../../../src/admin/provider/provider.ts'
+import { updateProvider } from '../../../../src/admin/provider/provider.ts'
 import { setPassword } from '../../../../src/admin/user/user.ts'
 import type { ProviderId } from '../../../../src/protocol/sign-in/authentication.ts'
 import { EMAIL, locationOf, PASSWORD, PlainBrowser } from '../../../../tools/flow.ts'
@@ -14,6 +14,7 @@ import { ADA_CLAIMS, addProvider, freshClaims, signInAt } from '../../../support
 import { leadsTo, pressProvider } from '../../../../tools/provider-page.ts'
 import { formsOf, openOwner } from '../../account/owner.ts'
 import { isSignedIn, openScene } from './scene.ts'
+import { perform } from '../../../support/tasks.ts'
 
 const REQUIRED = { domains: ['acme.test'], routing: 'required' } as const
 const IDP = 'idp' as ProviderId
@@ -50,7 +51,7 @@ test('UP-19: an account with an address of a required provider has no password, 
   })
   assert.equal(forced.statusCode, 400)
   // The rule stays while the provider is disabled: the password of before does not become valid again.
-  await disableProvider(server.context, IDP)
+  await perform(server.context, 'provider.disable', { provider_id: IDP })
   server.clock.advance(1001)
   const after = await browser.post(form?.action ?? '', { ...form?.hidden, email: EMAIL, password: PASSWORD })
   assert.equal(after.statusCode, 403)
@@ -116,7 +117,7 @@ test('UP-19: a proof of a required provider lets no password in after the provid
   execute(server, 'update users set first_signed_in_at = 1')
   const { browser, page } = await scene.arrive()
   const form = formsOf(await signInAt({ browser, page, host })).find(({ names }) => names.has('password'))
-  await disableProvider(server.context, IDP)
+  await perform(server.context, 'provider.disable', { provider_id: IDP })
   const answer = await browser.post(form?.action ?? '', { ...form?.hidden, email: EMAIL, password: PASSWORD })
   assert.equal(answer.statusCode, 401)
   assert.deepEqual([scene.rows('sessions'), scene.rows('identities')], [[], []])
@@ -153,7 +154,7 @@ test('a login_hint of a required domain leads straight there, and a hint never e
   const hint = { login_hint: EMAIL }
   assert.ok(locationOf((await scene.arrive(hint)).page).startsWith(scene.host.issuer))
   assert.equal((await scene.arrive({ login_hint: 'bob@elsewhere.test' })).page.statusCode, 200)
-  await disableProvider(scene.server.context, IDP)
+  await perform(scene.server.context, 'provider.disable', { provider_id: IDP })
   scene.server.clock.advance(1001)
   const { page } = await scene.arrive(hint)
   assert.equal(page.statusCode, 200)

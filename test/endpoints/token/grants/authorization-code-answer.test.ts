@@ -2,8 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Response as LightMyRequestResponse } from 'light-my-request'
 import { decodeJwt } from 'jose'
-import { disableClient } from '../../../../src/admin/client/client.ts'
-import { disableUser, enableUser, setPassword } from '../../../../src/admin/user/user.ts'
+import { setPassword } from '../../../../src/admin/user/user.ts'
 import { createAda } from '../../../support/accounts.ts'
 import {
   EMAIL,
@@ -18,6 +17,7 @@ import { openTestServer } from '../../../support/server.ts'
 import { assertStoreUnchanged, selectAll } from '../../../support/store-dump.ts'
 import { assertInvalidGrant } from '../../../support/token-answers.ts'
 import { WHOLE_FILE } from '../../../support/authorize-answers.ts'
+import { perform, performOnUser } from '../../../support/tasks.ts'
 
 const server = await openTestServer(WHOLE_FILE)
 await createAda(server)
@@ -69,11 +69,11 @@ test('CODE-13: only a client that registered refresh_token gets a refresh token'
 
 test('UI-13: no tokens are issued if the user was disabled or the password changed after the consent', async (t) => {
   const changes = [
-    async (context: typeof server.context) => void (await disableUser(context, EMAIL)),
+    async (context: typeof server.context) => void (await performOnUser(context, 'user.disable', EMAIL)),
     async (context: typeof server.context) => void (await setPassword(context, EMAIL, 'another password')),
     async (context: typeof server.context) => {
-      await disableUser(context, EMAIL)
-      await enableUser(context, EMAIL)
+      await performOnUser(context, 'user.disable', EMAIL)
+      await performOnUser(context, 'user.enable', EMAIL)
     },
   ]
   for (const change of changes) {
@@ -91,7 +91,7 @@ test('UI-13: a client that was deleted or disabled after the consent gets no tok
   const [deleted, disabled] = [await registerClient(server), await registerClient(server)]
   const codes = [await obtainCode(server, deleted), await obtainCode(server, disabled)]
   await server.context.store.deleteClient(deleted.client_id as never)
-  await disableClient(server.context, disabled.client_id)
+  await perform(server.context, 'client.disable', { client_id: disabled.client_id })
   for (const [index, client] of [deleted, disabled].entries()) {
     const refused = await assertStoreUnchanged(server, () => redeem(server, client, codes[index] ?? ''))
     assert.equal(refused.statusCode, 401)

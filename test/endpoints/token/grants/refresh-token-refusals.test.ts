@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { decodeJwt } from 'jose'
-import { disableClient } from '../../../../src/admin/client/client.ts'
-import { disableUser, enableUser, setPassword } from '../../../../src/admin/user/user.ts'
+import { setPassword } from '../../../../src/admin/user/user.ts'
 import { createAda } from '../../../support/accounts.ts'
 import { EMAIL, obtainCode, redeem, refresh, registerClient, requestToken } from '../../../../tools/flow.ts'
 import { openTestServer, type TestServer } from '../../../support/server.ts'
@@ -10,6 +9,7 @@ import { assertStoreUnchanged } from '../../../support/store-dump.ts'
 import { aGrant, assertInvalidGrant, assertNothingHappens, tokensOf } from '../../../support/token-answers.ts'
 import { WHOLE_FILE } from '../../../support/authorize-answers.ts'
 import { declareApi } from '../../../support/apis.ts'
+import { perform, performOnUser } from '../../../support/tasks.ts'
 
 const API = 'https://api.example'
 const OTHER_API = 'https://other.example'
@@ -83,11 +83,11 @@ test('RT-09: a grant whose API is removed is invalid_grant, and is valid once th
 
 test('RT-11: disabling a user, enabling the user again or changing the password invalidates earlier grants', async (t) => {
   const changes = [
-    async (context: TestServer['context']) => void (await disableUser(context, EMAIL)),
+    async (context: TestServer['context']) => void (await performOnUser(context, 'user.disable', EMAIL)),
     async (context: TestServer['context']) => void (await setPassword(context, EMAIL, 'another password')),
     async (context: TestServer['context']) => {
-      await disableUser(context, EMAIL)
-      await enableUser(context, EMAIL)
+      await performOnUser(context, 'user.disable', EMAIL)
+      await performOnUser(context, 'user.enable', EMAIL)
     },
   ]
   for (const change of changes) {
@@ -103,7 +103,7 @@ test('RT-11: disabling a user, enabling the user again or changing the password 
 test('RT-11: a deleted or disabled client gets no token', async () => {
   const [deleted, disabled] = [await aGrant(server), await aGrant(server)]
   await server.context.store.deleteClient(deleted.client.client_id as never)
-  await disableClient(server.context, disabled.client.client_id)
+  await perform(server.context, 'client.disable', { client_id: disabled.client.client_id })
   for (const { client, token } of [deleted, disabled]) {
     const refused = await assertStoreUnchanged(server, () => refresh(server, client, token))
     assert.equal(refused.statusCode, 401)

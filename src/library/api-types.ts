@@ -651,7 +651,7 @@ export interface GrantorTasks {
     readonly before?: string
     /** Only the member with this address. */
     readonly email?: string
-    /** true: only members without a proved address of the domains of the providers of the organization. A page may have fewer rows than its limit, or none, and another page follow. */
+    /** true: only members without a proved address of the domains of the providers of the organization. A page may have fewer rows than its limit, or none, although more pages follow. */
     readonly outside_domains?: boolean
   }) => Promise<{
     readonly members: readonly Member[]

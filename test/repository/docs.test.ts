@@ -9,6 +9,7 @@ import { FORM_REFUSALS, PAGE_REFUSALS } from '../../src/protocol/authorization/p
 import { REFUSALS } from '../../src/protocol/refusals.ts'
 import { DISTRIBUTION } from '../store/portable-sql.ts'
 import { ARCHITECTURE_PAGE, architecturePage } from './layout.ts'
+import { resultParts } from './results.ts'
 import {
   casesOf,
   listClaims,
@@ -18,7 +19,7 @@ import {
   securityCasesPage,
 } from './titles.ts'
 
-const PARTS = [...generatedParts(), DISTRIBUTION]
+const PARTS = [...generatedParts(), ...resultParts(), DISTRIBUTION]
 const REMEDY = 'Run: npm run docs'
 const read = (path: string): string => readFileSync(path, 'utf8')
 

@@ -4,13 +4,15 @@ import { withParts } from '../../src/cli/docs/generated-parts.ts'
 import { ADMINISTRATION_PAGE, administrationPage } from '../http/admin/routes-document.ts'
 import { DISTRIBUTION } from '../store/portable-sql.ts'
 import { ARCHITECTURE_PAGE, architecturePage } from './layout.ts'
+import { resultParts } from './results.ts'
 import { listClaims, rfcCoveragePage, securityCasesPage } from './titles.ts'
 
-/** Writes the pages and tables that `npm run docs` generates from test titles, the tables of settings and tasks, the rules of the layout and the keys of the tables. */
+/** Writes the pages and tables that `npm run docs` generates from test titles, the tables of settings and tasks, the rules of the layout, the keys of the tables, and the results of proofs and benchmarks. */
 const claims = listClaims()
 writeFileSync('docs/security-cases.md', securityCasesPage(claims))
 writeFileSync('docs/rfc-coverage.md', rfcCoveragePage(claims))
 writeFileSync(ADMINISTRATION_PAGE, await administrationPage())
 writeFileSync(ARCHITECTURE_PAGE, architecturePage())
 writeFileSync(API_TYPES_FILE, apiTypes())
-writeFileSync(DISTRIBUTION.page, withParts(DISTRIBUTION.page, [DISTRIBUTION]))
+for (const page of ['docs/proofs.md', 'docs/performance.md', DISTRIBUTION.page])
+  writeFileSync(page, withParts(page, [...resultParts(), DISTRIBUTION]))

@@ -1,7 +1,7 @@
 import { COPIED_TABLES, SHARD_KEYS } from '../../src/store/postgres/distribution.ts'
 
 /**
- * The rules "SQL that scales out" (docs/scaling.md) as functions over statements and schemas, so that tests can plant
+ * The rules "SQL that scales out" (docs/citus.md) as functions over statements and schemas, so that tests can plant
  * faults.
  */
 
@@ -10,9 +10,9 @@ export const WHOLE_TABLES: readonly string[] = [...COPIED_TABLES, 'migration_pro
 
 const CHANGED_COPY = COPIED_TABLES.filter((table) => table !== 'migrations').join('|')
 
-/** The part of docs/scaling.md that says how the tables are distributed. */
+/** The part of docs/citus.md that says how the tables are distributed. */
 export const DISTRIBUTION = {
-  page: 'docs/scaling.md',
+  page: 'docs/citus.md',
   name: 'distribution',
   text: [
     '| Table | Rows |',

@@ -3,7 +3,7 @@ import { CLOSED } from '../settings.ts'
 import { schemaState } from './migrate.ts'
 import type { Connection } from './migration-lease.ts'
 
-/** The column by which Citus distributes each table (docs/scaling.md). */
+/** The column by which Citus distributes each table (docs/citus.md). */
 export const SHARD_KEYS: Readonly<Record<string, string>> = {
   authorizations: 'authorization_id',
   grants: 'grant_id',

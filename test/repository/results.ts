@@ -1,0 +1,88 @@
+import { globSync, readFileSync } from 'node:fs'
+import { basename } from 'node:path'
+import type { Report } from '../../bench/throughput/report.ts'
+import { fixed } from '../../tools/table.ts'
+import type { GeneratedPart } from '../../src/cli/docs/generated-parts.ts'
+
+/** A line of prove/results/<name>.jsonl: one run of `npm run prove <name>`. */
+interface ProofRun {
+  readonly date: string
+  readonly machine: string
+  /** '' for the defaults. */
+  readonly options: string
+  readonly ran: string
+  readonly found: string
+  readonly violations: number
+  readonly seconds?: number
+}
+
+/** The tables of docs/proofs.md and docs/performance.md, made from the results of prove/results and bench/results. */
+export function resultParts(): readonly GeneratedPart[] {
+  return [
+    { page: 'docs/proofs.md', name: 'newest results', text: proofRows() },
+    { page: 'docs/performance.md', name: 'cost of a request', text: costRows() },
+  ]
+}
+
+/** The newest run of each proof with each set of options. */
+function proofRows(): string {
+  const rows = globSync('prove/results/*.jsonl')
+    .toSorted()
+    .flatMap((file) => {
+      const runs = readFileSync(file, 'utf8')
+        .trim()
+        .split('\n')
+        .map((line): ProofRun => JSON.parse(line))
+      return [...new Map(runs.map((run) => [run.options, run])).values()].map((run) => proofRow(file, run))
+    })
+  return `| Proof | Run | Found | Violations |
+|---|---|---|--:|
+${rows.join('\n')}
+`
+}
+
+function proofRow(file: string, { date, machine, options, ran, found, violations, seconds }: ProofRun): string {
+  const name = basename(file, '.jsonl')
+  const command = options === '' ? '' : `, \`${options}\``
+  const took = seconds === undefined ? '' : `, ${seconds} s`
+  const cells = [`${name}, ${date}${command}`, `${ran} (${machine}${took})`, found, String(violations)]
+  return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
+}
+
+/** The endpoints that the page compares, by their names in a report. */
+const ENDPOINTS: Readonly<Record<string, string>> = {
+  register: 'register',
+  client_credentials: 'client_credentials, JWT',
+  opaque: 'client_credentials, opaque',
+  code: 'code',
+  refresh: 'refresh',
+  introspect: 'introspection of a JWT',
+}
+
+/** The newest run of `npm run bench throughput -- --store postgres` that was kept. */
+function costRows(): string {
+  const [file = ''] = globSync('bench/results/*-postgres.json', { exclude: ['**/*-growth-*'] })
+    .toSorted()
+    .toReversed()
+  const { date, machine, endpoints }: Report = JSON.parse(readFileSync(file, 'utf8'))
+  const rows = Object.entries(ENDPOINTS).map(([endpoint, name]) => {
+    const of = (server: string) => endpoints.find((one) => one.endpoint === endpoint && one.server === server)
+    const [sqlite, postgres] = [of('SQLite'), of('PostgreSQL')]
+    if (sqlite === undefined || postgres === undefined) throw new Error(`${file} lacks ${endpoint}.`)
+    const cells = [sqlite, postgres].flatMap(({ subject, ratio, cpuRatio, p50Ms, p99Ms, ...measured }) => [
+      subject.best.toLocaleString('en'),
+      `${fixed(ratio, 2)}, ${fixed(cpuRatio, 2)}`,
+      `${fixed(p50Ms, 1)}, ${fixed(p99Ms, 0)}`,
+      [measured.cpuMicrosPerRequest?.subject, measured.database?.cpuMicrosPerRequest]
+        .flatMap((micros) => (micros === undefined ? [] : [fixed(micros, 0)]))
+        .join(' + '),
+    ])
+    return `| ${[name, ...cells, fixed(sqlite.gate, 2)].join(' | ')} |`
+  })
+  return `${date}, ${machine.cores} cores of ${machine.processor}, PostgreSQL ${machine.postgres ?? ''} on the core of the load:
+
+| | SQLite req/s | ratio, by CPU | p50, p99 ms | CPU µs | PostgreSQL req/s | ratio, by CPU | p50, p99 ms | CPU µs | Gate |
+|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|
+${rows.join('\n')}
+`
+}

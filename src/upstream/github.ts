@@ -1,6 +1,6 @@
 import type { Configuration, ServerMetadata } from 'openid-client'
 import { isObject } from '../base/json.ts'
-import type { ProviderClaims } from '../protocol/sign-in/provider-identity.ts'
+import type { PersonClaims, ProviderClaims } from '../protocol/sign-in/provider-identity.ts'
 import type { Library } from './provider-fetch.ts'
 
 /** GitHub publishes no metadata. GitHub Enterprise Server has the same paths on its own host. */
@@ -21,7 +21,7 @@ export async function readGithubClaims(
   library: Library,
   configuration: Configuration,
   accessToken: string,
-): Promise<ProviderClaims> {
+): Promise<ProviderClaims & PersonClaims> {
   const { issuer } = configuration.serverMetadata()
   const api = issuer === 'https://github.com' ? 'https://api.github.com' : `${issuer}/api/v3`
   const read = async (path: string): Promise<unknown> => {

@@ -11,7 +11,7 @@ import type {
 } from '../ports/upstream.ts'
 import type { SignInDemand, StatedTime } from '../protocol/sign-in/authentication.ts'
 import type { EpochMs } from '../base/brand.ts'
-import { mergeClaims, type ProviderClaims } from '../protocol/sign-in/provider-identity.ts'
+import { mergeClaims, PERSON_CLAIMS, type ProviderClaims } from '../protocol/sign-in/provider-identity.ts'
 import { openAvailability } from './availability.ts'
 import { authorizationParameters } from './authorization-request.ts'
 import { openConfigurations, type Configurations, type Options } from './configurations.ts'
@@ -161,7 +161,7 @@ function demandParameters({ after, isAfresh }: SignInDemand, now: EpochMs): Read
 
 /**
  * Redeems the code, reads the claims, and drops the tokens. RFC 6749 §4.1.2 to §4.1.4, RFC 9207, OpenID Connect Core §3.1.3.7.
- * The userinfo endpoint is asked only if the ID token lacks the address or the name; its `sub` must be that of the ID token.
+ * The userinfo endpoint is asked only if the ID token lacks a claim of PERSON_CLAIMS; its `sub` must be that of the ID token.
  */
 async function redeem(
   library: Library,
@@ -191,7 +191,7 @@ async function redeem(
   if (fault !== undefined) throw new ProviderUnavailable({ kind: 'unacceptable', reason: 'malformed' }, fault)
   const time = readAuthTime(claims)
   const { userinfo_endpoint: endpoint } = configuration.serverMetadata()
-  const isComplete = claims['email'] !== undefined && claims['name'] !== undefined
+  const isComplete = PERSON_CLAIMS.every((claim) => claims[claim] !== undefined)
   if (isComplete || endpoint === undefined || claims.sub === undefined) return { claims, time }
   const more = await library.fetchUserInfo(configuration, tokens.access_token, claims.sub)
   return { claims: mergeClaims(claims, more), time }

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
 import { exportJWK, generateKeyPair, UnsecuredJWT } from 'jose'
 import type { ProviderId } from '../../src/protocol/sign-in/authentication.ts'
+import { PERSON_CLAIMS } from '../../src/protocol/sign-in/provider-identity.ts'
 import { isSignedIn, openScene } from '../endpoints/sign-in/provider/scene.ts'
 import { WHOLE_FILE } from '../support/authorize-answers.ts'
 import { CLIENT_SECRET, metadataOf, type Deviation } from '../support/provider-host.ts'
@@ -125,4 +126,17 @@ test('metadata of another issuer are not used', async (t) => {
   assert.ok(provider)
   const [finding] = await server.context.upstream.probe(provider, 'http://localhost:3000/v2/oauth/callback/idp')
   assert.equal(finding?.isOk, false)
+})
+
+test('OpenID Connect Core §5.3: userinfo is requested if the ID token lacks a claim that sign-in uses, and only then', async () => {
+  const person = Object.fromEntries(PERSON_CLAIMS.map((claim) => [claim, ADA_CLAIMS[claim] ?? 'a text']))
+  const requests = (): number => scene.host.paths().filter((path) => path === '/userinfo').length
+  for (const claim of PERSON_CLAIMS) {
+    const before = requests()
+    await scene.signIn({ ...person, sub: 'carol' }, { idToken: { [claim]: undefined }, userinfo: { sub: 'mallory' } })
+    assert.equal(requests(), before + 1, claim)
+  }
+  const before = requests()
+  await scene.signIn({ ...person, sub: 'carol' }, { userinfo: { sub: 'mallory' } })
+  assert.equal(requests(), before)
 })

@@ -11,6 +11,12 @@ export type IdentityKey = Brand<string, 'IdentityKey'>
 /** What a provider said about a person: the claims of an ID token (OpenID Connect Core §5.1), or the same of GitHub. */
 export type ProviderClaims = Readonly<Record<string, unknown>>
 
+/** The claims about a person that a sign-in uses. If an ID token lacks one, the userinfo endpoint is asked for all of them. */
+export const PERSON_CLAIMS = ['email', 'name'] as const
+
+/** The claims about a person, and no others. `undefined`: the provider did not say it. */
+export type PersonClaims = Readonly<Record<(typeof PERSON_CLAIMS)[number], unknown>>
+
 /** A person as a provider knows one. */
 export interface ProviderIdentity {
   /** Unique at the provider, and never given to another person. */
@@ -65,8 +71,9 @@ export function judgeIdentity(
 ): ProviderIdentity | undefined {
   const subject = readSubject(settings, claims)
   if (subject === undefined) return undefined
-  const address = readAddress(claims['email'])
-  const name = typeof claims['name'] === 'string' ? parseDisplayText(claims['name']) : undefined
+  const person = Object.fromEntries(PERSON_CLAIMS.map((claim) => [claim, claims[claim]])) as PersonClaims
+  const address = readAddress(person.email)
+  const name = typeof person.name === 'string' ? parseDisplayText(person.name) : undefined
   if (address === undefined) {
     return { subject, email: undefined, isEmailTrusted: false, isWithinDomains: false, name }
   }

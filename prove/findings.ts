@@ -1,4 +1,5 @@
-import { describeMachine } from '../tools/machine.ts'
+import { describeMachine, readMachine, today } from '../tools/machine.ts'
+import { programName } from '../tools/programs.ts'
 
 /** The operations and the violations of a campaign. */
 export interface Findings {
@@ -25,11 +26,36 @@ export function openFindings({ isPrinted = true } = {}): Findings {
   }
 }
 
-/** Prints the report of a campaign, and sets the exit code. */
+/** A line of prove/results/<name>.jsonl: a run that is kept, from which `npm run docs` makes a row of docs/proofs.md. */
+export interface ProofRun {
+  readonly date: string
+  readonly machine: string
+  /** '' for the defaults. */
+  readonly options: string
+  readonly ran: string
+  readonly found: string
+  readonly violations: number
+  readonly seconds?: number
+}
+
+/** Prints the report of a campaign, with the line by which it is kept, and sets the exit code. */
 export function printReport(setup: string, lines: readonly string[], { violations }: Findings): void {
-  const seconds = (performance.now() / 1000).toFixed(1)
-  const ends = [`violations: ${violations.length}`, `seconds: ${seconds}`]
+  const seconds = performance.now() / 1000
+  const [, program = '', ...options] = process.argv
+  const { cores, processor } = readMachine()
+  const run: ProofRun = {
+    date: today(),
+    machine: `${cores} cores of ${processor}`,
+    options: options.join(' '),
+    ran: setup,
+    found: lines.map((line) => line.trim()).join('; '),
+    violations: violations.length,
+    seconds: Math.round(seconds),
+  }
+  const [, name = ''] = programName(program).split(' ')
+  const ends = [`violations: ${violations.length}`, `seconds: ${seconds.toFixed(1)}`]
   console.log([`${describeMachine()}, ${setup}`, ...lines, ...ends].join('\n'))
+  console.log(`for prove/results/${name}.jsonl: ${JSON.stringify(run)}`)
   process.exitCode = violations.length === 0 ? 0 : 1
 }
 

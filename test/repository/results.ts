@@ -1,20 +1,9 @@
 import { globSync, readFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import type { Report } from '../../bench/throughput/report.ts'
+import type { ProofRun } from '../../prove/findings.ts'
 import { fixed } from '../../tools/table.ts'
 import type { GeneratedPart } from '../../src/cli/docs/generated-parts.ts'
-
-/** A line of prove/results/<name>.jsonl: one run of `npm run prove <name>`. */
-interface ProofRun {
-  readonly date: string
-  readonly machine: string
-  /** '' for the defaults. */
-  readonly options: string
-  readonly ran: string
-  readonly found: string
-  readonly violations: number
-  readonly seconds?: number
-}
 
 /** The tables of docs/proofs.md and docs/performance.md, made from the results of prove/results and bench/results. */
 export function resultParts(): readonly GeneratedPart[] {

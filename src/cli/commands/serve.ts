@@ -1,5 +1,6 @@
 import { InvalidArgumentError, Option, type Command } from 'commander'
 import { availableParallelism } from 'node:os'
+import type { CreatedClientDocument } from '../../admin/operator-client-tasks.ts'
 import { readConfig, type Config } from '../../config/config.ts'
 import type { Context } from '../../ports/context.ts'
 import { openRuntime } from '../../server/context.ts'
@@ -9,7 +10,7 @@ import { UsageError } from '../lib/failure.ts'
 import type { Terminal } from '../lib/terminal.ts'
 import { closeOnSignal, onStopSignal } from '../serve/close-on-signal.ts'
 import type { Supervision } from '../serve/supervisor.ts'
-import { DEMO_EMAIL, tryCommands, welcomeLines } from '../serve/welcome.ts'
+import { DEMO_EMAIL, registrationRequest, welcomeLines, type Demo } from '../serve/welcome.ts'
 
 interface ServeOptions {
   readonly json?: true
@@ -96,7 +97,7 @@ async function serveInSeveral(config: Config, count: number, greet: Greet): Prom
   if (failure !== undefined) throw new Error(failure)
 }
 
-/** Prints the welcome on a terminal, and logs `server.ready`, unless the store went back. The first start of a loopback issuer also creates a demo user. */
+/** Prints the welcome on a terminal, and logs `server.ready`, unless the store went back. The first start of a loopback issuer also creates a demo. */
 async function sayReady(config: Config, world: World, context: Context, person: Terminal | undefined): Promise<void> {
   const { issuer, version } = context
   // The last line of the log is then `store.went-back`, which says what to do.
@@ -106,7 +107,7 @@ async function sayReady(config: Config, world: World, context: Context, person: 
   const hasUsers = !isLoopbackIssuer || (await context.store.listUsers({ before: undefined, limit: 1 })).length > 0
   if (person !== undefined) {
     const isDemo = isLoopbackIssuer && !hasUsers && config.settings.passwords === 'on'
-    const demo = isDemo ? await createDemoUser(context) : undefined
+    const demo = isDemo ? await createDemo(context) : undefined
     const hasApis = (await context.store.listApis()).length > 0
     const { command } = person
     const logsRefusals = config.logLevel === 'debug' || config.logLevel === 'info'
@@ -122,18 +123,24 @@ async function sayReady(config: Config, world: World, context: Context, person: 
     port: config.port,
     admin_host: config.admin?.host,
     admin_port: config.admin?.port,
-    ...(isUntouched ? { try: tryCommands(issuer) } : {}),
+    ...(isUntouched ? { try: registrationRequest(issuer) } : {}),
   })
   await world.logger.flush()
 }
 
-/** The password of the demo user is printed on the terminal and not stored in clear text. */
-async function createDemoUser(context: Context): Promise<{ readonly email: string; readonly password: string }> {
-  // Few starts need the tasks of users, and loading their schemas would make every start slower.
-  const { createUser, inventPassword } = await import('../../admin/user/user.ts')
+/** The password and the secret are printed on the terminal and not stored in clear text. */
+async function createDemo(context: Context): Promise<Demo> {
+  // Few starts need these tasks, and loading their schemas would make every start slower.
+  const [{ inventPassword }, { performOn }] = await Promise.all([
+    import('../../admin/user/user.ts'),
+    import('../lib/perform-task.ts'),
+  ])
+  const perform = performOn(context)
   const password = inventPassword(context.random)
-  await createUser(context, { email: DEMO_EMAIL, password, name: 'Demo' })
-  return { email: DEMO_EMAIL, password }
+  await perform('user.create', { email: DEMO_EMAIL, password, name: 'Demo' })
+  const grant_types = ['client_credentials']
+  const client = await perform<CreatedClientDocument>('client.create', { client_name: 'Demo', grant_types })
+  return { email: DEMO_EMAIL, password, clientId: client.client_id, clientSecret: client.client_secret ?? '' }
 }
 
 function parseWorkers(text: string): number {

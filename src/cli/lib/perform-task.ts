@@ -3,6 +3,7 @@ import { asAdministrator, COMMAND_LINE } from '../../admin/admin.ts'
 import { runTask, type Spell } from '../../admin/run-task.ts'
 import type { Task } from '../../admin/task.ts'
 import { findTask } from '../../admin/tasks.ts'
+import type { Context } from '../../ports/context.ts'
 import { definedMembers } from '../../base/json.ts'
 import { askServer, readServer } from './ask-server.ts'
 import type { Terminal } from './terminal.ts'
@@ -28,10 +29,13 @@ export function withTasks<T>(
     const access = readServer(server, terminal.adminToken(), insecureHttp === true)
     return work((spell) => performBy((task, input) => askServer(access, task, input, spell)))
   }
-  return withRuntime(terminal, whenMissing, (context) => {
-    const administration = asAdministrator(context, COMMAND_LINE)
-    return work((spell) => performBy((task, input) => runTask(administration, task, input, spell)))
-  })
+  return withRuntime(terminal, whenMissing, (context) => work((spell) => performOn(context, spell)))
+}
+
+/** Performs tasks on an open store. The command line is the actor in the audit. */
+export function performOn(context: Context, spell: Spell = () => undefined): PerformTask {
+  const administration = asAdministrator(context, COMMAND_LINE)
+  return performBy((task, input) => runTask(administration, task, input, spell))
 }
 
 function performBy(perform: (task: Task, input: Members) => Promise<unknown>): PerformTask {

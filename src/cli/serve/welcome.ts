@@ -11,20 +11,26 @@ export interface Welcome {
   readonly logsRefusals: boolean
   /** The command that starts this program; `grantor` may not be on the path. */
   readonly command: string
-  /** The user created at this start. The password is shown once and not stored in clear text. */
-  readonly demo: { readonly email: string; readonly password: string } | undefined
+  /** What this start created. The password and the secret are shown once and not stored in clear text. */
+  readonly demo: Demo | undefined
 }
 
-/**
- * Two commands that register a client and request a token with the credentials of that client. They need curl and sed, and work
- * in sh, bash and zsh.
- */
-export function tryCommands(issuer: string): readonly [register: string, token: string] {
-  const toForm = String.raw`s/.*"client_id":"\([^"]*\)","client_secret":"\([^"]*\)".*/client_id=\1\&client_secret=\2/`
-  return [
-    `client=$(curl -s ${issuer}/v2/oauth/register -H 'Content-Type: application/json' -d '{"client_name":"First steps","grant_types":["client_credentials"]}'); echo "$client"`,
-    `curl -s ${issuer}/v2/oauth/token -d grant_type=client_credentials -d "$(echo "$client" | sed '${toForm}')"; echo`,
-  ]
+/** A user who can sign in, and a client that can request a token. */
+export interface Demo {
+  readonly email: string
+  readonly password: string
+  readonly clientId: string
+  readonly clientSecret: string
+}
+
+/** A request that registers a client, for a shell of any kind. */
+export function registrationRequest(issuer: string): string {
+  return `curl -s ${issuer}/v2/oauth/register -H 'Content-Type: application/json' -d '{"client_name":"First steps","grant_types":["client_credentials"]}'; echo`
+}
+
+/** A request for a token. The id and the secret of a client have no character that a shell or RFC 6749 §2.3.1 changes. */
+function tokenRequest(issuer: string, { clientId, clientSecret }: Demo): string {
+  return `curl -s ${issuer}/v2/oauth/token -u ${clientId}:${clientSecret} -d grant_type=client_credentials; echo`
 }
 
 /** The default of GRANTOR_ISSUER. */
@@ -44,7 +50,6 @@ export function welcomeLines(welcome: Welcome, paint: Paint): readonly string[] 
       ...logLines,
     ]
   }
-  const [register, token] = tryCommands(issuer)
   return [
     '',
     `${title} is ready.`,
@@ -58,11 +63,13 @@ export function welcomeLines(welcome: Welcome, paint: Paint): readonly string[] 
     line('Try it', `${command} perform authorization-code${issuer === DEFAULT_ISSUER ? '' : ` --issuer ${issuer}`}`),
     ...logLines,
     '',
-    '  Register a client, then get a token with it:',
+    '  Get a token, as the client that this start has created:',
     '',
-    register,
+    tokenRequest(issuer, demo),
     '',
-    token,
+    '  Register another client:',
+    '',
+    registrationRequest(issuer),
     '',
   ]
 }

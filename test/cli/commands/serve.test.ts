@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { connect, createServer, type Socket } from 'node:net'
@@ -7,14 +7,14 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { openMigratedDatabase } from '../../support/migrated-database.ts'
-import { openPlace, run, runJson, serve, withDatabase, type Place } from '../../support/process.ts'
+import { MAIN, openPlace, run, runJson, serve, withDatabase, type Place } from '../../support/process.ts'
 import { execute } from '../../../tools/postgres.ts'
 
 interface Ready {
   readonly event: string
   readonly issuer: string
   readonly version: string
-  readonly try?: readonly [string, string]
+  readonly try?: string
 }
 
 function readyEvent(stdout: string): Ready {
@@ -52,26 +52,40 @@ const HEAD = [
   '',
 ].join('\r\n')
 
-test('without a terminal serve prints only JSON lines, creates no demo user, and logs two commands that get a token', async (t) => {
+/** What a shell prints for a request that the server printed. */
+function runRequest<Answer>(request: string): Answer {
+  const { stdout, stderr } = spawnSync('sh', ['-c', request], { encoding: 'utf8' })
+  assert.equal(stderr, '')
+  return JSON.parse(stdout) as Answer
+}
+
+test('without a terminal serve prints only JSON lines, creates no demo, and logs a request that registers a client', async (t) => {
   const place = await openPlace(t)
   const server = await serve(place)
   const ready = readyEvent(server.stdout())
   assert.equal(ready.issuer, place.issuer)
   assert.match(ready.version, /^\d+\.\d+\.\d+/)
-  assert.ok(ready.try)
-  const { stdout } = spawn('sh', ['-c', ready.try.join('\n')])
-  let answers = ''
-  stdout.on('data', (chunk: Buffer) => void (answers += chunk.toString()))
-  await once(stdout, 'close')
-  const [client, token] = answers.trim().split('\n')
-  assert.equal((JSON.parse(client ?? '') as { client_name: string }).client_name, 'First steps')
-  assert.equal((JSON.parse(token ?? '') as { token_type: string }).token_type, 'Bearer')
+  assert.equal(runRequest<{ client_name: string }>(ready.try ?? '').client_name, 'First steps')
   assert.deepEqual(await runJson(place, ['user', 'list']), { users: [], next: null })
 
   server.child.kill('SIGTERM')
   assert.equal((await server.exited).code, 0)
   const second = await serve(place)
   assert.equal(readyEvent(second.stdout()).try, undefined, 'The second start says nothing to a newcomer.')
+})
+
+test('the first start on a terminal prints a request that gets a token, and one that registers a client', async (t) => {
+  const place = await openPlace(t)
+  const terminal = `data:text/javascript,${encodeURIComponent("Object.defineProperty(process.stdout, 'isTTY', { value: true })")}`
+  const command = [process.execPath, '--import', terminal, MAIN] as const
+  const server = await serve(place, { command, environment: { LOG_LEVEL: 'info', NO_COLOR: '1' } })
+  const [token = '', registration = '', ...others] = server
+    .stdout()
+    .split('\n')
+    .filter((line) => line.startsWith('curl '))
+  assert.deepEqual(others, [])
+  assert.equal(runRequest<{ token_type: string }>(token).token_type, 'Bearer')
+  assert.equal(runRequest<{ client_name: string }>(registration).client_name, 'First steps')
 })
 
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {

@@ -13,7 +13,7 @@ const WELCOME = {
   hasApis: false,
   logsRefusals: false,
   command: 'grantor',
-  demo: { email: 'demo@localhost', password: 'abcde-fghij-kmnpq' },
+  demo: { email: 'demo@localhost', password: 'abcde-fghij-kmnpq', clientId: 'gci_1', clientSecret: 'gcs_2' },
 } as const
 
 function openFakeTerminal(isTTY: boolean, environment: Readonly<Record<string, string>>) {
@@ -34,10 +34,10 @@ function paintOf(isTTY: boolean, environment: Readonly<Record<string, string>> =
   return openFakeTerminal(isTTY, environment).terminal.paint
 }
 
-test('the first start prints about a dozen lines with the issuer, the mode, the demo user and two commands', () => {
+test('the first start prints about a dozen lines with the issuer, the mode, the demo user and two requests', () => {
   const lines = welcomeLines(WELCOME, paintOf(true, { NO_COLOR: '1' }))
   const filled = lines.filter((line) => line !== '')
-  assert.ok(lines.length <= 15 && filled.length <= 12, `${lines.length} lines`)
+  assert.ok(lines.length <= 17 && filled.length <= 12, `${lines.length} lines`)
   const text = lines.join('\n')
   assert.match(text, /Issuer +http:\/\/localhost:3000\n/)
   assert.match(text, /development: any scope and resource .* until an API is declared/)

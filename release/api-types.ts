@@ -5,8 +5,6 @@ import { NAMES, optionOf } from '../src/library/options.ts'
 
 type Schema = Readonly<Record<string, unknown>>
 
-export const API_TYPES_FILE = 'src/library/api-types.ts'
-
 /** Settings of a process that listens by itself, which are no options of the library. */
 const NOT_SETTINGS: readonly string[] = ['PORT', 'GRANTOR_HOST', 'GRANTOR_DRAIN_SECONDS', 'GRANTOR_CONFIG']
 

@@ -3,7 +3,7 @@ import { cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from
 import { join } from 'node:path'
 import { findCommit } from '../src/server/version.ts'
 import { requireDevelopmentPackages } from './development-packages.ts'
-import { PAGES, publishedManifest, type Manifest } from './manifest.ts'
+import { API_TYPES_FILE, PAGES, publishedManifest, type Manifest } from './manifest.ts'
 
 const OUTPUT = 'dist'
 const PACKAGE = join(OUTPUT, 'package')
@@ -20,7 +20,7 @@ export function buildPackage(): void {
   mkdirSync(join(PACKAGE, 'lib', MIGRATIONS), { recursive: true })
   execFileSync('node_modules/.bin/tsc', ['--project', 'tsconfig.build.json'], { stdio: 'inherit' })
   for (const file of globSync(`src/${MIGRATIONS}/*.sql`)) cpSync(file, join(PACKAGE, file.replace('src/', 'lib/')))
-  for (const file of [...PROGRAMS, ...publishedPages()]) cpSync(file, join(PACKAGE, file))
+  for (const file of [...PROGRAMS, API_TYPES_FILE, ...publishedPages()]) cpSync(file, join(PACKAGE, file))
   const manifest = publishedManifest(JSON.parse(readFileSync('package.json', 'utf8')) as Manifest, findCommit('.git'))
   writeFileSync(join(PACKAGE, 'package.json'), `${JSON.stringify(manifest, undefined, 2)}\n`)
 }

@@ -9,6 +9,9 @@ export interface Manifest extends Readonly<Record<string, unknown>> {
  */
 const NODE_RANGE = '^24.15.0 || >=26'
 
+/** The types of settings and tasks, which `npm run docs` writes. Their folder has the same place beside src and beside lib. */
+export const API_TYPES_FILE = 'generated/api-types.d.ts'
+
 /** The pages that the published package has, so that the links of its README lead to files. */
 export const PAGES = [
   'README.md',
@@ -47,7 +50,7 @@ export function publishedManifest(checkout: Manifest, commit: string | undefined
     ...(commit === undefined ? {} : { gitHead: commit }),
     ...Object.fromEntries(KEPT.map((name) => [name, checkout[name]])),
     engines: { node: NODE_RANGE },
-    files: ['bin', 'lib', ...PAGES],
+    files: ['bin', 'lib', 'generated', ...PAGES],
     exports: {
       '.': { types: './lib/library/grantor.d.ts', default: './lib/library/grantor.js' },
       './package.json': './package.json',

@@ -7,7 +7,7 @@ import { cookieJar } from '../http/session.ts'
 import { addressOf } from '../protocol/uri/server-address.ts'
 import type { Log } from '../server/log.ts'
 import type { Node } from '../server/node.ts'
-import type { GrantorTasks } from './api-types.ts'
+import type { GrantorTasks } from '../../generated/api-types.d.ts'
 import { CollectedResponse, ForeignMessage } from './exchange.ts'
 import { answerForHost, HOST_SIGN_IN_PATH, readHostSignIn, type HostRequest, type People } from './people.ts'
 

@@ -1,6 +1,6 @@
 import { ConfigError, readConfig, type Config } from '../config/config.ts'
 import { addressOf } from '../protocol/uri/server-address.ts'
-import type { GrantorSettings } from './api-types.ts'
+import type { GrantorSettings } from '../../generated/api-types.d.ts'
 import { HOST_SIGN_IN_PATH, type People } from './people.ts'
 
 /** What `createGrantor` takes. Nothing is read from the environment. */

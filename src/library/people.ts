@@ -8,7 +8,7 @@ import type { Cookies } from '../ports/message.ts'
 import { findInteractionOf } from '../users/find-interaction.ts'
 import { CONTINUE_PATH, SUBJECT_FORM } from '../protocol/sign-in/interaction.ts'
 import { addressOf } from '../protocol/uri/server-address.ts'
-import type { GrantorTasks } from './api-types.ts'
+import type { GrantorTasks } from '../../generated/api-types.d.ts'
 
 /** A person who is signed in at the host. */
 export interface Person {

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { API_TYPES_FILE, apiTypes } from '../../release/api-types.ts'
+import { apiTypes } from '../../release/api-types.ts'
+import { API_TYPES_FILE } from '../../release/manifest.ts'
 import { API_PAGE, emitDeclarations, publicApi } from '../../release/public-api.ts'
 import { temporaryFolder } from '../support/server.ts'
 

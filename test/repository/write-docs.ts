@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs'
-import { API_TYPES_FILE, apiTypes } from '../../release/api-types.ts'
+import { apiTypes } from '../../release/api-types.ts'
+import { API_TYPES_FILE } from '../../release/manifest.ts'
 import { withParts } from '../../src/cli/docs/generated-parts.ts'
 import { ADMINISTRATION_PAGE, administrationPage } from '../http/admin/routes-document.ts'
 import { DISTRIBUTION } from '../store/portable-sql.ts'

@@ -1,30 +1,10 @@
-import { describeToken } from '../endpoints/introspection/introspect.ts'
+import { describeAccessToken } from '../endpoints/introspection/introspect.ts'
 import type { Context } from '../ports/context.ts'
 import { findInactiveReason } from '../tokens/inactive-reason.ts'
 import { findToken, type FoundToken } from '../tokens/find-token.ts'
+import type { TokenClaims } from '../protocol/introspection-answer.ts'
 import { sameResource } from '../protocol/token/resource.ts'
 import { scopeTokens } from '../protocol/token/scope.ts'
-
-/** The members of an active access token. RFC 7662 §2.2, RFC 9068 §2.2; times in seconds since the epoch. */
-export interface TokenClaims {
-  readonly active: true
-  readonly token_type: 'Bearer'
-  readonly iss: string
-  readonly aud: string | readonly string[]
-  /** The user, or the client when no user is involved. */
-  readonly sub: string
-  readonly client_id: string
-  readonly iat: number
-  readonly exp: number
-  readonly jti: string
-  /** Absent: none. */
-  readonly scope?: string
-  readonly org_id?: string
-  /** RFC 8693 §4.1. */
-  readonly act?: { readonly sub: string }
-  /** The subject that your application has for the user, if each API of the token wants it (docs/apis.md). Absent: none. */
-  readonly application_subject?: string
-}
 
 /** What a token must be good for. */
 export interface TokenDemand {
@@ -72,7 +52,7 @@ export async function verifyToken(
   const granted = new Set(scopeTokens(found.facts.scope))
   const missing = scope.split(' ').filter((one) => one !== '' && !granted.has(one))
   if (missing.length > 0) throw new TokenRefused('insufficient_scope', `scope-missing: ${missing.join(' ')}`)
-  return (await describeToken(context, found, 'api')) as TokenClaims
+  return describeAccessToken(context, found, 'api')
 }
 
 function isFor({ facts }: Extract<FoundToken, { kind: 'access' }>, resource: string): boolean {

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { SECTIONS, type Family } from '../../metrics/families.ts'
 import { AUDIT_EVENT_TEXTS } from '../../protocol/audit/event-names.ts'
 import type { EventText } from '../../protocol/audit/events/event-text.ts'
+import { ANSWER_MEMBERS } from '../../protocol/introspection-answer.ts'
 import { FORM_REFUSALS, PAGE_REFUSALS } from '../../protocol/authorization/page-refusals.ts'
 import { REFUSALS, type Refusal } from '../../protocol/refusals.ts'
 import { PROBLEM_TYPES } from '../../base/validation.ts'
@@ -22,6 +23,7 @@ export function generatedParts(): readonly GeneratedPart[] {
     { page: 'docs/errors.md', name: 'reasons', text: reasons() },
     { page: 'docs/errors.md', name: 'reasons of pages', text: pageReasons() },
     { page: 'docs/errors.md', name: 'reasons of forms', text: meanings(FORM_REFUSALS) },
+    { page: 'docs/introspection.md', name: 'members of an answer', text: answerMembers() },
     { page: 'docs/audit.md', name: 'events', text: events() },
     ...Object.entries(SECTIONS).map(([name, families]) => ({
       page: 'docs/metrics.md',
@@ -80,6 +82,15 @@ function reasons(): string {
 
 function pageReasons(): string {
   return meanings(Object.assign({}, ...Object.values(PAGE_REFUSALS)) as Readonly<Record<string, string>>)
+}
+
+function answerMembers(): string {
+  const rows = Object.entries(ANSWER_MEMBERS).map(([member, { text, ofRefreshToken }]) => [
+    `\`${member}\``,
+    text,
+    ofRefreshToken ? 'yes' : 'no',
+  ])
+  return table(['Member', 'Value', 'Also of a refresh token'], rows)
 }
 
 function meanings(texts: Readonly<Record<string, string>>): string {

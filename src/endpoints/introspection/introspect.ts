@@ -1,9 +1,11 @@
 import type { Context, OutcomeEvent } from '../../ports/context.ts'
 import type { Reply, Request } from '../../ports/message.ts'
+import type { GrantRecord } from '../../ports/records/grant.ts'
 import { actorOf, audienceOf, type AccessTokenFacts } from '../../protocol/token/access-token.ts'
 import { toSeconds } from '../../base/brand.ts'
 import { hasDocument, identifierOf } from '../../protocol/client/identifier.ts'
 import type { ClientId } from '../../protocol/ids.ts'
+import type { IntrospectionAnswer, RefreshTokenAnswer, TokenClaims } from '../../protocol/introspection-answer.ts'
 import { sameResource } from '../../protocol/token/resource.ts'
 import { findInactiveReason, type End } from '../../tokens/inactive-reason.ts'
 import { findToken, type FoundToken } from '../../tokens/find-token.ts'
@@ -40,18 +42,60 @@ export async function introspect(context: Context, request: Request): Promise<Re
     active,
   }
   if (!active) return { kind: 'json', status: 200, body: { active: false }, event }
-  return { kind: 'json', status: 200, body: await describeToken(context, found, caller.kind), event }
+  return { kind: 'json', status: 200, body: await describe(context, found, caller.kind), event }
 }
 
-/** Returns the response for an active token. RFC 7662 §2.2. What only concerns the APIs of an opaque token is not for its client. */
-export async function describeToken(
+type FoundAccessToken = Extract<FoundToken, { kind: 'access' }>
+
+/** Returns the response for an active token. */
+async function describe(
   context: Pick<Context, 'issuer' | 'store'>,
   found: FoundToken,
   caller: IntrospectionCaller['kind'],
-): Promise<object> {
-  const response = describe(found, context.issuer, await findIdentifier(context, found.owner))
-  const subject = caller === 'api' && found.kind === 'access' ? found.facts.applicationSubject : undefined
-  return subject === undefined ? response : { ...response, application_subject: subject }
+): Promise<IntrospectionAnswer> {
+  if (found.kind === 'access') return describeAccessToken(context, found, caller)
+  return describeRefreshToken(found.grant, context.issuer, await findIdentifier(context, found.owner))
+}
+
+/** Returns the response for an active access token. What only concerns the APIs of an opaque token is not for its client. */
+export async function describeAccessToken(
+  context: Pick<Context, 'issuer' | 'store'>,
+  { facts, owner }: FoundAccessToken,
+  caller: IntrospectionCaller['kind'],
+): Promise<TokenClaims> {
+  const client = await findIdentifier(context, owner)
+  const subject = caller === 'api' ? facts.applicationSubject : undefined
+  const actor = actorOf(facts, client)
+  return {
+    active: true,
+    token_type: 'Bearer',
+    iss: context.issuer,
+    aud: audienceOf(facts),
+    sub: facts.userId ?? client,
+    client_id: client,
+    iat: facts.issuedAt,
+    exp: facts.expiresAt,
+    jti: facts.tokenId,
+    ...(facts.scope === '' ? {} : { scope: facts.scope }),
+    ...(facts.organizationId === undefined ? {} : { org_id: facts.organizationId }),
+    ...(actor === undefined ? {} : { act: actor }),
+    ...(subject === undefined ? {} : { application_subject: subject }),
+  }
+}
+
+/** `client` is the `client_id`. */
+function describeRefreshToken(grant: GrantRecord, issuer: string, client: string): RefreshTokenAnswer {
+  const { userId, organizationId, scope, createdAt, expiresAt, family } = grant
+  return {
+    active: true,
+    iss: issuer,
+    sub: userId,
+    client_id: client,
+    ...(organizationId === undefined ? {} : { org_id: organizationId }),
+    iat: toSeconds(family?.rotatedAt ?? createdAt),
+    exp: Math.min(toSeconds(expiresAt), toSeconds(family?.idleExpiresAt ?? expiresAt)),
+    ...(scope === '' ? {} : { scope }),
+  }
 }
 
 /** Returns the `client_id` of a client. Only one with a metadata document takes another read, of a record that was just read. */
@@ -89,37 +133,4 @@ function principalsOf(found: FoundToken): Pick<AccessTokenFacts, 'clientId' | 'u
 function mayKnow(caller: IntrospectionCaller, found: FoundToken): boolean {
   if (caller.kind === 'client') return caller.client.id === found.owner
   return found.kind === 'access' && found.facts.resources.some((one) => sameResource(one, caller.api.resource))
-}
-
-/** Returns the members of an active token. RFC 7662 §2.2. A member without a value is omitted. `client` is the `client_id`. */
-function describe(found: FoundToken, issuer: string, client: string): object {
-  if (found.kind === 'refresh') {
-    const { userId, organizationId, scope, createdAt, expiresAt, family } = found.grant
-    return {
-      active: true,
-      iss: issuer,
-      sub: userId,
-      client_id: client,
-      ...(organizationId === undefined ? {} : { org_id: organizationId }),
-      iat: toSeconds(family?.rotatedAt ?? createdAt),
-      exp: Math.min(toSeconds(expiresAt), toSeconds(family?.idleExpiresAt ?? expiresAt)),
-      ...(scope === '' ? {} : { scope }),
-    }
-  }
-  const { facts } = found
-  const actor = actorOf(facts, client)
-  return {
-    active: true,
-    token_type: 'Bearer',
-    iss: issuer,
-    aud: audienceOf(facts),
-    sub: facts.userId ?? client,
-    client_id: client,
-    iat: facts.issuedAt,
-    exp: facts.expiresAt,
-    jti: facts.tokenId,
-    ...(facts.scope === '' ? {} : { scope: facts.scope }),
-    ...(facts.organizationId === undefined ? {} : { org_id: facts.organizationId }),
-    ...(actor === undefined ? {} : { act: actor }),
-  }
 }

@@ -1,0 +1,60 @@
+/** The members of an active access token. RFC 7662 §2.2, RFC 9068 §2.2; times in seconds since the epoch. */
+export interface TokenClaims {
+  readonly active: true
+  readonly token_type: 'Bearer'
+  readonly iss: string
+  readonly aud: string | readonly string[]
+  /** The user, or the client when no user is involved. */
+  readonly sub: string
+  readonly client_id: string
+  readonly iat: number
+  readonly exp: number
+  readonly jti: string
+  /** Absent: none. */
+  readonly scope?: string
+  readonly org_id?: string
+  /** RFC 8693 §4.1. */
+  readonly act?: { readonly sub: string }
+  /** The subject that your application has for the user, if each API of the token wants it (docs/apis.md). Absent: none. */
+  readonly application_subject?: string
+}
+
+/** The members of an active refresh token. Only the client that it was issued to may see them. */
+export type RefreshTokenAnswer = Pick<
+  TokenClaims,
+  'active' | 'iss' | 'sub' | 'client_id' | 'org_id' | 'iat' | 'exp' | 'scope'
+>
+
+/** The answer about an active token. RFC 7662 §2.2. A member without a value is absent. */
+export type IntrospectionAnswer = TokenClaims | RefreshTokenAnswer
+
+/** What docs/introspection.md says about each member, and whether a refresh token has it, too. */
+export const ANSWER_MEMBERS: {
+  readonly [Member in keyof Required<TokenClaims>]: {
+    readonly ofRefreshToken: Member extends keyof RefreshTokenAnswer ? true : false
+    readonly text: string
+  }
+} = {
+  active: { ofRefreshToken: true, text: '`true`' },
+  token_type: { ofRefreshToken: false, text: '`Bearer`' },
+  iss: { ofRefreshToken: true, text: 'the issuer' },
+  aud: { ofRefreshToken: false, text: 'the API that the token is for, or a list of APIs; without an API, the issuer' },
+  sub: { ofRefreshToken: true, text: 'the id of the user, or the `client_id` if the client acts for itself' },
+  client_id: { ofRefreshToken: true, text: 'the client that the token was issued to' },
+  iat: { ofRefreshToken: true, text: 'when the token was issued' },
+  exp: { ofRefreshToken: true, text: 'when the token expires' },
+  jti: { ofRefreshToken: false, text: 'the id of the token' },
+  scope: { ofRefreshToken: true, text: 'the scopes, separated by spaces; absent: none' },
+  org_id: {
+    ofRefreshToken: true,
+    text: 'the [organization](organizations.md) that the token belongs to; absent: none',
+  },
+  act: {
+    ofRefreshToken: false,
+    text: '`{"sub": …}`: the client, which acts for a user who did not sign in (RFC 8693); absent otherwise',
+  },
+  application_subject: {
+    ofRefreshToken: false,
+    text: 'the subject that your application has for the user, if each [API](apis.md) of the token wants it; only APIs see it',
+  },
+}

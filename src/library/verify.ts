@@ -2,7 +2,7 @@ import { describeAccessToken } from '../endpoints/introspection/introspect.ts'
 import type { Context } from '../ports/context.ts'
 import { findInactiveReason } from '../tokens/inactive-reason.ts'
 import { findToken, type FoundToken } from '../tokens/find-token.ts'
-import type { TokenClaims } from '../protocol/introspection-answer.ts'
+import type { TokenClaims } from '../protocol/token/introspection-answer.ts'
 import { sameResource } from '../protocol/token/resource.ts'
 import { scopeTokens } from '../protocol/token/scope.ts'
 

@@ -5,7 +5,7 @@ import { actorOf, audienceOf, type AccessTokenFacts } from '../../protocol/token
 import { toSeconds } from '../../base/brand.ts'
 import { hasDocument, identifierOf } from '../../protocol/client/identifier.ts'
 import type { ClientId } from '../../protocol/ids.ts'
-import type { IntrospectionAnswer, RefreshTokenAnswer, TokenClaims } from '../../protocol/introspection-answer.ts'
+import type { IntrospectionAnswer, RefreshTokenAnswer, TokenClaims } from '../../protocol/token/introspection-answer.ts'
 import { sameResource } from '../../protocol/token/resource.ts'
 import { findInactiveReason, type End } from '../../tokens/inactive-reason.ts'
 import { findToken, type FoundToken } from '../../tokens/find-token.ts'

@@ -1,6 +1,6 @@
 import { InvalidArgumentError, Option, type Command } from 'commander'
 import { availableParallelism } from 'node:os'
-import type { CreatedClientDocument } from '../../admin/operator-client-tasks.ts'
+import type { CreatedClientDocument } from '../../admin/client/tasks.ts'
 import { readConfig, type Config } from '../../config/config.ts'
 import type { Context } from '../../ports/context.ts'
 import { openRuntime } from '../../server/context.ts'

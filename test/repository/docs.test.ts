@@ -8,6 +8,7 @@ import { AUTHORIZATION_FAULTS } from '../../src/protocol/authorization/request.t
 import { FORM_REFUSALS, PAGE_REFUSALS } from '../../src/protocol/authorization/page-refusals.ts'
 import { REFUSALS } from '../../src/protocol/refusals.ts'
 import { DISTRIBUTION } from '../store/portable-sql.ts'
+import { overBudget, type Budget } from './budget.ts'
 import { ARCHITECTURE_PAGE, architecturePage } from './layout.ts'
 import { resultParts } from './results.ts'
 import {
@@ -22,6 +23,7 @@ import {
 const PARTS = [...generatedParts(), ...resultParts(), DISTRIBUTION]
 const REMEDY = 'Run: npm run docs'
 const read = (path: string): string => readFileSync(path, 'utf8')
+const BUDGET: Budget = JSON.parse(read('docs/budget.json'))
 
 test('docs/errors.md explains every reason of a refused authorization request, and no other', () => {
   const section = read('docs/errors.md').split('### Authorization requests')[1] ?? ''
@@ -123,6 +125,37 @@ test('every file of the repository that a page names exists', () => {
     ),
   )
   assert.deepEqual(missing, [])
+})
+
+test('no page of docs/ has more words than docs/budget.json allows', () => {
+  const pages = new Map(globSync('docs/**/*.md').map((path) => [path, read(path)]))
+  assert.deepEqual(overBudget(BUDGET, pages), [])
+})
+
+test('README.md has no more lines than docs/budget.json allows', () => {
+  const lines = read('README.md').trimEnd().split('\n').length
+  assert.ok(lines <= BUDGET.readmeLines, `It has ${lines}, and ${BUDGET.readmeLines} are allowed.`)
+})
+
+test('the budget reports a page that is too long, new, removed or no short page, and a sum that is exceeded', () => {
+  const budget = {
+    sum: 1900,
+    readmeLines: 1,
+    pages: { 'docs/a.md': 50, 'docs/b.md': 950 },
+    longPages: { 'docs/c.md': 950 },
+  }
+  const pages = new Map([
+    ['docs/a.md', 'word '.repeat(51)],
+    ['docs/b.md', '# B'],
+    ['docs/new.md', '# A new\n\npage'],
+  ])
+  assert.deepEqual(overBudget(budget, pages), [
+    'docs/a.md has 51 words, and 50 are allowed: shorten it, or write "docs/a.md": 100.',
+    'docs/new.md has no row: write "docs/new.md": 50 below "pages" of docs/budget.json, at most 900.',
+    'docs/c.md does not exist: remove its row.',
+    'The row of docs/b.md allows 950 words: at most 900, or below "longPages".',
+    'The rows have 1950 words together, and "sum" allows 1900: shorten a page.',
+  ])
 })
 
 /** A page without its code. */

@@ -127,6 +127,11 @@ test('every file of the repository that a page names exists', () => {
   assert.deepEqual(missing, [])
 })
 
+test('pages write "grantor": the index and the page on installing alone say how each installation starts the command', () => {
+  const pages = globSync('docs/**/*.md').filter((page) => /npm run -s grantor|command of your/.test(read(page)))
+  assert.deepEqual(pages.toSorted(), ['docs/README.md', 'docs/install.md'])
+})
+
 test('no page of docs/ has more words than docs/budget.json allows', () => {
   const pages = new Map(globSync('docs/**/*.md').map((path) => [path, read(path)]))
   assert.deepEqual(overBudget(BUDGET, pages), [])

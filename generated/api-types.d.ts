@@ -1601,7 +1601,7 @@ export interface User {
   /** What apps with the scopes profile, phone and address see, by the names of the claims. */
   readonly profile: Readonly<Record<string, unknown>>
   readonly has_password: boolean
-  /** null: never, or unknown because the account is older than this record. */
+  /** null: never. */
   readonly first_signed_in_at: string | null
   readonly created_at: string
   readonly disabled_at: string | null

@@ -85,8 +85,8 @@ function fillStatements(dialect: keyof typeof DIALECTS, { rows, now }: Fill): re
       ? { column: 'slot, ', value: `${time} * 2048 + ${slotOf('0'.repeat(ID_LENGTH))}, ` }
       : { column: '', value: '' }
   return [
-    `insert into clients (${slot.column}client_id, issued_at, secret_hash, metadata, used_at, held_until)
-     select ${slot.value}'gci_' || ${id}, ${time} / 1000, ${pad(43)}, '${METADATA}', ${time}, 0 from ${from}`,
+    `insert into clients (${slot.column}client_id, issued_at, source, secret_hash, metadata, used_at, held_until)
+     select ${slot.value}'gci_' || ${id}, ${time} / 1000, 'registration', ${pad(43)}, '${METADATA}', ${time}, 0 from ${from}`,
     `insert into grants (${slot.column}grant_id, client_id, user_id, scope, resources, created_at, expires_at, generation, live_hash,
        previous_hash, rotated_at, idle_expires_at)
      select ${slot.value}${id}, 'gci_' || ${id}, 'gus_' || ${id}, 'mcp:tools mcp:resources', '["https://api.example"]', ${time}, ${later},

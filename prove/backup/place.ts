@@ -88,6 +88,6 @@ export async function openPostgresPlace(postgres: Postgres): Promise<Place> {
 
 function fillStatement(id: string, count: string): string {
   return `with recursive n (i) as (select 1 union all select i + 1 from n where i < ${count})
-    insert into organizations (organization_id, name, created_at, valid_from)
+    insert into organizations (organization_id, name, created_at, not_before)
     select ${id}, '${'x'.repeat(200)}', 1, 1 from n`
 }

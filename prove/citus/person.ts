@@ -50,7 +50,7 @@ export async function aUser(store: StoreDriver): Promise<UserRecord> {
     profile: {},
     updatedAt: since,
     passwordHash: 'old',
-    firstSignedInAt: 0 as EpochMs,
+    firstSignedInAt: undefined,
     createdAt: since,
     disabledAt: undefined,
     notBefore: 0 as EpochMs,

@@ -26,7 +26,6 @@ export function newClient(
     dedupeKey: undefined,
     metadata,
     usedAt: undefined,
-    // Nodes of earlier releases know only this mark.
     verifiedAt: source === 'operator' ? now : undefined,
     disabledAt: undefined,
     identityFrom: undefined,

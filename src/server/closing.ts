@@ -51,7 +51,7 @@ export async function reopenStore(
 }
 
 /**
- * Rejects a store that was closed. A store of an older release has no mark of it, and needs none.
+ * Rejects a store that was closed.
  *
  * @throws StoreClosed
  */

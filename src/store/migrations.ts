@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { EpochMs } from '../base/brand.ts'
 import { readMigrationFiles } from './migration-files.ts'
 
@@ -29,6 +30,8 @@ export interface AppliedMigration {
   readonly version: number
   readonly name: string
   readonly appliedAt: EpochMs
+  /** `digestOf` the migration that was applied. undefined: its version of Grantor stored none. */
+  readonly digest: string | undefined
 }
 
 /** The migrations that a database has, and those that this release would add. */
@@ -37,6 +40,8 @@ export interface SchemaState {
   readonly missing: readonly Migration[]
   /** Applied migrations that this release does not know: a newer one added them. */
   readonly unknown: readonly AppliedMigration[]
+  /** Migrations that were applied from another text than that of this release. */
+  readonly changed: readonly AppliedMigration[]
 }
 
 const STEPWISE = '-- each statement by itself\n'
@@ -45,7 +50,7 @@ const REPEAT_MARK = '/*repeat*/'
 
 /** The runner's own tables: which migrations were applied, and how far a stepwise one has got. */
 export const BOOKKEEPING = [
-  'create table if not exists migrations (version bigint not null primary key, name text not null, applied_at bigint not null)',
+  'create table if not exists migrations (version bigint not null primary key, name text not null, applied_at bigint not null, digest text not null)',
   'create table if not exists migration_progress (version bigint not null primary key, statements_done bigint not null)',
 ] as const
 
@@ -83,5 +88,25 @@ export function compareSchema(applied: readonly AppliedMigration[], known: reado
     applied,
     missing: known.filter(({ version }) => has?.has(version) === false),
     unknown: applied.filter(({ version }) => knows?.has(version) === false),
+    changed: applied.filter(({ version, digest }) => {
+      const own = known.find((migration) => migration.version === version)
+      return own !== undefined && digestOf(own) !== digest
+    }),
   }
+}
+
+/** A digest of the statements of a migration for both databases. Comments and empty lines do not change it. */
+export function digestOf(migration: Migration): string {
+  const statements = (['sqlite', 'postgres'] as const).map((dialect) => readScript(migration, dialect))
+  return createHash('sha256').update(JSON.stringify(statements)).digest('hex')
+}
+
+/** Why a database with `changed` migrations is refused, and what to do. */
+export const CHANGED_SCHEMA =
+  'The tables of the database were made by a version of Grantor with another 0001-start.sql, which changes until the release 0.1.0. Start the version that made them, or move the store with it: run its "grantor export --final", and "grantor import grantor" of this version into a new database.'
+
+/** @throws Error with `CHANGED_SCHEMA` */
+export function requireUnchanged(state: SchemaState): SchemaState {
+  if (state.changed.length > 0) throw new Error(CHANGED_SCHEMA)
+  return state
 }

@@ -6,22 +6,18 @@ import type { InitialTokenRecord } from '../ports/records/initial-token.ts'
 import type { KeyRecord } from '../ports/records/key.ts'
 import type { EpochMs } from '../base/brand.ts'
 import { USUAL_TEMPLATE, type RegistrationTemplate } from '../protocol/client/registration-template.ts'
-import { bigint, flag, group, json, optionalGroup, orElse, table, text, without, type Member } from './table.ts'
+import { bigint, flag, group, json, optionalGroup, table, text, type Member } from './table.ts'
 
 /** The tables of what the operator configures and of the audit, as in tables.ts. */
 
 const definition = {
   name: text<string | undefined>('name'),
-  scopes: json<readonly ApiScope[]>(
-    'scopes',
-    (scopes) => scopes.map(storedScope),
-    (stored) => (stored as readonly StoredScope[]).map(scopeOf),
-  ),
+  scopes: json<readonly ApiScope[]>('scopes', (scopes) => scopes.map(storedScope)),
   tokens: group<ApiTokens>({
-    format: text('token_format', 'jwt'),
+    format: text('token_format'),
     lifetime: bigint('token_lifetime'),
     algorithm: text('algorithm'),
-    jwtType: text('jwt_type', 'at+jwt'),
+    jwtType: text('jwt_type'),
     applicationSubject: flag('application_subject'),
   }),
 }
@@ -56,20 +52,15 @@ export const DOMAIN_RULES = table<DomainRuleRecord>({
   changedAt: bigint('changed_at'),
 })
 
-/** The keys of both purposes. Each purpose has a table of its own, whose name says it. */
 export const SIGNING_KEYS = table<KeyRecord>({
   id: text('key_id'),
-  purpose: text('purpose', 'access'),
+  purpose: text('purpose'),
   algorithm: text('algorithm'),
   publicJwk: text('public_jwk'),
   encryptedPrivateKey: text('encrypted_private_key'),
   createdAt: bigint('created_at'),
-  // A key from before key rotation existed was the only one, and has signed since it was created.
-  activeFrom: orElse('created_at', bigint('active_from')),
+  activeFrom: bigint('active_from'),
 })
-
-/** The columns of both tables. */
-export const KEY_COLUMNS = without(SIGNING_KEYS, 'purpose')
 
 export const INITIAL_TOKENS = table<InitialTokenRecord>({
   id: text('token_id'),
@@ -107,20 +98,7 @@ export const AUDIT_LINKS = table<AuditLinkRecord>({
   hash: text('link_hash'),
 })
 
-/**
- * A scope as the column stores it. `users-on-request` is stored as `approved-clients` with a mark: a release that does not know
- * the mark then publishes the scope nowhere and gives it only to approved clients.
- */
-type StoredScope = Omit<ApiScope, 'grantedTo'> & {
-  readonly grantedTo: Exclude<ApiScope['grantedTo'], 'users-on-request'>
-  readonly onRequest?: true
-}
-
-function storedScope({ name, sentence, grantedTo }: ApiScope): StoredScope {
-  if (grantedTo !== 'users-on-request') return { name, sentence, grantedTo }
-  return { name, sentence, grantedTo: 'approved-clients', onRequest: true }
-}
-
-function scopeOf({ name, sentence, grantedTo, onRequest }: StoredScope): ApiScope {
-  return { name, sentence, grantedTo: onRequest === true ? 'users-on-request' : grantedTo }
+/** The members have one order, because an update compares the text. */
+function storedScope({ name, sentence, grantedTo }: ApiScope): ApiScope {
+  return { name, sentence, grantedTo }
 }

@@ -14,7 +14,6 @@ import {
   type UserId,
 } from '../protocol/ids.ts'
 import { readResourcesKey } from '../protocol/token/resource.ts'
-import { NO_SCOPE } from '../protocol/token/scope.ts'
 import type { SecretHash } from '../protocol/secrets.ts'
 
 /** What both stores share: the columns of the schema (migrations/), and the records that are made from them. */
@@ -88,10 +87,8 @@ export function authorizationOf(row: Row): AuthorizationRecord {
     loginHint: request.loginHint,
     organizationId: request.organizationId,
     openid: openid && { nonce: openid.nonce, idTokenClaims: openid.idTokenClaims, session: openid.session },
-    // Older releases knew one response mode.
-    responseMode: request.responseMode ?? 'query',
-    // Older releases, which did not narrow scopes, stored no such member.
-    ungrantedScope: request.ungrantedScope ?? NO_SCOPE,
+    responseMode: request.responseMode,
+    ungrantedScope: request.ungrantedScope,
     id: row['authorization_id'] as AuthorizationId,
     clientId: row['client_id'] as ClientId,
     browserHash: row['browser_hash'] as SecretHash,

@@ -37,24 +37,17 @@ export function timeOf(value: string | undefined): EpochMs | undefined {
   return value === undefined ? undefined : (Number(value) as EpochMs)
 }
 
-/** The value of CLOCK_NOTE. `deletionMoment` is the name that every release stores for `deletionTime`. */
-export function clockNoteValue({ deletionTime, ...note }: ClockNote): string {
-  return JSON.stringify({ ...note, deletionMoment: deletionTime })
+/** The value of CLOCK_NOTE. */
+export function clockNoteValue(note: ClockNote): string {
+  return JSON.stringify(note)
 }
 
 /** The parsed values of CLOCK_NOTE and CLOCK_CONFIRMATION. */
 export function clockNotesOf(note: string | undefined, confirmation: string | undefined): ClockNotes {
   return {
-    node: note === undefined ? undefined : clockNoteOf(note),
+    node: note === undefined ? undefined : (JSON.parse(note) as ClockNote),
     confirmation: confirmation === undefined ? undefined : (Number(confirmation) as EpochMs),
   }
-}
-
-function clockNoteOf(value: string): ClockNote {
-  const { deletionMoment, ...note } = JSON.parse(value) as Omit<ClockNote, 'deletionTime'> & {
-    readonly deletionMoment: EpochMs
-  }
-  return { ...note, deletionTime: deletionMoment }
 }
 
 /** Uses the newest row as a note: the clock agreed when the row was made. */

@@ -6,8 +6,6 @@ export interface Column<Stored> {
   readonly name: string
   readonly type: 'text' | 'bigint'
   readonly write: (stored: Stored) => Value
-  /** The value that null means, as SQL. Rows from before the column existed contain null. */
-  readonly ifNull?: string
 }
 
 /** How a member of a record is stored. Most members take one column. */
@@ -99,10 +97,7 @@ export function assignments<Stored>({ columns }: Columns<Stored>): string {
 /** A condition that all columns still have the values of `previousValues`. */
 export function isUnchanged<Stored>({ columns }: Columns<Stored>): string {
   return columns
-    .map(({ name, type, ifNull }) => {
-      const current = ifNull === undefined ? name : `coalesce(${name}, ${ifNull})`
-      return `${current} is not distinct from ${parameterOf({ name: `previous_${name}`, type })}`
-    })
+    .map(({ name, type }) => `${name} is not distinct from ${parameterOf({ name: `previous_${name}`, type })}`)
     .join(' and ')
 }
 
@@ -111,11 +106,11 @@ export function previousValues<Stored>({ columns }: Columns<Stored>, record: Sto
   return Object.fromEntries(columns.map(({ name, write }) => [`previous_${name}`, write(record)]))
 }
 
-/** A text. Null is undefined, or `ifNull`. */
-export function text<T extends string | undefined>(name: string, ifNull?: NoInfer<T> & string): Member<T> {
+/** A text. Null is undefined. */
+export function text<T extends string | undefined>(name: string): Member<T> {
   return {
-    columns: [{ name, type: 'text', write: (value) => value ?? null, ...(ifNull && { ifNull: `'${ifNull}'` }) }],
-    read: (row) => (row[name] ?? ifNull) as T,
+    columns: [{ name, type: 'text', write: (value) => value ?? null }],
+    read: (row) => (row[name] ?? undefined) as T,
   }
 }
 
@@ -127,14 +122,9 @@ export function bigint<T extends number | undefined>(name: string): Member<T> {
   }
 }
 
-/** The same member, where null means the value of another column. */
-export function orElse<T extends string | number | undefined>(other: string, { columns, read }: Member<T>): Member<T> {
-  return { columns, read: (row) => read(row) ?? (row[other] as T) }
-}
-
-/** A boolean, stored as 0 or 1. Null is false. */
+/** A boolean, stored as 0 or 1. */
 export function flag(name: string): Member<boolean> {
-  return { columns: [{ name, type: 'bigint', write: Number, ifNull: '0' }], read: (row) => row[name] === 1 }
+  return { columns: [{ name, type: 'bigint', write: Number }], read: (row) => row[name] === 1 }
 }
 
 /** JSON in a column of text. */

@@ -11,11 +11,11 @@ import { answerText, readAnswer } from '../protocol/sign-in/interaction.ts'
 import type { SecretHash } from '../protocol/secrets.ts'
 import type { UserProfile } from '../protocol/openid/user-claims.ts'
 import { readConsentTarget, type Value } from './rows.ts'
-import { bigint, flag, group, json, optionalGroup, optionalJson, orElse, scope, table, text, without } from './table.ts'
+import { bigint, flag, group, json, optionalGroup, optionalJson, scope, table, text, without } from './table.ts'
 
 /** The columns of the schema (migrations/), each named once, and the records that they contain. */
 
-const disabling = { disabledAt: bigint<EpochMs | undefined>('disabled_at'), notBefore: bigint<EpochMs>('valid_from') }
+const disabling = { disabledAt: bigint<EpochMs | undefined>('disabled_at'), notBefore: bigint<EpochMs>('not_before') }
 
 export const USERS = table<UserRecord>({
   id: text('user_id'),
@@ -26,7 +26,7 @@ export const USERS = table<UserRecord>({
     columns: [{ name: 'profile', type: 'text', write: profileText }],
     read: (row) => JSON.parse((row['profile'] ?? '{}') as string) as UserProfile,
   },
-  updatedAt: orElse('created_at', bigint('updated_at')),
+  updatedAt: bigint('updated_at'),
   passwordHash: text('password_hash'),
   firstSignedInAt: bigint('first_signed_in_at'),
   createdAt: bigint('created_at'),
@@ -38,28 +38,22 @@ export function profileText(profile: UserProfile): string | null {
   return Object.keys(profile).length === 0 ? null : JSON.stringify(profile)
 }
 
-/** Sessions that the previous release started have none of the newer columns. It knew only passwords. */
 export const SESSIONS = table<SessionRecord>({
   id: text('session_id'),
   hash: text('session_hash'),
   userId: text('user_id'),
-  rootId: orElse('session_id', text('root_id')),
+  rootId: text('root_id'),
   authentication: group<Authentication>({
     methods: {
       columns: [{ name: 'methods', type: 'text', write: (methods) => methods.join(' ') }],
-      read: (row) => ((row['methods'] ?? 'pwd') as string).split(' ') as readonly AuthenticationMethod[],
+      read: (row) => (row['methods'] as string).split(' ') as readonly AuthenticationMethod[],
     },
-    // 0: unknown. For a node of the previous release that is a sign-in of long ago.
-    at: {
-      columns: [{ name: 'authenticated_at', type: 'bigint', write: (at) => at ?? 0 }],
-      read: ({ authenticated_at: at, created_at: startedAt }) =>
-        at === 0 ? undefined : ((at ?? startedAt) as EpochMs),
-    },
+    at: bigint('authenticated_at'),
     providerId: text('provider_id'),
   }),
   agent: optionalGroup('agent_browser', { browser: text('agent_browser'), system: text('agent_system') }),
   network: text('network'),
-  seenAt: orElse('created_at', bigint('seen_at')),
+  seenAt: bigint('seen_at'),
   createdAt: bigint('created_at'),
   expiresAt: bigint('expires_at'),
 })
@@ -123,7 +117,7 @@ export const INSTALLATIONS = table<InstallationRecord>({
   ...disabling,
 })
 
-/** `held_until` of a client that is never swept. Nodes of earlier releases keep it too. */
+/** `held_until` of a client that is never swept. */
 export const HELD_FOR_EVER = Number.MAX_SAFE_INTEGER
 
 /** JSON leaves out members that are undefined. */
@@ -137,11 +131,11 @@ function initialTokenOf(stored: Value | undefined): ClientRecord['initialToken']
 export const CLIENTS = table<ClientRecord>({
   id: text('client_id'),
   issuedAt: bigint('issued_at'),
-  source: text('source', 'registration'),
+  source: text('source'),
   rules: {
     columns: [{ name: 'rules', type: 'text', write: (rules) => JSON.stringify(rules) }],
-    // A row that an earlier release wrote may lack rules.
-    read: (row) => ({ ...USUAL_RULES, ...(JSON.parse((row['rules'] ?? '{}') as string) as Partial<ClientRules>) }),
+    // A registration leaves the column out.
+    read: ({ rules }) => (typeof rules === 'string' ? (JSON.parse(rules) as ClientRules) : USUAL_RULES),
   },
   document: optionalGroup('document_url', {
     url: text('document_url'),
@@ -167,7 +161,7 @@ export const CLIENTS = table<ClientRecord>({
   disabledAt: bigint('disabled_at'),
   identityFrom: bigint('identity_from'),
   approvedScope: scope('approved_scope'),
-  notBefore: bigint('valid_from'),
+  notBefore: bigint('not_before'),
   lastUsedAt: bigint('last_used_at'),
 })
 

@@ -14,7 +14,7 @@ export function newUser(
     ...account,
     profile: {},
     updatedAt: now,
-    firstSignedInAt: 0 as EpochMs,
+    firstSignedInAt: undefined,
     createdAt: now,
     disabledAt: undefined,
     notBefore: now,

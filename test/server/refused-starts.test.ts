@@ -141,7 +141,7 @@ test('a command does not migrate the store of an older release', async (t) => {
   await runHere(place, ['org', 'create', 'Acme'])
   const server = await openTestServer(t, { folder: place.folder })
   await server.close()
-  execute(place, `delete from migrations where version = (select max(version) from migrations)`)
+  execute(place, 'update migrations set version = 0')
   for (const words of [
     ['org', 'list'],
     ['org', 'create', 'Other'],

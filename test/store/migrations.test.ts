@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { listMigrations, readScript, type Migration } from '../../src/store/migrations.ts'
+import type { EpochMs } from '../../src/base/brand.ts'
+import { compareSchema, digestOf, listMigrations, readScript, type Migration } from '../../src/store/migrations.ts'
 
 const migration = (sql: string): Migration => ({ version: 7, name: 'example', sql })
 const textsOf = (sql: string, dialect: 'sqlite' | 'postgres') =>
@@ -57,6 +58,18 @@ test('a migration can be for one database only', () => {
     ['create table a (b text)', 'create index c on a (b)'],
   )
   assert.deepEqual(readScript(alone, 'postgres').statements, [])
+})
+
+test('a migration that was applied from another text is reported, and comments and the database make no other text', () => {
+  const sql = 'create table a (b text /*postgres collate "C"*/);'
+  const digest = digestOf(migration(sql))
+  assert.equal(digestOf(migration(`-- A comment.\n\n${sql} -- another`)), digest)
+  const applied = (one: string | undefined) => [{ version: 7, name: 'example', appliedAt: 1 as EpochMs, digest: one }]
+  assert.deepEqual(compareSchema(applied(digest), [migration(sql)]).changed, [])
+  for (const other of [digestOf(migration(sql.replace('"C"', '"de"'))), undefined])
+    assert.deepEqual(compareSchema(applied(other), [migration(sql)]).changed, applied(other))
+  // A newer release applied it.
+  assert.deepEqual(compareSchema(applied('x'), []).changed, [])
 })
 
 test('the migrations of this release have versions that rise one by one, and are readable', () => {

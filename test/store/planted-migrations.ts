@@ -1,4 +1,5 @@
-import type { Migration } from '../../src/store/migrations.ts'
+import type { EpochMs } from '../../src/base/brand.ts'
+import { digestOf, type AppliedMigration, type Migration } from '../../src/store/migrations.ts'
 
 /** Rows to backfill: more than one batch, and not a multiple of a batch. */
 export const ROWS = 5
@@ -37,4 +38,10 @@ export const VERSIONS: readonly number[] = PLANTED.map(({ version }) => version)
 
 export function versionsOf(migrations: readonly { readonly version: number }[]): readonly number[] {
   return migrations.map(({ version }) => version)
+}
+
+/** The record of a migration that was applied at a time. */
+export function appliedOf(migration: Migration, at: number): AppliedMigration {
+  const { version, name } = migration
+  return { version, name, appliedAt: at as EpochMs, digest: digestOf(migration) }
 }

@@ -279,7 +279,7 @@ export function anInstallation(differing: Partial<InstallationRecord> = {}): Ins
 /** A user who signs in at a provider: without an e-mail address and a password. */
 export function aUserOfProvider(differing: Partial<UserRecord> = {}): UserRecord {
   const none = { email: undefined, emailVerifiedAt: undefined, passwordHash: undefined }
-  return { ...aUser(), ...none, firstSignedInAt: 0 as EpochMs, ...differing }
+  return { ...aUser(), ...none, firstSignedInAt: undefined, ...differing }
 }
 
 /** A sign-in that the operator's application is to do. */

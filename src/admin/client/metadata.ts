@@ -156,7 +156,7 @@ export async function createClient(
   const secret = isConfidential(made) ? secrets.mint('client-secret', mintOrderedId(now, random), random) : undefined
   const client = { ...made, secretHash: secret?.hash }
   await store.createClient(client)
-  // A client with keys has a secret that is never shown: nodes of the previous release would take it for a public client.
+  // A client with keys has a secret that is never shown. A client that changes from keys to a secret rotates it.
   return { client, secret: metadata.authMethod === 'private_key_jwt' ? undefined : secret?.token }
 }
 

@@ -39,7 +39,7 @@ export async function createLink(
   if (user.email === undefined) {
     throw conflict(`The user ${user.id} has no e-mail address to sign in with. See "grantor user set-email".`)
   }
-  const purpose = user.passwordHash === undefined && user.firstSignedInAt === 0 ? 'invitation' : 'reset'
+  const purpose = user.passwordHash === undefined && user.firstSignedInAt === undefined ? 'invitation' : 'reset'
   const now = context.clock()
   const { token, hash } = mintLink(context.secrets, user.id, context.random)
   const expiresAt = after(now, LIFETIME_MS[purpose])

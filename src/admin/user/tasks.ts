@@ -26,7 +26,7 @@ const USER_DOCUMENT = z
       .record(z.string(), z.unknown())
       .describe('What apps with the scopes profile, phone and address see, by the names of the claims.'),
     has_password: z.boolean(),
-    first_signed_in_at: ISO_OR_NULL.describe('null: never, or unknown because the account is older than this record.'),
+    first_signed_in_at: ISO_OR_NULL.describe('null: never.'),
     created_at: ISO,
     disabled_at: ISO_OR_NULL,
     not_before: ISO.describe('The not-before time: sessions and tokens of the user issued earlier are revoked.'),
@@ -76,7 +76,7 @@ function describeUser(user: UserRecord): UserDocument {
     name: user.name ?? null,
     profile: { ...user.profile },
     has_password: user.passwordHash !== undefined,
-    first_signed_in_at: user.firstSignedInAt === 0 ? null : isoOrNull(user.firstSignedInAt),
+    first_signed_in_at: isoOrNull(user.firstSignedInAt),
     created_at: iso(user.createdAt),
     disabled_at: isoOrNull(user.disabledAt),
     not_before: iso(user.notBefore),

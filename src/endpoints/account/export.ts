@@ -46,7 +46,7 @@ export async function exportUser(context: Context, user: UserRecord, now: EpochM
       name: user.name ?? null,
       profile: user.profile,
       has_password: user.passwordHash !== undefined,
-      first_signed_in_at: user.firstSignedInAt === 0 ? null : iso(user.firstSignedInAt),
+      first_signed_in_at: iso(user.firstSignedInAt),
       created_at: iso(user.createdAt),
     },
     identities: identities.map(describeIdentity),

@@ -105,8 +105,7 @@ function mintClient(context: Needs, metadata: ClientMetadata): Registered {
     secretHash: secret?.hash,
     managementHash: management.hash,
   }
-  // A client with keys has a secret too, which is never shown: a node of the previous release knows no keys, and would take a
-  // client without a secret for a public one.
+  // A client with keys has a secret too, which is never shown. A client that changes from keys to a secret rotates it.
   const shown = metadata.authMethod === 'private_key_jwt' ? undefined : secret?.token
   return { client, secret: shown, managementToken: management.token, isRepeated: false }
 }

@@ -24,7 +24,7 @@ export interface GrantRecord {
   readonly family: FamilyRecord | undefined
   /** Present if the scope has `openid`. */
   readonly openid: OpenidGrant | undefined
-  /** The host that got the code, as `webHost` returns it. Also undefined for a grant that a node of an earlier release stored. */
+  /** The host that got the code, as `webHost` returns it. */
   readonly redirectHost: string | undefined
 }
 

@@ -19,7 +19,7 @@ export interface UserRecord {
   readonly updatedAt: EpochMs
   /** A PHC string. undefined: the user has no password. */
   readonly passwordHash: string | undefined
-  /** 0: the user never signed in. undefined: unknown, because the account is older than this record. */
+  /** undefined: the user never signed in. */
   readonly firstSignedInAt: EpochMs | undefined
   readonly createdAt: EpochMs
   readonly disabledAt: EpochMs | undefined
@@ -40,7 +40,7 @@ export interface SessionRecord {
   readonly authentication: Authentication
   /** undefined: an unknown browser. */
   readonly agent: Agent | undefined
-  /** The network from which the user signed in, as rate limits count it. undefined: a previous release started the session. */
+  /** The network from which the user signed in, as rate limits count it. */
   readonly network: string | undefined
   /** When the browser last showed a page of this server to the user, to five minutes. */
   readonly seenAt: EpochMs

@@ -31,7 +31,6 @@ export const BACKUP_TABLES: Readonly<Record<string, 'stored' | 'moved' | 'omitte
   identity_proofs: 'moved',
   opaque_tokens: 'moved',
   signing_keys: 'moved',
-  id_token_keys: 'moved',
   revoked_tokens: 'moved',
   // A restored store rejects assertions that were issued before the restore.
   consumed: 'moved',
@@ -123,12 +122,28 @@ export function keepEverything(slice: Slice): Slice {
   return { ...slice, rows: slice.rows.filter((row) => !UNMOVED_SETTINGS.includes(String(row[name]))) }
 }
 
-/** Refuses columns that the table does not have: their names become part of a statement. */
-export function checkColumns({ table, columns }: Slice, known: readonly string[]): void {
-  if (columns.length === 0 || !columns.every((name) => known.includes(name))) {
-    throw new Error(`The backup has a column of the table ${table} that its schema does not have.`)
+/** A column of a table, and whether each row must have a value in it. */
+export interface TableColumn {
+  readonly name: string
+  readonly isRequired: boolean
+}
+
+/**
+ * Refuses columns that the table does not have, because their names become part of a statement, and rows without a column that the
+ * table requires. Both are in a file that was made with another text of a migration.
+ */
+export function checkColumns({ table, columns }: Slice, known: readonly TableColumn[]): void {
+  const names = known.map(({ name }) => name)
+  if (columns.length === 0 || !columns.every((name) => names.includes(name))) {
+    throw new Error(`The backup has a column of the table ${table} that its schema does not have. ${OTHER_VERSION}`)
+  }
+  const missing = known.find(({ name, isRequired }) => isRequired && !columns.includes(name))
+  if (missing !== undefined) {
+    throw new Error(`The backup lacks the column ${missing.name} of the table ${table}. ${OTHER_VERSION}`)
   }
 }
+
+const OTHER_VERSION = 'A version with another 0001-start.sql made it. Restore it with that version.'
 
 function columnOf(columns: readonly string[], name: string): number {
   const index = columns.indexOf(name)

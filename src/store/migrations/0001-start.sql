@@ -3,19 +3,252 @@
 -- PostgreSQL compares text by the database's locale unless a collation is given; ids, hashes and names are ordered byte by
 -- byte.
 
+-- On SQLite the row numbers of clients and grants are made of their ids (src/store/sqlite/slot.ts). In a table without row
+-- numbers the index pages hold whole rows, six to fifteen each, so that with millions of rows finding one reads several pages
+-- that are not in memory.
+
 create table clients (
-  client_id text /*postgres collate "C"*/ not null primary key,
+  /*sqlite slot integer primary key,*/
+  client_id text /*sqlite not null unique*/ /*postgres collate "C" not null primary key*/,
   issued_at bigint not null, -- seconds: it goes on the wire
+  source text not null, -- registration, operator, document
+  rules text, -- JSON: what an operator decided about it; null: nothing
+  initial_token text, -- JSON: the initial access token that it registered with; null: none
+  document_url text,
+  document_fetched_at bigint,
+  document_fresh_until bigint,
   secret_hash text,
+  previous_secret_hash text,
+  previous_secret_until bigint,
+  management_hash text,
+  shared_key text /*postgres collate "C"*/, -- public clients with the same metadata share one client until it is disabled
   metadata text not null,
-  used_at bigint,
-  held_until bigint not null,
+  identity_from bigint, -- since when it has its present name and hosts; null: always
+  approved_scope text,
   verified_at bigint,
-  disabled_at bigint
-) /*sqlite without rowid*/ /*postgres with (autovacuum_vacuum_scale_factor = 0.02)*/;
+  disabled_at bigint,
+  not_before bigint,
+  used_at bigint,
+  last_used_at bigint,
+  held_until bigint not null,
+  pending_until bigint -- until when it waits for its user, whatever it is held for; null: it does not
+) /*postgres with (autovacuum_vacuum_scale_factor = 0.02)*/;
 
 -- Ids are ordered by time, so the oldest unused clients are at the start of the index.
 create index clients_unused on clients (client_id) where used_at is null;
+
+create unique index clients_shared on clients (shared_key) where shared_key is not null;
+
+-- The keys of shared clients, each with its client. Written only where Citus distributes the tables (docs/scaling.md): there a
+-- unique index of clients must contain the id.
+create table shared_clients (
+  shared_key text /*postgres collate "C"*/ not null primary key,
+  client_id text /*postgres collate "C"*/ not null
+) /*sqlite without rowid*/;
+
+create table initial_tokens (
+  token_id text /*postgres collate "C"*/ not null primary key,
+  name text not null,
+  token_hash text not null,
+  template text not null,
+  uses bigint not null,
+  uses_left bigint not null,
+  created_at bigint not null,
+  expires_at bigint not null,
+  revoked_at bigint
+) /*sqlite without rowid*/;
+
+create index initial_tokens_expired on initial_tokens (expires_at);
+
+-- New clients by windows of 15 minutes.
+create table registration_counts (
+  window_start bigint not null primary key,
+  count bigint not null
+) /*sqlite without rowid*/;
+
+-- The rules for domains are read as a whole.
+create table domain_rules (
+  pattern text /*postgres collate "C"*/ not null primary key,
+  verdict text not null,
+  note text,
+  changed_at bigint not null
+) /*sqlite without rowid*/;
+
+-- Users may have no e-mail address and no password.
+create table users (
+  user_id text /*postgres collate "C"*/ not null primary key,
+  email text /*postgres collate "C"*/,
+  email_verified_at bigint,
+  name text,
+  profile text, -- JSON: what the operator stores about the user for apps; null: nothing
+  updated_at bigint not null,
+  password_hash text,
+  first_signed_in_at bigint, -- null: never
+  created_at bigint not null,
+  disabled_at bigint,
+  not_before bigint not null,
+  -- Where Citus distributes the tables: the newest rows that belong to the user on other machines, which may not be visible there
+  -- yet (src/store/postgres/settle.ts). JSON: an array of tables and keys; null: none.
+  newest_rows text
+) /*sqlite without rowid*/;
+
+create unique index users_email on users (email);
+
+-- The e-mail addresses of users. Written only where Citus distributes the tables, as shared_clients.
+create table emails (
+  email text /*postgres collate "C"*/ not null primary key,
+  user_id text /*postgres collate "C"*/ not null
+) /*sqlite without rowid*/;
+
+-- The link that an operator hands over to a user, who sets a password with it.
+create table links (
+  user_id text /*postgres collate "C"*/ not null primary key,
+  link_hash text /*postgres collate "C"*/ not null,
+  purpose text /*postgres collate "C"*/ not null, -- invitation, reset
+  created_at bigint not null,
+  expires_at bigint not null
+) /*sqlite without rowid*/;
+
+create index links_expired on links (expires_at);
+
+create table browsers (
+  user_id text /*postgres collate "C"*/ not null,
+  browser_hash text /*postgres collate "C"*/ not null,
+  seen_at bigint not null,
+  primary key (user_id, browser_hash)
+) /*sqlite without rowid*/;
+
+create table sessions (
+  session_id text /*postgres collate "C"*/ not null primary key,
+  session_hash text /*postgres collate "C"*/ not null,
+  user_id text /*postgres collate "C"*/ not null,
+  root_id text /*postgres collate "C"*/ not null,
+  methods text not null,
+  authenticated_at bigint, -- null: unknown
+  provider_id text /*postgres collate "C"*/,
+  agent_browser text,
+  agent_system text,
+  network text,
+  seen_at bigint not null,
+  created_at bigint not null,
+  expires_at bigint not null
+) /*sqlite without rowid*/ /*postgres with (autovacuum_vacuum_scale_factor = 0.02)*/;
+
+create index sessions_expiry on sessions (expires_at);
+
+-- Deleting a user ends the user's sessions.
+create index sessions_of_user on sessions (user_id, session_id);
+
+-- Clients that are notified when a session of a user ends: from the user's approval until the notice is delivered. `due_at` is null
+-- while the session is active.
+create table logout_notices (
+  user_id text /*postgres collate "C"*/ not null,
+  root_id text /*postgres collate "C"*/ not null,
+  client_id text /*postgres collate "C"*/ not null,
+  sid text not null,
+  session_started_at bigint not null,
+  expires_at bigint not null,
+  due_at bigint,
+  attempts bigint not null,
+  primary key (user_id, root_id, client_id)
+) /*sqlite without rowid*/;
+
+create index logout_notices_due on logout_notices (due_at) where due_at is not null;
+
+create index logout_notices_started on logout_notices (session_started_at);
+
+create index logout_notices_expired on logout_notices (expires_at);
+
+-- Sign-ins that the operator's own application does, each from the redirect of the browser until it has expired.
+create table interactions (
+  interaction_id text /*postgres collate "C"*/ not null primary key,
+  interaction_hash text /*postgres collate "C"*/ not null,
+  target text /*postgres collate "C"*/ not null,
+  browser_hash text /*postgres collate "C"*/ not null,
+  ui_locales text,
+  sign_in_after bigint,
+  created_at bigint not null,
+  expires_at bigint not null,
+  answer text, -- JSON
+  answered_at bigint,
+  used_at bigint
+) /*sqlite without rowid*/;
+
+create index interactions_expired on interactions (expires_at);
+
+-- Providers at which users sign in.
+create table providers (
+  provider_id text /*postgres collate "C"*/ not null primary key,
+  settings text not null,
+  encrypted_secret text,
+  created_at bigint not null,
+  disabled_at bigint
+) /*sqlite without rowid*/;
+
+-- The accounts that users have elsewhere, with which they sign in here.
+create table identities (
+  identity_key text /*postgres collate "C"*/ not null primary key,
+  user_id text /*postgres collate "C"*/ not null,
+  provider_id text /*postgres collate "C"*/ not null,
+  subject text not null,
+  email text,
+  linked_at bigint not null,
+  used_at bigint not null
+) /*sqlite without rowid*/;
+
+create index identities_of_user on identities (user_id);
+
+-- The identities of a provider are deleted with it.
+create index identities_of_provider on identities (provider_id);
+
+-- What a provider said about a person who has yet to sign in to an account here.
+create table identity_proofs (
+  user_id text /*postgres collate "C"*/ not null primary key,
+  proof_hash text /*postgres collate "C"*/ not null,
+  browser_hash text /*postgres collate "C"*/ not null,
+  identity_key text /*postgres collate "C"*/ not null,
+  provider_id text /*postgres collate "C"*/ not null,
+  subject text not null,
+  email text,
+  linked_at bigint not null,
+  used_at bigint not null,
+  expires_at bigint not null
+) /*sqlite without rowid*/;
+
+create index identity_proofs_expired on identity_proofs (expires_at);
+
+-- Organizations, their members and their installed clients (decision 0019).
+create table organizations (
+  organization_id text /*postgres collate "C"*/ not null primary key,
+  name text not null,
+  created_at bigint not null,
+  disabled_at bigint,
+  not_before bigint not null
+) /*sqlite without rowid*/;
+
+create table memberships (
+  user_id text /*postgres collate "C"*/ not null,
+  organization_id text /*postgres collate "C"*/ not null,
+  created_at bigint not null,
+  disabled_at bigint,
+  not_before bigint not null,
+  primary key (user_id, organization_id)
+) /*sqlite without rowid*/;
+
+create index memberships_of_organization on memberships (organization_id, user_id);
+
+create table installations (
+  client_id text /*postgres collate "C"*/ not null,
+  organization_id text /*postgres collate "C"*/ not null,
+  scope text not null,
+  acts_for_members bigint not null, -- 0 or 1
+  created_at bigint not null,
+  disabled_at bigint,
+  not_before bigint not null,
+  primary key (client_id, organization_id)
+) /*sqlite without rowid*/;
+
+create index installations_of_organization on installations (organization_id, client_id);
 
 -- Pages of grants and authorizations leave room for the next version of their rows, which are updated in place. Sweeps start
 -- at the oldest rows, so removed rows are vacuumed before there are many.
@@ -28,17 +261,26 @@ create table authorizations (
   expires_at bigint not null,
   status text /*postgres collate "C"*/ not null, -- pending, denied, approved, redeemed, burned
   user_id text /*postgres collate "C"*/,
+  organization_id text /*postgres collate "C"*/,
   code_hash text /*postgres collate "C"*/,
   approved_at bigint,
   grant_id text /*postgres collate "C"*/
 ) /*sqlite without rowid*/ /*postgres with (fillfactor = 85, autovacuum_vacuum_scale_factor = 0.02)*/;
 
+-- The codes of a user are found by the user.
+create index authorizations_of_user on authorizations (user_id, authorization_id) where user_id is not null;
+
 create table grants (
-  grant_id text /*postgres collate "C"*/ not null primary key,
+  /*sqlite slot integer primary key,*/
+  grant_id text /*sqlite not null unique*/ /*postgres collate "C" not null primary key*/,
   client_id text /*postgres collate "C"*/ not null,
   user_id text /*postgres collate "C"*/ not null,
+  organization_id text /*postgres collate "C"*/,
   scope text not null,
+  ungranted_scope text, -- the scope that the client requested and did not get; null: none
   resources text not null,
+  redirect_host text, -- the host that got the code; null: a redirect URI to the user's computer
+  openid text, -- JSON: what the ID tokens of the grant have in common; null: none
   created_at bigint not null,
   expires_at bigint not null,
   revoked_at bigint,
@@ -47,36 +289,13 @@ create table grants (
   previous_hash text /*postgres collate "C"*/,
   rotated_at bigint,
   idle_expires_at bigint
-) /*sqlite without rowid*/ /*postgres with (fillfactor = 85, autovacuum_vacuum_scale_factor = 0.05)*/;
+) /*postgres with (fillfactor = 85, autovacuum_vacuum_scale_factor = 0.05)*/;
 
-create table users (
-  user_id text /*postgres collate "C"*/ not null primary key,
-  email text /*postgres collate "C"*/ not null,
-  name text,
-  password_hash text not null,
-  created_at bigint not null,
-  disabled_at bigint,
-  valid_from bigint not null
-) /*sqlite without rowid*/;
+create index grants_of_user on grants (user_id, grant_id);
 
-create unique index users_email on users (email);
+create index grants_of_client on grants (client_id, grant_id);
 
-create table sessions (
-  session_id text /*postgres collate "C"*/ not null primary key,
-  session_hash text /*postgres collate "C"*/ not null,
-  user_id text /*postgres collate "C"*/ not null,
-  created_at bigint not null,
-  expires_at bigint not null
-) /*sqlite without rowid*/ /*postgres with (autovacuum_vacuum_scale_factor = 0.02)*/;
-
-create index sessions_expiry on sessions (expires_at);
-
-create table browsers (
-  user_id text /*postgres collate "C"*/ not null,
-  browser_hash text /*postgres collate "C"*/ not null,
-  seen_at bigint not null,
-  primary key (user_id, browser_hash)
-) /*sqlite without rowid*/;
+create index grants_of_organization on grants (organization_id, grant_id) where organization_id is not null;
 
 create table consents (
   user_id text /*postgres collate "C"*/ not null,
@@ -87,6 +306,32 @@ create table consents (
   given_at bigint not null,
   primary key (user_id, client_id, redirect_host, resources)
 ) /*sqlite without rowid*/;
+
+-- A revocation ends the consents that claim to be from later, because a clock was ahead.
+create index consents_by_time on consents (given_at);
+
+-- Opaque access tokens. Their ids start with the expiry time.
+create table opaque_tokens (
+  token_id text /*postgres collate "C"*/ not null primary key,
+  token_hash text /*postgres collate "C"*/ not null,
+  facts text not null
+) /*sqlite without rowid*/ /*postgres with (autovacuum_vacuum_scale_factor = 0.02)*/;
+
+-- Single revoked access tokens, until they would have expired.
+create table revoked_tokens (
+  token_id text /*postgres collate "C"*/ not null primary key,
+  expires_at bigint not null
+) /*sqlite without rowid*/;
+
+create index revoked_tokens_expired on revoked_tokens (expires_at);
+
+-- Digests of values that are accepted once, such as the `jti` of a client's assertion, until the value has expired.
+create table consumed (
+  digest text /*postgres collate "C"*/ not null primary key,
+  expires_at bigint not null
+) /*sqlite without rowid*/;
+
+create index consumed_expired on consumed (expires_at);
 
 create table hits (
   bucket text /*postgres collate "C"*/ not null,
@@ -102,18 +347,66 @@ create table apis (
   resource text /*postgres collate "C"*/ not null primary key,
   name text,
   scopes text not null,
+  scopes_since text, -- when it declared each scope that it did not declare from the start: pairs of name and milliseconds; null: none
+  token_format text not null,
+  token_lifetime bigint, -- seconds; null: that of the server
+  algorithm text, -- null: that of the server
+  jwt_type text not null, -- the `typ` header of its JWTs
+  application_subject bigint not null, -- whether tokens have the subject that the operator's application has for the user: 0 or 1
+  credential_id text, -- the credentials that it uses for introspection
+  secret_hash text,
   created_at bigint not null
 ) /*sqlite without rowid*/;
 
+-- A key has at most one successor, however many nodes create one at the same time.
 create table signing_keys (
   key_id text /*postgres collate "C"*/ not null primary key,
+  purpose text /*postgres collate "C"*/ not null, -- access, id: the tokens that it signs
   algorithm text not null,
   public_jwk text not null,
   encrypted_private_key text not null,
-  created_at bigint not null
+  created_at bigint not null,
+  active_from bigint not null,
+  follows text /*postgres collate "C"*/
 ) /*sqlite without rowid*/;
+
+create unique index signing_keys_succession on signing_keys (follows);
 
 create table settings (
   name text /*postgres collate "C"*/ not null primary key,
   value text not null
+) /*sqlite without rowid*/;
+
+create table admin_credentials (
+  credential_id text /*postgres collate "C"*/ not null primary key,
+  name text not null,
+  secret_hash text not null,
+  access text not null, -- read or write
+  organization_id text /*postgres collate "C"*/,
+  created_at bigint not null,
+  expires_at bigint not null,
+  revoked_at bigint
+) /*sqlite without rowid*/;
+
+-- The audit: a chain of links for each writer. With a rowid on SQLite: rows are long, and in a table without rowid each row above
+-- a quarter page takes a page of its own.
+create table audit_links (
+  link_id text /*postgres collate "C"*/ not null primary key, -- ordered by time
+  chain_id text /*postgres collate "C"*/ not null,
+  sequence bigint not null,
+  recorded_at bigint not null,
+  previous_hash text not null, -- '' at the start
+  events text not null,
+  link_hash text not null
+);
+
+create index audit_links_of_chain on audit_links (chain_id, sequence);
+
+create index audit_chains on audit_links (link_id) where sequence = 0;
+
+-- What one of several nodes does for all of them. The node that holds a lease replaces its mark every few seconds.
+create table leases (
+  name text /*postgres collate "C"*/ not null,
+  mark text not null,
+  primary key (name)
 ) /*sqlite without rowid*/;

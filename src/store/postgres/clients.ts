@@ -17,9 +17,9 @@ import { runSteps } from './steps.ts'
 
 const INSERT = insertion({
   name: 'insert-clients',
-  into: 'clients (client_id, issued_at, secret_hash, management_hash, metadata, held_until)',
+  into: 'clients (client_id, issued_at, secret_hash, management_hash, metadata, held_until, source)',
   types: ['text', 'bigint', 'text', 'text', 'json'],
-  constants: ['0'],
+  constants: ['0', `'registration'`],
 })
 const INSERT_WITH_AUDIT = {
   name: 'insert-clients-with-audit',
@@ -40,8 +40,9 @@ const ADD_DOCUMENT = {
 }
 const SHARE = insertion({
   name: 'share-clients',
-  into: 'clients as c (client_id, issued_at, shared_key, held_until, metadata)',
+  into: 'clients as c (client_id, issued_at, shared_key, held_until, metadata, source)',
   types: ['text', 'bigint', 'text', 'bigint', 'json'],
+  constants: [`'registration'`],
   ending: `on conflict (shared_key) where shared_key is not null
     do update set held_until = greatest(c.held_until, excluded.held_until)
     returning *`,
@@ -55,8 +56,9 @@ const SHARE_KEYS = insertion({
 })
 const SHARE_BY_ID = insertion({
   name: 'share-clients-by-id',
-  into: 'clients as c (client_id, issued_at, shared_key, held_until, metadata)',
+  into: 'clients as c (client_id, issued_at, shared_key, held_until, metadata, source)',
   types: ['text', 'bigint', 'text', 'bigint', 'json'],
+  constants: [`'registration'`],
   ending: `on conflict (client_id) do update set held_until = greatest(c.held_until, excluded.held_until)
     returning *`,
 })

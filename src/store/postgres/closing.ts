@@ -38,7 +38,7 @@ export function refuseDistributed(url: string): Promise<void> {
 
 /**
  * Closes the store in one transaction, which waits for the transactions that are writing: from then on triggers refuse the writes of
- * every node, also of one that noticed nothing yet and of earlier releases.
+ * every node, also of one that noticed nothing yet.
  *
  * @throws Error if it is closed already, or other transactions write for too long
  */

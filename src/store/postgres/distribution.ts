@@ -38,7 +38,6 @@ export const COPIED_TABLES: readonly string[] = [
   'domain_rules',
   'providers',
   'signing_keys',
-  'id_token_keys',
   'settings',
   'admin_credentials',
   'migrations',

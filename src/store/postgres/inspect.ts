@@ -8,7 +8,7 @@ import type {
 } from '../../ports/inspection.ts'
 import type { KeyRecord } from '../../ports/records/key.ts'
 import type { EpochMs } from '../../base/brand.ts'
-import { listMigrations } from '../migrations.ts'
+import { CHANGED_SCHEMA, listMigrations } from '../migrations.ts'
 import { NO_PLACE } from '../../base/store-place.ts'
 import type { Row } from '../rows.ts'
 import { CLOSED, LAST_BACKUP, NO_MASTER_KEY, noteOfNewestRow, timeOf } from '../settings.ts'
@@ -16,7 +16,7 @@ import { masterKeyReads } from '../shared/master-key.ts'
 import { inspectClients } from '../shared/clients.ts'
 import { eraReads } from '../shared/eras.ts'
 import { findSetting } from '../shared/operator.ts'
-import { listAccessKeys, signingKeyReads } from '../shared/signing-keys.ts'
+import { signingKeyReads } from '../shared/signing-keys.ts'
 import { connectionOptions, sessionSettings } from './database.ts'
 import { isDistributed, placementOf, readCluster, type Cluster } from './distribution.ts'
 import { forOperator } from './explain.ts'
@@ -111,7 +111,8 @@ async function look(
   const server = rows[0] as Row
   const obstacle = findObstacle(server) ?? (await findClosedTables(client, server))
   if (obstacle !== undefined) return unusable(obstacle)
-  const { applied, missing, unknown } = await schemaState(client)
+  const { applied, missing, unknown, changed } = await schemaState(client)
+  if (changed.length > 0) return unusable(CHANGED_SCHEMA)
   if (missing.length > 0 && server['may_create'] === null) {
     return unusable(
       `The role ${String(server['role'])} may not create tables in the schema ${String(server['schema'])}, and some are missing. Make it the owner of the database, or run "grantor migrate" as a role that may.`,
@@ -137,8 +138,7 @@ async function look(
         }),
   }
   const isCurrent = missing.length === 0 && unknown.length === 0
-  const listKeys = isCurrent ? signingKeyReads.listKeys() : listAccessKeys()
-  const keys = hasTables ? await runSteps(queryOf(client), listKeys) : []
+  const keys = hasTables ? await runSteps(queryOf(client), signingKeyReads.listKeys()) : []
   const clients = isCurrent ? await runSteps(queryOf(client), inspectClients()) : undefined
   return { database: { kind: 'opened', ...facts }, keys, clients }
 }

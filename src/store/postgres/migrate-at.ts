@@ -1,4 +1,4 @@
-import type { Migration, SchemaState } from '../migrations.ts'
+import { requireUnchanged, type Migration, type SchemaState } from '../migrations.ts'
 import { distributeTables, findObstacle, isDistributed, isWorker, placementOf, readCluster } from './distribution.ts'
 import { migratePostgres, schemaState } from './migrate.ts'
 import type { Connection } from './migration-lease.ts'
@@ -48,7 +48,11 @@ export function distributeAt(url: string, shards: number): Promise<readonly stri
   return withConnection(url, MIGRATE, (connection) => distributeTables(connection, shards))
 }
 
-/** Returns the applied and the missing migrations of a database. Changes nothing. */
+/**
+ * Returns the applied and the missing migrations of a database. Changes nothing.
+ *
+ * @throws Error if a migration was applied from another text
+ */
 export function readPostgresSchema(url: string): Promise<SchemaState> {
-  return withConnection(url, MIGRATE, (connection) => schemaState(connection))
+  return withConnection(url, MIGRATE, async (connection) => requireUnchanged(await schemaState(connection)))
 }

@@ -4,8 +4,10 @@ import type { EpochMs } from '../../base/brand.ts'
 import {
   BOOKKEEPING,
   compareSchema,
+  digestOf,
   listMigrations,
   readScript,
+  requireUnchanged,
   type AppliedMigration,
   type Migration,
   type SchemaState,
@@ -33,6 +35,8 @@ const CREATED_AT_ONCE = ['23505', '42P07', '42710']
 /**
  * Applies missing migrations and returns those that this call finished. Of several nodes one holds the lease; the others
  * wait for it. After a kill at any statement the next call continues from there.
+ *
+ * @throws Error if a migration was applied from another text
  */
 export async function migratePostgres(
   connection: Connection,
@@ -40,7 +44,7 @@ export async function migratePostgres(
   migrations: readonly Migration[] = listMigrations(),
   timing: MigrationTiming = TIMING,
 ): Promise<readonly Migration[]> {
-  if ((await schemaState(connection, migrations)).missing.length === 0) return []
+  if (requireUnchanged(await schemaState(connection, migrations)).missing.length === 0) return []
   await connection.query(`set lock_timeout = ${timing.lockTimeoutMs}`)
   await connection.query('set statement_timeout = 0')
   try {
@@ -65,7 +69,7 @@ export async function schemaState(
   const { rows } =
     table.rowCount === 0
       ? { rows: [] }
-      : await connection.query<AppliedRow>('select version, name, applied_at from migrations order by version')
+      : await connection.query<AppliedRow>('select * from migrations order by version')
   return compareSchema(rows.map(appliedOf), migrations)
 }
 
@@ -73,10 +77,11 @@ interface AppliedRow {
   readonly version: string | number
   readonly name: string
   readonly applied_at: string | number
+  readonly digest?: string
 }
 
-function appliedOf({ version, name, applied_at: appliedAt }: AppliedRow): AppliedMigration {
-  return { version: Number(version), name, appliedAt: Number(appliedAt) as EpochMs }
+function appliedOf({ version, name, applied_at: appliedAt, digest }: AppliedRow): AppliedMigration {
+  return { version: Number(version), name, appliedAt: Number(appliedAt) as EpochMs, digest }
 }
 
 /** undefined: another node has applied everything meanwhile. */
@@ -111,7 +116,7 @@ async function applyMissing(
   now: number,
 ): Promise<readonly Migration[]> {
   try {
-    const { missing } = await schemaState(runner.connection, migrations)
+    const { missing } = requireUnchanged(await schemaState(runner.connection, migrations))
     for (const migration of missing) await apply(runner, migration, now)
     return missing
   } finally {
@@ -127,10 +132,11 @@ async function apply(runner: Runner, migration: Migration, now: number): Promise
   if (isStepwise) await applyStepwise(runner, migration, statements)
   await inTransaction(runner, async () => {
     if (!isStepwise) for (const { sql } of statements) await connection.query(sql)
-    await connection.query('insert into migrations (version, name, applied_at) values ($1, $2, $3)', [
+    await connection.query('insert into migrations (version, name, applied_at, digest) values ($1, $2, $3, $4)', [
       version,
       name,
       now,
+      digestOf(migration),
     ])
     await connection.query('delete from migration_progress where version = $1', [version])
   })

@@ -33,8 +33,8 @@ const NEWEST = {
   sessions: {
     find: shared('select session_id from sessions where session_id = :id'),
     wait: shared(
-      `insert into sessions (session_id, session_hash, user_id, created_at, expires_at)
-       values (:id, '', '', 0, 0) on conflict (session_id) do nothing returning session_id`,
+      `insert into sessions (session_id, session_hash, user_id, root_id, methods, seen_at, created_at, expires_at)
+       values (:id, '', '', '', '', 0, 0, 0) on conflict (session_id) do nothing returning session_id`,
     ),
     undo: shared('delete from sessions where session_id = :id'),
   },

@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { checkColumns, type Cells, type Slice, type Snapshot } from '../backup/tables.ts'
+import { checkColumns, type Cells, type Slice, type Snapshot, type TableColumn } from '../backup/tables.ts'
 import { listMigrations } from '../migrations.ts'
 import { idBefore } from '../rows.ts'
 import { MASTER_KEY, MASTER_KEY_CHECK, RESTORING } from '../settings.ts'
@@ -127,8 +127,9 @@ export function endRestore(url: string): Promise<void> {
 
 async function insert(client: pg.Client, slice: Slice): Promise<void> {
   const { table, columns, rows } = slice
-  const types = new Map((await columnsOf(client, table)).map(({ name, type }) => [name, type]))
-  checkColumns(slice, [...types.keys()])
+  const known = await columnsOf(client, table)
+  checkColumns(slice, known)
+  const types = new Map(known.map(({ name, type }) => [name, type]))
   const arrays = columns.map((name, index) => `$${index + 1}::${types.get(name) ?? 'text'}[]`)
   await client.query(
     `insert into ${table} (${columns.join(', ')}) select * from unnest(${arrays.join(', ')})`,
@@ -139,9 +140,10 @@ async function insert(client: pg.Client, slice: Slice): Promise<void> {
 async function columnsOf(
   client: pg.Client,
   table: string,
-): Promise<readonly { readonly name: string; readonly type: string }[]> {
-  const { rows } = await client.query<{ readonly name: string; readonly type: string }>(
-    `select column_name as name, data_type as type from information_schema.columns
+): Promise<readonly (TableColumn & { readonly type: string })[]> {
+  const { rows } = await client.query<TableColumn & { readonly type: string }>(
+    `select column_name as name, data_type as type, is_nullable = 'NO' and column_default is null as "isRequired"
+     from information_schema.columns
      where table_schema = current_schema() and table_name = $1 order by ordinal_position`,
     [table],
   )

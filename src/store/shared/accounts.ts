@@ -36,7 +36,7 @@ const SET_EMAIL = shared(
 /** Changes nothing if the user's sessions were revoked since this one started, or the password was changed since the check. */
 const SET_OWN_PASSWORD = shared(
   `update users set password_hash = :passwordHash
-   where user_id = :id and disabled_at is null and valid_from <= :startedAt
+   where user_id = :id and disabled_at is null and not_before <= :startedAt
      and password_hash is not distinct from cast(:previousHash as text)
    returning user_id`,
 )
@@ -60,7 +60,7 @@ export const accountHandlers = {
   setPassword: {
     keys: idKey,
     run: endingSessions(
-      `update users set password_hash = :passwordHash, valid_from = greatest(valid_from, :now)
+      `update users set password_hash = :passwordHash, not_before = greatest(not_before, :now)
        where user_id = :id returning user_id`,
     ),
   },
@@ -114,7 +114,7 @@ export const accountHandlers = {
   revokeUserTokens: {
     keys: idKey,
     run: endingSessions(
-      'update users set valid_from = greatest(valid_from, :now) where user_id = :id returning user_id',
+      'update users set not_before = greatest(not_before, :now) where user_id = :id returning user_id',
     ),
   },
   revokeAllTokens: {

@@ -18,12 +18,12 @@ const SET_METADATA = `metadata = :metadata, identity_from = coalesce(cast(:ident
   approved_scope = case when cast(:identityFrom as bigint) is null then approved_scope end`
 const UPDATE = shared(
   `update clients set ${SET_METADATA}
-   where client_id = :id and metadata = :previous and coalesce(source, 'registration') <> 'operator' returning client_id`,
+   where client_id = :id and metadata = :previous and source <> 'operator' returning client_id`,
 )
 const RENEW = shared(
   `update clients set ${SET_METADATA}, document_fetched_at = :fetchedAt, document_fresh_until = :freshUntil,
-     valid_from = case when cast(:notBefore as bigint) is null then valid_from
-       else greatest(coalesce(valid_from, 0), cast(:notBefore as bigint)) end
+     not_before = case when cast(:notBefore as bigint) is null then not_before
+       else greatest(coalesce(not_before, 0), cast(:notBefore as bigint)) end
    where client_id = :id and document_fetched_at = :previous returning client_id`,
 )
 const CHANGE = shared(
@@ -37,13 +37,13 @@ const FIND_SHARED_KEY = shared('select shared_key from clients where client_id =
 const ADOPT = shared(
   `update clients set source = 'operator', verified_at = coalesce(verified_at, :now), management_hash = null,
      shared_key = null, held_until = ${HELD_FOR_EVER}
-   where client_id = :id and metadata = :previous and coalesce(source, 'registration') = 'registration'
+   where client_id = :id and metadata = :previous and source = 'registration'
    returning client_id`,
 )
 /** Where the tables are not distributed, no shared key has a row. */
 const RELEASE_SHARED_KEY = shared('delete from shared_clients where shared_key = :sharedKey and client_id = :id')
 /** The members of a `ClientFilter`. */
-const MATCHES = `(cast(:source as text) is null or coalesce(source, 'registration') = :source)
+const MATCHES = `(cast(:source as text) is null or source = :source)
      and (cast(:isUsed as bigint) is null or case when used_at is null then 0 else 1 end = :isUsed)
      and (cast(:isVerified as bigint) is null or case when verified_at is null then 0 else 1 end = :isVerified)
      and (cast(:isDisabled as bigint) is null or case when disabled_at is null then 0 else 1 end = :isDisabled)
@@ -55,7 +55,7 @@ const PURGE = shared(`delete from clients where client_id = :id and ${MATCHES} r
 const REMOVE_INSTALLATIONS = shared('delete from installations where client_id = :id')
 
 const REVOKE_TOKENS = shared(
-  'update clients set valid_from = greatest(coalesce(valid_from, 0), :now) where client_id = :id returning client_id',
+  'update clients set not_before = greatest(coalesce(not_before, 0), :now) where client_id = :id returning client_id',
 )
 
 /** What administrators do with clients, and clients with themselves. Registration and use are in the batches of each store. */
@@ -95,7 +95,7 @@ export const clientHandlers = {
     run: change(
       `update clients set management_hash = :managementHash
        where client_id = :id and (secret_hash is not null or management_hash is not null)
-         and coalesce(source, 'registration') = 'registration'
+         and source = 'registration'
        returning client_id`,
     ),
   },

@@ -57,8 +57,8 @@ const HAS_IDENTITY = shared(
 )
 /** The user is found by the id, not by the index of addresses. Never signed in: a time of 0 was stored with the account. An older account has none, and may have been used. */
 const TAKE_OVER = shared(
-  `update users set password_hash = null, email_verified_at = :now, updated_at = :now, valid_from = greatest(valid_from, :now)
-   where user_id = :userId and coalesce(email, '') = :email and email_verified_at is null and first_signed_in_at = 0
+  `update users set password_hash = null, email_verified_at = :now, updated_at = :now, not_before = greatest(not_before, :now)
+   where user_id = :userId and coalesce(email, '') = :email and email_verified_at is null and first_signed_in_at is null
      and disabled_at is null returning user_id`,
 )
 const DELETE_OTHERS = shared('delete from identities where user_id = :userId and identity_key <> :key')

@@ -23,8 +23,8 @@ const LIST_IDENTITIES = shared('select identity_key from identities where user_i
 const REMOVE_IDENTITY = shared('delete from identities where identity_key = :key and user_id = :userId')
 /** Whatever revoked the user's sessions since the link was created also ended the link. */
 const SET_PASSWORD = shared(
-  `update users set password_hash = :passwordHash, valid_from = greatest(valid_from, :now)
-   where user_id = :userId and disabled_at is null and valid_from <= :createdAt returning user_id`,
+  `update users set password_hash = :passwordHash, not_before = greatest(not_before, :now)
+   where user_id = :userId and disabled_at is null and not_before <= :createdAt returning user_id`,
 )
 
 export const linkHandlers = {

@@ -14,7 +14,7 @@ import { outcome, rows, shared, type SharedHandlers, type Steps } from './statem
 /** Changes nothing, and locks the row: what ends all sessions of the user happens before, or sees the notice. */
 const HOLD_USER = shared(
   `update users set password_hash = password_hash
-   where user_id = :userId and disabled_at is null and valid_from <= :sessionStartedAt returning user_id`,
+   where user_id = :userId and disabled_at is null and not_before <= :sessionStartedAt returning user_id`,
 )
 /** The same for what ends the session alone. */
 const HOLD_SESSION = shared(

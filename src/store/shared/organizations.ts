@@ -39,7 +39,7 @@ const INSERT_INSTALLATION = shared(
 )
 const REPLACE_INSTALLATION = shared(
   `update installations set scope = :scope, acts_for_members = :acts_for_members, disabled_at = null,
-     valid_from = greatest(valid_from, :valid_from)
+     not_before = greatest(not_before, :not_before)
    where client_id = :client_id and organization_id = :organization_id returning client_id`,
 )
 /** The rows that a change touches. Changes of one kind run one after the other in one wave. */
@@ -80,7 +80,7 @@ export const organizationHandlers = {
     run: endingLater(
       endLaterOfOrganization,
       change(
-        `update organizations set valid_from = greatest(valid_from, :now) where organization_id = :id
+        `update organizations set not_before = greatest(not_before, :now) where organization_id = :id
          returning organization_id`,
       ),
     ),

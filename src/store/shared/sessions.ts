@@ -16,7 +16,7 @@ import { idKey, rows, shared, type SharedHandlers, type Steps } from './statemen
 
 const REPLACE_SESSION = shared(
   `delete from sessions where session_id = :replaces and user_id = :userId
-   returning coalesce(root_id, session_id) as root_id`,
+   returning root_id`,
 )
 const START_SESSION = shared(`insert into sessions (${SESSIONS.names}) values (${SESSIONS.parameters})`)
 const LIST_EARLIER = shared(
@@ -28,14 +28,12 @@ const END_OLDEST = shared('delete from sessions where user_id = :userId and sess
  * signed in.
  */
 const NOTE_SIGN_IN = shared(
-  `update users set first_signed_in_at = case when first_signed_in_at = 0 then :now else first_signed_in_at end
-   where user_id = :userId and disabled_at is null and valid_from <= :since
+  `update users set first_signed_in_at = coalesce(first_signed_in_at, :now)
+   where user_id = :userId and disabled_at is null and not_before <= :since
      and password_hash is not distinct from cast(:passwordHash as text)
    returning user_id`,
 )
-const NOTE_SESSION = shared(
-  'update sessions set seen_at = :at where session_id = :id and coalesce(seen_at, created_at) < :at',
-)
+const NOTE_SESSION = shared('update sessions set seen_at = :at where session_id = :id and seen_at < :at')
 const MEET_BROWSER = shared(
   `insert into browsers (user_id, browser_hash, seen_at) values (:userId, :browserHash, :now)
    on conflict (user_id, browser_hash) do update set seen_at = excluded.seen_at`,
@@ -46,16 +44,12 @@ const FORGET_BROWSERS = shared(
 )
 const KNOWS_BROWSER = shared('select seen_at from browsers where user_id = :userId and browser_hash = :hash')
 const FIND_START = shared('select created_at from sessions where session_id = :id and user_id = :userId')
-const END = shared(
-  'delete from sessions where session_id = :id returning user_id, coalesce(root_id, session_id) as root_id',
-)
-const FIND_ROOT = shared(
-  'select coalesce(root_id, session_id) as root_id from sessions where session_id = :id and user_id = :userId',
-)
+const END = shared('delete from sessions where session_id = :id returning user_id, root_id')
+const FIND_ROOT = shared('select root_id from sessions where session_id = :id and user_id = :userId')
 const END_OTHERS = shared('delete from sessions where user_id = :userId and session_id <> :keep returning session_id')
 const END_OF_PROVIDER = shared(
   `delete from sessions where user_id = :userId and session_id <> :keep and provider_id = :providerId
-   returning coalesce(root_id, session_id) as root_id`,
+   returning root_id`,
 )
 /** Changes nothing, and locks the row: what removes the identity happens before, or sees what this operation adds. */
 const HOLD_IDENTITY = shared(

@@ -110,7 +110,7 @@ export function idKey(input: string | { readonly id: string }): readonly string[
 }
 
 /** Disables a record that has a not-before time, and revokes what was issued for it. */
-export const DISABLE = 'disabled_at = coalesce(disabled_at, :now), valid_from = greatest(valid_from, :now)'
+export const DISABLE = 'disabled_at = coalesce(disabled_at, :now), not_before = greatest(not_before, :now)'
 /** Enables it. What was issued while it was disabled stays revoked. */
 export const ENABLE =
-  'disabled_at = null, valid_from = case when disabled_at is null then valid_from else greatest(valid_from, :now) end'
+  'disabled_at = null, not_before = case when disabled_at is null then not_before else greatest(not_before, :now) end'

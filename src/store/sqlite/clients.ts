@@ -10,8 +10,8 @@ import { slotOf } from './slot.ts'
 
 export function clientStatements(database: DatabaseSync, run: RunSteps) {
   const insert = database.prepare(
-    `insert into clients (slot, client_id, issued_at, secret_hash, management_hash, metadata, held_until)
-     values (iif(exists (select 1 from clients where slot = ?1), null, ?1), ?2, ?3, ?4, ?5, ?6, 0)`,
+    `insert into clients (slot, client_id, issued_at, secret_hash, management_hash, metadata, held_until, source)
+     values (iif(exists (select 1 from clients where slot = ?1), null, ?1), ?2, ?3, ?4, ?5, ?6, 0, 'registration')`,
   )
   const create = database.prepare(
     `insert into clients (slot, held_until, ${CLIENTS.names})
@@ -23,8 +23,8 @@ export function clientStatements(database: DatabaseSync, run: RunSteps) {
      on conflict (client_id) do nothing`,
   )
   const share = database.prepare(
-    `insert into clients (slot, client_id, issued_at, metadata, shared_key, held_until)
-     values (iif(exists (select 1 from clients where slot = ?1), null, ?1), ?2, ?3, ?4, ?5, ?6)
+    `insert into clients (slot, client_id, issued_at, metadata, shared_key, held_until, source)
+     values (iif(exists (select 1 from clients where slot = ?1), null, ?1), ?2, ?3, ?4, ?5, ?6, 'registration')
      on conflict (shared_key) where shared_key is not null
      do update set held_until = max(held_until, excluded.held_until)
      returning *`,

@@ -13,8 +13,8 @@ const REFUSED_BY_TRIGGER = 1811
 const PATIENCE_MS = 10_000
 
 /**
- * Closes the store in one transaction: from then on triggers refuse the writes of every process, also of one that has the file open
- * and of earlier releases.
+ * Closes the store in one transaction: from then on triggers refuse the writes of every process, also of one that has the file
+ * open.
  *
  * @throws Error if it is closed already, or another process writes for too long
  */

@@ -4,13 +4,14 @@ import type { ClientInspection, DatabaseFacts, DatabaseInspection } from '../../
 import type { KeyRecord } from '../../ports/records/key.ts'
 import { knownTime } from '../../base/clock.ts'
 import { NO_PLACE } from '../../base/store-place.ts'
+import { requireUnchanged } from '../migrations.ts'
 import type { Row } from '../rows.ts'
 import { CLOSED, LAST_BACKUP, NO_MASTER_KEY, timeOf } from '../settings.ts'
 import { masterKeyReads } from '../shared/master-key.ts'
 import { inspectClients } from '../shared/clients.ts'
 import { eraReads } from '../shared/eras.ts'
 import { findSetting } from '../shared/operator.ts'
-import { listAccessKeys, signingKeyReads } from '../shared/signing-keys.ts'
+import { signingKeyReads } from '../shared/signing-keys.ts'
 import { openDatabase } from './database.ts'
 import { freeBytes } from './disk.ts'
 import { schemaState } from './migrate.ts'
@@ -35,11 +36,12 @@ export function inspectDatabase(
     database = openDatabase(path)
     // Another process may be about to finish. Nothing else in this process has to run meanwhile.
     database.exec('pragma busy_timeout = 2000')
+    requireUnchanged(schemaState(database))
     const facts = readFacts(database, path, linkId)
     const isCurrent = facts.missingMigrations.length === 0 && facts.unknownMigrations.length === 0
     return {
       database: { kind: 'opened', ...facts },
-      keys: hasTables(database) ? openSteps(database)(isCurrent ? signingKeyReads.listKeys() : listAccessKeys()) : [],
+      keys: hasTables(database) ? openSteps(database)(signingKeyReads.listKeys()) : [],
       clients: isCurrent ? openSteps(database)(inspectClients()) : undefined,
     }
   } catch (cause) {

@@ -4,8 +4,10 @@ import type { EpochMs } from '../../base/brand.ts'
 import {
   BOOKKEEPING,
   compareSchema,
+  digestOf,
   listMigrations,
   readScript,
+  requireUnchanged,
   type Migration,
   type SchemaState,
 } from '../migrations.ts'
@@ -14,6 +16,8 @@ import { openDatabase } from './database.ts'
 /**
  * Applies missing migrations and returns those that this call finished. Every transaction ends by recording its progress, so
  * that after a kill the next call continues from there. Several processes may run this at the same time.
+ *
+ * @throws Error if a migration was applied from another text
  */
 export function migrate(
   database: DatabaseSync,
@@ -22,7 +26,7 @@ export function migrate(
 ): readonly Migration[] {
   // Node.js blocks here while another process migrates. The process is starting, so nothing else is delayed.
   database.exec('pragma busy_timeout = 10000')
-  const { missing } = schemaState(database, migrations)
+  const { missing } = requireUnchanged(schemaState(database, migrations))
   if (missing.length > 0) inTransaction(database, () => BOOKKEEPING.forEach((sql) => database.exec(sql)))
   const applied = missing.filter((migration) => apply(database, migration, now))
   database.exec('pragma busy_timeout = 0')
@@ -37,17 +41,18 @@ export function schemaState(database: DatabaseSync, migrations: readonly Migrati
     version: Number(row['version']),
     name: String(row['name']),
     appliedAt: Number(row['applied_at']) as EpochMs,
+    digest: row['digest'] as string | undefined,
   }))
   return compareSchema(applied, migrations)
 }
 
-/** Returns the same for a file. Does not create the file. */
+/** Returns the same for a file. Does not create the file. @throws Error if a migration was applied from another text */
 export function readSqliteSchema(path: string): SchemaState {
   if (!existsSync(path)) return compareSchema([], listMigrations())
   const database = openDatabase(path)
   try {
     database.exec('pragma busy_timeout = 2000')
-    return schemaState(database)
+    return requireUnchanged(schemaState(database))
   } finally {
     database.close()
   }
@@ -76,7 +81,9 @@ function apply(database: DatabaseSync, migration: Migration, now: number): boole
   return inTransaction(database, () => {
     if (isApplied(database, migration)) return false
     if (!isStepwise) for (const { sql } of statements) database.exec(sql)
-    database.prepare('insert into migrations values (?, ?, ?)').run(migration.version, migration.name, now)
+    database
+      .prepare('insert into migrations (version, name, applied_at, digest) values (?, ?, ?, ?)')
+      .run(migration.version, migration.name, now, digestOf(migration))
     database.prepare('delete from migration_progress where version = ?').run(migration.version)
     return true
   })

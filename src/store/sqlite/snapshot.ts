@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { checkColumns, type Cells, type Slice, type Snapshot } from '../backup/tables.ts'
+import { checkColumns, type Cells, type Slice, type Snapshot, type TableColumn } from '../backup/tables.ts'
 import { openDatabase } from './database.ts'
 import { schemaState } from './migrate.ts'
 import { listMigrations } from '../migrations.ts'
@@ -34,6 +34,8 @@ export async function withSqliteSnapshot<T>(path: string, work: (snapshot: Snaps
 async function* slicesOf(database: DatabaseSync, tables: readonly string[]): AsyncGenerator<Slice> {
   for (const table of tables) {
     const columns = columnsOf(database, table)
+      .map(({ name }) => name)
+      .filter((name) => name !== SLOT)
     const statement = database.prepare(`select ${columns.join(', ')} from ${table}`)
     statement.setReturnArrays(true)
     let rows: Cells[] = []
@@ -73,13 +75,13 @@ export function loadSqlite(path: string, schema: number, slices: Iterable<Slice>
 
 function inserter(database: DatabaseSync, slice: Slice): (row: Cells) => void {
   const { table, columns } = slice
-  const known = database
-    .prepare(`select name from pragma_table_info('${table}')`)
-    .all()
-    .map(({ name }) => String(name))
-  checkColumns(slice, known)
+  const known = columnsOf(database, table)
+  checkColumns(
+    slice,
+    known.filter(({ name }) => name !== SLOT),
+  )
   const marks = columns.map(() => '?').join(', ')
-  if (!known.includes(SLOT)) {
+  if (!known.some(({ name }) => name === SLOT)) {
     const insert = database.prepare(`insert into ${table} (${columns.join(', ')}) values (${marks})`)
     return (row) => void insert.run(...row)
   }
@@ -92,10 +94,9 @@ function inserter(database: DatabaseSync, slice: Slice): (row: Cells) => void {
   return (row) => void insert.run(...row, slotOf(String(row[id])))
 }
 
-function columnsOf(database: DatabaseSync, table: string): readonly string[] {
-  const names = database
-    .prepare(`select name from pragma_table_info('${table}')`)
+function columnsOf(database: DatabaseSync, table: string): readonly TableColumn[] {
+  return database
+    .prepare(`select name, "notnull" and dflt_value is null as required from pragma_table_info('${table}')`)
     .all()
-    .map(({ name }) => String(name))
-  return names.filter((name) => name !== SLOT)
+    .map(({ name, required }) => ({ name: String(name), isRequired: required === 1 }))
 }

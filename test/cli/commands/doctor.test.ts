@@ -111,12 +111,12 @@ const BROKEN: readonly (readonly [
   [
     'no server ran for a year, by this clock',
     (folder) =>
-      change(folder, `insert into settings values ('clock', '{"agreedAt":${YEAR_AGO},"deletionMoment":${YEAR_AGO}}')`),
+      change(folder, `insert into settings values ('clock', '{"agreedAt":${YEAR_AGO},"deletionTime":${YEAR_AGO}}')`),
     ['clock failed'],
   ],
   [
     'a newer release migrated it',
-    (folder) => change(folder, `insert into migrations values (9999, 'later', 0)`),
+    (folder) => change(folder, `insert into migrations values (9999, 'later', 0, '')`),
     ['schema failed'],
   ],
 ]

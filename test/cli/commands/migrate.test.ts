@@ -64,7 +64,7 @@ for (const [kind, open] of [
   test(`${kind}: migrate status lists migrations of a newer release without an error`, async (t) => {
     const { place, execute } = await open(t)
     await runHere(place, ['migrate'])
-    await execute(`insert into migrations (version, name, applied_at) values (9999, 'later', 7)`)
+    await execute(`insert into migrations (version, name, applied_at, digest) values (9999, 'later', 7, '')`)
     const { code, document } = await status(place)
     assert.equal(code, 0)
     assert.deepEqual(
@@ -78,6 +78,25 @@ for (const [kind, open] of [
     const refused = await runHere(place, ['migrate'])
     assert.equal(refused.code, 1)
     assert.match(refused.stderr, /^grantor: The database was migrated by a newer release than this one\./)
+  })
+
+  test(`${kind}: a store that was made from another 0001-start.sql is refused, and the message names export and import`, async (t) => {
+    const { place, execute } = await open(t)
+    await runHere(place, ['migrate'])
+    for (const change of [`update migrations set digest = 'another'`, 'alter table migrations drop column digest']) {
+      await execute(change)
+      for (const words of [['migrate'], ['migrate', 'status'], ['user', 'list'], ['export', '--to', 'x'], ['serve']]) {
+        const { code, stdout, stderr } = await runHere(place, words)
+        assert.deepEqual([code, stdout], [1, ''], words.join(' '))
+        assert.match(
+          stderr,
+          /another 0001-start\.sql.*"grantor export --final".*"grantor import grantor"/,
+          words.join(' '),
+        )
+      }
+      const { stdout } = await runHere(place, ['doctor'])
+      assert.match(stdout, /another 0001-start\.sql/)
+    }
   })
 
   test(`${kind}: migrate prints no password, and a second migration applies nothing`, async (t) => {

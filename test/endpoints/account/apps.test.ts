@@ -171,7 +171,7 @@ const ENDINGS: Readonly<Record<string, (server: TestServer, owner: Owner) => Pro
     return PASSWORD
   },
   'a not-before time alone, by a node that deletes no consents': async (server) => {
-    execute(server, `update users set valid_from = ${server.clock.now()}`)
+    execute(server, `update users set not_before = ${server.clock.now()}`)
     await server.context.store.renameUser({ id: await idOfAda(server), name: 'Ada', now: server.clock.now() })
     return PASSWORD
   },

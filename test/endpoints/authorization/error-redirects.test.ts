@@ -83,7 +83,7 @@ const EARLIER: Readonly<Record<string, { readonly isKnown: boolean; readonly pre
     isKnown: false,
     prepare: () => granted('update grants set idle_expires_at = created_at where client_id = ?'),
   },
-  'a grant of an earlier release': {
+  'a grant without a host': {
     isKnown: false,
     prepare: () => granted('update grants set redirect_host = null where client_id = ?'),
   },

@@ -132,11 +132,6 @@ test('a client that changes from a secret to keys is not accepted with its secre
   assertError(await postForm(server, '/v2/oauth/token', form), 401, 'invalid_client')
 })
 
-test('a node of the previous release, which knows no keys, takes no client with keys for a public one', async () => {
-  const { client } = await registerKeyClient(server)
-  assert.ok((await server.context.store.findClient(client.client_id as never))?.secretHash)
-})
-
 function dumpStoreText(): string {
   return JSON.stringify(dumpStore(server)['clients'])
 }

@@ -18,7 +18,7 @@ import { createAda } from '../../support/accounts.ts'
 import { assertError, problemsOf } from '../../support/error-answer.ts'
 import { openConsent } from '../../support/organizations.ts'
 import { openTestServer, type TestServer } from '../../support/server.ts'
-import { assertStoreUnchanged, execute, selectAll } from '../../support/store-dump.ts'
+import { assertStoreUnchanged } from '../../support/store-dump.ts'
 import { declareApi, knowApis } from '../../support/apis.ts'
 import { tokensOf } from '../../support/token-answers.ts'
 import { assertReturnPage, WHOLE_FILE } from '../../support/authorize-answers.ts'
@@ -65,18 +65,6 @@ test('CC-05: a scope on request requires a request that names it and the user’
   assert.equal(tokensOf(await requestToken(server, client, { ...MACHINE, scope: 'purge' })).scope, 'purge')
 })
 
-test('an older release treats a scope on request as a scope for approved clients', () => {
-  const [row] = selectAll(server, 'select scopes from apis where resource = ?', NOTES)
-  const stored = JSON.parse(String(row?.['scopes'])) as readonly ApiScope[]
-  assert.deepEqual(
-    stored.map(({ name, grantedTo }) => [name, grantedTo]),
-    [
-      ['read', 'users'],
-      ['purge', 'approved-clients'],
-    ],
-  )
-})
-
 test('CC-07: an API that declares scopes later gets no token of a grant without any of them', async (t) => {
   const own = await openTestServer(t)
   await createAda(own)
@@ -92,19 +80,6 @@ test('CC-07: an API that declares scopes later gets no token of a grant without 
   assert.match(own.log(), /"reason":"scope_gone"/)
   await setScopes(own, FILES, [])
   tokensOf(await refresh(own, client, tokens.refresh_token ?? ''))
-})
-
-test('RT-08: a grant of the previous release, without an ungranted scope, is refreshed strictly', async (t) => {
-  const own = await openTestServer(t)
-  await createAda(own)
-  await declareApi(own, NOTES, {}, [READ])
-  knowApis(own)
-  const client = await registerClient(own)
-  const code = await obtainCode(own, client, { scope: 'read admin' })
-  execute(own, `update authorizations set request = json_remove(request, '$.ungrantedScope')`)
-  const { refresh_token: token = '' } = tokensOf(await redeem(own, client, code))
-  assertError(await refresh(own, client, token, { scope: 'read admin' }), 400, 'invalid_scope')
-  assert.equal(tokensOf(await refresh(own, client, token, { scope: 'read' })).scope, 'read')
 })
 
 test('RFC 8707 §2.2: the token endpoint accepts several resources in any order, and counts each once', async (t) => {

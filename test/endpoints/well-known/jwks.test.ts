@@ -34,7 +34,10 @@ test('a server without the authorization code grant offers no algorithm for ID t
 
 test('a key set that lacks keys because the store cannot be written is served, and is not cached', async (t) => {
   const server = await openTestServer(t)
-  define(server, `create trigger full before insert on id_token_keys begin select raise(abort, 'full'); end`)
+  define(
+    server,
+    `create trigger full before insert on signing_keys when new.purpose = 'id' begin select raise(abort, 'full'); end`,
+  )
   for (const _ of [1, 2]) {
     const lacking = await keySetOf(server)
     assert.deepEqual([lacking.algorithms, lacking.caching], [['ES256'], 'no-store'])

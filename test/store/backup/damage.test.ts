@@ -8,6 +8,7 @@ import { unlockMasterKey } from '../../../src/keys/master-key.ts'
 import { BACKUP_TABLES } from '../../../src/store/backup/tables.ts'
 import { LEASE_TABLE } from '../../../src/store/postgres/migration-lease.ts'
 import { runHere, runJsonHere } from '../../support/command.ts'
+import { openTestDatabase } from '../../support/postgres.ts'
 import { openMigratedDatabase } from '../../support/migrated-database.ts'
 import { withClient } from '../../../tools/postgres.ts'
 import { openPlace, type Place } from '../../support/process.ts'
@@ -105,6 +106,31 @@ test('BAK-02: another secret, a newer schema, a newer format and another issuer 
   assert.match(await refuse(withChecksum(withHeader({ schema: 9999 }), root)), /has version 9999 of the schema/)
   const issuer = { GRANTOR_ISSUER: 'https://auth.acme.test', GRANTOR_HOST: '127.0.0.1' }
   assert.match(await refuse(lines, issuer), /belongs to the issuer http:\/\/localhost/)
+})
+
+test('BAK-02: a backup with other columns than those of this version is refused, and the message names the remedy', async (t) => {
+  const { place, lines, refuse } = await open(t)
+  const root = readFileSync(join(place.folder, 'grantor.secret'), 'utf8').trim()
+  const withHead = (table: string, change: (head: string) => string) =>
+    withChecksum(
+      lines.map((line) => (line.startsWith(`{"table":"${table}"`) ? change(line) : line)),
+      root,
+    )
+  const unknown = withHead('organizations', (head) => head.replace('"not_before"', '"valid_from"'))
+  assert.match(
+    await refuse(unknown),
+    /has a column of the table organizations that its schema does not have\. .* Restore it with that version/,
+  )
+  const missing = withHead('memberships', (head) => head.replace(',"not_before"', ''))
+  assert.match(await refuse(missing), /lacks the column not_before of the table memberships\. .* Restore it with that/)
+  const url = await openTestDatabase(t)
+  for (const changed of [unknown, missing]) {
+    const file = join(place.folder, 'other.backup')
+    writeFileSync(file, changed.join(''))
+    const environment = { DATABASE_URL: url, GRANTOR_SECRET: root }
+    const { code, stderr } = await runHere(place, ['restore', '--from', file], { environment })
+    assert.deepEqual([code, /Restore it with that version/.test(stderr)], [1, true], stderr)
+  }
 })
 
 test('each table of the schema has its place in a backup', async (t) => {

@@ -3,8 +3,7 @@ import { test } from 'node:test'
 import { endEverything } from '../../../src/store/backup/tables.ts'
 
 const OF_NODES = [
-  'first-key',
-  'first-key:EdDSA',
+  'first-key:access:EdDSA',
   'first-key:id:RS256',
   'declaring',
   'declaring-provider',

@@ -63,7 +63,7 @@ export const authorizationCases: Suite = (check) => {
     }
   })
 
-  check('an approval of a part stores that part as the scope, for older releases too', async ({ first }) => {
+  check('an approval of a part stores that part as the scope', async ({ first }) => {
     const authorizations = times(2, () => anAuthorization({ scope: 'read write' as Scope }))
     await performAll(first, 'startAuthorization', authorizations)
     const [whole, part] = authorizations as [AuthorizationRecord, AuthorizationRecord]

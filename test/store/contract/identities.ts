@@ -4,7 +4,6 @@ import type { IdentityRecord, ProviderRecord } from '../../../src/ports/records/
 import type { UserRecord } from '../../../src/ports/records/user.ts'
 import type { StoreDriver } from '../../../src/ports/store.ts'
 import { APPLICATION } from '../../../src/protocol/sign-in/authentication.ts'
-import type { EpochMs } from '../../../src/base/brand.ts'
 import { perform, performAll, race, tally, times, type Suite } from './harness.ts'
 import { anIdentity, anIdentityProof, aProvider } from '../../support/provider-records.ts'
 import {
@@ -19,8 +18,6 @@ import {
   HOUR,
 } from '../../support/records.ts'
 import { aSweep } from './sweep.ts'
-
-const NEVER = 0 as EpochMs
 
 interface Estate {
   readonly provider: ProviderRecord
@@ -72,7 +69,7 @@ const REASONS: Readonly<
   },
   address: { user: {}, make: async (_, { user }) => ({ kind: 'address', email: user.email }) },
   unused: {
-    user: { emailVerifiedAt: undefined, firstSignedInAt: NEVER },
+    user: { emailVerifiedAt: undefined, firstSignedInAt: undefined },
     make: async (_, { user }) => ({ kind: 'unused', email: user.email }),
   },
 }
@@ -169,7 +166,7 @@ export const identityCases: Suite = (check) => {
   check(
     'linkIdentity by unused ends what the account had, and takes no account that was used',
     async ({ first, second }) => {
-      const estate = await prepare(first, { emailVerifiedAt: undefined, firstSignedInAt: NEVER })
+      const estate = await prepare(first, { emailVerifiedAt: undefined, firstSignedInAt: undefined })
       const { identity, user } = estate
       const membership = aMembership({ userId: user.id })
       await perform(first, 'addMember', membership)
@@ -187,8 +184,8 @@ export const identityCases: Suite = (check) => {
       assert.deepEqual(await first.listMemberships(user.id), [])
       assert.equal(await first.findMembership(membership), undefined)
       assert.equal(await first.findLink(user.id), undefined)
-      for (const used of [{ firstSignedInAt: at(1) }, { firstSignedInAt: undefined }, { emailVerifiedAt: at(1) }]) {
-        const other = await prepare(first, { emailVerifiedAt: undefined, firstSignedInAt: NEVER, ...used })
+      for (const used of [{ firstSignedInAt: at(1) }, { emailVerifiedAt: at(1) }]) {
+        const other = await prepare(first, { emailVerifiedAt: undefined, firstSignedInAt: undefined, ...used })
         const taking = { identity: other.identity, reason: { ...reason, email: other.user.email }, now: at(HOUR) }
         assert.equal(await perform(first, 'linkIdentity', taking), 'refused')
         assert.deepEqual(await first.findUser(other.user.id), other.user)

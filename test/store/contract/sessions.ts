@@ -192,13 +192,6 @@ export const sessionCases: Suite = (check) => {
     },
   )
 
-  check('an account whose sign-ins were not recorded stays one', async ({ first }) => {
-    const user = aUser({ firstSignedInAt: undefined })
-    await perform(first, 'createUser', user)
-    await startSessions(first, aSessionStart({ session: aSession({ userId: user.id }) }))
-    assert.deepEqual(await first.findUser(user.id), user)
-  })
-
   check('listSessions pages newest first, of one user or of all', async ({ first, second }) => {
     const { userId } = aSession()
     const own = times(3, (index) => aSession({ id: mintSessionId(at(index), randomBytes), userId }))

@@ -53,8 +53,8 @@ test('a user who has many sessions ends them with one statement', async () => {
   const { input } = world.operations['sign out elsewhere']
   const { userId } = input as { readonly userId: string }
   await client.query(
-    `insert into sessions (session_id, session_hash, user_id, created_at, expires_at)
-     select $1 || number, $1 || number, $1, 0, 0 from generate_series(1, 30) as number`,
+    `insert into sessions (session_id, session_hash, user_id, root_id, methods, seen_at, created_at, expires_at)
+     select $1 || number, $1 || number, $1, $1 || number, 'pwd', 0, 0, 0 from generate_series(1, 30) as number`,
     [userId],
   )
   const { changes, outcome } = await recordChanges('endOtherSessions', input)
@@ -67,8 +67,8 @@ test('BND-06: where Citus distributes the tables, one sign-in in 16 counts the s
   await createWorlds(store, [world])
   const start = world.operations['sign in'].input as SessionStart
   await client.query(
-    `insert into sessions (session_id, session_hash, user_id, created_at, expires_at)
-     select '00' || $1 || number, $1 || number, $1, 0, 0 from generate_series(1, 230) as number`,
+    `insert into sessions (session_id, session_hash, user_id, root_id, methods, seen_at, created_at, expires_at)
+     select '00' || $1 || number, $1 || number, $1, '00' || $1 || number, 'pwd', 0, 0, 0 from generate_series(1, 230) as number`,
     [start.session.userId],
   )
   const endsOldest = async (end: string, handlers?: typeof HANDLERS): Promise<boolean> => {

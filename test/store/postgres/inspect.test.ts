@@ -33,11 +33,16 @@ test('an inspection of PostgreSQL', async (t) => {
   await migrateAt(url, 1)
 
   await t.test('a healthy database: nothing is missing, changed, unsafe or exposed', async () => {
-    await execute(url, `insert into apis (resource, scopes, created_at) values ('https://api.acme.test', '[]', 1)`)
+    await execute(
+      url,
+      `insert into apis (resource, scopes, token_format, jwt_type, application_subject, created_at)
+       values ('https://api.acme.test', '[]', 'jwt', 'at+jwt', 0, 1)`,
+    )
     await execute(url, `insert into settings (name, value) values ('secret-check', 'a check')`)
     await execute(
       url,
-      `insert into clients (client_id, issued_at, metadata, held_until) values ('one', 5, '{}', 0), ('two', 7, '{}', 0)`,
+      `insert into clients (client_id, issued_at, source, metadata, held_until)
+       values ('one', 5, 'registration', '{}', 0), ('two', 7, 'registration', '{}', 0)`,
     )
     const facts = await inspectOpened(url)
     const { changedSettings, unsafeSettings, isExposed, role, connections } = facts.home as ServerFacts

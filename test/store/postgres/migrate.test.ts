@@ -5,7 +5,7 @@ import { migrateAt, readPostgresSchema } from '../../../src/store/postgres/migra
 import { migratePostgres, schemaState, type MigrationTiming } from '../../../src/store/postgres/migrate.ts'
 import { openSession, openTestDatabase } from '../../support/postgres.ts'
 import { runAtOnce } from '../at-once.ts'
-import { PLANTED, ROWS, VERSIONS, versionsOf } from '../planted-migrations.ts'
+import { appliedOf, PLANTED, ROWS, VERSIONS, versionsOf } from '../planted-migrations.ts'
 import { addressOf, dump, dyingAt, enterSchema, newSchema, onQuery } from './schema.ts'
 
 const NOW = 1_700_000_000_000
@@ -16,12 +16,12 @@ test('migrations are applied once, in order, and each is recorded', async (t) =>
   const client = await openSession(t, await openTestDatabase(t))
   assert.deepEqual(versionsOf(await migratePostgres(client, NOW, PLANTED)), VERSIONS)
   assert.deepEqual(await migratePostgres(client, NOW + 1, PLANTED), [])
-  const { applied, missing, unknown } = await schemaState(client, PLANTED)
+  const { applied, missing, unknown, changed } = await schemaState(client, PLANTED)
   assert.deepEqual(
     applied,
-    PLANTED.map(({ version, name }) => ({ version, name, appliedAt: NOW })),
+    PLANTED.map((migration) => appliedOf(migration, NOW)),
   )
-  assert.deepEqual([missing, unknown], [[], []])
+  assert.deepEqual([missing, unknown, changed], [[], [], []])
   const { rowCount } = await client.query('select 1 from things where size = 3')
   assert.equal(rowCount, ROWS)
 })
@@ -111,7 +111,7 @@ test('a release that knows fewer migrations starts on a database that has more',
 
 test('missing migrations can be listed without changing anything', async (t) => {
   const url = await openTestDatabase(t)
-  assert.deepEqual(await readPostgresSchema(url), { applied: [], missing: listMigrations(), unknown: [] })
+  assert.deepEqual(await readPostgresSchema(url), { applied: [], missing: listMigrations(), unknown: [], changed: [] })
   const client = await openSession(t, url)
   const { rows } = await client.query(`select 1 from pg_class where relnamespace = current_schema()::regnamespace`)
   assert.deepEqual(rows, [])

@@ -3,7 +3,6 @@ import type { Operation } from '../../../src/ports/operations.ts'
 import type { LinkingReason } from '../../../src/ports/identity-operations.ts'
 import type { IdentityRecord } from '../../../src/ports/records/provider.ts'
 import type { StoreDriver } from '../../../src/ports/store.ts'
-import type { EpochMs } from '../../../src/base/brand.ts'
 import type { Scope } from '../../../src/protocol/token/scope.ts'
 import { anIdentity, aProvider } from '../../support/provider-records.ts'
 import {
@@ -31,7 +30,7 @@ export const PROVIDER = aProvider()
  */
 export function aWorld() {
   const [user, bare] = [aUser({ createdAt: at(-HOUR), notBefore: at(-HOUR) }), aUser()]
-  const unused = aUser({ emailVerifiedAt: undefined, firstSignedInAt: 0 as EpochMs })
+  const unused = aUser({ emailVerifiedAt: undefined, firstSignedInAt: undefined })
   const squatting = aSession({ userId: unused.id })
   const evicting = identityOf(unused.id)
   const [kept, session, started, replacing] = times(4, () => aSession({ userId: user.id })) as [

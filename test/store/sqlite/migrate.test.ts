@@ -8,7 +8,7 @@ import { migrate, readSqliteSchema, schemaState } from '../../../src/store/sqlit
 import { openSqliteStore } from '../../../src/store/sqlite/store.ts'
 import { temporaryFolder } from '../../support/server.ts'
 import { runAtOnce } from '../at-once.ts'
-import { PLANTED, ROWS, VERSIONS, versionsOf } from '../planted-migrations.ts'
+import { appliedOf, PLANTED, ROWS, VERSIONS, versionsOf } from '../planted-migrations.ts'
 
 const NOW = 1_700_000_000_000
 
@@ -16,12 +16,12 @@ test('migrations are applied once, in order, and each is recorded', (t) => {
   const database = open(t)
   assert.deepEqual(versionsOf(migrate(database, NOW, PLANTED)), VERSIONS)
   assert.deepEqual(migrate(database, NOW + 1, PLANTED), [])
-  const { applied, missing, unknown } = schemaState(database, PLANTED)
+  const { applied, missing, unknown, changed } = schemaState(database, PLANTED)
   assert.deepEqual(
     applied,
-    PLANTED.map(({ version, name }) => ({ version, name, appliedAt: NOW })),
+    PLANTED.map((migration) => appliedOf(migration, NOW)),
   )
-  assert.deepEqual([missing, unknown], [[], []])
+  assert.deepEqual([missing, unknown, changed], [[], [], []])
   assert.equal(database.prepare('select count(*) as count from things where size = 3').get()?.['count'], ROWS)
 })
 
@@ -71,7 +71,7 @@ test('a release that knows fewer migrations starts on a database that has more',
 
 test('missing migrations can be listed without creating the file', (t) => {
   const path = join(temporaryFolder(t), 'none.db')
-  assert.deepEqual(readSqliteSchema(path), { applied: [], missing: listMigrations(), unknown: [] })
+  assert.deepEqual(readSqliteSchema(path), { applied: [], missing: listMigrations(), unknown: [], changed: [] })
   assert.deepEqual(readSqliteSchema(path).applied, [])
 })
 

@@ -1,17 +1,12 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
-import type { DatabaseSync } from 'node:sqlite'
 import { test, type TestContext } from 'node:test'
 import { mintOrderedId, type ClientId, type GrantId } from '../../../src/protocol/ids.ts'
-import { NO_SCOPE } from '../../../src/protocol/token/scope.ts'
-import { listMigrations } from '../../../src/store/migrations.ts'
-import { openDatabase } from '../../../src/store/sqlite/database.ts'
-import { migrate } from '../../../src/store/sqlite/migrate.ts'
 import { slotOf } from '../../../src/store/sqlite/slot.ts'
 import { openSqliteStore } from '../../../src/store/sqlite/store.ts'
 import { approved } from '../contract/authorizations.ts'
 import { perform, performAll } from '../contract/harness.ts'
-import { aClient, aGrant, aHash, aRedemption, aRotation, aSharedClient, at, NOW } from '../../support/records.ts'
+import { aClient, aGrant, aRedemption, aRotation, aSharedClient, at, NOW } from '../../support/records.ts'
 import { temporaryFolder } from '../../support/server.ts'
 
 /** The row numbers on SQLite: made of the id or, if that number is taken, any other. */
@@ -47,28 +42,6 @@ test('rows whose ids give the same number are each found and changed', async (t)
   }
 })
 
-test('rows from before row numbers existed are found and changed, and so are those that the previous release inserts', async (t) => {
-  const { path, open } = aFolder(t)
-  const older = openDatabase(path)
-  t.after(() => older.close())
-  migrate(older, NOW, listMigrations().slice(0, 8))
-  const earlier = { ungrantedScope: NO_SCOPE, redirectHost: undefined }
-  const [before, beside] = [aGrant(earlier), aGrant(earlier)]
-  writeAsBefore(older, before)
-  const store = open()
-  t.after(() => store.close())
-  writeAsBefore(older, beside)
-  for (const grant of [before, beside]) {
-    assert.deepEqual(await store.findGrant(grant.id), grant)
-    assert.equal((await store.findClient(grant.clientId))?.id, grant.clientId)
-    assert.equal((await perform(store, 'rotateRefreshToken', aRotation(grant))).kind, 'rotated')
-    assert.equal((await store.findGrant(grant.id))?.family?.generation, 1)
-  }
-  const next = aClient()
-  await perform(store, 'registerClient', next)
-  assert.deepEqual(await store.findClient(next.id), next)
-})
-
 test('a text that is not an id finds nothing', async (t) => {
   const { store } = openStore(t)
   await perform(store, 'registerClient', aClient())
@@ -89,19 +62,4 @@ function openStore(t: TestContext) {
   const store = aFolder(t).open()
   t.after(() => store.close())
   return { store }
-}
-
-/** Inserts a grant and its client with the statements of the previous release. */
-function writeAsBefore(database: DatabaseSync, grant: ReturnType<typeof aGrant>): void {
-  const { id, clientId, userId, scope, resources, createdAt, expiresAt, family } = grant
-  const columns = [id, clientId, userId, scope, JSON.stringify(resources), createdAt, expiresAt] as const
-  database
-    .prepare(`insert into clients (client_id, issued_at, secret_hash, metadata, held_until) values (?, ?, ?, ?, 0)`)
-    .run(clientId, 1, aHash(), JSON.stringify(aClient().metadata))
-  database
-    .prepare(
-      `insert into grants (grant_id, client_id, user_id, scope, resources, created_at, expires_at, revoked_at, generation,
-         live_hash, previous_hash, rotated_at, idle_expires_at) values (?, ?, ?, ?, ?, ?, ?, null, 0, ?, null, ?, ?)`,
-    )
-    .run(...columns, family?.liveHash ?? null, family?.rotatedAt ?? null, family?.idleExpiresAt ?? null)
 }

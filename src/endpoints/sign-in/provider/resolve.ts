@@ -137,7 +137,7 @@ async function resolveByAddress(
   if (account.disabledAt !== undefined) return { kind: 'refused', reason: 'account-refused' }
   const others = await context.store.listIdentities(account.id)
   if (others.some(({ providerId }) => providerId === provider.id)) return { kind: 'refused', reason: 'no-account' }
-  const isUnused = account.emailVerifiedAt === undefined && account.firstSignedInAt === 0
+  const isUnused = account.emailVerifiedAt === undefined && account.firstSignedInAt === undefined
   if (identity.isWithinDomains && isUnused) {
     return linkTo(context, arrival, account, { kind: 'unused', email })
   }

@@ -218,7 +218,6 @@ function grantOf(
   }
 }
 
-/** A code that a node of the previous release approved has no session, and gets no ID token. */
 function openidOf({ openid }: AuthorizationRecord): GrantRecord['openid'] {
   if (openid?.session === undefined) return undefined
   return { session: openid.session, idTokenClaims: openid.idTokenClaims }

@@ -200,7 +200,7 @@ async function openStage(t: Parameters<typeof openScene>[0], rules: Rules) {
       const user = await add({
         email,
         emailVerifiedAt: isVerified ? clock.now() : undefined,
-        ...(account === 'unused' ? { firstSignedInAt: 0 as never } : {}),
+        ...(account === 'unused' ? { firstSignedInAt: undefined } : {}),
       })
       if (account === 'of the provider') await connectIdentity(user, at.id, `earlier ${email}`)
       if (account === 'of the other provider') await connectIdentity(user, 'third' as ProviderId, `earlier ${email}`)

@@ -22,7 +22,7 @@ const ROWS = {
   ),
   GRANTOR_ADMIN_HOST: computed(
     z.string().default('localhost'),
-    'Address that the administration listens on. Requests from other machines need TLS and credentials.',
+    'Address that the administration listens on. Other machines need credentials, and TLS as for the issuer.',
   ),
   GRANTOR_ISSUER: computed(
     z.string().optional(),

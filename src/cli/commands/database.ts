@@ -24,7 +24,7 @@ export const DATABASE_VERBS: readonly AddVerb[] = [
   (noun, terminal) => {
     withJson(noun.command('distribute'))
       .description(
-        'Distribute the tables of a PostgreSQL with the extension Citus over the machines of its cluster, while no node runs. Tables that are distributed already are skipped.',
+        'Distribute the tables of a PostgreSQL with Citus over the machines of its cluster, while no node runs.',
       )
       .option('--dry-run', 'list what would be done, and change nothing')
       .option('--shards <count>', 'the parts into which each table is divided', parseCount, SHARDS)
@@ -33,7 +33,7 @@ export const DATABASE_VERBS: readonly AddVerb[] = [
   (noun, terminal) => {
     withJson(noun.command('reopen'))
       .description(
-        'Use a store again that "grantor export --final" closed. All tokens and sessions from before become invalid, because the store that has imported the file may have revoked some of them.',
+        'Use a store again that "grantor export --final" closed. All tokens and sessions from before become invalid.',
       )
       .option('--not-imported', 'keep them: no store has imported the file or will')
       .action(async ({ notImported, json }: { readonly notImported?: true; readonly json?: true }) => {

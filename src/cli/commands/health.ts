@@ -15,7 +15,7 @@ interface HealthOptions {
 export function addHealth(parent: Command, terminal: Terminal): void {
   withJson(parent.command('health'))
     .description(
-      'Ask the server on this machine, at PORT, whether it can serve requests. For the health check of a container: exit code 0 means ready, 1 not ready.',
+      'Ask the server on this machine, at PORT, whether it can serve requests. Exit code 0 means ready, 1 not ready.',
     )
     .option('--url <url>', 'ask the server at this address instead, for example the issuer')
     .action(async ({ url, json }: HealthOptions) => {

@@ -10,7 +10,7 @@ export const IMPORT_VERBS: readonly AddVerb[] = [
   (noun, terminal) => {
     withJson(noun.command('grantor'))
       .description(
-        'Import a file of "grantor export" into the database of DATABASE_URL, which is empty and which no server uses. After --final everything stays valid; otherwise all tokens, sessions, signing keys and administrators from before become invalid.',
+        'Import a file of "grantor export" into the empty database of DATABASE_URL. Except after --final, what was issued becomes invalid.',
       )
       .argument('<file>', 'the file')
       .action(async (file: string, { json }: { readonly json?: true }) => {

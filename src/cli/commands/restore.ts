@@ -37,7 +37,7 @@ const ROTATE: readonly string[] = [
 export function addRestore(parent: Command, terminal: Terminal): void {
   withJson(parent.command('restore'))
     .description(
-      'Restore a backup into the database of DATABASE_URL, which is empty and which no server uses; or answer for a database that was restored by other means. All tokens, sessions, signing keys and administrators from before become invalid, unless nothing was lost.',
+      'Restore a backup into the empty database of DATABASE_URL, or answer for one that was restored by other means. What was issued becomes invalid, unless nothing was lost.',
     )
     .option('--from <file>', 'the backup')
     .option('--replace', 'move the SQLite database that exists aside')

@@ -1,5 +1,5 @@
 import type { Response as LightMyRequestResponse } from 'light-my-request'
-import { createProvider, type ProviderWish } from '../../src/admin/provider/provider.ts'
+import { createProvider, type ProviderInput } from '../../src/admin/provider.ts'
 import type { ProviderRecord } from '../../src/ports/records/provider.ts'
 import type { ProviderId } from '../../src/protocol/sign-in/authentication.ts'
 import type { ProviderSettings, ProviderTemplateName } from '../../src/protocol/sign-in/provider.ts'
@@ -25,7 +25,7 @@ export function addProvider(
   wish: { readonly id?: string; readonly template?: ProviderTemplateName; readonly name?: string } = {},
 ): Promise<ProviderRecord> {
   const { id = 'idp', template = 'oidc', name = 'Acme ID' } = wish
-  const whole: ProviderWish = {
+  const whole: ProviderInput = {
     id: id as ProviderId,
     template,
     name,

@@ -506,14 +506,14 @@ export interface GrantorTasks {
     readonly provider_id: string
     /** Fills in what is known of a kind of provider. */
     readonly template: 'google' | 'entra' | 'okta' | 'keycloak' | 'dex' | 'oidc' | 'github'
-    /** The name of the provider on the sign-in page. */
-    readonly name: string
     /** The issuer, byte for byte as its metadata has it. Google and GitHub have a known one. */
     readonly issuer?: string
-    /** The client_id of this server at the provider. */
-    readonly client_id: string
     /** The client_secret of this server at the provider. It is never shown. */
     readonly client_secret: string
+    /** The name of the provider on the sign-in page. */
+    readonly name: string
+    /** The client_id of this server at the provider. */
+    readonly client_id: string
     /** How this server authenticates at the token endpoint. */
     readonly auth_method?: 'client_secret_basic' | 'client_secret_post'
     /** The scope that users are sent with. */
@@ -528,20 +528,23 @@ export interface GrantorTasks {
     readonly sign_up?: 'off' | 'domains' | 'anybody'
     /** What links a person to an account with the same proved address: ask, the person signs in to it once; verified-email, the address, if it is of the domains and verified here. */
     readonly link?: 'ask' | 'verified-email'
+    /** The organization of which users become members. */
+    readonly organization_id?: string
     /** Which users become members of the organization when they sign in at the provider: domains, those with a proved address of the domains; anybody, every one: the operator declares that each person of the provider belongs to the organization. */
     readonly membership?: 'domains' | 'anybody'
     /** Hosts of the provider, besides that of its issuer, that may have private addresses. */
     readonly private_hosts?: readonly string[]
-    /** The organization of which users become members. */
-    readonly organization_id?: string
   }) => Promise<Provider>
   /** Change settings or the secret of a provider. Settings that are left out stay. */
   readonly 'provider.update': (input: {
     /** The id of the provider. It is part of the redirect URI, and never changes. */
     readonly provider_id: string
-    readonly name?: string
-    readonly client_id?: string
+    /** The client_secret of this server at the provider. It is never shown. */
     readonly client_secret?: string
+    /** The name of the provider on the sign-in page. */
+    readonly name?: string
+    /** The client_id of this server at the provider. */
+    readonly client_id?: string
     /** How this server authenticates at the token endpoint. */
     readonly auth_method?: 'client_secret_basic' | 'client_secret_post'
     /** The scope that users are sent with. */
@@ -556,12 +559,12 @@ export interface GrantorTasks {
     readonly sign_up?: 'off' | 'domains' | 'anybody'
     /** What links a person to an account with the same proved address: ask, the person signs in to it once; verified-email, the address, if it is of the domains and verified here. */
     readonly link?: 'ask' | 'verified-email'
+    /** null: none any more. Memberships stay. */
+    readonly organization_id?: string | null
     /** Which users become members of the organization when they sign in at the provider: domains, those with a proved address of the domains; anybody, every one: the operator declares that each person of the provider belongs to the organization. */
     readonly membership?: 'domains' | 'anybody'
     /** Hosts of the provider, besides that of its issuer, that may have private addresses. */
     readonly private_hosts?: readonly string[]
-    /** null: none any more. Memberships stay. */
-    readonly organization_id?: string | null
   }) => Promise<Provider>
   /** Check the metadata, the keys, the secret and, where the provider lets it be known, the redirect URI of a provider. */
   readonly 'provider.test': (input: {
@@ -1508,23 +1511,35 @@ export interface Organization {
 export interface Provider {
   readonly provider_id: string
   readonly kind: 'oidc' | 'github'
-  readonly name: string
   readonly issuer: string
   /** The redirect URI to register at the provider. */
   readonly redirect_uri: string
-  readonly client_id: string
   /** false: the master key was replaced after a leak, and the secret has to be set again. */
   readonly has_secret: boolean
-  readonly auth_method: 'client_secret_basic' | 'client_secret_post'
-  readonly scope: string
   readonly subject_claim: 'sub' | 'tenant-object'
+  /** The name of the provider on the sign-in page. */
+  readonly name: string
+  /** The client_id of this server at the provider. */
+  readonly client_id: string
+  /** How this server authenticates at the token endpoint. */
+  readonly auth_method: 'client_secret_basic' | 'client_secret_post'
+  /** The scope that users are sent with. */
+  readonly scope: string
+  /** When an address of the provider counts as proved: none, never; claim, if email_verified is true; domains, also without it if the address is of a domain of the provider. */
   readonly email_trust: 'none' | 'claim' | 'domains'
+  /** The domains of addresses that belong to this provider, and to no other. */
   readonly domains: readonly string[]
+  /** required: accounts with an address of the domains sign in at this provider only. */
   readonly routing: 'offered' | 'required'
+  /** Which persons get an account at the first sign-in: off, domains (a proved address of the domains), anybody. */
   readonly sign_up: 'off' | 'domains' | 'anybody'
+  /** What links a person to an account with the same proved address: ask, the person signs in to it once; verified-email, the address, if it is of the domains and verified here. */
   readonly link: 'ask' | 'verified-email'
+  /** The organization of which users become members; null: none. */
   readonly organization_id: string | null
+  /** Which users become members of the organization when they sign in at the provider: domains, those with a proved address of the domains; anybody, every one: the operator declares that each person of the provider belongs to the organization. */
   readonly membership: 'domains' | 'anybody'
+  /** Hosts of the provider, besides that of its issuer, that may have private addresses. */
   readonly private_hosts: readonly string[]
   /** Users can sign in there: the provider is enabled, and no application of yours signs users in. */
   readonly usable: boolean

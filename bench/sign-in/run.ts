@@ -1,6 +1,6 @@
 import { Agent } from 'node:http'
 import { createDelegateCredentials } from '../../src/admin/delegate.ts'
-import { createProvider } from '../../src/admin/provider.ts'
+import { createProvider } from '../../src/admin/provider/provider.ts'
 import type { ProviderId } from '../../src/protocol/sign-in/authentication.ts'
 import { stopChildren } from '../../tools/children.ts'
 import { authorizeUrl, locationOf, PlainBrowser, registerClient, type RegisteredClient } from '../../tools/flow.ts'

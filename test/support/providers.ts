@@ -1,5 +1,5 @@
 import type { Response as LightMyRequestResponse } from 'light-my-request'
-import { createProvider, type ProviderInput } from '../../src/admin/provider.ts'
+import { createProvider, type ProviderInput } from '../../src/admin/provider/provider.ts'
 import type { ProviderRecord } from '../../src/ports/records/provider.ts'
 import type { ProviderId } from '../../src/protocol/sign-in/authentication.ts'
 import type { ProviderSettings, ProviderTemplateName } from '../../src/protocol/sign-in/provider.ts'

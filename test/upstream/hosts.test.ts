@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createProvider } from '../../src/admin/provider.ts'
+import { createProvider } from '../../src/admin/provider/provider.ts'
 import { EMAIL, PASSWORD } from '../../tools/flow.ts'
 import { isSignedIn, openScene } from '../endpoints/sign-in/provider/scene.ts'
 import { briefly, openClient } from '../outbound/open-client.ts'

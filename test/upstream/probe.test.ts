@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { RequestListener } from 'node:http'
 import { test } from 'node:test'
-import { updateProvider } from '../../src/admin/provider.ts'
+import { updateProvider } from '../../src/admin/provider/provider.ts'
 import type { ProviderId } from '../../src/protocol/sign-in/authentication.ts'
 import { providerRedirectUri } from '../../src/protocol/sign-in/provider.ts'
 import { WHOLE_FILE } from '../support/authorize-answers.ts'

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { ProviderDocument, ProviderTestDocument } from '../../admin/provider.ts'
+import type { ProviderDocument, ProviderTestDocument } from '../../admin/provider/settings.ts'
 import { readClientSecret } from '../lib/ask-password.ts'
 import { columns } from '../lib/columns.ts'
 import { UsageError } from '../lib/failure.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createLink } from '../../../../src/admin/user/link.ts'
-import { updateProvider } from '../../../../src/admin/provider.ts'
+import { updateProvider } from '../../../../src/admin/provider/provider.ts'
 import type { ProviderId } from '../../../../src/protocol/sign-in/authentication.ts'
 import type { ProviderSettings } from '../../../../src/protocol/sign-in/provider.ts'
 import { EMAIL, PASSWORD, PlainBrowser } from '../../../../tools/flow.ts'

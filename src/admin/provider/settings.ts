@@ -1,0 +1,174 @@
+import * as z from 'zod'
+import type { ProviderRecord } from '../../ports/records/provider.ts'
+import {
+  DOMAIN_FORM,
+  EMAIL_TRUSTS,
+  LINK_RULES,
+  MEMBERSHIP_RULES,
+  PROVIDER_AUTH_METHODS,
+  PROVIDER_KINDS,
+  PROVIDER_LIST_LIMIT,
+  providerRedirectUri,
+  ROUTINGS,
+  SIGN_UPS,
+  SUBJECT_CLAIMS,
+  type ProviderSettings,
+} from '../../protocol/sign-in/provider.ts'
+import { isUsable } from '../../users/provider-routing.ts'
+import { ISO, ISO_OR_NULL, iso, isoOrNull, NAME, ORGANIZATION_ID } from '../fields.ts'
+import type { TaskContext } from '../task.ts'
+
+export const SHORT_TEXT = z.string().min(1).max(500)
+const DOMAIN = z
+  .string()
+  .toLowerCase()
+  .max(253)
+  .regex(DOMAIN_FORM, { error: 'This is not a domain such as acme.example.' })
+  .meta({ examples: ['acme.example'] })
+const HOST = z
+  .string()
+  .regex(/^(?:[a-z0-9_](?:[a-z0-9._-]{0,252})|\[[0-9a-f:]+\])$/, { error: 'This is not a host such as idp.internal.' })
+  .meta({ examples: ['idp.internal'] })
+
+/**
+ * What an operator may decide about a provider, by the members of `ProviderSettings`: a row for each. The inputs of the tasks, their
+ * texts, the answer and the options of commands follow from it; the default is that of the template.
+ */
+const SETTINGS = {
+  name: NAME.describe('The name of the provider on the sign-in page.'),
+  clientId: SHORT_TEXT.meta({ examples: ['grantor'] }).describe('The client_id of this server at the provider.'),
+  authMethod: z.enum(PROVIDER_AUTH_METHODS).describe('How this server authenticates at the token endpoint.'),
+  scope: SHORT_TEXT.meta({ examples: ['openid email profile'] }).describe('The scope that users are sent with.'),
+  emailTrust: z
+    .enum(EMAIL_TRUSTS)
+    .describe(
+      'When an address of the provider counts as proved: none, never; claim, if email_verified is true; domains, also without it if the address is of a domain of the provider.',
+    ),
+  domains: z
+    .array(DOMAIN)
+    .max(PROVIDER_LIST_LIMIT)
+    .meta({ examples: [[]] })
+    .describe('The domains of addresses that belong to this provider, and to no other.'),
+  routing: z
+    .enum(ROUTINGS)
+    .describe('required: accounts with an address of the domains sign in at this provider only.'),
+  signUp: z
+    .enum(SIGN_UPS)
+    .describe(
+      'Which persons get an account at the first sign-in: off, domains (a proved address of the domains), anybody.',
+    ),
+  link: z
+    .enum(LINK_RULES)
+    .describe(
+      'What links a person to an account with the same proved address: ask, the person signs in to it once; verified-email, the address, if it is of the domains and verified here.',
+    ),
+  organizationId: ORGANIZATION_ID.describe('The organization of which users become members.'),
+  membership: z
+    .enum(MEMBERSHIP_RULES)
+    .describe(
+      'Which users become members of the organization when they sign in at the provider: domains, those with a proved address of the domains; anybody, every one: the operator declares that each person of the provider belongs to the organization.',
+    ),
+  privateHosts: z
+    .array(HOST)
+    .max(PROVIDER_LIST_LIMIT)
+    .describe('Hosts of the provider, besides that of its issuer, that may have private addresses.'),
+} satisfies { readonly [Name in keyof ProviderSettings]?: z.ZodType<ProviderSettings[Name]> }
+
+type Wire<Name extends string> = Name extends `${infer Head}${infer Tail}`
+  ? `${Head extends Lowercase<Head> ? Head : `_${Lowercase<Head>}`}${Wire<Tail>}`
+  : Name
+type Rows = typeof SETTINGS
+type Inputs = { [Name in keyof Rows as Wire<Name>]: Rows[Name] }
+type Shown = {
+  [Name in keyof Rows as Wire<Name>]: Rows[Name] extends z.ZodEnum
+    ? Rows[Name]
+    : Rows[Name] extends z.ZodArray
+      ? z.ZodArray<z.ZodString>
+      : z.ZodString
+}
+
+/** The settings by their names on the wire: `authMethod` is `auth_method`. */
+export const INPUTS = ofSettings((name) => SETTINGS[name]) as Inputs
+export const OPTIONAL_INPUTS = z.object(INPUTS).partial().shape
+export const SECRET = z
+  .string()
+  .min(1)
+  .max(2000)
+  .meta({ examples: ['s3cr3t'] })
+  .describe('The client_secret of this server at the provider. It is never shown.')
+
+/** A provider in an answer, without the secret. */
+export const PROVIDER_DOCUMENT = z
+  .object({
+    provider_id: z.string(),
+    kind: z.enum(PROVIDER_KINDS),
+    issuer: z.string(),
+    redirect_uri: z.string().describe('The redirect URI to register at the provider.'),
+    has_secret: z
+      .boolean()
+      .describe('false: the master key was replaced after a leak, and the secret has to be set again.'),
+    subject_claim: z.enum(SUBJECT_CLAIMS),
+    ...(ofSettings((name) => shownAs(SETTINGS[name])) as Shown),
+    organization_id: z.string().nullable().describe('The organization of which users become members; null: none.'),
+    usable: z
+      .boolean()
+      .describe('Users can sign in there: the provider is enabled, and no application of yours signs users in.'),
+    created_at: ISO,
+    disabled_at: ISO_OR_NULL,
+  })
+  .meta({ id: 'Provider' })
+
+export type ProviderDocument = z.output<typeof PROVIDER_DOCUMENT>
+
+export const TEST_DOCUMENT = z
+  .object({
+    provider_id: z.string(),
+    redirect_uri: z.string(),
+    ok: z.boolean(),
+    findings: z.array(z.object({ check: z.string(), ok: z.boolean(), detail: z.string() })),
+  })
+  .meta({ id: 'ProviderTest' })
+
+export type ProviderTestDocument = z.output<typeof TEST_DOCUMENT>
+
+/** Makes a member on the wire of each setting. */
+function ofSettings(valueOf: (name: keyof Rows) => unknown): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(Object.keys(SETTINGS).map((name) => [wireName(name), valueOf(name as keyof Rows)]))
+}
+
+function wireName(name: string): string {
+  return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+}
+
+/** The schema of a setting in an answer, which checks nothing. */
+function shownAs(schema: z.ZodType): z.ZodType {
+  if (schema instanceof z.ZodEnum) return schema
+  return (schema instanceof z.ZodArray ? z.array(z.string()) : z.string()).describe(schema.description ?? '')
+}
+
+/** The settings among the members of an input. `null` removes a setting. */
+export function settingsOf(input: Readonly<Record<string, unknown>>): Partial<ProviderSettings> {
+  const given = Object.keys(SETTINGS).filter((name) => input[wireName(name)] !== undefined)
+  return Object.fromEntries(given.map((name) => [name, input[wireName(name)] ?? undefined]))
+}
+
+/** A provider as administrators see it. */
+export function describeProvider(
+  provider: ProviderRecord,
+  { issuer, settings: policy }: Pick<TaskContext, 'issuer' | 'settings'>,
+): ProviderDocument {
+  const { id, settings, encryptedSecret, createdAt, disabledAt } = provider
+  return {
+    provider_id: id,
+    kind: settings.kind,
+    issuer: settings.issuer,
+    redirect_uri: providerRedirectUri(issuer, id),
+    has_secret: encryptedSecret !== undefined,
+    subject_claim: settings.subjectClaim,
+    ...(ofSettings((name) => settings[name] ?? null) as z.output<z.ZodObject<Shown>>),
+    organization_id: settings.organizationId ?? null,
+    usable: isUsable(policy, provider),
+    created_at: iso(createdAt),
+    disabled_at: isoOrNull(disabledAt),
+  }
+}

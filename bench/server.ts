@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { startChild } from '../tools/children.ts'
-import { freePorts } from '../tools/free-ports.ts'
-import { openServerProcess, type ServerOptions, type ServerProcess } from '../tools/server-process.ts'
+import { startChild } from '../tools/process/children.ts'
+import { freePorts } from '../tools/process/free-ports.ts'
+import { openServerProcess, type ServerOptions, type ServerProcess } from '../tools/process/server.ts'
 
 const MAIN = new URL('../src/cli/main.ts', import.meta.url)
 

@@ -5,7 +5,7 @@ import { run } from 'node:test'
 import { parseArgs } from 'node:util'
 import { COMPILE_CACHE } from './support/compile-cache.ts'
 import { longestFirst, rememberTimes } from './support/file-times.ts'
-import { SHARED_CLUSTER, startPostgres } from '../tools/postgres.ts'
+import { SHARED_CLUSTER, startPostgres } from '../tools/postgres/postgres.ts'
 
 /**
  * `npm test` runs the compiler, the linter and the formatter, and in parallel every test file in a process of its own. The last

@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import { readConfig } from '../../src/config/config.ts'
 import { openRuntime, type Runtime } from '../../src/server/context.ts'
-import { openReader, type DatabaseReader } from '../../tools/database-reader.ts'
-import type { BenchDatabase } from '../../tools/database.ts'
-import { newSecret } from '../../tools/server-process.ts'
+import { openReader, type DatabaseReader } from '../../tools/postgres/database-reader.ts'
+import type { BenchDatabase } from '../../tools/postgres/database.ts'
+import { newSecret } from '../../tools/process/server.ts'
 import { fillPostgres, fillSqlite } from './fill.ts'
 import { growthOperations } from './operations.ts'
 

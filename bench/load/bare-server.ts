@@ -1,6 +1,6 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { serveCalls, startWorker } from '../../tools/worker.ts'
+import { serveCalls, startWorker } from '../../tools/process/worker.ts'
 import type { Answer } from './slice.ts'
 import type { LoadedServer } from './turn.ts'
 

@@ -1,5 +1,5 @@
 import { summarizeTimes } from '../../tools/statistics.ts'
-import { serveCalls, startWorker, type Worker } from '../../tools/worker.ts'
+import { serveCalls, startWorker, type Worker } from '../../tools/process/worker.ts'
 import { openBodies } from './bodies.ts'
 import { headOf, openConnection, type Connection } from './connection.ts'
 import type { Slice, SliceResult } from './slice.ts'

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { DatabaseUse, DatabaseWatch } from '../../tools/database.ts'
-import { readTreeUsage } from '../../tools/process-usage.ts'
+import type { DatabaseUse, DatabaseWatch } from '../../tools/postgres/database.ts'
+import { readTreeUsage } from '../../tools/process/usage.ts'
 import { sum } from '../../tools/statistics.ts'
 import type { Endpoint } from '../endpoints.ts'
 import type { Generator } from './generator.ts'

@@ -12,13 +12,13 @@ import {
   type RequestTarget,
   type Tokens,
 } from '../../tools/flow.ts'
-import { stopChildren } from '../../tools/children.ts'
-import { startDatabase } from '../../tools/database.ts'
+import { stopChildren } from '../../tools/process/children.ts'
+import { startDatabase } from '../../tools/postgres/database.ts'
 import { readOptions, whole } from '../../tools/options.ts'
 import { openRemoteServer } from '../../tools/remote-server.ts'
 import { addUser } from '../../tools/runtime.ts'
-import { newSecret } from '../../tools/server-process.ts'
-import { beginSession, openFolder } from '../../tools/session.ts'
+import { newSecret } from '../../tools/process/server.ts'
+import { beginSession, openFolder } from '../../tools/process/session.ts'
 import { fixed } from '../../tools/table.ts'
 import { FILLED_SETTINGS, fillSqlite } from '../growth/fill.ts'
 import { runCommand, startServer } from '../server.ts'

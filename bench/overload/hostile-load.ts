@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
-import { serveCalls, startWorker } from '../../tools/worker.ts'
+import { serveCalls, startWorker } from '../../tools/process/worker.ts'
 import { openConnection } from '../load/connection.ts'
 
 /** The load of a hostile network, in a worker process. */

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { quantile } from '../../tools/statistics.ts'
-import { serveCalls, startWorker } from '../../tools/worker.ts'
+import { serveCalls, startWorker } from '../../tools/process/worker.ts'
 import { openBodies } from '../load/bodies.ts'
 import { headOf, openConnection, type Connection, type Listener } from '../load/connection.ts'
 import { openCounts } from './counts.ts'

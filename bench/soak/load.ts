@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { serveCalls, startWorker, type Worker } from '../../tools/worker.ts'
+import { serveCalls, startWorker, type Worker } from '../../tools/process/worker.ts'
 import { openClient, WrongAnswer } from './client.ts'
 import { openSoakCounts, type SoakInterval } from './counts.ts'
 import { MIX, openSession, type Session, type Step } from './session.ts'

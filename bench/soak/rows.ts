@@ -1,7 +1,7 @@
 import { chainStart } from '../../src/protocol/audit/audit-link.ts'
 import type { EpochMs } from '../../src/base/brand.ts'
 import { idBefore } from '../../src/store/rows.ts'
-import type { DatabaseReader } from '../../tools/database-reader.ts'
+import type { DatabaseReader } from '../../tools/postgres/database-reader.ts'
 
 /** The lifetimes in seconds after which rows may be deleted. */
 export interface Lifetimes {

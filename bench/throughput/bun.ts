@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { globSync } from 'node:fs'
-import { SHARED_CLUSTER, startPostgres } from '../../tools/postgres.ts'
+import { SHARED_CLUSTER, startPostgres } from '../../tools/postgres/postgres.ts'
 
 /** Bun is installed with the peers, because the product runs on Node.js. Each kind of machine has a folder. */
 const BINARIES = new URL('../peers/node_modules/@oven/*/bin/bun', import.meta.url).pathname

@@ -1,5 +1,5 @@
-import type { DatabaseUse, DatabaseWatch } from '../../tools/database.ts'
-import { readTreeUsage } from '../../tools/process-usage.ts'
+import type { DatabaseUse, DatabaseWatch } from '../../tools/postgres/database.ts'
+import { readTreeUsage } from '../../tools/process/usage.ts'
 import { receive } from '../../tools/send.ts'
 import { median, sum, summarize, type Summary } from '../../tools/statistics.ts'
 import type { Endpoint } from '../endpoints.ts'

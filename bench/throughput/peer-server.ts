@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { startChild } from '../../tools/children.ts'
+import { startChild } from '../../tools/process/children.ts'
 import type { Endpoint } from '../endpoints.ts'
 import type { Bodies } from '../load/slice.ts'
 import type { MintRequest, PeerDescription, PeerEndpoint, PeerMessage } from './peer.ts'

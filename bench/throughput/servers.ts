@@ -1,5 +1,5 @@
-import { stopChildren, type Cores } from '../../tools/children.ts'
-import { startDatabase } from '../../tools/database.ts'
+import { stopChildren, type Cores } from '../../tools/process/children.ts'
+import { startDatabase } from '../../tools/postgres/database.ts'
 import { openCodeMint, type CodeMint } from '../codes.ts'
 import { openEndpoints, type Endpoint } from '../endpoints.ts'
 import { startServer } from '../server.ts'

@@ -1,7 +1,7 @@
 import { cpSync, mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { withClient, type Postgres } from '../../tools/postgres.ts'
+import { withClient, type Postgres } from '../../tools/postgres/postgres.ts'
 
 /** The stores whose commands are killed. */
 export interface Place {

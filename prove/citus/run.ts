@@ -1,5 +1,5 @@
 import { readOptions, string, whole } from '../../tools/options.ts'
-import { beginSession, giveUp } from '../../tools/session.ts'
+import { beginSession, giveUp } from '../../tools/process/session.ts'
 import { openCluster } from '../cluster/cluster.ts'
 import { openFindings, printReport } from '../findings.ts'
 import { proveNodes } from '../nodes/campaign.ts'

@@ -1,11 +1,11 @@
 import { Agent } from 'node:http'
 import { join } from 'node:path'
 import pg from 'pg'
-import { startPostgres, type Postgres } from '../../tools/postgres.ts'
-import { freePorts } from '../../tools/free-ports.ts'
+import { startPostgres, type Postgres } from '../../tools/postgres/postgres.ts'
+import { freePorts } from '../../tools/process/free-ports.ts'
 import { addUser } from '../../tools/runtime.ts'
-import { newSecret, openServerProcess, type ServerProcess } from '../../tools/server-process.ts'
-import { openFolder } from '../../tools/session.ts'
+import { newSecret, openServerProcess, type ServerProcess } from '../../tools/process/server.ts'
+import { openFolder } from '../../tools/process/session.ts'
 import { openProxy, type Proxy } from './proxy.ts'
 
 /** Nodes on one PostgreSQL behind a proxy, and one user with an account. */

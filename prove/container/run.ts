@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { beginSession, openFolder } from '../../tools/session.ts'
+import { beginSession, openFolder } from '../../tools/process/session.ts'
 import { readOptions } from '../../tools/options.ts'
 import { walkArtefact } from '../artefact.ts'
 import { openFindings, printReport } from '../findings.ts'

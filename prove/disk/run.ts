@@ -1,5 +1,5 @@
 import { names, readOptions, whole } from '../../tools/options.ts'
-import { beginSession } from '../../tools/session.ts'
+import { beginSession } from '../../tools/process/session.ts'
 import { openFindings, printReport } from '../findings.ts'
 import { proveFullDisk, proveReadOnly } from './campaign.ts'
 import { enterMountNamespace } from './mounts.ts'

@@ -3,12 +3,12 @@ import { Agent } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
 import { createUser } from '../../src/admin/user/user.ts'
 import { authorizeUrl, hiddenFields, locationOf, PlainBrowser, registerClient } from '../../tools/flow.ts'
-import { freePorts } from '../../tools/free-ports.ts'
+import { freePorts } from '../../tools/process/free-ports.ts'
 import { openRemoteServer } from '../../tools/remote-server.ts'
 import { openStoreOf } from '../../tools/runtime.ts'
 import { formBody } from '../../tools/send.ts'
-import { openServerProcess } from '../../tools/server-process.ts'
-import { openFolder } from '../../tools/session.ts'
+import { openServerProcess } from '../../tools/process/server.ts'
+import { openFolder } from '../../tools/process/session.ts'
 
 /** A server, and a browser with its sign-in page. */
 export interface SignInServer {

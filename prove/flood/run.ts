@@ -1,5 +1,5 @@
 import { choice, list, names, readOptions, whole } from '../../tools/options.ts'
-import { beginSession } from '../../tools/session.ts'
+import { beginSession } from '../../tools/process/session.ts'
 import { proveProviders } from './providers.ts'
 import { proveRegistrations } from './registrations.ts'
 

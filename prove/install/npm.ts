@@ -2,9 +2,9 @@ import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { freePorts } from '../../tools/free-ports.ts'
-import { openServerProcess } from '../../tools/server-process.ts'
-import { openFolder } from '../../tools/session.ts'
+import { freePorts } from '../../tools/process/free-ports.ts'
+import { openServerProcess } from '../../tools/process/server.ts'
+import { openFolder } from '../../tools/process/session.ts'
 import type { Findings } from '../findings.ts'
 
 /** Installs a clean clone with one major version of npm, in each way of the manual, and starts the server. */

@@ -1,5 +1,5 @@
 import { names, readOptions } from '../../tools/options.ts'
-import { beginSession } from '../../tools/session.ts'
+import { beginSession } from '../../tools/process/session.ts'
 import { openFindings, printReport } from '../findings.ts'
 import { NPM_MAJORS, proveNpm } from './npm.ts'
 import { provePage } from './page.ts'

@@ -1,5 +1,5 @@
 import { readOptions, whole } from '../../tools/options.ts'
-import { beginSession } from '../../tools/session.ts'
+import { beginSession } from '../../tools/process/session.ts'
 import { withCluster } from '../cluster/cluster.ts'
 import { openFindings, printReport } from '../findings.ts'
 import { proveNodes } from './campaign.ts'

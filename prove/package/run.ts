@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 import { packPackage } from '../../release/build.ts'
 import { names, readOptions } from '../../tools/options.ts'
-import { beginSession } from '../../tools/session.ts'
+import { beginSession } from '../../tools/process/session.ts'
 import { openFindings, printReport } from '../findings.ts'
 import { checkOlderNode, installRuntime } from './runtimes.ts'
 import { proveInstallation } from './installation.ts'

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { openFolder } from '../../tools/session.ts'
+import { openFolder } from '../../tools/process/session.ts'
 import { runTool } from './tool.ts'
 
 /** The npm package that has Node.js for this platform; npm's package `node` takes its program from the same one. */

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { execute, type Postgres } from '../../tools/postgres.ts'
+import { execute, type Postgres } from '../../tools/postgres/postgres.ts'
 import { formBody } from '../../tools/send.ts'
-import type { ServerProcess } from '../../tools/server-process.ts'
+import type { ServerProcess } from '../../tools/process/server.ts'
 import type { Answer, ProxiedRequest } from './exchange.ts'
 
 /** What callers get through a proxy while the database of all nodes is down or accepts no writes, and while no node runs. */

@@ -1,6 +1,6 @@
 import { names, readOptions, whole } from '../../tools/options.ts'
-import { startPostgres } from '../../tools/postgres.ts'
-import { beginSession } from '../../tools/session.ts'
+import { startPostgres } from '../../tools/postgres/postgres.ts'
+import { beginSession } from '../../tools/process/session.ts'
 import { openFindings, printReport } from '../findings.ts'
 import { proveProxy } from './campaign.ts'
 import { PROXIES } from './proxy-programs.ts'

@@ -1,11 +1,11 @@
 import { Agent } from 'node:http'
 import { join } from 'node:path'
 import type { Context } from '../../src/ports/context.ts'
-import { freePorts } from '../../tools/free-ports.ts'
+import { freePorts } from '../../tools/process/free-ports.ts'
 import { openRemoteServer, type RemoteServer } from '../../tools/remote-server.ts'
 import { addUser, openStoreOf } from '../../tools/runtime.ts'
-import { openServerProcess } from '../../tools/server-process.ts'
-import { openFolder } from '../../tools/session.ts'
+import { openServerProcess } from '../../tools/process/server.ts'
+import { openFolder } from '../../tools/process/session.ts'
 
 /** Grantor, whose tokens the resource servers check. */
 export interface Grantor extends RemoteServer {

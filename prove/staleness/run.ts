@@ -1,6 +1,6 @@
 import { openStoreOf } from '../../tools/runtime.ts'
 import { readOptions, whole } from '../../tools/options.ts'
-import { beginSession } from '../../tools/session.ts'
+import { beginSession } from '../../tools/process/session.ts'
 import { sum, summarizeTimes } from '../../tools/statistics.ts'
 import { describeMachine } from '../../tools/machine.ts'
 import { withCluster } from '../cluster/cluster.ts'

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { networkOf } from '../../src/http/network.ts'
 import { openProxies } from '../../src/http/proxies.ts'
 import { REDIRECT_URI } from '../../tools/flow.ts'
-import { freePort } from '../../tools/free-ports.ts'
+import { freePort } from '../../tools/process/free-ports.ts'
 import { openTestServer } from '../support/server.ts'
 
 function message(peer: string | undefined, headers: Readonly<Record<string, string>>): IncomingMessage {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { createGrantor, type Grantor, type GrantorOptions } from '../../src/library/grantor.ts'
 import { EMAIL, PASSWORD } from '../../tools/flow.ts'
-import { freePort } from '../../tools/free-ports.ts'
+import { freePort } from '../../tools/process/free-ports.ts'
 import { placeBlankDatabase } from '../support/blank-database.ts'
 import { temporaryFolder } from '../support/server.ts'
 

@@ -14,7 +14,7 @@ import {
   requestToken,
   VERIFIER,
 } from '../../tools/flow.ts'
-import { freePort } from '../../tools/free-ports.ts'
+import { freePort } from '../../tools/process/free-ports.ts'
 import { openTestServer, temporaryFolder } from '../support/server.ts'
 import { openCollector, type Collector } from './collector.ts'
 

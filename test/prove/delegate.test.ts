@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { createDelegateCredentials } from '../../src/admin/delegate.ts'
 import { walkApplication } from '../../prove/delegate/walk.ts'
-import { freePort } from '../../tools/free-ports.ts'
-import { startProgram } from '../../tools/program.ts'
+import { freePort } from '../../tools/process/free-ports.ts'
+import { startProgram } from '../../tools/process/program.ts'
 import { openTestServer } from '../support/server.ts'
 
 const SAMPLES = ['express/server.js', 'fastapi/main.py', 'go/main.go'].map(

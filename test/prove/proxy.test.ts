@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { test, type TestContext } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { freePorts } from '../../tools/free-ports.ts'
+import { freePorts } from '../../tools/process/free-ports.ts'
 import { openProxy } from '../../prove/cluster/proxy.ts'
 import { send, type SendResult } from '../../tools/send.ts'
 

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { proveKills, proveRolling } from '../../prove/restarts/campaign.ts'
 import { openCluster } from '../../prove/cluster/cluster.ts'
 import { openFindings } from '../../prove/findings.ts'
-import { startPostgres } from '../../tools/postgres.ts'
+import { startPostgres } from '../../tools/postgres/postgres.ts'
 
 /** A machine that is busy with other work may take longer than the campaigns allow. */
 const LIMIT_MS = 30_000

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test, type TestContext } from 'node:test'
-import { freePort } from '../../tools/free-ports.ts'
+import { freePort } from '../../tools/process/free-ports.ts'
 import { COMPILE_CACHE } from '../support/compile-cache.ts'
 import { openTestDatabase } from '../support/postgres.ts'
 import { replay } from '../../tools/replay.ts'

@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { COMPILE_CACHE } from '../support/compile-cache.ts'
-import { freePort } from '../../tools/free-ports.ts'
+import { freePort } from '../../tools/process/free-ports.ts'
 import { replay } from '../../tools/replay.ts'
 import { temporaryFolder } from '../support/server.ts'
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:net'
 import { test, type TestContext } from 'node:test'
-import { freePort } from '../../tools/free-ports.ts'
+import { freePort } from '../../tools/process/free-ports.ts'
 import { openTestServer } from '../support/server.ts'
 
 test('if the next port is taken, the server starts and reports that the administration is not available', async (t) => {

@@ -19,7 +19,7 @@ import {
 } from '../../tools/flow.ts'
 import { createAda } from './accounts.ts'
 import { openTestServer, type TestServer } from './server.ts'
-import { withClient } from '../../tools/postgres.ts'
+import { withClient } from '../../tools/postgres/postgres.ts'
 
 type Ask = 'register' | 'redeem' | 'refresh' | 'useClient' | 'authorize' | 'signIn' | 'consent'
 

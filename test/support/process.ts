@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { COMPILE_CACHE } from './compile-cache.ts'
-import { freePort } from '../../tools/free-ports.ts'
+import { freePort } from '../../tools/process/free-ports.ts'
 import { openTestDatabase } from './postgres.ts'
 
 /** The real command line in processes of its own, over one temporary folder. */

@@ -8,7 +8,7 @@ import { renewRootSecret, rootSecretPath } from '../../../src/keys/root-secret.t
 import { openBackup } from '../../../src/store/backup/read.ts'
 import { endEverything, type RestoreTimes } from '../../../src/store/backup/tables.ts'
 import { loadPostgres } from '../../../src/store/postgres/snapshot.ts'
-import { withClient } from '../../../tools/postgres.ts'
+import { withClient } from '../../../tools/postgres/postgres.ts'
 import { runHere } from '../../support/command.ts'
 import { openTestDatabase } from '../../support/postgres.ts'
 import { openPlace, withDatabase, type Place } from '../../support/process.ts'

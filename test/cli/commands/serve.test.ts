@@ -8,7 +8,7 @@ import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { openMigratedDatabase } from '../../support/migrated-database.ts'
 import { MAIN, openPlace, run, runJson, serve, withDatabase, type Place } from '../../support/process.ts'
-import { execute } from '../../../tools/postgres.ts'
+import { execute } from '../../../tools/postgres/postgres.ts'
 
 interface Ready {
   readonly event: string

@@ -3,7 +3,7 @@ import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { nameCommands, ownCommand } from '../../../src/cli/lib/own-command.ts'
-import { openFolder } from '../../../tools/session.ts'
+import { openFolder } from '../../../tools/process/session.ts'
 import { command, openServerForCommands } from '../../support/command.ts'
 
 const NODE = '/usr/bin/node'

@@ -4,7 +4,7 @@ import { closeSync, existsSync, openSync, truncateSync, writeFileSync, writeSync
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test, type TestContext } from 'node:test'
-import { withClient } from '../../../tools/postgres.ts'
+import { withClient } from '../../../tools/postgres/postgres.ts'
 import { openBackup, type CheckedBackup } from '../../../src/store/backup/read.ts'
 import { endEverything, STORED_TABLES, type Slice } from '../../../src/store/backup/tables.ts'
 import { writeBackup, type BackupHeader } from '../../../src/store/backup/write.ts'

@@ -10,7 +10,7 @@ import { LEASE_TABLE } from '../../../src/store/postgres/migration-lease.ts'
 import { runHere, runJsonHere } from '../../support/command.ts'
 import { openTestDatabase } from '../../support/postgres.ts'
 import { openMigratedDatabase } from '../../support/migrated-database.ts'
-import { withClient } from '../../../tools/postgres.ts'
+import { withClient } from '../../../tools/postgres/postgres.ts'
 import { openPlace, type Place } from '../../support/process.ts'
 import { dumpStore } from '../../support/store-dump.ts'
 

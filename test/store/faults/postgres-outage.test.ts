@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import pg from 'pg'
 import { postJson, refresh, registerClient, requestToken } from '../../../tools/flow.ts'
-import { execute, startPostgres, type Postgres } from '../../../tools/postgres.ts'
+import { execute, startPostgres, type Postgres } from '../../../tools/postgres/postgres.ts'
 import type { TestServer } from '../../support/server.ts'
 import {
   assertAllRecover,

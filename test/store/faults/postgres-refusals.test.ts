@@ -13,7 +13,7 @@ import {
   untilAvailable,
   type AskedNode,
 } from '../../support/postgres-node.ts'
-import { execute } from '../../../tools/postgres.ts'
+import { execute } from '../../../tools/postgres/postgres.ts'
 import { openSession } from '../../support/postgres.ts'
 import { assertNotReady, assertReady } from '../../support/readiness.ts'
 import { isActive } from '../../support/token-questions.ts'

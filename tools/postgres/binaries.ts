@@ -3,7 +3,7 @@ import { cpSync, existsSync, globSync, readFileSync, symlinkSync } from 'node:fs
 import { createRequire } from 'node:module'
 import { arch, platform } from 'node:os'
 import { basename, delimiter, dirname, join } from 'node:path'
-import type { OsUser } from './postgres-server.ts'
+import type { OsUser } from './server.ts'
 
 /** Places where a PostgreSQL that is not from npm may be installed. */
 export interface Installed {

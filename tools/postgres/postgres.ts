@@ -3,9 +3,9 @@ import { chownSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
-import { findBinaries } from './postgres-binaries.ts'
-import { type Keeper, openKeeper } from './postgres-keeper.ts'
-import type { OsUser } from './postgres-server.ts'
+import { findBinaries } from './binaries.ts'
+import { type Keeper, openKeeper } from './keeper.ts'
+import type { OsUser } from './server.ts'
 
 export interface PostgresOptions {
   /** Server settings besides the defaults, as for `postgres -c`. */

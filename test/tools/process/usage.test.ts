@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { parseCores, parseCpuMs, parseResidentBytes, readUsage } from '../../tools/process-usage.ts'
+import { parseCores, parseCpuMs, parseResidentBytes, readUsage } from '../../../tools/process/usage.ts'
 
 const AFTER_NAME = 'S 1 4242 4242 0 -1 4194304 2000 0 3 0 150 25 7 9 20 0 12 0 777 1234567 8910 18446744073709551615'
 

@@ -1,7 +1,7 @@
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, openSync, readFileSync } from 'node:fs'
-import { parseCores } from './process-usage.ts'
+import { parseCores } from './usage.ts'
 
 /** The processor cores of servers and generator. undefined: this machine cannot pin processes, or has only one core. */
 export interface Cores {

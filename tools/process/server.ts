@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { startChild, stopChild, type Child } from './children.ts'
-import { hasStatus, send } from './send.ts'
+import { hasStatus, send } from '../send.ts'
 
 /** A server process that is started as an operator starts it. It can be stopped and started again. */
 export interface ServerProcess {
@@ -44,7 +44,7 @@ export interface ServerOptions {
   readonly pollMs?: number
 }
 
-const HERE = new URL('../', import.meta.url)
+const HERE = new URL('../../', import.meta.url)
 const START_LIMIT_MS = 60_000
 /** The time that an orchestrator gives a process to exit before it kills it. */
 const STOP_LIMIT_MS = 10_000

@@ -1,9 +1,9 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
-import type { Order, OsUser, Report } from './postgres-server.ts'
+import type { Order, OsUser, Report } from './server.ts'
 
-/** The test's side of postgres-server.ts: runs one program at a time, in a folder that is removed when the keeper is closed. */
+/** The test's side of server.ts: runs one program at a time, in a folder that is removed when the keeper is closed. */
 export interface Keeper {
   /** Runs a program, and waits until it ends or has logged a text. @throws Error with its log if it fails */
   readonly run: (program: Program) => Promise<void>
@@ -24,7 +24,7 @@ export interface Program {
 /** Starts the keeper's process. It and its programs do not delay the end of this process, and do not outlive it. */
 export function openKeeper(folder: string): Keeper {
   // In a session of its own, it does not get an interrupt of the terminal, which would end it before it has cleaned up.
-  const child = fork(join(import.meta.dirname, 'postgres-server.ts'), [folder], {
+  const child = fork(join(import.meta.dirname, 'server.ts'), [folder], {
     detached: true,
     execArgv: [],
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],

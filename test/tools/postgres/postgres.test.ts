@@ -9,10 +9,10 @@ import { test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import type pg from 'pg'
-import { installedFolders, linkLibraries } from '../../tools/postgres-binaries.ts'
-import { openKeeper } from '../../tools/postgres-keeper.ts'
-import { openSession, openTestDatabase } from '../support/postgres.ts'
-import { startPostgres } from '../../tools/postgres.ts'
+import { installedFolders, linkLibraries } from '../../../tools/postgres/binaries.ts'
+import { openKeeper } from '../../../tools/postgres/keeper.ts'
+import { openSession, openTestDatabase } from '../../support/postgres.ts'
+import { startPostgres } from '../../../tools/postgres/postgres.ts'
 
 test('a test database is empty, belongs to an ordinary role and sorts texts as operators’ databases do', async (t) => {
   const client = await openSession(t, await openTestDatabase(t))
@@ -102,7 +102,7 @@ test('the error of a server that does not start has the reason', async () => {
 
 test('a killed test process leaves no server running', async () => {
   const program = `
-    import { startPostgres } from ${JSON.stringify(pathToFileURL(join(import.meta.dirname, '..', '..', 'tools', 'postgres.ts')).href)}
+    import { startPostgres } from ${JSON.stringify(pathToFileURL(join(import.meta.dirname, '..', '..', '..', 'tools', 'postgres', 'postgres.ts')).href)}
     console.log((await startPostgres()).folder)
     setInterval(() => {}, 1000)`
   const child = spawn(process.execPath, ['--input-type=module', '--eval', program], {
@@ -118,7 +118,7 @@ test('a killed test process leaves no server running', async () => {
 
 test('a process that only started a server ends, and so does the server', async () => {
   const program = `
-    import { startPostgres } from ${JSON.stringify(pathToFileURL(join(import.meta.dirname, '..', '..', 'tools', 'postgres.ts')).href)}
+    import { startPostgres } from ${JSON.stringify(pathToFileURL(join(import.meta.dirname, '..', '..', '..', 'tools', 'postgres', 'postgres.ts')).href)}
     console.log((await startPostgres()).folder)`
   const child = spawn(process.execPath, ['--input-type=module', '--eval', program], {
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -22,7 +22,7 @@ export function beginSession(limitMs?: number): void {
 /** A folder on a disk, because a commit in memory costs nothing. It is removed when the process ends. */
 export function openFolder(): string {
   const inMemory = statfsSync(tmpdir()).type === TMPFS_MAGIC
-  const parent = inMemory ? new URL('../.cache', import.meta.url).pathname : tmpdir()
+  const parent = inMemory ? new URL('../../.cache', import.meta.url).pathname : tmpdir()
   mkdirSync(parent, { recursive: true })
   const folder = mkdtempSync(join(parent, 'grantor-tool-'))
   if (folders.length === 0)

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
 import { startPostgres, type Postgres } from './postgres.ts'
-import { pin } from './children.ts'
-import { listTree, readTreeUsage } from './process-usage.ts'
+import { pin } from '../process/children.ts'
+import { listTree, readTreeUsage } from '../process/usage.ts'
 
 /** The PostgreSQL of a run. It has the default durability, so every commit is synced, and its files are on a real disk. */
 export interface BenchDatabase {

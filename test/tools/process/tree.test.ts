@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { test } from 'node:test'
-import { listTree, readTreeUsage } from '../../tools/process-usage.ts'
+import { listTree, readTreeUsage } from '../../../tools/process/usage.ts'
 
 test('a tree contains the process and all its descendants', async (t) => {
   const program = `

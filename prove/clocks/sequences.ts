@@ -29,7 +29,7 @@ export interface Sequence {
   readonly direction: 'ahead' | 'behind'
   readonly seconds: number
   readonly operation: string
-  readonly perform: (scene: Scene) => Promise<unknown>
+  readonly perform: (signedIn: SignedInUser) => Promise<unknown>
   readonly ends: readonly ('grant' | 'session' | 'key')[]
 }
 
@@ -46,7 +46,7 @@ export interface SequencePlace {
 type Settings = Readonly<Record<string, string>>
 
 /** What an operation acts on. `run` performs a task as a command does, on a machine whose clock is ahead by that of the node. */
-interface Scene {
+interface SignedInUser {
   readonly userId: string
   readonly issued: Issued
   readonly browser: PlainBrowser

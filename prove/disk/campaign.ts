@@ -17,7 +17,7 @@ const LOAD_MS = 500
 /** How long a change of the disk may take until /health/ready shows it. */
 const NOTICE_MS = 5000
 
-interface Stage {
+interface ServerOnDisk {
   readonly server: ServerProcess
   /** Where the database is. */
   readonly disk: string
@@ -27,7 +27,7 @@ interface Stage {
   readonly findings: Findings
 }
 
-async function openStage(findings: Findings, name: string): Promise<Stage> {
+async function openServerOnDisk(findings: Findings, name: string): Promise<ServerOnDisk> {
   const folder = join(openFolder(), name)
   mkdirSync(folder)
   const disk = join(folder, 'disk')
@@ -43,8 +43,8 @@ async function openStage(findings: Findings, name: string): Promise<Stage> {
 
 /** Fills the disk and makes room again. In every second round the server is killed while the disk is full. */
 export async function proveFullDisk(findings: Findings, rounds: number): Promise<readonly string[]> {
-  const stage = await openStage(findings, 'full')
-  const { disk, server } = stage
+  const opened = await openServerOnDisk(findings, 'full')
+  const { disk, server } = opened
   mountTmpfs(disk, SIZE_MIB)
   await server.start()
   const registrar = startRegistrar(server.port, findings)
@@ -52,25 +52,25 @@ export async function proveFullDisk(findings: Findings, rounds: number): Promise
   const recovered: number[] = []
   for (let round = 0; round < rounds; round += 1) {
     await delay(LOAD_MS)
-    const known = await knownClient(stage, registrar)
+    const known = await knownClient(opened, registrar)
     const makeRoom = fillDisk(disk)
-    noticed.push(await untilReadiness(stage, ['disk_full']))
-    await expectReading(stage, known)
-    expectCommands(stage)
+    noticed.push(await untilReadiness(opened, ['disk_full']))
+    await expectReading(opened, known)
+    expectCommands(opened)
     await delay(LOAD_MS)
     if (round % 2 === 1) {
-      await killAndStart(stage, registrar)
-      await untilReadiness(stage, ['disk_full'])
-      await expectReading(stage, known)
+      await killAndStart(opened, registrar)
+      await untilReadiness(opened, ['disk_full'])
+      await expectReading(opened, known)
     }
     makeRoom()
-    recovered.push(await untilReadiness(stage, ['ready']))
-    await untilMore(stage, registrar)
+    recovered.push(await untilReadiness(opened, ['ready']))
+    await untilMore(opened, registrar)
     findings.progress(`full disk, round ${round + 1}`)
   }
   await registrar.stop()
   await server.stop()
-  const lost = countLost(stage, registrar)
+  const lost = countLost(opened, registrar)
   return [
     `full disk: ${rounds} times, ${Math.floor(rounds / 2)} of them with kill -9`,
     summary(registrar, lost),
@@ -80,23 +80,23 @@ export async function proveFullDisk(findings: Findings, rounds: number): Promise
 
 /** Lets the file system fail, which makes it read-only, and mounts it again. */
 export async function proveReadOnly(findings: Findings): Promise<readonly string[]> {
-  const stage = await openStage(findings, 'read-only')
-  const { disk, folder, server } = stage
+  const opened = await openServerOnDisk(findings, 'read-only')
+  const { disk, folder, server } = opened
   const failing = mountExt4(join(folder, 'ext4.img'), disk, SIZE_MIB)
   await server.start()
   const registrar = startRegistrar(server.port, findings)
   await delay(LOAD_MS)
-  const known = await knownClient(stage, registrar)
+  const known = await knownClient(opened, registrar)
   failing.fail()
-  const noticedMs = await untilReadiness(stage, ['disk_read_only', 'disk_failed'])
+  const noticedMs = await untilReadiness(opened, ['disk_read_only', 'disk_failed'])
   const reason = await readiness(server.port)
   const options = mountOptions(disk)
-  await expectReading(stage, known)
+  await expectReading(opened, known)
   const before = registrar.acknowledged.size
   await delay(LOAD_MS)
   if (registrar.acknowledged.size !== before) findings.report('A registration was acknowledged on a read-only disk.')
   await registrar.stop()
-  expectCommands(stage)
+  expectCommands(opened)
   await end(server)
   failing.mountAgain('ro')
   await server.start().then(
@@ -107,10 +107,10 @@ export async function proveReadOnly(findings: Findings): Promise<readonly string
   )
   failing.mountAgain('rw')
   await server.start()
-  await untilReadiness(stage, ['ready'])
-  await expectReading(stage, known)
+  await untilReadiness(opened, ['ready'])
+  await expectReading(opened, known)
   await server.stop()
-  const lost = countLost(stage, registrar)
+  const lost = countLost(opened, registrar)
   return [
     `read-only disk (${options}): ${reason} after ${noticedMs} ms`,
     summary(registrar, lost),
@@ -119,7 +119,10 @@ export async function proveReadOnly(findings: Findings): Promise<readonly string
 }
 
 /** A client that has got a token, so that another one needs no write. */
-async function knownClient({ server, findings }: Stage, registrar: Registrar): Promise<readonly [string, string]> {
+async function knownClient(
+  { server, findings }: ServerOnDisk,
+  registrar: Registrar,
+): Promise<readonly [string, string]> {
   const [client] = registrar.acknowledged
   if (client === undefined) throw new Error('No client was registered.')
   const status = await requestToken(server.port, client)
@@ -127,13 +130,13 @@ async function knownClient({ server, findings }: Stage, registrar: Registrar): P
   return client
 }
 
-async function expectReading({ server, findings }: Stage, client: readonly [string, string]): Promise<void> {
+async function expectReading({ server, findings }: ServerOnDisk, client: readonly [string, string]): Promise<void> {
   const status = await requestToken(server.port, client)
   if (status !== '200') findings.report(`A token request that writes nothing had ${status}.`)
 }
 
 /** Returns the milliseconds until /health/ready says one of these. */
-async function untilReadiness({ server, findings }: Stage, wanted: readonly string[]): Promise<number> {
+async function untilReadiness({ server, findings }: ServerOnDisk, wanted: readonly string[]): Promise<number> {
   const startedAt = performance.now()
   for (;;) {
     const found = await readiness(server.port)
@@ -147,7 +150,7 @@ async function untilReadiness({ server, findings }: Stage, wanted: readonly stri
   }
 }
 
-async function untilMore({ findings }: Stage, { acknowledged }: Registrar): Promise<void> {
+async function untilMore({ findings }: ServerOnDisk, { acknowledged }: Registrar): Promise<void> {
   const before = acknowledged.size
   const deadline = performance.now() + NOTICE_MS
   while (acknowledged.size === before && performance.now() < deadline) await delay(20)
@@ -155,7 +158,7 @@ async function untilMore({ findings }: Stage, { acknowledged }: Registrar): Prom
 }
 
 /** A server that is started on a full disk serves what can be read. */
-async function killAndStart({ server }: Stage, registrar: Registrar): Promise<void> {
+async function killAndStart({ server }: ServerOnDisk, registrar: Registrar): Promise<void> {
   registrar.mayBreak = true
   await end(server)
   await server.start('/health/alive')
@@ -163,7 +166,7 @@ async function killAndStart({ server }: Stage, registrar: Registrar): Promise<vo
 }
 
 /** Commands that read work, and a backup goes to another disk. */
-function expectCommands({ findings, folder, settings }: Stage): void {
+function expectCommands({ findings, folder, settings }: ServerOnDisk): void {
   const { PATH = '', HOME = '/' } = process.env
   for (const words of [
     ['client', 'list'],
@@ -196,7 +199,7 @@ function isRunning(pid: number): boolean {
  * Checks that every acknowledged client is stored, and no other one except those whose registrations had no answer. Returns how
  * many are missing.
  */
-function countLost({ disk, findings }: Stage, { acknowledged, unanswered }: Registrar): number {
+function countLost({ disk, findings }: ServerOnDisk, { acknowledged, unanswered }: Registrar): number {
   const database = new DatabaseSync(join(disk, 'data', 'grantor.db'))
   const [report] = database.prepare('pragma integrity_check').all()
   if (report?.['integrity_check'] !== 'ok') findings.report(`The database is damaged: ${JSON.stringify(report)}`)

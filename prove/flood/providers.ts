@@ -40,7 +40,7 @@ interface ProvidersResult {
   readonly madeUp: ReadonlyMap<number, number>
 }
 
-interface Scene {
+interface FloodedServer {
   readonly port: number
   readonly client: RegisteredClient
   readonly provider: SlowProvider
@@ -97,16 +97,16 @@ export async function floodProvider(plan: ProvidersPlan): Promise<ProvidersResul
   await server.start()
   await createProvider(folder, server.settings, provider)
   const client = await registerClient(serverOf(port, () => '192.0.2.1'))
-  const scene = { port, client, provider, cookies }
+  const flooded = { port, client, provider, cookies }
   const signal = AbortSignal.timeout(plan.seconds * 1000)
   const madeUp = new Map<number, number>()
   const { from } = plan.strangers
   const networks = from === 'site' ? 1 : from.addresses
   const strangers = Array.from({ length: networks * plan.atOnce }, (_, index) => {
     const address = from === 'site' ? inSite : () => `203.0.113.${index % networks}`
-    return makeUpCodes(scene, address, signal, (status) => count(madeUp, status))
+    return makeUpCodes(flooded, address, signal, (status) => count(madeUp, status))
   })
-  const others = await signIn(scene, signal)
+  const others = await signIn(flooded, signal)
   await Promise.all(strangers)
   await server.stop()
   await provider.close()
@@ -114,7 +114,7 @@ export async function floodProvider(plan: ProvidersPlan): Promise<ProvidersResul
 }
 
 /** Lets browsers come to the server a day ago. Returns the cookies by which it knows them. */
-async function collectCookies(options: ServerOptions): Promise<Scene['cookies']> {
+async function collectCookies(options: ServerOptions): Promise<FloodedServer['cookies']> {
   const nodeArgs = [`--import=data:text/javascript,${encodeURIComponent(YESTERDAY)}`]
   const server = openServerProcess({ ...options, nodeArgs })
   await server.start()
@@ -158,7 +158,11 @@ function serverOf(port: number, address: () => string) {
   return { inject }
 }
 
-async function openPage({ port, client }: Scene, address: () => string, cookie?: Scene['cookies'][number]) {
+async function openPage(
+  { port, client }: FloodedServer,
+  address: () => string,
+  cookie?: FloodedServer['cookies'][number],
+) {
   const browser = new PlainBrowser(serverOf(port, address))
   if (cookie !== undefined) browser.cookies.set(...cookie)
   const start = await browser.get(authorizeUrl(client))
@@ -167,16 +171,16 @@ async function openPage({ port, client }: Scene, address: () => string, cookie?:
 
 /** Browsers come back with made-up codes, one after the other. */
 async function makeUpCodes(
-  scene: Scene,
+  flooded: FloodedServer,
   address: () => string,
   signal: AbortSignal,
   onAnswer: (status: number) => void,
 ): Promise<void> {
   while (!signal.aborted) {
     try {
-      const { browser, page } = await openPage(scene, address, scene.cookies.pop())
+      const { browser, page } = await openPage(flooded, address, flooded.cookies.pop())
       for (let index = 0; index < STATES && !signal.aborted; index += 1) {
-        const callback = new URL(scene.provider.callbackOf(leadsTo(await pressProvider(browser, page)), 'nobody'))
+        const callback = new URL(flooded.provider.callbackOf(leadsTo(await pressProvider(browser, page)), 'nobody'))
         callback.searchParams.set('code', `made-up-${index}`)
         onAnswer((await browser.get(callback.href)).statusCode)
       }
@@ -189,7 +193,7 @@ async function makeUpCodes(
 }
 
 /** A person of another network each time, who has a right code. */
-async function signIn(scene: Scene, signal: AbortSignal): Promise<Omit<ProvidersResult, 'madeUp'>> {
+async function signIn(flooded: FloodedServer, signal: AbortSignal): Promise<Omit<ProvidersResult, 'madeUp'>> {
   const signedInMs: number[] = []
   const refused = new Map<number, number>()
   const people: Promise<void>[] = []
@@ -201,13 +205,15 @@ async function signIn(scene: Scene, signal: AbortSignal): Promise<Omit<Providers
   return { signedInMs, refused }
 
   async function signInOne(index: number): Promise<void> {
-    const opened = await openPage(scene, () => `10.${index % 250}.${Math.floor(index / 250)}.1`).catch(() => undefined)
+    const opened = await openPage(flooded, () => `10.${index % 250}.${Math.floor(index / 250)}.1`).catch(
+      () => undefined,
+    )
     // An overloaded server has no page.
     if (opened === undefined) return count(refused, 0)
     const { browser, page } = opened
     const away = await pressProvider(browser, page)
     if (away.statusCode !== 200) return count(refused, away.statusCode)
-    const callback = scene.provider.callbackOf(leadsTo(away), `person-${index}`)
+    const callback = flooded.provider.callbackOf(leadsTo(away), `person-${index}`)
     const startedAt = performance.now()
     const { statusCode } = await browser.get(callback)
     if (statusCode === 303) signedInMs.push(performance.now() - startedAt)

@@ -40,7 +40,7 @@ interface RecordedServer {
 }
 
 test('audit: a registration is recorded, also of a shared client, and a repeated one is not', async (t) => {
-  const { server, told } = await openStage(t)
+  const { server, told } = await openRecordedServer(t)
   const { client_id: own } = await registerClient(server)
   const { client_id: shared } = await registerClient(server, { token_endpoint_auth_method: 'none' })
   await registerClient(server, { token_endpoint_auth_method: 'none' })
@@ -51,7 +51,7 @@ test('audit: a registration is recorded, also of a shared client, and a repeated
 })
 
 test('audit: a sign-in and a consent are recorded with client, user and authorization', async (t) => {
-  const { server, client, userId, told } = await openStage(t)
+  const { server, client, userId, told } = await openRecordedServer(t)
   await obtainCode(server, client)
   const [started, approved, ...rest] = await told()
   assert.deepEqual(started, { event: 'session.started', userId, details: { methods: 'pwd' } })
@@ -66,7 +66,7 @@ test('audit: a sign-in and a consent are recorded with client, user and authoriz
 })
 
 test('audit: a failed sign-in is recorded with the user, if known, and never with the typed text', async (t) => {
-  const { server, client, userId, told } = await openStage(t)
+  const { server, client, userId, told } = await openRecordedServer(t)
   const browser = new PlainBrowser(server)
   const page = await browser.get(locationOf(await browser.get(authorizeUrl(client))))
   await browser.submit(page, { email: EMAIL, password: 'not the pass phrase' })
@@ -86,7 +86,7 @@ test('audit: a failed sign-in is recorded with the user, if known, and never wit
 })
 
 test('audit: a denied authorization is recorded with the user who denied it', async (t) => {
-  const { server, client, userId, told } = await openStage(t)
+  const { server, client, userId, told } = await openRecordedServer(t)
   const browser = new PlainBrowser(server)
   const page = await browser.get(locationOf(await browser.get(authorizeUrl(client))))
   const consent = await browser.get(locationOf(await browser.submit(page, { email: EMAIL, password: PASSWORD })))
@@ -97,7 +97,7 @@ test('audit: a denied authorization is recorded with the user who denied it', as
 })
 
 test('audit: a replayed code is recorded once, however often it is replayed', async (t) => {
-  const { server, client, userId, told } = await openStage(t)
+  const { server, client, userId, told } = await openRecordedServer(t)
   const code = await obtainCode(server, client)
   assert.equal((await redeem(server, client, code)).statusCode, 200)
   await told()
@@ -110,7 +110,7 @@ test('audit: a replayed code is recorded once, however often it is replayed', as
 })
 
 test('audit: a burned code, and a code that another client presents, are recorded', async (t) => {
-  const { server, client, other, told } = await openStage(t)
+  const { server, client, other, told } = await openRecordedServer(t)
   const code = await obtainCode(server, client)
   await told()
   await redeem(server, other, code)
@@ -125,7 +125,7 @@ test('audit: a burned code, and a code that another client presents, are recorde
 })
 
 test('RT-04: a refresh token that is reused after the retry window is recorded as refresh-token.reused, with its family', async (t) => {
-  const { server, client, userId, told } = await openStage(t)
+  const { server, client, userId, told } = await openRecordedServer(t)
   const tokens = await obtainTokens(server, client)
   await refresh(server, client, tokens.refresh_token ?? '')
   server.clock.advance(60_000)
@@ -139,7 +139,7 @@ test('RT-04: a refresh token that is reused after the retry window is recorded a
 })
 
 test('RT-15: a client that presents the refresh token of another client is recorded, with the count of the minute', async (t) => {
-  const { server, client, other, told } = await openStage(t)
+  const { server, client, other, told } = await openRecordedServer(t)
   const tokens = await obtainTokens(server, client)
   await told()
   for (let time = 0; time < 5; time += 1) await refresh(server, other, tokens.refresh_token ?? '')
@@ -154,7 +154,7 @@ test('RT-15: a client that presents the refresh token of another client is recor
 })
 
 test('audit: a refusal of scopes is recorded with three scopes of each reason, 40 characters of each', async (t) => {
-  const { server, client, other, told } = await openStage(t)
+  const { server, client, other, told } = await openRecordedServer(t)
   await declareApi(server, 'https://notes.example', {}, [
     { name: 'purge', sentence: 'Purge', grantedTo: 'approved-clients' },
   ])
@@ -179,7 +179,7 @@ test('audit: a refusal of scopes is recorded with three scopes of each reason, 4
 })
 
 test('audit: a revoked grant and a revoked token are recorded with their client', async (t) => {
-  const { server, client, userId, told } = await openStage(t)
+  const { server, client, userId, told } = await openRecordedServer(t)
   const tokens = await obtainTokens(server, client)
   await told()
   const credentials = { client_id: client.client_id, client_secret: client.client_secret ?? '' }
@@ -195,7 +195,7 @@ test('audit: a revoked grant and a revoked token are recorded with their client'
 })
 
 test('audit: a wrong client secret is recorded, and an unknown client is not', async (t) => {
-  const { server, client, told } = await openStage(t)
+  const { server, client, told } = await openRecordedServer(t)
   await requestToken(server, { ...client, client_secret: 'gcs_wrong' }, { grant_type: 'client_credentials' })
   const unknown = alterLast(client.client_id)
   await requestToken(server, { ...client, client_id: unknown }, { grant_type: 'client_credentials' })
@@ -203,7 +203,7 @@ test('audit: a wrong client secret is recorded, and an unknown client is not', a
 })
 
 test('ADM-06: each change by an administrator is recorded with the administrator as actor', async (t) => {
-  const { server, client, told } = await openStage(t)
+  const { server, client, told } = await openRecordedServer(t)
   const id = client.client_id as ClientId
   const store = server.context.actingAs('command-line')
   const now = server.context.clock()
@@ -223,7 +223,7 @@ test('ADM-06: each change by an administrator is recorded with the administrator
 })
 
 test('ADM-06: line breaks and escape sequences that a caller sends stay within one line of JSON', async (t) => {
-  const { server, told } = await openStage(t)
+  const { server, told } = await openRecordedServer(t)
   const evil = 'a\r\n{"event":"client.verified"}\u001b[31m\u2028'
   await postJson(server, '/v2/oauth/register', { client_name: evil, redirect_uris: ['https://app.example/cb'] })
   await server.context.store.createUser(aUser({ name: evil }))
@@ -236,7 +236,7 @@ test('ADM-06: line breaks and escape sequences that a caller sends stay within o
 })
 
 test('STO-01: after complete flows no row of the audit has a secret, an e-mail address or a client name', async (t) => {
-  const { server, client, other } = await openStage(t)
+  const { server, client, other } = await openRecordedServer(t)
   const tokens = await obtainTokens(server, client)
   const next = (await refresh(server, client, tokens.refresh_token ?? '')).json<{ refresh_token: string }>()
   const code = await obtainCode(server, client, { prompt: 'consent' })
@@ -271,7 +271,7 @@ test('STO-01: after complete flows no row of the audit has a secret, an e-mail a
   assert.ok(rows.includes('code.replayed') && rows.includes('tokens.issued') && rows.includes(client.client_id))
 })
 
-async function openStage(t: TestContext): Promise<RecordedServer> {
+async function openRecordedServer(t: TestContext): Promise<RecordedServer> {
   const server = await openTestServer(t, { clock: openSteadyClock() })
   await createAda(server)
   const [client, other] = [await registerClient(server), await registerClient(server)]

@@ -40,7 +40,7 @@ const NEWEST_FIRST = LINKS.flat()
   .toReversed()
 
 test('the audit is listed newest first, in pages that may end in the middle of a link', async (t) => {
-  const { store } = await openStage(t)
+  const { store } = await openStoreWithChains(t)
   for (const limit of [1, 2, 3, 5, 100]) {
     const seen: AuditEntry[] = []
     let before: string | undefined
@@ -70,14 +70,14 @@ const FILTERS: readonly (readonly [AuditFilter, readonly string[]])[] = [
 ]
 for (const [filter, words] of FILTERS) {
   test(`the audit is filtered by ${JSON.stringify(filter)}`, async (t) => {
-    const { store } = await openStage(t)
+    const { store } = await openStoreWithChains(t)
     const { rows, next } = await listAudit({ store }, { before: undefined, limit: 100, ...filter })
     assert.deepEqual([rows.map(({ event }) => event), next], [words, null])
   })
 }
 
 test('the audit is listed from a given time on', async (t) => {
-  const { store, lastHour } = await openStage(t)
+  const { store, lastHour } = await openStoreWithChains(t)
   const { rows } = await listAudit({ store }, { before: undefined, limit: 100, since: lastHour })
   assert.deepEqual(rows.map(withoutPlace), LINKS[2]?.toReversed())
   for (const { recordedAt } of rows) assert.equal(recordedAt, lastHour)
@@ -107,7 +107,7 @@ test('a filter without matches does not read for ever: the page ends with a curs
 })
 
 test('an invalid cursor of the audit, an invalid limit, and an end that is not later than the start are rejected', async (t) => {
-  const { store } = await openStage(t)
+  const { store } = await openStoreWithChains(t)
   for (const before of ['', 'x', "' or 1=1 --", '0'.repeat(34), `${'0'.repeat(34)}--1`, `${'~'.repeat(34)}-0`])
     assert.equal(readInput(taskOf('audit.list'), { before }).kind, 'invalid', before)
   for (const limit of [0, 1001, 1.5]) assert.equal(readInput(taskOf('audit.list'), { limit }).kind, 'invalid')
@@ -115,7 +115,9 @@ test('an invalid cursor of the audit, an invalid limit, and an end that is not l
     await assert.rejects(listAudit({ store }, { before: undefined, limit: 1, since: 2 as EpochMs, until }), AdminError)
 })
 
-async function openStage(t: TestContext): Promise<{ readonly store: StoreDriver; readonly lastHour: EpochMs }> {
+async function openStoreWithChains(
+  t: TestContext,
+): Promise<{ readonly store: StoreDriver; readonly lastHour: EpochMs }> {
   const path = join(temporaryFolder(t), 'grantor.db')
   const store = openSqliteStore({ path, patienceMs: 1000, checkpoints: 'inline', audit: openTestChains() })
   t.after(() => store.close())

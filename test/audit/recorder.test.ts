@@ -16,7 +16,7 @@ const MINUTE = 60_000
 const aClientId = (index: number): ClientId => `client-${index}` as ClientId
 
 /** A recorder over a store that only records its calls. */
-function openStage() {
+function openTestRecorder() {
   const events: AuditEvent[] = []
   const uses: Input<'noteUses'>[number][] = []
   const lines: string[] = []
@@ -45,7 +45,7 @@ function openStage() {
 }
 
 test('tokens are counted by client, grant type and minute, and recorded at the end of the minute', async () => {
-  const { recorder, events, uses, state } = openStage()
+  const { recorder, events, uses, state } = openTestRecorder()
   const grants: readonly GrantType[] = ['client_credentials', 'refresh_token', 'client_credentials']
   for (const grantType of grants) recorder.issued(aClientId(1), grantType)
   recorder.issued(aClientId(2), 'authorization_code')
@@ -67,7 +67,7 @@ test('tokens are counted by client, grant type and minute, and recorded at the e
 })
 
 test('the tokens of the last minute are recorded at the end of the process', async () => {
-  const { recorder, events } = openStage()
+  const { recorder, events } = openTestRecorder()
   recorder.issued(aClientId(1), 'client_credentials')
   await recorder.close()
   assert.deepEqual(
@@ -77,7 +77,7 @@ test('the tokens of the last minute are recorded at the end of the process', asy
 })
 
 test('100,000 clients in one minute are all recorded, a few at a time', async () => {
-  const { recorder, events, state } = openStage()
+  const { recorder, events, state } = openTestRecorder()
   for (let index = 0; index < 100_000; index += 1) {
     recorder.issued(aClientId(index), 'client_credentials')
     // As a server would: requests come in turns, and the store works between them.
@@ -100,7 +100,7 @@ test('while the store is unavailable, a token counter has a limit of clients, an
 })
 
 test('a repeated report is counted within its minute, and recorded again in the next minute', async () => {
-  const { recorder, events, lines, state } = openStage()
+  const { recorder, events, lines, state } = openTestRecorder()
   const event = { event: 'code.presented-by-another-client', clientId: aClientId(1) } as const
   for (let time = 0; time < 1000; time += 1) recorder.report(event)
   recorder.report({ ...event, clientId: aClientId(2) })
@@ -116,7 +116,7 @@ test('a repeated report is counted within its minute, and recorded again in the 
 })
 
 test('beyond a limit, different reports of a minute are counted by their event name alone, so that they cannot fill the store', async () => {
-  const { recorder, events, state } = openStage()
+  const { recorder, events, state } = openTestRecorder()
   for (let index = 0; index < 5000; index += 1) recorder.report({ event: 'sign-in.failed', clientId: aClientId(index) })
   state.now += MINUTE
   await recorder.flush()
@@ -125,7 +125,7 @@ test('beyond a limit, different reports of a minute are counted by their event n
 })
 
 test('BND-04: many different reports of one event name do not displace reports of another name', async () => {
-  const { recorder, events, state } = openStage()
+  const { recorder, events, state } = openTestRecorder()
   for (let index = 0; index < 200; index += 1) recorder.report({ event: 'scope.refused', clientId: aClientId(index) })
   const event = { event: 'sign-in.failed', clientId: aClientId(1) } as const
   for (let time = 0; time < 3; time += 1) recorder.report(event)
@@ -138,7 +138,7 @@ test('BND-04: many different reports of one event name do not displace reports o
 })
 
 test('an unavailable store is logged and causes no failure, and the next minute is recorded again', async () => {
-  const { recorder, events, lines, state } = openStage()
+  const { recorder, events, lines, state } = openTestRecorder()
   state.isAway = true
   recorder.report({ event: 'sign-in.failed' })
   recorder.issued(aClientId(1), 'client_credentials')

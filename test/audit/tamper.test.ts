@@ -14,98 +14,98 @@ const COLUMNS = ['link_id', 'chain_id', 'sequence', 'recorded_at', 'previous_has
 type LinkRow = Readonly<Record<(typeof COLUMNS)[number], string | number>>
 
 test('audit: one changed byte in any column of any row is found, with its row', async (t) => {
-  const stage = await openStage(t)
-  for (const row of stage.rows) {
+  const audited = await openAuditedServer(t)
+  for (const row of audited.rows) {
     for (const column of COLUMNS) {
-      const id = stage.change(row, column, oneByteOff(row[column]))
-      const faults = await stage.verify()
+      const id = audited.change(row, column, oneByteOff(row[column]))
+      const faults = await audited.verify()
       const named = faults.filter(({ kind, link }) => kind === 'changed' && link === id)
       assert.equal(named.length, 1, `${column} of ${String(row.link_id)}: ${JSON.stringify(faults)}`)
-      stage.restore()
+      audited.restore()
     }
   }
-  assert.deepEqual(await stage.verify(), [])
+  assert.deepEqual(await audited.verify(), [])
 })
 
 test('audit: a change of any byte of the events of a link is found', async (t) => {
-  const stage = await openStage(t)
-  const row = stage.rows.find(({ events }) => String(events).includes('refresh-token.reused'))
+  const audited = await openAuditedServer(t)
+  const row = audited.rows.find(({ events }) => String(events).includes('refresh-token.reused'))
   assert.ok(row)
   const events = String(row.events)
   for (let place = 0; place < events.length; place += 1) {
-    stage.change(row, 'events', events.slice(0, place) + oneByteOff(events[place] ?? '') + events.slice(place + 1))
+    audited.change(row, 'events', events.slice(0, place) + oneByteOff(events[place] ?? '') + events.slice(place + 1))
     assert.deepEqual(
-      (await stage.verify()).map(({ kind, link }) => [kind, link]),
+      (await audited.verify()).map(({ kind, link }) => [kind, link]),
       [['changed', row.link_id]],
     )
-    stage.restore()
+    audited.restore()
   }
 })
 
 test('audit: a removed row is found at the start, in the middle and at the end of a chain', async (t) => {
-  const stage = await openStage(t)
-  for (const row of stage.rows.filter(({ chain_id }) => chain_id !== stage.lastChain)) {
-    stage.remove('link_id = ?', row.link_id)
-    const faults = await stage.verify()
+  const audited = await openAuditedServer(t)
+  for (const row of audited.rows.filter(({ chain_id }) => chain_id !== audited.lastChain)) {
+    audited.remove('link_id = ?', row.link_id)
+    const faults = await audited.verify()
     const missed = faults.filter(
       ({ chain, sequence, through }) =>
         chain === row.chain_id && sequence <= Number(row.sequence) && Number(row.sequence) <= through,
     )
     assert.equal(missed.length, 1, JSON.stringify(faults))
     assert.equal(missed[0]?.link, undefined)
-    stage.restore()
+    audited.restore()
   }
 })
 
 test('audit: a removed or truncated chain is found, because other chains recorded its head', async (t) => {
-  const stage = await openStage(t)
-  const chains = new Set(stage.rows.map(({ chain_id }) => chain_id))
+  const audited = await openAuditedServer(t)
+  const chains = new Set(audited.rows.map(({ chain_id }) => chain_id))
   assert.equal(chains.size, 3)
   for (const chain of chains) {
-    if (chain === stage.lastChain) continue
-    stage.remove('chain_id = ?', chain)
+    if (chain === audited.lastChain) continue
+    audited.remove('chain_id = ?', chain)
     assert.deepEqual(
-      (await stage.verify()).map((fault) => [fault.kind, fault.chain]),
+      (await audited.verify()).map((fault) => [fault.kind, fault.chain]),
       [['chain-missing', chain]],
     )
-    stage.restore()
-    stage.remove('chain_id = ? and sequence >= 1', chain)
+    audited.restore()
+    audited.remove('chain_id = ? and sequence >= 1', chain)
     assert.deepEqual(
-      (await stage.verify()).map((fault) => [fault.kind, fault.chain]),
+      (await audited.verify()).map((fault) => [fault.kind, fault.chain]),
       [['cut-off', chain]],
     )
-    stage.restore()
+    audited.restore()
   }
 })
 
 test('audit: truncating the newest chain is detected with its head from the log', async (t) => {
-  const stage = await openStage(t)
-  const chain = String(stage.lastChain)
-  const sequence = Math.max(...stage.rows.flatMap((row) => (row.chain_id === chain ? [Number(row.sequence)] : [])))
-  assert.match(stage.log(), new RegExp(`"event":"audit.head","chain":"${chain}","sequence":${sequence},"hash":"`))
+  const audited = await openAuditedServer(t)
+  const chain = String(audited.lastChain)
+  const sequence = Math.max(...audited.rows.flatMap((row) => (row.chain_id === chain ? [Number(row.sequence)] : [])))
+  assert.match(audited.log(), new RegExp(`"event":"audit.head","chain":"${chain}","sequence":${sequence},"hash":"`))
   const known = [{ chain, sequence, recordedAt: undefined }]
-  assert.deepEqual(await stage.verify(known), [])
-  stage.remove('chain_id = ? and sequence = ?', chain, sequence)
-  assert.deepEqual(await stage.verify(), [])
+  assert.deepEqual(await audited.verify(known), [])
+  audited.remove('chain_id = ? and sequence = ?', chain, sequence)
+  assert.deepEqual(await audited.verify(), [])
   assert.deepEqual(
-    (await stage.verify(known)).map(({ kind }) => kind),
+    (await audited.verify(known)).map(({ kind }) => kind),
     ['cut-off'],
   )
-  stage.remove('chain_id = ?', chain)
+  audited.remove('chain_id = ?', chain)
   assert.deepEqual(
-    (await stage.verify(known)).map(({ kind }) => kind),
+    (await audited.verify(known)).map(({ kind }) => kind),
     ['chain-missing'],
   )
 })
 
 test('audit: without the root secret, no link that verifies can be written', async (t) => {
-  const stage = await openStage(t)
-  const row = stage.rows.at(-1)
+  const audited = await openAuditedServer(t)
+  const row = audited.rows.at(-1)
   assert.ok(row)
   // With another root secret the digests are others.
   const other = await openTestServer(t, { env: { GRANTOR_SECRET: 'another root secret of 32 characters' } })
-  const report = await verifyAudit({ store: stage.server.context.store, secrets: other.context.secrets }, [])
-  assert.equal(report.faults.filter(({ kind }) => kind === 'changed').length, stage.rows.length)
+  const report = await verifyAudit({ store: audited.server.context.store, secrets: other.context.secrets }, [])
+  assert.equal(report.faults.filter(({ kind }) => kind === 'changed').length, audited.rows.length)
 })
 
 test('audit: a change of every row is found, and at most a thousand faults are reported', async (t) => {
@@ -144,7 +144,7 @@ interface AuditedServer {
 }
 
 /** Three processes, one after the other, with whole flows; each names what it finds of the others when it ends. */
-async function openStage(t: TestContext): Promise<AuditedServer> {
+async function openAuditedServer(t: TestContext): Promise<AuditedServer> {
   const first = await openTestServer(t, { clock: openSteadyClock() })
   await createAda(first)
   const client = await registerClient(first)

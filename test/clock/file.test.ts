@@ -4,7 +4,7 @@ import { isActive, revoke } from '../support/token-questions.ts'
 import { requestToken } from '../../tools/flow.ts'
 import { selectAll } from '../support/store-dump.ts'
 import { openSteppingClocks, openTestServer, type TestServer } from '../support/server.ts'
-import { assertIssuesNothing, assertWhole, issue, openEstate, STEPS_MS, sweepAll } from './estate.ts'
+import { assertIssuesNothing, assertWhole, issue, issueCredentials, STEPS_MS, sweepAll } from './issued-credentials.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
@@ -21,19 +21,19 @@ async function look({ context, clock }: TestServer, seconds: number): Promise<vo
 test('STO-13: while the clock is minutes to years off, a server with a file issues and deletes nothing, and revoked tokens stay revoked', async (t) => {
   const [clock] = openSteppingClocks(['node'])
   const server = await openTestServer(t, { clock })
-  let estate = await openEstate(server)
+  let issued = await issueCredentials(server)
   for (const step of STEPS_MS) {
     clock.step(step)
-    await assertIssuesNothing(server, estate)
+    await assertIssuesNothing(server, issued)
     const readiness = await server.inject({ method: 'GET', url: '/health/ready' })
     assert.equal(readiness.statusCode, 503)
     assert.match(readiness.body, /Synchronize it .*grantor clock confirm/)
-    assert.equal(await isActive(server, estate.client, estate.revoked), false)
+    assert.equal(await isActive(server, issued.client, issued.revoked), false)
     assert.equal(await sweepAll(server), 0)
     await look(server, 5)
     assert.equal(await sweepAll(server), 0)
     clock.step(-step)
-    estate = await assertWhole(server, estate)
+    issued = await assertWhole(server, issued)
     await look(server, 1)
     assert.equal((await server.inject({ method: 'GET', url: '/health/ready' })).statusCode, 200)
   }
@@ -51,7 +51,7 @@ test('STO-13: while the clock is minutes to years off, a server with a file issu
 test('STO-13: a server that was suspended for days issues again after ten seconds, and deletes what expired meanwhile after it has run for part of that time', async (t) => {
   const [clock] = openSteppingClocks(['node'])
   const server = await openTestServer(t, { clock })
-  const { client, revoked } = await openEstate(server)
+  const { client, revoked } = await issueCredentials(server)
   clock.step(3 * DAY)
   await look(server, 10)
   assert.equal((await requestToken(server, client, { grant_type: 'client_credentials' })).statusCode, 503)
@@ -71,34 +71,34 @@ test('STO-13: a server that was suspended for days issues again after ten second
 test('STO-13: after a step of the clock is undone, the server issues ten seconds later, and tokens issued meanwhile are not yet valid', async (t) => {
   const [clock] = openSteppingClocks(['node'])
   const server = await openTestServer(t, { clock })
-  const estate = await openEstate(server)
+  const issued = await issueCredentials(server)
   await look(server, 1)
   clock.step(20 * MINUTE)
   await look(server, 11)
-  const early = await issue(server, estate.client)
+  const early = await issue(server, issued.client)
   assert.equal(await sweepAll(server), 0)
   clock.step(-20 * MINUTE)
   await look(server, 11)
-  await assertWhole(server, estate)
-  assert.equal(await isActive(server, estate.client, early), false)
+  await assertWhole(server, issued)
+  assert.equal(await isActive(server, issued.client, early), false)
 })
 
 test('STO-13: after a clock was set back nothing is issued until it shows the time at which it last agreed', async (t) => {
   const [clock] = openSteppingClocks(['node'])
   const server = await openTestServer(t, { clock })
-  const estate = await openEstate(server)
+  const issued = await issueCredentials(server)
   clock.step(-HOUR)
   await look(server, 60)
-  await assertIssuesNothing(server, estate)
+  await assertIssuesNothing(server, issued)
   clock.advance(HOUR)
   await look(server, 11)
-  assert.equal(typeof (await issue(server, estate.client)), 'string')
+  assert.equal(typeof (await issue(server, issued.client)), 'string')
 })
 
 test('STO-13: an expired token does not become valid again when the clock is set back', async (t) => {
   const [clock] = openSteppingClocks(['node'])
   const server = await openTestServer(t, { clock })
-  const { client } = await openEstate(server)
+  const { client } = await issueCredentials(server)
   const token = await issue(server, client)
   clock.advance(DAY)
   for (const step of [-25 * HOUR, -3652 * DAY]) {
@@ -111,7 +111,7 @@ test('STO-13: an expired token does not become valid again when the clock is set
 test('STO-13, RFC 7009 §2.1: a token can be revoked at any time that the clock shows', async (t) => {
   const [clock] = openSteppingClocks(['node'])
   const server = await openTestServer(t, { clock })
-  const { client } = await openEstate(server)
+  const { client } = await issueCredentials(server)
   for (const step of STEPS_MS) {
     const token = await issue(server, client)
     clock.step(step)
@@ -123,7 +123,7 @@ test('STO-13, RFC 7009 §2.1: a token can be revoked at any time that the clock 
 
 test('STO-13: a revocation is kept for a day after its token has expired', async (t) => {
   const server = await openTestServer(t)
-  const { client } = await openEstate(server)
+  const { client } = await issueCredentials(server)
   const token = await issue(server, client)
   await revoke(server, client, token)
   server.clock.advance(15 * MINUTE + DAY - 2000)

@@ -10,7 +10,15 @@ import { EMAIL, refresh } from '../../tools/flow.ts'
 import { closedFirst } from '../support/closed-first.ts'
 import { openMigratedDatabase } from '../support/migrated-database.ts'
 import { openSteppingClocks, openTestServer, type TestServer } from '../support/server.ts'
-import { assertIssuesNothing, assertWhole, authorizeSilently, issue, openEstate, STEPS_MS, sweepAll } from './estate.ts'
+import {
+  assertIssuesNothing,
+  assertWhole,
+  authorizeSilently,
+  issue,
+  issueCredentials,
+  STEPS_MS,
+  sweepAll,
+} from './issued-credentials.ts'
 
 /** Three nodes on one PostgreSQL database, each with its own clock. */
 async function openNodes(t: TestContext) {
@@ -25,37 +33,37 @@ async function openNodes(t: TestContext) {
 
 test('STO-13: while the clock of one of three nodes is minutes to years off, that node issues and deletes nothing, and the others continue', async (t) => {
   const { first, second, third, clock } = await openNodes(t)
-  let estate = await openEstate(first)
+  let issued = await issueCredentials(first)
   for (const step of STEPS_MS) {
     clock.step(step)
-    await assertIssuesNothing(second, estate)
+    await assertIssuesNothing(second, issued)
     assert.equal((await second.inject({ method: 'GET', url: '/health/ready' })).statusCode, 503)
     assert.equal(await sweepAll(second), 0)
     assert.deepEqual(await keepKeys(second.context), { made: undefined, withdrawn: [] })
-    for (const node of [first, second, third]) assert.equal(await isActive(node, estate.client, estate.revoked), false)
-    estate = await assertWhole(third, estate)
-    const token = await issue(first, estate.client)
-    assert.equal((await revoke(second, estate.client, token)).statusCode, 200)
-    assert.equal(await isActive(first, estate.client, token), false, 'Revoking works on any clock.')
+    for (const node of [first, second, third]) assert.equal(await isActive(node, issued.client, issued.revoked), false)
+    issued = await assertWhole(third, issued)
+    const token = await issue(first, issued.client)
+    assert.equal((await revoke(second, issued.client, token)).statusCode, 200)
+    assert.equal(await isActive(first, issued.client, token), false, 'Revoking works on any clock.')
     clock.step(-step)
     assert.equal((await second.inject({ method: 'GET', url: '/health/ready' })).statusCode, 200)
-    estate = await assertWhole(second, estate)
+    issued = await assertWhole(second, issued)
   }
 })
 
 test('STO-13: a node that was suspended issues again as soon as its clock agrees with the database', async (t) => {
   const { first, second, clock } = await openNodes(t)
-  const estate = await openEstate(first)
+  const issued = await issueCredentials(first)
   clock.suspend(60_000)
-  await assertIssuesNothing(second, estate)
+  await assertIssuesNothing(second, issued)
   await second.context.clockCheck.compare()
-  await assertWhole(second, estate)
+  await assertWhole(second, issued)
 })
 
 for (const step of [-10 * 60_000, 25 * 60 * 60_000]) {
   test(`STO-13: a change by an administrator at a node whose clock is ${step / 60_000} min ahead has the time of the database`, async (t) => {
     const { first, second, third, clock } = await openNodes(t)
-    const { client, tokens, cookies } = await openEstate(first)
+    const { client, tokens, cookies } = await issueCredentials(first)
     const token = await issue(first, client)
     const administration = asAdministrator(second.context, COMMAND_LINE)
     const perform = (name: string, input: object) =>

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { isActive } from '../support/token-questions.ts'
 import { requestToken, type RegisteredClient } from '../../tools/flow.ts'
 import { openSteppingClocks, openTestServer, type TestServer } from '../support/server.ts'
-import { assertIssuesNothing, assertWhole, openEstate, STEPS_MS, sweepAll } from './estate.ts'
+import { assertIssuesNothing, assertWhole, issueCredentials, STEPS_MS, sweepAll } from './issued-credentials.ts'
 
 const DAY = 24 * 60 * 60 * 1000
 
@@ -25,25 +25,25 @@ async function mayIssue(server: TestServer, client: RegisteredClient): Promise<b
 test('STO-13: a server that starts with a clock minutes to years off deletes nothing, and works normally when it restarts with the right time', async (t) => {
   const [clock] = openSteppingClocks(['node'])
   let server = await openTestServer(t, { clock })
-  let estate = await openEstate(server)
+  let issued = await issueCredentials(server)
   for (const step of STEPS_MS) {
     clock.step(step)
     server = await restart(server)
     assert.equal(await sweepAll(server), 0)
-    assert.equal(await isActive(server, estate.client, estate.revoked), false)
+    assert.equal(await isActive(server, issued.client, issued.revoked), false)
     // A clock that is less far ahead looks like a server that was stopped for that long.
-    if (step < 0 || step > 100 * DAY) await assertIssuesNothing(server, estate)
+    if (step < 0 || step > 100 * DAY) await assertIssuesNothing(server, issued)
     await stopLooking(server)
     clock.step(-step)
     server = await restart(server)
-    estate = await assertWhole(server, estate)
+    issued = await assertWhole(server, issued)
   }
 })
 
 test('STO-13: after a month without use a server issues at once, and deletes nothing before it has run for part of that time', async (t) => {
   const [clock] = openSteppingClocks(['node'])
   const first = await openTestServer(t, { clock })
-  const { client } = await openEstate(first)
+  const { client } = await issueCredentials(first)
   clock.step(30 * DAY)
   const server = await restart(first)
   assert.equal(await mayIssue(server, client), true)
@@ -55,7 +55,7 @@ test('STO-13: after a month without use a server issues at once, and deletes not
 test('STO-13: for a file of a release that stored no time, the clock is checked against the newest row', async (t) => {
   const [clock] = openSteppingClocks(['node'])
   const first = await openTestServer(t, { clock })
-  const { client } = await openEstate(first)
+  const { client } = await issueCredentials(first)
   for (const [step, isIssuing] of [
     [3652 * DAY, false],
     [-DAY, false],
@@ -75,7 +75,7 @@ for (const step of [3652 * DAY, -3652 * DAY]) {
   test(`STO-13: the operator confirms a clock that is off by ${step / DAY} days: the server follows it, also after a restart`, async (t) => {
     const [clock] = openSteppingClocks(['node'])
     const first = await openTestServer(t, { clock })
-    const { client } = await openEstate(first)
+    const { client } = await issueCredentials(first)
     clock.step(step)
     let server = await restart(first)
     assert.equal(await mayIssue(server, client), false)

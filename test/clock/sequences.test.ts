@@ -9,13 +9,13 @@ import { EMAIL, PlainBrowser, refresh } from '../../tools/flow.ts'
 import { signOut } from '../../tools/sign-out.ts'
 import { openSteppingClocks, openTestServer, type SteppingClock, type TestServer } from '../support/server.ts'
 import { isActive } from '../support/token-questions.ts'
-import { authorizeSilently, openEstate, type Estate } from './estate.ts'
+import { authorizeSilently, issueCredentials, type IssuedCredentials } from './issued-credentials.ts'
 
 const MINUTE = 60_000
 const AHEAD_MS = 20 * MINUTE
 
 type Perform = (name: string, input: object) => Promise<unknown>
-interface Target extends Pick<Estate, 'cookies'> {
+interface Target extends Pick<IssuedCredentials, 'cookies'> {
   readonly server: TestServer
   readonly userId: UserId | undefined
   readonly clientId: string
@@ -70,24 +70,24 @@ for (const { seconds, isConfirmed, operation } of SEQUENCES) {
     await look(server, clock, seconds)
     const isIssuing = server.context.clockCheck.differenceMs() === 0
     assert.equal(isIssuing, seconds > 10)
-    const estate = isIssuing ? await openEstate(server) : undefined
+    const issued = isIssuing ? await issueCredentials(server) : undefined
     clock.step(-AHEAD_MS)
     await look(server, clock, 1)
     if (isConfirmed) await server.context.store.confirmClock({ now: clock.now() })
     // After 70 s at four times the speed, the deletion time is 4 min ahead of the right time.
     await look(server, clock, isConfirmed ? 1 : 300)
     assert.equal((await server.inject({ method: 'GET', url: '/health/ready' })).statusCode, 200)
-    if (estate === undefined) return
+    if (issued === undefined) return
     const [revoke, endsSession] = OPERATIONS[operation] ?? assert.fail()
     const user = await server.context.store.findUserByEmail(EMAIL)
     await revoke(performerOf(server), {
       userId: user?.id,
-      clientId: estate.client.client_id,
-      cookies: estate.cookies,
+      clientId: issued.client.client_id,
+      cookies: issued.cookies,
       server,
     })
     clock.advance(22 * MINUTE)
-    await assertEnded(server, estate, endsSession)
+    await assertEnded(server, issued, endsSession)
     assert.deepEqual((await verifyAudit(server.context, [])).faults, [])
   })
 }
@@ -105,7 +105,11 @@ function performerOf({ context }: TestServer): Perform {
   return (name, input) => runTask(administration, findTask(name) ?? assert.fail(name), { ...input }, String)
 }
 
-async function assertEnded(server: TestServer, { client, tokens, cookies }: Estate, endsSession: boolean | 'alone') {
+async function assertEnded(
+  server: TestServer,
+  { client, tokens, cookies }: IssuedCredentials,
+  endsSession: boolean | 'alone',
+) {
   if (endsSession !== 'alone') {
     const refreshed = await refresh(server, client, tokens.refresh_token ?? '')
     assert.ok([400, 401].includes(refreshed.statusCode), refreshed.body)

@@ -15,8 +15,8 @@ const old = await aKeyRecord()
 const next = await aKeyRecord({ createdAt: at(1000), activeFrom: at(5000) })
 
 /** A key ring whose keys and time are set by the test. */
-function openStage(first: readonly KeyRecord[]) {
-  const stage = {
+function openTestKeyRing(first: readonly KeyRecord[]) {
+  const source = {
     keys: first,
     now: NOW,
     reads: 0,
@@ -28,48 +28,48 @@ function openStage(first: readonly KeyRecord[]) {
     store: {
       findServerAlgorithm: async () => undefined,
       async listKeys() {
-        stage.reads += 1
-        if (stage.failure !== undefined) throw stage.failure
-        return stage.keys
+        source.reads += 1
+        if (source.failure !== undefined) throw source.failure
+        return source.keys
       },
     },
     algorithm: 'ES256',
-    clock: () => stage.now,
+    clock: () => source.now,
     encryptionKey,
     issuer: ISSUER,
-    onFailure: (cause) => void stage.failures.push(cause),
+    onFailure: (cause) => void source.failures.push(cause),
   }
-  return { stage, ring: openKeyRing({ records: first, before: undefined }, options) }
+  return { source, ring: openKeyRing({ records: first, before: undefined }, options) }
 }
 
 test('the keys are not read again for a second, and for another second they are read in the background', async () => {
-  const { stage, ring } = openStage([old])
-  stage.now = at(999)
+  const { source, ring } = openTestKeyRing([old])
+  source.now = at(999)
   assert.equal(ring.known()?.signing.record.id, old.id)
-  assert.equal(stage.reads, 0)
-  stage.keys = [old, next]
-  stage.now = at(1999)
+  assert.equal(source.reads, 0)
+  source.keys = [old, next]
+  source.now = at(1999)
   assert.equal(ring.known()?.published.length, 1)
-  assert.equal(stage.reads, 1)
+  assert.equal(source.reads, 1)
   assert.equal((await ring.read()).published.length, 2)
   assert.equal(ring.known()?.published.length, 2)
-  assert.equal(stage.reads, 1)
+  assert.equal(source.reads, 1)
 })
 
 test('requests that need the keys at the same time share one read', async () => {
-  const { stage, ring } = openStage([old])
-  stage.now = at(2000)
+  const { source, ring } = openTestKeyRing([old])
+  source.now = at(2000)
   const known = Array.from({ length: 10 }, async () => ring.known() ?? ring.read())
   assert.equal(new Set(await Promise.all(known)).size, 1)
-  assert.equal(stage.reads, 1)
+  assert.equal(source.reads, 1)
 })
 
 test('a process that was suspended reads the keys before it signs, whether its clock jumped forward or back', async () => {
   for (const now of [at(30 * DAY), at(-DAY)]) {
-    const { stage, ring } = openStage([old])
+    const { source, ring } = openTestKeyRing([old])
     const replacement = await aKeyRecord({ activeFrom: at(-2 * DAY) })
-    stage.keys = [replacement]
-    stage.now = now
+    source.keys = [replacement]
+    source.now = now
     assert.equal(ring.known(), undefined)
     const token = await signText(openBurstSigner(ring), '{}')
     assert.equal(decodeProtectedHeader(token).kid, replacement.id)
@@ -77,10 +77,10 @@ test('a process that was suspended reads the keys before it signs, whether its c
 })
 
 test('the next key signs from its time on, and no earlier burst', async () => {
-  const { stage, ring } = openStage([old, next])
+  const { source, ring } = openTestKeyRing([old, next])
   const signer = openBurstSigner(ring)
   const signed = async (now: number): Promise<unknown> => {
-    stage.now = at(now)
+    source.now = at(now)
     return new Set(
       (await Promise.all([signText(signer, '{}'), signText(signer, '{}')])).map((token) => token.split('.')[0]),
     ).size
@@ -98,59 +98,59 @@ test('the next key signs from its time on, and no earlier burst', async () => {
 })
 
 test('while the store is unavailable the known keys are used, no request waits, and the failure is logged once a second', async () => {
-  const { stage, ring } = openStage([old])
-  stage.failure = new Error('away')
-  stage.now = at(5000)
+  const { source, ring } = openTestKeyRing([old])
+  source.failure = new Error('away')
+  source.now = at(5000)
   assert.equal((await ring.read()).signing.record.id, old.id)
-  assert.deepEqual(stage.failures, [stage.failure])
+  assert.deepEqual(source.failures, [source.failure])
   for (const now of [6000, 7000, 100_000]) {
-    stage.now = at(now)
+    source.now = at(now)
     assert.equal(ring.known()?.signing.record.id, old.id)
     assert.equal(ring.known()?.signing.record.id, old.id)
     await ring.read()
   }
-  assert.equal(stage.failures.length, 4)
-  stage.failure = undefined
-  stage.keys = [old, next]
-  stage.now = at(200_000)
+  assert.equal(source.failures.length, 4)
+  source.failure = undefined
+  source.keys = [old, next]
+  source.now = at(200_000)
   assert.equal(ring.known()?.signing.record.id, old.id)
   assert.equal((await ring.read()).signing.record.id, next.id)
 })
 
 test('after an hour without the store no token is signed, and the keys are still published', async () => {
-  const { stage, ring } = openStage([old])
-  stage.failure = new Error('away')
-  stage.now = at(60 * 60 * 1000 - 1)
+  const { source, ring } = openTestKeyRing([old])
+  source.failure = new Error('away')
+  source.now = at(60 * 60 * 1000 - 1)
   await signText(openBurstSigner(ring), '{}')
-  stage.now = at(60 * 60 * 1000 + 1)
+  source.now = at(60 * 60 * 1000 + 1)
   assert.equal(ring.known(), undefined)
-  await assert.rejects(signText(openBurstSigner(ring), '{}'), stage.failure as Error)
+  await assert.rejects(signText(openBurstSigner(ring), '{}'), source.failure as Error)
   assert.equal(ring.last().published.length, 1)
 })
 
 test('a key that cannot be decrypted does not sign, and the failure is logged', async () => {
-  const { stage, ring } = openStage([old])
-  stage.keys = [old, { ...next, encryptedPrivateKey: old.encryptedPrivateKey }]
-  stage.now = at(10_000)
+  const { source, ring } = openTestKeyRing([old])
+  source.keys = [old, { ...next, encryptedPrivateKey: old.encryptedPrivateKey }]
+  source.now = at(10_000)
   assert.equal((await ring.read()).signing.record.id, old.id)
-  assert.equal(stage.failures.length, 1)
+  assert.equal(source.failures.length, 1)
 })
 
 test('a token that was verified before is invalid when its key is withdrawn', async () => {
-  const { stage, ring } = openStage([old, next])
+  const { source, ring } = openTestKeyRing([old, next])
   const client = `gci_${'0'.repeat(34)}`
   const claims = { iss: ISSUER, sub: client, client_id: client, jti: 'id', iat: 1, exp: 2, aud: ISSUER }
   const token = await signText(openBurstSigner(ring), JSON.stringify(claims))
   assert.equal(ring.known()?.verifier.read(token)?.tokenId, 'id')
-  stage.keys = [next]
-  stage.now = at(10_000)
+  source.keys = [next]
+  source.now = at(10_000)
   assert.equal((await ring.read()).verifier.read(token), undefined)
 })
 
 test('a verifier keeps its cache as long as the keys are the same', async () => {
-  const { stage, ring } = openStage([old, next])
+  const { source, ring } = openTestKeyRing([old, next])
   const before = ring.known()
-  stage.now = at(10_000)
+  source.now = at(10_000)
   const after = await ring.read()
   assert.equal(after.verifier, before?.verifier)
   assert.equal(after.published, before?.published)

@@ -10,7 +10,7 @@ const DAY = 24 * 60 * 60 * 1000
 type Line = Readonly<Record<string, unknown>>
 
 /** Runs the server's work of each minute on a store that may fail. Returns the lines that the next minute logs. */
-async function openStage(t: TestContext, isAway: () => boolean) {
+async function openWatchedKeys(t: TestContext, isAway: () => boolean) {
   const [clock] = openStillClocks([0])
   const { context } = await openTestServer(t, { clock })
   const [first] = await context.store.listKeys()
@@ -34,7 +34,7 @@ async function openStage(t: TestContext, isAway: () => boolean) {
 }
 
 test('a server creates and withdraws keys over time, and logs which', async (t) => {
-  const { clock, first, nextLine } = await openStage(t, () => false)
+  const { clock, first, nextLine } = await openWatchedKeys(t, () => false)
   clock.advance(29 * DAY)
   const made = await nextLine()
   assert.deepEqual([made['event'], made['active_from']], ['key.added', clock.now() + DAY])
@@ -44,7 +44,7 @@ test('a server creates and withdraws keys over time, and logs which', async (t) 
 
 test('a minute in which the keys cannot be read is logged, and the next minute continues the work', async (t) => {
   let isAway = true
-  const { clock, nextLine } = await openStage(t, () => isAway)
+  const { clock, nextLine } = await openWatchedKeys(t, () => isAway)
   clock.advance(40 * DAY)
   assert.equal((await nextLine())['event'], 'key.rotation-failed')
   isAway = false

@@ -9,7 +9,7 @@ import { verifyAudit } from '../../src/admin/audit/verify.ts'
 import type { NodeContext } from '../../src/server/context.ts'
 import { EMAIL, refresh, type Tokens } from '../../tools/flow.ts'
 import { createDatabase, execute, withClient } from '../../tools/postgres/postgres.ts'
-import { openEstate, type Estate } from '../clock/estate.ts'
+import { issueCredentials, type IssuedCredentials } from '../clock/issued-credentials.ts'
 import { placeBlankDatabase } from '../support/blank-database.ts'
 import { runHere } from '../support/command.ts'
 import { openMigratedDatabase } from '../support/migrated-database.ts'
@@ -74,7 +74,7 @@ const WAYS: Readonly<Record<string, Way>> = {
 let copies = 0
 
 /** What an earlier store revives. */
-const CHANGES: Readonly<Record<string, (server: TestServer, estate: Estate) => Promise<unknown>>> = {
+const CHANGES: Readonly<Record<string, (server: TestServer, issued: IssuedCredentials) => Promise<unknown>>> = {
   'a revoked access token': (server, { client, tokens }) => revoke(server, client, tokens.access_token),
   async 'a rotated refresh token'(server, { client, tokens }) {
     assert.equal((await refresh(server, client, tokens.refresh_token ?? '')).statusCode, 200)
@@ -92,18 +92,18 @@ const CHANGES: Readonly<Record<string, (server: TestServer, estate: Estate) => P
 for (const [name, way] of Object.entries(WAYS)) {
   test(`BAK-07: with ${name} a node without a memory starts, and the doctor asks; a node with one serves nothing until the operator has ended what the store could revive`, async (t) => {
     const place = await openPlaceOf(t, way)
-    const estate = await openEstate(place.server)
+    const issued = await issueCredentials(place.server)
     const putBack = await place.copy()
     const kid = (await keysOf(place.server))[0]
-    await revoke(place.server, estate.client, estate.tokens.access_token)
+    await revoke(place.server, issued.client, issued.tokens.access_token)
     await place.restart(putBack, () => rmSync(place.stateFile))
     assert.equal((await ready(place.server)).statusCode, 200)
     assert.match((await place.run(['doctor'])).stdout, /warning +history[^]*grantor restore --in-place/)
 
-    for (const change of Object.values(CHANGES)) await change(place.server, estate)
+    for (const change of Object.values(CHANGES)) await change(place.server, issued)
     await place.restart(putBack)
     const { server } = place
-    await assertServesNothing(server, estate)
+    await assertServesNothing(server, issued)
     assert.match(server.log(), /"event":"store.went-back","if_restored":"grantor restore --in-place"/)
     assert.match((await place.run(['doctor'])).stdout, /failed .*restore --in-place/s)
     const final = await place.run(['export', '--final', '--to', join(server.folder, 'moved.export')])
@@ -113,14 +113,14 @@ for (const [name, way] of Object.entries(WAYS)) {
     // What a command does meanwhile does not hide it.
     assert.equal((await place.run(['user', 'disable', EMAIL])).code, 0)
     await place.restart(undefined)
-    await assertServesNothing(place.server, estate)
+    await assertServesNothing(place.server, issued)
 
     const answered = await place.run(['restore', '--in-place'])
     assert.equal(answered.code, 0, answered.stderr)
     assert.match(answered.stdout, /Everything .* could revive has ended[^]*gad_/)
-    await assertEnded(place.server, estate, kid)
+    await assertEnded(place.server, issued, kid)
     await place.restart(undefined)
-    await assertEnded(place.server, estate, kid)
+    await assertEnded(place.server, issued, kid)
     assert.doesNotMatch((await place.run(['doctor'])).stdout, /(warning|failed) +history/)
     assert.deepEqual((await verifyAudit(place.server.context, [])).faults, [])
   })
@@ -132,10 +132,10 @@ for (const name of ['a copy of the SQLite file and its log', ROWS]) {
     const place = await openPlaceOf(t, way)
     // Until the next start, whose clock is right.
     place.server.clock.advance(1500)
-    const estate = await openEstate(place.server)
+    const issued = await issueCredentials(place.server)
     let putBack = await place.copy()
     for (const [what, change] of Object.entries(CHANGES)) {
-      await change(place.server, estate)
+      await change(place.server, issued)
       // A node notices it after a restart, or within a second.
       await (way.isRunning ? place.goBack(putBack) : place.restart(putBack))
       assert.equal((await ready(place.server)).statusCode, 503, what)
@@ -146,14 +146,14 @@ for (const name of ['a copy of the SQLite file and its log', ROWS]) {
       putBack = await way.copy(place.server, place.environment, t)
     }
     place.server.clock.advance(2000)
-    assert.equal((await refresh(place.server, estate.client, estate.tokens.refresh_token ?? '')).statusCode, 200)
+    assert.equal((await refresh(place.server, issued.client, issued.tokens.refresh_token ?? '')).statusCode, 200)
   })
 }
 
 test('BAK-07: rows that go back under running nodes are noticed by one, which marks the store for all others, and one answer suffices', async (t) => {
   const place = await openPlaceOf(t, WAYS[ROWS] ?? assert.fail())
   const { environment } = place
-  const estate = await openEstate(place.server)
+  const issued = await issueCredentials(place.server)
   // Without a disk, this node remembers only while it runs, and less than the copy has.
   const open = () => openTestServer(t, { folder: temporaryFolder(t), env: { ...environment, GRANTOR_STATE_FILE: '' } })
   const second = await open()
@@ -161,21 +161,21 @@ test('BAK-07: rows that go back under running nodes are noticed by one, which ma
   const ofBefore = readFileSync(place.stateFile)
   await place.server.context.store.recordEvent({ event: 'server.backed-up' })
   const putBackAll = await copyRows(place.server, environment)
-  await revoke(place.server, estate.client, estate.tokens.access_token)
+  await revoke(place.server, issued.client, issued.tokens.access_token)
   await watchOf(place.server).check()
   await putBackAll()
   // As after a kill, up to ten seconds after the file was written.
   writeFileSync(place.stateFile, ofBefore)
   for (const node of [place.server, second]) {
     await watchOf(node).check()
-    await assertServesNothing(node, estate)
+    await assertServesNothing(node, issued)
   }
   const third = await open()
-  await assertServesNothing(third, estate)
+  await assertServesNothing(third, issued)
   // The rows go back again, without the mark: the file remembers what the node had noticed.
   await putBackAll()
   await place.restart(undefined)
-  await assertServesNothing(place.server, estate)
+  await assertServesNothing(place.server, issued)
   // A copy from before the first era, in which a node without a memory begins it.
   await putBack()
   await execute(environment['DATABASE_URL'] ?? '', `delete from settings where name = 'store-eras'`)
@@ -183,18 +183,18 @@ test('BAK-07: rows that go back under running nodes are noticed by one, which ma
   await place.restart(undefined)
   for (const node of [place.server, fourth]) {
     await watchOf(node).check()
-    await assertServesNothing(node, estate)
+    await assertServesNothing(node, issued)
   }
   assert.equal((await place.run(['restore', '--in-place'])).code, 0)
   for (const node of [place.server, second, third, fourth]) {
     await watchOf(node).check()
-    await assertEnded(node, estate, undefined)
+    await assertEnded(node, issued, undefined)
   }
 })
 
 test('BAK-07: nothing is noticed where nothing was lost: restarts, a copied folder, another store, a lost memory of a new store, old links that were swept', async (t) => {
   const place = await openPlaceOf(t, WAYS['a copy of the SQLite file of a closed server'] ?? assert.fail())
-  await openEstate(place.server)
+  await issueCredentials(place.server)
   for (const round of [1, 2]) {
     await place.server.context.store.recordEvent({ event: 'server.backed-up' })
     await place.restart(undefined)
@@ -233,7 +233,7 @@ test('BAK-07: nothing is noticed where nothing was lost: restarts, a copied fold
 
 test('BAK-07: nothing is noticed after grantor restore, and after a store has moved to PostgreSQL with its final export', async (t) => {
   const place = await openPlaceOf(t, WAYS['a copy of the SQLite file of a closed server'] ?? assert.fail())
-  await openEstate(place.server)
+  await issueCredentials(place.server)
   const folder = temporaryFolder(t)
   const runAll = async (...commands: readonly (readonly string[])[]): Promise<void> => {
     await place.server.close()
@@ -362,7 +362,7 @@ async function keysOf(server: TestServer): Promise<readonly string[]> {
   return answer.json<{ readonly keys: readonly { readonly kid: string }[] }>().keys.map(({ kid }) => kid)
 }
 
-async function assertServesNothing(server: TestServer, { client, tokens }: Estate): Promise<void> {
+async function assertServesNothing(server: TestServer, { client, tokens }: IssuedCredentials): Promise<void> {
   const answer = await ready(server)
   assert.deepEqual([answer.statusCode, /"reason":"store_went_back"/.test(answer.body)], [503, true], answer.body)
   assert.equal((await server.inject({ method: 'GET', url: '/health/alive' })).statusCode, 200)
@@ -379,7 +379,11 @@ async function assertServesNothing(server: TestServer, { client, tokens }: Estat
   assert.match(metrics.body, /grantor_requests_total\{endpoint="ready"[^}]*status="503"/)
 }
 
-async function assertEnded(server: TestServer, { client, tokens }: Estate, kid: string | undefined): Promise<void> {
+async function assertEnded(
+  server: TestServer,
+  { client, tokens }: IssuedCredentials,
+  kid: string | undefined,
+): Promise<void> {
   await watchOf(server).check()
   server.clock.advance(2000)
   assert.equal((await ready(server)).statusCode, 200)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createProvider } from '../../src/admin/provider/provider.ts'
 import { EMAIL, PASSWORD } from '../../tools/flow.ts'
-import { isSignedIn, openScene } from '../endpoints/sign-in/provider/scene.ts'
+import { isSignedIn, openServerWithProvider } from '../endpoints/sign-in/provider/server-with-provider.ts'
 import { briefly, openClient } from '../outbound/open-client.ts'
 import { createAda } from '../support/accounts.ts'
 import { CLIENT_SECRET, metadataOf } from '../support/provider-host.ts'
@@ -45,8 +45,8 @@ for (const [url, privateHosts, expected] of REQUESTS) {
 }
 
 test('UP-14: hosts that the metadata of a provider name are checked, and redirects are not followed', async (t) => {
-  const scene = await openScene(t, { signUp: 'anybody' })
-  const { host, server } = scene
+  const setup = await openServerWithProvider(t, { signUp: 'anybody' })
+  const { host, server } = setup
   const { upstream, store } = server.context
   const provider = await store.findProvider('idp' as never)
   assert.ok(provider)
@@ -59,7 +59,7 @@ test('UP-14: hosts that the metadata of a provider name are checked, and redirec
   for (const change of changes) {
     server.clock.advance(3_600_000)
     host.answer('/.well-known/openid-configuration', sendJson({ ...metadataOf(host.issuer), ...change }))
-    assert.equal((await scene.signIn()).statusCode, 403, JSON.stringify(change))
+    assert.equal((await setup.signIn()).statusCode, 403, JSON.stringify(change))
   }
   host.answer('/.well-known/openid-configuration', (_request, response) => {
     response.writeHead(302, { location: `http://127.0.0.1:${trap.port}/` }).end()
@@ -67,53 +67,53 @@ test('UP-14: hosts that the metadata of a provider name are checked, and redirec
   const [finding] = await upstream.probe(provider, 'http://localhost:3000/v2/oauth/callback/idp')
   assert.deepEqual([finding?.isOk, finding?.detail], [false, 'redirect'])
   assert.deepEqual(trap.requests, [])
-  assert.deepEqual(scene.rows('users'), [])
+  assert.deepEqual(setup.rows('users'), [])
 })
 
 test('UP-17: the secret, the codes and the tokens of a provider are in no log, audit, page or table', async (t) => {
-  const scene = await openScene(t, { signUp: 'anybody' })
+  const setup = await openServerWithProvider(t, { signUp: 'anybody' })
   const answers = [
-    await scene.signIn(),
-    await scene.signIn(ADA_CLAIMS, { idToken: { nonce: 'wrong' } }),
-    await scene.signIn(ADA_CLAIMS, { callback: { code: 'wrong' } }),
+    await setup.signIn(),
+    await setup.signIn(ADA_CLAIMS, { idToken: { nonce: 'wrong' } }),
+    await setup.signIn(ADA_CLAIMS, { callback: { code: 'wrong' } }),
   ]
   assert.deepEqual(answers.map(isSignedIn), [true, false, false])
-  const { store } = scene.server.context
+  const { store } = setup.server.context
   const audit = await store.listAuditLinks({ before: undefined, limit: 100, since: 0 as never })
   const seen = [
-    scene.server.log(),
+    setup.server.log(),
     JSON.stringify(audit),
-    JSON.stringify(dumpStore(scene.server)),
+    JSON.stringify(dumpStore(setup.server)),
     ...answers.map(({ body, headers }) => body + JSON.stringify(headers)),
   ].join('\n')
-  assert.ok(scene.host.secrets.length >= 4)
-  for (const secret of [CLIENT_SECRET, ...scene.host.secrets]) assert.ok(!seen.includes(secret))
+  assert.ok(setup.host.secrets.length >= 4)
+  for (const secret of [CLIENT_SECRET, ...setup.host.secrets]) assert.ok(!seen.includes(secret))
 })
 
 test('UP-18: a provider whose answer never ends, or that closes the connection, delays nobody else', async (t) => {
-  const scene = await openScene(t, { signUp: 'anybody' })
-  await createAda(scene.server)
-  scene.host.answer('/token', (_request, response) => response.socket?.destroy())
-  const closed = await scene.signIn()
+  const setup = await openServerWithProvider(t, { signUp: 'anybody' })
+  await createAda(setup.server)
+  setup.host.answer('/token', (_request, response) => response.socket?.destroy())
+  const closed = await setup.signIn()
   assert.equal(closed.statusCode, 503)
   const { promise: asked, resolve: ask } = Promise.withResolvers<void>()
   const { promise: released, resolve: release } = Promise.withResolvers<void>()
-  scene.host.answer('/token', (_request, response) => {
+  setup.host.answer('/token', (_request, response) => {
     response.writeHead(200, { 'content-type': 'application/json' }).write('{')
     void released.then(() => response.destroy())
     ask()
   })
-  const waiting = scene.signIn()
+  const waiting = setup.signIn()
   await asked
   // The answer of the provider does not end until Ada has signed in to her account here.
-  const { browser, page } = await scene.arrive()
+  const { browser, page } = await setup.arrive()
   assert.ok(isSignedIn(await browser.submit(page, { email: EMAIL, password: PASSWORD })))
   release()
   assert.equal((await waiting).statusCode, 503)
 })
 
 test('a provider over http is only accepted on this computer, for a server on this computer', async (t) => {
-  const { server } = await openScene(t)
+  const { server } = await openServerWithProvider(t)
   const wish = { id: 'plain' as never, template: 'oidc', name: 'Plain', clientId: 'x', clientSecret: 'y' } as const
   await assert.rejects(
     createProvider(server.context, { ...wish, settings: { issuer: 'http://idp.example' } }),

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { exportJWK, generateKeyPair, UnsecuredJWT } from 'jose'
 import type { ProviderId } from '../../src/protocol/sign-in/authentication.ts'
 import { PERSON_CLAIMS } from '../../src/protocol/sign-in/provider-identity.ts'
-import { isSignedIn, openScene } from '../endpoints/sign-in/provider/scene.ts'
+import { isSignedIn, openServerWithProvider } from '../endpoints/sign-in/provider/server-with-provider.ts'
 import { WHOLE_FILE } from '../support/authorize-answers.ts'
 import { CLIENT_SECRET, metadataOf, type Deviation } from '../support/provider-host.ts'
 import { ADA_CLAIMS } from '../support/providers.ts'
@@ -40,14 +40,14 @@ const REFUSED: Readonly<Record<string, Deviation>> = {
   'no text': { raw: 'not-a-token' },
 }
 
-const scene = await openScene(WHOLE_FILE, { signUp: 'anybody' })
+const setup = await openServerWithProvider(WHOLE_FILE, { signUp: 'anybody' })
 
 for (const [name, deviation] of Object.entries(REFUSED)) {
   test(`UP-13: an ID token with ${name} signs nobody in`, async () => {
-    const answer = await scene.signIn(ADA_CLAIMS, deviation)
+    const answer = await setup.signIn(ADA_CLAIMS, deviation)
     assert.equal(answer.statusCode, 403, answer.body)
     assert.match(answer.body, /did not confirm who you are/)
-    assert.deepEqual([scene.rows('users'), scene.rows('sessions')], [[], []])
+    assert.deepEqual([setup.rows('users'), setup.rows('sessions')], [[], []])
   })
 }
 
@@ -58,7 +58,7 @@ test('RFC 9864 §2.2: a provider that offers EdDSA may sign with Ed25519, and th
     ['EdDSA', 'Ed25519'],
     ['Ed25519', 'EdDSA'],
   ] as const) {
-    const { host, signIn } = await openScene(WHOLE_FILE, { signUp: 'anybody' })
+    const { host, signIn } = await openServerWithProvider(WHOLE_FILE, { signUp: 'anybody' })
     host.answer(metadata, sendJson({ ...metadataOf(host.issuer), id_token_signing_alg_values_supported: [offered] }))
     host.answer('/jwks', sendJson({ keys: [{ ...(await exportJWK(publicKey)), kid: 'two' }] }))
     const answer = await signIn(ADA_CLAIMS, { header: { alg, kid: 'two' }, key: privateKey })
@@ -68,27 +68,27 @@ test('RFC 9864 §2.2: a provider that offers EdDSA may sign with Ed25519, and th
 
 test('UP-13: the subject of userinfo must be that of the ID token', async () => {
   const claims = { sub: 'ada-at-idp' }
-  assert.equal((await scene.signIn(claims, { userinfo: { sub: 'mallory' } })).statusCode, 403)
-  assert.deepEqual(scene.rows('users'), [])
+  assert.equal((await setup.signIn(claims, { userinfo: { sub: 'mallory' } })).statusCode, 403)
+  assert.deepEqual(setup.rows('users'), [])
 })
 
 test('UP-13: unknown keys cause no more than one request for the keys in a minute', async () => {
-  const count = (): number => scene.host.paths().filter((path) => path === '/jwks').length
+  const count = (): number => setup.host.paths().filter((path) => path === '/jwks').length
   const already = count()
   for (let attempt = 0; attempt < 20; attempt += 1) {
-    await scene.signIn(ADA_CLAIMS, { header: { alg: 'ES256', kid: randomBytes(4).toString('hex') } })
+    await setup.signIn(ADA_CLAIMS, { header: { alg: 'ES256', kid: randomBytes(4).toString('hex') } })
   }
   assert.ok(count() - already <= 1)
 })
 
 test('the address and the name come from userinfo if the ID token has none', async () => {
-  const answer = await scene.signIn(
+  const answer = await setup.signIn(
     { sub: 'bob' },
     { userinfo: { email: 'bob@acme.test', email_verified: true, name: 'Bob' } },
   )
   assert.ok(isSignedIn(answer))
   assert.deepEqual(
-    scene.rows('users').map(({ email, name }) => ({ email, name })),
+    setup.rows('users').map(({ email, name }) => ({ email, name })),
     [{ email: 'bob@acme.test', name: 'Bob' }],
   )
 })
@@ -109,18 +109,18 @@ test('UP-01: whether an address is verified is said by the same document as the 
     ],
   ] as const
   for (const [index, [idToken, userinfo]] of mixed.entries()) {
-    assert.ok(isSignedIn(await scene.signIn({ sub: `mixed-${index}` }, { idToken, userinfo })))
+    assert.ok(isSignedIn(await setup.signIn({ sub: `mixed-${index}` }, { idToken, userinfo })))
   }
-  assert.ok(scene.rows('users').every(({ email }) => email !== 'eve@acme.test'))
+  assert.ok(setup.rows('users').every(({ email }) => email !== 'eve@acme.test'))
 })
 
 test('UP-16: an answer of more than 64 KiB is not read', async () => {
   const groups = Array.from({ length: 10_000 }, (_, index) => `group-${index}`)
-  assert.equal((await scene.signIn({ ...ADA_CLAIMS, groups })).statusCode, 403)
+  assert.equal((await setup.signIn({ ...ADA_CLAIMS, groups })).statusCode, 403)
 })
 
 test('metadata of another issuer are not used', async (t) => {
-  const { server, host } = await openScene(t)
+  const { server, host } = await openServerWithProvider(t)
   host.answer('/.well-known/openid-configuration', sendJson({ issuer: 'https://evil.test' }))
   const provider = await server.context.store.findProvider('idp' as ProviderId)
   assert.ok(provider)
@@ -130,13 +130,13 @@ test('metadata of another issuer are not used', async (t) => {
 
 test('OpenID Connect Core §5.3: userinfo is requested if the ID token lacks a claim that sign-in uses, and only then', async () => {
   const person = Object.fromEntries(PERSON_CLAIMS.map((claim) => [claim, ADA_CLAIMS[claim] ?? 'a text']))
-  const requests = (): number => scene.host.paths().filter((path) => path === '/userinfo').length
+  const requests = (): number => setup.host.paths().filter((path) => path === '/userinfo').length
   for (const claim of PERSON_CLAIMS) {
     const before = requests()
-    await scene.signIn({ ...person, sub: 'carol' }, { idToken: { [claim]: undefined }, userinfo: { sub: 'mallory' } })
+    await setup.signIn({ ...person, sub: 'carol' }, { idToken: { [claim]: undefined }, userinfo: { sub: 'mallory' } })
     assert.equal(requests(), before + 1, claim)
   }
   const before = requests()
-  await scene.signIn({ ...person, sub: 'carol' }, { userinfo: { sub: 'mallory' } })
+  await setup.signIn({ ...person, sub: 'carol' }, { userinfo: { sub: 'mallory' } })
   assert.equal(requests(), before)
 })

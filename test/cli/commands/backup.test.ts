@@ -18,7 +18,7 @@ import { isActive } from '../../support/token-questions.ts'
 
 const SECRET = 'a root secret that is long enough for it'
 
-interface Stage {
+interface BackupPlaces {
   /** The settings of the store that is backed up. */
   readonly own: Readonly<Record<string, string>>
   /** The settings of an empty place. */
@@ -34,15 +34,15 @@ interface Restored {
   readonly to_repeat: readonly string[]
 }
 
-const STAGES = {
-  async SQLite(t: TestContext): Promise<Stage> {
+const PLACES = {
+  async SQLite(t: TestContext): Promise<BackupPlaces> {
     const place = async () => ({
       DATABASE_URL: `sqlite:${join(temporaryFolder(t), 'grantor.db')}`,
       GRANTOR_SECRET: SECRET,
     })
     return { own: await place(), empty: place }
   },
-  async PostgreSQL(t: TestContext): Promise<Stage> {
+  async PostgreSQL(t: TestContext): Promise<BackupPlaces> {
     const own = { DATABASE_URL: await openMigratedDatabase(t), GRANTOR_SECRET: SECRET }
     return { own, empty: async () => ({ ...own, DATABASE_URL: await openTestDatabase(t) }) }
   },
@@ -55,7 +55,7 @@ async function registerWith(server: TestServer, token: string): Promise<number> 
 
 for (const kind of ['SQLite', 'PostgreSQL'] as const) {
   test(`BAK-01, STO-05, IAT-05: ${kind}, what was valid before a restore is invalid after it, revoked or not, and people and clients are kept`, async (t) => {
-    const { own, empty } = await STAGES[kind](t)
+    const { own, empty } = await PLACES[kind](t)
     const place = await openPlace(t)
     const before = await openTestServer(t, { env: own })
     await createAda(before)
@@ -109,7 +109,7 @@ for (const kind of ['SQLite', 'PostgreSQL'] as const) {
 
 test('BAK-01: a backup of SQLite is restored into PostgreSQL, and a backup of that into SQLite', async (t) => {
   const place = await openPlace(t)
-  const [sqlite, postgres] = [await STAGES.SQLite(t), await STAGES.PostgreSQL(t)]
+  const [sqlite, postgres] = [await PLACES.SQLite(t), await PLACES.PostgreSQL(t)]
   const server = await openTestServer(t, { env: sqlite.own })
   await createAda(server)
   const clients = await Promise.all(Array.from({ length: 30 }, () => registerClient(server)))

@@ -16,14 +16,14 @@ import { openTestServer } from '../../support/server.ts'
 
 /** Other processes that use the place of a SQLite database while it is restored. */
 
-interface Stage {
+interface PlaceWithBackup {
   readonly place: Place
   readonly path: string
   readonly backup: string
 }
 
 /** A store with the organization Acme, a backup of it, and the organization Later, which is not in the backup. */
-async function openStage(t: TestContext): Promise<Stage> {
+async function openPlaceWithBackup(t: TestContext): Promise<PlaceWithBackup> {
   const place = await openPlace(t)
   const [path, backup] = [join(place.folder, 'grantor.db'), join(place.folder, 'one.backup')]
   for (const words of [
@@ -38,7 +38,7 @@ async function openStage(t: TestContext): Promise<Stage> {
 }
 
 /** Calls `work` once, before the restore makes its draft. */
-function beforeDraft(t: TestContext, { path }: Stage, work: () => void): void {
+function beforeDraft(t: TestContext, { path }: PlaceWithBackup, work: () => void): void {
   const { rmSync } = fs
   let isDone = false
   t.mock.method(fs, 'rmSync', (file: string, options: object) => {
@@ -52,7 +52,7 @@ function beforeDraft(t: TestContext, { path }: Stage, work: () => void): void {
 }
 
 /** Calls `work` just before the draft gets the name of the database. */
-function beforeExchange(t: TestContext, { path }: Stage, work: () => void): void {
+function beforeExchange(t: TestContext, { path }: PlaceWithBackup, work: () => void): void {
   const { renameSync } = fs
   t.mock.method(fs, 'renameSync', (from: PathLike, to: PathLike) => {
     if (from === `${path}.restoring` && to === path) work()
@@ -69,20 +69,20 @@ function useMocks(t: TestContext): void {
   })
 }
 
-const restoreFrom = ({ place, backup }: Stage, ...more: readonly string[]) =>
+const restoreFrom = ({ place, backup }: PlaceWithBackup, ...more: readonly string[]) =>
   runHere(place, ['restore', '--from', backup, ...more])
 
 test('BAK-01: a command that opens the previous database while it is replaced writes no log beside the restored one', async (t) => {
-  const stage = await openStage(t)
-  const { place, path } = stage
+  const opened = await openPlaceWithBackup(t)
+  const { place, path } = opened
   const connections: DatabaseSync[] = []
   t.after(() => connections.forEach((one) => one.close()))
-  beforeExchange(t, stage, () => {
+  beforeExchange(t, opened, () => {
     const [early, late] = [new DatabaseSync(path, { timeout: 0 }), new DatabaseSync(path, { timeout: 0 })]
     connections.push(early, late)
     assert.throws(() => early.exec('pragma journal_mode = wal; create table t (x)'), /locked/)
   })
-  const { code, stderr } = await restoreFrom(stage, '--replace')
+  const { code, stderr } = await restoreFrom(opened, '--replace')
   assert.equal(code, 0, stderr)
   for (const connection of connections)
     assert.throws(() => connection.exec('pragma journal_mode = wal; create table t (x)'), /readonly/)
@@ -95,26 +95,26 @@ test('BAK-01: a command that opens the previous database while it is replaced wr
 })
 
 test('a command that opened the previous database before it is replaced makes the restore fail', async (t) => {
-  const stage = await openStage(t)
+  const opened = await openPlaceWithBackup(t)
   let connection: DatabaseSync | undefined
   t.after(() => connection?.close())
-  beforeDraft(t, stage, () => {
-    connection = new DatabaseSync(stage.path)
+  beforeDraft(t, opened, () => {
+    connection = new DatabaseSync(opened.path)
     connection.prepare('select * from organizations').all()
   })
-  const { code, stderr } = await restoreFrom(stage, '--replace')
+  const { code, stderr } = await restoreFrom(opened, '--replace')
   assert.deepEqual([code, /is in use by another process/.test(stderr)], [1, true], stderr)
   connection?.close()
   connection = undefined
-  assert.match((await runHere(stage.place, ['org', 'list'])).stdout, /Later/)
+  assert.match((await runHere(opened.place, ['org', 'list'])).stdout, /Later/)
 })
 
 test('a damaged database that a process has opened gets its name back when that process makes a log', async (t) => {
-  const stage = await openStage(t)
-  const { path, place } = stage
+  const opened = await openPlaceWithBackup(t)
+  const { path, place } = opened
   fs.writeFileSync(path, 'not a database', { mode: 0o600 })
-  beforeExchange(t, stage, () => fs.writeFileSync(`${path}-wal`, 'a log', { mode: 0o600 }))
-  const { code, stderr } = await restoreFrom(stage, '--replace')
+  beforeExchange(t, opened, () => fs.writeFileSync(`${path}-wal`, 'a log', { mode: 0o600 }))
+  const { code, stderr } = await restoreFrom(opened, '--replace')
   assert.deepEqual([code, /Another process has opened/.test(stderr)], [1, true], stderr)
   assert.equal(fs.readFileSync(path, 'utf8'), 'not a database')
   assert.deepEqual(
@@ -124,28 +124,28 @@ test('a damaged database that a process has opened gets its name back when that 
 })
 
 test('a database that was created during a restore is not replaced without --replace', async (t) => {
-  const stage = await openStage(t)
-  const { path } = stage
+  const opened = await openPlaceWithBackup(t)
+  const { path } = opened
   const elsewhere = `${path}.elsewhere`
   fs.renameSync(path, elsewhere)
-  beforeDraft(t, stage, () => fs.renameSync(elsewhere, path))
-  assert.match((await restoreFrom(stage)).stderr, /There is a database at .*--replace/)
-  assert.match((await runHere(stage.place, ['org', 'list'])).stdout, /Later/)
+  beforeDraft(t, opened, () => fs.renameSync(elsewhere, path))
+  assert.match((await restoreFrom(opened)).stderr, /There is a database at .*--replace/)
+  assert.match((await runHere(opened.place, ['org', 'list'])).stdout, /Later/)
 })
 
 test('a root secret that is changed during a restore makes it fail, and the previous database stays', async (t) => {
-  const stage = await openStage(t)
-  beforeDraft(t, stage, () => void renewRootSecret(rootSecretPath(stage.path)))
-  const { code, stderr } = await restoreFrom(stage, '--replace')
+  const opened = await openPlaceWithBackup(t)
+  beforeDraft(t, opened, () => void renewRootSecret(rootSecretPath(opened.path)))
+  const { code, stderr } = await restoreFrom(opened, '--replace')
   assert.deepEqual([code, /secret was changed during the restore/.test(stderr)], [1, true], stderr)
-  assert.match((await runHere(stage.place, ['org', 'list'])).stdout, /Later/)
+  assert.match((await runHere(opened.place, ['org', 'list'])).stdout, /Later/)
 })
 
 test('a backup under the previous root secret is restored with the file of that, and the next step is a rotation', async (t) => {
-  const stage = await openStage(t)
-  const { place, path } = stage
+  const opened = await openPlaceWithBackup(t)
+  const { place, path } = opened
   renewRootSecret(rootSecretPath(path))
-  const { code, stdout, stderr } = await restoreFrom(stage, '--replace')
+  const { code, stdout, stderr } = await restoreFrom(opened, '--replace')
   assert.deepEqual([code, /under the previous root secret[^]*grantor secret rotate/.test(stdout)], [0, true], stderr)
   assert.equal((await runHere(place, ['secret', 'rotate'])).code, 0)
   assert.equal(existsSync(`${rootSecretPath(path)}.previous`), false)
@@ -153,7 +153,7 @@ test('a backup under the previous root secret is restored with the file of that,
 })
 
 test('BAK-07: an answer for a database that does not exist, is empty, or has the schema of an older release is refused, and writes nothing', async (t) => {
-  const { place, path } = await openStage(t)
+  const { place, path } = await openPlaceWithBackup(t)
   new DatabaseSync(path).exec('update migrations set version = 0')
   const missing = join(place.folder, 'other', 'missing.db')
   const url = await openTestDatabase(t)
@@ -180,7 +180,7 @@ test('BAK-07: an answer for a database that does not exist, is empty, or has the
 })
 
 test('BAK-03: a restore into PostgreSQL that was killed is completed by a repeat, and no server starts before', async (t) => {
-  const { place, backup } = await openStage(t)
+  const { place, backup } = await openPlaceWithBackup(t)
   const secret = fs.readFileSync(rootSecretPath(join(place.folder, 'grantor.db')), 'utf8').trim()
   const environment = { DATABASE_URL: await openTestDatabase(t), GRANTOR_SECRET: secret }
   const url = environment.DATABASE_URL

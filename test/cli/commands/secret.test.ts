@@ -38,7 +38,7 @@ import { introspect, isActive } from '../../support/token-questions.ts'
 type Environment = Readonly<Record<string, string>>
 
 /** A store, and the servers and commands that use it. */
-interface Estate {
+interface Deployment {
   /** Opens a server. On SQLite, where only one server uses a file, the server that was opened before is closed first. */
   readonly open: (environment?: Environment, clock?: TestClock) => Promise<TestServer>
   readonly run: (words: readonly string[], environment?: Environment) => Promise<Finished>
@@ -53,27 +53,27 @@ const ASK = { prompt: 'consent' }
 const OLD = 'the old root secret, of 32 characters'
 const NEW = 'the new root secret, of 32 characters'
 
-const ESTATES: readonly (readonly [string, (t: TestContext) => Promise<Estate>])[] = [
-  ['SQLite, with the secret in a file', openFileEstate],
-  ['PostgreSQL, with the secret in the environment', openPostgresEstate],
+const DEPLOYMENTS: readonly (readonly [string, (t: TestContext) => Promise<Deployment>])[] = [
+  ['SQLite, with the secret in a file', openFileDeployment],
+  ['PostgreSQL, with the secret in the environment', openPostgresDeployment],
 ]
 
-async function openFileEstate(t: TestContext): Promise<Estate & { readonly folder: string }> {
+async function openFileDeployment(t: TestContext): Promise<Deployment & { readonly folder: string }> {
   const folder = temporaryFolder(t)
   placeBlankDatabase(join(folder, 'grantor.db'))
-  return { ...estateOf(t, folder, { DATABASE_URL: `sqlite:${join(folder, 'grantor.db')}` }), folder }
+  return { ...deploymentOf(t, folder, { DATABASE_URL: `sqlite:${join(folder, 'grantor.db')}` }), folder }
 }
 
-async function openPostgresEstate(t: TestContext): Promise<Estate> {
+async function openPostgresDeployment(t: TestContext): Promise<Deployment> {
   const environment = { DATABASE_URL: await openMigratedDatabase(t), GRANTOR_SECRET: OLD }
   return {
-    ...estateOf(t, temporaryFolder(t), environment),
+    ...deploymentOf(t, temporaryFolder(t), environment),
     changing: { GRANTOR_SECRET: NEW, GRANTOR_SECRET_PREVIOUS: OLD },
     changed: { GRANTOR_SECRET: NEW },
   }
 }
 
-function estateOf(t: TestContext, folder: string, environment: Environment): Estate {
+function deploymentOf(t: TestContext, folder: string, environment: Environment): Deployment {
   const place = { environment } as unknown as Place
   const hasNodes = !environment['DATABASE_URL']?.startsWith('sqlite:')
   let opened: TestServer | undefined
@@ -90,9 +90,9 @@ function estateOf(t: TestContext, folder: string, environment: Environment): Est
   }
 }
 
-for (const [name, openEstate] of ESTATES) {
+for (const [name, openDeployment] of DEPLOYMENTS) {
   test(`STO-12, ${name}: the root secret changes while tokens are refreshed, and nothing ends`, async (t) => {
-    const { open, run, changing, changed, hasNodes } = await openEstate(t)
+    const { open, run, changing, changed, hasNodes } = await openDeployment(t)
     const server = await open()
     await createAda(server)
     const client = await registerClient(server)
@@ -132,7 +132,7 @@ for (const [name, openEstate] of ESTATES) {
   })
 
   test(`STO-12, ${name}: a leaked root secret ends everything that was issued, and users and clients can start again`, async (t) => {
-    const { open, run, changing, changed } = await openEstate(t)
+    const { open, run, changing, changed } = await openDeployment(t)
     const server = await open()
     await createAda(server)
     const client = await registerClient(server)
@@ -191,9 +191,9 @@ for (const [name, openEstate] of ESTATES) {
   })
 }
 
-for (const [name, openEstate] of ESTATES) {
+for (const [name, openDeployment] of DEPLOYMENTS) {
   test(`STO-12, ${name}: after clocks were ahead and behind, replacing a leaked secret leaves the audit whole, and a later link of the former master key is found`, async (t) => {
-    const { open, run, changing, changed } = await openEstate(t)
+    const { open, run, changing, changed } = await openDeployment(t)
     let aheadMs = 0
     const clock = { now: () => (Date.now() + aheadMs) as EpochMs, advance: (ms: number) => void (aheadMs += ms) }
     const old = await open({}, clock)
@@ -220,7 +220,7 @@ for (const [name, openEstate] of ESTATES) {
 }
 
 test('a secret in the environment is changed by its order of steps: no node stops working between two of them', async (t) => {
-  const { open, run, changing, changed } = await openPostgresEstate(t)
+  const { open, run, changing, changed } = await openPostgresDeployment(t)
   const old = await open()
   const client = await registerClient(old)
   const early = await run(['secret', 'rotate'])
@@ -239,7 +239,7 @@ test('a secret in the environment is changed by its order of steps: no node stop
 })
 
 test('a change of the secret in a file that was interrupted is completed by the next one', async (t) => {
-  const { folder, open, run } = await openFileEstate(t)
+  const { folder, open, run } = await openFileDeployment(t)
   const server = await open()
   const client = await registerClient(server)
   const path = join(folder, 'grantor.secret')
@@ -256,7 +256,7 @@ test('a change of the secret in a file that was interrupted is completed by the 
 })
 
 test('two changes of the secret in a file at once: one of them succeeds, and the store opens', async (t) => {
-  const { folder, open, run } = await openFileEstate(t)
+  const { folder, open, run } = await openFileDeployment(t)
   await (await open()).close()
   const config = readConfig({ DATABASE_URL: `sqlite:${join(folder, 'grantor.db')}`, LOG_LEVEL: 'silent' })
   for (let round = 0; round < 5; round += 1) {
@@ -273,7 +273,7 @@ test('two changes of the secret in a file at once: one of them succeeds, and the
 })
 
 test('after a leak the secret of an interrupted change is replaced, because it may have leaked too', async (t) => {
-  const { folder, open, run } = await openFileEstate(t)
+  const { folder, open, run } = await openFileDeployment(t)
   await (await open()).close()
   const pending = renewRootSecret(join(folder, 'grantor.secret'))
   assert.equal((await run(['secret', 'rotate', '--leaked', '--yes'])).code, 0)
@@ -282,7 +282,7 @@ test('after a leak the secret of an interrupted change is replaced, because it m
 })
 
 test('a backup with the secret has the secret that opens it, also while the secret is being changed', async (t) => {
-  const { folder, open, run } = await openFileEstate(t)
+  const { folder, open, run } = await openFileDeployment(t)
   await (await open()).close()
   chmodSync(folder, 0o700)
   renewRootSecret(join(folder, 'grantor.secret'))
@@ -296,7 +296,7 @@ test('a backup with the secret has the secret that opens it, also while the secr
 })
 
 test('BAK-06: a backup with the secret is not made while no secret opens the store, and leaves no file', async (t) => {
-  const { folder, open } = await openFileEstate(t)
+  const { folder, open } = await openFileDeployment(t)
   await (await open()).close()
   chmodSync(folder, 0o700)
   const config = readConfig({ DATABASE_URL: `sqlite:${join(folder, 'grantor.db')}`, LOG_LEVEL: 'silent' })
@@ -312,7 +312,7 @@ test('BAK-06: a backup with the secret is not made while no secret opens the sto
 })
 
 test('a lock of the secret that cannot be made is not reported as another process', async (t) => {
-  const { folder, open, run } = await openFileEstate(t)
+  const { folder, open, run } = await openFileDeployment(t)
   await (await open()).close()
   const lock = join(folder, 'grantor.secret.lock')
   mkdirSync(lock)
@@ -326,7 +326,7 @@ test('a lock of the secret that cannot be made is not reported as another proces
 })
 
 test('a store of a release without a master key is opened, and its root secret can be changed', async (t) => {
-  const { folder, open, run } = await openFileEstate(t)
+  const { folder, open, run } = await openFileDeployment(t)
   const database = new DatabaseSync(join(folder, 'grantor.db'))
   const check = openSecrets(OLD).digest('store-check', [])
   database.prepare(`insert into settings (name, value) values ('secret-check', ?)`).run(check)
@@ -368,7 +368,7 @@ function listClients(server: TestServer, created: string) {
   })
 }
 
-async function newSecret(run: Estate['run'], changed: Environment, { client_id }: RegisteredClient) {
+async function newSecret(run: Deployment['run'], changed: Environment, { client_id }: RegisteredClient) {
   const { stdout } = await run(['client', 'rotate-secret', client_id, '--json'], changed)
   return JSON.parse(stdout) as { readonly client_secret: string }
 }

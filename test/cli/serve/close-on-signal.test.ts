@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { closeOnSignal } from '../../../src/cli/serve/close-on-signal.ts'
 
 /** A process that receives a signal, and a server that records its calls. `finish` completes its `close`. */
-function openStage(drainSeconds: number) {
+function openSignalledServer(drainSeconds: number) {
   const events: unknown[] = []
   const ending = Object.assign(new EventEmitter(), { exit: (code: number) => void events.push(code) })
   let finish: () => void = () => undefined
@@ -21,7 +21,7 @@ function openStage(drainSeconds: number) {
 
 test('a signal drains the server, closes it after the drain time, and exits with 0', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
-  const { events, ending, finish } = openStage(2)
+  const { events, ending, finish } = openSignalledServer(2)
   ending.emit('SIGTERM')
   t.mock.timers.tick(1_999)
   assert.deepEqual(events, ['drain'])
@@ -34,7 +34,7 @@ test('a signal drains the server, closes it after the drain time, and exits with
 
 test('the process always exits within ten seconds', (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
-  const { events, ending } = openStage(4)
+  const { events, ending } = openSignalledServer(4)
   ending.emit('SIGINT')
   t.mock.timers.tick(9_499)
   assert.deepEqual(events, ['drain', 'close'])
@@ -46,7 +46,7 @@ test('a second signal within a second is ignored, and a later one ends the proce
   t.mock.timers.enable({ apis: ['setTimeout'] })
   let now = 0
   t.mock.method(performance, 'now', () => now)
-  const { events, ending } = openStage(2)
+  const { events, ending } = openSignalledServer(2)
   ending.emit('SIGINT')
   now = 1_000
   ending.emit('SIGTERM')

@@ -11,7 +11,7 @@ interface FakeWorker extends WorkerEvents {
 }
 
 /** A supervisor over workers that do only what the test tells them, and time that the test moves. */
-function openStage(t: TestContext, count: number) {
+function openTestSupervisor(t: TestContext, count: number) {
   t.mock.timers.enable({ apis: ['setTimeout', 'setInterval'] })
   const workers: FakeWorker[] = []
   const records: unknown[] = []
@@ -47,13 +47,13 @@ function openStage(t: TestContext, count: number) {
 
 /** As above, with all of them serving. */
 function openServing(t: TestContext, count: number) {
-  const stage = openStage(t, count)
-  for (let pid = 1; pid <= count; pid += 1) stage.worker(pid).onServing()
-  return stage
+  const opened = openTestSupervisor(t, count)
+  for (let pid = 1; pid <= count; pid += 1) opened.worker(pid).onServing()
+  return opened
 }
 
 test('the first worker is started alone, the others when it serves; the supervisor is ready when all serve', async (t) => {
-  const { supervisor, workers, worker } = openStage(t, 3)
+  const { supervisor, workers, worker } = openTestSupervisor(t, 3)
   assert.equal(workers.length, 1)
   worker(1).onServing()
   assert.equal(workers.length, 3)
@@ -63,7 +63,7 @@ test('the first worker is started alone, the others when it serves; the supervis
 })
 
 test('a first worker that ends before it serves ends the supervisor with the reason', async (t) => {
-  const { supervisor, workers, worker } = openStage(t, 3)
+  const { supervisor, workers, worker } = openTestSupervisor(t, 3)
   worker(1).onEnd(FAILURE)
   assert.equal(await supervisor.allServe, false)
   assert.match((await supervisor.ended) ?? '', /first worker ended before it served: it ended with code 1\./)
@@ -143,7 +143,7 @@ test('a worker that does not end within ten seconds is killed, and the exit is n
 })
 
 test('a stop during the start ends the first worker, and starts no other', async (t) => {
-  const { supervisor, workers, worker } = openStage(t, 2)
+  const { supervisor, workers, worker } = openTestSupervisor(t, 2)
   supervisor.stop()
   worker(1).onServing()
   assert.equal(workers.length, 1)

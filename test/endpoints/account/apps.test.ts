@@ -30,7 +30,7 @@ const API = 'https://projects.example'
 const EVE = 'eve@acme.test'
 
 test('the page shows each app with what it may do, where it leads, and when it was allowed and used', async (t) => {
-  const { server, owner } = await openScene(t)
+  const { server, owner } = await openServerWithApps(t)
   const client = await registerClient(server, { client_name: 'Build "Board"' })
   const tokens = await connect(owner, server, client, { resource: API })
   server.clock.advance(3 * 60_000)
@@ -68,7 +68,7 @@ test('the page lists the 50 apps that were used last, and says that there are mo
 })
 
 test('ACC-07: removing an app ends its tokens at once, and the user is asked again', async (t) => {
-  const { server, owner, introspecting } = await openScene(t)
+  const { server, owner, introspecting } = await openServerWithApps(t)
   const client = await registerClient(server)
   const first = await connect(owner, server, client, { resource: API })
   const second = await connect(owner, server, client, { resource: API, prompt: 'consent' })
@@ -93,7 +93,7 @@ test('ACC-07: removing an app ends its tokens at once, and the user is asked aga
 })
 
 test('ACC-06: the app of another user, and one that does not exist, get the same answer, and nothing changes', async (t) => {
-  const { server, owner } = await openScene(t)
+  const { server, owner } = await openServerWithApps(t)
   await createAccount(server, { email: EVE, password: PASSWORD, name: undefined })
   const [mine, hers] = [await registerClient(server), await registerClient(server)]
   await connect(owner, server, mine, {})
@@ -119,7 +119,7 @@ test('ACC-06: the app of another user, and one that does not exist, get the same
 })
 
 test('what was allowed for an organization is an entry of its own, and is removed alone', async (t) => {
-  const { server, owner } = await openScene(t)
+  const { server, owner } = await openServerWithApps(t)
   const { store, clock } = server.context
   const user = await store.findUserByEmail(EMAIL)
   assert.ok(user)
@@ -180,7 +180,7 @@ const ENDINGS: Readonly<Record<string, (server: TestServer, owner: Owner) => Pro
 for (const [way, end] of Object.entries(ENDINGS)) {
   for (const hasGrant of [true, false]) {
     test(`LNK-03: ${way} ends the consent of before ${hasGrant ? 'with' : 'without'} a valid grant: the app asks again`, async (t) => {
-      const { server, owner } = await openScene(t)
+      const { server, owner } = await openServerWithApps(t)
       const client = await registerClient(server)
       const tokens = await connect(owner, server, client, { resource: API, scope: 'read write' })
       if (!hasGrant) await revoke(server, client, tokens.refresh_token ?? '')
@@ -209,7 +209,7 @@ for (const [way, end] of Object.entries(ENDINGS)) {
 }
 
 test('LNK-03: an app without a valid token is shown while it gets one without a question, and can be removed', async (t) => {
-  const { server, owner } = await openScene(t)
+  const { server, owner } = await openServerWithApps(t)
   const { store, clock } = server.context
   const organization = anOrganization({ name: 'Acme', createdAt: clock(), notBefore: clock() })
   await store.createOrganization(organization)
@@ -251,7 +251,7 @@ async function idOfAda({ context }: TestServer): Promise<UserId> {
 }
 
 test('an app whose access has ended otherwise is not shown, if it must ask again', async (t) => {
-  const { server, owner } = await openScene(t)
+  const { server, owner } = await openServerWithApps(t)
   const [revoked, disabled] = await Promise.all(Array.from({ length: 2 }, () => registerClient(server)))
   assert.ok(revoked && disabled)
   const tokens = await connect(owner, server, revoked, {})
@@ -266,14 +266,14 @@ test('an app whose access has ended otherwise is not shown, if it must ask again
   assert.match((await owner.open('/account/apps')).body, /You have not allowed any app/)
 })
 
-interface Scene {
+interface ServerWithApps {
   readonly server: TestServer
   readonly owner: Owner
   /** The API that asks about tokens. */
   readonly introspecting: RegisteredClient
 }
 
-async function openScene(t: Parameters<typeof openTestServer>[0]): Promise<Scene> {
+async function openServerWithApps(t: Parameters<typeof openTestServer>[0]): Promise<ServerWithApps> {
   const server = await openTestServer(t)
   await createAda(server)
   const introspecting = await declareApi(server, API, { format: 'jwt' }, [

@@ -8,7 +8,11 @@ import { createAccount, createAda } from '../../support/accounts.ts'
 import { addProvider, signInAt } from '../../support/providers.ts'
 import { assertStoreUnchanged } from '../../support/store-dump.ts'
 import { assertInvalidGrant } from '../../support/token-answers.ts'
-import { isSignedIn, openScene, type Scene } from '../sign-in/provider/scene.ts'
+import {
+  isSignedIn,
+  openServerWithProvider,
+  type ServerWithProvider,
+} from '../sign-in/provider/server-with-provider.ts'
 import { formsOf, openOwner, type Owner } from './owner.ts'
 
 const OWN = { sub: 'ada-at-second', email: 'ada@private.test' }
@@ -17,22 +21,22 @@ const NEW = 'another horse'
 const STOLEN = 'the horse of a thief'
 
 /** Ada has a password and an account at a second provider. A thief has the password, a session, tokens, and has added an identity. */
-async function openTheft(t: Parameters<typeof openScene>[0]) {
-  const scene = await openScene(t)
-  const { server, host, client } = scene
+async function openTheft(t: Parameters<typeof openServerWithProvider>[0]) {
+  const setup = await openServerWithProvider(t)
+  const { server, host, client } = setup
   await createAda(server)
   await addProvider(server, host, {}, { id: 'second', name: 'Second' })
   server.clock.advance(1001)
-  await add(scene, openOwner(server), 'second', OWN)
+  await add(setup, openOwner(server), 'second', OWN)
   const thief = openOwner(server)
-  await add(scene, thief, 'idp', THIEF)
+  await add(setup, thief, 'idp', THIEF)
   const tokens = await obtainTokens(server, client)
   server.clock.advance(1000)
   const { address } = await createLink(server.context, EMAIL)
-  return { scene, thief, tokens, address }
+  return { setup, thief, tokens, address }
 }
 
-async function add({ host }: Scene, owner: Owner, provider: string, claims: object): Promise<void> {
+async function add({ host }: ServerWithProvider, owner: Owner, provider: string, claims: object): Promise<void> {
   const left = await owner.submit(await owner.open('/account/security'), 'provider', {}, provider)
   await owner.browser.get(host.approve(leadsTo(left), { ...claims }))
 }
@@ -44,8 +48,8 @@ const ACCEPTANCES = ['a password', 'another account', 'the account that was kept
 
 for (const { way, isKept } of ACCEPTANCES) {
   test(`LNK-01: a reset with ${way}, ${isKept ? 'where one provider is kept' : 'where nothing is kept'}, ends everything that a thief has`, async (t) => {
-    const { scene, thief, tokens, address } = await openTheft(t)
-    const { server, host, rows, client } = scene
+    const { setup, thief, tokens, address } = await openTheft(t)
+    const { server, host, rows, client } = setup
     const browser = new PlainBrowser(server)
     const listed = await assertStoreUnchanged(server, () => browser.get(address))
     assert.match(listed.body, /Which of these are yours\?[^]*mallory@evil\.test/)
@@ -55,13 +59,13 @@ for (const { way, isKept } of ACCEPTANCES) {
       browser.submit(listed, isKept ? { keep: String(own?.['identity_key']) } : {}),
     )
     assert.match(page.body, /This signs you out everywhere/)
-    await accept(scene, browser, page, way)
+    await accept(setup, browser, page, way)
 
     assert.equal((await thief.browser.get('/account')).statusCode, 303)
     assertInvalidGrant(await refresh(server, client, tokens.refresh_token ?? ''))
     await assert.rejects(openOwner(server).open('/account'), /That email and password do not match/)
-    assert.ok(!isSignedIn(await scene.signIn(THIEF)))
-    const second = await signInAt({ ...(await scene.arrive()), host }, OWN, {}, 'second')
+    assert.ok(!isSignedIn(await setup.signIn(THIEF)))
+    const second = await signInAt({ ...(await setup.arrive()), host }, OWN, {}, 'second')
     assert.equal(isSignedIn(second), isKept || way === 'the account that was kept')
     assert.equal(rows('users').length, 1)
     assert.equal(rows('users')[0]?.['password_hash'] === null, way !== 'a password')
@@ -70,7 +74,7 @@ for (const { way, isKept } of ACCEPTANCES) {
 }
 
 async function accept(
-  { host }: Scene,
+  { host }: ServerWithProvider,
   browser: PlainBrowser,
   page: Parameters<typeof formsOf>[0],
   way: string,
@@ -91,8 +95,8 @@ async function accept(
 
 for (const isKept of [true, false]) {
   test(`LNK-05: a link ${isKept ? 'keeps' : 'ends'} the identity at the operator’s application, which its user ${isKept ? 'confirmed' : 'did not confirm'}`, async (t) => {
-    const scene = await openScene(t)
-    const { server, rows } = scene
+    const setup = await openServerWithProvider(t)
+    const { server, rows } = setup
     // A stranger gave the application the address of Ada, and was never asked to prove it.
     const stranger = { subject: 'mallory', email: EMAIL, isEmailVerified: false, name: undefined }
     await provisionSubject(server.context, stranger)
@@ -101,7 +105,7 @@ for (const isKept of [true, false]) {
     assert.match(listed.body, /<span class="line"[^>]*>The operator’s application · /)
     const [identity] = rows('identities')
     await accept(
-      scene,
+      setup,
       browser,
       await browser.submit(listed, isKept ? { keep: String(identity?.['identity_key']) } : {}),
       'a password',
@@ -117,22 +121,22 @@ const LATER = CHANGES.flatMap((change) => ['a password', 'another account'].map(
 
 for (const { change, way } of LATER) {
   test(`LNK-04: ${change} by a thief does not end the link, and a reset with ${way} ends what the thief changed`, async (t) => {
-    const { scene, thief, address } = await openTheft(t)
-    const { server, host, rows } = scene
+    const { setup, thief, address } = await openTheft(t)
+    const { server, host, rows } = setup
     await addProvider(server, host, {}, { id: 'third', name: 'Third' })
     server.clock.advance(1001)
     const security = await thief.open('/account/security')
     if (change === 'a new password') {
       await thief.submit(security, 'password', { password: STOLEN, repeated: STOLEN })
     } else if (change === 'another account at a provider') {
-      await add(scene, thief, 'third', { ...THIEF, sub: 'mallory-again' })
+      await add(setup, thief, 'third', { ...THIEF, sub: 'mallory-again' })
     } else {
       const own = rows('identities').find((row) => row['provider_id'] === 'second')
       await thief.submit(security, 'identity', {}, String(own?.['identity_key']))
     }
     const browser = new PlainBrowser(server)
     const page = await browser.submit(await browser.get(address), {})
-    await accept(scene, browser, page, way)
+    await accept(setup, browser, page, way)
     assert.equal((await thief.browser.get('/account')).statusCode, 303)
     for (const password of [PASSWORD, STOLEN])
       await assert.rejects(openOwner(server, EMAIL, password).open('/account'), /That email and password do not match/)
@@ -145,10 +149,10 @@ for (const { change, way } of LATER) {
 }
 
 test('LNK-01: the form of a link keeps no identity of another account, and a form that names none keeps none', async (t) => {
-  const { scene, address } = await openTheft(t)
-  const { server, rows } = scene
+  const { setup, address } = await openTheft(t)
+  const { server, rows } = setup
   await createAccount(server, { email: 'bob@acme.test', password: PASSWORD, name: undefined })
-  await add(scene, openOwner(server, 'bob@acme.test'), 'idp', { sub: 'bob' })
+  await add(setup, openOwner(server, 'bob@acme.test'), 'idp', { sub: 'bob' })
   const key = String(rows('identities').find((row) => row['subject'] === 'bob')?.['identity_key'])
   const token = new URL(address).searchParams.get('token') ?? ''
   const browser = new PlainBrowser(server)
@@ -165,28 +169,28 @@ test('LNK-01: the form of a link keeps no identity of another account, and a for
 })
 
 test('LNK-01: a person who is signed in accepts a link in the same browser, and is signed in by the provider alone', async (t) => {
-  const { scene, thief, address } = await openTheft(t)
+  const { setup, thief, address } = await openTheft(t)
   const page = await thief.browser.submit(await thief.browser.get(address), {})
-  await accept(scene, thief.browser, page, 'another account')
+  await accept(setup, thief.browser, page, 'another account')
   assert.equal((await thief.browser.get('/account')).statusCode, 200)
-  const [session] = scene.rows('sessions').slice(-1)
+  const [session] = setup.rows('sessions').slice(-1)
   assert.deepEqual([session?.['methods'], session?.['provider_id']], ['fed', 'second'])
   assert.deepEqual(
-    scene.rows('identities').map((row) => row['subject']),
+    setup.rows('identities').map((row) => row['subject']),
     ['ada-again'],
   )
 })
 
 test('LNK-02: removing a provider signs out the browsers that signed in there, and neither this one nor those with a password', async (t) => {
-  const scene = await openScene(t)
-  const { server, host } = scene
+  const setup = await openServerWithProvider(t)
+  const { server, host } = setup
   await createAda(server)
   const [owner, other] = [openOwner(server), openOwner(server)]
-  await add(scene, owner, 'idp', THIEF)
+  await add(setup, owner, 'idp', THIEF)
   await other.open('/account')
-  const away = await scene.arrive()
+  const away = await setup.arrive()
   assert.ok(isSignedIn(await signInAt({ ...away, host }, THIEF)))
-  const here = await scene.arrive()
+  const here = await setup.arrive()
   const auth_time = Math.floor(server.clock.now() / 1000)
   assert.ok(isSignedIn(await signInAt({ ...here, host }, { ...THIEF, auth_time })))
   const page = await here.browser.get('/account/security')

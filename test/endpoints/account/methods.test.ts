@@ -8,17 +8,17 @@ import { addProvider, freshClaims, signInAt } from '../../support/providers.ts'
 import { leadsTo } from '../../../tools/provider-page.ts'
 import { openTestServer } from '../../support/server.ts'
 import { assertStoreUnchanged } from '../../support/store-dump.ts'
-import { isSignedIn, openScene } from '../sign-in/provider/scene.ts'
+import { isSignedIn, openServerWithProvider } from '../sign-in/provider/server-with-provider.ts'
 import { formsOf, openOwner } from './owner.ts'
 
 const ANYBODY = { signUp: 'anybody' } as const
 
 test('a user adds and removes providers, but never the last sign-in method', async (t) => {
-  const scene = await openScene(t, ANYBODY)
-  const { server, host, rows } = scene
+  const setup = await openServerWithProvider(t, ANYBODY)
+  const { server, host, rows } = setup
   await addProvider(server, host, {}, { id: 'second', name: 'Second' })
   server.clock.advance(1001)
-  const { browser, page } = await scene.arrive()
+  const { browser, page } = await setup.arrive()
   await signInAt({ browser, page, host }, freshClaims(server))
   const only = await browser.get('/account/security')
   assert.match(only.body, /Acme ID[^]*ada@acme\.test[^]*It stays, because you could not sign in without it/)
@@ -38,13 +38,13 @@ test('a user adds and removes providers, but never the last sign-in method', asy
     ['second'],
   )
   // Who comes back with the removed one is a stranger.
-  assert.ok(isSignedIn(await scene.signIn({ sub: 'ada-at-idp' })))
+  assert.ok(isSignedIn(await setup.signIn({ sub: 'ada-at-idp' })))
   assert.equal(rows('users').length, 2)
 })
 
 test('a user with a password removes the only provider, unless passwords are off', async (t) => {
-  const scene = await openScene(t)
-  const { server, host } = scene
+  const setup = await openServerWithProvider(t)
+  const { server, host } = setup
   await createAda(server)
   const owner = openOwner(server)
   const left = await owner.submit(await owner.open('/account/security'), 'provider')
@@ -58,13 +58,13 @@ test('a user with a password removes the only provider, unless passwords are off
     const page = await browser.get('/account/security')
     const form = formsOf(page).find(({ names }) => names.has('identity'))
     if (form !== undefined) await browser.post(form.action, form.hidden)
-    assert.equal(scene.rows('identities').length, passwords === 'off' ? 1 : 0)
+    assert.equal(setup.rows('identities').length, passwords === 'off' ? 1 : 0)
     await here.close()
   }
 })
 
 test('a user neither sees nor removes the identity at the operator’s application, and adds none at a provider', async (t) => {
-  const { server, rows } = await openScene(t, {}, { env: { GRANTOR_DELEGATE_URL: APPLICATION_URL } })
+  const { server, rows } = await openServerWithProvider(t, {}, { env: { GRANTOR_DELEGATE_URL: APPLICATION_URL } })
   const application = await openApplication(server)
   const owner = openOwner(server)
   const interaction = await leave(owner.browser, '/account/security')
@@ -81,9 +81,9 @@ test('a user neither sees nor removes the identity at the operator’s applicati
 })
 
 test('ACC-06: another user’s identity, an unknown and a malformed one are not removed, with the same answer', async (t) => {
-  const scene = await openScene(t, ANYBODY)
-  const { server, rows } = scene
-  await scene.signIn()
+  const setup = await openServerWithProvider(t, ANYBODY)
+  const { server, rows } = setup
+  await setup.signIn()
   await createAccount(server, { email: 'bob@acme.test', password: PASSWORD, name: undefined })
   const bob = openOwner(server, 'bob@acme.test')
   const page = await bob.open('/account/security')
@@ -98,15 +98,15 @@ test('ACC-06: another user’s identity, an unknown and a malformed one are not 
 })
 
 test('a sign-in method is changed only by a user who has signed in a moment ago', async (t) => {
-  const scene = await openScene(t, ANYBODY)
-  const { browser, page } = await scene.arrive()
-  await signInAt({ browser, page, host: scene.host })
+  const setup = await openServerWithProvider(t, ANYBODY)
+  const { browser, page } = await setup.arrive()
+  await signInAt({ browser, page, host: setup.host })
   const csrf = formsOf(await browser.get('/account'))[0]?.hidden['csrf'] ?? ''
-  scene.server.clock.advance(5 * 60_000 + 1)
+  setup.server.clock.advance(5 * 60_000 + 1)
   const shown = await browser.get('/account/security')
   assert.match(shown.body, /Confirm that it is you/)
-  for (const fields of [{ provider: 'idp' }, { identity: String(scene.rows('identities')[0]?.['identity_key']) }]) {
-    const answer = await assertStoreUnchanged(scene.server, () =>
+  for (const fields of [{ provider: 'idp' }, { identity: String(setup.rows('identities')[0]?.['identity_key']) }]) {
+    const answer = await assertStoreUnchanged(setup.server, () =>
       browser.post('/account/security', { csrf, ...fields }),
     )
     assert.match(answer.body, /Confirm that it is you/)
@@ -119,10 +119,10 @@ test('a sign-in method is changed only by a user who has signed in a moment ago'
 })
 
 test('a link lets its user choose between a password and the providers', async (t) => {
-  const scene = await openScene(t)
-  await createAccount(scene.server, { email: EMAIL, password: undefined, name: undefined })
-  const { address } = await createLink(scene.server.context, EMAIL)
-  const browser = new PlainBrowser(scene.server)
+  const setup = await openServerWithProvider(t)
+  await createAccount(setup.server, { email: EMAIL, password: undefined, name: undefined })
+  const { address } = await createLink(setup.server.context, EMAIL)
+  const browser = new PlainBrowser(setup.server)
   const page = await browser.get(address)
   assert.match(page.body, /Continue with [^]*Acme ID[^]*>or<[^]*type="password"/)
   const wrong = formsOf(page).find(({ hidden }) => hidden['provider'] === 'idp')
@@ -131,9 +131,9 @@ test('a link lets its user choose between a password and the providers', async (
 })
 
 test('the data of a user have the accounts at providers', async (t) => {
-  const scene = await openScene(t, ANYBODY)
-  const { browser, page } = await scene.arrive()
-  await signInAt({ browser, page, host: scene.host }, freshClaims(scene.server))
+  const setup = await openServerWithProvider(t, ANYBODY)
+  const { browser, page } = await setup.arrive()
+  await signInAt({ browser, page, host: setup.host }, freshClaims(setup.server))
   const form = formsOf(await browser.get('/account/data')).find(({ hidden }) => 'csrf' in hidden)
   const data = await browser.post(form?.action ?? '', form?.hidden ?? {})
   const [identity] = data.json<{ identities: readonly object[] }>().identities

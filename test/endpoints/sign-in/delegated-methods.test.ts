@@ -13,7 +13,7 @@ import { openTestServer, type TestServer } from '../../support/server.ts'
 import { SESSION_COOKIE } from '../../support/session-cookie.ts'
 import { assertStoreUnchanged } from '../../support/store-dump.ts'
 import { formsOf, openOwner } from '../account/owner.ts'
-import { openScene, type Scene } from './provider/scene.ts'
+import { openServerWithProvider, type ServerWithProvider } from './provider/server-with-provider.ts'
 
 type Page = LightMyRequestResponse
 
@@ -34,7 +34,7 @@ type Method = 'password' | 'provider'
 /** A person who begins before the server is opened again with other settings, and goes on after it. */
 interface Way {
   readonly method: Method
-  readonly begin: (scene: Scene, email: string) => Promise<Rest>
+  readonly begin: (setup: ServerWithProvider, email: string) => Promise<Rest>
 }
 interface Rest {
   readonly browser: PlainBrowser
@@ -85,10 +85,10 @@ const WAYS: Readonly<Record<string, Way>> = {
   },
   'the return with a proof': {
     method: 'provider',
-    async begin(scene, email) {
-      const { server, host } = scene
-      await connect(scene, email, 'second')
-      const { browser, page } = await scene.arrive()
+    async begin(setup, email) {
+      const { server, host } = setup
+      await connect(setup, email, 'second')
+      const { browser, page } = await setup.arrive()
       const asked = await signInAt({ browser, page, host }, { ...freshClaims(server), sub: `${email}-at-idp`, email })
       const callback = host.approve(leadsTo(await pressProvider(browser, asked, 'second')), {
         ...freshClaims(server),
@@ -100,9 +100,9 @@ const WAYS: Readonly<Record<string, Way>> = {
   'the account page adds a provider': atSecurity('provider', { provider: 'idp' }, leads),
   'the account page removes an identity': {
     method: 'provider',
-    async begin(scene, email) {
-      await connect(scene, email, 'idp')
-      const browser = await connect(scene, email, 'second')
+    async begin(setup, email) {
+      await connect(setup, email, 'idp')
+      const browser = await connect(setup, email, 'second')
       const form = formsOf(await browser.get('/account/security')).find(({ names }) => names.has('identity'))
       assert.ok(form)
       return { browser, goOn: async (_, after) => isRedirect(await after.post(form.action, form.hidden)) }
@@ -142,16 +142,16 @@ const WAYS: Readonly<Record<string, Way>> = {
 
 for (const [mode, { env, signedInBy }] of Object.entries(MODES)) {
   test(`DEL-14: ${mode} signs users in, and no other way does, also one that was begun before`, async (t) => {
-    const scene = await openScene(t, { signUp: 'anybody' })
-    await addProvider(scene.server, scene.host, {}, { id: 'second', name: 'Second' })
-    scene.server.clock.advance(1001)
+    const setup = await openServerWithProvider(t, { signUp: 'anybody' })
+    await addProvider(setup.server, setup.host, {}, { id: 'second', name: 'Second' })
+    setup.server.clock.advance(1001)
     const begun = new Map<string, Rest>()
     for (const [name, { begin }] of Object.entries(WAYS)) {
       const email = `way-${begun.size}@acme.test`
-      await createAccount(scene.server, { email, password: PASSWORD, name: undefined })
-      begun.set(name, await begin(scene, email))
+      await createAccount(setup.server, { email, password: PASSWORD, name: undefined })
+      begun.set(name, await begin(setup, email))
     }
-    const after = await reopenWith(t, scene, env)
+    const after = await reopenWith(t, setup, env)
     for (const [name, { browser, goOn }] of begun) {
       const { method } = WAYS[name] ?? assert.fail()
       const isOpen = (signedInBy as readonly Method[]).includes(method)
@@ -162,12 +162,12 @@ for (const [mode, { env, signedInBy }] of Object.entries(MODES)) {
 }
 
 /** A way that begins with the sign-in page. */
-function at(method: Method, goOnFrom: (page: Page, scene: Scene, email: string) => Rest['goOn']): Way {
+function at(method: Method, goOnFrom: (page: Page, setup: ServerWithProvider, email: string) => Rest['goOn']): Way {
   return {
     method,
-    async begin(scene, email) {
-      const { browser, page } = await scene.arrive()
-      return { browser, goOn: goOnFrom(page, scene, email) }
+    async begin(setup, email) {
+      const { browser, page } = await setup.arrive()
+      return { browser, goOn: goOnFrom(page, setup, email) }
     },
   }
 }
@@ -205,7 +205,7 @@ function ofLink(method: Method, fields: Readonly<Record<string, string>>, isDone
 }
 
 /** Signs the user in, and adds an identity at a provider. */
-async function connect({ server, host }: Scene, email: string, provider: string): Promise<PlainBrowser> {
+async function connect({ server, host }: ServerWithProvider, email: string, provider: string): Promise<PlainBrowser> {
   const owner = openOwner(server, email)
   const left = await owner.submit(await owner.open('/account/security'), 'provider', {}, provider)
   await owner.browser.get(host.approve(leadsTo(left), { ...freshClaims(server), sub: email }))
@@ -218,7 +218,7 @@ function addressOf(page: Page): string {
 
 async function reopenWith(
   t: TestContext,
-  { server }: Scene,
+  { server }: ServerWithProvider,
   env: Readonly<Record<string, string>>,
 ): Promise<TestServer> {
   await server.close()

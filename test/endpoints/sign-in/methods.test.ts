@@ -101,14 +101,14 @@ const DRIVERS: Readonly<Record<SignInMethodName, Driver>> = {
   },
 }
 
-interface Scene {
+interface ServerWithUser {
   readonly server: TestServer
   readonly userId: UserId
 }
 
 interface Situation {
   /** What happens before the last step. */
-  readonly prepare: (scene: Scene) => Promise<unknown>
+  readonly prepare: (opened: ServerWithUser) => Promise<unknown>
   readonly expected: (driver: Driver) => Driver['refusal']
 }
 

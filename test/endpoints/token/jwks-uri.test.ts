@@ -16,7 +16,7 @@ const TOKEN = '/v2/oauth/token'
 const SECOND = 1000
 const HOUR = 3600 * SECOND
 
-interface Stage {
+interface ServerWithKeyHost {
   readonly server: TestServer
   readonly app: KeyClient
   readonly host: WebHost
@@ -28,7 +28,7 @@ interface Stage {
 }
 
 /** A client whose keys are at a host of this machine, which the server may request because its issuer is a loopback address. */
-async function openStage(t: TestContext, options: TestServerOptions = {}): Promise<Stage> {
+async function openServerWithKeyHost(t: TestContext, options: TestServerOptions = {}): Promise<ServerWithKeyHost> {
   const [clock] = openStillClocks([0])
   const server = await openTestServer(t, { clock, ...options })
   const key = makeClientKey('ES256', { kid: 'one' })
@@ -68,7 +68,7 @@ function status(code: number): RequestListener {
 }
 
 test('CA-12, REG-13: keys are requested when the client authenticates, and not at registration, authorization and consent', async (t) => {
-  const { server, app, host, ask } = await openStage(t)
+  const { server, app, host, ask } = await openServerWithKeyHost(t)
   await createAda(server)
   const code = await obtainCode(server, app.client)
   assert.equal(host.connections(), 0)
@@ -84,14 +84,14 @@ test('CA-12, REG-13: keys are requested when the client authenticates, and not a
 })
 
 test('CA-12: a hundred requests of a client at once cause one request for its keys', async (t) => {
-  const { server, app, host } = await openStage(t)
+  const { server, app, host } = await openServerWithKeyHost(t)
   const answers = await Promise.all(Array.from({ length: 100 }, () => askWith(server, app)))
   assert.deepEqual(new Set(answers.map(({ statusCode }) => statusCode)), new Set([200]))
   assert.equal(host.requests.length, 1)
 })
 
 test('CA-11: a key that replaced another is accepted at once, and again at the earliest thirty seconds later', async (t) => {
-  const { app, host, serve, advance, ask } = await openStage(t)
+  const { app, host, serve, advance, ask } = await openServerWithKeyHost(t)
   const [two, three] = [makeClientKey('ES256', { kid: 'two' }), makeClientKey('ES256')]
   assert.equal(await ask(), 200)
   serve(keySet([two]))
@@ -108,7 +108,7 @@ test('CA-11: a key that replaced another is accepted at once, and again at the e
 })
 
 test('RFC 9111 §4.2: a copy of the keys is fresh for as long as the host says, from a minute to an hour', async (t) => {
-  const { app, host, serve, advance, ask } = await openStage(t)
+  const { app, host, serve, advance, ask } = await openServerWithKeyHost(t)
   for (const [control, freshMs] of [
     ['max-age=600', 600 * SECOND],
     ['max-age=5', 60 * SECOND],
@@ -128,7 +128,7 @@ test('RFC 9111 §4.2: a copy of the keys is fresh for as long as the host says, 
 })
 
 test('CA-13: while the host is down the last keys serve for a day, and then the answer is 503 instead of invalid_client', async (t) => {
-  const { server, app, serve, advance, ask } = await openStage(t)
+  const { server, app, serve, advance, ask } = await openServerWithKeyHost(t)
   assert.equal(await ask(), 200)
   serve(status(503))
   advance(23 * HOUR)
@@ -149,7 +149,7 @@ test('CA-13: while the host is down the last keys serve for a day, and then the 
 })
 
 test('CA-13: a host that is down is asked once in thirty seconds while its last keys serve', async (t) => {
-  const { host, serve, advance, ask } = await openStage(t)
+  const { host, serve, advance, ask } = await openServerWithKeyHost(t)
   await ask()
   serve(status(503))
   advance(HOUR)
@@ -161,7 +161,7 @@ test('CA-13: a host that is down is asked once in thirty seconds while its last 
 })
 
 test('CA-13: keys that the host does not have any more, and an answer that is not a key set, do not serve', async (t) => {
-  const { app, serve, advance, ask } = await openStage(t)
+  const { app, serve, advance, ask } = await openServerWithKeyHost(t)
   const notKeys: RequestListener = (_request, response) => {
     response.writeHead(200, { 'content-type': 'application/json' })
     response.end('{"keys":[{"kty":"oct","k":"AAAA"}]}')
@@ -181,7 +181,7 @@ test('CA-13: keys that the host does not have any more, and an answer that is no
 })
 
 test('GRANTOR_OUTBOUND=off: a jwks_uri is refused, and the keys of a client that has one cannot be fetched', async (t) => {
-  const { server, app, host } = await openStage(t)
+  const { server, app, host } = await openServerWithKeyHost(t)
   await server.close()
   const off = await openTestServer(t, { folder: server.folder, clock: server.clock, env: { GRANTOR_OUTBOUND: 'off' } })
   const answer = await postJson(off, '/v2/oauth/register', {
@@ -196,7 +196,7 @@ test('GRANTOR_OUTBOUND=off: a jwks_uri is refused, and the keys of a client that
 test('a blocked host is refused at registration, and is not asked for the keys of a client that has registered before', async (t) => {
   const { address, questions } = await openNameServer(t, () => [])
   const network = { resolve: openResolver([address]), isPublicAddress: () => true }
-  const { server, app } = await openStage(t, { network })
+  const { server, app } = await openServerWithKeyHost(t, { network })
   const uri = 'https://keys.example.test/jwks'
   const client = { ...app, client: await registerAt(server, uri) }
   assert.equal((await askWith(server, client)).statusCode, 503)

@@ -28,7 +28,7 @@ import { isActive } from '../../support/token-questions.ts'
 
 const PATIENT = { env: { GRANTOR_CLIENT_FAILURE_RATE: '1000000' } }
 
-interface World {
+interface ServerWithCredentials {
   readonly server: TestServer
   readonly client: RegisteredClient
   /** A value of every kind that the server issues or stores. */
@@ -37,7 +37,7 @@ interface World {
   readonly cookies: ReadonlyMap<string, string>
 }
 
-async function openWorld(t: Parameters<typeof openTestServer>[0]): Promise<World> {
+async function openServerWithCredentials(t: Parameters<typeof openTestServer>[0]): Promise<ServerWithCredentials> {
   const server = await openTestServer(t, PATIENT)
   await createAda(server)
   const client = await registerClient(server)
@@ -115,7 +115,7 @@ function cookieOf({ cookies }: PlainBrowser, purpose: string): string {
 }
 
 test('TOK-19: only an authorization code is accepted as a code, of all kinds of value', async (t) => {
-  const { server, client, kinds } = await openWorld(t)
+  const { server, client, kinds } = await openServerWithCredentials(t)
   for (const [kind, value] of Object.entries(kinds).filter(([name]) => name !== 'code')) {
     const attempt = () => redeem(server, client, value)
     assertError(await assertStoreUnchanged(server, attempt, kind), 400, 'invalid_grant')
@@ -124,7 +124,7 @@ test('TOK-19: only an authorization code is accepted as a code, of all kinds of 
 })
 
 test('TOK-19: only a refresh token is accepted as a refresh token, of all kinds of value', async (t) => {
-  const { server, client, kinds } = await openWorld(t)
+  const { server, client, kinds } = await openServerWithCredentials(t)
   for (const [kind, value] of Object.entries(kinds).filter(([name]) => name !== 'refresh token')) {
     const attempt = () => refresh(server, client, value)
     assertError(await assertStoreUnchanged(server, attempt, kind), 400, 'invalid_grant')
@@ -133,7 +133,7 @@ test('TOK-19: only a refresh token is accepted as a refresh token, of all kinds 
 })
 
 test('TOK-19: only the client secret is accepted as a secret, by post and by Basic, of all kinds of value', async (t) => {
-  const { server, client, kinds } = await openWorld(t)
+  const { server, client, kinds } = await openServerWithCredentials(t)
   const machine = { grant_type: 'client_credentials' }
   for (const [kind, value] of Object.entries(kinds).filter(([name]) => name !== 'client secret')) {
     const attempt = () => requestToken(server, { ...client, client_secret: value }, machine)
@@ -149,7 +149,7 @@ test('TOK-19: only the client secret is accepted as a secret, by post and by Bas
 })
 
 test('TOK-19: only the client id is accepted as a client id, of all kinds of value', async (t) => {
-  const { server, client, kinds } = await openWorld(t)
+  const { server, client, kinds } = await openServerWithCredentials(t)
   for (const [kind, value] of Object.entries(kinds).filter(([name]) => name !== 'client id')) {
     const attempt = () => requestToken(server, { ...client, client_id: value }, { grant_type: 'client_credentials' })
     assertError(await assertStoreUnchanged(server, attempt, kind), 401, 'invalid_client')
@@ -157,7 +157,7 @@ test('TOK-19: only the client id is accepted as a client id, of all kinds of val
 })
 
 test('TOK-19: only a session is accepted as a session cookie, of all kinds of value', async (t) => {
-  const { server, client, kinds, cookies } = await openWorld(t)
+  const { server, client, kinds, cookies } = await openServerWithCredentials(t)
   for (const [kind, value] of Object.entries(kinds)) {
     const browser = new PlainBrowser(server)
     for (const name of cookies.keys()) if (name.includes('session')) browser.cookies.set(name, value)
@@ -167,7 +167,7 @@ test('TOK-19: only a session is accepted as a session cookie, of all kinds of va
 })
 
 test('TOK-19: only its own cookie opens an interaction, of all kinds of value', async (t) => {
-  const { server, kinds, cookies } = await openWorld(t)
+  const { server, kinds, cookies } = await openServerWithCredentials(t)
   const url = `/v2/oauth/sign-in?authorization=${kinds['interaction id']}`
   for (const [kind, value] of Object.entries(kinds)) {
     const browser = new PlainBrowser(server)
@@ -177,7 +177,7 @@ test('TOK-19: only its own cookie opens an interaction, of all kinds of value', 
 })
 
 test('TOK-19: only an interaction id names an interaction, of all kinds of value', async (t) => {
-  const { server, kinds, cookies } = await openWorld(t)
+  const { server, kinds, cookies } = await openServerWithCredentials(t)
   for (const [kind, value] of Object.entries(kinds)) {
     const browser = new PlainBrowser(server)
     for (const [name, cookie] of cookies) browser.cookies.set(name, cookie)
@@ -187,7 +187,7 @@ test('TOK-19: only an interaction id names an interaction, of all kinds of value
 })
 
 test('TOK-19: only its own form token is accepted by the consent form, of all kinds of value', async (t) => {
-  const { server, kinds, cookies } = await openWorld(t)
+  const { server, kinds, cookies } = await openServerWithCredentials(t)
   const browser = new PlainBrowser(server)
   for (const [name, cookie] of cookies) browser.cookies.set(name, cookie)
   const form = { authorization: kinds['interaction id'] ?? '', decision: 'allow' }
@@ -201,7 +201,7 @@ test('TOK-19: only its own form token is accepted by the consent form, of all ki
 })
 
 test('TOK-19: introspection accepts only access and refresh tokens, of all kinds of value', async (t) => {
-  const { server, client, kinds } = await openWorld(t)
+  const { server, client, kinds } = await openServerWithCredentials(t)
   for (const [kind, value] of Object.entries(kinds)) {
     const isToken = ['access token', 'opaque token', 'refresh token'].includes(kind)
     assert.equal(await isActive(server, client, value), isToken, kind)
@@ -209,7 +209,7 @@ test('TOK-19: introspection accepts only access and refresh tokens, of all kinds
 })
 
 test('TOK-19: only a registration access token manages a client, of all kinds of value', async (t) => {
-  const { server, client, kinds } = await openWorld(t)
+  const { server, client, kinds } = await openServerWithCredentials(t)
   const url = `/v2/oauth/register?client_id=${client.client_id}`
   for (const [kind, value] of Object.entries(kinds).filter(([name]) => name !== 'management token')) {
     const answer = await server.inject({ method: 'GET', url, headers: { authorization: `Bearer ${value}` } })
@@ -219,7 +219,7 @@ test('TOK-19: only a registration access token manages a client, of all kinds of
 })
 
 test('TOK-20: an edited code or refresh token is rejected and changes nothing', async (t) => {
-  const { server, client, kinds } = await openWorld(t)
+  const { server, client, kinds } = await openServerWithCredentials(t)
   const code = kinds['code'] ?? ''
   const refreshToken = kinds['refresh token'] ?? ''
   const before = dumpStore(server)

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { TASKS } from '../../../src/admin/tasks.ts'
 import type { Task } from '../../../src/admin/task.ts'
 import { dumpStore } from '../../support/store-dump.ts'
-import { gatherHolders } from './holders.ts'
+import { gatherCredentials } from './credentials.ts'
 import { performEveryTask, rowsOf, type Row } from './every-route.ts'
 import { RULES } from './rules.ts'
 import { openAdminServer, requestOf, type AdminServer } from '../../support/admin-server.ts'
@@ -22,7 +22,7 @@ test('ADM-02: every route rejects every credential of Grantor except those of ad
   const stage = await openAdminServer(t)
   const rows = rowsOf()
   const inputs = await samplesOf(stage, rows)
-  const holders = await gatherHolders(stage)
+  const holders = await gatherCredentials(stage)
   const { token: live } = await stage.issue('write')
   await assertNothingChanges(stage, async () => {
     for (const { task } of rows) {

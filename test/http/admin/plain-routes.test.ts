@@ -4,7 +4,7 @@ import { alterLast } from '../../support/alter.ts'
 import inject from 'light-my-request'
 import { createAdminApp, OPENAPI_PATH } from '../../../src/http/admin/app.ts'
 import type { PlainRoute } from '../../../src/http/admin/routes.ts'
-import { gatherHolders } from './holders.ts'
+import { gatherCredentials } from './credentials.ts'
 import { bearer, openAdminServer, type AdminServer } from '../../support/admin-server.ts'
 
 const GAUGES: PlainRoute = {
@@ -90,7 +90,7 @@ test('ADM-10: on other addresses a plain route needs credentials for the whole s
   assert.deepEqual([created.statusCode, /without an organization/.test(created.body)], [422, true])
   const { token: ofOne } = await stage.issue('write', organizationId)
   assert.equal((await ask(bearer(ofOne).headers)).statusCode, 403)
-  for (const [holder, headers] of await gatherHolders(stage)) {
+  for (const [holder, headers] of await gatherCredentials(stage)) {
     assert.equal((await ask(headers)).statusCode, 401, holder)
   }
 })

@@ -14,7 +14,7 @@ import { withClient } from '../../../tools/postgres/postgres.ts'
 import { openPlace, type Place } from '../../support/process.ts'
 import { dumpStore } from '../../support/store-dump.ts'
 
-interface Stage {
+interface PlaceWithBackup {
   readonly place: Place
   /** A backup of the place. */
   readonly lines: readonly string[]
@@ -148,7 +148,7 @@ test('each table of the schema has its place in a backup', async (t) => {
   assert.deepEqual(onPostgres.rows.map(({ tablename }) => tablename).toSorted(), known)
 })
 
-async function open(t: TestContext): Promise<Stage> {
+async function open(t: TestContext): Promise<PlaceWithBackup> {
   const place = await openPlace(t)
   await runJsonHere(place, ['org', 'create', 'Acme'])
   const file = join(place.folder, 'one.backup')

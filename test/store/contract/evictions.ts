@@ -23,7 +23,7 @@ import { perform, performAll, startSessions, times, type Suite } from './harness
 
 const IDP = 'idp' as ProviderId
 
-interface Estate {
+interface UserWithIdentities {
   readonly user: UserRecord
   /** The identities that the account has at the provider. */
   readonly identities: readonly IdentityRecord[]
@@ -32,7 +32,7 @@ interface Estate {
 }
 
 /** An account with a password, several identities, that of the application, an open proof, and a session of the provider. */
-async function prepare(store: StoreDriver, differing: Parameters<typeof aUser>[0] = {}): Promise<Estate> {
+async function prepare(store: StoreDriver, differing: Parameters<typeof aUser>[0] = {}): Promise<UserWithIdentities> {
   const user = aUser(differing)
   const [ofApplication, ...identities] = [APPLICATION, IDP, IDP].map((providerId) =>
     anIdentity({ userId: user.id, providerId }),

@@ -19,13 +19,13 @@ import {
 } from '../../support/records.ts'
 import { aSweep } from './sweep.ts'
 
-interface Estate {
+interface UserAtProvider {
   readonly provider: ProviderRecord
   readonly user: UserRecord & { readonly email: string }
   readonly identity: IdentityRecord
 }
 
-async function prepare(store: StoreDriver, differing: Partial<Estate['user']> = {}): Promise<Estate> {
+async function prepare(store: StoreDriver, differing: Partial<UserAtProvider['user']> = {}): Promise<UserAtProvider> {
   const provider = aProvider()
   const user = aUser(differing)
   await perform(store, 'createProvider', provider)
@@ -38,8 +38,8 @@ const REASONS: Readonly<
   Record<
     LinkingReason['kind'],
     {
-      readonly user: Partial<Estate['user']>
-      readonly make: (store: StoreDriver, estate: Estate) => Promise<LinkingReason>
+      readonly user: Partial<UserAtProvider['user']>
+      readonly make: (store: StoreDriver, made: UserAtProvider) => Promise<LinkingReason>
     }
   >
 > = {
@@ -80,12 +80,12 @@ export const identityCases: Suite = (check) => {
       `linkIdentity by ${kind}: of concurrent links of one identity one succeeds, and ends the open proof`,
       async (stores) => {
         const { first, second } = stores
-        const estate = await prepare(first, differing)
-        const { identity, user } = estate
+        const made = await prepare(first, differing)
+        const { identity, user } = made
         const link = aLink({ userId: user.id })
         await perform(first, 'createLink', link)
         await perform(first, 'createIdentityProof', anIdentityProof({ identity }))
-        const reason = await make(first, estate)
+        const reason = await make(first, made)
         const links = times(20, () => ({ identity, reason, now: at(HOUR) }))
         assert.deepEqual(tally(await race(stores, 'linkIdentity', links)), { linked: 1, taken: 19 })
         assert.deepEqual(await second.findIdentity(identity.key), identity)
@@ -98,9 +98,9 @@ export const identityCases: Suite = (check) => {
     )
 
     check(`linkIdentity by ${kind} needs an enabled provider and an enabled user`, async ({ first }) => {
-      const estate = await prepare(first, differing)
-      const { identity, provider, user } = estate
-      const link = { identity, reason: await make(first, estate), now: at(HOUR) }
+      const made = await prepare(first, differing)
+      const { identity, provider, user } = made
+      const link = { identity, reason: await make(first, made), now: at(HOUR) }
       await perform(first, 'disableProvider', { id: provider.id, now: at(1) })
       assert.equal(await perform(first, 'linkIdentity', link), 'provider-off')
       await perform(first, 'enableProvider', provider.id)
@@ -113,8 +113,8 @@ export const identityCases: Suite = (check) => {
   }
 
   check('linkIdentity by a reason that no longer holds is refused, and links nothing', async ({ first }) => {
-    const estate = await prepare(first)
-    const { identity, user } = estate
+    const made = await prepare(first)
+    const { identity, user } = made
     const open = aLink({ userId: user.id })
     await perform(first, 'createLink', open)
     const stale: readonly LinkingReason[] = [
@@ -166,8 +166,8 @@ export const identityCases: Suite = (check) => {
   check(
     'linkIdentity by unused ends what the account had, and takes no account that was used',
     async ({ first, second }) => {
-      const estate = await prepare(first, { emailVerifiedAt: undefined, firstSignedInAt: undefined })
-      const { identity, user } = estate
+      const made = await prepare(first, { emailVerifiedAt: undefined, firstSignedInAt: undefined })
+      const { identity, user } = made
       const membership = aMembership({ userId: user.id })
       await perform(first, 'addMember', membership)
       await perform(first, 'createLink', aLink({ userId: user.id }))
@@ -237,8 +237,8 @@ export const identityCases: Suite = (check) => {
   )
 
   check('unlinkIdentity removes an identity while another method remains', async ({ first }) => {
-    const estate = await linkOne(first)
-    const { identity } = estate
+    const made = await linkOne(first)
+    const { identity } = made
     const { key, userId, providerId } = identity
     const keep = aSession().id
     const unlink = { key, userId, providerId, passwordCounts: false, keep }
@@ -251,7 +251,7 @@ export const identityCases: Suite = (check) => {
     const second = aProvider()
     await perform(first, 'createProvider', second)
     const other = anIdentity({ userId, providerId: second.id })
-    const reason = await REASONS.session.make(first, estate)
+    const reason = await REASONS.session.make(first, made)
     assert.equal(await perform(first, 'linkIdentity', { identity: other, reason, now: at(HOUR) }), 'linked')
     await perform(first, 'disableProvider', { id: second.id, now: at(1) })
     assert.equal(await perform(first, 'unlinkIdentity', unlink), 'last', 'the other provider is disabled')
@@ -267,12 +267,12 @@ export const identityCases: Suite = (check) => {
   })
 
   check('of concurrent removals of all identities one method remains', async (stores) => {
-    const estate = await linkOne(stores.first)
-    const { identity, user } = estate
+    const made = await linkOne(stores.first)
+    const { identity, user } = made
     const provider = aProvider()
     await perform(stores.first, 'createProvider', provider)
     const other = anIdentity({ userId: user.id, providerId: provider.id })
-    const reason = await REASONS.session.make(stores.first, estate)
+    const reason = await REASONS.session.make(stores.first, made)
     await perform(stores.first, 'linkIdentity', { identity: other, reason, now: at(HOUR) })
     const keep = aSession().id
     const removals = times(10, (index) => ({ ...(index % 2 === 0 ? identity : other), passwordCounts: false, keep }))
@@ -317,10 +317,10 @@ export const identityCases: Suite = (check) => {
   })
 }
 
-async function linkOne(store: StoreDriver): Promise<Estate> {
-  const estate = await prepare(store)
-  const { identity, user } = estate
+async function linkOne(store: StoreDriver): Promise<UserAtProvider> {
+  const made = await prepare(store)
+  const { identity, user } = made
   const reason = { kind: 'address', email: user.email } as const
   assert.equal(await perform(store, 'linkIdentity', { identity, reason, now: at(HOUR) }), 'linked')
-  return estate
+  return made
 }

@@ -12,7 +12,7 @@ import { openMigratedDatabase } from '../../support/migrated-database.ts'
 import { openSession } from '../../support/postgres.ts'
 import { openTestChains } from '../contract/chains.ts'
 import { perform } from '../contract/harness.ts'
-import { aWorld, createWorlds, PROVIDER } from './torn-world.ts'
+import { aTornUser, createTornUsers, PROVIDER } from './torn-user.ts'
 
 type Run = (query: Query, inputs: readonly unknown[]) => Promise<readonly unknown[]>
 const HANDLERS = { ...distributedHandlers, ...distributedUserHandlers } as unknown as Readonly<
@@ -30,11 +30,11 @@ const client = await openSession(file, url)
 await perform(store, 'createProvider', PROVIDER)
 
 test('where Citus distributes the tables, what ends or changes rows of a user locks no shard but theirs', async () => {
-  const world = aWorld()
-  await createWorlds(store, [world])
-  await perform(store, 'redeemCode', world.operations['redeem the code'].input as never)
+  const user = aTornUser()
+  await createTornUsers(store, [user])
+  await perform(store, 'redeemCode', user.operations['redeem the code'].input as never)
   const seen = new Set<string>()
-  for (const [deed, { name, input }] of Object.entries(world.operations)) {
+  for (const [deed, { name, input }] of Object.entries(user.operations)) {
     const { changes } = await recordChanges(name, input)
     assert.deepEqual(changes.filter(isOnAllShards), [], deed)
     for (const change of changes) seen.add(change.split(/\s+where\s/)[0] ?? '')
@@ -48,9 +48,9 @@ test('where Citus distributes the tables, what ends or changes rows of a user lo
 })
 
 test('a user who has many sessions ends them with one statement', async () => {
-  const world = aWorld()
-  await createWorlds(store, [world])
-  const { input } = world.operations['sign out elsewhere']
+  const user = aTornUser()
+  await createTornUsers(store, [user])
+  const { input } = user.operations['sign out elsewhere']
   const { userId } = input as { readonly userId: string }
   await client.query(
     `insert into sessions (session_id, session_hash, user_id, root_id, methods, seen_at, created_at, expires_at)
@@ -63,9 +63,9 @@ test('a user who has many sessions ends them with one statement', async () => {
 })
 
 test('BND-06: where Citus distributes the tables, one sign-in in 16 counts the sessions of the user; elsewhere each does', async () => {
-  const world = aWorld()
-  await createWorlds(store, [world])
-  const start = world.operations['sign in'].input as SessionStart
+  const user = aTornUser()
+  await createTornUsers(store, [user])
+  const start = user.operations['sign in'].input as SessionStart
   await client.query(
     `insert into sessions (session_id, session_hash, user_id, root_id, methods, seen_at, created_at, expires_at)
      select '00' || $1 || number, $1 || number, $1, '00' || $1 || number, 'pwd', 0, 0, 0 from generate_series(1, 230) as number`,

@@ -6,7 +6,7 @@ import { openSession } from '../../support/postgres.ts'
 import { openTestChains } from '../contract/chains.ts'
 import { perform } from '../contract/harness.ts'
 import { openTearing, type Part, type Tearing } from './torn.ts'
-import { aWorld, createWorlds, describeWorld, PROVIDER, type Deed, type World } from './torn-world.ts'
+import { aTornUser, createTornUsers, describeTornUser, PROVIDER, type Deed, type TornUser } from './torn-user.ts'
 
 /** What writes rows of a user on several machines. */
 const WRITERS: readonly Deed[] = [
@@ -88,10 +88,10 @@ test('planted: without waiting for the other machines, decisions miss what was j
 })
 
 test('STO-19: every operation changes sessions, then codes, then grants: Citus lets two that differ wait for each other', async () => {
-  const world = aWorld()
-  await createWorlds(store, [world])
+  const user = aTornUser()
+  await createTornUsers(store, [user])
   const order = ['session_id', 'authorization_id', 'grant_id']
-  for (const [deed, operation] of Object.entries(world.operations)) {
+  for (const [deed, operation] of Object.entries(user.operations)) {
     const changed = (await settling.partsOf(operation)).filter((part) => order.includes(part))
     assert.deepEqual(
       changed,
@@ -103,10 +103,10 @@ test('STO-19: every operation changes sessions, then codes, then grants: Citus l
 
 /** Every writer with every decider that touches one of its parts, and each part of it late. */
 async function listCases(tearing: Tearing): Promise<readonly Torn[]> {
-  const world = aWorld()
-  await createWorlds(store, [world])
+  const user = aTornUser()
+  await createTornUsers(store, [user])
   const parts = new Map<Deed, readonly Part[]>()
-  for (const deed of [...WRITERS, ...DECIDERS]) parts.set(deed, await tearing.partsOf(world.operations[deed]))
+  for (const deed of [...WRITERS, ...DECIDERS]) parts.set(deed, await tearing.partsOf(user.operations[deed]))
   return WRITERS.flatMap((writer) =>
     DECIDERS.flatMap((decider) => {
       const own = parts.get(writer) ?? []
@@ -118,11 +118,11 @@ async function listCases(tearing: Tearing): Promise<readonly Torn[]> {
 
 async function runInOrders(): Promise<ReadonlyMap<string, readonly string[]>> {
   const pairs = [...Map.groupBy(cases, nameOfPair).entries()]
-  const worlds = pairs.map(() => [aWorld(), aWorld()] as const)
-  await createWorlds(store, worlds.flat())
+  const users = pairs.map(() => [aTornUser(), aTornUser()] as const)
+  await createTornUsers(store, users.flat())
   const found = new Map<string, readonly string[]>()
   for (const [index, [name, [torn]]] of pairs.entries()) {
-    const [forth, back] = worlds[index] ?? []
+    const [forth, back] = users[index] ?? []
     assert.ok(torn && forth && back)
     const { writer, decider } = torn
     const one = await settling.runInOrder(forth.operations[writer], forth.operations[decider])
@@ -134,15 +134,15 @@ async function runInOrders(): Promise<ReadonlyMap<string, readonly string[]>> {
 
 /** Returns the cases in which the outcomes and the tables are those of no order. */
 async function findFaults(tearing: Tearing, some: readonly Torn[]): Promise<readonly string[]> {
-  const worlds = some.map(() => aWorld())
-  await createWorlds(store, worlds)
+  const users = some.map(() => aTornUser())
+  await createTornUsers(store, users)
   const faults: string[] = []
   for (const [index, torn] of some.entries()) {
-    const world = worlds[index]
-    assert.ok(world)
+    const user = users[index]
+    assert.ok(user)
     const { writer, decider, late } = torn
-    const outcomes = await tearing.runTorn(world.operations[writer], late, world.operations[decider])
-    const found = await describe(world, torn, outcomes)
+    const outcomes = await tearing.runTorn(user.operations[writer], late, user.operations[decider])
+    const found = await describe(user, torn, outcomes)
     if (orders.get(nameOfPair(torn))?.includes(found) !== true) faults.push(nameOf(torn))
   }
   return faults
@@ -156,6 +156,6 @@ function nameOfPair({ writer, decider }: Torn): string {
   return `${writer}, then ${decider}`
 }
 
-function describe(world: World, { writer, decider }: Torn, [first, second]: readonly unknown[]): Promise<string> {
-  return describeWorld(client, world, { [writer]: first, [decider]: second })
+function describe(user: TornUser, { writer, decider }: Torn, [first, second]: readonly unknown[]): Promise<string> {
+  return describeTornUser(client, user, { [writer]: first, [decider]: second })
 }

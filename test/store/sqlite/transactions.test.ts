@@ -10,7 +10,7 @@ import { temporaryFolder } from '../../support/server.ts'
 /** Which state of the file is read while another connection writes. */
 
 test('reads that follow each other see one state, and the next turn sees the newest', async (t) => {
-  const { transactions, count, other, begun } = openStage(t)
+  const { transactions, count, other, begun } = openTestTransactions(t)
   const seen = await Promise.all([0, 1, 2].map(async () => transactions.read(count)))
   other.exec('insert into things values (1)')
   assert.deepEqual(seen, [0, 0, 0])
@@ -22,7 +22,7 @@ test('reads that follow each other see one state, and the next turn sees the new
 })
 
 test('no state is held between two turns, so the log can be truncated', async (t) => {
-  const { transactions, count, other } = openStage(t)
+  const { transactions, count, other } = openTestTransactions(t)
   transactions.read(count)
   await nextTurn()
   other.exec('insert into things values (1)')
@@ -30,7 +30,7 @@ test('no state is held between two turns, so the log can be truncated', async (t
 })
 
 test('a write starts with the newest state, even though an older one was being read', async (t) => {
-  const { database, transactions, count, other } = openStage(t)
+  const { database, transactions, count, other } = openTestTransactions(t)
   transactions.read(count)
   other.exec('insert into things values (1)')
   transactions.beginWriting()
@@ -41,7 +41,7 @@ test('a write starts with the newest state, even though an older one was being r
 })
 
 test('a connection that cannot write can continue to read', (t) => {
-  const { database, transactions, count, other } = openStage(t)
+  const { database, transactions, count, other } = openTestTransactions(t)
   transactions.read(count)
   other.exec('begin immediate')
   assert.throws(() => transactions.beginWriting(), /locked/)
@@ -50,7 +50,7 @@ test('a connection that cannot write can continue to read', (t) => {
   other.exec('rollback')
 })
 
-function openStage(t: TestContext) {
+function openTestTransactions(t: TestContext) {
   const path = join(temporaryFolder(t), 'grantor.db')
   const database = openDatabase(path)
   database.exec('create table things (number integer)')

@@ -7,12 +7,12 @@ import { trySuspects } from '../../../../src/server/background/suspect-providers
 import { leadsTo, pressProvider } from '../../../../tools/provider-page.ts'
 import { WHOLE_FILE } from '../../../support/authorize-answers.ts'
 import { addProvider, ADA_CLAIMS, signInAt } from '../../../support/providers.ts'
-import { isSignedIn, openScene } from './scene.ts'
+import { isSignedIn, openServerWithProvider } from './server-with-provider.ts'
 
 /** When a provider counts as down, and when it counts as answering again. */
 
-const scene = await openScene(WHOLE_FILE, { signUp: 'anybody' })
-const { host, server } = scene
+const setup = await openServerWithProvider(WHOLE_FILE, { signUp: 'anybody' })
+const { host, server } = setup
 await addProvider(server, host, { signUp: 'anybody' }, { id: 'github', name: 'GitHub', template: 'github' })
 server.clock.advance(1500)
 
@@ -30,7 +30,7 @@ async function isDown(name: Name): Promise<boolean> {
 
 /** The addresses of callbacks of a new browser, and the browser. */
 async function callbacksOf(name: Name, changes: Readonly<Record<string, string | null>>, count: number) {
-  const { browser, page } = await scene.arrive()
+  const { browser, page } = await setup.arrive()
   const urls = await Promise.all(
     Array.from({ length: count }, async () => {
       const location = leadsTo(await pressProvider(browser, page, name))
@@ -178,7 +178,7 @@ test('UP-30, RFC 6749 appendix A.11: a callback without a possible code causes n
 })
 
 test('UP-30: a person who signs in after all ends the outage, and the failures before it do not count', async () => {
-  const { browser, page } = await scene.arrive()
+  const { browser, page } = await setup.arrive()
   const location = leadsTo(await pressProvider(browser, page))
   host.answer('/token', CLOSED)
   await comeBack('idp', {}, FAILURES)
@@ -190,7 +190,7 @@ test('UP-30: a person who signs in after all ends the outage, and the failures b
   host.answer('/token', CLOSED)
   await comeBack('idp', {}, FAILURES - 1)
   host.answer('/token', undefined)
-  assert.ok(isSignedIn(await signInAt({ ...(await scene.arrive()), host })))
+  assert.ok(isSignedIn(await signInAt({ ...(await setup.arrive()), host })))
   host.answer('/token', CLOSED)
   await comeBack('idp', {}, 1)
   const asked = host.paths().length

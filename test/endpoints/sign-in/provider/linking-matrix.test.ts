@@ -14,7 +14,7 @@ import { createOrganization } from '../../../support/organizations.ts'
 import { addProvider, freshClaims, signInAt } from '../../../support/providers.ts'
 import { aUser } from '../../../support/records.ts'
 import { formsOf } from '../../account/owner.ts'
-import { isSignedIn, openScene, type Scene } from './scene.ts'
+import { isSignedIn, openServerWithProvider, type ServerWithProvider } from './server-with-provider.ts'
 import { perform } from '../../../support/tasks.ts'
 
 /**
@@ -86,43 +86,43 @@ const ARRIVALS: readonly Arrival[] = PROVIDERS.flatMap((at) =>
 
 for (const rules of RULES) {
   test(`L5 to L10, UP-01, UP-02, UP-22, UP-23: ${JSON.stringify(rules)}: who signs in, is asked, is refused, becomes a member, and has a proved address`, async (t) => {
-    const stage = await openStage(t, rules)
+    const opened = await openServerWithProviders(t, rules)
     for (const [index, arrival] of ARRIVALS.entries()) {
       const email = `p${index}@${arrival.domain}`
-      const account = await stage.prepare(email, arrival)
+      const account = await opened.prepare(email, arrival)
       const claims = { sub: `s${index}`, email, email_verified: arrival.isProved }
-      const outcome = await stage.arrive(arrival.at, claims, account)
+      const outcome = await opened.arrive(arrival.at, claims, account)
       assert.deepEqual(outcome, expected(rules, arrival), JSON.stringify({ rules, ...arrival }))
     }
   })
 }
 
 test('UP-23: the domains of a disabled provider still belong to it', async (t) => {
-  const stage = await openStage(t, { link: 'ask', signUp: 'anybody', membership: 'domains' })
-  const { context, clock } = stage.scene.server
+  const opened = await openServerWithProviders(t, { link: 'ask', signUp: 'anybody', membership: 'domains' })
+  const { context, clock } = opened.setup.server
   const outcomes = []
   for (const change of ['disable', 'enable']) {
     await perform(context, `provider.${change}`, { provider_id: CORP.id })
     clock.advance(1001)
     const email = `${change}@acme.test`
-    outcomes.push(await stage.arrive(OTHER, { sub: email, email, email_verified: true }, undefined))
+    outcomes.push(await opened.arrive(OTHER, { sub: email, email, email_verified: true }, undefined))
   }
   assert.deepEqual(outcomes, [UNKNOWN_ADDRESS, UNKNOWN_ADDRESS])
 })
 
 test('L7, L1, UP-22: a person outside of the domains, whom the password of the account connected, is no member', async (t) => {
-  const stage = await openStage(t, { link: 'ask', signUp: 'domains', membership: 'domains' })
-  const { server } = stage.scene
+  const opened = await openServerWithProviders(t, { link: 'ask', signUp: 'domains', membership: 'domains' })
+  const { server } = opened.setup
   const email = 'eve@free.test'
   const eve = await createAccount(server, { email, password: PASSWORD, name: undefined })
   const claims = { sub: 'eve', email, email_verified: true }
   const browser = new PlainBrowser(server)
-  const asked = await stage.signIn(CORP, claims, browser)
+  const asked = await opened.signIn(CORP, claims, browser)
   const form = formsOf(asked).find(({ names }) => names.has('password'))
   assert.ok(isSignedIn(await browser.post(form?.action ?? '', { ...form?.hidden, email, password: PASSWORD })))
   for (let time = 1; time <= 2; time += 1) {
-    assert.ok(isSignedIn(await stage.signIn(CORP, claims)))
-    assert.equal(await stage.isMember(eve), false)
+    assert.ok(isSignedIn(await opened.signIn(CORP, claims)))
+    assert.equal(await opened.isMember(eve), false)
   }
 })
 
@@ -131,26 +131,26 @@ const UNKNOWN_ADDRESS: Outcome = { rule: 'L9', isMember: false, isVerified: fals
 for (const purpose of ['link', 'connect'] as const) {
   for (const membership of ['domains', 'anybody'] as const) {
     test(`${purpose === 'link' ? 'L3' : 'L4'}, L1, UP-22: a person who comes by ${purpose} is connected whatever the address is, and a member by ${membership}`, async (t) => {
-      const stage = await openStage(t, { link: 'ask', signUp: 'off', membership })
+      const opened = await openServerWithProviders(t, { link: 'ask', signUp: 'off', membership })
       for (const [index, { at, domain, isProved }] of ARRIVALS.filter(({ account }) => account === 'none').entries()) {
         const claims = { sub: `s${index}`, email: `p${index}@${domain}`, email_verified: isProved }
-        const user = await stage.add({ email: `account-${index}@free.test` })
-        await stage.connect(purpose, at, claims, user)
+        const user = await opened.add({ email: `account-${index}@free.test` })
+        await opened.connect(purpose, at, claims, user)
         const isMember = membership === 'anybody' || (isProved && at.domains.includes(domain))
         const why = JSON.stringify({ purpose, membership, at, domain, isProved })
-        assert.equal(await stage.isMember(user), isMember, why)
-        assert.ok(isSignedIn(await stage.signIn(at, claims)), why)
-        assert.equal(await stage.isMember(user), isMember, why)
-        assert.equal((await stage.scene.server.context.store.findUser(user.id))?.email, user.email, why)
+        assert.equal(await opened.isMember(user), isMember, why)
+        assert.ok(isSignedIn(await opened.signIn(at, claims)), why)
+        assert.equal(await opened.isMember(user), isMember, why)
+        assert.equal((await opened.setup.server.context.store.findUser(user.id))?.email, user.email, why)
       }
     })
   }
 }
 
 /** A server with both providers, each of which has the rules and makes users members of one organization. */
-async function openStage(t: Parameters<typeof openScene>[0], rules: Rules) {
-  const scene = await openScene(t, { domains: CORP.domains })
-  const { server, host } = scene
+async function openServerWithProviders(t: Parameters<typeof openServerWithProvider>[0], rules: Rules) {
+  const setup = await openServerWithProvider(t, { domains: CORP.domains })
+  const { server, host } = setup
   const { context, clock } = server
   const { store } = context
   await addProvider(server, host, { domains: OTHER.domains }, { id: OTHER.id, name: 'Other' })
@@ -161,7 +161,7 @@ async function openStage(t: Parameters<typeof openScene>[0], rules: Rules) {
     await updateProvider(context, id, { settings: { ...rules, organizationId }, clientSecret: undefined })
   }
   clock.advance(1001)
-  const isMember = (user: UserRecord) => isMemberOf(scene, organizationId, user)
+  const isMember = (user: UserRecord) => isMemberOf(setup, organizationId, user)
 
   async function add(differing: Parameters<typeof aUser>[0]): Promise<UserRecord> {
     const user = aUser({ createdAt: clock.now(), notBefore: clock.now(), firstSignedInAt: clock.now(), ...differing })
@@ -189,7 +189,7 @@ async function openStage(t: Parameters<typeof openScene>[0], rules: Rules) {
   }
 
   return {
-    scene,
+    setup,
     isMember,
     add,
     signIn,
@@ -256,6 +256,10 @@ async function openStage(t: Parameters<typeof openScene>[0], rules: Rules) {
   }
 }
 
-async function isMemberOf({ server }: Scene, organizationId: OrganizationId, { id }: UserRecord): Promise<boolean> {
+async function isMemberOf(
+  { server }: ServerWithProvider,
+  organizationId: OrganizationId,
+  { id }: UserRecord,
+): Promise<boolean> {
   return (await server.context.store.findMembership({ userId: id, organizationId })) !== undefined
 }

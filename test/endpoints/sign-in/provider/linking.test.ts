@@ -24,53 +24,53 @@ import { leadsTo, pressProvider } from '../../../../tools/provider-page.ts'
 import { assertStoreUnchanged, execute } from '../../../support/store-dump.ts'
 import { assertInvalidGrant } from '../../../support/token-answers.ts'
 import { formsOf, openOwner } from '../../account/owner.ts'
-import { isSignedIn, openScene, type Scene } from './scene.ts'
+import { isSignedIn, openServerWithProvider, type ServerWithProvider } from './server-with-provider.ts'
 
 /** docs/providers.md: the rules L1 to L10, in their order. */
 
 const ANYBODY = { signUp: 'anybody' } as const
 const ACME = { domains: ['acme.test'] } as const
 
-async function userIdOf({ server }: Scene, email = EMAIL): Promise<UserId> {
+async function userIdOf({ server }: ServerWithProvider, email = EMAIL): Promise<UserId> {
   const user = await server.context.store.findUserByEmail(email)
   assert.ok(user)
   return user.id
 }
 
 test('L9, L1: a person without an account gets one, and the next sign-in finds it whatever the address is then', async (t) => {
-  const scene = await openScene(t, ANYBODY)
-  assert.ok(isSignedIn(await scene.signIn()))
-  assert.ok(isSignedIn(await scene.signIn({ ...ADA_CLAIMS, email: 'ada@new.test' })))
-  const [user, ...others] = scene.rows('users')
+  const setup = await openServerWithProvider(t, ANYBODY)
+  assert.ok(isSignedIn(await setup.signIn()))
+  assert.ok(isSignedIn(await setup.signIn({ ...ADA_CLAIMS, email: 'ada@new.test' })))
+  const [user, ...others] = setup.rows('users')
   assert.deepEqual(others, [])
   assert.equal(user?.['email'], 'ada@acme.test')
   assert.ok(Number(user['email_verified_at']) > 0 && user['password_hash'] === null && user['name'] === 'Ada')
   assert.deepEqual(
-    scene.rows('identities').map(({ email, subject, user_id }) => ({ email, subject, user_id })),
+    setup.rows('identities').map(({ email, subject, user_id }) => ({ email, subject, user_id })),
     [{ email: 'ada@new.test', subject: 'ada-at-idp', user_id: user['user_id'] }],
   )
   assert.deepEqual(
-    scene.rows('sessions').map(({ methods, provider_id }) => ({ methods, provider_id })),
+    setup.rows('sessions').map(({ methods, provider_id }) => ({ methods, provider_id })),
     Array.from({ length: 2 }, () => ({ methods: 'fed', provider_id: 'idp' })),
   )
 })
 
 test('L2, UP-15: the identity of a disabled account signs nobody in, and links nothing', async (t) => {
-  const scene = await openScene(t, { ...ANYBODY, ...ACME, link: 'verified-email' })
-  await scene.signIn()
-  const { store } = scene.server.context
-  await store.disableUser({ id: await userIdOf(scene), now: scene.server.clock.now() })
-  const answers = [await scene.signIn(), await scene.signIn({ ...ADA_CLAIMS, sub: 'another-subject' })]
+  const setup = await openServerWithProvider(t, { ...ANYBODY, ...ACME, link: 'verified-email' })
+  await setup.signIn()
+  const { store } = setup.server.context
+  await store.disableUser({ id: await userIdOf(setup), now: setup.server.clock.now() })
+  const answers = [await setup.signIn(), await setup.signIn({ ...ADA_CLAIMS, sub: 'another-subject' })]
   for (const answer of answers) {
     assert.equal(answer.statusCode, 403)
     assert.match(answer.body, /This account cannot sign in/)
   }
-  assert.equal(scene.rows('identities').length, 1)
+  assert.equal(setup.rows('identities').length, 1)
 })
 
 test('L3: a person who accepts a link with a provider is signed in as its user, and the link is used up', async (t) => {
-  const scene = await openScene(t)
-  const { server, host } = scene
+  const setup = await openServerWithProvider(t)
+  const { server, host } = setup
   await createAccount(server, { email: EMAIL, password: undefined, name: undefined })
   const { address } = await createLink(server.context, EMAIL)
   const browser = new PlainBrowser(server)
@@ -85,20 +85,20 @@ test('L3: a person who accepts a link with a provider is signed in as its user, 
 })
 
 test('L3: a link that was only opened in a browser links no sign-in there (login CSRF)', async (t) => {
-  const scene = await openScene(t, ANYBODY)
-  const { server, host } = scene
+  const setup = await openServerWithProvider(t, ANYBODY)
+  const { server, host } = setup
   await createAccount(server, { email: 'mallory@evil.test', password: PASSWORD, name: undefined })
   const { address } = await createLink(server.context, 'mallory@evil.test')
-  const { browser, page } = await scene.arrive()
+  const { browser, page } = await setup.arrive()
   await browser.get(address)
   await signInAt({ browser, page, host })
-  const [identity] = scene.rows('identities')
-  assert.notEqual(identity?.['user_id'], await userIdOf(scene, 'mallory@evil.test'))
+  const [identity] = setup.rows('identities')
+  assert.notEqual(identity?.['user_id'], await userIdOf(setup, 'mallory@evil.test'))
 })
 
 test('L3: a link that was replaced or used since the person left for the provider links nothing', async (t) => {
-  const scene = await openScene(t, ANYBODY)
-  const { server, host } = scene
+  const setup = await openServerWithProvider(t, ANYBODY)
+  const { server, host } = setup
   await createAda(server)
   const { address } = await createLink(server.context, EMAIL)
   const browser = new PlainBrowser(server)
@@ -111,8 +111,8 @@ test('L3: a link that was replaced or used since the person left for the provide
 })
 
 test('L4: a user adds a provider on the account page, and signs in there from then on', async (t) => {
-  const scene = await openScene(t)
-  const { server, host } = scene
+  const setup = await openServerWithProvider(t)
+  const { server, host } = setup
   await createAda(server)
   const owner = openOwner(server)
   const security = await owner.open('/account/security')
@@ -120,13 +120,13 @@ test('L4: a user adds a provider on the account page, and signs in there from th
   const claims = { sub: 'another-name', email: 'ada@private.test', email_verified: true }
   const added = await owner.browser.get(host.approve(leadsTo(left), claims))
   assert.match((await owner.browser.get(locationOf(added))).body, /You can sign in this way from now on/)
-  assert.ok(isSignedIn(await scene.signIn(claims)))
-  assert.equal(scene.rows('users').length, 1)
+  assert.ok(isSignedIn(await setup.signIn(claims)))
+  assert.equal(setup.rows('users').length, 1)
 })
 
 test('L4: a session of another user, or no session, at the return links nothing', async (t) => {
-  const scene = await openScene(t)
-  const { server, host } = scene
+  const setup = await openServerWithProvider(t)
+  const { server, host } = setup
   await createAda(server)
   await createAccount(server, { email: 'bob@acme.test', password: PASSWORD, name: undefined })
   const owner = openOwner(server)
@@ -140,13 +140,13 @@ test('L4: a session of another user, or no session, at the return links nothing'
   assert.match((await owner.browser.get(callback)).body, /You are signed in as somebody else now/)
   for (const name of owner.browser.cookies.keys()) if (name.includes('session')) owner.browser.cookies.delete(name)
   assert.equal((await owner.browser.get(callback)).statusCode, 403)
-  assert.deepEqual(scene.rows('identities'), [])
+  assert.deepEqual(setup.rows('identities'), [])
 })
 
 test('L4: an account at the provider that belongs to another user is not moved', async (t) => {
-  const scene = await openScene(t, ANYBODY)
-  const { server, host } = scene
-  await scene.signIn({ sub: 'eve', name: 'Eve' })
+  const setup = await openServerWithProvider(t, ANYBODY)
+  const { server, host } = setup
+  await setup.signIn({ sub: 'eve', name: 'Eve' })
   await createAda(server)
   const owner = openOwner(server)
   const left = await owner.submit(await owner.open('/account/security'), 'provider')
@@ -158,49 +158,49 @@ test('L4: an account at the provider that belongs to another user is not moved',
 })
 
 test('L5: an address links a verified account if the operator said so of the provider and its domains', async (t) => {
-  const scene = await openScene(t, { ...ACME, link: 'verified-email' })
-  await createAda(scene.server)
-  await setEmail(scene.server.context, EMAIL, { email: EMAIL, isVerified: true })
-  assert.ok(isSignedIn(await scene.signIn()))
-  assert.equal(scene.rows('users').length, 1)
-  assert.ok(scene.rows('users')[0]?.['password_hash'])
+  const setup = await openServerWithProvider(t, { ...ACME, link: 'verified-email' })
+  await createAda(setup.server)
+  await setEmail(setup.server.context, EMAIL, { email: EMAIL, isVerified: true })
+  assert.ok(isSignedIn(await setup.signIn()))
+  assert.equal(setup.rows('users').length, 1)
+  assert.ok(setup.rows('users')[0]?.['password_hash'])
 })
 
 test('L5: an address that the provider gave to another person since links nothing (recycled addresses)', async (t) => {
-  const scene = await openScene(t, { ...ACME, link: 'verified-email' })
-  await createAda(scene.server)
-  await setEmail(scene.server.context, EMAIL, { email: EMAIL, isVerified: true })
-  await scene.signIn()
-  const answer = await scene.signIn({ ...ADA_CLAIMS, sub: 'the-next-employee' })
+  const setup = await openServerWithProvider(t, { ...ACME, link: 'verified-email' })
+  await createAda(setup.server)
+  await setEmail(setup.server.context, EMAIL, { email: EMAIL, isVerified: true })
+  await setup.signIn()
+  const answer = await setup.signIn({ ...ADA_CLAIMS, sub: 'the-next-employee' })
   assert.match(answer.body, /No account here belongs to/)
-  assert.equal(scene.rows('identities').length, 1)
+  assert.equal(setup.rows('identities').length, 1)
 })
 
 test('L5, UP-03: an account that a person of another provider made with the address is not linked without its sign-in', async (t) => {
-  const scene = await openScene(t)
-  const { server, host } = scene
+  const setup = await openServerWithProvider(t)
+  const { server, host } = setup
   await addProvider(server, host, ANYBODY, { id: 'lax', name: 'Lax' })
   server.clock.advance(1001)
   const earlier = { ...ADA_CLAIMS, sub: 'had-the-address-before' }
-  await signInAt({ ...(await scene.arrive()), host }, earlier, {}, 'lax')
+  await signInAt({ ...(await setup.arrive()), host }, earlier, {}, 'lax')
   const settings = { ...ACME, link: 'verified-email' } as const
   await updateProvider(server.context, 'idp' as ProviderId, { settings, clientSecret: undefined })
   server.clock.advance(1001)
-  const { browser, page } = await scene.arrive()
+  const { browser, page } = await setup.arrive()
   const asked = await signInAt({ browser, page, host })
   assert.match(asked.body, /You already have an account here/)
-  assert.equal(scene.rows('identities').length, 1)
+  assert.equal(setup.rows('identities').length, 1)
   const location = leadsTo(await pressProvider(browser, asked, 'lax'))
   assert.ok(isSignedIn(await browser.get(host.approve(location, earlier))))
-  assert.ok(isSignedIn(await scene.signIn()))
-  assert.deepEqual([scene.rows('identities').length, scene.rows('users').length], [2, 1])
+  assert.ok(isSignedIn(await setup.signIn()))
+  assert.deepEqual([setup.rows('identities').length, setup.rows('users').length], [2, 1])
 })
 
 test('L7: a person whose address has an account signs in to it once, and then signs in with either', async (t) => {
-  const scene = await openScene(t)
-  const { server, host } = scene
+  const setup = await openServerWithProvider(t)
+  const { server, host } = setup
   await createAda(server)
-  const { browser, page } = await scene.arrive()
+  const { browser, page } = await setup.arrive()
   const asked = await signInAt({ browser, page, host })
   assert.equal(asked.statusCode, 200)
   assert.match(asked.body, /You already have an account here[^]*Acme ID[^]*value="ada@acme\.test"/)
@@ -208,97 +208,97 @@ test('L7: a person whose address has an account signs in to it once, and then si
   assert.ok(form)
   const wrong = await browser.post(form.action, { ...form.hidden, email: EMAIL, password: 'wrong' })
   assert.match(wrong.body, /You already have an account here/)
-  assert.deepEqual(scene.rows('identities'), [])
+  assert.deepEqual(setup.rows('identities'), [])
   const right = await browser.post(form.action, { ...form.hidden, email: EMAIL, password: PASSWORD })
   assert.ok(isSignedIn(right))
-  assert.ok(isSignedIn(await scene.signIn()))
-  assert.equal(scene.rows('users').length, 1)
+  assert.ok(isSignedIn(await setup.signIn()))
+  assert.equal(setup.rows('users').length, 1)
 })
 
 test('L7: the person may sign in to the account at another provider', async (t) => {
-  const scene = await openScene(t)
-  const { server, host } = scene
+  const setup = await openServerWithProvider(t)
+  const { server, host } = setup
   await addProvider(server, host, ANYBODY, { id: 'second', name: 'Second' })
   server.clock.advance(1001)
-  await signInAt({ ...(await scene.arrive()), host }, ADA_CLAIMS, {}, 'second')
-  const { browser, page } = await scene.arrive()
+  await signInAt({ ...(await setup.arrive()), host }, ADA_CLAIMS, {}, 'second')
+  const { browser, page } = await setup.arrive()
   const asked = await signInAt({ browser, page, host }, { ...ADA_CLAIMS, sub: 'ada-at-first' })
   assert.match(asked.body, /You already have an account here/)
   const location = leadsTo(await pressProvider(browser, asked, 'second'))
   assert.ok(isSignedIn(await browser.get(host.approve(location, ADA_CLAIMS))))
-  assert.equal(scene.rows('identities').length, 2)
-  assert.equal(scene.rows('users').length, 1)
+  assert.equal(setup.rows('identities').length, 2)
+  assert.equal(setup.rows('users').length, 1)
 })
 
 test('L6, UP-03: an account that another person made with the address is taken over without what it had', async (t) => {
-  const scene = await openScene(t, ACME)
-  const { server } = scene
+  const setup = await openServerWithProvider(t, ACME)
+  const { server } = setup
   await createAccount(server, { email: EMAIL, password: 'the password of an attacker', name: undefined })
-  await addMember(server, await userIdOf(scene), await createOrganization(server, 'Acme'))
-  assert.ok(isSignedIn(await scene.signIn()))
-  const [user] = scene.rows('users')
+  await addMember(server, await userIdOf(setup), await createOrganization(server, 'Acme'))
+  assert.ok(isSignedIn(await setup.signIn()))
+  const [user] = setup.rows('users')
   assert.equal(user?.['password_hash'], null)
   assert.ok(Number(user['email_verified_at']) > 0)
-  assert.deepEqual(scene.rows('memberships'), [])
-  assert.equal(scene.rows('sessions').length, 1)
+  assert.deepEqual(setup.rows('memberships'), [])
+  assert.equal(setup.rows('sessions').length, 1)
 })
 
 test('L6: an account whose user has signed in is never taken over', async (t) => {
-  const scene = await openScene(t, ACME)
-  const { server, client } = scene
+  const setup = await openServerWithProvider(t, ACME)
+  const { server, client } = setup
   await createAda(server)
   const tokens = await obtainTokens(server, client)
-  assert.match((await scene.signIn()).body, /You already have an account here/)
-  assert.ok(scene.rows('users')[0]?.['password_hash'])
+  assert.match((await setup.signIn()).body, /You already have an account here/)
+  assert.ok(setup.rows('users')[0]?.['password_hash'])
   assert.equal((await refresh(server, client, tokens.refresh_token ?? '')).statusCode, 200)
   // Other providers than that of the domain cannot take over either.
   execute(server, 'update users set first_signed_in_at = null')
   execute(server, `update providers set settings = replace(settings, '"acme.test"', '')`)
-  assert.match((await scene.signIn()).body, /You already have an account here/)
+  assert.match((await setup.signIn()).body, /You already have an account here/)
 })
 
 test('L6: grants of an account that is taken over are revoked', async (t) => {
-  const scene = await openScene(t, ACME)
-  const { server, client } = scene
+  const setup = await openServerWithProvider(t, ACME)
+  const { server, client } = setup
   await createAda(server)
   const tokens = await obtainTokens(server, client)
   execute(server, 'update users set first_signed_in_at = null')
   server.clock.advance(1000)
-  assert.ok(isSignedIn(await scene.signIn()))
+  assert.ok(isSignedIn(await setup.signIn()))
   assertInvalidGrant(await refresh(server, client, tokens.refresh_token ?? ''))
 })
 
 test('L8, UP-01: an address that the provider does not prove finds no account, and is nobody’s', async (t) => {
-  const scene = await openScene(t, { ...ANYBODY, ...ACME, link: 'verified-email' })
-  await createAda(scene.server)
-  await setEmail(scene.server.context, EMAIL, { email: EMAIL, isVerified: true })
+  const setup = await openServerWithProvider(t, { ...ANYBODY, ...ACME, link: 'verified-email' })
+  await createAda(setup.server)
+  await setEmail(setup.server.context, EMAIL, { email: EMAIL, isVerified: true })
   const proofs = [undefined, false, 'true', 1]
   for (const [index, email_verified] of proofs.entries()) {
-    assert.ok(isSignedIn(await scene.signIn({ sub: `stranger-${index}`, email: EMAIL, email_verified })))
+    assert.ok(isSignedIn(await setup.signIn({ sub: `stranger-${index}`, email: EMAIL, email_verified })))
   }
-  assert.equal(scene.rows('users').filter(({ email }) => email === EMAIL).length, 1)
-  assert.equal(scene.rows('users').length, 1 + proofs.length)
+  assert.equal(setup.rows('users').filter(({ email }) => email === EMAIL).length, 1)
+  assert.equal(setup.rows('users').length, 1 + proofs.length)
 })
 
 test('L9: sign-up by domains admits proved addresses of the domains alone', async (t) => {
-  const scene = await openScene(t, { ...ACME, signUp: 'domains' })
+  const setup = await openServerWithProvider(t, { ...ACME, signUp: 'domains' })
   const refused = [
     { sub: '1', email: 'eve@evil.test', email_verified: true },
     { sub: '2', email: 'eve@acme.test', email_verified: false },
     { sub: '3', email: 'eve@acme.test.evil.test', email_verified: true },
     { sub: '4' },
   ]
-  for (const claims of refused) assert.equal((await scene.signIn(claims)).statusCode, 403)
-  assert.deepEqual(scene.rows('users'), [])
-  assert.ok(isSignedIn(await scene.signIn()))
+  for (const claims of refused) assert.equal((await setup.signIn(claims)).statusCode, 403)
+  assert.deepEqual(setup.rows('users'), [])
+  assert.ok(isSignedIn(await setup.signIn()))
 })
 
 test('L10: the page for a person without an account names the address for the operator', async (t) => {
-  const scene = await openScene(t)
-  const answer = await scene.signIn()
+  const setup = await openServerWithProvider(t)
+  const answer = await setup.signIn()
   assert.equal(answer.statusCode, 403)
   assert.match(answer.body, /No account here belongs to [^]*ada@acme\.test[^]* at [^]*Acme ID/)
-  assert.deepEqual(scene.rows('users'), [])
+  assert.deepEqual(setup.rows('users'), [])
 })
 
 /** The domains that a provider may have with each rule: `verified-email` needs some. */
@@ -309,16 +309,16 @@ const LINKS: readonly (readonly [link: ProviderSettings['link'], domains: readon
 for (const [link, several] of LINKS) {
   test(`UP-02: local × upstream × domain, with link ${link}: only proved addresses of the provider’s domains link`, async (t) => {
     for (const domains of several) {
-      const scene = await openScene(t, { link, domains })
-      await createAda(scene.server)
-      await obtainTokens(scene.server, scene.client)
+      const setup = await openServerWithProvider(t, { link, domains })
+      await createAda(setup.server)
+      await obtainTokens(setup.server, setup.client)
       for (const isLocal of [false, true]) {
-        if (isLocal) await setEmail(scene.server.context, EMAIL, { email: EMAIL, isVerified: true })
+        if (isLocal) await setEmail(setup.server.context, EMAIL, { email: EMAIL, isVerified: true })
         for (const email_verified of [false, true]) {
-          const answer = await scene.signIn({ ...ADA_CLAIMS, email_verified })
+          const answer = await setup.signIn({ ...ADA_CLAIMS, email_verified })
           const links = link === 'verified-email' && domains.includes('acme.test') && isLocal && email_verified
           assert.equal(isSignedIn(answer), links, JSON.stringify({ link, domains, isLocal, email_verified }))
-          assert.equal(scene.rows('identities').length, Number(links))
+          assert.equal(setup.rows('identities').length, Number(links))
         }
       }
     }
@@ -326,8 +326,8 @@ for (const [link, several] of LINKS) {
 }
 
 test('members by provider: everybody who signs in there is a member, and a disabled membership stays disabled', async (t) => {
-  const scene = await openScene(t, { ...ACME, signUp: 'domains' })
-  const { server } = scene
+  const setup = await openServerWithProvider(t, { ...ACME, signUp: 'domains' })
+  const { server } = setup
   const organizationId = await createOrganization(server, 'Acme')
   const { store } = server.context
   const provider = await store.findProvider('idp' as never)
@@ -335,23 +335,23 @@ test('members by provider: everybody who signs in there is a member, and a disab
   const { settings: previous } = provider
   const settings = { ...previous, organizationId }
   await store.updateProvider({ id: provider.id, previous, settings, encryptedSecret: undefined })
-  await scene.signIn()
+  await setup.signIn()
   assert.deepEqual(
-    scene.rows('memberships').map((row) => row['organization_id']),
+    setup.rows('memberships').map((row) => row['organization_id']),
     [organizationId],
   )
-  const key = { userId: await userIdOf(scene), organizationId }
+  const key = { userId: await userIdOf(setup), organizationId }
   await store.disableMember({ ...key, now: server.clock.now() })
-  await scene.signIn()
+  await setup.signIn()
   const membership = await store.findMembership(key)
   assert.ok(membership?.disabledAt !== undefined)
 })
 
 test('UP-12: a person who is signed in at the provider consents to each client', async (t) => {
-  const scene = await openScene(t, ANYBODY)
-  const { browser, page } = await scene.arrive()
-  await signInAt({ browser, page, host: scene.host })
-  const other = await registerClient(scene.server, { client_name: 'Another' })
+  const setup = await openServerWithProvider(t, ANYBODY)
+  const { browser, page } = await setup.arrive()
+  await signInAt({ browser, page, host: setup.host })
+  const other = await registerClient(setup.server, { client_name: 'Another' })
   const consent = await browser.get(locationOf(await browser.get(authorizeUrl(other))))
   assert.match(consent.body, /name="decision"/)
   assert.ok(hiddenFields(consent)['authorization'])

@@ -13,15 +13,15 @@ import { sendJson } from '../../../support/web-host.ts'
 import { ADA_CLAIMS, addProvider, freshClaims, signInAt } from '../../../support/providers.ts'
 import { leadsTo, pressProvider } from '../../../../tools/provider-page.ts'
 import { formsOf, openOwner } from '../../account/owner.ts'
-import { isSignedIn, openScene } from './scene.ts'
+import { isSignedIn, openServerWithProvider } from './server-with-provider.ts'
 import { perform } from '../../../support/tasks.ts'
 
 const REQUIRED = { domains: ['acme.test'], routing: 'required' } as const
 const IDP = 'idp' as ProviderId
 
 test('with a required provider the page asks for the address first, and sends an address of its domain there', async (t) => {
-  const scene = await openScene(t, REQUIRED)
-  const { browser, page } = await scene.arrive()
+  const setup = await openServerWithProvider(t, REQUIRED)
+  const { browser, page } = await setup.arrive()
   assert.ok(!page.body.includes('type="password"'))
   const form = formsOf(page).find(({ names }) => names.has('email'))
   const left = await browser.post(form?.action ?? '', { ...form?.hidden, email: 'Ada@ACME.test' })
@@ -31,14 +31,14 @@ test('with a required provider the page asks for the address first, and sends an
 })
 
 test('UP-19: an account with an address of a required provider has no password, no reset and no link for one', async (t) => {
-  const scene = await openScene(t, REQUIRED)
-  const { server } = scene
+  const setup = await openServerWithProvider(t, REQUIRED)
+  const { server } = setup
   await createAda(server)
-  const { browser, page } = await scene.arrive()
+  const { browser, page } = await setup.arrive()
   const form = formsOf(page).find(({ names }) => names.has('email'))
   const answer = await browser.post(form?.action ?? '', { ...form?.hidden, email: EMAIL, password: PASSWORD })
-  assert.ok(leadsTo(answer).startsWith(scene.host.issuer))
-  assert.deepEqual(scene.rows('sessions'), [])
+  assert.ok(leadsTo(answer).startsWith(setup.host.issuer))
+  assert.deepEqual(setup.rows('sessions'), [])
   await assert.rejects(setPassword(server.context, EMAIL, 'another password'), /signs in at Acme ID only/)
   const { address } = await createLink(server.context, EMAIL)
   const link = await browser.get(address)
@@ -56,18 +56,18 @@ test('UP-19: an account with an address of a required provider has no password, 
   const after = await browser.post(form?.action ?? '', { ...form?.hidden, email: EMAIL, password: PASSWORD })
   assert.equal(after.statusCode, 403)
   await assert.rejects(createLink(server.context, EMAIL), /signs in at Acme ID only/)
-  assert.deepEqual(scene.rows('sessions'), [])
+  assert.deepEqual(setup.rows('sessions'), [])
 })
 
 test('UP-19: an account from before the rule is connected once by its password, after its user signed in at the provider', async (t) => {
-  const scene = await openScene(t)
-  const { server, host } = scene
+  const setup = await openServerWithProvider(t)
+  const { server, host } = setup
   await createAda(server)
   await createAccount(server, { email: 'bob@acme.test', password: PASSWORD, name: undefined })
   await openOwner(server).open('/account')
   await updateProvider(server.context, IDP, { settings: REQUIRED, clientSecret: undefined })
   server.clock.advance(1001)
-  const { browser, page } = await scene.arrive()
+  const { browser, page } = await setup.arrive()
   const asked = await signInAt({ browser, page, host })
   const form = formsOf(asked).find(({ names }) => names.has('password'))
   // The proof is of Ada's account alone.
@@ -75,15 +75,15 @@ test('UP-19: an account from before the rule is connected once by its password, 
   assert.equal(bob.statusCode, 401)
   const ada = await browser.post(form?.action ?? '', { ...form?.hidden, email: EMAIL, password: PASSWORD })
   assert.ok(isSignedIn(ada))
-  assert.ok(isSignedIn(await scene.signIn()))
+  assert.ok(isSignedIn(await setup.signIn()))
 })
 
 test('UP-19: an account with an address of a required provider signs in at no other one, which neither connects nor creates it', async (t) => {
-  const scene = await openScene(t)
-  const { server, host } = scene
+  const setup = await openServerWithProvider(t)
+  const { server, host } = setup
   await addProvider(server, host, { signUp: 'anybody' }, { id: 'second', name: 'Second' })
   server.clock.advance(1001)
-  const at = async (claims: Claims) => signInAt({ ...(await scene.arrive()), host }, claims, {}, 'second')
+  const at = async (claims: Claims) => signInAt({ ...(await setup.arrive()), host }, claims, {}, 'second')
   assert.ok(isSignedIn(await at(ADA_CLAIMS)))
   await createAccount(server, { email: 'bob@acme.test', password: PASSWORD, name: undefined })
   const { address } = await createLink(server.context, 'bob@acme.test')
@@ -93,7 +93,7 @@ test('UP-19: an account with an address of a required provider signs in at no ot
   await updateProvider(server.context, IDP, { settings: REQUIRED, clientSecret: undefined })
   server.clock.advance(1001)
   assert.ok(!(await invited.get(address)).body.includes('Continue with Second'))
-  const read = () => (['users', 'identity_proofs', 'sessions'] as const).map((table) => scene.rows(table))
+  const read = () => (['users', 'identity_proofs', 'sessions'] as const).map((table) => setup.rows(table))
   const before = read()
   const answers = [
     await at(ADA_CLAIMS),
@@ -106,75 +106,75 @@ test('UP-19: an account with an address of a required provider signs in at no ot
     [403, 403, 403, 403],
   )
   assert.deepEqual(read(), before)
-  assert.equal(scene.rows('identities').length, 1)
+  assert.equal(setup.rows('identities').length, 1)
   assert.ok(isSignedIn(await at({ sub: 'dan', email: 'dan@elsewhere.test', email_verified: true })))
 })
 
 test('UP-19: a proof of a required provider lets no password in after the provider was disabled', async (t) => {
-  const scene = await openScene(t, REQUIRED)
-  const { server, host } = scene
+  const setup = await openServerWithProvider(t, REQUIRED)
+  const { server, host } = setup
   await createAda(server)
   execute(server, 'update users set first_signed_in_at = 1')
-  const { browser, page } = await scene.arrive()
+  const { browser, page } = await setup.arrive()
   const form = formsOf(await signInAt({ browser, page, host })).find(({ names }) => names.has('password'))
   await perform(server.context, 'provider.disable', { provider_id: IDP })
   const answer = await browser.post(form?.action ?? '', { ...form?.hidden, email: EMAIL, password: PASSWORD })
   assert.equal(answer.statusCode, 401)
-  assert.deepEqual([scene.rows('sessions'), scene.rows('identities')], [[], []])
+  assert.deepEqual([setup.rows('sessions'), setup.rows('identities')], [[], []])
 })
 
 test('UP-19: a user cannot remove a required provider', async (t) => {
-  const scene = await openScene(t, { ...REQUIRED, signUp: 'domains' })
-  const { browser, page } = await scene.arrive()
-  await signInAt({ browser, page, host: scene.host }, freshClaims(scene.server))
+  const setup = await openServerWithProvider(t, { ...REQUIRED, signUp: 'domains' })
+  const { browser, page } = await setup.arrive()
+  await signInAt({ browser, page, host: setup.host }, freshClaims(setup.server))
   const security = await browser.get('/account/security')
   assert.match(security.body, /the operator requires it/)
   const [csrf] = [/name="csrf" value="([^"]*)"/.exec((await browser.get('/account')).body)?.[1] ?? '']
-  const [identity] = scene.rows('identities')
+  const [identity] = setup.rows('identities')
   await browser.post('/account/security', { csrf, identity: String(identity?.['identity_key']) })
-  assert.equal(scene.rows('identities').length, 1)
+  assert.equal(setup.rows('identities').length, 1)
 })
 
 test('with one provider and without passwords the sign-in page is left out', async (t) => {
-  const scene = await openScene(t, { signUp: 'anybody' }, { env: { GRANTOR_PASSWORDS: 'off' } })
-  const { browser, page } = await scene.arrive()
+  const setup = await openServerWithProvider(t, { signUp: 'anybody' }, { env: { GRANTOR_PASSWORDS: 'off' } })
+  const { browser, page } = await setup.arrive()
   const location = locationOf(page)
-  assert.ok(location.startsWith(`${scene.host.issuer}/authorize?`))
-  assert.ok(isSignedIn(await browser.get(scene.host.approve(location, ADA_CLAIMS))))
+  assert.ok(location.startsWith(`${setup.host.issuer}/authorize?`))
+  assert.ok(isSignedIn(await browser.get(setup.host.approve(location, ADA_CLAIMS))))
   // A person who cancelled sees the page, and is not sent back and forth.
-  const second = await scene.arrive()
-  const cancelled = scene.host.approve(locationOf(second.page), ADA_CLAIMS, {
+  const second = await setup.arrive()
+  const cancelled = setup.host.approve(locationOf(second.page), ADA_CLAIMS, {
     callback: { code: null, error: 'access_denied' },
   })
   assert.match((await second.browser.get(cancelled)).body, /Continue with/)
 })
 
 test('a login_hint of a required domain leads straight there, and a hint never enables a disabled provider', async (t) => {
-  const scene = await openScene(t, REQUIRED)
+  const setup = await openServerWithProvider(t, REQUIRED)
   const hint = { login_hint: EMAIL }
-  assert.ok(locationOf((await scene.arrive(hint)).page).startsWith(scene.host.issuer))
-  assert.equal((await scene.arrive({ login_hint: 'bob@elsewhere.test' })).page.statusCode, 200)
-  await perform(scene.server.context, 'provider.disable', { provider_id: IDP })
-  scene.server.clock.advance(1001)
-  const { page } = await scene.arrive(hint)
+  assert.ok(locationOf((await setup.arrive(hint)).page).startsWith(setup.host.issuer))
+  assert.equal((await setup.arrive({ login_hint: 'bob@elsewhere.test' })).page.statusCode, 200)
+  await perform(setup.server.context, 'provider.disable', { provider_id: IDP })
+  setup.server.clock.advance(1001)
+  const { page } = await setup.arrive(hint)
   assert.equal(page.statusCode, 200)
   assert.ok(!page.body.includes('Continue with'))
 })
 
 test('the page has at most eight buttons', async (t) => {
-  const scene = await openScene(t)
+  const setup = await openServerWithProvider(t)
   for (let index = 0; index < 9; index++) {
-    await addProvider(scene.server, scene.host, {}, { id: `idp-${index}`, name: `Number ${index}` })
+    await addProvider(setup.server, setup.host, {}, { id: `idp-${index}`, name: `Number ${index}` })
   }
-  scene.server.clock.advance(1001)
-  const { page } = await scene.arrive()
+  setup.server.clock.advance(1001)
+  const { page } = await setup.arrive()
   assert.equal(page.body.match(/Continue with/g)?.length, 8)
 })
 
 test('UP-18: a provider that fails shows so on its button, other methods stay, and the server tries it again', async (t) => {
-  const scene = await openScene(t, { signUp: 'anybody' })
-  const { host, server } = scene
-  const { browser, page } = await scene.arrive()
+  const setup = await openServerWithProvider(t, { signUp: 'anybody' })
+  const { host, server } = setup
+  const { browser, page } = await setup.arrive()
   for (const path of ['/token', '/jwks'])
     host.answer(path, (request, response) => {
       response.writeHead(500).end()
@@ -188,7 +188,7 @@ test('UP-18: a provider that fails shows so on its button, other methods stay, a
   }
   await trySuspects(server.context)
   const asked = host.paths().length
-  const shown = await scene.arrive()
+  const shown = await setup.arrive()
   assert.match(shown.page.body, /aria-describedby="down-idp"[^]*It does not answer right now[^]*type="password"/)
   const pressed = await pressProvider(browser, page)
   assert.equal(pressed.statusCode, 503)
@@ -199,30 +199,30 @@ test('UP-18: a provider that fails shows so on its button, other methods stay, a
   server.clock.advance(15_000)
   assert.equal((await pressProvider(browser, page)).statusCode, 503, 'a person’s browser is not sent to try')
   await trySuspects(server.context)
-  assert.ok(isSignedIn(await scene.signIn()))
-  assert.ok(!(await scene.arrive()).page.body.includes('down-idp'))
+  assert.ok(isSignedIn(await setup.signIn()))
+  assert.ok(!(await setup.arrive()).page.body.includes('down-idp'))
 })
 
 test('the provider’s metadata serve for a day while it is away', async (t) => {
-  const scene = await openScene(t, { signUp: 'anybody' })
-  const { host, server } = scene
-  await scene.signIn()
+  const setup = await openServerWithProvider(t, { signUp: 'anybody' })
+  const { host, server } = setup
+  await setup.signIn()
   host.answer('/.well-known/openid-configuration', (_request, response) => void response.writeHead(500).end())
   server.clock.advance(3_600_000)
-  assert.ok(isSignedIn(await scene.signIn()))
+  assert.ok(isSignedIn(await setup.signIn()))
   server.clock.advance(24 * 3_600_000)
-  const { browser, page } = await scene.arrive()
+  const { browser, page } = await setup.arrive()
   assert.equal((await pressProvider(browser, page)).statusCode, 503)
   host.answer('/.well-known/openid-configuration', sendJson({ issuer: 'https://evil.test' }))
   assert.equal((await pressProvider(browser, page)).statusCode, 503)
 })
 
 test('an outage of the provider ends no session and no grant', async (t) => {
-  const scene = await openScene(t, { signUp: 'anybody' })
-  const { browser, page } = await scene.arrive()
-  await signInAt({ browser, page, host: scene.host })
-  await scene.server.context.store.disableProvider({ id: IDP, now: scene.server.clock.now() })
-  const asked = scene.host.paths().length
+  const setup = await openServerWithProvider(t, { signUp: 'anybody' })
+  const { browser, page } = await setup.arrive()
+  await signInAt({ browser, page, host: setup.host })
+  await setup.server.context.store.disableProvider({ id: IDP, now: setup.server.clock.now() })
+  const asked = setup.host.paths().length
   assert.equal((await browser.get('/account')).statusCode, 200)
-  assert.equal(scene.host.paths().length, asked)
+  assert.equal(setup.host.paths().length, asked)
 })

@@ -25,7 +25,7 @@ const DAY = 24 * HOUR
 export const STEPS_MS = [20 * MINUTE, 25 * HOUR, 120 * DAY, 3652 * DAY].flatMap((step) => [step, -step])
 
 /** A client, a user's session and tokens, and a revoked token, which must survive changes of the clock. */
-export interface Estate {
+export interface IssuedCredentials {
   readonly client: RegisteredClient
   readonly revoked: string
   readonly tokens: Tokens
@@ -33,7 +33,7 @@ export interface Estate {
   readonly cookies: ReadonlyMap<string, string>
 }
 
-export async function openEstate(server: TestServer): Promise<Estate> {
+export async function issueCredentials(server: TestServer): Promise<IssuedCredentials> {
   await createAda(server)
   const client = await registerClient(server)
   const revoked = await issue(server, client)
@@ -69,7 +69,10 @@ export async function sweepAll({ context }: TestServer): Promise<number> {
 }
 
 /** Checks that a node whose clock differs issues no token, no refresh, no client and no code. */
-export async function assertIssuesNothing(server: TestServer, { client, tokens, cookies }: Estate): Promise<void> {
+export async function assertIssuesNothing(
+  server: TestServer,
+  { client, tokens, cookies }: IssuedCredentials,
+): Promise<void> {
   const metadata = { redirect_uris: ['https://app.example/other'] }
   const answers = [
     await requestToken(server, client, { grant_type: 'client_credentials' }),
@@ -90,9 +93,9 @@ export async function assertIssuesNothing(server: TestServer, { client, tokens, 
   assert.match(server.log(), /"reason":"clock_differs"/)
 }
 
-/** Checks that nothing of the estate is missing. Returns the estate with refreshed tokens. */
-export async function assertWhole(server: TestServer, estate: Estate): Promise<Estate> {
-  const { client, revoked, tokens, cookies } = estate
+/** Checks that the revoked token is inactive, and that everything else works. Returns the credentials with the refreshed tokens. */
+export async function assertWhole(server: TestServer, issued: IssuedCredentials): Promise<IssuedCredentials> {
+  const { client, revoked, tokens, cookies } = issued
   assert.equal(await isActive(server, client, revoked), false, 'A revoked token is inactive.')
   assert.match(
     locationOf(await authorizeSilently(server, client, cookies)),
@@ -101,14 +104,14 @@ export async function assertWhole(server: TestServer, estate: Estate): Promise<E
   )
   const answer = await refresh(server, client, tokens.refresh_token ?? '')
   assert.equal(answer.statusCode, 200, answer.body)
-  return { ...estate, tokens: answer.json<Tokens>() }
+  return { ...issued, tokens: answer.json<Tokens>() }
 }
 
 /** Requests a code from any node in the browser in which the user is signed in. */
 export function authorizeSilently(
   server: TestServer,
   client: RegisteredClient,
-  cookies: Estate['cookies'],
+  cookies: IssuedCredentials['cookies'],
 ): Promise<LightMyRequestResponse> {
   const browser = new PlainBrowser(server)
   for (const [name, value] of cookies) browser.cookies.set(name, value)

@@ -28,7 +28,7 @@ export const PROVIDER = aProvider()
  * A user with two sessions and two identities, who has approved one code in the second session and is asked for another; a second user
  * without identities, whose address is verified; a third user who has never signed in; and what may happen to them.
  */
-export function aWorld() {
+export function aTornUser() {
   const [user, bare] = [aUser({ createdAt: at(-HOUR), notBefore: at(-HOUR) }), aUser()]
   const unused = aUser({ emailVerifiedAt: undefined, firstSignedInAt: undefined })
   const squatting = aSession({ userId: unused.id })
@@ -174,21 +174,21 @@ export function aWorld() {
 type Authorization = ReturnType<typeof anAuthorization>
 type Grant = ReturnType<typeof aGrant>
 type Session = ReturnType<typeof aSession>
-export type World = ReturnType<typeof aWorld>
-export type Deed = keyof World['operations']
+export type TornUser = ReturnType<typeof aTornUser>
+export type Deed = keyof TornUser['operations']
 
 function identityOf(userId: IdentityRecord['userId']): IdentityRecord {
   return anIdentity({ userId, providerId: PROVIDER.id })
 }
 
-export async function createWorlds(store: StoreDriver, worlds: readonly World[]): Promise<void> {
-  for (const { setUp } of worlds) outcomesOf(await store.commit(setUp))
+export async function createTornUsers(store: StoreDriver, users: readonly TornUser[]): Promise<void> {
+  for (const { setUp } of users) outcomesOf(await store.commit(setUp))
 }
 
-/** Returns what the operations returned and what the tables have of a world, with names instead of ids. */
-export async function describeWorld(
+/** Returns what the operations returned and what the tables have of a user, with names instead of ids. */
+export async function describeTornUser(
   client: pg.Client,
-  { users, names }: World,
+  { users, names }: TornUser,
   outcomes: Readonly<Record<string, unknown>>,
 ): Promise<string> {
   const { rows } = await client.query<{ readonly line: string }>(STATE, [users])

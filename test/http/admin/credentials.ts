@@ -5,10 +5,10 @@ import { openSecrets, type CredentialKind } from '../../../src/protocol/secrets.
 import type { AdminServer } from '../../support/admin-server.ts'
 
 /** Headers that somebody sends who is no administrator, by what they hold. */
-export type Holders = ReadonlyMap<string, Readonly<Record<string, string>>>
+export type Credentials = ReadonlyMap<string, Readonly<Record<string, string>>>
 
-/** Everybody who holds something of Grantor's and must get nothing: each kind of credential, alive. */
-export async function gatherHolders(stage: AdminServer): Promise<Holders> {
+/** A valid credential of each kind, none of which may use the API. */
+export async function gatherCredentials(stage: AdminServer): Promise<Credentials> {
   const { server } = stage
   const { context } = server
   const client = await stage.makeClient()

@@ -14,7 +14,7 @@ import { openTestServer, type TestServer, type TestServerOptions } from '../../.
 import { selectAll } from '../../../support/store-dump.ts'
 
 /** A server with one provider, and a client that sends browsers to it. */
-export interface Scene {
+export interface ServerWithProvider {
   readonly server: TestServer
   readonly host: ProviderHost
   readonly client: RegisteredClient
@@ -29,19 +29,19 @@ export interface Scene {
   ) => readonly Readonly<Record<string, unknown>>[]
 }
 
-export async function openScene(
+export async function openServerWithProvider(
   t: Pick<TestContext, 'after'>,
   settings: Partial<ProviderSettings> = {},
   options: TestServerOptions = {},
-): Promise<Scene> {
+): Promise<ServerWithProvider> {
   const host = await openProviderHost(t)
   const server = await openTestServer(t, options)
   await addProvider(server, host, settings)
   const client = await registerClient(server)
-  return sceneOf(server, host, client)
+  return serverWithProvider(server, host, client)
 }
 
-function sceneOf(server: TestServer, host: ProviderHost, client: RegisteredClient): Scene {
+function serverWithProvider(server: TestServer, host: ProviderHost, client: RegisteredClient): ServerWithProvider {
   async function arrive(parameters: Readonly<Record<string, string>> = {}) {
     const browser = new PlainBrowser(server)
     const start = await browser.get(authorizeUrl(client, parameters))

@@ -47,7 +47,7 @@ test('a user is created with a profile and an address that is known to be the us
   assert.equal((await perform('user.create', { email: 'bob@acme.test' }))['email_verified_at'], null)
 })
 
-test('a user without an address and a password is shown and named by what there is', async (t) => {
+test('a user without an address and a password is shown, and named by name or id', async (t) => {
   const { perform, stage } = await openOffice(t)
   const { store } = stage.server.context
   const [named, nameless] = [aUserOfProvider({ name: 'Grace' }), aUserOfProvider({ name: undefined })]

@@ -103,7 +103,7 @@ const IMPOSSIBLE: readonly (readonly [object, RegExp])[] = [
   ],
 ]
 
-test('WAY-05: what the server cannot give a created client is an error, and nothing is created', async (t) => {
+test('WAY-05: a client with metadata that the server does not support is rejected, and nothing is created', async (t) => {
   const { stage, perform } = await openOffice(t)
   await declareApi(stage.server, JWT_API)
   await judgeDomain(stage.server, '*.bad.example', 'blocked')

@@ -7,7 +7,7 @@ import { openProcesses } from './processes.ts'
 const MINUTE = 60_000
 const SOMETHING = { event: 'sign-in.failed' } as const
 
-test('audit: the server records the head of a finished command within a minute, although the last event of the command is audit.head', async (t) => {
+test('audit: the server records the head of a finished command within a minute, even if its last event is audit.head', async (t) => {
   const { open, clock, links } = openProcesses(t)
   const server = open()
   await server.store.recordEvent(SOMETHING)

@@ -115,7 +115,7 @@ test('a repeated report is counted within its minute, and recorded again in the 
   assert.equal(lines.filter((line) => line.includes(event.event)).length, 1002)
 })
 
-test('beyond a limit, different reports of a minute are counted by their event name alone, so that they cannot fill the store', async () => {
+test('beyond a limit, reports of a minute are counted by event name only, so that they cannot fill the store', async () => {
   const { recorder, events, state } = openTestRecorder()
   for (let index = 0; index < 5000; index += 1) recorder.report({ event: 'sign-in.failed', clientId: aClientId(index) })
   state.now += MINUTE

@@ -35,7 +35,7 @@ async function signIn(server: TestServer): Promise<void> {
   assert.ok((await redeem(server, client, code)).json<Tokens>().access_token)
 }
 
-test('what happened to a user is found: the lines and the audit of sign-in, consent and refusal have the user, the client and one request id', async (t) => {
+test('the log and the audit of a sign-in, a consent and a refusal have the user, the client and one request id', async (t) => {
   const server = await openTestServer(t)
   await createAda(server)
   const user = await server.context.store.findUserByEmail(EMAIL)

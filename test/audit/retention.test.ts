@@ -59,7 +59,7 @@ test('links that are swept during a verification are not reported as missing', a
   assert.deepEqual((await verifyAudit({ store: busy, secrets }, [])).faults, [])
 })
 
-test('with a retention of 0 the audit is kept for ever', async (t) => {
+test('with a retention of 0 the audit is never removed', async (t) => {
   const server = await openTestServer(t, { clock: openSteadyClock(), env: { GRANTOR_AUDIT_RETENTION: '0' } })
   await registerClient(server)
   const before = await wordsOf(server)

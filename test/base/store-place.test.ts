@@ -25,7 +25,7 @@ for (const [what, differing, expected] of CASES) {
   })
 }
 
-test('BAK-07: a memory without a link knows the eras only', () => {
+test('BAK-07: a memory without a link has only the eras', () => {
   const memory = { ...MEMORY, link: undefined }
   assert.equal(compareWithMemory(memory, { ...SAME, hash: undefined, hasOlder: true }), 'known')
   assert.equal(compareWithMemory(memory, { ...SAME, eras: ['a'] }), 'back')

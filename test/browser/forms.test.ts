@@ -60,7 +60,7 @@ test('by keyboard and without script, the boxes of permissions are checked and u
   await tab.context().close()
 })
 
-test('the focus is on the field to fill in next, and never on Allow', async () => {
+test('the focus is on the next empty field, and never on Allow', async () => {
   const { tab } = await pages.openTab({})
   for (const [name, id] of [
     ['sign-in', 'email'],

@@ -74,7 +74,7 @@ const LIBRARY = readFileSync(
 /** The program of docs/connect/oidc-client-ts.md. */
 const PROGRAM = /^```ts\n([^]*?)^```$/m.exec(readFileSync('docs/connect/oidc-client-ts.md', 'utf8'))?.[1] ?? ''
 
-test('OpenID Connect Core 1.0: the single-page application of docs/connect/oidc-client-ts.md signs a user in, is loaded again, reads userinfo and refreshes', async (t) => {
+test('OpenID Connect Core 1.0: the application of docs/connect/oidc-client-ts.md signs in, reloads, reads userinfo and refreshes', async (t) => {
   const server = await openIssuer(t, {})
   let program = ''
   const party = await openParty(t, ({ url }) =>

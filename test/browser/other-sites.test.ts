@@ -82,7 +82,7 @@ test('AUTH-25: an authorization request that another site posts does not change 
   await tab.waitForURL(/\/callback\?code=/)
 })
 
-test('AUTH-25: a posted request with prompt=none gets a code, because the browser sends the cookies with the request after the redirect', async (t) => {
+test('AUTH-25: a posted request with prompt=none gets a code, because its redirect sends the cookies', async (t) => {
   const server = await openIssuer(t, {})
   const { port } = await openListener(t)
   const { client, link } = await startClient(server, `http://127.0.0.1:${port}/callback`, {}, {})
@@ -97,7 +97,7 @@ test('AUTH-25: a posted request with prompt=none gets a code, because the browse
   await tab.waitForURL(/\/callback\?code=/)
 })
 
-test('LO-04, LO-08: a link of another site asks before it signs the user out, and an application signs the user out by a posted form', async (t) => {
+test('LO-04, LO-08: a link of another site needs a confirmation to sign the user out, and an application’s form does not', async (t) => {
   const server = await openIssuer(t, {})
   const { port, next } = await openListener(t)
   const uri = `http://127.0.0.1:${port}/callback`

@@ -222,7 +222,7 @@ test('grant and token: grants are listed, and revoked by id or by a token', asyn
   assert.match(await words('token', 'revoke-all', '--yes'), /All sessions and tokens issued before 2\S+Z are revoked/)
 })
 
-test('api: its scopes and tokens are changed and shown', async () => {
+test('api: the scopes and tokens of an API are changed and shown', async () => {
   const resource = 'https://shown.acme.test'
   const made = ['api', 'create', '--resource', resource, '--scope', 'read=Read', '--approved-scope', 'pay=Pay at once']
   assert.match(

@@ -101,7 +101,7 @@ test('OpenID Connect Core 1.0: openid-client 6 signs a user in with a nonce and 
   assert.match(tokens.claims()?.sub ?? '', /^gus_/)
 })
 
-test('OpenID Connect Core 1.0 §3.1.2.6: openid-client 6 renews silently for a self-registered application, and reads the error of prompt=none', async (t) => {
+test('OpenID Connect Core 1.0 §3.1.2.6: openid-client 6 renews silently, and reads the error of prompt=none', async (t) => {
   const { server, config } = await register(t, { token_endpoint_auth_method: 'none' }, client.None())
   const verifier = client.randomPKCECodeVerifier()
   const code_challenge = await client.calculatePKCECodeChallenge(verifier)

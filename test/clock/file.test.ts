@@ -18,7 +18,7 @@ async function look({ context, clock }: TestServer, seconds: number): Promise<vo
   }
 }
 
-test('STO-13: while the clock is minutes to years off, a server with a file issues and deletes nothing, and revoked tokens stay revoked', async (t) => {
+test('STO-13: with a wrong clock a server on SQLite issues and deletes nothing, and revoked tokens stay revoked', async (t) => {
   const [clock] = openSteppingClocks(['node'])
   const server = await openTestServer(t, { clock })
   let issued = await issueCredentials(server)
@@ -48,7 +48,7 @@ test('STO-13: while the clock is minutes to years off, a server with a file issu
   )
 })
 
-test('STO-13: a server that was suspended for days issues again after ten seconds, and deletes what expired meanwhile after it has run for part of that time', async (t) => {
+test('STO-13: a server that was suspended for days issues again after ten seconds, and deletes expired rows later', async (t) => {
   const [clock] = openSteppingClocks(['node'])
   const server = await openTestServer(t, { clock })
   const { client, revoked } = await issueCredentials(server)
@@ -68,7 +68,7 @@ test('STO-13: a server that was suspended for days issues again after ten second
   assert.equal(countSessions(), 0)
 })
 
-test('STO-13: after a step of the clock is undone, the server issues ten seconds later, and tokens issued meanwhile are not yet valid', async (t) => {
+test('STO-13: ten seconds after a clock is corrected the server issues, and tokens of the wrong time are not yet valid', async (t) => {
   const [clock] = openSteppingClocks(['node'])
   const server = await openTestServer(t, { clock })
   const issued = await issueCredentials(server)

@@ -14,7 +14,7 @@ test('BAK-03: after kill -9 at any point of a backup or a restore the previous s
   t.diagnostic(JSON.stringify(left))
 })
 
-test('MOV-04: after kill -9 of a final export and of an import the same commands complete the move, and no acknowledged client is lost', async (t) => {
+test('MOV-04: after kill -9 of an export or import the same command completes the move, and no acknowledged client is lost', async (t) => {
   const findings = openFindings({ isPrinted: false })
   const openEmpty = async () => openSqlitePlace(temporaryFolder(t))
   const campaign = { rounds: 1, seed: Date.now() % 2 ** 32 }

@@ -78,7 +78,7 @@ const REFUSED: readonly (readonly [
   [{ redirect_uri: 'https://bad.test/cb', client_id: 'blocked' }, 'client_not_allowed', 'blocked'],
 ]
 
-test('NET-10: each refused authorization request without a way back has its reason in the log and on the page, and the refused redirect URI without its secrets', async () => {
+test('NET-10: a refused request without a redirect has its reason in the log and on the page, and its redirect URI without secrets', async () => {
   const clients: Readonly<Record<string, string>> = {
     two: (await registerClient(server, { redirect_uris: [REDIRECT_URI, `${REDIRECT_URI}2`] })).client_id,
     local: (await registerClient(server, { redirect_uris: ['http://localhost/cb'] })).client_id,
@@ -110,7 +110,7 @@ test('NET-10: each refused authorization request without a way back has its reas
   }
 })
 
-test('the lines of a refused sign-in, of a page that is shown again and of a forged form have the client, the user and the reason', async () => {
+test('the log lines of a refused sign-in, a repeated page and a forged form have the client, the user and the reason', async () => {
   const user = await createUser(server.context, {
     email: 'grace@acme.test',
     password: 'right-password-1',

@@ -161,7 +161,7 @@ test('a proxy on this machine that GRANTOR_TRUST_PROXY does not name is logged o
   assert.deepEqual(ignored, [{ name: 'grantor_forwarded_addresses_ignored_total', labels: [], value: 2 }])
 })
 
-test('UI-12: a page of a loopback issuer that is requested under another name redirects to the issuer once, also behind a proxy that forwards names without ports', async (t) => {
+test('UI-12: a page of a loopback issuer under another name redirects to the issuer once, also behind a proxy without ports', async (t) => {
   const server = await openTestServer(t, { env: { GRANTOR_TRUST_PROXY: '127.0.0.1' } })
   const url = '/v2/oauth/sign-in?x=1'
   const home = `${server.origin}${url}`

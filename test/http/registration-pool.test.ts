@@ -47,7 +47,7 @@ test('FLOOD-01: a flood with one redirect host stays within the budget of the ho
   assert.equal(register(budgets, '192.0.2.1', 'app.example', START + 59_000), true)
 })
 
-test('FLOOD-01: a flood with ever other hosts stays within the budget of the server', () => {
+test('FLOOD-01: a flood with ever new hosts stays within the budget of the server', () => {
   const budgets = openBudgets(RATES)
   const passed = flood(budgets, (index) => `h${index}.example`)
   assert.ok(passed >= SERVER / 2 && passed <= SERVER * 1.5, String(passed))
@@ -74,7 +74,7 @@ test('FLOOD-03: networks beside the flood, in the same /32, still register', () 
   assert.equal(register(budgets, '2001:db8:ffff:1::/64', undefined, START + 59_500), true)
 })
 
-test('what is given back counts neither for the host nor for the server', () => {
+test('a registration that is given back counts neither for the host nor for the server', () => {
   const budgets = openBudgets(RATES)
   const now = START as EpochMs
   for (let index = 0; index < 10_000; index += 1) {

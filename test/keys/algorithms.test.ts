@@ -94,7 +94,7 @@ test('when no key of an algorithm was made with the API, the key maintenance mak
   assert.deepEqual(await states(second), ['ES256 signing', 'EdDSA next'])
 })
 
-test('each algorithm rotates separately: a key is made a day before the 30 days end, the old one is withdrawn after its last token', async (t) => {
+test('each algorithm rotates separately: its next key exists a day early, and the old one is withdrawn after its last token', async (t) => {
   const server = await openOne(t)
   const seen: string[] = []
   for (let hours = 0; hours <= 62 * 24; hours += 1) {
@@ -117,7 +117,7 @@ test('each algorithm rotates separately: a key is made a day before the 30 days 
   ])
 })
 
-test('an algorithm that no API uses any more does not rotate, and its key is withdrawn after its last token', async (t) => {
+test('an algorithm that no API uses does not rotate, and its key is withdrawn after its last token', async (t) => {
   const server = await openOne(t)
   const client = await registerClient(server)
   await declare(server, API, 'EdDSA')

@@ -32,7 +32,7 @@ for (const way of ['current', 'renewed'] as const) {
 }
 
 for (const way of ['current', 'renewed'] as const) {
-  test(`OUT-13: a network that used up its rate decides nothing for another one that asks for the keys at the same time (${way})`, async (t) => {
+  test(`OUT-13: a network above its rate does not affect another one that requests the keys at the same time (${way})`, async (t) => {
     const host = await openWebHost(t, {}, sendJson({ keys: [makeClientKey('ES256').jwk] }))
     const other = await openWebHost(t, {}, sendJson({}))
     let now = Date.now()
@@ -53,7 +53,7 @@ for (const way of ['current', 'renewed'] as const) {
   })
 }
 
-test('CA-11: a signature that the keys of before do not verify is tried with the keys that another request has fetched meanwhile', async (t) => {
+test('CA-11: a signature that the previous keys do not verify is tried with keys that another request has fetched', async (t) => {
   const host = await openWebHost(t, {}, sendJson({ keys: [makeClientKey('ES256').jwk] }))
   let now = Date.now()
   const clock = () => now as never

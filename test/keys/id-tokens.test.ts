@@ -20,7 +20,7 @@ async function keySet(server: TestServer): Promise<ReturnType<typeof createLocal
   return createLocalJWKSet(answer.json<JSONWebKeySet>())
 }
 
-test('OP-02, OP-14: the first ID token of each algorithm is signed at once, by a key of its own, and verifies against the published keys', async (t) => {
+test('OP-02, OP-14: the first ID token of each algorithm is signed at once, by a published key of its own', async (t) => {
   const server = await openTestServer(t)
   await assert.rejects(
     server.context.tokens.signIdToken('{}' as IdTokenClaims, 'RS256'),
@@ -66,7 +66,7 @@ test('OP-03: an ID token is not read as an access token, and an access token of 
   }
 })
 
-test('the keys for ID tokens rotate by themselves, and a replaced one is withdrawn when its tokens have expired', async (t) => {
+test('the keys for ID tokens rotate automatically, and a replaced one is withdrawn when its tokens have expired', async (t) => {
   const [clock] = openStillClocks([0])
   const server = await openTestServer(t, { clock })
   clock.advance(1)

@@ -20,7 +20,7 @@ async function tokenOf(grantor: Grantor, issuer: string): Promise<Response> {
   return grantor.fetch(new Request(`${issuer}/v2/oauth/token`, { method: 'POST', body }), FROM)
 }
 
-test('a request of Fetch registers a client, and another one gets its token', async (t) => {
+test('a request of Fetch registers a client, and the next one gets its token', async (t) => {
   const { grantor, issuer } = await openGrantor(t)
   const answer = await tokenOf(grantor, issuer)
   assert.deepEqual([answer.status, answer.headers.get('cache-control')], [200, 'no-store'])
@@ -57,7 +57,7 @@ test('a body that is too large gets 413, one that was read 500, and HEAD has no 
   assert.deepEqual([head.status, await head.text()], [200, ''])
 })
 
-test('LIB-07: a caller who breaks off a body that is read or discarded gets an answer, and does not end the process', async (t) => {
+test('LIB-07: a body that the caller breaks off gets an answer, and does not end the process', async (t) => {
   const { grantor, issuer } = await openGrantor(t)
   const headers = { 'content-type': 'application/json' }
   for (const [method, path, status] of [
@@ -86,7 +86,7 @@ test('LIB-07: a caller who breaks off a body that is read or discarded gets an a
   }
 })
 
-test('LIB-07: a caller who is gone, as the signal of the request says, keeps no request open', async (t) => {
+test('LIB-07: a request whose signal is aborted does not stay open', async (t) => {
   const { grantor, issuer } = await openGrantor(t)
   const gone = new AbortController()
   const options = { method: 'POST', headers: { 'content-type': 'application/json' }, duplex: 'half' }
@@ -99,7 +99,7 @@ test('LIB-07: a caller who is gone, as the signal of the request says, keeps no 
   assert.equal((await grantor.fetch(endless(), FROM)).status, 400)
 })
 
-test('threats.md NET-18: a body that is too large, or that nobody reads, is not read on after the answer', async (t) => {
+test('NET-18: a body that is too large, or is not used, is not read further after the answer', async (t) => {
   const { grantor, issuer } = await openGrantor(t)
   for (const [path, status] of [
     ['/v2/oauth/register', 413],
@@ -122,7 +122,7 @@ test('threats.md NET-18: a body that is too large, or that nobody reads, is not 
   }
 })
 
-test('threats.md NET-01: plain HTTP from another machine is rejected for an https issuer, and https is not', async (t) => {
+test('NET-01: plain HTTP from another machine is rejected for an https issuer, and https is not', async (t) => {
   const people = { current: () => undefined, signInAddress: () => '/login' }
   const { grantor } = await openGrantor(t, { issuer: 'https://auth.example.com', people })
   const statusOf = async (address: string): Promise<number> => (await grantor.fetch(new Request(address), FROM)).status

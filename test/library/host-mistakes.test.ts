@@ -52,7 +52,7 @@ function get(grantor: Grantor, address: string, cookie = ''): Promise<Response> 
   return grantor.fetch(new Request(address, { headers: { accept: 'text/html', cookie } }), FROM)
 }
 
-test('LIB-08: null is nobody, and null in an optional member is no value', async (t) => {
+test('LIB-08: null means that no person is signed in, and null in an optional member is no value', async (t) => {
   const { signIn, log } = await openHost(t)
   for (const nobody of [null, undefined, Promise.resolve(null)]) {
     const answer = await signIn({ current: () => nobody })
@@ -64,7 +64,7 @@ test('LIB-08: null is nobody, and null in an optional member is no value', async
   assert.doesNotMatch(log(), /host-sign-in\.failed/)
 })
 
-test('LIB-08: a person of a wrong shape is a page, and a line of the log that names the member and no value', async (t) => {
+test('LIB-08: for a person of a wrong shape the browser gets a page, and the log names the member and no value', async (t) => {
   const { signIn, log, grantor } = await openHost(t)
   const cases: readonly (readonly [answer: unknown, logged: RegExp])[] = [
     ['ada@secret.test', /people\.current returned .* must be an object/],
@@ -101,7 +101,7 @@ test('LIB-08: a person of a wrong shape is a page, and a line of the log that na
   assert.equal((await grantor.tasks['user.list']()).users.length, 0)
 })
 
-test('LIB-08: a function of the host that throws, rejects or returns another type is a page, and the log says why', async (t) => {
+test('LIB-08: if a function of the host throws, rejects or returns another type, the browser gets a page and the log the reason', async (t) => {
   const { signIn, log } = await openHost(t)
   const fails = new Error('The sessions are down.')
   const nobody = () => undefined

@@ -68,7 +68,7 @@ test('LIB-03: a body parser before the server gets 500 body_consumed, and the lo
   assert.match(log(), /"reason":"body_consumed"/)
 })
 
-test('LIB-03: a body parser that has read an empty body, and a caller who is gone, keep no request open', async (t) => {
+test('LIB-03: a body parser that has read an empty body, and a closed connection, leave no request open', async (t) => {
   const reasons: string[] = []
   const isRefused = Promise.withResolvers<void>()
   const { grantor, issuer, port } = await openGrantor(t, {

@@ -78,7 +78,7 @@ test('DEL-14: a host with sessions of its own signs people in, and no provider, 
   await assert.rejects(tasks['user.set-password']({ user_id, password: 'another horse' }), reason)
 })
 
-test('OpenID Connect Core §3.1.2.1: with prompt=login a session of the host is not enough', async (t) => {
+test('OpenID Connect Core §3.1.2.1: prompt=login requires a new sign-in despite a session of the host', async (t) => {
   const { issuer, signIns } = await openHost(t)
   await walkWithClient(issuer)
   await walkWithClient(issuer, { prompt: 'login' })
@@ -88,7 +88,7 @@ test('OpenID Connect Core §3.1.2.1: with prompt=login a session of the host is 
   )
 })
 
-test('a host whose sign-in page changes nothing gets no endless redirect, but the person a page with a button', async (t) => {
+test('if the host’s sign-in page changes nothing, the person gets a page with a button and no endless redirect', async (t) => {
   const anHourAgo = Date.now() - 3_600_000
   const old = { subject: 'u_1', authenticatedAt: new Date(anHourAgo) }
   const signIns: boolean[] = []
@@ -121,7 +121,7 @@ test('a host whose sign-in page changes nothing gets no endless redirect, but th
   }
 })
 
-test('LIB-10: the host is asked with each request, and who was signed in before does not count', async (t) => {
+test('LIB-10: the host names the person at each request, and an earlier person has no effect', async (t) => {
   let person: Person | undefined
   const people = { current: () => person, signInAddress: () => '/login' }
   const { grantor, issuer, port } = await openGrantor(t, { people })
@@ -187,7 +187,7 @@ test('an interaction that the server did not issue leads to a page that says so,
   assert.equal((await grantor.tasks['user.list']()).users.length, 0)
 })
 
-test('a failure of the host’s own function goes to the host, and the log has it', async (t) => {
+test('a failure of the host’s own function is thrown to the host and logged', async (t) => {
   const { issuer, log } = await openHost(t, new Error('The sessions are down.'))
   await assert.rejects(walkWithClient(issuer), /The host failed/)
   assert.match(log(), /"event":"host-sign-in.failed".*The sessions are down/)

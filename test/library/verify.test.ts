@@ -39,7 +39,7 @@ for (const format of ['jwt', 'opaque'] as const) {
   })
 }
 
-test('LIB-09: a host that does not say for which API a token must be accepts none, and what is no text is no token', async (t) => {
+test('LIB-09: without the API of the token no token is accepted, and a value that is no text is no token', async (t) => {
   const { grantor, issuer, port } = await openGrantor(t)
   await serveHost(t, port, grantor.handler)
   const { accessToken } = await walkWithClient(issuer, { resource: `${RESOURCE}/v1` })

@@ -96,7 +96,7 @@ test('the probe that the alert about the certificate needs has the job that the 
   assert.ok(probe.includes(`  - job_name: ${job}\n`))
 })
 
-test('every label that they use belongs to the metric', () => {
+test('every label that an alert or the dashboard uses belongs to its metric', () => {
   for (const expression of listExpressions()) {
     const known = new Set(ADDED_LABELS)
     for (const { name, matchers } of selectorsOf(expression)) {

@@ -70,7 +70,7 @@ test('an operation of the store is a child span of its request, and its batch li
   assert.equal(commit.attributes['grantor.batch.operations'], 1)
 })
 
-test('requests at the same time are not mixed up', async (t) => {
+test('concurrent requests have separate traces', async (t) => {
   const collector = await openCollector(t)
   const server = await openTestServer(t, collectedBy(collector))
   await Promise.all(Array.from({ length: 20 }, () => registerClient(server)))

@@ -61,7 +61,7 @@ const ENDINGS: Readonly<Record<string, { readonly end: Ending; readonly family: 
   'the client is uninstalled': { end: (store, ids) => store.uninstall(ids), family: false, alone: true },
 }
 
-test('TOK-18, RT-11, INT-08, ADM-09: the tokens of a principal that is disabled on one node are inactive on the other within a second', async (t) => {
+test('TOK-18, RT-11, INT-08, ADM-09: tokens of a principal that one node disables are inactive on the other within a second', async (t) => {
   const { a, b } = await openNodes(t)
   const casts = []
   for (const [name, ending] of Object.entries(ENDINGS)) casts.push({ name, ending, cast: await openCast(a, b) })

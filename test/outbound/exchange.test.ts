@@ -181,7 +181,7 @@ for (const [what, then] of [
   })
 }
 
-test('a port where nothing listens: the host is unreachable', async (t) => {
+test('a host on whose port nothing listens is unreachable', async (t) => {
   const port = await openSocketServer(t, () => undefined)
   const other = connect(port, '127.0.0.1')
   await once(other, 'connect')
@@ -197,7 +197,7 @@ test('a host that listens on the IPv6 loopback address alone is reached as local
   assert.equal(briefly(await getDocument(openClient(), `http://localhost:${host.port}/client.json`)), 'fetched')
 })
 
-test('OUT-02: a peer that was not judged gets no request', async (t) => {
+test('OUT-02: a peer whose address was not checked gets no request', async (t) => {
   const host = await openWebHost(t, {}, sendJson({}))
   const outcome = await exchange({
     method: 'GET',

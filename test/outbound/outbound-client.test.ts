@@ -85,7 +85,7 @@ test('OUT-13: a network that used up its rate counts as a host that is down, and
   assert.equal(tally(await count('9.9.9.9', true, 5)), 5, 'copies are renewed all the same')
 })
 
-test('OUT-13: a network that used up its rate decides nothing for another one that requests the same URL at the same time', async (t) => {
+test('OUT-13: a network above its rate does not affect another one that requests the same URL at the same time', async (t) => {
   const host = await openWebHost(t, {}, sendJson({}))
   const now = Date.now()
   const client = openClient({ budgets: usualBudgets(), clock: () => now as never })

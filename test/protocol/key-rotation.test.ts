@@ -28,7 +28,7 @@ function key(id: string, startsAfterMs: number, algorithm = 'ES256'): KeyTerm {
   return { id: id as KeyId, purpose: 'access', algorithm, activeFrom: at(startsAfterMs) }
 }
 
-test('the keys of one purpose and algorithm are a line', () => {
+test('the keys of one purpose and algorithm follow each other', () => {
   const [first, other, second] = [key('a', 0), key('b', 0, 'EdDSA'), key('c', 0)]
   const forId = { ...key('d', 0), purpose: 'id' } as const
   assert.deepEqual(linesOf([]), [])

@@ -89,7 +89,7 @@ test('every decision that is cited has a record, and docs/decisions/README.md li
   assert.deepEqual(index.toSorted(), records.toSorted())
 })
 
-test('every GRANTOR_ variable in docs, examples and deploy is a setting: Grantor rejects any other, and with it each command of that shell', () => {
+test('every GRANTOR_ variable in docs, examples and deploy is a setting, because Grantor rejects any other', () => {
   const paths = globSync(['*.md', '{docs,examples,deploy}/**/*'], {
     withFileTypes: true,
     exclude: (file) => file.name === 'node_modules',

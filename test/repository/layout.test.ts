@@ -14,7 +14,7 @@ function readSource(path: string): SourceFile {
   return { path, text: readFileSync(path, 'utf8') }
 }
 
-test('the house is tidy', () => {
+test('every file follows the rules of the source tree', () => {
   assert.ok(countImports(files) > 200, 'too few imports were found to have been read')
   assert.deepEqual(findDisorder(files), [])
 })

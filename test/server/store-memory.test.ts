@@ -90,7 +90,7 @@ const CHANGES: Readonly<Record<string, (server: TestServer, issued: IssuedCreden
 }
 
 for (const [name, way] of Object.entries(WAYS)) {
-  test(`BAK-07: with ${name} a node without a memory starts, and the doctor asks; a node with one serves nothing until the operator has ended what the store could revive`, async (t) => {
+  test(`BAK-07: with ${name} a node without a memory starts with a warning; a node with one serves nothing until the operator has answered`, async (t) => {
     const place = await openPlaceOf(t, way)
     const issued = await issueCredentials(place.server)
     const putBack = await place.copy()
@@ -128,7 +128,7 @@ for (const [name, way] of Object.entries(WAYS)) {
 
 for (const name of ['a copy of the SQLite file and its log', ROWS]) {
   const way = WAYS[name] ?? assert.fail()
-  test(`BAK-07: with ${name} each of these is noticed alone, also after a clock went back, and served if the operator says that nothing was lost: ${Object.keys(CHANGES).join(', ')}`, async (t) => {
+  test(`BAK-07: with ${name} a store that went back is noticed by each sign, and is served if the operator confirms that nothing was lost: ${Object.keys(CHANGES).join(', ')}`, async (t) => {
     const place = await openPlaceOf(t, way)
     // Until the next start, whose clock is right.
     place.server.clock.advance(1500)
@@ -150,7 +150,7 @@ for (const name of ['a copy of the SQLite file and its log', ROWS]) {
   })
 }
 
-test('BAK-07: rows that go back under running nodes are noticed by one, which marks the store for all others, and one answer suffices', async (t) => {
+test('BAK-07: a node that notices that rows went back marks the store for all others, and one answer suffices', async (t) => {
   const place = await openPlaceOf(t, WAYS[ROWS] ?? assert.fail())
   const { environment } = place
   const issued = await issueCredentials(place.server)
@@ -192,7 +192,7 @@ test('BAK-07: rows that go back under running nodes are noticed by one, which ma
   }
 })
 
-test('BAK-07: nothing is noticed where nothing was lost: restarts, a copied folder, another store, a lost memory of a new store, old links that were swept', async (t) => {
+test('BAK-07: restarts, a copied folder, another store, a lost memory and swept links are not taken for a store that went back', async (t) => {
   const place = await openPlaceOf(t, WAYS['a copy of the SQLite file of a closed server'] ?? assert.fail())
   await issueCredentials(place.server)
   for (const round of [1, 2]) {

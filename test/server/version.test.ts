@@ -57,7 +57,7 @@ test('the version has the commit of a checkout', async (t) => {
   assert.match(VERSION, /^\d+\.\d+\.\d+(\+[0-9a-f]{12})?$/)
 })
 
-test('the version of the published package has the commit that it was made from, also inside of another checkout', () => {
+test('the version of the published package has the commit that it was made from, also within another checkout', () => {
   assert.equal(versionOf({ version: '0.1.0', gitHead: COMMIT }, OTHER), '0.1.0+0123456789ab')
   assert.equal(versionOf({ version: '0.1.0' }, undefined), '0.1.0')
 })

@@ -37,7 +37,7 @@ test('STO-01: no secret of any flow is in the database, its write-ahead log, or 
   assert.ok(places.has('grantor.db-wal') && places.has('the log'))
 })
 
-test('STO-01: nor is one after a restart, which moves the write-ahead log into the file', async (t) => {
+test('STO-01: no secret is in the file after a restart, which moves the write-ahead log into it', async (t) => {
   const first = await openTestServer(t)
   const secrets = await runEverything(first)
   const server = await first.reopen()

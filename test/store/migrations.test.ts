@@ -27,7 +27,7 @@ test('a semicolon within a line does not end a statement', () => {
   ])
 })
 
-test('the first line says whether each statement runs in its own transaction, and a mark before a statement says that it is repeated', () => {
+test('the first line gives each statement its own transaction, and a mark before a statement repeats it', () => {
   const script = readScript(
     migration(
       '-- each statement by itself\nselect 1;\n-- repeat until no row changes\nupdate a set b = 1 where b = 0;\n',

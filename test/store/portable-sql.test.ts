@@ -277,7 +277,7 @@ test('sqlite: the schema consists of text and bigint, and each primary key start
   assert.deepEqual(schemaFaults(readSqliteObjects(database)).toSorted(), [...numbered, ...UNIQUE_OVER_ALL].toSorted())
 })
 
-test('postgres: hot statements use the shard key, and none reads a whole table, whether it is empty or has grown without statistics', async (t) => {
+test('postgres: hot statements use the shard key, and none reads a whole table, empty or grown without statistics', async (t) => {
   const statements = dataStatements(await recorded.postgres(t))
   const client = await migratedClient(t)
   for (const size of [0, ROWS]) {

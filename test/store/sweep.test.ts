@@ -88,7 +88,7 @@ test('a sweep ends no token before its time, and removes what has expired', asyn
   assert.equal((await refresh(server, client, next)).json().error, 'invalid_grant')
 })
 
-test('decision 0021: a client that never got a token is removed after a day; one that did is kept, and one that is being authorized is kept for longer', async (t) => {
+test('decision 0021: a client that never got a token is removed after a day, unless it is being authorized', async (t) => {
   const server = await openTestServer(t)
   await createAda(server)
   const unused = await registerClient(server)
@@ -117,7 +117,7 @@ test('decision 0021: a client that never got a token is removed after a day; one
   assert.equal(countOf(server, 'clients'), 3)
 })
 
-test('nothing of a deleted client remains in the end', async (t) => {
+test('every row of a deleted client is removed in the end', async (t) => {
   const server = await openTestServer(t)
   await createAda(server)
   const [gone, kept] = [await registerClient(server), await registerClient(server)]

@@ -188,7 +188,7 @@ for (const [index, { name, end, mayAsk }] of UNATTENDED.entries()) {
 }
 
 for (const [index, { name, end }] of UNATTENDED.entries()) {
-  test(`STO-13: ${name}: an opaque token that the client got without a user while the clock was ahead is inactive, also at its own time`, async () => {
+  test(`STO-13: ${name}: an opaque token without a user that was issued by a clock ahead is inactive, also at its own time`, async () => {
     const cast = await openCast(6000 + index)
     await install(server, cast.client, cast.organizationId, { actsForMembers: true })
     const rightTime = (server.clock.now() + 10) as EpochMs

@@ -37,7 +37,7 @@ test('a person signs in at GitHub: the number of the account is the subject, and
   )
 })
 
-test('an answer of GitHub without an account number signs nobody in', async (t) => {
+test('an answer of GitHub without an account number signs no user in', async (t) => {
   const server = await openTestServer(t)
   const host = await openProviderHost(t)
   await addProvider(server, host, { signUp: 'anybody' }, { id: 'github', template: 'github', name: 'GitHub' })

@@ -90,7 +90,7 @@ test('UP-17: the secret, the codes and the tokens of a provider are in no log, a
   for (const secret of [CLIENT_SECRET, ...setup.host.secrets]) assert.ok(!seen.includes(secret))
 })
 
-test('UP-18: a provider whose answer never ends, or that closes the connection, delays nobody else', async (t) => {
+test('UP-18: a provider whose answer never ends, or that closes the connection, delays no other sign-in', async (t) => {
   const setup = await openServerWithProvider(t, { signUp: 'anybody' })
   await createAda(setup.server)
   setup.host.answer('/token', (_request, response) => response.socket?.destroy())

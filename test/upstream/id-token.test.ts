@@ -43,7 +43,7 @@ const REFUSED: Readonly<Record<string, Deviation>> = {
 const setup = await openServerWithProvider(WHOLE_FILE, { signUp: 'anybody' })
 
 for (const [name, deviation] of Object.entries(REFUSED)) {
-  test(`UP-13: an ID token with ${name} signs nobody in`, async () => {
+  test(`UP-13: an ID token with ${name} signs no user in`, async () => {
     const answer = await setup.signIn(ADA_CLAIMS, deviation)
     assert.equal(answer.statusCode, 403, answer.body)
     assert.match(answer.body, /did not confirm who you are/)

@@ -28,7 +28,7 @@ test('a clock that differs from that of PostgreSQL by more than 2 s is a failure
   assert.match(judge({ clockAheadMs: -9000 })[0] ?? '', /^clock: .* 9 s behind this clock/)
 })
 
-test('doctor finds a PostgreSQL server that can lose commits, replaces settings, has a wrong pooler, no TLS or no free connection', () => {
+test('doctor finds a PostgreSQL that can lose commits, or has wrong settings, a wrong pooler, no TLS or no free connection', () => {
   assert.match(judge({ unsafeSettings: ['fsync'] })[0] ?? '', /^database: fsync is off.*Set fsync = on/)
   const settings = [{ name: 'enable_seqscan', value: 'on', wanted: 'off' }]
   assert.match(

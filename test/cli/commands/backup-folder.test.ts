@@ -16,7 +16,7 @@ interface Made {
   readonly from_future: readonly string[]
 }
 
-test('BAK-06: --keep does not count files with a later name that are no backups, nor links and folders, and removes none of them', async (t) => {
+test('BAK-06: --keep neither counts nor removes links, folders, or files that are no backups', async (t) => {
   const { place, folder, backUp } = await open(t)
   writeFileSync(join(folder, FUTURE), '')
   writeFileSync(join(folder, FUTURE.replace('2099', '2098')), '{"format":"grantor-backup","version":2}\n')

@@ -54,7 +54,7 @@ async function registerWith(server: TestServer, token: string): Promise<number> 
 }
 
 for (const kind of ['SQLite', 'PostgreSQL'] as const) {
-  test(`BAK-01, STO-05, IAT-05: ${kind}, what was valid before a restore is invalid after it, revoked or not, and people and clients are kept`, async (t) => {
+  test(`BAK-01, STO-05, IAT-05: ${kind}, a restore ends all tokens and sessions, revoked or not, and keeps people and clients`, async (t) => {
     const { own, empty } = await PLACES[kind](t)
     const place = await openPlace(t)
     const before = await openTestServer(t, { env: own })

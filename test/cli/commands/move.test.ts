@@ -284,7 +284,7 @@ test('MOV-03: an import or a restore into an empty place leaves the database alo
   }
 })
 
-test('MOV-03: an import into a store that is not empty, with another secret or of a changed file is refused, and nothing is written', async (t) => {
+test('MOV-03: an import of a changed file, with another secret or into a store with rows is refused, and writes nothing', async (t) => {
   const { place, own, server, file } = await openSource(t, 'SQLite')
   await server.close()
   await command(place, own, 'export', '--to', file, '--final')

@@ -152,7 +152,7 @@ test('a backup under the previous root secret is restored with the file of that,
   assert.match((await runHere(place, ['org', 'list'])).stdout, /Acme/)
 })
 
-test('BAK-07: an answer for a database that does not exist, is empty, or has the schema of an older release is refused, and writes nothing', async (t) => {
+test('BAK-07: an answer for a database that is missing, empty, or of an older release is refused, and writes nothing', async (t) => {
   const { place, path } = await openPlaceWithBackup(t)
   new DatabaseSync(path).exec('update migrations set version = 0')
   const missing = join(place.folder, 'other', 'missing.db')

@@ -192,7 +192,7 @@ for (const [name, openDeployment] of DEPLOYMENTS) {
 }
 
 for (const [name, openDeployment] of DEPLOYMENTS) {
-  test(`STO-12, ${name}: after clocks were ahead and behind, replacing a leaked secret leaves the audit whole, and a later link of the former master key is found`, async (t) => {
+  test(`STO-12, ${name}: after clock steps the audit survives a leaked secret, and a new link of the former master key is found`, async (t) => {
     const { open, run, changing, changed } = await openDeployment(t)
     let aheadMs = 0
     const clock = { now: () => (Date.now() + aheadMs) as EpochMs, advance: (ms: number) => void (aheadMs += ms) }
@@ -255,7 +255,7 @@ test('a change of the secret in a file that was interrupted is completed by the 
   assert.equal((await requestToken(await open(), client, { grant_type: 'client_credentials' })).statusCode, 200)
 })
 
-test('two changes of the secret in a file at once: one of them succeeds, and the store opens', async (t) => {
+test('of two concurrent changes of the secret in a file one succeeds, and the store opens', async (t) => {
   const { folder, open, run } = await openFileDeployment(t)
   await (await open()).close()
   const config = readConfig({ DATABASE_URL: `sqlite:${join(folder, 'grantor.db')}`, LOG_LEVEL: 'silent' })

@@ -54,7 +54,7 @@ test('workers share the port, a killed worker is replaced, and SIGTERM ends all 
   assert.equal(server.stdout().match(/"server\.ready"/g)?.length, 1, 'Readiness is logged once.')
 })
 
-test('a worker that does not answer any more is killed and replaced, and the others are not', async (t) => {
+test('a worker that stops answering is killed and replaced, and the others are not', async (t) => {
   const place = await openPostgresPlace(t)
   assert.equal((await run(place, ['migrate'])).code, 0)
   const server = await serve(place, { command: [process.execPath, IMPATIENT], environment: LOUD })

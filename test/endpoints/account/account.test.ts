@@ -74,7 +74,7 @@ test('an app may open the pages of an authorization in a window, and gets the wi
   assert.equal(page.headers['cross-origin-opener-policy'], undefined)
 })
 
-test('a link on another site cannot make a page say that something was done', async () => {
+test('a link on another site cannot make a page report a success', async () => {
   const path = '/account/security?done=password-changed'
   for (const [site, isSaid] of [
     ['same-origin', true],
@@ -87,7 +87,7 @@ test('a link on another site cannot make a page say that something was done', as
   }
 })
 
-test('every account page but that of links is tried with a form above', () => {
+test('the tests above try every account page except that of links', () => {
   const names = ACCOUNT_ROWS.map(({ name }) => name).filter((name) => name !== 'account-link')
   assert.deepEqual(Object.keys(FORMS), names)
 })
@@ -215,7 +215,7 @@ test('a session that ends while it changes the password changes nothing', async 
   assert.deepEqual(selectAll(own, 'select password_hash from users'), before)
 })
 
-test('UI-13: a password that changes while a sign-in verifies the old one lets nobody in', async (t) => {
+test('UI-13: a password that changes while a sign-in verifies the old one signs no user in', async (t) => {
   const own = await openTestServer(t)
   await createAda(own)
   const owner = openOwner(own)

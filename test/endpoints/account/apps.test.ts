@@ -118,7 +118,7 @@ test('ACC-06: the app of another user, and one that does not exist, get the same
   }
 })
 
-test('what was allowed for an organization is an entry of its own, and is removed alone', async (t) => {
+test('a consent for an organization is a separate entry, and is removed separately', async (t) => {
   const { server, owner } = await openServerWithApps(t)
   const { store, clock } = server.context
   const user = await store.findUserByEmail(EMAIL)
@@ -250,7 +250,7 @@ async function idOfAda({ context }: TestServer): Promise<UserId> {
   return user.id
 }
 
-test('an app whose access has ended otherwise is not shown, if it must ask again', async (t) => {
+test('an app whose access has ended in another way is not shown if it must ask for consent again', async (t) => {
   const { server, owner } = await openServerWithApps(t)
   const [revoked, disabled] = await Promise.all(Array.from({ length: 2 }, () => registerClient(server)))
   assert.ok(revoked && disabled)

@@ -62,7 +62,7 @@ test('ACC-12: the export has no secret, no hash, and no data of others', async (
   assert.match(exported.account.user_id, /^gus_/)
 })
 
-test('ACC-14: a session of a user that uses up one limit keeps the owner from no other change', async (t) => {
+test('ACC-14: a stolen session that uses up one limit leaves the owner every other change', async (t) => {
   const server = await openTestServer(t)
   await createAda(server)
   const owner = openOwner(server)

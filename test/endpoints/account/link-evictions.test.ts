@@ -148,7 +148,7 @@ for (const { change, way } of LATER) {
   })
 }
 
-test('LNK-01: the form of a link keeps no identity of another account, and a form that names none keeps none', async (t) => {
+test('LNK-01: the form of a link keeps only identities that it names and that the account has', async (t) => {
   const { setup, address } = await openTheft(t)
   const { server, rows } = setup
   await createAccount(server, { email: 'bob@acme.test', password: PASSWORD, name: undefined })
@@ -168,7 +168,7 @@ test('LNK-01: the form of a link keeps no identity of another account, and a for
   )
 })
 
-test('LNK-01: a person who is signed in accepts a link in the same browser, and is signed in by the provider alone', async (t) => {
+test('LNK-01: a person who is signed in accepts a link in the same browser, and is then signed in by the provider only', async (t) => {
   const { setup, thief, address } = await openTheft(t)
   const page = await thief.browser.submit(await thief.browser.get(address), {})
   await accept(setup, thief.browser, page, 'another account')

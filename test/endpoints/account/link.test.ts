@@ -36,7 +36,7 @@ test('a user without a password sets one with the invitation, and signs in with 
   assert.deepEqual([...browser.cookies], [], 'Nothing of the link is in a cookie.')
   const set = await browser.submit(page, BOTH)
   assert.match(set.body, /Your password is set/)
-  assert.deepEqual([...browser.cookies], [], 'The link signs nobody in.')
+  assert.deepEqual([...browser.cookies], [], 'The link signs no user in.')
   assert.equal((await openOwner(server, EMAIL, NEW).open('/account')).statusCode, 200)
 })
 

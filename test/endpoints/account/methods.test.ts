@@ -130,7 +130,7 @@ test('a link lets its user choose between a password and the providers', async (
   assert.equal(answer.statusCode, 400)
 })
 
-test('the data of a user have the accounts at providers', async (t) => {
+test('the exported data of a user has the accounts at providers', async (t) => {
   const setup = await openServerWithProvider(t, ANYBODY)
   const { browser, page } = await setup.arrive()
   await signInAt({ browser, page, host: setup.host }, freshClaims(setup.server))

@@ -22,7 +22,7 @@ test('the page shows the browsers in which the user is signed in, and marks this
   assert.equal(formsOf(page).length, 2)
 })
 
-test('one session is ended, or all others, and this one stays', async (t) => {
+test('a user ends one session or all others, and the session of this browser stays', async (t) => {
   const server = await openTestServer(t)
   await createAda(server)
   const owners = Array.from({ length: 4 }, () => openOwner(server))
@@ -58,7 +58,7 @@ test('ACC-06: the session of another user, one that does not exist, and a malfor
   }
 })
 
-test('sessions that have ended in another way are not shown', async (t) => {
+test('expired and revoked sessions are not shown', async (t) => {
   const server = await openTestServer(t, { env: { GRANTOR_SESSION_LIFETIME: '100' } })
   await createAda(server)
   await openOwner(server).open('/account')

@@ -50,7 +50,7 @@ test('AUTH-10: an error of an unverified client is a page with the host and a li
   }
 })
 
-test('AUTH-10: a session without a consent for this client makes no difference', async () => {
+test('AUTH-10: a session without a consent for this client gets the same page', async () => {
   const browser = await consentedBrowser(server, await registerClient(server))
   const client = await registerClient(server)
   assertReturnPage(await browser.get(authorizeUrl(client, { prompt: 'none' })), 'consent_required')
@@ -188,7 +188,7 @@ test('AUTH-18: every page forbids framing, referrers, MIME sniffing and caching,
   }
 })
 
-test('AUTH-19: codes are 256 bits derived from the root secret, with a tag; each is unique and contains no id of a user, client or grant', async () => {
+test('AUTH-19: each code is unique, has 256 bits and a tag, and contains no id of a user, client or grant', async () => {
   const client = await registerClient(server)
   const codes = await Promise.all(Array.from({ length: 5 }, () => obtainCode(server, client, { prompt: 'consent' })))
   const grants = await Promise.all(codes.map((code) => redeem(server, client, code)))

@@ -38,7 +38,7 @@ const WAYS: Readonly<Record<Way, (members: object) => Promise<Outcome>>> = {
   operator: create,
 }
 
-test('WAY-01, IAT-03: a client is known, or within the limits of its token, only if each member that leads a browser or a notice away is', async () => {
+test('WAY-01, IAT-03: a client is known, or within its token’s limits, only if every URI to which it sends browsers or notices is', async () => {
   await judgeDomain(server, '*.known.example', 'trusted')
   await judgeDomain(server, '127.0.0.1', 'trusted')
   await judgeDomain(server, '*.bad.example', 'blocked')

@@ -73,7 +73,7 @@ test('a token request without an assertion, or with one that is not acceptable, 
   assert.equal(host.connections(), 0)
 })
 
-test('CIMD-05: keys that are new in the document count once it is not fresh any more', async (t) => {
+test('CIMD-05: new keys of a document are used as soon as the stored copy is no longer fresh', async (t) => {
   const { server, host, client } = await open(t)
   assert.equal((await ask(server, client, MACHINE)).statusCode, 200)
   const next = makeClientKey('EdDSA')
@@ -86,7 +86,7 @@ test('CIMD-05: keys that are new in the document count once it is not fresh any 
   assert.equal(host.requests.length, 2)
 })
 
-test('CIMD-11: while the host is down the stored keys count for a day, then the client waits and keeps its tokens', async (t) => {
+test('CIMD-11: while the host is down the stored keys are used for a day, and then the client gets 503 and keeps its tokens', async (t) => {
   const { server, host, client } = await open(t)
   const tokens = await obtainTokens(server, client)
   isDown(host, 503)
@@ -102,7 +102,7 @@ test('CIMD-11: while the host is down the stored keys count for a day, then the 
   assert.equal((await ask(server, client, token)).statusCode, 200)
 })
 
-test('CIMD-12: a client that publishes that it has no keys any more loses its tokens', async (t) => {
+test('CIMD-12: a client that publishes that it no longer has keys loses its tokens', async (t) => {
   const { server, host, client } = await open(t)
   host.publish(WITH_KEYS, { 'cache-control': 'max-age=1' })
   const api = await declareApi(server, JWT_API)
@@ -118,7 +118,7 @@ test('CIMD-12: a client that publishes that it has no keys any more loses its to
   assertError(await requestToken(server, client.client, refreshWith(tokens)), 400, 'invalid_grant')
 })
 
-test('CIMD-14: a blocked domain gets no more tokens, however long its document is fresh', async (t) => {
+test('CIMD-14: a client of a blocked domain gets no tokens, even while its document is fresh', async (t) => {
   const { server, host } = await open(t)
   const client = { client: { client_id: `http://127.0.0.1:${host.port}/client.json` }, key }
   assert.equal((await ask(server, client, MACHINE)).statusCode, 200)

@@ -51,7 +51,7 @@ async function isAdvertised(server: TestServer): Promise<boolean> {
   return members[0] === true
 }
 
-test('a server on the internet fetches a document by its name and certificate, and none of its own computer', async (t) => {
+test('a server on the internet fetches a document by its name and certificate, and none from its own computer', async (t) => {
   const { server, host } = await openPublic(t)
   assert.equal((await authorize(server, host.client())).statusCode, 303)
   assert.deepEqual([host.requests.length, host.requests[0]?.headers.host], [1, `app.test:${host.port}`])
@@ -189,7 +189,7 @@ test('CIMD-13: administrators name the client by its URL or by the id of its rec
   assertLocalPage(await authorize(server, host.client()))
 })
 
-test('RFC 8725 §3.9, CIMD-16: a document whose URL is the identifier of an API is refused, and so is the API of a stored client', async (t) => {
+test('RFC 8725 §3.9, CIMD-16: a URL is the id of a client or of an API, never of both', async (t) => {
   const { server, host } = await openLocal(t)
   const [client, other] = [host.client(), host.client('/mcp')]
   await createApi(server.context, anApiDeclaration(other.client_id))

@@ -56,7 +56,7 @@ test('a client whose id is the URL of its document gets tokens without a registr
   assert.deepEqual([record?.secretHash, record?.managementHash, record?.dedupeKey], [undefined, undefined, undefined])
 })
 
-test('OUT-13: a network that used up its rate does not keep another one from a client whose document is fetched at the same time', async (t) => {
+test('OUT-13: a network above its rate does not delay the fetch of the same document for another network', async (t) => {
   const { server, host } = await open(t)
   const find = (path: string, network: string) => findClient(server.context, host.client(path).client_id, network)
   for (let index = 0; index < 40; index += 1) await find(`/${index}`, '203.0.113.9')

@@ -91,7 +91,7 @@ test('INT-01: the caller must authenticate', async () => {
   assert.match(String(answer.headers['www-authenticate']), /^Basic /)
 })
 
-test('INT-01: by Basic as well as by post', async () => {
+test('INT-01: the caller authenticates by Basic or by post', async () => {
   const { access } = await aGrantFor(API)
   const basic = Buffer.from(`${api.client_id}:${api.client_secret}`).toString('base64')
   const answer = await postForm(server, '/v2/oauth/introspect', { token: access }, { authorization: `Basic ${basic}` })

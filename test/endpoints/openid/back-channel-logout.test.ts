@@ -24,7 +24,7 @@ import { perform, performOnUser } from '../../support/tasks.ts'
 const EVENT = 'http://schemas.openid.net/event/backchannel-logout'
 const { server, host, notifiedClient, endedSession, delivered, stored, waiting } = await openNotified(WHOLE_FILE)
 
-test('LO-12: oidcc-backchannel-rp-initiated-logout: the user signs in to two applications and out of one; both are notified, an MCP client is not', async () => {
+test('LO-12: oidcc-backchannel-rp-initiated-logout: a sign-out from one application notifies both, and no MCP client', async () => {
   const board = await notifiedClient({ uri: host.uri('/board') })
   const wiki = await notifiedClient({ uri: host.uri('/wiki'), id_token_signed_response_alg: 'ES256' })
   const mcp = await registerClient(server)

@@ -17,7 +17,7 @@ import { notifying, openNotified, openNotifier } from './notified.ts'
 
 const { server, host, notifiedClient, endedSession, delivered, waiting, copyRows } = await openNotified(WHOLE_FILE)
 
-test('LO-22: a thousand applications at a host that does not answer, or answers slowly, keep no notice of others from being sent', async (t) => {
+test('LO-22: a thousand applications at a slow or silent host do not delay the notices to others', async (t) => {
   const other = await openNotifiedHost(t)
   const listeners: readonly RequestListener[] = [(request) => void request.socket.destroy(), () => undefined]
   for (const [index, listener] of listeners.entries()) {
@@ -73,7 +73,7 @@ test('LO-23: 64 hosts that hang, or answer slowly again and again, do not take t
   }
 })
 
-test('LO-24: an application whose endpoint refuses, fails, hangs or closes the connection stops no notice to the others at its host', async () => {
+test('LO-24: an application whose endpoint refuses, fails or hangs stops no notice to the others at its host', async () => {
   const answers: Readonly<Record<string, RequestListener>> = {
     403: (_request, response) => void response.writeHead(403).end(),
     503: (_request, response) => void response.writeHead(503).end(),
@@ -97,7 +97,7 @@ test('LO-24: an application whose endpoint refuses, fails, hangs or closes the c
   host.answer((_request, response) => void response.end())
 })
 
-test('LO-22: notices that wait for a busy host are read past once in a round, and not after each answer', async () => {
+test('LO-22: notices that wait for a busy host are read once in a round, and not after each answer', async () => {
   const client = await notifiedClient()
   const browser = new PlainBrowser(server)
   await login(server, client, { prompt: 'consent' }, browser)
@@ -123,7 +123,7 @@ test('LO-22: notices that wait for a busy host are read past once in a round, an
   await delivered()
 })
 
-test('LO-11: attempts that end with a fault of the store leave a host as many requests as before', async () => {
+test('LO-11: an attempt that ends with a fault of the store gives the place at its host back', async () => {
   await endedSession()
   let faults = 5
   const { rescheduleLogoutNotice } = server.context.store
@@ -175,7 +175,7 @@ test('LO-11: a store that refuses to write is asked for notices once in a round'
   while (waiting().length > 0) assert.notDeepEqual(await delivered(), [])
 })
 
-test('LO-23: 64 requests are not given up for the time that the store took before they were sent, and the next one follows the first that completes', async (t) => {
+test('LO-23: the deadline of a request begins when it is sent, and the next one follows the first that completes', async (t) => {
   const hosts = await Promise.all(Array.from({ length: 32 }, () => openNotifiedHost(t)))
   const held: (() => void)[] = []
   for (const other of hosts) other.answer((_request, response) => void held.push(() => void response.end()))

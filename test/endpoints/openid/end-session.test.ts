@@ -28,7 +28,7 @@ before(async () => {
   client = await makeClient(server, {}, { post_logout_redirect_uris: [OUT, `${OUT}?a=1`, 'http://127.0.0.1/out'] })
 })
 
-test('LO-01: oidcc-rp-initiated-logout: with an ID token of the session the user is signed out at once, and returns with the state', async () => {
+test('LO-01: oidcc-rp-initiated-logout: with an ID token of the session the sign-out is immediate, and returns the state', async () => {
   const { browser, hint } = await signedIn()
   const parameters = { id_token_hint: hint, post_logout_redirect_uri: OUT, state: 'a b&c', client_id: client.client_id }
   assert.equal(locationOf(await leave(browser, parameters)), `${OUT}?state=a%20b%26c`)
@@ -36,7 +36,7 @@ test('LO-01: oidcc-rp-initiated-logout: with an ID token of the session the user
   assert.equal(again.get('error'), 'login_required')
 })
 
-test('LO-01: oidcc-rp-initiated-logout-no-state, -no-post-logout-redirect-uri: without them', async () => {
+test('LO-01: oidcc-rp-initiated-logout-no-state, -no-post-logout-redirect-uri: without them the sign-out succeeds', async () => {
   const first = await signedIn()
   assert.equal(
     locationOf(await leave(first.browser, { id_token_hint: first.hint, post_logout_redirect_uri: OUT })),
@@ -67,7 +67,7 @@ test('LO-01: the ID token may have expired, and a later sign-in in the same brow
   assert.ok(!hasSession(browser))
 })
 
-test('LO-02: a browser in which nobody is signed in returns at once', async () => {
+test('LO-02: a browser without a session returns at once', async () => {
   const { hint } = await signedIn()
   const answer = await assertStoreUnchanged(server, () =>
     leave(new PlainBrowser(server), { id_token_hint: hint, post_logout_redirect_uri: OUT, state: 's' }),

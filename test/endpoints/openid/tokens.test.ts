@@ -121,7 +121,7 @@ test('OP-04: a token for an API has no identity scope and does not open userinfo
   }
 })
 
-test('OP-04: without resource the API of the scopes is the audience, and identity scopes do not count; without openid the issuer is no resource', async (t) => {
+test('OP-04: without resource the API of the scopes is the audience; without openid the issuer is no resource', async (t) => {
   const server = await openLogin(t)
   await declareApi(server, JWT_API)
   knowApis(server)
@@ -135,7 +135,7 @@ test('OP-04: without resource the API of the scopes is the audience, and identit
   assert.equal(issuer.json<{ error: string }>().error, 'invalid_target')
 })
 
-test('OP-16: what userinfo refuses, with the challenges of RFC 6750 §3.1', async (t) => {
+test('OP-16: userinfo refuses a missing, wrong or insufficient token with the challenge of RFC 6750 §3.1', async (t) => {
   const server = await openLogin(t)
   const url = '/v2/oauth/userinfo'
   const { access_token: token } = await login(server, await registerClient(server))

@@ -120,7 +120,7 @@ test('a client with keys gets a secret only after it has registered a method wit
   assert.equal((await postForm(server, '/v2/oauth/token', form)).statusCode, 200)
 })
 
-test('a client that changes from a secret to keys is not accepted with its secret any more', async () => {
+test('a client that changes from a secret to keys can no longer use its secret', async () => {
   const client = await registerClient(server)
   const key = makeClientKey('ES256')
   const { client_id, client_secret = '' } = client

@@ -87,7 +87,7 @@ test('REG-21, RFC 8252 §7.3: a client with another loopback port at each start 
   }
 })
 
-test('RFC 6749 §3.1.2.3: a public client must send its loopback redirect_uri, because the registered port may be another program’s', async () => {
+test('RFC 6749 §3.1.2.3: a public client must send its loopback redirect_uri, because another program may use the port', async () => {
   const app = { ...anApp(), redirect_uris: ['http://localhost:51004/callback'] }
   const query = { redirect_uri: '' }
   const shared = await registerClient(server, app)

@@ -193,7 +193,7 @@ for (const source of SOURCES) {
     }
   })
 
-  test(`UP-24: ${titleOf(source)}: who signed in long ago confirms it before a sign-in method is added`, async () => {
+  test(`UP-24: ${titleOf(source)}: a user who signed in long ago signs in again before a sign-in method is added`, async () => {
     const browser = new PlainBrowser(own)
     const { answer } = await signIn(browser, await browser.get('/account'))
     const page = await browser.get(locationOf(answer))

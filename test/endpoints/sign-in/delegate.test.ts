@@ -40,7 +40,7 @@ test('the application signs the person in and consents for them: the client gets
   assert.ok(!hasSession(browser), 'nothing is remembered by default')
 })
 
-test('the application reads who asks for what, in the words of the consent page', async () => {
+test('the application reads the client and the scopes, with the texts of the consent page', async () => {
   const parameters = { scope: 'read write', login_hint: 'ada@acme.test', ui_locales: 'de en', prompt: 'login consent' }
   const { client, interaction } = await startAtClient(server, parameters, { client_name: 'Claude' })
   const shown = await application.show(interaction)
@@ -75,7 +75,7 @@ test('the application reads who asks for what, in the words of the consent page'
   )
 })
 
-test('an answer is final: the same body has the same address, another one is a conflict, and the interaction says how it was answered', async () => {
+test('an answer is final: the same body gets the same address, another one is a conflict, and the interaction shows the answer', async () => {
   const { interaction } = await startAtClient(server)
   const answer = { name: 'Ada', scope: '', authenticated_at: new Date(server.clock.now()).toISOString() }
   const [first, second] = [await application.accept(interaction, answer), await application.accept(interaction, answer)]
@@ -92,7 +92,7 @@ test('an answer is final: the same body has the same address, another one is a c
   assert.equal((await application.show(interaction)).json<{ answered: string }>().answered, 'accepted')
 })
 
-test('DEL-01: in another browser the answer signs nobody in', async () => {
+test('DEL-01: in another browser the answer signs no user in', async () => {
   const { interaction } = await startAtClient(server)
   const address = await application.signIn(interaction)
   const { browser: other } = await startAtClient(server)
@@ -114,7 +114,7 @@ test('DEL-02: the proof of another interaction, of another answer, and a changed
   }
 })
 
-test('DEL-03: of 100 answers at once one is true: the same ones have one address, and all others conflict', async () => {
+test('DEL-03: of 100 concurrent answers one is stored: equal ones get its address, and all others conflict', async () => {
   const { interaction } = await startAtClient(server)
   const same = await Promise.all(Array.from({ length: 100 }, () => application.accept(interaction)))
   assert.equal(new Set(same.map(redirectOf)).size, 1)
@@ -169,7 +169,7 @@ test('DEL-05: where the client asks for an organization, the application consent
   assert.equal((await application.accept(interaction, { organization_id: organization.id })).statusCode, 200)
 })
 
-test('DEL-05: the same subject at a provider is another person', async () => {
+test('DEL-05: the same subject at a provider belongs to another person', async () => {
   const user = aUserOfProvider()
   const key = identityKey({ id: 'google' as ProviderId, issuer: 'https://accounts.google.com' }, SUBJECT)
   const identity = anIdentity({ key, userId: user.id, providerId: 'google' as ProviderId, subject: SUBJECT })
@@ -274,7 +274,7 @@ test('each rejection reaches the client as an error; the person who says no is r
   }
 })
 
-test('an answer is checked: the most time to remember, a sign-in that is too old or to come, and members that nobody knows', async () => {
+test('an answer with too long a time to remember, a wrong time of sign-in, or an unknown member is rejected', async () => {
   const { interaction } = await startAtClient(server, { prompt: 'login' })
   const now = server.clock.now()
   const at = (ms: number) => ({ authenticated_at: new Date(now + ms).toISOString() })
@@ -297,7 +297,7 @@ test('an answer is checked: the most time to remember, a sign-in that is too old
   }
 })
 
-test('an unknown, a made-up and an expired interaction, and one whose client is gone, are refused', async () => {
+test('an unknown, a made-up and an expired interaction, and one whose client was deleted, are refused', async () => {
   const { interaction } = await startAtClient(server)
   const made = alterLast(interaction)
   assert.equal((await application.show(made)).statusCode, 404)

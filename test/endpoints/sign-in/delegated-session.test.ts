@@ -50,7 +50,7 @@ test('max_age with a clock of the application that is a little slow: the consent
   assert.equal((await browser.get(locationOf(back))).statusCode, 200)
 })
 
-test('a remembered sign-in ends when the person signs out here, and the address does not bring it back', async () => {
+test('a remembered sign-in ends when the person signs out here, and the address does not restore it', async () => {
   const { browser, interaction } = await startAtClient(server)
   const address = await application.signIn(interaction, { remember_seconds: 3600 })
   await browser.get(address)
@@ -204,7 +204,7 @@ test('revoke-tokens ends what a person has, by the id of the application', async
   assert.equal((await revoke('nobody')).statusCode, 404)
 })
 
-test('DEL-12: an answer from before the tokens of the person, or all tokens, were revoked signs nobody in', async (t) => {
+test('DEL-12: an answer from before the tokens of the person, or all tokens, were revoked signs no user in', async (t) => {
   const own = await openTestServer(t, { env })
   const app = await openApplication(own)
   const { store } = own.context
@@ -243,7 +243,7 @@ test('with GRANTOR_DELEGATE=sign-in the application cannot consent, and the cons
   assert.match(locationOf(again), /\/consent\?/, 'the session is enough for the consent page')
 })
 
-test('DEL-13: a session that is not remembered is for its request and for those of other tabs, and for no new one', async (t) => {
+test('DEL-13: a session that is not remembered serves its request and those of other tabs, and no later one', async (t) => {
   const own = await openTestServer(t, { env: { ...env, GRANTOR_DELEGATE: 'sign-in' } })
   const app = await openApplication(own)
   const { browser, client, interaction } = await startAtClient(own, { scope: 'read' })
@@ -266,7 +266,7 @@ test('DEL-13: a session that is not remembered is for its request and for those 
   await leave(browser, authorizeUrl(client, { scope: 'read' }))
 })
 
-test('an interaction from before is void when the sign-in is delegated no more', async (t) => {
+test('an earlier interaction is invalid once sign-in is no longer delegated', async (t) => {
   const own = await openTestServer(t, { env })
   const { browser, interaction } = await startAtClient(own)
   const address = await (await openApplication(own)).signIn(interaction)
@@ -278,7 +278,7 @@ test('an interaction from before is void when the sign-in is delegated no more',
   assertLocalPage(await assertStoreUnchanged(off, () => after.get(address)))
 })
 
-test('the client of a person who was denied learns it by an error, and the person stays signed in', async () => {
+test('the client of a person who was denied gets an error, and the person stays signed in', async () => {
   const { browser, interaction } = await startAtClient(server)
   await browser.get(await application.signIn(interaction, { remember_seconds: 900 }))
   const second = await leave(browser, authorizeUrl(await registerClient(server)))

@@ -201,7 +201,7 @@ test('UI-08: the owner’s browser is not locked out by others, and has its own 
   assert.deepEqual(statuses, [...Array<number>(10).fill(401), 429])
 })
 
-test('UI-08: who has a copy of the owner’s cookies uses up the limit of the browser, and the owner still signs in with it', async (t) => {
+test('UI-08: a thief with the owner’s cookies uses up the limit of the browser, and the owner still signs in with it', async (t) => {
   const { server, client } = await open(t)
   const owner = new PlainBrowser(server)
   await signInAndAllow(owner, authorizeUrl(client))

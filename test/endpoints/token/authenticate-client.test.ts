@@ -41,7 +41,7 @@ function lastReason(server: TestServer): unknown {
   return (JSON.parse(line) as { reason?: unknown }).reason
 }
 
-test('decision 0005: a failed authentication of a client gets 401 invalid_client, and only the log has a reason that says something about the client', async (t) => {
+test('decision 0005: a failed client authentication gets 401 invalid_client, and only the log has the reason', async (t) => {
   const server = await openTestServer(t, PATIENT)
   const client = await registerClient(server)
   const other = await registerClient(server)

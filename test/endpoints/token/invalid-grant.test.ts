@@ -31,7 +31,7 @@ async function invalidGrants(server: TestServer): Promise<readonly (readonly [re
   })
 }
 
-test('the description of invalid_grant is one for all codes and one for all refresh tokens; on a loopback issuer it has the reason', async (t) => {
+test('invalid_grant has one description for all codes and one for all refresh tokens; a loopback issuer adds the reason', async (t) => {
   const https = { GRANTOR_ISSUER: 'https://auth.acme.test', GRANTOR_TRUST_PROXY: '127.0.0.1/32' }
   const [local, remote] = [await openTestServer(t), await openTestServer(t, { env: https })]
   const headers = { 'x-forwarded-proto': 'https', 'x-forwarded-for': '192.0.2.1' }

@@ -160,7 +160,7 @@ test('CA-13: a host that is down is asked once in thirty seconds while its last 
   assert.deepEqual([await ask(), host.requests.length], [200, length + 2])
 })
 
-test('CA-13: keys that the host does not have any more, and an answer that is not a key set, do not serve', async (t) => {
+test('CA-13: keys that the host has removed, and an answer that is not a key set, are not used', async (t) => {
   const { app, serve, advance, ask } = await openServerWithKeyHost(t)
   const notKeys: RequestListener = (_request, response) => {
     response.writeHead(200, { 'content-type': 'application/json' })

@@ -183,7 +183,7 @@ test('INT-07: an expired token is inactive, and the sweep removes expired tokens
   assert.equal(selectAll(stage.server, 'select * from opaque_tokens').length, 1)
 })
 
-test('REV-03: revoking a refresh token revokes the opaque tokens of its grant, and revoking an opaque token revokes only that one', async () => {
+test('REV-03: revoking a refresh token revokes the opaque tokens of its grant, and an opaque token only itself', async () => {
   const { client, tokens, again } = await aGrantFor(OPAQUE_API)
   const refreshed = tokensOf(await refresh(server, client, again))
   assert.equal((await revoke(server, client, tokens.access_token)).statusCode, 200)

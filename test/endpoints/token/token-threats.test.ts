@@ -74,7 +74,7 @@ const FORM_PARAMETERS: Readonly<Record<string, readonly string[]>> = {
 }
 const OF_GRANTS = ['code_verifier', 'redirect_uri', 'refresh_token', 'scope', 'resource', 'org_id', 'user_id']
 
-test('TOK-01, RFC 6749 §3.2: a form parameter in the query is rejected, and an unrecognized one is ignored, never logged and not used', async (t) => {
+test('TOK-01, RFC 6749 §3.2: a form parameter in the query is rejected; an unrecognized one is neither used nor logged', async (t) => {
   const server = await openTestServer(t)
   await createAda(server)
   const client = await registerClient(server, { grant_types: ['authorization_code', 'client_credentials'] })
@@ -166,7 +166,7 @@ test('TOK-09: a client can use exactly the grant types that it registered', asyn
   }
 })
 
-test('TOK-09: a client that removes a grant type cannot use its refresh token any more', async (t) => {
+test('TOK-09: a client that removes a grant type can no longer use its refresh token', async (t) => {
   const server = await openTestServer(t)
   await createAda(server)
   const client = await registerClient(server)

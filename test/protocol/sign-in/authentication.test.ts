@@ -20,7 +20,7 @@ const DEMANDS: readonly (SignInDemand | undefined)[] = [
   ),
 ]
 
-test('UP-24, OpenID Connect Core §3.1.3.7: each statement of a source × each demand is a time that meets the demand, one more try, or a refusal', () => {
+test('UP-24, OpenID Connect Core §3.1.3.7: each auth_time meets the demand of the client, or causes one more try or a refusal', () => {
   for (const stated of STATED) {
     for (const demand of DEMANDS) {
       const judged = judgeTime(stated, demand, CLOCK)

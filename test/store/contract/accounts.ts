@@ -251,7 +251,7 @@ export const accountCases: Suite = (check) => {
   )
 
   check(
-    'a token that a node issued before it learned that the user was disabled is still invalid after enableUser',
+    'a token that a node issued for a disabled user stays invalid after enableUser',
     async ({ first }) => {
       const [user, other] = [aUser(), aUser()]
       await performAll(first, 'createUser', [user, other])

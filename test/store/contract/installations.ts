@@ -102,7 +102,7 @@ export const installationCases: Suite = (check) => {
   })
 
   check(
-    'a token that a node issued before it learned that the installation was disabled is still invalid after enableInstallation',
+    'a token that a node issued for a disabled installation stays invalid after enableInstallation',
     async (stores) => {
       const { first } = stores
       const installation = anInstallation()

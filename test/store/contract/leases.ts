@@ -14,7 +14,7 @@ export const leaseCases: Suite = (check) => {
     assert.equal(await first.findLeaseMark('work'), 'c')
   })
 
-  check('a lease is given up by the node that holds it alone', async ({ first, second }) => {
+  check('only the node that holds a lease can give it up', async ({ first, second }) => {
     await perform(first, 'takeLease', { name: 'work', previous: undefined, mark: 'a' })
     assert.equal(await perform(second, 'releaseLease', { name: 'work', mark: 'b' }), 'missed')
     assert.equal(await perform(first, 'releaseLease', { name: 'work', mark: 'a' }), 'released')

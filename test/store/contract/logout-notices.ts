@@ -75,7 +75,7 @@ export const logoutNoticeCases: Suite = (check) => {
   })
 
   check(
-    'LO-16: a session that expires by itself notifies no client, and its notices are removed',
+    'LO-16: a session that expires notifies no client, and its notices are removed',
     async ({ first }) => {
       const [session] = await signedIn(first, aSession({ expiresAt: at(HOUR) }))
       await approvedOf(first, notifiedOf(session))

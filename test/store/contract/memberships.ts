@@ -82,7 +82,7 @@ export const membershipCases: Suite = (check) => {
   })
 
   check(
-    'a token that a node issued before it learned that the member was disabled is still invalid after enableMember',
+    'a token that a node issued for a disabled member stays invalid after enableMember',
     async ({ first }) => {
       const member = aMembership()
       const neighbours = [

@@ -93,7 +93,7 @@ export const organizationCases: Suite = (check) => {
   })
 
   check(
-    'a token that a node issued before it learned that the organization was disabled is still invalid after enableOrganization',
+    'a token that a node issued for a disabled organization stays invalid after enableOrganization',
     async (stores) => {
       const { first } = stores
       const [organization, other] = [anOrganization(), anOrganization()]

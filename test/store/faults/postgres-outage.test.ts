@@ -128,7 +128,7 @@ test('a node that is started with a wrong password fails at once', async (t) => 
   await assert.rejects(openNode(t, wrong.href), /password/)
 })
 
-test('a commit that waits for a missing synchronous standby, also if the wait is canceled: 503; once none is configured all recovers', async (t) => {
+test('a commit that waits for a missing synchronous standby, also canceled, is a 503; without the standby all recovers', async (t) => {
   const { postgres, server } = await openLight(t)
   const register = () => postJson(server, '/v2/oauth/register', {})
   const reload = 'select pg_reload_conf()'

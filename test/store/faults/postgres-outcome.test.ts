@@ -73,7 +73,7 @@ describe('a connection that is cut at the commit', { concurrency: true }, () => 
     assert.equal((await setting.stage.asks.redeem()).statusCode, 200)
   })
 
-  test('a code whose redemption arrived is redeemed: its grant is revoked by the retry, and the client has to sign the user in again', async (t) => {
+  test('a code whose redemption arrived is redeemed: a retry revokes its grant, and the client must sign the user in again', async (t) => {
     const setting = await open(t)
     const { url, stage } = setting
     await loseAnswer(setting, 'after', 'redeem')

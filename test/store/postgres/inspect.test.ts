@@ -16,7 +16,7 @@ import { openSession } from '../../support/postgres.ts'
 
 const HIDDEN = 'a-hidden-password'
 
-test('an inspection of PostgreSQL', async (t) => {
+test('an inspection of PostgreSQL returns its version, settings and connections', async (t) => {
   const server = await startPostgres({ settings: { fsync: 'on' } })
   t.after(() => server.remove())
   const { url } = await server.createDatabase()

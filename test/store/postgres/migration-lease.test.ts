@@ -85,7 +85,7 @@ test('an index that a killed node left half built is built again', async (t) => 
   assert.equal((await node.query(`select 1 where to_regclass('things_size') is not null`)).rowCount, 1)
 })
 
-test('while a migration waits for a lock the running release continues to work, and the migration succeeds once the lock is free', async (t) => {
+test('while a migration waits for a lock the running release works, and the migration succeeds once the lock is free', async (t) => {
   const url = await openTestDatabase(t)
   const [node, reader, release] = [await openSession(t, url), await openSession(t, url), await openSession(t, url)]
   await migratePostgres(node, NOW, PLANTED.slice(0, 1), QUICK)

@@ -10,7 +10,7 @@ const AS_DISTRIBUTED = `create table public.pg_extension (extname text);
   create table pg_dist_partition (logicalrelid regclass);
   insert into pg_dist_partition values ('authorizations')`
 
-test('where Citus distributes the tables, a backup leaves the links of the last seconds out, so that no chain lacks one between others', async (t) => {
+test('on Citus a backup leaves out the links of the last seconds, so that no chain has a gap', async (t) => {
   const url = await openMigratedDatabase(t)
   const client = await openSession(t, url)
   const old = await addLink('old', 60_000)

@@ -13,7 +13,7 @@ test('each statement has a name of its own', () => {
   assert.notEqual(shared('select 1').name, shared('select 2').name)
 })
 
-test('SQLite gets its own words', () => {
+test('SQLite gets the parts of a statement that are marked for it', () => {
   assert.equal(inSqlite('greatest(a, 1)'), 'max(a, 1)')
   assert.equal(
     inSqlite('where id = any(array(select id from t limit 1)) and x'),

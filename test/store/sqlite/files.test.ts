@@ -62,7 +62,7 @@ test('STO-11: every file is accessible to its owner only, also after a whole flo
   for (const name of files) assert.equal(modeOf(join(folder, name)), 0o600, name)
 })
 
-test('STO-11: the umask of the process does not change that', (t) => {
+test('STO-11: the umask of the process does not change the permissions of the files', (t) => {
   const before = process.umask(0)
   t.after(() => process.umask(before))
   const folder = join(temporaryFolder(t), 'data')

@@ -82,7 +82,7 @@ for (const [name, path, changes] of [
   ['idp', '/userinfo', {}],
   ['github', '/api/v3/user/emails', {}],
 ] as const) {
-  test(`UP-30: each failing answer at ${path} of ${name}, to requests that a browser shaped, switches the provider off for nobody`, async () => {
+  test(`UP-30: each failing answer at ${path} of ${name}, to requests with values of a browser, leaves the provider available`, async () => {
     for (const [what, answer] of Object.entries(ANSWERS)) {
       host.answer(path, 'code' in changes ? toStrangers(answer) : answer)
       const asked = host.paths().length
@@ -116,7 +116,7 @@ for (const [name, path] of [
   })
 }
 
-test('UP-30: a provider that answers 5xx to unknown codes is down only if its metadata or keys are not to be had either', async () => {
+test('UP-30: a provider that answers 5xx to unknown codes is down only if its metadata or keys are unavailable too', async () => {
   for (const [path, answer] of [
     ['/.well-known/openid-configuration', status(404)],
     ['/jwks', CLOSED],
@@ -156,7 +156,7 @@ const NO_ANSWERS: readonly (readonly [
   ['a made-up code of 4,096 characters', { code: '~'.repeat(4096) }, 1],
 ]
 
-test('UP-30, RFC 6749 appendix A.11: a callback without a possible code causes no request, and none without a sign-in is a sign of life', async () => {
+test('UP-30, RFC 6749 appendix A.11: a callback with an impossible code causes no request, and ends no outage', async () => {
   for (const [what, changes, requests] of NO_ANSWERS) {
     const { browser, urls } = await callbacksOf('idp', changes, 2)
     const [first = '', second = ''] = urls
@@ -177,7 +177,7 @@ test('UP-30, RFC 6749 appendix A.11: a callback without a possible code causes n
   }
 })
 
-test('UP-30: a person who signs in after all ends the outage, and the failures before it do not count', async () => {
+test('UP-30: a sign-in that succeeds ends the outage, and earlier failures do not count', async () => {
   const { browser, page } = await setup.arrive()
   const location = leadsTo(await pressProvider(browser, page))
   host.answer('/token', CLOSED)
@@ -199,7 +199,7 @@ test('UP-30: a person who signs in after all ends the outage, and the failures b
   await recover('idp', '/token')
 })
 
-test('UP-30: the server tries a provider that answers it no more than once in 15 seconds, whatever strangers do', async () => {
+test('UP-30: the server probes a provider at most once in 15 seconds, whatever browsers send', async () => {
   host.answer('/token', toStrangers(status(503)))
   const tries = async (): Promise<number> => {
     await comeBack('idp', { code: 'shaped' }, FAILURES)
@@ -213,7 +213,7 @@ test('UP-30: the server tries a provider that answers it no more than once in 15
   await recover('idp', '/token')
 })
 
-test('UP-30: an answer that a provider did not give counts as a failed sign-in of the browser', async () => {
+test('UP-30: a forged answer of a provider counts as a failed sign-in of the browser', async () => {
   host.answer('/token', status(503))
   const statuses = await comeBack('idp', {}, 51)
   assert.deepEqual([statuses.slice(0, 50).every((one) => one === 503), statuses[50]], [true, 429])

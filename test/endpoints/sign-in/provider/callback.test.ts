@@ -51,7 +51,7 @@ test('OpenID Connect Core §3.1.2.1: max_age of the client is handed on to the p
   assert.deepEqual([searchParams.get('max_age'), searchParams.get('prompt')], ['302', null])
 })
 
-test('UP-21, OpenID Connect Core §3.1.3.7: a provider whose auth_time is older than the client allows signs nobody in', async (t) => {
+test('UP-21, OpenID Connect Core §3.1.3.7: a provider whose auth_time is older than the client allows signs no user in', async (t) => {
   const setup = await openServerWithProvider(t, ANYBODY)
   const { host, server } = setup
   const secondsAgo = (seconds: number) => Math.floor(server.clock.now() / 1000) - seconds
@@ -143,7 +143,7 @@ test('UP-04: a proof or a link that another one replaces while the provider answ
   assert.equal(setup.rows('identities').length, 1)
 })
 
-test('UP-04: a proof ends after ten minutes', async (t) => {
+test('UP-04: a proof expires after ten minutes', async (t) => {
   const setup = await openServerWithProvider(t, {}, { env: { GRANTOR_AUTHORIZATION_LIFETIME: '3600' } })
   await createAda(setup.server)
   const { browser, page } = await setup.arrive()
@@ -189,7 +189,7 @@ test('UP-06: of 50 callbacks with one state one signs in, and a second tab with 
   assert.equal(setup.host.paths().filter((path) => path === '/token').length, 1)
 })
 
-test('UP-07: a provider that was disabled, deleted or changed meanwhile signs nobody in', async (t) => {
+test('UP-07: a provider that was disabled, deleted or changed meanwhile signs no user in', async (t) => {
   const changes: readonly ((setup: Awaited<ReturnType<typeof openServerWithProvider>>) => Promise<unknown>)[] = [
     ({ server }) => perform(server.context, 'provider.disable', { provider_id: IDP }),
     ({ server }) => server.context.store.deleteProvider({ id: IDP, now: server.clock.now() }),
@@ -206,7 +206,7 @@ test('UP-07: a provider that was disabled, deleted or changed meanwhile signs no
   }
 })
 
-test('UP-07: a provider that is disabled or deleted while it answers signs nobody in', async (t) => {
+test('UP-07: a provider that is disabled or deleted while it answers signs no user in', async (t) => {
   const changes: readonly ((server: TestServer) => Promise<unknown>)[] = [
     ({ context }) => perform(context, 'provider.disable', { provider_id: IDP }),
     ({ context, clock }) => context.store.deleteProvider({ id: IDP, now: clock.now() }),
@@ -288,7 +288,7 @@ test('UP-10: the answer of one provider is refused at another, and no request is
   assert.ok(!setup.host.paths().includes('/token'))
 })
 
-test('UP-10, RFC 9207 §2.4: an answer with another issuer, or without the issuer where it is promised, is refused before the code is sent', async (t) => {
+test('UP-10, RFC 9207 §2.4: an answer with another issuer, or without the promised one, is refused before the code is sent', async (t) => {
   const setup = await openServerWithProvider(t, ANYBODY)
   for (const iss of ['https://evil.test', null]) {
     const answer = await setup.signIn(ADA_CLAIMS, { callback: { iss } })
@@ -298,7 +298,7 @@ test('UP-10, RFC 9207 §2.4: an answer with another issuer, or without the issue
   assert.deepEqual(setup.rows('users'), [])
 })
 
-test('UP-11: a callback that another browser began is refused, and nobody is signed in', async (t) => {
+test('UP-11: a callback in another browser than the one that began the sign-in is refused, and signs no user in', async (t) => {
   const setup = await openServerWithProvider(t, ANYBODY)
   const attacker = await setup.arrive()
   const callback = setup.host.approve(leadsTo(await pressProvider(attacker.browser, attacker.page)), { sub: 'mallory' })

@@ -43,7 +43,7 @@ async function callbacks(
 const madeUp = (count: number): readonly string[] => Array.from({ length: count }, (_, index) => `made-up-${index}`)
 
 for (const networks of [1, 8]) {
-  test(`UP-28: made-up codes from ${networks} networks delay the sign-ins of others by two answers of the provider, and switch it off for nobody`, async (t) => {
+  test(`UP-28: made-up codes from ${networks} networks delay other sign-ins by two answers of the provider, and leave it available`, async (t) => {
     const setup = await openServerWithProvider(t, { signUp: 'anybody' }, { env: ENV })
     const open: (() => void)[] = []
     setup.host.holdBack('/token', () => new Promise<void>((resolve) => open.push(resolve)))

@@ -55,7 +55,7 @@ test('L9, L1: a person without an account gets one, and the next sign-in finds i
   )
 })
 
-test('L2, UP-15: the identity of a disabled account signs nobody in, and links nothing', async (t) => {
+test('L2, UP-15: the identity of a disabled account signs no user in, and links nothing', async (t) => {
   const setup = await openServerWithProvider(t, { ...ANYBODY, ...ACME, link: 'verified-email' })
   await setup.signIn()
   const { store } = setup.server.context
@@ -268,7 +268,7 @@ test('L6: grants of an account that is taken over are revoked', async (t) => {
   assertInvalidGrant(await refresh(server, client, tokens.refresh_token ?? ''))
 })
 
-test('L8, UP-01: an address that the provider does not prove finds no account, and is nobody’s', async (t) => {
+test('L8, UP-01: an address that the provider does not prove finds no account, and is stored for none', async (t) => {
   const setup = await openServerWithProvider(t, { ...ANYBODY, ...ACME, link: 'verified-email' })
   await createAda(setup.server)
   await setEmail(setup.server.context, EMAIL, { email: EMAIL, isVerified: true })
@@ -280,7 +280,7 @@ test('L8, UP-01: an address that the provider does not prove finds no account, a
   assert.equal(setup.rows('users').length, 1 + proofs.length)
 })
 
-test('L9: sign-up by domains admits proved addresses of the domains alone', async (t) => {
+test('L9: sign-up by domains admits only proved addresses of the domains', async (t) => {
   const setup = await openServerWithProvider(t, { ...ACME, signUp: 'domains' })
   const refused = [
     { sub: '1', email: 'eve@evil.test', email_verified: true },
@@ -325,7 +325,7 @@ for (const [link, several] of LINKS) {
   })
 }
 
-test('members by provider: everybody who signs in there is a member, and a disabled membership stays disabled', async (t) => {
+test('members by provider: every user who signs in there is a member, and a disabled membership stays disabled', async (t) => {
   const setup = await openServerWithProvider(t, { ...ACME, signUp: 'domains' })
   const { server } = setup
   const organizationId = await createOrganization(server, 'Acme')

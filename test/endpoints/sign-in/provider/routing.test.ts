@@ -110,7 +110,7 @@ test('UP-19: an account with an address of a required provider signs in at no ot
   assert.ok(isSignedIn(await at({ sub: 'dan', email: 'dan@elsewhere.test', email_verified: true })))
 })
 
-test('UP-19: a proof of a required provider lets no password in after the provider was disabled', async (t) => {
+test('UP-19: a proof of a required provider allows no password after the provider was disabled', async (t) => {
   const setup = await openServerWithProvider(t, REQUIRED)
   const { server, host } = setup
   await createAda(server)
@@ -171,7 +171,7 @@ test('the page has at most eight buttons', async (t) => {
   assert.equal(page.body.match(/Continue with/g)?.length, 8)
 })
 
-test('UP-18: a provider that fails shows so on its button, other methods stay, and the server tries it again', async (t) => {
+test('UP-18: the button of a failing provider says so, other methods stay, and the server tries the provider again', async (t) => {
   const setup = await openServerWithProvider(t, { signUp: 'anybody' })
   const { host, server } = setup
   const { browser, page } = await setup.arrive()

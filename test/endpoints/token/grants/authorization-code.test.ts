@@ -61,7 +61,7 @@ test('CODE-01: a replay does not affect other grants of the same user and client
   assert.equal((await refresh(server, client, other.refresh_token ?? '')).statusCode, 200)
 })
 
-test('CODE-03: another client that presents the code changes nothing, before and after it is redeemed', async () => {
+test('CODE-03: another client that presents a code, redeemed or not, changes nothing', async () => {
   const client = await registerClient(server)
   const thief = await registerClient(server)
   const code = await obtainCode(server, client)

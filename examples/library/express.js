@@ -1,4 +1,4 @@
-// Grantor inside of an Express application, before every body parser: node express.js
+// Grantor within an Express application, before every body parser: node express.js
 import express from 'express'
 import { createGrantor, TokenRefused } from 'grantor'
 

@@ -1,4 +1,4 @@
-// Grantor inside of a Fastify application, before its body parsers: node fastify.js
+// Grantor within a Fastify application, before its body parsers: node fastify.js
 import Fastify from 'fastify'
 import { createGrantor } from 'grantor'
 

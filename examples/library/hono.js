@@ -1,4 +1,4 @@
-// Grantor inside of a Hono application on Node.js: node hono.js
+// Grantor within a Hono application on Node.js: node hono.js
 import { serve } from '@hono/node-server'
 import { getConnInfo } from '@hono/node-server/conninfo'
 import { Hono } from 'hono'

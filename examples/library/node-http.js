@@ -1,4 +1,4 @@
-// Grantor inside of a server of node:http: node node-http.js
+// Grantor within a server of node:http: node node-http.js
 import { createServer } from 'node:http'
 import { createGrantor } from 'grantor'
 

@@ -126,7 +126,7 @@ function serverSettings(port: number): Readonly<Record<string, string>> {
   }
 }
 
-/** Registers clients until the server does not answer any more. Answers of 503 are correct while the store is closed. */
+/** Registers clients until the server no longer answers. Answers of 503 are correct while the store is closed. */
 async function registerUntil(end: AbortSignal, port: number, acknowledged: Client[]): Promise<void> {
   while (!end.aborted) if ((await register(port, acknowledged)) === undefined) return
 }

@@ -1,5 +1,5 @@
 # Runs a command as in a container: with the folder $1 as its root, as the user $2, in the folder $3. prove/container/image.ts
-# starts it in a mount namespace of its own, and stands in for the base image: the system's programs, and $BASE in /usr/local/bin.
+# starts it in a mount namespace of its own, and takes the place of the base image: the system's programs, and $BASE in /usr/local/bin.
 # With a folder $4 as the volume /data, nothing else can be written.
 set -eu
 root=$1 user=$2 folder=$3 volume=$4

@@ -184,7 +184,7 @@ export function asAdministrator(context: Context, administrator: Administrator):
 export type Authentication =
   | { readonly kind: 'administrator'; readonly administrator: Administrator }
   /** The token is expired or revoked, or its organization is disabled or deleted. */
-  | { readonly kind: 'dead'; readonly actor: AdminCredentialId }
+  | { readonly kind: 'inactive'; readonly actor: AdminCredentialId }
   /** The server never issued the token, or it is not a token of an administrator. */
   | { readonly kind: 'unknown' }
 
@@ -202,10 +202,10 @@ export async function authenticateAdministrator(
   const credential = await store.findAdminCredential(opened.id as AdminCredentialId)
   if (credential === undefined || !sameText(credential.secretHash, opened.hash)) return { kind: 'unknown' }
   const { id, access, organizationId, revokedAt, expiresAt } = credential
-  if (revokedAt !== undefined || expiresAt <= clock()) return { kind: 'dead', actor: id }
+  if (revokedAt !== undefined || expiresAt <= clock()) return { kind: 'inactive', actor: id }
   if (organizationId !== undefined) {
     const organization = await store.findOrganization(organizationId)
-    if (organization === undefined || organization.disabledAt !== undefined) return { kind: 'dead', actor: id }
+    if (organization === undefined || organization.disabledAt !== undefined) return { kind: 'inactive', actor: id }
   }
   return { kind: 'administrator', administrator: { actor: id, access, organizationId } }
 }

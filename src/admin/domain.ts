@@ -129,7 +129,7 @@ export const DOMAIN_TASKS: readonly Task[] = [
     access: 'write',
     // To forget that a domain is blocked gives rights back.
     anyClock: false,
-    summary: 'Neither trust nor block a domain any more.',
+    summary: 'Remove the rule of a domain, which is then neither trusted nor blocked.',
     input: z.object({
       pattern: z
         .string()

@@ -100,7 +100,7 @@ export function openAuditRecorder({
   }
 
   /**
-   * A single new link that contains only heads is not news: otherwise processes would record each other's heads for ever. If
+   * A single new link that contains only heads is not news: otherwise processes would record each other's heads without end. If
    * several links were added, the earlier ones may hold other events.
    */
   function isNews({ chainId, sequence, events }: AuditLinkRecord): boolean {

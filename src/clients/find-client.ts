@@ -7,7 +7,7 @@ import { loadDocument, type DocumentNeeds } from './load-document.ts'
 
 /**
  * Finds the client that starts something new, by its `client_id`. RFC 6749 §2.2. A metadata document is fetched if it is not
- * stored or not fresh any more. `network` is that of the caller, whose rate the request counts against.
+ * stored or no longer fresh. `network` is that of the caller, whose rate the request counts against.
  *
  * Where a client uses what it was allowed before, such as a refresh token, only the stored client is read. A document that cannot
  * be fetched then ends nothing.

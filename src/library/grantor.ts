@@ -23,7 +23,7 @@ export type { HostRequest, People, Person } from './people.ts'
 export type { TokenClaims } from '../protocol/token/introspection-answer.ts'
 export { TokenRefused, type TokenDemand } from './verify.ts'
 
-/** An authorization server inside of another program, the host. */
+/** An authorization server within another program, the host. */
 export interface Grantor {
   /**
    * Serves a request of `node:http` and of what is built on it, before any body parser. A path that is not Grantor's goes to `next`, if
@@ -59,7 +59,7 @@ export async function createGrantor(options: GrantorOptions): Promise<Grantor> {
   const output = { write: (line: string) => log(line.trimEnd()), flush: async () => undefined }
   const world = openWorld(config, output)
   let isOver = false
-  // A host is not ended like a server, but nothing is served any more.
+  // A host is not ended like a server, but it serves nothing from then on.
   const onServerEnd = (): void => void (isOver = true)
   const node = await openNode(config, world, { scrapeAll: undefined, onServerEnd, isMounted: true })
   const { context } = node

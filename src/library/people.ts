@@ -78,7 +78,7 @@ const PERSON = z.object(
     name: NAME.nullish(),
     authenticatedAt: AUTHENTICATED_AT,
   },
-  'must be an object, or undefined if nobody is signed in',
+  'must be an object, or undefined if no person is signed in',
 )
 /** The members that the task names otherwise. */
 const MEMBERS: Readonly<Record<string, string>> = { authenticated_at: 'authenticatedAt' }
@@ -89,7 +89,7 @@ type Needs = Pick<Context, 'issuer' | 'secrets'> & { readonly store: Pick<Contex
 /** What the address of a sign-in at the host says. */
 interface HostSignIn {
   readonly interaction: string
-  /** The browser comes from the host's sign-in page, to which it is not redirected again: that could go on for ever. */
+  /** The browser comes from the host's sign-in page, to which it is not redirected again: that could go on without end. */
   readonly isReturn: boolean
 }
 

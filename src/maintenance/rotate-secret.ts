@@ -160,7 +160,7 @@ function newSecretOf(
   if (config.secret === undefined) return renewRootSecret(secretPath(config.database))
   if (roots.previous !== undefined) {
     throw new AdminError(
-      'The database uses GRANTOR_SECRET already. GRANTOR_SECRET_PREVIOUS is not needed any more: remove it from every node.',
+      'The database uses GRANTOR_SECRET already. GRANTOR_SECRET_PREVIOUS is no longer needed: remove it from every node.',
     )
   }
   throw new AdminError(

@@ -144,7 +144,7 @@ export interface AccountOperations {
     change: DueNotice & { readonly until: EpochMs; readonly attempts: number },
     outcome: 'rescheduled' | 'taken',
   ]
-  /** Removes a notice that was delivered, or is not sent any more. */
+  /** Removes a notice that was delivered, or is no longer sent. */
   settleLogoutNotice: [
     settlement: DueNotice & {
       /** Why it was not delivered; undefined: it was. */

@@ -55,7 +55,7 @@ export interface ConnectedApp {
   readonly trust: ClientTrust
   /** The host of its metadata document. undefined: it has none. */
   readonly documentHost: string | undefined
-  /** Where the app gets its answers. undefined: it has registered nothing any more. */
+  /** Where the app gets its answers. undefined: it no longer has a redirect URI. */
   readonly destination: Destination | undefined
   readonly organization: string | undefined
   /** What the app may know about the user. */

@@ -75,7 +75,7 @@ export interface ClusterFacts {
 
 /**
  * Whether the root secret decrypts the master key of the database. `matches-previous`: the previous root secret does.
- * `matches-alone`: the root secret does, although a previous one is configured, which is not needed any more.
+ * `matches-alone`: the root secret does, although a previous one is configured, which is no longer needed.
  */
 export type SecretInspection =
   | { readonly kind: 'matches' | 'matches-previous' | 'matches-alone' | 'differs' | 'missing' | 'unused' }

@@ -114,7 +114,7 @@ export interface Operations extends OperatorOperations, AccountOperations, Ident
   redeemCode: [redemption: Redemption, outcome: RedeemOutcome]
   /**
    * Invalidates a code that its client presented with a wrong code_verifier: a verifier cannot be guessed by trying
-   * (threats.md CODE-07). `spent`: the code was not redeemable any more.
+   * (threats.md CODE-07). `spent`: the code was no longer redeemable.
    */
   burnCode: [
     burn: { readonly id: AuthorizationId; readonly codeHash: SecretHash; readonly now: EpochMs } & About,

@@ -20,7 +20,7 @@ export interface OperatorOperations {
   /** Stores a client that an administrator creates, with all of its members. It is never swept. */
   createClient: [client: ClientRecord, outcome: 'created']
   /**
-   * Makes a registered client one of the operator, if its metadata still equals `previous`: it is verified and never swept, its
+   * Takes over a registered client, if its metadata still equals `previous`: it is verified and never swept, its
    * registration access token ends, and no registration returns it. Its secret and its grants stay.
    */
   adoptClient: [

@@ -231,7 +231,7 @@ export class StoreRefusesWrites extends StoreUnavailable {
   }
 }
 
-/** The store accepts no writes any more. */
+/** The store no longer accepts writes. */
 export class StoreClosed extends StoreUnavailable {
   constructor(cause?: unknown) {
     super('it is closed', cause)

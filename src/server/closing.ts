@@ -6,7 +6,7 @@ import type { Context } from '../ports/context.ts'
 import { StoreClosed, type Store } from '../ports/store.ts'
 import type { EpochMs } from '../base/brand.ts'
 
-/** Closes the store, unless it is closed: no process writes to it any more, and its servers end within a second. */
+/** Closes the store, unless it is closed: no process writes to it from then on, and its servers end within a second. */
 export async function closeStore(
   { database }: Pick<Config, 'database'>,
   store: Pick<Store, 'findServerEnd' | 'recordEvent'>,

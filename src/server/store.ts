@@ -103,7 +103,7 @@ async function unlockStore(
   return (await store.insertSettingOnce({ name: MASTER_KEY_CHECK, value: check })) === check ? unlocked : undefined
 }
 
-/** Why nothing may be served from a store any more. */
+/** Why a store may no longer be served. */
 export type ServerEndReason = 'closed' | 'secret-replaced'
 
 /**

@@ -119,7 +119,7 @@ async function fetchMetadata(
   if (metadata.issuer !== issuer) {
     const name = JSON.stringify(metadata.issuer).slice(0, 200)
     throw unusable(
-      `The provider calls itself ${name}. The issuer must be that, byte for byte. It never changes, because the identities of users belong to it, and nobody can have signed in with this one: delete the provider, and create it with that issuer.`,
+      `The provider calls itself ${name}. The issuer must be that, byte for byte. It never changes, because the identities of users belong to it, and no user can have signed in with this one: delete the provider, and create it with that issuer.`,
     )
   }
   const { authorization_endpoint: address = '' } = metadata

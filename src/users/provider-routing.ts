@@ -5,7 +5,7 @@ import { domainOf } from '../protocol/sign-in/provider-identity.ts'
 type Delegation = Pick<Context['settings'], 'delegate'>
 
 /**
- * The provider where alone an account with this address may sign in (threats.md UP-19); undefined: there is none. The rule also counts
+ * The only provider where an account with this address may sign in (threats.md UP-19); undefined: there is none. The rule also counts
  * while the provider is disabled: otherwise a password that the user has had since before the rule would become valid again.
  */
 export function findRequiredProvider(

@@ -242,9 +242,9 @@ test('an API is changed member by member, and a member that is not given does no
   const scopes = [{ name: 'pay', sentence: 'Pay', granted_to: 'approved-clients' }]
   assert.deepEqual(await update({ scopes, name: 'Acme' }), { ...api, scopes })
   const signed = { format: 'jwt', lifetime: 60, algorithm: 'RS256', jwt_type: 'at+jwt', application_subject: false }
-  const told = await perform('api.update', { resource: RESOURCE, tokens: { algorithm: 'RS256' } })
-  assert.deepEqual(told['tokens'], signed)
-  assert.match(String(told['notice']), /first RS256 key is published for ten minutes/)
+  const updated = await perform('api.update', { resource: RESOURCE, tokens: { algorithm: 'RS256' } })
+  assert.deepEqual(updated['tokens'], signed)
+  assert.match(String(updated['notice']), /first RS256 key is published for ten minutes/)
   assert.deepEqual((await update({ tokens: { jwt_type: 'JWT' } }))['tokens'], { ...signed, jwt_type: 'JWT' })
   const opaque = { format: 'opaque', lifetime: 60, algorithm: null, jwt_type: 'at+jwt', application_subject: false }
   assert.deepEqual((await update({ tokens: { format: 'opaque' } }))['tokens'], opaque)

@@ -90,8 +90,8 @@ test('an API that is not declared cannot be changed', async () => {
 })
 
 test('declaring another algorithm gives a notice with the algorithm that signs during the first ten minutes', async () => {
-  const told = async (tokens: Partial<ApiTokens>) => algorithmNotice(await anApi(tokens), context.settings)
-  assert.match((await told({ algorithm: 'RS256' })) ?? '', /RS256 key.*ten minutes.*ES256/)
-  assert.equal(await told({ algorithm: 'ES256' }), undefined)
-  assert.equal(await told({}), undefined)
+  const noticeOf = async (tokens: Partial<ApiTokens>) => algorithmNotice(await anApi(tokens), context.settings)
+  assert.match((await noticeOf({ algorithm: 'RS256' })) ?? '', /RS256 key.*ten minutes.*ES256/)
+  assert.equal(await noticeOf({ algorithm: 'ES256' }), undefined)
+  assert.equal(await noticeOf({}), undefined)
 })

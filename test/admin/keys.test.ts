@@ -27,7 +27,7 @@ async function publishedBy(server: TestServer): Promise<readonly unknown[]> {
   return kids.filter((kid) => !forIdTokens.some((id) => id === kid))
 }
 
-/** A node whose clock stands still, a moment after its first key. */
+/** A node whose clock does not advance, a moment after its first key. */
 async function openOne(t: TestContext, env: Record<string, string> = {}): Promise<TestServer> {
   const [clock] = openStillClocks([0])
   const server = await openTestServer(t, { clock, env })

@@ -168,7 +168,7 @@ test('WAY-05: an adopted client keeps its id, secret and tokens, and no longer m
   server.clock.advance(2000)
   assert.equal((await server.inject({ url: pathname + search, headers: { authorization } })).statusCode, 401)
   await assertRefused(perform('client.adopt', { client_id }), 'conflict', /is a client of the operator already/)
-  await assertRefused(perform('client.unverify', { client_id }), 'conflict', /which is always verified/)
+  await assertRefused(perform('client.unverify', { client_id }), 'conflict', /so it is always verified/)
   await assertRefused(perform('client.create-registration-token', { client_id }), 'conflict', /does not manage itself/)
   await perform('client.disable', { client_id })
   assert.equal((await requestToken(server, client, MACHINE)).statusCode, 401)
@@ -186,7 +186,7 @@ test('WAY-05: registering the metadata of an adopted public client makes another
 test('WAY-05: a client that registered has neither rules nor changes by the operator until it is adopted', async (t) => {
   const { stage, perform } = await openOffice(t)
   const { client_id } = await registerClient(stage.server, { scope: 'read' })
-  const says = /is not one of the operator\. To make it one: grantor client adopt gci_/
+  const says = /was not created by an operator\. To take it over: grantor client adopt gci_/
   await assertRefused(perform('client.set-rules', { client_id, consent: 'implied' }), 'conflict', says)
   await assertRefused(perform('client.update', { client_id, client_name: 'Board' }), 'conflict', says)
   await perform('client.adopt', { client_id })

@@ -179,7 +179,7 @@ test('decision 0019: a client can be installed if it may act without a user, wit
   stage.server.clock.advance(1000)
   const replaced = await perform('installation.install', { ...key, scope: '', acts_for_members: true })
   assert.deepEqual([replaced['scope'], replaced['acts_for_members']], ['', true])
-  assert.ok(String(replaced['not_before']) > String(installed['not_before']), 'Tokens from before are dead.')
+  assert.ok(String(replaced['not_before']) > String(installed['not_before']), 'Earlier tokens are inactive.')
   const listed = await perform<{ installations: readonly Members[] }>('installation.list', place)
   assert.deepEqual(listed.installations, [replaced])
   await refuses(

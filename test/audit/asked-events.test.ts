@@ -48,11 +48,11 @@ for (const [event, says] of UNKNOWN) {
       .detail
     assert.deepEqual([problem?.loc, problem?.type, others], [['query', 'event'], 'value_error', []])
     assert.match(problem?.msg ?? '', says)
-    const told = await command(['audit', 'list', '--event', event])
-    assert.deepEqual(told, { code: 1, stdout: '', stderr: `grantor: --event: ${problem?.msg}\n` })
+    const printed = await command(['audit', 'list', '--event', event])
+    assert.deepEqual(printed, { code: 1, stdout: '', stderr: `grantor: --event: ${problem?.msg}\n` })
     assert.deepEqual(
       await command(['audit', 'list', '--event', event, '--server', server.adminOrigin], { token }),
-      told,
+      printed,
     )
   })
 }

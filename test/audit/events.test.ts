@@ -36,24 +36,24 @@ interface RecordedServer {
   readonly other: RegisteredClient
   readonly userId: UserId
   /** Returns the events since the previous call, without the ids of requests. */
-  readonly told: () => Promise<readonly AuditEvent[]>
+  readonly newEvents: () => Promise<readonly AuditEvent[]>
 }
 
 test('audit: a registration is recorded, also of a shared client, and a repeated one is not', async (t) => {
-  const { server, told } = await openRecordedServer(t)
+  const { server, newEvents } = await openRecordedServer(t)
   const { client_id: own } = await registerClient(server)
   const { client_id: shared } = await registerClient(server, { token_endpoint_auth_method: 'none' })
   await registerClient(server, { token_endpoint_auth_method: 'none' })
-  assert.deepEqual(await told(), [
+  assert.deepEqual(await newEvents(), [
     { event: 'client.registered', clientId: own },
     { event: 'client.registered', clientId: shared, details: { shared: true } },
   ])
 })
 
 test('audit: a sign-in and a consent are recorded with client, user and authorization', async (t) => {
-  const { server, client, userId, told } = await openRecordedServer(t)
+  const { server, client, userId, newEvents } = await openRecordedServer(t)
   await obtainCode(server, client)
-  const [started, approved, ...rest] = await told()
+  const [started, approved, ...rest] = await newEvents()
   assert.deepEqual(started, { event: 'session.started', userId, details: { methods: 'pwd' } })
   assert.deepEqual(approved, {
     event: 'authorization.approved',
@@ -66,12 +66,12 @@ test('audit: a sign-in and a consent are recorded with client, user and authoriz
 })
 
 test('audit: a failed sign-in is recorded with the user, if known, and never with the typed text', async (t) => {
-  const { server, client, userId, told } = await openRecordedServer(t)
+  const { server, client, userId, newEvents } = await openRecordedServer(t)
   const browser = new PlainBrowser(server)
   const page = await browser.get(locationOf(await browser.get(authorizeUrl(client))))
   await browser.submit(page, { email: EMAIL, password: 'not the pass phrase' })
   await browser.submit(page, { email: 'nobody@acme.test', password: 'not the pass phrase' })
-  const [known, unknown, ...rest] = await told()
+  const [known, unknown, ...rest] = await newEvents()
   const [account, another] = [known, unknown].map((one) => String(one?.details?.['account']))
   const reason = 'wrong-credentials'
   assert.deepEqual(known, { event: 'sign-in.failed', clientId: client.client_id, userId, details: { reason, account } })
@@ -86,23 +86,23 @@ test('audit: a failed sign-in is recorded with the user, if known, and never wit
 })
 
 test('audit: a denied authorization is recorded with the user who denied it', async (t) => {
-  const { server, client, userId, told } = await openRecordedServer(t)
+  const { server, client, userId, newEvents } = await openRecordedServer(t)
   const browser = new PlainBrowser(server)
   const page = await browser.get(locationOf(await browser.get(authorizeUrl(client))))
   const consent = await browser.get(locationOf(await browser.submit(page, { email: EMAIL, password: PASSWORD })))
   await browser.submit(consent, { decision: 'deny' })
-  const [, denied, ...rest] = await told()
+  const [, denied, ...rest] = await newEvents()
   assert.deepEqual([denied?.event, rest.length], ['authorization.denied', 0])
   assert.deepEqual([denied?.clientId, denied?.userId], [client.client_id, userId])
 })
 
 test('audit: a replayed code is recorded once, however often it is replayed', async (t) => {
-  const { server, client, userId, told } = await openRecordedServer(t)
+  const { server, client, userId, newEvents } = await openRecordedServer(t)
   const code = await obtainCode(server, client)
   assert.equal((await redeem(server, client, code)).statusCode, 200)
-  await told()
+  await newEvents()
   for (let time = 0; time < 3; time += 1) assert.equal((await redeem(server, client, code)).statusCode, 400)
-  const events = await told()
+  const events = await newEvents()
   assert.deepEqual(
     events.map(({ event, clientId, userId: who }) => [event, clientId, who]),
     [['code.replayed', client.client_id, userId]],
@@ -110,13 +110,13 @@ test('audit: a replayed code is recorded once, however often it is replayed', as
 })
 
 test('audit: a burned code, and a code that another client presents, are recorded', async (t) => {
-  const { server, client, other, told } = await openRecordedServer(t)
+  const { server, client, other, newEvents } = await openRecordedServer(t)
   const code = await obtainCode(server, client)
-  await told()
+  await newEvents()
   await redeem(server, other, code)
   await redeem(server, client, code, { code_verifier: VERIFIER.toUpperCase() })
   assert.deepEqual(
-    (await told()).map(({ event, clientId }) => [event, clientId]),
+    (await newEvents()).map(({ event, clientId }) => [event, clientId]),
     [
       ['code.presented-by-another-client', other.client_id],
       ['code.burned', client.client_id],
@@ -125,13 +125,13 @@ test('audit: a burned code, and a code that another client presents, are recorde
 })
 
 test('RT-04: a refresh token that is reused after the retry window is recorded as refresh-token.reused, with its family', async (t) => {
-  const { server, client, userId, told } = await openRecordedServer(t)
+  const { server, client, userId, newEvents } = await openRecordedServer(t)
   const tokens = await obtainTokens(server, client)
   await refresh(server, client, tokens.refresh_token ?? '')
   server.clock.advance(60_000)
-  await told()
+  await newEvents()
   assert.equal((await refresh(server, client, tokens.refresh_token ?? '')).statusCode, 400)
-  const [event, ...rest] = await told()
+  const [event, ...rest] = await newEvents()
   assert.deepEqual([event?.event, event?.clientId, event?.userId], ['refresh-token.reused', client.client_id, userId])
   const [grant] = await server.context.store.listGrants({ before: undefined, limit: 1 })
   assert.equal(event?.grantId, grant?.id)
@@ -139,12 +139,12 @@ test('RT-04: a refresh token that is reused after the retry window is recorded a
 })
 
 test('RT-15: a client that presents the refresh token of another client is recorded, with the count of the minute', async (t) => {
-  const { server, client, other, told } = await openRecordedServer(t)
+  const { server, client, other, newEvents } = await openRecordedServer(t)
   const tokens = await obtainTokens(server, client)
-  await told()
+  await newEvents()
   for (let time = 0; time < 5; time += 1) await refresh(server, other, tokens.refresh_token ?? '')
   const event = { event: 'refresh-token.presented-by-another-client', clientId: other.client_id }
-  assert.deepEqual(await told(), [event])
+  assert.deepEqual(await newEvents(), [event])
   const next = await server.reopen()
   const written = eventsOf(await listLinks(next.context.store, 0 as EpochMs))
   assert.deepEqual(
@@ -154,22 +154,22 @@ test('RT-15: a client that presents the refresh token of another client is recor
 })
 
 test('audit: a refusal of scopes is recorded with three scopes of each reason, 40 characters of each', async (t) => {
-  const { server, client, other, told } = await openRecordedServer(t)
+  const { server, client, other, newEvents } = await openRecordedServer(t)
   await declareApi(server, 'https://notes.example', {}, [
     { name: 'purge', sentence: 'Purge', grantedTo: 'approved-clients' },
   ])
   knowApis(server)
-  await told()
+  await newEvents()
   await requestToken(server, client, { grant_type: 'client_credentials', scope: 'purge made-up' })
   const details = { reason: 'scope_not_allowed', not_declared: 'made-up', not_approved: 'purge' }
-  assert.deepEqual(await told(), [{ event: 'scope.refused', clientId: client.client_id, details }])
+  assert.deepEqual(await newEvents(), [{ event: 'scope.refused', clientId: client.client_id, details }])
   const many = Array.from({ length: 5 }, (_, index) => `${index}${'x'.repeat(100)}`)
   await requestToken(server, client, { grant_type: 'client_credentials', scope: many.join(' ') })
-  const [{ details: long } = {}] = await told()
+  const [{ details: long } = {}] = await newEvents()
   const cut = [0, 1, 2].map((index) => `${index}${'x'.repeat(39)}...`)
   assert.deepEqual(long, { reason: 'scope_not_allowed', not_declared: [...cut, 'and 2 more'].join(', ') })
   await new PlainBrowser(server).get(authorizeUrl(other, { scope: 'purge' }))
-  assert.deepEqual(await told(), [
+  assert.deepEqual(await newEvents(), [
     {
       event: 'scope.refused',
       clientId: other.client_id,
@@ -179,14 +179,14 @@ test('audit: a refusal of scopes is recorded with three scopes of each reason, 4
 })
 
 test('audit: a revoked grant and a revoked token are recorded with their client', async (t) => {
-  const { server, client, userId, told } = await openRecordedServer(t)
+  const { server, client, userId, newEvents } = await openRecordedServer(t)
   const tokens = await obtainTokens(server, client)
-  await told()
+  await newEvents()
   const credentials = { client_id: client.client_id, client_secret: client.client_secret ?? '' }
   await postForm(server, '/v2/oauth/revoke', { ...credentials, token: tokens.access_token })
   await postForm(server, '/v2/oauth/revoke', { ...credentials, token: tokens.refresh_token ?? '' })
   assert.deepEqual(
-    (await told()).map(({ event, clientId, userId: who }) => [event, clientId, who]),
+    (await newEvents()).map(({ event, clientId, userId: who }) => [event, clientId, who]),
     [
       ['token.revoked', client.client_id, userId],
       ['grant.revoked', client.client_id, userId],
@@ -195,15 +195,15 @@ test('audit: a revoked grant and a revoked token are recorded with their client'
 })
 
 test('audit: a wrong client secret is recorded, and an unknown client is not', async (t) => {
-  const { server, client, told } = await openRecordedServer(t)
+  const { server, client, newEvents } = await openRecordedServer(t)
   await requestToken(server, { ...client, client_secret: 'gcs_wrong' }, { grant_type: 'client_credentials' })
   const unknown = alterLast(client.client_id)
   await requestToken(server, { ...client, client_id: unknown }, { grant_type: 'client_credentials' })
-  assert.deepEqual(await told(), [{ event: 'client.authentication-failed', clientId: client.client_id }])
+  assert.deepEqual(await newEvents(), [{ event: 'client.authentication-failed', clientId: client.client_id }])
 })
 
 test('ADM-06: each change by an administrator is recorded with the administrator as actor', async (t) => {
-  const { server, client, told } = await openRecordedServer(t)
+  const { server, client, newEvents } = await openRecordedServer(t)
   const id = client.client_id as ClientId
   const store = server.context.actingAs('command-line')
   const now = server.context.clock()
@@ -214,7 +214,7 @@ test('ADM-06: each change by an administrator is recorded with the administrator
     { ...server.context, store: server.context.actingAs('a-credential') },
     { when: 'now', purpose: 'access', algorithm: undefined },
   )
-  const events = await told()
+  const events = await newEvents()
   assert.deepEqual(events.map(({ event, actor }) => [event, actor]).slice(0, 2), [
     ['client.verified', 'command-line'],
     ['client.disabled', 'command-line'],
@@ -223,14 +223,14 @@ test('ADM-06: each change by an administrator is recorded with the administrator
 })
 
 test('ADM-06: line breaks and escape sequences that a caller sends stay within one line of JSON', async (t) => {
-  const { server, told } = await openRecordedServer(t)
+  const { server, newEvents } = await openRecordedServer(t)
   const evil = 'a\r\n{"event":"client.verified"}\u001b[31m\u2028'
   await postJson(server, '/v2/oauth/register', { client_name: evil, redirect_uris: ['https://app.example/cb'] })
   await server.context.store.createUser(aUser({ name: evil }))
   await server.context.store.recordEvent({ event: 'client.updated', details: { note: evil } })
   const links = await listLinks(server.context.store, 0 as EpochMs)
   for (const { events } of links) assert.doesNotMatch(events, /\p{Cc}/u)
-  const words = (await told()).map(({ event }) => event)
+  const words = (await newEvents()).map(({ event }) => event)
   assert.deepEqual(words, ['user.created', 'client.updated'])
   for (const line of server.log().trim().split('\n')) JSON.parse(line)
 })
@@ -277,7 +277,7 @@ async function openRecordedServer(t: TestContext): Promise<RecordedServer> {
   const [client, other] = [await registerClient(server), await registerClient(server)]
   const [ada] = await server.context.store.listUsers({ before: undefined, limit: 1 })
   let seen = 0
-  const told = async (): Promise<readonly AuditEvent[]> => {
+  const newEvents = async (): Promise<readonly AuditEvent[]> => {
     // What was reported is written in the background: it comes before whatever is asked for from now on.
     await server.context.store.insertSettingOnce({ name: 'a-write-of-a-test', value: '' })
     const events = eventsOf(await listLinks(server.context.store, 0 as EpochMs))
@@ -286,6 +286,6 @@ async function openRecordedServer(t: TestContext): Promise<RecordedServer> {
     // request-ids.test.ts compares the ids of requests with those of the log.
     return fresh.map((event) => JSON.parse(JSON.stringify({ ...event, requestId: undefined })) as AuditEvent)
   }
-  await told()
-  return { server, client, other, userId: ada?.id as UserId, told }
+  await newEvents()
+  return { server, client, other, userId: ada?.id as UserId, newEvents }
 }

@@ -192,7 +192,7 @@ async function checkFamilies(server: TestServer, client: RegisteredClient, famil
   const alive = (): unknown => selectAll(server, 'select count(*) as n from grants where revoked_at is null')[0]?.['n']
   for (const family of families) {
     const answer = await refresh(server, client, family.live)
-    assert.equal(answer.statusCode, 200, `an acknowledged successor is dead: ${answer.body}`)
+    assert.equal(answer.statusCode, 200, `an acknowledged successor is inactive: ${answer.body}`)
     family.spent.push(family.live)
     family.live = answer.json<Tokens>().refresh_token ?? ''
   }

@@ -28,7 +28,7 @@ async function openHost(t: TestContext): Promise<Host> {
   const opened = await openGrantor(t, {
     people: {
       current: (request) => (people as unknown as People).current(request),
-      signInAddress: (...told) => ((people['signInAddress'] as People['signInAddress']) ?? (() => '/login'))(...told),
+      signInAddress: (...args) => ((people['signInAddress'] as People['signInAddress']) ?? (() => '/login'))(...args),
     },
   })
   const { grantor, issuer } = opened
@@ -54,8 +54,8 @@ function get(grantor: Grantor, address: string, cookie = ''): Promise<Response> 
 
 test('LIB-08: null means that no person is signed in, and null in an optional member is no value', async (t) => {
   const { signIn, log } = await openHost(t)
-  for (const nobody of [null, undefined, Promise.resolve(null)]) {
-    const answer = await signIn({ current: () => nobody })
+  for (const absent of [null, undefined, Promise.resolve(null)]) {
+    const answer = await signIn({ current: () => absent })
     assert.deepEqual([answer.status, answer.headers.get('location')], [303, '/login'])
   }
   const answer = await signIn({ current: () => ({ ...ADA, email: null, emailVerified: null, name: null }) })

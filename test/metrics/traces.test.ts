@@ -200,11 +200,11 @@ for (const [what, open] of [
   ['refuses', async (t: TestContext) => (await openCollector(t, 400)).url],
 ] as const) {
   test(`a collector that ${what} does not affect requests, and is reported once`, async (t) => {
-    const told = Promise.withResolvers<void>()
+    const reported = Promise.withResolvers<void>()
     const server = await openTestServer(t, {
       ...collectedBy({ url: await open(t) }),
       onLog(line) {
-        if (line.includes('"traces.export-failed"')) told.resolve()
+        if (line.includes('"traces.export-failed"')) reported.resolve()
       },
     })
     const askMany = async (): Promise<void> => {
@@ -213,7 +213,7 @@ for (const [what, open] of [
     }
     // As many as are sent without waiting for more; then as many as are kept at most.
     await askMany()
-    await told.promise
+    await reported.promise
     for (let round = 0; round < 4; round += 1) await askMany()
     const before = performance.now()
     await server.close()

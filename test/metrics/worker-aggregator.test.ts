@@ -85,6 +85,6 @@ test('a worker that does not reply is reported as down, and delays a scrape by a
 
 test('messages of any other kind are ignored', async () => {
   const rollCall = openWorkerMetrics()
-  const attendance = rollCall.join(() => assert.fail('nobody is asked'))
+  const attendance = rollCall.join(() => assert.fail('no worker is asked'))
   for (const message of ['serving', null, {}, { kind: 'sample', call: 99, samples: [] }]) attendance.receive(message)
 })

@@ -96,8 +96,8 @@ test('RT-03: when two generations are presented at once the family is revoked, a
     answers.filter(({ status }) => status === 200).map(({ body }) => (JSON.parse(body) as Tokens).refresh_token ?? ''),
   )
   assert.ok(selectAll(server, 'select revoked_at from grants')[0]?.['revoked_at'])
-  for (const dead of [first, second, third, ...successors])
-    assert.equal((await refresh(server, client, dead)).json().error, 'invalid_grant')
+  for (const inactive of [first, second, third, ...successors])
+    assert.equal((await refresh(server, client, inactive)).json().error, 'invalid_grant')
 })
 
 test('CODE-01: a replay of a code concurrent with refreshes of its tokens leaves no token active', async (t) => {
@@ -116,8 +116,8 @@ test('CODE-01: a replay of a code concurrent with refreshes of its tokens leaves
     )
     assert.equal(answers[10]?.status, 400)
     const given = answers.filter(({ status }) => status === 200).map(({ body }) => JSON.parse(body) as Tokens)
-    for (const dead of [token, ...given.map((one) => one.refresh_token ?? '')])
-      assert.equal((await refresh(server, client, dead)).json().error, 'invalid_grant')
+    for (const inactive of [token, ...given.map((one) => one.refresh_token ?? '')])
+      assert.equal((await refresh(server, client, inactive)).json().error, 'invalid_grant')
   }
 })
 

@@ -1,14 +1,15 @@
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { findBannedPhrases } from './language.ts'
+import { findBannedPhrases, findLongTitles } from './language.ts'
 import { countImports, findDisorder, packagesOfLayers, type SourceFile } from './layout.ts'
+import { listClaims } from './titles.ts'
 
 const files: readonly SourceFile[] = globSync('{src,test,tools,bench,prove}/**/*.{ts,js}', {
   exclude: ['bench/peers/**'],
 }).map(readSource)
 /** Generated pages repeat what is checked where it comes from. */
-const pages = globSync('{README,CONTRIBUTING,SECURITY,docs/**/*}.md').map(readSource)
+const pages = globSync('{README,CHANGELOG,CONTRIBUTING,SECURITY,docs/**/*}.md').map(readSource)
 
 function readSource(path: string): SourceFile {
   return { path, text: readFileSync(path, 'utf8') }
@@ -42,9 +43,16 @@ for (const [line, phrase] of [
   ['// This belongs into the body.', 'belongs into'],
   ['// What whoever asks must know.', 'whoever'],
   ['/** Answers the client. */', 'Answers'],
-  ['- What is wrong is told at once.', 'is told'],
+  ['- What is wrong is told at once.', 'told'],
   ['The limit is none.', 'is none'],
-  ['The scope stands in the token.', 'stands in'],
+  ['The scope stands in the token.', 'stands'],
+  ['The token is dead.', 'dead'],
+  ['The client is not used any more.', 'any more'],
+  ['0 keeps the audit for ever.', 'for ever'],
+  ['Grantor inside of your program.', 'inside of'],
+  ['The provider where alone the user may sign in.', 'where alone'],
+  ['The client is one of the operator.', 'one of the operator'],
+  ['The page signs nobody in.', 'nobody'],
 ] as const) {
   test(`a planted phrase is found: ${phrase}`, () => {
     const found = findBannedPhrases([{ path: 'docs/bad.md', text: `# Page\n${line}\n` }])
@@ -52,6 +60,19 @@ for (const [line, phrase] of [
     assert.match(found[0] ?? '', new RegExp(`docs/bad.md:2: ".*${phrase}.*"; write: `))
   })
 }
+
+test('the claim of each title has at most 120 characters', () => {
+  const claims = listClaims()
+  assert.ok(claims.length > 1000, 'too few titles were found to have been read')
+  assert.deepEqual(findLongTitles(claims), [])
+})
+
+test('a planted title that is too long is found, and what it cites does not count', () => {
+  const file = 'test/bad.test.ts'
+  const claim = 'x'.repeat(120)
+  assert.deepEqual(findLongTitles([{ title: `RFC 7009 §2.2: ${claim}`, file }]), [])
+  assert.match(findLongTitles([{ title: `RFC 7009 §2.2: ${claim}x`, file }]).join(), /^test\/bad\.test\.ts: 121 /)
+})
 
 const PLANTED: readonly (readonly [rule: string, file: SourceFile])[] = [
   [

@@ -135,7 +135,7 @@ const TOOL_IMPORTS: Readonly<Record<string, readonly string[]>> = {
   prove: ['src', 'tools', 'prove', 'release'],
   release: ['src', 'release'],
 }
-/** Where `catch` stands: the one place that makes replies, adapters, commands, and rules that turn a throw into a fact. */
+/** Where `catch` is allowed: the one place that makes replies, adapters, commands, and rules that turn a throw into a fact. */
 const CATCHERS = [
   /^src\/(store|keys|files|passwords|upstream|http|cli|config|library|server|maintenance)\//,
   /^src\/(protocol\/client\/keys|base\/(json|message))\.ts$/,

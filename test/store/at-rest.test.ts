@@ -57,7 +57,7 @@ async function runEverything(server: TestServer): Promise<ReadonlyMap<string, st
     assert.ok(secret, name)
     secrets.set(name, secret)
     // The random part, in case a shortened credential is stored.
-    if (/^g[a-z]{2}_/.test(secret)) secrets.set(`the inside of ${name}`, secret.slice(-60, -22))
+    if (/^g[a-z]{2}_/.test(secret)) secrets.set(`the middle of ${name}`, secret.slice(-60, -22))
     return secret
   }
   await createUser(server.context, {

@@ -42,7 +42,7 @@ export interface AdminServer {
   /** An organization with a member, an installation, and a grant that the member gave. */
   readonly makePeopledOrganization: () => Promise<PeopledOrganization>
   readonly makeApi: () => Promise<string>
-  /** That nobody has yet. */
+  /** That no user has yet. */
   readonly anEmail: () => string
   readonly aResource: () => string
 }
@@ -139,7 +139,7 @@ export function adminServerOf(server: TestServer): AdminServer {
   }
 }
 
-/** A whole code flow of somebody else than Ada, for an organization. */
+/** A whole code flow of another user than Ada, for an organization. */
 async function obtainTokensAs(
   server: TestServer,
   email: string,

@@ -58,7 +58,7 @@ export async function openPlace(test: Pick<TestContext, 'after'>): Promise<Place
     PORT: String(port),
     GRANTOR_ADMIN_PORT: String(adminPort),
     DATABASE_URL: `sqlite:${join(folder, 'grantor.db')}`,
-    // Nobody watches its readiness.
+    // No process checks its readiness.
     GRANTOR_DRAIN_SECONDS: '0',
     // Halves the time that a process needs to start.
     NODE_COMPILE_CACHE: COMPILE_CACHE,
@@ -102,7 +102,7 @@ export async function serve(
   place: Place,
   options: RunOptions & {
     readonly command?: readonly [file: string, ...words: string[]]
-    /** What stands after `serve`. */
+    /** The arguments after `serve`. */
     readonly flags?: readonly string[]
   } = {},
 ): Promise<RunningServer> {

@@ -29,7 +29,7 @@ export function parseScrape(text: string): Scraped {
   for (const line of text.trimEnd().split('\n')) {
     const [, kind, name = '', rest = ''] = /^# (HELP|TYPE) (\S+) (.+)$/.exec(line) ?? []
     if (kind === 'HELP') {
-      assert.ok(!families.has(name), `${name} stands twice`)
+      assert.ok(!families.has(name), `${name} is there twice`)
       last = { name, help: rest }
     } else if (kind === 'TYPE') {
       assert.equal(name, last.name)
@@ -41,7 +41,7 @@ export function parseScrape(text: string): Scraped {
       (sample) =>
         sample.name === name && Object.entries(labels).every(([label, wanted]) => sample.labels[label] === wanted),
     )
-    assert.equal(found.length, 1, `${name}${JSON.stringify(labels)} stands ${found.length} times`)
+    assert.equal(found.length, 1, `${name}${JSON.stringify(labels)} is there ${found.length} times`)
     return found[0]?.value ?? Number.NaN
   }
   return { text, families, samples, value }

@@ -29,7 +29,7 @@ function describe({ client, scopes }) {
   const places = { host, 'this-computer': 'a program on this computer', app: `the app that opens ${scheme} links` }
   return [
     `${client.client_name ?? 'An app without a name'} wants to use your account.`,
-    client.trust_level === 'unverified' ? 'Unverified: nobody has checked who this app is.' : 'Known to Acme.',
+    client.trust_level === 'unverified' ? 'Unverified: Acme has not checked who this app is.' : 'Known to Acme.',
     ...scopes.map(({ name, sentences }) => sentences[0] ?? name),
     `Afterwards you are sent to ${places[kind]}.`,
   ]

@@ -35,7 +35,7 @@ def describe(client: dict | None, scopes: list[dict]) -> list[str]:
         return ["Open your account pages."]
     kind, host, scheme = (client["destination"][part] for part in ("kind", "host", "scheme"))
     places = {"host": host, "this-computer": "a program on this computer", "app": f"the app that opens {scheme} links"}
-    trust = "Unverified: nobody has checked who this app is." if client["trust_level"] == "unverified" else "Known to Acme."
+    trust = "Unverified: Acme has not checked who this app is." if client["trust_level"] == "unverified" else "Known to Acme."
     access = [(scope["sentences"] or [scope["name"]])[0] for scope in scopes]
     name = client["client_name"] or "An app without a name"
     return [f"{name} wants to use your account.", trust, *access, f"Afterwards you are sent to {places[kind]}."]

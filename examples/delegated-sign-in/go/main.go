@@ -14,7 +14,7 @@ import (
 )
 
 type object = map[string]any
-var page = template.Must(template.New("").Parse(`<!doctype html><title>Acme</title><h1>Signed in as {{.User.name}}</h1>{{with .Asked.client}}<p>{{or .client_name "An app without a name"}} wants to use your account.</p><p>{{if eq .trust_level "unverified"}}Unverified: nobody has checked who this app is.{{else}}Known to Acme.{{end}}</p>
+var page = template.Must(template.New("").Parse(`<!doctype html><title>Acme</title><h1>Signed in as {{.User.name}}</h1>{{with .Asked.client}}<p>{{or .client_name "An app without a name"}} wants to use your account.</p><p>{{if eq .trust_level "unverified"}}Unverified: Acme has not checked who this app is.{{else}}Known to Acme.{{end}}</p>
 {{range $.Asked.scopes}}<p>{{or (and .sentences (index .sentences 0)) .name}}</p>{{end}}<p>Afterwards you are sent to {{with .destination}}{{or .host .scheme}}{{if eq .kind "app"}}, an app on this device{{end}}{{end}}.</p>{{end}}
 <form method="post"><input type="hidden" name="interaction" value="{{.Asked.interaction}}"><input type="hidden" name="csrf" value="{{.CSRF}}">
 <button name="decision" value="allow">Allow</button> <button name="decision" value="deny">Deny</button></form>`))

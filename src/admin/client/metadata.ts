@@ -212,7 +212,7 @@ export async function setRules(
 }
 
 /**
- * Makes a registered client one of the operator. Its id, secret and grants stay. It no longer manages itself, and no registration
+ * Takes over a registered client: from then on the operator manages it. Its id, secret and grants stay. It no longer manages itself, and no registration
  * returns it.
  *
  * @throws AdminError when the client did not register, or was changed at the same time
@@ -236,7 +236,7 @@ async function requireOperatorClient(context: StoreNeeds<'findClient'>, id: Clie
   const client = await requireClient(context, id)
   if (isOperatorMade(client)) return client
   throw conflict(
-    `The client ${client.id} is not one of the operator. To make it one: grantor client adopt ${client.id}`,
+    `The client ${client.id} was not created by an operator. To take it over: grantor client adopt ${client.id}`,
   )
 }
 

@@ -107,7 +107,7 @@ export const CLIENT_TASKS: readonly Task[] = [
   change('unverify', "Remove a client's verified mark.", async (context, { client_id: id }) => {
     if (!isOperatorMade(await requireClient(context, id))) return context.store.unverifyClient(id)
     throw conflict(
-      `The client ${id} is one of the operator, which is always verified. To stop it: grantor client disable`,
+      `The client ${id} was created by an operator, so it is always verified. To stop it: grantor client disable`,
     )
   }),
   end('disable', 'Disable a client: its credentials and tokens stop working.', ({ store, clock }, { client_id: id }) =>
@@ -210,7 +210,7 @@ export const CLIENT_TASKS: readonly Task[] = [
     path: `${PATH}/{client_id}/adopt`,
     access: 'write',
     summary:
-      'Make a registered client one of the operator. Its id, secret and tokens stay; it no longer manages itself.',
+      'Take over a registered client: from then on the operator manages it. Its id, secret and tokens stay; it no longer manages itself.',
     input: ONE,
     output: CLIENT_DOCUMENT,
     run: async (context, { client_id }) => describeClient(await adoptClient(context, client_id), context),

@@ -8,7 +8,7 @@ const DAY_MS = 24 * 60 * 60 * 1000
 const EARLY_MS = 30 * DAY_MS
 const REMEDY = 'Run "grantor delegate create-credentials", and give the token to the application.'
 
-/** Checks that the application that signs users in can answer, and names the providers at which nobody signs in because of it. */
+/** Checks that the application that signs users in can answer, and names the providers at which no user signs in because of it. */
 export function checkDelegate(examination: Examination): readonly Finding[] {
   const { delegate } = examination.choices
   const { clients } = examination.store
@@ -26,7 +26,7 @@ function checkApplication(
     return failed('delegate', message, 'Set GRANTOR_ADMIN_PORT.')
   }
   if (until === undefined || until <= now) {
-    const message = `Users sign in at ${url}, which has no valid credentials, so nobody can sign in.`
+    const message = `Users sign in at ${url}, which has no valid credentials, so no user can sign in.`
     return failed('delegate', message, REMEDY)
   }
   const days = Math.floor((until - now) / DAY_MS)
@@ -38,6 +38,6 @@ function checkProviders(providers: readonly ProviderRecord[]): readonly Finding[
   const enabled = providers.filter(({ disabledAt }) => disabledAt === undefined)
   if (enabled.length === 0) return []
   const names = enabled.map(({ id, settings }) => `${settings.name} (${id})`).join(', ')
-  const message = `Nobody can sign in at ${names}, because your application signs users in.`
+  const message = `No user can sign in at ${names}, because your application signs users in.`
   return [warning('delegate', message, 'If that is intended: grantor provider disable <id>')]
 }

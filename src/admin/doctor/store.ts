@@ -113,7 +113,7 @@ function checkSecret({ store }: Examination): readonly Finding[] {
       return [
         warning(
           'secret',
-          `The root secret in ${secretLocation} belongs to the database. The one in ${store.previousSecretLocation} is not needed any more.`,
+          `The root secret in ${secretLocation} belongs to the database. The one in ${store.previousSecretLocation} is no longer needed.`,
           `Remove ${store.previousSecretLocation}.`,
         ),
       ]

@@ -164,7 +164,7 @@ function alreadyAnswered(): AdminError {
 }
 
 function clientGone(): AdminError {
-  return fault('conflict', ['path', 'interaction'], 'client_gone', 'The client cannot be used any more.', {})
+  return fault('conflict', ['path', 'interaction'], 'client_gone', 'The client can no longer be used.', {})
 }
 
 function fault(

@@ -13,7 +13,7 @@ export const DELEGATE_VERBS: readonly AddVerb[] = [
     say: ({ token, expires_at, credential_id }) => [
       'The token for your application, which is not shown again:',
       `  ${token}`,
-      `It can answer sign-ins, and nothing else, until ${formatTime(expires_at)} UTC. The previous token does not work any more.`,
+      `It can answer sign-ins, and nothing else, until ${formatTime(expires_at)} UTC. The previous token no longer works.`,
       `To revoke it: grantor admin revoke ${credential_id}`,
     ],
   }),

@@ -45,6 +45,6 @@ export const DOMAIN_VERBS: readonly AddVerb[] = [
   }),
   taskVerb<{ readonly pattern: string }>({
     task: 'domain.forget',
-    say: ({ pattern }) => `${pattern} is neither trusted nor blocked any more.`,
+    say: ({ pattern }) => `${pattern} is no longer trusted or blocked.`,
   }),
 ]

@@ -19,7 +19,7 @@ export function addExport(parent: Command, terminal: Terminal): void {
     .requiredOption('--to <file>', 'the file')
     .option(
       '--final',
-      'first close the store: its servers end, and nothing writes to it any more. Only then all tokens, sessions and keys move and stay valid',
+      'first close the store: its servers end, and nothing writes to it from then on. Only then all tokens, sessions and keys move and stay valid',
     )
     .action(async ({ to, final, json }: ExportOptions) => {
       const config = readConfig()

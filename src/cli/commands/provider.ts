@@ -15,7 +15,7 @@ interface SettingOptions {
   readonly authMethod?: string
   readonly scope?: string
   readonly emailTrust?: string
-  /** false: none any more. */
+  /** false removes it. */
   readonly domain?: readonly string[] | false
   readonly routing?: string
   readonly signUp?: string
@@ -75,8 +75,8 @@ export const PROVIDER_VERBS: readonly AddVerb[] = [
           .option('--name <name>', 'the name of the provider on the sign-in page')
           .option('--client-id <id>', 'the client_id of this server at the provider'),
       )
-        .option('--no-domain', 'no domain belongs to the provider any more')
-        .option('--no-organization', 'signing in at the provider makes no user a member of an organization any more')
+        .option('--no-domain', 'remove all domains of the provider')
+        .option('--no-organization', 'remove the organization: signing in at the provider makes no user a member')
         .option('--no-private-host', 'only the host of the issuer may have a private address'),
     input: (options, terminal) => settingsOf(options, terminal),
     say: ({ provider_id, name }) => `${name} (${provider_id}) is changed. Running servers apply this within a second.`,
@@ -141,7 +141,7 @@ async function settingsOf(options: SettingOptions, terminal: Terminal): Promise<
 }
 
 /** Of a provider that is enabled and not usable. */
-const DELEGATED = 'Nobody can sign in at a provider while your application signs users in (GRANTOR_DELEGATE_URL).'
+const DELEGATED = 'No user can sign in at a provider while your application signs users in (GRANTOR_DELEGATE_URL).'
 
 const HEADINGS = ['ID', 'NAME', 'KIND', 'ISSUER', 'DOMAINS', 'SIGN-UP', 'STATE']
 

@@ -42,7 +42,7 @@ export interface Patience {
   readonly intervals: number
 }
 
-/** Half a minute: a worker whose event loop is blocked for that long serves nobody. An overloaded one answers within a second. */
+/** Half a minute: a worker whose event loop is blocked for that long serves no client. An overloaded one answers within a second. */
 export const PATIENCE: Patience = { pingMs: 1000, intervals: 30 }
 
 export interface Supervisor {

@@ -13,7 +13,7 @@ import { findSignedIn, isForAnother, viewAccount, type SignedIn } from '../autho
 import { errorPage } from '../error-page.ts'
 import { accountPath, PATHS, pageAddress } from '../paths.ts'
 
-/** How long after signing in a user may do what somebody at an open browser must not be able to do. */
+/** How long after signing in a user may do what another person at the open browser must not do. */
 const RECENT_MS = 5 * 60 * 1000
 
 /**

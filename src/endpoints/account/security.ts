@@ -68,7 +68,7 @@ async function removeIdentity(context: Context, request: Request, owner: SignedI
 }
 
 /**
- * Sets the user's password. The old one is not asked for again. The other sessions end, because somebody who knows the old password
+ * Sets the user's password. The old one is not asked for again. The other sessions end, because a person who knows the old password
  * may have started them; apps stay connected.
  */
 async function changePassword(context: Context, request: Request, owner: SignedIn): Promise<Reply> {

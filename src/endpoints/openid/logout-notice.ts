@@ -20,7 +20,7 @@ type FindNeeds = PolicyNeeds & { readonly store: Pick<Context['store'], 'findCli
 /** What the functions of this file need. */
 export type NoticeNeeds = SendNeeds & FindNeeds
 
-/** Returns where a notice goes now; undefined: the client is unknown, disabled or blocked, or is not notified any more. */
+/** Returns where a notice goes now; undefined: the client is unknown, disabled or blocked, or is no longer notified. */
 export async function findNoticeTarget(
   context: FindNeeds,
   { clientId }: Pick<LogoutNoticeRecord, 'clientId'>,

@@ -94,7 +94,7 @@ async function startSession(
   if (started.kind !== 'started') {
     return { kind: 'refused', reason: started.kind === 'user-changed' ? 'changed' : 'repeated' }
   }
-  // The cookie of the previous session is overwritten, so its user could not sign out of it any more.
+  // The cookie of the previous session is overwritten, so its user could no longer sign out of it.
   if (previous !== undefined && !isSameUser) await context.store.endSession(endOf(context, previous))
   return { signedIn: { session: { ...session, rootId: started.rootId }, user }, credential }
 }

@@ -29,7 +29,7 @@ export async function authenticate(
       return found.administrator
     case 'unknown':
       throw refuse(context, network, 'admin_token_wrong')
-    case 'dead': {
+    case 'inactive': {
       const refusal = refuse(context, network, 'admin_token_inactive')
       recordRefusal(context, found.actor, refusal)
       throw refusal

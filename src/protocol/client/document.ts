@@ -74,7 +74,7 @@ function chooseMethod(members: Members): (typeof METHODS)[number] | undefined {
 
 /** Seconds. A document is fetched at most this often, and at least this often while its client is used. */
 const FRESHNESS = { least: 300, most: 86_400, usual: 3600 } as const
-/** How long a document that is not fresh any more serves, while its host is down. */
+/** How long a document is used after it is no longer fresh, while its host is down. */
 const LAST_GOOD_MS = 86_400_000
 
 /** Returns until when a document is fresh. draft-ietf-oauth-client-id-metadata-document §5.2, RFC 9111 §4.2. */

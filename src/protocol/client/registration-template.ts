@@ -32,7 +32,7 @@ export const USUAL_TEMPLATE: RegistrationTemplate = {
 /** The limits of a token: uses, and days until it expires. */
 export const TOKEN_USES = { most: 10_000, usual: 1 } as const
 export const TOKEN_DAYS = { most: 365, usual: 30 } as const
-/** The same for a token that makes verified clients: with a stolen one, any client passes for one of the operator's. */
+/** The same for a token that makes verified clients: with a stolen one, any client passes for a client of the operator. */
 export const VERIFIED_TOKEN_USES = 100
 export const VERIFIED_TOKEN_DAYS = 30
 /** The most hosts of a template. */

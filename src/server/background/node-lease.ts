@@ -2,7 +2,7 @@ import type { Context } from '../../ports/context.ts'
 
 /** How often the node that holds the lease replaces its mark, and the others read it. */
 const INTERVAL_MS = 2000
-/** A mark that stays the same for so long is of a node that does not work any more. */
+/** A mark that stays the same for so long is of a node that has stopped. */
 const HOLD_MS = 6000
 const MARK_BYTES = 16
 

@@ -5,7 +5,7 @@ import { rows, shared, type SharedStatement, type Steps } from '../shared/statem
 /**
  * The machines of Citus do not show a commit at the same moment. A statement that waited for a row on one machine may not see what the
  * same transaction wrote on another one, and would decide without it. These steps wait until it is visible. Each row that they wait for
- * is named by a row whose part of the commit is visible, so its transaction is prepared and needs no lock any more.
+ * is named by a row whose part of the commit is visible, so its transaction is prepared and needs no more locks.
  */
 
 /** How to wait for a row that may not be visible yet. */

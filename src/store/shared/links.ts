@@ -54,7 +54,7 @@ export const linkReads = {
 
 /**
  * Uses a link up, whichever way in its user chose: the password becomes another one or none, and everything else that could sign in, or
- * add a way to, ends (threats.md LNK-01). false: the link is not valid any more, or was not since the user changed.
+ * add a way to, ends (threats.md LNK-01). false: the link is no longer valid, or was not since the user changed.
  */
 export function* acceptLink(
   use: Omit<LinkUse, 'passwordHash'> & { readonly passwordHash: string | undefined },

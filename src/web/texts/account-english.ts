@@ -12,7 +12,7 @@ export const accountEnglish: AccountTexts = {
   navigation: 'Account',
   notices: {
     'name-changed': 'Your name was changed.',
-    'app-removed': 'The app was removed. It has no access any more, and has to ask you again.',
+    'app-removed': 'The app was removed. It has no access now, and has to ask you again.',
     'session-ended': 'That browser is signed out.',
     'sessions-ended': 'All other browsers are signed out.',
     'password-changed': 'Your password was changed. All other browsers are signed out.',
@@ -30,7 +30,7 @@ export const accountEnglish: AccountTexts = {
   organizations: 'Organizations',
 
   noApps: 'You have not allowed any app to use your account.',
-  appsHint: 'These apps can use your account. Remove those that you do not use any more.',
+  appsHint: 'These apps can use your account. Remove those that you no longer use.',
   remove: 'Remove',
   on: (apis) => html`at ${apis}`,
   forOrganization: (organization) => html`for ${organization}`,
@@ -38,7 +38,7 @@ export const accountEnglish: AccountTexts = {
   returns: (allowed) => `Allowed ${allowed} · has no access now, and gets it again without asking you`,
   moreApps: 'There are more. They are listed here when you have removed some of these.',
 
-  sessionsHint: 'Sign out browsers that you do not know or do not use any more, and then change your password.',
+  sessionsHint: 'Sign out browsers that you do not know or no longer use, and then change your password.',
   unknownBrowser: 'Unknown browser',
   agent: (browser, system) => `${browser} on ${system}`,
   thisBrowser: 'This browser',

@@ -4,7 +4,7 @@ import { checkServer } from '../../../src/admin/doctor/server.ts'
 import type { ServerFacts } from '../../../src/ports/inspection.ts'
 
 /** What the doctor says of a server that nothing is wrong with, but for the difference. */
-function judge(difference: Partial<ServerFacts>): readonly string[] {
+function findingsOf(difference: Partial<ServerFacts>): readonly string[] {
   const sound: ServerFacts = {
     kind: 'server',
     version: '18.4',
@@ -23,36 +23,36 @@ function judge(difference: Partial<ServerFacts>): readonly string[] {
 }
 
 test('a clock that differs from that of PostgreSQL by more than 2 s is a failure, because such a node is not ready', () => {
-  assert.deepEqual(judge({ clockAheadMs: 2000 }), [], 'A server without a fault has only ok findings.')
-  assert.match(judge({ clockAheadMs: 2001 })[0] ?? '', /^clock: .* 2 s ahead of this clock\. .* not ready\..*NTP/)
-  assert.match(judge({ clockAheadMs: -9000 })[0] ?? '', /^clock: .* 9 s behind this clock/)
+  assert.deepEqual(findingsOf({ clockAheadMs: 2000 }), [], 'A server without a fault has only ok findings.')
+  assert.match(findingsOf({ clockAheadMs: 2001 })[0] ?? '', /^clock: .* 2 s ahead of this clock\. .* not ready\..*NTP/)
+  assert.match(findingsOf({ clockAheadMs: -9000 })[0] ?? '', /^clock: .* 9 s behind this clock/)
 })
 
 test('doctor finds a PostgreSQL that can lose commits, or has wrong settings, a wrong pooler, no TLS or no free connection', () => {
-  assert.match(judge({ unsafeSettings: ['fsync'] })[0] ?? '', /^database: fsync is off.*Set fsync = on/)
+  assert.match(findingsOf({ unsafeSettings: ['fsync'] })[0] ?? '', /^database: fsync is off.*Set fsync = on/)
   const settings = [{ name: 'enable_seqscan', value: 'on', wanted: 'off' }]
   assert.match(
-    judge({ changedSettings: settings, role: 'a"b' })[0] ?? '',
+    findingsOf({ changedSettings: settings, role: 'a"b' })[0] ?? '',
     /^settings: .*enable_seqscan is on instead of off.*alter role "a""b" set enable_seqscan = 'off';/,
   )
   assert.match(
-    judge({ sharesPreparedStatements: true })[0] ?? '',
+    findingsOf({ sharesPreparedStatements: true })[0] ?? '',
     /^pooler: .*prepared statements.*max_prepared_statements = 200.*pool_mode = session/,
   )
-  assert.match(judge({ isExposed: true })[0] ?? '', /^connections: .*not encrypted.*sslmode=verify-full/)
-  assert.match(judge({ connections: { used: 91, limit: 100 } })[0] ?? '', /^connections: 91 of 100/)
+  assert.match(findingsOf({ isExposed: true })[0] ?? '', /^connections: .*not encrypted.*sslmode=verify-full/)
+  assert.match(findingsOf({ connections: { used: 91, limit: 100 } })[0] ?? '', /^connections: 91 of 100/)
 })
 
 test('doctor finds tables that Citus does not store as this release expects, and a machine with few prepared transactions', () => {
   const cluster = { machines: 2, misplaced: [], withFewPreparedTransactions: [] }
-  assert.deepEqual(judge({ cluster }), [])
+  assert.deepEqual(findingsOf({ cluster }), [])
   const misplaced = [{ table: 'users', by: 'local', wanted: 'user_id' }]
   assert.match(
-    judge({ cluster: { ...cluster, misplaced } })[0] ?? '',
+    findingsOf({ cluster: { ...cluster, misplaced } })[0] ?? '',
     /^distribution: .*users \(local instead of user_id\).*grantor database distribute/,
   )
   assert.match(
-    judge({ cluster: { ...cluster, withFewPreparedTransactions: ['w1:5432'] } })[0] ?? '',
+    findingsOf({ cluster: { ...cluster, withFewPreparedTransactions: ['w1:5432'] } })[0] ?? '',
     /^distribution: max_prepared_transactions is less than max_connections on w1:5432/,
   )
 })

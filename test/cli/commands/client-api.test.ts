@@ -59,18 +59,18 @@ test('client verify, unverify, disable and enable change a client of a running s
     await response.arrayBuffer()
     return response.status
   }
-  const judge = async (verb: string): Promise<readonly boolean[]> => {
+  const change = async (verb: string): Promise<readonly boolean[]> => {
     const shown = await runJsonHere<Record<string, unknown>>(place, ['client', verb, id])
     assert.equal(shown['client_id'], id)
     return [shown['verified_at'] !== null, shown['disabled_at'] !== null]
   }
-  assert.deepEqual(await judge('verify'), [true, false])
+  assert.deepEqual(await change('verify'), [true, false])
   assert.match((await runHere(place, ['client', 'list'])).stdout, / verified/)
-  assert.deepEqual(await judge('disable'), [true, true])
+  assert.deepEqual(await change('disable'), [true, true])
   assert.equal(await ask(), 401)
   assert.match((await runHere(place, ['client', 'list'])).stdout, / disabled/)
   assert.match((await runHere(place, ['client', 'unverify', '--id', id])).stdout, /is no longer verified/)
-  assert.deepEqual(await judge('enable'), [false, false])
+  assert.deepEqual(await change('enable'), [false, false])
   assert.equal(await ask(), 200)
   const verbs = ['verify', 'unverify', 'disable', 'enable']
   const unknown = `gci_${'0'.repeat(id.length - 4)}`

@@ -12,7 +12,7 @@ test('delegate create-credentials prints the token once, and doctor says until w
   assert.deepEqual(await findingsAbout('delegate'), [])
   process.env['GRANTOR_DELEGATE_URL'] = URL
   t.after(() => delete process.env['GRANTOR_DELEGATE_URL'])
-  const none = `Users sign in at ${URL}, which has no valid credentials, so nobody can sign in.`
+  const none = `Users sign in at ${URL}, which has no valid credentials, so no user can sign in.`
   assert.deepEqual(await findingsAbout('delegate'), [['failed', none]])
 
   const { stdout } = await command(['delegate', 'create-credentials', '--days', '20'])
@@ -33,12 +33,12 @@ test('delegate create-credentials prints the token once, and doctor says until w
 
   const own = ['--id', 'gh', '--name', 'GitHub', '--client-id', 'x', '--client-secret', '-']
   const created = await command(['provider', 'create', 'github', ...own], { input: 'secret\n' })
-  assert.match(created.stdout, /Nobody can sign in at a provider while your application signs users in/)
-  assert.match((await command(['provider', 'enable', 'gh'])).stdout, /^GitHub is enabled\. Nobody can sign in/)
+  assert.match(created.stdout, /No user can sign in at a provider while your application signs users in/)
+  assert.match((await command(['provider', 'enable', 'gh'])).stdout, /^GitHub is enabled\. No user can sign in/)
   assert.match((await command(['provider', 'list'])).stdout, /not used\n$/)
   assert.deepEqual((await findingsAbout('delegate'))[1], [
     'warning',
-    'Nobody can sign in at GitHub (gh), because your application signs users in.',
+    'No user can sign in at GitHub (gh), because your application signs users in.',
   ])
   assert.deepEqual(await findingsAbout('provider'), [], 'The doctor sends no requests to a provider that is not used.')
   await command(['provider', 'disable', 'gh'])

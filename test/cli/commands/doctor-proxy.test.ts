@@ -15,7 +15,7 @@ const CHOICES = {
 }
 
 /** The findings of an installation behind a proxy. */
-function judge(probe: object, choices: object = {}): readonly string[] {
+function findingsOf(probe: object, choices: object = {}): readonly string[] {
   const store = { keys: [], database: { kind: 'unusable' } }
   const examination = { choices: { ...CHOICES, ...choices }, store, probe, now: Date.now() } as unknown as Examination
   return checkIssuer(examination).flatMap((finding) =>
@@ -29,7 +29,7 @@ async function judgeAnswer(t: TestContext, status: number, body: string): Promis
   t.after(() => proxy.close())
   await new Promise((resolve) => proxy.once('listening', resolve))
   const probe = await probeIssuer(`http://127.0.0.1:${(proxy.address() as AddressInfo).port}`)
-  return judge(probe).join('\n')
+  return findingsOf(probe).join('\n')
 }
 
 const ANSWERS: readonly (readonly [what: string, status: number, body: string, says: RegExp])[] = [
@@ -55,10 +55,10 @@ for (const [what, status, body, says] of ANSWERS) {
 test('the doctor warns of a server that only its machine reaches, behind proxies on other machines', () => {
   const answered = { kind: 'answered', address: 'a', issuer: CHOICES.issuer }
   for (const trustedProxies of [['10.0.0.1'], ['10.0.0.0/8', '2001:db8::/64']]) {
-    assert.match(judge(answered, { trustedProxies })[0] ?? '', /^network: .* 127\.0\.0\.1, .* GRANTOR_HOST/)
-    assert.deepEqual(judge(answered, { trustedProxies, host: '10.0.0.11' }), [])
+    assert.match(findingsOf(answered, { trustedProxies })[0] ?? '', /^network: .* 127\.0\.0\.1, .* GRANTOR_HOST/)
+    assert.deepEqual(findingsOf(answered, { trustedProxies, host: '10.0.0.11' }), [])
   }
   for (const trustedProxies of [['127.0.0.1'], ['10.0.0.1', '127.0.0.0/8'], ['::1']]) {
-    assert.deepEqual(judge(answered, { trustedProxies }), [])
+    assert.deepEqual(findingsOf(answered, { trustedProxies }), [])
   }
 })

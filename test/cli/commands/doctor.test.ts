@@ -207,7 +207,7 @@ const SOUND: Examination = {
   now: 1_800_000_000_000 as EpochMs,
 }
 
-function judge(difference: Partial<Examination>): readonly string[] {
+function findingsOf(difference: Partial<Examination>): readonly string[] {
   const findings = diagnose({ ...SOUND, ...difference })
   return findings
     .filter(({ verdict }) => verdict !== 'ok')
@@ -215,7 +215,7 @@ function judge(difference: Partial<Examination>): readonly string[] {
 }
 
 test('an examination without a fault has only ok findings', () => {
-  assert.deepEqual(judge({}), [])
+  assert.deepEqual(findingsOf({}), [])
 })
 
 test('an administration that other machines reach without TLS is a warning', () => {
@@ -223,33 +223,33 @@ test('an administration that other machines reach without TLS is a warning', () 
     choices: { ...SOUND.choices, admin: { host, port: 3001 }, ...more },
   })
   for (const host of ['localhost', '127.0.0.1', '::1', '0.0.0.0', '10.0.0.5'])
-    assert.deepEqual(judge(listeningOn(host)), [])
-  assert.deepEqual(judge({ choices: { ...SOUND.choices, admin: undefined } }), [])
-  const plain = judge(
+    assert.deepEqual(findingsOf(listeningOn(host)), [])
+  assert.deepEqual(findingsOf({ choices: { ...SOUND.choices, admin: undefined } }), [])
+  const plain = findingsOf(
     listeningOn('0.0.0.0', { issuer: 'http://localhost:3000', isLoopbackIssuer: true, host: 'localhost' }),
   )
   assert.match(plain.join(), /admin: .* without TLS, .* Unset GRANTOR_ADMIN_HOST\./)
-  const alone = judge(listeningOn('0.0.0.0', { trustedProxies: [] }))
+  const alone = findingsOf(listeningOn('0.0.0.0', { trustedProxies: [] }))
   assert.match(alone.join(), /admin: .* rejects all requests there.* GRANTOR_TRUST_PROXY/)
 })
 
 test('a key that signs for more than twice the rotation time is a warning, unless rotation is off', () => {
   const day = 86_400_000
   const signingFor = (days: number) => ({ ...SOUND, now: (1_799_000_000_000 + days * day) as EpochMs })
-  assert.deepEqual(judge(signingFor(60)), [])
-  const [complaint = '', ...more] = judge(signingFor(61))
+  assert.deepEqual(findingsOf(signingFor(60)), [])
+  const [complaint = '', ...more] = findingsOf(signingFor(61))
   assert.match(complaint, /^keys: The key key has been signing for 61 days.*grantor key rotate$/)
   assert.deepEqual(more, [])
-  assert.deepEqual(judge({ ...signingFor(61), choices: { ...SOUND.choices, keyRotation: 0 } }), [])
+  assert.deepEqual(findingsOf({ ...signingFor(61), choices: { ...SOUND.choices, keyRotation: 0 } }), [])
   // The next one waits, and changes nothing about the one that signs.
   const keys = [...SOUND.store.keys, { ...KEY, id: 'next' as never, activeFrom: signingFor(62).now }]
-  assert.equal(judge({ ...signingFor(61), store: { ...SOUND.store, keys } }).length, 1)
-  assert.deepEqual(judge({ ...signingFor(62), store: { ...SOUND.store, keys } }), [])
+  assert.equal(findingsOf({ ...signingFor(61), store: { ...SOUND.store, keys } }).length, 1)
+  assert.deepEqual(findingsOf({ ...signingFor(62), store: { ...SOUND.store, keys } }), [])
 })
 
 test('decision 0006: without an API, the doctor of an issuer that is not loopback says how to declare one', () => {
   const database = { ...SOUND.store.database, apis: 0 } as Examination['store']['database']
-  const [complaint = '', ...more] = judge({ store: { ...SOUND.store, database } })
+  const [complaint = '', ...more] = findingsOf({ store: { ...SOUND.store, database } })
   assert.match(complaint, /^apis: .*grantor api create --resource/)
   assert.deepEqual(more, [])
 })
@@ -258,15 +258,15 @@ test('contradicting network settings are warnings', () => {
   const { choices } = SOUND
   const loopback = { ...choices, issuer: 'http://localhost:3000', isLoopbackIssuer: true, trustedProxies: [] }
   const probe = { ...SOUND.probe, issuer: 'http://localhost:3000' } as Examination['probe']
-  assert.match(judge({ choices: { ...choices, trustedProxies: ['0.0.0.0/0'] } })[0] ?? '', /any caller can claim/)
-  assert.match(judge({ choices: { ...choices, trustedProxies: [] } })[0] ?? '', /share one rate limit/)
-  assert.match(judge({ probe, choices: { ...loopback, host: '0.0.0.0' } })[0] ?? '', /without TLS/)
-  assert.match(judge({ probe, choices: { ...loopback, host: 'localhost', port: 3001 } })[0] ?? '', /another port/)
+  assert.match(findingsOf({ choices: { ...choices, trustedProxies: ['0.0.0.0/0'] } })[0] ?? '', /any caller can claim/)
+  assert.match(findingsOf({ choices: { ...choices, trustedProxies: [] } })[0] ?? '', /share one rate limit/)
+  assert.match(findingsOf({ probe, choices: { ...loopback, host: '0.0.0.0' } })[0] ?? '', /without TLS/)
+  assert.match(findingsOf({ probe, choices: { ...loopback, host: 'localhost', port: 3001 } })[0] ?? '', /another port/)
 })
 
 test('the doctor warns of a proxy on this machine that GRANTOR_TRUST_PROXY does not name', async (t) => {
   assert.match(
-    judge({ ignoredForwards: 1 })[0] ?? '',
+    findingsOf({ ignoredForwards: 1 })[0] ?? '',
     /^network: A proxy on this machine is not in GRANTOR_TRUST_PROXY/,
   )
   const place = await openPlace(t)
@@ -287,20 +287,20 @@ const CERTIFICATE_REMEDIES = [
 test('a server for others without a backup is warned about, and one for this machine only is not', () => {
   const database = { ...SOUND.store.database, backedUpAt: undefined } as Examination['store']['database']
   const store = { ...SOUND.store, database }
-  assert.match(judge({ store })[0] ?? '', /^backup: No backup was made with "grantor backup"/)
+  assert.match(findingsOf({ store })[0] ?? '', /^backup: No backup was made with "grantor backup"/)
   const issuer = 'http://localhost:3000'
   const choices = { ...SOUND.choices, issuer, isLoopbackIssuer: true, host: 'localhost' }
-  assert.deepEqual(judge({ store, choices, probe: { ...SOUND.probe, issuer } as Examination['probe'] }), [])
+  assert.deepEqual(findingsOf({ store, choices, probe: { ...SOUND.probe, issuer } as Examination['probe'] }), [])
 })
 
 test('a certificate that is refused, or expires within two weeks, gets advice about certificates', () => {
   const unreachable = { kind: 'unreachable', address: 'https://auth.acme.test', reason: 'refused' } as const
   for (const [certificateError, remedy] of CERTIFICATE_REMEDIES) {
     const probe = { ...unreachable, certificateError }
-    assert.match(judge({ probe })[0] ?? '', remedy)
+    assert.match(findingsOf({ probe })[0] ?? '', remedy)
   }
   const endingIn = (days: number) =>
-    judge({ probe: { ...SOUND.probe, certificateEndsAt: SOUND.now + days * 86_400_000 } as Examination['probe'] })
+    findingsOf({ probe: { ...SOUND.probe, certificateEndsAt: SOUND.now + days * 86_400_000 } as Examination['probe'] })
   assert.deepEqual(endingIn(14), [])
   assert.match(endingIn(13.5)[0] ?? '', /^certificate: .* expires in 13 days\. Renew it/)
 })
@@ -332,19 +332,19 @@ test('the doctor reads a certificate by TLS: one of an unknown CA, and one that 
 
 test('RFC 8414 §3.3: the issuer of the responding server must equal the configured one byte for byte', () => {
   const probe = { ...SOUND.probe, issuer: 'https://AUTH.acme.test' } as Examination['probe']
-  assert.match(judge({ probe })[0] ?? '', /has the issuer https:\/\/AUTH\.acme\.test/)
+  assert.match(findingsOf({ probe })[0] ?? '', /has the issuer https:\/\/AUTH\.acme\.test/)
 })
 
 test('doctor finds a differing clock of the server, a damaged file and a full disk', () => {
   const probe = { ...SOUND.probe, time: SOUND.now + 60_000 } as Examination['probe']
-  assert.match(judge({ probe })[0] ?? '', /^clock: .*60 s ahead/)
+  assert.match(findingsOf({ probe })[0] ?? '', /^clock: .*60 s ahead/)
   const database = {
     ...SOUND.store.database,
     damage: ['row 1 missing'],
     home: { kind: 'file', freeBytes: 5 },
   } as Examination['store']['database']
   assert.deepEqual(
-    judge({ store: { ...SOUND.store, database } }).map((line) => line.split(':', 1)[0]),
+    findingsOf({ store: { ...SOUND.store, database } }).map((line) => line.split(':', 1)[0]),
     ['database', 'disk'],
   )
 })

@@ -33,7 +33,7 @@ test('domain: domains are trusted, blocked, listed with their notes, and forgott
       ['bad.example', 'blocked', null],
     ],
   )
-  assert.match(await words('forget', 'BAD.example'), /^bad\.example is neither trusted nor blocked any more\./)
+  assert.match(await words('forget', 'BAD.example'), /^bad\.example is no longer trusted or blocked\./)
   await words('forget', '*.acme.example')
   assert.deepEqual(await listed(), [])
 })

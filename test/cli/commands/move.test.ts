@@ -35,7 +35,7 @@ const MOVES = [
   ['PostgreSQL', 'SQLite'],
 ] as const
 
-/** A store with people, clients and tokens, which no server uses any more. */
+/** A store with people, clients and tokens, which no server uses. */
 async function openSource(t: TestContext, kind: keyof typeof STORES) {
   const url = kind === 'SQLite' ? await STORES.SQLite(t) : await openMigratedDatabase(t)
   const own = { DATABASE_URL: url, GRANTOR_SECRET }

@@ -235,7 +235,7 @@ test('a secret in the environment is changed by its order of steps: no node stop
   await assert.rejects(open(), /another root secret/)
   assert.match((await run(['doctor'], changing)).stdout, /Remove GRANTOR_SECRET_PREVIOUS/)
   const twice = await run(['secret', 'rotate'], changing)
-  assert.deepEqual([twice.code, /not needed any more/.test(twice.stderr)], [1, true])
+  assert.deepEqual([twice.code, /no longer needed/.test(twice.stderr)], [1, true])
 })
 
 test('a change of the secret in a file that was interrupted is completed by the next one', async (t) => {

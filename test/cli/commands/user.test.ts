@@ -46,7 +46,7 @@ test('--json prints one document without a hash', async (t) => {
   const { stdout } = await runHere(place, ['user', 'set-password', ...ADA, '--json'])
   const changed = JSON.parse(stdout) as User
   assert.equal(changed.user_id, user.user_id)
-  assert.ok(changed.not_before > user.not_before, 'What was before is dead.')
+  assert.ok(changed.not_before > user.not_before, 'Earlier tokens are inactive.')
   const list = await runHere(place, ['user', 'list', '--json'])
   const [listed] = (JSON.parse(list.stdout) as { readonly users: readonly User[] }).users
   assert.partialDeepStrictEqual(changed, listed)
@@ -149,9 +149,9 @@ const REFUSED: readonly (readonly [why: string, code: number, words: readonly st
   ],
   ['a taken address', 1, ['create', ...ADA], /already/],
   ['a name with control characters', 1, ['create', ...ADA, '--name', 'A\u001b[2J'], /control character/],
-  ['no password and nobody to ask', 2, ['create', '--email', 'b@acme.test'], /--password -/],
+  ['no password and no terminal', 2, ['create', '--email', 'b@acme.test'], /--password -/],
   ['an empty standard input', 2, ['create', '--email', 'b@acme.test', '--password', '-'], /Standard input is empty/],
-  ['nobody named', 2, ['disable'], /The email is missing/],
+  ['no user named', 2, ['disable'], /The email is missing/],
   ['two different names', 2, ['enable', 'a@acme.test', '--email', 'b@acme.test'], /Give one email/],
   ['an unknown user', 1, ['set-password', 'nobody@acme.test', '--password', 'correct horse'], /no user.*user list/],
   ['an invalid limit', 2, ['list', '--limit', '0'], /from 1 to 1000/],

@@ -113,7 +113,7 @@ test('WAY-03: a first-party client asks for consent with prompt=consent, and wit
     assert.match(locationOf(await browser.get(authorizeUrl(client, parameters))), /\/consent\?/)
 })
 
-test('WAY-03: rules of a client that is not one of the operator imply nothing, even if it is verified', async () => {
+test('WAY-03: rules of a client that no operator created imply nothing, even if it is verified', async () => {
   const { context } = server
   const ours = await createFirstParty()
   const record = await context.store.findClient(clientId(ours))

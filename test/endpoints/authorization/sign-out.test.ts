@@ -56,7 +56,7 @@ test('UI-15: a form from another site, without its token or with another session
 
 test('signing out without a session is not an error, and removes an expired cookie', async () => {
   const browser = new PlainBrowser(server)
-  browser.cookies.set(SESSION_COOKIE, 'dead')
+  browser.cookies.set(SESSION_COOKIE, 'ended')
   const page = await assertStoreUnchanged(server, async () => browser.submit(await browser.get(PATH), {}))
   assert.equal(page.statusCode, 200)
   assert.ok(!hasSession(browser))

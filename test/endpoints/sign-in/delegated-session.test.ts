@@ -185,7 +185,7 @@ test('a form for a password from before the sign-in was delegated signs no user 
   for (const [name, value] of browser.cookies) after.cookies.set(name, value)
   const answer = await assertStoreUnchanged(own, () => after.submit(page, { email: EMAIL, password: PASSWORD }))
   assert.equal(answer.statusCode, 403)
-  assert.match(answer.body, /You cannot sign in that way here any more/)
+  assert.match(answer.body, /You can no longer sign in that way here/)
   assert.ok(!hasSession(after))
 })
 

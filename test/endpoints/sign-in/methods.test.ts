@@ -175,7 +175,7 @@ test('with GRANTOR_PASSWORDS=off the sign-in page has no password form, and a fo
   assert.ok(!shown.body.includes('<form') && shown.body.includes('There is no way to sign in here'))
   const answer = await after.post('/v2/oauth/sign-in', { ...fields, email: EMAIL, password: PASSWORD })
   assert.equal(answer.statusCode, 403)
-  assert.match(answer.body, /You cannot sign in that way here any more/)
+  assert.match(answer.body, /You can no longer sign in that way here/)
   assert.deepEqual(selectAll(off, 'select * from sessions'), [])
 })
 

@@ -91,7 +91,7 @@ test('UI-06: a session cookie that is edited, truncated, extended, empty or of a
   ]
   for (const other of others) assert.ok(!(await isSignedIn(server, other ?? '')))
   const [row] = selectAll(server, 'select session_id, session_hash from sessions')
-  for (const inside of Object.values(row ?? {})) assert.ok(!(await isSignedIn(server, String(inside))))
+  for (const column of Object.values(row ?? {})) assert.ok(!(await isSignedIn(server, String(column))))
 })
 
 test('UI-06: over https the cookies are __Host-, Secure, HttpOnly and SameSite=Lax', async (t) => {

@@ -120,7 +120,7 @@ test('UI-08: a known and an unknown account cause the same queries to PostgreSQL
   t.mock.timers.enable({ apis: ['setInterval', 'Date'], now: Date.now() })
   const server = await openNode(t, await openMigratedDatabase(t))
   const { tryAs } = await prepare(server)
-  // Time stands still from here, so that no cached record expires between the two accounts.
+  // The clock does not advance from here, so that no cached record expires between the two accounts.
   const now = performance.now()
   t.mock.method(performance, 'now', () => now)
   let events = (await linksOf(server)).length

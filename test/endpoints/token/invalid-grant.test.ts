@@ -39,9 +39,9 @@ test('invalid_grant has one description for all codes and one for all refresh to
     ...remote,
     inject: (request) => remote.inject({ ...request, headers: { ...headers, ...request.headers } }),
   }
-  const [told, untold] = [await invalidGrants(local), await invalidGrants(proxied)]
+  const [explained, plain] = [await invalidGrants(local), await invalidGrants(proxied)]
   assert.deepEqual(
-    told.map(([reason]) => reason),
+    explained.map(([reason]) => reason),
     [
       'code_unknown',
       'code_of_another_client',
@@ -52,11 +52,11 @@ test('invalid_grant has one description for all codes and one for all refresh to
       'refresh_of_another_client',
     ],
   )
-  assert.equal(new Set(untold.map(([, description]) => description)).size, 2)
-  for (const [index, [reason, description]] of told.entries()) {
-    assert.equal(description, `${untold[index]?.[1]} Reason: ${reason}.`)
+  assert.equal(new Set(plain.map(([, description]) => description)).size, 2)
+  for (const [index, [reason, description]] of explained.entries()) {
+    assert.equal(description, `${plain[index]?.[1]} Reason: ${reason}.`)
     assert.match(
-      untold[index]?.[1] ?? '',
+      plain[index]?.[1] ?? '',
       reason.startsWith('refresh') ? /^The refresh token/ : /^The authorization code/,
     )
   }

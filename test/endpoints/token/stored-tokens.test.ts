@@ -64,8 +64,8 @@ test('an opaque token reveals only its expiry time, and the store has only its h
   const about = (await introspect(server, client, tokens.access_token)).json()
   assert.equal(Number.parseInt(about.jti.slice(0, 12), 16), about.exp * 1000)
   const [grant] = selectAll(server, 'select grant_id from grants where client_id = ?', client.client_id)
-  for (const told of [String(grant?.['grant_id']), client.client_id, about.sub])
-    assert.ok(!tokens.access_token.includes(told.slice(-22)), 'the token has somebody in it')
+  for (const id of [String(grant?.['grant_id']), client.client_id, about.sub])
+    assert.ok(!tokens.access_token.includes(id.slice(-22)), 'the token has an id in it')
   const stored = JSON.stringify(dumpStore(server))
   assert.ok(stored.includes(about.jti))
   assert.ok(!stored.includes(tokens.access_token.slice(38)), 'the store has the secret of a token')
@@ -191,7 +191,8 @@ test('REV-03: revoking a refresh token revokes the opaque tokens of its grant, a
   assert.equal(await isActive(server, api, refreshed.access_token), true)
   const next = tokensOf(await refresh(server, client, refreshed.refresh_token ?? ''))
   assert.equal((await revoke(server, client, next.refresh_token ?? '')).statusCode, 200)
-  for (const { access_token: dead } of [tokens, refreshed, next]) assert.equal(await isActive(server, api, dead), false)
+  for (const { access_token: inactive } of [tokens, refreshed, next])
+    assert.equal(await isActive(server, api, inactive), false)
 })
 
 test('REV-02: only the client of an opaque token can revoke it', async () => {

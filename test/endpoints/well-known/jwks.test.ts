@@ -8,8 +8,8 @@ test('the document of the same keys is the same object, so that it is serialized
   let published: readonly object[] = [{ kid: 'a' }]
   const keys = {
     published: () => Promise.resolve({ keys: published, isComplete: true }),
-    create: () => assert.fail('nobody asked for a key'),
-    ensureIdTokenKey: () => assert.fail('nobody asked for a key'),
+    create: () => assert.fail('no key was requested'),
+    ensureIdTokenKey: () => assert.fail('no key was requested'),
   }
   const bodyOf = async () => {
     const reply = await jwks({ keys })

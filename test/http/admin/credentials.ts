@@ -4,7 +4,7 @@ import { mintOrderedId } from '../../../src/protocol/ids.ts'
 import { openSecrets, type CredentialKind } from '../../../src/protocol/secrets.ts'
 import type { AdminServer } from '../../support/admin-server.ts'
 
-/** Headers that somebody sends who is no administrator, by what they hold. */
+/** Headers with which a caller who is no administrator may send a request, by credential. */
 export type Credentials = ReadonlyMap<string, Readonly<Record<string, string>>>
 
 /** A valid credential of each kind, none of which may use the API. */

@@ -50,19 +50,19 @@ test('ADM-02: every route rejects credentials that are expired or revoked, or wh
   const rows = rowsOf()
   const inputs = await samplesOf(stage, rows)
   const organizations = [await stage.makeOrganization(), await stage.makeOrganization()] as const
-  const dead = {
+  const inactive = {
     expired: await stage.issue('write', undefined, 1),
     revoked: await stage.issue('write', undefined, 365),
     'of a disabled organization': await stage.issue('write', organizations[0], 365),
     'of a deleted organization': await stage.issue('write', organizations[1], 365),
   }
   stage.server.clock.advance(24 * 60 * 60 * 1000)
-  await stage.performByName('admin.revoke', { credential_id: dead.revoked.id }, (await stage.issue('write')).token)
+  await stage.performByName('admin.revoke', { credential_id: inactive.revoked.id }, (await stage.issue('write')).token)
   await store.disableOrganization({ id: organizations[0], now: clock() })
   await store.deleteOrganization(organizations[1])
   await assertNothingChanges(stage, async () => {
     for (const { task } of rows) {
-      for (const [state, { token }] of Object.entries(dead)) {
+      for (const [state, { token }] of Object.entries(inactive)) {
         const answer = await stage.perform(task, inputs.get(task) ?? {}, token)
         assert.equal(answer.statusCode, 401, `${state} at ${task.name}: ${answer.body}`)
         assert.match(String(answer.headers['www-authenticate']), /error="invalid_token"/)

@@ -101,7 +101,7 @@ test('ADM-03: administrators of an organization cannot rename, disable, enable o
     )
     assert.equal(answer.statusCode, 403, name)
   }
-  // What they may do one by one they may do at once, when somebody got in.
+  // What they may do one by one they may do at once.
   for (const [name, input] of [
     ['organization.revoke-tokens', { organization_id }],
     ['member.remove', { organization_id, user_id }],

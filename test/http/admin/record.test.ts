@@ -19,7 +19,7 @@ test('ADM-06: the audit and the log have each change with its administrator and 
     const answer = await stage.perform(task, input, token)
     assert.equal(answer.statusCode, RULES[task.name]?.status, answer.body)
     const events = (await eventsBy(stage, id)).slice(before.length)
-    assert.ok(events.length > 0, `Nobody can tell who did ${task.name}`)
+    assert.ok(events.length > 0, `The audit does not name who did ${task.name}`)
     const lines = changesBy(stage, id).slice(linesBefore)
     assert.deepEqual(lines.map(subjectsOfLine), events.map(subjectsOfEvent), task.name)
     const ids = Object.entries(input).flatMap(([name, value]) => (/_id$|^resource$/.test(name) ? [String(value)] : []))
@@ -35,15 +35,15 @@ test('ADM-06: the audit records rejected requests of administrators with the rea
   await stage.performByName('client.list', {}, ofOne.token)
   const metrics = await stage.issue('metrics')
   await stage.performByName('client.list', {}, metrics.token)
-  const dead = await stage.issue('write')
-  await stage.performByName('admin.revoke', { credential_id: dead.id }, dead.token)
-  await stage.performByName('client.list', {}, dead.token)
+  const revoked = await stage.issue('write')
+  await stage.performByName('admin.revoke', { credential_id: revoked.id }, revoked.token)
+  await stage.performByName('client.list', {}, revoked.token)
   await settled(stage)
   for (const [{ id }, reason] of [
     [reader, 'admin_may_only_read'],
     [ofOne, 'admin_of_one_organization'],
     [metrics, 'admin_may_only_read_metrics'],
-    [dead, 'admin_token_inactive'],
+    [revoked, 'admin_token_inactive'],
   ] as const) {
     const refused = (await eventsBy(stage, id)).filter(({ event }) => event === 'admin.refused')
     assert.deepEqual(

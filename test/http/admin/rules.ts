@@ -172,7 +172,7 @@ export const RULES: Readonly<Record<string, Rule>> = {
   'organization.show-grant': inOrganization(reads(A_GRANT_HERE)),
   'organization.revoke-grant': inOrganization(writes(A_GRANT_HERE)),
   'member.list': inOrganization(reads(AN_ORGANIZATION)),
-  // It looks for people who belong to nobody's organization yet, so nobody of one may.
+  // It looks for people without an organization, so no administrator of one may.
   'member.add': writes(and(AN_ORGANIZATION, A_USER), 201),
   'member.disable': inOrganization(writes(A_MEMBER)),
   'member.enable': inOrganization(writes(A_MEMBER)),

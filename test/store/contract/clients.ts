@@ -300,31 +300,31 @@ export const clientCases: Suite = (check) => {
   })
 
   check('listClients returns the clients that match all given filters', async ({ first, second }) => {
-    const [fresh, used, idle, before, vouched, off] = times(6, (index) => aClient({}, at(index))) as Six
-    const named = { fresh, used, idle, before, vouched, off }
+    const [fresh, used, idle, before, verified, off] = times(6, (index) => aClient({}, at(index))) as Six
+    const named = { fresh, used, idle, before, verified, off }
     await performAll(first, 'registerClient', Object.values(named))
     for (const { id } of [used, idle, before]) await perform(first, 'useClient', { id, now: at(10) })
     await perform(first, 'noteUses', [
       { id: used.id, at: at(50) },
       { id: idle.id, at: at(20) },
     ])
-    for (const { id } of [vouched, off]) await perform(first, 'verifyClient', { id, now: NOW })
+    for (const { id } of [verified, off]) await perform(first, 'verifyClient', { id, now: NOW })
     await perform(first, 'disableClient', { id: off.id, now: NOW })
 
     const cases: readonly (readonly [ClientFilter, readonly (keyof typeof named)[]])[] = [
-      [{}, ['off', 'vouched', 'before', 'idle', 'used', 'fresh']],
-      [{ isUsed: undefined, unusedSince: undefined }, ['off', 'vouched', 'before', 'idle', 'used', 'fresh']],
+      [{}, ['off', 'verified', 'before', 'idle', 'used', 'fresh']],
+      [{ isUsed: undefined, unusedSince: undefined }, ['off', 'verified', 'before', 'idle', 'used', 'fresh']],
       [{ isUsed: true }, ['before', 'idle', 'used']],
-      [{ isUsed: false }, ['off', 'vouched', 'fresh']],
-      [{ isVerified: true }, ['off', 'vouched']],
+      [{ isUsed: false }, ['off', 'verified', 'fresh']],
+      [{ isVerified: true }, ['off', 'verified']],
       [{ isVerified: false }, ['before', 'idle', 'used', 'fresh']],
       [{ isDisabled: true }, ['off']],
-      [{ isDisabled: false }, ['vouched', 'before', 'idle', 'used', 'fresh']],
-      [{ unusedSince: at(50) }, ['off', 'vouched', 'before', 'idle', 'fresh']],
-      [{ unusedSince: at(20) }, ['off', 'vouched', 'before', 'fresh']],
+      [{ isDisabled: false }, ['verified', 'before', 'idle', 'used', 'fresh']],
+      [{ unusedSince: at(50) }, ['off', 'verified', 'before', 'idle', 'fresh']],
+      [{ unusedSince: at(20) }, ['off', 'verified', 'before', 'fresh']],
       [{ unusedSince: at(10), isUsed: true }, []],
       [{ unusedSince: at(11), isUsed: true }, ['before']],
-      [{ isVerified: true, isDisabled: false }, ['vouched']],
+      [{ isVerified: true, isDisabled: false }, ['verified']],
       [{ isUsed: false, isVerified: false, isDisabled: false, unusedSince: NOW }, ['fresh']],
     ]
     for (const [filter, expected] of cases) {

@@ -74,18 +74,15 @@ export const logoutNoticeCases: Suite = (check) => {
     )
   })
 
-  check(
-    'LO-16: a session that expires notifies no client, and its notices are removed',
-    async ({ first }) => {
-      const [session] = await signedIn(first, aSession({ expiresAt: at(HOUR) }))
-      await approvedOf(first, notifiedOf(session))
-      const early = await perform(first, 'sweepExpired', aSweep({ now: at(2 * HOUR), logoutNoticesBefore: at(HOUR) }))
-      assert.equal(early.logoutNotices, 0)
-      assert.deepEqual(await dueOf(first, session), [])
-      const late = aSweep({ now: at(9 * HOUR), logoutNoticesBefore: at(2 * HOUR) })
-      assert.equal((await perform(first, 'sweepExpired', late)).logoutNotices, 1)
-    },
-  )
+  check('LO-16: a session that expires notifies no client, and its notices are removed', async ({ first }) => {
+    const [session] = await signedIn(first, aSession({ expiresAt: at(HOUR) }))
+    await approvedOf(first, notifiedOf(session))
+    const early = await perform(first, 'sweepExpired', aSweep({ now: at(2 * HOUR), logoutNoticesBefore: at(HOUR) }))
+    assert.equal(early.logoutNotices, 0)
+    assert.deepEqual(await dueOf(first, session), [])
+    const late = aSweep({ now: at(9 * HOUR), logoutNoticesBefore: at(2 * HOUR) })
+    assert.equal((await perform(first, 'sweepExpired', late)).logoutNotices, 1)
+  })
 
   check(
     'LO-15: the user signs in again: the notice belongs to the new session, and is kept with it',

@@ -29,10 +29,10 @@ test('a node that waits too long reports which migration it waits for, and what 
 
 test('the lease of a node that died is taken over once it has expired', async (t) => {
   const url = await openTestDatabase(t)
-  const [dead, node] = [await openSession(t, url), await openSession(t, url)]
-  await dead.query(LEASE_TABLE)
-  assert.ok(await takeLease(dead, HOUR))
-  cut(dead)
+  const [ended, node] = [await openSession(t, url), await openSession(t, url)]
+  await ended.query(LEASE_TABLE)
+  assert.ok(await takeLease(ended, HOUR))
+  cut(ended)
   await assert.rejects(migratePostgres(node, NOW, PLANTED, IMPATIENT), /Another node/)
   await node.query('update migration_lease set expires_at = 0')
   assert.deepEqual(versionsOf(await migratePostgres(node, NOW, PLANTED, QUICK)), VERSIONS)

@@ -129,7 +129,7 @@ function onCall(
   before: (sql: string) => void,
   after: () => void = () => undefined,
 ): DatabaseSync {
-  const told =
+  const traced =
     (sql: string, run: (...input: never[]) => unknown) =>
     (...input: never[]): unknown => {
       before(sql)
@@ -138,13 +138,13 @@ function onCall(
       return result
     }
   const handle = {
-    exec: (sql: string) => told(sql, () => database.exec(sql))(),
+    exec: (sql: string) => traced(sql, () => database.exec(sql))(),
     prepare(sql: string) {
       const statement = database.prepare(sql)
       return {
-        run: told(sql, (...input) => statement.run(...input)),
-        get: told(sql, (...input) => statement.get(...input)),
-        all: told(sql, (...input) => statement.all(...input)),
+        run: traced(sql, (...input) => statement.run(...input)),
+        get: traced(sql, (...input) => statement.get(...input)),
+        all: traced(sql, (...input) => statement.all(...input)),
       }
     },
   }

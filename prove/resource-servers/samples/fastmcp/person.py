@@ -1,4 +1,4 @@
-"""FastMCP's client as it is. BROWSER stands for the person's browser."""
+"""FastMCP's client as it is. BROWSER acts as the person's browser."""
 
 import asyncio
 import os

@@ -28,7 +28,7 @@ export function downProblem({ settings: { name } }: ProviderRecord) {
 
 /**
  * The page that goes on to a provider by itself. It is a page and not a redirect, because browsers apply `form-action` of the
- * sign-in page to every redirect that follows a form, and a provider may redirect to hosts that nobody here knows.
+ * sign-in page to every redirect that follows a form, and a provider may redirect to hosts that are unknown here.
  */
 export function leave({ settings: { name } }: ProviderRecord, uri: string, cookies: CookieChanges): Reply {
   return { kind: 'page', status: 200, page: { kind: 'leave', provider: name, uri }, cookies }

@@ -161,7 +161,7 @@ async function findPurpose(
   return kind === 'link' ? { kind, userId, hash: stored.hash, keep } : { kind, userId, hash: stored.hash }
 }
 
-/** The verifier and the nonce are derived, so nobody who sees the state knows them. */
+/** The verifier and the nonce are derived, so a reader of the state does not know them. */
 function bindingOf({ issuer, secrets }: Needs, { id }: ProviderRecord, state: string): UpstreamBinding {
   return {
     state,

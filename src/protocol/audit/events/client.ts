@@ -20,7 +20,7 @@ export const CLIENT_EVENTS = {
       '`identity_changed`: as above; `tokens_revoked`: the client no longer authenticates, so its tokens were revoked',
   },
   'client.created': {},
-  'client.adopted': { when: 'An administrator made a registered client one of the operator.' },
+  'client.adopted': { when: 'An administrator took over a registered client.' },
   'client.rules-set': { details: 'the rules' },
   'client.registration-token-created': {
     when: 'An administrator replaced the registration access token of a client.',

@@ -107,7 +107,7 @@ test('L3: a link that was replaced or used since the person left for the provide
   await createLink(server.context, EMAIL)
   const answer = await assertStoreUnchanged(server, () => browser.get(host.approve(location, ADA_CLAIMS)))
   assert.equal(answer.statusCode, 400)
-  assert.match(answer.body, /This link does not work any more/)
+  assert.match(answer.body, /This link no longer works/)
 })
 
 test('L4: a user adds a provider on the account page, and signs in there from then on', async (t) => {
@@ -137,7 +137,7 @@ test('L4: a session of another user, or no session, at the return links nothing'
   for (const [name, value] of bob.browser.cookies) {
     if (name.includes('session')) owner.browser.cookies.set(name, value)
   }
-  assert.match((await owner.browser.get(callback)).body, /You are signed in as somebody else now/)
+  assert.match((await owner.browser.get(callback)).body, /You are signed in as another person now/)
   for (const name of owner.browser.cookies.keys()) if (name.includes('session')) owner.browser.cookies.delete(name)
   assert.equal((await owner.browser.get(callback)).statusCode, 403)
   assert.deepEqual(setup.rows('identities'), [])

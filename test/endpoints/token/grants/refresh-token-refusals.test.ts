@@ -124,7 +124,7 @@ test('RT-15: another client that presents a replaced token revokes nothing', asy
 test('RT-16: an invalid request changes nothing, for an active, a replaced and a revoked token', async () => {
   const { client, token } = await aGrant(server, { scope: 'read', resource: API })
   const live = tokensOf(await refresh(server, client, token)).refresh_token ?? ''
-  const dead = await aGrant(server)
+  const inactive = await aGrant(server)
   server.clock.advance(31_000)
   const wrongs = [{ scope: 'admin' }, { resource: OTHER_API }, { org_id: 'gor_x' }, { user_id: 'gus_x' }]
   for (const form of wrongs)
@@ -138,7 +138,7 @@ test('RT-16: an invalid request changes nothing, for an active, a replaced and a
     live.slice(0, -1),
     `${live}A`,
     live.replace('grt_', 'gac_'),
-    dead.token.slice(0, 44) + live.slice(44),
+    inactive.token.slice(0, 44) + live.slice(44),
   ]) {
     const refused = await assertStoreUnchanged(server, () => refresh(server, client, text))
     assert.equal(refused.json().error, text === '' ? 'invalid_request' : 'invalid_grant')

@@ -88,7 +88,7 @@ test('RT-05: a token two generations back revokes the family, within the window 
   const third = tokensOf(await refresh(server, client, second)).refresh_token ?? ''
   assert.equal(tokensOf(await refresh(server, client, second)).refresh_token, third)
   assertInvalidGrant(await refresh(server, client, token))
-  for (const dead of [second, third]) assertInvalidGrant(await refresh(server, client, dead))
+  for (const inactive of [second, third]) assertInvalidGrant(await refresh(server, client, inactive))
 })
 
 test('RT-03: within the window another scope or resource gets its own token with the same successor', async () => {
@@ -214,12 +214,12 @@ test('MCP: a public client, identified only by its id, rotates too', async () =>
 })
 
 test('STO-13: a clock that goes back neither reactivates a revoked family nor revokes an active one', async () => {
-  const [live, dead] = [await aGrant(server), await aGrant(server)]
-  await refresh(server, dead.client, dead.token)
+  const [live, inactive] = [await aGrant(server), await aGrant(server)]
+  await refresh(server, inactive.client, inactive.token)
   server.clock.advance(31_000)
-  assertInvalidGrant(await refresh(server, dead.client, dead.token))
+  assertInvalidGrant(await refresh(server, inactive.client, inactive.token))
   server.clock.advance(-50_000)
-  assertInvalidGrant(await refresh(server, dead.client, dead.token))
+  assertInvalidGrant(await refresh(server, inactive.client, inactive.token))
   const { expires_in: seconds } = tokensOf(await refresh(server, live.client, live.token))
   assert.equal(seconds, 900)
   server.clock.advance(50_000)

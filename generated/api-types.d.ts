@@ -250,7 +250,7 @@ export interface GrantorTasks {
     /** The one algorithm of its assertions. */
     readonly token_endpoint_auth_signing_alg?: 'ES256' | 'EdDSA' | 'Ed25519' | 'PS256' | 'RS256' | 'ES384'
   }) => Promise<Client>
-  /** Make a registered client one of the operator. Its id, secret and tokens stay; it no longer manages itself. */
+  /** Take over a registered client: from then on the operator manages it. Its id, secret and tokens stay; it no longer manages itself. */
   readonly 'client.adopt': (input: {
     /** The client_id of the client. For a client with a metadata document: its URL, or the id that answers have. */
     readonly client_id: string
@@ -347,7 +347,7 @@ export interface GrantorTasks {
   }) => Promise<{
     readonly domains: readonly DomainRule[]
   }>
-  /** Neither trust nor block a domain any more. */
+  /** Remove the rule of a domain, which is then neither trusted nor blocked. */
   readonly 'domain.forget': (input: {
     /** The pattern, as "domain list" shows it. */
     readonly pattern: string
@@ -559,7 +559,7 @@ export interface GrantorTasks {
     readonly sign_up?: 'off' | 'domains' | 'anybody'
     /** What links a person to an account with the same proved address: ask, the person signs in to it once; verified-email, the address, if it is of the domains and verified here. */
     readonly link?: 'ask' | 'verified-email'
-    /** null: none any more. Memberships stay. */
+    /** null removes it. Memberships stay. */
     readonly organization_id?: string | null
     /** Which users become members of the organization when they sign in at the provider: domains, those with a proved address of the domains; anybody, every one: the operator declares that each person of the provider belongs to the organization. */
     readonly membership?: 'domains' | 'anybody'
@@ -571,7 +571,7 @@ export interface GrantorTasks {
     /** The id of the provider. It is part of the redirect URI, and never changes. */
     readonly provider_id: string
   }) => Promise<ProviderTest>
-  /** Disable a provider: users cannot sign in there any more. Sessions and tokens stay valid. */
+  /** Disable a provider: users can no longer sign in there. Sessions and tokens stay valid. */
   readonly 'provider.disable': (input: {
     /** The id of the provider. It is part of the redirect URI, and never changes. */
     readonly provider_id: string

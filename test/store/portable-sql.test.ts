@@ -39,7 +39,7 @@ const TABLES = [...Object.keys(SHARD_KEYS), ...WHOLE_TABLES]
 const ROWS = 20_000
 
 const BY_OPERATOR = 'an operator adds its rows, and deletes them'
-const BY_MIGRATION = 'its rows are few, and end with their migration or stay for ever'
+const BY_MIGRATION = 'its rows are few, and end with their migration or stay'
 /** The tables whose rows do not expire, with the reason. */
 const NOT_SWEPT: Readonly<Record<string, string>> = {
   users: BY_OPERATOR,
@@ -53,7 +53,7 @@ const NOT_SWEPT: Readonly<Record<string, string>> = {
   identities: 'an identity is removed by its user, or deleted with the user or the provider',
   browsers: 'a user has at most BROWSER_LIMIT, and they are deleted with the user',
   settings: 'it has one row for each name',
-  signing_keys: 'a key is removed when no token needs it any more (src/admin/key.ts)',
+  signing_keys: 'a key is removed when no token needs it (src/admin/key.ts)',
   leases: 'it has one row for each name',
   admin_credentials: 'the audit names revoked credentials, and an operator creates each',
   migrations: BY_MIGRATION,

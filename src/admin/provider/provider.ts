@@ -107,7 +107,7 @@ export const PROVIDER_TASKS: readonly Task[] = [
     input: ONE.extend({
       client_secret: SECRET.optional(),
       ...OPTIONAL_INPUTS,
-      organization_id: ORGANIZATION_ID.nullable().optional().describe('null: none any more. Memberships stay.'),
+      organization_id: ORGANIZATION_ID.nullable().optional().describe('null removes it. Memberships stay.'),
     }),
     output: PROVIDER_DOCUMENT,
     async run(context, { provider_id, client_secret: clientSecret, ...rest }) {
@@ -137,7 +137,7 @@ export const PROVIDER_TASKS: readonly Task[] = [
   }),
   change(
     'disable',
-    'Disable a provider: users cannot sign in there any more. Sessions and tokens stay valid.',
+    'Disable a provider: users can no longer sign in there. Sessions and tokens stay valid.',
     ({ store, clock }, { provider_id: id }) => store.disableProvider({ id, now: clock() }),
   ),
   change('enable', 'Enable a disabled provider.', ({ store }, { provider_id: id }) => store.enableProvider(id)),

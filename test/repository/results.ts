@@ -34,7 +34,12 @@ function proofRow(file: string, { date, machine, options, ran, found, violations
   const name = basename(file, '.jsonl')
   const command = options === '' ? '' : `, \`${options}\``
   const took = seconds === undefined ? '' : `, ${seconds} s`
-  const cells = [`${name}, ${date}${command}`, `${ran} (${machine}${took})`, found, String(violations)]
+  const cells = [
+    `${name}, ${date}${command}`,
+    `${ran} (${machine}${took})`,
+    found === '' ? '–' : found,
+    String(violations),
+  ]
   return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
 }
 

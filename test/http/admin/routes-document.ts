@@ -16,11 +16,15 @@ export async function administrationPage(): Promise<string> {
   return withParts(ADMINISTRATION_PAGE, [{ page: ADMINISTRATION_PAGE, name: 'routes', text }])
 }
 
-/** The routes, each with the command that performs the same task. The description of a command is the summary of its task. */
+/**
+ * The routes, each with the access that it needs if its method does not say it, and with the command that performs the same task. The
+ * description of a command is the summary of its task.
+ */
 function routes(commands: ReadonlyMap<string, string>): string {
   const rows = TASKS.map(({ method, path, access, extent, summary }: Task) => {
-    const rights = extent === 'organization' ? `${access} ✓` : access
-    return `| \`${method} ${path}\` | ${rights} | ${commands.get(summary) ?? summary} |`
+    const isUsual = access === (method === 'GET' ? 'read' : 'write')
+    const rights = [...(isUsual ? [] : [access]), ...(extent === 'organization' ? ['✓'] : [])]
+    return `| \`${method} ${path}\`${rights.map((right) => ` ${right}`).join('')} | ${commands.get(summary) ?? summary} |`
   })
-  return ['| Route | Access | Command |', '|---|---|---|', ...rows, ''].join('\n')
+  return ['| Route | Command |', '|---|---|', ...rows, ''].join('\n')
 }

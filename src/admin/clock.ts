@@ -9,7 +9,8 @@ export const CLOCK_TASKS: readonly Task[] = [
     path: '/admin/v1/clock/confirm',
     access: 'write',
     anyClock: true,
-    summary: 'Confirm that the clock of this machine is right, after it stepped or the server was stopped for long.',
+    summary:
+      'Confirm that the clock of this machine is right, after it stepped or the server was stopped for a long time.',
     input: z.object({}),
     output: z.object({
       time: ISO.describe('The time by the clock that decides.'),

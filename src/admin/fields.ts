@@ -32,7 +32,7 @@ export const CLIENT_ID = parsed(
   CLIENT_REFERENCE_FORM,
   'This is not a client id.',
   `gci_${ORDERED_EXAMPLE}`,
-).describe('The client_id of the client. For a client with a metadata document: its URL, or the id that answers have.')
+).describe('The client_id of the client. For a client with a metadata document, its URL or the id in answers.')
 export const USER_ID = parsed(parseUserId, USER_ID_FORM, 'This is not a user id.', `gus_${ORDERED_EXAMPLE}`).describe(
   'The id of the user.',
 )

@@ -83,9 +83,11 @@ const TEMPLATE = z
     trust_level: TRUST_LEVEL.default(USUAL_TEMPLATE.trustLevel).describe(
       `Whether the clients count as verified. If so, the token has at most ${VERIFIED_TOKEN_USES} uses and ${VERIFIED_TOKEN_DAYS} days.`,
     ),
-    scope: SCOPE.optional().describe('The most that the clients may register; by default everything that is declared.'),
+    scope: SCOPE.optional().describe(
+      'The maximum scope that the clients may register; by default every declared scope.',
+    ),
     redirect_hosts: HOSTS.optional().describe(
-      'The hosts that redirect and logout URIs may have, such as `app.example`, `*.app.example` or `localhost`; by default every host. With it, no private-use URI is allowed.',
+      'The hosts that redirect and logout URIs may have, such as `app.example`, `*.app.example` or `localhost`; by default every host. If hosts are given, no private-use URI is allowed.',
     ),
     unused: UNUSED.default(USUAL_TEMPLATE.unused).describe(
       'Whether a client that never gets a token is kept, or removed as after an open registration.',
@@ -98,11 +100,11 @@ const INITIAL_TOKEN_DOCUMENT = z
   .object({
     initial_token_id: z.string(),
     name: z.string(),
-    uses: z.int().describe('How many clients can register with the token in all.'),
+    uses: z.int().describe('How many clients can register with the token in total.'),
     uses_left: z.int(),
     template: z.object({
       trust_level: TRUST_LEVEL,
-      scope: z.string().nullable().describe('null: everything that is declared.'),
+      scope: z.string().nullable().describe('null: every declared scope.'),
       redirect_hosts: z.array(z.string()).nullable().describe('null: every host.'),
       unused: UNUSED,
     }),
@@ -144,7 +146,7 @@ export const INITIAL_TOKEN_TASKS: readonly Task[] = [
         .default(TOKEN_USES.usual)
         .describe('How many clients can register with it.'),
       days: z.int().min(1).max(TOKEN_DAYS.most).default(TOKEN_DAYS.usual).describe('How many days it is valid.'),
-      template: TEMPLATE.optional().describe('What the clients are that register with it.'),
+      template: TEMPLATE.optional().describe('The settings of clients that register with this token.'),
     }),
     output: INITIAL_TOKEN_DOCUMENT.extend({ initial_access_token: z.string() }).meta({ id: 'NewInitialToken' }),
     async run(context, { template, ...input }) {

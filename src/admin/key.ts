@@ -196,7 +196,9 @@ export async function rotateKeys(
   const [keys, demand] = await Promise.all([context.store.listKeys(), findDemand(context)])
   const algorithm = asked ?? (purpose === 'id' ? USUAL_ID_TOKEN_ALGORITHM : demand.own)
   if (purpose === 'access' && algorithm !== demand.own && !demand.declared.has(algorithm)) {
-    throw conflict(`Nothing is signed by ${algorithm}: it is not the server's own, and no API asks for it.`)
+    throw conflict(
+      `No tokens are signed with ${algorithm}: it is not the algorithm of the server, and no API asks for it.`,
+    )
   }
   const now = context.clock()
   const line = { purpose, algorithm }
@@ -207,10 +209,10 @@ export async function rotateKeys(
   }
   const next = lineOf(keys, line).find((key) => keyState(key, keys, demand, now) === 'next')
   if (when === 'published' && next !== undefined) {
-    throw conflict(`The key ${next.id} is published already, and signs from ${iso(next.activeFrom)} on.`)
+    throw conflict(`The key ${next.id} is already published, and signs from ${iso(next.activeFrom)} on.`)
   }
   if (keys.length >= KEY_LIMIT) {
-    throw conflict(`There are ${KEY_LIMIT} keys, which is the most. Withdraw one: grantor key retire <key>`)
+    throw conflict(`There are ${KEY_LIMIT} keys, which is the maximum. Withdraw one: grantor key retire <key>`)
   }
   const last = lineOf(keys, line).at(-1)
   if (last !== undefined && last.createdAt > now) {
@@ -220,7 +222,7 @@ export async function rotateKeys(
   }
   const made = await addKey(context, keys, line, when === 'now' ? SPREAD_MS : PUBLICATION_MS)
   if (made === undefined) {
-    throw conflict('Another key was made at the same moment. See "grantor key list".')
+    throw conflict('Another key was created at the same time. See "grantor key list".')
   }
   return made
 }
@@ -241,7 +243,7 @@ export async function retireKey(context: Needs, text: string): Promise<KeyId> {
   if (replacement === undefined) {
     throw conflict(
       keyState(key, keys, demand, now) === 'signing'
-        ? `The key ${key.id} signs. Let another one take over first: ${rotateNow(key, demand)}`
+        ? `The key ${key.id} is the signing key. Replace it first: ${rotateNow(key, demand)}`
         : `Some node may still sign with the key ${key.id}. Try again in ${SPREAD_MS / 500} seconds at most.`,
     )
   }

@@ -13,7 +13,7 @@ import type { TaskContext } from './task.ts'
 export const NAMES = z
   .record(z.string(), z.string())
   .describe(
-    'Names by id: the e-mail address or else the name of a user, the name of a client, an organization or credentials. Ids without a name, and ids of deleted records, are absent.',
+    'Names by id: the e-mail address or, without one, the name of a user, the name of a client, an organization or credentials. Ids without a name, and ids of deleted records, are absent.',
   )
 
 export type Names = Readonly<Record<string, string>>

@@ -112,7 +112,7 @@ function describeIssue(issue: Issue): Description {
     case 'invalid_type':
       return describeType(issue.expected)
     case 'invalid_value':
-      return ['literal_error', 'The value is not one of those that are possible.', { expected: issue.values }]
+      return ['literal_error', 'The value is not one of the allowed values.', { expected: issue.values }]
     case 'too_big':
       return describeSize(issue.origin, 'most', Number(issue.maximum))
     case 'too_small':
@@ -131,7 +131,7 @@ function describeType(expected: string): Description {
     case 'object':
       return ['object_type', 'This must be an object.', { expected }]
     default:
-      return ['value_error', TYPE_SENTENCES[expected] ?? 'This has another type.', { expected }]
+      return ['value_error', TYPE_SENTENCES[expected] ?? 'This has the wrong type.', { expected }]
   }
 }
 

@@ -18,12 +18,15 @@ const SESSION_DOCUMENT = z
     user_id: z.string(),
     methods: z.array(z.string()).describe('How the user authenticated (RFC 8176).'),
     provider_id: z.string().nullable(),
-    authenticated_at: ISO_OR_NULL.describe('null: unknown, because the provider or the application did not say it.'),
+    authenticated_at: ISO_OR_NULL.describe('null: unknown, because the provider or the application did not report it.'),
     browser: z.string().nullable(),
     system: z.string().nullable(),
-    network: z.string().nullable().describe('From where the user signed in: an address, or the /64 of one.'),
+    network: z
+      .string()
+      .nullable()
+      .describe('The network that the user signed in from: an IPv4 address, or the /64 of an IPv6 address.'),
     started_at: ISO,
-    seen_at: ISO.describe('When the browser last showed a page of this server, to five minutes.'),
+    seen_at: ISO.describe('When the browser last showed a page of this server, to within five minutes.'),
     expires_at: ISO,
   })
   .meta({ id: 'Session' })
@@ -58,7 +61,7 @@ export const SESSION_TASKS: readonly Task[] = [
     access: 'write',
     anyClock: true,
     summary:
-      'Sign a user out in one browser, and of the apps that signed the user in there. Other tokens keep working.',
+      'Sign a user out of one browser, and of the apps that signed the user in there. Other tokens keep working.',
     input: z.object({ session_id: SESSION_ID }),
     output: SESSION_DOCUMENT,
     run: async (context, { session_id }) => describeSession(await endSession(context, session_id)),

@@ -37,7 +37,7 @@ test('a user is created with a profile and an address that is known to be the us
   assert.deepEqual([made['profile'], made['email_verified_at']], [profile, made['created_at']])
   assert.deepEqual(await perform('user.show', { user_id: made['user_id'] }), { ...made, identities: [] })
   for (const [wrong, message] of [
-    [{ phone_number_verified: true }, /only beside phone_number/],
+    [{ phone_number_verified: true }, /needs phone_number/],
     [
       { given_name: 'x'.repeat(1024), family_name: 'x'.repeat(1024), nickname: '\u0001'.repeat(1024) },
       /at most 8192 bytes/,
@@ -253,7 +253,7 @@ test('an API is changed member by member, and a member that is not given does no
   await assertRefused(wrong, 'conflict', /Opaque tokens are not signed/)
   const typed = perform('api.update', { resource: RESOURCE, tokens: { jwt_type: 'JWT' } })
   await assertRefused(typed, 'conflict', /Opaque tokens are not JWTs/)
-  await assertRefused(perform('api.create', { resource: RESOURCE }), 'conflict', /declared already/)
+  await assertRefused(perform('api.create', { resource: RESOURCE }), 'conflict', /already declared/)
   for (const verb of ['show', 'update', 'delete', 'create-credentials']) {
     await assertRefused(perform(`api.${verb}`, { resource: 'https://x.test' }), 'unknown', /There is no API/)
   }

@@ -88,7 +88,7 @@ test('of concurrent rotations one creates a key, and the others report a conflic
   const refused = outcomes.filter((one) => one.status === 'rejected').map(({ reason }) => reason as unknown)
   assert.equal(refused.length, 1)
   assert.ok(refused[0] instanceof AdminError)
-  assert.match(refused[0].message, /at the same moment/)
+  assert.match(refused[0].message, /at the same time/)
 })
 
 test('a clock that is behind the time of the last key creates no next one, and the error names both times', async (t) => {
@@ -160,7 +160,7 @@ test('a key that does not sign yet can be withdrawn until shortly before it sign
   const { id } = await rotateKeys(context, { when: 'published', purpose: 'access', algorithm: undefined })
   await assert.rejects(
     rotateKeys(context, { when: 'published', purpose: 'access', algorithm: undefined }),
-    new RegExp(`${id} is published already`),
+    new RegExp(`${id} is already published`),
   )
   clock.advance(DAY - 5000)
   await assert.rejects(retireKey(context, id), /Try again/)

@@ -151,7 +151,7 @@ test('a user who cannot be a member is rejected with the reason', async (t) => {
     await perform('member.add', { organization_id: await stage.makeOrganization(), user_id: ada.id })
   }
   const another = { organization_id: await stage.makeOrganization(), user_id: ada.id }
-  await refuses(perform('member.add', another), 'conflict', /belongs to 100 organizations, which is the most/)
+  await refuses(perform('member.add', another), 'conflict', /belongs to 100 organizations, which is the maximum/)
 })
 
 test('of many concurrent requests that add the same member one succeeds, and the others report a conflict', async (t) => {

@@ -53,12 +53,12 @@ export async function createApi(
   checkTokens(declaration.tokens)
   const api: ApiRecord = { ...declaration, scopesSince: new Map(), credentials: undefined, createdAt: clock() }
   const declared = await store.listApis()
-  if (declared.length >= API_LIMIT) throw conflict(`There are ${API_LIMIT} APIs, which is the most.`)
+  if (declared.length >= API_LIMIT) throw conflict(`There are ${API_LIMIT} APIs, which is the maximum.`)
   const same = declared.find(({ resource }) => sameResource(resource, api.resource))
   await refuseClientIdentifier(store, api.resource)
   if (same !== undefined || (await store.declareApi(api)) === 'taken') {
     throw conflict(
-      `The API ${same?.resource ?? api.resource} is declared already. To change it: grantor api update ${same?.resource ?? api.resource}`,
+      `The API ${same?.resource ?? api.resource} is already declared. To change it: grantor api update ${same?.resource ?? api.resource}`,
     )
   }
   await introduce(context, api)
@@ -190,8 +190,8 @@ function refuseIssuer(resource: Resource, { issuer }: Pick<Context, 'issuer'>): 
 function checkScopes(scopes: readonly ApiScope[] = []): void {
   const names = new Set<string>()
   for (const { name } of scopes) {
-    if (isIdentityScope(name)) throw new AdminError(`The scope ${name} is one of the server itself.`)
-    if (names.has(name)) throw new AdminError(`The scope ${name} is named twice.`)
+    if (isIdentityScope(name)) throw new AdminError(`The scope ${name} belongs to the server itself.`)
+    if (names.has(name)) throw new AdminError(`The scope ${name} is declared twice.`)
     names.add(name)
   }
 }

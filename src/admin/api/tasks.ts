@@ -39,7 +39,9 @@ const SCOPE_OF_API = z
   })
   .meta({ id: 'ApiScope' })
 
-const FORMAT = z.enum(['jwt', 'opaque'])
+const FORMAT = z
+  .enum(['jwt', 'opaque'])
+  .describe('jwt: APIs can verify the tokens locally. opaque: APIs introspect them.')
 const ALGORITHM = z.enum(['ES256', 'EdDSA', 'RS256']).nullable().describe('null: the algorithm of the server.')
 const LIFETIME = z.int().nullable().describe('Seconds; null: the lifetime of the server.')
 const JWT_TYPE = z
@@ -48,7 +50,7 @@ const JWT_TYPE = z
 const APPLICATION_SUBJECT = z
   .boolean()
   .describe(
-    'Whether its tokens have `application_subject`, the subject that the application that signs users in has for the user. The client can read it in a JWT.',
+    'Whether its tokens have `application_subject`: the id of the user at the application that signs users in. The client can read it in a JWT.',
   )
 const TOKENS = z
   .object({
@@ -91,7 +93,10 @@ const TOKENS_INPUT = z
       ],
     },
   })
-const SCOPE_INPUT = SCOPE_OF_API.extend({ name: SCOPE_NAME, sentence: NAME }).strict()
+const SCOPE_INPUT = SCOPE_OF_API.extend({
+  name: SCOPE_NAME.describe('The name of the scope.'),
+  sentence: NAME.describe('The text of the scope on the consent page.'),
+}).strict()
 const INPUT = {
   name: NAME.optional().describe('The name of the API, as the pages show it.'),
   scopes: z
@@ -170,7 +175,7 @@ export const API_TASKS: readonly Task[] = [
     method: 'PATCH',
     path: `${PATH}/{resource}`,
     access: 'write',
-    summary: 'Change an API. What is not given does not change, and issued tokens stay valid.',
+    summary: 'Change an API. Members that are absent do not change, and issued tokens stay valid.',
     input: ONE.extend({ ...INPUT, name: NAME_OR_NONE.optional().describe('The name of the API; empty: none.') }),
     output: KEPT_API_DOCUMENT,
     async run(context, { resource, name, scopes, tokens }) {

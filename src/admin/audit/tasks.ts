@@ -23,10 +23,7 @@ const ENTRY_DOCUMENT = z
     organization_id: z.string().nullable(),
     grant_id: z.string().nullable(),
     actor: z.string().nullable().describe('The administrator: command-line, library, or the id of the credentials.'),
-    request_id: z
-      .string()
-      .nullable()
-      .describe('The request of a person or an administrator, as its log line names it.'),
+    request_id: z.string().nullable().describe('The id of the request of a person or an administrator, as in the log.'),
     details: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])),
   })
   .meta({ id: 'AuditEntry' })
@@ -92,9 +89,7 @@ export const AUDIT_TASKS: readonly Task[] = [
         .min(1)
         .max(REQUEST_ID_LENGTH)
         .optional()
-        .describe(
-          'Only events of this request. Nothing is indexed by it: give since and until, which bound what is read.',
-        ),
+        .describe('Only events of this request. There is no index for it: limit the search with since and until.'),
     }),
     output: z.object({ events: z.array(ENTRY_DOCUMENT), names: NAMES, next: NEXT }),
     async run(context, { limit, before, event, since, until, client_id, user_id, organization_id, request_id }) {
@@ -176,7 +171,7 @@ function messageOfUnknownEvent(text: string): string {
   const family = text.includes('.') ? familyOf(text) : `${text}.`
   if (!FAMILIES.includes(family)) return `There is no such event. Event names begin with: ${FAMILIES.join(', ')}`
   const words = AUDIT_EVENTS.filter((word) => familyOf(word) === family)
-  return `There is no such event. Those of ${family} are: ${words.join(', ')}`
+  return `There is no such event. The events of ${family} are: ${words.join(', ')}`
 }
 
 function familyOf(word: string): string {

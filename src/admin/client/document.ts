@@ -39,7 +39,7 @@ const RULES = {
     .enum(['userinfo', 'id-token'])
     .default('id-token')
     .describe(
-      'Where the client finds the claims of its scope: at the userinfo endpoint alone, or in its ID tokens too.',
+      'Where the client finds the claims of its scope: at the userinfo endpoint only, or also in its ID tokens.',
     ),
 }
 
@@ -49,7 +49,7 @@ export const RULES_INPUT = {
   pkce: RULES.pkce
     .meta({ examples: ['nonce'] })
     .optional()
-    .describe(`${RULES.pkce.description} By default nonce, or for a public client required.`),
+    .describe(`${RULES.pkce.description} The default is nonce, or required for a public client.`),
 }
 
 export type RulesInput = z.output<z.ZodObject<typeof RULES_INPUT>>

@@ -41,7 +41,9 @@ const METADATA = {
   grant_types: z
     .array(z.enum(OFFERED_GRANT_TYPES))
     .max(LIST_LIMIT)
-    .describe('By default authorization_code and refresh_token, or without redirect URIs client_credentials.'),
+    .describe(
+      'The grant types. The default is authorization_code and refresh_token, or client_credentials without redirect URIs.',
+    ),
   scope: SCOPE.describe('The registered scope, separated by spaces.'),
   id_token_signed_response_alg: z
     .enum(ID_TOKEN_ALGORITHMS)
@@ -69,7 +71,7 @@ const METADATA = {
   backchannel_logout_session_required: z
     .boolean()
     .meta({ examples: [true] })
-    .describe('Whether logout tokens must have a `sid`. They have one in any case.'),
+    .describe('Whether logout tokens must have a `sid`. They always have one.'),
 }
 export const OPTIONAL_METADATA = z.object(METADATA).partial().shape
 
@@ -102,7 +104,7 @@ export const KEYS = {
     .enum(ASSERTION_ALGORITHMS)
     .meta({ examples: ['EdDSA'] })
     .optional()
-    .describe('The one algorithm of its assertions.'),
+    .describe('The only algorithm that its assertions may have.'),
 }
 
 /** The metadata that an administrator gives a new client. */
@@ -114,7 +116,7 @@ export const NEW_METADATA = z.object({
     .meta({ examples: ['private_key_jwt'] })
     .optional()
     .describe(
-      'By default client_secret_basic, or with keys private_key_jwt. none: a public client, which has no secret.',
+      'How the client authenticates. The default is client_secret_basic, or private_key_jwt with keys. none: a public client, which has no secret.',
     ),
   ...KEYS,
 })
@@ -225,7 +227,7 @@ export async function adoptClient(
   if (client.document !== undefined) {
     throw conflict(`The client ${client.id} is its metadata document, which its host changes. Verify it instead.`)
   }
-  if (isOperatorMade(client)) throw conflict(`The client ${client.id} is a client of the operator already.`)
+  if (isOperatorMade(client)) throw conflict(`The client ${client.id} already belongs to the operator.`)
   const { id: clientId, metadata: previous } = client
   const outcome = await context.store.adoptClient({ id: clientId, previous, now: context.clock() })
   if (outcome === 'conflict') throw changedMeanwhile(client)
@@ -255,7 +257,7 @@ async function requireMetadata(
   const hasKeys = input.jwks !== undefined || input.jwks_uri !== undefined
   const method = input.token_endpoint_auth_method ?? (hasKeys ? 'private_key_jwt' : 'client_secret_basic')
   if (hasKeys !== (method === 'private_key_jwt'))
-    throw conflict('A client has keys exactly if its method is private_key_jwt.')
+    throw conflict('Keys and the authentication method private_key_jwt need each other.')
   const reading = readRegistration(
     {
       ...input,
@@ -270,7 +272,7 @@ async function requireMetadata(
   }
   const { metadata } = reading
   if ((input.backchannel_logout_uri ?? '') !== (metadata.backchannelLogoutUri ?? '')) {
-    throw conflict('The server sends no requests, so that it cannot notify the client. See GRANTOR_OUTBOUND.')
+    throw conflict('The server sends no requests, so it cannot notify the client. See GRANTOR_OUTBOUND.')
   }
   const dormant = metadata.redirectUris.find((uri) => checkRedirectUri(uri, policy).kind === 'dormant')
   if (dormant !== undefined) {
@@ -281,7 +283,7 @@ async function requireMetadata(
     throw conflict(`The client cannot use ${dropped.join(', ')} with its authentication method and other grant types.`)
   }
   if (needCode(grantTypes) !== metadata.redirectUris.length > 0) {
-    throw conflict('A client has redirect URIs exactly if it has the grant type authorization_code.')
+    throw conflict('Redirect URIs and the grant type authorization_code need each other.')
   }
   const kept = scopeTokens(metadata.scope ?? NO_SCOPE)
   const undeclared = scopeTokens(input.scope ?? NO_SCOPE).filter((token) => !kept.includes(token))
@@ -305,9 +307,9 @@ async function requirePossible(context: PolicyNeeds, client: ClientRecord): Prom
   }
   if (rules.consent === 'asked') return
   if (metadata.scope === undefined) {
-    throw conflict('Consent is implied for the registered scope only. Name the scope of the client.')
+    throw conflict('Implied consent covers the registered scope only, and this client has none. Give its scope.')
   }
   if (!verdicts.some((verdict) => verdict.kind === 'allowed' && verdict.rights.mayImplyConsent)) {
-    throw conflict('Consent is implied only where a redirect URI uses https and leads to another computer.')
+    throw conflict('Implied consent needs a redirect URI that uses https and leads to another computer.')
   }
 }

@@ -42,13 +42,11 @@ const SEARCH = {
     .regex(/^[A-Za-z0-9._:[\]-]+$/, { error: 'This is not a host.' })
     .meta({ examples: ['app.example'] })
     .optional()
-    .describe('Clients with a redirect URI, a logout URI or a metadata document at this host.'),
+    .describe('Only clients with a redirect URI, a logout URI or a metadata document at this host.'),
   used: z.boolean().optional().describe('Whether the client ever got a token.'),
-  verified: z.boolean().optional(),
-  disabled: z.boolean().optional(),
-  unused_since: TIME.optional().describe(
-    'Clients that got no token since this time (clients that never got one included).',
-  ),
+  verified: z.boolean().optional().describe('Whether the client is verified.'),
+  disabled: z.boolean().optional().describe('Whether the client is disabled.'),
+  unused_since: TIME.optional().describe('Only clients that got no token since this time, or never.'),
 }
 const { change, end, remove } = changeTasks({
   noun: 'client',
@@ -161,10 +159,11 @@ export const CLIENT_TASKS: readonly Task[] = [
     path: PATH,
     access: 'write',
     creates: true,
-    summary: 'Create a client of the operator. It is verified and never removed, and its secret is shown once.',
+    summary:
+      'Create a client that the operator manages. It is verified and never removed, and its secret is shown once.',
     input: NEW_METADATA.extend({
       approved_scope: SCOPE.default(NO_SCOPE).describe('The scopes that the client is approved for.'),
-      rules: z.strictObject(RULES_INPUT).prefault({}),
+      rules: z.strictObject(RULES_INPUT).prefault({}).describe('The rules of the client.'),
     }),
     output: CREATED,
     async run(context, { approved_scope: approvedScope, rules, ...metadata }) {
@@ -177,7 +176,7 @@ export const CLIENT_TASKS: readonly Task[] = [
     method: 'PATCH',
     path: `${PATH}/{client_id}`,
     access: 'write',
-    summary: 'Change a client of the operator. What is not given does not change.',
+    summary: 'Change a client that the operator manages. Members that are absent do not change.',
     input: ONE.extend(OPTIONAL_METADATA),
     output: CLIENT_DOCUMENT,
     run: async (context, { client_id, ...changes }) =>
@@ -188,7 +187,7 @@ export const CLIENT_TASKS: readonly Task[] = [
     method: 'PUT',
     path: `${PATH}/{client_id}/rules`,
     access: 'write',
-    summary: 'Replace the rules of a client of the operator. A rule that is not given has its default.',
+    summary: 'Replace the rules of a client that the operator manages. A rule that is absent has its default.',
     input: ONE.extend(RULES_INPUT),
     output: CLIENT_DOCUMENT,
     run: async (context, { client_id, ...rules }) => describeClient(await setRules(context, client_id, rules), context),
@@ -198,7 +197,8 @@ export const CLIENT_TASKS: readonly Task[] = [
     method: 'PUT',
     path: `${PATH}/{client_id}/keys`,
     access: 'write',
-    summary: 'Replace the public keys of a client of the operator. From now on it authenticates with private_key_jwt.',
+    summary:
+      'Replace the public keys of a client that the operator manages. From then on it authenticates with private_key_jwt.',
     exactlyOneOf: ['jwks', 'jwks_uri'],
     input: ONE.extend({ ...KEYS, jwks_uri: KEYS.jwks_uri.meta({ examples: ['https://app.example/jwks.json'] }) }),
     output: CLIENT_DOCUMENT,
@@ -236,7 +236,7 @@ export const CLIENT_TASKS: readonly Task[] = [
     path: `${PATH}/purge`,
     access: 'write',
     summary:
-      'Delete clients by filters, up to 1,000 at a time: by default those that never got a token. Clients of the operator only with `source`.',
+      'Delete clients by filters, up to 1,000 at a time: by default those that never got a token. Clients that the operator manages only with `source`.',
     input: z.object({
       limit: z
         .int()

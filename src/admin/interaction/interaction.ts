@@ -122,10 +122,13 @@ function checkAcceptance(
     throw invalid('decision', 'With ask, the person chooses the organization and the scope on the page of this server.')
   }
   if (rememberSeconds > settings.lifetimes.session) {
-    throw invalid('remember_seconds', `The most is GRANTOR_SESSION_LIFETIME, ${settings.lifetimes.session} seconds.`)
+    throw invalid(
+      'remember_seconds',
+      `This must be at most GRANTOR_SESSION_LIFETIME, ${settings.lifetimes.session} seconds.`,
+    )
   }
   if (authenticatedAt !== undefined && authenticatedAt > after(clock(), APPLICATION_TOLERANCE_MS)) {
-    throw invalid('authenticated_at', 'The time has not come yet.')
+    throw invalid('authenticated_at', 'The time is in the future.')
   }
   const isOld =
     signInAfter !== undefined &&
@@ -160,7 +163,13 @@ function expired(): AdminError {
 }
 
 function alreadyAnswered(): AdminError {
-  return fault('conflict', ['path', 'interaction'], 'already_answered', 'The interaction has another answer.', {})
+  return fault(
+    'conflict',
+    ['path', 'interaction'],
+    'already_answered',
+    'The interaction already has a different answer.',
+    {},
+  )
 }
 
 function clientGone(): AdminError {

@@ -66,7 +66,7 @@ const INTERACTION_DOCUMENT = z
     ui_locales: z.array(z.string()).describe('The languages that the person prefers.'),
     prompt: z.array(z.enum(['login', 'consent'])),
     sign_in_after: ISO_OR_NULL.describe(
-      'The person must authenticate after this time, also if your application has a session of the person.',
+      'The person must authenticate after this time, even if your application has a session of the person.',
     ),
   })
   .meta({ id: 'Interaction' })
@@ -89,7 +89,9 @@ const ACCEPTANCE = ONE.extend({
   decision: z
     .enum(['allow', 'ask'])
     .describe('allow: the person has consented on your page. ask: the consent page of this server follows.'),
-  email: EMAIL.optional().describe('The address of the person. One that another account has is not used.'),
+  email: EMAIL.optional().describe(
+    'The e-mail address of the person. An address that another account has is not used.',
+  ),
   email_verified: z.boolean().default(false).describe('Whether you know that the address is that of the person.'),
   name: NAME.optional().describe('The name of the person, as pages show it.'),
   organization_id: ORGANIZATION_ID.nullable()
@@ -126,7 +128,8 @@ export const INTERACTION_TASKS: readonly Task[] = [
     method: 'POST',
     path: `${INTERACTION_PATH}/accept`,
     access: 'delegate',
-    summary: 'Say who the person is, and whether the client may have access. The same body again has the same answer.',
+    summary:
+      'Report who the person is, and whether the client may have access. A repeated request gets the same answer.',
     input: ACCEPTANCE,
     output: ACCEPTED,
     async run(context, { interaction, ...accepted }) {
@@ -145,7 +148,7 @@ export const INTERACTION_TASKS: readonly Task[] = [
       error: z
         .enum(REJECTIONS)
         .default('access_denied')
-        .describe('The error for the client (RFC 6749 §4.1.2.1). access_denied: the person said no.'),
+        .describe('The error for the client (RFC 6749 §4.1.2.1). access_denied: the person declined.'),
     }),
     output: ANSWERED,
     run: async (context, { interaction, error }) => ({

@@ -147,7 +147,7 @@ async function addMember(
     case 'member-already':
       throw conflict(`${nameUser(user)} is already a member of ${name}. See "grantor org members ${organizationId}".`)
     case 'too-many':
-      throw conflict(`${nameUser(user)} belongs to ${MEMBERSHIP_LIMIT} organizations, which is the most.`)
+      throw conflict(`${nameUser(user)} belongs to ${MEMBERSHIP_LIMIT} organizations, which is the maximum.`)
   }
 }
 

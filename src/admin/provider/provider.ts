@@ -49,7 +49,7 @@ export async function createProvider(
     case 'created':
       return provider
     case 'taken':
-      throw conflict(`There is a provider ${id} already. See "grantor provider list".`)
+      throw conflict(`There is already a provider ${id}. See "grantor provider list".`)
     case 'domain-taken':
       throw domainTaken()
     case 'too-many':

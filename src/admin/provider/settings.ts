@@ -38,7 +38,9 @@ const SETTINGS = {
   name: NAME.describe('The name of the provider on the sign-in page.'),
   clientId: SHORT_TEXT.meta({ examples: ['grantor'] }).describe('The client_id of this server at the provider.'),
   authMethod: z.enum(PROVIDER_AUTH_METHODS).describe('How this server authenticates at the token endpoint.'),
-  scope: SHORT_TEXT.meta({ examples: ['openid email profile'] }).describe('The scope that users are sent with.'),
+  scope: SHORT_TEXT.meta({ examples: ['openid email profile'] }).describe(
+    'The scope that this server requests at the provider.',
+  ),
   emailTrust: z
     .enum(EMAIL_TRUSTS)
     .describe(
@@ -55,18 +57,18 @@ const SETTINGS = {
   signUp: z
     .enum(SIGN_UPS)
     .describe(
-      'Which persons get an account at the first sign-in: off, domains (a proved address of the domains), anybody.',
+      'Which persons without an account get one when they sign in: off, none; domains, those with a proved address of the domains; anybody, all.',
     ),
   link: z
     .enum(LINK_RULES)
     .describe(
-      'What links a person to an account with the same proved address: ask, the person signs in to it once; verified-email, the address, if it is of the domains and verified here.',
+      'How a person is connected to an account with the same proved address: ask, after the person has signed in to the account once; verified-email, at once, if the address is of the domains and verified in the account.',
     ),
   organizationId: ORGANIZATION_ID.describe('The organization of which users become members.'),
   membership: z
     .enum(MEMBERSHIP_RULES)
     .describe(
-      'Which users become members of the organization when they sign in at the provider: domains, those with a proved address of the domains; anybody, every one: the operator declares that each person of the provider belongs to the organization.',
+      'Which users become members of the organization when they sign in at the provider: domains, those with a proved address of the domains; anybody, all: the operator declares that each person of the provider belongs to the organization.',
     ),
   privateHosts: z
     .array(HOST)
@@ -112,7 +114,9 @@ export const PROVIDER_DOCUMENT = z
     organization_id: z.string().nullable().describe('The organization of which users become members; null: none.'),
     usable: z
       .boolean()
-      .describe('Users can sign in there: the provider is enabled, and no application of yours signs users in.'),
+      .describe(
+        'Whether users can sign in at the provider: it is enabled, and no application of yours signs users in.',
+      ),
     created_at: ISO,
     disabled_at: ISO_OR_NULL,
   })

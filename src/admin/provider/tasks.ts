@@ -76,10 +76,10 @@ export const PROVIDER_TASKS: readonly Task[] = [
     creates: true,
     summary: 'Create a provider at which users sign in.',
     input: ONE.extend({
-      template: z.enum(TEMPLATES).describe('Fills in what is known of a kind of provider.'),
+      template: z.enum(TEMPLATES).describe('Presets the settings of a known provider.'),
       issuer: SHORT_TEXT.meta({ examples: ['https://idp.example'] })
         .optional()
-        .describe('The issuer, byte for byte as its metadata has it. Google and GitHub have a known one.'),
+        .describe('The issuer, exactly as in the metadata of the provider. The templates google and github have one.'),
       client_secret: SECRET,
       ...OPTIONAL_INPUTS,
       name: INPUTS.name,
@@ -97,11 +97,11 @@ export const PROVIDER_TASKS: readonly Task[] = [
     method: 'PATCH',
     path: `${PATH}/{provider_id}`,
     access: 'write',
-    summary: 'Change settings or the secret of a provider. Settings that are left out stay.',
+    summary: 'Change settings or the secret of a provider. Settings that are absent do not change.',
     input: ONE.extend({
       client_secret: SECRET.optional(),
       ...OPTIONAL_INPUTS,
-      organization_id: ORGANIZATION_ID.nullable().optional().describe('null: none any more. Memberships stay.'),
+      organization_id: ORGANIZATION_ID.nullable().optional().describe('null: no organization. Memberships stay.'),
     }),
     output: PROVIDER_DOCUMENT,
     async run(context, { provider_id, client_secret: clientSecret, ...rest }) {
@@ -115,7 +115,7 @@ export const PROVIDER_TASKS: readonly Task[] = [
     path: `${PATH}/{provider_id}/test`,
     access: 'read',
     summary:
-      'Check the metadata, the keys, the secret and, where the provider lets it be known, the redirect URI of a provider.',
+      'Check the metadata, the keys, the secret and, if the provider can be asked, the redirect URI of a provider.',
     input: ONE,
     output: TEST_DOCUMENT,
     async run(context, { provider_id }) {
@@ -131,7 +131,7 @@ export const PROVIDER_TASKS: readonly Task[] = [
   }),
   change(
     'disable',
-    'Disable a provider: users cannot sign in there any more. Sessions and tokens stay valid.',
+    'Disable a provider: users can no longer sign in there. Sessions and tokens stay valid.',
     ({ store, clock }, { provider_id: id }) => store.disableProvider({ id, now: clock() }),
   ),
   change('enable', 'Enable a disabled provider.', ({ store }, { provider_id: id }) => store.enableProvider(id)),
@@ -140,7 +140,7 @@ export const PROVIDER_TASKS: readonly Task[] = [
     method: 'DELETE',
     path: `${PATH}/{provider_id}`,
     access: 'write',
-    summary: 'Delete a provider with the links of users to it. Their accounts, sessions and tokens stay.',
+    summary: 'Delete a provider with the connections of users to it. Their accounts, sessions and tokens stay.',
     input: ONE,
     output: z.object({ provider_id: z.string(), deleted: z.literal(true) }),
     async run(context, { provider_id }) {

@@ -24,7 +24,7 @@ const USER_DOCUMENT = z
     name: z.string().nullable(),
     profile: z
       .record(z.string(), z.unknown())
-      .describe('What apps with the scopes profile, phone and address see, by the names of the claims.'),
+      .describe('The claims that apps with the scopes profile, phone and address get.'),
     has_password: z.boolean(),
     first_signed_in_at: ISO_OR_NULL.describe('null: never.'),
     created_at: ISO,
@@ -41,13 +41,13 @@ const WHOLE_USER = USER_DOCUMENT.extend({
     .array(
       z.object({
         provider_id: z.string().describe(`A provider, or "${APPLICATION}" for your own application.`),
-        subject: z.string().describe('The id of the person there.'),
+        subject: z.string().describe('The id of the user at the provider.'),
         email: z.string().nullable(),
         linked_at: ISO,
         used_at: ISO,
       }),
     )
-    .describe('Where the user signs in besides with a password.'),
+    .describe('The providers and the application at which the user signs in.'),
 }).meta({ id: 'WholeUser' })
 
 /** The answer to the creation of a link. */
@@ -58,9 +58,9 @@ const LINK_DOCUMENT = z
     purpose: z
       .enum(['invitation', 'reset'])
       .describe(
-        'invitation: the user has no password and never signed in. reset: using it ends all sessions and grants.',
+        'invitation: the user has no password and never signed in. reset: using the link ends all sessions and grants.',
       ),
-    link: z.string().describe('The address to hand over. It is shown once.'),
+    link: z.string().describe('The address of the link, for the user only. It is shown once.'),
     expires_at: ISO,
   })
   .meta({ id: 'Link' })
@@ -165,9 +165,11 @@ export const USER_TASKS: readonly Task[] = [
     input: z.object({
       email: EMAIL,
       email_verified: z.boolean().default(false).describe("true: the address is known to be the user's."),
-      password: PASSWORD.optional().describe('Absent: the user has no password.'),
+      password: PASSWORD.optional().describe('The password; by default the user has none.'),
       name: NAME.optional().describe('The name of the user, as the pages show it.'),
-      profile: PROFILE_CHANGE.optional().describe('What apps with the scopes profile, phone and address see.'),
+      profile: PROFILE_CHANGE.optional().describe(
+        'The claims that apps with the scopes profile, phone and address get.',
+      ),
     }),
     output: USER_DOCUMENT,
     run: async (context, { email, email_verified: isVerified, password, name, profile = {} }) =>
@@ -179,7 +181,7 @@ export const USER_TASKS: readonly Task[] = [
     path: `${PATH}/{user_id}/password`,
     access: 'write',
     summary: 'Set a new password, and revoke all sessions and grants of the user.',
-    input: ONE.extend({ password: PASSWORD }),
+    input: ONE.extend({ password: PASSWORD.describe('The new password.') }),
     output: USER_DOCUMENT.extend(JWT_ACCEPTANCE).meta({ id: 'EndedUser' }),
     async run(context, { user_id, password }) {
       const user = await setPassword(context, user_id, password)
@@ -205,8 +207,11 @@ export const USER_TASKS: readonly Task[] = [
     method: 'PATCH',
     path: `${PATH}/{user_id}`,
     access: 'write',
-    summary: 'Change the name and the profile of a user. What is not given does not change; null removes a value.',
-    input: ONE.extend({ name: NAME.nullable().optional(), profile: PROFILE_CHANGE.default({}) }),
+    summary: 'Change the name and the profile of a user. Members that are absent do not change; null removes a value.',
+    input: ONE.extend({
+      name: NAME.nullable().optional().describe('The name of the user; null: none.'),
+      profile: PROFILE_CHANGE.default({}).describe('The claims to change; null removes a claim.'),
+    }),
     output: USER_DOCUMENT,
     run: async (context, { user_id, name, profile }) =>
       describeUser(await updateUser(context, user_id, { name, profile })),

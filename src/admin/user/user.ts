@@ -136,7 +136,7 @@ function changeProfile(previous: UserProfile, change: ProfileChange): UserProfil
   const merged = Object.entries({ ...previous, ...definedMembers(change) }).filter(([, value]) => value !== null)
   const profile = Object.fromEntries(merged) as UserProfile
   if (profile.phone_number === undefined && profile.phone_number_verified !== undefined)
-    throw new AdminError('A profile has phone_number_verified only beside phone_number.')
+    throw new AdminError('A profile with phone_number_verified needs phone_number.')
   if (Buffer.byteLength(JSON.stringify(profile)) > PROFILE_BYTES)
     throw new AdminError(`A profile has at most ${PROFILE_BYTES} bytes.`)
   return profile
@@ -151,7 +151,7 @@ export async function requireUser({ store }: Finding, who: string): Promise<User
 }
 
 function emailTaken(email: string): AdminError {
-  return conflict(`There is a user with the address ${email} already. See "grantor user list".`)
+  return conflict(`There is already a user with the address ${email}. See "grantor user list".`)
 }
 
 export function noSuchUser(who: string): AdminError {

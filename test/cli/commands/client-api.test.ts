@@ -162,10 +162,10 @@ const REFUSED: readonly (readonly [why: string, code: number, words: readonly st
   ['no resource', 2, ['create'], /--resource/],
   ['a relative resource', 1, ['create', '--resource', '/api'], /absolute URI/],
   ['a resource with a fragment', 1, ['create', '--resource', 'https://a.test/#x'], /without a fragment/],
-  ['a declared resource, but for the slash', 1, ['create', '--resource', 'https://taken.test/'], /declared already/],
+  ['a declared resource, but for the slash', 1, ['create', '--resource', 'https://taken.test/'], /already declared/],
   ['a scope without a sentence', 2, [...API, '--scope', 'read'], /a name, "=", and the text/],
   ['a scope with a space', 1, [...API, '--scope', 'read all=Read'], /The name of a scope has no spaces/],
-  ['a scope named twice', 1, [...API, '--scope', 'a=A', '--machine-scope', 'a=B'], /named twice/],
+  ['a scope named twice', 1, [...API, '--scope', 'a=A', '--machine-scope', 'a=B'], /declared twice/],
   ['a sentence with control characters', 1, [...API, '--scope', 'a=A\u0007'], /control character/],
   ['an unknown resource', 1, ['delete', 'https://other.test'], /There is no API/],
 ]

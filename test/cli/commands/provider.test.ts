@@ -107,7 +107,7 @@ for (const [more, message] of [
 test('provider: an id that is taken or reserved, and a domain of another provider, are refused', async () => {
   await words(...create('first', '--domain', 'acme.test'))
   for (const [typed, message] of [
-    [create('first'), /There is a provider first already/],
+    [create('first'), /There is already a provider first/],
     [create('second', '--domain', 'acme.test'), /A domain belongs to another provider/],
     [create('delegate'), /This id is reserved/],
     [create('Acme'), /lower-case letters/],

@@ -85,13 +85,15 @@ export interface GrantorTasks {
     readonly source?: 'operator' | 'registration' | 'document'
     /** verified: the operator created or verified the client. known-domain: all of its domains are trusted. blocked: one of them is blocked. */
     readonly trust_level?: 'verified' | 'known-domain' | 'unverified' | 'blocked'
-    /** Clients with a redirect URI, a logout URI or a metadata document at this host. */
+    /** Only clients with a redirect URI, a logout URI or a metadata document at this host. */
     readonly host?: string
     /** Whether the client ever got a token. */
     readonly used?: boolean
+    /** Whether the client is verified. */
     readonly verified?: boolean
+    /** Whether the client is disabled. */
     readonly disabled?: boolean
-    /** Clients that got no token since this time (clients that never got one included). */
+    /** Only clients that got no token since this time, or never. */
     readonly unused_since?: string
   }) => Promise<{
     readonly clients: readonly Client[]
@@ -100,44 +102,44 @@ export interface GrantorTasks {
   }>
   /** Show everything about a client except its secret. */
   readonly 'client.show': (input: {
-    /** The client_id of the client. For a client with a metadata document: its URL, or the id that answers have. */
+    /** The client_id of the client. For a client with a metadata document, its URL or the id in answers. */
     readonly client_id: string
   }) => Promise<Client>
   /** Mark a client as verified. The consent page shows the mark. */
   readonly 'client.verify': (input: {
-    /** The client_id of the client. For a client with a metadata document: its URL, or the id that answers have. */
+    /** The client_id of the client. For a client with a metadata document, its URL or the id in answers. */
     readonly client_id: string
   }) => Promise<Client>
   /** Remove a client's verified mark. */
   readonly 'client.unverify': (input: {
-    /** The client_id of the client. For a client with a metadata document: its URL, or the id that answers have. */
+    /** The client_id of the client. For a client with a metadata document, its URL or the id in answers. */
     readonly client_id: string
   }) => Promise<Client>
   /** Disable a client: its credentials and tokens stop working. */
   readonly 'client.disable': (input: {
-    /** The client_id of the client. For a client with a metadata document: its URL, or the id that answers have. */
+    /** The client_id of the client. For a client with a metadata document, its URL or the id in answers. */
     readonly client_id: string
   }) => Promise<EndedClient>
   /** Enable a disabled client. */
   readonly 'client.enable': (input: {
-    /** The client_id of the client. For a client with a metadata document: its URL, or the id that answers have. */
+    /** The client_id of the client. For a client with a metadata document, its URL or the id in answers. */
     readonly client_id: string
   }) => Promise<Client>
   /** Revoke all tokens of a client. It can request new ones. */
   readonly 'client.revoke-tokens': (input: {
-    /** The client_id of the client. For a client with a metadata document: its URL, or the id that answers have. */
+    /** The client_id of the client. For a client with a metadata document, its URL or the id in answers. */
     readonly client_id: string
   }) => Promise<EndedClient>
   /** Replace the scopes that a client is approved for. */
   readonly 'client.approve-scopes': (input: {
-    /** The client_id of the client. For a client with a metadata document: its URL, or the id that answers have. */
+    /** The client_id of the client. For a client with a metadata document, its URL or the id in answers. */
     readonly client_id: string
     /** Scopes that only approved clients may have, separated by spaces; empty: none. */
     readonly scope: string
   }) => Promise<Client>
   /** Create a new secret for a client, shown once. The previous secret stays valid for a while. */
   readonly 'client.rotate-secret': (input: {
-    /** The client_id of the client. For a client with a metadata document: its URL, or the id that answers have. */
+    /** The client_id of the client. For a client with a metadata document, its URL or the id in answers. */
     readonly client_id: string
     /** How long the previous secret stays valid. */
     readonly overlap_seconds?: number
@@ -148,7 +150,7 @@ export interface GrantorTasks {
   }>
   /** Delete a client. */
   readonly 'client.delete': (input: {
-    /** The client_id of the client. For a client with a metadata document: its URL, or the id that answers have. */
+    /** The client_id of the client. For a client with a metadata document, its URL or the id in answers. */
     readonly client_id: string
   }) => Promise<{
     readonly client_id: string
@@ -158,13 +160,13 @@ export interface GrantorTasks {
     /** The same in seconds from this answer. */
     readonly jwt_accepted_for_seconds: number
   }>
-  /** Create a client of the operator. It is verified and never removed, and its secret is shown once. */
+  /** Create a client that the operator manages. It is verified and never removed, and its secret is shown once. */
   readonly 'client.create': (input: {
     /** The name of the client, as the pages show it. */
     readonly client_name: string
     /** Exact redirect URIs. */
     readonly redirect_uris?: readonly string[]
-    /** By default authorization_code and refresh_token, or without redirect URIs client_credentials. */
+    /** The grant types. The default is authorization_code and refresh_token, or client_credentials without redirect URIs. */
     readonly grant_types?: readonly ('authorization_code' | 'client_credentials' | 'refresh_token')[]
     /** The registered scope, separated by spaces. */
     readonly scope?: string
@@ -178,9 +180,9 @@ export interface GrantorTasks {
     readonly post_logout_redirect_uris?: readonly string[]
     /** Where the server notifies it when a session of a user ends. Empty: nowhere. */
     readonly backchannel_logout_uri?: string
-    /** Whether logout tokens must have a `sid`. They have one in any case. */
+    /** Whether logout tokens must have a `sid`. They always have one. */
     readonly backchannel_logout_session_required?: boolean
-    /** By default client_secret_basic, or with keys private_key_jwt. none: a public client, which has no secret. */
+    /** How the client authenticates. The default is client_secret_basic, or private_key_jwt with keys. none: a public client, which has no secret. */
     readonly token_endpoint_auth_method?: 'client_secret_post' | 'client_secret_basic' | 'none' | 'private_key_jwt'
     /** The public keys as a JWK Set (RFC 7517 §5). Private keys are rejected. */
     readonly jwks?: {
@@ -188,28 +190,29 @@ export interface GrantorTasks {
     }
     /** Where the server fetches the public keys instead. */
     readonly jwks_uri?: string
-    /** The one algorithm of its assertions. */
+    /** The only algorithm that its assertions may have. */
     readonly token_endpoint_auth_signing_alg?: 'ES256' | 'EdDSA' | 'Ed25519' | 'PS256' | 'RS256' | 'ES384'
     /** The scopes that the client is approved for. */
     readonly approved_scope?: string
+    /** The rules of the client. */
     readonly rules?: {
       /** implied: the users of this first-party client are not asked for consent to the scope that it is registered for, where its redirect URI uses https. */
       readonly consent?: 'asked' | 'implied'
-      /** When this client may omit PKCE: never, in a request with `openid`, a `nonce` and an https redirect URI, or in every request, because it cannot do otherwise. A public client may never omit it. By default nonce, or for a public client required. */
+      /** When this client may omit PKCE: never, in a request with `openid`, a `nonce` and an https redirect URI, or in every request, because it cannot do otherwise. A public client may never omit it. The default is nonce, or required for a public client. */
       readonly pkce?: 'required' | 'nonce' | 'optional'
-      /** Where the client finds the claims of its scope: at the userinfo endpoint alone, or in its ID tokens too. */
+      /** Where the client finds the claims of its scope: at the userinfo endpoint only, or also in its ID tokens. */
       readonly claims?: 'userinfo' | 'id-token'
     }
   }) => Promise<CreatedClient>
-  /** Change a client of the operator. What is not given does not change. */
+  /** Change a client that the operator manages. Members that are absent do not change. */
   readonly 'client.update': (input: {
-    /** The client_id of the client. For a client with a metadata document: its URL, or the id that answers have. */
+    /** The client_id of the client. For a client with a metadata document, its URL or the id in answers. */
     readonly client_id: string
     /** The name of the client, as the pages show it. */
     readonly client_name?: string
     /** Exact redirect URIs. */
     readonly redirect_uris?: readonly string[]
-    /** By default authorization_code and refresh_token, or without redirect URIs client_credentials. */
+    /** The grant types. The default is authorization_code and refresh_token, or client_credentials without redirect URIs. */
     readonly grant_types?: readonly ('authorization_code' | 'client_credentials' | 'refresh_token')[]
     /** The registered scope, separated by spaces. */
     readonly scope?: string
@@ -223,23 +226,23 @@ export interface GrantorTasks {
     readonly post_logout_redirect_uris?: readonly string[]
     /** Where the server notifies it when a session of a user ends. Empty: nowhere. */
     readonly backchannel_logout_uri?: string
-    /** Whether logout tokens must have a `sid`. They have one in any case. */
+    /** Whether logout tokens must have a `sid`. They always have one. */
     readonly backchannel_logout_session_required?: boolean
   }) => Promise<Client>
-  /** Replace the rules of a client of the operator. A rule that is not given has its default. */
+  /** Replace the rules of a client that the operator manages. A rule that is absent has its default. */
   readonly 'client.set-rules': (input: {
-    /** The client_id of the client. For a client with a metadata document: its URL, or the id that answers have. */
+    /** The client_id of the client. For a client with a metadata document, its URL or the id in answers. */
     readonly client_id: string
     /** implied: the users of this first-party client are not asked for consent to the scope that it is registered for, where its redirect URI uses https. */
     readonly consent?: 'asked' | 'implied'
-    /** When this client may omit PKCE: never, in a request with `openid`, a `nonce` and an https redirect URI, or in every request, because it cannot do otherwise. A public client may never omit it. By default nonce, or for a public client required. */
+    /** When this client may omit PKCE: never, in a request with `openid`, a `nonce` and an https redirect URI, or in every request, because it cannot do otherwise. A public client may never omit it. The default is nonce, or required for a public client. */
     readonly pkce?: 'required' | 'nonce' | 'optional'
-    /** Where the client finds the claims of its scope: at the userinfo endpoint alone, or in its ID tokens too. */
+    /** Where the client finds the claims of its scope: at the userinfo endpoint only, or also in its ID tokens. */
     readonly claims?: 'userinfo' | 'id-token'
   }) => Promise<Client>
-  /** Replace the public keys of a client of the operator. From now on it authenticates with private_key_jwt. */
+  /** Replace the public keys of a client that the operator manages. From then on it authenticates with private_key_jwt. */
   readonly 'client.set-keys': (input: {
-    /** The client_id of the client. For a client with a metadata document: its URL, or the id that answers have. */
+    /** The client_id of the client. For a client with a metadata document, its URL or the id in answers. */
     readonly client_id: string
     /** The public keys as a JWK Set (RFC 7517 §5). Private keys are rejected. */
     readonly jwks?: {
@@ -247,23 +250,23 @@ export interface GrantorTasks {
     }
     /** Where the server fetches the public keys instead. */
     readonly jwks_uri?: string
-    /** The one algorithm of its assertions. */
+    /** The only algorithm that its assertions may have. */
     readonly token_endpoint_auth_signing_alg?: 'ES256' | 'EdDSA' | 'Ed25519' | 'PS256' | 'RS256' | 'ES384'
   }) => Promise<Client>
   /** Take over a registered client: from then on the operator manages it. Its id, secret and tokens stay; it no longer manages itself. */
   readonly 'client.adopt': (input: {
-    /** The client_id of the client. For a client with a metadata document: its URL, or the id that answers have. */
+    /** The client_id of the client. For a client with a metadata document, its URL or the id in answers. */
     readonly client_id: string
   }) => Promise<Client>
   /** Create a new registration access token for a registered client, shown once. The previous one stops working. */
   readonly 'client.create-registration-token': (input: {
-    /** The client_id of the client. For a client with a metadata document: its URL, or the id that answers have. */
+    /** The client_id of the client. For a client with a metadata document, its URL or the id in answers. */
     readonly client_id: string
   }) => Promise<{
     readonly client_id: string
     readonly registration_access_token: string
   }>
-  /** Delete clients by filters, up to 1,000 at a time: by default those that never got a token. Clients of the operator only with `source`. */
+  /** Delete clients by filters, up to 1,000 at a time: by default those that never got a token. Clients that the operator manages only with `source`. */
   readonly 'client.purge': (input?: {
     /** At most this many clients, up to 1000. */
     readonly limit?: number
@@ -275,13 +278,15 @@ export interface GrantorTasks {
     readonly source?: 'operator' | 'registration' | 'document'
     /** verified: the operator created or verified the client. known-domain: all of its domains are trusted. blocked: one of them is blocked. */
     readonly trust_level?: 'verified' | 'known-domain' | 'unverified' | 'blocked'
-    /** Clients with a redirect URI, a logout URI or a metadata document at this host. */
+    /** Only clients with a redirect URI, a logout URI or a metadata document at this host. */
     readonly host?: string
     /** Whether the client ever got a token. */
     readonly used?: boolean
+    /** Whether the client is verified. */
     readonly verified?: boolean
+    /** Whether the client is disabled. */
     readonly disabled?: boolean
-    /** Clients that got no token since this time (clients that never got one included). */
+    /** Only clients that got no token since this time, or never. */
     readonly unused_since?: string
   }) => Promise<{
     readonly dry_run: boolean
@@ -308,7 +313,7 @@ export interface GrantorTasks {
     readonly uses?: number
     /** How many days it is valid. */
     readonly days?: number
-    /** What the clients are that register with it. */
+    /** The settings of clients that register with this token. */
     readonly template?: RegistrationTemplate
   }) => Promise<NewInitialToken>
   /** Revoke an initial access token at once. Clients that registered with it stay usable. */
@@ -381,11 +386,11 @@ export interface GrantorTasks {
     readonly email: string
     /** true: the address is known to be the user's. */
     readonly email_verified?: boolean
-    /** Absent: the user has no password. */
+    /** The password; by default the user has none. */
     readonly password?: string
     /** The name of the user, as the pages show it. */
     readonly name?: string
-    /** What apps with the scopes profile, phone and address see. */
+    /** The claims that apps with the scopes profile, phone and address get. */
     readonly profile?: {
       readonly given_name?: string | null
       readonly family_name?: string | null
@@ -416,6 +421,7 @@ export interface GrantorTasks {
   readonly 'user.set-password': (input: {
     /** The id of the user. */
     readonly user_id: string
+    /** The new password. */
     readonly password: string
   }) => Promise<EndedUser>
   /** Change the e-mail address that a user signs in with. Sessions and grants stay. */
@@ -427,11 +433,13 @@ export interface GrantorTasks {
     /** Whether the address is known to be the user's. */
     readonly verified?: boolean
   }) => Promise<User>
-  /** Change the name and the profile of a user. What is not given does not change; null removes a value. */
+  /** Change the name and the profile of a user. Members that are absent do not change; null removes a value. */
   readonly 'user.update': (input: {
     /** The id of the user. */
     readonly user_id: string
+    /** The name of the user; null: none. */
     readonly name?: string | null
+    /** The claims to change; null removes a claim. */
     readonly profile?: {
       readonly given_name?: string | null
       readonly family_name?: string | null
@@ -504,9 +512,9 @@ export interface GrantorTasks {
   readonly 'provider.create': (input: {
     /** The id of the provider. It is part of the redirect URI, and never changes. */
     readonly provider_id: string
-    /** Fills in what is known of a kind of provider. */
+    /** Presets the settings of a known provider. */
     readonly template: 'google' | 'entra' | 'okta' | 'keycloak' | 'dex' | 'oidc' | 'github'
-    /** The issuer, byte for byte as its metadata has it. Google and GitHub have a known one. */
+    /** The issuer, exactly as in the metadata of the provider. The templates google and github have one. */
     readonly issuer?: string
     /** The client_secret of this server at the provider. It is never shown. */
     readonly client_secret: string
@@ -516,7 +524,7 @@ export interface GrantorTasks {
     readonly client_id: string
     /** How this server authenticates at the token endpoint. */
     readonly auth_method?: 'client_secret_basic' | 'client_secret_post'
-    /** The scope that users are sent with. */
+    /** The scope that this server requests at the provider. */
     readonly scope?: string
     /** When an address of the provider counts as proved: none, never; claim, if email_verified is true; domains, also without it if the address is of a domain of the provider. */
     readonly email_trust?: 'none' | 'claim' | 'domains'
@@ -524,18 +532,18 @@ export interface GrantorTasks {
     readonly domains?: readonly string[]
     /** required: accounts with an address of the domains sign in at this provider only. */
     readonly routing?: 'offered' | 'required'
-    /** Which persons get an account at the first sign-in: off, domains (a proved address of the domains), anybody. */
+    /** Which persons without an account get one when they sign in: off, none; domains, those with a proved address of the domains; anybody, all. */
     readonly sign_up?: 'off' | 'domains' | 'anybody'
-    /** What links a person to an account with the same proved address: ask, the person signs in to it once; verified-email, the address, if it is of the domains and verified here. */
+    /** How a person is connected to an account with the same proved address: ask, after the person has signed in to the account once; verified-email, at once, if the address is of the domains and verified in the account. */
     readonly link?: 'ask' | 'verified-email'
     /** The organization of which users become members. */
     readonly organization_id?: string
-    /** Which users become members of the organization when they sign in at the provider: domains, those with a proved address of the domains; anybody, every one: the operator declares that each person of the provider belongs to the organization. */
+    /** Which users become members of the organization when they sign in at the provider: domains, those with a proved address of the domains; anybody, all: the operator declares that each person of the provider belongs to the organization. */
     readonly membership?: 'domains' | 'anybody'
     /** Hosts of the provider, besides that of its issuer, that may have private addresses. */
     readonly private_hosts?: readonly string[]
   }) => Promise<Provider>
-  /** Change settings or the secret of a provider. Settings that are left out stay. */
+  /** Change settings or the secret of a provider. Settings that are absent do not change. */
   readonly 'provider.update': (input: {
     /** The id of the provider. It is part of the redirect URI, and never changes. */
     readonly provider_id: string
@@ -547,7 +555,7 @@ export interface GrantorTasks {
     readonly client_id?: string
     /** How this server authenticates at the token endpoint. */
     readonly auth_method?: 'client_secret_basic' | 'client_secret_post'
-    /** The scope that users are sent with. */
+    /** The scope that this server requests at the provider. */
     readonly scope?: string
     /** When an address of the provider counts as proved: none, never; claim, if email_verified is true; domains, also without it if the address is of a domain of the provider. */
     readonly email_trust?: 'none' | 'claim' | 'domains'
@@ -555,18 +563,18 @@ export interface GrantorTasks {
     readonly domains?: readonly string[]
     /** required: accounts with an address of the domains sign in at this provider only. */
     readonly routing?: 'offered' | 'required'
-    /** Which persons get an account at the first sign-in: off, domains (a proved address of the domains), anybody. */
+    /** Which persons without an account get one when they sign in: off, none; domains, those with a proved address of the domains; anybody, all. */
     readonly sign_up?: 'off' | 'domains' | 'anybody'
-    /** What links a person to an account with the same proved address: ask, the person signs in to it once; verified-email, the address, if it is of the domains and verified here. */
+    /** How a person is connected to an account with the same proved address: ask, after the person has signed in to the account once; verified-email, at once, if the address is of the domains and verified in the account. */
     readonly link?: 'ask' | 'verified-email'
-    /** null removes it. Memberships stay. */
+    /** null: no organization. Memberships stay. */
     readonly organization_id?: string | null
-    /** Which users become members of the organization when they sign in at the provider: domains, those with a proved address of the domains; anybody, every one: the operator declares that each person of the provider belongs to the organization. */
+    /** Which users become members of the organization when they sign in at the provider: domains, those with a proved address of the domains; anybody, all: the operator declares that each person of the provider belongs to the organization. */
     readonly membership?: 'domains' | 'anybody'
     /** Hosts of the provider, besides that of its issuer, that may have private addresses. */
     readonly private_hosts?: readonly string[]
   }) => Promise<Provider>
-  /** Check the metadata, the keys, the secret and, where the provider lets it be known, the redirect URI of a provider. */
+  /** Check the metadata, the keys, the secret and, if the provider can be asked, the redirect URI of a provider. */
   readonly 'provider.test': (input: {
     /** The id of the provider. It is part of the redirect URI, and never changes. */
     readonly provider_id: string
@@ -581,7 +589,7 @@ export interface GrantorTasks {
     /** The id of the provider. It is part of the redirect URI, and never changes. */
     readonly provider_id: string
   }) => Promise<Provider>
-  /** Delete a provider with the links of users to it. Their accounts, sessions and tokens stay. */
+  /** Delete a provider with the connections of users to it. Their accounts, sessions and tokens stay. */
   readonly 'provider.delete': (input: {
     /** The id of the provider. It is part of the redirect URI, and never changes. */
     readonly provider_id: string
@@ -716,7 +724,7 @@ export interface GrantorTasks {
   readonly 'installation.install': (input: {
     /** The id of the organization. */
     readonly organization_id: string
-    /** The client_id of the client. For a client with a metadata document: its URL, or the id that answers have. */
+    /** The client_id of the client. For a client with a metadata document, its URL or the id in answers. */
     readonly client_id: string
     /** The scopes that the client can have at most, separated by spaces. Each is declared by an API. */
     readonly scope: string
@@ -727,21 +735,21 @@ export interface GrantorTasks {
   readonly 'installation.disable': (input: {
     /** The id of the organization. */
     readonly organization_id: string
-    /** The client_id of the client. For a client with a metadata document: its URL, or the id that answers have. */
+    /** The client_id of the client. For a client with a metadata document, its URL or the id in answers. */
     readonly client_id: string
   }) => Promise<EndedInstallation>
   /** Enable a disabled installation. Revoked tokens stay revoked. */
   readonly 'installation.enable': (input: {
     /** The id of the organization. */
     readonly organization_id: string
-    /** The client_id of the client. For a client with a metadata document: its URL, or the id that answers have. */
+    /** The client_id of the client. For a client with a metadata document, its URL or the id in answers. */
     readonly client_id: string
   }) => Promise<Installation>
   /** Uninstall a client from an organization. Tokens of the client for the organization stop working. */
   readonly 'installation.remove': (input: {
     /** The id of the organization. */
     readonly organization_id: string
-    /** The client_id of the client. For a client with a metadata document: its URL, or the id that answers have. */
+    /** The client_id of the client. For a client with a metadata document, its URL or the id in answers. */
     readonly client_id: string
   }) => Promise<{
     readonly organization_id: string
@@ -776,13 +784,16 @@ export interface GrantorTasks {
     readonly name?: string
     /** All scopes of the API. Each has a different name. */
     readonly scopes?: readonly {
+      /** The name of the scope. */
       readonly name: string
+      /** The text of the scope on the consent page. */
       readonly sentence: string
       /** users: with consent. users-on-request: with consent, when the request names the scope. users-and-machines: also without a user, to any client. approved-clients: only to clients that are approved for the scope. */
       readonly granted_to: 'users' | 'users-on-request' | 'users-and-machines' | 'approved-clients'
     }[]
     /** The format, lifetime, algorithm and type of its access tokens. */
     readonly tokens?: {
+      /** jwt: APIs can verify the tokens locally. opaque: APIs introspect them. */
       readonly format?: 'jwt' | 'opaque'
       /** Seconds; null: the lifetime of the server. */
       readonly lifetime?: number | null
@@ -790,11 +801,11 @@ export interface GrantorTasks {
       readonly algorithm?: 'ES256' | 'EdDSA' | 'RS256' | null
       /** The `typ` of its JWTs: at+jwt (RFC 9068), or JWT for verifiers that accept no other type. */
       readonly jwt_type?: 'at+jwt' | 'JWT'
-      /** Whether its tokens have `application_subject`, the subject that the application that signs users in has for the user. The client can read it in a JWT. */
+      /** Whether its tokens have `application_subject`: the id of the user at the application that signs users in. The client can read it in a JWT. */
       readonly application_subject?: boolean
     }
   }) => Promise<KeptApi>
-  /** Change an API. What is not given does not change, and issued tokens stay valid. */
+  /** Change an API. Members that are absent do not change, and issued tokens stay valid. */
   readonly 'api.update': (input: {
     /** The identifier of the API. */
     readonly resource: string
@@ -802,13 +813,16 @@ export interface GrantorTasks {
     readonly name?: string
     /** All scopes of the API. Each has a different name. */
     readonly scopes?: readonly {
+      /** The name of the scope. */
       readonly name: string
+      /** The text of the scope on the consent page. */
       readonly sentence: string
       /** users: with consent. users-on-request: with consent, when the request names the scope. users-and-machines: also without a user, to any client. approved-clients: only to clients that are approved for the scope. */
       readonly granted_to: 'users' | 'users-on-request' | 'users-and-machines' | 'approved-clients'
     }[]
     /** The format, lifetime, algorithm and type of its access tokens. */
     readonly tokens?: {
+      /** jwt: APIs can verify the tokens locally. opaque: APIs introspect them. */
       readonly format?: 'jwt' | 'opaque'
       /** Seconds; null: the lifetime of the server. */
       readonly lifetime?: number | null
@@ -816,7 +830,7 @@ export interface GrantorTasks {
       readonly algorithm?: 'ES256' | 'EdDSA' | 'RS256' | null
       /** The `typ` of its JWTs: at+jwt (RFC 9068), or JWT for verifiers that accept no other type. */
       readonly jwt_type?: 'at+jwt' | 'JWT'
-      /** Whether its tokens have `application_subject`, the subject that the application that signs users in has for the user. The client can read it in a JWT. */
+      /** Whether its tokens have `application_subject`: the id of the user at the application that signs users in. The client can read it in a JWT. */
       readonly application_subject?: boolean
     }
   }) => Promise<KeptApi>
@@ -844,7 +858,7 @@ export interface GrantorTasks {
     readonly limit?: number
     /** Continue after this row: the `next` of the previous page. */
     readonly before?: string
-    /** The client_id of the client. For a client with a metadata document: its URL, or the id that answers have. */
+    /** The client_id of the client. For a client with a metadata document, its URL or the id in answers. */
     readonly client_id?: string
     /** The id of the user. */
     readonly user_id?: string
@@ -852,7 +866,7 @@ export interface GrantorTasks {
     readonly organization_id?: string
   }) => Promise<{
     readonly grants: readonly Grant[]
-    /** Names by id: the e-mail address or else the name of a user, the name of a client, an organization or credentials. Ids without a name, and ids of deleted records, are absent. */
+    /** Names by id: the e-mail address or, without one, the name of a user, the name of a client, an organization or credentials. Ids without a name, and ids of deleted records, are absent. */
     readonly names: Readonly<Record<string, string>>
     /** Give this as `before` to get the next page; null: this is the last page. */
     readonly next: string | null
@@ -873,7 +887,7 @@ export interface GrantorTasks {
     readonly limit?: number
     /** Continue after this row: the `next` of the previous page. */
     readonly before?: string
-    /** The client_id of the client. For a client with a metadata document: its URL, or the id that answers have. */
+    /** The client_id of the client. For a client with a metadata document, its URL or the id in answers. */
     readonly client_id?: string
     /** The id of the user. */
     readonly user_id?: string
@@ -881,7 +895,7 @@ export interface GrantorTasks {
     readonly organization_id: string
   }) => Promise<{
     readonly grants: readonly Grant[]
-    /** Names by id: the e-mail address or else the name of a user, the name of a client, an organization or credentials. Ids without a name, and ids of deleted records, are absent. */
+    /** Names by id: the e-mail address or, without one, the name of a user, the name of a client, an organization or credentials. Ids without a name, and ids of deleted records, are absent. */
     readonly names: Readonly<Record<string, string>>
     /** Give this as `before` to get the next page; null: this is the last page. */
     readonly next: string | null
@@ -910,12 +924,12 @@ export interface GrantorTasks {
     readonly user_id?: string
   }) => Promise<{
     readonly sessions: readonly Session[]
-    /** Names by id: the e-mail address or else the name of a user, the name of a client, an organization or credentials. Ids without a name, and ids of deleted records, are absent. */
+    /** Names by id: the e-mail address or, without one, the name of a user, the name of a client, an organization or credentials. Ids without a name, and ids of deleted records, are absent. */
     readonly names: Readonly<Record<string, string>>
     /** Give this as `before` to get the next page; null: this is the last page. */
     readonly next: string | null
   }>
-  /** Sign a user out in one browser, and of the apps that signed the user in there. Other tokens keep working. */
+  /** Sign a user out of one browser, and of the apps that signed the user in there. Other tokens keep working. */
   readonly 'session.end': (input: {
     /** The id of the session; not the cookie. */
     readonly session_id: string
@@ -951,7 +965,7 @@ export interface GrantorTasks {
     readonly kid: string
     readonly retired: true
   }>
-  /** Confirm that the clock of this machine is right, after it stepped or the server was stopped for long. */
+  /** Confirm that the clock of this machine is right, after it stepped or the server was stopped for a long time. */
   readonly 'clock.confirm': (input?: {}) => Promise<{
     /** The time by the clock that decides. */
     readonly time: string
@@ -1027,7 +1041,7 @@ export interface GrantorTasks {
     /** The value of `interaction` in the address of your page. */
     readonly interaction: string
   }) => Promise<Interaction>
-  /** Say who the person is, and whether the client may have access. The same body again has the same answer. */
+  /** Report who the person is, and whether the client may have access. A repeated request gets the same answer. */
   readonly 'interaction.accept': (input: {
     /** The value of `interaction` in the address of your page. */
     readonly interaction: string
@@ -1035,7 +1049,7 @@ export interface GrantorTasks {
     readonly subject: string
     /** allow: the person has consented on your page. ask: the consent page of this server follows. */
     readonly decision: 'allow' | 'ask'
-    /** The address of the person. One that another account has is not used. */
+    /** The e-mail address of the person. An address that another account has is not used. */
     readonly email?: string
     /** Whether you know that the address is that of the person. */
     readonly email_verified?: boolean
@@ -1054,7 +1068,7 @@ export interface GrantorTasks {
   readonly 'interaction.reject': (input: {
     /** The value of `interaction` in the address of your page. */
     readonly interaction: string
-    /** The error for the client (RFC 6749 §4.1.2.1). access_denied: the person said no. */
+    /** The error for the client (RFC 6749 §4.1.2.1). access_denied: the person declined. */
     readonly error?: 'access_denied' | 'login_required' | 'interaction_required' | 'temporarily_unavailable'
   }) => Promise<AnsweredInteraction>
   /** End all sessions and grants of a person, for example because you disabled the account. */
@@ -1073,7 +1087,7 @@ export interface GrantorTasks {
     readonly before?: string
     /** An event, or a prefix with a dot at its end: client. */
     readonly event?: 'admin-credential.' | 'admin.' | 'api.' | 'app.' | 'audit.' | 'authorization.' | 'client.' | 'clock.' | 'code.' | 'domain.' | 'grant.' | 'identity.' | 'initial-token.' | 'installation.' | 'interaction.' | 'introspection.' | 'key.' | 'link.' | 'logout.' | 'member.' | 'organization.' | 'provider.' | 'refresh-token.' | 'revocation.' | 'scope.' | 'secret.' | 'server.' | 'session.' | 'sign-in.' | 'token.' | 'tokens.' | 'user.' | 'client.registered' | 'client.updated' | 'client.document-added' | 'client.document-changed' | 'client.created' | 'client.adopted' | 'client.rules-set' | 'client.registration-token-created' | 'client.deleted' | 'client.verified' | 'client.unverified' | 'client.disabled' | 'client.enabled' | 'client.secret-rotated' | 'client.scope-approved' | 'client.tokens-revoked' | 'client.authentication-failed' | 'initial-token.created' | 'initial-token.revoked' | 'authorization.approved' | 'authorization.denied' | 'scope.refused' | 'code.replayed' | 'code.burned' | 'code.presented-by-another-client' | 'refresh-token.reused' | 'refresh-token.presented-by-another-client' | 'revocation.requested-by-another-client' | 'grant.revoked' | 'token.revoked' | 'introspection.inactive' | 'tokens.issued' | 'user.created' | 'user.password-changed' | 'user.email-changed' | 'user.renamed' | 'user.updated' | 'user.disabled' | 'user.enabled' | 'user.deleted' | 'user.tokens-revoked' | 'user.provisioned' | 'session.started' | 'session.ended' | 'sign-in.failed' | 'logout.delivered' | 'logout.undelivered' | 'link.created' | 'link.used' | 'identity.linked' | 'identity.unlinked' | 'interaction.answered' | 'app.removed' | 'organization.created' | 'organization.renamed' | 'organization.disabled' | 'organization.enabled' | 'organization.tokens-revoked' | 'organization.deleted' | 'member.added' | 'member.disabled' | 'member.enabled' | 'member.removed' | 'installation.added' | 'installation.replaced' | 'installation.disabled' | 'installation.enabled' | 'installation.removed' | 'provider.created' | 'provider.updated' | 'provider.disabled' | 'provider.enabled' | 'provider.deleted' | 'provider.failed' | 'server.tokens-revoked' | 'server.issuer-changed' | 'server.backed-up' | 'server.restored' | 'server.went-back' | 'server.confirmed' | 'server.exported' | 'server.imported' | 'server.reopened' | 'api.created' | 'api.updated' | 'api.credentials-set' | 'api.deleted' | 'domain.trusted' | 'domain.blocked' | 'domain.forgotten' | 'key.added' | 'key.removed' | 'secret.rotated' | 'clock.confirmed' | 'admin-credential.created' | 'admin-credential.revoked' | 'admin.refused' | 'audit.head' | 'audit.swept' | 'audit.unreadable'
-    /** The client_id of the client. For a client with a metadata document: its URL, or the id that answers have. */
+    /** The client_id of the client. For a client with a metadata document, its URL or the id in answers. */
     readonly client_id?: string
     /** The id of the user. */
     readonly user_id?: string
@@ -1083,11 +1097,11 @@ export interface GrantorTasks {
     readonly since?: string
     /** Only events recorded before this time. */
     readonly until?: string
-    /** Only events of this request. Nothing is indexed by it: give since and until, which bound what is read. */
+    /** Only events of this request. There is no index for it: limit the search with since and until. */
     readonly request_id?: string
   }) => Promise<{
     readonly events: readonly AuditEntry[]
-    /** Names by id: the e-mail address or else the name of a user, the name of a client, an organization or credentials. Ids without a name, and ids of deleted records, are absent. */
+    /** Names by id: the e-mail address or, without one, the name of a user, the name of a client, an organization or credentials. Ids without a name, and ids of deleted records, are absent. */
     readonly names: Readonly<Record<string, string>>
     /** Give this as `before` to get the next page; null: this is the last page. */
     readonly next: string | null
@@ -1147,6 +1161,7 @@ export interface ApiScope {
 }
 
 export interface ApiTokens {
+  /** jwt: APIs can verify the tokens locally. opaque: APIs introspect them. */
   readonly format: 'jwt' | 'opaque'
   /** Seconds; null: the lifetime of the server. */
   readonly lifetime: number | null
@@ -1154,7 +1169,7 @@ export interface ApiTokens {
   readonly algorithm: 'ES256' | 'EdDSA' | 'RS256' | null
   /** The `typ` of its JWTs: at+jwt (RFC 9068), or JWT for verifiers that accept no other type. */
   readonly jwt_type: 'at+jwt' | 'JWT'
-  /** Whether its tokens have `application_subject`, the subject that the application that signs users in has for the user. The client can read it in a JWT. */
+  /** Whether its tokens have `application_subject`: the id of the user at the application that signs users in. The client can read it in a JWT. */
   readonly application_subject: boolean
 }
 
@@ -1169,7 +1184,7 @@ export interface AuditEntry {
   readonly grant_id: string | null
   /** The administrator: command-line, library, or the id of the credentials. */
   readonly actor: string | null
-  /** The request of a person or an administrator, as its log line names it. */
+  /** The id of the request of a person or an administrator, as in the log. */
   readonly request_id: string | null
   readonly details: Readonly<Record<string, string | number | boolean>>
 }
@@ -1202,7 +1217,7 @@ export interface Client {
     readonly consent: 'asked' | 'implied'
     /** When this client may omit PKCE: never, in a request with `openid`, a `nonce` and an https redirect URI, or in every request, because it cannot do otherwise. A public client may never omit it. */
     readonly pkce: 'required' | 'nonce' | 'optional'
-    /** Where the client finds the claims of its scope: at the userinfo endpoint alone, or in its ID tokens too. */
+    /** Where the client finds the claims of its scope: at the userinfo endpoint only, or also in its ID tokens. */
     readonly claims: 'userinfo' | 'id-token'
   }
   readonly has_secret: boolean
@@ -1368,12 +1383,12 @@ export interface Grant {
 export interface InitialToken {
   readonly initial_token_id: string
   readonly name: string
-  /** How many clients can register with the token in all. */
+  /** How many clients can register with the token in total. */
   readonly uses: number
   readonly uses_left: number
   readonly template: {
     readonly trust_level: 'verified' | 'unverified'
-    /** null: everything that is declared. */
+    /** null: every declared scope. */
     readonly scope: string | null
     /** null: every host. */
     readonly redirect_hosts: readonly string[] | null
@@ -1436,7 +1451,7 @@ export interface Interaction {
   /** The languages that the person prefers. */
   readonly ui_locales: readonly string[]
   readonly prompt: readonly ('login' | 'consent')[]
-  /** The person must authenticate after this time, also if your application has a session of the person. */
+  /** The person must authenticate after this time, even if your application has a session of the person. */
   readonly sign_in_after: string | null
 }
 
@@ -1458,9 +1473,9 @@ export interface Key {
 export interface Link {
   readonly user_id: string
   readonly email: string | null
-  /** invitation: the user has no password and never signed in. reset: using it ends all sessions and grants. */
+  /** invitation: the user has no password and never signed in. reset: using the link ends all sessions and grants. */
   readonly purpose: 'invitation' | 'reset'
-  /** The address to hand over. It is shown once. */
+  /** The address of the link, for the user only. It is shown once. */
   readonly link: string
   readonly expires_at: string
 }
@@ -1523,7 +1538,7 @@ export interface Provider {
   readonly client_id: string
   /** How this server authenticates at the token endpoint. */
   readonly auth_method: 'client_secret_basic' | 'client_secret_post'
-  /** The scope that users are sent with. */
+  /** The scope that this server requests at the provider. */
   readonly scope: string
   /** When an address of the provider counts as proved: none, never; claim, if email_verified is true; domains, also without it if the address is of a domain of the provider. */
   readonly email_trust: 'none' | 'claim' | 'domains'
@@ -1531,17 +1546,17 @@ export interface Provider {
   readonly domains: readonly string[]
   /** required: accounts with an address of the domains sign in at this provider only. */
   readonly routing: 'offered' | 'required'
-  /** Which persons get an account at the first sign-in: off, domains (a proved address of the domains), anybody. */
+  /** Which persons without an account get one when they sign in: off, none; domains, those with a proved address of the domains; anybody, all. */
   readonly sign_up: 'off' | 'domains' | 'anybody'
-  /** What links a person to an account with the same proved address: ask, the person signs in to it once; verified-email, the address, if it is of the domains and verified here. */
+  /** How a person is connected to an account with the same proved address: ask, after the person has signed in to the account once; verified-email, at once, if the address is of the domains and verified in the account. */
   readonly link: 'ask' | 'verified-email'
   /** The organization of which users become members; null: none. */
   readonly organization_id: string | null
-  /** Which users become members of the organization when they sign in at the provider: domains, those with a proved address of the domains; anybody, every one: the operator declares that each person of the provider belongs to the organization. */
+  /** Which users become members of the organization when they sign in at the provider: domains, those with a proved address of the domains; anybody, all: the operator declares that each person of the provider belongs to the organization. */
   readonly membership: 'domains' | 'anybody'
   /** Hosts of the provider, besides that of its issuer, that may have private addresses. */
   readonly private_hosts: readonly string[]
-  /** Users can sign in there: the provider is enabled, and no application of yours signs users in. */
+  /** Whether users can sign in at the provider: it is enabled, and no application of yours signs users in. */
   readonly usable: boolean
   readonly created_at: string
   readonly disabled_at: string | null
@@ -1561,9 +1576,9 @@ export interface ProviderTest {
 export interface RegistrationTemplate {
   /** Whether the clients count as verified. If so, the token has at most 100 uses and 30 days. */
   readonly trust_level?: 'verified' | 'unverified'
-  /** The most that the clients may register; by default everything that is declared. */
+  /** The maximum scope that the clients may register; by default every declared scope. */
   readonly scope?: string
-  /** The hosts that redirect and logout URIs may have, such as `app.example`, `*.app.example` or `localhost`; by default every host. With it, no private-use URI is allowed. */
+  /** The hosts that redirect and logout URIs may have, such as `app.example`, `*.app.example` or `localhost`; by default every host. If hosts are given, no private-use URI is allowed. */
   readonly redirect_hosts?: readonly string[]
   /** Whether a client that never gets a token is kept, or removed as after an open registration. */
   readonly unused?: 'keep' | 'sweep'
@@ -1575,14 +1590,14 @@ export interface Session {
   /** How the user authenticated (RFC 8176). */
   readonly methods: readonly string[]
   readonly provider_id: string | null
-  /** null: unknown, because the provider or the application did not say it. */
+  /** null: unknown, because the provider or the application did not report it. */
   readonly authenticated_at: string | null
   readonly browser: string | null
   readonly system: string | null
-  /** From where the user signed in: an address, or the /64 of one. */
+  /** The network that the user signed in from: an IPv4 address, or the /64 of an IPv6 address. */
   readonly network: string | null
   readonly started_at: string
-  /** When the browser last showed a page of this server, to five minutes. */
+  /** When the browser last showed a page of this server, to within five minutes. */
   readonly seen_at: string
   readonly expires_at: string
 }
@@ -1613,7 +1628,7 @@ export interface User {
   /** When the address was proved to be the user's. */
   readonly email_verified_at: string | null
   readonly name: string | null
-  /** What apps with the scopes profile, phone and address see, by the names of the claims. */
+  /** The claims that apps with the scopes profile, phone and address get. */
   readonly profile: Readonly<Record<string, unknown>>
   readonly has_password: boolean
   /** null: never. */
@@ -1625,11 +1640,11 @@ export interface User {
 }
 
 export interface WholeUser extends User {
-  /** Where the user signs in besides with a password. */
+  /** The providers and the application at which the user signs in. */
   readonly identities: readonly {
     /** A provider, or "delegate" for your own application. */
     readonly provider_id: string
-    /** The id of the person there. */
+    /** The id of the user at the provider. */
     readonly subject: string
     readonly email: string | null
     readonly linked_at: string

@@ -10,7 +10,10 @@ import {
 } from '../../src/store/postgres/distribution.ts'
 import { migrateAt } from '../../src/store/postgres/migrate-at.ts'
 import { migratePostgres } from '../../src/store/postgres/migrate.ts'
+import { openPostgresStore } from '../../src/store/postgres/store.ts'
 import type { Findings } from '../findings.ts'
+import { createProvider } from './person.ts'
+import { aUserOfTwo } from './shards.ts'
 import type { KillableDatabase } from '../restarts/campaign.ts'
 
 /** What a cluster of Citus must do besides serving requests. */
@@ -34,7 +37,7 @@ drop index /*postgres concurrently*/ if exists grants_unplanted;
 }
 
 /**
- * Migrates an empty database and distributes its tables.
+ * Migrates an empty database, adds rows of a user, and distributes its tables.
  * @throws Error if the database has rows, its tables cannot be distributed, or a worker can be migrated instead
  */
 export async function prepare([url = '', ...others]: readonly string[]): Promise<void> {
@@ -47,10 +50,19 @@ export async function prepare([url = '', ...others]: readonly string[]): Promise
     const { rowCount } = await client.query(`select 1 where to_regclass('clients') is not null`)
     if (rowCount === 1) throw new Error('The database must be empty.')
     await migratePostgres(client, Date.now())
+    await addRows(url)
     const obstacle = await findObstacle(client)
     if (obstacle !== undefined) throw new Error(obstacle)
     await distributeTables(client, SHARDS)
   })
+}
+
+/** The rows are written as on one machine, without names. */
+async function addRows(url: string): Promise<void> {
+  const store = await openPostgresStore({ url, connections: 1 })
+  await createProvider(store)
+  await aUserOfTwo(store)
+  await store.close()
 }
 
 /** Runs the store contract with one handle on each machine. Returns how many cases passed, of how many. */

@@ -126,8 +126,8 @@ export async function aRequest(store: StoreDriver, { user, session }: Person) {
 }
 
 /** An approved code. `redeemed` has the grants of all attempts to redeem it. */
-export async function aCode(store: StoreDriver) {
-  const person = await aPerson(store)
+export async function aCode(store: StoreDriver, signedIn?: Person) {
+  const person = signedIn ?? (await aPerson(store))
   const { approval, approved } = await aRequest(store, person)
   await perform(store, 'approveAuthorization', approval)
   const redeemed: GrantId[] = []

@@ -8,6 +8,7 @@ import { openPostgresStore } from '../../src/store/postgres/store.ts'
 import { proveBackups, proveRestores } from './backups.ts'
 import { checkContract, clearAudit, commandDatabase, prepare, proveDoctor, proveMigration } from './campaign.ts'
 import { proveRaces } from './races.ts'
+import { proveNames, proveShards } from './shards.ts'
 
 /** The store on a cluster of Citus, which you name with --url. See docs/proofs.md. */
 
@@ -42,7 +43,7 @@ const urls = (url ?? '').split(',')
 beginSession()
 const findings = openFindings()
 await prepare(urls).catch((cause: unknown) => giveUp(String(cause)))
-const lines = [`machines that nodes use: ${urls.length}`]
+const lines = [`machines that nodes use: ${urls.length}`, await proveNames(urls[0] ?? '', findings)]
 lines.push(`cases of the contract: ${checkContract(urls, findings)}`)
 findings.progress('the contract')
 await proveMigration(urls[0] ?? '', findings)
@@ -51,6 +52,7 @@ await proveDoctor(urls, findings)
 
 const stores = await Promise.all(urls.slice(0, 2).map((one) => openPostgresStore({ url: one, connections: 4 })))
 lines.push(...(await proveRaces(stores, findings, races)))
+if (stores[0] !== undefined) lines.push(...(await proveShards(urls[0] ?? '', stores[0], findings)))
 await Promise.all(stores.map((store) => store.close()))
 
 lines.push(await proveBackups(urls, findings, backups))
@@ -71,4 +73,5 @@ if (kill !== undefined && start !== undefined) {
   lines.push(`machine killed: ${kills}`, ...describeKills(killed))
 }
 await cluster.close()
+lines.push(await proveNames(urls[0] ?? '', findings))
 printReport(`2 nodes on Citus, ${parallel} at once`, lines, findings)

@@ -24,18 +24,18 @@ const ACROSS: Readonly<Record<string, readonly [why: string, reads: string | und
   registerPublicClient: [MARKED, 'client_id'],
   redeemCode: [MARKED, 'grant_id'],
   approveAuthorization: ['the consent is stored, and decides nothing', 'user_id'],
-  provisionUser: [UNIQUE, 'email, identity_key'],
+  provisionUser: [UNIQUE, 'email, identity_key, user_id'],
   useIdentity: [PROVIDER, 'identity_key'],
   createIdentityProof: [PROVIDER, 'user_id'],
-  deleteProvider: [ABSENT, 'all identities, all identity_proofs'],
+  deleteProvider: [ABSENT, 'all identities, all identity_proofs, user_id'],
   deleteOrganization: [ABSENT, 'all installations, all memberships'],
   beginEra: [
     NOT_BEFORE,
     'all authorizations, all consents, all grants, all identity_proofs, all initial_tokens, all interactions, all links, all logout_notices, all sessions',
   ],
-  disableMember: [NOT_BEFORE, 'all authorizations, all grants'],
+  disableMember: [NOT_BEFORE, 'all grants, authorization_id, grant_id'],
   disableOrganization: [NOT_BEFORE, 'all authorizations, all consents, all grants'],
-  removeMember: [NOT_BEFORE, 'all authorizations, all grants'],
+  removeMember: [NOT_BEFORE, 'all grants, authorization_id, grant_id'],
   renewDocument: [NOT_BEFORE, 'all authorizations, all grants'],
   replaceMasterKey: [
     NOT_BEFORE,
@@ -52,6 +52,9 @@ export interface Decision {
   readonly name: OperationName
   readonly statements: readonly string[]
 }
+
+/** As the store locks the row of a user. */
+const HOLDING = 'update users set password_hash = password_hash where user_id = $1'
 
 const deciding = new AsyncLocalStorage<string[]>()
 
@@ -91,7 +94,7 @@ export function decisionFaults(decisions: readonly Decision[], names: readonly s
 /** The shard keys of what an operation reads besides that of its first statement, until it holds the user. */
 function readsAcross({ statements }: Decision): readonly string[] {
   const data = statements.filter((text) => /^(select|insert|update|delete|with)\b/.test(text))
-  const hold = data.findIndex((text) => text.startsWith('update users set newest_rows = newest_rows'))
+  const hold = data.findIndex((text) => text.startsWith(HOLDING))
   const [first, ...later] = (hold < 0 ? data : data.slice(0, hold)).map(placeOf)
   return later.filter(({ isRead, key }) => isRead && key !== first?.key).map(({ key }) => key)
 }

@@ -192,7 +192,10 @@ const DECIDING: readonly (readonly [statements: readonly string[], reads: string
   [['update users set name = $1 where user_id = $2', 'select * from providers where provider_id = $1'], 'copies'],
   [['update users set name = $1 where user_id = $2', 'insert into sessions values ($1)'], ''],
   [['update users set name = $1 where user_id = $2', 'delete from links where user_id = $1'], ''],
-  [['update users set newest_rows = newest_rows where user_id = $1', 'delete from sessions where user_id = $1'], ''],
+  [
+    ['update users set password_hash = password_hash where user_id = $1', 'delete from sessions where user_id = $1'],
+    '',
+  ],
 ]
 
 test('planted: an operation that decides by a row of another shard is reported, and so is one that did not run', () => {

@@ -63,7 +63,7 @@ function listenTo(prototype: object, name: string, heard: (self: unknown, first:
   return () => void (methods[name] = original)
 }
 
-/** Returns every SQL text of a store: the string literals of its files and of the shared ones, and the migrations. Exact texts come before those with gaps. */
+/** Returns every SQL text of a store: the string literals of its files and of the shared ones, and the migrations. Exact texts come first, and then those with the longest fixed parts. */
 export function listSource(store: StoreKind): readonly SourceStatement[] {
   const files = globSync([`src/store/*.ts`, `src/store/shared/*.ts`, `src/store/${store}/*.ts`]).toSorted()
   const literals = files.flatMap((file) => literalsOf(readFileSync(file, 'utf8')).map((text) => ({ file, text })))
@@ -82,7 +82,10 @@ export function listSource(store: StoreKind): readonly SourceStatement[] {
       return [...texts].map((one) => ({ file, text: normalized(one) }))
     })
     .map(({ file, text }) => ({ file, text, pattern: patternOf(text) }))
-    .toSorted((one, other) => gapsOf(one.text) - gapsOf(other.text))
+    .toSorted(
+      (one, other) =>
+        Number(hasGap(one.text)) - Number(hasGap(other.text)) || fixedLength(other.text) - fixedLength(one.text),
+    )
 }
 
 /** Shared statements have named parameters (src/store/shared/statement.ts), which each database sees as numbers. */
@@ -96,8 +99,12 @@ function patternOf(text: string): RegExp {
   return new RegExp(`^${parts.join('.*')}$`)
 }
 
-function gapsOf(text: string): number {
-  return text.split(GAP).length
+function hasGap(text: string): boolean {
+  return GAP.test(text)
+}
+
+function fixedLength(text: string): number {
+  return text.split(GAP).join('').length
 }
 
 /** Returns the texts between quotes or backticks, except in comments. */

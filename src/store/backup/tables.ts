@@ -34,7 +34,8 @@ export const BACKUP_TABLES: Readonly<Record<string, 'stored' | 'moved' | 'omitte
   revoked_tokens: 'moved',
   // A restored store rejects assertions that were issued before the restore.
   consumed: 'moved',
-  // `grantor database distribute` makes these of the users and clients.
+  // `grantor database distribute` makes these of the users, their rows, and the clients.
+  user_rows: 'omitted',
   emails: 'omitted',
   shared_clients: 'omitted',
   // Counters of attempts and registrations end after minutes or a day.

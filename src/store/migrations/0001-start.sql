@@ -86,10 +86,7 @@ create table users (
   first_signed_in_at bigint, -- null: never
   created_at bigint not null,
   disabled_at bigint,
-  not_before bigint not null,
-  -- Where Citus distributes the tables: the newest rows that belong to the user on other machines, which may not be visible there
-  -- yet (src/store/postgres/settle.ts). JSON: an array of tables and keys; null: none.
-  newest_rows text
+  not_before bigint not null
 ) /*sqlite without rowid*/;
 
 create unique index users_email on users (email);
@@ -98,6 +95,15 @@ create unique index users_email on users (email);
 create table emails (
   email text /*postgres collate "C"*/ not null primary key,
   user_id text /*postgres collate "C"*/ not null
+) /*sqlite without rowid*/;
+
+-- The rows of users in tables that other columns distribute (src/store/postgres/user-rows.ts). Written only where Citus distributes the
+-- tables. The key of an authorization is that of its grant too.
+create table user_rows (
+  user_id text /*postgres collate "C"*/ not null,
+  row_table text /*postgres collate "C"*/ not null, -- sessions, identities, authorizations
+  row_key text /*postgres collate "C"*/ not null,
+  primary key (user_id, row_table, row_key)
 ) /*sqlite without rowid*/;
 
 -- The link that an operator hands over to a user, who sets a password with it.

@@ -13,7 +13,6 @@ import type { Query } from './query.ts'
 import { openBatchLoader } from './batch-loader.ts'
 import { valuesOf, type Handlers } from './handlers.ts'
 import { insertion, insertRows } from './insertion.ts'
-import { nameNewest } from './settle.ts'
 import { runSteps } from './steps.ts'
 
 const INSERT = insertion({
@@ -32,6 +31,12 @@ const APPROVE = {
     where a.authorization_id = i.id and a.status = 'pending' and a.expires_at > i.now
     returning a.authorization_id`,
 }
+const NAME = insertion({
+  name: 'name-authorizations',
+  into: 'user_rows (user_id, row_table, row_key)',
+  types: ['text', 'text', 'text'],
+  ending: 'on conflict (user_id, row_table, row_key) do nothing',
+})
 const DENY = {
   name: 'deny-authorizations',
   text: `update authorizations as a set status = 'denied'
@@ -71,6 +76,11 @@ export function authorizationStatements(database: Database) {
         const rows = columns(held, 'id', 'userId', 'organizationId', 'codeHash', 'now', 'codeExpiresAt')
         const requests = held.map(({ decided }) => (decided === undefined ? null : requestText(decided)))
         const approved = valuesOf(await query(APPROVE, [...rows, requests]), 'authorization_id')
+        if (query.isDistributed)
+          await nameApproved(
+            query,
+            held.filter(({ id }) => approved.has(id)),
+          )
         for (const { id, remember, notified, now } of held) {
           if (!approved.has(id)) continue
           if (remember !== undefined) await runSteps(query, rememberConsent(remember, now))
@@ -102,6 +112,13 @@ export function authorizationStatements(database: Database) {
   return { handlers, reads }
 }
 
+/** Where Citus distributes the tables, the codes and grants of a user are found by their names (user-rows.ts). */
+async function nameApproved(query: Query, approvals: readonly Approval[]): Promise<void> {
+  if (approvals.length === 0) return
+  const rows = columns(approvals, 'userId', () => 'authorizations', 'id')
+  await insertRows(query, NAME, rows)
+}
+
 /** Holds the sessions in which users approve. Returns the ids of the authorizations whose session has ended. */
 async function holdSessions(query: Query, inputs: readonly Approval[]): Promise<ReadonlySet<unknown>> {
   const ended = new Set<unknown>()
@@ -112,8 +129,6 @@ async function holdSessions(query: Query, inputs: readonly Approval[]): Promise<
   // In the same order on all nodes, so that two nodes never wait for each other's users.
   for (const userId of [...users.keys()].toSorted()) {
     const approvals = users.get(userId) ?? []
-    const named = approvals.map(({ id }) => ['authorizations', id] as const)
-    if (query.isDistributed) await runSteps(query, nameNewest(userId, ...named))
     for (const { id, session } of approvals)
       if (session !== undefined && !(await runSteps(query, holdSession(userId, session)))) ended.add(id)
   }

@@ -8,20 +8,18 @@ import { clientHandlers } from '../shared/clients.ts'
 import { identityHandlers, provisionUser } from '../shared/identities.ts'
 import { rows, shared as sharedStatement, type Steps } from '../shared/statement.ts'
 import { USERS } from '../tables.ts'
-import { byKey } from './by-key.ts'
+import { distributed } from './distributed-users.ts'
 import type { Query } from './query.ts'
 import { eachAlone, type Handlers } from './handlers.ts'
-import { holdUser, nameNewest, newestText, type NamedRow } from './settle.ts'
+import { awaitRow, holdUser } from './settle.ts'
 import { runSteps } from './steps.ts'
+import { nameRow } from './user-rows.ts'
 
 const CLAIM_EMAIL = sharedStatement(
   'insert into emails (email, user_id) values (:email, :id) on conflict (email) do nothing returning user_id',
 )
-const INSERT_USER = sharedStatement(
-  `insert into users (${USERS.names}, newest_rows) values (${USERS.parameters}, :newest)`,
-)
-const FIND_EMAIL = { name: 'find-email', text: 'select email from users where user_id = $1' }
-const RELEASE_EMAIL = { name: 'release-email', text: 'delete from emails where email = $1 and user_id = $2' }
+const INSERT_USER = sharedStatement(`insert into users (${USERS.names}) values (${USERS.parameters})`)
+const RELEASE_EMAIL = sharedStatement('delete from emails where email = :email and user_id = :id')
 /** An aggregate returns a row even if there is no account, so that both cases take equally long (threats.md UI-08). */
 const FIND_OWNER = {
   name: 'find-owner-of-email',
@@ -41,47 +39,33 @@ const RELEASE_SHARED_KEYS = {
  * unique over all shards, so it is the primary key of a row of its own, in the same transaction.
  */
 export const distributedHandlers = {
-  createUser: {
-    keys: accountHandlers.createUser.keys,
-    run: eachAlone(async (query, user: UserRecord) =>
-      (await runSteps(query, claimAndInsert(user, []))) ? 'created' : 'email-taken',
-    ),
-  },
-  provisionUser: {
-    keys: identityHandlers.provisionUser.keys,
-    run: eachAlone((query, account: Input<'provisionUser'>) =>
-      runSteps(
-        query,
-        provisionUser(account, (user) => claimAndInsert(user, [['identities', account.identity.key]])),
-      ),
-    ),
-  },
-  setEmail: {
-    keys: accountHandlers.setEmail.keys,
-    run: eachAlone(async (query, change: Input<'setEmail'>) => {
-      const { id, email } = change
-      await runSteps(query, nameNewest(id, ['emails', email]))
-      const [user] = await query(FIND_EMAIL, [id])
-      if (user === undefined) return 'unknown'
-      const previous = user['email']
-      if (previous !== email) {
-        if (!(await runSteps(query, claimEmail(email, id)))) return 'email-taken'
-        if (typeof previous === 'string') await query(RELEASE_EMAIL, [previous, id])
-      }
-      const outcome = await runSteps(query, replaceEmail(change))
-      assert.equal(outcome, 'changed', 'a user was deleted while the email was changed')
-      return outcome
-    }),
-  },
-  deleteUser: {
-    keys: accountHandlers.deleteUser.keys,
-    run: eachAlone(async (query, id: UserId) => {
-      await runSteps(query, holdUser(id))
-      const email = (await query(FIND_EMAIL, [id]))[0]?.['email']
-      if (typeof email === 'string') await query(RELEASE_EMAIL, [email, id])
-      return runSteps(byKey(query), accountHandlers.deleteUser.run(id))
-    }),
-  },
+  createUser: distributed(accountHandlers.createUser, function* (user) {
+    return (yield* claimAndInsert(user)) ? 'created' : 'email-taken'
+  }),
+  provisionUser: distributed(identityHandlers.provisionUser, function* (account) {
+    const outcome = yield* provisionUser(account, claimAndInsert)
+    const { userId, key } = account.identity
+    if (outcome === 'created') yield* nameRow({ userId, table: 'identities', key })
+    return outcome
+  }),
+  setEmail: distributed(accountHandlers.setEmail, function* (change) {
+    const { id, email } = change
+    const user = yield* holdUser(id)
+    if (user === undefined) return 'unknown'
+    const previous = user['email'] as string | null
+    if (previous !== email) {
+      if (!(yield* claimEmail(email, id))) return 'email-taken'
+      yield* releaseEmail(previous, id)
+    }
+    const outcome = yield* replaceEmail(change)
+    assert.equal(outcome, 'changed', 'a user was deleted while the email was changed')
+    return outcome
+  }),
+  deleteUser: distributed(accountHandlers.deleteUser, function* (id) {
+    const user = yield* holdUser(id)
+    yield* releaseEmail((user?.['email'] ?? null) as string | null, id)
+    return yield* accountHandlers.deleteUser.run(id)
+  }),
   disableClient: {
     keys: clientHandlers.disableClient.keys,
     run: eachAlone(async (query, input: Input<'disableClient'>) => {
@@ -91,17 +75,22 @@ export const distributedHandlers = {
   },
 } satisfies Partial<Handlers>
 
-/** Inserts a user whose e-mail address is free. `others`: what the operation has written for the user besides. */
-function* claimAndInsert(user: UserRecord, others: readonly NamedRow[]): Steps<boolean> {
+/** Inserts a user whose e-mail address is free. */
+function* claimAndInsert(user: UserRecord): Steps<boolean> {
   const { id, email } = user
   if (email !== undefined && !(yield* claimEmail(email, id))) return false
-  const claimed: readonly NamedRow[] = email === undefined ? [] : [['emails', email]]
-  yield* rows(INSERT_USER, { ...USERS.values(user), newest: newestText([...claimed, ...others]) })
+  yield* rows(INSERT_USER, USERS.values(user))
   return true
 }
 
 function* claimEmail(email: string, id: UserId): Steps<boolean> {
   return (yield* rows(CLAIM_EMAIL, { email, id })).length === 1
+}
+
+/** The address may have been claimed by a commit that its machine does not show yet. */
+function* releaseEmail(email: string | null, id: UserId): Steps<void> {
+  if (email === null || !(yield* awaitRow('emails', email))) return
+  yield* rows(RELEASE_EMAIL, { email, id })
 }
 
 /** Ends the sharing of clients, given as rows with `client_id` and `shared_key`. */

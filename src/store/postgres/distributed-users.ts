@@ -2,37 +2,45 @@ import type { Input, OperationName, Outcome } from '../../ports/operations.ts'
 import type { UserId } from '../../protocol/ids.ts'
 import { accountHandlers } from '../shared/accounts.ts'
 import { grantHandlers, removeApp } from '../shared/grants.ts'
-import { identityHandlers, identityReads } from '../shared/identities.ts'
+import { identityHandlers } from '../shared/identities.ts'
 import { linkHandlers } from '../shared/links.ts'
-import { endOtherLogins, endSession, holdIdentity, sessionHandlers, startSession } from '../shared/sessions.ts'
+import { deleteProvider, providerHandlers } from '../shared/providers.ts'
+import { endOtherLogins, endSession, sessionHandlers, startSession } from '../shared/sessions.ts'
 import { rows, shared, type SharedHandler, type Steps } from '../shared/statement.ts'
-import { byKey } from './by-key.ts'
 import { eachAlone, type Handler, type Handlers } from './handlers.ts'
-import { holdUser, nameNewest, settleGrants } from './settle.ts'
-import { runSteps } from './steps.ts'
+import { holdUser, settleGrants } from './settle.ts'
+import { runOperation } from './steps.ts'
+import { forget, forgetRows, nameRow } from './user-rows.ts'
 
 const FIND_OWNER = shared('select user_id from sessions where session_id = :id')
+const LIST_EARLIER = shared(
+  `select row_key as session_id from user_rows where user_id = :userId and row_table = 'sessions' and row_key < :id
+   order by row_key desc limit :limit`,
+)
 
 /**
- * The ids of one session in 16, by a random character with six bits. A count of the user's sessions reads all shards, so only the start
- * of such a session makes it.
- */
-const COUNTING = /[AQgw].$/
-
-/**
- * Operations that find the rows of a user on all machines, and those that write such rows, where Citus distributes the tables. Each
- * locks the row of the user first, so that it sees all that an operation before it has written (settle.ts).
+ * Operations that find the rows of a user on other machines, and those that write such rows, where Citus distributes the tables. Each
+ * locks the row of the user first, so that it sees the names of all rows that an operation before it has written (user-rows.ts).
  */
 export const distributedUserHandlers = {
   startSession: distributed(sessionHandlers.startSession, function* (start) {
-    yield* nameNewest(start.session.userId, ['sessions', start.session.id])
-    return yield* startSession(start, COUNTING.test(start.session.id))
+    const { replaces, session } = start
+    const { id: key, userId } = session
+    yield* holdUser(userId)
+    const outcome = yield* startSession(start, LIST_EARLIER)
+    if (outcome.kind === 'started') yield* nameRow({ userId, table: 'sessions', key })
+    if (outcome.kind === 'started' && replaces !== undefined)
+      yield* forgetRows([{ userId, table: 'sessions', key: replaces }])
+    return outcome
   }),
   endSession: distributed(sessionHandlers.endSession, function* (end) {
     const [session] = yield* rows(FIND_OWNER, end)
     if (session === undefined) return 'unknown'
-    yield* holdUser(session['user_id'] as UserId)
-    return yield* endSession(end, settleGrants)
+    const userId = session['user_id'] as UserId
+    yield* holdUser(userId)
+    const outcome = yield* endSession(end, settleGrants)
+    yield* forgetRows([{ userId, table: 'sessions', key: end.id }])
+    return outcome
   }),
   endOtherSessions: distributed(sessionHandlers.endOtherSessions, function* (end) {
     yield* holdUser(end.userId)
@@ -48,16 +56,20 @@ export const distributedUserHandlers = {
     return yield* removeApp(removal, settleGrants)
   }),
   linkIdentity: distributed(identityHandlers.linkIdentity, function* (link) {
-    yield* nameNewest(link.identity.userId, ['identities', link.identity.key])
-    return yield* identityHandlers.linkIdentity.run(link)
+    const { userId, key } = link.identity
+    yield* holdUser(userId)
+    const outcome = yield* identityHandlers.linkIdentity.run(link)
+    if (outcome === 'linked') yield* nameRow({ userId, table: 'identities', key })
+    return outcome
   }),
   unlinkIdentity: distributed(identityHandlers.unlinkIdentity, function* (unlinking) {
-    yield* holdUser(unlinking.userId)
-    // Each waits for a transaction that removes it.
-    for (const { key, userId } of yield* identityReads.listIdentities(unlinking.userId))
-      yield* holdIdentity(key, userId)
-    return yield* identityHandlers.unlinkIdentity.run(unlinking)
+    const { userId, key } = unlinking
+    yield* holdUser(userId)
+    const outcome = yield* identityHandlers.unlinkIdentity.run(unlinking)
+    if (outcome === 'unlinked') yield* forgetRows([{ userId, table: 'identities', key }])
+    return outcome
   }),
+  deleteProvider: distributed(providerHandlers.deleteProvider, (deletion) => deleteProvider(deletion, forget)),
 } satisfies Partial<Handlers>
 
 /** The handler, after its user is held. */
@@ -72,9 +84,9 @@ function holding<Name extends OperationName>(
 }
 
 /** The handler with other steps. */
-function distributed<Name extends OperationName>(
+export function distributed<Name extends OperationName>(
   handler: Omit<SharedHandler<Name>, 'run'>,
   run: (input: Input<Name>) => Steps<Outcome<Name>>,
 ): Handler<Name> {
-  return { ...handler, run: eachAlone((query, input) => runSteps(byKey(query), run(input))) }
+  return { ...handler, run: eachAlone((query, input) => runOperation(query, run(input))) }
 }

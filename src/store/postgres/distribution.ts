@@ -16,6 +16,7 @@ export const SHARD_KEYS: Readonly<Record<string, string>> = {
   hits: 'bucket',
   users: 'user_id',
   emails: 'email',
+  user_rows: 'user_id',
   browsers: 'user_id',
   links: 'user_id',
   logout_notices: 'user_id',
@@ -88,9 +89,18 @@ const KEY_TYPE = `select atttypid::regtype::text as type from pg_attribute where
 
 const CITUS_PART = /\/\*citus (.+?)\*\//g
 
-/** What is unique over all users and clients becomes a table by that key, and the indexes that held it are dropped. */
+/**
+ * What is unique over all users and clients becomes a table by that key, and the indexes that held it are dropped. The rows of users
+ * are named (user-rows.ts).
+ */
 const KEYS: Readonly<Record<string, readonly string[]>> = {
   users: [
+    'delete from user_rows',
+    `insert into user_rows (user_id, row_table, row_key) select user_id, 'sessions', session_id from sessions`,
+    `insert into user_rows (user_id, row_table, row_key) select user_id, 'identities', identity_key from identities`,
+    `insert into user_rows (user_id, row_table, row_key)
+       select user_id, 'authorizations', authorization_id from authorizations where user_id is not null
+       union select user_id, 'authorizations', grant_id from grants`,
     'delete from emails',
     'insert into emails (email, user_id) select email, user_id from users where email is not null',
     'drop index if exists users_email',

@@ -4,6 +4,7 @@ import { SHARED_HANDLERS, SHARED_READS, type Promised } from '../shared/all.ts'
 import type { Steps } from '../shared/statement.ts'
 import type { Query, RunStatement } from './query.ts'
 import { eachAlone, type Handlers } from './handlers.ts'
+import { divided } from './user-rows.ts'
 
 /** Runs statements that are not prepared. */
 export function queryOf(client: pg.Client): RunStatement {
@@ -20,11 +21,16 @@ export async function runSteps<T>(query: RunStatement, steps: Steps<T>): Promise
   return step.value
 }
 
+/** Runs shared code that decides something, divided where Citus distributes the tables. */
+export function runOperation<T>(query: Query, steps: Steps<T>): Promise<T> {
+  return runSteps(query, query.isDistributed ? divided(steps, 'decide') : steps)
+}
+
 /** The handlers of SHARED_HANDLERS. */
 export const sharedHandlers = Object.fromEntries(
   Object.entries(SHARED_HANDLERS).map(([name, handler]) => {
     const steps = handler.run as (input: unknown) => Steps<unknown>
-    return [name, { ...handler, run: eachAlone((query, input) => runSteps(query, steps(input))) }]
+    return [name, { ...handler, run: eachAlone((query, input) => runOperation(query, steps(input))) }]
   }),
 ) as unknown as Pick<Handlers, keyof typeof SHARED_HANDLERS>
 
@@ -33,7 +39,9 @@ export function sharedReads(query: Query): Promised<typeof SHARED_READS> {
   return Object.fromEntries(
     Object.entries(SHARED_READS).map(([name, read]) => {
       const steps = read as (...asked: readonly unknown[]) => Steps<unknown>
-      return [name, (...asked: readonly unknown[]) => runSteps(query, steps(...asked))]
+      const ask = (...asked: readonly unknown[]): Steps<unknown> =>
+        query.isDistributed ? divided(steps(...asked), 'read') : steps(...asked)
+      return [name, (...asked: readonly unknown[]) => runSteps(query, ask(...asked))]
     }),
   ) as unknown as Promised<typeof SHARED_READS>
 }

@@ -3,7 +3,18 @@ import type { UserRecord } from '../../ports/records/user.ts'
 import type { EpochMs } from '../../base/brand.ts'
 import type { UserId } from '../../protocol/ids.ts'
 import { profileText, USERS } from '../tables.ts'
-import { change, DISABLE, ENABLE, idKey, listPage, rows, shared, type SharedHandlers, type Steps } from './statement.ts'
+import {
+  change,
+  DISABLE,
+  eachOf,
+  ENABLE,
+  idKey,
+  listPage,
+  rows,
+  shared,
+  type SharedHandlers,
+  type Steps,
+} from './statement.ts'
 import { endProof, endProofAndLink } from './links.ts'
 import { endLogoutNoticesOfUser } from './logout-notices.ts'
 import { endLaterOfServer, endLaterOfUser, forgetConsents } from './not-before.ts'
@@ -18,15 +29,15 @@ const UPDATE = shared(
 )
 const DELETE = shared('delete from users where user_id = :id returning user_id')
 const DELETE_ACCESS = [
-  shared('delete from sessions where user_id = :id'),
-  shared('delete from memberships where user_id = :id'),
-  shared('delete from browsers where user_id = :id'),
-  shared('delete from consents where user_id = :id'),
+  shared(`delete from sessions where ${eachOf('sessions', 'user_id = :userId')}`),
+  shared('delete from memberships where user_id = :userId'),
+  shared('delete from browsers where user_id = :userId'),
+  shared('delete from consents where user_id = :userId'),
 ]
 const DELETE_OWN = [
-  shared('delete from links where user_id = :id'),
-  shared('delete from identities where user_id = :id'),
-  shared('delete from identity_proofs where user_id = :id'),
+  shared('delete from links where user_id = :userId'),
+  shared(`delete from identities where ${eachOf('identities', 'user_id = :userId')}`),
+  shared('delete from identity_proofs where user_id = :userId'),
 ]
 const FIND_OTHER_OWNER = shared('select user_id from users where email = :email and user_id <> :id')
 const SET_EMAIL = shared(
@@ -107,7 +118,7 @@ export const accountHandlers = {
     *run(id) {
       const deleted = yield* rows(DELETE, { id })
       yield* deleteAccess(id)
-      for (const statement of DELETE_OWN) yield* rows(statement, { id })
+      for (const statement of DELETE_OWN) yield* rows(statement, { userId: id })
       return deleted.length === 1 ? 'deleted' : 'unknown'
     },
   },
@@ -170,7 +181,7 @@ export function* insertUser(user: UserRecord): Steps<boolean> {
 
 /** Deletes the sessions, memberships, known browsers and consents of a user. */
 export function* deleteAccess(id: UserId): Steps<void> {
-  for (const statement of DELETE_ACCESS) yield* rows(statement, { id })
+  for (const statement of DELETE_ACCESS) yield* rows(statement, { userId: id })
   yield* endLogoutNoticesOfUser(id)
 }
 

@@ -7,14 +7,14 @@ import type { GrantId, UserId } from '../../protocol/ids.ts'
 import { NO_SCOPE, scopeTokens, unite, type Scope } from '../../protocol/token/scope.ts'
 import { consentTarget, idBefore } from '../rows.ts'
 import { CONSENTS, GRANTS } from '../tables.ts'
-import { rows, shared, type SharedHandlers, type SharedStatement, type Steps } from './statement.ts'
+import { eachOf, rows, shared, type SharedHandlers, type SharedStatement, type Steps } from './statement.ts'
 
 const LIST = shared('select * from grants where grant_id < :before order by grant_id desc limit :limit')
-const LIST_OF_USER = shared(
-  `select * from grants where user_id = :userId and grant_id < :before
+const OF_USER = `user_id = :userId and grant_id < :before
      and (cast(:clientId as text) is null or client_id = :clientId)
-     and (cast(:organizationId as text) is null or organization_id = :organizationId)
-   order by grant_id desc limit :limit`,
+     and (cast(:organizationId as text) is null or organization_id = :organizationId)`
+const LIST_OF_USER = shared(
+  `select * from grants where ${eachOf('grants', OF_USER)} order by grant_id desc limit :limit`,
 )
 const LIST_OF_ORGANIZATION = shared(
   'select * from grants where organization_id = :organizationId and grant_id < :before order by grant_id desc limit :limit',
@@ -49,26 +49,23 @@ const HAS_CONSENTED = shared(
    where user_id = :userId and client_id = :clientId and redirect_host = :redirectHost and given_at >= :since limit 1`,
 )
 
-const LIST_LIVE = shared(
-  `select * from grants where user_id = :userId and revoked_at is null and expires_at > :now
+const LIVE = `user_id = :userId and revoked_at is null and expires_at > :now
      and (idle_expires_at is null or idle_expires_at > :now)
      and (cast(:clientId as text) is null or client_id = :clientId)
-     and (cast(:redirectHost as text) is null or redirect_host = :redirectHost)
-   order by grant_id desc limit :limit`,
-)
+     and (cast(:redirectHost as text) is null or redirect_host = :redirectHost)`
+const LIST_LIVE = shared(`select * from grants where ${eachOf('grants', LIVE)} order by grant_id desc limit :limit`)
 const LIST_CONSENTS = shared(
   'select * from consents where user_id = :userId order by client_id, redirect_host, resources limit :limit',
 )
+const OF_APP = `user_id = :userId and client_id = :clientId
+     and organization_id is not distinct from cast(:organizationId as text)`
+const CODES_OF_APP = `authorization_id >= :startedAfter and status = 'approved' and ${OF_APP}`
+const GRANTS_OF_APP = `${OF_APP} and revoked_at is null`
 const BURN_OF_APP = shared(
-  `update authorizations set status = 'burned'
-   where authorization_id >= :startedAfter and user_id = :userId and client_id = :clientId and status = 'approved'
-     and organization_id is not distinct from cast(:organizationId as text)`,
+  `update authorizations set status = 'burned' where ${eachOf('authorizations', CODES_OF_APP, 'startedAfter')}`,
 )
 const REVOKE_OF_APP = shared(
-  `update grants set revoked_at = :now
-   where user_id = :userId and client_id = :clientId and revoked_at is null
-     and organization_id is not distinct from cast(:organizationId as text)
-   returning grant_id`,
+  `update grants set revoked_at = :now where ${eachOf('grants', GRANTS_OF_APP)} returning grant_id`,
 )
 /** Also those for other organizations: the client must then ask again, which is never wrong. */
 const FORGET_CONSENTS = shared('delete from consents where user_id = :userId and client_id = :clientId')

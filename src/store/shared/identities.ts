@@ -14,10 +14,12 @@ import { acceptLink, endProof, endProofAndLink } from './links.ts'
 import { holdSession } from './logout-notices.ts'
 import { endLaterOfUser } from './not-before.ts'
 import { endSessionsOfProvider, findSessionStart, holdIdentity } from './sessions.ts'
-import { rows, shared, type SharedHandlers, type Steps } from './statement.ts'
+import { eachOf, rows, shared, type SharedHandlers, type Steps } from './statement.ts'
 
 const FIND = shared('select * from identities where identity_key = :key')
-const LIST = shared('select * from identities where user_id = :userId order by linked_at, identity_key')
+const LIST = shared(
+  `select * from identities where ${eachOf('identities', 'user_id = :userId')} order by linked_at, identity_key`,
+)
 const INSERT = shared(
   `insert into identities (${IDENTITIES.names}) values (${IDENTITIES.parameters})
    on conflict (identity_key) do nothing returning identity_key`,
@@ -29,7 +31,7 @@ const USE = shared(
 const DELETE = shared('delete from identities where identity_key = :key and user_id = :userId returning identity_key')
 const OTHER_METHOD = shared(
   `select i.identity_key from identities as i join providers as p on p.provider_id = i.provider_id
-   where i.user_id = :userId and i.identity_key <> :key and p.disabled_at is null limit 1`,
+   where ${eachOf('identities', 'i.user_id = :userId and i.identity_key <> :key and p.disabled_at is null')} limit 1`,
 )
 /** Changes nothing, and locks the row: of two nodes that remove the methods of a user, one sees what the other has left. */
 const LOCK_USER = shared(
@@ -51,17 +53,17 @@ const HAS_ADDRESS = shared(
    returning user_id`,
 )
 /** The operator's application had the user before, and is no other provider. */
-const HAS_IDENTITY = shared(
-  `select identity_key from identities
-   where user_id = :userId and provider_id <> '${APPLICATION}' and identity_key <> :key limit 1`,
-)
+const IS_OF_PROVIDER = `user_id = :userId and provider_id <> '${APPLICATION}' and identity_key <> :key`
+const HAS_IDENTITY = shared(`select identity_key from identities where ${eachOf('identities', IS_OF_PROVIDER)} limit 1`)
 /** The user is found by the id, not by the index of addresses. Never signed in: a time of 0 was stored with the account. An older account has none, and may have been used. */
 const TAKE_OVER = shared(
   `update users set password_hash = null, email_verified_at = :now, updated_at = :now, not_before = greatest(not_before, :now)
    where user_id = :userId and coalesce(email, '') = :email and email_verified_at is null and first_signed_in_at is null
      and disabled_at is null returning user_id`,
 )
-const DELETE_OTHERS = shared('delete from identities where user_id = :userId and identity_key <> :key')
+const DELETE_OTHERS = shared(
+  `delete from identities where ${eachOf('identities', 'user_id = :userId and identity_key <> :key')}`,
+)
 const FIND_PROOF = shared('select * from identity_proofs where user_id = :userId')
 const CREATE_PROOF = shared(
   `insert into identity_proofs (${IDENTITY_PROOFS.names}) values (${IDENTITY_PROOFS.parameters})

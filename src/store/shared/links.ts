@@ -1,12 +1,11 @@
 import type { LinkUse } from '../../ports/operation-inputs.ts'
 import type { LinkRecord } from '../../ports/records/user.ts'
 import type { UserId } from '../../protocol/ids.ts'
-import type { IdentityKey } from '../../protocol/sign-in/provider-identity.ts'
 import { LINKS } from '../tables.ts'
 import { assignments, without } from '../table.ts'
 import { endLogoutNoticesOfUser } from './logout-notices.ts'
 import { endLaterOfUser } from './not-before.ts'
-import { rows, shared, type SharedHandlers, type Steps } from './statement.ts'
+import { eachOf, rows, shared, type SharedHandlers, type Steps } from './statement.ts'
 
 const FIND_ENABLED_USER = shared('select user_id from users where user_id = :user_id and disabled_at is null')
 const CREATE = shared(
@@ -19,8 +18,9 @@ const REMOVE_PROOF = shared('delete from identity_proofs where user_id = :userId
 const USE = shared(
   'delete from links where user_id = :userId and link_hash = :hash and expires_at > :now returning created_at',
 )
-const LIST_IDENTITIES = shared('select identity_key from identities where user_id = :userId')
-const REMOVE_IDENTITY = shared('delete from identities where identity_key = :key and user_id = :userId')
+/** `:kept`: between spaces. */
+const IS_OTHER = `user_id = :userId and :kept not like '% ' || identity_key || ' %'`
+const REMOVE_OTHERS = shared(`delete from identities where ${eachOf('identities', IS_OTHER)}`)
 /** Whatever revoked the user's sessions since the link was created also ended the link. */
 const SET_PASSWORD = shared(
   `update users set password_hash = :passwordHash, not_before = greatest(not_before, :now)
@@ -66,8 +66,7 @@ export function* acceptLink(
   yield* endLaterOfUser(userId, use.now)
   yield* endLogoutNoticesOfUser(userId)
   yield* endProof(userId)
-  const known = (yield* rows(LIST_IDENTITIES, { userId })).map((row) => row['identity_key'] as IdentityKey)
-  for (const key of known) if (!keep.includes(key)) yield* rows(REMOVE_IDENTITY, { key, userId })
+  yield* rows(REMOVE_OTHERS, { userId, kept: ` ${keep.join(' ')} ` })
   return true
 }
 

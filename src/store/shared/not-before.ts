@@ -2,7 +2,7 @@ import type { MembershipKey } from '../../ports/operation-inputs.ts'
 import { after, type EpochMs } from '../../base/brand.ts'
 import type { ClientId, OrganizationId, UserId } from '../../protocol/ids.ts'
 import { idBefore } from '../rows.ts'
-import { rows, shared, type SharedStatement, type Steps } from './statement.ts'
+import { eachOf, lookFor, rows, shared, type SharedStatement, type Steps } from './statement.ts'
 
 /**
  * A not-before time revokes what was issued before it. A row that an earlier commit wrote is from before it too, although the row has
@@ -20,9 +20,15 @@ const AHEAD_MS = 60_000
 
 const OF_USER = 'user_id = :userId and (cast(:organizationId as text) is null or organization_id = :organizationId)'
 
-const USER_ACCESS = accessWhere(OF_USER)
-const CLIENT_ACCESS = accessWhere('client_id = :clientId')
-const ORGANIZATION_ACCESS = accessWhere('organization_id = :organizationId')
+const LATER_CODES = `authorization_id >= :since and status = 'approved' and approved_at >= :now`
+const LATER_GRANTS = 'created_at >= :now and revoked_at is null and grant_id >= :since'
+const USER_ACCESS = accessWhere(
+  eachOf('authorizations', `${LATER_CODES} and ${OF_USER}`, 'since'),
+  eachOf('grants', `${LATER_GRANTS} and ${OF_USER}`, 'since'),
+)
+const ACCESS = accessWhere(LATER_CODES, LATER_GRANTS)
+const CLIENT_ACCESS = accessOf('client_id = :clientId')
+const ORGANIZATION_ACCESS = accessOf('organization_id = :organizationId')
 /** A consent for an organization begins with its id (`consentTarget`). */
 const OF_ORGANIZATION = 'substr(resources, 1, length(cast(:organizationId as text))) = :organizationId'
 const LATER_CONSENTS = {
@@ -30,22 +36,17 @@ const LATER_CONSENTS = {
   ofOrganization: shared(`delete from consents where given_at >= :now and ${OF_ORGANIZATION}`),
   ofMember: shared(`delete from consents where user_id = :userId and given_at >= :now and ${OF_ORGANIZATION}`),
 }
-const ACCESS = [
-  shared(
-    `update authorizations set status = 'burned'
-     where status = 'approved' and approved_at >= :now and authorization_id >= :since`,
-  ),
-  shared('update grants set revoked_at = :now where created_at >= :now and revoked_at is null and grant_id >= :since'),
-]
 const USER_SIGN_INS = [
-  shared('delete from sessions where user_id = :userId and created_at >= :now'),
+  shared(`delete from sessions where ${eachOf('sessions', 'user_id = :userId and created_at >= :now')}`),
   shared('delete from links where user_id = :userId and created_at >= :now'),
 ]
 const SIGN_INS = shared('delete from sessions where created_at >= :now and session_id >= :since')
 /** All of a user, whatever their time: another person may have given them, and the client would get access again. */
 const CONSENTS = shared('delete from consents where user_id = :userId')
 /** The answer of the operator's application names its subject, not the user. */
-const ANSWERS = shared('delete from interactions where answered_at >= :now and interaction_id >= :since')
+const ANSWERS = shared(
+  `delete from interactions where ${lookFor('interactions', 'answered_at >= :now and interaction_id >= :since')}`,
+)
 
 /** Ends the grants, codes, sessions and links of a user that have a time of now or later, and all remembered consents. */
 export function* endLaterOfUser(userId: UserId, now: EpochMs): Steps<void> {
@@ -85,15 +86,13 @@ function* endLater(statements: readonly SharedStatement[], now: EpochMs, owner: 
 }
 
 /** The statements that end the grants and codes of an owner. */
-function accessWhere(isOfOwner: string): readonly SharedStatement[] {
+function accessOf(isOfOwner: string): readonly SharedStatement[] {
+  return accessWhere(`${LATER_CODES} and ${isOfOwner}`, `${LATER_GRANTS} and ${isOfOwner}`)
+}
+
+function accessWhere(codes: string, grants: string): readonly SharedStatement[] {
   return [
-    shared(
-      `update authorizations set status = 'burned'
-       where status = 'approved' and approved_at >= :now and authorization_id >= :since and ${isOfOwner}`,
-    ),
-    shared(
-      `update grants set revoked_at = :now
-       where created_at >= :now and revoked_at is null and grant_id >= :since and ${isOfOwner}`,
-    ),
+    shared(`update authorizations set status = 'burned' where ${codes}`),
+    shared(`update grants set revoked_at = :now where ${grants}`),
   ]
 }

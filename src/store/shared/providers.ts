@@ -1,3 +1,4 @@
+import type { Input, Outcome } from '../../ports/operations.ts'
 import type { ProviderRecord } from '../../ports/records/provider.ts'
 import type { ProviderId } from '../../protocol/sign-in/authentication.ts'
 import { PROVIDER_LIMIT, type ProviderSettings } from '../../protocol/sign-in/provider.ts'
@@ -5,7 +6,7 @@ import { PROVIDER_SETTINGS, PROVIDERS } from '../identity-tables.ts'
 import { isUnchanged, previousValues } from '../table.ts'
 import { DECLARING_PROVIDER } from '../settings.ts'
 import { setting } from './operator.ts'
-import { change, rows, shared, type SharedHandlers, type Steps } from './statement.ts'
+import { change, forgetNothing, rows, shared, type Forget, type SharedHandlers, type Steps } from './statement.ts'
 
 const LIST = shared('select * from providers order by created_at, provider_id')
 const FIND = shared('select * from providers where provider_id = :id')
@@ -15,7 +16,7 @@ const UPDATE = shared(
    where provider_id = :id and ${isUnchanged(PROVIDER_SETTINGS)} returning provider_id`,
 )
 const DELETE = shared('delete from providers where provider_id = :id returning provider_id')
-const DELETE_IDENTITIES = shared('delete from identities where provider_id = :id')
+const DELETE_IDENTITIES = shared('delete from identities where provider_id = :id returning identity_key, user_id')
 /** The proofs that are still valid are found by the index on their end. The sweep removes the others. */
 const DELETE_PROOFS = shared('delete from identity_proofs where expires_at > :now and provider_id = :id')
 const FORGET_SECRETS = shared('update providers set encrypted_secret = null')
@@ -59,12 +60,7 @@ export const providerHandlers = {
   },
   deleteProvider: {
     keys: () => KEYS,
-    *run({ id, now }) {
-      const deleted = yield* rows(DELETE, { id })
-      yield* rows(DELETE_IDENTITIES, { id })
-      yield* rows(DELETE_PROOFS, { id, now })
-      return deleted.length === 1 ? 'deleted' : 'unknown'
-    },
+    run: (deletion) => deleteProvider(deletion, forgetNothing),
   },
 } satisfies SharedHandlers
 
@@ -74,6 +70,17 @@ export const providerReads = {
     const [row] = yield* rows(FIND, { id })
     return row === undefined ? undefined : PROVIDERS.read(row)
   },
+}
+
+/** `forget`: runs with the removed identities. */
+export function* deleteProvider(
+  { id, now }: Input<'deleteProvider'>,
+  forget: Forget,
+): Steps<Outcome<'deleteProvider'>> {
+  const deleted = yield* rows(DELETE, { id })
+  yield* forget('identities', yield* rows(DELETE_IDENTITIES, { id }))
+  yield* rows(DELETE_PROOFS, { id, now })
+  return deleted.length === 1 ? 'deleted' : 'unknown'
 }
 
 function* listProviders(): Steps<readonly ProviderRecord[]> {

@@ -12,7 +12,7 @@ import { SESSIONS } from '../tables.ts'
 import { settledGrants, type SettleGrants } from './grants.ts'
 import { interactionReads, useInteraction } from './interactions.ts'
 import { continueLogoutNotices, endLogoutNotices, endLogoutNoticesOfUser } from './logout-notices.ts'
-import { idKey, rows, shared, type SharedHandlers, type Steps } from './statement.ts'
+import { eachOf, idKey, rows, shared, type SharedHandlers, type SharedStatement, type Steps } from './statement.ts'
 
 const REPLACE_SESSION = shared(
   `delete from sessions where session_id = :replaces and user_id = :userId
@@ -22,7 +22,9 @@ const START_SESSION = shared(`insert into sessions (${SESSIONS.names}) values ($
 const LIST_EARLIER = shared(
   `select session_id from sessions where user_id = :userId and session_id < :id order by session_id desc limit :limit`,
 )
-const END_OLDEST = shared('delete from sessions where user_id = :userId and session_id <= :last')
+const END_OLDEST = shared(
+  `delete from sessions where ${eachOf('sessions', 'user_id = :userId and session_id <= :last')}`,
+)
 /**
  * Locks the row, so a change of the password ends this session, or prevents it. `since`: a user whose tokens were revoked later is not
  * signed in.
@@ -46,9 +48,12 @@ const KNOWS_BROWSER = shared('select seen_at from browsers where user_id = :user
 const FIND_START = shared('select created_at from sessions where session_id = :id and user_id = :userId')
 const END = shared('delete from sessions where session_id = :id returning user_id, root_id')
 const FIND_ROOT = shared('select root_id from sessions where session_id = :id and user_id = :userId')
-const END_OTHERS = shared('delete from sessions where user_id = :userId and session_id <> :keep returning session_id')
+const END_OTHERS = shared(
+  `delete from sessions where ${eachOf('sessions', 'user_id = :userId and session_id <> :keep')} returning session_id`,
+)
 const END_OF_PROVIDER = shared(
-  `delete from sessions where user_id = :userId and session_id <> :keep and provider_id = :providerId
+  `delete from sessions
+   where ${eachOf('sessions', 'user_id = :userId and session_id <> :keep and provider_id = :providerId')}
    returning root_id`,
 )
 /** Changes nothing, and locks the row: what removes the identity happens before, or sees what this operation adds. */
@@ -57,31 +62,35 @@ const HOLD_IDENTITY = shared(
 )
 /** Back-Channel Logout 1.0 §2.7: grants with `offline_access` are not revoked. */
 const WHILE_ONLINE = `user_id = :userId and revoked_at is null and (' ' || scope || ' ') not like '% offline_access %'`
+const OF_LOGIN = `${WHILE_ONLINE} and openid like :root`
+const OF_OTHER_LOGINS = `${WHILE_ONLINE} and openid like :any and openid not like :root`
 const REVOKE_LOGINS = shared(
-  `update grants set revoked_at = :now where ${WHILE_ONLINE} and openid like :root returning grant_id`,
+  `update grants set revoked_at = :now where ${eachOf('grants', OF_LOGIN)} returning grant_id`,
 )
 const REVOKE_OTHER_LOGINS = shared(
-  `update grants set revoked_at = :now where ${WHILE_ONLINE} and openid like :any and openid not like :root
-   returning grant_id`,
+  `update grants set revoked_at = :now where ${eachOf('grants', OF_OTHER_LOGINS)} returning grant_id`,
 )
 const APPROVED_LATELY = `authorization_id >= :startedAfter and user_id = :userId and status = 'approved'`
+const CODES_OF_LOGIN = `${APPROVED_LATELY} and request like :root`
+const CODES_OF_OTHER_LOGINS = `${APPROVED_LATELY} and request like :any and request not like :root`
 const BURN_LOGINS = shared(
-  `update authorizations set status = 'burned' where ${APPROVED_LATELY} and request like :root`,
+  `update authorizations set status = 'burned' where ${eachOf('authorizations', CODES_OF_LOGIN, 'startedAfter')}`,
 )
 const BURN_OTHER_LOGINS = shared(
-  `update authorizations set status = 'burned' where ${APPROVED_LATELY} and request like :any and request not like :root`,
+  `update authorizations set status = 'burned' where ${eachOf('authorizations', CODES_OF_OTHER_LOGINS, 'startedAfter')}`,
 )
 const ANY_ROOT = '%"rootId":"%'
 const LIST = shared('select * from sessions where session_id < :before order by session_id desc limit :limit')
 const LIST_OF_USER = shared(
-  'select * from sessions where user_id = :userId and session_id < :before order by session_id desc limit :limit',
+  `select * from sessions where ${eachOf('sessions', 'user_id = :userId and session_id < :before')}
+   order by session_id desc limit :limit`,
 )
 
 export const sessionHandlers = {
   startSession: {
     keys: ({ session, replaces, interactionId }) =>
       [session.id, session.userId, replaces, interactionId].filter((key) => key !== undefined),
-    run: (start) => startSession(start, true),
+    run: (start) => startSession(start, LIST_EARLIER),
   },
   noteSessions: {
     keys: (sessions) => sessions.map(({ id }) => id),
@@ -102,10 +111,10 @@ export const sessionHandlers = {
   },
 } satisfies SharedHandlers
 
-/** `isCounting`: the oldest sessions are removed if the user has too many. */
+/** `listEarlier`: lists the newest sessions of the user that are older than this one. */
 export function* startSession(
   { session, browserHash, replaces, passwordHash, interactionId, identity }: SessionStart,
-  isCounting: boolean,
+  listEarlier: SharedStatement,
 ): Steps<Outcome<'startSession'>> {
   const { id, userId, createdAt: now, expiresAt } = session
   // The answer of the operator's application is as old as it is, however late the browser returns with it.
@@ -118,17 +127,14 @@ export function* startSession(
   const [replaced] = replaces === undefined ? [] : yield* rows(REPLACE_SESSION, { replaces, userId })
   const rootId = (replaced?.['root_id'] ?? id) as SessionId
   yield* rows(START_SESSION, SESSIONS.values({ ...session, rootId }))
-  if (isCounting) yield* endOldestSessions(userId, id)
+  // A caller who knows the password could store any number of sessions otherwise.
+  const earlier = yield* rows(listEarlier, { userId, id, limit: SESSION_LIMIT })
+  const last = earlier[SESSION_LIMIT - 1]?.['session_id']
+  if (last !== undefined) yield* rows(END_OLDEST, { userId, last })
   if (replaced !== undefined) yield* continueLogoutNotices({ userId, rootId, startedAt: now, expiresAt })
   yield* rows(MEET_BROWSER, { userId, browserHash, now })
   yield* rows(FORGET_BROWSERS, { userId, limit: BROWSER_LIMIT })
   return { kind: 'started', rootId }
-}
-
-/** A caller who knows the password could store any number of sessions otherwise. */
-function* endOldestSessions(userId: UserId, id: SessionId): Steps<void> {
-  const last = (yield* rows(LIST_EARLIER, { userId, id, limit: SESSION_LIMIT }))[SESSION_LIMIT - 1]
-  if (last !== undefined) yield* rows(END_OLDEST, { userId, last: last['session_id'] })
 }
 
 export function* endSession(

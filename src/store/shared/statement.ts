@@ -11,6 +11,20 @@ export interface SharedStatement {
   readonly sqlite: string
   /** The names of the parameters, in the order of their numbers in both texts. */
   readonly parameters: readonly string[]
+  /** How Citus finds the rows. Absent: the statement names their shards, or looks at all. */
+  readonly division?: Division
+}
+
+/** A statement around the condition on its rows. It is divided where Citus distributes the tables (postgres/divided.ts). */
+export interface Division {
+  /** `each`: the rows are of the user `:userId`, and are found by their keys. `look`: nothing is changed before there is such a row. */
+  readonly kind: 'each' | 'look'
+  readonly table: string
+  /** The parameter with the least key; absent: any. */
+  readonly from?: string | undefined
+  readonly head: string
+  readonly condition: string
+  readonly tail: string
 }
 
 /** A statement with its parameters, which a store runs for shared code. */
@@ -36,6 +50,8 @@ export interface SharedHandler<Name extends OperationName> {
 
 export type SharedHandlers = { readonly [Name in OperationName]?: SharedHandler<Name> }
 
+/** The marks of `eachOf` and `lookFor`. */
+const DIVIDED = /^([^]*)\/\*(each|look) (\w+)(?: from :(\w+))?\*\/([^]+)\/\*end\*\/([^]*)$/
 const PARAMETER = /(?<![:\w]):(\w+)/g
 /** Where the databases differ in a word. */
 const SQLITE_WORDS: readonly (readonly [postgres: RegExp, sqlite: string])[] = [
@@ -45,13 +61,31 @@ const SQLITE_WORDS: readonly (readonly [postgres: RegExp, sqlite: string])[] = [
 ]
 let count = 0
 
+/** The condition on rows of the user `:userId` that a statement reads or changes. `from`: the parameter with their least key. */
+export function eachOf(table: string, condition: string, from?: string): string {
+  return `/*each ${table}${from === undefined ? '' : ` from :${from}`}*/${condition}/*end*/`
+}
+
+/** The condition on rows that a change finds on all shards, which are mostly none. */
+export function lookFor(table: string, condition: string): string {
+  return `/*look ${table}*/${condition}/*end*/`
+}
+
 /** Numbers the parameters of a statement for each database. */
-export function shared(text: string): SharedStatement {
+export function shared(marked: string): SharedStatement {
   count += 1
+  const [, head = '', kind, table = '', from, condition = marked, tail = ''] = DIVIDED.exec(marked) ?? []
+  const text = head + condition + tail
   const parameters = [...new Set([...text.matchAll(PARAMETER)].map(([, name]) => name as string))]
   const numbered = (mark: string) =>
     text.replaceAll(PARAMETER, (_, name: string) => `${mark}${parameters.indexOf(name) + 1}`)
-  return { name: `shared-${count}`, postgres: numbered('$'), sqlite: inSqlite(numbered('?')), parameters }
+  return {
+    name: `shared-${count}`,
+    postgres: numbered('$'),
+    sqlite: inSqlite(numbered('?')),
+    parameters,
+    ...(kind !== undefined && { division: { kind: kind as Division['kind'], table, from, head, condition, tail } }),
+  }
 }
 
 /** Returns the text with the words of SQLite. */
@@ -108,6 +142,15 @@ export function listPage<Stored>(
 export function idKey(input: string | { readonly id: string }): readonly string[] {
   return [typeof input === 'string' ? input : input.id]
 }
+
+/** What else ends with rows of a table, which were removed. */
+export type Forget = (
+  table: 'sessions' | 'authorizations' | 'grants' | 'identities',
+  removed: readonly Row[],
+) => Steps<void>
+
+/** Nothing else does, except where Citus distributes the tables (postgres/user-rows.ts). */
+export function* forgetNothing(): Steps<void> {}
 
 /** Disables a record that has a not-before time, and revokes what was issued for it. */
 export const DISABLE = 'disabled_at = coalesce(disabled_at, :now), not_before = greatest(not_before, :now)'

@@ -2,107 +2,120 @@ import type { Sweep, Swept } from '../../ports/operation-inputs.ts'
 import type { AuthorizationId, GrantId } from '../../protocol/ids.ts'
 import { idBefore } from '../rows.ts'
 import { accountReads } from './accounts.ts'
-import { rows, shared, type SharedStatement, type Steps } from './statement.ts'
+import { lookFor, rows, shared, type Forget, type SharedStatement, type Steps } from './statement.ts'
 
 const AUTHORIZATION_SLICE = shared(
   `select authorization_id from authorizations where authorization_id > :after and authorization_id < :before
    order by authorization_id limit :limit`,
 )
+const IS_UNREDEEMED = `authorization_id > :after and authorization_id <= :last and expires_at < :now and status <> 'redeemed'`
 const UNREDEEMED = shared(
-  `delete from authorizations
-   where authorization_id > :after and authorization_id <= :last and expires_at < :now and status <> 'redeemed'
-   returning authorization_id`,
+  `delete from authorizations where ${lookFor('authorizations', IS_UNREDEEMED)} returning authorization_id, user_id`,
 )
 const EVIDENCE = shared(
   `delete from authorizations where authorization_id in (
-     select authorization_id from authorizations where authorization_id < :before order by authorization_id limit :limit)
+     select authorization_id from authorizations where ${lookFor('authorizations', 'authorization_id < :before')}
+     order by authorization_id limit :limit)
    returning authorization_id`,
 )
 const SESSIONS = shared(
-  `delete from sessions where session_id in (select session_id from sessions where expires_at < :before limit :limit)
-   returning session_id`,
+  `delete from sessions where session_id in (
+     select session_id from sessions where ${lookFor('sessions', 'expires_at < :before')} limit :limit)
+   returning session_id, user_id`,
 )
 const LINKS = shared(
-  `delete from links where user_id in (select user_id from links where expires_at < :before limit :limit)
+  `delete from links where user_id in (
+     select user_id from links where ${lookFor('links', 'expires_at < :before')} limit :limit)
    returning user_id`,
 )
 const INTERACTIONS = shared(
   `delete from interactions where interaction_id in (
-     select interaction_id from interactions where expires_at < :before limit :limit)
+     select interaction_id from interactions where ${lookFor('interactions', 'expires_at < :before')} limit :limit)
    returning interaction_id`,
 )
 const IDENTITY_PROOFS = shared(
   `delete from identity_proofs where user_id in (
-     select user_id from identity_proofs where expires_at < :before limit :limit)
+     select user_id from identity_proofs where ${lookFor('identity_proofs', 'expires_at < :before')} limit :limit)
    returning user_id`,
 )
 const HITS = shared(
   `delete from hits where (bucket, window_start) in (
-     select bucket, window_start from hits where window_end < :before limit :limit)
+     select bucket, window_start from hits where ${lookFor('hits', 'window_end < :before')} limit :limit)
    returning bucket`,
 )
 const REVOKED_TOKENS = shared(
   `delete from revoked_tokens where token_id in (
-     select token_id from revoked_tokens where expires_at < :before order by expires_at limit :limit)
+     select token_id from revoked_tokens where ${lookFor('revoked_tokens', 'expires_at < :before')}
+     order by expires_at limit :limit)
    returning token_id`,
 )
 const OPAQUE_TOKENS = shared(
   `delete from opaque_tokens where token_id = any(array(
-     select token_id from opaque_tokens where token_id < :before order by token_id limit :limit))
+     select token_id from opaque_tokens where ${lookFor('opaque_tokens', 'token_id < :before')} order by token_id limit :limit))
    returning token_id`,
 )
 const CONSUMED = shared(
   `delete from consumed where digest in (
-     select digest from consumed where expires_at < :before order by expires_at limit :limit)
+     select digest from consumed where ${lookFor('consumed', 'expires_at < :before')} order by expires_at limit :limit)
    returning digest`,
 )
 const INITIAL_TOKENS = shared(
   `delete from initial_tokens where token_id in (
-     select token_id from initial_tokens where expires_at < :before order by expires_at limit :limit)
+     select token_id from initial_tokens where ${lookFor('initial_tokens', 'expires_at < :before')}
+     order by expires_at limit :limit)
    returning token_id`,
 )
 const REGISTRATION_COUNTS = shared(
   `delete from registration_counts where window_start in (
-     select window_start from registration_counts where window_start < :before order by window_start limit :limit)
+     select window_start from registration_counts where ${lookFor('registration_counts', 'window_start < :before')}
+     order by window_start limit :limit)
    returning window_start`,
 )
 const LOGOUT_NOTICES = shared(
   `delete from logout_notices where (user_id, root_id, client_id) in (
-     select user_id, root_id, client_id from logout_notices where expires_at < :before limit :limit)
+     select user_id, root_id, client_id from logout_notices where ${lookFor('logout_notices', 'expires_at < :before')}
+     limit :limit)
    returning user_id`,
 )
 /** All sessions from before the server's not-before time have ended (`revokeAllTokens`). */
 const END_LOGOUT_NOTICES = shared(
   `update logout_notices set due_at = 0 where (user_id, root_id, client_id) in (
-     select user_id, root_id, client_id from logout_notices where session_started_at < :before and due_at is null limit :limit)
+     select user_id, root_id, client_id from logout_notices where ${lookFor('logout_notices', 'session_started_at < :before and due_at is null')}
+     limit :limit)
    returning user_id`,
 )
 const AUDIT_LINKS = shared(
   `delete from audit_links where link_id = any(array(
-     select link_id from audit_links where link_id < :before order by link_id limit :limit))
+     select link_id from audit_links where ${lookFor('audit_links', 'link_id < :before')} order by link_id limit :limit))
    returning link_id`,
 )
 const GRANT_SLICE = shared('select grant_id from grants where grant_id > :after order by grant_id limit :limit')
-const GRANTS = shared(
-  `delete from grants where grant_id > :after and grant_id <= :last and (expires_at < :now or idle_expires_at < :now)
-   returning grant_id`,
-)
+const IS_OVER = 'grant_id > :after and grant_id <= :last and (expires_at < :now or idle_expires_at < :now)'
+const GRANTS = shared(`delete from grants where ${lookFor('grants', IS_OVER)} returning grant_id, user_id`)
 
 /** Counts are kept a day longer than the clients that they are about. */
 const COUNT_MS = 24 * 60 * 60 * 1000
 
-/** Removes what has expired, at most `limit` rows of each kind. Each store removes clients and consents itself. */
-export function* sweepShared(sweep: Sweep): Steps<Omit<Swept, 'clients' | 'consents' | 'consentsAfter'>> {
+/**
+ * Removes what has expired, at most `limit` rows of each kind. Each store removes clients and consents itself. `forget`: runs with the
+ * removed rows of users.
+ */
+export function* sweepShared(
+  sweep: Sweep,
+  forget: Forget,
+): Steps<Omit<Swept, 'clients' | 'consents' | 'consentsAfter'>> {
   const { now, limit, authorizationsAfter, grantsAfter } = sweep
-  const waited = yield* sweepUnredeemed(sweep, authorizationsAfter, idBefore(sweep.authorizationsBefore, ''))
-  const slice = yield* sweepGrants(sweep, grantsAfter)
+  const waited = yield* sweepUnredeemed(sweep, forget, authorizationsAfter, idBefore(sweep.authorizationsBefore, ''))
+  const slice = yield* sweepGrants(sweep, forget, grantsAfter)
+  const sessions = yield* rows(SESSIONS, { before: now, limit })
+  yield* forget('sessions', sessions)
   return {
     authorizationsAfter: waited.next,
     authorizationsExamined: waited.examined,
     grantsAfter: slice.next,
     grants: slice.removed,
     authorizations: waited.removed + (yield* remove(EVIDENCE, idBefore(sweep.evidenceBefore, ''), limit)),
-    sessions: yield* remove(SESSIONS, now, limit),
+    sessions: sessions.length,
     links: yield* remove(LINKS, now, limit),
     interactions: yield* remove(INTERACTIONS, now, limit),
     identityProofs: yield* remove(IDENTITY_PROOFS, now, limit),
@@ -118,19 +131,22 @@ export function* sweepShared(sweep: Sweep): Steps<Omit<Swept, 'clients' | 'conse
   }
 }
 
-function* sweepUnredeemed({ now, limit }: Sweep, after: AuthorizationId | '', before: string) {
+function* sweepUnredeemed({ now, limit }: Sweep, forget: Forget, after: AuthorizationId | '', before: string) {
   const slice = yield* rows(AUTHORIZATION_SLICE, { after, before, limit })
   const next = (slice.at(-1)?.['authorization_id'] ?? after) as AuthorizationId | ''
-  const removed = slice.length === 0 ? 0 : (yield* rows(UNREDEEMED, { after, last: next, now })).length
-  return { removed, examined: slice.length, next }
+  const removed = slice.length === 0 ? [] : yield* rows(UNREDEEMED, { after, last: next, now })
+  yield* forget('authorizations', removed)
+  return { removed: removed.length, examined: slice.length, next }
 }
 
-function* sweepGrants({ now, limit }: Sweep, after: GrantId | '') {
+function* sweepGrants({ now, limit }: Sweep, forget: Forget, after: GrantId | '') {
   const slice = yield* rows(GRANT_SLICE, { after, limit })
   const last = slice.at(-1)?.['grant_id'] as GrantId | undefined
   if (last === undefined) return { removed: 0, next: '' as const }
+  const removed = yield* rows(GRANTS, { after, last, now })
+  yield* forget('grants', removed)
   return {
-    removed: (yield* rows(GRANTS, { after, last, now })).length,
+    removed: removed.length,
     next: slice.length < limit ? ('' as const) : last,
   }
 }

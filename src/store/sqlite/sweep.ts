@@ -2,6 +2,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { Sweep } from '../../ports/operation-inputs.ts'
 import { consentKey, consentOf, idBefore, nextConsent, type Row } from '../rows.ts'
 import { findEvicted } from '../shared/registration-counts.ts'
+import { forgetNothing } from '../shared/statement.ts'
 import { sweepShared } from '../shared/sweep.ts'
 import type { Handlers } from './handlers.ts'
 import type { RunSteps } from './steps.ts'
@@ -40,7 +41,7 @@ export function sweepStatements(database: DatabaseSync, run: RunSteps) {
       const { limit, consentsAfter } = sweep
       const consented = sweepConsents(consentsAfter, limit)
       return {
-        ...run(sweepShared(sweep)),
+        ...run(sweepShared(sweep, forgetNothing)),
         consentsAfter: consented.next,
         consents: consented.removed,
         clients: sweepClients(sweep),

@@ -1,0 +1,141 @@
+import pg from 'pg'
+import type { StoreDriver } from '../../src/ports/store.ts'
+import { after } from '../../src/base/brand.ts'
+import type { Findings } from '../findings.ts'
+import { aCode, anIdentity, aSession, CLIENT_ID, HOUR_MS, link, now, perform, startOf } from './person.ts'
+
+/** What operations and pages of a user may touch, if the user has two sessions with an app each, and two identities. */
+const CASES: readonly Case[] = [
+  {
+    name: 'sign in',
+    most: 9,
+    run: (store, { user }) => perform(store, 'startSession', startOf(user, aSession(user))),
+  },
+  {
+    name: 'sign out',
+    most: 15,
+    run: (store, { session }) => perform(store, 'endSession', { id: session.id, ...endNow() }),
+  },
+  {
+    name: 'sign out elsewhere',
+    most: 20,
+    run: (store, { user, session }) =>
+      perform(store, 'endOtherSessions', { userId: user.id, keep: session.id, ...endNow() }),
+  },
+  {
+    name: 'remove an app',
+    most: 15,
+    run: (store, { user }) =>
+      perform(store, 'removeApp', { userId: user.id, clientId: CLIENT_ID, organizationId: undefined, ...endNow() }),
+  },
+  {
+    name: 'change the password',
+    most: 15,
+    run: (store, { user: { id, passwordHash: previousHash }, session }) =>
+      perform(store, 'changePassword', { id, previousHash, passwordHash: 'new', keep: session.id }),
+  },
+  {
+    name: 'show the apps',
+    most: 6,
+    async run(store, { user: { id: userId } }) {
+      await store.listLiveGrants({ userId, now: now(), limit: 100, clientId: undefined, redirectHost: undefined })
+      await store.listConsents(userId, 100)
+    },
+  },
+  {
+    name: 'show the sessions',
+    most: 3,
+    run: (store, { user }) => store.listSessions({ userId: user.id, before: undefined, limit: 100 }),
+  },
+  { name: 'show the identities', most: 3, run: (store, { user }) => store.listIdentities(user.id) },
+]
+
+type User = Awaited<ReturnType<typeof aUserOfTwo>>
+
+interface Case {
+  readonly name: string
+  /** The most statements on shards. */
+  readonly most: number
+  readonly run: (store: StoreDriver, user: User) => Promise<unknown>
+}
+
+const EXTENSION = `select 1 from pg_extension where extname = 'pg_stat_statements'`
+const MACHINES = `select nodename || ':' || nodeport as machine from pg_dist_node
+  where noderole = 'primary' and isactive and shouldhaveshards`
+/** The names of shards end with their numbers. */
+const STATEMENTS = `select coalesce(sum(calls), 0)::int as count from pg_stat_statements join pg_database on oid = dbid
+  where datname = current_database() and query ~ '_[0-9]{6}'`
+const TABLES = { sessions: 'session_id', identities: 'identity_key', authorizations: 'authorization_id' }
+
+/** Counts the statements on shards of operations alone, if all machines have the extension pg_stat_statements. */
+export async function proveShards(url: string, store: StoreDriver, findings: Findings): Promise<readonly string[]> {
+  const coordinator = await connect(url)
+  const { rows } = await coordinator.query<{ readonly machine: string }>(MACHINES)
+  const machines = await Promise.all(
+    rows.map(({ machine }) => connect(Object.assign(new URL(url), { host: machine }).href)),
+  )
+  const lines: string[] = []
+  const counts = await Promise.all(machines.map((machine) => machine.query(EXTENSION)))
+  if (counts.some(({ rowCount }) => rowCount === 0))
+    lines.push('statements on shards: not counted, without pg_stat_statements')
+  else
+    for (const { name, most, run } of CASES) {
+      const user = await aUserOfTwo(store)
+      await Promise.all(machines.map((machine) => machine.query('select pg_stat_statements_reset()')))
+      await run(store, user)
+      const found = await Promise.all(machines.map((machine) => machine.query<{ readonly count: number }>(STATEMENTS)))
+      const count = found.reduce((sum, { rows: [row] }) => sum + Number(row?.count), 0)
+      lines.push(`statements on shards to ${name}: ${count}`)
+      if (count > most) findings.report(`${count} statements on shards to ${name}, more than ${most}`)
+    }
+  await Promise.all([coordinator, ...machines].map((client) => client.end()))
+  return lines
+}
+
+/** Checks that each row of a user has its name (src/store/postgres/user-rows.ts). */
+export async function proveNames(url: string, findings: Findings): Promise<string> {
+  const client = await connect(url)
+  let count = 0
+  for (const [table, key] of Object.entries(TABLES)) {
+    const named = await client.query({
+      text: 'select user_id, row_key from user_rows where row_table = $1',
+      values: [table],
+      rowMode: 'array',
+    })
+    const names = new Set(named.rows.map((row) => (row as unknown as readonly string[]).join(' ')))
+    const owned = await client.query({
+      text: `select user_id, ${key} from ${table} where user_id is not null`,
+      rowMode: 'array',
+    })
+    count += owned.rows.length
+    const unnamed = owned.rows.filter((row) => !names.has((row as unknown as readonly string[]).join(' ')))
+    if (unnamed.length > 0) findings.report(`${unnamed.length} rows of ${table} have no name`)
+  }
+  if (count === 0) findings.report('there are no rows of users')
+  await client.end()
+  return `rows of users, each with its name: ${count}`
+}
+
+/** A user with two sessions, each with an app, and two identities. */
+export async function aUserOfTwo(store: StoreDriver) {
+  const { user, session, redeem } = await aCode(store)
+  await redeem(store)()
+  const other = aSession(user)
+  await perform(store, 'startSession', startOf(user, other))
+  const second = await aCode(store, { user, session: other })
+  await second.redeem(store)()
+  for (let identities = 0; identities < 2; identities += 1)
+    await link(store, anIdentity({ user, session }), { kind: 'session', id: session.id })
+  return { user, session }
+}
+
+function endNow() {
+  const end = now()
+  return { now: end, codesSince: after(end, -HOUR_MS) }
+}
+
+async function connect(url: string): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: url, application_name: 'prove:citus' })
+  await client.connect()
+  return client
+}

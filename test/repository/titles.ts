@@ -90,15 +90,19 @@ export function rfcCoveragePage(claims: readonly Claim[]): string {
     .toSorted(
       (left, right) => left.rfc - right.rfc || left.section.localeCompare(right.section, 'en', { numeric: true }),
     )
-  const sections = Map.groupBy(cited, ({ rfc }) => rfc)
-  const item = ({ rfc, section, claim }: (typeof cited)[number]): string =>
-    `- [${section === '' ? `RFC ${rfc}` : section}](../${claim.file}): ${claim.title.slice(claim.title.indexOf(':') + 1).trim()}`
+  const claimOf = ({ title, file }: Claim): string => `[${title.slice(title.indexOf(':') + 1).trim()}](../${file})`
+  const item = ([section, items]: readonly [string, typeof cited]): string =>
+    `- **${section}** ${items.map(({ claim }) => claimOf(claim)).join('; ')}`
+  const part = ([rfc, items]: readonly [number, typeof cited]): string => {
+    const sections = Map.groupBy(items, ({ section }) => (section === '' ? `RFC ${rfc}` : section))
+    return `## RFC ${rfc}\n\n${[...sections].map(item).join('\n')}\n`
+  }
   return `# RFC coverage
 
-What the tests show of each standard. The section leads to the file of the test. \`npm run docs\` generates this page from the titles
-of the tests that cite a standard, and the suite fails if the page is out of date.
+What the tests show of each standard, section by section. Each sentence leads to the file of its test. \`npm run docs\` generates this page
+from the titles of the tests that cite a standard, and the suite fails if the page is out of date.
 
-${[...sections].map(([rfc, items]) => `## RFC ${rfc}\n\n${items.map(item).join('\n')}\n`).join('\n')}`
+${[...Map.groupBy(cited, ({ rfc }) => rfc)].map(part).join('\n')}`
 }
 
 function titlesOf(text: string): readonly string[] {

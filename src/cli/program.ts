@@ -25,10 +25,7 @@ const NOUNS: readonly Noun[] = [
   [
     'client',
     'OAuth clients: those that registered, and those that you create.',
-    async () => [
-      ...(await import('./commands/operator-client.ts')).OPERATOR_CLIENT_VERBS,
-      ...(await import('./commands/client.ts')).CLIENT_VERBS,
-    ],
+    async () => (await import('./commands/client.ts')).CLIENT_VERBS,
   ],
   [
     'initial-token',

@@ -1,45 +1,25 @@
-import { Option, type Command } from 'commander'
+import type { Command } from 'commander'
 import type { AdminCredentialDocument } from '../../admin/admin.ts'
 import { describeTasks } from '../../admin/openapi.ts'
 import { VERSION } from '../../server/version.ts'
 import { formatTime } from '../lib/columns.ts'
-import { parseCount } from '../lib/options.ts'
 import { ORGANIZATION } from '../lib/subjects.ts'
 import { listVerb, taskVerb, type AddVerb } from '../lib/task-verb.ts'
 import type { Terminal } from '../lib/terminal.ts'
-
-interface CreateOptions {
-  readonly name: string
-  readonly access: string
-  readonly days?: number
-}
 
 /** What credentials with a special access are for. */
 const SPECIAL: Readonly<Record<string, string>> = { metrics: '/metrics', delegate: 'sign-ins' }
 
 /** The verbs of `grantor admin`. */
 export const ADMIN_VERBS: readonly AddVerb[] = [
-  taskVerb<AdminCredentialDocument & { readonly token: string }, CreateOptions>({
+  taskVerb<AdminCredentialDocument & { readonly token: string }>({
     task: 'admin.create',
-    options: (command) =>
-      command
-        .requiredOption('--name <name>', 'a name for the credentials: their owner or purpose')
-        .addOption(
-          new Option(
-            '--access <access>',
-            'what the credentials allow: only /metrics, or everything; write includes read',
-          )
-            .choices(['read', 'write', 'metrics'])
-            .makeOptionMandatory(),
-        )
-        .option('--days <days>', 'how many days the credentials are valid, up to 365; by default 90', parseCount),
     filters: [
       {
         ...ORGANIZATION,
         meaning: 'the one organization that the credentials are for, by id or name; by default the whole server',
       },
     ],
-    input: ({ name, access, days }) => ({ name, access, days }),
     say: ({ credential_id, token, access, organization_id, expires_at }) => [
       `The token, which is not shown again:`,
       `  ${token}`,

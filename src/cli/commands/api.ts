@@ -1,38 +1,33 @@
-import { InvalidArgumentError, Option, type Command } from 'commander'
+import { InvalidArgumentError, type Command } from 'commander'
 import type { ApiDocument, KeptApiDocument } from '../../admin/api/tasks.ts'
 import { columns, record } from '../lib/columns.ts'
-import { UsageError } from '../lib/failure.ts'
-import type { Members } from '../lib/perform-task.ts'
+import type { OptionRows } from '../lib/member-options.ts'
 import { listVerb, taskVerb, type AddVerb } from '../lib/task-verb.ts'
 
 type ScopeDocument = ApiDocument['scopes'][number]
 
-/** The options of `api create` and `api update`. */
-interface ApiOptions {
-  readonly name?: string
+/** The scopes of `api create` and `api update`, by who can have them. */
+interface ScopeOptions {
   readonly scope?: readonly ScopeDocument[]
   readonly scopeOnRequest?: readonly ScopeDocument[]
   readonly machineScope?: readonly ScopeDocument[]
   readonly approvedScope?: readonly ScopeDocument[]
-  readonly format?: string
-  readonly lifetime?: number | 'server'
-  readonly algorithm?: string
-  readonly jwtType?: string
-  readonly applicationSubject?: boolean
+}
+
+/** `server` is null in the task: the setting of the server. */
+const MEMBERS: OptionRows = {
+  scopes: false,
+  'tokens.lifetime': { none: 'server' },
+  'tokens.algorithm': { none: 'server' },
 }
 
 /** The verbs of `grantor api`. */
 export const API_VERBS: readonly AddVerb[] = [
-  taskVerb<KeptApiDocument, ApiOptions & { readonly resource: string }>({
+  taskVerb<KeptApiDocument, ScopeOptions>({
     task: 'api.create',
-    options: (command) =>
-      addApiOptions(
-        command.requiredOption(
-          '--resource <uri>',
-          'the identifier of the API, which clients send as `resource` and tokens have as `aud`',
-        ),
-      ),
-    input: (options) => ({ resource: options.resource, ...apiWish(options) }),
+    members: MEMBERS,
+    options: withScopes,
+    input: (options) => ({ scopes: scopesOf(options) }),
     say({ resource, scopes, notice }) {
       const names = scopes.map(({ name }) => name).join(', ')
       return [
@@ -68,18 +63,11 @@ export const API_VERBS: readonly AddVerb[] = [
       return [...record({ ...api, ...made }, paint), ...table]
     },
   }),
-  taskVerb<KeptApiDocument, ApiOptions>({
+  taskVerb<KeptApiDocument, ScopeOptions>({
     task: 'api.update',
-    options: (command) =>
-      addApiOptions(command).addHelpText(
-        'after',
-        '\nThe given scopes replace all scopes of the API. --name "" removes the name.',
-      ),
-    input(options) {
-      const wish = apiWish(options)
-      if (Object.keys(wish).length === 0) throw new UsageError('Give at least one change. See --help.')
-      return wish
-    },
+    members: MEMBERS,
+    options: (command) => withScopes(command).addHelpText('after', '\nThe given scopes replace all scopes of the API.'),
+    input: (options) => ({ scopes: scopesOf(options) }),
     say: ({ resource, notice }) => [
       `Changed ${resource}. Running servers apply the change within a second. Issued tokens do not change.`,
       ...(notice === null ? [] : [notice]),
@@ -100,9 +88,8 @@ export const API_VERBS: readonly AddVerb[] = [
   }),
 ]
 
-function addApiOptions(command: Command): Command {
+function withScopes(command: Command): Command {
   return command
-    .option('--name <name>', 'the name of the API, as the pages show it')
     .option(
       '--scope <name=sentence>',
       'a scope that needs consent, and its text on the consent page: read="Read your projects"; repeatable',
@@ -123,53 +110,12 @@ function addApiOptions(command: Command): Command {
       'a scope that only approved clients can have (client approve-scopes); repeatable',
       parseScopeOf('approved-clients'),
     )
-    .addOption(
-      new Option('--format <format>', 'the format of its access tokens; opaque tokens must be introspected').choices([
-        'jwt',
-        'opaque',
-      ]),
-    )
-    .option(
-      '--lifetime <seconds>',
-      'the lifetime of its access tokens, up to a day; server: the setting of the server',
-      parseLifetime,
-    )
-    .addOption(
-      new Option('--algorithm <name>', 'the signing algorithm of its JWTs; server: the setting of the server').choices([
-        'ES256',
-        'EdDSA',
-        'RS256',
-        'server',
-      ]),
-    )
-    .addOption(
-      new Option('--jwt-type <type>', 'the typ of its JWTs; JWT for verifiers that reject at+jwt').choices([
-        'at+jwt',
-        'JWT',
-      ]),
-    )
-    .option(
-      '--application-subject',
-      'its tokens have the subject that your application has for the user, in application_subject; the client can read it in a JWT',
-    )
-    .option('--no-application-subject', 'its tokens do not have it')
 }
 
-/** The members of the input of a task that were given. */
-function apiWish(options: ApiOptions): Members {
-  const { name, scope, scopeOnRequest, machineScope, approvedScope, format, lifetime, algorithm, jwtType } = options
-  const { applicationSubject: application_subject } = options
-  const scopes = [scope, scopeOnRequest, machineScope, approvedScope].filter((some) => some !== undefined)
-  const tokens = Object.entries({ format, lifetime, algorithm, jwt_type: jwtType, application_subject }).filter(
-    ([, value]) => value !== undefined,
-  )
-  return {
-    ...(name === undefined ? {} : { name }),
-    ...(scopes.length === 0 ? {} : { scopes: scopes.flat() }),
-    ...(tokens.length === 0
-      ? {}
-      : { tokens: Object.fromEntries(tokens.map(([part, value]) => [part, value === 'server' ? null : value])) }),
-  }
+function scopesOf(options: ScopeOptions): readonly ScopeDocument[] | undefined {
+  const { scope, scopeOnRequest, machineScope, approvedScope } = options
+  const given = [scope, scopeOnRequest, machineScope, approvedScope].filter((some) => some !== undefined)
+  return given.length === 0 ? undefined : given.flat()
 }
 
 /** Which clients can have a scope, as a cell of a table. */
@@ -194,10 +140,4 @@ function parseScopeOf(grantedTo: ScopeDocument['granted_to']) {
     }
     return [...previous, { name, sentence, granted_to: grantedTo }]
   }
-}
-
-function parseLifetime(text: string): number | 'server' {
-  if (text === 'server') return text
-  if (/^\d{1,9}$/.test(text)) return Number(text)
-  throw new InvalidArgumentError('Give a number of seconds, or server.')
 }

@@ -1,15 +1,7 @@
 import type { AuditEntryDocument } from '../../admin/audit/tasks.ts'
 import type { Names } from '../../admin/names.ts'
 import { nameOf } from '../lib/columns.ts'
-import { parseTime } from '../lib/options.ts'
 import { listVerb, taskVerb, type AddVerb } from '../lib/task-verb.ts'
-
-interface ListOptions {
-  readonly event?: string
-  readonly since?: string
-  readonly until?: string
-  readonly request?: string
-}
 
 /** The exit code when a link was changed or removed, although the command itself did not fail. */
 const FAULTY = 3
@@ -23,38 +15,18 @@ interface Report {
 
 /** The verbs of `grantor audit`. */
 export const AUDIT_VERBS: readonly AddVerb[] = [
-  listVerb<AuditEntryDocument, ListOptions>({
+  listVerb<AuditEntryDocument>({
     task: 'audit.list',
-    options: (command) =>
-      command
-        .option('--event <name>', 'only events of this name, or of all names that begin with it: client.')
-        .option(
-          '--since <time>',
-          'only events since then, in UTC: 2026-11-20, 2026-11-20T14:02:00Z, or with an offset: 2026-11-20T15:02:00+01:00',
-          parseTime,
-        )
-        .option('--until <time>', 'only events before then', parseTime)
-        .option(
-          '--request <id>',
-          'only events of this request, the request_id of a log line; with --since, less is read',
-        ),
-    input: ({ event, since, until, request }) => ({ event, since, until, request_id: request }),
+    members: { request_id: 'request' },
     rows: 'events',
     headings: ['RECORDED (UTC)', 'EVENT', 'BY', 'ABOUT'],
     cells: (entry, names) => [cellsOf(entry, names)],
     empty: 'No matching audit events.',
   }),
-  taskVerb<Report, { readonly head?: readonly string[] }>({
+  taskVerb<Report>({
     task: 'audit.verify',
-    options: (command) =>
-      command
-        .option(
-          '--head <chain:sequence>',
-          'a link that must exist, from an audit.head line of a log; repeatable',
-          addHead,
-        )
-        .addHelpText('after', `\nExit code ${FAULTY}: something was changed or removed.`),
-    input: ({ head }) => ({ head }),
+    members: { head: { placeholder: 'chain:sequence' } },
+    options: (command) => command.addHelpText('after', `\nExit code ${FAULTY}: something was changed or removed.`),
     say: ({ chains, links, events, faults }) => [
       `${events} events in ${links} links of ${chains} chains. ${faults.length === 0 ? 'Nothing was changed or removed.' : `${faults.length} ${faults.length === 1 ? 'fault' : 'faults'}:`}`,
       ...faults.map(({ what }) => `  ${what}`),
@@ -85,8 +57,4 @@ function isTime(name: string, value: unknown): value is number {
 /** `2026-11-20 14:02:07`, in UTC. */
 function toSecond(time: number | string): string {
   return new Date(time).toISOString().slice(0, 19).replace('T', ' ')
-}
-
-function addHead(text: string, heads: readonly string[] = []): readonly string[] {
-  return [...heads, text]
 }

@@ -1,24 +1,12 @@
-import { Option, type Command } from 'commander'
+import { readFileSync } from 'node:fs'
+import { InvalidArgumentError, type Command } from 'commander'
 import type { ClientDocument } from '../../admin/client/document.ts'
-import { CLIENT_SOURCES, SHOWN_LEVELS } from '../../protocol/client/policy.ts'
-import { formatTime, record } from '../lib/columns.ts'
-import { eitherOf, parseTime, parseSeconds } from '../lib/options.ts'
-import type { Members } from '../lib/perform-task.ts'
+import type { CreatedClientDocument } from '../../admin/client/tasks.ts'
+import { columns, facts, formatTime, record } from '../lib/columns.ts'
+import { UsageError } from '../lib/failure.ts'
+import type { OptionRows } from '../lib/member-options.ts'
+import { nextPage } from '../lib/options.ts'
 import { listVerb, taskVerb, type AddVerb } from '../lib/task-verb.ts'
-
-/** The options that select clients. */
-export interface SearchOptions {
-  readonly source?: string
-  readonly trustLevel?: string
-  readonly host?: string
-  readonly used?: true
-  readonly unused?: true
-  readonly verified?: true
-  readonly unverified?: true
-  readonly disabled?: true
-  readonly enabled?: true
-  readonly unusedSince?: string
-}
 
 interface RotatedSecret {
   readonly client_id: string
@@ -26,7 +14,7 @@ interface RotatedSecret {
   readonly previous_secret_until: string
 }
 
-export const CLIENT_HEADINGS: readonly string[] = [
+const CLIENT_HEADINGS: readonly string[] = [
   'ID',
   'NAME',
   'SOURCE',
@@ -36,12 +24,103 @@ export const CLIENT_HEADINGS: readonly string[] = [
   'STATE',
 ]
 
+interface Purged {
+  readonly dry_run: boolean
+  readonly clients: readonly ClientDocument[]
+  readonly next: string | null
+}
+
+/** The filters of clients, each with the flag for its opposite. */
+const SEARCH: OptionRows = {
+  used: { opposite: 'unused' },
+  verified: { opposite: 'unverified' },
+  disabled: { opposite: 'enabled' },
+}
+
+/** The long names of RFC 7591 and the parts of the rules. */
+const METADATA: OptionRows = {
+  client_name: 'name',
+  id_token_signed_response_alg: 'id-token-alg',
+  token_endpoint_auth_method: 'auth-method',
+  token_endpoint_auth_signing_alg: 'signing-alg',
+  jwks: false,
+}
+
+const PKCE_SENTENCES = {
+  required: 'It always sends PKCE.',
+  nonce: 'It may omit PKCE in a request with openid, a nonce and an https redirect URI.',
+  optional: 'It may omit PKCE.',
+} as const satisfies Readonly<Record<ClientDocument['rules']['pkce'], string>>
+
 /** The verbs of `grantor client`. */
 export const CLIENT_VERBS: readonly AddVerb[] = [
-  listVerb<ClientDocument, SearchOptions>({
+  taskVerb<CreatedClientDocument, { readonly jwks?: unknown }>({
+    task: 'client.create',
+    members: METADATA,
+    options: withKeyFile,
+    input: ({ jwks }) => ({ jwks }),
+    say: ({ client_id, client_secret, client_name, token_endpoint_auth_method: method }, { paint }) => [
+      `Created ${client_name ?? client_id}. It authenticates with ${method}:`,
+      ...facts(
+        Object.entries({ client_id, client_secret }).filter((pair): pair is [string, string] => pair[1] !== undefined),
+        paint,
+      ).map((line) => `  ${line}`),
+      ...(client_secret === undefined ? [] : ['The secret is not shown again.']),
+    ],
+  }),
+  taskVerb<ClientDocument>({
+    task: 'client.update',
+    members: METADATA,
+    say: ({ client_id }) => `Changed ${client_id}. Running servers apply the change within a second.`,
+  }),
+  taskVerb<ClientDocument>({
+    task: 'client.set-rules',
+    members: { consent: { isRequired: true } },
+    say: ({ client_id, rules: { consent, pkce } }) => [
+      consent === 'implied'
+        ? `The users of ${client_id} are not asked for consent to its registered scope.`
+        : `The users of ${client_id} are asked for consent.`,
+      PKCE_SENTENCES[pkce],
+    ],
+  }),
+  taskVerb<ClientDocument, { readonly jwks?: unknown }>({
+    task: 'client.set-keys',
+    members: METADATA,
+    options: withKeyFile,
+    input: ({ jwks }) => ({ jwks }),
+    say: ({ client_id }) =>
+      `${client_id} authenticates with private_key_jwt and these keys. Running servers apply the change within a second.`,
+  }),
+  taskVerb<ClientDocument>({
+    task: 'client.adopt',
+    say: ({ client_id }) =>
+      `${client_id} is a client of the operator now. Its registration access token has ended; change it with: grantor client update ${client_id}`,
+  }),
+  taskVerb<{ readonly client_id: string; readonly registration_access_token: string }>({
+    task: 'client.create-registration-token',
+    say: ({ client_id, registration_access_token }) => [
+      `The new registration access token of ${client_id}, which is not shown again:`,
+      `  ${registration_access_token}`,
+      'The previous one no longer works.',
+    ],
+  }),
+  taskVerb<Purged, { readonly dryRun?: true; readonly yes?: true }>({
+    task: 'client.purge',
+    members: { ...SEARCH, limit: { placeholder: 'rows' }, before: { placeholder: 'id' } },
+    options: (command) => command.option('--yes', 'confirm the command'),
+    input({ dryRun, yes }) {
+      if (dryRun !== yes) return {}
+      throw new UsageError('This deletes clients. To see which, add --dry-run. To confirm, add --yes.')
+    },
+    say({ dry_run, clients, next }, { paint }) {
+      const count = clients.length === 1 ? '1 client' : `${clients.length} clients`
+      const list = clients.length === 0 ? [] : ['', ...columns(CLIENT_HEADINGS, clients.map(clientCells), paint)]
+      return [dry_run ? `${count} would be deleted.` : `Deleted ${count}.`, ...list, ...nextPage(next)]
+    },
+  }),
+  listVerb<ClientDocument>({
     task: 'client.list',
-    options: withSearch,
-    input: searchOf,
+    members: SEARCH,
     rows: 'clients',
     headings: CLIENT_HEADINGS,
     cells: (client) => [clientCells(client)],
@@ -63,14 +142,8 @@ export const CLIENT_VERBS: readonly AddVerb[] = [
     task: 'client.unverify',
     say: ({ client_id }) => `${client_id} is no longer verified.`,
   }),
-  taskVerb<ClientDocument, { readonly scope: string }>({
+  taskVerb<ClientDocument>({
     task: 'client.approve-scopes',
-    options: (command) =>
-      command.requiredOption(
-        '--scope <scopes>',
-        "all approved scopes, separated by spaces: 'payments refunds'; '' for none",
-      ),
-    input: ({ scope }) => ({ scope }),
     say: ({ client_id, approved_scope: scope }) => [
       scope === ''
         ? `${client_id} is approved for no scope, and gets none that needs an approval.`
@@ -78,15 +151,8 @@ export const CLIENT_VERBS: readonly AddVerb[] = [
       'This applies to each new token, also where a user consented to more.',
     ],
   }),
-  taskVerb<RotatedSecret, { readonly overlap?: number }>({
+  taskVerb<RotatedSecret>({
     task: 'client.rotate-secret',
-    options: (command) =>
-      command.option(
-        '--overlap <seconds>',
-        'how long the previous secret stays valid, by default a day; 0: it becomes invalid at once',
-        parseSeconds,
-      ),
-    input: ({ overlap }) => ({ overlap_seconds: overlap }),
     say: ({ client_id, client_secret, previous_secret_until }) => [
       `The new secret of ${client_id}, which is not shown again:`,
       `  ${client_secret}`,
@@ -111,40 +177,21 @@ export const CLIENT_VERBS: readonly AddVerb[] = [
   }),
 ]
 
-/** Adds the options that select clients. */
-export function withSearch(command: Command): Command {
-  return command
-    .addOption(new Option('--source <source>', 'only clients that came in this way').choices(CLIENT_SOURCES))
-    .addOption(new Option('--trust-level <level>', 'only clients of this trust level').choices(SHOWN_LEVELS))
-    .option('--host <host>', 'only clients with a redirect URI, a logout URI or a metadata document at this host')
-    .option('--used', 'only clients that have got a token')
-    .option('--unused', 'only clients that never got a token')
-    .option('--verified', 'only verified clients')
-    .option('--unverified', 'only clients that are not verified')
-    .option('--disabled', 'only disabled clients')
-    .option('--enabled', 'only clients that are not disabled')
-    .option(
-      '--unused-since <time>',
-      'only clients that got no token since this time (clients that never got one included): 2026-01-31, or 2026-01-31T12:00:00Z',
-      parseTime,
-    )
+function withKeyFile(command: Command): Command {
+  return command.option('--jwks <file>', 'a file with the public keys of the client as a JWK Set', readJwks)
 }
 
-/** The filters of the options. */
-export function searchOf(options: SearchOptions): Members {
-  return {
-    source: options.source,
-    trust_level: options.trustLevel,
-    host: options.host,
-    used: eitherOf(options, 'used', 'unused'),
-    verified: eitherOf(options, 'verified', 'unverified'),
-    disabled: eitherOf(options, 'disabled', 'enabled'),
-    unused_since: options.unusedSince,
+function readJwks(path: string): unknown {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8'))
+  } catch {
+    // The cause may quote the file, which may have a private key.
+    throw new InvalidArgumentError(`${path} is not a file with JSON that can be read.`)
   }
 }
 
 /** The cells of a client under CLIENT_HEADINGS. */
-export function clientCells(client: ClientDocument): readonly string[] {
+function clientCells(client: ClientDocument): readonly string[] {
   const { client_id, client_name, source, client_id_issued_at, used_at, last_used_at, disabled_at, trust_level } =
     client
   const registered = new Date(client_id_issued_at * 1000).toISOString()

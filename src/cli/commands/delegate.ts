@@ -1,15 +1,11 @@
 import type { AdminCredentialDocument } from '../../admin/admin.ts'
 import { formatTime } from '../lib/columns.ts'
-import { parseCount } from '../lib/options.ts'
 import { taskVerb, type AddVerb } from '../lib/task-verb.ts'
 
 /** The verbs of `grantor delegate`. */
 export const DELEGATE_VERBS: readonly AddVerb[] = [
-  taskVerb<AdminCredentialDocument & { readonly token: string }, { readonly days?: number }>({
+  taskVerb<AdminCredentialDocument & { readonly token: string }>({
     task: 'delegate.create-credentials',
-    options: (command) =>
-      command.option('--days <days>', 'how many days the credentials are valid, up to 365; by default 365', parseCount),
-    input: ({ days }) => ({ days }),
     say: ({ token, expires_at, credential_id }) => [
       'The token for your application, which is not shown again:',
       `  ${token}`,

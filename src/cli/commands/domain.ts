@@ -1,14 +1,14 @@
 import type { DomainDocument } from '../../admin/domain.ts'
 import { formatTime } from '../lib/columns.ts'
 import { UsageError } from '../lib/failure.ts'
+import { argumentOf } from '../lib/subjects.ts'
 import { listVerb, taskVerb, type AddVerb } from '../lib/task-verb.ts'
 
 interface RulesSet {
   readonly domains: readonly DomainDocument[]
 }
 
-const PATTERN = 'a host, "*." and a host for all hosts below it, or the URL of a client metadata document'
-const NOTE = ['--note <text>', 'a note for other administrators'] as const
+const PATTERN = argumentOf('domain.block', 'pattern')
 
 /** The verbs of `grantor domain`. */
 export const DOMAIN_VERBS: readonly AddVerb[] = [
@@ -19,25 +19,21 @@ export const DOMAIN_VERBS: readonly AddVerb[] = [
     cells: ({ pattern, verdict, changed_at, note }) => [[pattern, verdict, formatTime(changed_at), note ?? '–']],
     empty: 'No domain is trusted or blocked. Trust the domains of widespread clients: grantor domain trust --known',
   }),
-  taskVerb<RulesSet, { readonly known?: true; readonly note?: string }>({
+  taskVerb<RulesSet, { readonly known?: true }>({
     task: 'domain.trust',
-    options: (command) =>
-      command
-        .argument('[pattern]', PATTERN)
-        .option('--known', 'the domains of widespread clients, instead of a pattern')
-        .option(...NOTE),
-    input({ known, note }, _, [pattern]) {
+    members: { pattern: false },
+    options: (command) => command.argument('[pattern]', PATTERN.meaning),
+    input({ known }, _, [pattern]) {
       if ((pattern === undefined) === (known === undefined)) throw new UsageError('Give a pattern, or --known.')
-      return { pattern, known, note }
+      return { pattern }
     },
     say: ({ domains }) => [
       `Trusted from now on: ${domains.map(({ pattern }) => pattern).join(', ')}. To undo this: grantor domain forget <pattern>`,
     ],
   }),
-  taskVerb<RulesSet, { readonly note?: string }>({
+  taskVerb<RulesSet>({
     task: 'domain.block',
-    options: (command) => command.argument('<pattern>', PATTERN).option(...NOTE),
-    input: ({ note }, _, [pattern]) => ({ pattern, note }),
+    subjects: [PATTERN],
     say: ({ domains: [rule] }) => [
       `${rule?.pattern} is blocked. Running servers apply this within a second. To undo this: grantor domain forget ${rule?.pattern}`,
       'To revoke the tokens of a client too: grantor client disable <client_id>',

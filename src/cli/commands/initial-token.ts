@@ -2,32 +2,20 @@ import type { InitialTokenDocument } from '../../admin/initial-token.ts'
 import { formatTime } from '../lib/columns.ts'
 import { UsageError } from '../lib/failure.ts'
 import { readGivenFile } from '../lib/given-file.ts'
-import { parseCount } from '../lib/options.ts'
 import { listVerb, taskVerb, type AddVerb } from '../lib/task-verb.ts'
-
-interface CreateOptions {
-  readonly name: string
-  readonly uses?: number
-  readonly days?: number
-  readonly template?: string
-}
 
 /** The verbs of `grantor initial-token`. */
 export const INITIAL_TOKEN_VERBS: readonly AddVerb[] = [
-  taskVerb<InitialTokenDocument & { readonly initial_access_token: string }, CreateOptions>({
+  taskVerb<InitialTokenDocument & { readonly initial_access_token: string }, { readonly template?: unknown }>({
     task: 'initial-token.create',
+    members: { template: false },
     options: (command) =>
-      command
-        .requiredOption('--name <name>', 'a name for the token: the program or the person that it is for')
-        .option('--uses <uses>', 'how many clients can register with it, up to 10,000; by default 1', parseCount)
-        .option('--days <days>', 'how many days it is valid, up to 365; by default 30', parseCount)
-        .option('--template <file>', 'a JSON file that says what the clients are (docs/registration.md)'),
-    input: ({ name, uses, days, template }) => ({
-      name,
-      uses,
-      days,
-      ...(template === undefined ? {} : { template: readTemplate(template) }),
-    }),
+      command.option(
+        '--template <file>',
+        'a JSON file with the settings of the clients (docs/registration.md)',
+        readTemplate,
+      ),
+    input: ({ template }) => ({ template }),
     say: ({ initial_token_id, initial_access_token, uses, template, expires_at }) => [
       'The initial access token, which is not shown again:',
       `  ${initial_access_token}`,

@@ -1,13 +1,6 @@
-import { Option } from 'commander'
 import type { KeyDocument } from '../../admin/key.ts'
 import { columns, formatTime } from '../lib/columns.ts'
 import { taskVerb, type AddVerb } from '../lib/task-verb.ts'
-
-interface RotateOptions {
-  readonly now?: true
-  readonly purpose?: string
-  readonly algorithm?: string
-}
 
 /** The verbs of `grantor key`. */
 export const KEY_VERBS: readonly AddVerb[] = [
@@ -25,28 +18,9 @@ export const KEY_VERBS: readonly AddVerb[] = [
       return columns(['KEY', 'PURPOSE', 'ALGORITHM', 'STATE', 'CREATED (UTC)', 'SIGNS FROM (UTC)'], cells, paint)
     },
   }),
-  taskVerb<KeyDocument, RotateOptions>({
+  taskVerb<KeyDocument>({
     task: 'key.rotate',
-    options: (command) =>
-      command
-        .option(
-          '--now',
-          'sign with the key in ten seconds, even though verifiers may not have fetched it; for when the current key leaked',
-        )
-        .addOption(
-          new Option('--purpose <name>', 'what the key signs: access tokens, or ID tokens; by default access').choices([
-            'access',
-            'id',
-          ]),
-        )
-        .addOption(
-          new Option(
-            '--algorithm <name>',
-            'the algorithm of the key; by default the algorithm of the server, and RS256 for ID tokens',
-          ).choices(['ES256', 'EdDSA', 'RS256']),
-        ),
-    input: ({ now, purpose, algorithm }) => ({ now: now === true, purpose, algorithm }),
-    say: (key) => linesOf(key),
+    say: linesOf,
   }),
   taskVerb<{ readonly kid: string }>({
     task: 'key.retire',

@@ -5,11 +5,6 @@ import { formatTime } from '../lib/columns.ts'
 import { NAME, NEW_CLIENT, NEW_MEMBER, ORGANIZATION } from '../lib/subjects.ts'
 import { listVerb, taskVerb, type AddVerb } from '../lib/task-verb.ts'
 
-interface InstallOptions {
-  readonly scope: string
-  readonly actsForMembers?: true
-}
-
 /** The verbs of `grantor org`. */
 export const ORG_VERBS: readonly AddVerb[] = [
   taskVerb<OrganizationDocument>({
@@ -57,16 +52,10 @@ export const ORG_VERBS: readonly AddVerb[] = [
     subjects: [ORGANIZATION, NEW_MEMBER],
     say: ({ email, user_id, organization_id }) => `${email ?? user_id} is now a member of ${organization_id}.`,
   }),
-  listVerb<MemberDocument, { readonly outsideDomains?: true }>({
+  listVerb<MemberDocument>({
     task: 'member.list',
     verb: 'members',
     rows: 'members',
-    options: (command) =>
-      command.option(
-        '--outside-domains',
-        'only members without a proved address of the domains of the providers of the organization; all of them, if no provider has domains',
-      ),
-    input: ({ outsideDomains }) => ({ outside_domains: outsideDomains }),
     headings: ['EMAIL', 'NAME', 'MEMBER SINCE (UTC)', 'STATE', 'ID'],
     cells: ({ email, name, created_at, disabled_at, user_id }) => [
       [email ?? '–', name ?? '–', formatTime(created_at), disabled_at === null ? 'active' : 'disabled', user_id],
@@ -90,17 +79,9 @@ export const ORG_VERBS: readonly AddVerb[] = [
     verb: 'remove-member',
     say: ({ organization_id, user_id }) => `${user_id} is no longer a member of ${organization_id}.`,
   }),
-  taskVerb<InstallationDocument, InstallOptions>({
+  taskVerb<InstallationDocument>({
     task: 'installation.install',
     subjects: [ORGANIZATION, NEW_CLIENT],
-    options: (command) =>
-      command
-        .requiredOption(
-          '--scope <scopes>',
-          "the scopes that the client can have at most, separated by spaces: 'read sync'; '' for none",
-        )
-        .option('--acts-for-members', 'the client may also act for members of the organization'),
-    input: ({ scope, actsForMembers }) => ({ scope, acts_for_members: actsForMembers === true }),
     say: ({ client_id, organization_id, scope, acts_for_members }) =>
       `${client_id} may now act for ${organization_id}${acts_for_members ? ' and its members' : ''}, with ${scope === '' ? 'no scope' : scope.replaceAll(' ', ', ')}.`,
   }),

@@ -3,54 +3,29 @@ import type { ProviderDocument, ProviderTestDocument } from '../../admin/provide
 import { readClientSecret } from '../lib/ask-password.ts'
 import { columns } from '../lib/columns.ts'
 import { UsageError } from '../lib/failure.ts'
+import type { OptionRows } from '../lib/member-options.ts'
+import { argumentOf } from '../lib/subjects.ts'
 import { taskVerb, type AddVerb } from '../lib/task-verb.ts'
 import type { Terminal } from '../lib/terminal.ts'
 
-/** The options of `create` and of `update`. */
-interface SettingOptions {
-  readonly name?: string
-  readonly clientId?: string
+interface SecretOptions {
   readonly clientSecret?: string
   readonly clientSecretFile?: string
-  readonly authMethod?: string
-  readonly scope?: string
-  readonly emailTrust?: string
-  /** false removes it. */
-  readonly domain?: readonly string[] | false
-  readonly routing?: string
-  readonly signUp?: string
-  readonly link?: string
-  readonly organization?: string | false
-  readonly membership?: string
-  readonly privateHost?: readonly string[] | false
 }
 
-interface CreateOptions extends SettingOptions {
-  readonly id: string
-  readonly issuer?: string
-}
+const MEMBERS: OptionRows = { provider_id: 'id', client_secret: false, organization_id: 'organization' }
 
 /** The verbs of `grantor provider`. */
 export const PROVIDER_VERBS: readonly AddVerb[] = [
-  taskVerb<ProviderDocument, CreateOptions>({
+  taskVerb<ProviderDocument, SecretOptions>({
     task: 'provider.create',
-    options: (command) =>
-      withSettings(
-        command
-          .argument('<template>', 'google, entra, okta, keycloak, dex, github, or oidc for any other OpenID provider')
-          .requiredOption('--id <id>', 'a short name, which is part of the redirect URI and never changes')
-          .requiredOption('--name <name>', 'the name of the provider on the sign-in page')
-          .option('--issuer <url>', 'the issuer of the provider; Google and GitHub have a known one')
-          .requiredOption('--client-id <id>', 'the client_id of this server at the provider'),
-      ),
-    async input({ id, issuer, ...options }, terminal, [template]) {
-      const settings = await settingsOf(options, terminal)
-      if (settings['client_secret'] === undefined) {
-        throw new UsageError(
-          'Give the secret with "--client-secret -" on standard input, or with --client-secret-file.',
-        )
-      }
-      return { provider_id: id, template, issuer, ...settings }
+    subjects: [argumentOf('provider.create', 'template')],
+    members: MEMBERS,
+    options: withSecret,
+    async input(options, terminal) {
+      const secret = await secretOf(options, terminal)
+      if (secret.client_secret !== undefined) return secret
+      throw new UsageError('Give the secret with "--client-secret -" on standard input, or with --client-secret-file.')
     },
     say: ({ provider_id, name, redirect_uri, usable }) => [
       `Created ${name} (${provider_id}). Register this redirect URI at the provider:`,
@@ -67,18 +42,11 @@ export const PROVIDER_VERBS: readonly AddVerb[] = [
         : columns(HEADINGS, providers.map(cellsOf), paint),
   }),
   taskVerb({ task: 'provider.show' }),
-  taskVerb<ProviderDocument, SettingOptions>({
+  taskVerb<ProviderDocument, SecretOptions>({
     task: 'provider.update',
-    options: (command) =>
-      withSettings(
-        command
-          .option('--name <name>', 'the name of the provider on the sign-in page')
-          .option('--client-id <id>', 'the client_id of this server at the provider'),
-      )
-        .option('--no-domain', 'remove all domains of the provider')
-        .option('--no-organization', 'remove the organization: signing in at the provider makes no user a member')
-        .option('--no-private-host', 'only the host of the issuer may have a private address'),
-    input: (options, terminal) => settingsOf(options, terminal),
+    members: MEMBERS,
+    options: withSecret,
+    input: secretOf,
     say: ({ provider_id, name }) => `${name} (${provider_id}) is changed. Running servers apply this within a second.`,
   }),
   taskVerb<ProviderTestDocument>({
@@ -105,39 +73,14 @@ export const PROVIDER_VERBS: readonly AddVerb[] = [
   }),
 ]
 
-function withSettings(command: Command): Command {
+function withSecret(command: Command): Command {
   return command
     .option('--client-secret <->', '- reads the client_secret from standard input')
     .option('--client-secret-file <file>', 'a file with the client_secret')
-    .option('--auth-method <method>', 'client_secret_basic or client_secret_post')
-    .option('--scope <scope>', 'the scope that users are sent with')
-    .option('--email-trust <rule>', 'when an address of the provider counts as proved: none, claim or domains')
-    .option('--domain <domain...>', 'domains of addresses that belong to this provider')
-    .option('--routing <rule>', 'offered, or required: accounts with these domains sign in here only')
-    .option('--sign-up <rule>', 'which persons get an account at the first sign-in: off, domains or anybody')
-    .option('--link <rule>', 'ask, or verified-email: an address of the domains links an account by itself')
-    .option('--organization <id>', 'users with an address of the domains become members of this organization')
-    .option('--membership <rule>', 'domains, or anybody: every person of the provider belongs to the organization')
-    .option('--private-host <host...>', 'hosts of the provider, besides its issuer, that may have private addresses')
 }
 
-async function settingsOf(options: SettingOptions, terminal: Terminal): Promise<Readonly<Record<string, unknown>>> {
-  const { clientSecret: typed, clientSecretFile: file, domain, organization, privateHost } = options
-  return {
-    name: options.name,
-    client_id: options.clientId,
-    client_secret: await readClientSecret(terminal, { given: typed, file }),
-    auth_method: options.authMethod,
-    scope: options.scope,
-    email_trust: options.emailTrust,
-    domains: domain === false ? [] : domain,
-    routing: options.routing,
-    sign_up: options.signUp,
-    link: options.link,
-    organization_id: organization === false ? null : organization,
-    membership: options.membership,
-    private_hosts: privateHost === false ? [] : privateHost,
-  }
+async function secretOf({ clientSecret: given, clientSecretFile: file }: SecretOptions, terminal: Terminal) {
+  return { client_secret: await readClientSecret(terminal, { given, file }) }
 }
 
 /** Of a provider that is enabled and not usable. */

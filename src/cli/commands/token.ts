@@ -1,3 +1,4 @@
+import type { Command } from 'commander'
 import type { TokenInspection } from '../../admin/token.ts'
 import { readToken } from '../lib/ask-password.ts'
 import { record } from '../lib/columns.ts'
@@ -14,27 +15,16 @@ interface Revoked {
 export const TOKEN_VERBS: readonly AddVerb[] = [
   taskVerb<TokenInspection>({
     task: 'token.inspect',
-    options: (command) =>
-      command.argument(
-        '[token]',
-        'the token; - reads it from standard input, where other users of the machine cannot see it',
-      ),
+    members: { token: false },
+    options: withToken,
     input: async (_, { stdin }, [token]) => ({ token: await readToken(stdin, token) }),
     say: (inspection, { paint }) => record({ ...inspection, resources: resourcesOf(inspection) }, paint),
   }),
-  taskVerb<Revoked, { readonly family?: true }>({
+  taskVerb<Revoked>({
     task: 'token.revoke',
-    options: (command) =>
-      command
-        .argument(
-          '[token]',
-          'the token; - reads it from standard input, where other users of the machine cannot see it',
-        )
-        .option('--family', 'revoke the grant of an access token too; the grant of a refresh token is always revoked'),
-    input: async ({ family }, { stdin }, [token]) => ({
-      token: await readToken(stdin, token),
-      family: family === true,
-    }),
+    members: { token: false },
+    options: withToken,
+    input: async (_, { stdin }, [token]) => ({ token: await readToken(stdin, token) }),
     say: ({ revoked, token_id, grant_id }) => [
       revoked === 'access'
         ? `The access token ${token_id} is revoked.`
@@ -43,6 +33,7 @@ export const TOKEN_VERBS: readonly AddVerb[] = [
   }),
   taskVerb<{ readonly not_before: string }, { readonly yes?: true }>({
     task: 'token.revoke-all',
+    members: { confirm: false },
     options: (command) => command.option('--yes', 'confirm the command'),
     input({ yes }) {
       if (yes) return { confirm: 'everything' }
@@ -52,6 +43,11 @@ export const TOKEN_VERBS: readonly AddVerb[] = [
       `All sessions and tokens issued before ${not_before} are revoked. Running servers apply this within a second.`,
   }),
 ]
+
+function withToken(command: Command): Command {
+  const meaning = 'the token; - reads it from standard input, where other users of the machine cannot see it'
+  return command.argument('[token]', meaning)
+}
 
 function resourcesOf({ kind, resources }: TokenInspection): TokenInspection['resources'] {
   return resources.length === 0 && kind !== 'unknown' ? ['none: the token is for the issuer'] : resources

@@ -1,3 +1,4 @@
+import type { Command } from 'commander'
 import type { LinkDocument, UserDocument } from '../../admin/user/tasks.ts'
 import { nameUser } from '../../protocol/sign-in/account.ts'
 import { readPassword } from '../lib/ask-password.ts'
@@ -7,16 +8,12 @@ import { collect } from '../lib/options.ts'
 import { listVerb, taskVerb, type AddVerb } from '../lib/task-verb.ts'
 
 interface CreateOptions {
-  readonly email: string
   /** false: the user gets no password. */
   readonly password?: string | false
-  readonly name?: string
-  readonly verified?: true
   readonly set?: readonly string[]
 }
 
 interface UpdateOptions {
-  readonly name?: string
   readonly set?: readonly string[]
   readonly unset?: readonly string[]
 }
@@ -34,6 +31,13 @@ function withClaim(profile: Profile, text: string): Profile {
   return { ...profile, [claim]: claim.endsWith('_verified') ? value === 'true' : value }
 }
 
+function withPassword(command: Command): Command {
+  return command.option(
+    '--password <password>',
+    'the password; - reads it from standard input; without the option the terminal asks for it',
+  )
+}
+
 function nameOf(user: UserDocument): string {
   return nameUser({ ...user, id: user.user_id })
 }
@@ -42,21 +46,12 @@ function nameOf(user: UserDocument): string {
 export const USER_VERBS: readonly AddVerb[] = [
   taskVerb<UserDocument, CreateOptions>({
     task: 'user.create',
+    members: { email_verified: 'verified', password: false, profile: false },
     options: (command) =>
-      command
-        .requiredOption('--email <address>', 'the address that the user signs in with')
-        .option(
-          '--password <password>',
-          'the password; - reads it from standard input; without the option the terminal asks for it',
-        )
+      withPassword(command)
         .option('--no-password', 'the user gets no password')
-        .option('--name <name>', 'the name of the user, as the pages show it')
-        .option('--verified', "the address is known to be the user's")
         .option('--set <claim=value>', 'a claim of the profile, as of "user update"; repeatable', collect),
-    input: async ({ email, password, name, verified, set = [] }, terminal) => ({
-      email,
-      name,
-      email_verified: verified,
+    input: async ({ password, set = [] }, terminal) => ({
       profile: set.length === 0 ? undefined : set.reduce(withClaim, {}),
       password: password === false ? undefined : await readPassword(terminal, password),
     }),
@@ -74,40 +69,30 @@ export const USER_VERBS: readonly AddVerb[] = [
   taskVerb({ task: 'user.show' }),
   taskVerb<UserDocument, { readonly password?: string }>({
     task: 'user.set-password',
-    options: (command) =>
-      command.option(
-        '--password <password>',
-        'the password; - reads it from standard input; without the option the terminal asks for it',
-      ),
+    members: { password: false },
+    options: withPassword,
     input: async ({ password }, terminal) => ({ password: await readPassword(terminal, password) }),
     say: (user) => `${nameOf(user)} has a new password. All sessions and grants of the user are revoked.`,
   }),
-  taskVerb<UserDocument, { readonly to: string; readonly verified?: true }>({
+  taskVerb<UserDocument>({
     task: 'user.set-email',
-    options: (command) =>
-      command
-        .requiredOption('--to <address>', 'the new address')
-        .option('--verified', "the address is known to be the user's"),
-    input: ({ to, verified }) => ({ email: to, verified: verified === true }),
+    members: { email: 'to' },
     say: (user) => `${user.user_id} now signs in with ${user.email}.`,
   }),
   taskVerb<UserDocument, UpdateOptions>({
     task: 'user.update',
+    members: { profile: false },
     options: (command) =>
       command
-        .option('--name <name>', 'the name of the user, as pages and apps show it')
         .option(
           '--set <claim=value>',
           'a claim of the profile: given_name=Ada, or a part of the address, address.country=DE; repeatable. A given part replaces the whole address',
           collect,
         )
-        .option('--unset <claim>', 'remove a claim of the profile, or the name; repeatable', collect),
-    input({ name, set = [], unset = [] }) {
-      if (name === undefined && set.length + unset.length === 0)
-        throw new UsageError('Give at least one change. See --help.')
-      const removed = unset.filter((claim) => claim !== 'name').map((claim) => [claim, null] as const)
-      const profile = set.reduce(withClaim, Object.fromEntries(removed))
-      return { name: unset.includes('name') ? null : name, profile }
+        .option('--unset <claim>', 'remove a claim of the profile; repeatable', collect),
+    input({ set = [], unset = [] }) {
+      if (set.length + unset.length === 0) return {}
+      return { profile: set.reduce(withClaim, Object.fromEntries(unset.map((claim) => [claim, null]))) }
     },
     say: (user) => `Changed ${nameOf(user)} (${user.user_id}).`,
   }),

@@ -1,5 +1,4 @@
 import { InvalidArgumentError, type Command } from 'commander'
-import { LIST_LIMIT } from '../../admin/page.ts'
 import { UsageError } from './failure.ts'
 
 /** Adds the option that prints JSON. */
@@ -22,18 +21,6 @@ export function withServer(command: Command): Command {
     .option('--insecure-http', 'allow sending the token to another machine over plain HTTP')
 }
 
-export interface PageOptions {
-  readonly limit: number
-  readonly before?: string
-}
-
-/** Adds the options of a page of a list. */
-export function withPage(command: Command, rows: number = LIST_LIMIT.usual): Command {
-  return command
-    .option('--limit <rows>', `the number of rows, up to ${LIST_LIMIT.most}`, parseLimit, rows)
-    .option('--before <id>', 'show the rows after this one, the last row of the previous page')
-}
-
 /** The lines after a page that more rows follow. */
 export function nextPage(next: string | null): readonly string[] {
   return next === null ? [] : ['', `More rows follow: --before ${next}`]
@@ -49,20 +36,12 @@ export function subjectOf(name: string, argument: string | undefined, option: st
   return subject
 }
 
-/**
- * The argument or option that sets a member of the input of a task: `--client` for `client_id`, `--overlap` for
- * `overlap_seconds`, `<token>`. Returns undefined when the command has none of that name.
- */
+/** The argument or option that has the name of a member of the input of a task: `<token>`, `--scope` for `scopes`. */
 export function spellingOf(command: Command, member: string): string | undefined {
-  const words = member.split('_')
-  // The longest name first: `unused_since` is `--unused-since` and not `--unused`. A repeatable option sets a list: `--redirect-uri`.
-  const names = words.flatMap((_, index) => {
-    const name = words.slice(0, words.length - index).join('-')
-    return [name, name.replace(/s$/, '')]
-  })
-  for (const name of names) {
-    if (command.registeredArguments.some((argument) => argument.name() === name)) return `<${name}>`
-    if (command.options.some((option) => option.name() === name)) return `--${name}`
+  const name = member.replaceAll('_', '-')
+  for (const one of [name, name.replace(/s$/, '')]) {
+    if (command.registeredArguments.some((argument) => argument.name() === one)) return `<${one}>`
+    if (command.options.some((option) => option.name() === one)) return `--${one}`
   }
   return undefined
 }
@@ -81,30 +60,14 @@ export function collect(value: string, previous: readonly string[] = []): readon
   return [...previous, value]
 }
 
-export function parseSeconds(text: string): number {
-  return parseWhole(text, 0)
-}
-
 export function parseCount(text: string): number {
   return parseWhole(text, 1)
 }
 
-function parseWhole(text: string, least: number): number {
-  if (/^\d{1,9}$/.test(text) && Number(text) >= least) return Number(text)
-  throw new InvalidArgumentError(`Give a whole number of at least ${least}.`)
-}
-
-/** Reads two flags that exclude each other. Returns whether the first is set, or undefined when neither is. */
-export function eitherOf(options: object, yes: string, no: string): boolean | undefined {
-  const [isYes, isNo] = [yes in options, no in options]
-  if (isYes && isNo) throw new UsageError(`--${yes} and --${no} exclude each other.`)
-  return isYes || isNo ? isYes : undefined
-}
-
-function parseLimit(text: string): number {
-  const limit = Number(text)
-  if (!/^\d+$/.test(text) || limit < 1 || limit > LIST_LIMIT.most) {
-    throw new InvalidArgumentError(`Give a whole number from 1 to ${LIST_LIMIT.most}.`)
-  }
-  return limit
+/** @throws InvalidArgumentError with the range */
+export function parseWhole(text: string, least: number, most: number = Number.MAX_SAFE_INTEGER): number {
+  const value = Number(text)
+  if (/^\d{1,15}$/.test(text) && value >= least && value <= most) return value
+  const range = most === Number.MAX_SAFE_INTEGER ? `of at least ${least}` : `from ${least} to ${most}`
+  throw new InvalidArgumentError(`Give a whole number ${range}.`)
 }

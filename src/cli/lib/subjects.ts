@@ -6,7 +6,7 @@ import { pathParameters, placeOf, type Task } from '../../admin/task.ts'
 import { parseUserId } from '../../protocol/ids.ts'
 import { SUBJECT_FORM } from '../../protocol/sign-in/interaction.ts'
 import { visible } from './columns.ts'
-import type { Members, PerformTask } from './perform-task.ts'
+import { requireTask, type Members, type PerformTask } from './perform-task.ts'
 
 /** A record that a verb is about, given as an argument or with `--<name>`. */
 export interface Subject {
@@ -16,13 +16,15 @@ export interface Subject {
   /** The placeholder of the option: `<id>`. */
   readonly placeholder: string
   readonly meaning: string
+  /** The members of the input that it sets. */
+  readonly members: readonly string[]
   /** Returns the members of the input for the typed text. `known` has the members that were found before. */
   readonly find: (text: string, perform: PerformTask, known: Members) => Members | Promise<Members>
 }
 
 /** A subject whose text is a member of the input. */
 function plain(name: string, member: string, meaning: string, placeholder = '<id>'): Subject {
-  return { name, placeholder, meaning, find: (text) => ({ [member]: text }) }
+  return { name, placeholder, meaning, members: [member], find: (text) => ({ [member]: text }) }
 }
 
 /** The rows that are searched for a name. In a longer list the name could occur again after them. */
@@ -55,6 +57,7 @@ function named({ name, noun, member, isId, meaning, task, rows, label, input, co
     argument: noun,
     placeholder: `<${noun}>`,
     meaning,
+    members: [member],
     async find(text, perform, known) {
       if (isId(text)) return { [member]: text }
       type Row = Readonly<Record<string, string | null | undefined>>
@@ -133,6 +136,7 @@ const USER: Subject = {
   name: 'email',
   placeholder: '<address>',
   meaning: 'the e-mail address or the id of the user, or the id at your application',
+  members: ['user_id'],
   async find(text, perform) {
     if (parseUserId(text) !== undefined) return { user_id: text }
     for (const [filter, form] of [
@@ -158,12 +162,14 @@ export const NEW_MEMBER: Subject = {
   name: 'user',
   placeholder: '<address>',
   meaning: 'the e-mail address or the id of the user',
+  members: ['email', 'user_id'],
   find: (text) => (parseUserId(text) === undefined ? { email: text } : { user_id: text }),
 }
 
 /** Searched among the members of the organization, because its administrators see no other users. */
 const MEMBER: Subject = {
   ...NEW_MEMBER,
+  members: ['user_id'],
   async find(text, perform, known) {
     if (parseUserId(text) !== undefined) return { user_id: text }
     const organization = String(known['organization_id'])
@@ -183,7 +189,7 @@ const MEMBER: Subject = {
 
 /** The user of a filter. With an organization the user is searched among its members. */
 const USER_FILTER: Subject = {
-  ...NEW_MEMBER,
+  ...MEMBER,
   meaning: 'only of this user: the e-mail address, the id, or the id at your application',
   find: (text, perform, known) => (known['organization_id'] === undefined ? USER : MEMBER).find(text, perform, known),
 }
@@ -210,14 +216,15 @@ const BY_PARAMETER_IN_ORGANIZATION: Readonly<Record<string, Subject>> = { client
 export function subjectsOf(task: Task): readonly Subject[] {
   const parameters = pathParameters(task)
   const inOrganization = parameters.includes('organization_id') ? BY_PARAMETER_IN_ORGANIZATION : {}
-  return parameters.map((name) => inOrganization[name] ?? BY_PARAMETER[name] ?? subjectOfParameter(task, name))
+  return parameters.map((name) => inOrganization[name] ?? BY_PARAMETER[name] ?? argumentOf(task.name, name))
 }
 
-/** `grant_id` is the argument `<grant>`, and its description is that of the schema. */
-function subjectOfParameter({ input }: Task, parameter: string): Subject {
-  const { description = '' } = input.shape[parameter] as z.ZodType
+/** A member that is an argument: `<grant>` for `grant_id`. Its meaning is the description in the schema. */
+export function argumentOf(task: string, member: string): Subject {
+  const { description = '' } = requireTask(task).input.shape[member] as z.ZodType
   const meaning = description.charAt(0).toLowerCase() + description.slice(1).replace(/\.$/, '')
-  return plain(parameter.replace(/_id$/, ''), parameter, meaning)
+  const name = member.replace(/_id$/, '')
+  return plain(name, member, meaning, name === member ? `<${name}>` : '<id>')
 }
 
 const FILTERS: Readonly<Record<string, Subject>> = {

@@ -1,21 +1,15 @@
 import type { Command } from 'commander'
-import type { Task } from '../../admin/task.ts'
+import { pathParameters, type Task } from '../../admin/task.ts'
 import type { Names } from '../../admin/names.ts'
 import { columns, record, visible } from './columns.ts'
+import { definedMembers } from '../../base/json.ts'
+import { UsageError } from './failure.ts'
 import { jwtNotice } from './jwt-notice.ts'
+import { addMemberOptions, type MemberOptions, type OptionRows } from './member-options.ts'
 import { requireTask, withTasks, type Members } from './perform-task.ts'
 import { filtersOf, ORGANIZATION, subjectsOf, type Subject } from './subjects.ts'
 import type { Terminal } from './terminal.ts'
-import {
-  nextPage,
-  spellingOf,
-  subjectOf,
-  withJson,
-  withPage,
-  withServer,
-  type PageOptions,
-  type ServerOptions,
-} from './options.ts'
+import { nextPage, spellingOf, subjectOf, withJson, withServer, type ServerOptions } from './options.ts'
 
 /** Adds a verb to its noun. */
 export type AddVerb = (noun: Command, terminal: Terminal) => void
@@ -40,9 +34,11 @@ export interface TaskVerb<Answer, Options extends object = object> {
   readonly subjects?: readonly Subject[]
   /** Members of the input that are records, each of which is an option only. */
   readonly filters?: readonly Subject[]
-  /** Adds its own options. */
+  /** Where the options of members differ from what their schemas say. */
+  readonly members?: OptionRows
+  /** Adds options and arguments that are not a member of the input, or are read in another way. */
   readonly options?: (command: Command) => Command
-  /** Returns the members of the input besides those of the subjects. It prompts and rejects before the store is opened. */
+  /** Returns the members of the input besides those of subjects and of options that follow from schemas. It prompts and rejects before the store is opened. */
   readonly input?: (
     options: Options,
     terminal: Terminal,
@@ -68,10 +64,13 @@ export function taskVerb<Answer extends object, Options extends object = object>
       command.argument(`[${argument}]`, meaning).option(`--${name} ${placeholder}`, SAME_AS_ARGUMENT)
     }
     for (const { name, placeholder, meaning } of filters) command.option(`--${name} ${placeholder}`, meaning)
+    const others = new Set([...pathParameters(task), ...[...subjects, ...filters].flatMap(({ members }) => members)])
+    const members = addMemberOptions(command, task, { rows: verb.members ?? {}, others })
     verb.options?.(command)
-    command.action(() =>
-      performVerb(verb, command, terminal, [...readFilters(filters, command), ...readSubjects(subjects, command)]),
-    )
+    command.action(() => {
+      const typed = [...readFilters(filters, command), ...readSubjects(subjects, command)]
+      return performVerb(verb, command, terminal, typed, members)
+    })
   }
 }
 
@@ -84,9 +83,13 @@ async function performVerb<Answer extends object, Options extends object>(
   command: Command,
   terminal: Terminal,
   about: readonly TypedSubject[],
+  { read, spell }: MemberOptions,
 ): Promise<void> {
   const options = command.opts<Options & CommonOptions & { readonly organization?: string }>()
-  const input = (await verb.input?.(options, terminal, command.args)) ?? {}
+  const input = { ...read(command), ...definedMembers((await verb.input?.(options, terminal, command.args)) ?? {}) }
+  if (requireTask(verb.task).method === 'PATCH' && about.length + Object.keys(input).length < 2) {
+    throw new UsageError('Give at least one change. See --help.')
+  }
   const names = new Map<string, string>()
   const task = verb.within === undefined || options.organization === undefined ? verb.task : verb.within
   const whenMissing = verb.task.endsWith('.create') ? 'create' : 'refuse'
@@ -102,7 +105,7 @@ async function performVerb<Answer extends object, Options extends object>(
       }
       Object.assign(members, found)
     }
-    const perform = performAs((member) => spellings.get(member) ?? spellingOf(command, member))
+    const perform = performAs((member) => spellings.get(member) ?? spell(member) ?? spellingOf(command, member))
     return perform<Answer>(task, members)
   })
   if (options.json) terminal.printJson(answer)
@@ -177,14 +180,10 @@ export interface ListVerb<Row, Options extends object> extends Omit<TaskVerb<nev
 
 /** A verb that prints a table. */
 export function listVerb<Row, Options extends object = object>(list: ListVerb<Row, Options>): AddVerb {
-  return taskVerb<Readonly<Record<string, unknown>>, Options & PageOptions>({
+  return taskVerb<Readonly<Record<string, unknown>>, Options>({
     ...list,
     filters: list.filters ?? filtersOf(requireTask(list.task), list.within),
-    options: (command) => list.options?.(withPage(command)) ?? withPage(command),
-    async input(options, terminal) {
-      const { limit, before } = options
-      return { ...(await list.input?.(options, terminal, [])), limit, before }
-    },
+    members: { before: { placeholder: 'id' }, limit: { placeholder: 'rows' }, ...list.members },
     say(answer, { paint }) {
       const rows = answer[list.rows] as readonly Row[]
       const names = (answer['names'] ?? {}) as Names

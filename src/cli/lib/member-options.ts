@@ -1,0 +1,187 @@
+import { InvalidArgumentError, Option, type Command } from 'commander'
+import * as z from 'zod'
+import type { Task } from '../../admin/task.ts'
+import { UsageError } from './failure.ts'
+import { parseTime, parseWhole } from './options.ts'
+
+/** Where the option of a member differs from what the schema of the member says. */
+export interface OptionRow {
+  /** By default the name of the member: `--redirect-uri` for `redirect_uris`, `--overlap` for `overlap_seconds`. */
+  readonly name?: string
+  readonly placeholder?: string
+  readonly text?: string
+  /** The flag for false, where it is not `--no-<name>`: `--unused`. */
+  readonly opposite?: string
+  /** The text for null. By default the empty text. */
+  readonly none?: string
+  /** The command requires the option, although the task has a default. */
+  readonly isRequired?: true
+}
+
+/** By member, or `rules.pkce` for a part of a member. A text is the name of the option. false: the member has no option of this kind. */
+export type OptionRows = Readonly<Record<string, OptionRow | string | false>>
+
+interface Schema {
+  readonly type?: string
+  readonly format?: string
+  readonly description?: string
+  readonly default?: unknown
+  readonly const?: unknown
+  readonly enum?: readonly string[]
+  readonly items?: Schema
+  readonly anyOf?: readonly Schema[]
+  readonly minimum?: number
+  readonly maximum?: number
+  readonly properties?: Readonly<Record<string, Schema>>
+  readonly required?: readonly string[]
+}
+
+/** An option that sets a member of the input of a task, or a part of one. */
+interface MemberOption {
+  readonly path: readonly string[]
+  readonly options: readonly Option[]
+}
+
+/** The options that set members of the input of a task. */
+export interface MemberOptions {
+  /** The members that were given. @throws UsageError when two options exclude each other */
+  readonly read: (command: Command) => Readonly<Record<string, unknown>>
+  /** The option of a member: `--client`. */
+  readonly spell: (member: string) => string | undefined
+}
+
+/** More choices than this are not listed. */
+const LISTED_CHOICES = 12
+
+/**
+ * Adds an option for each member of the input of a task that is a text, a number, a time, a flag, one of several words or a list of texts.
+ * Its name, placeholder, text, choices and parser follow from the schema of the member. `others` are members with an option or argument of
+ * another kind.
+ */
+export function addMemberOptions(
+  command: Command,
+  task: Task,
+  { rows, others }: { readonly rows: OptionRows; readonly others: ReadonlySet<string> },
+): MemberOptions {
+  const schema = z.toJSONSchema(task.input, { io: 'input' }) as Schema
+  const made = membersOf(schema, task, rows, others)
+  for (const { options } of made) for (const option of options) command.addOption(option)
+  return {
+    read: (typed) => readMembers(made, typed.opts()),
+    spell: (member) => made.find(({ path }) => path.join('.') === member)?.options[0]?.long ?? undefined,
+  }
+}
+
+function membersOf(
+  { properties = {}, required = [] }: Schema,
+  task: Task,
+  rows: OptionRows,
+  others: ReadonlySet<string>,
+  above: readonly string[] = [],
+): readonly MemberOption[] {
+  return Object.entries(properties).flatMap(([member, schema]) => {
+    const path = [...above, member]
+    const row = rows[path.join('.')] ?? {}
+    if (row === false || others.has(path.join('.'))) return []
+    if (schema.properties !== undefined) return membersOf(schema, task, rows, others, path)
+    const choice = typeof row === 'string' ? { name: row } : row
+    const options = optionsOf(member, schema, choice, task)
+    if (required.includes(member) || choice.isRequired) options[0]?.makeOptionMandatory()
+    return [{ path, options }]
+  })
+}
+
+function optionsOf(member: string, schema: Schema, row: OptionRow, task: Task): readonly Option[] {
+  const isNullable = schema.anyOf?.some(({ type }) => type === 'null') === true
+  const value = schema.anyOf?.find(({ type }) => type !== 'null') ?? schema
+  const { name = nameOf(member, value), none = '' } = row
+  const text = row.text ?? textOf(schema, value, none)
+  if (value.type === 'boolean') {
+    const flag = new Option(`--${name}`, text)
+    if (schema.default !== undefined || value.const === true) return [flag]
+    return [flag, new Option(`--${row.opposite ?? `no-${name}`}`, `the opposite of --${name}`)]
+  }
+  const isCleared = isNullable || (value.type === 'array' && task.method === 'PATCH')
+  const flags = `--${name} <${row.placeholder ?? placeholderOf(member, value)}>`
+  const option = new Option(flags, isCleared && none === '' ? `${text}; '' for none` : text)
+  if (value.enum !== undefined && value.enum.length <= LISTED_CHOICES) {
+    option.choices(isNullable ? [...value.enum, none] : value.enum)
+  }
+  return [option.argParser(parserOf(value, option, isNullable ? none : undefined))]
+}
+
+/** `redirect-uri` for `redirect_uris`, because each use adds one. The unit is in the text. */
+function nameOf(member: string, { type }: Schema): string {
+  const name = member.replaceAll('_', '-').replace(/-seconds$/, '')
+  return type === 'array' ? name.replace(/s$/, '') : name
+}
+
+function placeholderOf(member: string, { type, format }: Schema): string {
+  if (format === 'date-time') return 'time'
+  const word = member.split('_').at(-1) ?? member
+  return type === 'array' ? word.replace(/s$/, '') : word
+}
+
+/** The description of a member, as the text of an option. */
+function textOf(schema: Schema, value: Schema, none: string): string {
+  const { description = '' } = schema
+  const text = description
+    .replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase())
+    .replace(/\.$/, '')
+    .replaceAll(/\b(?:null|empty): /gi, `${none === '' ? "''" : none}: `)
+  const { minimum, maximum = Number.MAX_SAFE_INTEGER } = value
+  const isBounded = minimum !== undefined && maximum < Number.MAX_SAFE_INTEGER && !text.includes('up to')
+  const fallback = ['string', 'number'].includes(typeof schema.default) && schema.default !== ''
+  return [
+    text,
+    isBounded ? `, up to ${maximum.toLocaleString('en')}` : '',
+    value.type === 'array' ? '; repeatable' : '',
+    fallback && !/by default/i.test(text) ? `; by default ${String(schema.default)}` : '',
+  ].join('')
+}
+
+type Parser = (text: string, previous: unknown) => unknown
+
+function parserOf(schema: Schema, option: Option, none: string | undefined): Parser {
+  const parse = parseOneOf(schema, option)
+  return (text, previous) => (text === none ? null : parse(text, previous))
+}
+
+function parseOneOf(schema: Schema, { argChoices }: Option): Parser {
+  const { minimum = 0, maximum = Number.MAX_SAFE_INTEGER } = schema
+  if (schema.type === 'integer') return (text) => parseWhole(text, minimum, maximum)
+  if (schema.format === 'date-time') return parseTime
+  if (schema.type === 'array') {
+    return (text, previous: unknown) => [
+      ...((previous as readonly string[] | undefined) ?? []),
+      ...(text === '' ? [] : [text]),
+    ]
+  }
+  return (text) => {
+    if (argChoices === undefined || argChoices.includes(text)) return text
+    throw new InvalidArgumentError(`Allowed choices are ${argChoices.join(', ')}.`)
+  }
+}
+
+function readMembers(
+  made: readonly MemberOption[],
+  typed: Readonly<Record<string, unknown>>,
+): Readonly<Record<string, unknown>> {
+  const members: Record<string, unknown> = {}
+  for (const { path, options } of made) {
+    const value = readValue(options, typed)
+    if (value === undefined) continue
+    const [member = '', part] = path
+    members[member] = part === undefined ? value : { ...(members[member] as object | undefined), [part]: value }
+  }
+  return members
+}
+
+function readValue([option, opposite]: readonly Option[], typed: Readonly<Record<string, unknown>>): unknown {
+  const value = option === undefined ? undefined : typed[option.attributeName()]
+  // `--no-x` has the attribute of `--x`.
+  if (opposite === undefined || opposite.negate) return value
+  if (typed[opposite.attributeName()] === undefined) return value
+  if (value !== undefined) throw new UsageError(`${option?.long} and ${opposite.long} exclude each other.`)
+  return false
+}

@@ -166,7 +166,7 @@ export interface GrantorTasks {
     readonly client_name: string
     /** Exact redirect URIs. */
     readonly redirect_uris?: readonly string[]
-    /** The grant types. The default is authorization_code and refresh_token, or client_credentials without redirect URIs. */
+    /** The grant types; by default authorization_code and refresh_token, or without redirect URIs client_credentials. */
     readonly grant_types?: readonly ('authorization_code' | 'client_credentials' | 'refresh_token')[]
     /** The registered scope, separated by spaces. */
     readonly scope?: string
@@ -182,7 +182,7 @@ export interface GrantorTasks {
     readonly backchannel_logout_uri?: string
     /** Whether logout tokens must have a `sid`. They always have one. */
     readonly backchannel_logout_session_required?: boolean
-    /** How the client authenticates. The default is client_secret_basic, or private_key_jwt with keys. none: a public client, which has no secret. */
+    /** How the client authenticates; by default client_secret_basic, or with keys private_key_jwt. none: a public client, which has no secret. */
     readonly token_endpoint_auth_method?: 'client_secret_post' | 'client_secret_basic' | 'none' | 'private_key_jwt'
     /** The public keys as a JWK Set (RFC 7517 §5). Private keys are rejected. */
     readonly jwks?: {
@@ -212,7 +212,7 @@ export interface GrantorTasks {
     readonly client_name?: string
     /** Exact redirect URIs. */
     readonly redirect_uris?: readonly string[]
-    /** The grant types. The default is authorization_code and refresh_token, or client_credentials without redirect URIs. */
+    /** The grant types; by default authorization_code and refresh_token, or without redirect URIs client_credentials. */
     readonly grant_types?: readonly ('authorization_code' | 'client_credentials' | 'refresh_token')[]
     /** The registered scope, separated by spaces. */
     readonly scope?: string
@@ -437,7 +437,7 @@ export interface GrantorTasks {
   readonly 'user.update': (input: {
     /** The id of the user. */
     readonly user_id: string
-    /** The name of the user; null: none. */
+    /** The name of the user, as the pages show it; null: none. */
     readonly name?: string | null
     /** The claims to change; null removes a claim. */
     readonly profile?: {
@@ -512,9 +512,9 @@ export interface GrantorTasks {
   readonly 'provider.create': (input: {
     /** The id of the provider. It is part of the redirect URI, and never changes. */
     readonly provider_id: string
-    /** Presets the settings of a known provider. */
+    /** Presets the settings of a known provider; oidc: any other OpenID provider. */
     readonly template: 'google' | 'entra' | 'okta' | 'keycloak' | 'dex' | 'oidc' | 'github'
-    /** The issuer, exactly as in the metadata of the provider. The templates google and github have one. */
+    /** The issuer, byte for byte as its metadata has it. Not needed for Google and GitHub. */
     readonly issuer?: string
     /** The client_secret of this server at the provider. It is never shown. */
     readonly client_secret: string
@@ -567,7 +567,7 @@ export interface GrantorTasks {
     readonly sign_up?: 'off' | 'domains' | 'anybody'
     /** How a person is connected to an account with the same proved address: ask, after the person has signed in to the account once; verified-email, at once, if the address is of the domains and verified in the account. */
     readonly link?: 'ask' | 'verified-email'
-    /** null: no organization. Memberships stay. */
+    /** The organization of which users become members; null: none. Memberships stay. */
     readonly organization_id?: string | null
     /** Which users become members of the organization when they sign in at the provider: domains, those with a proved address of the domains; anybody, all: the operator declares that each person of the provider belongs to the organization. */
     readonly membership?: 'domains' | 'anybody'
@@ -793,9 +793,9 @@ export interface GrantorTasks {
     }[]
     /** The format, lifetime, algorithm and type of its access tokens. */
     readonly tokens?: {
-      /** jwt: APIs can verify the tokens locally. opaque: APIs introspect them. */
+      /** The format of its access tokens. Opaque tokens must be introspected. */
       readonly format?: 'jwt' | 'opaque'
-      /** Seconds; null: the lifetime of the server. */
+      /** Seconds, up to 86,400; null: the lifetime of the server. */
       readonly lifetime?: number | null
       /** null: the algorithm of the server. */
       readonly algorithm?: 'ES256' | 'EdDSA' | 'RS256' | null
@@ -822,9 +822,9 @@ export interface GrantorTasks {
     }[]
     /** The format, lifetime, algorithm and type of its access tokens. */
     readonly tokens?: {
-      /** jwt: APIs can verify the tokens locally. opaque: APIs introspect them. */
+      /** The format of its access tokens. Opaque tokens must be introspected. */
       readonly format?: 'jwt' | 'opaque'
-      /** Seconds; null: the lifetime of the server. */
+      /** Seconds, up to 86,400; null: the lifetime of the server. */
       readonly lifetime?: number | null
       /** null: the algorithm of the server. */
       readonly algorithm?: 'ES256' | 'EdDSA' | 'RS256' | null
@@ -1085,7 +1085,7 @@ export interface GrantorTasks {
     readonly limit?: number
     /** Continue after this row: the `next` of the previous page. */
     readonly before?: string
-    /** An event, or a prefix with a dot at its end: client. */
+    /** Only events of this name, or of all names that begin with it, such as `client.`; a part of a name ends with a dot. */
     readonly event?: 'admin-credential.' | 'admin.' | 'api.' | 'app.' | 'audit.' | 'authorization.' | 'client.' | 'clock.' | 'code.' | 'domain.' | 'grant.' | 'identity.' | 'initial-token.' | 'installation.' | 'interaction.' | 'introspection.' | 'key.' | 'link.' | 'logout.' | 'member.' | 'organization.' | 'provider.' | 'refresh-token.' | 'revocation.' | 'scope.' | 'secret.' | 'server.' | 'session.' | 'sign-in.' | 'token.' | 'tokens.' | 'user.' | 'client.registered' | 'client.updated' | 'client.document-added' | 'client.document-changed' | 'client.created' | 'client.adopted' | 'client.rules-set' | 'client.registration-token-created' | 'client.deleted' | 'client.verified' | 'client.unverified' | 'client.disabled' | 'client.enabled' | 'client.secret-rotated' | 'client.scope-approved' | 'client.tokens-revoked' | 'client.authentication-failed' | 'initial-token.created' | 'initial-token.revoked' | 'authorization.approved' | 'authorization.denied' | 'scope.refused' | 'code.replayed' | 'code.burned' | 'code.presented-by-another-client' | 'refresh-token.reused' | 'refresh-token.presented-by-another-client' | 'revocation.requested-by-another-client' | 'grant.revoked' | 'token.revoked' | 'introspection.inactive' | 'tokens.issued' | 'user.created' | 'user.password-changed' | 'user.email-changed' | 'user.renamed' | 'user.updated' | 'user.disabled' | 'user.enabled' | 'user.deleted' | 'user.tokens-revoked' | 'user.provisioned' | 'session.started' | 'session.ended' | 'sign-in.failed' | 'logout.delivered' | 'logout.undelivered' | 'link.created' | 'link.used' | 'identity.linked' | 'identity.unlinked' | 'interaction.answered' | 'app.removed' | 'organization.created' | 'organization.renamed' | 'organization.disabled' | 'organization.enabled' | 'organization.tokens-revoked' | 'organization.deleted' | 'member.added' | 'member.disabled' | 'member.enabled' | 'member.removed' | 'installation.added' | 'installation.replaced' | 'installation.disabled' | 'installation.enabled' | 'installation.removed' | 'provider.created' | 'provider.updated' | 'provider.disabled' | 'provider.enabled' | 'provider.deleted' | 'provider.failed' | 'server.tokens-revoked' | 'server.issuer-changed' | 'server.backed-up' | 'server.restored' | 'server.went-back' | 'server.confirmed' | 'server.exported' | 'server.imported' | 'server.reopened' | 'api.created' | 'api.updated' | 'api.credentials-set' | 'api.deleted' | 'domain.trusted' | 'domain.blocked' | 'domain.forgotten' | 'key.added' | 'key.removed' | 'secret.rotated' | 'clock.confirmed' | 'admin-credential.created' | 'admin-credential.revoked' | 'admin.refused' | 'audit.head' | 'audit.swept' | 'audit.unreadable'
     /** The client_id of the client. For a client with a metadata document, its URL or the id in answers. */
     readonly client_id?: string
@@ -1161,7 +1161,7 @@ export interface ApiScope {
 }
 
 export interface ApiTokens {
-  /** jwt: APIs can verify the tokens locally. opaque: APIs introspect them. */
+  /** The format of its access tokens. Opaque tokens must be introspected. */
   readonly format: 'jwt' | 'opaque'
   /** Seconds; null: the lifetime of the server. */
   readonly lifetime: number | null

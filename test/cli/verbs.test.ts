@@ -291,14 +291,14 @@ const MISTYPED: readonly (readonly [typed: string, says: RegExp])[] = [
   ['client approve-scopes gci_x', /--scope/],
   ['api update https://a.test', /Give at least one change/],
   ['api create --resource https://a.test --format paper', /Allowed choices are jwt, opaque/],
-  ['api create --resource https://a.test --lifetime soon', /a number of seconds, or server/],
+  ['api create --resource https://a.test --lifetime soon', /Give a whole number\./],
   ['api create --resource https://a.test --algorithm none', /Allowed choices are ES256/],
   ['token inspect', /Give the token, or - /],
   ['token inspect -', /Standard input is empty\. Write the token to it/],
   ['token revoke-all', /add --yes/],
   ['admin create --name x', /--access/],
   ['admin create --name x --access all', /Allowed choices are read, write, metrics/],
-  ['admin create --name x --access read --days 0', /whole number of at least 1/],
+  ['admin create --name x --access read --days soon', /Give a whole number\./],
   ['key rotate --algorithm HS256', /Allowed choices are ES256/],
 ]
 

@@ -71,7 +71,7 @@ const TOKENS_INPUT = z
       .max(LIFETIME_LIMIT)
       .nullable()
       .optional()
-      .describe('Seconds; null: the lifetime of the server.'),
+      .describe(`Seconds, up to ${LIFETIME_LIMIT.toLocaleString('en')}; null: the lifetime of the server.`),
     algorithm: ALGORITHM.optional(),
     jwt_type: JWT_TYPE.optional(),
     application_subject: APPLICATION_SUBJECT.optional(),

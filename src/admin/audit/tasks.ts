@@ -39,7 +39,9 @@ const EVENT_FILTER = z
   .string()
   .refine((text) => FILTERS.has(text), { error: ({ input }) => messageOfUnknownEvent(String(input)) })
   .meta({ enum: [...FILTERS] })
-  .describe('An event, or a prefix with a dot at its end: client.')
+  .describe(
+    'Only events of this name, or of all names that begin with it, such as `client.`; a part of a name ends with a dot.',
+  )
 
 const REQUEST_ID_LENGTH = 64
 

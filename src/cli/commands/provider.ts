@@ -13,7 +13,12 @@ interface SecretOptions {
   readonly clientSecretFile?: string
 }
 
-const MEMBERS: OptionRows = { provider_id: 'id', client_secret: false, organization_id: 'organization' }
+const MEMBERS: OptionRows = {
+  provider_id: 'id',
+  client_secret: false,
+  organization_id: 'organization',
+  sign_up: { placeholder: 'rule' },
+}
 
 /** The verbs of `grantor provider`. */
 export const PROVIDER_VERBS: readonly AddVerb[] = [

@@ -9,7 +9,6 @@ export interface OptionRow {
   /** By default the name of the member: `--redirect-uri` for `redirect_uris`, `--overlap` for `overlap_seconds`. */
   readonly name?: string
   readonly placeholder?: string
-  readonly text?: string
   /** The flag for false, where it is not `--no-<name>`: `--unused`. */
   readonly opposite?: string
   /** The text for null. By default the empty text. */
@@ -22,15 +21,14 @@ export interface OptionRow {
 export type OptionRows = Readonly<Record<string, OptionRow | string | false>>
 
 interface Schema {
-  readonly type?: string
+  /** A list when null is allowed too and nothing else is said. */
+  readonly type?: string | readonly string[]
   readonly format?: string
   readonly description?: string
   readonly default?: unknown
-  readonly const?: unknown
   readonly enum?: readonly string[]
   readonly items?: Schema
   readonly anyOf?: readonly Schema[]
-  readonly minimum?: number
   readonly maximum?: number
   readonly properties?: Readonly<Record<string, Schema>>
   readonly required?: readonly string[]
@@ -50,6 +48,8 @@ export interface MemberOptions {
   readonly spell: (member: string) => string | undefined
 }
 
+/** A larger maximum is no help to a reader. */
+const MOST_SHOWN = 100_000_000
 /** More choices than this are not listed. */
 const LISTED_CHOICES = 12
 
@@ -92,18 +92,19 @@ function membersOf(
 }
 
 function optionsOf(member: string, schema: Schema, row: OptionRow, task: Task): readonly Option[] {
-  const isNullable = schema.anyOf?.some(({ type }) => type === 'null') === true
-  const value = schema.anyOf?.find(({ type }) => type !== 'null') ?? schema
+  const forms = Array.isArray(schema.type) ? schema.type.map((type: string) => ({ ...schema, type })) : schema.anyOf
+  const isNullable = forms?.some(({ type }) => type === 'null') === true
+  const value = forms?.find(({ type }) => type !== 'null') ?? schema
   const { name = nameOf(member, value), none = '' } = row
-  const text = row.text ?? textOf(schema, value, none)
+  const text = textOf(schema, value, row)
   if (value.type === 'boolean') {
-    const flag = new Option(`--${name}`, text)
-    if (schema.default !== undefined || value.const === true) return [flag]
+    const flag = new Option(`--${name}`, text.replace(/^(whether|true:) /, ''))
+    if (schema.default !== undefined || text.startsWith('true: ')) return [flag]
     return [flag, new Option(`--${row.opposite ?? `no-${name}`}`, `the opposite of --${name}`)]
   }
   const isCleared = isNullable || (value.type === 'array' && task.method === 'PATCH')
   const flags = `--${name} <${row.placeholder ?? placeholderOf(member, value)}>`
-  const option = new Option(flags, isCleared && none === '' ? `${text}; '' for none` : text)
+  const option = new Option(flags, isCleared && !text.includes(`${none || "''"}: `) ? `${text}; '' for none` : text)
   if (value.enum !== undefined && value.enum.length <= LISTED_CHOICES) {
     option.choices(isNullable ? [...value.enum, none] : value.enum)
   }
@@ -123,33 +124,36 @@ function placeholderOf(member: string, { type, format }: Schema): string {
 }
 
 /** The description of a member, as the text of an option. */
-function textOf(schema: Schema, value: Schema, none: string): string {
+function textOf(schema: Schema, value: Schema, { none = '', isRequired }: OptionRow): string {
   const { description = '' } = schema
   const text = description
-    .replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase())
+    .replace(/^[A-Z](?=[a-z ])/, (letter) => letter.toLowerCase())
     .replace(/\.$/, '')
     .replaceAll(/\b(?:null|empty): /gi, `${none === '' ? "''" : none}: `)
-  const { minimum, maximum = Number.MAX_SAFE_INTEGER } = value
-  const isBounded = minimum !== undefined && maximum < Number.MAX_SAFE_INTEGER && !text.includes('up to')
-  const fallback = ['string', 'number'].includes(typeof schema.default) && schema.default !== ''
+  const { maximum = Infinity } = value
+  const isBounded = maximum < MOST_SHOWN && !text.includes('up to')
+  const hasDefault = ['string', 'number'].includes(typeof schema.default) && schema.default !== '' && !isRequired
   return [
     text,
     isBounded ? `, up to ${maximum.toLocaleString('en')}` : '',
     value.type === 'array' ? '; repeatable' : '',
-    fallback && !/by default/i.test(text) ? `; by default ${String(schema.default)}` : '',
+    hasDefault && !/by default/i.test(text) ? `; by default ${String(schema.default)}` : '',
   ].join('')
 }
 
 type Parser = (text: string, previous: unknown) => unknown
 
+/** Stands for null, of which commander makes an empty text. */
+const NONE = Symbol('null')
+
 function parserOf(schema: Schema, option: Option, none: string | undefined): Parser {
   const parse = parseOneOf(schema, option)
-  return (text, previous) => (text === none ? null : parse(text, previous))
+  return (text, previous) => (text === none ? NONE : parse(text, previous))
 }
 
 function parseOneOf(schema: Schema, { argChoices }: Option): Parser {
-  const { minimum = 0, maximum = Number.MAX_SAFE_INTEGER } = schema
-  if (schema.type === 'integer') return (text) => parseWhole(text, minimum, maximum)
+  // The task checks the range.
+  if (schema.type === 'integer') return parseWhole
   if (schema.format === 'date-time') return parseTime
   if (schema.type === 'array') {
     return (text, previous: unknown) => [
@@ -180,8 +184,8 @@ function readMembers(
 function readValue([option, opposite]: readonly Option[], typed: Readonly<Record<string, unknown>>): unknown {
   const value = option === undefined ? undefined : typed[option.attributeName()]
   // `--no-x` has the attribute of `--x`.
-  if (opposite === undefined || opposite.negate) return value
-  if (typed[opposite.attributeName()] === undefined) return value
-  if (value !== undefined) throw new UsageError(`${option?.long} and ${opposite.long} exclude each other.`)
-  return false
+  const isOpposite = opposite?.negate === false && typed[opposite.attributeName()] === true
+  if (isOpposite && value === true) throw new UsageError(`${option?.long} and ${opposite.long} exclude each other.`)
+  if (isOpposite) return false
+  return value === NONE ? null : value
 }

@@ -61,13 +61,12 @@ export function collect(value: string, previous: readonly string[] = []): readon
 }
 
 export function parseCount(text: string): number {
-  return parseWhole(text, 1)
+  const count = parseWhole(text)
+  if (count > 0) return count
+  throw new InvalidArgumentError('Give a whole number of at least 1.')
 }
 
-/** @throws InvalidArgumentError with the range */
-export function parseWhole(text: string, least: number, most: number = Number.MAX_SAFE_INTEGER): number {
-  const value = Number(text)
-  if (/^\d{1,15}$/.test(text) && value >= least && value <= most) return value
-  const range = most === Number.MAX_SAFE_INTEGER ? `of at least ${least}` : `from ${least} to ${most}`
-  throw new InvalidArgumentError(`Give a whole number ${range}.`)
+export function parseWhole(text: string): number {
+  if (/^\d{1,15}$/.test(text)) return Number(text)
+  throw new InvalidArgumentError('Give a whole number.')
 }

@@ -223,7 +223,7 @@ export function subjectsOf(task: Task): readonly Subject[] {
 export function argumentOf(task: string, member: string): Subject {
   const { description = '' } = requireTask(task).input.shape[member] as z.ZodType
   const meaning = description.charAt(0).toLowerCase() + description.slice(1).replace(/\.$/, '')
-  const name = member.replace(/_id$/, '')
+  const name = member.replace(/_id$/, '').replaceAll('_', '-')
   return plain(name, member, meaning, name === member ? `<${name}>` : '<id>')
 }
 

@@ -60,7 +60,7 @@ test('domain: a URL of a document is a pattern, and is forgotten by it', async (
 for (const [typed, code, message] of [
   [['trust'], 2, /Give a pattern, or --known/],
   [['trust', 'a.example', '--known'], 2, /Give a pattern, or --known/],
-  [['block'], 2, /missing required argument/],
+  [['block'], 2, /The pattern is missing/],
   [['trust', 'co.uk'], 1, /"co\.uk" is a public suffix, below which anyone can have a host/],
   [['block', '*.10.0.0.1'], 1, /"\*\.10\.0\.0\.1" has an address/],
   [['block', 'https://a.example/'], 1, /is not the URL of a client metadata document/],

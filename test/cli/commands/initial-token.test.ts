@@ -66,7 +66,7 @@ for (const [options, content, code, message] of [
   [['--uses', '101'], VERIFIED, 1, /A token that makes verified clients has at most 100 uses and 30 days/],
   [['--days', '31'], VERIFIED, 1, /A token that makes verified clients has at most 100 uses and 30 days/],
   [['--uses', '10001'], {}, 1, /--uses/],
-  [['--uses', '0'], {}, 2, /--uses/],
+  [['--uses', '0'], {}, 1, /--uses/],
   [['--days', '366'], {}, 1, /--days/],
   [[], { redirect_hosts: ['co.uk'] }, 1, /"co\.uk" is not a host for redirect URIs/],
   [[], { redirect_hosts: ['https://a.example/cb'] }, 1, /is not a host for redirect URIs/],

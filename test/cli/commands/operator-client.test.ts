@@ -38,7 +38,7 @@ test('client create: prints the id and the secret of a machine, which gets a tok
 test('client create: every option has its effect', async () => {
   const typed =
     `client create --name Board --redirect-uri https://app.example/callback --redirect-uri http://127.0.0.1/cb
-    --grant-type authorization_code --auth-method client_secret_post --approve-scope pay --first-party --pkce optional --claims userinfo --id-token-alg ES256 --default-max-age 60 --post-logout-redirect-uri https://app.example/out`.split(
+    --grant-type authorization_code --auth-method client_secret_post --approved-scope pay --consent implied --pkce optional --claims userinfo --id-token-alg ES256 --default-max-age 60 --post-logout-redirect-uri https://app.example/out`.split(
       /\s+/,
     )
   const created = await commandJson<RegisteredClient>([...typed, '--scope', 'read write'])
@@ -155,7 +155,7 @@ for (const [typed, code, message] of [
   [['create', '--name', 'A', '--auth-method', 'basic'], 2, /Allowed choices are/],
   [['create', '--name', 'A', '--redirect-uri', 'app'], 1, /--redirect-uri 0: This is not an absolute URI/],
   [
-    ['create', '--name', 'A', '--grant-type', 'implicit'],
+    ['create', '--name', 'A', '--redirect-uri', 'https://a.example/cb', '--consent', 'implied'],
     1,
     /--grant-type 0: The value is not one of the allowed values/,
   ],

@@ -26,7 +26,9 @@ function create(id: string, ...more: readonly string[]): readonly string[] {
 
 test('provider: a provider is created, tested, changed, disabled, enabled, shown, listed and deleted', async () => {
   assert.match(await words('list'), /^There are no providers\. .*grantor provider create/)
-  const created = await words(...create('acme', '--domain', 'acme.test', 'ACME.example', '--sign-up', 'domains'))
+  const created = await words(
+    ...create('acme', '--domain', 'acme.test', '--domain', 'ACME.example', '--sign-up', 'domains'),
+  )
   assert.match(created, /^Created Acme ID \(acme\)[^]*\n {2}http\S+\/v2\/oauth\/callback\/acme\n[^]*provider test acme/)
   assert.match(
     await words('test', 'acme'),
@@ -39,7 +41,8 @@ test('provider: a provider is created, tested, changed, disabled, enabled, shown
   await words(
     'update',
     'acme',
-    '--no-domain',
+    '--domain',
+    '',
     '--routing',
     'offered',
     '--sign-up',

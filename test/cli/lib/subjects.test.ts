@@ -41,6 +41,7 @@ const MISTAKEN: readonly (readonly [typed: string, ...lines: readonly string[]])
   ['audit verify --head nonsense', '--head 0: '],
   ['admin revoke nonsense', "<id>: This is not the id of an administrator's credentials."],
   ['admin create --name x --access read --days 366', '--days: This must be at most 365.'],
+  ['user list --limit 0', '--limit: This must be at least 1.'],
   [
     'admin create --name x --access read --organization gor_x',
     '--organization: This is not the id of an organization.',

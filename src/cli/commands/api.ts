@@ -6,7 +6,7 @@ import { listVerb, taskVerb, type AddVerb } from '../lib/task-verb.ts'
 
 type ScopeDocument = ApiDocument['scopes'][number]
 
-/** The scopes of `api create` and `api update`, by who can have them. */
+/** The scopes of `api create` and `api update`, by the clients that can have them. */
 interface ScopeOptions {
   readonly scope?: readonly ScopeDocument[]
   readonly scopeOnRequest?: readonly ScopeDocument[]

@@ -143,7 +143,7 @@ function textOf(schema: Schema, value: Schema, { none = '', isRequired }: Option
 
 type Parser = (text: string, previous: unknown) => unknown
 
-/** Stands for null, of which commander makes an empty text. */
+/** Means null, which commander would replace by an empty text. */
 const NONE = Symbol('null')
 
 function parserOf(schema: Schema, option: Option, none: string | undefined): Parser {

@@ -166,7 +166,7 @@ export interface GrantorTasks {
     readonly client_name: string
     /** Exact redirect URIs. */
     readonly redirect_uris?: readonly string[]
-    /** The grant types; by default authorization_code and refresh_token, or without redirect URIs client_credentials. */
+    /** The grant types. The default is authorization_code and refresh_token, or client_credentials without redirect URIs. */
     readonly grant_types?: readonly ('authorization_code' | 'client_credentials' | 'refresh_token')[]
     /** The registered scope, separated by spaces. */
     readonly scope?: string
@@ -182,7 +182,7 @@ export interface GrantorTasks {
     readonly backchannel_logout_uri?: string
     /** Whether logout tokens must have a `sid`. They always have one. */
     readonly backchannel_logout_session_required?: boolean
-    /** How the client authenticates; by default client_secret_basic, or with keys private_key_jwt. none: a public client, which has no secret. */
+    /** How the client authenticates. The default is client_secret_basic, or private_key_jwt with keys. none: a public client, which has no secret. */
     readonly token_endpoint_auth_method?: 'client_secret_post' | 'client_secret_basic' | 'none' | 'private_key_jwt'
     /** The public keys as a JWK Set (RFC 7517 §5). Private keys are rejected. */
     readonly jwks?: {
@@ -212,7 +212,7 @@ export interface GrantorTasks {
     readonly client_name?: string
     /** Exact redirect URIs. */
     readonly redirect_uris?: readonly string[]
-    /** The grant types; by default authorization_code and refresh_token, or without redirect URIs client_credentials. */
+    /** The grant types. The default is authorization_code and refresh_token, or client_credentials without redirect URIs. */
     readonly grant_types?: readonly ('authorization_code' | 'client_credentials' | 'refresh_token')[]
     /** The registered scope, separated by spaces. */
     readonly scope?: string
@@ -437,7 +437,7 @@ export interface GrantorTasks {
   readonly 'user.update': (input: {
     /** The id of the user. */
     readonly user_id: string
-    /** The name of the user, as the pages show it; null: none. */
+    /** The name of the user; null: none. */
     readonly name?: string | null
     /** The claims to change; null removes a claim. */
     readonly profile?: {
@@ -512,9 +512,9 @@ export interface GrantorTasks {
   readonly 'provider.create': (input: {
     /** The id of the provider. It is part of the redirect URI, and never changes. */
     readonly provider_id: string
-    /** Presets the settings of a known provider; oidc: any other OpenID provider. */
+    /** Presets the settings of a known provider. */
     readonly template: 'google' | 'entra' | 'okta' | 'keycloak' | 'dex' | 'oidc' | 'github'
-    /** The issuer, byte for byte as its metadata has it. Not needed for Google and GitHub. */
+    /** The issuer, exactly as in the metadata of the provider. The templates google and github have one. */
     readonly issuer?: string
     /** The client_secret of this server at the provider. It is never shown. */
     readonly client_secret: string
@@ -567,7 +567,7 @@ export interface GrantorTasks {
     readonly sign_up?: 'off' | 'domains' | 'anybody'
     /** How a person is connected to an account with the same proved address: ask, after the person has signed in to the account once; verified-email, at once, if the address is of the domains and verified in the account. */
     readonly link?: 'ask' | 'verified-email'
-    /** The organization of which users become members; null: none. Memberships stay. */
+    /** null: no organization. Memberships stay. */
     readonly organization_id?: string | null
     /** Which users become members of the organization when they sign in at the provider: domains, those with a proved address of the domains; anybody, all: the operator declares that each person of the provider belongs to the organization. */
     readonly membership?: 'domains' | 'anybody'
@@ -793,7 +793,7 @@ export interface GrantorTasks {
     }[]
     /** The format, lifetime, algorithm and type of its access tokens. */
     readonly tokens?: {
-      /** The format of its access tokens. Opaque tokens must be introspected. */
+      /** jwt: APIs can verify the tokens locally. opaque: APIs introspect them. */
       readonly format?: 'jwt' | 'opaque'
       /** Seconds, up to 86,400; null: the lifetime of the server. */
       readonly lifetime?: number | null
@@ -822,7 +822,7 @@ export interface GrantorTasks {
     }[]
     /** The format, lifetime, algorithm and type of its access tokens. */
     readonly tokens?: {
-      /** The format of its access tokens. Opaque tokens must be introspected. */
+      /** jwt: APIs can verify the tokens locally. opaque: APIs introspect them. */
       readonly format?: 'jwt' | 'opaque'
       /** Seconds, up to 86,400; null: the lifetime of the server. */
       readonly lifetime?: number | null
@@ -1161,7 +1161,7 @@ export interface ApiScope {
 }
 
 export interface ApiTokens {
-  /** The format of its access tokens. Opaque tokens must be introspected. */
+  /** jwt: APIs can verify the tokens locally. opaque: APIs introspect them. */
   readonly format: 'jwt' | 'opaque'
   /** Seconds; null: the lifetime of the server. */
   readonly lifetime: number | null

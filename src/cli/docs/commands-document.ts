@@ -3,7 +3,8 @@ import type { Command } from 'commander'
 const INTRODUCTION = [
   '# Commands',
   '',
-  '`npm run docs` writes this page. `grantor <command> --help` has the options of a command; the tables have those that it requires.',
+  '`npm run docs` writes this page. `grantor <command> --help` has the options of a command; the tables leave out `grantor`, and the options',
+  'that a command does not require.',
   '',
   'Commands work on the store that `DATABASE_URL` names, with or without a running server. They need no credentials, because the user',
   'who runs them has access to the store. The audit records their changes with the actor `command-line`. When the store does not',
@@ -86,5 +87,5 @@ function usageOf(command: Command): string {
 }
 
 function namesOf(command: Command): readonly string[] {
-  return command.parent === null ? ['grantor'] : [...namesOf(command.parent), command.name()]
+  return command.parent === null ? [] : [...namesOf(command.parent), command.name()]
 }

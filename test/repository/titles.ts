@@ -66,15 +66,16 @@ ${tested.flatMap((threat) => (threat.group === group ? [caseItem(threat)] : []))
 `
   return `# Security cases
 
-Known failures of other authorization servers, each with the files that test this server against them. The titles of the tests say what
-holds here: \`grep -rn REG-01 test\` lists those of one case. \`npm run docs\` generates this page from [test/threats.md](../test/threats.md)
-and the titles. The suite fails if the page is out of date, or if a case has neither a test nor a reason for having none.
+Known failures of other authorization servers, with their sources, and failures that an examination of this server looked for, without.
+Each has the files of its tests, whose titles say what holds here: \`grep -rn REG-01 test\` lists those of one case. \`npm run docs\` generates
+this page from [test/threats.md](../test/threats.md) and the titles. The suite fails if a case has neither a test nor a reason for having none.
 
 ${groups.map(section).join('\n')}`
 }
 
 function caseItem({ id, source, wentWrong, files }: ThreatCase & { readonly files: readonly string[] }): string {
-  const elsewhere = source === '' || source === '–' ? wentWrong : `${wentWrong} (${source})`
+  const isOwn = ['', '–', 'own examination', '– (own examination)'].includes(source)
+  const elsewhere = isOwn ? wentWrong : `${wentWrong} (${source})`
   const links = files.map((file) => `[${file.slice('test/'.length).replace(/(?:\.test)?\.ts$/, '')}](../${file})`)
   return `- **${id}** ${elsewhere}: ${links.join(', ')}`
 }

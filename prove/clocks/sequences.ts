@@ -5,7 +5,7 @@ import { findTask } from '../../src/admin/tasks.ts'
 import { readConfig } from '../../src/config/config.ts'
 import { openRuntime } from '../../src/server/context.ts'
 import { replaceLeakedSecret } from '../../src/maintenance/rotate-secret.ts'
-import { openWorld } from '../../src/server/world.ts'
+import { openPlatform } from '../../src/server/platform.ts'
 import type { EpochMs } from '../../src/base/brand.ts'
 import {
   authorizeUrl,
@@ -295,7 +295,7 @@ async function runAt(settings: Settings, aheadMs: number, name: string, input: o
 
 function openAt(settings: Settings, aheadMs: number) {
   const config = readConfig({ ...settings, LOG_LEVEL: 'silent' })
-  return openRuntime(config, { ...openWorld(config), clock: () => (Date.now() + aheadMs) as EpochMs })
+  return openRuntime(config, { ...openPlatform(config), clock: () => (Date.now() + aheadMs) as EpochMs })
 }
 
 function fail(name: string): never {

@@ -6,7 +6,7 @@ import { TASKS } from '../admin/tasks.ts'
 import { ready } from '../endpoints/well-known/health.ts'
 import type { TokenClaims } from '../protocol/token/introspection-answer.ts'
 import { openNode } from '../server/node.ts'
-import { openWorld } from '../server/world.ts'
+import { openPlatform } from '../server/platform.ts'
 import type { GrantorTasks } from '../../generated/api-types.d.ts'
 import { answerRequest, type Caller } from './fetch.ts'
 import { checkOptions, guardedLog } from './host-options.ts'
@@ -57,11 +57,11 @@ export async function createGrantor(options: GrantorOptions): Promise<Grantor> {
   const config = configOf(given)
   const log = guardedLog(options)
   const output = { write: (line: string) => log(line.trimEnd()), flush: async () => undefined }
-  const world = openWorld(config, output)
+  const platform = openPlatform(config, output)
   let isOver = false
   // A host is not ended like a server, but it serves nothing from then on.
   const onServerEnd = (): void => void (isOver = true)
-  const node = await openNode(config, world, { scrapeAll: undefined, onServerEnd, isMounted: true })
+  const node = await openNode(config, platform, { scrapeAll: undefined, onServerEnd, isMounted: true })
   const { context } = node
   const requireOpen = (): void => {
     if (isOver) throw new Error('This Grantor is closed, or its database was closed or has another root secret.')
@@ -78,7 +78,7 @@ export async function createGrantor(options: GrantorOptions): Promise<Grantor> {
       },
     ]),
   ) as unknown as GrantorTasks
-  const mount = mountListener({ node, people: given.people, tasks, logger: world.logger, isOver: () => isOver })
+  const mount = mountListener({ node, people: given.people, tasks, logger: platform.logger, isOver: () => isOver })
   node.start()
   await node.listenForAdmin().catch(async (cause: unknown) => {
     await node.close()

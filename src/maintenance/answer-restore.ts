@@ -6,7 +6,7 @@ import { openRuntime } from '../server/context.ts'
 import { makeNewKeys } from '../server/keys.ts'
 import { createRestoreAdministrator } from './restore.ts'
 import { beginFirstEra, newEra } from '../server/store-memory.ts'
-import { openWorld } from '../server/world.ts'
+import { openPlatform } from '../server/platform.ts'
 
 export interface RestoreAnswer {
   readonly location: string
@@ -20,7 +20,7 @@ export interface RestoreAnswer {
  * commit, as with a restore.
  */
 export async function answerForStore(config: Config, answer: 'went-back' | 'nothing-lost'): Promise<RestoreAnswer> {
-  const { context, close } = await openRuntime(config, openWorld({ ...config, logLevel: 'silent' }))
+  const { context, close } = await openRuntime(config, openPlatform({ ...config, logLevel: 'silent' }))
   const administration = asAdministrator(context, COMMAND_LINE)
   const { clock, clockCheck, random, store } = administration
   const location = locationOf(config.database)

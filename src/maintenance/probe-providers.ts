@@ -6,13 +6,13 @@ import { usableProviders } from '../users/provider-routing.ts'
 import { providerRedirectUri } from '../protocol/sign-in/provider.ts'
 import { openProviderSignIn } from '../server/outbound.ts'
 import { inspectSecret } from './inspect-store.ts'
-import type { World } from '../server/world.ts'
+import type { Platform } from '../server/platform.ts'
 
 /** Asks each usable provider as the server does, for `grantor doctor`. None without the key that encrypts their secrets. */
 export async function probeProviders(
   config: Config,
   { database, clients }: StoreInspection,
-  context: Pick<World, 'clock' | 'random'> & { readonly outbound: OutboundClient },
+  context: Pick<Platform, 'clock' | 'random'> & { readonly outbound: OutboundClient },
 ): Promise<readonly ProbedProvider[]> {
   const usable = usableProviders(config.settings, clients?.providers ?? [])
   const { secrets } = inspectSecret(config, database.kind === 'opened' ? database.masterKey : undefined)

@@ -15,7 +15,7 @@ import { listMigrations } from '../store/migrations.ts'
 import { listBackups, SECRET_SUFFIX } from './backup-folder.ts'
 import { openRuntime } from '../server/context.ts'
 import { beginFirstEra, newEra } from '../server/store-memory.ts'
-import { openWorld, type World } from '../server/world.ts'
+import { openPlatform, type Platform } from '../server/platform.ts'
 import { readRootSecrets } from '../server/store.ts'
 
 export interface RestorePlan {
@@ -187,8 +187,8 @@ function* slicesOf(backup: Loading, now: number): Generator<Slice> {
  * the administrator.
  */
 async function complete(config: Config, { header, sha256, isMove }: Loading): Promise<string | undefined> {
-  const world: World = openWorld(config)
-  const { context, close } = await openRuntime(config, world)
+  const platform: Platform = openPlatform(config)
+  const { context, close } = await openRuntime(config, platform)
   const administration = asAdministrator(context, COMMAND_LINE)
   try {
     const details = { made_at: Date.parse(header.made_at), sha256 }
@@ -211,7 +211,7 @@ async function complete(config: Config, { header, sha256, isMove }: Loading): Pr
 /** The operator has said where the store is from, so this machine does not ask. */
 async function rememberHere(config: Config): Promise<void> {
   if (config.stateFile === undefined) return
-  const { context, close } = await openRuntime(config, openWorld({ ...config, logLevel: 'silent' }))
+  const { context, close } = await openRuntime(config, openPlatform({ ...config, logLevel: 'silent' }))
   try {
     await context.storeWatch.confirm()
   } finally {

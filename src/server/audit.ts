@@ -25,18 +25,18 @@ export interface OpenedStore {
 /** Opens the configured store. */
 export async function openStore(
   config: Config,
-  world: Pick<Context, 'clock' | 'random'> & { readonly logger: Log },
+  platform: Pick<Context, 'clock' | 'random'> & { readonly logger: Log },
   user: StoreUser,
 ): Promise<OpenedStore> {
   let secrets: Secrets | undefined
   const chains = openChains({
-    ...world,
+    ...platform,
     digest(parts) {
       assert(secrets, 'The audit is written before its key is known.')
       return secrets.digest('audit', parts)
     },
   })
-  const onWaiting = (cause: unknown): void => world.logger.warn({ event: 'store.unavailable', err: cause })
+  const onWaiting = (cause: unknown): void => platform.logger.warn({ event: 'store.unavailable', err: cause })
   const driver = await openDriver(config, user, onWaiting, chains)
   return { driver, chains, user, keyChains: (opened) => void (secrets = opened) }
 }

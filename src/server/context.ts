@@ -11,7 +11,7 @@ import { openStoreWatch, type StoreWatch } from './store-memory.ts'
 import { openStoredSecrets, refuseOtherIssuer, refusePendingRestore, type StoreUser } from './store.ts'
 import type { Telemetry } from './telemetry.ts'
 import { VERSION } from './version.ts'
-import { openWorld, type World } from './world.ts'
+import { openPlatform, type Platform } from './platform.ts'
 import { openPasswords } from '../passwords/argon2.ts'
 import type { Context } from '../ports/context.ts'
 import { makeClientPolicy } from '../clients/evaluate-client.ts'
@@ -43,24 +43,24 @@ const SHARED_KEYS = 20_000
 /** Opens the context without a server: for a command, or for the supervisor of several workers. */
 export async function openRuntime(
   config: Config,
-  world: World = openWorld(config),
+  platform: Platform = openPlatform(config),
   user: StoreUser = 'command',
 ): Promise<Runtime> {
-  const opened = await openStore(config, world, user)
-  const context = await openContext(config, world, opened, () => false)
+  const opened = await openStore(config, platform, user)
+  const context = await openContext(config, platform, opened, () => false)
   return { context, close: () => closeDriver(opened, context) }
 }
 
 /** Creates the context; closes the store and the telemetry if that fails. */
 export async function openContext(
   config: Config,
-  world: World,
+  platform: Platform,
   opened: OpenedStore,
   isStopping: () => boolean,
   telemetry?: Telemetry,
 ): Promise<NodeContext> {
   try {
-    return await makeContext(config, world, opened, isStopping, telemetry)
+    return await makeContext(config, platform, opened, isStopping, telemetry)
   } catch (cause) {
     await Promise.all([opened.driver.close(), telemetry?.close()])
     throw cause
@@ -69,12 +69,12 @@ export async function openContext(
 
 async function makeContext(
   config: Config,
-  world: World,
+  platform: Platform,
   { driver, chains, keyChains, user }: OpenedStore,
   isStopping: () => boolean,
   telemetry: Telemetry | undefined,
 ): Promise<NodeContext> {
-  const { random, logger, network } = world
+  const { random, logger, network } = platform
   const budgets = openBudgets(config.rates)
   const requests = new AsyncLocalStorage<string>()
   const currentRequest = () => requests.getStore()
@@ -91,8 +91,8 @@ async function makeContext(
     await refuseOtherIssuer(store, config, logger)
     await storeWatch.open(isNew)
   }
-  const databaseNow = () => world.databaseClock(store.ping)
-  const clockCheck = await openNodeClock({ ...world, databaseNow, store })
+  const databaseNow = () => platform.databaseClock(store.ping)
+  const clockCheck = await openNodeClock({ ...platform, databaseNow, store })
   const { clock } = clockCheck
   const observe = telemetry?.metrics.countOutbound ?? (() => undefined)
   const outbound = openOutbound(config, { network, budgets, clock, observe })

@@ -18,7 +18,7 @@ import { startWatchingServerEnd, type ServerEndReason } from './store.ts'
 import { startSweeping } from './background/sweeper.ts'
 import { openTelemetry, type Telemetry } from './telemetry.ts'
 import { VERSION } from './version.ts'
-import type { World } from './world.ts'
+import type { Platform } from './platform.ts'
 import { openWriteWatch } from './background/write-watch.ts'
 
 /** A node: everything but the HTTP server that receives the requests. */
@@ -56,18 +56,18 @@ const LOG_FLUSH_MS = 250
 /** Opens the store and creates a node. */
 export async function openNode(
   config: Config,
-  world: World,
+  platform: Platform,
   { scrapeAll, onServerEnd, isMounted }: NodeOptions,
 ): Promise<Node> {
-  const { logger } = world
+  const { logger } = platform
   for (const warning of config.warnings) logger.warn({ event: 'configuration.warning', warning })
   let isStopping = false
   const telemetry = await openTelemetry(config, VERSION, logger)
-  const opened = await openStore(config, world, 'server').catch(async (cause: unknown) => {
+  const opened = await openStore(config, platform, 'server').catch(async (cause: unknown) => {
     await telemetry.close()
     throw cause
   })
-  const context = await openContext(config, world, opened, () => isStopping, telemetry)
+  const context = await openContext(config, platform, opened, () => isStopping, telemetry)
   const rowCounts = openRowCounts(context)
   const writeWatch = openWriteWatch(context.store, logger)
   const sample: Node['sample'] = async (withRowCounts) => [
@@ -87,7 +87,7 @@ export async function openNode(
   const admin = openAdmin(config, context, logger, telemetry, scrapeAll ?? scrape)
   const ownListening: Listening[] = []
   const { isOn } = config.settings.outbound
-  const lease = openNodeLease(context, isOn ? 'background' : 'sweep', world.monotonic)
+  const lease = openNodeLease(context, isOn ? 'background' : 'sweep', platform.monotonic)
   // A file has one server.
   const isShared = config.database.kind === 'postgres'
   const isHolder = isShared ? lease.isHeld : () => true

@@ -4,7 +4,7 @@ import { createApp } from '../http/app.ts'
 import { listen, type Listening } from '../http/listen.ts'
 import { openNode, type Node } from './node.ts'
 import type { ServerEndReason } from './store.ts'
-import { openWorld, type World } from './world.ts'
+import { openPlatform, type Platform } from './platform.ts'
 
 /** A server, not listening yet: a node with an HTTP server of its own. */
 export interface Server extends Pick<Node, 'admin' | 'context' | 'drain' | 'sample'> {
@@ -18,16 +18,16 @@ export interface Server extends Pick<Node, 'admin' | 'context' | 'drain' | 'samp
 /** Opens the store and creates the server. `scrapeAll` returns the metrics of all workers when this process is one of several. */
 export async function openServer(
   config: Config,
-  world: World = openWorld(config),
+  platform: Platform = openPlatform(config),
   scrapeAll?: () => Promise<string>,
 ): Promise<Server> {
-  const { flush } = world.logger
+  const { flush } = platform.logger
   const onServerEnd = (reason: ServerEndReason): void => {
     if (reason === 'closed') process.kill(process.pid, 'SIGTERM')
     // The process ends at once, without serving the requests that are in flight.
     else void flush().finally(() => process.exit(1))
   }
-  const node = await openNode(config, world, { scrapeAll, onServerEnd, isMounted: false })
+  const node = await openNode(config, platform, { scrapeAll, onServerEnd, isMounted: false })
   const { admin, context, drain, listener, sample, telemetry } = node
   const http = createApp(listener, context)
   telemetry.metrics.countConnections(http)

@@ -3,7 +3,7 @@ import { failed, type Finding, ok } from '../../admin/doctor/finding.ts'
 import { ConfigError, readConfig, type Config } from '../../config/config.ts'
 import type { IssuerProbe, StoreInspection } from '../../ports/inspection.ts'
 import type { OutboundClient } from '../../ports/outbound.ts'
-import { openWorld, type World } from '../../server/world.ts'
+import { openPlatform, type Platform } from '../../server/platform.ts'
 import { inspectStore } from '../../maintenance/inspect-store.ts'
 import { visible } from '../lib/columns.ts'
 import { withJson } from '../lib/options.ts'
@@ -57,14 +57,14 @@ async function examine({ resource, clientDocument }: Addresses): Promise<readonl
     ])
     // The probe came through the proxy, so that the node counted it.
     const ignoredForwards = await readIgnoredForwards(config.admin)
-    const world = openWorld({ ...config, logLevel: 'silent' })
-    const now = world.clock()
+    const platform = openPlatform({ ...config, logLevel: 'silent' })
+    const now = platform.clock()
     return [
       ok('configuration', 'Every setting is acceptable.'),
       ...diagnose({ choices: { ...config, ...config.settings }, store, probe, readiness, ignoredForwards, now }),
-      ...(await examineProviders(config, world, store)),
+      ...(await examineProviders(config, platform, store)),
       ...(resource === undefined ? [] : await examineResource(resource, config.issuer, probe)),
-      ...(clientDocument === undefined ? [] : await examineDocument(clientDocument, config, world)),
+      ...(clientDocument === undefined ? [] : await examineDocument(clientDocument, config, platform)),
     ]
   } catch (cause) {
     if (!(cause instanceof ConfigError)) throw cause
@@ -87,25 +87,29 @@ async function examineResource(resource: string, issuer: string, probe: IssuerPr
   return checkResource(await probeResource(resource, answers ? issuer : undefined), issuer)
 }
 
-async function examineProviders(config: Config, world: World, store: StoreInspection): Promise<readonly Finding[]> {
+async function examineProviders(
+  config: Config,
+  platform: Platform,
+  store: StoreInspection,
+): Promise<readonly Finding[]> {
   const [{ checkProviders }, { probeProviders }] = await Promise.all([
     import('../../admin/doctor/providers.ts'),
     import('../../maintenance/probe-providers.ts'),
   ])
-  const { clock, random } = world
-  const outbound = await openUnlimitedOutbound(config, world)
+  const { clock, random } = platform
+  const outbound = await openUnlimitedOutbound(config, platform)
   return checkProviders(await probeProviders(config, store, { clock, random, outbound }), config.issuer)
 }
 
-async function examineDocument(url: string, config: Config, world: World): Promise<readonly Finding[]> {
+async function examineDocument(url: string, config: Config, platform: Platform): Promise<readonly Finding[]> {
   const { checkClientDocument } = await import('../../admin/doctor/client-document.ts')
-  const outbound = await openUnlimitedOutbound(config, world)
+  const outbound = await openUnlimitedOutbound(config, platform)
   const request = { purpose: 'client-document', url, etag: undefined, hasCopy: false, network: '' } as const
   return checkClientDocument(url, await outbound.get(request), config)
 }
 
 /** A command has no rates, because no caller can cause its requests. */
-async function openUnlimitedOutbound(config: Config, { clock, network }: World): Promise<OutboundClient> {
+async function openUnlimitedOutbound(config: Config, { clock, network }: Platform): Promise<OutboundClient> {
   const { openOutbound } = await import('../../server/outbound.ts')
   const budgets = { take: () => ({ isWithin: true, limit: 1, remaining: 1, resetSeconds: 0 }) }
   return openOutbound(config, { network, clock, budgets, observe: () => undefined })

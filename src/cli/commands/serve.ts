@@ -4,7 +4,7 @@ import type { CreatedClientDocument } from '../../admin/client/tasks.ts'
 import { readConfig, type Config } from '../../config/config.ts'
 import type { Context } from '../../ports/context.ts'
 import { openRuntime } from '../../server/context.ts'
-import { openWorld, type World } from '../../server/world.ts'
+import { openPlatform, type Platform } from '../../server/platform.ts'
 import { settingsHelp } from '../docs/settings.ts'
 import { UsageError } from '../lib/failure.ts'
 import type { Terminal } from '../lib/terminal.ts'
@@ -39,8 +39,8 @@ export function addServe(parent: Command, terminal: Terminal): void {
     .action(async ({ json, workers }: ServeOptions) => {
       const config = readConfig()
       const hasPerson = terminal.isTerminal && json !== true
-      const greet = (world: World, context: Context): Promise<void> =>
-        sayReady(config, world, context, hasPerson ? terminal : undefined)
+      const greet = (platform: Platform, context: Context): Promise<void> =>
+        sayReady(config, platform, context, hasPerson ? terminal : undefined)
       // A process that a supervisor started has a channel to the supervisor.
       if (workers === 1 && process.send === undefined) await serveAlone(config, greet)
       else await serveInSeveral(config, workers, greet)
@@ -54,16 +54,16 @@ function settingInstead(flags: string, setting: string): Option {
   })
 }
 
-type Greet = (world: World, context: Context) => Promise<void>
+type Greet = (platform: Platform, context: Context) => Promise<void>
 
 /** The endpoints are loaded here, because the other commands need none of them. */
 async function serveAlone(config: Config, greet: Greet): Promise<void> {
   const { openServer } = await import('../../server/server.ts')
-  const world = openWorld(config)
-  const server = await openServer(config, world)
+  const platform = openPlatform(config)
+  const server = await openServer(config, platform)
   closeOnSignal(server, config.drainSeconds, process)
   await server.start()
-  await greet(world, server.context)
+  await greet(platform, server.context)
 }
 
 /** Serves as a worker, or as the supervisor of workers. The supervisor ends when the last worker has ended. */
@@ -79,17 +79,17 @@ async function serveInSeveral(config: Config, count: number, greet: Greet): Prom
       'Several workers need PostgreSQL: a SQLite file has one writer, and a second process would only wait for it. Set DATABASE_URL to a postgres:// address, or omit --workers.',
     )
   }
-  const world = openWorld(config)
+  const platform = openPlatform(config)
   // Migrates the database, and finds errors that would stop every worker.
-  const workshop = await openRuntime(config, world, 'server')
+  const workshop = await openRuntime(config, platform, 'server')
   const record: Supervision['record'] = (event) => {
-    world.logger.warn(event)
-    void world.logger.flush()
+    platform.logger.warn(event)
+    void platform.logger.flush()
   }
   const { allServe, ended, stop } = supervise({ count, fork: forkWorker, record, patience: PATIENCE })
   onStopSignal(process, stop)
   try {
-    if (await allServe) await greet(world, workshop.context)
+    if (await allServe) await greet(platform, workshop.context)
   } finally {
     await workshop.close()
   }
@@ -98,10 +98,15 @@ async function serveInSeveral(config: Config, count: number, greet: Greet): Prom
 }
 
 /** Prints the welcome on a terminal, and logs `server.ready`, unless the store went back. The first start of a loopback issuer also creates a demo. */
-async function sayReady(config: Config, world: World, context: Context, person: Terminal | undefined): Promise<void> {
+async function sayReady(
+  config: Config,
+  platform: Platform,
+  context: Context,
+  person: Terminal | undefined,
+): Promise<void> {
   const { issuer, version } = context
   // The last line of the log is then `store.went-back`, which says what to do.
-  if (context.hasStoreGoneBack()) return world.logger.flush()
+  if (context.hasStoreGoneBack()) return platform.logger.flush()
   const { isLoopbackIssuer } = config.settings
   // Only a trial is helped on. An installation starts even if a machine with users and clients is down.
   const hasUsers = !isLoopbackIssuer || (await context.store.listUsers({ before: undefined, limit: 1 })).length > 0
@@ -115,7 +120,7 @@ async function sayReady(config: Config, world: World, context: Context, person: 
     person.print(welcomeLines(welcome, person.paint))
   }
   const isUntouched = !hasUsers && (await context.store.listClients({ before: undefined, limit: 1 })).length === 0
-  world.logger.info({
+  platform.logger.info({
     event: 'server.ready',
     issuer,
     version,
@@ -125,7 +130,7 @@ async function sayReady(config: Config, world: World, context: Context, person: 
     admin_port: config.admin?.port,
     ...(isUntouched ? { try: registrationRequest(issuer) } : {}),
   })
-  await world.logger.flush()
+  await platform.logger.flush()
 }
 
 /** The password and the secret are printed on the terminal and not stored in clear text. */

@@ -1,6 +1,6 @@
 import { AdminError } from '../../admin/admin-error.ts'
 import { openRuntime } from '../../server/context.ts'
-import { openWorld } from '../../server/world.ts'
+import { openPlatform } from '../../server/platform.ts'
 import { readConfig, type Config } from '../../config/config.ts'
 import { locationOf } from '../../config/database-url.ts'
 import { readSchema } from '../../server/store.ts'
@@ -22,7 +22,7 @@ export async function withRuntime<T>(
   const config = readConfig()
   const notice = await requireStore(config, whenMissing)
   // Standard output is for the result of the command, so nothing is logged there.
-  const runtime = await openRuntime(config, openWorld({ ...config, logLevel: 'silent' }))
+  const runtime = await openRuntime(config, openPlatform({ ...config, logLevel: 'silent' }))
   if (notice !== undefined) complain(`grantor: ${notice} A server with other settings does not use it.\n`)
   try {
     return await task(runtime.context)

@@ -1,6 +1,6 @@
 import cluster from 'node:cluster'
 import type { Config } from '../../config/config.ts'
-import { openWorld } from '../../server/world.ts'
+import { openPlatform } from '../../server/platform.ts'
 import { openWorkerMetrics, openWorkerAggregator, type WorkerMetrics } from '../../metrics/worker-aggregator.ts'
 import { drainAndClose } from './close-on-signal.ts'
 import type { WorkerEvents, WorkerProcess } from './supervisor.ts'
@@ -69,13 +69,13 @@ export async function serveInWorker(config: Config): Promise<void> {
   process.on('SIGTERM', stop)
   // Ctrl-C reaches every process of the terminal. Only the supervisor handles it.
   process.on('SIGINT', () => undefined)
-  const world = openWorld(config)
+  const platform = openPlatform(config)
   process.on('message', (message) => {
     if (message === STOP) stop()
     if (message === PING && process.connected) process.send?.(isDebugged() ? DEBUGGED_PONG : PONG)
   })
   const { openServer } = await import('../../server/server.ts')
-  const server = await openServer(config, { ...world, logger: world.logger.with({ pid: process.pid }) }, caller.ask)
+  const server = await openServer(config, { ...platform, logger: platform.logger.with({ pid: process.pid }) }, caller.ask)
   process.on('message', (message) => caller.receive(message, server.sample))
   await server.start()
   close = () => drainAndClose(server, config.drainSeconds, process)

@@ -8,7 +8,7 @@ import type { Random } from '../protocol/ids.ts'
 import { openLineWriter, openLog, type LineWriter, type Log } from './log.ts'
 
 /** The sources of time and randomness, and the log. Tests pass their own. */
-export interface World {
+export interface Platform {
   readonly clock: () => EpochMs
   /** Milliseconds on a clock that cannot be set. */
   readonly monotonic: () => number
@@ -23,7 +23,7 @@ export interface World {
 const STANDARD_OUTPUT = 1
 
 /** Returns the clocks, the randomness and the log of a real process, by default on standard output. */
-export function openWorld(config: Config, output: LineWriter = openLineWriter(STANDARD_OUTPUT)): World {
+export function openPlatform(config: Config, output: LineWriter = openLineWriter(STANDARD_OUTPUT)): Platform {
   return {
     clock: () => Date.now() as EpochMs,
     monotonic: () => performance.now(),

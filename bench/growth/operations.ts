@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Context } from '../../src/ports/context.ts'
 import { after, toSeconds } from '../../src/base/brand.ts'
-import { USUAL_RULES } from '../../src/protocol/client/policy.ts'
+import { DEFAULT_RULES } from '../../src/protocol/client/policy.ts'
 import {
   mintAuthorizationId,
   mintClientId,
@@ -34,7 +34,7 @@ export function growthOperations(
         id: mintClientId(now, randomBytes),
         issuedAt: toSeconds(now),
         source: 'registration',
-        rules: USUAL_RULES,
+        rules: DEFAULT_RULES,
         document: undefined,
         initialToken: undefined,
         secretHash: aHash(),

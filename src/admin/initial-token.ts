@@ -8,7 +8,7 @@ import {
   REDIRECT_HOST_LIMIT,
   TOKEN_DAYS,
   TOKEN_USES,
-  USUAL_TEMPLATE,
+  DEFAULT_TEMPLATE,
   VERIFIED_TOKEN_DAYS,
   VERIFIED_TOKEN_USES,
   type RegistrationTemplate,
@@ -80,7 +80,7 @@ const UNUSED = z.enum(['keep', 'sweep'])
 /** What the clients of a token are. Every member may be absent. */
 const TEMPLATE = z
   .strictObject({
-    trust_level: TRUST_LEVEL.default(USUAL_TEMPLATE.trustLevel).describe(
+    trust_level: TRUST_LEVEL.default(DEFAULT_TEMPLATE.trustLevel).describe(
       `Whether the clients count as verified. If so, the token has at most ${VERIFIED_TOKEN_USES} uses and ${VERIFIED_TOKEN_DAYS} days.`,
     ),
     scope: SCOPE.optional().describe(
@@ -89,7 +89,7 @@ const TEMPLATE = z
     redirect_hosts: HOSTS.optional().describe(
       'The hosts that redirect and logout URIs may have, such as `app.example`, `*.app.example` or `localhost`; by default every host. If hosts are given, no private-use URI is allowed.',
     ),
-    unused: UNUSED.default(USUAL_TEMPLATE.unused).describe(
+    unused: UNUSED.default(DEFAULT_TEMPLATE.unused).describe(
       'Whether a client that never gets a token is kept, or removed as after an open registration.',
     ),
   })
@@ -173,7 +173,7 @@ export const INITIAL_TOKEN_TASKS: readonly Task[] = [
 ]
 
 function readTemplate(given: z.output<typeof TEMPLATE> | undefined): RegistrationTemplate {
-  if (given === undefined) return USUAL_TEMPLATE
+  if (given === undefined) return DEFAULT_TEMPLATE
   const { trust_level: trustLevel, scope, redirect_hosts: redirectHosts, unused } = given
   return { trustLevel, scope, redirectHosts, unused }
 }

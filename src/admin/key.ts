@@ -17,7 +17,7 @@ import {
   SPREAD_MS,
   type KeyState,
 } from '../protocol/key-rotation.ts'
-import { USUAL_ID_TOKEN_ALGORITHM } from '../protocol/openid/id-token.ts'
+import { DEFAULT_ID_TOKEN_ALGORITHM } from '../protocol/openid/id-token.ts'
 import { conflict, unknown, type AdminError } from './admin-error.ts'
 import { ISO, iso } from './fields.ts'
 import { defineTask, type Task } from './task.ts'
@@ -194,7 +194,7 @@ export async function rotateKeys(
   { when, purpose, algorithm: asked }: RotationOptions,
 ): Promise<KeyRecord> {
   const [keys, demand] = await Promise.all([context.store.listKeys(), findDemand(context)])
-  const algorithm = asked ?? (purpose === 'id' ? USUAL_ID_TOKEN_ALGORITHM : demand.own)
+  const algorithm = asked ?? (purpose === 'id' ? DEFAULT_ID_TOKEN_ALGORITHM : demand.own)
   if (purpose === 'access' && algorithm !== demand.own && !demand.declared.has(algorithm)) {
     throw conflict(
       `No tokens are signed with ${algorithm}: it is not the algorithm of the server, and no API asks for it.`,

@@ -11,7 +11,7 @@ import { after, type EpochMs } from '../base/brand.ts'
 import { describeUri } from '../protocol/uri/canonical-uri.ts'
 import { findDocumentUrlFault, freshUntil, readClientDocument, servesWhileDown } from '../protocol/client/document.ts'
 import { documentClientId } from '../protocol/client/identifier.ts'
-import { USUAL_RULES } from '../protocol/client/policy.ts'
+import { DEFAULT_RULES } from '../protocol/client/policy.ts'
 import { isSameIdentity } from '../protocol/client/identity.ts'
 import type { ClientMetadata } from '../protocol/client/metadata.ts'
 import { sameResource } from '../protocol/token/resource.ts'
@@ -22,7 +22,7 @@ export type DocumentNeeds = PolicyNeeds &
   }
 
 /** A client whose document was never fetched. */
-const UNKNOWN = { source: 'document', verifiedAt: undefined, rules: USUAL_RULES, initialToken: undefined } as const
+const UNKNOWN = { source: 'document', verifiedAt: undefined, rules: DEFAULT_RULES, initialToken: undefined } as const
 
 /** How long a client is kept that was only fetched. An authorization keeps it longer. */
 const RETAIN_MS = 3_600_000

@@ -3,7 +3,7 @@ import type { ClientRecord } from '../ports/records/client.ts'
 import type { InitialTokenRecord } from '../ports/records/initial-token.ts'
 import { toSeconds, type EpochMs } from '../base/brand.ts'
 import type { ClientMetadata } from '../protocol/client/metadata.ts'
-import { USUAL_RULES, type ClientOrigin, type ClientSource } from '../protocol/client/policy.ts'
+import { DEFAULT_RULES, type ClientOrigin, type ClientSource } from '../protocol/client/policy.ts'
 import { mintClientId } from '../protocol/ids.ts'
 import { NO_SCOPE } from '../protocol/token/scope.ts'
 
@@ -18,7 +18,7 @@ export function newClient(
     id: mintClientId(now, random),
     issuedAt: toSeconds(now),
     source,
-    rules: USUAL_RULES,
+    rules: DEFAULT_RULES,
     document: undefined,
     initialToken: undefined,
     secretHash: undefined,

@@ -5,7 +5,7 @@ import type { DomainRuleRecord } from '../ports/records/domain-rule.ts'
 import type { InitialTokenRecord } from '../ports/records/initial-token.ts'
 import type { KeyRecord } from '../ports/records/key.ts'
 import type { EpochMs } from '../base/brand.ts'
-import { USUAL_TEMPLATE, type RegistrationTemplate } from '../protocol/client/registration-template.ts'
+import { DEFAULT_TEMPLATE, type RegistrationTemplate } from '../protocol/client/registration-template.ts'
 import { bigint, flag, group, json, optionalGroup, table, text, type Member } from './table.ts'
 
 /** The tables of what the operator configures and of the audit, as in tables.ts. */
@@ -67,7 +67,7 @@ export const INITIAL_TOKENS = table<InitialTokenRecord>({
   name: text('name'),
   secretHash: text('token_hash'),
   template: json<RegistrationTemplate>('template', undefined, (stored) => ({
-    ...USUAL_TEMPLATE,
+    ...DEFAULT_TEMPLATE,
     ...(stored as object),
   })),
   uses: bigint('uses'),

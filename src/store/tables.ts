@@ -6,7 +6,7 @@ import type { LogoutNoticeRecord } from '../ports/records/logout-notice.ts'
 import type { LinkRecord, SessionRecord, UserRecord } from '../ports/records/user.ts'
 import type { Authentication, AuthenticationMethod } from '../protocol/sign-in/authentication.ts'
 import type { EpochMs } from '../base/brand.ts'
-import { USUAL_RULES, type ClientRules } from '../protocol/client/policy.ts'
+import { DEFAULT_RULES, type ClientRules } from '../protocol/client/policy.ts'
 import { answerText, readAnswer } from '../protocol/sign-in/interaction.ts'
 import type { SecretHash } from '../protocol/secrets.ts'
 import type { UserProfile } from '../protocol/openid/user-claims.ts'
@@ -135,7 +135,7 @@ export const CLIENTS = table<ClientRecord>({
   rules: {
     columns: [{ name: 'rules', type: 'text', write: (rules) => JSON.stringify(rules) }],
     // A registration leaves the column out.
-    read: ({ rules }) => (typeof rules === 'string' ? (JSON.parse(rules) as ClientRules) : USUAL_RULES),
+    read: ({ rules }) => (typeof rules === 'string' ? (JSON.parse(rules) as ClientRules) : DEFAULT_RULES),
   },
   document: optionalGroup('document_url', {
     url: text('document_url'),

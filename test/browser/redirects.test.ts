@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Browser, Page as Tab } from 'playwright-core'
-import { USUAL_RULES } from '../../src/protocol/client/policy.ts'
+import { DEFAULT_RULES } from '../../src/protocol/client/policy.ts'
 import { createClient } from '../../src/admin/client/metadata.ts'
 import { NO_SCOPE, type Scope } from '../../src/protocol/token/scope.ts'
 import { authorizeUrl, REDIRECT_URI } from '../../tools/flow.ts'
@@ -75,7 +75,7 @@ test('WAY-03: a user of a first-party client signs in and sees no other page, an
     token_endpoint_auth_method: 'client_secret_basic' as const,
     scope: 'notes:read' as Scope,
   }
-  const wish = { metadata, rules: { ...USUAL_RULES, consent: 'implied' }, approvedScope: NO_SCOPE } as const
+  const wish = { metadata, rules: { ...DEFAULT_RULES, consent: 'implied' }, approvedScope: NO_SCOPE } as const
   const { client } = await createClient(server.context, wish)
   const link = server.origin + authorizeUrl({ client_id: client.id })
   const { tab } = await openTab(t, browser, [], {})

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Auth, type AuthConfig } from '@auth/core'
 import { createClient } from '../../src/admin/client/metadata.ts'
-import { USUAL_RULES } from '../../src/protocol/client/policy.ts'
+import { DEFAULT_RULES } from '../../src/protocol/client/policy.ts'
 import { NO_SCOPE } from '../../src/protocol/token/scope.ts'
 import { EMAIL } from '../../tools/flow.ts'
 import { createAda } from '../support/accounts.ts'
@@ -17,7 +17,7 @@ test('OpenID Connect Core 1.0: @auth/core signs a user in, with PKCE, state and 
   const server = await openTestServer(t, { listen: true })
   await createAda(server)
   const metadata = { client_name: 'Board', redirect_uris: [CALLBACK] }
-  const rules = { ...USUAL_RULES, claims: 'id-token' } as const
+  const rules = { ...DEFAULT_RULES, claims: 'id-token' } as const
   const { client, secret = '' } = await createClient(server.context, { metadata, rules, approvedScope: NO_SCOPE })
   const config: AuthConfig = {
     basePath: '/auth',

@@ -5,7 +5,7 @@ import { test, type TestContext } from 'node:test'
 import express from 'express'
 import openid from 'express-openid-connect'
 import { createClient, updateClient } from '../../src/admin/client/metadata.ts'
-import { USUAL_RULES } from '../../src/protocol/client/policy.ts'
+import { DEFAULT_RULES } from '../../src/protocol/client/policy.ts'
 import { NO_SCOPE } from '../../src/protocol/token/scope.ts'
 import { EMAIL } from '../../tools/flow.ts'
 import { createAda } from '../support/accounts.ts'
@@ -45,7 +45,7 @@ async function openApplication(t: TestContext, server: TestServer) {
   const metadata = { client_name: 'Board', redirect_uris: ['http://localhost/callback'] }
   const { client, secret = '' } = await createClient(server.context, {
     metadata,
-    rules: USUAL_RULES,
+    rules: DEFAULT_RULES,
     approvedScope: NO_SCOPE,
   })
   const app = express()

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import * as client from 'openid-client'
 import { createInitialToken } from '../../src/admin/initial-token.ts'
-import { USUAL_RULES } from '../../src/protocol/client/policy.ts'
-import { USUAL_TEMPLATE } from '../../src/protocol/client/registration-template.ts'
+import { DEFAULT_RULES } from '../../src/protocol/client/policy.ts'
+import { DEFAULT_TEMPLATE } from '../../src/protocol/client/registration-template.ts'
 import { createClient } from '../../src/admin/client/metadata.ts'
 import { ID_TOKEN_ALGORITHMS } from '../../src/protocol/openid/id-token.ts'
 import { NO_SCOPE } from '../../src/protocol/token/scope.ts'
@@ -33,7 +33,7 @@ for (const [method, authentication] of [
     const server = await openTestServer(t, { listen: true, env: { GRANTOR_REGISTRATION: 'closed' } })
     await createAda(server)
     const metadata = { client_name: 'Notes', redirect_uris: [CALLBACK], token_endpoint_auth_method: method }
-    const wish = { metadata, rules: USUAL_RULES, approvedScope: NO_SCOPE } as const
+    const wish = { metadata, rules: DEFAULT_RULES, approvedScope: NO_SCOPE } as const
     const { client: created, secret = '' } = await createClient(server.context, wish)
     const config = await client.discovery(new URL(server.origin), created.id, {}, authentication(secret), OPTIONS)
     assert.equal(config.serverMetadata().registration_endpoint, undefined)
@@ -51,7 +51,7 @@ for (const algorithm of ID_TOKEN_ALGORITHMS) {
       id_token_signed_response_alg: algorithm,
       post_logout_redirect_uris: [SIGNED_OUT],
     }
-    const wish = { metadata, rules: USUAL_RULES, approvedScope: NO_SCOPE } as const
+    const wish = { metadata, rules: DEFAULT_RULES, approvedScope: NO_SCOPE } as const
     const { client: created, secret = '' } = await createClient(server.context, wish)
     const options = { execute: [client.allowInsecureRequests, client.enableNonRepudiationChecks] }
     const known = { id_token_signed_response_alg: algorithm }
@@ -200,7 +200,7 @@ test('RFC 6749 §5.2: openid-client 6 reports the error for an unknown refresh t
 
 test('RFC 7591 §3: openid-client 6 registers with an initial access token, and is refused without one', async (t) => {
   const server = await openTestServer(t, { listen: true, env: { GRANTOR_REGISTRATION: 'token' } })
-  const wish = { name: 'A pipeline', uses: 1, days: 1, template: USUAL_TEMPLATE }
+  const wish = { name: 'A pipeline', uses: 1, days: 1, template: DEFAULT_TEMPLATE }
   const { token } = await createInitialToken(server.context, wish)
   const metadata = { grant_types: ['client_credentials'], response_types: [], client_name: 'Robots' }
   const registration = (initialAccessToken?: string): Promise<client.Configuration> =>

@@ -3,7 +3,7 @@ import { Agent } from 'node:http'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { createClient } from '../../src/admin/client/metadata.ts'
-import { USUAL_RULES } from '../../src/protocol/client/policy.ts'
+import { DEFAULT_RULES } from '../../src/protocol/client/policy.ts'
 import { NO_SCOPE } from '../../src/protocol/token/scope.ts'
 import { authorizeUrl, PlainBrowser, REDIRECT_URI, signInAndAllow } from '../../tools/flow.ts'
 import { freePort } from '../../tools/process/free-ports.ts'
@@ -29,7 +29,7 @@ test('LO-12: after kill -9 between a sign-out and its notice, the notice is deli
   await createAda({ context })
   const { client } = await createClient(context, {
     metadata: { client_name: 'Board', redirect_uris: [REDIRECT_URI], backchannel_logout_uri: host.uri() },
-    rules: USUAL_RULES,
+    rules: DEFAULT_RULES,
     approvedScope: NO_SCOPE,
   })
   await close()

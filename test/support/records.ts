@@ -15,7 +15,7 @@ import type { Approval, DocumentClient, Redemption, Rotation, SharedClient } fro
 import type { ProviderId } from '../../src/protocol/sign-in/authentication.ts'
 import { toSeconds, type EpochMs } from '../../src/base/brand.ts'
 import { documentClientId } from '../../src/protocol/client/identifier.ts'
-import { USUAL_RULES } from '../../src/protocol/client/policy.ts'
+import { DEFAULT_RULES } from '../../src/protocol/client/policy.ts'
 import {
   mintAuthorizationId,
   mintClientId,
@@ -30,7 +30,7 @@ import {
 } from '../../src/protocol/ids.ts'
 import type { CodeChallenge } from '../../src/protocol/authorization/pkce.ts'
 import type { RedirectUri } from '../../src/protocol/uri/redirect-uri.ts'
-import { USUAL_TEMPLATE } from '../../src/protocol/client/registration-template.ts'
+import { DEFAULT_TEMPLATE } from '../../src/protocol/client/registration-template.ts'
 import type { Resource } from '../../src/protocol/token/resource.ts'
 import type { Scope } from '../../src/protocol/token/scope.ts'
 import type { SecretHash } from '../../src/protocol/secrets.ts'
@@ -54,7 +54,7 @@ export function aClient(differing: Partial<ClientRecord> = {}, madeAt: EpochMs =
     id: mintClientId(madeAt, randomBytes),
     issuedAt: toSeconds(madeAt),
     source: 'registration',
-    rules: USUAL_RULES,
+    rules: DEFAULT_RULES,
     document: undefined,
     initialToken: undefined,
     secretHash: aHash(),
@@ -86,7 +86,7 @@ export function anInitialToken(differing: Partial<InitialTokenRecord> = {}, made
     id: mintInitialTokenId(madeAt, randomBytes),
     name: `A "pipeline's" \u{1f600}`,
     secretHash: aHash(),
-    template: USUAL_TEMPLATE,
+    template: DEFAULT_TEMPLATE,
     uses: 1,
     usesLeft: 1,
     createdAt: madeAt,

@@ -75,7 +75,11 @@ export async function serveInWorker(config: Config): Promise<void> {
     if (message === PING && process.connected) process.send?.(isDebugged() ? DEBUGGED_PONG : PONG)
   })
   const { openServer } = await import('../../server/server.ts')
-  const server = await openServer(config, { ...platform, logger: platform.logger.with({ pid: process.pid }) }, caller.ask)
+  const server = await openServer(
+    config,
+    { ...platform, logger: platform.logger.with({ pid: process.pid }) },
+    caller.ask,
+  )
   process.on('message', (message) => caller.receive(message, server.sample))
   await server.start()
   close = () => drainAndClose(server, config.drainSeconds, process)

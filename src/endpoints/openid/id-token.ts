@@ -8,7 +8,7 @@ import {
   accessTokenHash,
   idTokenClaims,
   parseIdTokenHint,
-  USUAL_ID_TOKEN_ALGORITHM,
+  DEFAULT_ID_TOKEN_ALGORITHM,
   type IdTokenAlgorithm,
   type IdTokenHint,
 } from '../../protocol/openid/id-token.ts'
@@ -69,7 +69,7 @@ export async function readIdTokenHint(
 
 /** The algorithm that the client registered, and no other. */
 export function idTokenAlgorithmOf({ metadata }: Pick<ClientRecord, 'metadata'>): IdTokenAlgorithm {
-  return metadata.idTokenAlgorithm ?? USUAL_ID_TOKEN_ALGORITHM
+  return metadata.idTokenAlgorithm ?? DEFAULT_ID_TOKEN_ALGORITHM
 }
 
 /**

@@ -1,11 +1,11 @@
 import * as z from 'zod'
-import { ID_TOKEN_ALGORITHMS, USUAL_ID_TOKEN_ALGORITHM, type IdTokenAlgorithm } from '../openid/id-token.ts'
+import { ID_TOKEN_ALGORITHMS, DEFAULT_ID_TOKEN_ALGORITHM, type IdTokenAlgorithm } from '../openid/id-token.ts'
 import { checkOutboundUrl, type OutboundPolicy } from '../uri/outbound-url.ts'
 import { problem, type Problem } from '../../base/validation.ts'
 
 /** What a client registers for OpenID Connect. Dynamic Client Registration 1.0 §2. Members that were not sent are absent. */
 export interface OpenidMetadata {
-  /** How its ID tokens are signed. Absent: with USUAL_ID_TOKEN_ALGORITHM. */
+  /** How its ID tokens are signed. Absent: with DEFAULT_ID_TOKEN_ALGORITHM. */
   readonly idTokenAlgorithm?: IdTokenAlgorithm
   /** `max_age` of its requests that have none, in seconds. */
   readonly defaultMaxAge?: number
@@ -56,7 +56,7 @@ export interface NoticePolicy {
 export function readOpenid(fields: Fields, policy: NoticePolicy, fault: (problem: Problem) => void): OpenidMetadata {
   const { id_token_signed_response_alg: sent, default_max_age: age, post_logout_redirect_uris: uris } = fields
   const { require_auth_time: isTimeRequired } = fields
-  const algorithm = ID_TOKEN_ALGORITHMS.find((known) => known === sent) ?? USUAL_ID_TOKEN_ALGORITHM
+  const algorithm = ID_TOKEN_ALGORITHMS.find((known) => known === sent) ?? DEFAULT_ID_TOKEN_ALGORITHM
   return {
     ...(sent === null || sent === undefined || sent === '' ? {} : { idTokenAlgorithm: algorithm }),
     ...(age === null || age === undefined ? {} : { defaultMaxAge: age }),

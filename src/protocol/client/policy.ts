@@ -34,7 +34,7 @@ export interface ClientRules {
   readonly claims: 'userinfo' | 'id-token'
 }
 
-export const USUAL_RULES: ClientRules = { consent: 'asked', pkce: 'required', claims: 'userinfo' }
+export const DEFAULT_RULES: ClientRules = { consent: 'asked', pkce: 'required', claims: 'userinfo' }
 
 /** The part of the policy that is the same for all clients. */
 export interface ClientPolicy {

@@ -22,7 +22,7 @@ export interface RegistrationTemplate extends RegistrationLimits {
 }
 
 /** The template of a token for which the operator names none. */
-export const USUAL_TEMPLATE: RegistrationTemplate = {
+export const DEFAULT_TEMPLATE: RegistrationTemplate = {
   trustLevel: 'unverified',
   scope: undefined,
   redirectHosts: undefined,

@@ -13,7 +13,7 @@ export function offeredIdTokenAlgorithms(grantTypes: readonly GrantType[]): read
 }
 
 /** For a client that registered none. */
-export const USUAL_ID_TOKEN_ALGORITHM = 'RS256' satisfies IdTokenAlgorithm
+export const DEFAULT_ID_TOKEN_ALGORITHM = 'RS256' satisfies IdTokenAlgorithm
 
 /** The content of an ID token. OpenID Connect Core 1.0 §2. */
 export interface IdTokenFacts {

@@ -20,7 +20,7 @@ export type OutboundUrlVerdict =
 
 /** The labels of a DNS name with at least one dot. The last label of an IPv4 address is a number. RFC 1123 §2.1. */
 const DNS_NAME = /^(?:[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?\.)+(?!\d+$)[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/
-const USUAL_PORTS: Readonly<Record<string, number>> = { 'https:': 443, 'http:': 80 }
+const DEFAULT_PORTS: Readonly<Record<string, number>> = { 'https:': 443, 'http:': 80 }
 
 /**
  * Checks a URL that a client wants the server to request (threats.md OUT-10, OUT-11). This looks at the text alone: the address
@@ -34,7 +34,7 @@ export function checkOutboundUrl(text: string, policy: OutboundPolicy): Outbound
   const fault = findPathFault(text, url) ?? findHostFault(text, url)
   if (fault !== undefined) return refused(fault)
   if (url.href !== text) return refused('is not in its canonical form')
-  const port = url.port === '' ? USUAL_PORTS[url.protocol] : Number(url.port)
+  const port = url.port === '' ? DEFAULT_PORTS[url.protocol] : Number(url.port)
   const portFault = isLoopbackHost(url.hostname) ? findLoopbackFault(port, policy) : findWebFault(url, port, policy)
   return portFault === undefined ? { kind: 'usable', url } : refused(portFault)
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { createInitialToken } from '../../../src/admin/initial-token.ts'
 import type { EpochMs } from '../../../src/base/brand.ts'
-import { USUAL_TEMPLATE } from '../../../src/protocol/client/registration-template.ts'
+import { DEFAULT_TEMPLATE } from '../../../src/protocol/client/registration-template.ts'
 import { createAda } from '../../support/accounts.ts'
 import { runHere, runJsonHere } from '../../support/command.ts'
 import { obtainTokens, refresh, registerClient, requestToken, type RegisteredClient } from '../../../tools/flow.ts'
@@ -25,7 +25,7 @@ interface BackupPlaces {
   readonly empty: () => Promise<Readonly<Record<string, string>>>
 }
 
-const AN_INITIAL_TOKEN = { name: 'A pipeline', uses: 9, days: 30, template: USUAL_TEMPLATE }
+const AN_INITIAL_TOKEN = { name: 'A pipeline', uses: 9, days: 30, template: DEFAULT_TEMPLATE }
 
 interface Restored {
   readonly admin_token: string

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { newClient } from '../../../src/clients/new-client.ts'
-import { USUAL_RULES } from '../../../src/protocol/client/policy.ts'
+import { DEFAULT_RULES } from '../../../src/protocol/client/policy.ts'
 import { createClient } from '../../../src/admin/client/metadata.ts'
 import { NO_SCOPE, type Scope } from '../../../src/protocol/token/scope.ts'
 import {
@@ -164,7 +164,7 @@ async function createFirstParty(redirectUris: readonly string[] = [], { context 
     token_endpoint_auth_method: 'client_secret_post' as const,
     scope: 'read' as Scope,
   }
-  const wish = { metadata, rules: { ...USUAL_RULES, consent: 'implied' }, approvedScope: NO_SCOPE } as const
+  const wish = { metadata, rules: { ...DEFAULT_RULES, consent: 'implied' }, approvedScope: NO_SCOPE } as const
   const { client, secret = '' } = await createClient(context, wish)
   return { client_id: client.id, client_secret: secret }
 }

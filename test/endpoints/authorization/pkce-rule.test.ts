@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import { createClient } from '../../../src/admin/client/metadata.ts'
 import { newClient } from '../../../src/clients/new-client.ts'
-import { USUAL_RULES, type ClientRules } from '../../../src/protocol/client/policy.ts'
+import { DEFAULT_RULES, type ClientRules } from '../../../src/protocol/client/policy.ts'
 import { NO_SCOPE, type Scope } from '../../../src/protocol/token/scope.ts'
 import {
   authorizeUrl,
@@ -149,7 +149,7 @@ test('AUTH-06: a public client cannot have a rule by which it omits PKCE', async
     await assert.rejects(() => assertStoreUnchanged(server, refused as never), /A public client needs it/)
     const client = await create({}, { token_endpoint_auth_method: 'none' })
     await assert.rejects(
-      perform(context, 'client.set-rules', { ...client, ...USUAL_RULES, pkce }),
+      perform(context, 'client.set-rules', { ...client, ...DEFAULT_RULES, pkce }),
       /A public client needs it/,
     )
   }

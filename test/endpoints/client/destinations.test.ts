@@ -4,9 +4,9 @@ import { describeClient } from '../../../src/admin/client/document.ts'
 import { createInitialToken } from '../../../src/admin/initial-token.ts'
 import { createClient } from '../../../src/admin/client/metadata.ts'
 import { documentClientId } from '../../../src/protocol/client/identifier.ts'
-import { USUAL_RULES } from '../../../src/protocol/client/policy.ts'
+import { DEFAULT_RULES } from '../../../src/protocol/client/policy.ts'
 import type { ClientId } from '../../../src/protocol/ids.ts'
-import { USUAL_TEMPLATE } from '../../../src/protocol/client/registration-template.ts'
+import { DEFAULT_TEMPLATE } from '../../../src/protocol/client/registration-template.ts'
 import { NO_SCOPE } from '../../../src/protocol/token/scope.ts'
 import { authorizeUrl, type RegisteredClient } from '../../../tools/flow.ts'
 import { WHOLE_FILE } from '../../support/authorize-answers.ts'
@@ -97,7 +97,7 @@ async function update(client: RegisteredClient, members: object): Promise<Outcom
 }
 
 async function issue(trustLevel: 'verified' | 'unverified'): Promise<string> {
-  const template = { ...USUAL_TEMPLATE, trustLevel, redirectHosts: ['*.known.example'] }
+  const template = { ...DEFAULT_TEMPLATE, trustLevel, redirectHosts: ['*.known.example'] }
   return (await createInitialToken(server.context, { name: 'partner', uses: 1, days: 1, template })).token
 }
 
@@ -118,7 +118,7 @@ async function create(members: object): Promise<Outcome> {
     ...members,
     ...('jwks_uri' in members ? {} : { token_endpoint_auth_method: 'none' as const }),
   }
-  const wish = { metadata, rules: USUAL_RULES, approvedScope: NO_SCOPE } as const
+  const wish = { metadata, rules: DEFAULT_RULES, approvedScope: NO_SCOPE } as const
   return createClient(server.context, wish).then(
     ({ client }) => levelOf(client.id),
     () => 'refused',

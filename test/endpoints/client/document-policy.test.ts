@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { decodeJwt } from 'jose'
-import { USUAL_RULES } from '../../../src/protocol/client/policy.ts'
+import { DEFAULT_RULES } from '../../../src/protocol/client/policy.ts'
 import { createApi } from '../../../src/admin/api/api.ts'
 import { openResolver } from '../../../src/outbound/resolve.ts'
 import { documentClientId } from '../../../src/protocol/client/identifier.ts'
@@ -137,7 +137,7 @@ test('WAY-02: members of a document that are not of a registration have no effec
   const client = await server.context.store.findClient(documentClientId(host.client().client_id))
   assert.deepEqual(
     [client?.source, client?.rules, client?.verifiedAt, client?.approvedScope],
-    ['document', USUAL_RULES, undefined, ''],
+    ['document', DEFAULT_RULES, undefined, ''],
   )
 })
 

@@ -1,7 +1,7 @@
 import type { TestContext } from 'node:test'
 import { createClient, type MetadataInput } from '../../../src/admin/client/metadata.ts'
 import { updateUser, type ProfileChange } from '../../../src/admin/user/user.ts'
-import { USUAL_RULES, type ClientRules } from '../../../src/protocol/client/policy.ts'
+import { DEFAULT_RULES, type ClientRules } from '../../../src/protocol/client/policy.ts'
 import type { Scope } from '../../../src/protocol/token/scope.ts'
 import type { Response } from 'light-my-request'
 import { decodeJwt, type JWTPayload } from 'jose'
@@ -64,7 +64,7 @@ export async function makeClient(
   const approvedScope = 'phone address' as Scope
   const { client, secret } = await createClient(server.context, {
     metadata: { ...wish, token_endpoint_auth_method: wish.token_endpoint_auth_method ?? 'client_secret_post' },
-    rules: { ...USUAL_RULES, ...rules },
+    rules: { ...DEFAULT_RULES, ...rules },
     approvedScope,
   })
   return { client_id: client.id, ...(secret === undefined ? {} : { client_secret: secret }) }

@@ -5,7 +5,7 @@ import { createInitialToken } from '../../../src/admin/initial-token.ts'
 import { evaluateClient } from '../../../src/clients/evaluate-client.ts'
 import { documentClientId } from '../../../src/protocol/client/identifier.ts'
 import type { ClientId } from '../../../src/protocol/ids.ts'
-import { USUAL_TEMPLATE } from '../../../src/protocol/client/registration-template.ts'
+import { DEFAULT_TEMPLATE } from '../../../src/protocol/client/registration-template.ts'
 import { authorizeUrl, REDIRECT_URI, registerClient, type RegisteredClient } from '../../../tools/flow.ts'
 import { WHOLE_FILE } from '../../support/authorize-answers.ts'
 import { openDocumentHost } from '../../support/document-host.ts'
@@ -47,7 +47,7 @@ test('LO-21: an initial access token for verified clients allows an address', as
     uses: 1,
     days: 1,
     name: 'partner',
-    template: { ...USUAL_TEMPLATE, trustLevel: 'verified' },
+    template: { ...DEFAULT_TEMPLATE, trustLevel: 'verified' },
   })
   const answer = await server.inject({
     method: 'POST',

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import type { Response as LightMyRequestResponse } from 'light-my-request'
 import { createInitialToken } from '../../../src/admin/initial-token.ts'
-import { USUAL_TEMPLATE } from '../../../src/protocol/client/registration-template.ts'
+import { DEFAULT_TEMPLATE } from '../../../src/protocol/client/registration-template.ts'
 import { postJson } from '../../../tools/flow.ts'
 import { assertError } from '../../support/error-answer.ts'
 import { openTestServer, type TestServer } from '../../support/server.ts'
@@ -85,7 +85,7 @@ test('FLOOD-03: repeated registrations of a shared client use up nothing', async
 test('FLOOD-03: a client with an initial access token registers while the budgets are used up', async (t) => {
   const server = await open(t)
   await flood(server, 30, () => HOSTILE)
-  const wish = { name: 'A pipeline', uses: 1, days: 1, template: USUAL_TEMPLATE }
+  const wish = { name: 'A pipeline', uses: 1, days: 1, template: DEFAULT_TEMPLATE }
   const { token } = await createInitialToken(server.context, wish)
   const answer = await register(server, '198.51.99.9', HOSTILE, { authorization: `Bearer ${token}` })
   assert.equal(answer.statusCode, 201, answer.body)

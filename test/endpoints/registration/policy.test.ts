@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Response as LightMyRequestResponse } from 'light-my-request'
-import { USUAL_RULES } from '../../../src/protocol/client/policy.ts'
+import { DEFAULT_RULES } from '../../../src/protocol/client/policy.ts'
 import { obtainTokens, postJson, refresh, registerClient, type RegisteredClient } from '../../../tools/flow.ts'
 import { createAda } from '../../support/accounts.ts'
 import { WHOLE_FILE } from '../../support/authorize-answers.ts'
@@ -87,7 +87,7 @@ test('WAY-02: members that name a source, rules or a trust level are neither sto
     const stored = await server.context.store.findClient(answer.client_id as never)
     assert.deepEqual(
       [stored?.source, stored?.rules, stored?.document, stored?.approvedScope, stored?.verifiedAt],
-      ['registration', USUAL_RULES, undefined, '', undefined],
+      ['registration', DEFAULT_RULES, undefined, '', undefined],
     )
   }
 })

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { Response as LightMyRequestResponse } from 'light-my-request'
 import { createInitialToken } from '../../../src/admin/initial-token.ts'
 import type { ClientId } from '../../../src/protocol/ids.ts'
-import { USUAL_TEMPLATE, type RegistrationTemplate } from '../../../src/protocol/client/registration-template.ts'
+import { DEFAULT_TEMPLATE, type RegistrationTemplate } from '../../../src/protocol/client/registration-template.ts'
 import type { Scope } from '../../../src/protocol/token/scope.ts'
 import { postJson, requestToken, type RegisteredClient } from '../../../tools/flow.ts'
 import { WHOLE_FILE } from '../../support/authorize-answers.ts'
@@ -275,7 +275,7 @@ async function issue(
   template: Partial<RegistrationTemplate> = {},
   { uses = 1, days = 30, at = server }: Issue = {},
 ): Promise<string> {
-  const wish = { name: 'A pipeline', uses, days, template: { ...USUAL_TEMPLATE, ...template } }
+  const wish = { name: 'A pipeline', uses, days, template: { ...DEFAULT_TEMPLATE, ...template } }
   return (await createInitialToken(at.context, wish)).token
 }
 

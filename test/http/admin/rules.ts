@@ -3,7 +3,7 @@ import { provisionSubject } from '../../../src/admin/user/subject.ts'
 import { after } from '../../../src/base/brand.ts'
 import { mintInteractionId } from '../../../src/protocol/ids.ts'
 import { registerClient } from '../../../tools/flow.ts'
-import { USUAL_TEMPLATE } from '../../../src/protocol/client/registration-template.ts'
+import { DEFAULT_TEMPLATE } from '../../../src/protocol/client/registration-template.ts'
 import type { Access } from '../../../src/admin/task.ts'
 import { anInteraction, aSession, aSessionStart, aUserOfProvider } from '../../support/records.ts'
 import { addProvider } from '../../support/providers.ts'
@@ -213,7 +213,7 @@ export const RULES: Readonly<Record<string, Rule>> = {
   'initial-token.list': reads(NOTHING),
   'initial-token.create': writes(async () => ({ name: 'A pipeline' }), 201),
   'initial-token.revoke': writes(async ({ server }) => {
-    const wish = { name: 'A pipeline', uses: 1, days: 1, template: USUAL_TEMPLATE }
+    const wish = { name: 'A pipeline', uses: 1, days: 1, template: DEFAULT_TEMPLATE }
     return { initial_token_id: (await createInitialToken(server.context, wish)).record.id }
   }),
   'delegate.create-credentials': writes(NOTHING, 201),

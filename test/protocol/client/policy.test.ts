@@ -12,7 +12,7 @@ import {
   type ClientVerdict,
   type PolicyClient,
   type TrustLevel,
-  USUAL_RULES,
+  DEFAULT_RULES,
 } from '../../../src/protocol/client/policy.ts'
 import { openDomainRules } from '../../../src/protocol/client/domain-rule.ts'
 import type { InitialTokenId } from '../../../src/protocol/ids.ts'
@@ -115,7 +115,7 @@ function clientOf({ source, document, hasToken, isMarked, consent, redirect, bes
   return {
     source,
     verifiedAt: isMarked ? NOW : undefined,
-    rules: { ...USUAL_RULES, consent },
+    rules: { ...DEFAULT_RULES, consent },
     document: document === undefined ? undefined : { url: DOCUMENTS[document] },
     initialToken: hasToken ? { id: TOKEN } : undefined,
     metadata: {

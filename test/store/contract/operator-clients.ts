@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { EpochMs } from '../../../src/base/brand.ts'
-import { USUAL_RULES } from '../../../src/protocol/client/policy.ts'
+import { DEFAULT_RULES } from '../../../src/protocol/client/policy.ts'
 import type { Scope } from '../../../src/protocol/token/scope.ts'
 import { perform, performAll, race, tally, times, type Suite } from './harness.ts'
 import { aSweep } from './sweep.ts'
@@ -11,7 +11,7 @@ export const operatorClientCases: Suite = (check) => {
     const plain = aClient({ source: 'operator', managementHash: undefined, verifiedAt: at(1) })
     const firstParty = aClient({
       source: 'operator',
-      rules: { ...USUAL_RULES, consent: 'implied' },
+      rules: { ...DEFAULT_RULES, consent: 'implied' },
       approvedScope: 'admin' as Scope,
       previousSecret: { hash: aHash(), until: at(2) },
       usedAt: at(3),
@@ -154,7 +154,7 @@ export const operatorClientCases: Suite = (check) => {
     const change = { id, previous, metadata: { ...previous, redirectUris: [] }, identityFrom: at(1) }
     assert.equal(await perform(first, 'changeClient', change), 'conflict')
     assert.equal(
-      await perform(first, 'setClientRules', { id, rules: { ...USUAL_RULES, consent: 'implied' } }),
+      await perform(first, 'setClientRules', { id, rules: { ...DEFAULT_RULES, consent: 'implied' } }),
       'unknown',
     )
     assert.deepEqual(await first.findClient(id), client)
@@ -166,12 +166,12 @@ export const operatorClientCases: Suite = (check) => {
     await performAll(first, 'createClient', [client, other])
     const { id } = client
     for (const consent of ['implied', 'asked'] as const) {
-      assert.equal(await perform(first, 'setClientRules', { id, rules: { ...USUAL_RULES, consent } }), 'changed')
-      assert.deepEqual(await first.findClient(id), { ...client, rules: { ...USUAL_RULES, consent } })
+      assert.equal(await perform(first, 'setClientRules', { id, rules: { ...DEFAULT_RULES, consent } }), 'changed')
+      assert.deepEqual(await first.findClient(id), { ...client, rules: { ...DEFAULT_RULES, consent } })
     }
     assert.deepEqual(await second.findClient(id), client)
     assert.deepEqual(await first.findClient(other.id), other)
-    assert.equal(await perform(first, 'setClientRules', { id: aClient().id, rules: USUAL_RULES }), 'unknown')
+    assert.equal(await perform(first, 'setClientRules', { id: aClient().id, rules: DEFAULT_RULES }), 'unknown')
   })
 
   check(

@@ -4,7 +4,7 @@ import { AdminError, conflict } from './admin-error.ts'
 import { placeOf, type Task, type TaskContext } from './task.ts'
 
 /** The name of a member of the input in messages: its option or argument; undefined: its name on the wire. */
-export type Spell = (member: string) => string | undefined
+export type OptionNameOf = (member: string) => string | undefined
 
 /**
  * Reads the input and performs the task. Unknown members are rejected: a mistyped filter would otherwise select all rows.
@@ -15,12 +15,12 @@ export async function runTask<Input extends z.ZodObject, Output extends z.ZodObj
   context: TaskContext,
   task: Task<Input, Output>,
   input: Readonly<Record<string, unknown>>,
-  spell: Spell,
+  optionNameOf: OptionNameOf,
 ): Promise<z.output<Output>> {
   const read = readInput(task, input)
   if (read.kind === 'valid') return performTask(context, task, read.input)
   const { problems } = read
-  throw new AdminError(problems.map((one) => sentenceOf(one, spell)).join('\n'), 'refused', problems)
+  throw new AdminError(problems.map((one) => sentenceOf(one, optionNameOf)).join('\n'), 'refused', problems)
 }
 
 /**
@@ -76,11 +76,12 @@ function choiceProblems(task: Task, input: Readonly<Record<string, unknown>>): r
 }
 
 /** A problem as a line for a terminal. */
-export function sentenceOf({ loc, msg }: Pick<Problem, 'loc' | 'msg'>, spell: Spell): string {
+export function sentenceOf({ loc, msg }: Pick<Problem, 'loc' | 'msg'>, optionNameOf: OptionNameOf): string {
   const [member, ...inside] = loc.slice(1)
   if (member === undefined) return msg
-  const spelled = spell(member)
-  const path = spelled === undefined ? [member, ...inside].join('.') : [spelled, inside.join('.')].join(' ').trim()
+  const optionName = optionNameOf(member)
+  const path =
+    optionName === undefined ? [member, ...inside].join('.') : [optionName, inside.join('.')].join(' ').trim()
   return `${path}: ${msg}`
 }
 

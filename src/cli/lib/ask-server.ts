@@ -1,5 +1,5 @@
 import { AdminError } from '../../admin/admin-error.ts'
-import { sentenceOf, type Spell } from '../../admin/run-task.ts'
+import { sentenceOf, type OptionNameOf } from '../../admin/run-task.ts'
 import { hasBody, pathParameters, placeOf, type Task } from '../../admin/task.ts'
 import { parseJson } from '../../base/json.ts'
 import { isLoopbackHost } from '../../protocol/uri/loopback.ts'
@@ -61,10 +61,15 @@ export function readServer(text: string, token: string | undefined, mayBeRead: b
  *
  * @throws AdminError with the message of the server, or the reason why it did not respond
  */
-export async function askServer(access: ServerAccess, task: Task, input: Members, spell: Spell): Promise<unknown> {
+export async function askServer(
+  access: ServerAccess,
+  task: Task,
+  input: Members,
+  optionNameOf: OptionNameOf,
+): Promise<unknown> {
   const response = await send(access, task, input)
   const body = parseJson(await readText(access, task, response))
-  if (!response.ok) throw refusalOf(access, task, response, body, spell)
+  if (!response.ok) throw refusalOf(access, task, response, body, optionNameOf)
   if (!task.output.safeParse(body).success) {
     throw new AdminError(`${access.address} returned an unexpected response. Does it run another release?`)
   }
@@ -131,7 +136,13 @@ interface Refusal {
   readonly detail?: readonly { readonly loc: readonly string[]; readonly msg: string }[]
 }
 
-function refusalOf({ address }: ServerAccess, task: Task, response: Response, body: unknown, spell: Spell): AdminError {
+function refusalOf(
+  { address }: ServerAccess,
+  task: Task,
+  response: Response,
+  body: unknown,
+  optionNameOf: OptionNameOf,
+): AdminError {
   const { status, headers } = response
   const location = headers.get('location')
   if (location !== null) {
@@ -141,7 +152,7 @@ function refusalOf({ address }: ServerAccess, task: Task, response: Response, bo
   }
   if (!isRefusal(body))
     return new AdminError(`${address} answered ${status}, but it is not a Grantor administration. ${IS_IT_RIGHT}`)
-  const said = body.detail?.map((one) => sentenceOf(one, spell)) ?? []
+  const said = body.detail?.map((one) => sentenceOf(one, optionNameOf)) ?? []
   const lines = said.length === 0 ? [body.error_description] : said
   return new AdminError([...lines.map(visible), ...adviceFor(task, status, body.error, headers)].join('\n'))
 }

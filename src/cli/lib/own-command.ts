@@ -19,11 +19,11 @@ export function ownCommand({ environment, execPath, file, folder }: Started): st
   const { npm_lifecycle_event: script, npm_package_name: project, PATH = '' } = environment
   if (script !== undefined) return project === 'grantor' && script !== 'npx' ? 'npm run -s grantor --' : 'npx grantor'
   if (PATH.split(':').some((one) => isAbsolute(one) && existsSync(join(one, 'grantor')))) return 'grantor'
-  if (file === execPath) return spell(file, folder)
-  return file.includes('/node_modules/') ? 'npx grantor' : `node ${spell(file, folder)}`
+  if (file === execPath) return typedPath(file, folder)
+  return file.includes('/node_modules/') ? 'npx grantor' : `node ${typedPath(file, folder)}`
 }
 
-function spell(file: string, folder: string): string {
+function typedPath(file: string, folder: string): string {
   const near = relative(folder, file)
   const path = folder === '/' || near.startsWith('..') ? file : near
   const shown = path.includes('/') ? path : `./${path}`

@@ -1,6 +1,6 @@
 import { AdminError } from '../../admin/admin-error.ts'
 import { asAdministrator, COMMAND_LINE } from '../../admin/admin.ts'
-import { runTask, type Spell } from '../../admin/run-task.ts'
+import { runTask, type OptionNameOf } from '../../admin/run-task.ts'
 import type { Task } from '../../admin/task.ts'
 import { findTask } from '../../admin/tasks.ts'
 import type { Context } from '../../ports/context.ts'
@@ -23,19 +23,19 @@ export function withTasks<T>(
   terminal: Pick<Terminal, 'adminToken' | 'complain'>,
   { server, insecureHttp }: ServerOptions,
   whenMissing: WhenMissing,
-  work: (performAs: (spell: Spell) => PerformTask) => Promise<T>,
+  work: (performAs: (optionNameOf: OptionNameOf) => PerformTask) => Promise<T>,
 ): Promise<T> {
   if (server !== undefined) {
     const access = readServer(server, terminal.adminToken(), insecureHttp === true)
-    return work((spell) => performBy((task, input) => askServer(access, task, input, spell)))
+    return work((optionNameOf) => performBy((task, input) => askServer(access, task, input, optionNameOf)))
   }
-  return withRuntime(terminal, whenMissing, (context) => work((spell) => performOn(context, spell)))
+  return withRuntime(terminal, whenMissing, (context) => work((optionNameOf) => performOn(context, optionNameOf)))
 }
 
 /** Performs tasks on an open store. The command line is the actor in the audit. */
-export function performOn(context: Context, spell: Spell = () => undefined): PerformTask {
+export function performOn(context: Context, optionNameOf: OptionNameOf = () => undefined): PerformTask {
   const administration = asAdministrator(context, COMMAND_LINE)
-  return performBy((task, input) => runTask(administration, task, input, spell))
+  return performBy((task, input) => runTask(administration, task, input, optionNameOf))
 }
 
 function performBy(perform: (task: Task, input: Members) => Promise<unknown>): PerformTask {

@@ -57,8 +57,8 @@ async function measureOwnMethods(): Promise<readonly Measured[]> {
   const provider = await startProvider()
   const server = await startServer({ folder, databaseUrl: `sqlite:${folder}/own.db`, settings: RATES })
   await addUser(server.settings, async (context) => {
-    const wish = { id: PROVIDER, template: 'oidc', name: 'Bench', ...CLIENT } as const
-    await createProvider(context, { ...wish, settings: { issuer: provider.issuer, signUp: 'anybody' } })
+    const input = { id: PROVIDER, template: 'oidc', name: 'Bench', ...CLIENT } as const
+    await createProvider(context, { ...input, settings: { issuer: provider.issuer, signUp: 'anybody' } })
   })
   const measured = [
     await measure(server, 'password', signInByPassword),

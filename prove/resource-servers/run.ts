@@ -109,12 +109,12 @@ async function proveOidcProxy(): Promise<void> {
   const [port = 0] = await freePorts(1)
   const [origin, resource] = [`http://localhost:${port}`, `http://localhost:${port}/mcp`]
   const { id, secret } = await declareApi(grantor, resource, 'tasks', 'at+jwt')
-  const wish = {
+  const input = {
     metadata: { client_name: 'Tasks', redirect_uris: [`${origin}/auth/callback`] },
     rules: { consent: 'asked', claims: 'id-token' } as const,
     approvedScope: NO_SCOPE,
   }
-  const { client, secret: clientSecret = '' } = await createClient(grantor.context, wish)
+  const { client, secret: clientSecret = '' } = await createClient(grantor.context, input)
   const environment = {
     ISSUER: grantor.origin,
     RESOURCE: resource,

@@ -25,8 +25,8 @@ export async function evaluateClient(
   client: ClientRecord,
   question: Omit<PolicyQuestion, 'client'>,
 ): Promise<AllowedClient | PolicyRefusal> {
-  const { moment, redirectUri } = question
-  const verdict = evaluateClientPolicy(await context.clientPolicy(), { client, moment, redirectUri })
+  const { phase, redirectUri } = question
+  const verdict = evaluateClientPolicy(await context.clientPolicy(), { client, phase, redirectUri })
   return verdict.kind === 'refused' ? verdict : { client, rights: verdict.rights }
 }
 
@@ -40,9 +40,9 @@ export async function isBlockedHost({ clientPolicy }: PolicyNeeds, uri: string):
 export async function findPolicyRefusal(
   context: PolicyNeeds,
   client: PolicyClient,
-  moment: PolicyQuestion['moment'],
+  phase: PolicyQuestion['phase'],
 ): Promise<PolicyRefusal | undefined> {
-  const verdict = evaluateClientPolicy(await context.clientPolicy(), { client, moment, redirectUri: undefined })
+  const verdict = evaluateClientPolicy(await context.clientPolicy(), { client, phase, redirectUri: undefined })
   return verdict.kind === 'refused' ? verdict : undefined
 }
 

@@ -39,12 +39,12 @@ export interface RotationOptions {
 export async function rotateClientSecret(
   { clock, random, secrets, store }: Needs,
   client: Pick<ClientRecord, 'id' | 'metadata' | 'secretHash' | 'previousSecret'>,
-  wishes: RotationOptions,
+  options: RotationOptions,
 ): Promise<SecretRotationOutcome> {
   const { id, metadata, secretHash: previous } = client
   if (previous === undefined || metadata.authMethod === 'private_key_jwt') return { kind: 'no-secret' }
   const now = clock()
-  const kept = findKept(secrets, { ...client, secretHash: previous }, wishes, now)
+  const kept = findKept(secrets, { ...client, secretHash: previous }, options, now)
   if (kept === undefined) return { kind: 'wrong-secret' }
   const { token: secret, hash } = secrets.mint('client-secret', mintOrderedId(now, random), random)
   const rotation = { id, previous, secretHash: hash, kept: kept.hash, keptUntil: kept.until }

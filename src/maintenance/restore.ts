@@ -223,8 +223,8 @@ async function rememberHere(config: Config): Promise<void> {
 export async function createRestoreAdministrator(
   administration: Parameters<typeof createAdminCredential>[0],
 ): Promise<string> {
-  const wish = { name: 'restore', access: 'write', organizationId: undefined, days: ADMIN_DAYS } as const
-  return (await createAdminCredential(administration, wish)).token
+  const input = { name: 'restore', access: 'write', organizationId: undefined, days: ADMIN_DAYS } as const
+  return (await createAdminCredential(administration, input)).token
 }
 
 /** An interrupted restore may have created an administrator, whose token it did not print. */

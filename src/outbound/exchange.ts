@@ -6,7 +6,7 @@ import type { UnacceptableReason, UnreachableReason } from '../ports/outbound.ts
 export interface Exchange {
   readonly method: 'GET' | 'POST'
   readonly url: URL
-  /** The addresses that were judged. The connection goes to one of them, and no name is resolved again. */
+  /** The addresses that were evaluated. The connection goes to one of them, and no name is resolved again. */
   readonly addresses: readonly LookupAddress[]
   /** Judges the address of the peer again, once it is connected. */
   readonly isAllowed: (address: string) => boolean
@@ -70,7 +70,7 @@ export function exchange(planned: Exchange): Promise<ExchangeOutcome> {
       socket.once(planned.url.protocol === 'https:' ? 'secureConnect' : 'connect', () => (isConnected = true))
     })
     sent.on('response', (response) => {
-      const outcome = judgeHead(response, planned)
+      const outcome = checkHead(response, planned)
       if (outcome === undefined) readBody(response, planned.bodyLimit, end)
       else end(outcome)
     })
@@ -106,7 +106,7 @@ function send({ method, url, addresses, headers }: Exchange): ClientRequest {
 }
 
 /** Returns the outcome of an answer whose body is not read; undefined: the body is read. */
-function judgeHead(response: IncomingMessage, planned: Exchange): ExchangeOutcome | undefined {
+function checkHead(response: IncomingMessage, planned: Exchange): ExchangeOutcome | undefined {
   const { statusCode: status = 0, headers } = response
   if (status === 304 && planned.headers['If-None-Match'] !== undefined) return { kind: 'not-modified', headers }
   if (status >= 300 && status < 400) return { kind: 'unacceptable', reason: 'redirect' }

@@ -32,8 +32,8 @@ async function anApi(tokens: Partial<ApiTokens> = {}) {
 }
 
 /** As an operator does who has just looked at it. */
-async function change(resource: string, wish: ApiChange) {
-  return updateApi(context, await requireApi(context, resource), wish)
+async function change(resource: string, input: ApiChange) {
+  return updateApi(context, await requireApi(context, resource), input)
 }
 
 const REFUSED: readonly (readonly [tokens: object, why: RegExp])[] = [
@@ -85,8 +85,8 @@ test('a change of an API leaves its other members and its credentials unchanged'
 })
 
 test('an API that is not declared cannot be changed', async () => {
-  const wish = { name: 'x', scopes: undefined, tokens: undefined }
-  await assert.rejects(change('https://unknown.example', wish), /There is no API/)
+  const input = { name: 'x', scopes: undefined, tokens: undefined }
+  await assert.rejects(change('https://unknown.example', input), /There is no API/)
 })
 
 test('declaring another algorithm gives a notice with the algorithm that signs during the first ten minutes', async () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ClientDocument } from '../../src/admin/client/document.ts'
 import { registerClient, requestToken, type RegisteredClient } from '../../tools/flow.ts'
-import { judgeDomain } from '../support/domains.ts'
+import { evaluateDomain } from '../support/domains.ts'
 import { aClient, at } from '../support/records.ts'
 import { times } from '../store/contract/harness.ts'
 import { openOffice, type Office, type Perform } from './office.ts'
@@ -20,7 +20,7 @@ async function idsOf(perform: Perform, search: object, task = 'client.list'): Pr
 /** One client of each kind, by name. */
 async function openWithClients({ stage, perform }: Office) {
   const { server } = stage
-  await judgeDomain(server, '*.bad.example', 'blocked')
+  await evaluateDomain(server, '*.bad.example', 'blocked')
   const blockedLater = 'https://app.later.example/cb'
   const plain = await registerClient(server)
   const known = await registerClient(server, {
@@ -31,8 +31,8 @@ async function openWithClients({ stage, perform }: Office) {
   const used = await registerClient(server)
   await requestToken(server, used, { grant_type: 'client_credentials' })
   const made = await perform<RegisteredClient>('client.create', { client_name: 'Nightly' })
-  await judgeDomain(server, '*.known.example', 'trusted')
-  await judgeDomain(server, 'app.later.example', 'blocked')
+  await evaluateDomain(server, '*.known.example', 'trusted')
+  await evaluateDomain(server, 'app.later.example', 'blocked')
   const ids = { plain, known, blocked, used, made }
   return Object.fromEntries(Object.entries(ids).map(([name, { client_id }]) => [name, client_id])) as {
     readonly [Name in keyof typeof ids]: string

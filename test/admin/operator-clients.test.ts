@@ -16,7 +16,7 @@ import {
 } from '../../tools/flow.ts'
 import { consentedBrowser, isCodeAnswer } from '../support/authorize-answers.ts'
 import { declareApi, JWT_API, knowApis } from '../support/apis.ts'
-import { judgeDomain } from '../support/domains.ts'
+import { evaluateDomain } from '../support/domains.ts'
 import { authentication } from '../support/key-clients.ts'
 import type { TestServer } from '../support/server.ts'
 import { makeClientKey, type ClientKey } from '../../tools/client-assertion.ts'
@@ -72,8 +72,8 @@ test('WAY-05: a client is created with the scopes that it is approved for', asyn
   const pay = { name: 'pay', sentence: 'Pay', grantedTo: 'approved-clients' } as const
   await declareApi(stage.server, JWT_API, {}, [pay])
   knowApis(stage.server)
-  const wish = { client_name: 'Payroll', scope: 'pay', approved_scope: 'pay' }
-  const created = await perform<RegisteredClient>('client.create', wish)
+  const input = { client_name: 'Payroll', scope: 'pay', approved_scope: 'pay' }
+  const created = await perform<RegisteredClient>('client.create', input)
   const form = { ...MACHINE, resource: JWT_API }
   assert.equal((await requestToken(stage.server, created, form)).json<Tokens>().scope, 'pay')
 })
@@ -106,7 +106,7 @@ const IMPOSSIBLE: readonly (readonly [object, RegExp])[] = [
 test('WAY-05: a client with metadata that the server does not support is rejected, and nothing is created', async (t) => {
   const { stage, perform } = await openOffice(t)
   await declareApi(stage.server, JWT_API)
-  await judgeDomain(stage.server, '*.bad.example', 'blocked')
+  await evaluateDomain(stage.server, '*.bad.example', 'blocked')
   for (const [differing, says] of IMPOSSIBLE) {
     await assertRefused(perform('client.create', { client_name: 'Board', ...differing }), 'conflict', says)
   }
@@ -116,8 +116,8 @@ test('WAY-05: a client with metadata that the server does not support is rejecte
 test('WAY-05: a client of the operator is changed by the operator, with its secret, approvals and rules kept', async (t) => {
   const { stage, perform } = await openOffice(t)
   const { server } = stage
-  const wish = { ...APP, scope: 'read', rules: { consent: 'implied' }, approved_scope: 'pay' }
-  const created = await perform<RegisteredClient>('client.create', wish)
+  const input = { ...APP, scope: 'read', rules: { consent: 'implied' }, approved_scope: 'pay' }
+  const created = await perform<RegisteredClient>('client.create', input)
   const { client_id } = created
   const { refresh_token = '' } = await obtainTokens(server, created, { prompt: 'consent' })
   const other = 'https://other.example/callback'

@@ -75,8 +75,8 @@ test('WAY-03: a user of a first-party client signs in and sees no other page, an
     token_endpoint_auth_method: 'client_secret_basic' as const,
     scope: 'notes:read' as Scope,
   }
-  const wish = { metadata, rules: { ...DEFAULT_RULES, consent: 'implied' }, approvedScope: NO_SCOPE } as const
-  const { client } = await createClient(server.context, wish)
+  const input = { metadata, rules: { ...DEFAULT_RULES, consent: 'implied' }, approvedScope: NO_SCOPE } as const
+  const { client } = await createClient(server.context, input)
   const link = server.origin + authorizeUrl({ client_id: client.id })
   const { tab } = await openTab(t, browser, [], {})
   const requested: string[] = []

@@ -33,8 +33,8 @@ for (const [method, authentication] of [
     const server = await openTestServer(t, { listen: true, env: { GRANTOR_REGISTRATION: 'closed' } })
     await createAda(server)
     const metadata = { client_name: 'Notes', redirect_uris: [CALLBACK], token_endpoint_auth_method: method }
-    const wish = { metadata, rules: DEFAULT_RULES, approvedScope: NO_SCOPE } as const
-    const { client: created, secret = '' } = await createClient(server.context, wish)
+    const input = { metadata, rules: DEFAULT_RULES, approvedScope: NO_SCOPE } as const
+    const { client: created, secret = '' } = await createClient(server.context, input)
     const config = await client.discovery(new URL(server.origin), created.id, {}, authentication(secret), OPTIONS)
     assert.equal(config.serverMetadata().registration_endpoint, undefined)
     await useCodeFlow(server, config)
@@ -51,8 +51,8 @@ for (const algorithm of ID_TOKEN_ALGORITHMS) {
       id_token_signed_response_alg: algorithm,
       post_logout_redirect_uris: [SIGNED_OUT],
     }
-    const wish = { metadata, rules: DEFAULT_RULES, approvedScope: NO_SCOPE } as const
-    const { client: created, secret = '' } = await createClient(server.context, wish)
+    const input = { metadata, rules: DEFAULT_RULES, approvedScope: NO_SCOPE } as const
+    const { client: created, secret = '' } = await createClient(server.context, input)
     const options = { execute: [client.allowInsecureRequests, client.enableNonRepudiationChecks] }
     const known = { id_token_signed_response_alg: algorithm }
     const basic = client.ClientSecretBasic(secret)
@@ -90,8 +90,8 @@ test('OpenID Connect Core 1.0: openid-client 6 signs a user in with a nonce and 
   const server = await openTestServer(t, { listen: true })
   await createAda(server)
   const metadata = { client_name: 'Notes', redirect_uris: [CALLBACK] }
-  const wish = { metadata, rules: { consent: 'asked', claims: 'userinfo' }, approvedScope: NO_SCOPE } as const
-  const { client: created, secret = '' } = await createClient(server.context, wish)
+  const input = { metadata, rules: { consent: 'asked', claims: 'userinfo' }, approvedScope: NO_SCOPE } as const
+  const { client: created, secret = '' } = await createClient(server.context, input)
   const basic = client.ClientSecretBasic(secret)
   const config = await client.discovery(new URL(server.origin), created.id, {}, basic, OPTIONS)
   const nonce = client.randomNonce()
@@ -200,8 +200,8 @@ test('RFC 6749 §5.2: openid-client 6 reports the error for an unknown refresh t
 
 test('RFC 7591 §3: openid-client 6 registers with an initial access token, and is refused without one', async (t) => {
   const server = await openTestServer(t, { listen: true, env: { GRANTOR_REGISTRATION: 'token' } })
-  const wish = { name: 'A pipeline', uses: 1, days: 1, template: DEFAULT_TEMPLATE }
-  const { token } = await createInitialToken(server.context, wish)
+  const input = { name: 'A pipeline', uses: 1, days: 1, template: DEFAULT_TEMPLATE }
+  const { token } = await createInitialToken(server.context, input)
   const metadata = { grant_types: ['client_credentials'], response_types: [], client_name: 'Robots' }
   const registration = (initialAccessToken?: string): Promise<client.Configuration> =>
     client.dynamicClientRegistration(new URL(server.origin), metadata, undefined, {

@@ -8,7 +8,7 @@ import { createRenderer } from '../../src/web/render.ts'
 import { errorPage } from '../../src/endpoints/error-page.ts'
 import { authorizeUrl, locationOf, PlainBrowser, REDIRECT_URI, registerClient } from '../../tools/flow.ts'
 import { WHOLE_FILE, withParameters } from '../support/authorize-answers.ts'
-import { judgeDomain } from '../support/domains.ts'
+import { evaluateDomain } from '../support/domains.ts'
 import { anApiDeclaration } from '../support/records.ts'
 import { openTestServer } from '../support/server.ts'
 import { branding, languages } from '../web/samples.ts'
@@ -84,7 +84,7 @@ test('NET-10: a refused request without a redirect has its reason in the log and
     local: (await registerClient(server, { redirect_uris: ['http://localhost/cb'] })).client_id,
     blocked: (await registerClient(server, { redirect_uris: ['https://bad.test/cb'] })).client_id,
   }
-  await judgeDomain(server, 'bad.test', 'blocked')
+  await evaluateDomain(server, 'bad.test', 'blocked')
   for (const [change, reason, named, redirectUri] of REFUSED) {
     const url = withParameters(authorizeUrl(client), (query) => {
       for (const [name, value] of Object.entries(change)) {

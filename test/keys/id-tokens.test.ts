@@ -98,10 +98,10 @@ test('an operator rotates and withdraws a key for ID tokens, which no key for ac
   assert.equal(await retireKey(server.context, kid), kid)
   clock.advance(2000)
   assert.equal(await server.context.tokenReader.readIdToken(token), undefined)
-  const wish = { when: 'published', purpose: 'id', algorithm: undefined } as const
-  await assert.rejects(rotateKeys(server.context, wish), /No key signs ID tokens with RS256 yet/)
+  const input = { when: 'published', purpose: 'id', algorithm: undefined } as const
+  await assert.rejects(rotateKeys(server.context, input), /No key signs ID tokens with RS256 yet/)
   await keySet(server)
   clock.advance(1)
-  const usual = await rotateKeys(server.context, wish)
+  const usual = await rotateKeys(server.context, input)
   assert.deepEqual([usual.purpose, usual.algorithm], ['id', 'RS256'])
 })

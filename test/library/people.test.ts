@@ -99,8 +99,8 @@ test('if the host’s sign-in page changes nothing, the person gets a page with 
   }
   const { grantor, issuer, port } = await openGrantor(t, { people: { current: () => person, signInAddress } })
   await serveHost(t, port, (request, response) => grantor.handler(request, response))
-  const wish = { client_name: 'Notes', redirect_uris: [REDIRECT_URI], token_endpoint_auth_method: 'none' } as const
-  const client = await grantor.tasks['client.create'](wish)
+  const input = { client_name: 'Notes', redirect_uris: [REDIRECT_URI], token_endpoint_auth_method: 'none' } as const
+  const client = await grantor.tasks['client.create'](input)
   for (const [who, parameters, demands] of [
     [undefined, {}, [false]],
     [undefined, { prompt: 'login' }, [true]],
@@ -129,8 +129,8 @@ test('LIB-10: the host names the person at each request, and an earlier person h
     grantor.handler(request, response, () => response.end('The page of the host.')),
   )
   const signIn = (name: string): void => void (person = { subject: name, name, authenticatedAt: new Date() })
-  const wish = { client_name: 'Notes', redirect_uris: [REDIRECT_URI], token_endpoint_auth_method: 'none' } as const
-  const client = await grantor.tasks['client.create'](wish)
+  const input = { client_name: 'Notes', redirect_uris: [REDIRECT_URI], token_endpoint_auth_method: 'none' } as const
+  const client = await grantor.tasks['client.create'](input)
   const link = (parameters = {}): string => issuer + authorizeUrl({ client_id: client.client_id }, parameters)
   const browser = openPerson(issuer)
   signIn('Ada')

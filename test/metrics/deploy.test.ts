@@ -62,8 +62,8 @@ function familyOf(name: string): Family | undefined {
 async function aScrape(t: TestContext): Promise<Scraped> {
   const server = await openTestServer(t)
   await registerClient(server)
-  const wish = { name: 'Prometheus', access: 'read', organizationId: undefined, days: 30 } as const
-  await createAdminCredential(server.context, wish)
+  const input = { name: 'Prometheus', access: 'read', organizationId: undefined, days: 30 } as const
+  await createAdminCredential(server.context, input)
   await server.context.store.replaceSetting({ name: 'last-backup', value: String(server.clock.now()) })
   return scrape(server)
 }

@@ -186,8 +186,8 @@ test('connections, and bytes that are not HTTP, are counted', async (t) => {
 test('every metric of the table is in the first scrape and in docs/metrics.md', async (t) => {
   const server = await openTestServer(t)
   await registerClient(server)
-  const wish = { name: 'Prometheus', access: 'read', organizationId: undefined, days: 30 } as const
-  await createAdminCredential(server.context, wish)
+  const input = { name: 'Prometheus', access: 'read', organizationId: undefined, days: 30 } as const
+  await createAdminCredential(server.context, input)
   await server.context.store.replaceSetting({ name: 'last-backup', value: String(server.clock.now()) })
   const { families } = await scrape(server)
   assert.deepEqual([...families.keys()], Object.keys(FAMILIES))

@@ -4,7 +4,7 @@ import { knowApis } from './apis.ts'
 import type { TestServer } from './server.ts'
 
 /** Sets a rule for a domain, and advances the clock until the node has read it. */
-export async function judgeDomain(server: TestServer, pattern: string, verdict: DomainVerdict): Promise<void> {
+export async function evaluateDomain(server: TestServer, pattern: string, verdict: DomainVerdict): Promise<void> {
   await setDomainRules(server.context, [pattern], { verdict, note: undefined })
   knowApis(server)
 }

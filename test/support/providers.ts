@@ -22,9 +22,9 @@ export function addProvider(
   { context }: Pick<TestServer, 'context'>,
   { issuer }: Pick<ProviderHost, 'issuer'>,
   settings: Partial<ProviderSettings> = {},
-  wish: { readonly id?: string; readonly template?: ProviderTemplateName; readonly name?: string } = {},
+  input: { readonly id?: string; readonly template?: ProviderTemplateName; readonly name?: string } = {},
 ): Promise<ProviderRecord> {
-  const { id = 'idp', template = 'oidc', name = 'Acme ID' } = wish
+  const { id = 'idp', template = 'oidc', name = 'Acme ID' } = input
   const whole: ProviderInput = {
     id: id as ProviderId,
     template,

@@ -114,9 +114,9 @@ test('UP-18: a provider whose answer never ends, or that closes the connection, 
 
 test('a provider over http is only accepted on this computer, for a server on this computer', async (t) => {
   const { server } = await openServerWithProvider(t)
-  const wish = { id: 'plain' as never, template: 'oidc', name: 'Plain', clientId: 'x', clientSecret: 'y' } as const
+  const input = { id: 'plain' as never, template: 'oidc', name: 'Plain', clientId: 'x', clientSecret: 'y' } as const
   await assert.rejects(
-    createProvider(server.context, { ...wish, settings: { issuer: 'http://idp.example' } }),
+    createProvider(server.context, { ...input, settings: { issuer: 'http://idp.example' } }),
     /uses https/,
   )
 })

@@ -155,6 +155,6 @@ type MetadataMembers = Pick<
 
 /** Returns the trust level of a client, or that its domain is blocked. */
 export function shownLevel(policy: ClientPolicy, client: ClientRecord): ShownLevel {
-  const verdict = evaluateClientPolicy(policy, { client, moment: 'use', redirectUri: undefined })
+  const verdict = evaluateClientPolicy(policy, { client, phase: 'use', redirectUri: undefined })
   return verdict.kind === 'refused' ? 'blocked' : verdict.rights.trust.level
 }

@@ -296,7 +296,7 @@ async function requirePossible(context: PolicyNeeds, client: ClientRecord): Prom
   const { metadata, rules } = client
   const policy = await context.clientPolicy()
   const verdicts = [undefined, ...metadata.redirectUris].map((redirectUri) =>
-    evaluateClientPolicy(policy, { client, moment: 'enter', redirectUri }),
+    evaluateClientPolicy(policy, { client, phase: 'enter', redirectUri }),
   )
   const refusal = verdicts.find((verdict) => verdict.kind === 'refused')
   if (refusal?.reason === 'domain-blocked') {

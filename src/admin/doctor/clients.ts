@@ -29,7 +29,7 @@ function checkPolicy({ choices, store: { clients } }: Examination): readonly Fin
   if (clients === undefined || clients.newest.length === 0) return []
   const policy = makeClientPolicy(choices, openDomainRules(clients.domains))
   const refused = clients.newest.flatMap((client): readonly Refused[] => {
-    const verdict = evaluateClientPolicy(policy, { client, moment: 'enter', redirectUri: undefined })
+    const verdict = evaluateClientPolicy(policy, { client, phase: 'enter', redirectUri: undefined })
     return verdict.kind === 'refused' && client.usedAt !== undefined ? [{ client, reason: verdict.reason }] : []
   })
   const of = (isBlocked: boolean) =>
@@ -57,7 +57,7 @@ function checkPkce({ choices, store: { clients } }: Examination): readonly Findi
   if (clients === undefined) return []
   const policy = makeClientPolicy(choices, openDomainRules(clients.domains))
   const exempt = clients.newest.filter((client) => {
-    const verdict = evaluateClientPolicy(policy, { client, moment: 'use', redirectUri: undefined })
+    const verdict = evaluateClientPolicy(policy, { client, phase: 'use', redirectUri: undefined })
     return verdict.kind === 'allowed' && verdict.rights.pkce === 'optional'
   })
   if (exempt.length === 0) return []

@@ -104,7 +104,7 @@ async function requirePurpose(
   if (authorization.status.kind !== 'pending' && answer === undefined) throw expired()
   const client = await context.store.findClient(authorization.clientId)
   if (client === undefined || client.disabledAt !== undefined) throw clientGone()
-  const allowed = await evaluateClient(context, client, { moment: 'use', redirectUri: authorization.redirectUri })
+  const allowed = await evaluateClient(context, client, { phase: 'use', redirectUri: authorization.redirectUri })
   if ('kind' in allowed) throw clientGone()
   return { kind: 'authorization', authorization, ...allowed }
 }

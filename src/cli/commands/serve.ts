@@ -81,7 +81,7 @@ async function serveInSeveral(config: Config, count: number, greet: Greet): Prom
   }
   const platform = openPlatform(config)
   // Migrates the database, and finds errors that would stop every worker.
-  const workshop = await openRuntime(config, platform, 'server')
+  const runtime = await openRuntime(config, platform, 'server')
   const record: Supervision['record'] = (event) => {
     platform.logger.warn(event)
     void platform.logger.flush()
@@ -89,9 +89,9 @@ async function serveInSeveral(config: Config, count: number, greet: Greet): Prom
   const { allServe, ended, stop } = supervise({ count, fork: forkWorker, record, patience: PATIENCE })
   onStopSignal(process, stop)
   try {
-    if (await allServe) await greet(platform, workshop.context)
+    if (await allServe) await greet(platform, runtime.context)
   } finally {
-    await workshop.close()
+    await runtime.close()
   }
   const failure = await ended
   if (failure !== undefined) throw new Error(failure)

@@ -154,7 +154,7 @@ async function viewApp(
 /** A client that the policy no longer allows is shown too: its tokens work until they expire. */
 async function findTrust(context: Context, client: ClientRecord): Promise<ClientTrust> {
   const [redirectUri] = client.metadata.redirectUris
-  const allowed = await evaluateClient(context, client, { moment: 'use', redirectUri })
+  const allowed = await evaluateClient(context, client, { phase: 'use', redirectUri })
   return 'kind' in allowed ? { level: 'unverified' } : allowed.rights.trust
 }
 

@@ -46,19 +46,19 @@ export async function authorize(context: Context, request: Request): Promise<Rep
   const signedIn = await findSignedIn(context, request.cookies)
   const userId = signedIn?.user.id
   const { pkce } = trusted.rights
-  const reading = readAuthorizationRequest(request.params, { pkce, redirectUri: trusted.redirectUri })
-  if (reading.kind === 'refused') return refuse(context, trusted, userId, reading)
-  const onlyUserId = await findOnlyUser(context, trusted.client, reading.request.openid)
+  const parsed = readAuthorizationRequest(request.params, { pkce, redirectUri: trusted.redirectUri })
+  if (parsed.kind === 'refused') return refuse(context, trusted, userId, parsed)
+  const onlyUserId = await findOnlyUser(context, trusted.client, parsed.request.openid)
   if (typeof onlyUserId === 'object') return refuse(context, trusted, userId, onlyUserId)
   const catalog = await loadScopeCatalog(context)
-  const requested = findRequestedAccess(context, catalog, trusted.client, reading.request)
+  const requested = findRequestedAccess(context, catalog, trusted.client, parsed.request)
   if ('error' in requested) return refuse(context, trusted, userId, requested)
-  const { codeChallenge, prompts } = reading.request
-  if (codeChallenge === undefined && !replacesPkce(reading.request, pkce, requested.openid))
+  const { codeChallenge, prompts } = parsed.request
+  if (codeChallenge === undefined && !replacesPkce(parsed.request, pkce, requested.openid))
     return refuse(context, trusted, userId, NO_PKCE)
 
   const { client, rights } = trusted
-  const { authorization, cookies } = newAuthorization(context, request, trusted, reading.request, {
+  const { authorization, cookies } = newAuthorization(context, request, trusted, parsed.request, {
     ...requested,
     onlyUserId,
   })
@@ -91,7 +91,7 @@ async function establishTrust(context: Context, { params, network }: Request): P
   if (client.disabledAt !== undefined) return errorPage('client_disabled', known)
   const chosen = chooseRedirectUri(context, client, params)
   const redirectUri = chosen.kind === 'chosen' ? chosen.redirectUri : undefined
-  const allowed = await evaluateClient(context, client, { moment: 'use', redirectUri })
+  const allowed = await evaluateClient(context, client, { phase: 'use', redirectUri })
   if ('kind' in allowed) return errorPage('client_not_allowed', known)
   if (chosen.kind === 'refused') {
     return errorPage(chosen.reason, { ...known, redirectUri: describeSentUri(params.get('redirect_uri') ?? '') })

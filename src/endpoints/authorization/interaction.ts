@@ -62,7 +62,7 @@ export async function findInteraction(context: Needs, request: Request, text: st
   // The client has removed the redirect URI since.
   if (!client.metadata.redirectUris.some((uri) => redirectUriMatches(uri, redirectUri)))
     return errorPage('redirect_uri_removed', known)
-  const allowed = await evaluateClient(context, client, { moment: 'use', redirectUri })
+  const allowed = await evaluateClient(context, client, { phase: 'use', redirectUri })
   if ('kind' in allowed) return errorPage('client_not_allowed', known)
   return { ...allowed, authorization, browserHash: browser, uiLocales: request.uiLocales }
 }

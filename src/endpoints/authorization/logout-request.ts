@@ -77,7 +77,7 @@ async function findRequester(
   const client = id === undefined ? undefined : await context.store.findClient(id)
   if (client === undefined || client.disabledAt !== undefined) return undefined
   const question = {
-    moment: 'use',
+    phase: 'use',
     redirectUri: isRegisteredFor(client, redirectUri) ? redirectUri : undefined,
   } as const
   const allowed = await evaluateClient(context, client, question)

@@ -27,7 +27,7 @@ export async function findNoticeTarget(
 ): Promise<NoticeTarget | undefined> {
   const client = await context.store.findClient(clientId)
   if (client === undefined || client.disabledAt !== undefined) return undefined
-  const allowed = await evaluateClient(context, client, { moment: 'use', redirectUri: undefined })
+  const allowed = await evaluateClient(context, client, { phase: 'use', redirectUri: undefined })
   if ('kind' in allowed || allowed.rights.noticeUri === undefined) return undefined
   return { client, uri: allowed.rights.noticeUri }
 }

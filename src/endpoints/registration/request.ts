@@ -97,9 +97,9 @@ function substitutesFor({
 export async function requireAllowed(
   context: PolicyNeeds,
   client: ClientRecord,
-  moment: PolicyQuestion['moment'],
+  phase: PolicyQuestion['phase'],
 ): Promise<void> {
-  const allowed = await evaluateClient(context, client, { moment, redirectUri: undefined })
+  const allowed = await evaluateClient(context, client, { phase, redirectUri: undefined })
   if (!('kind' in allowed)) return
   if (allowed.reason !== 'domain-blocked') throw invalidRequest('registration_closed', { status: 404 })
   const { path, uri } = allowed

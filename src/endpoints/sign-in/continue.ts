@@ -5,7 +5,12 @@ import type { UserRecord } from '../../ports/records/user.ts'
 import { after } from '../../base/brand.ts'
 import { sessionOfInteraction, type UserId } from '../../protocol/ids.ts'
 import { findInteractionOf } from '../../users/find-interaction.ts'
-import { APPLICATION, judgeTime, type JudgedTime, type StatedTime } from '../../protocol/sign-in/authentication.ts'
+import {
+  APPLICATION,
+  evaluateTime,
+  type EvaluatedTime,
+  type StatedTime,
+} from '../../protocol/sign-in/authentication.ts'
 import {
   APPLICATION_TOLERANCE_MS,
   proofMatches,
@@ -72,15 +77,15 @@ async function reject(context: Context, target: SignInTarget, { error }: Rejecte
 type Accepted = InteractionRecord & { readonly answer: AcceptedSignIn }
 
 async function accept(context: Context, request: Request, target: SignInTarget, accepted: Accepted): Promise<Reply> {
-  const judged = judgeAnswer(accepted, target)
-  if (judged.kind !== 'accepted') {
+  const evaluated = evaluateAnswer(accepted, target)
+  if (evaluated.kind !== 'accepted') {
     const location = leaveAddress(context, target, AFRESH)
     return location === undefined ? errorPage('not_delegated') : { kind: 'redirect', location }
   }
   const user = await findSubject(context, accepted.answer)
   if (user === undefined) return refuseAccount(context, target, undefined)
   const delegated = await delegatedSession(context, target, accepted, user)
-  const method = { methods: ['fed'], at: judged.at, providerId: APPLICATION, identity: undefined } as const
+  const method = { methods: ['fed'], at: evaluated.at, providerId: APPLICATION, identity: undefined } as const
   const authenticated = { user, ...method, delegated }
   const finished = await finishSignIn(context, request, target, authenticated)
   if (finished.kind !== 'refused') return finished
@@ -93,11 +98,11 @@ async function accept(context: Context, request: Request, target: SignInTarget, 
  * Judges when the person authenticated. `interaction.accept` has refused a time that is too old, so that what is left is an application
  * that says no time: it is asked once more, for a new sign-in, where a client says how old the sign-in may be.
  */
-function judgeAnswer({ answer, answeredAt, createdAt, signInAfter }: Accepted, target: SignInTarget): JudgedTime {
+function evaluateAnswer({ answer, answeredAt, createdAt, signInAfter }: Accepted, target: SignInTarget): EvaluatedTime {
   const { authenticatedAt } = answer
   const stated: StatedTime = authenticatedAt === undefined ? { kind: 'unsaid' } : { kind: 'said', at: authenticatedAt }
   const now = answeredAt ?? createdAt
-  return judgeTime(stated, readDemand(target, signInAfter), { now, toleranceMs: APPLICATION_TOLERANCE_MS })
+  return evaluateTime(stated, readDemand(target, signInAfter), { now, toleranceMs: APPLICATION_TOLERANCE_MS })
 }
 
 function refuseAccount(context: Context, target: SignInTarget, userId: UserId | undefined): Promise<Reply> {

@@ -4,7 +4,7 @@ import type { SignInProblem } from '../../ports/pages.ts'
 import type { UserRecord } from '../../ports/records/user.ts'
 import { findRequiredProvider } from '../../users/provider-routing.ts'
 import { EMAIL_LIMIT, normalizeEmail, PASSWORD_BYTES } from '../../protocol/sign-in/account.ts'
-import { judgeTime } from '../../protocol/sign-in/authentication.ts'
+import { evaluateTime } from '../../protocol/sign-in/authentication.ts'
 import type { EpochMs } from '../../base/brand.ts'
 import { OAuthError } from '../../protocol/errors.ts'
 import { finishSignIn } from './finish-sign-in.ts'
@@ -78,7 +78,7 @@ export async function signInByPassword(context: Context, request: Request): Prom
 /** Now, or when the request was made if the clock of that node is ahead. */
 function timeOf({ clockCheck }: Context, target: SignInTarget): EpochMs | undefined {
   const now = clockCheck.now()
-  const time = judgeTime({ kind: 'now' }, demandOf(target, false, now), { now, toleranceMs: 0 })
+  const time = evaluateTime({ kind: 'now' }, demandOf(target, false, now), { now, toleranceMs: 0 })
   return time.kind === 'accepted' ? time.at : undefined
 }
 

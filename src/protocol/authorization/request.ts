@@ -73,7 +73,7 @@ export const AUTHORIZATION_FAULTS = {
 export type AuthorizationFault = keyof typeof AUTHORIZATION_FAULTS
 
 /** Either the request, or the error for the client. */
-export type AuthorizationReading =
+export type ParsedAuthorizationRequest =
   | { readonly kind: 'accepted'; readonly request: AuthorizationRequest }
   | { readonly kind: 'refused'; readonly error: AuthorizationErrorCode; readonly reason: AuthorizationFault }
 
@@ -124,7 +124,7 @@ function textIn(requestObject: string | undefined, member: 'response_mode' | 'st
 export function readAuthorizationRequest(
   parameters: Parameters,
   { pkce, redirectUri }: RequestTerms,
-): AuthorizationReading {
+): ParsedAuthorizationRequest {
   const repeated = parameters.repeated.find((name) => name !== REPEATABLE)
   if (repeated !== undefined) return refused('invalid_request', 'parameter_repeated')
   if (isTooLong(parameters.get('state') ?? '')) return refused('invalid_request', 'state_too_long')
@@ -206,6 +206,6 @@ function readPrompts(text: string | undefined): ReadonlySet<Prompt> | undefined 
   return prompts
 }
 
-function refused(error: AuthorizationErrorCode, reason: AuthorizationFault): AuthorizationReading {
+function refused(error: AuthorizationErrorCode, reason: AuthorizationFault): ParsedAuthorizationRequest {
   return { kind: 'refused', error, reason }
 }

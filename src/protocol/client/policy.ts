@@ -60,7 +60,7 @@ export type ClientOrigin = Pick<PolicyClient, 'source' | 'verifiedAt' | 'documen
 export interface PolicyQuestion {
   readonly client: PolicyClient
   /** `enter`: the client is not stored yet. `use`: it is. */
-  readonly moment: 'enter' | 'use'
+  readonly phase: 'enter' | 'use'
   /** The redirect URI of an authorization request; undefined where there is none. */
   readonly redirectUri: string | undefined
 }
@@ -112,11 +112,11 @@ export type PolicyRefusal =
  */
 export function evaluateClientPolicy(
   policy: ClientPolicy,
-  { client, moment, redirectUri }: PolicyQuestion,
+  { client, phase, redirectUri }: PolicyQuestion,
 ): ClientVerdict {
   const blocked = findBlocked(policy, client)
   if (blocked !== undefined) return { kind: 'refused', reason: 'domain-blocked', ...blocked }
-  const closed = moment === 'enter' ? findClosed(policy, client) : undefined
+  const closed = phase === 'enter' ? findClosed(policy, client) : undefined
   if (closed !== undefined) return { kind: 'refused', reason: closed }
   const trust = trustOf(policy, client, redirectUri)
   const isChecked = isVerified(client)

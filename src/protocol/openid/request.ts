@@ -82,11 +82,11 @@ function isMember(value: unknown): value is Readonly<Record<string, unknown>> | 
   return value === null || isObject(value)
 }
 
-function isEssential(wish: unknown): wish is Readonly<Record<string, unknown>> {
-  return isObject(wish) && wish['essential'] === true
+function isEssential(requested: unknown): requested is Readonly<Record<string, unknown>> {
+  return isObject(requested) && requested['essential'] === true
 }
 
 /** The value that a claim must have, if the request says one. */
-function valueOf(wish: unknown): readonly unknown[] {
-  return isObject(wish) && 'value' in wish ? [wish['value']] : []
+function valueOf(requested: unknown): readonly unknown[] {
+  return isObject(requested) && 'value' in requested ? [requested['value']] : []
 }

@@ -13,7 +13,7 @@ export type AuthenticationMethod = 'pwd' | 'fed'
 export interface Authentication {
   /** At least one. */
   readonly methods: readonly AuthenticationMethod[]
-  /** As `judgeTime` found it. undefined: unknown, because the source of the sign-in did not say it, and was not asked for a new one. */
+  /** As `evaluateTime` found it. undefined: unknown, because the source of the sign-in did not say it, and was not asked for a new one. */
   readonly at: EpochMs | undefined
   /** The provider that authenticated the user; undefined: this server did. */
   readonly providerId: ProviderId | undefined
@@ -34,7 +34,7 @@ export interface SignInDemand {
   readonly isAfresh: boolean
 }
 
-export type JudgedTime =
+export type EvaluatedTime =
   | { readonly kind: 'accepted'; readonly at: EpochMs | undefined }
   /** The source did not heed how old its session may be, and is asked to authenticate the person. */
   | { readonly kind: 'ask-again' }
@@ -50,13 +50,13 @@ export type JudgedTime =
  * to authenticate the person: by how old its session may be, a client could make an old session count as new (threats.md UP-24). A source
  * is asked again at most once, because that demand is `isAfresh`.
  */
-export function judgeTime(
+export function evaluateTime(
   stated: StatedTime,
   demand: SignInDemand | undefined,
   { now, toleranceMs }: { readonly now: EpochMs; readonly toleranceMs: number },
-): JudgedTime {
+): EvaluatedTime {
   const earliest = demand?.after ?? 0
-  const atLeast = (at: EpochMs): JudgedTime => ({ kind: 'accepted', at: Math.max(at, earliest) as EpochMs })
+  const atLeast = (at: EpochMs): EvaluatedTime => ({ kind: 'accepted', at: Math.max(at, earliest) as EpochMs })
   switch (stated.kind) {
     case 'now':
       return atLeast(now)

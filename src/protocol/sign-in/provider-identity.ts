@@ -64,7 +64,7 @@ export function identityKey(
  *
  * An address of a domain that belongs to another provider is never trusted: only that one knows its persons (UP-23).
  */
-export function judgeIdentity(
+export function evaluateIdentity(
   settings: ProviderSettings,
   claims: ProviderClaims,
   isOfAnother: (domain: string) => boolean,

@@ -7,7 +7,7 @@ import { addressOf } from '../uri/server-address.ts'
 export const PROVIDER_KINDS = ['oidc', 'github'] as const
 /** How the server authenticates at the token endpoint of a provider. RFC 6749 §2.3.1. */
 export const PROVIDER_AUTH_METHODS = ['client_secret_basic', 'client_secret_post'] as const
-/** When an e-mail address of a provider counts as proved; see `judgeIdentity` in provider-identity.ts. */
+/** When an e-mail address of a provider counts as proved; see `evaluateIdentity` in provider-identity.ts. */
 export const EMAIL_TRUSTS = ['none', 'claim', 'domains'] as const
 /** Whether a person without an account gets one: never, with a proved address of the provider's domains, or always. */
 export const SIGN_UPS = ['off', 'domains', 'anybody'] as const

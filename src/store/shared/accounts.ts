@@ -97,10 +97,10 @@ export const accountHandlers = {
   },
   changePassword: {
     keys: idKey,
-    *run(wish) {
-      const { id, keep } = wish
+    *run(input) {
+      const { id, keep } = input
       const startedAt = yield* findSessionStart(id, keep)
-      if (startedAt === undefined || (yield* rows(SET_OWN_PASSWORD, { ...wish, startedAt })).length === 0)
+      if (startedAt === undefined || (yield* rows(SET_OWN_PASSWORD, { ...input, startedAt })).length === 0)
         return 'unknown'
       yield* endOtherSessions(id, keep)
       yield* forgetConsents(id)

@@ -24,7 +24,7 @@ function findingsOf(probe: object, choices: object = {}): readonly string[] {
 }
 
 /** What the doctor says of an answer at the address of the issuer. */
-async function judgeAnswer(t: TestContext, status: number, body: string): Promise<string> {
+async function evaluateAnswer(t: TestContext, status: number, body: string): Promise<string> {
   const proxy = createServer((_request, response) => response.writeHead(status).end(body)).listen(0, '127.0.0.1')
   t.after(() => proxy.close())
   await new Promise((resolve) => proxy.once('listening', resolve))
@@ -48,7 +48,7 @@ const ANSWERS: readonly (readonly [what: string, status: number, body: string, s
 
 for (const [what, status, body, says] of ANSWERS) {
   test(`the doctor says what to do when ${what} (${status})`, async (t) => {
-    assert.match(await judgeAnswer(t, status, body), says)
+    assert.match(await evaluateAnswer(t, status, body), says)
   })
 }
 

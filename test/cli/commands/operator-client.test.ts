@@ -70,8 +70,8 @@ test('client create: a public client has no secret', async () => {
 })
 
 test('client update and set-rules: what is given changes', async () => {
-  const wish = ['--name', 'Wall', '--redirect-uri', 'https://app.example/callback', '--scope', 'read']
-  const { client_id: id } = await commandJson<RegisteredClient>(['client', 'create', ...wish])
+  const input = ['--name', 'Wall', '--redirect-uri', 'https://app.example/callback', '--scope', 'read']
+  const { client_id: id } = await commandJson<RegisteredClient>(['client', 'create', ...input])
   assert.match(await words('update', id, '--name', 'Wallboard', '--scope', 'write'), /^Changed gci_/)
   const { client_name, scope, redirect_uris } = await show(id)
   assert.deepEqual([client_name, scope, redirect_uris], ['Wallboard', 'write', ['https://app.example/callback']])

@@ -16,10 +16,10 @@ test('workers share the administration port, and every worker rejects revoked cr
   const database = { DATABASE_URL: await openTestDatabase(t), GRANTOR_SECRET: 's'.repeat(32) }
   const place = { ...free, environment: { ...free.environment, ...database } }
   const server = await serve(place, { flags: ['--workers', '2'] })
-  const workshop = await openRuntime(readConfig({ ...place.environment, LOG_LEVEL: 'silent' }))
-  t.after(workshop.close)
-  const wish = { name: 'A pipeline', access: 'read', organizationId: undefined, days: 1 } as const
-  const { token, credential } = await createAdminCredential(workshop.context, wish)
+  const runtime = await openRuntime(readConfig({ ...place.environment, LOG_LEVEL: 'silent' }))
+  t.after(runtime.close)
+  const input = { name: 'A pipeline', access: 'read', organizationId: undefined, days: 1 } as const
+  const { token, credential } = await createAdminCredential(runtime.context, input)
   const ask = async (): Promise<number> => {
     const headers = { authorization: `Bearer ${token}`, connection: 'close' }
     const answer = await fetch(`http://localhost:${place.adminPort}/admin/v1/clients`, { headers })
@@ -27,7 +27,7 @@ test('workers share the administration port, and every worker rejects revoked cr
     return answer.status
   }
   while (answering(server).size < 2) assert.equal(await ask(), 200)
-  await revokeAdminCredential(workshop.context, credential.id)
+  await revokeAdminCredential(runtime.context, credential.id)
   for (let request = 0; request < 8; request += 1) assert.equal(await ask(), 401)
   server.child.kill('SIGTERM')
   assert.equal((await server.exited).code, 0)

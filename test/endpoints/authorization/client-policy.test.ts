@@ -28,7 +28,7 @@ import {
   WHOLE_FILE,
 } from '../../support/authorize-answers.ts'
 import { declareApi, JWT_API, knowApis } from '../../support/apis.ts'
-import { forgetRule, judgeDomain } from '../../support/domains.ts'
+import { forgetRule, evaluateDomain } from '../../support/domains.ts'
 import { addMember, clientId, createOrganization, createPerson } from '../../support/organizations.ts'
 import { openTestServer } from '../../support/server.ts'
 import { assertStoreUnchanged, selectAll } from '../../support/store-dump.ts'
@@ -47,7 +47,7 @@ test('WAY-01: while its domain is blocked, a client starts no authorization and 
   const signIn = await browser.get(locationOf(await browser.get(url)))
   const other = await consentedBrowser(server, await registerClient(server))
   const consent = await other.get(locationOf(await other.get(authorizeUrl(client, { ...asked, prompt: 'consent' }))))
-  await judgeDomain(server, '*.bad.example', 'blocked')
+  await evaluateDomain(server, '*.bad.example', 'blocked')
   for (const attempt of [
     () => new PlainBrowser(server).get(url),
     () => browser.submit(signIn, { email: EMAIL, password: PASSWORD }),
@@ -67,7 +67,7 @@ test('WAY-01: a client of a trusted domain is shown with it, and its errors are 
   const faulty = authorizeUrl(client, { redirect_uri, response_type: 'x' })
   const get = () => new PlainBrowser(server).get(faulty)
   assertReturnPage(await get(), 'unsupported_response_type', 'app.known.example')
-  await judgeDomain(server, 'app.known.example', 'trusted')
+  await evaluateDomain(server, 'app.known.example', 'trusted')
   assertErrorRedirect(server, await get(), 'unsupported_response_type', 'the-state', redirect_uri)
   const browser = await consentedBrowser(server, await registerClient(server))
   const url = authorizeUrl(client, { redirect_uri })
@@ -75,12 +75,12 @@ test('WAY-01: a client of a trusted domain is shown with it, and its errors are 
   assert.match(page.body, /From <code><bdi>app\.known\.example<\/bdi><\/code>/)
   assert.doesNotMatch(page.body, /Unverified/)
   assert.match(page.body, /Anyone can register an app under any name/)
-  await judgeDomain(server, 'app.known.example', 'blocked')
+  await evaluateDomain(server, 'app.known.example', 'blocked')
   assertLocalPage(await get(), 403)
 })
 
 test('WAY-01: a client that also has a redirect to loopback is not of a known domain', async () => {
-  await judgeDomain(server, 'half.example', 'trusted')
+  await evaluateDomain(server, 'half.example', 'trusted')
   const redirect_uris = ['https://half.example/cb', 'http://127.0.0.1/cb']
   const client = await registerClient(server, { redirect_uris })
   for (const redirect_uri of redirect_uris) {
@@ -164,7 +164,7 @@ async function createFirstParty(redirectUris: readonly string[] = [], { context 
     token_endpoint_auth_method: 'client_secret_post' as const,
     scope: 'read' as Scope,
   }
-  const wish = { metadata, rules: { ...DEFAULT_RULES, consent: 'implied' }, approvedScope: NO_SCOPE } as const
-  const { client, secret = '' } = await createClient(context, wish)
+  const input = { metadata, rules: { ...DEFAULT_RULES, consent: 'implied' }, approvedScope: NO_SCOPE } as const
+  const { client, secret = '' } = await createClient(context, input)
   return { client_id: client.id, client_secret: secret }
 }

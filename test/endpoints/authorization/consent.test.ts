@@ -364,7 +364,7 @@ for (const [way, end] of Object.entries(ENDS)) {
       const authorization = await context.store.findAuthorization(hiddenFields(page)['authorization'] as never)
       const found = await context.store.findClient(client.client_id as never)
       assert.ok(authorization && found)
-      const allowed = await evaluateClient(context, found, { moment: 'use', redirectUri: authorization.redirectUri })
+      const allowed = await evaluateClient(context, found, { phase: 'use', redirectUri: authorization.redirectUri })
       assert.ok('client' in allowed)
       const subject = { ...allowed, authorization }
       const signedIn = await findSignedIn(context, { browser: undefined, session: browser.cookies.get(SESSION_COOKIE) })

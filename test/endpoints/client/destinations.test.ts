@@ -11,7 +11,7 @@ import { NO_SCOPE } from '../../../src/protocol/token/scope.ts'
 import { authorizeUrl, type RegisteredClient } from '../../../tools/flow.ts'
 import { WHOLE_FILE } from '../../support/authorize-answers.ts'
 import { openDocumentHost } from '../../support/document-host.ts'
-import { judgeDomain } from '../../support/domains.ts'
+import { evaluateDomain } from '../../support/domains.ts'
 import { openTestServer } from '../../support/server.ts'
 
 /** Each member of the metadata that is an address, with each kind of host, by each way in which a client comes or changes. */
@@ -39,9 +39,9 @@ const WAYS: Readonly<Record<Way, (members: object) => Promise<Outcome>>> = {
 }
 
 test('WAY-01, IAT-03: a client is known, or within its token’s limits, only if every URI to which it sends browsers or notices is', async () => {
-  await judgeDomain(server, '*.known.example', 'trusted')
-  await judgeDomain(server, '127.0.0.1', 'trusted')
-  await judgeDomain(server, '*.bad.example', 'blocked')
+  await evaluateDomain(server, '*.known.example', 'trusted')
+  await evaluateDomain(server, '127.0.0.1', 'trusted')
+  await evaluateDomain(server, '*.bad.example', 'blocked')
   for (const way of Object.keys(WAYS) as Way[]) {
     for (const member of MEMBERS) {
       for (const host of Object.keys(HOSTS) as Host[]) {
@@ -118,8 +118,8 @@ async function create(members: object): Promise<Outcome> {
     ...members,
     ...('jwks_uri' in members ? {} : { token_endpoint_auth_method: 'none' as const }),
   }
-  const wish = { metadata, rules: DEFAULT_RULES, approvedScope: NO_SCOPE } as const
-  return createClient(server.context, wish).then(
+  const input = { metadata, rules: DEFAULT_RULES, approvedScope: NO_SCOPE } as const
+  return createClient(server.context, input).then(
     ({ client }) => levelOf(client.id),
     () => 'refused',
   )

@@ -15,7 +15,7 @@ import { createAda } from '../../support/accounts.ts'
 import { declareApi, JWT_API, knowApis } from '../../support/apis.ts'
 import { authentication, type Differing, type KeyClient } from '../../support/key-clients.ts'
 import { openDocumentHost, type DocumentHost } from '../../support/document-host.ts'
-import { judgeDomain } from '../../support/domains.ts'
+import { evaluateDomain } from '../../support/domains.ts'
 import { assertError } from '../../support/error-answer.ts'
 import { openTestServer, type TestServer } from '../../support/server.ts'
 import { assertStoreUnchanged } from '../../support/store-dump.ts'
@@ -122,7 +122,7 @@ test('CIMD-14: a client of a blocked domain gets no tokens, even while its docum
   const { server, host } = await open(t)
   const client = { client: { client_id: `http://127.0.0.1:${host.port}/client.json` }, key }
   assert.equal((await ask(server, client, MACHINE)).statusCode, 200)
-  await judgeDomain(server, '127.0.0.1', 'blocked')
+  await evaluateDomain(server, '127.0.0.1', 'blocked')
   for (const later of [0, HOUR_MS]) {
     server.clock.advance(later)
     assertError(await assertStoreUnchanged(server, () => ask(server, client, MACHINE)), 401, 'invalid_client')

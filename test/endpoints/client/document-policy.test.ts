@@ -11,7 +11,7 @@ import { adminServerOf } from '../../support/admin-server.ts'
 import { declareApi, JWT_API, knowApis, OPAQUE_API } from '../../support/apis.ts'
 import { assertLocalPage } from '../../support/authorize-answers.ts'
 import { openDocumentHost } from '../../support/document-host.ts'
-import { judgeDomain } from '../../support/domains.ts'
+import { evaluateDomain } from '../../support/domains.ts'
 import { openNameServer } from '../../support/name-server.ts'
 import { anApiDeclaration } from '../../support/records.ts'
 import { openTestServer, type TestServer, type TestServerOptions } from '../../support/server.ts'
@@ -65,14 +65,14 @@ test('CIMD-14: a blocked domain causes no question to a name server, and a store
   const { server, host, names } = await openPublic(t)
   const client = host.client()
   for (const pattern of ['app.test', '*.test', client.client_id]) {
-    await judgeDomain(server, pattern, 'blocked')
+    await evaluateDomain(server, pattern, 'blocked')
     assertLocalPage(await assertStoreUnchanged(server, () => authorize(server, client)), 403)
     await server.context.store.removeDomainRule(pattern)
   }
   assert.deepEqual(names.questions, [])
   knowApis(server)
   assert.equal((await authorize(server, client)).statusCode, 303)
-  await judgeDomain(server, 'app.test', 'blocked')
+  await evaluateDomain(server, 'app.test', 'blocked')
   server.clock.advance(2 * 3_600_000)
   assertLocalPage(await authorize(server, client), 403)
   assert.deepEqual([host.requests.length, names.questions.length], [1, 2])
@@ -83,7 +83,7 @@ test('WAY-04: with "trusted", only documents of trusted domains are fetched', as
   assert.equal(await isAdvertised(server), true)
   assertLocalPage(await assertStoreUnchanged(server, () => authorize(server, host.client())), 403)
   assert.deepEqual(names.questions, [])
-  await judgeDomain(server, 'app.test', 'trusted')
+  await evaluateDomain(server, 'app.test', 'trusted')
   assert.equal((await authorize(server, host.client())).statusCode, 303)
 })
 

@@ -11,7 +11,7 @@ import {
   type RegisteredClient,
 } from '../../../tools/flow.ts'
 import { answerOf, login, makeClient, openLogin } from './login.ts'
-import { forgetRule, judgeDomain } from '../../support/domains.ts'
+import { forgetRule, evaluateDomain } from '../../support/domains.ts'
 import { assertLocalPage, WHOLE_FILE } from '../../support/authorize-answers.ts'
 import { hasSession } from '../../support/session-cookie.ts'
 import { assertStoreUnchanged } from '../../support/store-dump.ts'
@@ -161,7 +161,7 @@ test('LO-07: an unverified client gets no redirect from a browser that has no se
 })
 
 test('LO-07: a trusted domain of the redirect URI does not make the host known to which the browser goes after the logout', async () => {
-  await judgeDomain(server, 'app.example', 'trusted')
+  await evaluateDomain(server, 'app.example', 'trusted')
   for (const [out, expected] of [
     ['https://stranger.example/out', undefined],
     ['http://127.0.0.1/out', undefined],
@@ -205,7 +205,7 @@ test('LO-09: a post_logout_redirect_uri of a blocked domain is neither registere
   const other = await makeClient(server, {}, { post_logout_redirect_uris: [elsewhere] })
   const browser = new PlainBrowser(server)
   const { id_token: hint = '' } = await login(server, other, {}, browser)
-  await judgeDomain(server, 'out.blocked.test', 'blocked')
+  await evaluateDomain(server, 'out.blocked.test', 'blocked')
   await assert.rejects(registerClient(server, { post_logout_redirect_uris: [elsewhere] }), /post_logout_redirect_uris/)
   const answer = await leave(browser, { id_token_hint: hint, post_logout_redirect_uri: elsewhere })
   assert.notEqual(answer.headers.location, elsewhere)

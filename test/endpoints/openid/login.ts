@@ -60,10 +60,10 @@ export async function makeClient(
   rules: Partial<ClientRules> = {},
   metadata: Partial<MetadataInput> = {},
 ): Promise<RegisteredClient> {
-  const wish = { client_name: 'Board', redirect_uris: [REDIRECT_URI], ...metadata }
+  const input = { client_name: 'Board', redirect_uris: [REDIRECT_URI], ...metadata }
   const approvedScope = 'phone address' as Scope
   const { client, secret } = await createClient(server.context, {
-    metadata: { ...wish, token_endpoint_auth_method: wish.token_endpoint_auth_method ?? 'client_secret_post' },
+    metadata: { ...input, token_endpoint_auth_method: input.token_endpoint_auth_method ?? 'client_secret_post' },
     rules: { ...DEFAULT_RULES, ...rules },
     approvedScope,
   })

@@ -10,7 +10,7 @@ import { execute, selectAll } from '../../support/store-dump.ts'
 import { login, makeClient, openLogin } from './login.ts'
 
 /** The members of the metadata that a test chooses. */
-interface Wish {
+interface NotifiedClient {
   readonly uri?: string
   readonly id_token_signed_response_alg?: IdTokenAlgorithm
 }
@@ -21,7 +21,7 @@ export async function openNotified(test: Pick<TestContext, 'after'>) {
   const host = await openNotifiedHost(test)
   const shared = openNotifier(server)
 
-  function notifiedClient({ uri = host.uri(), ...metadata }: Wish = {}): Promise<RegisteredClient> {
+  function notifiedClient({ uri = host.uri(), ...metadata }: NotifiedClient = {}): Promise<RegisteredClient> {
     return makeClient(server, {}, { backchannel_logout_uri: uri, ...metadata })
   }
 

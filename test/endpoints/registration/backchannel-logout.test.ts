@@ -128,6 +128,6 @@ function put(client: RegisteredClient, members: object, at = server): Promise<Re
 async function noticeUriOf({ context }: TestServer, id: string): Promise<string | undefined> {
   const client = await context.store.findClient(id as ClientId)
   assert.ok(client)
-  const allowed = await evaluateClient(context, client, { moment: 'use', redirectUri: undefined })
+  const allowed = await evaluateClient(context, client, { phase: 'use', redirectUri: undefined })
   return 'kind' in allowed ? assert.fail() : allowed.rights.noticeUri
 }

@@ -85,8 +85,8 @@ test('FLOOD-03: repeated registrations of a shared client use up nothing', async
 test('FLOOD-03: a client with an initial access token registers while the budgets are used up', async (t) => {
   const server = await open(t)
   await flood(server, 30, () => HOSTILE)
-  const wish = { name: 'A pipeline', uses: 1, days: 1, template: DEFAULT_TEMPLATE }
-  const { token } = await createInitialToken(server.context, wish)
+  const input = { name: 'A pipeline', uses: 1, days: 1, template: DEFAULT_TEMPLATE }
+  const { token } = await createInitialToken(server.context, input)
   const answer = await register(server, '198.51.99.9', HOSTILE, { authorization: `Bearer ${token}` })
   assert.equal(answer.statusCode, 201, answer.body)
 })

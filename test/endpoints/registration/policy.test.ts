@@ -5,7 +5,7 @@ import { DEFAULT_RULES } from '../../../src/protocol/client/policy.ts'
 import { obtainTokens, postJson, refresh, registerClient, type RegisteredClient } from '../../../tools/flow.ts'
 import { createAda } from '../../support/accounts.ts'
 import { WHOLE_FILE } from '../../support/authorize-answers.ts'
-import { forgetRule, judgeDomain } from '../../support/domains.ts'
+import { forgetRule, evaluateDomain } from '../../support/domains.ts'
 import { assertError, problemsOf } from '../../support/error-answer.ts'
 import { openTestServer, type TestServer } from '../../support/server.ts'
 import { assertStoreUnchanged } from '../../support/store-dump.ts'
@@ -50,7 +50,7 @@ test('WAY-04: clients from before registration was closed still get tokens, refr
 
 test('WAY-01: a client with a redirect URI of a blocked domain can neither register nor update itself to have one', async () => {
   const client = await registerClient(server)
-  await judgeDomain(server, '*.blocked.example', 'blocked')
+  await evaluateDomain(server, '*.blocked.example', 'blocked')
   const redirect_uris = ['https://app.example/cb', BLOCKED]
   for (const token_endpoint_auth_method of ['client_secret_basic', 'none']) {
     const body = { redirect_uris, token_endpoint_auth_method }

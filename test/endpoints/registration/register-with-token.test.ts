@@ -275,8 +275,8 @@ async function issue(
   template: Partial<RegistrationTemplate> = {},
   { uses = 1, days = 30, at = server }: Issue = {},
 ): Promise<string> {
-  const wish = { name: 'A pipeline', uses, days, template: { ...DEFAULT_TEMPLATE, ...template } }
-  return (await createInitialToken(at.context, wish)).token
+  const input = { name: 'A pipeline', uses, days, template: { ...DEFAULT_TEMPLATE, ...template } }
+  return (await createInitialToken(at.context, input)).token
 }
 
 function post(

@@ -87,8 +87,8 @@ test('after an API changes to typ JWT, the next token of a grant has it', async 
   const client = await registerClient(server, { scope: 'read' })
   const tokens = await obtainTokens(server, client, { scope: 'read', resource })
   assert.equal(typeOf(tokens.access_token), 'at+jwt')
-  const wish = { tokens: { ...SERVER_TOKENS, jwtType: 'JWT' as const } }
-  await updateApi(server.context, await requireApi(server.context, resource), wish)
+  const input = { tokens: { ...SERVER_TOKENS, jwtType: 'JWT' as const } }
+  await updateApi(server.context, await requireApi(server.context, resource), input)
   knowApis(server)
   assert.equal(typeOf(tokensOf(await refresh(server, client, tokens.refresh_token ?? '')).access_token), 'JWT')
 })

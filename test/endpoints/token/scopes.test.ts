@@ -222,7 +222,7 @@ for (const [title, { registered, approved, user, machine, ...request }] of Objec
 
 type Asked = Pick<Case, 'scope' | 'resource'>
 
-/** The same wish of one grant type; a refusal changes nothing. */
+/** The same request of one grant type; a refusal changes nothing. */
 async function assertDecision(expected: Case['user'], ask: () => Promise<Outcome>): Promise<void> {
   if (expected instanceof RegExp) {
     const refused = await assertStoreUnchanged(server, ask)

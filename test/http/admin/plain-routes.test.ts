@@ -85,8 +85,8 @@ test('ADM-10: on other addresses a plain route needs credentials for the whole s
   assert.deepEqual([refused.statusCode, refused.json<{ error: string }>().error], [403, 'insufficient_scope'])
   assert.equal((await stage.server.injectAdmin({ ...openapi, ...bearer(read) })).statusCode, 200)
   const organizationId = await stage.makeOrganization()
-  const wish = { name: 'Prometheus', access: 'metrics', organization_id: organizationId }
-  const created = await stage.performByName('admin.create', wish, (await stage.issue('write')).token)
+  const input = { name: 'Prometheus', access: 'metrics', organization_id: organizationId }
+  const created = await stage.performByName('admin.create', input, (await stage.issue('write')).token)
   assert.deepEqual([created.statusCode, /without an organization/.test(created.body)], [422, true])
   const { token: ofOne } = await stage.issue('write', organizationId)
   assert.equal((await ask(bearer(ofOne).headers)).statusCode, 403)

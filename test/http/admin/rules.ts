@@ -10,7 +10,7 @@ import { addProvider } from '../../support/providers.ts'
 import type { PeopledOrganization, AdminServer } from '../../support/admin-server.ts'
 import { perform, type Members } from '../../support/tasks.ts'
 
-/** What a task needs, said here once more by hand: the table of tasks is what is judged. */
+/** What a task needs, said here once more by hand: the table of tasks is what is evaluated. */
 export interface Rule {
   readonly access: Access
   /** Whether credentials of one organization may use it, for that organization. */
@@ -213,8 +213,8 @@ export const RULES: Readonly<Record<string, Rule>> = {
   'initial-token.list': reads(NOTHING),
   'initial-token.create': writes(async () => ({ name: 'A pipeline' }), 201),
   'initial-token.revoke': writes(async ({ server }) => {
-    const wish = { name: 'A pipeline', uses: 1, days: 1, template: DEFAULT_TEMPLATE }
-    return { initial_token_id: (await createInitialToken(server.context, wish)).record.id }
+    const settings = { name: 'A pipeline', uses: 1, days: 1, template: DEFAULT_TEMPLATE }
+    return { initial_token_id: (await createInitialToken(server.context, settings)).record.id }
   }),
   'delegate.create-credentials': writes(NOTHING, 201),
   'interaction.show': delegates(AN_INTERACTION),

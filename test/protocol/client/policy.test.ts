@@ -81,7 +81,7 @@ const MODES = REGISTRATION_MODES.flatMap((registration) =>
   (['open', 'trusted', 'off'] as const).map((documents) => ({ registration, documents })),
 )
 
-/** The rights of each level, said here once more: the function is what is judged. `own`: where the redirect leads to the user's computer. */
+/** The rights of each level, said here once more: the function is what is evaluated. `own`: where the redirect leads to the user's computer. */
 const RIGHTS: Readonly<
   Record<TrustLevel, { readonly errors: boolean; readonly remembered: { web: boolean; own: boolean } }>
 > = {
@@ -107,8 +107,8 @@ for (const source of CLIENT_SOURCES) {
   }
 }
 
-function evaluate(policy: ClientPolicy, one: Case, moment: 'enter' | 'use'): ClientVerdict {
-  return evaluateClientPolicy(policy, { client: clientOf(one), moment, redirectUri: REDIRECTS[one.redirect] })
+function evaluate(policy: ClientPolicy, one: Case, phase: 'enter' | 'use'): ClientVerdict {
+  return evaluateClientPolicy(policy, { client: clientOf(one), phase, redirectUri: REDIRECTS[one.redirect] })
 }
 
 function clientOf({ source, document, hasToken, isMarked, consent, redirect, beside }: Case): PolicyClient {
@@ -125,14 +125,14 @@ function clientOf({ source, document, hasToken, isMarked, consent, redirect, bes
   }
 }
 
-function expected(modes: Omit<ClientPolicy, 'domains'>, one: Case, moment: 'enter' | 'use'): unknown {
+function expected(modes: Omit<ClientPolicy, 'domains'>, one: Case, phase: 'enter' | 'use'): unknown {
   const { source, document, hasToken, consent, redirect, beside } = one
   if ([document, redirect, beside].includes('blocked')) return 'domain-blocked'
-  if (moment === 'enter' && source === 'registration' && modes.registration === 'closed') return 'registration-closed'
-  if (moment === 'enter' && source === 'registration' && modes.registration === 'token' && !hasToken) {
+  if (phase === 'enter' && source === 'registration' && modes.registration === 'closed') return 'registration-closed'
+  if (phase === 'enter' && source === 'registration' && modes.registration === 'token' && !hasToken) {
     return 'registration-needs-token'
   }
-  if (moment === 'enter' && source === 'document') {
+  if (phase === 'enter' && source === 'document') {
     if (modes.documents === 'off') return 'documents-off'
     if (modes.documents === 'trusted' && document !== 'trusted') return 'document-untrusted'
   }
@@ -191,7 +191,7 @@ test('WAY-01: a client without a redirect URI is not of a known domain, and no c
   } as const
   for (const source of CLIENT_SOURCES) {
     const document = source === 'document' ? { url: DOCUMENTS.trusted } : undefined
-    const question = { client: { ...client, source, document }, moment: 'use', redirectUri: undefined } as const
+    const question = { client: { ...client, source, document }, phase: 'use', redirectUri: undefined } as const
     assert.deepEqual(summaryOf(evaluateClientPolicy(OPEN, question)), {
       level: source === 'operator' ? 'verified' : 'unverified',
       mayReceiveErrors: source === 'operator',
@@ -209,7 +209,7 @@ test('WAY-01: only the rule of a client of the operator that authenticates has a
       for (const authMethod of CLIENT_AUTH_METHODS) {
         const usual = clientOf(one)
         const client = { ...usual, rules: { ...usual.rules, pkce }, metadata: { ...usual.metadata, authMethod } }
-        const question = { client, moment: 'use', redirectUri: REDIRECTS[one.redirect] } as const
+        const question = { client, phase: 'use', redirectUri: REDIRECTS[one.redirect] } as const
         const verdict = evaluateClientPolicy(OPEN, question)
         if (verdict.kind === 'refused') continue
         const hasRule = one.source === 'operator' && authMethod !== 'none'

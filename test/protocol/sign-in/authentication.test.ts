@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { judgeTime, type SignInDemand, type StatedTime } from '../../../src/protocol/sign-in/authentication.ts'
+import { evaluateTime, type SignInDemand, type StatedTime } from '../../../src/protocol/sign-in/authentication.ts'
 import { after, type EpochMs } from '../../../src/base/brand.ts'
 
 const NOW = 1_800_000_000_000 as EpochMs
@@ -23,27 +23,27 @@ const DEMANDS: readonly (SignInDemand | undefined)[] = [
 test('UP-24, OpenID Connect Core §3.1.3.7: each auth_time meets the demand of the client, or causes one more try or a refusal', () => {
   for (const stated of STATED) {
     for (const demand of DEMANDS) {
-      const judged = judgeTime(stated, demand, CLOCK)
-      const message = JSON.stringify([stated, demand, judged])
+      const evaluated = evaluateTime(stated, demand, CLOCK)
+      const message = JSON.stringify([stated, demand, evaluated])
       if (stated.kind === 'said' && stated.at > NOW + CLOCK.toleranceMs) {
-        assert.deepEqual(judged, { kind: 'future' }, message)
+        assert.deepEqual(evaluated, { kind: 'future' }, message)
         continue
       }
       if (demand === undefined) {
         const at = stated.kind === 'said' ? Math.min(stated.at, NOW) : stated.kind === 'now' ? NOW : undefined
-        assert.deepEqual(judged, { kind: 'accepted', at }, message)
+        assert.deepEqual(evaluated, { kind: 'accepted', at }, message)
         continue
       }
       const isSaidInTime = stated.kind === 'said' && Math.min(stated.at, NOW) + CLOCK.toleranceMs >= demand.after
       const isBelieved = stated.kind === 'now' || (stated.kind === 'unsaid' && demand.isAfresh)
       if (!isSaidInTime && !isBelieved) {
         // Asked once more, and then refused: never a loop.
-        assert.deepEqual(judged, { kind: demand.isAfresh ? 'too-old' : 'ask-again' }, message)
+        assert.deepEqual(evaluated, { kind: demand.isAfresh ? 'too-old' : 'ask-again' }, message)
         continue
       }
-      assert.ok(judged.kind === 'accepted' && judged.at !== undefined, message)
-      assert.ok(judged.at >= demand.after && judged.at <= Math.max(NOW, demand.after), message)
-      if (stated.kind === 'said' && stated.at >= demand.after) assert.ok(judged.at <= stated.at, message)
+      assert.ok(evaluated.kind === 'accepted' && evaluated.at !== undefined, message)
+      assert.ok(evaluated.at >= demand.after && evaluated.at <= Math.max(NOW, demand.after), message)
+      if (stated.kind === 'said' && stated.at >= demand.after) assert.ok(evaluated.at <= stated.at, message)
     }
   }
 })

@@ -4,7 +4,7 @@ import { PROVIDER_TEMPLATES, type ProviderSettings } from '../../../src/protocol
 import {
   domainOf,
   identityKey,
-  judgeIdentity,
+  evaluateIdentity,
   mergeClaims,
   type ProviderClaims,
 } from '../../../src/protocol/sign-in/provider-identity.ts'
@@ -116,7 +116,7 @@ const CASES: readonly Case[] = [
 
 for (const { title, settings: declared, claims, expected } of CASES) {
   test(`UP-01, UP-09: the trust in an address: ${title}: ${expected.join(', ')}`, () => {
-    const identity = judgeIdentity(declared, claims, isOfAnother)
+    const identity = evaluateIdentity(declared, claims, isOfAnother)
     assert.deepEqual([identity?.isEmailTrusted, identity?.isWithinDomains], expected)
   })
 }
@@ -147,7 +147,7 @@ const WITHOUT_DOMAIN = [
 
 for (const email of WITHOUT_DOMAIN) {
   test(`UP-08: ${JSON.stringify(email.slice(0, 30))} is of no domain, and no account's address`, () => {
-    const identity = judgeIdentity(OIDC, { sub: 'x', email, email_verified: true }, isOfAnother)
+    const identity = evaluateIdentity(OIDC, { sub: 'x', email, email_verified: true }, isOfAnother)
     assert.deepEqual([identity?.email, identity?.isEmailTrusted, identity?.isWithinDomains], [undefined, false, false])
   })
 }
@@ -161,7 +161,7 @@ test('UP-01: a denial in the ID token or in userinfo counts, for each rule of tr
       for (const [left, right] of verdicts.flatMap((said) => verdicts.map((more) => [said, more] as const))) {
         const idToken = { tid: 'tenant', oid: 'object', sub: 'ada', ...one, email_verified: left }
         const userinfo = { sub: 'ada', ...other, email_verified: right }
-        const identity = judgeIdentity(rules, mergeClaims(idToken, userinfo), isOfAnother)
+        const identity = evaluateIdentity(rules, mergeClaims(idToken, userinfo), isOfAnother)
         const message = JSON.stringify([rules.emailTrust, idToken, userinfo])
         const first = 'email' in one ? idToken : userinfo
         assert.equal(identity?.email, first.email, message)
@@ -174,7 +174,7 @@ test('UP-01: a denial in the ID token or in userinfo counts, for each rule of tr
       const idToken = { ...ADA, tid: 'tenant', oid: 'object', email_verified: true, xms_edov: left }
       const merged = mergeClaims(idToken, { sub: 'ada', xms_edov: right })
       const isDenied = [left, right].some((said) => said !== undefined && said !== true && said !== '1')
-      assert.equal(judgeIdentity(rules, merged, isOfAnother)?.isEmailTrusted, !isDenied, String([left, right]))
+      assert.equal(evaluateIdentity(rules, merged, isOfAnother)?.isEmailTrusted, !isDenied, String([left, right]))
     }
   }
 })
@@ -190,17 +190,17 @@ test('UP-19: each spelling of a domain is that domain, where the domain restrict
 test('UP-08: upper case is the same domain, and a longer domain is another one', () => {
   assert.equal(domainOf('Ada@ACME.test'), 'acme.test')
   assert.equal(
-    judgeIdentity(OIDC, { ...ADA, email: 'Ada@ACME.test', email_verified: true }, isOfAnother)?.email,
+    evaluateIdentity(OIDC, { ...ADA, email: 'Ada@ACME.test', email_verified: true }, isOfAnother)?.email,
     'ada@acme.test',
   )
   for (const email of ['ada@sub.acme.test', 'ada@xacme.test', 'ada@acme.test.evil.test']) {
-    assert.equal(judgeIdentity(OIDC, { ...ADA, email, email_verified: true }, isOfAnother)?.isWithinDomains, false)
+    assert.equal(evaluateIdentity(OIDC, { ...ADA, email, email_verified: true }, isOfAnother)?.isWithinDomains, false)
   }
 })
 
 test('the subject is the claim of the settings; without a usable one there is no identity', () => {
-  assert.equal(judgeIdentity(OIDC, ADA, isOfAnother)?.subject, 'ada')
-  assert.equal(judgeIdentity(ENTRA, ADA, isOfAnother)?.subject, 'tenant/object')
+  assert.equal(evaluateIdentity(OIDC, ADA, isOfAnother)?.subject, 'ada')
+  assert.equal(evaluateIdentity(ENTRA, ADA, isOfAnother)?.subject, 'tenant/object')
   for (const claims of [
     {},
     { sub: '' },
@@ -210,15 +210,15 @@ test('the subject is the claim of the settings; without a usable one there is no
     { sub: 'a\0' },
     { sub: 'a\ud800' },
   ]) {
-    assert.equal(judgeIdentity(OIDC, claims, isOfAnother), undefined)
+    assert.equal(evaluateIdentity(OIDC, claims, isOfAnother), undefined)
   }
-  assert.equal(judgeIdentity(ENTRA, { sub: 'ada', oid: 'object' }, isOfAnother), undefined)
+  assert.equal(evaluateIdentity(ENTRA, { sub: 'ada', oid: 'object' }, isOfAnother), undefined)
 })
 
 test('a name that would change the text around it is left out', () => {
-  assert.equal(judgeIdentity(OIDC, { ...ADA, name: 'Ada' }, isOfAnother)?.name, 'Ada')
+  assert.equal(evaluateIdentity(OIDC, { ...ADA, name: 'Ada' }, isOfAnother)?.name, 'Ada')
   for (const name of ['Ada\u202e', '', 7, 'x'.repeat(201)]) {
-    assert.equal(judgeIdentity(OIDC, { ...ADA, name }, isOfAnother)?.name, undefined)
+    assert.equal(evaluateIdentity(OIDC, { ...ADA, name }, isOfAnother)?.name, undefined)
   }
 })
 

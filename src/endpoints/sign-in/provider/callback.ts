@@ -5,10 +5,10 @@ import type { ProviderRecord } from '../../../ports/records/provider.ts'
 import type { UserRecord } from '../../../ports/records/user.ts'
 import type { UpstreamAnswer, UpstreamFailure, UpstreamReason } from '../../../ports/upstream.ts'
 import { findRequiredProvider, isOfAnotherProvider, isUsable } from '../../../users/provider-routing.ts'
-import { judgeTime, type Authentication } from '../../../protocol/sign-in/authentication.ts'
+import { evaluateTime, type Authentication } from '../../../protocol/sign-in/authentication.ts'
 import type { UserId } from '../../../protocol/ids.ts'
 import { parseProviderId } from '../../../protocol/sign-in/provider.ts'
-import { identityKey, judgeIdentity, type ProviderIdentity } from '../../../protocol/sign-in/provider-identity.ts'
+import { identityKey, evaluateIdentity, type ProviderIdentity } from '../../../protocol/sign-in/provider-identity.ts'
 import { findSignedIn } from '../../authorization/session.ts'
 import { errorPage } from '../../error-page.ts'
 import { PATHS, pageAddress } from '../../paths.ts'
@@ -78,16 +78,16 @@ export async function finishAtProvider(context: Context, request: Request): Prom
     return again(context, returned, { kind: 'method-off' })
   }
   const current = { ...returned, provider: now }
-  const judged = await judgeAnswer(context, current, finished)
-  if (judged.kind === 'not-fresh') {
+  const evaluated = await evaluateAnswer(context, current, finished)
+  if (evaluated.kind === 'not-fresh') {
     reportFailure(context, now, 'not-fresh')
     return again(context, current, { kind: 'provider-not-fresh', provider: now.settings.name })
   }
-  if (judged.kind === 'failed') return failedPage(context, current, judged)
+  if (evaluated.kind === 'failed') return failedPage(context, current, evaluated)
   await attempt.forgive()
-  return judged.kind === 'ask-again'
-    ? askAgain(context, request, current, judged.identity)
-    : arrive(context, request, current, judged)
+  return evaluated.kind === 'ask-again'
+    ? askAgain(context, request, current, evaluated.identity)
+    : arrive(context, request, current, evaluated)
 }
 
 /** Whether a subject that one record of a provider got names the same person in the other. A deleted provider may have been created again. */
@@ -100,18 +100,18 @@ const NO_ATTEMPT: readonly UpstreamReason[] = ['busy', 'refused']
 const BUSY_SECONDS = 5
 
 /** Judges who the person is, and when the person authenticated. The provider of a person who is refused was asked for a new sign-in. */
-async function judgeAnswer(
+async function evaluateAnswer(
   { clockCheck, providers }: Pick<Context, 'clockCheck' | 'providers'>,
   { provider, target, state }: Return,
   { claims, time }: UpstreamAnswer,
 ): Promise<(Arrived & { readonly kind: 'accepted' | 'ask-again' }) | UpstreamFailure | { readonly kind: 'not-fresh' }> {
-  const identity = judgeIdentity(provider.settings, claims, isOfAnotherProvider(await providers(), provider))
+  const identity = evaluateIdentity(provider.settings, claims, isOfAnotherProvider(await providers(), provider))
   if (identity === undefined) return failed('no usable subject')
   const demand = readDemand(target, state.signInAfter)
-  const judged = judgeTime(time, demand, { now: clockCheck.now(), toleranceMs: AUTH_TIME_TOLERANCE_MS })
-  if (judged.kind === 'too-old') return { kind: 'not-fresh' }
-  if (judged.kind === 'future') return failed('The authentication is in the future.')
-  return { identity, at: undefined, ...judged }
+  const evaluated = evaluateTime(time, demand, { now: clockCheck.now(), toleranceMs: AUTH_TIME_TOLERANCE_MS })
+  if (evaluated.kind === 'too-old') return { kind: 'not-fresh' }
+  if (evaluated.kind === 'future') return failed('The authentication is in the future.')
+  return { identity, at: undefined, ...evaluated }
 }
 
 function failed(detail: string): UpstreamFailure {

@@ -2,10 +2,10 @@ import { Command, CommanderError } from 'commander'
 import { VERSION } from '../server/version.ts'
 import { addBackup } from './commands/backup.ts'
 import { addDoctor } from './commands/doctor.ts'
-import { addExport } from './commands/export.ts'
 import { describeFailure, UsageError } from './lib/failure.ts'
 import { addHealth } from './commands/health.ts'
 import { addMigrate } from './commands/migrate.ts'
+import { addExport } from './commands/move.ts'
 import { addRestore } from './commands/restore.ts'
 import { addServe } from './commands/serve.ts'
 import { nameCommands } from './lib/own-command.ts'
@@ -66,7 +66,7 @@ const NOUNS: readonly Noun[] = [
   [
     'delegate',
     'The application that signs users in instead of this server.',
-    async () => (await import('./commands/delegate.ts')).DELEGATE_VERBS,
+    async () => (await import('./commands/admin.ts')).DELEGATE_VERBS,
   ],
   ['key', 'Keys that sign access tokens and ID tokens.', async () => (await import('./commands/key.ts')).KEY_VERBS],
   [
@@ -76,7 +76,7 @@ const NOUNS: readonly Noun[] = [
   ],
   ['clock', 'Confirm the clock of a server on SQLite.', async () => (await import('./commands/clock.ts')).CLOCK_VERBS],
   ['issuer', 'The public address of the server.', async () => (await import('./commands/issuer.ts')).ISSUER_VERBS],
-  ['import', 'A store that moves here.', async () => (await import('./commands/import.ts')).IMPORT_VERBS],
+  ['import', 'A store that moves here.', async () => (await import('./commands/move.ts')).IMPORT_VERBS],
   [
     'database',
     'A database on several machines, and one that was closed.',

@@ -139,14 +139,22 @@ test('client: clients are listed by state, approved for scopes, given another se
   await words('client', 'verify', id)
   assert.deepEqual(await listed('--verified'), [id])
   assert.equal((await listed('--unverified'))[0], unused.client_id)
-  await words('client', 'disable', unused.client_id)
+  assert.match(await words('client', 'list'), / verified\n/)
+  assert.match(
+    await words('client', 'disable', unused.client_id),
+    /is disabled\. To undo this: grantor client enable gci_/,
+  )
   assert.deepEqual(await listed('--disabled'), [unused.client_id])
   assert.equal((await listed('--enabled'))[0], id)
+  assert.match(await words('client', 'enable', '--id', unused.client_id), /is enabled\.\n$/)
+  assert.match(await words('client', 'unverify', id), /is no longer verified\.\n$/)
   assert.match(
     await words('client', 'approve-scopes', id, '--scope', 'pay refund'),
     /is approved for pay, refund\. Of the scopes that need an approval, it gets these alone/,
   )
-  assert.match(await words('client', 'show', id), /approved_scope +pay refund/)
+  const shown = await words('client', 'show', id)
+  assert.match(shown, /approved_scope +pay refund/)
+  assert.doesNotMatch(shown, /client_secret |hash/i)
   assert.match(
     await words('client', 'approve-scopes', id, '--scope', ''),
     /approved for no scope, and gets none that needs an approval\./,
@@ -164,6 +172,8 @@ test('client: clients are listed by state, approved for scopes, given another se
   assert.match(await words('token', 'inspect', access_token), /kind +access/)
   assert.match(await words('token', 'inspect', access_token), /active +yes/)
   assert.match(await words('client', 'revoke-tokens', id), /All tokens of gci_\S+ are revoked/)
+  assert.match(await words('client', 'delete', id), /^Deleted gci_/)
+  assert.match((await command(['client', 'delete', id])).stderr, /There is no client/)
 })
 
 test('client: a client with keys is shown with the names of its keys, and has no secret to replace', async () => {

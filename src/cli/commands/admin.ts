@@ -65,3 +65,16 @@ function addOpenapi(noun: Command, terminal: Terminal): void {
     .description('Print the description of the admin HTTP API, OpenAPI 3.1.')
     .action(() => terminal.printJson(describeTasks(VERSION)))
 }
+
+/** The verbs of `grantor delegate`. */
+export const DELEGATE_VERBS: readonly AddVerb[] = [
+  taskVerb<AdminCredentialDocument & { readonly token: string }>({
+    task: 'delegate.create-credentials',
+    say: ({ token, expires_at, credential_id }) => [
+      'The token for your application, which is not shown again:',
+      `  ${token}`,
+      `It can answer sign-ins, and nothing else, until ${formatTime(expires_at)} UTC. The previous token no longer works.`,
+      `To revoke it: grantor admin revoke ${credential_id}`,
+    ],
+  }),
+]

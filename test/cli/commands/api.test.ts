@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { test } from 'node:test'
 import { runHere, runJsonHere } from '../../support/command.ts'
-import { openPlace, run, runJson, serve } from '../../support/process.ts'
+import { openPlace, serve } from '../../support/process.ts'
 
 interface Client {
   readonly client_id: string
@@ -17,68 +17,6 @@ async function register(issuer: string, metadata: object): Promise<Client> {
   })
   return (await response.json()) as Client
 }
-
-test('client list, show and delete work beside a running server, and show no secret', async (t) => {
-  const place = await openPlace(t)
-  await serve(place)
-  const first = await register(place.issuer, { client_name: 'First' })
-  const evil = await register(place.issuer, { client_name: 'Evil \u202e[2J' })
-  const listed = await run(place, ['client', 'list'])
-  assert.match(listed.stdout, /First/)
-  assert.doesNotMatch(listed.stdout, /\u202e/, 'What a stranger registered must not turn the line around.')
-  const { clients, next } = await runJsonHere<{ clients: readonly Client[]; next: string }>(place, [
-    'client',
-    'list',
-    '--limit',
-    '1',
-  ])
-  assert.deepEqual([clients.map((one) => one.client_id), next], [[evil.client_id], evil.client_id])
-  const shown = await runHere(place, ['client', 'show', first.client_id, '--json'])
-  assert.equal((JSON.parse(shown.stdout) as Client).client_id, first.client_id)
-  assert.doesNotMatch(shown.stdout, /client_secret"|hash/i)
-  assert.match((await runHere(place, ['client', 'show', '--id', first.client_id])).stdout, /client_name +First/)
-  assert.partialDeepStrictEqual(await runJson(place, ['client', 'delete', first.client_id]), {
-    client_id: first.client_id,
-    deleted: true,
-  })
-  const again = await runHere(place, ['client', 'delete', first.client_id])
-  assert.deepEqual([again.code, /There is no client/.test(again.stderr)], [1, true])
-  const unknown = await runHere(place, ['client', 'show', 'nonsense'])
-  assert.deepEqual([unknown.code, /There is no client/.test(unknown.stderr)], [1, true])
-})
-
-test('client verify, unverify, disable and enable change a client of a running server', async (t) => {
-  const place = await openPlace(t)
-  await serve(place)
-  const client = await register(place.issuer, { client_name: 'Acme' })
-  const id = client.client_id
-  const ask = async (): Promise<number> => {
-    const credentials = { client_id: id, client_secret: client.client_secret ?? '' }
-    const body = new URLSearchParams({ grant_type: 'client_credentials', ...credentials })
-    const response = await fetch(`${place.issuer}/v2/oauth/token`, { method: 'POST', body })
-    await response.arrayBuffer()
-    return response.status
-  }
-  const change = async (verb: string): Promise<readonly boolean[]> => {
-    const shown = await runJsonHere<Record<string, unknown>>(place, ['client', verb, id])
-    assert.equal(shown['client_id'], id)
-    return [shown['verified_at'] !== null, shown['disabled_at'] !== null]
-  }
-  assert.deepEqual(await change('verify'), [true, false])
-  assert.match((await runHere(place, ['client', 'list'])).stdout, / verified/)
-  assert.deepEqual(await change('disable'), [true, true])
-  assert.equal(await ask(), 401)
-  assert.match((await runHere(place, ['client', 'list'])).stdout, / disabled/)
-  assert.match((await runHere(place, ['client', 'unverify', '--id', id])).stdout, /is no longer verified/)
-  assert.deepEqual(await change('enable'), [false, false])
-  assert.equal(await ask(), 200)
-  const verbs = ['verify', 'unverify', 'disable', 'enable']
-  const unknown = `gci_${'0'.repeat(id.length - 4)}`
-  for (const verb of verbs) {
-    const failed = await runHere(place, ['client', verb, unknown])
-    assert.deepEqual([failed.code, /There is no client/.test(failed.stderr)], [1, true], failed.stderr)
-  }
-})
 
 test('decision 0006: a running server knows a declared API within about a second', async (t) => {
   const place = await openPlace(t)

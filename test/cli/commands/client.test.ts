@@ -155,11 +155,15 @@ for (const [typed, code, message] of [
   [['create', '--name', 'A', '--auth-method', 'basic'], 2, /Allowed choices are/],
   [['create', '--name', 'A', '--redirect-uri', 'app'], 1, /--redirect-uri 0: This is not an absolute URI/],
   [
-    ['create', '--name', 'A', '--redirect-uri', 'https://a.example/cb', '--consent', 'implied'],
+    ['create', '--name', 'A', '--grant-type', 'implicit'],
     1,
     /--grant-type 0: The value is not one of the allowed values/,
   ],
-  [['create', '--name', 'A', '--redirect-uri', 'https://a.example/cb', '--first-party'], 1, /this client has none/],
+  [
+    ['create', '--name', 'A', '--redirect-uri', 'https://a.example/cb', '--consent', 'implied'],
+    1,
+    /this client has none/,
+  ],
   [['update', 'gci_x'], 2, /Give at least one change/],
   [['purge'], 2, /To see which, add --dry-run\. To confirm, add --yes/],
   [['purge', '--yes', '--dry-run'], 2, /To see which, add --dry-run\. To confirm, add --yes/],

@@ -84,11 +84,6 @@ test('a change of an API leaves its other members and its credentials unchanged'
   assert.equal(after.credentials?.id, id)
 })
 
-test('an API that is not declared cannot be changed', async () => {
-  const input = { name: 'x', scopes: undefined, tokens: undefined }
-  await assert.rejects(change('https://unknown.example', input), /There is no API/)
-})
-
 test('declaring another algorithm gives a notice with the algorithm that signs during the first ten minutes', async () => {
   const noticeOf = async (tokens: Partial<ApiTokens>) => algorithmNotice(await anApi(tokens), context.settings)
   assert.match((await noticeOf({ algorithm: 'RS256' })) ?? '', /RS256 key.*ten minutes.*ES256/)

@@ -1,13 +1,21 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { TASKS } from '../../../src/admin/tasks.ts'
-import type { Task } from '../../../src/admin/task.ts'
+import { pathParameters, type Task } from '../../../src/admin/task.ts'
+import type { Context } from '../../../src/ports/context.ts'
+import { mintClientId, mintOrderedId, mintOrganizationId, mintUserId } from '../../../src/protocol/ids.ts'
 import { dumpStore } from '../../support/store-dump.ts'
 import { gatherCredentials } from './credentials.ts'
-import { performEveryTask, rowsOf, type Row } from './every-route.ts'
+import { performEveryTask, rowsOf } from './every-route.ts'
 import { RULES } from './rules.ts'
 import { openAdminServer, requestOf, type AdminServer } from '../../support/admin-server.ts'
+import { WHOLE_FILE } from '../../support/authorize-answers.ts'
 import { type Members } from '../../support/tasks.ts'
+
+/** The stage of all tests that change nothing, with an input for each task. */
+const stage = await openAdminServer(WHOLE_FILE)
+const rows = rowsOf()
+const inputs = await samplesOf(stage)
 
 test('every task has a rule for the credentials that may perform it, and the task table agrees with the rule', () => {
   assert.deepEqual(TASKS.map(({ name }) => name).toSorted(), Object.keys(RULES).toSorted())
@@ -18,10 +26,7 @@ test('every task has a rule for the credentials that may perform it, and the tas
   }
 })
 
-test('ADM-02: every route rejects every credential of Grantor except those of administrators', async (t) => {
-  const stage = await openAdminServer(t)
-  const rows = rowsOf()
-  const inputs = await samplesOf(stage, rows)
+test('ADM-02: every route rejects every credential of Grantor except those of administrators', async () => {
   const holders = await gatherCredentials(stage)
   const { token: live } = await stage.issue('write')
   await assertNothingChanges(stage, async () => {
@@ -45,25 +50,24 @@ test('ADM-02: every route rejects every credential of Grantor except those of ad
 })
 
 test('ADM-02: every route rejects credentials that are expired or revoked, or whose organization is disabled or deleted', async (t) => {
-  const stage = await openAdminServer(t)
-  const { store, clock } = stage.server.context
-  const rows = rowsOf()
-  const inputs = await samplesOf(stage, rows)
-  const organizations = [await stage.makeOrganization(), await stage.makeOrganization()] as const
+  const own = await openAdminServer(t)
+  const { store, clock } = own.server.context
+  const ownInputs = await samplesOf(own)
+  const organizations = [await own.makeOrganization(), await own.makeOrganization()] as const
   const inactive = {
-    expired: await stage.issue('write', undefined, 1),
-    revoked: await stage.issue('write', undefined, 365),
-    'of a disabled organization': await stage.issue('write', organizations[0], 365),
-    'of a deleted organization': await stage.issue('write', organizations[1], 365),
+    expired: await own.issue('write', undefined, 1),
+    revoked: await own.issue('write', undefined, 365),
+    'of a disabled organization': await own.issue('write', organizations[0], 365),
+    'of a deleted organization': await own.issue('write', organizations[1], 365),
   }
-  stage.server.clock.advance(24 * 60 * 60 * 1000)
-  await stage.performByName('admin.revoke', { credential_id: inactive.revoked.id }, (await stage.issue('write')).token)
+  own.server.clock.advance(24 * 60 * 60 * 1000)
+  await own.performByName('admin.revoke', { credential_id: inactive.revoked.id }, (await own.issue('write')).token)
   await store.disableOrganization({ id: organizations[0], now: clock() })
   await store.deleteOrganization(organizations[1])
-  await assertNothingChanges(stage, async () => {
+  await assertNothingChanges(own, async () => {
     for (const { task } of rows) {
       for (const [state, { token }] of Object.entries(inactive)) {
-        const answer = await stage.perform(task, inputs.get(task) ?? {}, token)
+        const answer = await own.perform(task, ownInputs.get(task) ?? {}, token)
         assert.equal(answer.statusCode, 401, `${state} at ${task.name}: ${answer.body}`)
         assert.match(String(answer.headers['www-authenticate']), /error="invalid_token"/)
       }
@@ -71,14 +75,12 @@ test('ADM-02: every route rejects credentials that are expired or revoked, or wh
   })
 })
 
-test('ADM-02: credentials with read access change nothing at any route', async (t) => {
-  const stage = await openAdminServer(t)
-  const rows = rowsOf().filter(({ rule }) => rule.access !== 'read')
-  const inputs = await samplesOf(stage, rows)
+test('ADM-02: credentials with read access change nothing at any route', async () => {
+  const changing = rows.filter(({ rule }) => rule.access !== 'read')
   const { token } = await stage.issue('read')
-  assert.ok(rows.length > 10)
+  assert.ok(changing.length > 10)
   await assertNothingChanges(stage, async () => {
-    for (const { task } of rows) {
+    for (const { task } of changing) {
       const answer = await stage.perform(task, inputs.get(task) ?? {}, token)
       assert.equal(answer.statusCode, 403, `${task.name}: ${answer.body}`)
       assert.equal(answer.json<{ error: string }>().error, 'insufficient_scope')
@@ -86,10 +88,7 @@ test('ADM-02: credentials with read access change nothing at any route', async (
   })
 })
 
-test('ADM-02: credentials for the metrics may not perform any task', async (t) => {
-  const stage = await openAdminServer(t)
-  const rows = rowsOf()
-  const inputs = await samplesOf(stage, rows)
+test('ADM-02: credentials for the metrics may not perform any task', async () => {
   const { token } = await stage.issue('metrics')
   await assertNothingChanges(stage, async () => {
     for (const { task } of rows) {
@@ -99,10 +98,7 @@ test('ADM-02: credentials for the metrics may not perform any task', async (t) =
   })
 })
 
-test("DEL-04: credentials of the application perform its own tasks alone, and no administrator's perform these", async (t) => {
-  const stage = await openAdminServer(t)
-  const rows = rowsOf()
-  const inputs = await samplesOf(stage, rows)
+test("DEL-04: credentials of the application perform its own tasks alone, and no administrator's perform these", async () => {
   const delegate = await stage.issue('delegate')
   const others = [await stage.issue('read'), await stage.issue('write'), await stage.issue('metrics')]
   const ofOne = await stage.issue('write', await stage.makeOrganization())
@@ -122,24 +118,21 @@ test("DEL-04: credentials of the application perform its own tasks alone, and no
 })
 
 test('DEL-04: new credentials of the application replace the previous ones, and revoke no others', async (t) => {
-  const stage = await openAdminServer(t)
-  const admin = await stage.issue('write')
+  const own = await openAdminServer(t)
+  const admin = await own.issue('write')
   const create = async () =>
-    (await stage.performByName('delegate.create-credentials', {}, admin.token)).json<{ token: string }>().token
+    (await own.performByName('delegate.create-credentials', {}, admin.token)).json<{ token: string }>().token
   const [first, second] = [await create(), await create()]
   assert.ok(first.startsWith('gde_'))
-  const input = (await RULES['interaction.show']?.sample(stage)) ?? {}
+  const input = (await RULES['interaction.show']?.sample(own)) ?? {}
   const statuses = [first, second].map(
-    async (token) => (await stage.performByName('interaction.show', input, token)).statusCode,
+    async (token) => (await own.performByName('interaction.show', input, token)).statusCode,
   )
   assert.deepEqual(await Promise.all(statuses), [401, 200])
-  assert.equal((await stage.performByName('client.list', {}, admin.token)).statusCode, 200)
+  assert.equal((await own.performByName('client.list', {}, admin.token)).statusCode, 200)
 })
 
-test('ADM-03: credentials of one organization get 403 from routes of the server, and 404 for every other organization', async (t) => {
-  const stage = await openAdminServer(t)
-  const rows = rowsOf()
-  const inputs = await samplesOf(stage, rows)
+test('ADM-03: credentials of one organization get 403 from routes of the server, and 404 for every other organization', async () => {
   const organizationId = await stage.makeOrganization()
   const read = await stage.issue('read', organizationId)
   const write = await stage.issue('write', organizationId)
@@ -154,15 +147,50 @@ test('ADM-03: credentials of one organization get 403 from routes of the server,
   })
 })
 
+/** An id of the right form that no record has, for each parameter in a path. */
+const UNUSED: Readonly<Record<string, (context: Context) => string>> = {
+  client_id: ({ clock, random }) => mintClientId(clock(), random),
+  credential_id: ({ clock, random }) => mintOrderedId(clock(), random),
+  grant_id: ({ clock, random }) => mintOrderedId(clock(), random),
+  initial_token_id: ({ clock, random }) => mintOrderedId(clock(), random),
+  interaction: () => `gin_${'A'.repeat(99)}`,
+  kid: () => 'unused',
+  organization_id: ({ clock, random }) => mintOrganizationId(clock(), random),
+  pattern: () => 'unused.example',
+  provider_id: () => 'unused',
+  resource: () => 'https://unused.example',
+  session_id: ({ clock, random }) => mintOrderedId(clock(), random),
+  subject: () => 'unused',
+  user_id: ({ clock, random }) => mintUserId(clock(), random),
+}
+
+test('a task on a record that does not exist gets 404, and changes nothing', async () => {
+  const onRecords = rows.filter(
+    ({ task }) => pathParameters(task).length > 0 && task.name !== 'organization.list-grants',
+  )
+  const [write, delegate] = [await stage.issue('write'), await stage.issue('delegate')]
+  await assertNothingChanges(stage, async () => {
+    for (const { task } of onRecords) {
+      for (const name of pathParameters(task)) {
+        const input = { ...inputs.get(task), [name]: UNUSED[name]?.(stage.server.context) }
+        const { token } = task.access === 'delegate' ? delegate : write
+        const answer = await stage.perform(task, input, token)
+        assert.equal(answer.statusCode, 404, `${task.name} with another ${name}: ${answer.body}`)
+        assert.equal(answer.json<{ error: string }>().error, 'not_found')
+      }
+    }
+  })
+})
+
 test('ADM-02: each route performs its task for credentials that allow it, and its answer matches the schema of its row', async (t) => {
   await performEveryTask(await openAdminServer(t))
 })
 
 /** Of each task an input that would work. */
-async function samplesOf(stage: AdminServer, rows: readonly Row[]): Promise<ReadonlyMap<Task, Members>> {
-  const inputs = new Map<Task, Members>()
-  for (const { task, rule } of rows) inputs.set(task, await rule.sample(stage))
-  return inputs
+async function samplesOf(server: AdminServer): Promise<ReadonlyMap<Task, Members>> {
+  const samples = new Map<Task, Members>()
+  for (const { task, rule } of rowsOf()) samples.set(task, await rule.sample(server))
+  return samples
 }
 
 async function assertNothingChanges({ server }: AdminServer, attempt: () => Promise<void>): Promise<void> {

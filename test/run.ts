@@ -1,15 +1,21 @@
 import { execFile } from 'node:child_process'
-import { globSync } from 'node:fs'
-import { availableParallelism } from 'node:os'
+import { globSync, mkdtempSync, rmSync } from 'node:fs'
+import { availableParallelism, tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { run } from 'node:test'
-import { parseArgs } from 'node:util'
-import { COMPILE_CACHE } from './support/compile-cache.ts'
-import { longestFirst, rememberTimes } from './support/file-times.ts'
+import { inspect, parseArgs } from 'node:util'
+import { COMPILE_CACHE } from './support/runner/compile-cache.ts'
+import { longestFirst, rememberTimes } from './support/runner/group-times.ts'
+import { groupsOf, writeEntry } from './support/runner/groups.ts'
+import { openMemoryFolder } from './support/runner/memory-folder.ts'
+import { END_OF_FILE } from './support/runner/shared-process.ts'
 import { SHARED_CLUSTER, startPostgres } from '../tools/postgres/postgres.ts'
+import { beginSession } from '../tools/process/session.ts'
 
 /**
- * `npm test` runs the compiler, the linter and the formatter, and in parallel every test file in a process of its own. The last
- * line of the output is `N passed, N failed`. A skipped or unfinished test counts as failed. All files share one PostgreSQL.
+ * `npm test` runs the compiler, the linter and the formatter, and in parallel the test files, those of a folder in one process.
+ * The last line of the output is `N passed, N failed`. A skipped or unfinished test counts as failed. All files share one
+ * PostgreSQL.
  *
  * With arguments only the test files run whose path contains one of them, and besides the same checks those of the layout and of
  * the pages: `npm test -- registration`. After `--only`, nothing else runs: `npm test -- --only registration`.
@@ -30,8 +36,11 @@ const CHECK_ENVIRONMENT = { GOMAXPROCS: '1', GOGC: '400' }
 /** Test files about the source files and pages themselves. They are fast, and any change can break their rules. */
 const RULES = ['test/repository/docs.test.ts', 'test/repository/layout.test.ts']
 
-/** Many test files spend half of their time waiting for a server, a browser or the clock. */
-const FILES_PER_CORE = 2
+/** Many tests spend half of their time waiting for a server, a browser or the clock. */
+const GROUPS_PER_CORE = 2
+
+/** For a folder. A test that hangs is noticed after it. */
+const LIMIT_MS = 480_000
 
 const OUTPUT_LIMIT_BYTES = 16 * 1024 * 1024
 
@@ -49,30 +58,43 @@ for (const word of wanted) {
     report('no test file matches', `No path of a test file contains ${word}.`)
 }
 
+// All processes of this run put their temporary files there.
+process.env['TMPDIR'] = openMemoryFolder() ?? tmpdir()
+beginSession()
 // The cluster ends with this process, however it ends.
 const cluster = await startPostgres({ settings: { max_connections: String(100 + 50 * availableParallelism()) } })
 process.env['NODE_COMPILE_CACHE'] = COMPILE_CACHE
 process.env[SHARED_CLUSTER] = cluster.adminUrl()
+const groups = longestFirst(groupsOf(files))
+const entries = mkdtempSync(join(tmpdir(), 'grantor-test-'))
+const groupOf = new Map(groups.map((group) => [writeEntry(entries, group), group]))
 const events = run({
-  files: longestFirst(files.map((file) => `${process.cwd()}/${file}`)),
-  concurrency: FILES_PER_CORE * availableParallelism(),
-  timeout: 180_000,
+  files: [...groupOf.keys()],
+  concurrency: GROUPS_PER_CORE * availableParallelism(),
+  timeout: LIMIT_MS,
 })
+let ended = 0
 const times = new Map<string, number>()
 for await (const event of events) {
-  if (event.type === 'test:pass' && event.data.details.type !== 'suite') {
+  if (event.type === 'test:pass' && event.data.name === END_OF_FILE) ended += 1
+  else if (event.type === 'test:pass' && event.data.details.type !== 'suite') {
     if (event.data.skip !== undefined || event.data.todo !== undefined) report(event.data.name, 'It was skipped.')
     else passed += 1
   }
   if (event.type === 'test:fail' && event.data.details.type !== 'suite') {
     report(`${event.data.name} (${event.data.file ?? ''})`, describe(event.data.details.error))
   }
-  if (event.type === 'test:summary' && event.data.file !== undefined) times.set(event.data.file, event.data.duration_ms)
+  if (event.type === 'test:summary') {
+    const group = groupOf.get(event.data.file ?? '')
+    if (group !== undefined) times.set(group.name, event.data.duration_ms)
+  }
   if (event.type === 'test:stderr' && wanted.length > 0) process.stderr.write(event.data.message)
 }
 
+if (ended < files.length) report('test files that did not end', `${files.length - ended} of ${files.length}`)
 rememberTimes(times)
 await cluster.remove()
+rmSync(entries, { recursive: true })
 await checking
 
 console.log(`${passed} passed, ${failed} failed`)
@@ -106,6 +128,5 @@ function report(name: string, why: string): void {
 }
 
 function describe(error: Error): string {
-  const cause = error.cause instanceof Error ? error.cause : error
-  return cause.stack ?? cause.message
+  return inspect(error.cause instanceof Error ? error.cause : error)
 }

@@ -1,23 +1,15 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import type { Browser, BrowserContextOptions } from 'playwright-core'
+import { test } from 'node:test'
+import type { BrowserContextOptions } from 'playwright-core'
 import { createLink } from '../../src/admin/user/link.ts'
 import { EMAIL, PASSWORD, redeem, refresh, type Tokens } from '../../tools/flow.ts'
-import { launchBrowser } from '../support/browser.ts'
+import { sharedBrowser } from '../support/browser.ts'
 import { assertInvalidGrant } from '../support/token-answers.ts'
 import { axeFindings, openIssuer, openListener, openTab, press, signIn, startClient } from './tab.ts'
 
 /** A user at the account pages in a real browser. */
 
-let browser: Browser
-
-before(async () => {
-  browser = await launchBrowser()
-})
-
-after(async () => {
-  await browser.close()
-})
+const browser = await sharedBrowser()
 
 test('a user allows an app a part of what it asks for, finds it under Connected apps, and removes it', async (t) => {
   const server = await openIssuer(t, { GRANTOR_NAME: 'Acme Cloud' })

@@ -1,21 +1,12 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import type { Browser } from 'playwright-core'
-import { launchBrowser } from '../support/browser.ts'
+import { test } from 'node:test'
+import { sharedBrowser } from '../support/browser.ts'
 import { EMAIL, PASSWORD, redeem, type Tokens } from '../../tools/flow.ts'
 import { openIssuer, openListener, openTab, press, signIn, startClient } from './tab.ts'
 
 /** A user in a real browser, from a client's link to its tokens. */
 
-let browser: Browser
-
-before(async () => {
-  browser = await launchBrowser()
-})
-
-after(async () => {
-  await browser.close()
-})
+const browser = await sharedBrowser()
 
 test('a user signs in, sees the client and the permissions, allows access, and the client gets its tokens', async (t) => {
   const server = await openIssuer(t, { GRANTOR_NAME: 'Acme Cloud' })

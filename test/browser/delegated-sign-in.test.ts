@@ -4,9 +4,11 @@ import { test } from 'node:test'
 import { revocationCutoff } from '../../src/tokens/revocation-cutoff.ts'
 import { freePort } from '../../tools/process/free-ports.ts'
 import { openApplication, redirectOf } from '../support/application.ts'
-import { launchBrowser } from '../support/browser.ts'
+import { sharedBrowser } from '../support/browser.ts'
 import { openTestServer } from '../support/server.ts'
 import { openTab } from './tab.ts'
+
+const browser = await sharedBrowser()
 
 test('delegated sign-in in a real browser: an account page, a form after the session has ended, and signing out', async (t) => {
   const port = await freePort()
@@ -22,8 +24,6 @@ test('delegated sign-in in a real browser: an account page, a form after the ses
     void accepted.then((answer) => response.writeHead(303, { location: redirectOf(answer) }).end())
   }).listen(port, '127.0.0.1')
   t.after(() => site.close())
-  const browser = await launchBrowser()
-  t.after(() => browser.close())
   const { tab, complaints } = await openTab(t, browser, [server.origin, origin], {})
 
   await tab.goto(`${server.origin}/account`)

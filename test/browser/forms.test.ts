@@ -1,19 +1,10 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import type { Page as Tab } from 'playwright-core'
 import { sample } from '../web/samples.ts'
 import { servePages } from './served-pages.ts'
-import type { Served } from './served-pages.ts'
 
-let pages: Served
-
-before(async () => {
-  pages = await servePages()
-})
-
-after(async () => {
-  await pages.close()
-})
+const pages = await servePages()
 
 test('without script, the sign-in form sends exactly its four fields', async () => {
   const { tab } = await pages.openTab({ javaScriptEnabled: false })

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { after, before, test } from 'node:test'
-import type { Browser, Page as Tab } from 'playwright-core'
-import { launchBrowser } from '../support/browser.ts'
+import { test } from 'node:test'
+import type { Page as Tab } from 'playwright-core'
+import { sharedBrowser } from '../support/browser.ts'
 import { authorizeUrl, postJson, registerClient, type RegisteredClient } from '../../tools/flow.ts'
 import { openIssuer, openListener, openTab, press, signIn, startClient } from './tab.ts'
 
@@ -28,15 +28,7 @@ const PAYLOADS: readonly string[] = [
   `e${'\u0301'.repeat(127)}`,
 ]
 
-let browser: Browser
-
-before(async () => {
-  browser = await launchBrowser()
-})
-
-after(async () => {
-  await browser.close()
-})
+const browser = await sharedBrowser()
 
 test('REG-16: a hostile client name is refused, or shown as text', async (t) => {
   const server = await openIssuer(t, {})

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import type { Browser } from 'playwright-core'
-import { launchBrowser } from '../support/browser.ts'
+import { test } from 'node:test'
+import { sharedBrowser } from '../support/browser.ts'
 import { EMAIL, PASSWORD } from '../../tools/flow.ts'
 import { axeFindings, openIssuer, openTab, press, signIn, startClient } from './tab.ts'
 
@@ -9,15 +8,7 @@ import { axeFindings, openIssuer, openTab, press, signIn, startClient } from './
 
 const REDIRECT_URI = 'http://127.0.0.1:51004/callback'
 
-let browser: Browser
-
-before(async () => {
-  browser = await launchBrowser()
-})
-
-after(async () => {
-  await browser.close()
-})
+const browser = await sharedBrowser()
 
 for (const [how, locale, parameters] of [
   ['a German browser', 'de-AT', {}],

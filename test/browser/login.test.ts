@@ -2,22 +2,13 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { after, before, test, type TestContext } from 'node:test'
-import type { Browser } from 'playwright-core'
-import { launchBrowser } from '../support/browser.ts'
+import { test, type TestContext } from 'node:test'
+import { sharedBrowser } from '../support/browser.ts'
 import { openIssuer, openTab, press, signIn, startClient } from './tab.ts'
 
 /** Relying parties in a browser: a form that the browser posts, and a single-page application with oidc-client-ts. */
 
-let browser: Browser
-
-before(async () => {
-  browser = await launchBrowser()
-})
-
-after(async () => {
-  await browser.close()
-})
+const browser = await sharedBrowser()
 
 interface RelyingParty {
   readonly origin: string

@@ -1,24 +1,16 @@
 import assert from 'node:assert/strict'
-import { after, before, test, type TestContext } from 'node:test'
+import { test, type TestContext } from 'node:test'
 import { decodeJwt } from 'jose'
-import type { Browser, BrowserContextOptions } from 'playwright-core'
+import type { BrowserContextOptions } from 'playwright-core'
 import type { OrganizationId, UserId } from '../../src/protocol/ids.ts'
-import { launchBrowser } from '../support/browser.ts'
+import { sharedBrowser } from '../support/browser.ts'
 import { EMAIL, PASSWORD, redeem, type Tokens } from '../../tools/flow.ts'
 import { addMember, createOrganization } from '../support/organizations.ts'
 import { axeFindings, openIssuer, openListener, openTab, press, signIn, startClient } from './tab.ts'
 
 /** Users choose an organization in a real browser. */
 
-let browser: Browser
-
-before(async () => {
-  browser = await launchBrowser()
-})
-
-after(async () => {
-  await browser.close()
-})
+const browser = await sharedBrowser()
 
 test('an organization can be chosen by its first letter with the keyboard, and the token is for that organization', async (t) => {
   const { tab, organizations, redeemNext, complaints } = await openConsent(t, ['Acme', 'Beta'], {})

@@ -1,24 +1,15 @@
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { after, before, test, type TestContext } from 'node:test'
-import type { Browser } from 'playwright-core'
-import { launchBrowser } from '../support/browser.ts'
+import { test, type TestContext } from 'node:test'
+import { sharedBrowser } from '../support/browser.ts'
 import { EMAIL, redeem } from '../../tools/flow.ts'
 import { openIssuer, openListener, openTab, press, signIn, startClient } from './tab.ts'
 import { perform } from '../support/tasks.ts'
 
 /** Pages of other sites cannot use the server's pages in the browser of a signed-in user. */
 
-let browser: Browser
-
-before(async () => {
-  browser = await launchBrowser()
-})
-
-after(async () => {
-  await browser.close()
-})
+const browser = await sharedBrowser()
 
 test("AUTH-18: no other site can put the server's pages into a frame", async (t) => {
   const server = await openIssuer(t, {})

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { auth } from '@modelcontextprotocol/client'
-import type { Browser, BrowserContextOptions, Page as Tab } from 'playwright-core'
+import type { BrowserContextOptions, Page as Tab } from 'playwright-core'
 import { openResourceServer } from '../../tools/mcp-server.ts'
 import { callTool } from '../clients/mcp-client.ts'
 import { codeOf, linkOf } from '../clients/mcp-walk.ts'
 import { openMemoryProvider } from '../clients/memory-provider.ts'
-import { launchBrowser } from '../support/browser.ts'
+import { sharedBrowser } from '../support/browser.ts'
 import { addProvider } from '../support/providers.ts'
 import { openRealProvider, type RealProvider } from '../support/real-provider.ts'
 import { openTestServer, type TestServer } from '../support/server.ts'
@@ -15,15 +15,7 @@ import { axeFindings, openListener, openTab, press } from './tab.ts'
 
 /** A person who has an account at another provider, in a real browser. The provider is oidc-provider of npm. */
 
-let browser: Browser
-
-before(async () => {
-  browser = await launchBrowser()
-})
-
-after(async () => {
-  await browser.close()
-})
+const browser = await sharedBrowser()
 
 interface Place {
   readonly server: TestServer

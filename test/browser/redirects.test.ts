@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import type { Browser, Page as Tab } from 'playwright-core'
+import { test } from 'node:test'
+import type { Page as Tab } from 'playwright-core'
 import { DEFAULT_RULES } from '../../src/protocol/client/policy.ts'
 import { createClient } from '../../src/admin/client/metadata.ts'
 import { NO_SCOPE, type Scope } from '../../src/protocol/token/scope.ts'
 import { authorizeUrl, REDIRECT_URI } from '../../tools/flow.ts'
-import { launchBrowser } from '../support/browser.ts'
+import { sharedBrowser } from '../support/browser.ts'
 import type { TestServer } from '../support/server.ts'
 import { openIssuer, openListener, openTab, press, signIn, startClient } from './tab.ts'
 import { perform } from '../support/tasks.ts'
@@ -23,15 +23,7 @@ const REDIRECTS: readonly (readonly [kind: string, redirectUri: (port: number) =
   ['a scheme with a dot', () => 'com.example.notes:/callback'],
 ]
 
-let browser: Browser
-
-before(async () => {
-  browser = await launchBrowser()
-})
-
-after(async () => {
-  await browser.close()
-})
+const browser = await sharedBrowser()
 
 for (const [kind, redirectUriOf] of REDIRECTS) {
   test(`RFC 8252 §7: Chromium follows the consent page's answer to ${kind}`, async (t) => {

@@ -1,23 +1,14 @@
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { after, before, test, type TestContext } from 'node:test'
-import type { Browser } from 'playwright-core'
-import { launchBrowser } from '../support/browser.ts'
+import { test, type TestContext } from 'node:test'
+import { sharedBrowser } from '../support/browser.ts'
 import { openIssuer, openTab, press, signIn } from './tab.ts'
 import { perform } from '../support/tasks.ts'
 
 /** A client that is a script in a page of another origin, such as the MCP Inspector. */
 
-let browser: Browser
-
-before(async () => {
-  browser = await launchBrowser()
-})
-
-after(async () => {
-  await browser.close()
-})
+const browser = await sharedBrowser()
 
 test('REG-24: a page of another origin discovers, registers, redeems and refreshes by fetch()', async (t) => {
   const server = await openIssuer(t, {})

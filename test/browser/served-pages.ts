@@ -1,14 +1,15 @@
 import { createServer } from 'node:http'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { after } from 'node:test'
 import type { Browser, BrowserContextOptions } from 'playwright-core'
 import type { Language, Page } from '../../src/ports/pages.ts'
 import { createRenderer } from '../../src/web/render.ts'
-import { launchBrowser } from '../support/browser.ts'
+import { sharedBrowser } from '../support/browser.ts'
 import { branding, samples } from '../web/samples.ts'
 import type { WatchedTab } from './tab.ts'
 
-/** Serves the samples with their real Content-Security-Policy, and opens them in a real browser. */
+/** The samples with their real Content-Security-Policy, and a real browser, until the process ends. */
 export interface Served {
   /** The address of a sample, of `broken`, or of the page that was last passed to show(). */
   readonly address: (name: string, language: Language) => string
@@ -17,7 +18,6 @@ export interface Served {
   /** The last form that the server received. */
   readonly posted: () => Readonly<Record<string, string>>
   readonly openTab: (options: BrowserContextOptions) => Promise<WatchedTab>
-  readonly close: () => Promise<void>
 }
 
 /** A page with every kind of mistake that the tests look for. It shows that the tests find them. */
@@ -41,18 +41,15 @@ export async function servePages(): Promise<Served> {
     response.end(name === 'broken' ? broken : html)
   }
   const server = createServer((request, response) => void answer(request, response))
+  after(() => server.close())
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  const browser = await launchBrowser()
+  const browser = await sharedBrowser()
   return {
     address: (name, language) => `${origin}/${language}/${encodeURIComponent(name)}`,
     show: (page) => (shown = page),
     posted: () => posted,
     openTab: (options) => openTab(browser, options),
-    close: async () => {
-      await browser.close()
-      server.close()
-    },
   }
 }
 

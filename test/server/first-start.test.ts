@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { test, type TestContext } from 'node:test'
-import { COMPILE_CACHE } from '../support/compile-cache.ts'
+import { COMPILE_CACHE } from '../support/runner/compile-cache.ts'
 import { temporaryFolder } from '../support/server.ts'
 
 const PROCESSES = 5

@@ -2,12 +2,27 @@ import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { after } from 'node:test'
 import { promisify } from 'node:util'
 import { chromium } from 'playwright-core'
 import type { Browser } from 'playwright-core'
 
 const repository = join(import.meta.dirname, '..', '..')
 const cache = join(repository, 'node_modules', '.cache', 'grantor-chromium')
+
+let shared: Promise<Browser> | undefined
+
+/**
+ * The browser of this process, which is closed after all tests. Called outside tests. Each test opens a context of its own, which
+ * shares no cookies, storage or cache with others.
+ */
+export function sharedBrowser(): Promise<Browser> {
+  if (shared === undefined) {
+    shared = launchBrowser()
+    after(async () => (await shared)?.close())
+  }
+  return shared
+}
 
 /**
  * Starts a real, headless Chromium with a new profile. The caller closes it, which removes the profile. The browser sends no

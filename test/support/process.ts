@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { COMPILE_CACHE } from './compile-cache.ts'
+import { COMPILE_CACHE } from './runner/compile-cache.ts'
 import { freePort } from '../../tools/process/free-ports.ts'
 import { openTestDatabase } from './postgres.ts'
 

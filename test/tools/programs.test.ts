@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process'
 import { globSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
-import { COMPILE_CACHE } from '../support/compile-cache.ts'
+import { COMPILE_CACHE } from '../support/runner/compile-cache.ts'
 
 const run = promisify(execFile)
 const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as {

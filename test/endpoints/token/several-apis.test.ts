@@ -143,6 +143,8 @@ function may(name: string): ApiScope {
 }
 
 async function setScopes(resource: string, scopes: readonly ApiScope[]): Promise<void> {
+  // Otherwise the scopes may be declared within the millisecond of the last consent.
+  server.clock.advance(1)
   await updateApi(server.context, await requireApi(server.context, resource), {
     name: undefined,
     scopes,

@@ -176,7 +176,7 @@ test('the operator configures the service name, the headers and the ratio of tra
   const traceparent = `00-${TRACE}-${PARENT}-01`
   await quiet.inject({ method: 'GET', url: '/health/alive', headers: { traceparent } })
   await quiet.close()
-  assert.deepEqual(none.spans, [], 'a caller’s settings for a trace does not count')
+  assert.deepEqual(none.spans, [], 'a caller’s request for a trace does not count')
 })
 
 test('mistakes in the trace settings are reported without the values of headers', () => {

@@ -45,7 +45,7 @@ export interface MemberOptions {
   /** The members that were given. @throws UsageError when two options exclude each other */
   readonly read: (command: Command) => Readonly<Record<string, unknown>>
   /** The option of a member: `--client`. */
-  readonly spell: (member: string) => string | undefined
+  readonly longNameOf: (member: string) => string | undefined
 }
 
 /** A larger maximum is no help to a reader. */
@@ -68,7 +68,7 @@ export function addMemberOptions(
   for (const { options } of made) for (const option of options) command.addOption(option)
   return {
     read: (typed) => readMembers(made, typed.opts()),
-    spell: (member) => made.find(({ path }) => path.join('.') === member)?.options[0]?.long ?? undefined,
+    longNameOf: (member) => made.find(({ path }) => path.join('.') === member)?.options[0]?.long ?? undefined,
   }
 }
 

@@ -37,7 +37,7 @@ export function subjectOf(name: string, argument: string | undefined, option: st
 }
 
 /** The argument or option that has the name of a member of the input of a task: `<token>`, `--scope` for `scopes`. */
-export function spellingOf(command: Command, member: string): string | undefined {
+export function optionNameOf(command: Command, member: string): string | undefined {
   const name = member.replaceAll('_', '-')
   for (const one of [name, name.replace(/s$/, '')]) {
     if (command.registeredArguments.some((argument) => argument.name() === one)) return `<${one}>`

@@ -9,7 +9,7 @@ import { addMemberOptions, type MemberOptions, type OptionRows } from './member-
 import { requireTask, withTasks, type Members } from './perform-task.ts'
 import { filtersOf, ORGANIZATION, subjectsOf, type Subject } from './subjects.ts'
 import type { Terminal } from './terminal.ts'
-import { nextPage, spellingOf, subjectOf, withJson, withServer, type ServerOptions } from './options.ts'
+import { nextPage, optionNameOf, subjectOf, withJson, withServer, type ServerOptions } from './options.ts'
 
 /** Adds a verb to its noun. */
 export type AddVerb = (noun: Command, terminal: Terminal) => void
@@ -83,7 +83,7 @@ async function performVerb<Answer extends object, Options extends object>(
   command: Command,
   terminal: Terminal,
   about: readonly TypedSubject[],
-  { read, spell }: MemberOptions,
+  { read, longNameOf }: MemberOptions,
 ): Promise<void> {
   const options = command.opts<Options & CommonOptions & { readonly organization?: string }>()
   const input = { ...read(command), ...definedMembers((await verb.input?.(options, terminal, command.args)) ?? {}) }
@@ -95,17 +95,19 @@ async function performVerb<Answer extends object, Options extends object>(
   const whenMissing = verb.task.endsWith('.create') ? 'create' : 'refuse'
   const answer = await withTasks(terminal, options, whenMissing, async (performAs) => {
     const members: Record<string, unknown> = { ...input }
-    const spellings = new Map<string, string>()
-    for (const { find, text, spelling } of about) {
-      const perform = performAs((member) => spellings.get(member) ?? spelling)
+    const optionNames = new Map<string, string>()
+    for (const { find, text, optionName } of about) {
+      const perform = performAs((member) => optionNames.get(member) ?? optionName)
       const found = await find(text, perform, members)
       for (const [member, id] of Object.entries(found)) {
-        spellings.set(member, spelling)
+        optionNames.set(member, optionName)
         if (id !== text) names.set(String(id), visible(text))
       }
       Object.assign(members, found)
     }
-    const perform = performAs((member) => spellings.get(member) ?? spell(member) ?? spellingOf(command, member))
+    const perform = performAs(
+      (member) => optionNames.get(member) ?? longNameOf(member) ?? optionNameOf(command, member),
+    )
     return perform<Answer>(task, members)
   })
   if (options.json) terminal.printJson(answer)
@@ -135,7 +137,7 @@ function withNames([first = '', ...rest]: readonly string[], names: ReadonlyMap<
 /** A subject that was typed, alone or behind its option: `<id>` or `--id`. */
 interface TypedSubject extends Pick<Subject, 'find'> {
   readonly text: string
-  readonly spelling: string
+  readonly optionName: string
 }
 
 /** Subjects that are not given as options are arguments, in their order. */
@@ -146,8 +148,8 @@ function readSubjects(subjects: readonly Subject[], command: Command): readonly 
   return subjects.map(({ name, argument = name, find }) => {
     const option = options[name]
     const typed = areAllAlone || option === undefined ? alone.shift() : undefined
-    const spelling = typed === undefined ? `--${name}` : `<${argument}>`
-    return { find, text: subjectOf(name, typed, option), spelling }
+    const optionName = typed === undefined ? `--${name}` : `<${argument}>`
+    return { find, text: subjectOf(name, typed, option), optionName }
   })
 }
 
@@ -162,7 +164,7 @@ function readFilters(filters: readonly Subject[], command: Command): readonly Ty
   const options = command.opts<Readonly<Record<string, string | undefined>>>()
   return filters.flatMap(({ name, find }) => {
     const text = options[name]
-    return text === undefined ? [] : [{ find, text, spelling: `--${name}` }]
+    return text === undefined ? [] : [{ find, text, optionName: `--${name}` }]
   })
 }
 

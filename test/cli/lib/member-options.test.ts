@@ -60,7 +60,7 @@ test('the name, the placeholder and the text of an option follow from the schema
     ['--dry-run', false, 'nothing changes'],
     ['--lifetime <lifetime>', false, 'seconds; server: as the server'],
   ])
-  assert.deepEqual([members.spell('grace_seconds'), members.spell('thing_id')], ['--grace', undefined])
+  assert.deepEqual([members.longNameOf('grace_seconds'), members.longNameOf('thing_id')], ['--grace', undefined])
 })
 
 test('each option sets its member, and what is not given is absent', () => {

@@ -3,7 +3,7 @@ import type { Command } from 'commander'
 const INTRODUCTION = [
   '# Commands',
   '',
-  '`npm run docs` writes this page. `grantor <command> --help` has the options of a command; the tables leave out `grantor`, and the options',
+  '`npm run docs` writes this page. `grantor <command> --help` has the options of a command; the lists leave out `grantor`, and the options',
   'that a command does not require.',
   '',
   'Commands work on the store that `DATABASE_URL` names, with or without a running server. They need no credentials, because the user',
@@ -54,8 +54,8 @@ export function commandsDocument(program: Command): string {
   const alone = program.commands.filter((command) => !isNoun(command)).flatMap((one) => [one, ...one.commands])
   return [
     ...INTRODUCTION,
-    ...table('The server', '', alone),
-    ...nouns.flatMap((noun) => table(noun.name(), noun.description(), noun.commands)),
+    ...section('The server', '', alone),
+    ...nouns.flatMap((noun) => section(noun.name(), noun.description(), noun.commands)),
     '',
   ].join('\n')
 }
@@ -65,17 +65,15 @@ function isNoun({ commands, options }: Command): boolean {
   return commands.length > 0 && options.length === 0
 }
 
-function table(title: string, description: string, commands: readonly Command[]): readonly string[] {
+function section(title: string, description: string, commands: readonly Command[]): readonly string[] {
   return [
     '',
     `## ${title}`,
     '',
     ...(description === '' ? [] : [description, '']),
-    '| Command | What it does |',
-    '|---|---|',
     ...commands.map((command) => {
       const isTask = command.options.some((option) => option.attributeName() === 'server')
-      return `| \`${usageOf(command)}\`${isTask ? ' ✓' : ''} | ${command.description()} |`
+      return `- \`${usageOf(command)}\`${isTask ? ' ✓' : ''}: ${command.description()}`
     }),
   ]
 }
@@ -83,7 +81,7 @@ function table(title: string, description: string, commands: readonly Command[])
 function usageOf(command: Command): string {
   const subjects = command.registeredArguments.map((argument) => `<${argument.name()}>`)
   const required = command.options.filter(({ mandatory }) => mandatory).map(({ flags }) => flags)
-  return [...namesOf(command), ...subjects, ...required].join(' ').replaceAll('|', '\\|')
+  return [...namesOf(command), ...subjects, ...required].join(' ')
 }
 
 function namesOf(command: Command): readonly string[] {

@@ -19,7 +19,7 @@ export interface GeneratedPart {
 export function generatedParts(): readonly GeneratedPart[] {
   return [
     { page: 'docs/errors.md', name: 'remedies', text: remedies() },
-    { page: 'docs/errors.md', name: 'problem types', text: problemTypes() },
+    { page: 'docs/errors.md', name: 'problem types', text: meanings(PROBLEM_TYPES) },
     { page: 'docs/errors.md', name: 'reasons', text: reasons() },
     { page: 'docs/errors.md', name: 'reasons of pages', text: pageReasons() },
     { page: 'docs/errors.md', name: 'reasons of forms', text: meanings(FORM_REFUSALS) },
@@ -64,19 +64,9 @@ function remedies(): string {
   )
 }
 
-function problemTypes(): string {
-  return table(
-    ['Type', 'Meaning'],
-    Object.entries(PROBLEM_TYPES).map(([type, meaning]) => [`\`${type}\``, meaning]),
-  )
-}
-
 function reasons(): string {
   return Object.entries<Refusal>(REFUSALS)
-    .map(([code, row]) => {
-      const rows = Object.entries(row.reasons).map(([reason, when]) => [`\`${reason}\``, when])
-      return `### ${code}\n${table(['Reason', 'Happens when'], rows)}`
-    })
+    .map(([code, row]) => `### ${code}\n\n${meanings(row.reasons)}`)
     .join('\n')
 }
 
@@ -94,20 +84,18 @@ function answerMembers(): string {
 }
 
 function meanings(texts: Readonly<Record<string, string>>): string {
-  return table(
-    ['Reason', 'Meaning'],
-    Object.entries(texts).map(([reason, meaning]) => [`\`${reason}\``, meaning]),
-  )
+  return list(Object.entries(texts).map(([name, meaning]) => `\`${name}\`: ${meaning}`))
 }
 
 function events(): string {
   const all = Object.entries<EventText>(AUDIT_EVENT_TEXTS)
-  const [plain, explained] = [true, false].map((isPlain) =>
-    all.filter(([, { when }]) => (when === undefined) === isPlain),
+  const explained = all.flatMap(([name, { when, details }]) =>
+    when === undefined ? [] : [`\`${name}\`: ${when}${details === undefined ? '' : ` Details: ${details}.`}`],
   )
-  const rows = explained?.map(([name, { when = '', details = '' }]) => [`\`${name}\``, when, details]) ?? []
-  const names = plain?.map(([name, { details }]) => `\`${name}\`${details === undefined ? '' : ` (${details})`}`)
-  return `${table(['Event', 'When', 'Details'], rows)}\nThe names of these say when, with the details in brackets: ${names?.join(', ') ?? ''}.\n`
+  const plain = all.flatMap(([name, { when, details }]) =>
+    when === undefined ? [`\`${name}\`${details === undefined ? '' : ` (${details})`}`] : [],
+  )
+  return `${list(explained)}\nThe names of these say when, with the details in brackets: ${plain.join(', ')}.\n`
 }
 
 function metrics(families: Readonly<Record<string, Family>>): string {
@@ -120,6 +108,10 @@ function metrics(families: Readonly<Record<string, Family>>): string {
       more === undefined ? help : `${help} ${more}`,
     ]),
   )
+}
+
+function list(items: readonly string[]): string {
+  return [...items.map((item) => `- ${item}`), ''].join('\n')
 }
 
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {

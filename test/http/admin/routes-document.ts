@@ -24,7 +24,7 @@ function routes(commands: ReadonlyMap<string, string>): string {
   const rows = TASKS.map(({ method, path, access, extent, summary }: Task) => {
     const isUsual = access === (method === 'GET' ? 'read' : 'write')
     const rights = [...(isUsual ? [] : [access]), ...(extent === 'organization' ? ['✓'] : [])]
-    return `| \`${method} ${path}\`${rights.map((right) => ` ${right}`).join('')} | ${commands.get(summary) ?? summary} |`
+    return `- ${[`\`${method} ${path}\``, ...rights].join(' ')}: ${commands.get(summary) ?? summary}`
   })
-  return ['| Route | Command |', '|---|---|', ...rows, ''].join('\n')
+  return [...rows, ''].join('\n')
 }

@@ -44,7 +44,7 @@ const NOUNS: readonly Noun[] = [
   ],
   [
     'api',
-    'APIs that tokens are issued for, and their scopes.',
+    'APIs for which tokens are issued, and their scopes.',
     async () => (await import('./commands/api.ts')).API_VERBS,
   ],
   [
@@ -76,10 +76,10 @@ const NOUNS: readonly Noun[] = [
   ],
   ['clock', 'Confirm the clock of a server on SQLite.', async () => (await import('./commands/clock.ts')).CLOCK_VERBS],
   ['issuer', 'The public address of the server.', async () => (await import('./commands/issuer.ts')).ISSUER_VERBS],
-  ['import', 'A store that moves here.', async () => (await import('./commands/move.ts')).IMPORT_VERBS],
+  ['import', 'Import a store from another place.', async () => (await import('./commands/move.ts')).IMPORT_VERBS],
   [
     'database',
-    'A database on several machines, and one that was closed.',
+    'Distribute a database over several machines, or reopen one that was closed.',
     async () => (await import('./commands/database.ts')).DATABASE_VERBS,
   ],
   ['audit', 'The audit log.', async () => (await import('./commands/audit.ts')).AUDIT_VERBS],

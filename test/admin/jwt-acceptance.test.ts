@@ -83,7 +83,7 @@ test('commands print until when JWTs may be accepted, and for how long', () => {
     ).join('\n')
   assert.equal(
     said(900),
-    'APIs with local verification may accept issued JWTs until 2026-11-22 03:05 UTC (15 minutes). Introspection refuses them at once.',
+    'APIs with local verification may accept issued JWTs until 2026-11-22 03:05 UTC (15 minutes). Introspection reports them as inactive at once.',
   )
   assert.match(said(7200), /\(2 hours\)/)
   assert.match(said(119), /\(119 seconds\)/)

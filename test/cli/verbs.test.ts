@@ -150,7 +150,7 @@ test('client: clients are listed by state, approved for scopes, given another se
   assert.match(await words('client', 'unverify', id), /is no longer verified\.\n$/)
   assert.match(
     await words('client', 'approve-scopes', id, '--scope', 'pay refund'),
-    /is approved for pay, refund\. Of the scopes that need an approval, it gets these alone/,
+    /is approved for pay, refund\. It gets no other scope that needs an approval/,
   )
   const shown = await words('client', 'show', id)
   assert.match(shown, /approved_scope +pay refund/)
@@ -196,7 +196,7 @@ test('grant and token: grants are listed, and revoked by id or by a token', asyn
   assert.ok(![user_id, client_id, organization_id].some((id) => list.includes(id)), list)
   assert.match(
     await words('grant', 'revoke', grant_id),
-    /^The grant \S+ of gci_\S+ is revoked, with all of its tokens\.\nAPIs with local verification may accept issued JWTs until .* UTC \(15 minutes\)\. Introspection refuses them at once/,
+    /^The grant \S+ of gci_\S+ is revoked, with all of its tokens\.\nAPIs with local verification may accept issued JWTs until .* UTC \(15 minutes\)\. Introspection reports them as inactive at once/,
   )
   assert.match(
     await words('grant', 'revoke', grant_id),
@@ -226,7 +226,7 @@ test('grant and token: grants are listed, and revoked by id or by a token', asyn
   assert.ok(ended.includes(`other grants for this client, whose tokens keep working: ${older}\n`), ended)
   assert.match(
     await words('user', 'revoke-tokens', 'ada@acme.test'),
-    /All sessions and tokens of ada@acme\.test are revoked[^]*Introspection refuses them within a second/,
+    /All sessions and tokens of ada@acme\.test are revoked[^]*Introspection reports them as inactive within a second/,
   )
   assert.equal(await active(second.refresh_token ?? ''), false)
   assert.match(await words('token', 'revoke-all', '--yes'), /All sessions and tokens issued before 2\S+Z are revoked/)

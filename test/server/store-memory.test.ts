@@ -117,7 +117,7 @@ for (const [name, way] of Object.entries(WAYS)) {
 
     const answered = await place.run(['restore', '--in-place'])
     assert.equal(answered.code, 0, answered.stderr)
-    assert.match(answered.stdout, /Everything .* could revive has ended[^]*gad_/)
+    assert.match(answered.stdout, /Everything that could be valid again in .* is now invalid[^]*gad_/)
     await assertEnded(place.server, issued, kid)
     await place.restart(undefined)
     await assertEnded(place.server, issued, kid)

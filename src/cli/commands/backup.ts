@@ -20,8 +20,8 @@ interface BackupOptions {
 /** `grantor backup` */
 export function addBackup(parent: Command, terminal: Terminal): void {
   withJson(parent.command('backup'))
-    .description('Back up the store into one file, also while servers use it. "grantor restore" reads the file.')
-    .requiredOption('--to <path>', 'the file, or a folder that gets a file named by the time')
+    .description('Back up the store into one file. Servers may keep running. "grantor restore" reads the file.')
+    .requiredOption('--to <path>', 'the file, or a folder in which a file named by the time is created')
     .option('--keep <count>', 'keep only this many of the newest backups in the folder', parseCount)
     .option('--with-secret', 'also write the root secret, into a file beside the backup; only in a folder of mode 0700')
     .action(async ({ to, keep, withSecret, json }: BackupOptions) => {
@@ -44,7 +44,7 @@ export function addBackup(parent: Command, terminal: Terminal): void {
         ...fromFuture.map((name) => `Warning: ${name} has a time in the future. It was not counted and not removed.`),
         secretPath === undefined
           ? 'The root secret is not in it. Keep a copy of the secret in another place: without it the backup cannot be restored.'
-          : `The root secret is in ${secretPath}. Move it to another place than the backup.`,
+          : `The root secret is in ${secretPath}. Move it away from the backup.`,
       ])
     })
 }

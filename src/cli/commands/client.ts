@@ -94,7 +94,7 @@ export const CLIENT_VERBS: readonly AddVerb[] = [
   taskVerb<ClientDocument>({
     task: 'client.adopt',
     say: ({ client_id }) =>
-      `${client_id} is a client of the operator now. Its registration access token has ended; change it with: grantor client update ${client_id}`,
+      `${client_id} is now managed by administrators. Its registration access token no longer works. To change it: grantor client update ${client_id}`,
   }),
   taskVerb<{ readonly client_id: string; readonly registration_access_token: string }>({
     task: 'client.create-registration-token',
@@ -147,7 +147,7 @@ export const CLIENT_VERBS: readonly AddVerb[] = [
     say: ({ client_id, approved_scope: scope }) => [
       scope === ''
         ? `${client_id} is approved for no scope, and gets none that needs an approval.`
-        : `${client_id} is approved for ${scope.replaceAll(' ', ', ')}. Of the scopes that need an approval, it gets these alone, if it registered them.`,
+        : `${client_id} is approved for ${scope.replaceAll(' ', ', ')}. It gets no other scope that needs an approval, and these only if it registered them.`,
       'This applies to each new token, also where a user consented to more.',
     ],
   }),

@@ -7,7 +7,9 @@ export const CLOCK_VERBS: readonly AddVerb[] = [
     task: 'clock.confirm',
     say: ({ time, decided_by }) =>
       decided_by === 'database'
-        ? [`The clock of the database decides, and shows ${formatTime(time)} UTC. Set the clocks of the nodes by NTP.`]
+        ? [
+            `Nodes use the clock of the database, which shows ${formatTime(time)} UTC. Set the clocks of the nodes by NTP.`,
+          ]
         : [
             `Confirmed the time ${formatTime(time)} UTC. A server that waited for this issues tokens again within two seconds, and`,
             'deletes what has expired by this clock.',

@@ -35,7 +35,7 @@ export const DATABASE_VERBS: readonly AddVerb[] = [
       .description(
         'Use a store again that "grantor export --final" closed. All tokens and sessions from before become invalid.',
       )
-      .option('--not-imported', 'keep them: no store has imported the file or will')
+      .option('--not-imported', 'keep them valid, because no store has imported the file or will import it')
       .action(async ({ notImported, json }: { readonly notImported?: true; readonly json?: true }) => {
         const config = readConfig()
         const keepsTokens = notImported === true
@@ -44,11 +44,11 @@ export const DATABASE_VERBS: readonly AddVerb[] = [
         if (json) return terminal.printJson({ database, tokens_kept: keepsTokens })
         terminal.print([
           `${database} is open again. Start the servers.`,
-          'Delete every copy of the file of the export: an import would make valid what this store revokes from now on.',
+          'Delete every copy of the export: an import would make tokens valid that this store revokes from now on.',
           ...(keepsTokens
             ? []
             : [
-                'If a store has imported it, stop that store: what it changed is not here, and both have the same keys.',
+                'If another store has imported it, stop that store: its changes are not in this database, and both have the same keys.',
               ]),
         ])
       })

@@ -22,7 +22,7 @@ export function addExport(parent: Command, terminal: Terminal): void {
     .requiredOption('--to <file>', 'the file')
     .option(
       '--final',
-      'first close the store: its servers end, and nothing writes to it from then on. Only then all tokens, sessions and keys move and stay valid',
+      'first close the store, so that its servers end and nothing writes to it. Only then tokens, sessions and keys stay valid in the new place',
     )
     .action(async ({ to, final, json }: ExportOptions) => {
       const config = readConfig()

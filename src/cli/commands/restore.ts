@@ -40,8 +40,8 @@ export function addRestore(parent: Command, terminal: Terminal): void {
       'Restore a backup into the empty database of DATABASE_URL, or answer for one that was restored by other means. What was issued becomes invalid, unless nothing was lost.',
     )
     .option('--from <file>', 'the backup')
-    .option('--replace', 'move the SQLite database that exists aside')
-    .option('--in-place', 'the database was restored by other means: end what it could revive')
+    .option('--replace', 'move the existing SQLite database aside')
+    .option('--in-place', 'the database was restored by other means: invalidate what could be valid again by that')
     .option('--nothing-lost', 'the database was not restored, or lost nothing: serve it as it is')
     .action(async ({ from, replace, json, inPlace, nothingLost }: RestoreOptions) => {
       if ([from, inPlace, nothingLost].filter((given) => given !== undefined).length !== 1)
@@ -88,7 +88,7 @@ function describeAnswer({ location, adminToken }: RestoreAnswer) {
 function answerLines({ location, adminToken }: RestoreAnswer): readonly string[] {
   if (adminToken === undefined) return [`Servers use ${location} as it is.`]
   return [
-    `Everything that ${location} could revive has ended. Servers that waited for this serve again within two seconds.`,
+    `Everything that could be valid again in ${location} is now invalid. Servers that waited for this serve again within two seconds.`,
     '',
     ...invalid(adminToken),
     '',

@@ -25,7 +25,7 @@ export const SECRET_VERBS: readonly AddVerb[] = [addRotate]
 /** `grantor secret rotate` */
 function addRotate(noun: Command, terminal: Terminal): void {
   withJson(noun.command('rotate'))
-    .description('Change the root secret. Nothing that was issued ends, unless the secret leaked.')
+    .description('Change the root secret. Issued tokens and credentials stay valid, except with --leaked.')
     .option('--leaked', 'the secret may be known to others: end everything that was issued, and replace all keys')
     .option('--yes', 'confirm --leaked')
     .action(({ json, leaked, yes }: RotateOptions) => (leaked ? replace(terminal, json, yes) : rotate(terminal, json)))

@@ -25,7 +25,7 @@ export function addServe(parent: Command, terminal: Terminal): void {
   parent
     .command('serve')
     .description('Start the server.')
-    .option('--json', 'write only JSON log lines to standard output, also on a terminal')
+    .option('--json', 'write only JSON log lines to standard output, even on a terminal')
     .option(
       '--workers <count>',
       'the number of processes that share the port; auto: one for each core; needs PostgreSQL',

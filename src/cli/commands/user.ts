@@ -50,7 +50,7 @@ export const USER_VERBS: readonly AddVerb[] = [
     options: (command) =>
       withPassword(command)
         .option('--no-password', 'the user gets no password')
-        .option('--set <claim=value>', 'a claim of the profile, as of "user update"; repeatable', collect),
+        .option('--set <claim=value>', 'a claim of the profile, as in "user update"; repeatable', collect),
     input: async ({ password, set = [] }, terminal) => ({
       profile: set.length === 0 ? undefined : set.reduce(withClaim, {}),
       password: password === false ? undefined : await readPassword(terminal, password),

@@ -99,7 +99,7 @@ export function reasonOf(failure: unknown, limitMs = ANSWER_LIMIT_MS): string {
   const { cause } = failure
   if (cause instanceof AggregateError && cause.errors[0] instanceof Error) return cause.errors[0].message
   if (cause instanceof Error && 'code' in cause && cause.code === 'ERR_SSL_WRONG_VERSION_NUMBER')
-    return 'it speaks no TLS'
+    return 'it does not use TLS'
   return cause instanceof Error ? cause.message : failure.message
 }
 

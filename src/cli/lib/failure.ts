@@ -25,7 +25,7 @@ const ADVICE: Readonly<Record<string, (cause: NodeJS.ErrnoException) => string>>
   ENOSPC: ({ path }) => `There is no space left on the disk of ${path ?? 'the database'}. Free some space.`,
   EEXIST: (cause) => fileInTheWay(cause),
   ENOTDIR: (cause) => fileInTheWay(cause),
-  ENOTFOUND: () => 'GRANTOR_HOST is a name that cannot be resolved. Set it to an address of this machine.',
+  ENOTFOUND: () => 'The name in GRANTOR_HOST cannot be resolved. Set GRANTOR_HOST to an address of this machine.',
 }
 
 /** SQLITE_IOERR_SHMSIZE: the file that processes share while the database is open, 32 KiB, cannot be made. */
@@ -37,7 +37,7 @@ const NO_SPACE_TO_OPEN =
 const SQLITE_ADVICE: Readonly<Record<number, string>> = {
   5: 'The database is locked by another process. Try again, or find the process that holds it.',
   8: 'The database is not writable. Check that this user owns the file and its folder, and that the disk is not read-only.',
-  10: 'The disk failed under the database. See the system log.',
+  10: 'The disk of the database failed. See the system log.',
   11: 'The database is damaged. Restore it from a backup.',
   13: describeFault('disk_full'),
   14: 'The database cannot be opened. Check that this user may write to the folder of the file that DATABASE_URL names.',
@@ -56,7 +56,7 @@ export function describeFailure(cause: unknown): string {
   if (code === 'ERR_SQLITE_ERROR') return describeSqliteFailure(cause)
   const advice = code === undefined ? undefined : ADVICE[code]
   if (advice !== undefined) return advice(cause)
-  if ('syscall' in cause) return `The system call failed: ${cause.message}. Check DATABASE_URL and GRANTOR_HOST.`
+  if ('syscall' in cause) return `A system call failed: ${cause.message}. Check DATABASE_URL and GRANTOR_HOST.`
   // The adapters throw plain errors whose messages are written for the operator.
   if (cause.name === 'Error' && code === undefined) return cause.message
   return `This is a bug in Grantor; please report it with these lines.\n${cause.stack ?? cause.message}`

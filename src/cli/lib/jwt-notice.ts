@@ -7,7 +7,7 @@ export function jwtNotice(answer: object, task: string): readonly string[] {
   if (typeof until !== 'string' || seconds === undefined) return []
   const when = READ_EACH_TIME.has(task) ? 'at once' : 'within a second'
   return [
-    `APIs with local verification may accept issued JWTs until ${formatTime(until)} UTC (${durationOf(seconds)}). Introspection refuses them ${when}.`,
+    `APIs with local verification may accept issued JWTs until ${formatTime(until)} UTC (${durationOf(seconds)}). Introspection reports them as inactive ${when}.`,
   ]
 }
 

@@ -49,7 +49,7 @@ export async function playCodeFlow(options: CodeFlowOptions): Promise<CodeFlowRe
   const metadata = await call('Discovery', metadataAddress(issuer), {})
   if (metadata['issuer'] !== issuer) {
     throw new AdminError(
-      `The issuer of the server is ${String(metadata['issuer'])}, not ${issuer}. Give it as --issuer.`,
+      `The issuer of the server is ${String(metadata['issuer'])}, not ${issuer}. Give that one with --issuer.`,
     )
   }
   onStep(`Discovered ${issuer}`)
@@ -139,7 +139,7 @@ function readAnswer(
   expected: { readonly state: string; readonly issuer: string },
 ): string {
   if (parameters.get('state') !== expected.state)
-    throw new AdminError('The state of the response differs from the state of the request.')
+    throw new AdminError('The state of the response differs from that of the request.')
   if (parameters.get('iss') !== expected.issuer) {
     throw new AdminError(`The iss of the response is ${parameters.get('iss') ?? 'missing'}, not ${expected.issuer}.`)
   }

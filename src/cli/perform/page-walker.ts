@@ -25,7 +25,8 @@ export async function signInAndAllow(start: string, redirectUri: string, credent
     const page = await response.text()
     const form = readForm(page, response.url)
     if (form?.fields.has('password') === true) {
-      if (hasSignedIn) throw new AdminError(`The server did not let ${credentials.email} in. Is the password right?`)
+      if (hasSignedIn)
+        throw new AdminError(`The server rejected the sign-in of ${credentials.email}. Check the password.`)
       hasSignedIn = true
       response = await browser.post(form.action, { ...form.hidden, ...credentials })
     } else if (form?.fields.has('decision') === true) {

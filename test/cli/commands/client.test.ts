@@ -132,7 +132,10 @@ test('client adopt and create-registration-token: say what ends', async () => {
     await words('create-registration-token', id),
     /^The new registration access token of gci_\S+, which is not shown again:\n {2}gmt_\S+\nThe previous one no longer works\.\n$/,
   )
-  assert.match(await words('adopt', id), /is a client of the operator now\. Its registration access token has ended/)
+  assert.match(
+    await words('adopt', id),
+    /is now managed by administrators\. Its registration access token no longer works/,
+  )
   assert.equal((await show(id)).manages_itself, false)
 })
 

@@ -120,7 +120,7 @@ test('RFC 9700 §4.4: a response with another state is rejected', async (t) => {
     void fetch(`${redirectUri}?code=x&state=other`)
   })
   const [code] = (await once(child, 'close')) as [number]
-  assert.deepEqual([code, stderr], [1, 'grantor: The state of the response differs from the state of the request.\n'])
+  assert.deepEqual([code, stderr], [1, 'grantor: The state of the response differs from that of the request.\n'])
 })
 
 test('a wrong password, no server and another server are each reported in one line', async (t) => {
@@ -129,7 +129,7 @@ test('a wrong password, no server and another server are each reported in one li
   assert.deepEqual([gone.code, /^grantor: Discovery failed: .*Is the server running\?\n$/.test(gone.stderr)], [1, true])
   await serve(place)
   const wrong = await run(place, [...PERFORM, ...ADA])
-  assert.deepEqual([wrong.code, /did not let ada@acme\.test in/.test(wrong.stderr)], [1, true])
+  assert.deepEqual([wrong.code, /rejected the sign-in of ada@acme\.test/.test(wrong.stderr)], [1, true])
   const other = createServer((_request, response) => response.end('{"issuer":"https://evil.test"}')).listen(
     0,
     '127.0.0.1',

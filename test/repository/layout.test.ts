@@ -143,6 +143,24 @@ for (const text of [
   })
 }
 
+test('a planted folder with more than 25 files is found', () => {
+  const folder = Array.from({ length: 26 }, (_, index) => ({ path: `test/bad/file-${index}.ts`, text: '' }))
+  const found = findDisorder([{ path: 'src/http/app.ts', text: `import './gate.ts'` }, ...folder])
+  assert.deepEqual(found, ['test/bad: 26 files; the limit is 25.'])
+})
+
+test('a planted folder of files that have nothing to do with each other is found, and one import more makes it a folder', () => {
+  const apart = ['one', 'two', 'three', 'four', 'five'].map((name) => ({
+    path: `src/http/bad/${name}.ts`,
+    text: `import '../app.ts'`,
+  }))
+  const joined = apart.map((file, index) => (index < 2 ? { ...file, text: `import './five.ts'` } : file))
+  assert.deepEqual(findDisorder(apart), [
+    'src/http/bad: most files neither import nor are imported by another one of the folder.',
+  ])
+  assert.deepEqual(findDisorder(joined), [])
+})
+
 for (const [rule, file] of PLANTED) {
   test(`a planted violation is found: ${rule}`, () => {
     assert.ok(

@@ -128,6 +128,24 @@ function layerTable(): string {
 
 /** A file is cut by noun; the limit only finds files that hold several. */
 const LINE_LIMIT = 400
+const FOLDER_LIMIT = 25
+/** Folders with more files, which may not grow. */
+const LARGE_FOLDERS: Readonly<Record<string, number>> = {
+  'src/store/postgres': 36,
+  'src/store/sqlite': 30,
+  'test/store/contract': 42,
+  'test/support': 40,
+}
+/** Below this number of files a folder is read at a glance. */
+const SMALL_FOLDER = 5
+/** Folders of `src` whose files belong together although most of them neither import nor are imported by another one. */
+const FLAT_FOLDERS: Readonly<Record<string, string>> = {
+  'src/base': 'what the language lacks; each file is of use alone',
+  'src/cli/commands': 'a file for each noun of the command line',
+  'src/ports/records': 'a file for each record of the store',
+  'src/server/background': 'a file for each work that runs beside the requests',
+  'src/users': 'what the tasks of operators and the endpoints share about users',
+}
 /** What the folders of tools may import, apart from packages. */
 const TOOL_IMPORTS: Readonly<Record<string, readonly string[]>> = {
   tools: ['src', 'tools'],
@@ -179,6 +197,7 @@ export function findDisorder(files: readonly SourceFile[]): readonly string[] {
     ...files.flatMap(checkTool),
     ...sources.flatMap(checkSource),
     ...files.flatMap(checkSize),
+    ...checkFolders(files),
     ...findCycles(sources),
   ]
 }
@@ -270,6 +289,32 @@ function opensConnections(text: string): boolean {
 function checkSize({ path, text }: SourceFile): readonly string[] {
   const lines = text.trimEnd().split('\n').length
   return lines > LINE_LIMIT ? [`${path}: ${lines} lines; the limit is ${LINE_LIMIT}.`] : []
+}
+
+function checkFolders(files: readonly SourceFile[]): readonly string[] {
+  const folders = Map.groupBy(files, ({ path }) => path.slice(0, path.lastIndexOf('/')))
+  return [...folders].flatMap(([folder, members]) => {
+    const limit = LARGE_FOLDERS[folder] ?? FOLDER_LIMIT
+    const many = `${folder}: ${members.length} files; the limit is ${limit}.`
+    const loose = `${folder}: most files neither import nor are imported by another one of the folder.`
+    return [
+      ...(members.length > limit ? [many] : []),
+      ...(folder.startsWith('src/') && !(folder in FLAT_FOLDERS) && isStoreRoom(members) ? [loose] : []),
+    ]
+  })
+}
+
+/** Whether most files of a folder have nothing to do with each other: it is where files were put that had no place. */
+function isStoreRoom(members: readonly SourceFile[]): boolean {
+  const paths = new Set(members.map(({ path }) => path))
+  const edges = members.flatMap((file) =>
+    importsOf(file)
+      .filter((target) => target.startsWith('.'))
+      .map((target) => [file.path, resolve(file.path, target)])
+      .filter(([, target = '']) => paths.has(target)),
+  )
+  const connected = new Set(edges.flat())
+  return members.length >= SMALL_FOLDER && connected.size * 2 < members.length
 }
 
 function findCycles(files: readonly SourceFile[]): readonly string[] {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { startChild, stopChild, type Child } from './children.ts'
+import { moveSampler, startChild, stopChild, type Child } from './children.ts'
 import { hasStatus, send } from '../send.ts'
 
 /** A server process that is started as an operator starts it. It can be stopped and started again. */
@@ -95,6 +95,7 @@ export function openServerProcess(options: ServerOptions): ServerProcess {
           throw new Error(`The server did not start.\n${readLog()}`)
         await delay(pollMs)
       }
+      if (profile !== undefined && options.core !== undefined) moveSampler(running().pid, options.core)
     },
     async stop() {
       const startedAt = performance.now()

@@ -11,7 +11,7 @@ import {
   updateApi,
 } from '../../src/admin/api/api.ts'
 import type { ApiTokens } from '../../src/ports/records/api.ts'
-import { assertStoreUnchanged } from '../support/store-dump.ts'
+import { assertStoreUnchanged } from '../support/store/dump.ts'
 import { openTestServer } from '../support/server.ts'
 import { WHOLE_FILE } from '../support/authorize-answers.ts'
 import { anApiDeclaration } from '../support/records.ts'

@@ -6,8 +6,8 @@ import { keepKeys, listKeys, retireKey, rotateKeys } from '../../src/admin/key.t
 import { isActive } from '../support/token-questions.ts'
 import { registerClient, requestToken, type RegisteredClient, type Tokens } from '../../tools/flow.ts'
 import { closedFirst } from '../support/closed-first.ts'
-import { openNodeSettings } from '../support/migrated-database.ts'
-import { openStillClocks } from '../support/still-clocks.ts'
+import { openNodeSettings } from '../support/store/migrated-database.ts'
+import { openStillClocks } from '../support/clocks.ts'
 import { openSteppingClocks, openTestServer, type TestServer } from '../support/server.ts'
 
 const DAY = 24 * 60 * 60 * 1000

@@ -4,7 +4,7 @@ import type { InjectOptions } from 'light-my-request'
 import { mintUserId } from '../../src/protocol/ids.ts'
 import { registerClient } from '../../tools/flow.ts'
 import type { Members } from '../support/tasks.ts'
-import { aProvider } from '../support/provider-records.ts'
+import { aProvider } from '../support/provider/provider-records.ts'
 import { aUser, aUserOfProvider } from '../support/records.ts'
 import { assertRefused as refuses, openOffice } from './office.ts'
 

@@ -6,7 +6,7 @@ import { NOW } from '../support/records.ts'
 import { createAda } from '../support/accounts.ts'
 import { obtainTokens, refresh, registerClient } from '../../tools/flow.ts'
 import { openTestServer, type TestServer } from '../support/server.ts'
-import { databasePath } from '../support/store-dump.ts'
+import { databasePath } from '../support/store/dump.ts'
 import { openSteadyClock } from '../support/steady-clock.ts'
 
 const COLUMNS = ['link_id', 'chain_id', 'sequence', 'recorded_at', 'previous_hash', 'events', 'link_hash'] as const

@@ -7,10 +7,10 @@ import { callTool } from '../clients/mcp-client.ts'
 import { codeOf, linkOf } from '../clients/mcp-walk.ts'
 import { openMemoryProvider } from '../clients/memory-provider.ts'
 import { sharedBrowser } from '../support/browser.ts'
-import { addProvider } from '../support/providers.ts'
-import { openRealProvider, type RealProvider } from '../support/real-provider.ts'
+import { addProvider } from '../support/provider/providers.ts'
+import { openRealProvider, type RealProvider } from '../support/provider/real-provider.ts'
 import { openTestServer, type TestServer } from '../support/server.ts'
-import { selectAll } from '../support/store-dump.ts'
+import { selectAll } from '../support/store/dump.ts'
 import { axeFindings, openListener, openTab, press } from './tab.ts'
 
 /** A person who has an account at another provider, in a real browser. The provider is oidc-provider of npm. */

@@ -5,7 +5,7 @@ import type { Resource } from '../../src/protocol/token/resource.ts'
 import { requestToken, VERIFIER } from '../../tools/flow.ts'
 import { launchBrowser, packagedFonts } from '../support/browser.ts'
 import { openIssuer, openTab, signIn, startClient } from './tab.ts'
-import { addProvider } from '../support/providers.ts'
+import { addProvider } from '../support/provider/providers.ts'
 import { anApi } from '../support/records.ts'
 
 /** Takes the screenshots of the documentation, with a real server, client and browser. */

@@ -6,7 +6,7 @@ import { openTerminal } from '../../src/cli/lib/terminal.ts'
 import { createProgram } from '../../src/cli/program.ts'
 import { readConfig } from '../../src/config/config.ts'
 import { readSchema } from '../../src/server/store.ts'
-import { openSession, openTestDatabase } from '../support/postgres.ts'
+import { openSession, openTestDatabase } from '../support/store/postgres.ts'
 import { temporaryFolder } from '../support/server.ts'
 import { command } from '../support/command.ts'
 

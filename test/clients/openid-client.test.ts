@@ -11,7 +11,7 @@ import { createAda } from '../support/accounts.ts'
 import { cryptoKey } from '../support/key-clients.ts'
 import { EMAIL } from '../../tools/flow.ts'
 import { freePort } from '../../tools/process/free-ports.ts'
-import { execute } from '../support/store-dump.ts'
+import { execute } from '../support/store/dump.ts'
 import { openTestServer, type TestServer } from '../support/server.ts'
 import { openPerson } from '../../tools/person.ts'
 

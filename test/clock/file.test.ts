@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isActive, revoke } from '../support/token-questions.ts'
 import { requestToken } from '../../tools/flow.ts'
-import { selectAll } from '../support/store-dump.ts'
+import { selectAll } from '../support/store/dump.ts'
 import { openSteppingClocks, openTestServer, type TestServer } from '../support/server.ts'
 import { assertIssuesNothing, assertWhole, issue, issueCredentials, STEPS_MS, sweepAll } from './issued-credentials.ts'
 

@@ -8,7 +8,7 @@ import { findTask } from '../../src/admin/tasks.ts'
 import { isActive, revoke } from '../support/token-questions.ts'
 import { EMAIL, refresh } from '../../tools/flow.ts'
 import { closedFirst } from '../support/closed-first.ts'
-import { openMigratedDatabase } from '../support/migrated-database.ts'
+import { openMigratedDatabase } from '../support/store/migrated-database.ts'
 import { openSteppingClocks, openTestServer, type TestServer } from '../support/server.ts'
 import {
   assertIssuesNothing,

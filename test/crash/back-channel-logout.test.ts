@@ -12,7 +12,7 @@ import { openStoreOf } from '../../tools/runtime.ts'
 import { openServerProcess } from '../../tools/process/server.ts'
 import { signOut } from '../../tools/sign-out.ts'
 import { createAda } from '../support/accounts.ts'
-import { openNotifiedHost } from '../support/notified-host.ts'
+import { openNotifiedHost } from '../support/hosts/notified-host.ts'
 import { temporaryFolder } from '../support/server.ts'
 
 test('LO-12: after kill -9 between a sign-out and its notice, the notice is delivered', async (t) => {

@@ -17,9 +17,9 @@ import {
   type Tokens,
 } from '../../tools/flow.ts'
 import { createAda } from '../support/accounts.ts'
-import { credentialsOf, openAgent, post, postForm, type WireAnswer } from '../support/http-agent.ts'
+import { credentialsOf, openAgent, post, postForm, type WireAnswer } from '../support/hosts/http-agent.ts'
 import { openTestServer, temporaryFolder, type TestServer } from '../support/server.ts'
-import { selectAll } from '../support/store-dump.ts'
+import { selectAll } from '../support/store/dump.ts'
 import { startChildServer } from './child-server.ts'
 
 const ROUNDS = 3

@@ -10,7 +10,7 @@ import {
   requestToken,
   type Tokens,
 } from '../../tools/flow.ts'
-import { openMigratedDatabase } from '../support/migrated-database.ts'
+import { openMigratedDatabase } from '../support/store/migrated-database.ts'
 import { openTestServer } from '../support/server.ts'
 
 for (const store of ['SQLite', 'PostgreSQL'] as const) {

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { openTestServer } from '../support/server.ts'
 import { assertError } from '../support/error-answer.ts'
-import { ask, exchange, openSocket, parseAnswers } from '../support/raw-socket.ts'
+import { ask, exchange, openSocket, parseAnswers } from '../support/hosts/raw-socket.ts'
 
 const REGISTER = '/v2/oauth/register'
 const LIMIT = 16 * 1024

@@ -9,7 +9,7 @@ import { openProxies } from '../../src/http/proxies.ts'
 import { limitFor } from '../../src/http/shares.ts'
 import { PIPELINE_LIMIT } from '../../src/http/unanswered.ts'
 import { openTestServer } from '../support/server.ts'
-import { ask, format, openSocket, parseAnswers } from '../support/raw-socket.ts'
+import { ask, format, openSocket, parseAnswers } from '../support/hosts/raw-socket.ts'
 
 const ALIVE = { method: 'GET', target: '/health/alive', keepAlive: true } as const
 const PAGE = '/v2/oauth/sign-in?authorization=x'

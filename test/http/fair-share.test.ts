@@ -7,7 +7,7 @@ import { openProxies } from '../../src/http/proxies.ts'
 import type { ClientRecord } from '../../src/ports/records/client.ts'
 import { registerClient, REDIRECT_URI, type RegisteredClient } from '../../tools/flow.ts'
 import { openTestServer, type TestServer } from '../support/server.ts'
-import { ask, format, openSocket } from '../support/raw-socket.ts'
+import { ask, format, openSocket } from '../support/hosts/raw-socket.ts'
 
 const HOSTILE = '127.0.0.2'
 const FORM_TYPE = 'Content-Type: application/x-www-form-urlencoded'

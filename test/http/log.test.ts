@@ -23,7 +23,7 @@ import {
   type Tokens,
 } from '../../tools/flow.ts'
 import { openTestServer, type TestServer } from '../support/server.ts'
-import { openStillClock } from '../support/still-clocks.ts'
+import { openStillClock } from '../support/clocks.ts'
 import { anApiDeclaration } from '../support/records.ts'
 
 const LEVELS = ['debug', 'info', 'warn', 'error'] as const

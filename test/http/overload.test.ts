@@ -5,7 +5,7 @@ import { ENDPOINTS } from '../../src/endpoints/index.ts'
 import type { ClientRecord } from '../../src/ports/records/client.ts'
 import { postJson, registerClient, requestToken, REDIRECT_URI } from '../../tools/flow.ts'
 import { openTestServer } from '../support/server.ts'
-import { openSocket } from '../support/raw-socket.ts'
+import { openSocket } from '../support/hosts/raw-socket.ts'
 
 const BUSY_LIMIT = 500
 

@@ -5,7 +5,7 @@ import { connect } from 'node:net'
 import { test } from 'node:test'
 import { closeOnSignal } from '../../src/cli/serve/close-on-signal.ts'
 import { openTestServer, type TestServer } from '../support/server.ts'
-import { format, openSocket, parseAnswers, portOf } from '../support/raw-socket.ts'
+import { format, openSocket, parseAnswers, portOf } from '../support/hosts/raw-socket.ts'
 
 const REGISTER = '/v2/oauth/register'
 const CLIENTS = 12

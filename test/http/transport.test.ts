@@ -3,9 +3,9 @@ import { test } from 'node:test'
 import type { InjectOptions } from 'light-my-request'
 import { readConfig } from '../../src/config/config.ts'
 import { openTestServer, type TestServer } from '../support/server.ts'
-import { openStillClock } from '../support/still-clocks.ts'
+import { openStillClock } from '../support/clocks.ts'
 import { assertError } from '../support/error-answer.ts'
-import { assertStoreUnchanged } from '../support/store-dump.ts'
+import { assertStoreUnchanged } from '../support/store/dump.ts'
 
 const ISSUER = { GRANTOR_ISSUER: 'https://auth.example' }
 const PROXIED = { ...ISSUER, GRANTOR_TRUST_PROXY: '10.0.0.0/8, 2001:db8::/32' }

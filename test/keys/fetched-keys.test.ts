@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { openFetchedKeys } from '../../src/keys/fetched-keys.ts'
 import { makeClientKey } from '../../tools/client-assertion.ts'
 import { getDocument, openClient, usualBudgets } from '../outbound/open-client.ts'
-import { openWebHost, sendJson } from '../support/web-host.ts'
+import { openWebHost, sendJson } from '../support/hosts/web-host.ts'
 
 const STRANGER = '203.0.113.9'
 

@@ -4,7 +4,7 @@ import { createLocalJWKSet, decodeProtectedHeader, jwtVerify, type JSONWebKeySet
 import { keepKeys, listKeys, retireKey, rotateKeys } from '../../src/admin/key.ts'
 import type { AccessTokenClaims } from '../../src/protocol/token/access-token.ts'
 import { ID_TOKEN_ALGORITHMS, type IdTokenAlgorithm, type IdTokenClaims } from '../../src/protocol/openid/id-token.ts'
-import { openStillClocks } from '../support/still-clocks.ts'
+import { openStillClocks } from '../support/clocks.ts'
 import { openTestServer, type TestServer } from '../support/server.ts'
 
 const DAY = 24 * 60 * 60 * 1000

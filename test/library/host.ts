@@ -5,7 +5,7 @@ import type { TestContext } from 'node:test'
 import { createGrantor, type Grantor, type GrantorOptions } from '../../src/library/grantor.ts'
 import { EMAIL, PASSWORD } from '../../tools/flow.ts'
 import { freePort } from '../../tools/process/free-ports.ts'
-import { placeBlankDatabase } from '../support/blank-database.ts'
+import { placeBlankDatabase } from '../support/store/blank-database.ts'
 import { temporaryFolder } from '../support/server.ts'
 
 /** An instance in this process, over a database of its own, with the user of flow.ts. */

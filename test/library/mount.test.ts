@@ -15,8 +15,8 @@ import { connect as connectTls } from 'node:tls'
 import express from 'express'
 import { PIPELINE_LIMIT } from '../../src/http/unanswered.ts'
 import { walkWithClient } from '../../tools/client-walk.ts'
-import { exchange, format, parseAnswers, type RawRequest } from '../support/raw-socket.ts'
-import { openWebHost } from '../support/web-host.ts'
+import { exchange, format, parseAnswers, type RawRequest } from '../support/hosts/raw-socket.ts'
+import { openWebHost } from '../support/hosts/web-host.ts'
 import { openGrantor, serveHost } from './host.ts'
 
 const REGISTRATION = JSON.stringify({ client_name: 'Notes', grant_types: ['client_credentials'] })

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { postForm } from '../../tools/flow.ts'
 import { closedFirst } from '../support/closed-first.ts'
 import { authentication, registerKeyClient } from '../support/key-clients.ts'
-import { openNodeSettings } from '../support/migrated-database.ts'
+import { openNodeSettings } from '../support/store/migrated-database.ts'
 import { openTestServer } from '../support/server.ts'
 
 test('CA-07: of a hundred requests with one assertion on three nodes exactly one gets a token', async (t) => {

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { documentClientId } from '../../src/protocol/client/identifier.ts'
 import { authorizeUrl } from '../../tools/flow.ts'
-import { openDocumentHost } from '../support/document-host.ts'
-import { openMigratedDatabase } from '../support/migrated-database.ts'
-import { openNode, selectValue } from '../support/postgres-node.ts'
+import { openDocumentHost } from '../support/hosts/document-host.ts'
+import { openMigratedDatabase } from '../support/store/migrated-database.ts'
+import { openNode, selectValue } from '../support/store/postgres-node.ts'
 
 /** A node has at most 500 requests of one network under way. */
 const REQUESTS = 500

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { APPLICATION_URL, openApplication, startAtClient } from '../support/application.ts'
 import { closedFirst } from '../support/closed-first.ts'
-import { openMigratedDatabase } from '../support/migrated-database.ts'
+import { openMigratedDatabase } from '../support/store/migrated-database.ts'
 import { openTestServer } from '../support/server.ts'
 import { locationOf, PlainBrowser, redeem } from '../../tools/flow.ts'
 

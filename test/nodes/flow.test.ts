@@ -21,7 +21,7 @@ import {
   type Tokens,
 } from '../../tools/flow.ts'
 import { createAda } from '../support/accounts.ts'
-import { openMigratedDatabase } from '../support/migrated-database.ts'
+import { openMigratedDatabase } from '../support/store/migrated-database.ts'
 import { openTestServer, temporaryFolder, type TestServer } from '../support/server.ts'
 import { assertInvalidGrant } from '../support/token-answers.ts'
 import { anApiDeclaration } from '../support/records.ts'

@@ -5,7 +5,7 @@ import { introspect, isActive, revoke } from '../support/token-questions.ts'
 import { createAda } from '../support/accounts.ts'
 import { obtainTokens, refresh, registerClient, requestToken, type Tokens } from '../../tools/flow.ts'
 import { closedFirst } from '../support/closed-first.ts'
-import { openMigratedDatabase } from '../support/migrated-database.ts'
+import { openMigratedDatabase } from '../support/store/migrated-database.ts'
 import { openTestServer } from '../support/server.ts'
 
 test('an opaque token of one node is known on another at once, returned again there byte for byte, and revoked from there', async (t) => {

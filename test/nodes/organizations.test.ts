@@ -24,7 +24,7 @@ import {
   install,
   openConsent,
 } from '../support/organizations.ts'
-import { openMigratedDatabase } from '../support/migrated-database.ts'
+import { openMigratedDatabase } from '../support/store/migrated-database.ts'
 import { openTestServer, type TestServer } from '../support/server.ts'
 
 /** Two servers on one PostgreSQL: what an operator disables on one is rejected on the other. */

@@ -6,7 +6,7 @@ import type { RequestListener, ServerResponse } from 'node:http'
 import { test, type TestContext } from 'node:test'
 import { exchange } from '../../src/outbound/exchange.ts'
 import { OUTBOUND_LIMITS } from '../../src/outbound/outbound-client.ts'
-import { openWebHost, sendJson } from '../support/web-host.ts'
+import { openWebHost, sendJson } from '../support/hosts/web-host.ts'
 import { briefly, getDocument, openClient, PATIENT } from './open-client.ts'
 
 const SOON = {

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { test } from 'node:test'
 import type { OutboundOutcome, ProviderAnswer } from '../../src/ports/outbound.ts'
-import { openWebHost, sendJson } from '../support/web-host.ts'
+import { openWebHost, sendJson } from '../support/hosts/web-host.ts'
 import { briefly, getDocument, openClient, PATIENT, usualBudgets } from './open-client.ts'
 
 test('OUT-10, OUT-11: a URL that may not be requested causes no connection, and the outcome names the rule', async (t) => {

@@ -4,7 +4,7 @@ import { proveClocks, STEPS, type ClockNode } from '../../prove/clocks/campaign.
 import { openFindings } from '../../prove/findings.ts'
 import { createAda } from '../support/accounts.ts'
 import { openSteppingClocks, openTestServer } from '../support/server.ts'
-import { execute } from '../support/store-dump.ts'
+import { execute } from '../support/store/dump.ts'
 
 /** The violations that the campaign reports for a server on which a clock step causes the damage. */
 async function prove(t: TestContext, damage: 'none' | 'issues' | 'forgets' | 'deletes'): Promise<readonly string[]> {

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { proveNodes } from '../../prove/nodes/campaign.ts'
 import { openCluster } from '../../prove/cluster/cluster.ts'
 import { openFindings } from '../../prove/findings.ts'
-import { openTestDatabase } from '../support/postgres.ts'
+import { openTestDatabase } from '../support/store/postgres.ts'
 
 /** A machine that is busy with other work may take longer than the campaigns allow. */
 const LIMIT_MS = 30_000

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { END_KINDS, measureStaleness } from '../../prove/staleness/campaign.ts'
 import { openCluster } from '../../prove/cluster/cluster.ts'
 import { openStoreOf } from '../../tools/runtime.ts'
-import { openTestDatabase } from '../support/postgres.ts'
+import { openTestDatabase } from '../support/store/postgres.ts'
 
 test('decision 0020: what ends on one node is inactive on another, a revocation from the first request after its response', async (t) => {
   const databaseUrl = await openTestDatabase(t)

@@ -20,10 +20,10 @@ import {
   type Tokens,
 } from '../../tools/flow.ts'
 import { createAda } from '../support/accounts.ts'
-import { openNodeSettings } from '../support/migrated-database.ts'
+import { openNodeSettings } from '../support/store/migrated-database.ts'
 import { openTestServer, type TestServer } from '../support/server.ts'
-import { selectAll } from '../support/store-dump.ts'
-import { credentialsOf, openAgent, postForm, type WireAnswer } from '../support/http-agent.ts'
+import { selectAll } from '../support/store/dump.ts'
+import { credentialsOf, openAgent, postForm, type WireAnswer } from '../support/hosts/http-agent.ts'
 
 const PARALLEL = 200
 

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { test, type TestContext } from 'node:test'
 import { freePort } from '../../tools/process/free-ports.ts'
 import { COMPILE_CACHE } from '../support/runner/compile-cache.ts'
-import { openTestDatabase } from '../support/postgres.ts'
+import { openTestDatabase } from '../support/store/postgres.ts'
 import { replay } from '../../tools/replay.ts'
 import { temporaryFolder } from '../support/server.ts'
 

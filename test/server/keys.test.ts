@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import type { Log } from '../../src/server/log.ts'
 import { startKeepingKeys } from '../../src/server/keys.ts'
-import { openStillClocks } from '../support/still-clocks.ts'
+import { openStillClocks } from '../support/clocks.ts'
 import { openTestServer } from '../support/server.ts'
 
 const DAY = 24 * 60 * 60 * 1000

@@ -7,9 +7,9 @@ import { test } from 'node:test'
 import { runHere } from '../support/command.ts'
 import { openPlace, run, serve } from '../support/process.ts'
 import { registerClient } from '../../tools/flow.ts'
-import { openMigratedDatabase } from '../support/migrated-database.ts'
+import { openMigratedDatabase } from '../support/store/migrated-database.ts'
 import { openTestServer, temporaryFolder } from '../support/server.ts'
-import { databasePath, dumpStore, execute, selectAll } from '../support/store-dump.ts'
+import { databasePath, dumpStore, execute, selectAll } from '../support/store/dump.ts'
 
 /** The server refuses to start where it would lose data. */
 

@@ -7,7 +7,7 @@ import { openPostgresStore } from '../../src/store/postgres/store.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { outcomesOf, perform, type Stores } from './contract/harness.ts'
 import { aMembership, anInstallation, anOrganization, at } from '../support/records.ts'
-import { openMigratedDatabase } from '../support/migrated-database.ts'
+import { openMigratedDatabase } from '../support/store/migrated-database.ts'
 import { temporaryFolder } from '../support/server.ts'
 
 /** One node's cached records of an organization, its members and its installations, while another node changes them. */

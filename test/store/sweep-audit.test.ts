@@ -10,7 +10,7 @@ import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { perform } from './contract/harness.ts'
 import { at, HOUR } from '../support/records.ts'
 import { aSweep } from './contract/sweep.ts'
-import { openMigratedDatabase } from '../support/migrated-database.ts'
+import { openMigratedDatabase } from '../support/store/migrated-database.ts'
 import { temporaryFolder } from '../support/server.ts'
 
 const STORES: Readonly<Record<string, (t: TestContext, audit: Chains) => Promise<StoreDriver>>> = {

@@ -18,7 +18,7 @@ import {
 import { createAda } from '../support/accounts.ts'
 import { createOrganization, install } from '../support/organizations.ts'
 import { openTestServer, type TestServer } from '../support/server.ts'
-import { selectAll } from '../support/store-dump.ts'
+import { selectAll } from '../support/store/dump.ts'
 import { perform } from '../support/tasks.ts'
 
 const HOUR = 3_600_000

@@ -7,7 +7,7 @@ import type { TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { COMPILE_CACHE } from './runner/compile-cache.ts'
 import { freePort } from '../../tools/process/free-ports.ts'
-import { openTestDatabase } from './postgres.ts'
+import { openTestDatabase } from './store/postgres.ts'
 
 /** The real command line in processes of its own, over one temporary folder. */
 

@@ -15,7 +15,7 @@ import type { EpochMs } from '../../src/base/brand.ts'
 import type { GrantType } from '../../src/protocol/token/grant-types.ts'
 import { FORM_REFUSALS, PAGE_REFUSALS } from '../../src/protocol/authorization/page-refusals.ts'
 import { REFUSALS } from '../../src/protocol/refusals.ts'
-import { placeBlankDatabase } from './blank-database.ts'
+import { placeBlankDatabase } from './store/blank-database.ts'
 import { freePort } from '../../tools/process/free-ports.ts'
 
 /** A clock that tests can advance. It starts at the real time, so that released client libraries accept its times. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { Response as LightMyRequestResponse } from 'light-my-request'
 import { obtainTokens, registerClient, type RegisteredClient, type Tokens } from '../../tools/flow.ts'
 import type { TestServer } from './server.ts'
-import { assertStoreUnchanged } from './store-dump.ts'
+import { assertStoreUnchanged } from './store/dump.ts'
 
 /** A client with a refresh token for Ada. */
 export async function aGrant(

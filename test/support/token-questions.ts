@@ -1,7 +1,7 @@
 import type { Response as LightMyRequestResponse } from 'light-my-request'
 import { postForm, type RegisteredClient } from '../../tools/flow.ts'
 import type { TestServer } from './server.ts'
-import { credentialsOf } from './http-agent.ts'
+import { credentialsOf } from './hosts/http-agent.ts'
 
 /** Asks about a token, as its client or as an API. */
 export function introspect(

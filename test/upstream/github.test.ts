@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { authorizeUrl, locationOf, PlainBrowser, registerClient } from '../../tools/flow.ts'
-import { openProviderHost } from '../support/provider-host.ts'
-import { addProvider, signInAt } from '../support/providers.ts'
+import { openProviderHost } from '../support/provider/provider-host.ts'
+import { addProvider, signInAt } from '../support/provider/providers.ts'
 import { openTestServer } from '../support/server.ts'
-import { selectAll } from '../support/store-dump.ts'
+import { selectAll } from '../support/store/dump.ts'
 
 test('a person signs in at GitHub: the number of the account is the subject, and the primary address counts if it is verified', async (t) => {
   const server = await openTestServer(t)

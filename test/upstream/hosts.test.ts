@@ -5,10 +5,10 @@ import { EMAIL, PASSWORD } from '../../tools/flow.ts'
 import { isSignedIn, openServerWithProvider } from '../endpoints/sign-in/provider/server-with-provider.ts'
 import { briefly, openClient } from '../outbound/open-client.ts'
 import { createAda } from '../support/accounts.ts'
-import { CLIENT_SECRET, metadataOf } from '../support/provider-host.ts'
-import { ADA_CLAIMS } from '../support/providers.ts'
-import { openWebHost, sendJson } from '../support/web-host.ts'
-import { dumpStore } from '../support/store-dump.ts'
+import { CLIENT_SECRET, metadataOf } from '../support/provider/provider-host.ts'
+import { ADA_CLAIMS } from '../support/provider/providers.ts'
+import { openWebHost, sendJson } from '../support/hosts/web-host.ts'
+import { dumpStore } from '../support/store/dump.ts'
 
 /** What a provider can make the server request, and what it can learn. */
 

@@ -6,9 +6,9 @@ import type { ProviderId } from '../../src/protocol/sign-in/authentication.ts'
 import { PERSON_CLAIMS } from '../../src/protocol/sign-in/provider-identity.ts'
 import { isSignedIn, openServerWithProvider } from '../endpoints/sign-in/provider/server-with-provider.ts'
 import { WHOLE_FILE } from '../support/authorize-answers.ts'
-import { CLIENT_SECRET, metadataOf, type Deviation } from '../support/provider-host.ts'
-import { ADA_CLAIMS } from '../support/providers.ts'
-import { sendJson } from '../support/web-host.ts'
+import { CLIENT_SECRET, metadataOf, type Deviation } from '../support/provider/provider-host.ts'
+import { ADA_CLAIMS } from '../support/provider/providers.ts'
+import { sendJson } from '../support/hosts/web-host.ts'
 
 /** OpenID Connect Core §3.1.3.7: what an ID token must not be. The provider advertises `none` and HS256. */
 

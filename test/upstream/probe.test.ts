@@ -5,11 +5,11 @@ import { updateProvider } from '../../src/admin/provider/provider.ts'
 import type { ProviderId } from '../../src/protocol/sign-in/authentication.ts'
 import { providerRedirectUri } from '../../src/protocol/sign-in/provider.ts'
 import { WHOLE_FILE } from '../support/authorize-answers.ts'
-import { CLIENT_ID, CLIENT_SECRET, metadataOf, openProviderHost } from '../support/provider-host.ts'
-import { addProvider } from '../support/providers.ts'
-import { openRealProvider } from '../support/real-provider.ts'
+import { CLIENT_ID, CLIENT_SECRET, metadataOf, openProviderHost } from '../support/provider/provider-host.ts'
+import { addProvider } from '../support/provider/providers.ts'
+import { openRealProvider } from '../support/provider/real-provider.ts'
 import { openTestServer } from '../support/server.ts'
-import { sendJson } from '../support/web-host.ts'
+import { sendJson } from '../support/hosts/web-host.ts'
 
 const server = await openTestServer(WHOLE_FILE)
 const host = await openProviderHost(WHOLE_FILE)

@@ -10,7 +10,7 @@ import { makeClientKey } from '../../../tools/client-assertion.ts'
 import { command, commandJson, openServerForCommands } from '../../support/command.ts'
 import { authentication } from '../../support/key-clients.ts'
 import { temporaryFolder } from '../../support/server.ts'
-import { openWebHost } from '../../support/web-host.ts'
+import { openWebHost } from '../../support/hosts/web-host.ts'
 
 const server = await openServerForCommands(WHOLE_FILE)
 await createAda(server)

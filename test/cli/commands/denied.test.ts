@@ -4,9 +4,9 @@ import { syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { runHere } from '../../support/command.ts'
-import { openTestDatabase } from '../../support/postgres.ts'
+import { openTestDatabase } from '../../support/store/postgres.ts'
 import { openPlace, withDatabase, type Place } from '../../support/process.ts'
-import { databasePath } from '../../support/store-dump.ts'
+import { databasePath } from '../../support/store/dump.ts'
 
 /** Files and folders that a command may not use. The tests may run as root, whom the system denies nothing. */
 

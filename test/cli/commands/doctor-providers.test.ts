@@ -5,9 +5,9 @@ import type { Finding } from '../../../src/admin/doctor/finding.ts'
 import type { ProviderId } from '../../../src/protocol/sign-in/authentication.ts'
 import { WHOLE_FILE } from '../../support/authorize-answers.ts'
 import { command, findingsAbout, openServerForCommands } from '../../support/command.ts'
-import { CLIENT_SECRET, openProviderHost } from '../../support/provider-host.ts'
-import { addProvider } from '../../support/providers.ts'
-import { execute } from '../../support/store-dump.ts'
+import { CLIENT_SECRET, openProviderHost } from '../../support/provider/provider-host.ts'
+import { addProvider } from '../../support/provider/providers.ts'
+import { execute } from '../../support/store/dump.ts'
 import { perform } from '../../support/tasks.ts'
 
 const server = await openServerForCommands(WHOLE_FILE)

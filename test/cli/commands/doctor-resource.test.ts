@@ -7,7 +7,7 @@ import type { Finding } from '../../../src/admin/doctor/finding.ts'
 import { WHOLE_FILE } from '../../support/authorize-answers.ts'
 import { knowApis } from '../../support/apis.ts'
 import { command, openServerForCommands, runHere } from '../../support/command.ts'
-import { openDocumentHost } from '../../support/document-host.ts'
+import { openDocumentHost } from '../../support/hosts/document-host.ts'
 import { openPlace } from '../../support/process.ts'
 import { anApiDeclaration } from '../../support/records.ts'
 

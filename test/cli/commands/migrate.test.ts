@@ -5,7 +5,7 @@ import { test, type TestContext } from 'node:test'
 import pg from 'pg'
 import { listMigrations } from '../../../src/store/migrations.ts'
 import { openDatabase } from '../../../src/store/sqlite/database.ts'
-import { openTestDatabase } from '../../support/postgres.ts'
+import { openTestDatabase } from '../../support/store/postgres.ts'
 import { runHere } from '../../support/command.ts'
 import { openPlace, run, withDatabase, type Place } from '../../support/process.ts'
 

@@ -5,8 +5,8 @@ import { test } from 'node:test'
 import type { ProviderDocument, ProviderTestDocument } from '../../../src/admin/provider/settings.ts'
 import { WHOLE_FILE } from '../../support/authorize-answers.ts'
 import { command, commandJson, openServerForCommands } from '../../support/command.ts'
-import { CLIENT_SECRET, openProviderHost } from '../../support/provider-host.ts'
-import { selectAll } from '../../support/store-dump.ts'
+import { CLIENT_SECRET, openProviderHost } from '../../support/provider/provider-host.ts'
+import { selectAll } from '../../support/store/dump.ts'
 
 const server = await openServerForCommands(WHOLE_FILE)
 const host = await openProviderHost(WHOLE_FILE)

@@ -10,7 +10,7 @@ import { endEverything, type RestoreTimes } from '../../../src/store/backup/tabl
 import { loadPostgres } from '../../../src/store/postgres/snapshot.ts'
 import { withClient } from '../../../tools/postgres/postgres.ts'
 import { runHere } from '../../support/command.ts'
-import { openTestDatabase } from '../../support/postgres.ts'
+import { openTestDatabase } from '../../support/store/postgres.ts'
 import { openPlace, withDatabase, type Place } from '../../support/process.ts'
 import { openTestServer } from '../../support/server.ts'
 

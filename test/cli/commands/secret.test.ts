@@ -13,7 +13,7 @@ import { backUp } from '../../../src/maintenance/backup.ts'
 import { replaceLeakedSecret, rotateSecret } from '../../../src/maintenance/rotate-secret.ts'
 import { openRuntime } from '../../../src/server/context.ts'
 import { takeServerLock } from '../../../src/store/sqlite/server-lock.ts'
-import { placeBlankDatabase } from '../../support/blank-database.ts'
+import { placeBlankDatabase } from '../../support/store/blank-database.ts'
 import { runHere } from '../../support/command.ts'
 import {
   authorizeUrl,
@@ -29,7 +29,7 @@ import {
   type Tokens,
 } from '../../../tools/flow.ts'
 import { createAda } from '../../support/accounts.ts'
-import { openMigratedDatabase } from '../../support/migrated-database.ts'
+import { openMigratedDatabase } from '../../support/store/migrated-database.ts'
 import { openPlace, serve, untilLogged, type Finished, type Place } from '../../support/process.ts'
 import { openTestServer, temporaryFolder, type TestClock, type TestServer } from '../../support/server.ts'
 import { declareApi, knowApis, OPAQUE_API } from '../../support/apis.ts'

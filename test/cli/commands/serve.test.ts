@@ -6,7 +6,7 @@ import { connect, createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { openMigratedDatabase } from '../../support/migrated-database.ts'
+import { openMigratedDatabase } from '../../support/store/migrated-database.ts'
 import { MAIN, openPlace, run, runJson, serve, withDatabase, type Place } from '../../support/process.ts'
 import { execute } from '../../../tools/postgres/postgres.ts'
 

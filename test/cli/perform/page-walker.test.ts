@@ -5,7 +5,7 @@ import { signInAndAllow } from '../../../src/cli/perform/page-walker.ts'
 import { EMAIL, PASSWORD, redeem, type Tokens } from '../../../tools/flow.ts'
 import { createAda } from '../../support/accounts.ts'
 import { addMember, createOrganization, createPerson } from '../../support/organizations.ts'
-import { addProvider } from '../../support/providers.ts'
+import { addProvider } from '../../support/provider/providers.ts'
 import { openTestServer } from '../../support/server.ts'
 import { openListener, startClient } from '../../browser/tab.ts'
 

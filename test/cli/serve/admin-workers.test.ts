@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { createAdminCredential, revokeAdminCredential } from '../../../src/admin/admin.ts'
 import { openRuntime } from '../../../src/server/context.ts'
 import { readConfig } from '../../../src/config/config.ts'
-import { openTestDatabase } from '../../support/postgres.ts'
+import { openTestDatabase } from '../../support/store/postgres.ts'
 import { openPlace, serve, type RunningServer } from '../../support/process.ts'
 
 /** The processes that answered an administrator so far. */

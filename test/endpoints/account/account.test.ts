@@ -7,7 +7,7 @@ import { EMAIL, hiddenFields, locationOf, PASSWORD, PlainBrowser } from '../../.
 import { createAccount, createAda } from '../../support/accounts.ts'
 import { assertLocalPage, WHOLE_FILE } from '../../support/authorize-answers.ts'
 import { openTestServer, type TestServer } from '../../support/server.ts'
-import { assertStoreUnchanged, selectAll } from '../../support/store-dump.ts'
+import { assertStoreUnchanged, selectAll } from '../../support/store/dump.ts'
 import { formsOf, openOwner } from './owner.ts'
 
 const EVE = 'eve@acme.test'

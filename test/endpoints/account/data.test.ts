@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { EMAIL, locationOf, obtainTokens, PASSWORD, registerClient } from '../../../tools/flow.ts'
 import { createAccount, createAda } from '../../support/accounts.ts'
 import { openTestServer } from '../../support/server.ts'
-import { assertStoreUnchanged, dumpStore, selectAll } from '../../support/store-dump.ts'
+import { assertStoreUnchanged, dumpStore, selectAll } from '../../support/store/dump.ts'
 import { formsOf, openOwner } from './owner.ts'
 
 interface Export {

@@ -5,8 +5,8 @@ import { provisionSubject } from '../../../src/admin/user/subject.ts'
 import { EMAIL, locationOf, obtainTokens, PASSWORD, PlainBrowser, refresh } from '../../../tools/flow.ts'
 import { leadsTo } from '../../../tools/provider-page.ts'
 import { createAccount, createAda } from '../../support/accounts.ts'
-import { addProvider, signInAt } from '../../support/providers.ts'
-import { assertStoreUnchanged } from '../../support/store-dump.ts'
+import { addProvider, signInAt } from '../../support/provider/providers.ts'
+import { assertStoreUnchanged } from '../../support/store/dump.ts'
 import { assertInvalidGrant } from '../../support/token-answers.ts'
 import {
   isSignedIn,

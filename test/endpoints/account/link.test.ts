@@ -14,7 +14,7 @@ import {
 import { createAccount, createAda } from '../../support/accounts.ts'
 import { assertLocalPage } from '../../support/authorize-answers.ts'
 import { openTestServer, type TestServer } from '../../support/server.ts'
-import { assertStoreUnchanged, selectAll } from '../../support/store-dump.ts'
+import { assertStoreUnchanged, selectAll } from '../../support/store/dump.ts'
 import { assertInvalidGrant } from '../../support/token-answers.ts'
 import { formsOf, openOwner } from './owner.ts'
 import { performOnUser } from '../../support/tasks.ts'

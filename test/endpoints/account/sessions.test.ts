@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { locationOf, PASSWORD } from '../../../tools/flow.ts'
 import { createAccount, createAda } from '../../support/accounts.ts'
 import { openTestServer } from '../../support/server.ts'
-import { assertStoreUnchanged, selectAll } from '../../support/store-dump.ts'
+import { assertStoreUnchanged, selectAll } from '../../support/store/dump.ts'
 import { formsOf, openOwner } from './owner.ts'
 
 const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0'

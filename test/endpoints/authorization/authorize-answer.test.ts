@@ -17,7 +17,7 @@ import {
 import { createAda } from '../../support/accounts.ts'
 import { openTestServer } from '../../support/server.ts'
 import { SESSION_COOKIE } from '../../support/session-cookie.ts'
-import { assertStoreUnchanged, selectAll } from '../../support/store-dump.ts'
+import { assertStoreUnchanged, selectAll } from '../../support/store/dump.ts'
 import {
   assertErrorRedirect,
   assertLocalPage,

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { authorizeUrl, locationOf, PlainBrowser, postForm, registerClient } from '../../../tools/flow.ts'
 import { createAda } from '../../support/accounts.ts'
 import { openTestServer } from '../../support/server.ts'
-import { assertStoreUnchanged } from '../../support/store-dump.ts'
+import { assertStoreUnchanged } from '../../support/store/dump.ts'
 import { assertLocalPage, consentedBrowser, isCodeAnswer, WHOLE_FILE } from '../../support/authorize-answers.ts'
 
 const server = await openTestServer(WHOLE_FILE)

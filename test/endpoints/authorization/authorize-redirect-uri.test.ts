@@ -6,7 +6,7 @@ import { checkRedirectUri, redirectUriMatches } from '../../../src/protocol/uri/
 import { authorizeUrl, locationOf, obtainCode, redeem, registerClient, VERIFIER } from '../../../tools/flow.ts'
 import { createAda } from '../../support/accounts.ts'
 import { openTestServer } from '../../support/server.ts'
-import { assertStoreUnchanged } from '../../support/store-dump.ts'
+import { assertStoreUnchanged } from '../../support/store/dump.ts'
 import { assertLocalPage, WHOLE_FILE } from '../../support/authorize-answers.ts'
 
 const REGISTERED = 'https://app.test/cb?a=1'

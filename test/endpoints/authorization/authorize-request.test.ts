@@ -13,7 +13,7 @@ import {
 import { createAda } from '../../support/accounts.ts'
 import { AUTHORIZATION_FAULTS, type AuthorizationFault } from '../../../src/protocol/authorization/request.ts'
 import { openTestServer } from '../../support/server.ts'
-import { assertStoreUnchanged } from '../../support/store-dump.ts'
+import { assertStoreUnchanged } from '../../support/store/dump.ts'
 import { tokensOf } from '../../support/token-answers.ts'
 import {
   assertErrorRedirect,

@@ -31,7 +31,7 @@ import { declareApi, JWT_API, knowApis } from '../../support/apis.ts'
 import { forgetRule, evaluateDomain } from '../../support/domains.ts'
 import { addMember, clientId, createOrganization, createPerson } from '../../support/organizations.ts'
 import { openTestServer } from '../../support/server.ts'
-import { assertStoreUnchanged, selectAll } from '../../support/store-dump.ts'
+import { assertStoreUnchanged, selectAll } from '../../support/store/dump.ts'
 
 const server = await openTestServer(WHOLE_FILE)
 await createAda(server)

@@ -14,7 +14,7 @@ import { createAda } from '../../support/accounts.ts'
 import { assertErrorRedirect, assertReturnPage, consentedBrowser, WHOLE_FILE } from '../../support/authorize-answers.ts'
 import { openTestServer } from '../../support/server.ts'
 import { hasSession } from '../../support/session-cookie.ts'
-import { execute } from '../../support/store-dump.ts'
+import { execute } from '../../support/store/dump.ts'
 import { perform, performOnUser } from '../../support/tasks.ts'
 
 /** When an error of an unverified client is redirected, and when the user sees a page: AUTH-10, AUTH-16. */

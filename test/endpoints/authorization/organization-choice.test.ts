@@ -22,7 +22,7 @@ import {
   optionsIn,
 } from '../../support/organizations.ts'
 import { openTestServer } from '../../support/server.ts'
-import { assertStoreUnchanged, selectAll } from '../../support/store-dump.ts'
+import { assertStoreUnchanged, selectAll } from '../../support/store/dump.ts'
 import { assertErrorRedirect, assertReturnPage, WHOLE_FILE } from '../../support/authorize-answers.ts'
 import { perform } from '../../support/tasks.ts'
 

@@ -18,7 +18,7 @@ import { consentedBrowser, withParameters, WHOLE_FILE } from '../../support/auth
 import { createAda } from '../../support/accounts.ts'
 import { clientId } from '../../support/organizations.ts'
 import { openTestServer } from '../../support/server.ts'
-import { assertStoreUnchanged } from '../../support/store-dump.ts'
+import { assertStoreUnchanged } from '../../support/store/dump.ts'
 import { idTokenOf, makeClient, tokensOf } from '../openid/login.ts'
 import { perform } from '../../support/tasks.ts'
 

@@ -17,7 +17,7 @@ import { createAda } from '../../support/accounts.ts'
 import { declareApi } from '../../support/apis.ts'
 import { assertLocalPage, WHOLE_FILE } from '../../support/authorize-answers.ts'
 import { openTestServer } from '../../support/server.ts'
-import { assertStoreUnchanged } from '../../support/store-dump.ts'
+import { assertStoreUnchanged } from '../../support/store/dump.ts'
 
 const [PROJECTS, BUILDS] = ['https://projects.example', 'https://builds.example']
 const server = await openTestServer(WHOLE_FILE)

@@ -13,7 +13,7 @@ import {
 import { createAda } from '../../support/accounts.ts'
 import { openTestServer } from '../../support/server.ts'
 import { hasSession, SESSION_COOKIE } from '../../support/session-cookie.ts'
-import { assertStoreUnchanged, selectAll } from '../../support/store-dump.ts'
+import { assertStoreUnchanged, selectAll } from '../../support/store/dump.ts'
 import { assertLocalPage, WHOLE_FILE } from '../../support/authorize-answers.ts'
 
 const PATH = '/v2/oauth/sign-out'

@@ -10,7 +10,7 @@ import { DEFAULT_TEMPLATE } from '../../../src/protocol/client/registration-temp
 import { NO_SCOPE } from '../../../src/protocol/token/scope.ts'
 import { authorizeUrl, type RegisteredClient } from '../../../tools/flow.ts'
 import { WHOLE_FILE } from '../../support/authorize-answers.ts'
-import { openDocumentHost } from '../../support/document-host.ts'
+import { openDocumentHost } from '../../support/hosts/document-host.ts'
 import { evaluateDomain } from '../../support/domains.ts'
 import { openTestServer } from '../../support/server.ts'
 

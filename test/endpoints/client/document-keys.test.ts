@@ -14,11 +14,11 @@ import {
 import { createAda } from '../../support/accounts.ts'
 import { declareApi, JWT_API, knowApis } from '../../support/apis.ts'
 import { authentication, type Differing, type KeyClient } from '../../support/key-clients.ts'
-import { openDocumentHost, type DocumentHost } from '../../support/document-host.ts'
+import { openDocumentHost, type DocumentHost } from '../../support/hosts/document-host.ts'
 import { evaluateDomain } from '../../support/domains.ts'
 import { assertError } from '../../support/error-answer.ts'
 import { openTestServer, type TestServer } from '../../support/server.ts'
-import { assertStoreUnchanged } from '../../support/store-dump.ts'
+import { assertStoreUnchanged } from '../../support/store/dump.ts'
 import { isActive } from '../../support/token-questions.ts'
 
 const HOUR_MS = 3_600_000

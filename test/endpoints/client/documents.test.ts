@@ -18,12 +18,12 @@ import {
 import { createAda } from '../../support/accounts.ts'
 import { declareApi, JWT_API, knowApis } from '../../support/apis.ts'
 import { assertLocalPage } from '../../support/authorize-answers.ts'
-import { openDocumentHost } from '../../support/document-host.ts'
+import { openDocumentHost } from '../../support/hosts/document-host.ts'
 import { openTestServer, type TestServer, type TestServerOptions } from '../../support/server.ts'
-import { openStillClocks } from '../../support/still-clocks.ts'
-import { assertStoreUnchanged } from '../../support/store-dump.ts'
+import { openStillClocks } from '../../support/clocks.ts'
+import { assertStoreUnchanged } from '../../support/store/dump.ts'
 import { isActive } from '../../support/token-questions.ts'
-import { sendJson } from '../../support/web-host.ts'
+import { sendJson } from '../../support/hosts/web-host.ts'
 
 const HOUR_MS = 3_600_000
 

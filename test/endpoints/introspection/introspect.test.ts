@@ -13,7 +13,7 @@ import {
   type RegisteredClient,
 } from '../../../tools/flow.ts'
 import { openTestServer, type TestServer } from '../../support/server.ts'
-import { assertStoreUnchanged } from '../../support/store-dump.ts'
+import { assertStoreUnchanged } from '../../support/store/dump.ts'
 import { WHOLE_FILE } from '../../support/authorize-answers.ts'
 import { introspect, isActive, revoke } from '../../support/token-questions.ts'
 import { anApiDeclaration } from '../../support/records.ts'

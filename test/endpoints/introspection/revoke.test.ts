@@ -12,7 +12,7 @@ import {
   type RegisteredClient,
 } from '../../../tools/flow.ts'
 import { openTestServer } from '../../support/server.ts'
-import { assertStoreUnchanged, databasePath, selectAll } from '../../support/store-dump.ts'
+import { assertStoreUnchanged, databasePath, selectAll } from '../../support/store/dump.ts'
 import { WHOLE_FILE } from '../../support/authorize-answers.ts'
 import { introspect, isActive, revoke } from '../../support/token-questions.ts'
 

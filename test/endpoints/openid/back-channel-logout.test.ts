@@ -14,7 +14,7 @@ import {
 } from '../../../tools/flow.ts'
 import { signOut } from '../../../tools/sign-out.ts'
 import { WHOLE_FILE } from '../../support/authorize-answers.ts'
-import { openNotifiedHost } from '../../support/notified-host.ts'
+import { openNotifiedHost } from '../../support/hosts/notified-host.ts'
 import { idTokenOf, login, makeClient, openLogin, userinfo } from './login.ts'
 import { notifying, openNotified, openNotifier } from './notified.ts'
 import { perform, performOnUser } from '../../support/tasks.ts'

@@ -7,9 +7,9 @@ import { openLogoutNotifier } from '../../../src/server/background/logout-notifi
 import { PlainBrowser } from '../../../tools/flow.ts'
 import { signOut } from '../../../tools/sign-out.ts'
 import { WHOLE_FILE } from '../../support/authorize-answers.ts'
-import { openNotifiedHost } from '../../support/notified-host.ts'
+import { openNotifiedHost } from '../../support/hosts/notified-host.ts'
 import { openClient, PATIENT } from '../../outbound/open-client.ts'
-import { execute } from '../../support/store-dump.ts'
+import { execute } from '../../support/store/dump.ts'
 import { login } from './login.ts'
 import { notifying, openNotified, openNotifier } from './notified.ts'
 

@@ -14,7 +14,7 @@ import { answerOf, login, makeClient, openLogin } from './login.ts'
 import { forgetRule, evaluateDomain } from '../../support/domains.ts'
 import { assertLocalPage, WHOLE_FILE } from '../../support/authorize-answers.ts'
 import { hasSession } from '../../support/session-cookie.ts'
-import { assertStoreUnchanged } from '../../support/store-dump.ts'
+import { assertStoreUnchanged } from '../../support/store/dump.ts'
 import { perform } from '../../support/tasks.ts'
 
 /** OpenID Connect RP-Initiated Logout 1.0. The modules of the Foundation's conformance suite have their names in the titles. */

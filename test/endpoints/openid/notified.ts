@@ -4,9 +4,9 @@ import { openLogoutNotifier } from '../../../src/server/background/logout-notifi
 import type { IdTokenAlgorithm } from '../../../src/protocol/openid/id-token.ts'
 import { PlainBrowser, type RegisteredClient } from '../../../tools/flow.ts'
 import { signOut } from '../../../tools/sign-out.ts'
-import { openNotifiedHost, type NotifiedHost } from '../../support/notified-host.ts'
+import { openNotifiedHost, type NotifiedHost } from '../../support/hosts/notified-host.ts'
 import type { TestServer } from '../../support/server.ts'
-import { execute, selectAll } from '../../support/store-dump.ts'
+import { execute, selectAll } from '../../support/store/dump.ts'
 import { login, makeClient, openLogin } from './login.ts'
 
 /** The members of the metadata that a test chooses. */

@@ -12,7 +12,7 @@ import {
 import { signOut } from '../../../tools/sign-out.ts'
 import { createAccount } from '../../support/accounts.ts'
 import { WHOLE_FILE } from '../../support/authorize-answers.ts'
-import { assertStoreUnchanged } from '../../support/store-dump.ts'
+import { assertStoreUnchanged } from '../../support/store/dump.ts'
 import { openOwner } from '../account/owner.ts'
 import { answerOf, idTokenOf, login, makeClient, openLogin, type LoginTokens } from './login.ts'
 

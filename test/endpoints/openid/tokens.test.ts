@@ -6,7 +6,7 @@ import { addMember, createOrganization } from '../../support/organizations.ts'
 import { ID_TOKEN_ALGORITHMS } from '../../../src/protocol/openid/id-token.ts'
 import { retireKey, rotateKeys } from '../../../src/admin/key.ts'
 import { declareApi, JWT_API, knowApis, OPAQUE_API } from '../../support/apis.ts'
-import { assertStoreUnchanged } from '../../support/store-dump.ts'
+import { assertStoreUnchanged } from '../../support/store/dump.ts'
 import { introspect, revoke } from '../../support/token-questions.ts'
 import {
   authorizeUrl,

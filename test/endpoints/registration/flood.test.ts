@@ -6,8 +6,8 @@ import { DEFAULT_TEMPLATE } from '../../../src/protocol/client/registration-temp
 import { postJson } from '../../../tools/flow.ts'
 import { assertError } from '../../support/error-answer.ts'
 import { openTestServer, type TestServer } from '../../support/server.ts'
-import { openStillClock } from '../../support/still-clocks.ts'
-import { assertStoreUnchanged } from '../../support/store-dump.ts'
+import { openStillClock } from '../../support/clocks.ts'
+import { assertStoreUnchanged } from '../../support/store/dump.ts'
 
 /** A rate of 2 for each network: 20 new clients a minute for a host, 200 for the server, half of both divided fairly. */
 const ENV = { GRANTOR_REGISTRATION_RATE: '2', GRANTOR_TRUST_PROXY: '127.0.0.1' }

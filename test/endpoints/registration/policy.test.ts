@@ -8,7 +8,7 @@ import { WHOLE_FILE } from '../../support/authorize-answers.ts'
 import { forgetRule, evaluateDomain } from '../../support/domains.ts'
 import { assertError, problemsOf } from '../../support/error-answer.ts'
 import { openTestServer, type TestServer } from '../../support/server.ts'
-import { assertStoreUnchanged } from '../../support/store-dump.ts'
+import { assertStoreUnchanged } from '../../support/store/dump.ts'
 
 const server = await openTestServer(WHOLE_FILE)
 await createAda(server)

@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import type { InjectOptions, Response as LightMyRequestResponse } from 'light-my-request'
 import { assertError, problemsOf } from '../../support/error-answer.ts'
 import { postJson } from '../../../tools/flow.ts'
-import { assertStoreUnchanged } from '../../support/store-dump.ts'
+import { assertStoreUnchanged } from '../../support/store/dump.ts'
 import { openTestServer, type TestServer } from '../../support/server.ts'
-import { openStillClock } from '../../support/still-clocks.ts'
+import { openStillClock } from '../../support/clocks.ts'
 
 const PATH = '/v2/oauth/register'
 

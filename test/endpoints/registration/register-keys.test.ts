@@ -7,7 +7,7 @@ import { WHOLE_FILE } from '../../support/authorize-answers.ts'
 import { assertError, problemsOf } from '../../support/error-answer.ts'
 import { authentication, registerKeyClient, type KeyClient } from '../../support/key-clients.ts'
 import { openTestServer } from '../../support/server.ts'
-import { assertStoreUnchanged, dumpStore } from '../../support/store-dump.ts'
+import { assertStoreUnchanged, dumpStore } from '../../support/store/dump.ts'
 
 const REGISTER = '/v2/oauth/register'
 const METHOD = { token_endpoint_auth_method: 'private_key_jwt', grant_types: ['client_credentials'] }

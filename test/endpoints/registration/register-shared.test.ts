@@ -12,7 +12,7 @@ import {
 } from '../../../tools/flow.ts'
 import { createAda } from '../../support/accounts.ts'
 import { openTestServer } from '../../support/server.ts'
-import { selectAll } from '../../support/store-dump.ts'
+import { selectAll } from '../../support/store/dump.ts'
 import { assertLocalPage, WHOLE_FILE } from '../../support/authorize-answers.ts'
 import { perform } from '../../support/tasks.ts'
 

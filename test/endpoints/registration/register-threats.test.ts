@@ -11,8 +11,8 @@ import {
 } from '../../../tools/flow.ts'
 import { createAda } from '../../support/accounts.ts'
 import { assertError, problemsOf } from '../../support/error-answer.ts'
-import { ask } from '../../support/raw-socket.ts'
-import { assertStoreUnchanged, dumpStore } from '../../support/store-dump.ts'
+import { ask } from '../../support/hosts/raw-socket.ts'
+import { assertStoreUnchanged, dumpStore } from '../../support/store/dump.ts'
 import { openTestServer, type TestServer } from '../../support/server.ts'
 import { declareApi } from '../../support/apis.ts'
 

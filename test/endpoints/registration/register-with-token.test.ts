@@ -9,8 +9,8 @@ import { postJson, requestToken, type RegisteredClient } from '../../../tools/fl
 import { WHOLE_FILE } from '../../support/authorize-answers.ts'
 import { assertError, problemsOf } from '../../support/error-answer.ts'
 import { openTestServer, type TestServer } from '../../support/server.ts'
-import { openStillClock } from '../../support/still-clocks.ts'
-import { assertStoreUnchanged } from '../../support/store-dump.ts'
+import { openStillClock } from '../../support/clocks.ts'
+import { assertStoreUnchanged } from '../../support/store/dump.ts'
 
 const server = await openTestServer(WHOLE_FILE, {
   env: { GRANTOR_REGISTRATION: 'token', GRANTOR_CLIENT_FAILURE_RATE: '1000' },

@@ -15,11 +15,11 @@ import {
 } from '../../support/application.ts'
 import { assertErrorRedirect, assertLocalPage, WHOLE_FILE } from '../../support/authorize-answers.ts'
 import { createAda } from '../../support/accounts.ts'
-import { anIdentity } from '../../support/provider-records.ts'
+import { anIdentity } from '../../support/provider/provider-records.ts'
 import { anOrganization, aUserOfProvider } from '../../support/records.ts'
 import { openTestServer } from '../../support/server.ts'
 import { hasSession } from '../../support/session-cookie.ts'
-import { assertStoreUnchanged, selectAll } from '../../support/store-dump.ts'
+import { assertStoreUnchanged, selectAll } from '../../support/store/dump.ts'
 
 const server = await openTestServer(WHOLE_FILE, { env: { GRANTOR_DELEGATE_URL: APPLICATION_URL } })
 const { store } = server.context

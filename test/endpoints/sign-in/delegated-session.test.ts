@@ -14,7 +14,7 @@ import {
 import { assertErrorRedirect, assertLocalPage, WHOLE_FILE } from '../../support/authorize-answers.ts'
 import { openTestServer } from '../../support/server.ts'
 import { hasSession } from '../../support/session-cookie.ts'
-import { assertStoreUnchanged, selectAll } from '../../support/store-dump.ts'
+import { assertStoreUnchanged, selectAll } from '../../support/store/dump.ts'
 
 const SIGN_OUT_URL = 'https://app.acme.test/signed-out'
 const env = { GRANTOR_DELEGATE_URL: APPLICATION_URL, GRANTOR_DELEGATE_SIGN_OUT_URL: SIGN_OUT_URL }

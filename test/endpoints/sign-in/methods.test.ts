@@ -15,11 +15,11 @@ import {
 } from '../../../tools/flow.ts'
 import { APPLICATION_URL, leave, openApplication } from '../../support/application.ts'
 import { createAda } from '../../support/accounts.ts'
-import { openProviderHost } from '../../support/provider-host.ts'
-import { addProvider, signInAt } from '../../support/providers.ts'
+import { openProviderHost } from '../../support/provider/provider-host.ts'
+import { addProvider, signInAt } from '../../support/provider/providers.ts'
 import { leadsTo, pressProvider } from '../../../tools/provider-page.ts'
 import { openTestServer, type TestServer } from '../../support/server.ts'
-import { selectAll } from '../../support/store-dump.ts'
+import { selectAll } from '../../support/store/dump.ts'
 
 type Page = LightMyRequestResponse
 

@@ -17,7 +17,7 @@ import {
 import { createAda } from '../../support/accounts.ts'
 import { openTestServer, type TestServer } from '../../support/server.ts'
 import { hasSession, SESSION_COOKIE } from '../../support/session-cookie.ts'
-import { assertStoreUnchanged, selectAll } from '../../support/store-dump.ts'
+import { assertStoreUnchanged, selectAll } from '../../support/store/dump.ts'
 import { assertLocalPage, isCodeAnswer } from '../../support/authorize-answers.ts'
 
 /** Starts at the beginning of a counting window, because no case may span two windows. */

@@ -17,7 +17,7 @@ import {
 } from '../../../tools/flow.ts'
 import { createAccount, createAda } from '../../support/accounts.ts'
 import { openTestServer, type TestServer } from '../../support/server.ts'
-import { selectAll } from '../../support/store-dump.ts'
+import { selectAll } from '../../support/store/dump.ts'
 
 const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0'
 

@@ -13,10 +13,10 @@ import {
   registerClient,
   signInAndAllow,
 } from '../../../tools/flow.ts'
-import { openMigratedDatabase } from '../../support/migrated-database.ts'
+import { openMigratedDatabase } from '../../support/store/migrated-database.ts'
 import { openTestServer, type TestServer, type TestServerOptions } from '../../support/server.ts'
-import { selectAll } from '../../support/store-dump.ts'
-import { openNode } from '../../support/postgres-node.ts'
+import { selectAll } from '../../support/store/dump.ts'
+import { openNode } from '../../support/store/postgres-node.ts'
 import { recordPostgres } from '../../store/recorded-statements.ts'
 import { aUser } from '../../support/records.ts'
 

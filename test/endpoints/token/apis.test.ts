@@ -18,7 +18,7 @@ import {
 import { createAda } from '../../support/accounts.ts'
 import { assertError, problemsOf } from '../../support/error-answer.ts'
 import { openTestServer } from '../../support/server.ts'
-import { assertStoreUnchanged } from '../../support/store-dump.ts'
+import { assertStoreUnchanged } from '../../support/store/dump.ts'
 import { declareApi, knowApis, obtainCodeFor, openWithOpaqueApis, JWT_API, OPAQUE_API } from '../../support/apis.ts'
 import { tokensOf } from '../../support/token-answers.ts'
 import { assertReturnPage, consentedBrowser, isCodeAnswer, WHOLE_FILE } from '../../support/authorize-answers.ts'

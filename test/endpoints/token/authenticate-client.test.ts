@@ -13,9 +13,9 @@ import {
   type RegisteredClient,
 } from '../../../tools/flow.ts'
 import { assertError, problemsOf } from '../../support/error-answer.ts'
-import { assertStoreUnchanged } from '../../support/store-dump.ts'
+import { assertStoreUnchanged } from '../../support/store/dump.ts'
 import { openTestServer, type TestServer } from '../../support/server.ts'
-import { openStillClock } from '../../support/still-clocks.ts'
+import { openStillClock } from '../../support/clocks.ts'
 import { perform } from '../../support/tasks.ts'
 
 const PATH = '/v2/oauth/token'

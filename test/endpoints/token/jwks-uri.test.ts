@@ -7,10 +7,10 @@ import { obtainCode, postForm, postJson, redeem, registerClient } from '../../..
 import { createAda } from '../../support/accounts.ts'
 import { assertError, problemsOf } from '../../support/error-answer.ts'
 import { authentication, type KeyClient } from '../../support/key-clients.ts'
-import { openNameServer } from '../../support/name-server.ts'
+import { openNameServer } from '../../support/hosts/name-server.ts'
 import { openTestServer, type TestServer, type TestServerOptions } from '../../support/server.ts'
-import { openStillClocks } from '../../support/still-clocks.ts'
-import { openWebHost, type WebHost } from '../../support/web-host.ts'
+import { openStillClocks } from '../../support/clocks.ts'
+import { openWebHost, type WebHost } from '../../support/hosts/web-host.ts'
 
 const TOKEN = '/v2/oauth/token'
 const SECOND = 1000

@@ -27,7 +27,7 @@ import {
   openConsent,
 } from '../../support/organizations.ts'
 import { openTestServer } from '../../support/server.ts'
-import { assertStoreUnchanged } from '../../support/store-dump.ts'
+import { assertStoreUnchanged } from '../../support/store/dump.ts'
 import { WHOLE_FILE } from '../../support/authorize-answers.ts'
 import { introspect } from '../../support/token-questions.ts'
 import { anApiDeclaration } from '../../support/records.ts'

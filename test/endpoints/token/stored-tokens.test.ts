@@ -18,7 +18,7 @@ import {
   type RegisteredClient,
   type Tokens,
 } from '../../../tools/flow.ts'
-import { databasePath, dumpStore, selectAll } from '../../support/store-dump.ts'
+import { databasePath, dumpStore, selectAll } from '../../support/store/dump.ts'
 import { openWithOpaqueApis, obtainCodeFor, JWT_API, OPAQUE_API, OTHER_OPAQUE_API } from '../../support/apis.ts'
 import { assertInvalidGrant, tokensOf } from '../../support/token-answers.ts'
 import { WHOLE_FILE } from '../../support/authorize-answers.ts'

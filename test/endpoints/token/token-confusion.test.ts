@@ -21,7 +21,7 @@ import {
   type RegisteredClient,
 } from '../../../tools/flow.ts'
 import { assertError } from '../../support/error-answer.ts'
-import { assertStoreUnchanged, dumpStore } from '../../support/store-dump.ts'
+import { assertStoreUnchanged, dumpStore } from '../../support/store/dump.ts'
 import { openTestServer, type TestServer } from '../../support/server.ts'
 import { mutantsOf } from './mutants.ts'
 import { isActive } from '../../support/token-questions.ts'

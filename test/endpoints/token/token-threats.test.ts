@@ -13,7 +13,7 @@ import {
   VERIFIER,
 } from '../../../tools/flow.ts'
 import { assertError, problemsOf } from '../../support/error-answer.ts'
-import { execute, assertStoreUnchanged } from '../../support/store-dump.ts'
+import { execute, assertStoreUnchanged } from '../../support/store/dump.ts'
 import { openTestServer, type TestServer } from '../../support/server.ts'
 import { perform, performOnUser } from '../../support/tasks.ts'
 

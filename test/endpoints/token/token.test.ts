@@ -16,7 +16,7 @@ import {
   type RegisteredClient,
 } from '../../../tools/flow.ts'
 import { assertError, problemsOf } from '../../support/error-answer.ts'
-import { assertStoreUnchanged } from '../../support/store-dump.ts'
+import { assertStoreUnchanged } from '../../support/store/dump.ts'
 import { openTestServer, type TestServer } from '../../support/server.ts'
 
 const PATH = '/v2/oauth/token'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
-import { openMigratedDatabase } from '../../support/migrated-database.ts'
+import { openMigratedDatabase } from '../../support/store/migrated-database.ts'
 import { openSteppingClocks, openTestServer } from '../../support/server.ts'
 
 /** Opens a node with a database server, and with its clock set forward. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openTestServer, type TestServer } from '../../support/server.ts'
-import { define } from '../../support/store-dump.ts'
+import { define } from '../../support/store/dump.ts'
 import { jwks } from '../../../src/endpoints/well-known/jwks.ts'
 
 test('the document of the same keys is the same object, so that it is serialized once', async () => {

@@ -4,7 +4,7 @@ import { createLocalJWKSet, jwtVerify, type JSONWebKeySet } from 'jose'
 import { makeClientKey, type AssertionSigner } from '../../../tools/client-assertion.ts'
 import { authorizeUrl, locationOf, PlainBrowser, postForm, registerClient, requestToken } from '../../../tools/flow.ts'
 import { authentication, registerKeyClient } from '../../support/key-clients.ts'
-import { ask } from '../../support/raw-socket.ts'
+import { ask } from '../../support/hosts/raw-socket.ts'
 import { openTestServer, type TestServer } from '../../support/server.ts'
 import { declareApi } from '../../support/apis.ts'
 

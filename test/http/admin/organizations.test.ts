@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { pathParameters, type Task } from '../../../src/admin/task.ts'
 import { TASKS } from '../../../src/admin/tasks.ts'
 import { mintOrganizationId } from '../../../src/protocol/ids.ts'
-import { assertStoreUnchanged } from '../../support/store-dump.ts'
+import { assertStoreUnchanged } from '../../support/store/dump.ts'
 import { openAdminServer, type PeopledOrganization } from '../../support/admin-server.ts'
 import { type Members } from '../../support/tasks.ts'
 

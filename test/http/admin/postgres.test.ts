@@ -1,5 +1,5 @@
 import { test } from 'node:test'
-import { openMigratedDatabase } from '../../support/migrated-database.ts'
+import { openMigratedDatabase } from '../../support/store/migrated-database.ts'
 import { performEveryTask } from './every-route.ts'
 import { openAdminServer } from '../../support/admin-server.ts'
 

@@ -6,7 +6,7 @@ import { registerClient } from '../../../tools/flow.ts'
 import { DEFAULT_TEMPLATE } from '../../../src/protocol/client/registration-template.ts'
 import type { Access } from '../../../src/admin/task.ts'
 import { anInteraction, aSession, aSessionStart, aUserOfProvider } from '../../support/records.ts'
-import { addProvider } from '../../support/providers.ts'
+import { addProvider } from '../../support/provider/providers.ts'
 import type { PeopledOrganization, AdminServer } from '../../support/admin-server.ts'
 import { perform, type Members } from '../../support/tasks.ts'
 

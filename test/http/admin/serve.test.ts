@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { request } from 'node:http'
 import { test } from 'node:test'
 import { openTestServer } from '../../support/server.ts'
-import { dumpStore, selectAll } from '../../support/store-dump.ts'
+import { dumpStore, selectAll } from '../../support/store/dump.ts'
 import { bearer, openAdminServer, adminServerOf } from '../../support/admin-server.ts'
 import { perform } from '../../support/tasks.ts'
 

@@ -4,7 +4,7 @@ import { test, type TestContext } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { openNodeLease, startHolding } from '../../../src/server/background/node-lease.ts'
 import { closedFirst } from '../../support/closed-first.ts'
-import { openMigratedDatabase } from '../../support/migrated-database.ts'
+import { openMigratedDatabase } from '../../support/store/migrated-database.ts'
 import { openTestServer } from '../../support/server.ts'
 
 test('one of two nodes holds the lease, and the other takes over when the first has not kept it for six seconds', async (t) => {

@@ -7,7 +7,7 @@ import { startSweeping } from '../../../src/server/background/sweeper.ts'
 import { declareApi, knowApis, OPAQUE_API } from '../../support/apis.ts'
 import { registerClient, requestToken } from '../../../tools/flow.ts'
 import { openTestServer, type TestServer } from '../../support/server.ts'
-import { execute, selectAll } from '../../support/store-dump.ts'
+import { execute, selectAll } from '../../support/store/dump.ts'
 
 test('hundreds of expired opaque tokens are removed in one sweep, slice by slice', async (t) => {
   const server = await openTestServer(t)

@@ -11,7 +11,7 @@ import { writeBackup, type BackupHeader } from '../../../src/store/backup/write.
 import { listMigrations } from '../../../src/store/migrations.ts'
 import { loadPostgres } from '../../../src/store/postgres/snapshot.ts'
 import { loadSqlite, withSqliteSnapshot } from '../../../src/store/sqlite/snapshot.ts'
-import { openTestDatabase } from '../../support/postgres.ts'
+import { openTestDatabase } from '../../support/store/postgres.ts'
 import { temporaryFolder } from '../../support/server.ts'
 
 const SCHEMA = listMigrations().at(-1)?.version ?? 0

@@ -8,11 +8,11 @@ import { unlockMasterKey } from '../../../src/keys/master-key.ts'
 import { BACKUP_TABLES } from '../../../src/store/backup/tables.ts'
 import { LEASE_TABLE } from '../../../src/store/postgres/migration-lease.ts'
 import { runHere, runJsonHere } from '../../support/command.ts'
-import { openTestDatabase } from '../../support/postgres.ts'
-import { openMigratedDatabase } from '../../support/migrated-database.ts'
+import { openTestDatabase } from '../../support/store/postgres.ts'
+import { openMigratedDatabase } from '../../support/store/migrated-database.ts'
 import { withClient } from '../../../tools/postgres/postgres.ts'
 import { openPlace, type Place } from '../../support/process.ts'
-import { dumpStore } from '../../support/store-dump.ts'
+import { dumpStore } from '../../support/store/dump.ts'
 
 interface PlaceWithBackup {
   readonly place: Place

@@ -5,7 +5,7 @@ import type { StoreDriver } from '../../../src/ports/store.ts'
 import { APPLICATION, type ProviderId } from '../../../src/protocol/sign-in/authentication.ts'
 import type { UserId } from '../../../src/protocol/ids.ts'
 import type { IdentityKey } from '../../../src/protocol/sign-in/provider-identity.ts'
-import { anIdentity, anIdentityProof, aProvider } from '../../support/provider-records.ts'
+import { anIdentity, anIdentityProof, aProvider } from '../../support/provider/provider-records.ts'
 import {
   aHash,
   aLink,

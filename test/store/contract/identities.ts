@@ -5,7 +5,7 @@ import type { UserRecord } from '../../../src/ports/records/user.ts'
 import type { StoreDriver } from '../../../src/ports/store.ts'
 import { APPLICATION } from '../../../src/protocol/sign-in/authentication.ts'
 import { perform, performAll, race, tally, times, type Suite } from './harness.ts'
-import { anIdentity, anIdentityProof, aProvider } from '../../support/provider-records.ts'
+import { anIdentity, anIdentityProof, aProvider } from '../../support/provider/provider-records.ts'
 import {
   aHash,
   aLink,

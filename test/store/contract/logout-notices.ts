@@ -17,7 +17,7 @@ import {
   HOUR,
   NOW,
 } from '../../support/records.ts'
-import { anIdentity, aProvider } from '../../support/provider-records.ts'
+import { anIdentity, aProvider } from '../../support/provider/provider-records.ts'
 import { approved } from './authorizations.ts'
 import { perform, performAll, race, startSessions, tally, times, type Suite } from './harness.ts'
 import { END } from './sessions.ts'

@@ -5,7 +5,7 @@ import { after, type EpochMs } from '../../../src/base/brand.ts'
 import { mintInteractionId, mintSessionId } from '../../../src/protocol/ids.ts'
 import { aReplacement, place } from './master-key.ts'
 import { outcomesOf, perform, type Suite } from './harness.ts'
-import { anIdentity, aProvider } from '../../support/provider-records.ts'
+import { anIdentity, aProvider } from '../../support/provider/provider-records.ts'
 import {
   aClient,
   aGrant,

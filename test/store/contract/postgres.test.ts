@@ -1,11 +1,11 @@
 import { after } from 'node:test'
 import type { StoreDriver } from '../../../src/ports/store.ts'
 import { openPostgresStore } from '../../../src/store/postgres/store.ts'
-import { openMigratedDatabase } from '../../support/migrated-database.ts'
+import { openMigratedDatabase } from '../../support/store/migrated-database.ts'
 import { openTestChains } from './chains.ts'
 import type { Stores } from './harness.ts'
 import { checkStoreContract } from './store-contract.ts'
-import { openSession } from '../../support/postgres.ts'
+import { openSession } from '../../support/store/postgres.ts'
 
 /**
  * Two pools on one database, or on two machines of a cluster (prove/citus). Each may have several batches in progress. Opening

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { PROVIDER_LIMIT } from '../../../src/protocol/sign-in/provider.ts'
 import { perform, performAll, race, tally, times, type Suite } from './harness.ts'
-import { anIdentity, anIdentityProof, aProvider } from '../../support/provider-records.ts'
+import { anIdentity, anIdentityProof, aProvider } from '../../support/provider/provider-records.ts'
 import { aHash, aUser, at, MINUTE } from '../../support/records.ts'
 
 export const providerCases: Suite = (check) => {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { openChaosProxy, type ChaosProxy } from '../../support/chaos-proxy.ts'
+import { openChaosProxy, type ChaosProxy } from '../../support/store/chaos-proxy.ts'
 import { postJson, refresh, REDIRECT_URI, registerClient, requestToken } from '../../../tools/flow.ts'
-import { openMigratedDatabase } from '../../support/migrated-database.ts'
+import { openMigratedDatabase } from '../../support/store/migrated-database.ts'
 import {
   assertAllRecover,
   assertAllUnavailable,
@@ -12,7 +12,7 @@ import {
   openNode,
   openAskedNode,
   type AskedNode,
-} from '../../support/postgres-node.ts'
+} from '../../support/store/postgres-node.ts'
 
 interface Setting {
   readonly url: string

@@ -11,7 +11,7 @@ import {
   openAskedNode,
   untilAvailable,
   type AskedNode,
-} from '../../support/postgres-node.ts'
+} from '../../support/store/postgres-node.ts'
 
 /** Few enough connections to use them all. */
 const CONNECTIONS = 20

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { openChaosProxy, type ChaosProxy } from '../../support/chaos-proxy.ts'
+import { openChaosProxy, type ChaosProxy } from '../../support/store/chaos-proxy.ts'
 import { postForm, redeem, refresh, type Tokens } from '../../../tools/flow.ts'
-import { openMigratedDatabase } from '../../support/migrated-database.ts'
-import { assertUnavailable, openAskedNode, selectValue, type AskedNode } from '../../support/postgres-node.ts'
+import { openMigratedDatabase } from '../../support/store/migrated-database.ts'
+import { assertUnavailable, openAskedNode, selectValue, type AskedNode } from '../../support/store/postgres-node.ts'
 
 interface Setting {
   readonly url: string

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test, type TestContext } from 'node:test'
 import { obtainTokens, postJson, refresh, registerClient, requestToken } from '../../../tools/flow.ts'
-import { openMigratedDatabase } from '../../support/migrated-database.ts'
+import { openMigratedDatabase } from '../../support/store/migrated-database.ts'
 import {
   assertAllRecover,
   assertAllUnavailable,
@@ -12,9 +12,9 @@ import {
   selectValue,
   untilAvailable,
   type AskedNode,
-} from '../../support/postgres-node.ts'
+} from '../../support/store/postgres-node.ts'
 import { execute } from '../../../tools/postgres/postgres.ts'
-import { openSession } from '../../support/postgres.ts'
+import { openSession } from '../../support/store/postgres.ts'
 import { assertNotReady, assertReady } from '../../support/readiness.ts'
 import { isActive } from '../../support/token-questions.ts'
 

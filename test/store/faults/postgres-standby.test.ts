@@ -16,11 +16,11 @@ import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { findBinaries } from '../../../tools/postgres/binaries.ts'
 import { openKeeper, type Keeper } from '../../../tools/postgres/keeper.ts'
-import { openChaosProxy } from '../../support/chaos-proxy.ts'
+import { openChaosProxy } from '../../support/store/chaos-proxy.ts'
 import { postJson, refresh, type Tokens } from '../../../tools/flow.ts'
 import { execute, startPostgres, type Postgres } from '../../../tools/postgres/postgres.ts'
-import { openSession } from '../../support/postgres.ts'
-import { assertAllRecover, openAskedNode, selectValue, untilAvailable } from '../../support/postgres-node.ts'
+import { openSession } from '../../support/store/postgres.ts'
+import { assertAllRecover, openAskedNode, selectValue, untilAvailable } from '../../support/store/postgres-node.ts'
 
 test('a standby that is promoted has everything that was acknowledged, and the node continues with it', async (t) => {
   const primary = await startPostgres({ settings: { wal_level: 'replica', max_wal_senders: '4', fsync: 'on' } })

@@ -8,7 +8,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { takeServerLock } from '../../../src/store/sqlite/server-lock.ts'
 import { postJson, registerClient } from '../../../tools/flow.ts'
 import { openTestServer, temporaryFolder, type TestServer } from '../../support/server.ts'
-import { databasePath } from '../../support/store-dump.ts'
+import { databasePath } from '../../support/store/dump.ts'
 
 const IN_USE = /grantor\.db is in use by another process\. A SQLite file has one server\./
 

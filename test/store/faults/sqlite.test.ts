@@ -28,7 +28,7 @@ import { openSqliteStore } from '../../../src/store/sqlite/store.ts'
 import { aClient } from '../../support/records.ts'
 import { assertNotReady, assertReady } from '../../support/readiness.ts'
 import { openTestServer, temporaryFolder, type TestServer } from '../../support/server.ts'
-import { assertStoreUnchanged, databasePath, selectAll } from '../../support/store-dump.ts'
+import { assertStoreUnchanged, databasePath, selectAll } from '../../support/store/dump.ts'
 import { isActive } from '../../support/token-questions.ts'
 
 /** The fastest of this many rounds counts. The first one is fast enough, unless the machine is busy with other work. */

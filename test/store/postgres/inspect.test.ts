@@ -10,7 +10,7 @@ import type { DatabaseFacts, ServerFacts } from '../../../src/ports/inspection.t
 import { inspectPostgres, sharesPreparedStatements } from '../../../src/store/postgres/inspect.ts'
 import { migrateAt } from '../../../src/store/postgres/migrate-at.ts'
 import { startPostgres, type Postgres } from '../../../tools/postgres/postgres.ts'
-import { openSession } from '../../support/postgres.ts'
+import { openSession } from '../../support/store/postgres.ts'
 
 /** The doctor's inspection of a PostgreSQL server that these tests start. Its superuser causes the faults. */
 

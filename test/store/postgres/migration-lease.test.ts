@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type pg from 'pg'
 import { migratePostgres, schemaState, type MigrationTiming } from '../../../src/store/postgres/migrate.ts'
 import { LEASE_TABLE, takeLease } from '../../../src/store/postgres/migration-lease.ts'
-import { openSession, openTestDatabase } from '../../support/postgres.ts'
+import { openSession, openTestDatabase } from '../../support/store/postgres.ts'
 import { PLANTED, VERSIONS, versionsOf } from '../planted-migrations.ts'
 import { cut, onQuery } from './schema.ts'
 

@@ -7,8 +7,8 @@ import { openRecordCache } from '../../../src/store/postgres/record-cache.ts'
 import { aUser, NOW } from '../../support/records.ts'
 import { createAda } from '../../support/accounts.ts'
 import { EMAIL, obtainTokens, refresh, registerClient, requestToken, type Tokens } from '../../../tools/flow.ts'
-import { openMigratedDatabase } from '../../support/migrated-database.ts'
-import { openNode } from '../../support/postgres-node.ts'
+import { openMigratedDatabase } from '../../support/store/migrated-database.ts'
+import { openNode } from '../../support/store/postgres-node.ts'
 import { performOnUser } from '../../support/tasks.ts'
 
 const user = aUser()

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { withPostgresSnapshot } from '../../../src/store/postgres/snapshot.ts'
-import { openMigratedDatabase } from '../../support/migrated-database.ts'
-import { openSession } from '../../support/postgres.ts'
+import { openMigratedDatabase } from '../../support/store/migrated-database.ts'
+import { openSession } from '../../support/store/postgres.ts'
 
 /** What a database has if Citus distributes its tables, as far as a backup looks. */
 const AS_DISTRIBUTED = `create table public.pg_extension (extname text);

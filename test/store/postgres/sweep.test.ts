@@ -3,8 +3,8 @@ import { test } from 'node:test'
 import type pg from 'pg'
 import { openQuery, type Query } from '../../../src/store/postgres/query.ts'
 import { sweepHandlers } from '../../../src/store/postgres/sweep.ts'
-import { openMigratedDatabase } from '../../support/migrated-database.ts'
-import { openSession } from '../../support/postgres.ts'
+import { openMigratedDatabase } from '../../support/store/migrated-database.ts'
+import { openSession } from '../../support/store/postgres.ts'
 import { aSweep } from '../contract/sweep.ts'
 
 test('where Citus distributes the tables, a sweep that finds nothing changes nothing on any shard', async (t) => {

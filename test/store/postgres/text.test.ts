@@ -15,9 +15,9 @@ import {
   VERIFIER,
 } from '../../../tools/flow.ts'
 import { createAda } from '../../support/accounts.ts'
-import { openMigratedDatabase } from '../../support/migrated-database.ts'
+import { openMigratedDatabase } from '../../support/store/migrated-database.ts'
 import { openTestServer, type TestServer } from '../../support/server.ts'
-import { openNode } from '../../support/postgres-node.ts'
+import { openNode } from '../../support/store/postgres-node.ts'
 
 /** PostgreSQL has no text with a NUL, and UTF-8 has no half of a surrogate pair. */
 const TEXTS: readonly string[] = [

@@ -4,7 +4,7 @@ import type { LinkingReason } from '../../../src/ports/identity-operations.ts'
 import type { IdentityRecord } from '../../../src/ports/records/provider.ts'
 import type { StoreDriver } from '../../../src/ports/store.ts'
 import type { Scope } from '../../../src/protocol/token/scope.ts'
-import { anIdentity, aProvider } from '../../support/provider-records.ts'
+import { anIdentity, aProvider } from '../../support/provider/provider-records.ts'
 import {
   aGrant,
   aLink,

@@ -18,7 +18,7 @@ import { openDatabase, requirePragmas } from '../../../src/store/sqlite/database
 import { createAda } from '../../support/accounts.ts'
 import { obtainTokens, registerClient } from '../../../tools/flow.ts'
 import { openTestServer, temporaryFolder } from '../../support/server.ts'
-import { dumpStore } from '../../support/store-dump.ts'
+import { dumpStore } from '../../support/store/dump.ts'
 
 test('STO-09: a connection syncs every commit, checks foreign keys and does not trust the schema', (t) => {
   const database = openDatabase(join(temporaryFolder(t), 'grantor.db'))

@@ -11,7 +11,7 @@ import { pathToFileURL } from 'node:url'
 import type pg from 'pg'
 import { installedFolders, linkLibraries } from '../../../tools/postgres/binaries.ts'
 import { openKeeper } from '../../../tools/postgres/keeper.ts'
-import { openSession, openTestDatabase } from '../../support/postgres.ts'
+import { openSession, openTestDatabase } from '../../support/store/postgres.ts'
 import { startPostgres } from '../../../tools/postgres/postgres.ts'
 
 test('a test database is empty, belongs to an ordinary role and sorts texts as operators’ databases do', async (t) => {

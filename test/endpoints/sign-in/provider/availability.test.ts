@@ -6,7 +6,7 @@ import type { ProviderId } from '../../../../src/protocol/sign-in/authentication
 import { trySuspects } from '../../../../src/server/background/suspect-providers.ts'
 import { leadsTo, pressProvider } from '../../../../tools/provider-page.ts'
 import { WHOLE_FILE } from '../../../support/authorize-answers.ts'
-import { addProvider, ADA_CLAIMS, signInAt } from '../../../support/providers.ts'
+import { addProvider, ADA_CLAIMS, signInAt } from '../../../support/provider/providers.ts'
 import { isSignedIn, openServerWithProvider } from './server-with-provider.ts'
 
 /** When a provider counts as down, and when it counts as answering again. */

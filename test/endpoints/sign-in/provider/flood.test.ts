@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { authorizeUrl, EMAIL, locationOf, PASSWORD, PlainBrowser } from '../../../../tools/flow.ts'
 import { createAda } from '../../../support/accounts.ts'
 import { leadsTo, pressProvider } from '../../../../tools/provider-page.ts'
-import { selectAll } from '../../../support/store-dump.ts'
+import { selectAll } from '../../../support/store/dump.ts'
 import { isSignedIn, openServerWithProvider, type ServerWithProvider } from './server-with-provider.ts'
 
 const ENV = { GRANTOR_TRUST_PROXY: '127.0.0.1', GRANTOR_AUTHORIZATION_RATE: '100000' }

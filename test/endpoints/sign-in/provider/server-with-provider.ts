@@ -8,10 +8,15 @@ import {
   registerClient,
   type RegisteredClient,
 } from '../../../../tools/flow.ts'
-import { openProviderHost, type Claims, type Deviation, type ProviderHost } from '../../../support/provider-host.ts'
-import { ADA_CLAIMS, addProvider, signInAt } from '../../../support/providers.ts'
+import {
+  openProviderHost,
+  type Claims,
+  type Deviation,
+  type ProviderHost,
+} from '../../../support/provider/provider-host.ts'
+import { ADA_CLAIMS, addProvider, signInAt } from '../../../support/provider/providers.ts'
 import { openTestServer, type TestServer, type TestServerOptions } from '../../../support/server.ts'
-import { selectAll } from '../../../support/store-dump.ts'
+import { selectAll } from '../../../support/store/dump.ts'
 
 /** A server with one provider, and a client that sends browsers to it. */
 export interface ServerWithProvider {

@@ -14,7 +14,7 @@ import {
   type Tokens,
 } from '../../../../tools/flow.ts'
 import { openTestServer } from '../../../support/server.ts'
-import { assertStoreUnchanged, selectAll } from '../../../support/store-dump.ts'
+import { assertStoreUnchanged, selectAll } from '../../../support/store/dump.ts'
 import { assertInvalidGrant } from '../../../support/token-answers.ts'
 import { WHOLE_FILE } from '../../../support/authorize-answers.ts'
 import { perform, performOnUser } from '../../../support/tasks.ts'

@@ -13,7 +13,7 @@ import {
   type Tokens,
 } from '../../../../tools/flow.ts'
 import { openTestServer } from '../../../support/server.ts'
-import { assertStoreUnchanged, execute, selectAll } from '../../../support/store-dump.ts'
+import { assertStoreUnchanged, execute, selectAll } from '../../../support/store/dump.ts'
 import { assertInvalidGrant, assertNothingHappens } from '../../../support/token-answers.ts'
 import { WHOLE_FILE } from '../../../support/authorize-answers.ts'
 

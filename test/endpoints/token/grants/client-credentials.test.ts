@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { postForm, registerClient, requestToken, type RegisteredClient } from '../../../../tools/flow.ts'
 import { assertError, problemsOf } from '../../../support/error-answer.ts'
-import { execute, assertStoreUnchanged } from '../../../support/store-dump.ts'
+import { execute, assertStoreUnchanged } from '../../../support/store/dump.ts'
 import { openTestServer, type TestServer, type TestServerOptions } from '../../../support/server.ts'
 import { declareApi } from '../../../support/apis.ts'
 

@@ -1,7 +1,7 @@
 import type { TestContext } from 'node:test'
 import pg from 'pg'
-import { migrateAt } from '../../src/store/postgres/migrate-at.ts'
-import { createDatabase, execute, type TestDatabase } from '../../tools/postgres/postgres.ts'
+import { migrateAt } from '../../../src/store/postgres/migrate-at.ts'
+import { createDatabase, execute, type TestDatabase } from '../../../tools/postgres/postgres.ts'
 import { openDatabase } from './postgres.ts'
 
 /** The template database from which others are copied. Each cluster has one. */

@@ -3,7 +3,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import type { TestContext } from 'node:test'
 import { exportJWK, generateKeyPair, SignJWT, type JWTHeaderParameters } from 'jose'
-import { openWebHost, sendJson, type WebHost } from './web-host.ts'
+import { openWebHost, sendJson, type WebHost } from '../hosts/web-host.ts'
 
 /** What the provider knows about a person. */
 export type Claims = Readonly<Record<string, unknown>>

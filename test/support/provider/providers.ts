@@ -1,12 +1,12 @@
 import type { Response as LightMyRequestResponse } from 'light-my-request'
-import { createProvider, type ProviderInput } from '../../src/admin/provider/provider.ts'
-import type { ProviderRecord } from '../../src/ports/records/provider.ts'
-import type { ProviderId } from '../../src/protocol/sign-in/authentication.ts'
-import type { ProviderSettings, ProviderTemplateName } from '../../src/protocol/sign-in/provider.ts'
-import type { PlainBrowser } from '../../tools/flow.ts'
-import { leadsTo, pressProvider } from '../../tools/provider-page.ts'
+import { createProvider, type ProviderInput } from '../../../src/admin/provider/provider.ts'
+import type { ProviderRecord } from '../../../src/ports/records/provider.ts'
+import type { ProviderId } from '../../../src/protocol/sign-in/authentication.ts'
+import type { ProviderSettings, ProviderTemplateName } from '../../../src/protocol/sign-in/provider.ts'
+import type { PlainBrowser } from '../../../tools/flow.ts'
+import { leadsTo, pressProvider } from '../../../tools/provider-page.ts'
 import { CLIENT_ID, CLIENT_SECRET, type Claims, type Deviation, type ProviderHost } from './provider-host.ts'
-import type { TestServer } from './server.ts'
+import type { TestServer } from '../server.ts'
 
 type Page = LightMyRequestResponse
 

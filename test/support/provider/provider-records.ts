@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
-import type { IdentityProofRecord, IdentityRecord, ProviderRecord } from '../../src/ports/records/provider.ts'
-import type { ProviderId } from '../../src/protocol/sign-in/authentication.ts'
-import { mintUserId } from '../../src/protocol/ids.ts'
-import { PROVIDER_TEMPLATES } from '../../src/protocol/sign-in/provider.ts'
-import type { IdentityKey } from '../../src/protocol/sign-in/provider-identity.ts'
-import { aHash, at, MINUTE, NOW } from './records.ts'
+import type { IdentityProofRecord, IdentityRecord, ProviderRecord } from '../../../src/ports/records/provider.ts'
+import type { ProviderId } from '../../../src/protocol/sign-in/authentication.ts'
+import { mintUserId } from '../../../src/protocol/ids.ts'
+import { PROVIDER_TEMPLATES } from '../../../src/protocol/sign-in/provider.ts'
+import type { IdentityKey } from '../../../src/protocol/sign-in/provider-identity.ts'
+import { aHash, at, MINUTE, NOW } from '../records.ts'
 
 /** Complete records of providers and identities, as those of records.ts. */
 

@@ -1,5 +1,5 @@
 import { Agent, request } from 'node:http'
-import type { RegisteredClient } from '../../tools/flow.ts'
+import type { RegisteredClient } from '../../../tools/flow.ts'
 
 /** A response as it came over the wire. */
 export interface WireAnswer {

@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net'
 import type { TestContext } from 'node:test'
-import type { TestServer } from './server.ts'
+import type { TestServer } from '../server.ts'
 
 /** HTTP/1.1 over a plain socket, for requests that no client library sends. Loopback only, and with a limited size. */
 

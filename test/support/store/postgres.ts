@@ -8,7 +8,7 @@ import {
   SHARED_CLUSTER,
   startPostgres,
   type TestDatabase,
-} from '../../tools/postgres/postgres.ts'
+} from '../../../tools/postgres/postgres.ts'
 
 let ownCluster: Promise<Postgres> | undefined
 

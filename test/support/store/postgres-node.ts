@@ -16,10 +16,10 @@ import {
   signInAndAllow,
   type RegisteredClient,
   type Tokens,
-} from '../../tools/flow.ts'
-import { createAda } from './accounts.ts'
-import { openTestServer, type TestServer } from './server.ts'
-import { withClient } from '../../tools/postgres/postgres.ts'
+} from '../../../tools/flow.ts'
+import { createAda } from '../accounts.ts'
+import { openTestServer, type TestServer } from '../server.ts'
+import { withClient } from '../../../tools/postgres/postgres.ts'
 
 type Ask = 'register' | 'redeem' | 'refresh' | 'useClient' | 'authorize' | 'signIn' | 'consent'
 

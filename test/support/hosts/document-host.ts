@@ -1,6 +1,6 @@
 import type { RequestListener } from 'node:http'
 import type { TestContext } from 'node:test'
-import { REDIRECT_URI, type RegisteredClient } from '../../tools/flow.ts'
+import { REDIRECT_URI, type RegisteredClient } from '../../../tools/flow.ts'
 import { openWebHost, sendJson, type WebHost, type WebHostOptions } from './web-host.ts'
 
 /** A web server on this machine that publishes client metadata documents. */

@@ -1,8 +1,8 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { openDatabase } from '../../src/store/sqlite/database.ts'
-import { migrate } from '../../src/store/sqlite/migrate.ts'
+import { openDatabase } from '../../../src/store/sqlite/database.ts'
+import { migrate } from '../../../src/store/sqlite/migrate.ts'
 
 let blank: Buffer | undefined
 

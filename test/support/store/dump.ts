@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
-import type { TestServer } from './server.ts'
+import type { TestServer } from '../server.ts'
 
 /** The rows of every table, in the order of their first two columns. */
 export type Dump = Readonly<Record<string, readonly Readonly<Record<string, unknown>>[]>>

@@ -28,7 +28,7 @@ import {
 import { createAda } from '../support/accounts.ts'
 import { declareApi, knowApis } from '../support/apis.ts'
 import { openTestServer, type TestServer } from '../support/server.ts'
-import { openSteadyClock } from '../support/steady-clock.ts'
+import { openSteadyClock } from '../support/clocks.ts'
 
 interface RecordedServer {
   readonly server: TestServer

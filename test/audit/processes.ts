@@ -9,7 +9,7 @@ import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { AUDIT_SECRETS, listLinks } from '../store/contract/chains.ts'
 import { NOW } from '../support/records.ts'
 import { temporaryFolder } from '../support/server.ts'
-import { openSteadyClock } from '../support/steady-clock.ts'
+import { openSteadyClock } from '../support/clocks.ts'
 
 /** Opens processes that record on one file, at one time. Each has a log of its own. */
 export function openProcesses(t: TestContext) {

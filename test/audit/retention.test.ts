@@ -7,7 +7,7 @@ import { eventsOf, listLinks } from '../store/contract/chains.ts'
 import { HOUR, NOW } from '../support/records.ts'
 import { registerClient } from '../../tools/flow.ts'
 import { openTestServer, type TestServer } from '../support/server.ts'
-import { openSteadyClock } from '../support/steady-clock.ts'
+import { openSteadyClock } from '../support/clocks.ts'
 
 const wordsOf = async ({ context }: TestServer): Promise<readonly string[]> =>
   eventsOf(await listLinks(context.store, 0 as EpochMs)).map(({ event }) => event)

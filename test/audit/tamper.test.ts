@@ -7,7 +7,7 @@ import { createAda } from '../support/accounts.ts'
 import { obtainTokens, refresh, registerClient } from '../../tools/flow.ts'
 import { openTestServer, type TestServer } from '../support/server.ts'
 import { databasePath } from '../support/store/dump.ts'
-import { openSteadyClock } from '../support/steady-clock.ts'
+import { openSteadyClock } from '../support/clocks.ts'
 
 const COLUMNS = ['link_id', 'chain_id', 'sequence', 'recorded_at', 'previous_hash', 'events', 'link_hash'] as const
 

@@ -9,7 +9,7 @@ import { postJson, registerClient } from '../../tools/flow.ts'
 import { openMigratedDatabase } from '../support/store/migrated-database.ts'
 import { openTestServer } from '../support/server.ts'
 import { databasePath } from '../support/store/dump.ts'
-import { openSteadyClock } from '../support/steady-clock.ts'
+import { openSteadyClock } from '../support/clocks.ts'
 
 for (const when of ['before', 'after'] as const) {
   test(`audit: a commit whose reply is lost ${when} it happened is recorded exactly if it happened, and no chain has a gap`, async (t) => {

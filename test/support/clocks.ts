@@ -1,4 +1,5 @@
 import type { EpochMs } from '../../src/base/brand.ts'
+import { NOW } from './records.ts'
 import type { TestClock } from './server.ts'
 
 const DAY = 24 * 60 * 60 * 1000
@@ -19,4 +20,10 @@ export function openStillClocks<const Ahead extends readonly number[]>(
 /** A clock for the limits of a minute or of a quarter of an hour: none ends because a test takes long. */
 export function openStillClock(): TestClock {
   return openStillClocks([0])[0]
+}
+
+/** A clock that starts at a full hour, so that no hour ends while a test runs. */
+export function openSteadyClock(): TestClock {
+  let now: number = NOW
+  return { now: () => now as EpochMs, advance: (milliseconds) => void (now += milliseconds) }
 }

@@ -1176,7 +1176,7 @@ export interface ApiTokens {
 export interface AuditEntry {
   readonly id: string
   readonly recorded_at: string
-  /** A name from the table in docs/audit.md. */
+  /** The name of an event in docs/audit.md. */
   readonly event: string
   readonly client_id: string | null
   readonly user_id: string | null

@@ -14,7 +14,7 @@ export interface Refusal {
   readonly reasons: Readonly<Record<string, string>>
 }
 
-/** Every refusal of the server. OAuth clients read the code. `npm run docs` writes the tables of docs/errors.md from it. */
+/** Every refusal of the server. OAuth clients read the code. `npm run docs` writes docs/errors.md from it. */
 export const REFUSALS = {
   invalid_request: {
     status: 400,

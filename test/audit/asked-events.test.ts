@@ -26,7 +26,7 @@ after(async () => {
 const FAMILIES =
   /^There is no such event\. Event names begin with: admin-credential\., admin\., api\., .*, sign-in\., token\., tokens\., user\.$/
 const OF_CLIENTS =
-  /^There is no such event\. Those of client\. are: client\.registered, client\.updated, .*\bclient\.tokens-revoked\b/
+  /^There is no such event\. The events of client\. are: client\.registered, client\.updated, .*\bclient\.tokens-revoked\b/
 const UNKNOWN: readonly (readonly [event: string, says: RegExp])[] = [
   ['clint.', FAMILIES],
   ['clint.deleted', FAMILIES],

@@ -17,7 +17,7 @@ const ENTRY_DOCUMENT = z
   .object({
     id: z.string(),
     recorded_at: ISO,
-    event: z.string().describe('A name from the table in docs/audit.md.'),
+    event: z.string().describe('The name of an event in docs/audit.md.'),
     client_id: z.string().nullable(),
     user_id: z.string().nullable(),
     organization_id: z.string().nullable(),

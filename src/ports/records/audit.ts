@@ -4,7 +4,7 @@ import type { ClientId, GrantId, OrganizationId, UserId } from '../../protocol/i
 
 /** An event of the audit (docs/audit.md). It never contains a secret, a token or a request parameter as it was sent. */
 export interface AuditEvent {
-  /** A name from the table in docs/audit.md. */
+  /** The name of an event in docs/audit.md. */
   readonly event: AuditEventName
   readonly clientId?: ClientId | undefined
   readonly userId?: UserId | undefined

@@ -71,7 +71,7 @@ test('a command that runs for minutes and makes many changes is logged completel
   )
 })
 
-test('a command whose first event has no actor is logged, also if the server saw that event alone', async (t) => {
+test('a command whose first event has no actor is logged, also if the server saw only that event', async (t) => {
   const { processes, server } = openServer(t)
   const command = processes.open()
   await command.store.recordEvent({ event: 'key.added' })

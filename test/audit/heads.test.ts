@@ -39,7 +39,7 @@ test('audit: each of two processes records the heads of the other, also after th
   for (const link of [ofOne, ofOther]) assert.ok(link !== undefined && isNamed(await links(), link))
 })
 
-test('audit: idle processes stop recording heads, and a link of heads alone is not recorded', async (t) => {
+test('audit: idle processes stop recording heads, and a link with nothing but heads is not recorded', async (t) => {
   const { open, clock, links } = openProcesses(t)
   const processes = [open(), open(), open()]
   for (const { store } of processes) await store.recordEvent(SOMETHING)

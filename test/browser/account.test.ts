@@ -72,7 +72,7 @@ for (const [name, options] of CASES) {
   })
 }
 
-test('by keyboard alone a user sets a password with a link, and signs the other browsers out', async (t) => {
+test('with only the keyboard a user sets a password with a link, and signs the other browsers out', async (t) => {
   const server = await openIssuer(t, {})
   const { tab, complaints } = await openTab(t, browser, [server.origin], {})
   const { address } = await createLink(server.context, EMAIL)

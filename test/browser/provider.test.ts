@@ -87,7 +87,7 @@ const CASES: readonly (readonly [string, BrowserContextOptions, button: string, 
 ]
 
 for (const [name, options, button, confirm, kept] of CASES) {
-  test(`a person signs in, and confirms it at the provider, by keyboard alone: ${name}`, async (t) => {
+  test(`a person signs in, and confirms it at the provider, with only the keyboard: ${name}`, async (t) => {
     const { server, idp } = await openPlace(t, {})
     const { tab, complaints } = await openTab(t, browser, [server.origin, idp.issuer], options)
     await tab.goto(`${server.origin}/account/security`)

@@ -270,7 +270,7 @@ test('api: the scopes and tokens of an API are changed and shown', async () => {
   assert.doesNotMatch(last, /read|pay/)
 })
 
-test('audit list shows the times of details as it shows those of events', async () => {
+test('audit list prints times in details in the format of the times of events', async () => {
   await server.context.store.recordEvent({
     event: 'tokens.issued',
     details: { minute: 1795317480000, refresh_token: 2 },

@@ -55,7 +55,7 @@ test('LIB-05: tasks that are under way are completed before the database is clos
   assert.match((await created).user_id, /^gus_/)
 })
 
-test('mistakes in the options are listed together, under the names of the options', async () => {
+test('mistakes in the options are listed together, by the names of the options', async () => {
   const options = { issuer: 'http://app.example/', settings: { accessTokenLifetime: 0 }, trustProxy: ['nonsense'] }
   await assert.rejects(createGrantor(options), (cause: unknown) => {
     assert.ok(cause instanceof ConfigError)
@@ -71,7 +71,7 @@ test('people and an application that signs people in exclude each other', async 
   await assert.rejects(createGrantor(options), /people and settings\.delegateUrl both say/)
 })
 
-test('nothing of the environment is read', async (t) => {
+test('createGrantor reads no environment variable', async (t) => {
   process.env['GRANTOR_ACCESS_TOKEN_LIFETIME'] = 'nonsense'
   t.after(() => delete process.env['GRANTOR_ACCESS_TOKEN_LIFETIME'])
   assert.equal(await (await openGrantor(t)).grantor.ready(), true)

@@ -44,7 +44,7 @@ test('without a next function, a path that is not of the server gets 404', async
   assert.equal((await fetch(`${origin}/.well-known/oauth-authorization-server/auth`)).status, 200)
 })
 
-test('LIB-03: Express below a prefix, and a released client', async (t) => {
+test('LIB-03: a released client works with Express below a prefix', async (t) => {
   const { grantor, issuer, origin, port } = await openGrantor(t)
   const app = express()
   app.get('/.well-known/*rest', grantor.handler)
@@ -94,7 +94,7 @@ test('LIB-03: a body parser that has read an empty body, and a closed connection
   assert.deepEqual(reasons, ['body_consumed', 'parameter_malformed'])
 })
 
-test('LIB-04: the host trusts X-Forwarded-For of every caller, and the limits of the server do not', async (t) => {
+test('LIB-04: the limits of the server ignore X-Forwarded-For, even if the host trusts it of every caller', async (t) => {
   const { grantor, issuer, port } = await openGrantor(t, { settings: { registrationRate: 1 } })
   const app = express().set('trust proxy', true).use(grantor.handler)
   await serveHost(t, port, app)
@@ -184,7 +184,7 @@ test('NET-14: requests for other paths of a host do not count, and do not change
   )
 })
 
-test('NET-14: above the limit of a network a request of HTTP/2 is refused, the host goes on, and other networks are answered', async (t) => {
+test('NET-14: above the limit of a network a request of HTTP/2 is refused, and the host answers other networks', async (t) => {
   const { grantor } = await openGrantor(t)
   const server = createServer((request, response) => grantor.handler(request as never, response as never))
   await once(server.listen(0, '127.0.0.1'), 'listening')

@@ -177,7 +177,7 @@ test('DEL-01: the interaction that one browser began is not answered by a reques
   assert.equal((await get(attacker, await follow(attacker, began, '/account'))).status, 200, 'the own browser')
 })
 
-test('an interaction that the server did not issue leads to a page that says so, and starts no session', async (t) => {
+test('an unknown interaction gets an error page, and starts no session', async (t) => {
   const { issuer, grantor } = await openHost(t)
   for (const interaction of ['', 'gin_made-up', `gin_${'A'.repeat(99)}`]) {
     const shown = await openPerson(issuer).visit(`${issuer}/v2/oauth/host-sign-in?interaction=${interaction}`)

@@ -192,7 +192,7 @@ test('a host on whose port nothing listens is unreachable', async (t) => {
   assert.equal(briefly(outcome), 'unreachable connection-failed ECONNREFUSED')
 })
 
-test('a host that listens on the IPv6 loopback address alone is reached as localhost', async (t) => {
+test('a host that listens only on the IPv6 loopback address is reached as localhost', async (t) => {
   const host = await openWebHost(t, { address: '::1' }, sendJson({}))
   assert.equal(briefly(await getDocument(openClient(), `http://localhost:${host.port}/client.json`)), 'fetched')
 })

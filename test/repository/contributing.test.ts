@@ -45,7 +45,9 @@ test('a recipe with a symbol or a file that does not exist is found', () => {
 test('CONTRIBUTING.md names each script of package.json', () => {
   const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { readonly scripts: object }
   const [, commands = ''] = readFileSync('CONTRIBUTING.md', 'utf8').split('## Commands')
-  const named = new Set([...commands.matchAll(/\bnpm (?:run )?(?:-s )?([a-z]+(?::[a-z]+)?)/g)].map(([, name = '']) => name))
+  const named = new Set(
+    [...commands.matchAll(/\bnpm (?:run )?(?:-s )?([a-z]+(?::[a-z]+)?)/g)].map(([, name = '']) => name),
+  )
   assert.deepEqual(
     Object.keys(scripts).filter((name) => name !== 'postinstall' && !named.has(name)),
     [],

@@ -127,7 +127,7 @@ test('every file of the repository that a page names exists', () => {
   assert.deepEqual(missing, [])
 })
 
-test('pages write "grantor": the index and the page on installing alone say how each installation starts the command', () => {
+test('pages write "grantor": only the index and the page on installing say how each installation starts the command', () => {
   const pages = globSync('docs/**/*.md').filter((page) => /npm run -s grantor|command of your/.test(read(page)))
   assert.deepEqual(pages.toSorted(), ['docs/README.md', 'docs/install.md'])
 })

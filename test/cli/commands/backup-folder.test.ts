@@ -36,7 +36,7 @@ test('BAK-06: --keep neither counts nor removes links, folders, or files that ar
   )
 })
 
-test('BAK-06: --keep orders backups by the time in their header, and reports those of the future', async (t) => {
+test('BAK-06: --keep orders backups by the time in their header, and reports future ones', async (t) => {
   const { folder, backUp } = await open(t)
   const first = await backUp()
   writeFileSync(join(folder, FUTURE), readFileSync(first.path))
@@ -49,7 +49,7 @@ test('BAK-06: --keep orders backups by the time in their header, and reports tho
   assert.ok(existsSync(third.path) && !existsSync(second.path))
 })
 
-test('BAK-06: a backup of the future is named in a warning', async (t) => {
+test('BAK-06: a backup with a future time is named in a warning', async (t) => {
   const { place, folder, backUp } = await open(t)
   const { path } = await backUp()
   writeFileSync(join(folder, PAST), readFileSync(path, 'utf8').replace(/"made_at":"\d{4}/, '"made_at":"2099'))
@@ -67,7 +67,7 @@ test('BAK-06: --keep does not remove the backups of another store in the same fo
   )
 })
 
-test('a backup removes drafts that are older than a day, and no other', async (t) => {
+test('a backup removes drafts that are older than a day, and no other file', async (t) => {
   const { folder, backUp, place } = await open(t)
   const file = join(folder, 'one.backup')
   const secretDraft = `${PAST}.secret.0123456789abcdef`

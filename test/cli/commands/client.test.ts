@@ -69,7 +69,7 @@ test('client create: a public client has no secret', async () => {
   assert.match(said, /^Created Tool\. It authenticates with none:\n {2}client_id +gci_\S+\n$/)
 })
 
-test('client update and set-rules: what is given changes', async () => {
+test('client update and set-rules: change only the given members', async () => {
   const input = ['--name', 'Wall', '--redirect-uri', 'https://app.example/callback', '--scope', 'read']
   const { client_id: id } = await commandJson<RegisteredClient>(['client', 'create', ...input])
   assert.match(await words('update', id, '--name', 'Wallboard', '--scope', 'write'), /^Changed gci_/)
@@ -126,7 +126,7 @@ test('client create --jwks-uri: the server fetches the keys there when the clien
   assert.deepEqual([failed.code, failed.stderr], [1, 'grantor: jwks_uri: The URL does not use https.\n'])
 })
 
-test('client adopt and create-registration-token: say what ends', async () => {
+test('client adopt and create-registration-token: print what becomes invalid', async () => {
   const { client_id: id } = await registerClient(server, { client_name: 'Reporter' })
   assert.match(
     await words('create-registration-token', id),

@@ -14,13 +14,13 @@ function use(client: RegisteredClient) {
   return requestToken(server, client, { grant_type: 'client_credentials' })
 }
 
-test('doctor says nothing about clients while there are none, or no database', async (t) => {
+test('doctor has no finding about clients while there is no client or no database', async (t) => {
   assert.deepEqual(await findingsAbout('clients'), [])
   const { stdout } = await runHere(await openPlace(t), ['doctor', '--json'])
   assert.ok(!stdout.includes('"clients"'))
 })
 
-test('doctor warns when so many clients registered that their pool is nearly full', async () => {
+test('doctor warns when the pool of registered clients is nearly full', async () => {
   process.env['GRANTOR_UNUSED_CLIENTS'] = '1000'
   const { store } = server.context
   const now = server.clock.now()
@@ -39,7 +39,7 @@ test('doctor warns when so many clients registered that their pool is nearly ful
   delete process.env['GRANTOR_UNUSED_CLIENTS']
 })
 
-test('doctor reports clients in use that could not come in again, by their ids', async () => {
+test('doctor reports, by id, clients in use that could no longer register', async () => {
   const blocked = await registerClient(server, { redirect_uris: ['https://app.bad.example/cb'] })
   const registered = [await registerClient(server), await registerClient(server)]
   await registerClient(server)

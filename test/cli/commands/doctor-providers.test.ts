@@ -58,7 +58,7 @@ test('doctor names a secret that the provider refuses, with the command that rep
   await updateProvider(server.context, IDP, { settings: {}, clientSecret: CLIENT_SECRET })
 })
 
-test('doctor says that a secret has to be set again, and that requests are off', async () => {
+test('doctor reports a secret that must be set again, and requests that are off', async () => {
   process.env['GRANTOR_OUTBOUND'] = 'off'
   assert.match(String(await findingsAbout('provider')), /^failed,.*GRANTOR_OUTBOUND is off\.$/)
   delete process.env['GRANTOR_OUTBOUND']

@@ -44,7 +44,7 @@ test('initial-token: a token is created, used, listed with the uses that are lef
   assert.equal((await postJson({ inject }, '/v2/oauth/register', {})).statusCode, 401)
 })
 
-test('initial-token create: a template says what the clients are; without one they are as after an open registration', async () => {
+test('initial-token create: clients follow the template; without one they are as after an open registration', async () => {
   const content = {
     trust_level: 'verified',
     scope: 'read write',

@@ -268,7 +268,7 @@ test('MOV-03: without --final an import ends what was valid, and so does the res
   }
 })
 
-test('MOV-03: an import or a restore into an empty place leaves the database alone there, and names no previous one', async (t) => {
+test('MOV-03: an import or a restore into an empty place leaves only the new database there, and names no previous one', async (t) => {
   const place = await openPlace(t)
   const [source, file] = [await targetOf(t, 'SQLite'), join(place.folder, 'moved')]
   await command(place, source, 'org', 'create', 'Acme')

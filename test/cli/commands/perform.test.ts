@@ -38,7 +38,7 @@ test('perform runs a whole flow, verifies it and prints the result', async (t) =
   assert.match(stdout, /✓ Refreshed once[^]*iss +http[^]*refresh_token +grt_/)
 })
 
-test('perform uses an existing client, several APIs, an opaque token and an organization', async (t) => {
+test('perform works with an existing client, several APIs, an opaque token and an organization', async (t) => {
   const place = await openPlace(t)
   const { user_id: ada } = await runJsonHere<{ user_id: string }>(place, ['user', 'create', ...ADA])
   const { organization_id: acme } = await runJsonHere<{ organization_id: string }>(place, ['org', 'create', 'Acme'])
@@ -70,7 +70,7 @@ test('perform uses an existing client, several APIs, an opaque token and an orga
   assert.deepEqual([elsewhere.code, /invalid_request/.test(elsewhere.stderr)], [1, true])
 })
 
-test('decision 0018: scopes alone name the API of the token, and perform reports for which API the token is', async (t) => {
+test('decision 0018: without resource the scopes name the API of the token, and perform reports for which API the token is', async (t) => {
   const place = await openPlace(t)
   await runHere(place, ['user', 'create', ...ADA])
   for (const name of ['projects', 'files'])

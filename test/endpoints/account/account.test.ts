@@ -68,7 +68,7 @@ for (const { name, path } of ACCOUNT_ROWS.filter((row) => row.path !== PATHS.acc
   })
 }
 
-test('an app may open the pages of an authorization in a window, and gets the window back', async () => {
+test('an app may open the pages of an authorization in a window, and keeps access to the window', async () => {
   const page = await new PlainBrowser(server).get('/v2/oauth/authorize')
   assert.equal(page.statusCode, 400)
   assert.equal(page.headers['cross-origin-opener-policy'], undefined)

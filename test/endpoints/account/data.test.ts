@@ -14,7 +14,7 @@ interface Export {
   readonly audit: { readonly events: readonly { readonly event: string }[]; readonly is_complete: boolean }
 }
 
-test('the export has what is kept about the user, as a file', async (t) => {
+test('the export is a file with everything that is stored about the user', async (t) => {
   const server = await openTestServer(t)
   await createAda(server)
   const client = await registerClient(server, { client_name: 'Board' })

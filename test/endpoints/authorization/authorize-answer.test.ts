@@ -270,7 +270,7 @@ test('AUTH-21: a browser cookie that is forged, truncated or of another kind is 
   assert.equal((await browser.get(start)).statusCode, 200)
 })
 
-test('two tabs of one browser can both finish', async () => {
+test('two tabs of one browser can both complete an authorization', async () => {
   const client = await registerClient(server)
   const browser = new PlainBrowser(server)
   const [one, two] = [

@@ -235,7 +235,7 @@ test('UI-10: the page for a loopback client names this computer, and warns again
   assert.match(String(page.headers['content-security-policy']), /form-action 'self' http:\/\/127\.0\.0\.1:51004;/)
 })
 
-test('UI-10: a verified client is not called unverified', async () => {
+test('UI-10: the page of a verified client does not call it unverified', async () => {
   const client = await registerClient(server)
   await perform(server.context, 'client.verify', { client_id: client.client_id })
   assert.ok(!visible((await consentPage(client)).page).includes('Unverified'))

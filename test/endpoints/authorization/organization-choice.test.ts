@@ -122,7 +122,7 @@ test('decision 0019: disabled organizations and memberships are not offered, and
   assert.deepEqual(texts?.slice(1, -1).toSorted(), [`Acme (${acme})`, `Acme (${twin})`].toSorted())
 })
 
-test('decision 0019: a client that names an organization gets that one; the page says so and offers no other', async () => {
+test('decision 0019: a client that names an organization gets that one; the page names it and offers no other', async () => {
   const { browser, page, client } = await openPage([acme, beta], { org_id: acme })
   assert.equal(optionsIn(page), undefined)
   assert.match(page.body, /Organization<\/dt>\s*<dd><bdi>Acme<\/bdi>/)

@@ -49,7 +49,7 @@ test('RFC 6749 §3.3: the user leaves scopes out; the answer names the scope, an
   assert.equal(refreshed.json<Tokens>().scope, 'read')
 })
 
-test('what the user left out is asked for again, and what was allowed is not', async () => {
+test('a scope that the user left out is requested again, and an allowed one is not', async () => {
   const client = await registerClient(server)
   await allow(await consentPage(client), 'allow.delete')
   const part = await browser.get(authorizeUrl(client, { resource: PROJECTS, scope: 'read write' }))
@@ -58,7 +58,7 @@ test('what the user left out is asked for again, and what was allowed is not', a
   assert.match(locationOf(whole), /\/consent\?/)
 })
 
-test('at least one scope must remain, for each API; the page says so and keeps what is checked', async () => {
+test('at least one scope of each API must remain; the page asks for one and keeps what is checked', async () => {
   const client = await registerClient(server)
   const one = await consentPage(client)
   const none = await assertStoreUnchanged(server, () => allow(one, 'allow.read', 'allow.write', 'allow.delete'))
@@ -105,7 +105,7 @@ test('UI-02: boxes of scopes that were not requested are ignored', async () => {
   assert.equal(tokens.scope, 'read write')
 })
 
-test('UI-03: the same answer twice gets the same code; another choice of scopes is already completed', async () => {
+test('UI-03: the same answer twice gets the same code, and a second choice of scopes is refused', async () => {
   const client = await registerClient(server)
   const page = await consentPage(client)
   const [first, second] = [await allow(page, 'allow.delete'), await allow(page, 'allow.delete')]

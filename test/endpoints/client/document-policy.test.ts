@@ -104,7 +104,7 @@ test('WAY-04: with "off", no new client comes in, and stored ones are used and r
   )
 })
 
-test('OUT-13: with GRANTOR_OUTBOUND=off nothing is fetched or advertised, and stored documents serve for a day', async (t) => {
+test('OUT-13: with GRANTOR_OUTBOUND=off nothing is fetched or advertised, and stored documents are used for a day', async (t) => {
   const { server: before, host } = await openLocal(t)
   const client = host.client()
   const { refresh_token: token = '' } = await obtainTokens(before, client)

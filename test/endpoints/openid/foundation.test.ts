@@ -282,7 +282,7 @@ test('oidcc-discovery-endpoint-verification: the document has what OpenID Connec
   for (const value of Object.values(metadata)) assert.notEqual(value, null)
 })
 
-test('oidcc-formpost-basic-certification-test-plan: response and error are a form that a script of this page alone submits', async (t) => {
+test('oidcc-formpost-basic-certification-test-plan: response and error are a form that only a script of this page submits', async (t) => {
   const server = await openLogin(t)
   const client = await makeClient(server, STATIC)
   const browser = new PlainBrowser(server)

@@ -20,7 +20,7 @@ const URI = 'https://app.example/backchannel-logout'
 const MEMBERS = { backchannel_logout_uri: URI, backchannel_logout_session_required: true }
 const server = await openTestServer(WHOLE_FILE)
 
-test('LO-21: a client that registers openly gets no address, and the answer says so', async () => {
+test('LO-21: a client that registers openly gets no address, and the answer has none', async () => {
   const client = await registerClient(server, MEMBERS)
   assertLeftOut(client)
   assertLeftOut((await put(client, MEMBERS)).json<object>())
@@ -58,7 +58,7 @@ test('LO-21: an initial access token for verified clients allows an address', as
   assert.equal(answer.json<Record<string, unknown>>()['backchannel_logout_uri'], URI)
 })
 
-test('LO-21: a metadata document may name its own host alone', async (t) => {
+test('LO-21: a metadata document may name only its own host', async (t) => {
   const host = await openDocumentHost(t)
   const origin = `http://localhost:${host.port}`
   for (const [uri, expected] of [
@@ -73,7 +73,7 @@ test('LO-21: a metadata document may name its own host alone', async (t) => {
   }
 })
 
-test('LO-21: the address is one that the server may request, and the flag a boolean', async () => {
+test('LO-21: the address must be one that the server may request, and the flag a boolean', async () => {
   const client = await registerClient(server)
   await perform(server.context, 'client.verify', { client_id: client.client_id })
   for (const uri of ['http://app.example/', 'https://10.0.0.1/', 'https://app.example/#x', 'javascript:1', 'text']) {

@@ -65,7 +65,7 @@ test('The spec: every field of the request is echoed under the same name', async
   assert.deepEqual(echo, EVERYTHING)
 })
 
-test('The spec: each field alone is echoed beside the defaults', async (t) => {
+test('The spec: each single field is echoed beside the defaults', async (t) => {
   const server = await openTestServer(t)
   for (const [field, value] of Object.entries(EVERYTHING)) {
     const { echo } = await register(server, { [field]: value })

@@ -76,7 +76,7 @@ test('LO-01: after a logout by a client the browser goes to the application, wit
   assert.equal((await browser.get('/account')).statusCode, 303)
 })
 
-test('a session without a page lasts as long as remember_seconds says, and records how the person signed in', async () => {
+test('a session without a page lasts for remember_seconds, and records how the person signed in', async () => {
   const { browser, interaction } = await startAtClient(server)
   const at = server.clock.now() - 7_000
   const answer = { remember_seconds: 900, authenticated_at: new Date(at).toISOString() }
@@ -118,7 +118,7 @@ test('with everything delegated, a remembered session cannot consent here: only 
   assert.equal((await browser.get(locationOf(back))).statusCode, 200)
 })
 
-test('from a page of this server a link leads to the application, because a form may not', async () => {
+test('a page of this server leads to the application by a link, because its policy forbids a form', async () => {
   const { browser } = await startAtClient(server)
   const [pending] = selectAll(server, `select * from authorizations where status = 'pending' order by 1 desc limit 1`)
   const url = `/v2/oauth/sign-in?authorization=${String(pending?.['authorization_id'])}`
@@ -165,7 +165,7 @@ test('the download of the data has the identity at the application', async () =>
   )
 })
 
-test('a rejected account page says so, and leads to the application again', async () => {
+test('a rejected account page gives the reason, and leads to the application again', async () => {
   const browser = new PlainBrowser(server)
   const interaction = await leave(browser, '/account')
   const page = await browser.get(redirectOf(await application.reject(interaction)))

@@ -35,7 +35,7 @@ test('a session records how and when the user signed in, and the browser in word
   assert.ok(!JSON.stringify(selectAll(server, 'select * from sessions')).includes('Gecko'))
 })
 
-test('the audit says how the user signed in', async (t) => {
+test('the audit has the method of each sign-in', async (t) => {
   const { server, client } = await open(t)
   await signIn(new PlainBrowser(server), client, EMAIL)
   const links = selectAll(server, 'select events from audit_links').map(({ events }) => String(events))
@@ -84,7 +84,7 @@ test('the first sign-in of a user is recorded once', async (t) => {
   assert.equal(at(), first)
 })
 
-test('a session is seen again after five minutes, which is written some seconds later and at the end', async (t) => {
+test('the time of last use of a session is noted every five minutes, and written some seconds later and at the end', async (t) => {
   const { server, client } = await open(t)
   const browser = new PlainBrowser(server)
   await signInAndAllow(browser, authorizeUrl(client))

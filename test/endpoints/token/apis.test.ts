@@ -243,7 +243,7 @@ test('RFC 9728 §2: the document has the name of the API if there is one', async
   })
 })
 
-test('RFC 9728 §3: an undeclared resource has no document, and the error says so', async () => {
+test('RFC 9728 §3: an undeclared resource has no document, and the error names it', async () => {
   const path = '/v2/oauth/protected-resource'
   for (const asked of ['https://unknown.example', `${JWT_API}/deeper`, 'nonsense']) {
     const answer = await server.inject({ method: 'GET', url: `${path}?resource=${encodeURIComponent(asked)}` })

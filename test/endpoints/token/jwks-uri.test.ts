@@ -127,7 +127,7 @@ test('RFC 9111 §4.2: a copy of the keys is fresh for as long as the host says, 
   }
 })
 
-test('CA-13: while the host is down the last keys serve for a day, and then the answer is 503 instead of invalid_client', async (t) => {
+test('CA-13: while the host is down the last keys are used for a day, and then the answer is 503 instead of invalid_client', async (t) => {
   const { server, app, serve, advance, ask } = await openServerWithKeyHost(t)
   assert.equal(await ask(), 200)
   serve(status(503))
@@ -148,7 +148,7 @@ test('CA-13: while the host is down the last keys serve for a day, and then the 
   assert.equal(await ask(), 200)
 })
 
-test('CA-13: a host that is down is asked once in thirty seconds while its last keys serve', async (t) => {
+test('CA-13: a host that is down is asked once in thirty seconds while its last keys are used', async (t) => {
   const { host, serve, advance, ask } = await openServerWithKeyHost(t)
   await ask()
   serve(status(503))

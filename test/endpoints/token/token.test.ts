@@ -236,7 +236,7 @@ test('decision 0005: errors repeat input values, but no secrets', async (t) => {
   assert.doesNotMatch(twice.body, /the-secret/)
 })
 
-test('decision 0005: a missing verifier is invalid_grant and leaves the code alone', async (t) => {
+test('decision 0005: a missing verifier is invalid_grant and does not redeem the code', async (t) => {
   const server = await openTestServer(t)
   await createAda(server)
   const client = await registerClient(server)

@@ -98,7 +98,7 @@ test('ADM-02: credentials for the metrics may not perform any task', async () =>
   })
 })
 
-test("DEL-04: credentials of the application perform its own tasks alone, and no administrator's perform these", async () => {
+test('DEL-04: credentials of the application perform only its own tasks, which no administrator can perform', async () => {
   const delegate = await stage.issue('delegate')
   const others = [await stage.issue('read'), await stage.issue('write'), await stage.issue('metrics')]
   const ofOne = await stage.issue('write', await stage.makeOrganization())

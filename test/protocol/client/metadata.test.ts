@@ -237,7 +237,7 @@ test('RFC 7591 §2: contacts must be email addresses', () => {
     assert.deepEqual(refuse({ contacts: ['ok@a.test', contact] }, 'not-allowed'), ['body.contacts.1:value_error'])
 })
 
-test('REG-07: a URI with an unusable scheme is kept together with a usable one, and refused alone', () => {
+test('REG-07: a URI with an unusable scheme is kept together with a usable one, and refused without one', () => {
   const mixed = ['zed://x', 'https://a.test/cb', 'http://127.0.0.1:1/cb']
   assert.deepEqual(accept({ redirect_uris: mixed }).redirectUris, mixed)
   assert.deepEqual(refuse({ redirect_uris: ['zed://x'] }, 'not-allowed'), ['body.redirect_uris:url_scheme'])

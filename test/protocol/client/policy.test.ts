@@ -203,7 +203,7 @@ test('WAY-01: a client without a redirect URI is not of a known domain, and no c
   }
 })
 
-test('WAY-01: only the rule of a client of the operator that authenticates has an effect, and a nonce counts with https alone', () => {
+test('WAY-01: only the rule of a client of the operator that authenticates has an effect, and a nonce counts only with https', () => {
   for (const one of CASES) {
     for (const pkce of ['required', 'nonce', 'optional'] as const) {
       for (const authMethod of CLIENT_AUTH_METHODS) {

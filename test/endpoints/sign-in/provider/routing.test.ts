@@ -19,7 +19,7 @@ import { perform } from '../../../support/tasks.ts'
 const REQUIRED = { domains: ['acme.test'], routing: 'required' } as const
 const IDP = 'idp' as ProviderId
 
-test('with a required provider the page asks for the address first, and sends an address of its domain there', async (t) => {
+test('with a required provider the page asks for the address first, and sends a user of its domain to the provider', async (t) => {
   const setup = await openServerWithProvider(t, REQUIRED)
   const { browser, page } = await setup.arrive()
   assert.ok(!page.body.includes('type="password"'))
@@ -149,7 +149,7 @@ test('with one provider and without passwords the sign-in page is left out', asy
   assert.match((await second.browser.get(cancelled)).body, /Continue with/)
 })
 
-test('a login_hint of a required domain leads straight there, and a hint never enables a disabled provider', async (t) => {
+test('a login_hint of a required domain leads to its provider, and never to a disabled one', async (t) => {
   const setup = await openServerWithProvider(t, REQUIRED)
   const hint = { login_hint: EMAIL }
   assert.ok(locationOf((await setup.arrive(hint)).page).startsWith(setup.host.issuer))
@@ -161,7 +161,7 @@ test('a login_hint of a required domain leads straight there, and a hint never e
   assert.ok(!page.body.includes('Continue with'))
 })
 
-test('the page has at most eight buttons', async (t) => {
+test('the sign-in page has at most eight buttons of providers', async (t) => {
   const setup = await openServerWithProvider(t)
   for (let index = 0; index < 9; index++) {
     await addProvider(setup.server, setup.host, {}, { id: `idp-${index}`, name: `Number ${index}` })
@@ -203,7 +203,7 @@ test('UP-18: the button of a failing provider says so, other methods stay, and t
   assert.ok(!(await setup.arrive()).page.body.includes('down-idp'))
 })
 
-test('the provider’s metadata serve for a day while it is away', async (t) => {
+test('the provider’s metadata are used for a day while it is down', async (t) => {
   const setup = await openServerWithProvider(t, { signUp: 'anybody' })
   const { host, server } = setup
   await setup.signIn()

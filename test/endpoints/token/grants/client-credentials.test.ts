@@ -157,7 +157,7 @@ test('decision 0021: the first token marks the client as used, and later ones ch
   await assertStoreUnchanged(server, () => ask(server, client), 'second token')
 })
 
-test('RFC 6749 §4.4.2: the client may authenticate by Basic alone', async (t) => {
+test('RFC 6749 §4.4.2: the client may authenticate with only the Basic header', async (t) => {
   const server = await openTestServer(t)
   const { client_id, client_secret } = await registerClient(server, {
     token_endpoint_auth_method: 'client_secret_basic',

@@ -514,7 +514,7 @@ export interface GrantorTasks {
     readonly provider_id: string
     /** Presets the settings of a known provider. */
     readonly template: 'google' | 'entra' | 'okta' | 'keycloak' | 'dex' | 'oidc' | 'github'
-    /** The issuer, exactly as in the metadata of the provider. The templates google and github have one. */
+    /** The issuer, exactly as in the metadata of the provider. */
     readonly issuer?: string
     /** The client_secret of this server at the provider. It is never shown. */
     readonly client_secret: string
@@ -526,19 +526,19 @@ export interface GrantorTasks {
     readonly auth_method?: 'client_secret_basic' | 'client_secret_post'
     /** The scope that this server requests at the provider. */
     readonly scope?: string
-    /** When an address of the provider counts as proved: none, never; claim, if email_verified is true; domains, also without it if the address is of a domain of the provider. */
+    /** When an address counts as proved: none, never; claim, if email_verified is true; domains, also without it if the address is of the domains. */
     readonly email_trust?: 'none' | 'claim' | 'domains'
-    /** The domains of addresses that belong to this provider, and to no other. */
+    /** The domains of addresses that belong to this provider only. */
     readonly domains?: readonly string[]
     /** required: accounts with an address of the domains sign in at this provider only. */
     readonly routing?: 'offered' | 'required'
-    /** Which persons without an account get one when they sign in: off, none; domains, those with a proved address of the domains; anybody, all. */
+    /** Which persons get an account at their first sign-in: off, none; domains, those with a proved address of the domains; anybody, all. */
     readonly sign_up?: 'off' | 'domains' | 'anybody'
-    /** How a person is connected to an account with the same proved address: ask, after the person has signed in to the account once; verified-email, at once, if the address is of the domains and verified in the account. */
+    /** How a person is connected to an account with the same proved address: ask, after a sign-in to the account; verified-email, at once, if the address is of the domains and verified in the account. */
     readonly link?: 'ask' | 'verified-email'
     /** The organization of which users become members. */
     readonly organization_id?: string
-    /** Which users become members of the organization when they sign in at the provider: domains, those with a proved address of the domains; anybody, all: the operator declares that each person of the provider belongs to the organization. */
+    /** Which users become members of the organization at a sign-in: domains, those with a proved address of the domains; anybody, all, because each person of the provider belongs to it. */
     readonly membership?: 'domains' | 'anybody'
     /** Hosts of the provider, besides that of its issuer, that may have private addresses. */
     readonly private_hosts?: readonly string[]
@@ -557,19 +557,19 @@ export interface GrantorTasks {
     readonly auth_method?: 'client_secret_basic' | 'client_secret_post'
     /** The scope that this server requests at the provider. */
     readonly scope?: string
-    /** When an address of the provider counts as proved: none, never; claim, if email_verified is true; domains, also without it if the address is of a domain of the provider. */
+    /** When an address counts as proved: none, never; claim, if email_verified is true; domains, also without it if the address is of the domains. */
     readonly email_trust?: 'none' | 'claim' | 'domains'
-    /** The domains of addresses that belong to this provider, and to no other. */
+    /** The domains of addresses that belong to this provider only. */
     readonly domains?: readonly string[]
     /** required: accounts with an address of the domains sign in at this provider only. */
     readonly routing?: 'offered' | 'required'
-    /** Which persons without an account get one when they sign in: off, none; domains, those with a proved address of the domains; anybody, all. */
+    /** Which persons get an account at their first sign-in: off, none; domains, those with a proved address of the domains; anybody, all. */
     readonly sign_up?: 'off' | 'domains' | 'anybody'
-    /** How a person is connected to an account with the same proved address: ask, after the person has signed in to the account once; verified-email, at once, if the address is of the domains and verified in the account. */
+    /** How a person is connected to an account with the same proved address: ask, after a sign-in to the account; verified-email, at once, if the address is of the domains and verified in the account. */
     readonly link?: 'ask' | 'verified-email'
     /** null: no organization. Memberships stay. */
     readonly organization_id?: string | null
-    /** Which users become members of the organization when they sign in at the provider: domains, those with a proved address of the domains; anybody, all: the operator declares that each person of the provider belongs to the organization. */
+    /** Which users become members of the organization at a sign-in: domains, those with a proved address of the domains; anybody, all, because each person of the provider belongs to it. */
     readonly membership?: 'domains' | 'anybody'
     /** Hosts of the provider, besides that of its issuer, that may have private addresses. */
     readonly private_hosts?: readonly string[]
@@ -1540,19 +1540,19 @@ export interface Provider {
   readonly auth_method: 'client_secret_basic' | 'client_secret_post'
   /** The scope that this server requests at the provider. */
   readonly scope: string
-  /** When an address of the provider counts as proved: none, never; claim, if email_verified is true; domains, also without it if the address is of a domain of the provider. */
+  /** When an address counts as proved: none, never; claim, if email_verified is true; domains, also without it if the address is of the domains. */
   readonly email_trust: 'none' | 'claim' | 'domains'
-  /** The domains of addresses that belong to this provider, and to no other. */
+  /** The domains of addresses that belong to this provider only. */
   readonly domains: readonly string[]
   /** required: accounts with an address of the domains sign in at this provider only. */
   readonly routing: 'offered' | 'required'
-  /** Which persons without an account get one when they sign in: off, none; domains, those with a proved address of the domains; anybody, all. */
+  /** Which persons get an account at their first sign-in: off, none; domains, those with a proved address of the domains; anybody, all. */
   readonly sign_up: 'off' | 'domains' | 'anybody'
-  /** How a person is connected to an account with the same proved address: ask, after the person has signed in to the account once; verified-email, at once, if the address is of the domains and verified in the account. */
+  /** How a person is connected to an account with the same proved address: ask, after a sign-in to the account; verified-email, at once, if the address is of the domains and verified in the account. */
   readonly link: 'ask' | 'verified-email'
   /** The organization of which users become members; null: none. */
   readonly organization_id: string | null
-  /** Which users become members of the organization when they sign in at the provider: domains, those with a proved address of the domains; anybody, all: the operator declares that each person of the provider belongs to the organization. */
+  /** Which users become members of the organization at a sign-in: domains, those with a proved address of the domains; anybody, all, because each person of the provider belongs to it. */
   readonly membership: 'domains' | 'anybody'
   /** Hosts of the provider, besides that of its issuer, that may have private addresses. */
   readonly private_hosts: readonly string[]

@@ -44,31 +44,31 @@ const SETTINGS = {
   emailTrust: z
     .enum(EMAIL_TRUSTS)
     .describe(
-      'When an address of the provider counts as proved: none, never; claim, if email_verified is true; domains, also without it if the address is of a domain of the provider.',
+      'When an address counts as proved: none, never; claim, if email_verified is true; domains, also without it if the address is of the domains.',
     ),
   domains: z
     .array(DOMAIN)
     .max(PROVIDER_LIST_LIMIT)
     .meta({ examples: [[]] })
-    .describe('The domains of addresses that belong to this provider, and to no other.'),
+    .describe('The domains of addresses that belong to this provider only.'),
   routing: z
     .enum(ROUTINGS)
     .describe('required: accounts with an address of the domains sign in at this provider only.'),
   signUp: z
     .enum(SIGN_UPS)
     .describe(
-      'Which persons without an account get one when they sign in: off, none; domains, those with a proved address of the domains; anybody, all.',
+      'Which persons get an account at their first sign-in: off, none; domains, those with a proved address of the domains; anybody, all.',
     ),
   link: z
     .enum(LINK_RULES)
     .describe(
-      'How a person is connected to an account with the same proved address: ask, after the person has signed in to the account once; verified-email, at once, if the address is of the domains and verified in the account.',
+      'How a person is connected to an account with the same proved address: ask, after a sign-in to the account; verified-email, at once, if the address is of the domains and verified in the account.',
     ),
   organizationId: ORGANIZATION_ID.describe('The organization of which users become members.'),
   membership: z
     .enum(MEMBERSHIP_RULES)
     .describe(
-      'Which users become members of the organization when they sign in at the provider: domains, those with a proved address of the domains; anybody, all: the operator declares that each person of the provider belongs to the organization.',
+      'Which users become members of the organization at a sign-in: domains, those with a proved address of the domains; anybody, all, because each person of the provider belongs to it.',
     ),
   privateHosts: z
     .array(HOST)
@@ -140,7 +140,8 @@ function ofSettings(valueOf: (name: keyof Rows) => unknown): Readonly<Record<str
   return Object.fromEntries(Object.keys(SETTINGS).map((name) => [wireName(name), valueOf(name as keyof Rows)]))
 }
 
-function wireName(name: string): string {
+/** The name of a setting on the wire. */
+export function wireName(name: string): string {
   return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 }
 

@@ -79,7 +79,7 @@ export const PROVIDER_TASKS: readonly Task[] = [
       template: z.enum(TEMPLATES).describe('Presets the settings of a known provider.'),
       issuer: SHORT_TEXT.meta({ examples: ['https://idp.example'] })
         .optional()
-        .describe('The issuer, exactly as in the metadata of the provider. The templates google and github have one.'),
+        .describe('The issuer, exactly as in the metadata of the provider.'),
       client_secret: SECRET,
       ...OPTIONAL_INPUTS,
       name: INPUTS.name,

@@ -13,7 +13,8 @@ interface SecretOptions {
   readonly clientSecretFile?: string
 }
 
-const MEMBERS: OptionRows = {
+/** The options of the settings, where they differ from the schema. */
+export const PROVIDER_OPTIONS: OptionRows = {
   provider_id: 'id',
   client_secret: false,
   organization_id: 'organization',
@@ -25,7 +26,7 @@ export const PROVIDER_VERBS: readonly AddVerb[] = [
   taskVerb<ProviderDocument, SecretOptions>({
     task: 'provider.create',
     subjects: [argumentOf('provider.create', 'template')],
-    members: MEMBERS,
+    members: PROVIDER_OPTIONS,
     options: withSecret,
     async input(options, terminal) {
       const secret = await secretOf(options, terminal)
@@ -49,7 +50,7 @@ export const PROVIDER_VERBS: readonly AddVerb[] = [
   taskVerb({ task: 'provider.show' }),
   taskVerb<ProviderDocument, SecretOptions>({
     task: 'provider.update',
-    members: MEMBERS,
+    members: PROVIDER_OPTIONS,
     options: withSecret,
     input: secretOf,
     say: ({ provider_id, name }) => `${name} (${provider_id}) is changed. Running servers apply this within a second.`,

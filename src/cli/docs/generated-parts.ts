@@ -1,11 +1,17 @@
 import { readFileSync } from 'node:fs'
+import { Command } from 'commander'
+import { wireName } from '../../admin/provider/settings.ts'
 import { SECTIONS, type Family } from '../../metrics/families.ts'
 import { AUDIT_EVENT_TEXTS } from '../../protocol/audit/event-names.ts'
 import type { EventText } from '../../protocol/audit/events/event-text.ts'
 import { ANSWER_MEMBERS } from '../../protocol/token/introspection-answer.ts'
 import { FORM_REFUSALS, PAGE_REFUSALS } from '../../protocol/authorization/page-refusals.ts'
 import { REFUSALS, type Refusal } from '../../protocol/refusals.ts'
+import { PROVIDER_TEMPLATES } from '../../protocol/sign-in/provider.ts'
 import { PROBLEM_TYPES } from '../../base/validation.ts'
+import { PROVIDER_OPTIONS } from '../commands/provider.ts'
+import { addMemberOptions } from '../lib/member-options.ts'
+import { requireTask } from '../lib/perform-task.ts'
 
 /** A part of a page that `npm run docs` writes, between two comments with its name. The rest of the page is prose. */
 export interface GeneratedPart {
@@ -25,6 +31,7 @@ export function generatedParts(): readonly GeneratedPart[] {
     { page: 'docs/errors.md', name: 'reasons of forms', text: meanings(FORM_REFUSALS) },
     { page: 'docs/introspection.md', name: 'members of an answer', text: answerMembers() },
     { page: 'docs/audit.md', name: 'events', text: events() },
+    { page: 'docs/providers.md', name: 'settings', text: providerSettings() },
     ...Object.entries(SECTIONS).map(([name, families]) => ({
       page: 'docs/metrics.md',
       name: `metrics of ${name}`,
@@ -51,6 +58,28 @@ export function withParts(page: string, parts: readonly GeneratedPart[]): string
       },
       readFileSync(page, 'utf8'),
     )
+}
+
+/** The settings of a provider that a template fills in, with the options of `provider create`. */
+function providerSettings(): string {
+  const command = new Command()
+  const rows = { rows: PROVIDER_OPTIONS, others: new Set<string>() }
+  const { longNameOf } = addMemberOptions(command, requireTask('provider.create'), rows)
+  const { oidc, ...others } = PROVIDER_TEMPLATES
+  const settings = Object.keys(oidc).flatMap((key) => {
+    const name = key as keyof typeof oidc
+    const option = command.options.find(({ long }) => long === longNameOf(wireName(name)))
+    if (option === undefined) return []
+    const usual = valueText(oidc[name])
+    const named = Object.entries(others).map(([template, values]) => [template, valueText(values[name])] as const)
+    const differing = named.filter(([, value]) => value !== usual).map(([template, value]) => `${template}: ${value}`)
+    return [[`\`${option.long}\``, [usual, ...differing].join('; '), option.description]]
+  })
+  return table(['Option', 'Default', 'Meaning'], settings)
+}
+
+function valueText(value: string | readonly string[] | undefined): string {
+  return value === undefined || value.length === 0 ? '–' : `\`${String(value)}\``
 }
 
 function remedies(): string {

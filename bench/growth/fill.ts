@@ -92,9 +92,9 @@ function fillStatements(dialect: keyof typeof DIALECTS, { rows, now }: Fill): re
      select ${slot.value}${id}, 'gci_' || ${id}, 'gus_' || ${id}, 'mcp:tools mcp:resources', '["https://api.example"]', ${time}, ${later},
        ${FILLED_GENERATION}, ${pad(43)}, ${pad(43)}, ${time}, ${later} from ${from}`,
     `insert into authorizations (authorization_id, client_id, browser_hash, request, created_at, expires_at, status,
-       user_id, code_hash, approved_at, grant_id)
-     select ${id}, 'gci_' || ${id}, ${pad(43)}, '${REQUEST}', ${time}, ${time} + 60000, 'redeemed',
-       'gus_' || ${id}, ${pad(43)}, ${time}, ${id} from ${from}`,
+       user_id, code_hash, approved_at)
+     select ${id}, 'gci_' || ${id}, ${pad(43)}, '${REQUEST}', ${time}, ${time} + 60000, 'approved',
+       'gus_' || ${id}, ${pad(43)}, ${time} from ${from}`,
   ]
 }
 

@@ -3,9 +3,9 @@ import type { Context } from '../../src/ports/context.ts'
 import { after, toSeconds } from '../../src/base/brand.ts'
 import { DEFAULT_RULES } from '../../src/protocol/client/policy.ts'
 import {
+  grantIdOf,
   mintAuthorizationId,
   mintClientId,
-  mintGrantId,
   mintUserId,
   type ClientId,
   type GrantId,
@@ -87,7 +87,6 @@ export function growthOperations(
       const codeHash = aHash()
       await approve(store, { id, clientId, userId, hash: codeHash, now, expiresAt: after(now, 60_000), isLogin: false })
       const redeemed = await store.redeemCode({
-        id,
         codeHash,
         now,
         grant: {
@@ -96,7 +95,7 @@ export function growthOperations(
           resources: [],
           clientId,
           organizationId: undefined,
-          id: mintGrantId(now, randomBytes),
+          id: grantIdOf(id),
           userId,
           createdAt: now,
           expiresAt: after(now, 90 * DAY_MS),

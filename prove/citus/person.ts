@@ -8,14 +8,7 @@ import type { SessionRecord, UserRecord } from '../../src/ports/records/user.ts'
 import type { StoreDriver } from '../../src/ports/store.ts'
 import type { ProviderId } from '../../src/protocol/sign-in/authentication.ts'
 import { after, type EpochMs } from '../../src/base/brand.ts'
-import {
-  mintAuthorizationId,
-  mintClientId,
-  mintGrantId,
-  mintSessionId,
-  mintUserId,
-  type GrantId,
-} from '../../src/protocol/ids.ts'
+import { mintAuthorizationId, mintClientId, grantIdOf, mintSessionId, mintUserId } from '../../src/protocol/ids.ts'
 import { PROVIDER_TEMPLATES } from '../../src/protocol/sign-in/provider.ts'
 import type { IdentityKey } from '../../src/protocol/sign-in/provider-identity.ts'
 import type { RedirectUri } from '../../src/protocol/uri/redirect-uri.ts'
@@ -125,16 +118,16 @@ export async function aRequest(store: StoreDriver, { user, session }: Person) {
   return { authorization, approval, approved }
 }
 
-/** An approved code. `redeemed` has the grants of all attempts to redeem it. */
+/** An approved code. `redeemed` has the grant that it gives. */
 export async function aCode(store: StoreDriver, signedIn?: Person) {
   const person = signedIn ?? (await aPerson(store))
   const { approval, approved } = await aRequest(store, person)
   await perform(store, 'approveAuthorization', approval)
-  const redeemed: GrantId[] = []
+  const redeemed = [grantIdOf(approval.id)]
   const redeem = (node: StoreDriver) => () => {
     const createdAt = now()
     const grant: GrantRecord = {
-      id: mintGrantId(createdAt, randomBytes),
+      id: grantIdOf(approval.id),
       clientId: CLIENT_ID,
       redirectHost: 'app.example',
       userId: person.user.id,
@@ -148,8 +141,7 @@ export async function aCode(store: StoreDriver, signedIn?: Person) {
       family: undefined,
       openid: { session: approved, idTokenClaims: [] },
     }
-    redeemed.push(grant.id)
-    return perform(node, 'redeemCode', { id: approval.id, codeHash: approval.codeHash, now: createdAt, grant })
+    return perform(node, 'redeemCode', { codeHash: approval.codeHash, now: createdAt, grant })
   }
   return { ...person, redeemed, redeem }
 }

@@ -20,11 +20,13 @@ export async function findGrants(database: pg.Pool, grantId: string): Promise<re
   return rows.map((row) => ({ generation: Number(row.generation), isRevoked: row.revoked_at !== null }))
 }
 
-/** The states of all codes of this grant, in one text. */
+/** The state of the code of this grant; '' if there is none. */
 export async function findAuthorizationOf(database: pg.Pool, grantId: string): Promise<string> {
-  const rows = await read<{ status: string }>(database, 'select status from authorizations where grant_id = $1', [
-    grantId,
-  ])
+  const rows = await read<{ status: string }>(
+    database,
+    'select status from authorizations where authorization_id = $1',
+    [grantId],
+  )
   return rows.map(({ status }) => status).join(' and ')
 }
 

@@ -126,7 +126,7 @@ async function expectStored(campaign: Campaign, round: string, grantId: string, 
   if (row.generation !== expected.generation || row.isRevoked !== expected.isRevoked)
     findings.report(`${round}: stored is ${JSON.stringify(row)}, not ${JSON.stringify(expected)}`)
   const code = await findAuthorizationOf(cluster.database, grantId)
-  if (code !== 'redeemed') findings.report(`${round}: the code of the grant ${grantId} is ${code}`)
+  if (code !== 'approved') findings.report(`${round}: the code of the grant ${grantId} is ${code}`)
   const grants = await countGrants(cluster.database)
   if (grants !== campaign.grants) findings.report(`${round}: ${campaign.grants} codes gave ${grants} grants`)
 }

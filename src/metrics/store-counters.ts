@@ -39,7 +39,7 @@ type LabelOf<Name extends OperationName> =
  * until it has an answer here.
  */
 const STARTS_AT_ZERO = {
-  redeemCode: { redeemed: true, replayed: true, unknown: false },
+  redeemCode: { redeemed: true, replayed: true, spent: false, unknown: false },
   burnCode: { burned: true, spent: false },
   rotateRefreshToken: { rotated: true, repeated: false, reused: true, inactive: false },
   registerClient: { registered: true },

@@ -98,9 +98,9 @@ export interface Approval extends About {
 }
 
 export interface Redemption {
-  readonly id: AuthorizationId
   readonly codeHash: SecretHash
   readonly now: EpochMs
+  /** Its id is that of the authorization (`grantIdOf`). */
   readonly grant: GrantRecord
 }
 
@@ -109,6 +109,8 @@ export type RedeemOutcome =
   | 'redeemed'
   /** The code was redeemed before. The store has revoked the grant that it created. */
   | 'replayed'
+  /** The code was redeemed before, and its grant was revoked before. Nothing changes. */
+  | 'spent'
   /** The code does not exist, has expired or was burned. */
   | 'unknown'
 
@@ -205,7 +207,7 @@ export interface Sweep extends SweepPlace {
   readonly unusedClients: number
   /** But none that was registered at this time or later. */
   readonly evictedBefore: EpochMs
-  /** Authorizations from before this time are removed if they have expired and their code was not redeemed. */
+  /** Codes of authorizations from before this time have expired. Authorizations are removed if theirs was not redeemed, and grants may be. */
   readonly authorizationsBefore: EpochMs
   /**
    * Authorizations from before this time are removed if their code was redeemed. Until then a replay of the code is

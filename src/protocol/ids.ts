@@ -67,8 +67,9 @@ export function mintAuthorizationId(now: EpochMs, random: Random): Authorization
   return mintOrderedId(now, random) as AuthorizationId
 }
 
-export function mintGrantId(now: EpochMs, random: Random): GrantId {
-  return mintOrderedId(now, random) as GrantId
+/** The grant of a code has the id of its authorization, so that a code gives one grant (decision 0032). */
+export function grantIdOf(id: AuthorizationId): GrantId {
+  return id as string as GrantId
 }
 
 export function mintSessionId(now: EpochMs, random: Random): SessionId {

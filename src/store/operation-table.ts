@@ -95,7 +95,7 @@ export const OPERATIONS: { readonly [Name in OperationName]: OperationRow<Name> 
   redeemCode: {
     cache: 'kept',
     // A token that is issued normally is counted instead (tokens.issued).
-    event: when('replayed', ({ id, grant: { clientId, userId, organizationId } }) => ({
+    event: when('replayed', ({ grant: { id, clientId, userId, organizationId } }) => ({
       event: 'code.replayed',
       clientId,
       userId,

@@ -8,7 +8,6 @@ import {
   parseOrganizationId,
   type AuthorizationId,
   type ClientId,
-  type GrantId,
   type OpaqueTokenId,
   type OrganizationId,
   type UserId,
@@ -99,11 +98,10 @@ export function authorizationOf(row: Row): AuthorizationRecord {
 }
 
 function statusOf(row: Row): AuthorizationStatus {
-  const codeHash = row['code_hash'] as SecretHash
   const approval = {
     userId: row['user_id'] as UserId,
     organizationId: (row['organization_id'] ?? undefined) as OrganizationId | undefined,
-    codeHash,
+    codeHash: row['code_hash'] as SecretHash,
     approvedAt: row['approved_at'] as EpochMs,
   }
   switch (row['status']) {
@@ -111,11 +109,8 @@ function statusOf(row: Row): AuthorizationStatus {
     case 'denied':
       return { kind: row['status'] }
     case 'approved':
-      return { kind: 'approved', ...approval }
-    case 'redeemed':
-      return { kind: 'redeemed', ...approval, grantId: row['grant_id'] as GrantId }
     case 'burned':
-      return { kind: 'burned', codeHash }
+      return { kind: row['status'], ...approval }
     default:
       throw new Error(`An authorization has the unknown status ${String(row['status'])}.`)
   }

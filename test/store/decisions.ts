@@ -22,7 +22,6 @@ const ACROSS: Readonly<Record<string, readonly [why: string, reads: string | und
   disableClient: [ANSWERED, 'shared_key'],
   purgeClient: ['no client is removed in the minutes after its registration', 'shared_key'],
   registerPublicClient: [MARKED, 'client_id'],
-  redeemCode: [MARKED, 'grant_id'],
   approveAuthorization: ['the consent is stored, and decides nothing', 'user_id'],
   provisionUser: [UNIQUE, 'email, identity_key, user_id'],
   useIdentity: [PROVIDER, 'identity_key'],
@@ -33,9 +32,9 @@ const ACROSS: Readonly<Record<string, readonly [why: string, reads: string | und
     NOT_BEFORE,
     'all authorizations, all consents, all grants, all identity_proofs, all initial_tokens, all interactions, all links, all logout_notices, all sessions',
   ],
-  disableMember: [NOT_BEFORE, 'all grants, authorization_id, grant_id'],
+  disableMember: [NOT_BEFORE, 'all grants, authorization_id'],
   disableOrganization: [NOT_BEFORE, 'all authorizations, all consents, all grants'],
-  removeMember: [NOT_BEFORE, 'all grants, authorization_id, grant_id'],
+  removeMember: [NOT_BEFORE, 'all grants, authorization_id'],
   renewDocument: [NOT_BEFORE, 'all authorizations, all grants'],
   replaceMasterKey: [
     NOT_BEFORE,
@@ -55,6 +54,9 @@ export interface Decision {
 
 /** As the store locks the row of a user. */
 const HOLDING = 'update users set password_hash = password_hash where user_id = $1'
+
+/** An authorization and its grant have one id (decision 0032). */
+const SAME_SHARD: Readonly<Record<string, string>> = { grant_id: 'authorization_id' }
 
 const deciding = new AsyncLocalStorage<string[]>()
 
@@ -112,6 +114,7 @@ function placeOf(text: string): Place {
   const isInsert = text.startsWith('insert')
   const isRead = !isInsert || /\bon conflict\b|\bselect\b/.test(text)
   if (table === undefined) return { key: 'copies', isRead }
-  const key = SHARD_KEYS[table] ?? ''
-  return { key: isInsert || new RegExp(`\\b${key} = `).test(text) ? key : `all ${table}`, isRead }
+  const column = SHARD_KEYS[table] ?? ''
+  const key = SAME_SHARD[column] ?? column
+  return { key: isInsert || new RegExp(`\\b${column} = `).test(text) ? key : `all ${table}`, isRead }
 }

@@ -204,9 +204,9 @@ test('planted: an operation that decides by a row of another shard is reported, 
     assert.deepEqual(decisionFaults([{ name: 'endThings' as OperationName, statements }], ['endThings']), expected)
   }
   assert.deepEqual(decisionFaults([], ['endThings']), ['endThings was not run without others'])
-  const statements = ['update authorizations set status = $1 where authorization_id = $2']
-  const needless = ['redeemCode reads nothing, not grant_id']
-  assert.deepEqual(decisionFaults([{ name: 'redeemCode', statements }], ['redeemCode']), needless)
+  const statements = ['update clients set shared_key = null where client_id = $1']
+  const needless = ['adoptClient reads nothing, not shared_key']
+  assert.deepEqual(decisionFaults([{ name: 'adoptClient', statements }], ['adoptClient']), needless)
 })
 
 test('string literals are read from source, and comments are not', () => {

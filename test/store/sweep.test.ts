@@ -52,7 +52,7 @@ test('BND-01: authorization requests that no user finished are removed within mi
   assert.equal(isWholeSlice(await sweep(server.context, first)), false)
   assert.deepEqual(
     selectAll(server, 'select status from authorizations').map(({ status }) => status),
-    ['redeemed'],
+    ['approved'],
   )
 })
 

@@ -19,7 +19,7 @@ import { DEFAULT_RULES } from '../../src/protocol/client/policy.ts'
 import {
   mintAuthorizationId,
   mintClientId,
-  mintGrantId,
+  grantIdOf,
   mintInitialTokenId,
   mintInteractionId,
   mintKeyId,
@@ -183,7 +183,7 @@ export function aFamily(differing: Partial<FamilyRecord> = {}): FamilyRecord {
 
 export function aGrant(differing: Partial<GrantRecord> = {}, madeAt: EpochMs = NOW): GrantRecord {
   return {
-    id: mintGrantId(madeAt, randomBytes),
+    id: grantIdOf(mintAuthorizationId(madeAt, randomBytes)),
     clientId: mintClientId(madeAt, randomBytes),
     userId: mintUserId(madeAt, randomBytes),
     organizationId: undefined,
@@ -201,7 +201,8 @@ export function aGrant(differing: Partial<GrantRecord> = {}, madeAt: EpochMs = N
 }
 
 export function aRedemption({ id, codeHash }: Approval, differing: Partial<Redemption> = {}): Redemption {
-  return { id, codeHash, now: at(1), grant: aGrant(), ...differing }
+  const { grant = aGrant() } = differing
+  return { codeHash, now: at(1), ...differing, grant: { ...grant, id: grantIdOf(id) } }
 }
 
 /** A rotation of a grant's newest token. */

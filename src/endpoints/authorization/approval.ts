@@ -4,7 +4,7 @@ import type { AuthorizationRecord } from '../../ports/records/authorization.ts'
 import type { NotifiedClient } from '../../ports/records/logout-notice.ts'
 import type { SessionRecord } from '../../ports/records/user.ts'
 import { after, type EpochMs } from '../../base/brand.ts'
-import type { UserId } from '../../protocol/ids.ts'
+import { grantIdOf, type AuthorizationId, type UserId } from '../../protocol/ids.ts'
 import { sameText, type MintedCredential } from '../../protocol/secrets.ts'
 import { errorPage } from '../error-page.ts'
 import { sessionIdFor } from '../openid/id-token.ts'
@@ -14,7 +14,7 @@ import { consentKey, type Approver } from './remembered-consent.ts'
 import { respond } from './response.ts'
 
 type Needs = Pick<Context, 'apis' | 'clockCheck' | 'issuer' | 'notBefore' | 'secrets' | 'settings'> & {
-  readonly store: Pick<Context['store'], 'approveAuthorization' | 'findAuthorization' | 'findUser'>
+  readonly store: Pick<Context['store'], 'approveAuthorization' | 'findAuthorization' | 'findGrant' | 'findUser'>
 }
 
 /** What a user allows. */
@@ -65,8 +65,7 @@ export async function approve(
   const known = { client: client.id, user: userId }
   if (outcome === 'unknown') return errorPage('authorization_unknown', known)
   const isRepeated = outcome === 'decided'
-  if (isRepeated && !isAwaiting(await context.store.findAuthorization(id), code, now))
-    return errorPage('authorization_decided', known)
+  if (isRepeated && !(await isAwaiting(context, id, code, now))) return errorPage('authorization_decided', known)
   const event: OutcomeEvent = {
     event: isRepeated ? 'authorization.repeated' : 'authorization.approved',
     ...known,
@@ -98,9 +97,16 @@ function notifiedOf(
 }
 
 /** Whether the client can still redeem this code. */
-function isAwaiting(authorization: AuthorizationRecord | undefined, code: MintedCredential, now: EpochMs): boolean {
+async function isAwaiting(
+  { store }: Pick<Needs, 'store'>,
+  id: AuthorizationId,
+  code: MintedCredential,
+  now: EpochMs,
+): Promise<boolean> {
+  const authorization = await store.findAuthorization(id)
   if (authorization?.status.kind !== 'approved') return false
-  return sameText(authorization.status.codeHash, code.hash) && now < authorization.expiresAt
+  if (!sameText(authorization.status.codeHash, code.hash) || now >= authorization.expiresAt) return false
+  return (await store.findGrant(grantIdOf(id))) === undefined
 }
 
 const DENIED = { kind: 'error', error: 'access_denied', description: 'The person denied the request.' } as const

@@ -1,7 +1,7 @@
 import type { AuthenticationMethod } from '../../protocol/sign-in/authentication.ts'
 import type { ResponseMode } from '../../protocol/authorization/response.ts'
 import type { EpochMs } from '../../base/brand.ts'
-import type { AuthorizationId, ClientId, GrantId, OrganizationId, SessionId, UserId } from '../../protocol/ids.ts'
+import type { AuthorizationId, ClientId, OrganizationId, SessionId, UserId } from '../../protocol/ids.ts'
 import type { CodeChallenge } from '../../protocol/authorization/pkce.ts'
 import type { RedirectUri } from '../../protocol/uri/redirect-uri.ts'
 import type { Resource } from '../../protocol/token/resource.ts'
@@ -63,10 +63,13 @@ export interface ApprovedSession {
 export type AuthorizationStatus =
   | { readonly kind: 'pending' }
   | { readonly kind: 'denied' }
+  /** The code was redeemed if a grant has the id of the authorization (decision 0032). */
   | (ApprovalRecord & { readonly kind: 'approved' })
-  | (ApprovalRecord & { readonly kind: 'redeemed'; readonly grantId: GrantId })
-  /** The code was presented with a wrong code_verifier and is invalid since then (threats.md CODE-07). */
-  | { readonly kind: 'burned'; readonly codeHash: SecretHash }
+  /**
+   * The code cannot be redeemed any more: it was presented with a wrong code_verifier (threats.md CODE-07), or what it would have given was
+   * revoked.
+   */
+  | (ApprovalRecord & { readonly kind: 'burned' })
 
 /** Which user approved an authorization request, when, and for which organization. */
 export interface ApprovalRecord {

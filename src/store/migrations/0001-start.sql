@@ -265,12 +265,11 @@ create table authorizations (
   request text not null,
   created_at bigint not null,
   expires_at bigint not null,
-  status text /*postgres collate "C"*/ not null, -- pending, denied, approved, redeemed, burned
+  status text /*postgres collate "C"*/ not null, -- pending, denied, approved, burned. Redeemed: there is a grant with this id.
   user_id text /*postgres collate "C"*/,
   organization_id text /*postgres collate "C"*/,
   code_hash text /*postgres collate "C"*/,
-  approved_at bigint,
-  grant_id text /*postgres collate "C"*/
+  approved_at bigint
 ) /*sqlite without rowid*/ /*postgres with (fillfactor = 85, autovacuum_vacuum_scale_factor = 0.02)*/;
 
 -- The codes of a user are found by the user.

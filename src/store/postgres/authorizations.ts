@@ -44,14 +44,6 @@ const DENY = {
     where a.authorization_id = i.id and a.status = 'pending' and a.expires_at > i.now
     returning a.authorization_id`,
 }
-const BURN = {
-  name: 'burn-codes',
-  text: `update authorizations as a set status = 'burned'
-    from unnest($1::text[], $2::text[], $3::bigint[]) as i (id, code_hash, now)
-    where a.authorization_id = i.id
-      and a.code_hash = i.code_hash and a.status = 'approved' and a.expires_at > i.now
-    returning a.authorization_id`,
-}
 const FIND = {
   name: 'find-authorizations',
   text: 'select * from authorizations where authorization_id = any($1::text[])',
@@ -95,14 +87,6 @@ export function authorizationStatements(database: Database) {
       async run(query, inputs) {
         const rows = columns(inputs, 'id', 'now')
         return answerAll(query, inputs, valuesOf(await query(DENY, rows), 'authorization_id'), 'denied' as const)
-      },
-    },
-    burnCode: {
-      keys: ({ id }) => [id],
-      async run(query, inputs) {
-        const rows = columns(inputs, 'id', 'codeHash', 'now')
-        const burned = valuesOf(await query(BURN, rows), 'authorization_id')
-        return inputs.map(({ id }) => (burned.has(id) ? 'burned' : 'spent'))
       },
     },
   } satisfies Partial<Handlers>

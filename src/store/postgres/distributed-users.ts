@@ -8,7 +8,7 @@ import { deleteProvider, providerHandlers } from '../shared/providers.ts'
 import { endOtherLogins, endSession, sessionHandlers, startSession } from '../shared/sessions.ts'
 import { rows, shared, type SharedHandler, type Steps } from '../shared/statement.ts'
 import { eachAlone, type Handler, type Handlers } from './handlers.ts'
-import { holdUser, settleGrants } from './settle.ts'
+import { holdUser } from './settle.ts'
 import { runOperation } from './steps.ts'
 import { forget, forgetRows, nameRow } from './user-rows.ts'
 
@@ -38,13 +38,13 @@ export const distributedUserHandlers = {
     if (session === undefined) return 'unknown'
     const userId = session['user_id'] as UserId
     yield* holdUser(userId)
-    const outcome = yield* endSession(end, settleGrants)
+    const outcome = yield* endSession(end)
     yield* forgetRows([{ userId, table: 'sessions', key: end.id }])
     return outcome
   }),
   endOtherSessions: distributed(sessionHandlers.endOtherSessions, function* (end) {
     yield* holdUser(end.userId)
-    return yield* endOtherLogins(end, settleGrants)
+    return yield* endOtherLogins(end)
   }),
   changePassword: holding(accountHandlers.changePassword, ({ id }) => id),
   setPassword: holding(accountHandlers.setPassword, ({ id }) => id),
@@ -53,7 +53,7 @@ export const distributedUserHandlers = {
   useLink: holding(linkHandlers.useLink, ({ userId }) => userId),
   removeApp: distributed(grantHandlers.removeApp, function* (removal) {
     yield* holdUser(removal.userId)
-    return yield* removeApp(removal, settleGrants)
+    return yield* removeApp(removal)
   }),
   linkIdentity: distributed(identityHandlers.linkIdentity, function* (link) {
     const { userId, key } = link.identity

@@ -5,8 +5,8 @@ import { arrayLiteral, type Scalar } from './column-parameters.ts'
 import { forCitus } from './distribution.ts'
 import { allOrFirstFault, faultOf } from './faults.ts'
 
-/** The rows of an update: `from unnest($1::text[], $2::bigint[]) as i (id, now)`. */
-const ROWS = /\s+from unnest\(([^)]+)\)\s+as i \(([^)]+)\)/
+/** The rows of an update or insert: `from unnest($1::text[], $2::bigint[]) as i (id, now)`. */
+const ROWS = /\s+(?:from|cross join) unnest\(([^)]+)\)\s+as i \(([^)]+)\)/
 
 /** A statement, which each connection prepares once under its name. */
 export interface Statement {
@@ -56,11 +56,11 @@ export function openQuery(client: pg.PoolClient, answerBy: number, isDistributed
 }
 
 /**
- * Returns an update of the rows of arrays as an update of one row; undefined for other statements. Citus sends it to the
+ * Returns an update or insert of the rows of arrays as that of one row; undefined for other statements. Citus sends it to the
  * shard of the row without planning it, at a third of the CPU.
  */
 export function oneRowOf({ name, text }: Statement): Statement | undefined {
-  const [from, arrays = '', columns = ''] = (/^update\b/.test(text) ? ROWS.exec(text) : null) ?? []
+  const [from, arrays = '', columns = ''] = (/^(update|insert)\b/.test(text) ? ROWS.exec(text) : null) ?? []
   if (from === undefined) return undefined
   const parameters = arrays.split(', ').map((array) => array.replace('[]', ''))
   const names = columns.split(/,\s+/)

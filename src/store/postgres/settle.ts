@@ -1,6 +1,5 @@
 import type { UserId } from '../../protocol/ids.ts'
 import type { Row } from '../rows.ts'
-import type { RecentCodes } from '../shared/grants.ts'
 import { rows, shared, type SharedStatement, type Steps } from '../shared/statement.ts'
 
 /**
@@ -53,35 +52,6 @@ export function* holdUser(userId: UserId): Steps<Row | undefined> {
   return (yield* rows(HOLD_USER, { userId }))[0]
 }
 
-/** An insert waits for the transaction that inserted a row with this key, also where an update does not see that row yet. */
-const GRANT = {
-  find: shared(`select grant_id from grants where grant_id = any(string_to_array(:id, ' '))`),
-  wait: shared(
-    `insert into grants (grant_id, client_id, user_id, scope, resources, created_at, expires_at)
-     values (:id, '', '', '', '[]', 0, 0) on conflict (grant_id) do nothing returning grant_id`,
-  ),
-  undo: shared('delete from grants where grant_id = :id'),
-}
-const REDEEMED = shared(
-  `select grant_id from authorizations
-   where authorization_id >= :startedAfter and user_id = :userId and status = 'redeemed'`,
-)
-
-/** Waits for the grants of the codes that the user's clients redeemed lately. */
-export function* settleGrants(codes: RecentCodes): Steps<void> {
-  const redeemed = yield* rows(REDEEMED, codes)
-  yield* awaitGrants(redeemed.map((row) => row['grant_id'] as string))
-}
-
-/** Waits for grants that redeemed codes name. */
-export function* awaitGrants(ids: readonly string[]): Steps<void> {
-  if (ids.length === 0) return
-  const visible = yield* rows(GRANT.find, { id: ids.join(' ') })
-  const known = new Set(visible.map((row) => row['grant_id']))
-  for (const id of ids.toSorted())
-    if (!known.has(id) && (yield* rows(GRANT.wait, { id })).length > 0) yield* rows(GRANT.undo, { id })
-}
-
 /** Waits for a row that the row of its user names. Returns whether it exists: it may have been removed since it was named. */
 export function* awaitRow(table: AwaitedTable, id: string): Steps<boolean> {
   const { wait, undo }: Awaited = AWAITED[table]
@@ -90,7 +60,7 @@ export function* awaitRow(table: AwaitedTable, id: string): Steps<boolean> {
   return !isAbsent
 }
 
-/** Whether rows of a table are awaited. Those of grants are visible as soon as their code is known to be redeemed. */
+/** Whether rows of a table are awaited. A grant is visible as soon as its authorization, which is on the same shard. */
 export function isAwaited(table: string): table is AwaitedTable {
   return table in AWAITED
 }

@@ -4,46 +4,37 @@ import type { Redemption, RotateOutcome, Rotation } from '../../ports/operation-
 import type { EpochMs } from '../../base/brand.ts'
 import type { GrantId } from '../../protocol/ids.ts'
 import { decideRotation } from '../refresh-rotation.ts'
+import { without } from '../table.ts'
 import { GRANTS, NEW_GRANT } from '../tables.ts'
-import { arrays, columns, qualified, type Scalar } from './column-parameters.ts'
+import { arrays, columns, qualified } from './column-parameters.ts'
 import type { Database } from './database.ts'
 import type { Query } from './query.ts'
 import { openBatchLoader } from './batch-loader.ts'
 import { valuesOf, type Handlers } from './handlers.ts'
-import { insertion, insertRows } from './insertion.ts'
-import { awaitGrants } from './settle.ts'
-import { runSteps } from './steps.ts'
 
-/** Redeems codes and inserts their grants in one statement: a grant exists exactly if its code was redeemed. */
+/** The other columns of a grant. Citus divides an insert if its key is a column of the select. */
+const OTHERS = without(NEW_GRANT, 'grant_id')
+const [ARRAYS, VALUES] = [arrays(OTHERS, 4), qualified(OTHERS, 'i')]
+
+/**
+ * Inserts the grants of codes that can be redeemed. The row of an authorization stays locked until the commit, although it does not
+ * change: what burns codes and then revokes grants waits, and sees the grant (decision 0032).
+ */
 const REDEEM = {
   name: 'redeem-codes',
-  text: `with spent as (
-      update authorizations as a set status = 'redeemed', grant_id = i.grant_id
-      from unnest($1::text[], $2::text[], $3::bigint[], ${arrays(NEW_GRANT, 4)})
-      as i (id, code_hash, now, ${NEW_GRANT.names})
-      where a.authorization_id = i.id and a.code_hash = i.code_hash and a.status = 'approved' and a.expires_at > i.now
-      returning ${qualified(NEW_GRANT, 'i')})
-    insert into grants (${NEW_GRANT.names})
-    select * from spent returning grant_id`,
+  text: `insert into grants (grant_id, ${OTHERS.names})
+    select a.authorization_id, ${VALUES}
+    from authorizations as a
+      cross join unnest($1::text[], $2::text[], $3::bigint[], ${ARRAYS}) as i (id, code_hash, now, ${OTHERS.names})
+    where a.authorization_id = i.id and a.code_hash = i.code_hash and a.status = 'approved' and a.expires_at > i.now
+    for share of a
+    on conflict (grant_id) do nothing returning grant_id`,
 }
-/** The same as two statements: Citus would write the rows of the first to all machines. */
-const SPEND = {
-  name: 'spend-codes',
-  text: `update authorizations as a set status = 'redeemed', grant_id = i.grant_id
-    from unnest($1::text[], $2::text[], $3::bigint[], $4::text[]) as i (id, code_hash, now, grant_id)
-    where a.authorization_id = i.id and a.code_hash = i.code_hash
-      and a.status = 'approved' and a.expires_at > i.now
-    returning a.grant_id`,
-}
-const INSERT = insertion({
-  name: 'insert-grants',
-  into: `grants (${NEW_GRANT.names})`,
-  types: NEW_GRANT.columns.map(({ type }) => type),
-})
 const FIND_REDEEMED = {
   name: 'find-redeemed',
-  text: `select a.authorization_id, a.grant_id from unnest($1::text[], $2::text[]) as i (id, code_hash)
-    join authorizations as a on a.authorization_id = i.id and a.code_hash = i.code_hash and a.status = 'redeemed'
+  text: `select a.authorization_id from unnest($1::text[], $2::text[]) as i (id, code_hash)
+    join authorizations as a on a.authorization_id = i.id and a.code_hash = i.code_hash
+    join grants as g on g.grant_id = a.authorization_id
     /*citus where a.authorization_id = any($1::text[])*/`,
 }
 const ROTATE = {
@@ -59,17 +50,16 @@ const ROTATE = {
 const REVOKE = {
   name: 'revoke-grants',
   text: `update grants as g set revoked_at = i.now from unnest($1::text[], $2::bigint[]) as i (grant_id, now)
-    where g.grant_id = i.grant_id and g.revoked_at is null`,
+    where g.grant_id = i.grant_id and g.revoked_at is null returning g.grant_id`,
 }
 const FIND = { name: 'find-grants', text: 'select * from grants where grant_id = any($1::text[])' }
 
 export function tokenStatements(database: Database) {
   const handlers = {
     redeemCode: {
-      keys: ({ id, grant }) => [id, grant.id],
+      keys: ({ grant }) => [grant.id],
       atOnce: {
         outcome: () => 'redeemed',
-        onOneMachine: true,
         async run(query, inputs) {
           const redeemed = await redeem(query, inputs)
           return inputs.map(({ grant }) => redeemed.has(grant.id))
@@ -78,17 +68,17 @@ export function tokenStatements(database: Database) {
       async run(query, inputs) {
         const redeemed = await redeem(query, inputs)
         const late = inputs.filter(({ grant }) => !redeemed.has(grant.id))
-        const spent = late.length === 0 ? new Map<unknown, unknown>() : await findRedeemed(query, late)
+        const spent = late.length === 0 ? new Set() : await findRedeemed(query, late)
         // RFC 6749 §4.1.2: if a code is presented twice, the tokens issued for it are revoked.
-        const replays = late.filter(({ id }) => spent.has(id))
-        if (query.isDistributed) await runSteps(query, awaitGrants(replays.map(({ id }) => spent.get(id) as GrantId)))
-        await revoke(
+        const replays = late.filter(({ grant }) => spent.has(grant.id))
+        const revoked = await revoke(
           query,
-          replays.map(({ id, now }) => ({ grantId: spent.get(id) as GrantId, now })),
+          replays.map(({ grant, now }) => ({ grantId: grant.id, now })),
         )
-        return inputs.map(({ id, grant }) => {
-          if (redeemed.has(grant.id)) return 'redeemed'
-          return spent.has(id) ? 'replayed' : 'unknown'
+        return inputs.map(({ grant: { id } }) => {
+          if (redeemed.has(id)) return 'redeemed'
+          if (!spent.has(id)) return 'unknown'
+          return revoked.has(id) ? 'replayed' : 'spent'
         })
       },
     },
@@ -117,24 +107,9 @@ export function tokenStatements(database: Database) {
 
 /** Returns the ids of the grants that were created. */
 async function redeem(query: Query, inputs: readonly Redemption[]): Promise<ReadonlySet<unknown>> {
-  const codes = columns(inputs, 'id', 'codeHash', 'now')
-  if (!query.isDistributed) return valuesOf(await query(REDEEM, [...codes, ...grantColumns(inputs)]), 'grant_id')
-  const ids = inputs.map(({ grant }) => grant.id)
-  const redeemed = valuesOf(await query(SPEND, [...codes, ids]), 'grant_id')
-  const created = inputs.filter(({ grant }) => redeemed.has(grant.id))
-  if (created.length > 0) await insertRows(query, INSERT, grantColumns(created))
-  return redeemed
-}
-
-function grantColumns(inputs: readonly Redemption[]): readonly (readonly Scalar[])[] {
-  return columns(
-    inputs,
-    ...NEW_GRANT.columns.map(
-      ({ write }) =>
-        ({ grant }: Redemption) =>
-          write(grant),
-    ),
-  )
+  const codes = columns(inputs, ({ grant }) => grant.id, 'codeHash', 'now')
+  const grants = OTHERS.columns.map(({ write }) => inputs.map(({ grant }) => write(grant)))
+  return valuesOf(await query(REDEEM, [...codes, ...grants]), 'grant_id')
 }
 
 /** Returns the ids of the grants whose families were rotated. */
@@ -143,9 +118,13 @@ async function rotate(query: Query, inputs: readonly Rotation[]): Promise<Readon
   return valuesOf(await query(ROTATE, rows), 'grant_id')
 }
 
-async function findRedeemed(query: Query, late: readonly Redemption[]): Promise<ReadonlyMap<unknown, unknown>> {
-  const rows = await query(FIND_REDEEMED, columns(late, 'id', 'codeHash'))
-  return new Map(rows.map((row) => [row['authorization_id'], row['grant_id']]))
+/** Returns the ids of the codes that have a grant. */
+async function findRedeemed(query: Query, late: readonly Redemption[]): Promise<ReadonlySet<unknown>> {
+  const rows = await query(
+    FIND_REDEEMED,
+    columns(late, ({ grant }) => grant.id, 'codeHash'),
+  )
+  return valuesOf(rows, 'authorization_id')
 }
 
 /** Decides what became of the tokens that were not rotated (../refresh-rotation.ts). */
@@ -167,13 +146,14 @@ async function checkLate(
   return outcomes
 }
 
+/** Returns the ids of the grants that were not revoked before. */
 async function revoke(
   query: Query,
   grants: readonly { readonly grantId: GrantId; readonly now: EpochMs }[],
-): Promise<void> {
-  if (grants.length === 0) return
+): Promise<ReadonlySet<unknown>> {
+  if (grants.length === 0) return new Set()
   const sorted = grants.toSorted((one, other) => (one.grantId < other.grantId ? -1 : 1))
-  await query(REVOKE, columns(sorted, 'grantId', 'now'))
+  return valuesOf(await query(REVOKE, columns(sorted, 'grantId', 'now')), 'grant_id')
 }
 
 async function findAll(query: Query, ids: readonly GrantId[]): Promise<readonly GrantRecord[]> {

@@ -2,6 +2,7 @@ import type { Steps } from './statement.ts'
 import { accountHandlers, accountReads } from './accounts.ts'
 import { auditReads } from './audit.ts'
 import { clientHandlers, clientReads } from './clients.ts'
+import { codeHandlers } from './codes.ts'
 import { eraHandlers, eraReads } from './eras.ts'
 import { domainRuleHandlers, domainRuleReads } from './domain-rules.ts'
 import { grantHandlers, grantReads } from './grants.ts'
@@ -23,6 +24,7 @@ import { walkReads } from './walks.ts'
 /** The operations that both stores apply with the same statements. Those of token and registration requests are in each store. */
 export const SHARED_HANDLERS = {
   ...clientHandlers,
+  ...codeHandlers,
   ...accountHandlers,
   ...sessionHandlers,
   ...linkHandlers,

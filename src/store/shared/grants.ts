@@ -70,33 +70,17 @@ const REVOKE_OF_APP = shared(
 /** Also those for other organizations: the client must then ask again, which is never wrong. */
 const FORGET_CONSENTS = shared('delete from consents where user_id = :userId and client_id = :clientId')
 
-/** The codes of a user that can still be redeemed. */
-export interface RecentCodes {
-  readonly userId: UserId
-  /** The smallest id that their authorizations can have. */
-  readonly startedAfter: string
-}
-
-/** Runs between the statement that burns codes and the one that revokes grants. */
-export type SettleGrants = (codes: RecentCodes) => Steps<void>
-
-/** One machine shows the grant of a code as soon as it shows the code as redeemed. */
-export function* settledGrants(): Steps<void> {}
-
 export const grantHandlers = {
   removeApp: {
     keys: ({ userId }) => [userId],
     isAlone: true,
-    run: (removal) => removeApp(removal, settledGrants),
+    run: removeApp,
   },
 } satisfies SharedHandlers
 
-export function* removeApp(removal: Input<'removeApp'>, settleGrants: SettleGrants): Steps<Outcome<'removeApp'>> {
-  const { userId, codesSince } = removal
-  const startedAfter = idBefore(codesSince, '')
+export function* removeApp(removal: Input<'removeApp'>): Steps<Outcome<'removeApp'>> {
   // A code that another node is redeeming has a grant afterwards, which the next statement sees.
-  yield* rows(BURN_OF_APP, { ...removal, startedAfter })
-  yield* settleGrants({ userId, startedAfter })
+  yield* rows(BURN_OF_APP, { ...removal, startedAfter: idBefore(removal.codesSince, '') })
   const revoked = yield* rows(REVOKE_OF_APP, removal)
   yield* rows(FORGET_CONSENTS, removal)
   return { grants: revoked.length }

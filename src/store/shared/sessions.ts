@@ -9,7 +9,6 @@ import type { IdentityKey } from '../../protocol/sign-in/provider-identity.ts'
 import type { SecretHash } from '../../protocol/secrets.ts'
 import { BROWSER_LIMIT, idBefore, SESSION_LIMIT } from '../rows.ts'
 import { SESSIONS } from '../tables.ts'
-import { settledGrants, type SettleGrants } from './grants.ts'
 import { interactionReads, useInteraction } from './interactions.ts'
 import { continueLogoutNotices, endLogoutNotices, endLogoutNoticesOfUser } from './logout-notices.ts'
 import { eachOf, idKey, rows, shared, type SharedHandlers, type SharedStatement, type Steps } from './statement.ts'
@@ -102,12 +101,12 @@ export const sessionHandlers = {
   endSession: {
     keys: idKey,
     isAlone: true,
-    run: (end) => endSession(end, settledGrants),
+    run: endSession,
   },
   endOtherSessions: {
     keys: ({ userId }) => [userId],
     isAlone: true,
-    run: (end) => endOtherLogins(end, settledGrants),
+    run: endOtherLogins,
   },
 } satisfies SharedHandlers
 
@@ -137,31 +136,28 @@ export function* startSession(
   return { kind: 'started', rootId }
 }
 
-export function* endSession(
-  { id, now, codesSince }: Input<'endSession'>,
-  settleGrants: SettleGrants,
-): Steps<Outcome<'endSession'>> {
+export function* endSession({ id, now, codesSince }: Input<'endSession'>): Steps<Outcome<'endSession'>> {
   const [ended] = yield* rows(END, { id })
   if (ended === undefined) return 'unknown'
   const [userId, rootId] = [ended['user_id'] as UserId, ended['root_id'] as SessionId]
   const logins = { userId, now, startedAfter: idBefore(codesSince, ''), root: withRoot(rootId) }
   // A code that another node is redeeming has a grant afterwards, which the next statement sees.
   yield* rows(BURN_LOGINS, logins)
-  yield* settleGrants(logins)
   yield* rows(REVOKE_LOGINS, logins)
   yield* endLogoutNotices(userId, rootId)
   return 'ended'
 }
 
-export function* endOtherLogins(
-  { userId, keep, now, codesSince }: Input<'endOtherSessions'>,
-  settleGrants: SettleGrants,
-): Steps<Outcome<'endOtherSessions'>> {
+export function* endOtherLogins({
+  userId,
+  keep,
+  now,
+  codesSince,
+}: Input<'endOtherSessions'>): Steps<Outcome<'endOtherSessions'>> {
   const { ended, keptRoot } = yield* endOtherSessions(userId, keep)
   const root = keptRoot === undefined ? '' : withRoot(keptRoot)
   const logins = { userId, now, startedAfter: idBefore(codesSince, ''), any: ANY_ROOT, root }
   yield* rows(BURN_OTHER_LOGINS, logins)
-  yield* settleGrants(logins)
   yield* rows(REVOKE_OTHER_LOGINS, logins)
   return { ended }
 }

@@ -2,13 +2,18 @@ import type { Sweep, Swept } from '../../ports/operation-inputs.ts'
 import type { AuthorizationId, GrantId } from '../../protocol/ids.ts'
 import { idBefore } from '../rows.ts'
 import { accountReads } from './accounts.ts'
+import { NOT_REDEEMED } from './codes.ts'
 import { lookFor, rows, shared, type Forget, type SharedStatement, type Steps } from './statement.ts'
 
 const AUTHORIZATION_SLICE = shared(
   `select authorization_id from authorizations where authorization_id > :after and authorization_id < :before
    order by authorization_id limit :limit`,
 )
-const IS_UNREDEEMED = `authorization_id > :after and authorization_id <= :last and expires_at < :now and status <> 'redeemed'`
+const IS_EXPIRED = 'authorization_id > :after and authorization_id <= :last and expires_at < :now'
+const IS_ABANDONED = `${IS_EXPIRED} and status = 'approved' and ${NOT_REDEEMED}`
+/** Burns the expired codes that were not redeemed, so that none of them gets a grant while the next statement looks for one. */
+const BURN = shared(`update authorizations set status = 'burned' where ${lookFor('authorizations', IS_ABANDONED)}`)
+const IS_UNREDEEMED = `${IS_EXPIRED} and status <> 'approved' and ${NOT_REDEEMED}`
 const UNREDEEMED = shared(
   `delete from authorizations where ${lookFor('authorizations', IS_UNREDEEMED)} returning authorization_id, user_id`,
 )
@@ -90,7 +95,8 @@ const AUDIT_LINKS = shared(
    returning link_id`,
 )
 const GRANT_SLICE = shared('select grant_id from grants where grant_id > :after order by grant_id limit :limit')
-const IS_OVER = 'grant_id > :after and grant_id <= :last and (expires_at < :now or idle_expires_at < :now)'
+/** A grant is kept while its code may be valid: the code could be redeemed again without it. */
+const IS_OVER = `grant_id > :after and grant_id <= :last and grant_id < :before and (expires_at < :now or idle_expires_at < :now)`
 const GRANTS = shared(`delete from grants where ${lookFor('grants', IS_OVER)} returning grant_id, user_id`)
 
 /** Counts are kept a day longer than the clients that they are about. */
@@ -134,16 +140,18 @@ export function* sweepShared(
 function* sweepUnredeemed({ now, limit }: Sweep, forget: Forget, after: AuthorizationId | '', before: string) {
   const slice = yield* rows(AUTHORIZATION_SLICE, { after, before, limit })
   const next = (slice.at(-1)?.['authorization_id'] ?? after) as AuthorizationId | ''
-  const removed = slice.length === 0 ? [] : yield* rows(UNREDEEMED, { after, last: next, now })
+  const expired = { after, last: next, now }
+  if (slice.length > 0) yield* rows(BURN, expired)
+  const removed = slice.length === 0 ? [] : yield* rows(UNREDEEMED, expired)
   yield* forget('authorizations', removed)
   return { removed: removed.length, examined: slice.length, next }
 }
 
-function* sweepGrants({ now, limit }: Sweep, forget: Forget, after: GrantId | '') {
+function* sweepGrants({ now, limit, authorizationsBefore }: Sweep, forget: Forget, after: GrantId | '') {
   const slice = yield* rows(GRANT_SLICE, { after, limit })
   const last = slice.at(-1)?.['grant_id'] as GrantId | undefined
   if (last === undefined) return { removed: 0, next: '' as const }
-  const removed = yield* rows(GRANTS, { after, last, now })
+  const removed = yield* rows(GRANTS, { after, last, now, before: idBefore(authorizationsBefore, '') })
   yield* forget('grants', removed)
   return {
     removed: removed.length,

@@ -14,20 +14,14 @@ export function authorizationStatements(database: DatabaseSync, run: RunSteps) {
      values (?, ?, ?, ?, ?, ?, 'pending')`,
   )
   const find = database.prepare('select * from authorizations where authorization_id = ?')
-  // `grant_id` gets a placeholder, because the redemption would otherwise make the row longer, which would need another page.
   const approve = database.prepare(
     `update authorizations set status = 'approved', user_id = ?, organization_id = ?, code_hash = ?, approved_at = ?,
-       expires_at = ?, request = coalesce(?, request), grant_id = authorization_id
+       expires_at = ?, request = coalesce(?, request)
      where authorization_id = ? and status = 'pending' and expires_at > ?`,
   )
   const deny = database.prepare(
     `update authorizations set status = 'denied' where authorization_id = ? and status = 'pending' and expires_at > ?`,
   )
-  const burn = database.prepare(
-    `update authorizations set status = 'burned'
-     where authorization_id = ? and code_hash = ? and status = 'approved' and expires_at > ?`,
-  )
-
   function whyNot(id: AuthorizationId, now: EpochMs): 'decided' | 'unknown' {
     const row = find.get(id) as Row | undefined
     return row === undefined || (row['status'] === 'pending' && (row['expires_at'] as number) <= now)
@@ -63,7 +57,6 @@ export function authorizationStatements(database: DatabaseSync, run: RunSteps) {
       return 'approved'
     },
     denyAuthorization: ({ id, now }) => (deny.run(id, now).changes === 1 ? 'denied' : whyNot(id, now)),
-    burnCode: ({ id, codeHash, now }) => (burn.run(id, codeHash, now).changes === 1 ? 'burned' : 'spent'),
     findAuthorization: (id: AuthorizationId): AuthorizationRecord | undefined =>
       recordOf(find.get(id), authorizationOf),
   } satisfies Partial<Handlers> & Record<string, unknown>

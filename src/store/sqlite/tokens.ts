@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { GrantRecord } from '../../ports/records/grant.ts'
 import type { GrantId } from '../../protocol/ids.ts'
 import { decideRotation } from '../refresh-rotation.ts'
-import { recordOf, type Row } from '../rows.ts'
+import { recordOf } from '../rows.ts'
 import { shared } from '../shared/statement.ts'
 import { GRANTS, NEW_GRANT } from '../tables.ts'
 import type { Handlers } from './handlers.ts'
@@ -10,19 +10,17 @@ import { slotOf } from './slot.ts'
 
 export function tokenStatements(database: DatabaseSync) {
   const redeem = database.prepare(
-    `update authorizations set status = 'redeemed', grant_id = ?
-     where authorization_id = ? and code_hash = ? and status = 'approved' and expires_at > ?`,
+    shared(
+      // The hash is also stored in `previous_hash`, where the first rotation will put it: a row that became longer would need
+      // another page.
+      `insert into grants (slot, ${NEW_GRANT.names}, previous_hash)
+       select iif(exists (select 1 from grants where slot = :slot), null, :slot), ${NEW_GRANT.parameters}, :live_hash
+       from authorizations where authorization_id = :grant_id and code_hash = :code_hash and status = 'approved' and expires_at > :now
+       on conflict (grant_id) do nothing`,
+    ).sqlite,
   )
   const redeemed = database.prepare(
-    `select grant_id from authorizations where authorization_id = ? and code_hash = ? and status = 'redeemed'`,
-  )
-  // The hash is also stored in `previous_hash`, where the first rotation will put it: a row that became longer would need
-  // another page.
-  const insert = database.prepare(
-    shared(
-      `insert into grants (slot, ${NEW_GRANT.names}, previous_hash)
-       values (iif(exists (select 1 from grants where slot = :slot), null, :slot), ${NEW_GRANT.parameters}, :live_hash)`,
-    ).sqlite,
+    `select 1 from authorizations join grants on grant_id = authorization_id where authorization_id = ? and code_hash = ?`,
   )
   const findAtSlot = database.prepare('select * from grants where slot = ? and grant_id = ?')
   const findById = database.prepare('select * from grants where grant_id = ?')
@@ -42,16 +40,11 @@ export function tokenStatements(database: DatabaseSync) {
   }
 
   return {
-    redeemCode({ id, codeHash, now, grant }) {
-      if (redeem.run(grant.id, id, codeHash, now).changes === 1) {
-        insert.run(slotOf(grant.id), ...NEW_GRANT.write(grant))
-        return 'redeemed'
-      }
-      const spent = redeemed.get(id, codeHash) as Row | undefined
-      if (spent === undefined) return 'unknown'
+    redeemCode({ codeHash, now, grant }) {
+      if (redeem.run(slotOf(grant.id), ...NEW_GRANT.write(grant), codeHash, now).changes === 1) return 'redeemed'
+      if (redeemed.get(grant.id, codeHash) === undefined) return 'unknown'
       // RFC 6749 §4.1.2: if a code is presented twice, the tokens issued for it are revoked.
-      revoke.run(now, spent['grant_id'] ?? null)
-      return 'replayed'
+      return revoke.run(now, grant.id).changes === 1 ? 'replayed' : 'spent'
     },
     rotateRefreshToken(rotation) {
       const { grantId, generation, presentedHash, successorHash, now, idleExpiresAt } = rotation

@@ -5,7 +5,7 @@ import { approved } from './authorizations.ts'
 import { perform, performAll, race, times, type Suite } from './harness.ts'
 import type { EpochMs } from '../../../src/base/brand.ts'
 import type { Scope } from '../../../src/protocol/token/scope.ts'
-import { aFamily, aGrant, anOrganization, aRedemption, at, NOW } from '../../support/records.ts'
+import { aFamily, aGrant, anAuthorization, anOrganization, aRedemption, at, NOW } from '../../support/records.ts'
 
 export const grantListCases: Suite = (check) => {
   check('listGrants lists the grants that match all given filters, newest first', async ({ first, second }) => {
@@ -194,12 +194,14 @@ export async function redeemed(
   store: StoreDriver,
   some: readonly Partial<GrantRecord>[],
 ): Promise<readonly GrantRecord[]> {
-  const grants = some.map((differing, index) => aGrant(differing, at(index)))
   const redemptions = await Promise.all(
-    grants.map(async (grant) => aRedemption((await approved(store)).approval, { grant })),
+    some.map(async (differing, index) => {
+      const { approval } = await approved(store, {}, anAuthorization({}, at(index)))
+      return aRedemption(approval, { grant: aGrant(differing, at(index)) })
+    }),
   )
   await performAll(store, 'redeemCode', redemptions)
-  return grants
+  return redemptions.map(({ grant }) => grant)
 }
 
 function fits(grant: GrantRecord, { userId, clientId, organizationId }: GrantFilter): boolean {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import type { StoreDriver } from '../../../src/ports/store.ts'
 import { after, type EpochMs } from '../../../src/base/brand.ts'
-import { mintInteractionId, mintSessionId } from '../../../src/protocol/ids.ts'
+import { grantIdOf, mintInteractionId, mintSessionId } from '../../../src/protocol/ids.ts'
 import { aReplacement, place } from './master-key.ts'
 import { outcomesOf, perform, type Suite } from './harness.ts'
 import { anIdentity, aProvider } from '../../support/provider/provider-records.ts'
@@ -186,7 +186,7 @@ async function openRows(store: StoreDriver, { id: userId, clientId, organization
   assert.ok(approval)
   assert.equal(await perform(store, 'redeemCode', aRedemption(approval, { now: time, grant })), 'redeemed')
   return {
-    grantId: grant.id,
+    grantId: grantIdOf(redeemed.id),
     codeId: open.id,
     sessionId,
     userId,

@@ -5,7 +5,6 @@ import type { AccessTokenFacts } from '../../../src/protocol/token/access-token.
 import { toSeconds, type EpochMs } from '../../../src/base/brand.ts'
 import {
   mintClientId,
-  mintGrantId,
   mintOrderedId,
   mintOrganizationId,
   mintUserId,
@@ -14,7 +13,7 @@ import {
 import type { Resource } from '../../../src/protocol/token/resource.ts'
 import type { Scope } from '../../../src/protocol/token/scope.ts'
 import { perform, performAll, race, tally, times, type Suite } from './harness.ts'
-import { aHash, at, HOUR, NOW } from '../../support/records.ts'
+import { aGrant, aHash, at, HOUR, NOW } from '../../support/records.ts'
 import { aSweep } from './sweep.ts'
 
 export const opaqueTokenCases: Suite = (check) => {
@@ -90,7 +89,7 @@ function anOpaqueToken(differing: Partial<AccessTokenFacts> = {}, expiresAt: Epo
       clientId: mintClientId(NOW, randomBytes),
       userId: mintUserId(NOW, randomBytes),
       organizationId: mintOrganizationId(NOW, randomBytes),
-      grantId: mintGrantId(NOW, randomBytes),
+      grantId: aGrant().id,
       scope: 'read' as Scope,
       applicationSubject: 'u_4711',
       tokenId: id,

@@ -308,11 +308,12 @@ export const sessionCases: Suite = (check) => {
         const approval = await approvedIn(first, session.userId, session.id)
         const { userId } = session
         const grant = aGrant({ userId, openid: loginOf(session.id), scope: 'openid' as Scope })
+        const redemption = aRedemption(approval, { grant })
         await Promise.all([
           perform(ending, 'endSession', { id: session.id, ...END }),
-          perform(redeeming, 'redeemCode', aRedemption(approval, { grant })),
+          perform(redeeming, 'redeemCode', redemption),
         ])
-        return second.findGrant(grant.id)
+        return second.findGrant(redemption.grant.id)
       })
       for (const grant of await Promise.all(ends)) assert.ok(grant === undefined || grant.revokedAt === at(99))
     }

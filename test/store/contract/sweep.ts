@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import type { AuthorizationId } from '../../../src/protocol/ids.ts'
 import type { Sweep, Swept } from '../../../src/ports/operation-inputs.ts'
 import type { GrantRecord } from '../../../src/ports/records/grant.ts'
 import type { StoreDriver } from '../../../src/ports/store.ts'
@@ -148,7 +149,7 @@ export const sweepCases: Suite = (check) => {
     const swept = await perform(second, 'sweepExpired', aSweep({ authorizationsBefore: at(-HOUR) }))
     assert.deepEqual([swept.authorizations, swept.authorizationsExamined], [4, 6])
     for (const { id } of [pending, denied, unspent, burned]) assert.equal(await first.findAuthorization(id), undefined)
-    assert.equal((await first.findAuthorization(redeemed.id))?.status.kind, 'redeemed')
+    assert.equal((await first.findAuthorization(redeemed.id))?.status.kind, 'approved')
     assert.deepEqual(await first.findAuthorization(later.id), later)
   })
 
@@ -213,9 +214,24 @@ export const sweepCases: Suite = (check) => {
       const bare = aGrant({ family: undefined }, at(-1))
       for (const grant of [kept, revoked, expired, idle, bare]) await keep(stores.first, grant)
       await perform(first, 'rotateRefreshToken', aRotation(revoked, { presentedHash: aHash() }))
-      assert.equal((await perform(first, 'sweepExpired', aSweep())).grants, 2)
+      assert.equal((await perform(first, 'sweepExpired', aSweep({ authorizationsBefore: NOW }))).grants, 2)
       for (const grant of [kept, revoked, bare]) assert.ok(await first.findGrant(grant.id))
       for (const grant of [expired, idle]) assert.equal(await first.findGrant(grant.id), undefined)
+    },
+  )
+
+  check(
+    'CODE-01: an expired grant is kept while its code may be valid, so that it is redeemed once',
+    async ({ first }) => {
+      const { approval } = await approved(first)
+      const short = aRedemption(approval, { grant: aGrant({ expiresAt: at(2), family: undefined }) })
+      assert.equal(await perform(first, 'redeemCode', short), 'redeemed')
+      assert.equal((await perform(first, 'sweepExpired', aSweep({ now: at(5), authorizationsBefore: NOW }))).grants, 0)
+      assert.equal(await perform(first, 'redeemCode', { ...short, now: at(6) }), 'replayed')
+      assert.equal(
+        (await perform(first, 'sweepExpired', aSweep({ now: at(5), authorizationsBefore: at(5) }))).grants,
+        1,
+      )
     },
   )
 
@@ -239,7 +255,11 @@ export const sweepCases: Suite = (check) => {
     const removed: number[] = []
     let grantsAfter: Sweep['grantsAfter'] = ''
     do {
-      const swept: Swept = await perform(first, 'sweepExpired', aSweep({ limit: 2, grantsAfter }))
+      const swept: Swept = await perform(
+        first,
+        'sweepExpired',
+        aSweep({ limit: 2, grantsAfter, authorizationsBefore: at(HOUR) }),
+      )
       removed.push(swept.grants)
       grantsAfter = swept.grantsAfter
     } while (grantsAfter !== '' && removed.length < 10)
@@ -281,6 +301,6 @@ async function sweepConsents(store: StoreDriver, limit: number): Promise<{ slice
 }
 
 async function keep(store: Parameters<typeof approved>[0], grant: GrantRecord): Promise<void> {
-  const { approval } = await approved(store)
+  const { approval } = await approved(store, {}, anAuthorization({ id: grant.id as string as AuthorizationId }))
   await perform(store, 'redeemCode', aRedemption(approval, { grant }))
 }

@@ -1,12 +1,16 @@
 import assert from 'node:assert/strict'
+import type { Redemption } from '../../../src/ports/operation-inputs.ts'
 import type { GrantRecord } from '../../../src/ports/records/grant.ts'
 import type { StoreDriver } from '../../../src/ports/store.ts'
 import { approved } from './authorizations.ts'
+import { aSweep } from './sweep.ts'
 import { perform, performAll, race, tally, times, type Suite } from './harness.ts'
 import {
   aFamily,
   aGrant,
   aHash,
+  anApproval,
+  anAuthorization,
   anOrganization,
   aRedemption,
   aRotation,
@@ -24,8 +28,7 @@ export const tokenCases: Suite = (check) => {
       assert.equal(await perform(first, 'redeemCode', redemption), 'redeemed')
       assert.deepEqual(await second.findGrant(redemption.grant.id), redemption.grant)
       const { userId, codeHash } = approval
-      const grantId = redemption.grant.id
-      const status = { kind: 'redeemed', userId, organizationId, codeHash, approvedAt: NOW, grantId }
+      const status = { kind: 'approved', userId, organizationId, codeHash, approvedAt: NOW }
       assert.deepEqual((await second.findAuthorization(authorization.id))?.status, status)
     }
   })
@@ -40,7 +43,7 @@ export const tokenCases: Suite = (check) => {
         grants.map(async (grant) => aRedemption((await approved(first)).approval, { grant })),
       )
       await performAll(first, 'redeemCode', redemptions)
-      for (const grant of grants) assert.deepEqual(await first.findGrant(grant.id), grant)
+      for (const { grant } of redemptions) assert.deepEqual(await first.findGrant(grant.id), grant)
     },
   )
 
@@ -52,14 +55,14 @@ export const tokenCases: Suite = (check) => {
       grants.map(async (grant) => aRedemption((await approved(first)).approval, { grant })),
     )
     await performAll(first, 'redeemCode', redemptions)
-    for (const grant of grants) assert.deepEqual(await second.findGrant(grant.id), grant)
+    for (const { grant } of redemptions) assert.deepEqual(await second.findGrant(grant.id), grant)
   })
 
   check('redeemCode stores a grant without refresh tokens', async ({ first }) => {
     const { approval } = await approved(first)
-    const grant = aGrant({ family: undefined, resources: [] })
-    await perform(first, 'redeemCode', aRedemption(approval, { grant }))
-    assert.deepEqual(await first.findGrant(grant.id), grant)
+    const redemption = aRedemption(approval, { grant: aGrant({ family: undefined, resources: [] }) })
+    await perform(first, 'redeemCode', redemption)
+    assert.deepEqual(await first.findGrant(redemption.grant.id), redemption.grant)
   })
 
   check(
@@ -70,8 +73,7 @@ export const tokenCases: Suite = (check) => {
       await perform(first, 'redeemCode', one)
       assert.equal(await perform(first, 'redeemCode', two), 'replayed')
       assert.deepEqual(await first.findGrant(one.grant.id), { ...one.grant, revokedAt: at(5) })
-      assert.equal(await first.findGrant(two.grant.id), undefined)
-      assert.equal(await perform(first, 'redeemCode', { ...two, now: at(9) }), 'replayed')
+      assert.equal(await perform(first, 'redeemCode', { ...two, now: at(9) }), 'spent')
       assert.equal((await first.findGrant(one.grant.id))?.revokedAt, at(5))
     },
   )
@@ -90,7 +92,7 @@ export const tokenCases: Suite = (check) => {
       const attempts = [
         aRedemption(approval, { codeHash: aHash() }),
         aRedemption(approval, { now: approval.codeExpiresAt }),
-        { ...aRedemption(approval), id: aGrant().id as never },
+        aRedemption(anApproval(anAuthorization())),
       ]
       for (const attempt of attempts) {
         assert.equal(await perform(first, 'redeemCode', attempt), 'unknown')
@@ -104,31 +106,88 @@ export const tokenCases: Suite = (check) => {
     const { approval } = await approved(stores.first)
     const redemptions = times(40, () => aRedemption(approval))
     const outcomes = await race(stores, 'redeemCode', redemptions)
-    assert.deepEqual(tally(outcomes), { redeemed: 1, replayed: 39 })
-    const grants = await Promise.all(redemptions.map(({ grant }) => stores.first.findGrant(grant.id)))
-    const kept = grants.filter((grant) => grant !== undefined)
-    assert.deepEqual(
-      kept.map(({ id }) => id),
-      [redemptions[outcomes.indexOf('redeemed')]?.grant.id],
-    )
-    assert.equal(kept[0]?.revokedAt, at(1))
+    assert.deepEqual(tally(outcomes), { redeemed: 1, replayed: 1, spent: 38 })
+    const { grant } = redemptions[outcomes.indexOf('redeemed')] as Redemption
+    assert.deepEqual(await stores.first.findGrant(grant.id), { ...grant, revokedAt: at(1) })
   })
 
   check('of several redemptions of one code in one batch the first succeeds', async ({ first }) => {
     const { approval } = await approved(first)
     const redemptions = times(4, () => aRedemption(approval))
     const outcomes = await performAll(first, 'redeemCode', redemptions)
-    assert.deepEqual(outcomes, ['redeemed', 'replayed', 'replayed', 'replayed'])
+    assert.deepEqual(outcomes, ['redeemed', 'replayed', 'spent', 'spent'])
     assert.ok((await first.findGrant(redemptions[0]?.grant.id ?? ('' as never)))?.revokedAt)
   })
 
   check('a redemption whose grant cannot be stored leaves the code unredeemed', async ({ first }) => {
     const { approval } = await approved(first)
-    const existing = await aLiveGrant(first)
-    const results = await first.commit([{ name: 'redeemCode', input: aRedemption(approval, { grant: existing }) }])
+    const grant = aGrant({ scope: undefined as never })
+    const results = await first.commit([{ name: 'redeemCode', input: aRedemption(approval, { grant }) }])
     assert.equal(results[0]?.kind, 'failed')
     assert.equal(await perform(first, 'redeemCode', aRedemption(approval)), 'redeemed')
-    assert.equal((await first.findGrant(existing.id))?.revokedAt, undefined)
+  })
+
+  check('a code is redeemed by one row: its authorization stays as it was approved', async ({ first, second }) => {
+    const { authorization, approval } = await approved(first)
+    const before = await first.findAuthorization(authorization.id)
+    const { grant } = aRedemption(approval)
+    assert.equal(await perform(first, 'redeemCode', aRedemption(approval, { grant })), 'redeemed')
+    assert.equal(grant.id, authorization.id)
+    assert.deepEqual(await second.findAuthorization(authorization.id), before)
+  })
+
+  check('CODE-07: of a redemption and a burn of one code exactly one succeeds', async (stores) => {
+    const codes = await Promise.all(times(20, () => approved(stores.first)))
+    for (const [redeeming, burning] of [
+      [stores.first, stores.second],
+      [stores.second, stores.first],
+    ] as const) {
+      const outcomes = await Promise.all(
+        codes.splice(0, 10).map(({ approval }) => {
+          const { id, codeHash } = approval
+          return Promise.all([
+            perform(redeeming, 'redeemCode', aRedemption(approval)),
+            perform(burning, 'burnCode', { id, codeHash, now: at(1), about: undefined as never }),
+          ])
+        }),
+      )
+      for (const pair of outcomes)
+        assert.ok(['redeemed and spent', 'unknown and burned'].includes(pair.join(' and ')), pair.join(' and '))
+    }
+  })
+
+  check('neither a sweep nor the removal of another app hides a replay', async (stores) => {
+    const { first, second } = stores
+    const { authorization, approval } = await approved(first)
+    const redemption = aRedemption(approval)
+    await perform(first, 'redeemCode', redemption)
+    await perform(second, 'sweepExpired', aSweep({ now: at(HOUR), authorizationsBefore: at(HOUR) }))
+    const { userId } = approval
+    const removal = {
+      userId,
+      clientId: authorization.clientId,
+      organizationId: undefined,
+      codesSince: at(-1),
+      now: at(99),
+    }
+    await perform(second, 'removeApp', removal)
+    const replay = { ...redemption, now: at(2 * HOUR) }
+    assert.equal(await perform(second, 'redeemCode', replay), 'replayed')
+    assert.equal((await first.findGrant(redemption.grant.id))?.revokedAt, at(2 * HOUR))
+  })
+
+  check('a sweep beside a redemption leaves the code redeemed with its evidence, or removes it', async (stores) => {
+    const { first, second } = stores
+    const codes = await Promise.all(times(20, () => approved(first)))
+    const sweep = aSweep({ now: at(HOUR), authorizationsBefore: at(HOUR) })
+    const redemptions = codes.map(({ approval }) => aRedemption(approval))
+    const [outcomes] = await Promise.all([
+      race(stores, 'redeemCode', redemptions),
+      perform(second, 'sweepExpired', sweep),
+    ])
+    const again = await performAll(first, 'redeemCode', redemptions)
+    const pairs = outcomes.map((outcome, index) => `${outcome}, then ${again[index]}`)
+    for (const pair of pairs) assert.ok(['redeemed, then replayed', 'unknown, then unknown'].includes(pair), pair)
   })
 
   check('rotateRefreshToken replaces the newest token with its successor', async ({ first }) => {
@@ -263,7 +322,7 @@ export const tokenCases: Suite = (check) => {
 /** A grant that was created by redeeming a code. */
 export async function aLiveGrant(store: StoreDriver, differing: Partial<GrantRecord> = {}): Promise<GrantRecord> {
   const { approval } = await approved(store)
-  const grant = aGrant(differing)
-  assert.equal(await perform(store, 'redeemCode', aRedemption(approval, { grant })), 'redeemed')
-  return grant
+  const redemption = aRedemption(approval, { grant: aGrant(differing) })
+  assert.equal(await perform(store, 'redeemCode', redemption), 'redeemed')
+  return redemption.grant
 }

@@ -143,7 +143,6 @@ test('STO-07: on a full disk writes return 503, acknowledged data is kept, nothi
     assert.equal((await server.inject({ url })).statusCode, 200)
   const count = (sql: string): unknown => selectAll(server, sql)[0]?.['n']
   const given = codes.length - refused.length
-  assert.equal(count(`select count(*) as n from authorizations where status = 'redeemed'`), given + 1)
   assert.equal(count('select count(*) as n from grants'), given + 1)
   await assertStoreUnchanged(server, () => assertNotReady(server, 'disk_full'))
   assert.match(

@@ -19,6 +19,9 @@ import { tokenStatements } from '../../../src/store/postgres/tokens.ts'
 /** The tables of one shard key are on one machine for one user, so their rows are committed together. */
 export type Part = string
 
+/** An authorization and its grant have one id, so they are on one shard (decision 0032). */
+const SAME_SHARD: Readonly<Record<string, Part>> = { grant_id: 'authorization_id' }
+
 const WITHOUT_READS = { query: undefined } as unknown as Database
 const HANDLERS = {
   ...sharedHandlers,
@@ -29,7 +32,7 @@ const HANDLERS = {
 } as Partial<Handlers>
 
 /** The statements that wait for other parts (src/store/postgres/settle.ts). */
-const SETTLING = /^insert into (sessions|identities|emails|grants) .* values \(\$1, ''|set status = status/s
+const SETTLING = /^insert into (sessions|identities|emails) .* values \(\$1, ''|set status = status/s
 const HOLDING = 'update users set password_hash = password_hash where user_id = $1 returning email'
 const NOT_HOLDING = { name: 'not-holding', text: 'select email from users where user_id = $1' }
 
@@ -56,7 +59,7 @@ export async function openTearing(
     return client
   }
   const sessions = new Map<Part, pg.Client>()
-  for (const part of new Set(Object.values(SHARD_KEYS))) sessions.set(part, await connect())
+  for (const part of new Set(Object.values(SHARD_KEYS).map(shardOf))) sessions.set(part, await connect())
   const [whole, observer] = [await connect(), await connect()]
   const { rows } = await whole.query<{ readonly pid: number }>('select pg_backend_pid() as pid')
   const wholeId = rows[0]?.pid
@@ -147,7 +150,11 @@ export async function openTearing(
 /** The shard key of the first distributed table of a statement. Copied tables are read with the users. */
 function partOf(text: string): Part {
   const tables = [...text.matchAll(/\b(?:from|into|update|join)\s+(\w+)/g)].map(([, table]) => table ?? '')
-  return SHARD_KEYS[tables.find((table) => table in SHARD_KEYS) ?? 'users'] ?? ''
+  return shardOf(SHARD_KEYS[tables.find((table) => table in SHARD_KEYS) ?? 'users'] ?? '')
+}
+
+function shardOf(key: string): Part {
+  return SAME_SHARD[key] ?? key
 }
 
 /** An operation whose input is checked by its name. */

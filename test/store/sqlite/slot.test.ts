@@ -1,12 +1,22 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
-import { mintOrderedId, type ClientId, type GrantId } from '../../../src/protocol/ids.ts'
+import type { GrantRecord } from '../../../src/ports/records/grant.ts'
+import { mintOrderedId, type AuthorizationId, type ClientId, type GrantId } from '../../../src/protocol/ids.ts'
 import { slotOf } from '../../../src/store/sqlite/slot.ts'
 import { openSqliteStore } from '../../../src/store/sqlite/store.ts'
 import { approved } from '../contract/authorizations.ts'
 import { perform, performAll } from '../contract/harness.ts'
-import { aClient, aGrant, aRedemption, aRotation, aSharedClient, at, NOW } from '../../support/records.ts'
+import {
+  aClient,
+  aGrant,
+  anAuthorization,
+  aRedemption,
+  aRotation,
+  aSharedClient,
+  at,
+  NOW,
+} from '../../support/records.ts'
 import { temporaryFolder } from '../../support/server.ts'
 
 /** The row numbers on SQLite: made of the id or, if that number is taken, any other. */
@@ -24,10 +34,12 @@ test('rows whose ids give the same number are each found and changed', async (t)
   await perform(store, 'registerPublicClient', { client: shared, retainUntil: at(1) })
   for (const client of [...clients, shared]) assert.deepEqual(await store.findClient(client.id), client)
 
-  const grants = COLLIDING.map((id) => aGrant({ id: id as GrantId }))
-  for (const grant of grants) {
-    const { approval } = await approved(store)
-    assert.equal(await perform(store, 'redeemCode', aRedemption(approval, { grant })), 'redeemed')
+  const grants: GrantRecord[] = []
+  for (const id of COLLIDING) {
+    const { approval } = await approved(store, {}, anAuthorization({ id: id as AuthorizationId }))
+    const redemption = aRedemption(approval)
+    assert.equal(await perform(store, 'redeemCode', redemption), 'redeemed')
+    grants.push(redemption.grant)
   }
   for (const grant of grants) assert.deepEqual(await store.findGrant(grant.id), grant)
   for (const grant of grants) {

@@ -5,7 +5,7 @@ import type { IssuedToken } from '../../../protocol/token/access-token.ts'
 import { after, type EpochMs } from '../../../base/brand.ts'
 import { isFromFuture } from '../../../base/clock.ts'
 import { invalidGrant, invalidRequest } from '../../../protocol/errors.ts'
-import { mintGrantId, type AuthorizationId, type GrantId } from '../../../protocol/ids.ts'
+import { grantIdOf, type AuthorizationId, type GrantId } from '../../../protocol/ids.ts'
 import type { Parameters } from '../../../base/message.ts'
 import { webHost } from '../../../protocol/uri/redirect-uri.ts'
 import { parseCodeVerifier, verifierMatches, type CodeVerifier } from '../../../protocol/authorization/pkce.ts'
@@ -46,6 +46,9 @@ export async function authorizationCode(
   if (opened === undefined) throw invalidGrant('code_unknown')
   const id = opened.id as AuthorizationId
   const { authorization, approval } = findApproval(await context.store.findAuthorization(id), opened)
+  const grantId = grantIdOf(id)
+  const isRedeemed = async () => (await context.store.findGrant(grantId)) !== undefined
+  if (approval.kind === 'burned' && !(await isRedeemed())) throw invalidGrant('code_unknown')
   if (authorization.clientId !== client.id) {
     context.report({ event: 'code.presented-by-another-client', clientId: client.id })
     throw invalidGrant('code_of_another_client')
@@ -63,15 +66,12 @@ export async function authorizationCode(
   const catalog = await loadScopeCatalog(context)
   const profile = chooseTokenProfile(context, catalog, resources)
   if (authorization.openid !== undefined) await context.keys.ensureIdTokenKey(idTokenAlgorithmOf(client))
-  if (approval.kind === 'approved' && !isTimely(authorization, approval, now))
-    throw invalidGrant('code_expired', approval.userId)
+  const isTimely = isTimelyCode(authorization, approval, now)
+  if (!isTimely && !(await isRedeemed())) throw invalidGrant('code_expired', approval.userId)
   await requireLive(context, client, approval, approval.approvedAt)
   if (approval.approvedAt < identityStart(client)) throw invalidGrant('client_changed', approval.userId)
 
-  if (approval.kind === 'redeemed' && (await isRevoked(context, approval.grantId, authorization, now)))
-    throw invalidGrant('code_replayed', approval.userId)
-
-  const refresh = mintRefreshToken(context, client, now)
+  const refresh = mintRefreshToken(context, client, grantId)
   const grant = grantOf(context, authorization, approval, profile, refresh, now)
   const scope = scopeFor(catalog, client, grant, resources, approval.approvedAt)
   const applicationSubject = profile.applicationSubject
@@ -88,36 +88,18 @@ export async function authorizationCode(
       nonce: authorization.openid?.nonce,
     })
   // An opaque token is stored in the same turn, so that usually one batch commits both (threats.md CODE-12). If a crash separates
-  // them, the code is spent without a token, and the client asks the user again.
-  const isStoredAtOnce = profile.format === 'opaque' && approval.kind === 'approved'
+  // them, the code is spent without a token, and the client asks the user again. A replay stores none.
+  const isStoredAtOnce = profile.format === 'opaque' && isTimely && !(await isRedeemed())
   const [outcome, stored] = await Promise.all([
-    context.store.redeemCode({ id, codeHash: opened.hash, now, grant }),
+    context.store.redeemCode({ codeHash: opened.hash, now, grant }),
     isStoredAtOnce ? issue() : undefined,
     client.usedAt === undefined ? context.store.useClient({ id: client.id, now }) : undefined,
   ])
-  if (outcome === 'replayed') {
-    context.record({ event: 'code.replayed', client: client.id, user: approval.userId })
-    throw invalidGrant('code_replayed', approval.userId)
-  }
   if (outcome === 'unknown') throw invalidGrant('code_expired', approval.userId)
-  return stored ?? issue()
-}
-
-/** How long after a code has expired its grant may not be visible yet, on another machine of a distributed store. */
-const SETTLING_MS = 5 * 60 * 1000
-
-/**
- * Whether an earlier replay has already revoked the grant of the code, or the grant expired and was removed. Further replays then write
- * nothing.
- */
-async function isRevoked(
-  { store }: Pick<Context, 'store'>,
-  id: GrantId,
-  { expiresAt }: AuthorizationRecord,
-  now: EpochMs,
-): Promise<boolean> {
-  const grant = await store.findGrant(id)
-  return grant === undefined ? now > after(expiresAt, SETTLING_MS) : grant.revokedAt !== undefined
+  if (outcome === 'redeemed') return stored ?? issue()
+  // The grant of a code that is `spent` was revoked before, so nothing changed.
+  if (outcome === 'replayed') context.record({ event: 'code.replayed', client: client.id, user: approval.userId })
+  throw invalidGrant('code_replayed', approval.userId)
 }
 
 /**
@@ -155,11 +137,11 @@ function readFields(form: Parameters): { code: string; verifier: CodeVerifier | 
 }
 
 /** An approval from the future means that the clock was set back. The code is then treated as expired (threats.md CODE-11). */
-function isTimely({ expiresAt }: AuthorizationRecord, { approvedAt }: Approval, now: EpochMs): boolean {
+function isTimelyCode({ expiresAt }: AuthorizationRecord, { approvedAt }: Approval, now: EpochMs): boolean {
   return now < expiresAt && !isFromFuture(approvedAt, now)
 }
 
-type Approval = Extract<AuthorizationRecord['status'], { readonly kind: 'approved' | 'redeemed' }>
+type Approval = Extract<AuthorizationRecord['status'], { readonly kind: 'approved' | 'burned' }>
 
 function findApproval(
   authorization: AuthorizationRecord | undefined,
@@ -167,31 +149,26 @@ function findApproval(
 ): { authorization: AuthorizationRecord; approval: Approval } {
   const status = authorization?.status
   if (authorization === undefined || status === undefined) throw invalidGrant('code_unknown')
-  if (status.kind !== 'approved' && status.kind !== 'redeemed') throw invalidGrant('code_unknown')
+  if (status.kind !== 'approved' && status.kind !== 'burned') throw invalidGrant('code_unknown')
   if (!sameText(status.codeHash, hash)) throw invalidGrant('code_unknown')
   return { authorization, approval: status }
 }
 
-function mintRefreshToken(
-  context: Context,
-  client: AuthenticatedClient,
-  now: EpochMs,
-): (MintedCredential & { id: string }) | undefined {
+function mintRefreshToken(context: Context, client: AuthenticatedClient, id: GrantId): MintedCredential | undefined {
   if (!client.metadata.grantTypes.includes('refresh_token')) return undefined
-  const id = mintGrantId(now, context.random)
-  return { id, ...context.secrets.mint('refresh-token', id, context.random) }
+  return context.secrets.mint('refresh-token', id, context.random)
 }
 
 function grantOf(
-  { random, settings: { lifetimes } }: Context,
+  { settings: { lifetimes } }: Context,
   authorization: AuthorizationRecord,
   { userId, organizationId, approvedAt }: Approval,
   profile: TokenProfile,
-  refresh: (MintedCredential & { id: string }) | undefined,
+  refresh: MintedCredential | undefined,
   now: EpochMs,
 ): GrantRecord {
   return {
-    id: (refresh?.id ?? mintGrantId(now, random)) as GrantRecord['id'],
+    id: grantIdOf(authorization.id),
     clientId: authorization.clientId,
     userId,
     organizationId,

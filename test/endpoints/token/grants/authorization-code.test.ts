@@ -38,18 +38,22 @@ test('CODE-01: a replay an hour later also revokes', async () => {
   assertInvalidGrant(await refresh(server, client, token))
 })
 
-test('CODE-01, STO-19: a replay revokes a grant that is not visible yet, and does not look for one that was removed', async () => {
+test('CODE-01: a replay whose grant expired and was removed changes nothing', async () => {
   const client = await registerClient(server)
   const code = await obtainCode(server, client)
   await redeem(server, client, code)
-  execute(server, 'delete from grants where client_id = ?', client.client_id)
-  const replays = () =>
-    selectAll(server, 'select 1 from audit_links where events like ?', `%code.replayed%${client.client_id}%`).length
-  assertInvalidGrant(await redeem(server, client, code))
-  assert.equal(replays(), 1)
   server.clock.advance(3_600_000)
+  execute(server, 'delete from grants where client_id = ?', client.client_id)
   await assertNothingHappens(server, () => redeem(server, client, code))
-  assert.equal(replays(), 1)
+})
+
+test('CODE-01, LO-17: a code that was redeemed and burned at the same time is a replay when it is presented again', async () => {
+  const client = await registerClient(server)
+  const code = await obtainCode(server, client)
+  const { refresh_token: token = '' } = (await redeem(server, client, code)).json<Tokens>()
+  execute(server, `update authorizations set status = 'burned' where client_id = ?`, client.client_id)
+  assertInvalidGrant(await redeem(server, client, code))
+  assertInvalidGrant(await refresh(server, client, token))
 })
 
 test('CODE-01: a replay does not affect other grants of the same user and client', async () => {

@@ -1,0 +1,25 @@
+import { idKey, rows, shared, type SharedHandlers } from './statement.ts'
+
+/**
+ * A code was redeemed exactly if a grant has the id of its authorization (decision 0032). Both rows are on one shard. A statement that
+ * waits for the lock of a redemption does not look again, but the next one sees the grant.
+ */
+export const NOT_REDEEMED = 'not exists (select 1 from grants where grant_id = authorization_id)'
+
+const OF_CODE = `authorization_id = :id and code_hash = :codeHash and status = 'approved' and expires_at > :now`
+/** Changes nothing, and waits for a redemption. */
+const HOLD = shared(`update authorizations set status = status where ${OF_CODE} returning authorization_id`)
+const BURN = shared(
+  `update authorizations set status = 'burned' where ${OF_CODE} and ${NOT_REDEEMED} returning authorization_id`,
+)
+
+export const codeHandlers = {
+  burnCode: {
+    keys: idKey,
+    *run({ id, codeHash, now }) {
+      const code = { id, codeHash, now }
+      if ((yield* rows(HOLD, code)).length === 0) return 'spent'
+      return (yield* rows(BURN, code)).length === 1 ? 'burned' : 'spent'
+    },
+  },
+} satisfies SharedHandlers

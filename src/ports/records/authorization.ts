@@ -66,7 +66,7 @@ export type AuthorizationStatus =
   /** The code was redeemed if a grant has the id of the authorization (decision 0032). */
   | (ApprovalRecord & { readonly kind: 'approved' })
   /**
-   * The code cannot be redeemed any more: it was presented with a wrong code_verifier (threats.md CODE-07), or what it would have given was
+   * The code can no longer be redeemed: it was presented with a wrong code_verifier (threats.md CODE-07), or what it would have given was
    * revoked.
    */
   | (ApprovalRecord & { readonly kind: 'burned' })

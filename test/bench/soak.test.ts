@@ -16,7 +16,8 @@ test('a soak of seconds gets right answers to every kind of request, changes the
     assert.match(stdout, new RegExp(`\\n\\| ${endpoint} +\\| +\\d+ \\|`))
   }
   assert.match(stdout, /1 changes of the signing key/)
-  assert.match(stdout, /\n\| signing_keys +\| +1 \| +2 \|/)
+  // The next key, and one of each of three algorithms for ID tokens.
+  assert.match(stdout, /\n\| signing_keys +\| +1 \| +5 \|/)
 })
 
 test('the mix has a hundred steps', () => {

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { asAdministrator, COMMAND_LINE } from '../../src/admin/admin.ts'
+import { asAdministrator, COMMAND_LINE } from '../../src/admin/administrators.ts'
 import { runTask } from '../../src/admin/run-task.ts'
 import { findTask } from '../../src/admin/tasks.ts'
 import { readConfig } from '../../src/config/config.ts'

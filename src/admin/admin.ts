@@ -18,8 +18,7 @@ import {
 } from './fields.ts'
 import { requireOrganization } from './organization/organization.ts'
 import { listPage } from './page.ts'
-import { sameText } from '../protocol/secrets.ts'
-import { defineTask, type Administrator, type Task, type TaskContext } from './task.ts'
+import { defineTask, type Task } from './task.ts'
 
 /** The lifetime of credentials in days. All credentials expire. */
 const DAYS = { most: 365, usual: 90 } as const
@@ -167,45 +166,4 @@ export async function revokeAdminCredential(
   const credential = await store.findAdminCredential(id)
   if (credential !== undefined) return credential
   throw unknown(`There are no credentials ${id}. See "grantor admin list".`)
-}
-
-/** The operator who runs commands beside the server, and who has access to the store. */
-export const COMMAND_LINE: Administrator = { actor: 'command-line', access: 'write', organizationId: undefined }
-
-/** The program that Grantor is part of. */
-export const LIBRARY: Administrator = { actor: 'library', access: 'write', organizationId: undefined }
-
-/** The context of an administrator's tasks: every change is recorded with its actor (threats.md ADM-07). */
-export function asAdministrator(context: Context, administrator: Administrator): TaskContext {
-  return { ...context, store: context.actingAs(administrator.actor), administrator }
-}
-
-/** The result of the authentication of an administrator. */
-export type Authentication =
-  | { readonly kind: 'administrator'; readonly administrator: Administrator }
-  /** The token is expired or revoked, or its organization is disabled or deleted. */
-  | { readonly kind: 'inactive'; readonly actor: AdminCredentialId }
-  /** The server never issued the token, or it is not a token of an administrator. */
-  | { readonly kind: 'unknown' }
-
-/** Authenticates an administrator. It reads the store for every request, so that a revocation takes effect at once. */
-export async function authenticateAdministrator(
-  {
-    store,
-    clock,
-    secrets,
-  }: Pick<Context, 'clock' | 'secrets'> & StoreNeeds<'findAdminCredential' | 'findOrganization'>,
-  token: string,
-): Promise<Authentication> {
-  const opened = secrets.verify('admin-token', token) ?? secrets.verify('delegate-token', token)
-  if (opened === undefined) return { kind: 'unknown' }
-  const credential = await store.findAdminCredential(opened.id as AdminCredentialId)
-  if (credential === undefined || !sameText(credential.secretHash, opened.hash)) return { kind: 'unknown' }
-  const { id, access, organizationId, revokedAt, expiresAt } = credential
-  if (revokedAt !== undefined || expiresAt <= clock()) return { kind: 'inactive', actor: id }
-  if (organizationId !== undefined) {
-    const organization = await store.findOrganization(organizationId)
-    if (organization === undefined || organization.disabledAt !== undefined) return { kind: 'inactive', actor: id }
-  }
-  return { kind: 'administrator', administrator: { actor: id, access, organizationId } }
 }

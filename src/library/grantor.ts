@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { asAdministrator, LIBRARY } from '../admin/admin.ts'
+import { asAdministrator, LIBRARY } from '../admin/administrators.ts'
 import { runTask } from '../admin/run-task.ts'
 import { TASKS } from '../admin/tasks.ts'
 import { ready } from '../endpoints/well-known/health.ts'

@@ -1,4 +1,4 @@
-import { asAdministrator, COMMAND_LINE } from '../admin/admin.ts'
+import { asAdministrator, COMMAND_LINE } from '../admin/administrators.ts'
 import type { Config } from '../config/config.ts'
 import { locationOf } from '../config/database-url.ts'
 import type { EpochMs } from '../base/brand.ts'

@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { createAdminCredential } from '../admin/admin.ts'
-import { asAdministrator, COMMAND_LINE } from '../admin/admin.ts'
+import { asAdministrator, COMMAND_LINE } from '../admin/administrators.ts'
 import type { Config } from '../config/config.ts'
 import { locationOf, type DatabaseChoice } from '../config/database-url.ts'
 import { unlockMasterKey, type RootSecrets } from '../keys/master-key.ts'

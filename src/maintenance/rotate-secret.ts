@@ -1,5 +1,5 @@
 import { AdminError, conflict } from '../admin/admin-error.ts'
-import { asAdministrator, COMMAND_LINE } from '../admin/admin.ts'
+import { asAdministrator, COMMAND_LINE } from '../admin/administrators.ts'
 import { readLinks } from '../admin/audit/verify.ts'
 import type { Config } from '../config/config.ts'
 import {

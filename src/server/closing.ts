@@ -1,5 +1,5 @@
 import { AdminError } from '../admin/admin-error.ts'
-import { asAdministrator, COMMAND_LINE } from '../admin/admin.ts'
+import { asAdministrator, COMMAND_LINE } from '../admin/administrators.ts'
 import type { Config } from '../config/config.ts'
 import { locationOf } from '../config/database-url.ts'
 import type { Context } from '../ports/context.ts'

@@ -1,4 +1,4 @@
-import { keepKeys } from '../admin/key.ts'
+import { keepKeys } from '../admin/key/key.ts'
 import type { Config } from '../config/config.ts'
 import { openClientSignatures } from '../keys/client-signatures.ts'
 import { openFetchedKeys } from '../keys/fetched-keys.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { alterLast } from '../support/alter.ts'
-import { rotateKeys } from '../../src/admin/key.ts'
+import { rotateKeys } from '../../src/admin/key/key.ts'
 import type { AuditEvent } from '../../src/ports/records/audit.ts'
 import type { EpochMs } from '../../src/base/brand.ts'
 import type { ClientId, UserId } from '../../src/protocol/ids.ts'

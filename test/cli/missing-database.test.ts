@@ -14,6 +14,7 @@ import { command } from '../support/command.ts'
 const NEEDED: Readonly<Record<string, readonly string[]>> = {
   'user set-password': ['--password', 'correct horse'],
   'api update': ['--name', 'Projects'],
+  'provider update': ['--name', 'Acme'],
   'user update': ['--name', 'Ada'],
   'client update': ['--name', 'Board'],
   'client purge': ['--yes'],

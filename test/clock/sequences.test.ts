@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { asAdministrator, COMMAND_LINE } from '../../src/admin/admin.ts'
+import { asAdministrator, COMMAND_LINE } from '../../src/admin/administrators.ts'
 import { runTask } from '../../src/admin/run-task.ts'
 import { findTask } from '../../src/admin/tasks.ts'
 import { verifyAudit } from '../../src/admin/audit/verify.ts'

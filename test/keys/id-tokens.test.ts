@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createLocalJWKSet, decodeProtectedHeader, jwtVerify, type JSONWebKeySet } from 'jose'
-import { keepKeys, listKeys, retireKey, rotateKeys } from '../../src/admin/key.ts'
+import { keepKeys, listKeys, retireKey, rotateKeys } from '../../src/admin/key/key.ts'
 import type { AccessTokenClaims } from '../../src/protocol/token/access-token.ts'
 import { ID_TOKEN_ALGORITHMS, type IdTokenAlgorithm, type IdTokenClaims } from '../../src/protocol/openid/id-token.ts'
 import { openStillClocks } from '../support/clocks.ts'

@@ -54,7 +54,7 @@ const NOT_SWEPT: Readonly<Record<string, string>> = {
   identities: 'an identity is removed by its user, or deleted with the user or the provider',
   browsers: 'a user has at most BROWSER_LIMIT, and they are deleted with the user',
   settings: 'it has one row for each name',
-  signing_keys: 'a key is removed when no token needs it (src/admin/key.ts)',
+  signing_keys: 'a key is removed when no token needs it (src/admin/key/key.ts)',
   leases: 'it has one row for each name',
   admin_credentials: 'the audit names revoked credentials, and an operator creates each',
   migrations: BY_MIGRATION,

@@ -1,4 +1,4 @@
-import { asAdministrator, COMMAND_LINE } from '../../src/admin/admin.ts'
+import { asAdministrator, COMMAND_LINE } from '../../src/admin/administrators.ts'
 import { runTask } from '../../src/admin/run-task.ts'
 import type { Task } from '../../src/admin/task.ts'
 import { TASKS } from '../../src/admin/tasks.ts'

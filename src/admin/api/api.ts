@@ -6,7 +6,7 @@ import { documentClientId } from '../../protocol/client/identifier.ts'
 import { sameResource, type Resource } from '../../protocol/token/resource.ts'
 import { isIdentityScope } from '../../protocol/token/scope.ts'
 import { AdminError, conflict, unknown } from '../admin-error.ts'
-import { introduceAlgorithm } from '../key.ts'
+import { introduceAlgorithm } from '../key/key.ts'
 
 /** An API has at most as many scopes as a request may name. */
 export const SCOPE_LIMIT = 100

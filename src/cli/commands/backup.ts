@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 import { constants, setPriority } from 'node:os'
 import type { Command } from 'commander'
-import { asAdministrator, COMMAND_LINE } from '../../admin/admin.ts'
+import { asAdministrator, COMMAND_LINE } from '../../admin/administrators.ts'
 import { readConfig, type Config } from '../../config/config.ts'
 import { backUp, type Backup, type BackupPlan } from '../../maintenance/backup.ts'
 import { countRows } from '../lib/columns.ts'

@@ -1,4 +1,4 @@
-import { asAdministrator, COMMAND_LINE } from '../../admin/admin.ts'
+import { asAdministrator, COMMAND_LINE } from '../../admin/administrators.ts'
 import { readConfig } from '../../config/config.ts'
 import { withJson } from '../lib/options.ts'
 import { UsageError } from '../lib/failure.ts'

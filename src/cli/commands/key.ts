@@ -1,4 +1,4 @@
-import type { KeyDocument } from '../../admin/key.ts'
+import type { KeyDocument } from '../../admin/key/tasks.ts'
 import { columns, formatTime } from '../lib/columns.ts'
 import { taskVerb, type AddVerb } from '../lib/task-verb.ts'
 

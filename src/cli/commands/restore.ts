@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
 import { readConfig } from '../../config/config.ts'
 import { locationOf } from '../../config/database-url.ts'
-import { answerForStore, type RestoreAnswer } from '../../maintenance/answer-restore.ts'
-import { restore, type Restored } from '../../maintenance/restore.ts'
+import type { RestoreAnswer } from '../../maintenance/answer-restore.ts'
+import type { Restored } from '../../maintenance/restore.ts'
 import { formatTime } from '../lib/columns.ts'
 import { UsageError } from '../lib/failure.ts'
 import { withJson } from '../lib/options.ts'
@@ -50,6 +50,7 @@ export function addRestore(parent: Command, terminal: Terminal): void {
       if (from === undefined) {
         if (replace === true) throw new UsageError('--replace belongs to --from.')
         await requireStore(config, 'refuse')
+        const { answerForStore } = await import('../../maintenance/answer-restore.ts')
         const answered = await answerForStore(config, inPlace === true ? 'went-back' : 'nothing-lost')
         return json === true ? terminal.printJson(describeAnswer(answered)) : terminal.print(answerLines(answered))
       }
@@ -58,6 +59,8 @@ export function addRestore(parent: Command, terminal: Terminal): void {
           `--replace is for a SQLite file. ${locationOf(config.database)} is not replaced: create an empty database, and name it in DATABASE_URL.`,
         )
       }
+      // The other commands do not need what a restore loads.
+      const { restore } = await import('../../maintenance/restore.ts')
       printRestored(terminal, await restore(config, { from, replace: replace === true, isMove: false }), json === true)
     })
 }

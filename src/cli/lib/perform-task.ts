@@ -1,5 +1,5 @@
 import { AdminError } from '../../admin/admin-error.ts'
-import { asAdministrator, COMMAND_LINE } from '../../admin/admin.ts'
+import { asAdministrator, COMMAND_LINE } from '../../admin/administrators.ts'
 import { runTask, type OptionNameOf } from '../../admin/run-task.ts'
 import type { Task } from '../../admin/task.ts'
 import { findTask } from '../../admin/tasks.ts'

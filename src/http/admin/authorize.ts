@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
-import { authenticateAdministrator } from '../../admin/admin.ts'
+import { authenticateAdministrator } from '../../admin/administrators.ts'
 import { type Administrator, type Task } from '../../admin/task.ts'
 import type { Context } from '../../ports/context.ts'
 import { invalidToken, OAuthError, tooManyRequests, type Reason } from '../../protocol/errors.ts'

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { AdminError } from '../../admin/admin-error.ts'
-import { asAdministrator } from '../../admin/admin.ts'
+import { asAdministrator } from '../../admin/administrators.ts'
 import { performTask } from '../../admin/run-task.ts'
 import { hasBody, placeOf, type Administrator, type Task } from '../../admin/task.ts'
 import type { Context } from '../../ports/context.ts'

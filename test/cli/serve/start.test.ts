@@ -35,7 +35,7 @@ test('a second start loads no TypeScript compiler, HTTP client, other database o
   const loaded = JSON.parse(stderr) as readonly string[]
   assert.ok(loaded.some((name) => name.endsWith('src/store/sqlite/store.ts')))
   const needless =
-    /deps\/(amaro|undici)|node_modules\/(pg|jose|@clack|@opentelemetry)|src\/(store\/postgres|admin\/.*-tasks|cli\/.*-verbs)/
+    /deps\/(amaro|undici)|node_modules\/(pg|jose|@clack|@opentelemetry)|src\/(store\/postgres|admin\/(.*tasks|fields)|cli\/lib\/task-verb)/
   assert.deepEqual(
     loaded.filter((name) => needless.test(name)),
     [],

@@ -1,8 +1,7 @@
-import * as z from 'zod'
-import type { Context, StoreNeeds } from '../ports/context.ts'
-import { KEY_PURPOSES, type KeyPurpose, type KeyRecord, type SigningAlgorithm } from '../ports/records/key.ts'
-import { after, type EpochMs } from '../base/brand.ts'
-import type { KeyId } from '../protocol/ids.ts'
+import type { Context, StoreNeeds } from '../../ports/context.ts'
+import type { KeyPurpose, KeyRecord, SigningAlgorithm } from '../../ports/records/key.ts'
+import { after, type EpochMs } from '../../base/brand.ts'
+import type { KeyId } from '../../protocol/ids.ts'
 import {
   chooseServerKey,
   chooseStartedKey,
@@ -16,94 +15,12 @@ import {
   PUBLICATION_MS,
   SPREAD_MS,
   type KeyState,
-} from '../protocol/key-rotation.ts'
-import { DEFAULT_ID_TOKEN_ALGORITHM } from '../protocol/openid/id-token.ts'
-import { conflict, unknown, type AdminError } from './admin-error.ts'
-import { ISO, iso } from './fields.ts'
-import { defineTask, type Task } from './task.ts'
+} from '../../protocol/key-rotation.ts'
+import { DEFAULT_ID_TOKEN_ALGORITHM } from '../../protocol/openid/id-token.ts'
+import { conflict, unknown, type AdminError } from '../admin-error.ts'
 
 /** The maximum number of published keys. Every verifier fetches and searches all of them. */
 const KEY_LIMIT = 20
-
-const PATH = '/admin/v1/keys'
-const ALGORITHM = z.enum(['ES256', 'EdDSA', 'RS256'])
-const PURPOSE = z.enum(KEY_PURPOSES).describe('What the key signs: access tokens, or ID tokens.')
-
-/** A signing key in an answer: never its private part. */
-const KEY_DOCUMENT = z
-  .object({
-    kid: z.string(),
-    purpose: PURPOSE,
-    algorithm: ALGORITHM,
-    created_at: ISO,
-    active_from: ISO.describe('The key signs from this time, until the next key does.'),
-  })
-  .meta({ id: 'Key' })
-
-export type KeyDocument = z.output<typeof KEY_DOCUMENT>
-
-export const KEY_TASKS: readonly Task[] = [
-  defineTask({
-    name: 'key.list',
-    method: 'GET',
-    path: PATH,
-    access: 'read',
-    summary: 'List the published signing keys and their states.',
-    input: z.object({}),
-    output: z.object({
-      keys: z.array(KEY_DOCUMENT.extend({ state: z.string().describe('What the key is used for now.') })),
-    }),
-    async run(context) {
-      const keys = await listKeys(context)
-      return { keys: keys.map((key) => ({ ...describeKey(key), state: key.state })) }
-    },
-  }),
-  defineTask({
-    name: 'key.rotate',
-    method: 'POST',
-    path: PATH,
-    access: 'write',
-    creates: true,
-    summary: 'Create the next signing key. It is published at once and signs a day later.',
-    input: z.object({
-      now: z
-        .boolean()
-        .default(false)
-        .describe(
-          'Sign with the key in ten seconds, even though verifiers may not have fetched it. Use it when the current key leaked.',
-        ),
-      purpose: PURPOSE.default('access'),
-      algorithm: ALGORITHM.optional().describe(
-        'The algorithm of the key; by default the algorithm of the server, and RS256 for ID tokens.',
-      ),
-    }),
-    output: KEY_DOCUMENT,
-    run: async (context, { now, purpose, algorithm }) =>
-      describeKey(await rotateKeys(context, { when: now ? 'now' : 'published', purpose, algorithm })),
-  }),
-  defineTask({
-    name: 'key.retire',
-    method: 'DELETE',
-    path: `${PATH}/{kid}`,
-    access: 'write',
-    // With a clock that is ahead, the key that signs now would count as replaced.
-    anyClock: false,
-    summary: 'Withdraw a signing key that leaked: tokens that it signed are rejected from now on.',
-    input: z.object({
-      kid: z
-        .string()
-        .min(1)
-        .meta({ examples: ['01a200f2d7f1OGrZM2nOk7CWgjISwIxFbQ'] })
-        .describe("The key's id."),
-    }),
-    output: z.object({ kid: z.string(), retired: z.literal(true) }),
-    run: async (context, { kid }) => ({ kid: await retireKey(context, kid), retired: true as const }),
-  }),
-]
-
-function describeKey({ id, purpose, algorithm, createdAt, activeFrom }: KeyRecord): z.output<typeof KEY_DOCUMENT> {
-  return { kid: id, purpose, algorithm, created_at: iso(createdAt), active_from: iso(activeFrom) }
-}
 
 type Needs = Pick<Context, 'clock' | 'keys' | 'settings'> &
   StoreNeeds<
@@ -209,7 +126,9 @@ export async function rotateKeys(
   }
   const next = lineOf(keys, line).find((key) => keyState(key, keys, demand, now) === 'next')
   if (when === 'published' && next !== undefined) {
-    throw conflict(`The key ${next.id} is already published, and signs from ${iso(next.activeFrom)} on.`)
+    throw conflict(
+      `The key ${next.id} is already published, and signs from ${new Date(next.activeFrom).toISOString()} on.`,
+    )
   }
   if (keys.length >= KEY_LIMIT) {
     throw conflict(`There are ${KEY_LIMIT} keys, which is the maximum. Withdraw one: grantor key retire <key>`)
@@ -217,7 +136,7 @@ export async function rotateKeys(
   const last = lineOf(keys, line).at(-1)
   if (last !== undefined && last.createdAt > now) {
     throw conflict(
-      `The key ${last.id} was created at ${iso(last.createdAt)}, and the clock of this machine is at ${iso(now)}. Correct the clock, or try again after that time.`,
+      `The key ${last.id} was created at ${new Date(last.createdAt).toISOString()}, and the clock of this machine is at ${new Date(now).toISOString()}. Correct the clock, or try again after that time.`,
     )
   }
   const made = await addKey(context, keys, line, when === 'now' ? SPREAD_MS : PUBLICATION_MS)

@@ -1,0 +1,45 @@
+import type { Context, StoreNeeds } from '../ports/context.ts'
+import type { AdminCredentialId } from '../protocol/ids.ts'
+import { sameText } from '../protocol/secrets.ts'
+import type { Administrator, TaskContext } from './task.ts'
+
+/** The operator who runs commands beside the server, and who has access to the store. */
+export const COMMAND_LINE: Administrator = { actor: 'command-line', access: 'write', organizationId: undefined }
+
+/** The program that Grantor is part of. */
+export const LIBRARY: Administrator = { actor: 'library', access: 'write', organizationId: undefined }
+
+/** The context of an administrator's tasks: every change is recorded with its actor (threats.md ADM-07). */
+export function asAdministrator(context: Context, administrator: Administrator): TaskContext {
+  return { ...context, store: context.actingAs(administrator.actor), administrator }
+}
+
+/** The result of the authentication of an administrator. */
+export type Authentication =
+  | { readonly kind: 'administrator'; readonly administrator: Administrator }
+  /** The token is expired or revoked, or its organization is disabled or deleted. */
+  | { readonly kind: 'inactive'; readonly actor: AdminCredentialId }
+  /** The server never issued the token, or it is not a token of an administrator. */
+  | { readonly kind: 'unknown' }
+
+/** Authenticates an administrator. It reads the store for every request, so that a revocation takes effect at once. */
+export async function authenticateAdministrator(
+  {
+    store,
+    clock,
+    secrets,
+  }: Pick<Context, 'clock' | 'secrets'> & StoreNeeds<'findAdminCredential' | 'findOrganization'>,
+  token: string,
+): Promise<Authentication> {
+  const opened = secrets.verify('admin-token', token) ?? secrets.verify('delegate-token', token)
+  if (opened === undefined) return { kind: 'unknown' }
+  const credential = await store.findAdminCredential(opened.id as AdminCredentialId)
+  if (credential === undefined || !sameText(credential.secretHash, opened.hash)) return { kind: 'unknown' }
+  const { id, access, organizationId, revokedAt, expiresAt } = credential
+  if (revokedAt !== undefined || expiresAt <= clock()) return { kind: 'inactive', actor: id }
+  if (organizationId !== undefined) {
+    const organization = await store.findOrganization(organizationId)
+    if (organization === undefined || organization.disabledAt !== undefined) return { kind: 'inactive', actor: id }
+  }
+  return { kind: 'administrator', administrator: { actor: id, access, organizationId } }
+}

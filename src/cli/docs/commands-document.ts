@@ -54,8 +54,8 @@ export function commandsDocument(program: Command): string {
   const alone = program.commands.filter((command) => !isNoun(command)).flatMap((one) => [one, ...one.commands])
   return [
     ...INTRODUCTION,
-    ...section('The server', '', alone),
-    ...nouns.flatMap((noun) => section(noun.name(), noun.description(), noun.commands)),
+    ...section('The server', alone),
+    ...nouns.flatMap((noun) => section(noun.name(), noun.commands)),
     '',
   ].join('\n')
 }
@@ -65,12 +65,11 @@ function isNoun({ commands, options }: Command): boolean {
   return commands.length > 0 && options.length === 0
 }
 
-function section(title: string, description: string, commands: readonly Command[]): readonly string[] {
+function section(title: string, commands: readonly Command[]): readonly string[] {
   return [
     '',
     `## ${title}`,
     '',
-    ...(description === '' ? [] : [description, '']),
     ...commands.map((command) => {
       const isTask = command.options.some((option) => option.attributeName() === 'server')
       return `- \`${usageOf(command)}\`${isTask ? ' ✓' : ''}: ${command.description()}`

@@ -132,6 +132,13 @@ test('pages write "grantor": only the index and the page on installing say how e
   assert.deepEqual(pages.toSorted(), ['docs/README.md', 'docs/install.md'])
 })
 
+test('an entry of the changelog has at most two lines', () => {
+  const entries = read('CHANGELOG.md').split(/^- /m).slice(1)
+  assert.ok(entries.length > 10)
+  const long = entries.filter((entry) => (entry.split(/\n(?:\n|#)/)[0] ?? '').trim().split('\n').length > 2)
+  assert.deepEqual(long, [])
+})
+
 test('no page of docs/ has more words than docs/budget.json allows', () => {
   const pages = new Map(globSync('docs/**/*.md').map((path) => [path, read(path)]))
   assert.deepEqual(overBudget(BUDGET, pages), [])

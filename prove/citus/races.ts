@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { RevocationCutoff } from '../../src/ports/operation-inputs.ts'
+import type { RevocationCutoff } from '../../src/ports/operations/token.ts'
 import type { SessionRecord } from '../../src/ports/records/user.ts'
 import type { StoreDriver } from '../../src/ports/store.ts'
 import { after } from '../../src/base/brand.ts'

@@ -1,5 +1,5 @@
 import type { Context, StoreNeeds } from '../ports/context.ts'
-import type { SweepPlace, Swept } from '../ports/operation-inputs.ts'
+import type { SweepPlace, Swept } from '../ports/operations/server.ts'
 import { oldestAuthorization } from '../tokens/revocation-cutoff.ts'
 import { chainStart } from '../protocol/audit/audit-link.ts'
 import { after, type EpochMs } from '../base/brand.ts'

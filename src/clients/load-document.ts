@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { ClientLookup } from '../ports/client-lookup.ts'
 import type { Context } from '../ports/context.ts'
-import type { DocumentClient } from '../ports/operation-inputs.ts'
+import type { DocumentClient } from '../ports/operations/client.ts'
 import type { OutboundOutcome } from '../ports/outbound.ts'
 import type { ClientRecord } from '../ports/records/client.ts'
 import { findPolicyRefusal, type PolicyNeeds } from './evaluate-client.ts'

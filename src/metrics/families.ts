@@ -60,7 +60,7 @@ const STORE = {
     type: 'counter',
     labels: ['operation', 'outcome'],
     help: 'Operations of the store, by outcome.',
-    more: 'Both labels are as in [`src/ports/operations.ts`](../src/ports/operations.ts). `rotateRefreshToken` `reused` and `redeemCode` `replayed`: a copy exists. `failed`: or the outcome is unknown.',
+    more: 'Both labels are as in [`src/ports/operations/`](../src/ports/operations/index.ts). `rotateRefreshToken` `reused` and `redeemCode` `replayed`: a copy exists. `failed`: or the outcome is unknown.',
   },
   grantor_store_batch_operations: {
     type: 'histogram',

@@ -1,6 +1,6 @@
 import type { BatchReport, QueueDepth, StoreObserver } from '../ports/observers.ts'
-import type { Operation, OperationName, Outcome } from '../ports/operations.ts'
-import type { SweepPlace, Swept } from '../ports/operation-inputs.ts'
+import type { Operation, OperationName, Outcome } from '../ports/operations/index.ts'
+import type { SweepPlace, Swept } from '../ports/operations/server.ts'
 import type { OperationResult } from '../ports/store.ts'
 import {
   counterSamples,

@@ -1,5 +1,5 @@
 import type { OperationResult } from './store.ts'
-import type { Operation } from './operations.ts'
+import type { Operation } from './operations/index.ts'
 import type { EventName } from '../protocol/audit/event-names.ts'
 
 /** Interfaces of metrics and traces. An observer must not throw, and never gets a parameter, a token or a secret. */

@@ -1,5 +1,6 @@
-import type { Input, Operation, OperationName, Outcome } from './operations.ts'
-import type { ClientFilter, InstallationKey, MembershipKey } from './operation-inputs.ts'
+import type { Input, Operation, OperationName, Outcome } from './operations/index.ts'
+import type { ClientFilter } from './operations/client.ts'
+import type { InstallationKey, MembershipKey } from './operations/organization.ts'
 import type { Walk, WalkedClients, WalkedGrants } from './walks.ts'
 import type { ProviderId } from '../protocol/sign-in/authentication.ts'
 import type { EpochMs } from '../base/brand.ts'

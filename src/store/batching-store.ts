@@ -1,7 +1,7 @@
 import type { StoreObserver } from '../ports/observers.ts'
 import type { OperationResult, Store, StoreDriver } from '../ports/store.ts'
-import type { Operation } from '../ports/operations.ts'
-import { OPERATIONS } from './operation-table.ts'
+import type { Operation } from '../ports/operations/index.ts'
+import { OPERATIONS } from './operations/index.ts'
 import { openQueue, type Waiting } from './queue.ts'
 
 /** Limits the time for which one commit blocks the event loop. */
@@ -15,7 +15,7 @@ export interface BatchingStore extends Store {
 /**
  * The store that the use cases see. Operations that are requested in the same turn of the event loop are committed as one batch
  * at the end of the turn, and no caller gets a result before it is on disk. Each operation is atomic, the batch is not
- * (ports/operations.ts). `currentRequest` returns the id of the request that is being served, for the audit.
+ * (ports/operations/index.ts). `currentRequest` returns the id of the request that is being served, for the audit.
  */
 export function openBatchingStore(
   driver: StoreDriver,

@@ -1,5 +1,5 @@
 import type { OperationResult } from '../ports/store.ts'
-import type { Operation } from '../ports/operations.ts'
+import type { Operation } from '../ports/operations/index.ts'
 
 /**
  * Commits each operation of a failed batch in its own transaction, so that the one that caused the failure does not affect

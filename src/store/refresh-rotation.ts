@@ -1,5 +1,5 @@
 import type { GrantRecord } from '../ports/records/grant.ts'
-import type { RotateOutcome, Rotation } from '../ports/operation-inputs.ts'
+import type { RotateOutcome, Rotation } from '../ports/operations/token.ts'
 
 /**
  * Returns the outcome for a refresh token that was not rotated. If the outcome is `reused`, the caller revokes the grant in the

@@ -1,7 +1,7 @@
 import type { OpaqueTokenRecord } from '../ports/records/api.ts'
 import type { AuthorizationRecord, AuthorizationStatus } from '../ports/records/authorization.ts'
 import type { ConsentKey, ConsentRecord } from '../ports/records/grant.ts'
-import type { Hit } from '../ports/operation-inputs.ts'
+import type { Hit } from '../ports/operations/server.ts'
 import type { EpochMs } from '../base/brand.ts'
 import type { AccessTokenFacts } from '../protocol/token/access-token.ts'
 import {

@@ -1,4 +1,4 @@
-import type { StoredSetting } from '../ports/operation-inputs.ts'
+import type { StoredSetting } from '../ports/operations/server.ts'
 import type { StoredMasterKey } from '../ports/records/key.ts'
 import type { EpochMs } from '../base/brand.ts'
 import type { ClockNote, ClockNotes } from '../base/clock.ts'

@@ -1,3 +1,4 @@
+import type { EpochMs } from '../base/brand.ts'
 import { NO_SCOPE, type Scope } from '../protocol/token/scope.ts'
 import type { Row, Value } from './rows.ts'
 
@@ -153,4 +154,10 @@ export function scope(name: string): Member<Scope> {
     columns: [{ name, type: 'text', write: (value) => (value === NO_SCOPE ? null : value) }],
     read: (row) => (row[name] ?? NO_SCOPE) as Scope,
   }
+}
+
+/** Of a record that can be disabled. What was issued to it before its not-before time is revoked. */
+export const disabling = {
+  disabledAt: bigint<EpochMs | undefined>('disabled_at'),
+  notBefore: bigint<EpochMs>('not_before'),
 }

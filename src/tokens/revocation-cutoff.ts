@@ -1,5 +1,5 @@
 import type { Context, Settings } from '../ports/context.ts'
-import type { RevocationCutoff } from '../ports/operation-inputs.ts'
+import type { RevocationCutoff } from '../ports/operations/token.ts'
 import { after, type EpochMs } from '../base/brand.ts'
 
 /** The clocks of nodes differ by less. */

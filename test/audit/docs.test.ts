@@ -5,10 +5,7 @@ import { AUDIT_EVENTS } from '../../src/protocol/audit/event-names.ts'
 
 /** The files that name audit events outside of a call of `report` or `recordEvent`. */
 const RECORDERS = [
-  'src/store/account-operation-table.ts',
-  'src/store/identity-operation-table.ts',
-  'src/store/operation-table.ts',
-  'src/store/operator-operation-table.ts',
+  ...globSync('src/store/operations/*.ts'),
   'src/audit/token-counter.ts',
   'src/audit/recorder.ts',
   'src/admin/audit/list.ts',

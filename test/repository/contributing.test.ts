@@ -35,9 +35,10 @@ for (const path of globSync('docs/contributing/*.md', {
 }
 
 test('a recipe with a symbol or a file that does not exist is found', () => {
-  const page = 'Add it to `Operations` and\n`Renamed` in `src/ports/operations.ts`, and `GRANTS` in `src/gone.ts`.'
+  const page =
+    'Add it to `Operations` and\n`Renamed` in `src/ports/operations/index.ts`, and `GRANTS` in `src/gone.ts`.'
   assert.deepEqual(missingOf(namedIn(page)), [
-    { symbol: 'Renamed', file: 'src/ports/operations.ts' },
+    { symbol: 'Renamed', file: 'src/ports/operations/index.ts' },
     { symbol: 'GRANTS', file: 'src/gone.ts' },
   ])
 })

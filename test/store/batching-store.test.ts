@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { StoreUnavailable, type OperationResult, type StoreDriver } from '../../src/ports/store.ts'
-import { type Operation } from '../../src/ports/operations.ts'
+import type { Operation } from '../../src/ports/operations/index.ts'
 import type { ClientId } from '../../src/protocol/ids.ts'
 import { openBatchingStore } from '../../src/store/batching-store.ts'
 

@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import type { OperationName } from '../../src/ports/operations.ts'
+import type { OperationName } from '../../src/ports/operations/index.ts'
 import type { StoreDriver } from '../../src/ports/store.ts'
 import { SHARD_KEYS } from '../../src/store/postgres/distribution.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
-import type { OperationName } from '../../src/ports/operations.ts'
+import type { OperationName } from '../../src/ports/operations/index.ts'
 import { openSession, openTestDatabase } from '../support/store/postgres.ts'
 import { decisionFaults } from './decisions.ts'
 import { keyFaults, schemaFaults, statementFaults } from './portable-sql.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { EpochMs } from '../../src/base/brand.ts'
-import { API_CHANGES, APIS } from '../../src/store/operator-tables.ts'
+import { API_CHANGES, APIS } from '../../src/store/tables/api.ts'
 import {
   assignments,
   bigint,
@@ -12,7 +12,10 @@ import {
   text,
   type Table,
 } from '../../src/store/table.ts'
-import { CLIENTS, GRANTS, INSTALLATIONS, USERS } from '../../src/store/tables.ts'
+import { CLIENTS } from '../../src/store/tables/client.ts'
+import { GRANTS } from '../../src/store/tables/token.ts'
+import { INSTALLATIONS } from '../../src/store/tables/organization.ts'
+import { USERS } from '../../src/store/tables/user.ts'
 import { aClient, aFamily, aGrant, aHash, anApi, anInstallation, at, aUser } from '../support/records.ts'
 
 /** Writes a record to the columns of its table, and reads it again. */

@@ -1,6 +1,6 @@
 import type { StoreNeeds } from '../../ports/context.ts'
 import type { ClientRecord } from '../../ports/records/client.ts'
-import type { ClientFilter } from '../../ports/operation-inputs.ts'
+import type { ClientFilter } from '../../ports/operations/client.ts'
 import type { EpochMs } from '../../base/brand.ts'
 import { destinationsOf } from '../../protocol/client/identity.ts'
 import { isOperatorMade, type ClientPolicy, type ClientSource, type ShownLevel } from '../../protocol/client/policy.ts'

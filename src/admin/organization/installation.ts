@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import type { Context, StoreNeeds } from '../../ports/context.ts'
-import type { InstallationKey } from '../../ports/operation-inputs.ts'
+import type { InstallationKey } from '../../ports/operations/organization.ts'
 import type { ClientRecord } from '../../ports/records/client.ts'
 import type { InstallationRecord } from '../../ports/records/organization.ts'
 import { isConfidential } from '../../protocol/client/authentication.ts'

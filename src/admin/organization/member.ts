@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import type { Context, StoreNeeds } from '../../ports/context.ts'
-import type { MembershipKey } from '../../ports/operation-inputs.ts'
+import type { MembershipKey } from '../../ports/operations/organization.ts'
 import type { MembershipRecord } from '../../ports/records/organization.ts'
 import type { UserRecord } from '../../ports/records/user.ts'
 import { MEMBERSHIP_LIMIT } from '../../ports/store.ts'

@@ -1,6 +1,6 @@
 import type { Context } from '../../ports/context.ts'
 import type { Cookies } from '../../ports/message.ts'
-import type { Input } from '../../ports/operations.ts'
+import type { Input } from '../../ports/operations/index.ts'
 import type { AccountView } from '../../ports/page-parts.ts'
 import type { AuthorizationRecord } from '../../ports/records/authorization.ts'
 import type { SessionRecord, UserRecord } from '../../ports/records/user.ts'

@@ -33,3 +33,11 @@ export interface AuditLinkRecord {
   /** A keyed digest over all other members. */
   readonly hash: string
 }
+
+/**
+ * Which client, user and organization an operation is about, where its input does not contain them. Only the audit uses it,
+ * and records it unchecked.
+ */
+export interface About {
+  readonly about?: Pick<AuditEvent, 'clientId' | 'userId' | 'organizationId'>
+}

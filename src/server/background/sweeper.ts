@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { isWholeSlice, sweep, SWEEP_START } from '../../admin/sweep.ts'
 import type { Log } from '../log.ts'
 import type { Context } from '../../ports/context.ts'
-import type { SweepPlace } from '../../ports/operation-inputs.ts'
+import type { SweepPlace } from '../../ports/operations/server.ts'
 
 const SWEEP_INTERVAL_MS = 10_000
 /** The pause between two slices. It leaves most of the store's time to requests, and still removes 10,000 rows a second. */

@@ -1,4 +1,4 @@
-import type { ConsumedKey } from '../../ports/operation-inputs.ts'
+import type { ConsumedKey } from '../../ports/operations/token.ts'
 import { columns } from './column-parameters.ts'
 import { valuesOf, type Handlers } from './handlers.ts'
 import { insertion, insertRows } from './insertion.ts'

@@ -1,4 +1,4 @@
-import type { Input, OperationName, Outcome } from '../../ports/operations.ts'
+import type { Input, OperationName, Outcome } from '../../ports/operations/index.ts'
 import type { UserId } from '../../protocol/ids.ts'
 import { accountHandlers } from '../shared/accounts.ts'
 import { grantHandlers, removeApp } from '../shared/grants.ts'

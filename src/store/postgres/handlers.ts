@@ -1,5 +1,5 @@
 import type { AuditLinkRecord } from '../../ports/records/audit.ts'
-import type { Input, OperationName, Outcome } from '../../ports/operations.ts'
+import type { Input, OperationName, Outcome } from '../../ports/operations/index.ts'
 import type { Row } from '../rows.ts'
 import type { Query } from './query.ts'
 

@@ -1,5 +1,5 @@
-import type { Operation } from '../../ports/operations.ts'
-import { changedRecord } from '../operation-effects.ts'
+import type { Operation } from '../../ports/operations/index.ts'
+import { changedRecord } from '../operations/effects.ts'
 import { openRecentRecords } from '../recent-records.ts'
 
 /** Caches for a short time the records that token requests read: clients, users, organizations, memberships, installations. */

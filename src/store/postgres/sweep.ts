@@ -1,4 +1,4 @@
-import type { Sweep } from '../../ports/operation-inputs.ts'
+import type { Sweep } from '../../ports/operations/server.ts'
 import { consentKey, consentOf, idBefore, nextConsent } from '../rows.ts'
 import { findEvicted } from '../shared/registration-counts.ts'
 import { sweepShared } from '../shared/sweep.ts'

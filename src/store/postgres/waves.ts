@@ -1,4 +1,4 @@
-import type { Operation, OperationName } from '../../ports/operations.ts'
+import type { Operation, OperationName } from '../../ports/operations/index.ts'
 
 /** An operation and its position in the batch. */
 export interface Placed {

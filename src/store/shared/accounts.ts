@@ -1,8 +1,8 @@
-import type { Input } from '../../ports/operations.ts'
+import type { Input } from '../../ports/operations/index.ts'
 import type { UserRecord } from '../../ports/records/user.ts'
 import type { EpochMs } from '../../base/brand.ts'
 import type { UserId } from '../../protocol/ids.ts'
-import { profileText, USERS } from '../tables.ts'
+import { profileText, USERS } from '../tables/user.ts'
 import {
   change,
   DISABLE,

@@ -1,7 +1,7 @@
 import type { AuditLinkRecord } from '../../ports/records/audit.ts'
 import type { Page } from '../../ports/store.ts'
 import type { EpochMs } from '../../base/brand.ts'
-import { AUDIT_LINKS } from '../operator-tables.ts'
+import { AUDIT_LINKS } from '../tables/server.ts'
 import { idBefore, type Row } from '../rows.ts'
 import { rows, shared, type Steps } from './statement.ts'
 

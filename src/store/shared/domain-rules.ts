@@ -1,5 +1,5 @@
 import type { DomainRuleRecord } from '../../ports/records/domain-rule.ts'
-import { DOMAIN_RULES } from '../operator-tables.ts'
+import { DOMAIN_RULES } from '../tables/client.ts'
 import { outcome, rows, shared, type SharedHandlers, type Steps } from './statement.ts'
 
 const LIST = shared('select * from domain_rules order by pattern')

@@ -1,12 +1,12 @@
 import type { ConsentKey, ConsentRecord, GrantRecord } from '../../ports/records/grant.ts'
-import type { Approval } from '../../ports/operation-inputs.ts'
-import type { Input, Outcome } from '../../ports/operations.ts'
+import type { Approval } from '../../ports/operations/authorization.ts'
+import type { Input, Outcome } from '../../ports/operations/index.ts'
 import type { GrantFilter, LiveGrants, Page } from '../../ports/store.ts'
 import type { EpochMs } from '../../base/brand.ts'
 import type { GrantId, UserId } from '../../protocol/ids.ts'
 import { NO_SCOPE, scopeTokens, unite, type Scope } from '../../protocol/token/scope.ts'
 import { consentTarget, idBefore } from '../rows.ts'
-import { CONSENTS, GRANTS } from '../tables.ts'
+import { CONSENTS, GRANTS } from '../tables/token.ts'
 import { eachOf, rows, shared, type SharedHandlers, type SharedStatement, type Steps } from './statement.ts'
 
 const LIST = shared('select * from grants where grant_id < :before order by grant_id desc limit :limit')

@@ -1,7 +1,7 @@
 import type { InitialTokenRecord } from '../../ports/records/initial-token.ts'
 import type { EpochMs } from '../../base/brand.ts'
 import type { InitialTokenId } from '../../protocol/ids.ts'
-import { INITIAL_TOKENS } from '../operator-tables.ts'
+import { INITIAL_TOKENS } from '../tables/client.ts'
 import { change, idKey, listPage, rows, shared, type SharedHandlers, type Steps } from './statement.ts'
 
 const CREATE = shared(`insert into initial_tokens (${INITIAL_TOKENS.names}) values (${INITIAL_TOKENS.parameters})`)

@@ -2,7 +2,7 @@ import type { InteractionRecord } from '../../ports/records/interaction.ts'
 import type { EpochMs } from '../../base/brand.ts'
 import type { InteractionId } from '../../protocol/ids.ts'
 import { answerText } from '../../protocol/sign-in/interaction.ts'
-import { INTERACTIONS } from '../tables.ts'
+import { INTERACTIONS } from '../tables/session.ts'
 import { idKey, rows, shared, type SharedHandlers, type Steps } from './statement.ts'
 
 const START = shared(`insert into interactions (${INTERACTIONS.names}) values (${INTERACTIONS.parameters})`)

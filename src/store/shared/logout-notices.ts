@@ -8,7 +8,7 @@ import type {
 import type { DueNotices } from '../../ports/store.ts'
 import type { EpochMs } from '../../base/brand.ts'
 import type { SessionId, UserId } from '../../protocol/ids.ts'
-import { LOGOUT_NOTICES } from '../tables.ts'
+import { LOGOUT_NOTICES } from '../tables/session.ts'
 import { outcome, rows, shared, type SharedHandlers, type Steps } from './statement.ts'
 
 /** Changes nothing, and locks the row: what ends all sessions of the user happens before, or sees the notice. */

@@ -1,4 +1,4 @@
-import type { MembershipKey } from '../../ports/operation-inputs.ts'
+import type { MembershipKey } from '../../ports/operations/organization.ts'
 import { after, type EpochMs } from '../../base/brand.ts'
 import type { ClientId, OrganizationId, UserId } from '../../protocol/ids.ts'
 import { idBefore } from '../rows.ts'

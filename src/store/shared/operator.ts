@@ -5,7 +5,8 @@ import type { EpochMs } from '../../base/brand.ts'
 import type { ClockNotes } from '../../base/clock.ts'
 import type { AdminCredentialId } from '../../protocol/ids.ts'
 import { slashVariant } from '../../protocol/token/resource.ts'
-import { ADMIN_CREDENTIALS, API_CHANGES, API_DEFINITIONS, APIS } from '../operator-tables.ts'
+import { ADMIN_CREDENTIALS } from '../tables/server.ts'
+import { API_CHANGES, API_DEFINITIONS, APIS } from '../tables/api.ts'
 import {
   ALGORITHM,
   CLOCK_CONFIRMATION,

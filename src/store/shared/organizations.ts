@@ -1,11 +1,11 @@
-import type { InstallationKey, MembershipKey } from '../../ports/operation-inputs.ts'
+import type { InstallationKey, MembershipKey } from '../../ports/operations/organization.ts'
 import type { MembershipRecord } from '../../ports/records/organization.ts'
 import { MEMBERSHIP_LIMIT } from '../../ports/store.ts'
 import type { EpochMs } from '../../base/brand.ts'
 import type { UserId } from '../../protocol/ids.ts'
-import { installationKey, membershipKey } from '../operation-table.ts'
+import { installationKey, membershipKey } from '../operations/organization.ts'
 import { endLaterOfMember, endLaterOfOrganization } from './not-before.ts'
-import { INSTALLATIONS, MEMBERSHIPS, ORGANIZATIONS } from '../tables.ts'
+import { INSTALLATIONS, MEMBERSHIPS, ORGANIZATIONS } from '../tables/organization.ts'
 import {
   change,
   DISABLE,

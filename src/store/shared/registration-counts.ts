@@ -1,5 +1,5 @@
 import type { RegistrationCount } from '../../ports/inspection.ts'
-import type { Sweep } from '../../ports/operation-inputs.ts'
+import type { Sweep } from '../../ports/operations/server.ts'
 import type { EpochMs } from '../../base/brand.ts'
 import { windowStart } from '../rows.ts'
 import { rows, shared, type SharedHandlers, type Steps } from './statement.ts'

@@ -1,6 +1,6 @@
 import type { KeyPurpose, KeyRecord } from '../../ports/records/key.ts'
 import { lineOf } from '../../protocol/key-rotation.ts'
-import { SIGNING_KEYS } from '../operator-tables.ts'
+import { SIGNING_KEYS } from '../tables/key.ts'
 import { setting } from './operator.ts'
 import { rows, shared, type SharedHandlers, type Steps } from './statement.ts'
 

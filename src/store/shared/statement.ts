@@ -1,4 +1,4 @@
-import type { Input, OperationName, Outcome } from '../../ports/operations.ts'
+import type { Input, OperationName, Outcome } from '../../ports/operations/index.ts'
 import type { Page } from '../../ports/store.ts'
 import type { Row, Value } from '../rows.ts'
 import type { Table } from '../table.ts'

@@ -1,4 +1,4 @@
-import type { Sweep, Swept } from '../../ports/operation-inputs.ts'
+import type { Sweep, Swept } from '../../ports/operations/server.ts'
 import type { AuthorizationId, GrantId } from '../../protocol/ids.ts'
 import { idBefore } from '../rows.ts'
 import { accountReads } from './accounts.ts'

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { Operation } from '../../ports/operations.ts'
-import { changedRecord } from '../operation-effects.ts'
+import type { Operation } from '../../ports/operations/index.ts'
+import { changedRecord } from '../operations/effects.ts'
 import { openRecentRecords } from '../recent-records.ts'
 
 /**

@@ -1,10 +1,12 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { InstallationKey, MembershipKey } from '../../ports/operation-inputs.ts'
+import type { InstallationKey, MembershipKey } from '../../ports/operations/organization.ts'
 import type { InstallationRecord, MembershipRecord, OrganizationRecord } from '../../ports/records/organization.ts'
 import type { SessionRecord, UserRecord } from '../../ports/records/user.ts'
 import type { OrganizationId, SessionId, UserId } from '../../protocol/ids.ts'
 import { recordOf } from '../rows.ts'
-import { INSTALLATIONS, MEMBERSHIPS, ORGANIZATIONS, SESSIONS, USERS } from '../tables.ts'
+import { INSTALLATIONS, MEMBERSHIPS, ORGANIZATIONS } from '../tables/organization.ts'
+import { SESSIONS } from '../tables/session.ts'
+import { USERS } from '../tables/user.ts'
 
 /** Prepares the statements that find one record by its key. PostgreSQL finds many records with one statement instead. */
 export function recordStatements(database: DatabaseSync) {

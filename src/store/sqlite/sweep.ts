@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { Sweep } from '../../ports/operation-inputs.ts'
+import type { Sweep } from '../../ports/operations/server.ts'
 import { consentKey, consentOf, idBefore, nextConsent, type Row } from '../rows.ts'
 import { findEvicted } from '../shared/registration-counts.ts'
 import { forgetNothing } from '../shared/statement.ts'

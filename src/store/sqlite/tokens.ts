@@ -4,7 +4,7 @@ import type { GrantId } from '../../protocol/ids.ts'
 import { decideRotation } from '../refresh-rotation.ts'
 import { recordOf } from '../rows.ts'
 import { shared } from '../shared/statement.ts'
-import { GRANTS, NEW_GRANT } from '../tables.ts'
+import { GRANTS, NEW_GRANT } from '../tables/token.ts'
 import type { Handlers } from './handlers.ts'
 import { slotOf } from './slot.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { SessionRecord, UserRecord } from '../../../src/ports/records/user.ts'
-import type { Hit } from '../../../src/ports/operation-inputs.ts'
+import type { Hit } from '../../../src/ports/operations/server.ts'
 import { perform, performAll, race, startSessions, tally, times, type Suite } from './harness.ts'
 import { aHash, aLink, aSession, aSessionStart, aUser, aUserOfProvider, at, NOW } from '../../support/records.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { verifyAudit } from '../../../src/admin/audit/verify.ts'
-import type { Operation } from '../../../src/ports/operations.ts'
+import type { Operation } from '../../../src/ports/operations/index.ts'
 import type { StoreDriver } from '../../../src/ports/store.ts'
 import type { EpochMs } from '../../../src/base/brand.ts'
 import { approved } from './authorizations.ts'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { Operation } from '../../../src/ports/operations.ts'
+import type { Operation } from '../../../src/ports/operations/index.ts'
 import { approved } from './authorizations.ts'
 import { assertFailed, kindsOf, outcomesOf, perform, startSessions, times, type Suite } from './harness.ts'
 import {

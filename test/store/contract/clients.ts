@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { ClientFilter, SecretRotation } from '../../../src/ports/operation-inputs.ts'
+import type { ClientFilter, SecretRotation } from '../../../src/ports/operations/client.ts'
 import type { ClientRecord } from '../../../src/ports/records/client.ts'
 import type { EpochMs } from '../../../src/base/brand.ts'
 import type { Scope } from '../../../src/protocol/token/scope.ts'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { ConsumedKey } from '../../../src/ports/operation-inputs.ts'
+import type { ConsumedKey } from '../../../src/ports/operations/token.ts'
 import { perform, performAll, race, tally, times, type Suite } from './harness.ts'
 import { aHash, at, MINUTE } from '../../support/records.ts'
 import { aSweep } from './sweep.ts'

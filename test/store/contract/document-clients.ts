@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { DocumentRenewal } from '../../../src/ports/operation-inputs.ts'
+import type { DocumentRenewal } from '../../../src/ports/operations/client.ts'
 import type { Scope } from '../../../src/protocol/token/scope.ts'
 import { perform, performAll, race, tally, times, type Suite } from './harness.ts'
 import { aSweep } from './sweep.ts'

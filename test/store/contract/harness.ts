@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { OperationResult, StoreDriver } from '../../../src/ports/store.ts'
-import type { SessionStart } from '../../../src/ports/account-operations.ts'
-import type { Input, Operation, OperationName, Outcome } from '../../../src/ports/operations.ts'
+import type { SessionStart } from '../../../src/ports/operations/session.ts'
+import type { Input, Operation, OperationName, Outcome } from '../../../src/ports/operations/index.ts'
 import { aUser } from '../../support/records.ts'
 
 /** Two handles on the same data, like those of two processes. */

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { LinkingReason } from '../../../src/ports/identity-operations.ts'
+import type { LinkingReason } from '../../../src/ports/operations/provider.ts'
 import type { IdentityRecord, ProviderRecord } from '../../../src/ports/records/provider.ts'
 import type { UserRecord } from '../../../src/ports/records/user.ts'
 import type { StoreDriver } from '../../../src/ports/store.ts'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { SessionStart } from '../../../src/ports/account-operations.ts'
+import type { SessionStart } from '../../../src/ports/operations/session.ts'
 import type { InteractionRecord } from '../../../src/ports/records/interaction.ts'
 import type { UserRecord } from '../../../src/ports/records/user.ts'
 import type { StoreDriver } from '../../../src/ports/store.ts'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { LinkUse } from '../../../src/ports/operation-inputs.ts'
+import type { LinkUse } from '../../../src/ports/operations/user.ts'
 import type { LinkRecord } from '../../../src/ports/records/user.ts'
 import { perform, performAll, race, tally, times, type Suite } from './harness.ts'
 import { aHash, aLink, aUser, aUserOfProvider, at, HOUR } from '../../support/records.ts'

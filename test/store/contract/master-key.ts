@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { MasterKeyReplacement } from '../../../src/ports/operation-inputs.ts'
+import type { MasterKeyReplacement } from '../../../src/ports/operations/key.ts'
 import type { StoreDriver } from '../../../src/ports/store.ts'
 import { anAdminCredential } from './administrators.ts'
 import { outcomesOf, perform, race, tally, times, type Suite } from './harness.ts'

@@ -14,7 +14,7 @@ import {
   aUserOfProvider,
   at,
 } from '../../support/records.ts'
-import type { Approval } from '../../../src/ports/operation-inputs.ts'
+import type { Approval } from '../../../src/ports/operations/authorization.ts'
 import type { GrantRecord, OpenidGrant } from '../../../src/ports/records/grant.ts'
 import type { StoreDriver } from '../../../src/ports/store.ts'
 import type { Scope } from '../../../src/protocol/token/scope.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { AuthorizationId } from '../../../src/protocol/ids.ts'
-import type { Sweep, Swept } from '../../../src/ports/operation-inputs.ts'
+import type { Sweep, Swept } from '../../../src/ports/operations/server.ts'
 import type { GrantRecord } from '../../../src/ports/records/grant.ts'
 import type { StoreDriver } from '../../../src/ports/store.ts'
 import type { EpochMs } from '../../../src/base/brand.ts'

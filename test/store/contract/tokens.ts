@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { Redemption } from '../../../src/ports/operation-inputs.ts'
+import type { Redemption } from '../../../src/ports/operations/authorization.ts'
 import type { GrantRecord } from '../../../src/ports/records/grant.ts'
 import type { StoreDriver } from '../../../src/ports/store.ts'
 import { approved } from './authorizations.ts'

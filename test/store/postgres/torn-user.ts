@@ -1,6 +1,6 @@
 import type pg from 'pg'
-import type { Operation } from '../../../src/ports/operations.ts'
-import type { LinkingReason } from '../../../src/ports/identity-operations.ts'
+import type { Operation } from '../../../src/ports/operations/index.ts'
+import type { LinkingReason } from '../../../src/ports/operations/provider.ts'
 import type { IdentityRecord } from '../../../src/ports/records/provider.ts'
 import type { StoreDriver } from '../../../src/ports/store.ts'
 import type { Scope } from '../../../src/protocol/token/scope.ts'

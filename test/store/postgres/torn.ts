@@ -1,6 +1,6 @@
 import pg from 'pg'
 import type { TestContext } from 'node:test'
-import type { Input, Operation, OperationName } from '../../../src/ports/operations.ts'
+import type { Input, Operation, OperationName } from '../../../src/ports/operations/index.ts'
 import { authorizationStatements } from '../../../src/store/postgres/authorizations.ts'
 import { connectionOptions, type Database } from '../../../src/store/postgres/database.ts'
 import { distributedHandlers } from '../../../src/store/postgres/distributed-keys.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type pg from 'pg'
-import type { SessionStart } from '../../../src/ports/account-operations.ts'
+import type { SessionStart } from '../../../src/ports/operations/session.ts'
 import type { UserId } from '../../../src/protocol/ids.ts'
 import { distributedHandlers } from '../../../src/store/postgres/distributed-keys.ts'
 import { distributedUserHandlers } from '../../../src/store/postgres/distributed-users.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Operation } from '../../../src/ports/operations.ts'
+import type { Operation } from '../../../src/ports/operations/index.ts'
 import { cutIntoWaves } from '../../../src/store/postgres/waves.ts'
 
 const disable = (id: string): Operation => ({ name: 'disableClient', input: { id, now: 1 } }) as unknown as Operation

@@ -1,5 +1,5 @@
 import type { Context } from '../../../ports/context.ts'
-import type { LinkingReason } from '../../../ports/identity-operations.ts'
+import type { LinkingReason } from '../../../ports/operations/provider.ts'
 import type { IdentityRecord, ProviderRecord } from '../../../ports/records/provider.ts'
 import type { UserRecord } from '../../../ports/records/user.ts'
 import { newUser } from '../../../users/new-user.ts'

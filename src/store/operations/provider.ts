@@ -1,12 +1,12 @@
-import type { IdentityOperations } from '../ports/identity-operations.ts'
-import type { AuditEvent } from '../ports/records/audit.ts'
-import type { ProviderRecord } from '../ports/records/provider.ts'
-import type { AuditEventName } from '../protocol/audit/event-names.ts'
-import type { ProviderId } from '../protocol/sign-in/authentication.ts'
-import { idOf, when, type OperationRow } from './operation-row.ts'
+import { idOf, type OperationRows, when } from './row.ts'
+import type { ProviderOperations } from '../../ports/operations/provider.ts'
+import type { AuditEventName } from '../../protocol/audit/event-names.ts'
+import type { ProviderRecord } from '../../ports/records/provider.ts'
+import type { AuditEvent } from '../../ports/records/audit.ts'
+import type { ProviderId } from '../../protocol/sign-in/authentication.ts'
 
-/** The rows of OPERATIONS for providers, and for the accounts that users have there. */
-export const IDENTITY_OPERATIONS: { readonly [Name in keyof IdentityOperations]: OperationRow<Name> } = {
+/** The rows of OPERATIONS for providers, and the accounts that users have there. */
+export const PROVIDER_OPERATIONS: OperationRows<ProviderOperations> = {
   createProvider: { cache: 'kept', event: when('created', aboutSettings('provider.created')) },
   updateProvider: { cache: 'kept', event: when('changed', aboutSettings('provider.updated')) },
   disableProvider: { cache: 'kept', event: when('changed', aboutProvider('provider.disabled')) },

@@ -1,40 +1,14 @@
-import type { ProviderId } from '../protocol/sign-in/authentication.ts'
-import type { EpochMs } from '../base/brand.ts'
-import type { SessionId, UserId } from '../protocol/ids.ts'
-import type { IdentityKey } from '../protocol/sign-in/provider-identity.ts'
-import type { ProviderSettings } from '../protocol/sign-in/provider.ts'
-import type { SecretHash } from '../protocol/secrets.ts'
-import type { IdentityProofRecord, IdentityRecord, ProviderRecord } from './records/provider.ts'
-import type { SessionRecord, UserRecord } from './records/user.ts'
+import type { IdentityProofRecord, IdentityRecord, ProviderRecord } from '../records/provider.ts'
+import type { ProviderId } from '../../protocol/sign-in/authentication.ts'
+import type { ProviderSettings } from '../../protocol/sign-in/provider.ts'
+import type { EpochMs } from '../../base/brand.ts'
+import type { SessionRecord, UserRecord } from '../records/user.ts'
+import type { IdentityKey } from '../../protocol/sign-in/provider-identity.ts'
+import type { SessionId, UserId } from '../../protocol/ids.ts'
+import type { SecretHash } from '../../protocol/secrets.ts'
 
-/**
- * What allows an identity to be linked to an account. The operation checks it again, and uses it up.
- *
- * - `session`: the user added a sign-in method, in a session that has not ended.
- * - `link`: the user had a link of an operator. It is used up. As with a new password, everything else that could sign in ends: the
- *   password, the sessions and grants from before now, and the identities that the user did not keep (threats.md LNK-01).
- * - `proof`: the user signed in to the account after the provider. The proof is used up.
- * - `address`: the account has the verified address, and no identity of any provider.
- * - `unused`: the account has the address, which was never verified, and its user never signed in. Its password, sessions, grants,
- *   consents and memberships end, because another person may have made it.
- */
-export type LinkingReason =
-  | { readonly kind: 'session'; readonly id: SessionRecord['id'] }
-  | { readonly kind: 'link'; readonly hash: SecretHash; readonly keep: readonly IdentityKey[] }
-  | { readonly kind: 'proof'; readonly hash: SecretHash }
-  | { readonly kind: 'address' | 'unused'; readonly email: string }
-
-/**
- * `refused`: what allowed it is gone, or the user is disabled. `taken`: the identity is linked already; with a link, to the account of
- * another user.
- */
-export type LinkOutcome = 'linked' | 'taken' | 'provider-off' | 'refused'
-
-/**
- * The operations on providers, and on the accounts that users have there, each as `[input, outcome]`. The rules of
- * src/ports/operations.ts apply.
- */
-export interface IdentityOperations {
+/** The operations on providers, and the accounts that users have there, each as `[input, outcome]`. The rules of index.ts apply. */
+export interface ProviderOperations {
   /** Stores a provider. `taken`: there is one with the id. `domain-taken`: a domain belongs to another. */
   createProvider: [provider: ProviderRecord, outcome: 'created' | 'taken' | 'domain-taken' | 'too-many']
   /** Replaces the settings if they still equal `previous`, and the secret if one is given. */
@@ -52,7 +26,6 @@ export interface IdentityOperations {
   enableProvider: [id: ProviderId, outcome: 'changed' | 'unknown']
   /** Deletes a provider with all identities and open proofs. The accounts, their sessions and their grants stay. */
   deleteProvider: [change: { readonly id: ProviderId; readonly now: EpochMs }, outcome: 'deleted' | 'unknown']
-
   /**
    * Links an identity to the account of its user, if the provider is enabled and the reason still holds. The open proof of the
    * user ends. Of concurrent requests for one identity one returns `linked`.
@@ -92,3 +65,26 @@ export interface IdentityOperations {
   /** Stores a proof in the place of an earlier one of the user. `unknown`: the user is disabled or deleted. */
   createIdentityProof: [proof: IdentityProofRecord, outcome: 'created' | 'unknown' | 'provider-off']
 }
+
+/**
+ * What allows an identity to be linked to an account. The operation checks it again, and uses it up.
+ *
+ * - `session`: the user added a sign-in method, in a session that has not ended.
+ * - `link`: the user had a link of an operator. It is used up. As with a new password, everything else that could sign in ends: the
+ *   password, the sessions and grants from before now, and the identities that the user did not keep (threats.md LNK-01).
+ * - `proof`: the user signed in to the account after the provider. The proof is used up.
+ * - `address`: the account has the verified address, and no identity of any provider.
+ * - `unused`: the account has the address, which was never verified, and its user never signed in. Its password, sessions, grants,
+ *   consents and memberships end, because another person may have made it.
+ */
+export type LinkingReason =
+  | { readonly kind: 'session'; readonly id: SessionRecord['id'] }
+  | { readonly kind: 'link'; readonly hash: SecretHash; readonly keep: readonly IdentityKey[] }
+  | { readonly kind: 'proof'; readonly hash: SecretHash }
+  | { readonly kind: 'address' | 'unused'; readonly email: string }
+
+/**
+ * `refused`: what allowed it is gone, or the user is disabled. `taken`: the identity is linked already; with a link, to the account of
+ * another user.
+ */
+export type LinkOutcome = 'linked' | 'taken' | 'provider-off' | 'refused'

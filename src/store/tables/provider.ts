@@ -1,8 +1,6 @@
-import type { IdentityProofRecord, IdentityRecord, ProviderRecord } from '../ports/records/provider.ts'
-import { PROVIDER_TEMPLATES, type ProviderSettings } from '../protocol/sign-in/provider.ts'
-import { bigint, group, json, table, text } from './table.ts'
-
-/** The tables of providers and of the accounts that users have there, as in tables.ts. */
+import { bigint, group, json, table, text } from '../table.ts'
+import { PROVIDER_TEMPLATES, type ProviderSettings } from '../../protocol/sign-in/provider.ts'
+import type { IdentityProofRecord, IdentityRecord, ProviderRecord } from '../../ports/records/provider.ts'
 
 /**
  * The members are stored in one order, because an update compares the text. For the same reason a member that earlier providers lack is

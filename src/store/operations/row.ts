@@ -1,7 +1,7 @@
-import type { AuditEvent } from '../ports/records/audit.ts'
-import type { Input, OperationName, Outcome } from '../ports/operations.ts'
-import type { AuditEventName } from '../protocol/audit/event-names.ts'
-import type { ClientId } from '../protocol/ids.ts'
+import type { Input, OperationName, Outcome } from '../../ports/operations/index.ts'
+import type { AuditEvent } from '../../ports/records/audit.ts'
+import type { AuditEventName } from '../../protocol/audit/event-names.ts'
+import type { ClientId } from '../../protocol/ids.ts'
 
 /** How the store treats an operation besides committing it. */
 export interface OperationRow<Name extends OperationName> {
@@ -28,3 +28,6 @@ export function when<In, Out>(
 export function aboutClient(event: AuditEventName) {
   return (input: ClientId | { readonly id: ClientId }): AuditEvent => ({ event, clientId: idOf(input) })
 }
+
+/** The rows of the operations of a noun. */
+export type OperationRows<Of> = { readonly [Name in keyof Of & OperationName]: OperationRow<Name> }

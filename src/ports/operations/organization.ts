@@ -1,0 +1,38 @@
+import type { InstallationRecord, MembershipRecord, OrganizationRecord } from '../records/organization.ts'
+import type { OrganizationId } from '../../protocol/ids.ts'
+import type { EpochMs } from '../../base/brand.ts'
+
+/** The operations on organizations, their members and their installed clients, each as `[input, outcome]`. The rules of index.ts apply. */
+export interface OrganizationOperations {
+  createOrganization: [organization: OrganizationRecord, outcome: 'created']
+  renameOrganization: [change: { readonly id: OrganizationId; readonly name: string }, outcome: 'changed' | 'unknown']
+  /** Disables the organization: its tokens are revoked, and none are issued for it. */
+  disableOrganization: [change: { readonly id: OrganizationId; readonly now: EpochMs }, outcome: 'changed' | 'unknown']
+  /** Enables the organization and, as `enableUser` does, sets its not-before time to now. */
+  enableOrganization: [change: { readonly id: OrganizationId; readonly now: EpochMs }, outcome: 'changed' | 'unknown']
+  /** Revokes the tokens and consents for the organization from before now. */
+  revokeOrganizationTokens: [
+    change: { readonly id: OrganizationId; readonly now: EpochMs },
+    outcome: 'changed' | 'unknown',
+  ]
+  /** Deletes the organization with its memberships and installations. */
+  deleteOrganization: [id: OrganizationId, outcome: 'deleted' | 'unknown']
+  /** Adds a user to an organization. `too-many`: the user belongs to MEMBERSHIP_LIMIT organizations already. */
+  addMember: [membership: MembershipRecord, outcome: 'added' | 'member-already' | 'too-many']
+  /** Disables the membership and revokes the user's tokens for the organization; enabling it does not restore them. */
+  disableMember: [change: MembershipKey & { readonly now: EpochMs }, outcome: 'changed' | 'unknown']
+  /** Enables the membership and, as `enableUser` does, sets its not-before time to now. */
+  enableMember: [change: MembershipKey & { readonly now: EpochMs }, outcome: 'changed' | 'unknown']
+  removeMember: [member: MembershipKey & { readonly now: EpochMs }, outcome: 'removed' | 'unknown']
+  /** Installs a client for an organization. `replaced`: its earlier installation and the tokens from it are revoked. */
+  install: [installation: InstallationRecord, outcome: 'installed' | 'replaced']
+  /** Disables the installation: its tokens are revoked, and none are issued for it. */
+  disableInstallation: [change: InstallationKey & { readonly now: EpochMs }, outcome: 'changed' | 'unknown']
+  /** Enables the installation and, as `enableUser` does, sets its not-before time to now. */
+  enableInstallation: [change: InstallationKey & { readonly now: EpochMs }, outcome: 'changed' | 'unknown']
+  uninstall: [installation: InstallationKey, outcome: 'removed' | 'unknown']
+}
+
+export type MembershipKey = Pick<MembershipRecord, 'userId' | 'organizationId'>
+
+export type InstallationKey = Pick<InstallationRecord, 'clientId' | 'organizationId'>

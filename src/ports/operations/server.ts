@@ -1,0 +1,134 @@
+import type { EpochMs } from '../../base/brand.ts'
+import type { AuditEvent } from '../records/audit.ts'
+import type { ClockNote } from '../../base/clock.ts'
+import type { AdminCredentialRecord } from '../records/admin.ts'
+import type { AdminCredentialId, AuthorizationId, GrantId } from '../../protocol/ids.ts'
+import type { KeyRecord } from '../records/key.ts'
+
+/** The operations on what the server keeps for itself, and its administrators, each as `[input, outcome]`. The rules of index.ts apply. */
+export interface ServerOperations {
+  /** Counts `by` attempts in a fixed window. The count is exact, so that parallel attempts cannot pass a limit. */
+  countHit: [hit: Hit, outcome: { readonly count: number; readonly windowEndsAt: EpochMs }]
+  /** Takes attempts off the count, because they turned out not to be failures. */
+  forgiveHit: [hit: Hit, outcome: 'forgiven']
+  /** Adds an event to the audit that belongs to no other operation. */
+  recordEvent: [event: AuditEvent, outcome: 'recorded']
+  /** Removes what has expired, at most `limit` rows of each kind. Returns how many rows of each. */
+  sweepExpired: [sweep: Sweep, outcome: Swept]
+  /** Replaces this node's record of the time (`findClockNotes`). */
+  noteClock: [note: ClockNote, outcome: 'noted']
+  /** Records that the operator confirmed the clock, which shows `now`. A later confirmation replaces an earlier one. */
+  confirmClock: [confirmation: { readonly now: EpochMs }, outcome: 'confirmed']
+  /**
+   * Stores a setting of the store unless it has a value. Returns the stored value, which is the same for all nodes that
+   * start at the same time.
+   */
+  insertSettingOnce: [setting: { readonly name: string; readonly value: string }, outcome: string]
+  /** Replaces a setting of the store that the operator decides or causes, or that a node noticed. */
+  replaceSetting: [setting: StoredSetting, outcome: 'replaced']
+  /** Takes a lease, or keeps it, if its mark is still `previous`; undefined: it has none. `mark` has never been one before. */
+  takeLease: [
+    taking: { readonly name: string; readonly previous: string | undefined; readonly mark: string },
+    outcome: 'taken' | 'missed',
+  ]
+  /** Gives a lease up, if its mark is still this one. */
+  releaseLease: [release: { readonly name: string; readonly mark: string }, outcome: 'released' | 'missed']
+  /** Begins a new era of the store, and ends everything that a store that went back could revive, if it is to. */
+  beginEra: [beginning: EraBeginning, outcome: 'begun']
+  createAdminCredential: [credential: AdminCredentialRecord, outcome: 'created']
+  /** Revokes an administrator's credentials. */
+  revokeAdminCredential: [
+    change: { readonly id: AdminCredentialId; readonly now: EpochMs },
+    outcome: 'changed' | 'unknown',
+  ]
+}
+
+/** A new era of the store (protocol/store-place.ts). */
+export interface EraBeginning {
+  /** Its id, which no other era has. */
+  readonly era: string
+  readonly now: EpochMs
+  /** Why: a backup was restored, or the operator answered for a store that came back by other means. */
+  readonly reason: 'restored' | 'ended' | 'nothing-lost'
+  /**
+   * With the reason `ended`: everything that the store could revive ends, as with a restore, and these keys replace all signing keys.
+   * undefined: nothing ends.
+   */
+  readonly ending: { readonly keys: readonly KeyRecord[] } | undefined
+}
+
+export interface Hit {
+  readonly bucket: string
+  readonly now: EpochMs
+  readonly windowMs: number
+  /** The number of attempts. */
+  readonly by: number
+}
+
+/**
+ * Where each table's last slice ended. Rows that have to be examined, because no index finds what to delete, are examined in
+ * slices in the order of their keys. '' at first, and after the end of the table.
+ */
+export interface SweepPlace {
+  /** This one remains at the end of the table: an expired authorization is examined once, because it no longer changes. */
+  readonly authorizationsAfter: AuthorizationId | ''
+  readonly grantsAfter: GrantId | ''
+  /** The ids of a user and a client, with a space between them. */
+  readonly consentsAfter: string
+}
+
+export interface Sweep extends SweepPlace {
+  readonly now: EpochMs
+  readonly limit: number
+  /** Revocations are removed if their token expired before this time. */
+  readonly revocationsBefore: EpochMs
+  /** Clients are removed if they were registered before this time and never got a token (decision 0021). */
+  readonly unusedSince: EpochMs
+  /** If more of them registered since then, the oldest are removed too, however old they are (decision 0021). */
+  readonly unusedClients: number
+  /** But none that was registered at this time or later. */
+  readonly evictedBefore: EpochMs
+  /** Codes of authorizations from before this time have expired. Authorizations are removed if theirs was not redeemed, and grants may be. */
+  readonly authorizationsBefore: EpochMs
+  /**
+   * Authorizations from before this time are removed if their code was redeemed. Until then a replay of the code is
+   * detected.
+   */
+  readonly evidenceBefore: EpochMs
+  /** Initial access tokens that expired before this time are removed. */
+  readonly initialTokensBefore: EpochMs
+  /** Notices are removed if their session expired before this time, whether they are due or not. */
+  readonly logoutNoticesBefore: EpochMs
+  /** Links of the audit from before this time are removed. */
+  readonly auditBefore: EpochMs
+}
+
+export interface Swept extends SweepPlace {
+  readonly authorizations: number
+  /** How many were examined. If this equals the limit, there are more. */
+  readonly authorizationsExamined: number
+  readonly grants: number
+  /** Consents to clients that no longer exist. */
+  readonly consents: number
+  readonly sessions: number
+  readonly links: number
+  readonly interactions: number
+  readonly identityProofs: number
+  readonly clients: number
+  readonly hits: number
+  readonly revokedTokens: number
+  readonly opaqueTokens: number
+  readonly consumed: number
+  readonly initialTokens: number
+  readonly logoutNotices: number
+  /** Notices that are due from now on, because all sessions of the server were revoked. */
+  readonly logoutNoticesEnded: number
+  readonly registrationCounts: number
+  readonly auditLinks: number
+}
+
+/** A setting of the store that is replaced. `last-backup`: milliseconds. `went-back`: the era whose store went back (`StorePlace`). */
+export interface StoredSetting {
+  readonly name: 'issuer' | 'last-backup' | 'went-back'
+  readonly value: string
+}

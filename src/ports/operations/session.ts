@@ -1,0 +1,79 @@
+import type { InteractionRecord } from '../records/interaction.ts'
+import type { InteractionId, SessionId, UserId } from '../../protocol/ids.ts'
+import type { InteractionAnswer } from '../../protocol/sign-in/interaction.ts'
+import type { EpochMs } from '../../base/brand.ts'
+import type { About } from '../records/audit.ts'
+import type { RevocationCutoff } from './token.ts'
+import type { DueNotice } from '../records/logout-notice.ts'
+import type { SessionRecord } from '../records/user.ts'
+import type { SecretHash } from '../../protocol/secrets.ts'
+import type { IdentityKey } from '../../protocol/sign-in/provider-identity.ts'
+
+/** The operations on sessions, sign-ins of the operator’s application, and notices of a sign-out, each as `[input, outcome]`. The rules of index.ts apply. */
+export interface SessionOperations {
+  /** Stores a sign-in that the operator's application is to do. */
+  startInteraction: [interaction: InteractionRecord, outcome: 'started']
+  /**
+   * Stores the answer of the application. `repeated`: it has given the same answer before. `conflict`: it has given another one, which
+   * stays. `unknown`: the interaction does not exist or has expired. Of concurrent answers that differ, one returns `answered`.
+   */
+  answerInteraction: [
+    answer: { readonly id: InteractionId; readonly answer: InteractionAnswer; readonly now: EpochMs } & About,
+    outcome: 'answered' | 'repeated' | 'conflict' | 'unknown',
+  ]
+  /**
+   * Starts a session and remembers that this browser signed in as this user. Ends the session in `replaces` if it is the same
+   * user's; the new session then has its root, and otherwise a root of its own. A user has at most 200 sessions; the oldest is removed, as if
+   * it had expired. Where Citus distributes the sessions, one start in 16 counts them. `user-changed`: since the user authenticated, the
+   * account was disabled or deleted, its password changed, its tokens were revoked or the identity was removed. `interaction-used`: the
+   * interaction that it follows from was used before, has no answer or has expired. No session has started then.
+   */
+  startSession: [
+    start: SessionStart,
+    outcome:
+      | { readonly kind: 'started'; readonly rootId: SessionId }
+      | { readonly kind: 'user-changed' | 'interaction-used' },
+  ]
+  /** Records when browsers last showed a page to the user. A later time replaces an earlier one; ended sessions are ignored. */
+  noteSessions: [sessions: readonly { readonly id: SessionId; readonly at: EpochMs }[], outcome: 'noted']
+  /**
+   * Ends a session, and what clients got to sign the user in there: revokes the grants with `openid` and without `offline_access` that
+   * the user gave in it or in the sessions that it continues, and burns the codes with `openid` that are not redeemed yet. Other
+   * grants stay. The notices of its clients become due. OpenID Connect Back-Channel Logout 1.0 §2.5 and §2.7.
+   */
+  endSession: [end: { readonly id: SessionId } & RevocationCutoff & About, outcome: 'ended' | 'unknown']
+  /** The same for all sessions of a user but one, and for those that have expired. Returns how many sessions were ended. */
+  endOtherSessions: [
+    end: { readonly userId: UserId; readonly keep: SessionId } & RevocationCutoff,
+    outcome: { readonly ended: number },
+  ]
+  /**
+   * Sets when a notice is sent next. A node that is about to send it postpones it first, so that of concurrent nodes one returns
+   * `rescheduled`. `taken`: another node has rescheduled or settled it since it was read.
+   */
+  rescheduleLogoutNotice: [
+    change: DueNotice & { readonly until: EpochMs; readonly attempts: number },
+    outcome: 'rescheduled' | 'taken',
+  ]
+  /** Removes a notice that was delivered, or is no longer sent. */
+  settleLogoutNotice: [
+    settlement: DueNotice & {
+      /** Why it was not delivered; undefined: it was. */
+      readonly failure: string | undefined
+    },
+    outcome: 'delivered' | 'undelivered' | 'taken',
+  ]
+}
+
+export interface SessionStart {
+  readonly session: Omit<SessionRecord, 'rootId'>
+  readonly browserHash: SecretHash
+  /** The session that this browser had. */
+  readonly replaces: SessionId | undefined
+  /** The password of the user when the user authenticated; undefined: none. */
+  readonly passwordHash: string | undefined
+  /** The answered interaction that the session follows from. undefined: none. */
+  readonly interactionId: InteractionId | undefined
+  /** The identity with which the user authenticated at a provider; undefined: the user did not. */
+  readonly identity: IdentityKey | undefined
+}

@@ -1,0 +1,82 @@
+import type { ClientId, GrantId, OrganizationId, UserId } from '../../protocol/ids.ts'
+import type { EpochMs } from '../../base/brand.ts'
+import type { About } from '../records/audit.ts'
+import type { OpaqueTokenRecord } from '../records/api.ts'
+import type { SecretHash } from '../../protocol/secrets.ts'
+
+/** The operations on grants and tokens, each as `[input, outcome]`. The rules of index.ts apply. */
+export interface TokenOperations {
+  /**
+   * Rotates a refresh token, or revokes the grant if the token was used before (decision 0004). Of concurrent requests
+   * with one token one returns `rotated`. The rule is in src/store/refresh-rotation.ts.
+   */
+  rotateRefreshToken: [rotation: Rotation, outcome: RotateOutcome]
+  /** Revokes the grant and every token issued on it. RFC 7009 §2.1. `known`: the grant was revoked already. */
+  revokeGrant: [
+    revocation: { readonly id: GrantId; readonly now: EpochMs } & About,
+    outcome: 'revoked' | 'known' | 'unknown',
+  ]
+  /** Stores an opaque access token. To store it again changes nothing, so that a retry gets the same answer. */
+  issueToken: [token: OpaqueTokenRecord, outcome: 'issued']
+  /** Revokes one access token, until it would have expired. `known`: the token was revoked already. */
+  revokeToken: [
+    revocation: { readonly tokenId: string; readonly expiresAt: EpochMs } & About,
+    outcome: 'revoked' | 'known',
+  ]
+  /**
+   * Records 1 to 4 different values that are accepted once, all or none. `seen`: one of them was recorded before, so that of
+   * concurrent requests with one value, on any node, exactly one returns `fresh`.
+   */
+  consumeOnce: [keys: readonly ConsumedKey[], outcome: 'fresh' | 'seen']
+  /**
+   * Takes back what a user allowed a client, for an organization or without one: revokes the grants with every token issued on
+   * them, burns the codes that are not redeemed yet, and forgets the user's consents to the client. Returns how many grants were
+   * revoked.
+   */
+  removeApp: [removal: AppRemoval, outcome: { readonly grants: number }]
+  /** Revokes all sessions and tokens of the server from before now. */
+  revokeAllTokens: [change: { readonly now: EpochMs }, outcome: 'expired']
+}
+
+export interface Rotation extends About {
+  readonly grantId: GrantId
+  /** The generation of the presented token. */
+  readonly generation: number
+  readonly presentedHash: SecretHash
+  readonly successorHash: SecretHash
+  readonly now: EpochMs
+  readonly idleExpiresAt: EpochMs
+  /** How long after a rotation the previous token can still be used to get the same successor. */
+  readonly retryMs: number
+}
+
+/** The result of presenting a refresh token that this server issued. */
+export type RotateOutcome =
+  /** `repeated`: a retry within the window. It gets `rotatedAt` of the first answer, so that its access token is the same. */
+  | { readonly kind: 'rotated' | 'repeated'; readonly rotatedAt: EpochMs }
+  /** The token had been replaced, so another party may have a copy. The store has revoked the family. */
+  | { readonly kind: 'reused' }
+  /** The grant was revoked, has expired or does not exist. */
+  | { readonly kind: 'inactive' }
+
+export interface AppRemoval extends RevocationCutoff {
+  readonly userId: UserId
+  readonly clientId: ClientId
+  /** undefined: what the user allowed without an organization. */
+  readonly organizationId: OrganizationId | undefined
+}
+
+/** The times with which codes are burned and grants revoked. */
+export interface RevocationCutoff {
+  /** The codes of authorizations that started before have expired. */
+  readonly codesSince: EpochMs
+  readonly now: EpochMs
+}
+
+/** A value that is accepted once, such as the `jti` of a client's assertion. */
+export interface ConsumedKey {
+  /** A keyed digest of the value, which does not reveal it. */
+  readonly digest: string
+  /** From then on the value is rejected for another reason, so that its digest may be removed. */
+  readonly expiresAt: EpochMs
+}

@@ -1,0 +1,90 @@
+import type { LinkRecord, UserRecord } from '../records/user.ts'
+import type { SessionId, UserId } from '../../protocol/ids.ts'
+import type { EpochMs } from '../../base/brand.ts'
+import type { UserProfile } from '../../protocol/openid/user-claims.ts'
+import type { SecretHash } from '../../protocol/secrets.ts'
+import type { IdentityKey } from '../../protocol/sign-in/provider-identity.ts'
+
+/** The operations on users and the links with which they set a password, each as `[input, outcome]`. The rules of index.ts apply. */
+export interface UserOperations {
+  /** Creates an account. `email-taken`: the email has an account, possibly created at the same time. */
+  createUser: [user: UserRecord, outcome: 'created' | 'email-taken']
+  /** Replaces the password, revokes the user's sessions and grants from before now, and deletes the remembered consents. */
+  setPassword: [
+    change: { readonly id: UserId; readonly passwordHash: string; readonly now: EpochMs },
+    outcome: 'changed' | 'unknown',
+  ]
+  /** Disables the user, revokes the user's sessions and grants, and deletes the remembered consents. */
+  disableUser: [change: { readonly id: UserId; readonly now: EpochMs }, outcome: 'changed' | 'unknown']
+  /**
+   * Enables the user and sets the not-before time to now. A node that had not yet learned of the disabling may have issued
+   * tokens meanwhile; they stay revoked.
+   */
+  enableUser: [change: { readonly id: UserId; readonly now: EpochMs }, outcome: 'changed' | 'unknown']
+  /** Deletes the user with all sessions, memberships and remembered consents. The user's grants become invalid. */
+  deleteUser: [id: UserId, outcome: 'deleted' | 'unknown']
+  /** Revokes the user's sessions and grants from before now, and deletes the remembered consents. */
+  revokeUserTokens: [change: { readonly id: UserId; readonly now: EpochMs }, outcome: 'changed' | 'unknown']
+  /**
+   * Replaces the e-mail address, and when it was verified; `updatedAt` becomes now. Ends the link that an operator handed over: it may
+   * have been sent to the previous address. `email-taken`: another user has it.
+   */
+  setEmail: [
+    change: {
+      readonly id: UserId
+      readonly email: string
+      readonly emailVerifiedAt: EpochMs | undefined
+      readonly now: EpochMs
+    },
+    outcome: 'changed' | 'email-taken' | 'unknown',
+  ]
+  renameUser: [
+    change: { readonly id: UserId; readonly name: string | undefined; readonly now: EpochMs },
+    outcome: 'changed' | 'unknown',
+  ]
+  /** Replaces the name and the profile, if the profile still equals `previous`. */
+  updateUser: [
+    change: {
+      readonly id: UserId
+      readonly previous: UserProfile
+      readonly name: string | undefined
+      readonly profile: UserProfile
+      readonly now: EpochMs
+    },
+    outcome: 'changed' | 'conflict',
+  ]
+  /**
+   * Replaces the password for the user, who authenticated just now: ends all sessions but `keep`, and the remembered
+   * consents. Grants stay, and the link that an operator handed over (threats.md LNK-04). `unknown`: also if the user is disabled, or if the session has ended, or the password was changed,
+   * since the request was checked.
+   */
+  changePassword: [
+    change: {
+      readonly id: UserId
+      readonly passwordHash: string
+      /** The password of the user when the request was checked; undefined: none. */
+      readonly previousHash: string | undefined
+      /** The session in which the user changes it. */
+      readonly keep: SessionId
+    },
+    outcome: 'changed' | 'unknown',
+  ]
+  /** Stores a link for the user, in the place of an earlier one. `unknown`: also if the user is disabled. */
+  createLink: [link: LinkRecord, outcome: 'created' | 'unknown']
+  /**
+   * Uses a link: sets the password, removes the identities that the user did not keep, and revokes the user's sessions and grants from
+   * before now. `unknown`: the link was used,
+   * replaced or has expired, or since it was created the user was disabled, got another password, or had all tokens revoked.
+   * Of concurrent requests with one link one returns `used`.
+   */
+  useLink: [use: LinkUse, outcome: 'used' | 'unknown']
+}
+
+export interface LinkUse {
+  readonly userId: UserId
+  readonly hash: SecretHash
+  readonly passwordHash: string
+  /** The identities that the user confirmed. */
+  readonly keep: readonly IdentityKey[]
+  readonly now: EpochMs
+}

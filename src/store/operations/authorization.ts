@@ -1,0 +1,40 @@
+import { type OperationRows, when } from './row.ts'
+import type { AuthorizationOperations } from '../../ports/operations/authorization.ts'
+
+/** The rows of OPERATIONS for authorization requests and their codes. */
+export const AUTHORIZATION_OPERATIONS: OperationRows<AuthorizationOperations> = {
+  startAuthorization: { cache: 'kept', event: 'no-event' },
+  approveAuthorization: {
+    cache: 'kept',
+    event: when('approved', ({ id, userId, organizationId, about }) => ({
+      event: 'authorization.approved',
+      ...about,
+      userId,
+      organizationId,
+      details: { authorization: id },
+    })),
+  },
+  denyAuthorization: {
+    cache: 'kept',
+    event: when('denied', ({ id, about }) => ({
+      event: 'authorization.denied',
+      ...about,
+      details: { authorization: id },
+    })),
+  },
+  redeemCode: {
+    cache: 'kept',
+    // A token that is issued normally is counted instead (tokens.issued).
+    event: when('replayed', ({ grant: { id, clientId, userId, organizationId } }) => ({
+      event: 'code.replayed',
+      clientId,
+      userId,
+      organizationId,
+      details: { authorization: id },
+    })),
+  },
+  burnCode: {
+    cache: 'kept',
+    event: when('burned', ({ id, about }) => ({ event: 'code.burned', ...about, details: { authorization: id } })),
+  },
+}

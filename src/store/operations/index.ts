@@ -1,0 +1,26 @@
+import { CLIENT_OPERATIONS } from './client.ts'
+import { AUTHORIZATION_OPERATIONS } from './authorization.ts'
+import { TOKEN_OPERATIONS } from './token.ts'
+import { ORGANIZATION_OPERATIONS } from './organization.ts'
+import { USER_OPERATIONS } from './user.ts'
+import { SESSION_OPERATIONS } from './session.ts'
+import { PROVIDER_OPERATIONS } from './provider.ts'
+import { API_OPERATIONS } from './api.ts'
+import { KEY_OPERATIONS } from './key.ts'
+import { SERVER_OPERATIONS } from './server.ts'
+import type { OperationName } from '../../ports/operations/index.ts'
+import type { OperationRow } from './row.ts'
+
+/** Every operation of the store. A new operation does not compile until it has a row here and a handler in each store. */
+export const OPERATIONS: { readonly [Name in OperationName]: OperationRow<Name> } = {
+  ...CLIENT_OPERATIONS,
+  ...AUTHORIZATION_OPERATIONS,
+  ...TOKEN_OPERATIONS,
+  ...ORGANIZATION_OPERATIONS,
+  ...USER_OPERATIONS,
+  ...SESSION_OPERATIONS,
+  ...PROVIDER_OPERATIONS,
+  ...API_OPERATIONS,
+  ...KEY_OPERATIONS,
+  ...SERVER_OPERATIONS,
+}

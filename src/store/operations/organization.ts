@@ -1,0 +1,54 @@
+import { idOf, type OperationRows, when } from './row.ts'
+import type { InstallationKey, MembershipKey, OrganizationOperations } from '../../ports/operations/organization.ts'
+import type { AuditEventName } from '../../protocol/audit/event-names.ts'
+import type { OrganizationId } from '../../protocol/ids.ts'
+import type { AuditEvent } from '../../ports/records/audit.ts'
+
+/** The rows of OPERATIONS for organizations, their members and their installed clients. */
+export const ORGANIZATION_OPERATIONS: OperationRows<OrganizationOperations> = {
+  createOrganization: { cache: 'kept', event: aboutOrganization('organization.created') },
+  renameOrganization: { cache: idOf, event: when('changed', aboutOrganization('organization.renamed')) },
+  disableOrganization: { cache: idOf, event: when('changed', aboutOrganization('organization.disabled')) },
+  enableOrganization: { cache: idOf, event: when('changed', aboutOrganization('organization.enabled')) },
+  revokeOrganizationTokens: { cache: idOf, event: when('changed', aboutOrganization('organization.tokens-revoked')) },
+  deleteOrganization: { cache: 'cleared', event: when('deleted', aboutOrganization('organization.deleted')) },
+  addMember: { cache: membershipKey, event: when('added', aboutMember('member.added')) },
+  disableMember: { cache: membershipKey, event: when('changed', aboutMember('member.disabled')) },
+  enableMember: { cache: membershipKey, event: when('changed', aboutMember('member.enabled')) },
+  removeMember: { cache: membershipKey, event: when('removed', aboutMember('member.removed')) },
+  install: {
+    cache: installationKey,
+    event: (installation, outcome) => ({
+      ...aboutInstallation(outcome === 'installed' ? 'installation.added' : 'installation.replaced')(installation),
+      details: { scope: installation.scope, acts_for_members: installation.actsForMembers },
+    }),
+  },
+  disableInstallation: { cache: installationKey, event: when('changed', aboutInstallation('installation.disabled')) },
+  enableInstallation: { cache: installationKey, event: when('changed', aboutInstallation('installation.enabled')) },
+  uninstall: { cache: installationKey, event: when('removed', aboutInstallation('installation.removed')) },
+}
+
+/** The cache key of a membership. */
+export function membershipKey({ userId, organizationId }: MembershipKey): string {
+  return `${userId} ${organizationId}`
+}
+
+/** The cache key of an installation. */
+export function installationKey({ clientId, organizationId }: InstallationKey): string {
+  return `${clientId} ${organizationId}`
+}
+
+function aboutOrganization(event: AuditEventName) {
+  return (input: OrganizationId | { readonly id: OrganizationId }): AuditEvent => ({
+    event,
+    organizationId: idOf(input),
+  })
+}
+
+function aboutMember(event: AuditEventName) {
+  return ({ userId, organizationId }: MembershipKey): AuditEvent => ({ event, userId, organizationId })
+}
+
+function aboutInstallation(event: AuditEventName) {
+  return ({ clientId, organizationId }: InstallationKey): AuditEvent => ({ event, clientId, organizationId })
+}

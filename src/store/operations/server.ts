@@ -1,0 +1,54 @@
+import { type OperationRows, when } from './row.ts'
+import type { ServerOperations } from '../../ports/operations/server.ts'
+
+/** The rows of OPERATIONS for what the server keeps for itself, and its administrators. */
+export const SERVER_OPERATIONS: OperationRows<ServerOperations> = {
+  countHit: { cache: 'kept', event: 'no-event' },
+  forgiveHit: { cache: 'kept', event: 'no-event' },
+  recordEvent: { cache: 'kept', event: (event) => event },
+  sweepExpired: {
+    cache: 'cleared',
+    event: ({ auditBefore }, { auditLinks }) =>
+      auditLinks > 0 ? { event: 'audit.swept', details: { before: auditBefore, links: auditLinks } } : undefined,
+  },
+  noteClock: { cache: 'kept', event: 'no-event' },
+  confirmClock: { cache: 'kept', event: ({ now }) => ({ event: 'clock.confirmed', details: { clock: now } }) },
+  insertSettingOnce: { cache: 'kept', event: 'no-event' },
+  replaceSetting: {
+    cache: 'kept',
+    event({ name, value }) {
+      switch (name) {
+        case 'issuer':
+          return { event: 'server.issuer-changed', details: { issuer: value } }
+        case 'last-backup':
+          return { event: 'server.backed-up' }
+        case 'went-back':
+          return { event: 'server.went-back' }
+      }
+    },
+  },
+  takeLease: { cache: 'kept', event: 'no-event' },
+  releaseLease: { cache: 'kept', event: 'no-event' },
+  beginEra: {
+    cache: 'kept',
+    event: ({ reason }) => {
+      // The restore of a backup is an event of its own.
+      if (reason === 'restored') return undefined
+      return reason === 'ended'
+        ? { event: 'server.restored', details: { in_place: true } }
+        : { event: 'server.confirmed' }
+    },
+  },
+  createAdminCredential: {
+    cache: 'kept',
+    event: ({ id, access, organizationId }) => ({
+      event: 'admin-credential.created',
+      details: { credential: id, access },
+      organizationId,
+    }),
+  },
+  revokeAdminCredential: {
+    cache: 'kept',
+    event: when('changed', ({ id }) => ({ event: 'admin-credential.revoked', details: { credential: id } })),
+  },
+}

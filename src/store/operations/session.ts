@@ -1,0 +1,49 @@
+import { type OperationRows, when } from './row.ts'
+import type { SessionOperations } from '../../ports/operations/session.ts'
+
+/** The rows of OPERATIONS for sessions, sign-ins of the operator’s application, and notices of a sign-out. */
+export const SESSION_OPERATIONS: OperationRows<SessionOperations> = {
+  startInteraction: { cache: 'kept', event: 'no-event' },
+  answerInteraction: {
+    cache: 'kept',
+    event: when('answered', ({ id, answer, about }) => ({
+      event: 'interaction.answered',
+      ...about,
+      details: { interaction: id, answer: answer.kind === 'accepted' ? answer.decision : answer.error },
+    })),
+  },
+  startSession: {
+    // The user's first sign-in changes the record of the user.
+    cache: ({ session }) => session.userId,
+    event: ({ session: { userId, authentication } }, { kind }) => {
+      if (kind !== 'started') return undefined
+      const { methods, providerId } = authentication
+      const provider = providerId === undefined ? {} : { provider: providerId }
+      return { event: 'session.started', userId, details: { methods: methods.join(' '), ...provider } }
+    },
+  },
+  // No decision depends on when a session was last seen.
+  noteSessions: { cache: 'kept', event: 'no-event' },
+  endSession: {
+    cache: 'kept',
+    event: when('ended', ({ id, about }) => ({ event: 'session.ended', ...about, details: { session: id } })),
+  },
+  endOtherSessions: {
+    cache: 'kept',
+    event: ({ userId }, { ended }) =>
+      ended === 0 ? undefined : { event: 'session.ended', userId, details: { sessions: ended } },
+  },
+  rescheduleLogoutNotice: { cache: 'kept', event: 'no-event' },
+  settleLogoutNotice: {
+    cache: 'kept',
+    event: ({ userId, clientId, failure }, outcome) =>
+      outcome === 'taken'
+        ? undefined
+        : {
+            event: outcome === 'delivered' ? 'logout.delivered' : 'logout.undelivered',
+            userId,
+            clientId,
+            details: failure === undefined ? {} : { reason: failure },
+          },
+  },
+}

@@ -1,0 +1,31 @@
+import { type OperationRows, when } from './row.ts'
+import type { TokenOperations } from '../../ports/operations/token.ts'
+
+/** The rows of OPERATIONS for grants and tokens. */
+export const TOKEN_OPERATIONS: OperationRows<TokenOperations> = {
+  rotateRefreshToken: {
+    cache: 'kept',
+    event: ({ grantId, generation, about }, { kind }) =>
+      kind === 'reused' ? { event: 'refresh-token.reused', ...about, grantId, details: { generation } } : undefined,
+  },
+  revokeGrant: {
+    cache: 'kept',
+    event: when('revoked', ({ id, about }) => ({ event: 'grant.revoked', ...about, grantId: id })),
+  },
+  issueToken: { cache: 'kept', event: 'no-event' },
+  revokeToken: {
+    cache: 'kept',
+    // Without `about`, the endpoint reports the event: the revocations of a client that revokes many tokens are counted (docs/limits.md).
+    event: ({ tokenId, about }, outcome) =>
+      outcome === 'revoked' && about !== undefined
+        ? { event: 'token.revoked', ...about, details: { token: tokenId } }
+        : undefined,
+  },
+  consumeOnce: { cache: 'kept', event: 'no-event' },
+  removeApp: {
+    cache: 'kept',
+    event: ({ userId, clientId, organizationId }, { grants }) =>
+      grants === 0 ? undefined : { event: 'app.removed', userId, clientId, organizationId, details: { grants } },
+  },
+  revokeAllTokens: { cache: 'kept', event: () => ({ event: 'server.tokens-revoked' }) },
+}

@@ -1,0 +1,35 @@
+import { idOf, type OperationRows, when } from './row.ts'
+import type { UserOperations } from '../../ports/operations/user.ts'
+import type { AuditEventName } from '../../protocol/audit/event-names.ts'
+import type { UserId } from '../../protocol/ids.ts'
+import type { AuditEvent } from '../../ports/records/audit.ts'
+
+/** The rows of OPERATIONS for users and the links with which they set a password. */
+export const USER_OPERATIONS: OperationRows<UserOperations> = {
+  createUser: { cache: 'kept', event: when('created', aboutUser('user.created')) },
+  setPassword: { cache: idOf, event: when('changed', aboutUser('user.password-changed')) },
+  disableUser: { cache: idOf, event: when('changed', aboutUser('user.disabled')) },
+  enableUser: { cache: idOf, event: when('changed', aboutUser('user.enabled')) },
+  deleteUser: { cache: 'cleared', event: when('deleted', aboutUser('user.deleted')) },
+  revokeUserTokens: { cache: idOf, event: when('changed', aboutUser('user.tokens-revoked')) },
+  setEmail: {
+    cache: idOf,
+    event: when('changed', ({ id, emailVerifiedAt }) => ({
+      event: 'user.email-changed',
+      userId: id,
+      details: { verified: emailVerifiedAt !== undefined },
+    })),
+  },
+  renameUser: { cache: idOf, event: when('changed', aboutUser('user.renamed')) },
+  updateUser: { cache: idOf, event: when('changed', aboutUser('user.updated')) },
+  changePassword: { cache: idOf, event: when('changed', aboutUser('user.password-changed')) },
+  createLink: {
+    cache: 'kept',
+    event: when('created', ({ userId, purpose }) => ({ event: 'link.created', userId, details: { purpose } })),
+  },
+  useLink: { cache: ({ userId }) => userId, event: when('used', ({ userId }) => ({ event: 'link.used', userId })) },
+}
+
+function aboutUser(event: AuditEventName) {
+  return (input: UserId | { readonly id: UserId }): AuditEvent => ({ event, userId: idOf(input) })
+}

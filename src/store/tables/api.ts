@@ -1,0 +1,43 @@
+import { bigint, flag, group, json, type Member, optionalGroup, table, text } from '../table.ts'
+import type { ApiDefinition, ApiRecord, ApiScope, ApiTokens } from '../../ports/records/api.ts'
+import type { EpochMs } from '../../base/brand.ts'
+
+const definition = {
+  name: text<string | undefined>('name'),
+  scopes: json<readonly ApiScope[]>('scopes', (scopes) => scopes.map(storedScope)),
+  tokens: group<ApiTokens>({
+    format: text('token_format'),
+    lifetime: bigint('token_lifetime'),
+    algorithm: text('algorithm'),
+    jwtType: text('jwt_type'),
+    applicationSubject: flag('application_subject'),
+  }),
+}
+
+/** The columns that the operator defines. An update compares them with what its caller read. */
+export const API_DEFINITIONS = table<Omit<ApiDefinition, 'resource'>>(definition)
+
+const changeable = {
+  ...definition,
+  scopesSince: {
+    columns: [
+      { name: 'scopes_since', type: 'text', write: (since) => (since.size === 0 ? null : JSON.stringify([...since])) },
+    ],
+    read: (row) => new Map(JSON.parse((row['scopes_since'] ?? '[]') as string) as readonly [string, EpochMs][]),
+  } satisfies Member<ApiRecord['scopesSince']>,
+}
+
+/** The columns that an update replaces. */
+export const API_CHANGES = table<Omit<ApiRecord, 'resource' | 'credentials' | 'createdAt'>>(changeable)
+
+export const APIS = table<ApiRecord>({
+  resource: text('resource'),
+  ...changeable,
+  credentials: optionalGroup('credential_id', { id: text('credential_id'), secretHash: text('secret_hash') }),
+  createdAt: bigint('created_at'),
+})
+
+/** The members have one order, because an update compares the text. */
+function storedScope({ name, sentence, grantedTo }: ApiScope): ApiScope {
+  return { name, sentence, grantedTo }
+}

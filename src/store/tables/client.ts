@@ -1,0 +1,77 @@
+import type { Value } from '../rows.ts'
+import type { ClientRecord } from '../../ports/records/client.ts'
+import { bigint, json, optionalGroup, scope, table, text } from '../table.ts'
+import { type ClientRules, DEFAULT_RULES } from '../../protocol/client/policy.ts'
+import type { DomainRuleRecord } from '../../ports/records/domain-rule.ts'
+import type { InitialTokenRecord } from '../../ports/records/initial-token.ts'
+import { DEFAULT_TEMPLATE, type RegistrationTemplate } from '../../protocol/client/registration-template.ts'
+
+/** `held_until` of a client that is never swept. */
+export const HELD_FOR_EVER = Number.MAX_SAFE_INTEGER
+
+/** JSON leaves out members that are undefined. */
+function initialTokenOf(stored: Value | undefined): ClientRecord['initialToken'] {
+  if (typeof stored !== 'string') return undefined
+  const { id, scope: most, redirectHosts } = JSON.parse(stored) as NonNullable<ClientRecord['initialToken']>
+  return { id, scope: most, redirectHosts }
+}
+
+/** A registration inserts some of the columns, in the batches of both stores. */
+export const CLIENTS = table<ClientRecord>({
+  id: text('client_id'),
+  issuedAt: bigint('issued_at'),
+  source: text('source'),
+  rules: {
+    columns: [{ name: 'rules', type: 'text', write: (rules) => JSON.stringify(rules) }],
+    // A registration leaves the column out.
+    read: ({ rules }) => (typeof rules === 'string' ? (JSON.parse(rules) as ClientRules) : DEFAULT_RULES),
+  },
+  document: optionalGroup('document_url', {
+    url: text('document_url'),
+    fetchedAt: bigint('document_fetched_at'),
+    freshUntil: bigint('document_fresh_until'),
+  }),
+  initialToken: {
+    columns: [
+      { name: 'initial_token', type: 'text', write: (token) => (token === undefined ? null : JSON.stringify(token)) },
+    ],
+    read: (row) => initialTokenOf(row['initial_token']),
+  },
+  secretHash: text('secret_hash'),
+  previousSecret: optionalGroup('previous_secret_hash', {
+    hash: text('previous_secret_hash'),
+    until: bigint('previous_secret_until'),
+  }),
+  managementHash: text('management_hash'),
+  dedupeKey: text('shared_key'),
+  metadata: json('metadata'),
+  usedAt: bigint('used_at'),
+  verifiedAt: bigint('verified_at'),
+  disabledAt: bigint('disabled_at'),
+  identityFrom: bigint('identity_from'),
+  approvedScope: scope('approved_scope'),
+  notBefore: bigint('not_before'),
+  lastUsedAt: bigint('last_used_at'),
+})
+
+export const DOMAIN_RULES = table<DomainRuleRecord>({
+  pattern: text('pattern'),
+  verdict: text('verdict'),
+  note: text('note'),
+  changedAt: bigint('changed_at'),
+})
+
+export const INITIAL_TOKENS = table<InitialTokenRecord>({
+  id: text('token_id'),
+  name: text('name'),
+  secretHash: text('token_hash'),
+  template: json<RegistrationTemplate>('template', undefined, (stored) => ({
+    ...DEFAULT_TEMPLATE,
+    ...(stored as object),
+  })),
+  uses: bigint('uses'),
+  usesLeft: bigint('uses_left'),
+  createdAt: bigint('created_at'),
+  expiresAt: bigint('expires_at'),
+  revokedAt: bigint('revoked_at'),
+})

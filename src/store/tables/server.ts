@@ -1,0 +1,24 @@
+import { bigint, table, text } from '../table.ts'
+import type { AdminCredentialRecord } from '../../ports/records/admin.ts'
+import type { AuditLinkRecord } from '../../ports/records/audit.ts'
+
+export const ADMIN_CREDENTIALS = table<AdminCredentialRecord>({
+  id: text('credential_id'),
+  name: text('name'),
+  secretHash: text('secret_hash'),
+  access: text('access'),
+  organizationId: text('organization_id'),
+  createdAt: bigint('created_at'),
+  expiresAt: bigint('expires_at'),
+  revokedAt: bigint('revoked_at'),
+})
+
+export const AUDIT_LINKS = table<AuditLinkRecord>({
+  id: text('link_id'),
+  chainId: text('chain_id'),
+  sequence: bigint('sequence'),
+  recordedAt: bigint('recorded_at'),
+  previousHash: text('previous_hash'),
+  events: text('events'),
+  hash: text('link_hash'),
+})

@@ -1,0 +1,54 @@
+import { bigint, group, optionalGroup, table, text } from '../table.ts'
+import type { SessionRecord } from '../../ports/records/user.ts'
+import type { Authentication, AuthenticationMethod } from '../../protocol/sign-in/authentication.ts'
+import type { LogoutNoticeRecord } from '../../ports/records/logout-notice.ts'
+import type { InteractionRecord } from '../../ports/records/interaction.ts'
+import { answerText, readAnswer } from '../../protocol/sign-in/interaction.ts'
+
+export const SESSIONS = table<SessionRecord>({
+  id: text('session_id'),
+  hash: text('session_hash'),
+  userId: text('user_id'),
+  rootId: text('root_id'),
+  authentication: group<Authentication>({
+    methods: {
+      columns: [{ name: 'methods', type: 'text', write: (methods) => methods.join(' ') }],
+      read: (row) => (row['methods'] as string).split(' ') as readonly AuthenticationMethod[],
+    },
+    at: bigint('authenticated_at'),
+    providerId: text('provider_id'),
+  }),
+  agent: optionalGroup('agent_browser', { browser: text('agent_browser'), system: text('agent_system') }),
+  network: text('network'),
+  seenAt: bigint('seen_at'),
+  createdAt: bigint('created_at'),
+  expiresAt: bigint('expires_at'),
+})
+
+export const LOGOUT_NOTICES = table<LogoutNoticeRecord>({
+  userId: text('user_id'),
+  rootId: text('root_id'),
+  clientId: text('client_id'),
+  sid: text('sid'),
+  sessionStartedAt: bigint('session_started_at'),
+  expiresAt: bigint('expires_at'),
+  dueAt: bigint('due_at'),
+  attempts: bigint('attempts'),
+})
+
+export const INTERACTIONS = table<InteractionRecord>({
+  id: text('interaction_id'),
+  hash: text('interaction_hash'),
+  target: text('target'),
+  browserHash: text('browser_hash'),
+  uiLocales: text('ui_locales'),
+  signInAfter: bigint('sign_in_after'),
+  createdAt: bigint('created_at'),
+  expiresAt: bigint('expires_at'),
+  answer: {
+    columns: [{ name: 'answer', type: 'text', write: (answer) => (answer === undefined ? null : answerText(answer)) }],
+    read: ({ answer }) => (typeof answer === 'string' ? readAnswer(answer) : undefined),
+  },
+  answeredAt: bigint('answered_at'),
+  usedAt: bigint('used_at'),
+})

@@ -1,0 +1,42 @@
+import { bigint, json, optionalGroup, optionalJson, scope, table, text, without } from '../table.ts'
+import type { ConsentRecord, GrantRecord, OpenidGrant } from '../../ports/records/grant.ts'
+import type { SecretHash } from '../../protocol/secrets.ts'
+import { readConsentTarget } from '../rows.ts'
+
+export const GRANTS = table<GrantRecord>({
+  id: text('grant_id'),
+  clientId: text('client_id'),
+  userId: text('user_id'),
+  organizationId: text('organization_id'),
+  scope: text('scope'),
+  ungrantedScope: scope('ungranted_scope'),
+  resources: json('resources'),
+  createdAt: bigint('created_at'),
+  expiresAt: bigint('expires_at'),
+  revokedAt: bigint('revoked_at'),
+  family: optionalGroup('live_hash', {
+    generation: bigint('generation'),
+    liveHash: text('live_hash'),
+    previousHash: {
+      ...text('previous_hash'),
+      // A first token has no previous one. SQLite stores a placeholder, so that the first rotation does not make the row longer.
+      read: (row) => (row['generation'] === 0 ? undefined : row['previous_hash']) as SecretHash | undefined,
+    },
+    rotatedAt: bigint('rotated_at'),
+    idleExpiresAt: bigint('idle_expires_at'),
+  }),
+  openid: optionalJson<OpenidGrant>('openid'),
+  redirectHost: text('redirect_host'),
+})
+
+/** Of the columns, those that users see. */
+export const CONSENTS = table<ConsentRecord>({
+  clientId: text('client_id'),
+  redirectHost: text('redirect_host'),
+  target: { columns: [], read: (row) => readConsentTarget(row['resources'] as string) },
+  scope: text('scope'),
+  givenAt: bigint('given_at'),
+})
+
+/** The columns that a new grant sets: it was not revoked, and no token was rotated. */
+export const NEW_GRANT = without(GRANTS, 'revoked_at', 'previous_hash')

@@ -65,7 +65,13 @@ const MACHINES = `select nodename || ':' || nodeport as machine from pg_dist_nod
 /** The names of shards end with their numbers. */
 const STATEMENTS = `select coalesce(sum(calls), 0)::int as count from pg_stat_statements join pg_database on oid = dbid
   where datname = current_database() and query ~ '_[0-9]{6}'`
-const TABLES = { sessions: 'session_id', identities: 'identity_key', authorizations: 'authorization_id' }
+/** The columns with the names of rows, and the table that they are named by. */
+const TABLES = {
+  sessions: ['session_id', 'sessions'],
+  identities: ['identity_key', 'identities'],
+  authorizations: ['authorization_id', 'authorizations'],
+  grants: ['grant_id', 'authorizations'],
+} as const
 
 /** Counts the statements on shards of operations alone, if all machines have the extension pg_stat_statements. */
 export async function proveShards(url: string, store: StoreDriver, findings: Findings): Promise<readonly string[]> {
@@ -96,10 +102,10 @@ export async function proveShards(url: string, store: StoreDriver, findings: Fin
 export async function proveNames(url: string, findings: Findings): Promise<string> {
   const client = await connect(url)
   let count = 0
-  for (const [table, key] of Object.entries(TABLES)) {
+  for (const [table, [key, namedBy]] of Object.entries(TABLES)) {
     const named = await client.query({
       text: 'select user_id, row_key from user_rows where row_table = $1',
-      values: [table],
+      values: [namedBy],
       rowMode: 'array',
     })
     const names = new Set(named.rows.map((row) => (row as unknown as readonly string[]).join(' ')))

@@ -140,10 +140,6 @@ const KEYLESS: readonly Exception[] = [
     file: /\/user-rows\.ts$/,
     text: /^select 1 from /,
   },
-  {
-    why: 'on Citus, grants of a user are found on all shards',
-    text: /^select grant_id from grants where user_id = \S+ order/,
-  },
   { why: 'sweeps go by time, in slices, over all shards', file: /\/sweep\.ts$/ },
   { why: 'metrics walk over all shards, in slices', file: /\/walks\.ts$/ },
   { why: 'the audit is read by time, in slices; its chains are found once a minute', file: /\/audit\.ts$/ },

@@ -1,11 +1,11 @@
 import type { Input, OperationName, Outcome } from '../../ports/operations/index.ts'
 import type { UserId } from '../../protocol/ids.ts'
 import { accountHandlers } from '../shared/accounts.ts'
-import { grantHandlers, removeApp } from '../shared/grants.ts'
+import { grantHandlers } from '../shared/grants.ts'
 import { identityHandlers } from '../shared/identities.ts'
 import { linkHandlers } from '../shared/links.ts'
 import { deleteProvider, providerHandlers } from '../shared/providers.ts'
-import { endOtherLogins, endSession, sessionHandlers, startSession } from '../shared/sessions.ts'
+import { sessionHandlers, startSession } from '../shared/sessions.ts'
 import { rows, shared, type SharedHandler, type Steps } from '../shared/statement.ts'
 import { eachAlone, type Handler, type Handlers } from './handlers.ts'
 import { holdUser } from './settle.ts'
@@ -38,23 +38,17 @@ export const distributedUserHandlers = {
     if (session === undefined) return 'unknown'
     const userId = session['user_id'] as UserId
     yield* holdUser(userId)
-    const outcome = yield* endSession(end)
+    const outcome = yield* sessionHandlers.endSession.run(end)
     yield* forgetRows([{ userId, table: 'sessions', key: end.id }])
     return outcome
   }),
-  endOtherSessions: distributed(sessionHandlers.endOtherSessions, function* (end) {
-    yield* holdUser(end.userId)
-    return yield* endOtherLogins(end)
-  }),
+  endOtherSessions: holding(sessionHandlers.endOtherSessions, ({ userId }) => userId),
   changePassword: holding(accountHandlers.changePassword, ({ id }) => id),
   setPassword: holding(accountHandlers.setPassword, ({ id }) => id),
   disableUser: holding(accountHandlers.disableUser, ({ id }) => id),
   revokeUserTokens: holding(accountHandlers.revokeUserTokens, ({ id }) => id),
   useLink: holding(linkHandlers.useLink, ({ userId }) => userId),
-  removeApp: distributed(grantHandlers.removeApp, function* (removal) {
-    yield* holdUser(removal.userId)
-    return yield* removeApp(removal)
-  }),
+  removeApp: holding(grantHandlers.removeApp, ({ userId }) => userId),
   linkIdentity: distributed(identityHandlers.linkIdentity, function* (link) {
     const { userId, key } = link.identity
     yield* holdUser(userId)

@@ -13,8 +13,8 @@ import { awaitRow, isAwaited } from './settle.ts'
 
 /**
  * Where Citus distributes the tables, `user_rows` names the rows of each user that are distributed by their own keys. A name is on the
- * shard of the user. The transaction that writes the row writes it too, while it holds the user. The name of a row that was removed
- * changes nothing. Grants have no names yet.
+ * shard of the user. The transaction that writes the row writes it too, while it holds the user. The name of an authorization is that of its
+ * grant as well. The name of a row that was removed changes nothing.
  */
 
 /** A row of a user. `table`: a grant is named as the authorization of its code. */
@@ -37,7 +37,6 @@ const LIST = shared(
   `select row_key from user_rows where user_id = :userId and row_table = :table and row_key >= :from
    order by row_key desc limit :limit`,
 )
-const LIST_GRANTS = shared('select grant_id from grants where user_id = :userId order by grant_id desc limit :limit')
 const FORGET = shared(
   `delete from user_rows where user_id = any(string_to_array(:users, ' ')) and row_table = :table
      and row_key = any(string_to_array(:keys, ' '))`,
@@ -79,7 +78,7 @@ export function* divided<T>(steps: Steps<T>, purpose: Purpose): Steps<T> {
 function* divide(step: Step, purpose: Purpose): Steps<readonly Row[]> {
   const { statement, values } = step
   const { division } = statement
-  if (division === undefined || (division.table === 'grants' && isRead(division))) return yield step
+  if (division === undefined) return yield step
   const named = Object.fromEntries(statement.parameters.map((name, place) => [name, values[place] ?? null]))
   const forms = knownForms(statement, division)
   // Citus commits a change that finds its rows by a select on all machines, also if the select finds nothing.
@@ -96,8 +95,6 @@ function* divide(step: Step, purpose: Purpose): Steps<readonly Row[]> {
 
 function* listKeys(division: Division, named: Named): Steps<readonly string[]> {
   const { userId, table } = userRow(division.table, named['userId'], '')
-  if (division.table === 'grants')
-    return (yield* rows(LIST_GRANTS, { userId, limit: MOST_KEYS })).map((row) => row['grant_id'] as string)
   const from = division.from === undefined ? '' : named[division.from]
   return (yield* rows(LIST, { userId, table, from, limit: MOST_KEYS })).map((row) => row['row_key'] as string)
 }

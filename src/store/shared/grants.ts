@@ -78,7 +78,7 @@ export const grantHandlers = {
   },
 } satisfies SharedHandlers
 
-export function* removeApp(removal: Input<'removeApp'>): Steps<Outcome<'removeApp'>> {
+function* removeApp(removal: Input<'removeApp'>): Steps<Outcome<'removeApp'>> {
   // A code that another node is redeeming has a grant afterwards, which the next statement sees.
   yield* rows(BURN_OF_APP, { ...removal, startedAfter: idBefore(removal.codesSince, '') })
   const revoked = yield* rows(REVOKE_OF_APP, removal)

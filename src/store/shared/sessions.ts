@@ -136,7 +136,7 @@ export function* startSession(
   return { kind: 'started', rootId }
 }
 
-export function* endSession({ id, now, codesSince }: Input<'endSession'>): Steps<Outcome<'endSession'>> {
+function* endSession({ id, now, codesSince }: Input<'endSession'>): Steps<Outcome<'endSession'>> {
   const [ended] = yield* rows(END, { id })
   if (ended === undefined) return 'unknown'
   const [userId, rootId] = [ended['user_id'] as UserId, ended['root_id'] as SessionId]
@@ -148,7 +148,7 @@ export function* endSession({ id, now, codesSince }: Input<'endSession'>): Steps
   return 'ended'
 }
 
-export function* endOtherLogins({
+function* endOtherLogins({
   userId,
   keep,
   now,

@@ -105,7 +105,7 @@ test('every row of a user has a name until it is removed', async () => {
   await perform(store, 'deleteProvider', { id: PROVIDER.id, now: at(6) })
   assert.deepEqual(
     (
-      await client.query(`select * from user_rows where user_id = any($1) and row_table <> 'authorizations'`, [
+      await client.query('select * from user_rows where user_id = any($1)', [
         user.users,
       ])
     ).rows,
@@ -118,6 +118,7 @@ const UNNAMED = [
   `select user_id, 'sessions', session_id from sessions`,
   `select user_id, 'identities', identity_key from identities`,
   `select user_id, 'authorizations', authorization_id from authorizations where user_id is not null`,
+  `select user_id, 'authorizations', grant_id from grants`,
 ]
   .join(' union all ')
   .replace(/.+/, '(select * from ($&) as r (user_id, row_table, row_key) where user_id = any($1))')

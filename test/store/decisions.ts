@@ -32,9 +32,9 @@ const ACROSS: Readonly<Record<string, readonly [why: string, reads: string | und
     NOT_BEFORE,
     'all authorizations, all consents, all grants, all identity_proofs, all initial_tokens, all interactions, all links, all logout_notices, all sessions',
   ],
-  disableMember: [NOT_BEFORE, 'authorization_id, grant_id'],
+  disableMember: [NOT_BEFORE, 'authorization_id'],
   disableOrganization: [NOT_BEFORE, 'all authorizations, all consents, all grants'],
-  removeMember: [NOT_BEFORE, 'authorization_id, grant_id'],
+  removeMember: [NOT_BEFORE, 'authorization_id'],
   renewDocument: [NOT_BEFORE, 'all authorizations, all grants'],
   replaceMasterKey: [
     NOT_BEFORE,

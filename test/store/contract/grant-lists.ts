@@ -196,8 +196,9 @@ export async function redeemed(
 ): Promise<readonly GrantRecord[]> {
   const redemptions = await Promise.all(
     some.map(async (differing, index) => {
-      const { approval } = await approved(store, {}, anAuthorization({}, at(index)))
-      return aRedemption(approval, { grant: aGrant(differing, at(index)) })
+      const grant = aGrant(differing, at(index))
+      const { approval } = await approved(store, { userId: grant.userId }, anAuthorization({}, at(index)))
+      return aRedemption(approval, { grant })
     }),
   )
   await performAll(store, 'redeemCode', redemptions)

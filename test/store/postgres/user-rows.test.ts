@@ -103,14 +103,7 @@ test('every row of a user has a name until it is removed', async () => {
   )
   await perform(store, 'sweepExpired', aSweep({ authorizationsBefore: at(HOUR) }))
   await perform(store, 'deleteProvider', { id: PROVIDER.id, now: at(6) })
-  assert.deepEqual(
-    (
-      await client.query('select * from user_rows where user_id = any($1)', [
-        user.users,
-      ])
-    ).rows,
-    [],
-  )
+  assert.deepEqual((await client.query('select * from user_rows where user_id = any($1)', [user.users])).rows, [])
 })
 
 /** Rows without a name, and names without a row. */

@@ -15,11 +15,11 @@ export const DISTRIBUTION = {
   page: 'docs/citus.md',
   name: 'distribution',
   text: [
-    '| Table | Rows |',
-    '|---|---|',
-    ...Object.entries(SHARD_KEYS).map(([table, key]) => `| \`${table}\` | distributed by \`${key}\` |`),
-    ...COPIED_TABLES.map((table) => `| \`${table}\` | a copy on each machine |`),
-    '| `migration_progress`, `migration_lease` | on the coordinator |',
+    ...[...Map.groupBy(Object.entries(SHARD_KEYS), ([, key]) => key)].map(
+      ([key, tables]) => `- distributed by \`${key}\`: ${tables.map(([table]) => `\`${table}\``).join(', ')}`,
+    ),
+    `- a copy on each machine: ${COPIED_TABLES.map((table) => `\`${table}\``).join(', ')}`,
+    '- on the coordinator: `migration_progress`, `migration_lease`',
     '',
   ].join('\n'),
 }

@@ -514,7 +514,7 @@ export interface GrantorTasks {
     readonly provider_id: string
     /** Presets the settings of a known provider. */
     readonly template: 'google' | 'entra' | 'okta' | 'keycloak' | 'dex' | 'oidc' | 'github'
-    /** The issuer, exactly as in the metadata of the provider. */
+    /** The issuer, exactly as in the metadata of the provider. The templates google and github have it. */
     readonly issuer?: string
     /** The client_secret of this server at the provider. It is never shown. */
     readonly client_secret: string
@@ -567,7 +567,7 @@ export interface GrantorTasks {
     readonly sign_up?: 'off' | 'domains' | 'anybody'
     /** How a person is connected to an account with the same proved address: ask, after a sign-in to the account; verified-email, at once, if the address is of the domains and verified in the account. */
     readonly link?: 'ask' | 'verified-email'
-    /** null: no organization. Memberships stay. */
+    /** The organization of which users become members; null: none. Memberships stay. */
     readonly organization_id?: string | null
     /** Which users become members of the organization at a sign-in: domains, those with a proved address of the domains; anybody, all, because each person of the provider belongs to it. */
     readonly membership?: 'domains' | 'anybody'

@@ -79,7 +79,7 @@ export const PROVIDER_TASKS: readonly Task[] = [
       template: z.enum(TEMPLATES).describe('Presets the settings of a known provider.'),
       issuer: SHORT_TEXT.meta({ examples: ['https://idp.example'] })
         .optional()
-        .describe('The issuer, exactly as in the metadata of the provider.'),
+        .describe('The issuer, exactly as in the metadata of the provider. The templates google and github have it.'),
       client_secret: SECRET,
       ...OPTIONAL_INPUTS,
       name: INPUTS.name,
@@ -101,7 +101,9 @@ export const PROVIDER_TASKS: readonly Task[] = [
     input: ONE.extend({
       client_secret: SECRET.optional(),
       ...OPTIONAL_INPUTS,
-      organization_id: ORGANIZATION_ID.nullable().optional().describe('null: no organization. Memberships stay.'),
+      organization_id: ORGANIZATION_ID.nullable()
+        .optional()
+        .describe('The organization of which users become members; null: none. Memberships stay.'),
     }),
     output: PROVIDER_DOCUMENT,
     async run(context, { provider_id, client_secret: clientSecret, ...rest }) {

@@ -26,6 +26,7 @@ interface Schema {
   readonly format?: string
   readonly description?: string
   readonly default?: unknown
+  readonly const?: unknown
   readonly enum?: readonly string[]
   readonly items?: Schema
   readonly anyOf?: readonly Schema[]
@@ -99,7 +100,7 @@ function optionsOf(member: string, schema: Schema, row: OptionRow, task: Task): 
   const text = textOf(schema, value, row)
   if (value.type === 'boolean') {
     const flag = new Option(`--${name}`, text.replace(/^(whether|true:) /, ''))
-    if (schema.default !== undefined || text.startsWith('true: ')) return [flag]
+    if (schema.default !== undefined || value.const === true || text.startsWith('true: ')) return [flag]
     return [flag, new Option(`--${row.opposite ?? `no-${name}`}`, `the opposite of --${name}`)]
   }
   const isCleared = isNullable || (value.type === 'array' && task.method === 'PATCH')
@@ -135,7 +136,7 @@ function textOf(schema: Schema, value: Schema, { none = '', isRequired }: Option
   const hasDefault = ['string', 'number'].includes(typeof schema.default) && schema.default !== '' && !isRequired
   return [
     text,
-    isBounded ? `, up to ${maximum.toLocaleString('en')}` : '',
+    isBounded ? `, up to ${maximum}` : '',
     value.type === 'array' ? '; repeatable' : '',
     hasDefault && !/by default/i.test(text) ? `; by default ${String(schema.default)}` : '',
   ].join('')

@@ -23,6 +23,7 @@ const TASK = defineTask({
     since: z.iso.datetime({ offset: true }).optional().describe('The start.'),
     used: z.boolean().optional().describe('Whether it was used.'),
     loud: z.boolean().optional().describe('Whether it is loud.'),
+    known: z.literal(true).optional().describe('The known ones.'),
     dry_run: z.boolean().default(false).describe('true: nothing changes.'),
     rules: z
       .strictObject({ lifetime: z.int().nullable().optional().describe('Seconds; null: as the server.') })
@@ -57,6 +58,7 @@ test('the name, the placeholder and the text of an option follow from the schema
     ['--unused', false, 'the opposite of --used'],
     ['--loud', false, 'it is loud'],
     ['--no-loud', false, 'the opposite of --loud'],
+    ['--known', false, 'the known ones'],
     ['--dry-run', false, 'nothing changes'],
     ['--lifetime <lifetime>', false, 'seconds; server: as the server'],
   ])

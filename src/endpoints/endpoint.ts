@@ -36,7 +36,7 @@ interface EndpointRow {
   readonly priority?: 'high'
   /** The member of the server metadata that has its address. RFC 8414 §2. */
   readonly metadata?: string
-  /** It is part of this grant type: it is served and advertised only where the grant type is offered. */
+  /** The endpoint belongs to this grant type: it is served and advertised only where the grant type is offered. */
   readonly grantType?: GrantType
   readonly run: (context: Context, request: Request) => Promise<Reply>
 }

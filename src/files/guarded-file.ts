@@ -7,7 +7,7 @@ export interface GuardedFile {
   readonly text: string
   /** Why the file must not be used: another user owns it, or may change it. */
   readonly fault: string | undefined
-  /** Whether other users can read it, and what follows from that if it contains a secret. */
+  /** Whether other users can read the file, and how serious that is for a secret. */
   readonly exposure: 'none' | 'warning' | 'fault'
   /** The command after which no other user can read it. */
   readonly remedy: string
@@ -45,7 +45,7 @@ export function explained<T>(path: string, use: () => T): T {
   }
 }
 
-/** Explains why this process may not use a file, or create it: the file, or the nearest folder above it that can be seen, is not its own. */
+/** Explains why this process cannot read or create a file: the file, or its nearest visible parent folder, belongs to another user. */
 export function explainDenial(path: string): string {
   for (let place = path; ; place = dirname(place)) {
     try {

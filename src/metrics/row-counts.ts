@@ -59,7 +59,7 @@ export function openRowCounts({ clock, store }: Needs): RowCounts {
     async sample() {
       const isDue = steppedAt === undefined || Math.abs(clock() - steppedAt) >= PAUSE_MS
       if (isDue) {
-        // An unavailable store shows in the age of the numbers, and in every request that fails meanwhile.
+        // If the store is unavailable, the age of the counts increases, and failing requests report it anyway.
         stepping ??= step()
           .then(undefined, () => undefined)
           .finally(() => (stepping = undefined))

@@ -134,7 +134,6 @@ const LARGE_FOLDERS: Readonly<Record<string, number>> = {
   'src/store/postgres': 36,
   'src/store/sqlite': 30,
   'test/store/contract': 42,
-  'test/support': 40,
 }
 /** Below this number of files a folder is read at a glance. */
 const SMALL_FOLDER = 5

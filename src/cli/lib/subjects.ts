@@ -38,7 +38,7 @@ interface Named {
   /** Whether a text is an id and not a name. */
   readonly isId: (text: string) => boolean
   readonly meaning: string
-  /** The task that lists them, the member of its answer that has the rows, and the member of a row that is the name. */
+  /** The task that lists the records, the member of its answer with the rows, and the member of a row with the name. */
   readonly task: string
   readonly rows: string
   readonly label: string

@@ -4,8 +4,8 @@ import { normalizeEmail, PASSWORD_BYTES, PASSWORD_CHARACTERS } from '../../proto
 import type { Parameters } from '../../base/message.ts'
 
 /**
- * Reads a new password from a form that asks for it twice. Its length is what counts: there are no rules for its characters (NIST SP
- * 800-63B §5.1.1.2), but it must not be the address that it is for.
+ * Reads a new password from a form that asks for it twice. Only its length is checked: there are no rules for its characters (NIST SP
+ * 800-63B §5.1.1.2), and it must differ from the address of the account.
  */
 export function readNewPassword(
   params: Parameters,

@@ -15,7 +15,7 @@ const NETWORK_LIMIT = 20
 const PROVIDER_LIMIT = 50
 /**
  * The same for each network, of browsers that are new here. A code cannot be guessed, so this only bounds what strangers make the server
- * ask a provider. Most people of an office have one network.
+ * ask a provider. A whole office usually shares one network.
  */
 const PROVIDER_NETWORK_LIMIT = 2000
 /** From this age of its cookie on a browser is not new here. */

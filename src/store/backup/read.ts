@@ -10,7 +10,7 @@ export interface CheckedBackup {
   readonly rows: Readonly<Record<string, number>>
   readonly sha256: string
   readonly mac: string
-  /** Reads the rows again. Throws, before it returns a row, if the file has changed there since it was checked. */
+  /** Reads the rows again. Throws before it returns a row of a part of the file that changed since the check. */
   readonly slices: () => Iterable<Slice>
   readonly close: () => void
 }

@@ -67,7 +67,7 @@ const BURN_OF_APP = shared(
 const REVOKE_OF_APP = shared(
   `update grants set revoked_at = :now where ${eachOf('grants', GRANTS_OF_APP)} returning grant_id`,
 )
-/** Also those for other organizations: the client must then ask again, which is never wrong. */
+/** Also deletes consents for other organizations: asking the user again is always safe. */
 const FORGET_CONSENTS = shared('delete from consents where user_id = :userId and client_id = :clientId')
 
 export const grantHandlers = {

@@ -62,7 +62,7 @@ const PROOF_MS = 10 * 60 * 1000
  *  4. The person added a sign-in method: linked to the user of the session.
  *  5. An account has the trusted address: linked at once if the provider may link by address, the address is of its domains, and the
  *     account's is verified. An account that has an identity of the same provider is never linked: the address was given to another
- *     person. One with an identity of another provider may be another person's too, so there rule 7 applies.
+ *     person. If it has an identity of another provider, rule 7 applies, because it may belong to another person.
  *  6. An account has the trusted address, which is of the provider's domains, and was never verified or signed in with: the account
  *     is taken over, without what it had.
  *  7. An account has the trusted address in any other case: the person signs in to it first.

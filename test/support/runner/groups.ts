@@ -9,8 +9,8 @@ export interface Group {
   readonly files: readonly string[]
 }
 
-/** Files that take long, and mostly because of other processes, run beside each other. */
-const SEPARATE = /^test\/(bench|crash|prove|release|repository|tools|browser\/accessibility)/
+/** Files that take long, mostly because of other processes, run beside each other. One records what its whole process does. */
+const SEPARATE = /^test\/(bench|crash|prove|release|repository|tools|browser\/accessibility|store\/portable-sql)/
 
 /**
  * The groups of these files: the files of a folder share a process. A process of its own costs a file 0.25 s to load the modules

@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto'
-import { mkdirSync, rmdirSync } from 'node:fs'
+import { existsSync, mkdirSync, rmdirSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,8 +11,11 @@ import { join } from 'node:path'
 const PORTS = [10_000, 15_000] as const
 /** The ports in this range that fetch and browsers refuse to connect to (Fetch, section "Port blocking"). */
 const BLOCKED: ReadonlySet<number> = new Set([10_080])
-/** Each folder in it reserves a port for one process until that process ends, because test files run in parallel. */
-const TAKEN = join(tmpdir(), `grantor-test-ports-${process.getuid?.() ?? 0}`)
+/**
+ * Each folder in it reserves a port for one process until that process ends, because tests run in parallel. All runs of a user share
+ * it, whatever their folder for temporary files.
+ */
+const TAKEN = join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), `grantor-test-ports-${process.getuid?.() ?? 0}`)
 const taken: string[] = []
 
 /** A port on which no process listens, which no other test or tool uses, and which fetch accepts. */

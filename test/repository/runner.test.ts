@@ -15,6 +15,20 @@ test('the files of a folder share a process, but not those that are separate', (
   ])
 })
 
+test('a folder of many files has several groups of about one size, with each file once', () => {
+  const files = Array.from({ length: 17 }, (_, index) => `test/web/${String(index).padStart(2, '0')}.test.ts`)
+  const groups = groupsOf(files)
+  assert.deepEqual(
+    groups.map((group) => [group.name, group.files.length]),
+    [
+      ['test/web 1', 6],
+      ['test/web 2', 6],
+      ['test/web 3', 5],
+    ],
+  )
+  assert.deepEqual(groups.flatMap((group) => group.files).toSorted(), files)
+})
+
 /** Files of a group, in their order. */
 const FILES: Readonly<Record<string, string>> = {
   first: `process.env.PLANTED = '1'

@@ -1,10 +1,10 @@
 import { writeFileSync } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
 /** Test files that run one after the other in one process. */
 export interface Group {
-  /** The folder, or the file if it is alone. */
+  /** The folder, with a number if it has several groups, or the file if it is alone. */
   readonly name: string
   readonly files: readonly string[]
 }
@@ -12,19 +12,29 @@ export interface Group {
 /** Files that take long, mostly because of other processes, run beside each other. One records what its whole process does. */
 const SEPARATE = /^test\/(bench|crash|prove|release|repository|tools|browser\/accessibility|store\/portable-sql)/
 
+/** So many files of a folder, with what they wait for, end before the rest of a run does. */
+const FILES_IN_GROUP = 8
+
 /**
- * The groups of these files: the files of a folder share a process. A process of its own costs a file 0.25 s to load the modules
+ * The groups of these files: the files of a folder share a process, or a few. A process of its own costs a file 0.25 s to load the modules
  * of the server, and the code in it stays slow, because V8 compiles only what ran often.
  */
 export function groupsOf(files: readonly string[]): readonly Group[] {
   const isSeparate = (file: string): boolean => SEPARATE.test(file)
-  const groups = Map.groupBy(files.toSorted(), (file) => (isSeparate(file) ? file : dirname(file)))
-  return [...groups].map(([name, ofGroup]) => ({ name, files: ofGroup }))
+  const folders = Map.groupBy(files.toSorted(), (file) => (isSeparate(file) ? file : dirname(file)))
+  return [...folders].flatMap(([name, ofFolder]) => {
+    const count = Math.ceil(ofFolder.length / FILES_IN_GROUP)
+    const part = (index: number): readonly string[] => ofFolder.filter((_, at) => at % count === index)
+    return Array.from({ length: count }, (_, index) => ({
+      name: count === 1 ? name : `${name} ${index + 1}`,
+      files: part(index),
+    }))
+  })
 }
 
 /** Writes the module that runs a group, and returns its path. */
 export function writeEntry(folder: string, { name, files }: Group): string {
-  const path = join(folder, `${basename(name)}-${name.replaceAll('/', '-')}.mjs`)
+  const path = join(folder, `${name.replaceAll(/[/ ]/g, '-')}.mjs`)
   const urls = files.map((file) => pathToFileURL(file).href)
   const runner = pathToFileURL(join(import.meta.dirname, 'shared-process.ts')).href
   writeFileSync(path, `import { runFiles } from '${runner}'\nawait runFiles(${JSON.stringify(urls)})\n`)

@@ -16,7 +16,7 @@ import { requireDevelopmentPackages } from './development-packages.ts'
 
 const ARCHITECTURES = ['x64', 'arm64'] as const
 const OUTPUT = 'dist'
-const THREAD = 'src/store/sqlite/checkpoint-worker.js'
+const THREAD = 'src/store/sqlite/file/checkpoint-worker.js'
 const COMMON = {
   bundle: true,
   platform: 'node',
@@ -68,7 +68,7 @@ export async function bundle(): Promise<string> {
   const thread = textOf(await build({ ...COMMON, entryPoints: [THREAD] }))
   const inlined: Readonly<Record<string, string>> = {
     'store/migration-files.ts': `export const readMigrationFiles = () => ${JSON.stringify(readMigrationFiles())}`,
-    'sqlite/checkpoint-thread.ts': `export const CHECKPOINT_THREAD = new URL(${JSON.stringify(`data:text/javascript,${encodeURIComponent(thread)}`)})`,
+    'sqlite/file/checkpoint-thread.ts': `export const CHECKPOINT_THREAD = new URL(${JSON.stringify(`data:text/javascript,${encodeURIComponent(thread)}`)})`,
     'server/version.ts': `export const VERSION = ${JSON.stringify(VERSION)}; export const optionalPackages = () => ${JSON.stringify(optionalPackages())}`,
   }
   const result = await build({

@@ -8,8 +8,8 @@ import {
   readCluster,
   SHARD_KEYS,
 } from '../../src/store/postgres/distribution.ts'
-import { migrateAt } from '../../src/store/postgres/migrate-at.ts'
-import { migratePostgres } from '../../src/store/postgres/migrate.ts'
+import { migrateAt } from '../../src/store/postgres/schema/migrate-at.ts'
+import { migratePostgres } from '../../src/store/postgres/schema/migrate.ts'
 import { openPostgresStore } from '../../src/store/postgres/store.ts'
 import type { Findings } from '../findings.ts'
 import { createProvider } from './person.ts'

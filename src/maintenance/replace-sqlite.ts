@@ -3,9 +3,9 @@ import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { syncFolder } from '../files/durable-file.ts'
 import type { Slice } from '../store/backup/tables.ts'
-import { securePath } from '../store/sqlite/database-file.ts'
+import { securePath } from '../store/sqlite/file/database-file.ts'
 import { isBusy } from '../store/sqlite/database.ts'
-import { takeServerLock } from '../store/sqlite/server-lock.ts'
+import { takeServerLock } from '../store/sqlite/file/server-lock.ts'
 import { loadSqlite } from '../store/sqlite/snapshot.ts'
 
 type Load = (schema: number, slices: Iterable<Slice>) => void

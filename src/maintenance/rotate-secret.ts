@@ -17,7 +17,7 @@ import type { Store } from '../ports/store.ts'
 import type { EpochMs } from '../base/brand.ts'
 import { openMasterKey } from '../protocol/secrets.ts'
 import { MASTER_KEY } from '../store/settings.ts'
-import { LockTaken, takeServerLock, type ServerLock } from '../store/sqlite/server-lock.ts'
+import { LockTaken, takeServerLock, type ServerLock } from '../store/sqlite/file/server-lock.ts'
 import { makeNewKeys } from '../server/keys.ts'
 import { readRootSecrets, secretPath } from '../server/store.ts'
 

@@ -4,8 +4,8 @@ import type { Config } from '../config/config.ts'
 import { rootSecretPath } from '../keys/root-secret.ts'
 import type { StoreDriver } from '../ports/store.ts'
 import { readSqliteFacts } from '../store/sqlite/inspect.ts'
-import { refuseForeignLog } from '../store/sqlite/foreign-log.ts'
-import { takeServerLock } from '../store/sqlite/server-lock.ts'
+import { refuseForeignLog } from '../store/sqlite/file/foreign-log.ts'
+import { takeServerLock } from '../store/sqlite/file/server-lock.ts'
 import { openSqliteStore } from '../store/sqlite/store.ts'
 
 /** How long a commit waits for another process that holds SQLite's lock. A request cannot wait long; a command can. */

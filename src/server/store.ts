@@ -45,7 +45,7 @@ export async function openDriver(
   if (database.kind === 'postgres') {
     const [{ openPostgresStore }, { whenReachable }] = await Promise.all([
       import('../store/postgres/store.ts'),
-      import('../store/postgres/when-reachable.ts'),
+      import('../store/postgres/connection/when-reachable.ts'),
     ])
     const options = { url: database.url, connections: CONNECTIONS[user], audit }
     return whenReachable(START_TIMEOUT_MS[user], () => openPostgresStore(options), onWaiting)
@@ -173,7 +173,7 @@ export async function refusePendingRestore(
 /** Returns the applied migrations and those that this release would add. Changes nothing. */
 export async function readSchema({ database }: Config): Promise<SchemaState> {
   if (database.kind === 'postgres') {
-    const { readPostgresSchema } = await import('../store/postgres/migrate-at.ts')
+    const { readPostgresSchema } = await import('../store/postgres/schema/migrate-at.ts')
     return readPostgresSchema(database.url)
   }
   const { readSqliteSchema } = await import('../store/sqlite/migrate.ts')
@@ -182,7 +182,7 @@ export async function readSchema({ database }: Config): Promise<SchemaState> {
 
 /** Returns how a PostgreSQL database stores its tables, why they cannot be distributed now, and a function that does it. */
 export async function openDistribution(url: string) {
-  const { planDistribution, distributeAt } = await import('../store/postgres/migrate-at.ts')
+  const { planDistribution, distributeAt } = await import('../store/postgres/schema/migrate-at.ts')
   return { ...(await planDistribution(url)), run: (shards: number) => distributeAt(url, shards) }
 }
 

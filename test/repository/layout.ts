@@ -129,12 +129,6 @@ function layerTable(): string {
 /** A file is cut by noun; the limit only finds files that hold several. */
 const LINE_LIMIT = 400
 const FOLDER_LIMIT = 25
-/** Folders with more files, which may not grow. */
-const LARGE_FOLDERS: Readonly<Record<string, number>> = {
-  'src/store/postgres': 36,
-  'src/store/sqlite': 30,
-  'test/store/contract': 42,
-}
 /** Below this number of files a folder is read at a glance. */
 const SMALL_FOLDER = 5
 /** Folders of `src` whose files belong together although most of them neither import nor are imported by another one. */
@@ -294,11 +288,10 @@ function checkSize({ path, text }: SourceFile): readonly string[] {
 function checkFolders(files: readonly SourceFile[]): readonly string[] {
   const folders = Map.groupBy(files, ({ path }) => path.slice(0, path.lastIndexOf('/')))
   return [...folders].flatMap(([folder, members]) => {
-    const limit = LARGE_FOLDERS[folder] ?? FOLDER_LIMIT
-    const many = `${folder}: ${members.length} files; the limit is ${limit}.`
+    const many = `${folder}: ${members.length} files; the limit is ${FOLDER_LIMIT}.`
     const loose = `${folder}: most files neither import nor are imported by another one of the folder.`
     return [
-      ...(members.length > limit ? [many] : []),
+      ...(members.length > FOLDER_LIMIT ? [many] : []),
       ...(folder.startsWith('src/') && !(folder in FLAT_FOLDERS) && isStoreRoom(members) ? [loose] : []),
     ]
   })

@@ -6,9 +6,9 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type pg from 'pg'
 import { OPERATIONS } from '../../src/store/operations/index.ts'
 import { SHARD_KEYS } from '../../src/store/postgres/distribution.ts'
-import { SESSION_SETTINGS } from '../../src/store/postgres/database.ts'
+import { SESSION_SETTINGS } from '../../src/store/postgres/connection/database.ts'
 import { inspectPostgres } from '../../src/store/postgres/inspect.ts'
-import { readPostgresSchema } from '../../src/store/postgres/migrate-at.ts'
+import { readPostgresSchema } from '../../src/store/postgres/schema/migrate-at.ts'
 import { openPostgresStore } from '../../src/store/postgres/store.ts'
 import { inspectDatabase } from '../../src/store/sqlite/inspect.ts'
 import { readSqliteSchema } from '../../src/store/sqlite/migrate.ts'
@@ -73,7 +73,7 @@ const LOCKS_AND_CLOCKS: readonly Exception[] = [
     why: 'the clock check compares the clocks',
     text: /^select floor\(extract\(epoch from clock_timestamp\(\)\) \* 1000\)::bigint as now$/,
   },
-  { why: 'the lease is by one clock, not by each node’s', file: /postgres\/migration-lease\.ts$/ },
+  { why: 'the lease is by one clock, not by each node’s', file: /\/migration-lease\.ts$/ },
   { why: 'a restore fills an empty database that no server uses', file: /postgres\/snapshot\.ts$/ },
   { why: 'a store that is distributed is not closed', file: /\/closing\.ts$/ },
   {
@@ -167,7 +167,7 @@ const NOT_RUN: readonly Exception[] = [
   { why: 'run by migrate-postgres.test.ts after a kill', text: /invalid|indisvalid|^drop index concurrently/ },
   {
     why: 'run by migrate-postgres.test.ts when a lock is not to be had',
-    file: /postgres\/migrat\w*.*\.ts$/,
+    file: /\/migrat\w*.*\.ts$/,
     text: /^rollback$|lock_timeout = /,
   },
   { why: 'run by cli/commands/backup.test.ts', file: /\/snapshot\.ts$/ },

@@ -4,7 +4,7 @@ import pg from 'pg'
 import { listMigrations, readScript } from '../../src/store/migrations.ts'
 import { inSqlite } from '../../src/store/shared/statement.ts'
 import { forCitus } from '../../src/store/postgres/distribution.ts'
-import { oneRowOf } from '../../src/store/postgres/query.ts'
+import { oneRowOf } from '../../src/store/postgres/connection/query.ts'
 import { noteStatement } from './decisions.ts'
 import { normalized } from './portable-sql.ts'
 
@@ -65,7 +65,7 @@ function listenTo(prototype: object, name: string, heard: (self: unknown, first:
 
 /** Returns every SQL text of a store: the string literals of its files and of the shared ones, and the migrations. Exact texts come first, and then those with the longest fixed parts. */
 export function listSource(store: StoreKind): readonly SourceStatement[] {
-  const files = globSync([`src/store/*.ts`, `src/store/shared/*.ts`, `src/store/${store}/*.ts`]).toSorted()
+  const files = globSync([`src/store/*.ts`, `src/store/shared/*.ts`, `src/store/${store}/**/*.ts`]).toSorted()
   const literals = files.flatMap((file) => literalsOf(readFileSync(file, 'utf8')).map((text) => ({ file, text })))
   const migrations = listMigrations().flatMap((migration) =>
     readScript(migration, store).statements.map(({ sql }) => ({

@@ -9,7 +9,7 @@ import { openPostgresStore } from '../../src/store/postgres/store.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { perform } from './contract/harness.ts'
 import { at, HOUR } from '../support/records.ts'
-import { aSweep } from './contract/sweep.ts'
+import { aSweep } from './contract/server/sweep.ts'
 import { openMigratedDatabase } from '../support/store/migrated-database.ts'
 import { temporaryFolder } from '../support/server.ts'
 

@@ -5,9 +5,9 @@ import { BACKUP_TABLES } from '../backup/tables.ts'
 import { CLOSED } from '../settings.ts'
 import { revokeAllTokens } from '../shared/accounts.ts'
 import { isDistributed } from './distribution.ts'
-import { CLOSED_CODE } from './faults.ts'
-import { CONTENTION } from './migrate.ts'
-import { withConnection } from './single-connection.ts'
+import { CLOSED_CODE } from './connection/faults.ts'
+import { CONTENTION } from './schema/migrate.ts'
+import { withConnection } from './connection/single-connection.ts'
 import { queryOf, runSteps } from './steps.ts'
 
 const NAME = { name: 'close' }

@@ -1,8 +1,8 @@
 import type { ConsumedKey } from '../../ports/operations/token.ts'
-import { columns } from './column-parameters.ts'
+import { columns } from './connection/column-parameters.ts'
 import { valuesOf, type Handlers } from './handlers.ts'
-import { insertion, insertRows } from './insertion.ts'
-import type { Query } from './query.ts'
+import { insertion, insertRows } from './connection/insertion.ts'
+import type { Query } from './connection/query.ts'
 
 const INSERT = insertion({
   name: 'consume',

@@ -1,7 +1,7 @@
 import { CLOSED_STORE } from '../../ports/store.ts'
 import { CLOSED } from '../settings.ts'
-import { schemaState } from './migrate.ts'
-import type { Connection } from './migration-lease.ts'
+import { schemaState } from './schema/migrate.ts'
+import type { Connection } from './schema/migration-lease.ts'
 
 /** The column by which Citus distributes each table (docs/citus.md). */
 export const SHARD_KEYS: Readonly<Record<string, string>> = {

@@ -1,7 +1,7 @@
 import type { AuditLinkRecord } from '../../ports/records/audit.ts'
 import type { Input, OperationName, Outcome } from '../../ports/operations/index.ts'
 import type { Row } from '../rows.ts'
-import type { Query } from './query.ts'
+import type { Query } from './connection/query.ts'
 
 /** How operations of one kind are applied, many at a time. */
 export interface Handler<Name extends OperationName> {

@@ -1,8 +1,8 @@
 import type { EpochMs } from '../../base/brand.ts'
 import { windowStart } from '../rows.ts'
-import { columns } from './column-parameters.ts'
+import { columns } from './connection/column-parameters.ts'
 import type { Handlers } from './handlers.ts'
-import { insertion, insertRows } from './insertion.ts'
+import { insertion, insertRows } from './connection/insertion.ts'
 
 const COUNT_HITS = insertion({
   name: 'count-hits',

@@ -17,10 +17,10 @@ import { inspectClients } from '../shared/clients.ts'
 import { eraReads } from '../shared/eras.ts'
 import { findSetting } from '../shared/operator.ts'
 import { signingKeyReads } from '../shared/signing-keys.ts'
-import { connectionOptions, sessionSettings } from './database.ts'
+import { connectionOptions, sessionSettings } from './connection/database.ts'
 import { isDistributed, placementOf, readCluster, type Cluster } from './distribution.ts'
 import { forOperator } from './explain.ts'
-import { schemaState } from './migrate.ts'
+import { schemaState } from './schema/migrate.ts'
 import { queryOf, runSteps } from './steps.ts'
 
 interface Inspection {

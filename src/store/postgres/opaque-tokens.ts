@@ -2,12 +2,12 @@ import type { OpaqueTokenRecord } from '../../ports/records/api.ts'
 import type { Reads } from '../../ports/store.ts'
 import type { OpaqueTokenId } from '../../protocol/ids.ts'
 import { opaqueTokenOf } from '../rows.ts'
-import { columns, jsonTexts } from './column-parameters.ts'
-import type { Database } from './database.ts'
-import type { Query } from './query.ts'
+import { columns, jsonTexts } from './connection/column-parameters.ts'
+import type { Database } from './connection/database.ts'
+import type { Query } from './connection/query.ts'
 import { openBatchLoader } from './batch-loader.ts'
 import type { Handlers } from './handlers.ts'
-import { insertion, insertRows } from './insertion.ts'
+import { insertion, insertRows } from './connection/insertion.ts'
 
 const ISSUE = insertion({
   name: 'issue-tokens',

@@ -6,8 +6,8 @@ import { INSTALLATIONS, MEMBERSHIPS, ORGANIZATIONS } from '../tables/organizatio
 import { SESSIONS } from '../tables/session.ts'
 import { USERS } from '../tables/user.ts'
 import { openBatchLoader, openKeyedBatchLoader } from './batch-loader.ts'
-import { columns } from './column-parameters.ts'
-import type { Database } from './database.ts'
+import { columns } from './connection/column-parameters.ts'
+import type { Database } from './connection/database.ts'
 
 const FIND_USERS = { name: 'find-users', text: 'select * from users where user_id = any($1::text[])' }
 const FIND_SESSIONS = { name: 'find-sessions', text: 'select * from sessions where session_id = any($1::text[])' }

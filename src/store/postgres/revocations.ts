@@ -1,9 +1,9 @@
 import type { Reads } from '../../ports/store.ts'
-import { columns } from './column-parameters.ts'
-import type { Database } from './database.ts'
+import { columns } from './connection/column-parameters.ts'
+import type { Database } from './connection/database.ts'
 import { openBatchLoader } from './batch-loader.ts'
 import { valuesOf, type Handlers } from './handlers.ts'
-import { insertion, insertRows } from './insertion.ts'
+import { insertion, insertRows } from './connection/insertion.ts'
 
 const REVOKE_GRANTS = {
   name: 'revoke-grants-at-once',

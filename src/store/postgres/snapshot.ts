@@ -4,8 +4,8 @@ import { listMigrations } from '../migrations.ts'
 import { idBefore } from '../rows.ts'
 import { MASTER_KEY, MASTER_KEY_CHECK, RESTORING } from '../settings.ts'
 import { isDistributed } from './distribution.ts'
-import { migratePostgres, schemaState } from './migrate.ts'
-import { withConnection } from './single-connection.ts'
+import { migratePostgres, schemaState } from './schema/migrate.ts'
+import { withConnection } from './connection/single-connection.ts'
 
 const ROWS_IN_SLICE = 1000
 const INT8 = 20

@@ -2,7 +2,7 @@ import type pg from 'pg'
 import type { Row } from '../rows.ts'
 import { SHARED_HANDLERS, SHARED_READS, type Promised } from '../shared/all.ts'
 import type { Steps } from '../shared/statement.ts'
-import type { Query, RunStatement } from './query.ts'
+import type { Query, RunStatement } from './connection/query.ts'
 import { eachAlone, type Handlers } from './handlers.ts'
 import { divided } from './user-rows.ts'
 

@@ -5,7 +5,7 @@ import { sweepShared } from '../shared/sweep.ts'
 import { forgetNothing, lookFor, rows, shared } from '../shared/statement.ts'
 import { releaseSharedKeys } from './distributed-keys.ts'
 import { eachAlone, valuesOf, type Handlers } from './handlers.ts'
-import type { Query } from './query.ts'
+import type { Query } from './connection/query.ts'
 import { runOperation } from './steps.ts'
 import { forget } from './user-rows.ts'
 

@@ -1,5 +1,5 @@
 import { DatabaseSync } from 'node:sqlite'
-import { securePath } from './database-file.ts'
+import { securePath } from './file/database-file.ts'
 
 /** Older versions of SQLite can corrupt a write-ahead log. */
 const OLDEST_SAFE = '3.51.3'

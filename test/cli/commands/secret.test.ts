@@ -12,7 +12,7 @@ import { openSecrets } from '../../../src/protocol/secrets.ts'
 import { backUp } from '../../../src/maintenance/backup.ts'
 import { replaceLeakedSecret, rotateSecret } from '../../../src/maintenance/rotate-secret.ts'
 import { openRuntime } from '../../../src/server/context.ts'
-import { takeServerLock } from '../../../src/store/sqlite/server-lock.ts'
+import { takeServerLock } from '../../../src/store/sqlite/file/server-lock.ts'
 import { placeBlankDatabase } from '../../support/store/blank-database.ts'
 import { runHere } from '../../support/command.ts'
 import {

@@ -8,7 +8,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import type { DatabaseFacts, ServerFacts } from '../../../src/ports/inspection.ts'
 import { inspectPostgres, sharesPreparedStatements } from '../../../src/store/postgres/inspect.ts'
-import { migrateAt } from '../../../src/store/postgres/migrate-at.ts'
+import { migrateAt } from '../../../src/store/postgres/schema/migrate-at.ts'
 import { startPostgres, type Postgres } from '../../../tools/postgres/postgres.ts'
 import { openSession } from '../../support/store/postgres.ts'
 

@@ -1,5 +1,5 @@
 import pg from 'pg'
-import type { Connection } from '../../../src/store/postgres/migration-lease.ts'
+import type { Connection } from '../../../src/store/postgres/schema/migration-lease.ts'
 
 /** Sessions in separate schemas of one test database: creating a schema is faster than creating a database. */
 

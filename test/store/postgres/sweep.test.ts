@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type pg from 'pg'
-import { openQuery, type Query } from '../../../src/store/postgres/query.ts'
+import { openQuery, type Query } from '../../../src/store/postgres/connection/query.ts'
 import { sweepHandlers } from '../../../src/store/postgres/sweep.ts'
 import { openMigratedDatabase } from '../../support/store/migrated-database.ts'
 import { openSession } from '../../support/store/postgres.ts'
-import { aSweep } from '../contract/sweep.ts'
+import { aSweep } from '../contract/server/sweep.ts'
 
 test('where Citus distributes the tables, a sweep that finds nothing changes nothing on any shard', async (t) => {
   const client = await openSession(t, await openMigratedDatabase(t))

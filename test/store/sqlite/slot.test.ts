@@ -5,7 +5,7 @@ import type { GrantRecord } from '../../../src/ports/records/grant.ts'
 import { mintOrderedId, type AuthorizationId, type ClientId, type GrantId } from '../../../src/protocol/ids.ts'
 import { slotOf } from '../../../src/store/sqlite/slot.ts'
 import { openSqliteStore } from '../../../src/store/sqlite/store.ts'
-import { approved } from '../contract/authorizations.ts'
+import { approved } from '../contract/token/authorizations.ts'
 import { perform, performAll } from '../contract/harness.ts'
 import {
   aClient,

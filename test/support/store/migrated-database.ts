@@ -1,6 +1,6 @@
 import type { TestContext } from 'node:test'
 import pg from 'pg'
-import { migrateAt } from '../../../src/store/postgres/migrate-at.ts'
+import { migrateAt } from '../../../src/store/postgres/schema/migrate-at.ts'
 import { createDatabase, execute, type TestDatabase } from '../../../tools/postgres/postgres.ts'
 import { openDatabase } from './postgres.ts'
 

@@ -1,0 +1,249 @@
+import assert from 'node:assert/strict'
+import type { LinkPurpose, SessionRecord, UserRecord } from '../../../../src/ports/records/user.ts'
+import type { IdentityRecord } from '../../../../src/ports/records/provider.ts'
+import type { StoreDriver } from '../../../../src/ports/store.ts'
+import { APPLICATION, type ProviderId } from '../../../../src/protocol/sign-in/authentication.ts'
+import type { UserId } from '../../../../src/protocol/ids.ts'
+import type { IdentityKey } from '../../../../src/protocol/sign-in/provider-identity.ts'
+import { anIdentity, anIdentityProof, aProvider } from '../../../support/provider/provider-records.ts'
+import {
+  aHash,
+  aLink,
+  anApproval,
+  anAuthorization,
+  aSession,
+  aSessionStart,
+  aUser,
+  at,
+  HOUR,
+} from '../../../support/records.ts'
+import { perform, performAll, startSessions, times, type Suite } from '../harness.ts'
+
+/** What takes ways to sign in away from an account takes them from a thief too, whatever happens at the same time (LNK-01). */
+
+const IDP = 'idp' as ProviderId
+
+interface UserWithIdentities {
+  readonly user: UserRecord
+  /** The identities that the account has at the provider. */
+  readonly identities: readonly IdentityRecord[]
+  readonly ofApplication: IdentityRecord
+  readonly session: SessionRecord
+}
+
+/** An account with a password, several identities, that of the application, an open proof, and a session of the provider. */
+async function prepare(store: StoreDriver, differing: Parameters<typeof aUser>[0] = {}): Promise<UserWithIdentities> {
+  const user = aUser(differing)
+  const [ofApplication, ...identities] = [APPLICATION, IDP, IDP].map((providerId) =>
+    anIdentity({ userId: user.id, providerId }),
+  )
+  assert.ok(ofApplication)
+  if ((await store.findProvider(IDP)) === undefined) await perform(store, 'createProvider', { ...aProvider(), id: IDP })
+  await perform(store, 'provisionUser', { user, identity: ofApplication })
+  const session = aSession({ userId: user.id, authentication: { methods: ['fed'], at: at(0), providerId: IDP } })
+  await startSessions(store, aSessionStart({ session, passwordHash: user.passwordHash }))
+  for (const identity of identities) assert.equal(await linkBySession(store, identity, session), 'linked')
+  await perform(store, 'createIdentityProof', anIdentityProof({ identity: anIdentity({ userId: user.id }) }))
+  return { user, identities, ofApplication, session }
+}
+
+function linkBySession(store: StoreDriver, identity: IdentityRecord, { id }: SessionRecord) {
+  return perform(store, 'linkIdentity', { identity, reason: { kind: 'session', id }, now: at(HOUR) })
+}
+
+const WAYS = ['a password', 'a new identity', 'an identity of the account'] as const
+/** Each operation that ends what another person may have allowed with the account. */
+const FORGETTING = [
+  'changePassword',
+  'disableUser',
+  'linkIdentity',
+  'revokeUserTokens',
+  'setPassword',
+  'useLink',
+] as const
+const PURPOSES: readonly LinkPurpose[] = ['invitation', 'reset']
+
+async function remember(store: StoreDriver, userId: UserId, time: number): Promise<void> {
+  const [authorization, resources] = [anAuthorization({}, at(time)), `https://${time}.example`]
+  const remembered = anApproval(authorization, { userId }).remember
+  assert.ok(remembered)
+  await perform(store, 'startAuthorization', authorization)
+  const given = { now: at(time), codeExpiresAt: at(time + HOUR) }
+  const approval = anApproval(authorization, { userId, ...given, remember: { ...remembered, userId, resources } })
+  await perform(store, 'approveAuthorization', approval)
+}
+
+export const evictionCases: Suite = (check) => {
+  for (const way of WAYS) {
+    check(`LNK-01, LNK-05: a link that is accepted with ${way} ends every other way in`, async ({ first, second }) => {
+      for (const purpose of PURPOSES) {
+        for (const kept of [0, 1, 2]) {
+          const { user, identities, ofApplication, session } = await prepare(first)
+          const link = aLink({ userId: user.id, purpose })
+          await perform(first, 'createLink', link)
+          const keep = [ofApplication, ...identities].slice(0, kept).map(({ key }) => key)
+          const chosen = way === 'a new identity' ? anIdentity({ userId: user.id }) : identities.at(-1)
+          assert.ok(chosen)
+          await accept(first, way, { link, keep, chosen })
+          const left = new Set([...keep, ...(way === 'a password' ? [] : [chosen.key])])
+          const why = JSON.stringify({ way, purpose, kept })
+          assert.deepEqual(await keysOf(second, user), left, why)
+          const passwordHash = way === 'a password' ? 'a new hash' : undefined
+          assert.deepEqual(await second.findUser(user.id), { ...user, passwordHash, notBefore: at(HOUR) }, why)
+          assert.deepEqual([await second.findLink(user.id), await second.findIdentityProof(user.id)], NONE, why)
+          assert.equal(await linkBySession(first, anIdentity({ userId: user.id }), session), 'refused', why)
+        }
+      }
+    })
+  }
+
+  for (const way of FORGETTING) {
+    check(
+      `LNK-03: ${way} ends the remembered consents of the user, whatever their time, and of no other`,
+      async ({ first, second }) => {
+        const { user, session } = await prepare(first)
+        const { id } = user
+        const now = at(HOUR)
+        const other = aUser()
+        await perform(first, 'createUser', other)
+        for (const userId of [id, other.id])
+          for (const time of [0, HOUR, 24 * HOUR]) await remember(first, userId, time)
+        const link = aLink({ userId: id })
+        await perform(first, 'createLink', link)
+        if (way === 'changePassword') {
+          const change = { id, keep: session.id, previousHash: user.passwordHash, passwordHash: 'new' }
+          assert.equal(await perform(first, way, change), 'changed')
+        } else if (way === 'linkIdentity') {
+          await accept(first, 'a new identity', { link, keep: [], chosen: anIdentity({ userId: id }) })
+        } else if (way === 'useLink') {
+          await accept(first, 'a password', { link, keep: [], chosen: anIdentity({ userId: id }) })
+        } else assert.equal(await perform(first, way, { id, now, passwordHash: 'new' }), 'changed')
+        assert.deepEqual(await second.listConsents(id, 9), [])
+        assert.equal((await second.listConsents(other.id, 9)).length, 3)
+      },
+    )
+  }
+
+  check('LNK-01: a link takes no identity of another account, and is still open then', async ({ first }) => {
+    const [one, other] = [await prepare(first), await prepare(first)]
+    const link = aLink({ userId: one.user.id })
+    await perform(first, 'createLink', link)
+    const [taken] = other.identities
+    assert.ok(taken)
+    const reason = { kind: 'link', hash: link.hash, keep: [] } as const
+    const attempt = { identity: { ...taken, userId: one.user.id }, reason, now: at(HOUR) }
+    assert.equal(await perform(first, 'linkIdentity', attempt), 'taken')
+    assert.deepEqual(await first.findLink(one.user.id), link)
+    assert.deepEqual(await first.findUser(one.user.id), one.user)
+    assert.deepEqual(await first.findIdentity(taken.key), taken)
+  })
+
+  check(
+    'LNK-01: of a link and what adds an identity at the same time, no order leaves the identity',
+    async (stores) => {
+      const { first, second } = stores
+      const rounds = times(20, (index) => index)
+      for (const index of rounds) {
+        const { user, session } = await prepare(first)
+        const link = aLink({ userId: user.id })
+        await perform(first, 'createLink', link)
+        const added = anIdentity({ userId: user.id })
+        const proof = anIdentityProof({ identity: added, expiresAt: at(2 * HOUR) })
+        await perform(first, 'createIdentityProof', proof)
+        const reason =
+          index % 2 === 0
+            ? ({ kind: 'session', id: session.id } as const)
+            : ({ kind: 'proof', hash: proof.hash } as const)
+        const use = { userId: user.id, hash: link.hash, passwordHash: 'a new hash', keep: [], now: at(HOUR) }
+        await Promise.all([
+          perform(first, 'useLink', use),
+          perform(second, 'linkIdentity', { identity: added, reason, now: at(HOUR) }),
+        ])
+        // LNK-04: an identity that was added before does not end the link.
+        assert.equal((await first.findUser(user.id))?.passwordHash, 'a new hash')
+        assert.equal(await first.findIdentity(added.key), undefined)
+      }
+    },
+  )
+
+  check('unlinkIdentity ends the other sessions of its provider, and no others', async ({ first, second }) => {
+    const { user, identities, session } = await prepare(first)
+    const authentication = { methods: ['pwd'], at: at(0), providerId: undefined } as const
+    const others = [
+      aSession({ userId: user.id, authentication }),
+      aSession({ userId: user.id, authentication: { ...session.authentication, providerId: 'other' as ProviderId } }),
+      aSession({ authentication: session.authentication }),
+    ]
+    const kept = aSession({ userId: user.id, authentication: session.authentication })
+    const { passwordHash } = user
+    await startSessions(first, ...[...others, kept].map((one) => aSessionStart({ session: one, passwordHash })))
+    const [identity] = identities
+    assert.ok(identity)
+    const unlink = { ...identity, passwordCounts: true, keep: kept.id }
+    assert.equal(await perform(first, 'unlinkIdentity', unlink), 'unlinked')
+    assert.equal(await second.findSession(session.id), undefined)
+    for (const one of [...others, kept]) assert.deepEqual(await second.findSession(one.id), one)
+  })
+
+  check('disabling and deleting a provider ends no session', async ({ first, second }) => {
+    const { session } = await prepare(first)
+    await perform(first, 'disableProvider', { id: IDP, now: at(HOUR) })
+    assert.deepEqual(await second.findSession(session.id), session)
+    await perform(first, 'deleteProvider', { id: IDP, now: at(HOUR) })
+    assert.deepEqual(await second.findSession(session.id), session)
+  })
+
+  check('startSession with an identity needs that the user still has it, also at the same time', async (stores) => {
+    const { first, second } = stores
+    for (const isRemovedFirst of [true, ...times(10, () => false)]) {
+      const { user, identities, session } = await prepare(first)
+      const [identity] = identities
+      assert.ok(identity)
+      const late = aSession({ userId: user.id, authentication: session.authentication })
+      const start = aSessionStart({ session: late, passwordHash: user.passwordHash, identity: identity.key })
+      const unlink = { ...identity, passwordCounts: true, keep: aSession().id }
+      if (isRemovedFirst) await perform(second, 'unlinkIdentity', unlink)
+      const [started] = await Promise.all([
+        perform(first, 'startSession', start),
+        ...(isRemovedFirst ? [] : [perform(second, 'unlinkIdentity', unlink)]),
+      ])
+      if (isRemovedFirst) assert.deepEqual(started, { kind: 'user-changed' })
+      assert.equal(await first.findSession(late.id), undefined)
+    }
+    const { user, session } = await prepare(first)
+    const foreign = {
+      session: aSession({ userId: user.id }),
+      passwordHash: user.passwordHash,
+      identity: aHash() as string as IdentityKey,
+    }
+    assert.deepEqual(await performAll(first, 'startSession', [aSessionStart(foreign)]), [{ kind: 'user-changed' }])
+    assert.ok(await first.findSession(session.id))
+  })
+}
+
+const NONE = [undefined, undefined]
+
+interface Acceptance {
+  readonly link: ReturnType<typeof aLink>
+  readonly keep: readonly IdentityKey[]
+  readonly chosen: IdentityRecord
+}
+
+async function accept(
+  store: StoreDriver,
+  way: (typeof WAYS)[number],
+  { link, keep, chosen }: Acceptance,
+): Promise<void> {
+  const { userId, hash } = link
+  const now = at(HOUR)
+  if (way === 'a password') {
+    assert.equal(await perform(store, 'useLink', { userId, hash, passwordHash: 'a new hash', keep, now }), 'used')
+    return
+  }
+  const reason = { kind: 'link', hash, keep } as const
+  assert.equal(await perform(store, 'linkIdentity', { identity: chosen, reason, now }), 'linked')
+}
+
+async function keysOf(store: StoreDriver, { id }: UserRecord): Promise<ReadonlySet<IdentityKey>> {
+  return new Set((await store.listIdentities(id)).map(({ key }) => key))
+}

@@ -1,0 +1,237 @@
+import assert from 'node:assert/strict'
+import type { EpochMs } from '../../../../src/base/brand.ts'
+import { DEFAULT_RULES } from '../../../../src/protocol/client/policy.ts'
+import type { Scope } from '../../../../src/protocol/token/scope.ts'
+import { perform, performAll, race, tally, times, type Suite } from '../harness.ts'
+import { aSweep } from '../server/sweep.ts'
+import { aClient, aHash, anInstallation, aSharedClient, at, HOUR, NOW } from '../../../support/records.ts'
+
+export const operatorClientCases: Suite = (check) => {
+  check('createClient stores all members of the client, visible through both handles', async ({ first, second }) => {
+    const plain = aClient({ source: 'operator', managementHash: undefined, verifiedAt: at(1) })
+    const firstParty = aClient({
+      source: 'operator',
+      rules: { ...DEFAULT_RULES, consent: 'implied' },
+      approvedScope: 'admin' as Scope,
+      previousSecret: { hash: aHash(), until: at(2) },
+      usedAt: at(3),
+      disabledAt: at(4),
+      identityFrom: at(5),
+      notBefore: at(6),
+      lastUsedAt: at(7),
+    })
+    const clients = [plain, firstParty]
+    assert.deepEqual(
+      await performAll(first, 'createClient', clients),
+      clients.map(() => 'created'),
+    )
+    for (const client of clients) {
+      assert.deepEqual(await first.findClient(client.id), client)
+      assert.deepEqual(await second.findClient(client.id), client)
+    }
+    assert.deepEqual(await second.listClients({ before: undefined, limit: 4 }), byNewest(clients))
+  })
+
+  check('a created client is never swept, whether or not it is held for an authorization', async ({ first }) => {
+    const old = at(-2000 * HOUR)
+    const clients = times(2, () => aClient({ source: 'operator' }, old))
+    const registered = aClient({}, old)
+    await performAll(first, 'createClient', clients)
+    await perform(first, 'registerClient', registered)
+    await perform(first, 'extendRetention', { id: clients[0]?.id ?? registered.id, until: at(-HOUR) })
+    const { clients: swept } = await perform(first, 'sweepExpired', aSweep({ now: (Date.now() * 2) as EpochMs }))
+    assert.equal(swept, 1)
+    for (const client of clients) assert.deepEqual(await first.findClient(client.id), client)
+    assert.equal(await first.findClient(registered.id), undefined)
+  })
+
+  check('listClients lists the clients of a source', async ({ first }) => {
+    const made = (['operator', 'document'] as const).map((source, index) => aClient({ source }, at(index)))
+    const registered = aClient({}, at(5))
+    await performAll(first, 'createClient', made)
+    await perform(first, 'registerClient', registered)
+    for (const client of [...made, registered]) {
+      const found = await first.listClients({ before: undefined, limit: 5, source: client.source })
+      assert.deepEqual(found, [client])
+    }
+  })
+
+  check('adoptClient verifies a client, ends its registration access token, and keeps its secret', async (stores) => {
+    const { first, second } = stores
+    const old = at(-2000 * HOUR)
+    const [client, other] = [aClient({}, old), aClient({}, at(-HOUR))]
+    await performAll(first, 'registerClient', [client, other])
+    const adoption = { id: client.id, previous: client.metadata, now: at(1) }
+    assert.equal(await perform(first, 'adoptClient', adoption), 'adopted')
+    const adopted = { ...client, source: 'operator', verifiedAt: at(1), managementHash: undefined } as const
+    assert.deepEqual(await second.findClient(client.id), adopted)
+    assert.equal(await perform(second, 'adoptClient', { ...adoption, now: at(2) }), 'conflict')
+    assert.equal((await perform(first, 'sweepExpired', aSweep())).clients, 0)
+    assert.deepEqual(await first.findClient(client.id), adopted)
+    assert.deepEqual(await first.findClient(other.id), other)
+  })
+
+  check('adoptClient keeps an earlier verification', async ({ first }) => {
+    const { id, metadata: previous, ...rest } = aClient()
+    await perform(first, 'registerClient', { id, metadata: previous, ...rest })
+    await perform(first, 'verifyClient', { id, now: at(1) })
+    await perform(first, 'adoptClient', { id, previous, now: at(2) })
+    assert.equal((await first.findClient(id))?.verifiedAt, at(1))
+  })
+
+  check('a registration does not return an adopted client', async ({ first }) => {
+    const client = aSharedClient()
+    const [again, third] = times(2, () => ({ ...client, id: aClient().id }))
+    assert.ok(again && third)
+    await perform(first, 'registerPublicClient', { client, retainUntil: at(1) })
+    await perform(first, 'adoptClient', { id: client.id, previous: client.metadata, now: at(1) })
+    const made = await perform(first, 'registerPublicClient', { client: again, retainUntil: at(1) })
+    assert.equal(made.id, again.id)
+    assert.equal((await perform(first, 'registerPublicClient', { client: third, retainUntil: at(1) })).id, again.id)
+    assert.equal((await first.findClient(client.id))?.dedupeKey, undefined)
+  })
+
+  check('adoptClient of a client that is unknown, was changed, or is a document changes nothing', async ({ first }) => {
+    const [client, documented] = [aClient(), aClient({ source: 'document' })]
+    await perform(first, 'registerClient', client)
+    await perform(first, 'createClient', documented)
+    const attempts = [
+      { id: client.id, previous: { ...client.metadata, redirectUris: [] }, now: NOW },
+      { id: documented.id, previous: documented.metadata, now: NOW },
+      { id: aClient().id, previous: client.metadata, now: NOW },
+    ]
+    assert.deepEqual(tally(await performAll(first, 'adoptClient', attempts)), { conflict: 3 })
+    assert.deepEqual(await first.findClient(client.id), client)
+    assert.deepEqual(await first.findClient(documented.id), documented)
+  })
+
+  check('WAY-05: of concurrent adoptions and updates of one client exactly one succeeds', async ({ first, second }) => {
+    const client = aClient()
+    const { id, metadata: previous } = client
+    await perform(first, 'registerClient', client)
+    const metadata = { ...previous, descriptive: { client_name: 'Another' } }
+    const adoptions = times(10, () => perform(first, 'adoptClient', { id, previous, now: at(1) }))
+    const updates = times(10, () => perform(second, 'updateClient', { id, previous, metadata, identityFrom: at(1) }))
+    const outcomes = await Promise.all([...adoptions, ...updates])
+    assert.equal(outcomes.filter((outcome) => outcome !== 'conflict').length, 1)
+    const isAdopted = outcomes.includes('adopted')
+    const stored = await first.findClient(id)
+    assert.deepEqual(
+      [stored?.source, stored?.metadata],
+      isAdopted ? ['operator', previous] : ['registration', metadata],
+    )
+  })
+
+  check(
+    'updateClient, with which a client changes itself, does not change a client of the operator',
+    async ({ first }) => {
+      const client = aClient({ source: 'operator' })
+      const { id, metadata: previous } = client
+      await perform(first, 'createClient', client)
+      const update = { id, previous, metadata: { ...previous, redirectUris: [] }, identityFrom: undefined }
+      assert.equal(await perform(first, 'updateClient', update), 'conflict')
+      assert.deepEqual(await first.findClient(id), client)
+    },
+  )
+
+  check('changeClient replaces the metadata of a client of the operator, and keeps what it may do', async (stores) => {
+    const { first, second } = stores
+    const client = aClient({ source: 'operator', verifiedAt: at(1), approvedScope: 'admin' as Scope })
+    const { id, metadata: previous } = client
+    await perform(first, 'createClient', client)
+    const metadata = { ...previous, descriptive: { client_name: 'Another' } }
+    assert.equal(await perform(first, 'changeClient', { id, previous, metadata, identityFrom: at(5) }), 'changed')
+    assert.deepEqual(await first.findClient(id), { ...client, metadata, identityFrom: at(5) })
+    const back = { id, previous: metadata, metadata: previous, identityFrom: undefined }
+    assert.deepEqual(tally(await race(stores, 'changeClient', [back, back, back])), { changed: 1, conflict: 2 })
+    assert.deepEqual(await second.findClient(id), { ...client, identityFrom: at(5) })
+  })
+
+  check('changeClient and setClientRules change no client that registered', async ({ first }) => {
+    const client = aClient()
+    const { id, metadata: previous } = client
+    await perform(first, 'registerClient', client)
+    const change = { id, previous, metadata: { ...previous, redirectUris: [] }, identityFrom: at(1) }
+    assert.equal(await perform(first, 'changeClient', change), 'conflict')
+    assert.equal(
+      await perform(first, 'setClientRules', { id, rules: { ...DEFAULT_RULES, consent: 'implied' } }),
+      'unknown',
+    )
+    assert.deepEqual(await first.findClient(id), client)
+  })
+
+  check('setClientRules replaces the rules of a client of the operator', async ({ first, second }) => {
+    const [client, other] = times(2, () => aClient({ source: 'operator' }))
+    assert.ok(client && other)
+    await performAll(first, 'createClient', [client, other])
+    const { id } = client
+    for (const consent of ['implied', 'asked'] as const) {
+      assert.equal(await perform(first, 'setClientRules', { id, rules: { ...DEFAULT_RULES, consent } }), 'changed')
+      assert.deepEqual(await first.findClient(id), { ...client, rules: { ...DEFAULT_RULES, consent } })
+    }
+    assert.deepEqual(await second.findClient(id), client)
+    assert.deepEqual(await first.findClient(other.id), other)
+    assert.equal(await perform(first, 'setClientRules', { id: aClient().id, rules: DEFAULT_RULES }), 'unknown')
+  })
+
+  check(
+    'setManagementToken replaces the token of a registered client with a secret or a token, and of no other',
+    async (stores) => {
+      const { first, second } = stores
+      const bare = { secretHash: undefined, managementHash: undefined }
+      const [client, owned, open] = [aClient(), aClient({ secretHash: undefined }), aClient(bare)]
+      const made = aClient({ source: 'operator' })
+      await performAll(first, 'registerClient', [client, owned, open])
+      await perform(first, 'createClient', made)
+      const managementHash = aHash()
+      const tokens = [client, owned, open, made, aClient()].map(({ id }) => ({ id, managementHash }))
+      const outcomes = await performAll(first, 'setManagementToken', tokens)
+      assert.deepEqual(tally(outcomes), { changed: 2, unknown: 3 })
+      assert.deepEqual(await second.findClient(owned.id), { ...owned, managementHash })
+      assert.deepEqual(await second.findClient(client.id), { ...client, managementHash })
+      assert.deepEqual(await second.findClient(open.id), open)
+      assert.deepEqual(await second.findClient(made.id), made)
+    },
+  )
+
+  check(
+    'FLOOD-05: purgeClient deletes a client with its installations, unless it no longer matches',
+    async (stores) => {
+      const { first, second } = stores
+      const [client, other] = [aClient(), aClient()]
+      await performAll(first, 'registerClient', [client, other])
+      const { id } = client
+      const [gone, kept] = [anInstallation({ clientId: id }), anInstallation({ clientId: other.id })]
+      await performAll(first, 'install', [gone, kept])
+      await perform(first, 'useClient', { id, now: at(1) })
+      for (const filter of [
+        { isUsed: false },
+        { isVerified: true },
+        { isDisabled: true },
+        { unusedSince: NOW },
+        { source: 'operator' },
+      ] as const) {
+        assert.equal(await perform(first, 'purgeClient', { id, filter }), 'kept', JSON.stringify(filter))
+      }
+      assert.ok((await first.findClient(id)) && (await first.findInstallation(gone)))
+      const purges = times(5, () => ({ id, filter: { isUsed: true, source: 'registration' } as const }))
+      assert.deepEqual(tally(await race(stores, 'purgeClient', purges)), { deleted: 1, kept: 4 })
+      assert.equal(await second.findClient(id), undefined)
+      assert.equal(await second.findInstallation(gone), undefined)
+      assert.deepEqual(await second.findInstallation(kept), kept)
+      assert.deepEqual(await second.findClient(other.id), other)
+    },
+  )
+
+  check('a registration with the metadata of a purged client makes a new one', async ({ first }) => {
+    const client = aSharedClient()
+    const again = { ...client, id: aClient().id }
+    await perform(first, 'registerPublicClient', { client, retainUntil: at(1) })
+    assert.equal(await perform(first, 'purgeClient', { id: client.id, filter: {} }), 'deleted')
+    assert.equal((await perform(first, 'registerPublicClient', { client: again, retainUntil: at(1) })).id, again.id)
+  })
+}
+
+function byNewest<Row extends { readonly id: string }>(rows: readonly Row[]): readonly Row[] {
+  return rows.toSorted((one, other) => (one.id < other.id ? 1 : -1))
+}

@@ -1,0 +1,200 @@
+import assert from 'node:assert/strict'
+import { perform, performAll, race, tally, times, type Suite } from '../harness.ts'
+import { aMembership, anInstallation, anOrganization, at, NOW } from '../../../support/records.ts'
+
+export const organizationCases: Suite = (check) => {
+  check('createOrganization stores the whole organization', async ({ first, second }) => {
+    const organizations = [anOrganization(), anOrganization({ disabledAt: at(3), notBefore: at(4) })]
+    assert.deepEqual(await performAll(first, 'createOrganization', organizations), ['created', 'created'])
+    for (const organization of organizations)
+      assert.deepEqual(await second.findOrganization(organization.id), organization)
+  })
+
+  check(
+    'an organization cannot replace another with the same id, and two may have the same name',
+    async ({ first }) => {
+      const organization = anOrganization()
+      await perform(first, 'createOrganization', organization)
+      const [again, namesake] = await first.commit([
+        { name: 'createOrganization', input: { ...organization, name: 'Another' } },
+        { name: 'createOrganization', input: anOrganization({ name: organization.name }) },
+      ])
+      assert.deepEqual([again?.kind, namesake?.kind], ['failed', 'done'])
+      assert.deepEqual(await first.findOrganization(organization.id), organization)
+    },
+  )
+
+  check('ids that do not exist find no organization, membership or installation', async ({ first }) => {
+    assert.equal(await first.findOrganization(anOrganization().id), undefined)
+    assert.equal(await first.findMembership(aMembership()), undefined)
+    assert.equal(await first.findInstallation(anInstallation()), undefined)
+    assert.deepEqual(await first.listMemberships(aMembership().userId), [])
+  })
+
+  check(
+    'texts that a store cannot hold, or that look like two ids, find nothing and do not affect other queries',
+    async ({ first }) => {
+      const organization = anOrganization()
+      const [member, installation] = [aMembership(), anInstallation()]
+      await perform(first, 'createOrganization', organization)
+      await perform(first, 'addMember', member)
+      await perform(first, 'install', installation)
+      for (const text of ['\0', '', ' ', '\ud800', `${member.userId} ${member.organizationId}`, `${member.userId} `]) {
+        const odd = text as never
+        const found = await Promise.all([
+          first.findMembership({ userId: odd, organizationId: member.organizationId }),
+          first.findMembership({ userId: member.userId, organizationId: odd }),
+          first.findMembership({ userId: odd, organizationId: '' as never }),
+          first.findInstallation({ clientId: odd, organizationId: installation.organizationId }),
+          first.findInstallation({ clientId: installation.clientId, organizationId: odd }),
+        ])
+        assert.deepEqual(
+          found,
+          times(5, () => undefined),
+          JSON.stringify(text),
+        )
+        const sound = await Promise.all([
+          first.findOrganization(organization.id),
+          first.findMembership(member),
+          first.findInstallation(installation),
+        ])
+        assert.deepEqual(sound, [organization, member, installation])
+      }
+    },
+  )
+
+  check('a text that a store cannot hold finds no organization', async ({ first }) => {
+    for (const text of ['\0', '', '\ud800', `${anOrganization().id}\0`])
+      assert.equal(await first.findOrganization(text as never), undefined)
+  })
+
+  check('renameOrganization changes only the name, and a cached record shows it at once', async (stores) => {
+    const { first } = stores
+    const [organization, other] = [anOrganization(), anOrganization()]
+    await performAll(first, 'createOrganization', [organization, other])
+    await first.findOrganization(organization.id)
+    assert.equal(await perform(first, 'renameOrganization', { id: organization.id, name: 'New' }), 'changed')
+    assert.deepEqual(await first.findOrganization(organization.id), { ...organization, name: 'New' })
+    assert.deepEqual(await first.findOrganization(other.id), other)
+  })
+
+  check('a second disableOrganization keeps the first time and moves the not-before time', async ({ first }) => {
+    const organization = anOrganization()
+    const { id } = organization
+    await perform(first, 'createOrganization', organization)
+    await first.findOrganization(id)
+    const moments = [at(5), at(9), at(7)].map((now) => ({ id, now }))
+    assert.deepEqual(await performAll(first, 'disableOrganization', moments), ['changed', 'changed', 'changed'])
+    assert.deepEqual(await first.findOrganization(id), { ...organization, disabledAt: at(5), notBefore: at(9) })
+    assert.equal(await perform(first, 'enableOrganization', { id, now: at(8) }), 'changed')
+    assert.deepEqual(await first.findOrganization(id), { ...organization, notBefore: at(9) })
+    await perform(first, 'disableOrganization', { id, now: at(20) })
+    assert.deepEqual(await first.findOrganization(id), { ...organization, disabledAt: at(20), notBefore: at(20) })
+  })
+
+  check(
+    'a token that a node issued for a disabled organization stays invalid after enableOrganization',
+    async (stores) => {
+      const { first } = stores
+      const [organization, other] = [anOrganization(), anOrganization()]
+      const { id } = organization
+      await performAll(first, 'createOrganization', [organization, other])
+      await perform(first, 'disableOrganization', { id, now: at(5) })
+      const moments = [at(9), at(12)].map((now) => ({ id, now }))
+      // The second call enables an organization that is enabled already, which revokes nothing.
+      assert.deepEqual(await performAll(first, 'enableOrganization', moments), ['changed', 'changed'])
+      assert.deepEqual(await first.findOrganization(id), { ...organization, notBefore: at(9) })
+      assert.deepEqual(await first.findOrganization(other.id), other)
+    },
+  )
+
+  check(
+    'revokeOrganizationTokens revokes what was issued before, and never makes anything valid again',
+    async ({ first }) => {
+      const organization = anOrganization({ notBefore: at(4) })
+      const { id } = organization
+      await perform(first, 'createOrganization', organization)
+      assert.equal(await perform(first, 'revokeOrganizationTokens', { id, now: at(3) }), 'changed')
+      assert.deepEqual(await first.findOrganization(id), organization)
+      assert.equal(await perform(first, 'revokeOrganizationTokens', { id, now: at(5) }), 'changed')
+      assert.deepEqual(await first.findOrganization(id), { ...organization, notBefore: at(5) })
+    },
+  )
+
+  check('a change of an organization that does not exist returns unknown and creates none', async ({ first }) => {
+    const { id } = anOrganization()
+    assert.equal(await perform(first, 'renameOrganization', { id, name: 'x' }), 'unknown')
+    assert.equal(await perform(first, 'disableOrganization', { id, now: NOW }), 'unknown')
+    assert.equal(await perform(first, 'enableOrganization', { id, now: NOW }), 'unknown')
+    assert.equal(await perform(first, 'revokeOrganizationTokens', { id, now: NOW }), 'unknown')
+    assert.equal(await perform(first, 'deleteOrganization', id), 'unknown')
+    assert.equal(await first.findOrganization(id), undefined)
+  })
+
+  check('deleteOrganization removes its memberships and installations, and no others', async ({ first }) => {
+    const [gone, kept] = [anOrganization(), anOrganization()]
+    await performAll(first, 'createOrganization', [gone, kept])
+    const { userId } = aMembership()
+    const { clientId } = anInstallation()
+    const members = [gone, kept].map(({ id }) => aMembership({ userId, organizationId: id }))
+    const installations = [gone, kept].map(({ id }) => anInstallation({ clientId, organizationId: id }))
+    await performAll(first, 'addMember', members)
+    await performAll(first, 'install', installations)
+    const readAll = async () => [
+      ...(await Promise.all(members.map(first.findMembership))),
+      ...(await Promise.all(installations.map(first.findInstallation))),
+    ]
+    assert.deepEqual(await readAll(), [...members, ...installations])
+    assert.equal(await perform(first, 'deleteOrganization', gone.id), 'deleted')
+    assert.deepEqual(await readAll(), [undefined, members[1], undefined, installations[1]])
+    assert.deepEqual(await first.listMemberships(userId), [members[1]])
+    assert.equal(await first.findOrganization(gone.id), undefined)
+    assert.deepEqual(await first.findOrganization(kept.id), kept)
+  })
+
+  check('of concurrent deletions of one organization exactly one succeeds', async (stores) => {
+    const organization = anOrganization()
+    await perform(stores.first, 'createOrganization', organization)
+    const outcomes = await race(
+      stores,
+      'deleteOrganization',
+      times(10, () => organization.id),
+    )
+    assert.deepEqual(tally(outcomes), { deleted: 1, unknown: 9 })
+  })
+
+  check('listOrganizations pages newest first, `before` exclusive', async ({ first }) => {
+    const organizations = times(4, (index) => anOrganization({}, at(index)))
+    await performAll(first, 'createOrganization', organizations)
+    const expected = organizations.toReversed()
+    assert.deepEqual(await first.listOrganizations({ before: undefined, limit: 3 }), expected.slice(0, 3))
+    assert.deepEqual(await first.listOrganizations({ before: expected[2]?.id, limit: 3 }), expected.slice(3))
+    assert.deepEqual(await first.listOrganizations({ before: expected[3]?.id, limit: 3 }), [])
+  })
+
+  check('a batch creates an organization, its members and its installations, in its order', async ({ first }) => {
+    const organization = anOrganization()
+    const member = aMembership({ organizationId: organization.id })
+    const installation = anInstallation({ organizationId: organization.id })
+    const { id } = organization
+    const results = await first.commit([
+      { name: 'renameOrganization', input: { id, name: 'Too early' } },
+      { name: 'createOrganization', input: organization },
+      { name: 'addMember', input: member },
+      { name: 'addMember', input: member },
+      { name: 'install', input: installation },
+      { name: 'disableMember', input: { ...member, now: at(1) } },
+      { name: 'removeMember', input: { ...member, now: NOW } },
+      { name: 'enableMember', input: { ...member, now: at(20) } },
+      { name: 'addMember', input: { ...member, createdAt: at(2) } },
+      { name: 'deleteOrganization', input: id },
+      { name: 'removeMember', input: { ...member, now: NOW } },
+      { name: 'uninstall', input: installation },
+    ])
+    const expected = ['unknown', 'created', 'added', 'member-already', 'installed', 'changed', 'removed', 'unknown']
+    assert.deepEqual(
+      results.map((result) => result.kind === 'done' && result.outcome),
+      [...expected, 'added', 'deleted', 'unknown', 'unknown'],
+    )
+  })
+}

@@ -1,0 +1,214 @@
+import assert from 'node:assert/strict'
+import type { GrantRecord } from '../../../../src/ports/records/grant.ts'
+import type { GrantFilter, StoreDriver } from '../../../../src/ports/store.ts'
+import { approved } from './authorizations.ts'
+import { perform, performAll, race, times, type Suite } from '../harness.ts'
+import type { EpochMs } from '../../../../src/base/brand.ts'
+import type { Scope } from '../../../../src/protocol/token/scope.ts'
+import { aFamily, aGrant, anAuthorization, anOrganization, aRedemption, at, NOW } from '../../../support/records.ts'
+
+export const grantListCases: Suite = (check) => {
+  check('listGrants lists the grants that match all given filters, newest first', async ({ first, second }) => {
+    const [mine, yours] = [aGrant(), aGrant()]
+    const [here, there] = [anOrganization().id, anOrganization().id]
+    const grants = await redeemed(
+      first,
+      [mine.userId, yours.userId].flatMap((userId) =>
+        [mine.clientId, yours.clientId].flatMap((clientId) =>
+          [here, there, undefined].map((organizationId) => ({ userId, clientId, organizationId })),
+        ),
+      ),
+    )
+    const filters = [undefined, mine.userId].flatMap((userId) =>
+      [undefined, yours.clientId].flatMap((clientId) =>
+        [undefined, here].map((organizationId) => ({ userId, clientId, organizationId })),
+      ),
+    )
+    const sizes: number[] = []
+    for (const filter of filters) {
+      const expected = grants.filter((grant) => fits(grant, filter)).toReversed()
+      assert.deepEqual(await second.listGrants({ before: undefined, limit: 50, ...filter }), expected)
+      sizes.push(expected.length)
+    }
+    assert.deepEqual(sizes, [12, 4, 6, 2, 6, 2, 3, 1])
+  })
+
+  check('listGrants pages by id, `before` exclusive, with every filter', async ({ first }) => {
+    const { userId, clientId } = aGrant()
+    const organizationId = anOrganization().id
+    const own = times(5, () => ({ userId, clientId, organizationId }))
+    const expected = (await redeemed(first, own)).toReversed()
+    for (const filter of [{ userId }, { clientId }, { organizationId }, { userId, clientId, organizationId }]) {
+      const page = await first.listGrants({ before: undefined, limit: 2, ...filter })
+      assert.deepEqual(page, expected.slice(0, 2))
+      const next = await first.listGrants({ before: page[1]?.id, limit: 50, ...filter })
+      assert.deepEqual(next, expected.slice(2))
+      assert.deepEqual(await first.listGrants({ before: next.at(-1)?.id, limit: 50, ...filter }), [])
+    }
+  })
+
+  check('listGrants includes revoked grants, and returns none for a user without grants', async ({ first }) => {
+    const [grant] = await redeemed(first, [{}])
+    assert.ok(grant)
+    await perform(first, 'revokeGrant', { id: grant.id, now: at(9) })
+    const { userId } = grant
+    const listed = await first.listGrants({ before: undefined, limit: 5, userId })
+    assert.deepEqual(listed, [{ ...grant, revokedAt: at(9) }])
+    const nobody = aGrant()
+    for (const filter of [
+      { userId: nobody.userId },
+      { clientId: nobody.clientId },
+      { userId, clientId: nobody.clientId },
+    ])
+      assert.deepEqual(await first.listGrants({ before: undefined, limit: 5, ...filter }), [])
+  })
+
+  check(
+    'listLiveGrants lists the grants of a user that are neither revoked nor expired, newest first',
+    async ({ first, second }) => {
+      const { userId } = aGrant()
+      const grants = await redeemed(first, [
+        { userId },
+        { userId, expiresAt: at(50) },
+        { userId, family: aFamily({ idleExpiresAt: at(50) }) },
+        { userId },
+        { userId, family: undefined },
+        {},
+      ])
+      const [old, , , revoked, bare] = grants as GrantRecord[]
+      await perform(first, 'revokeGrant', { id: (revoked as GrantRecord).id, now: at(9) })
+      assert.deepEqual(await second.listLiveGrants({ userId, now: at(50), limit: 5 }), [bare, old])
+      assert.deepEqual(await second.listLiveGrants({ userId, now: at(50), limit: 1 }), [bare])
+    },
+  )
+
+  check(
+    'listLiveGrants finds the grants of a client, with a redirect host, and none without a host',
+    async ({ first, second }) => {
+      const { userId, clientId } = aGrant()
+      const [one, other, , foreign] = await redeemed(first, [
+        { userId, clientId },
+        { userId, clientId, redirectHost: 'app.example:8443' },
+        { userId, clientId, redirectHost: undefined },
+        { userId },
+      ])
+      const asked = { userId, now: at(1), limit: 5 }
+      const find = (filter: object) => second.listLiveGrants({ ...asked, ...filter })
+      assert.deepEqual(await find({ clientId, redirectHost: 'app.example' }), [one])
+      assert.deepEqual(await find({ clientId, redirectHost: 'app.example:8443' }), [other])
+      assert.deepEqual(await find({ clientId, redirectHost: 'other.example' }), [])
+      assert.deepEqual(await find({ redirectHost: 'app.example' }), [foreign, one])
+      assert.equal((await find({ clientId })).length, 3)
+    },
+  )
+
+  check(
+    'ACC-07: removeApp revokes what the user allowed the client there, and forgets the consents',
+    async (stores) => {
+      const { first, second } = stores
+      const { userId, clientId } = aGrant()
+      const [organizationId, other] = [anOrganization().id, aGrant()]
+      const grants = await redeemed(first, [
+        { userId, clientId, organizationId: undefined },
+        { userId, clientId, organizationId: undefined },
+        { userId, clientId, organizationId },
+        { userId, clientId: other.clientId, organizationId: undefined },
+        { userId: other.userId, clientId, organizationId: undefined },
+      ])
+      const consent = { userId, clientId, organizationId, redirectHost: 'app.example', resources: '', since: EVER }
+      for (const remember of [
+        { ...consent, scope: 'read' as Scope },
+        { ...consent, userId: other.userId, scope: 'read' as Scope },
+      ])
+        await approved(first, { userId: remember.userId, organizationId, remember })
+      assert.equal((await second.listConsents(userId, 10)).length, 1)
+      const removal = { userId, clientId, organizationId: undefined, codesSince: at(-1), now: at(99) }
+      const outcomes = await race(
+        stores,
+        'removeApp',
+        times(4, () => removal),
+      )
+      assert.deepEqual(
+        outcomes.map((outcome) => outcome.grants).toSorted((left, right) => left - right),
+        [0, 0, 0, 2],
+      )
+      const found = await Promise.all(grants.map(({ id }) => second.findGrant(id)))
+      assert.deepEqual(
+        found.map((grant) => grant?.revokedAt),
+        [at(99), at(99), undefined, undefined, undefined],
+      )
+      assert.deepEqual(await second.listConsents(userId, 10), [])
+      assert.equal((await second.listConsents(other.userId, 10)).length, 1)
+      assert.deepEqual(await perform(first, 'removeApp', { ...removal, organizationId }), { grants: 1 })
+    },
+  )
+
+  check(
+    'ACC-07: removeApp burns the codes of the client there that are not redeemed yet',
+    async ({ first, second }) => {
+      const { id: organizationId } = anOrganization()
+      const [code, other, elsewhere] = await Promise.all(
+        [{}, {}, { organizationId }].map((differing) => approved(first, { organizationId: undefined, ...differing })),
+      )
+      assert.ok(code && other && elsewhere)
+      const { userId } = code.approval
+      const { clientId } = code.authorization
+      assert.notEqual(other.approval.userId, userId)
+      const removal = { userId, clientId, organizationId: undefined, codesSince: at(1), now: at(99) }
+      await perform(first, 'removeApp', removal)
+      assert.equal((await second.findAuthorization(code.authorization.id))?.status.kind, 'approved', 'It is older.')
+      await perform(first, 'removeApp', { ...removal, codesSince: at(-1) })
+      await perform(first, 'removeApp', { ...removal, userId: elsewhere.approval.userId, codesSince: at(-1) })
+      const found = await Promise.all(
+        [code, other, elsewhere].map(({ authorization }) => second.findAuthorization(authorization.id)),
+      )
+      assert.deepEqual(
+        found.map((one) => one?.status.kind),
+        ['burned', 'approved', 'approved'],
+      )
+      assert.equal(await perform(first, 'redeemCode', aRedemption(code.approval)), 'unknown')
+    },
+  )
+
+  check('listConsents lists the consents of a user as the user gave them', async ({ first }) => {
+    const { userId, clientId } = aGrant()
+    const consent = { userId, clientId, organizationId: undefined, resources: 'https://api.example', since: EVER }
+    for (const redirectHost of ['b.example', 'a.example'])
+      await approved(first, { userId, remember: { ...consent, redirectHost, scope: 'read write' as Scope } })
+    const expected = ['a.example', 'b.example'].map((redirectHost) => ({
+      clientId,
+      redirectHost,
+      target: { organizationId: undefined, resources: ['https://api.example'] },
+      scope: 'read write',
+      givenAt: NOW,
+    }))
+    assert.deepEqual(await first.listConsents(userId, 5), expected)
+    assert.deepEqual(await first.listConsents(userId, 1), expected.slice(0, 1))
+  })
+}
+
+const EVER = 0 as EpochMs
+
+/** Creates grants, each a millisecond after the previous one. */
+export async function redeemed(
+  store: StoreDriver,
+  some: readonly Partial<GrantRecord>[],
+): Promise<readonly GrantRecord[]> {
+  const redemptions = await Promise.all(
+    some.map(async (differing, index) => {
+      const grant = aGrant(differing, at(index))
+      const { approval } = await approved(store, { userId: grant.userId }, anAuthorization({}, at(index)))
+      return aRedemption(approval, { grant })
+    }),
+  )
+  await performAll(store, 'redeemCode', redemptions)
+  return redemptions.map(({ grant }) => grant)
+}
+
+function fits(grant: GrantRecord, { userId, clientId, organizationId }: GrantFilter): boolean {
+  return (
+    (userId === undefined || grant.userId === userId) &&
+    (clientId === undefined || grant.clientId === clientId) &&
+    (organizationId === undefined || grant.organizationId === organizationId)
+  )
+}

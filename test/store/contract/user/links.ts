@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict'
+import type { LinkUse } from '../../../../src/ports/operations/user.ts'
+import type { LinkRecord } from '../../../../src/ports/records/user.ts'
+import { perform, performAll, race, tally, times, type Suite } from '../harness.ts'
+import { aHash, aLink, aUser, aUserOfProvider, at, HOUR } from '../../../support/records.ts'
+
+export const linkCases: Suite = (check) => {
+  check('createLink stores the link in the place of an earlier one, for an enabled user', async ({ first, second }) => {
+    const user = aUser()
+    await perform(first, 'createUser', user)
+    assert.equal(await first.findLink(user.id), undefined)
+    for (const link of [aLink({ userId: user.id }), aLink({ userId: user.id, purpose: 'invitation' })]) {
+      assert.equal(await perform(first, 'createLink', link), 'created')
+      assert.deepEqual(await second.findLink(user.id), link)
+    }
+    await perform(first, 'disableUser', { id: user.id, now: at(1) })
+    const links = [aLink({ userId: user.id }), aLink()]
+    assert.deepEqual(await performAll(first, 'createLink', links), ['unknown', 'unknown'])
+  })
+
+  check('ACC-04: of concurrent uses of one link exactly one sets the password', async (stores) => {
+    const { first, second } = stores
+    const user = aUserOfProvider()
+    const link = aLink({ userId: user.id })
+    await perform(first, 'createUser', user)
+    await perform(first, 'createLink', link)
+    const uses = times(100, (index) => useOf(link, { passwordHash: `hash ${index}` }))
+    const outcomes = await race(stores, 'useLink', uses)
+    assert.deepEqual(tally(outcomes), { used: 1, unknown: 99 })
+    const passwordHash = `hash ${outcomes.indexOf('used')}`
+    assert.deepEqual(await second.findUser(user.id), { ...user, passwordHash, notBefore: at(HOUR) })
+    assert.equal(await second.findLink(user.id), undefined)
+  })
+
+  check(
+    'ACC-04: a link with another hash, an expired one and a replaced one are unknown, and change nothing',
+    async ({ first }) => {
+      const user = aUser()
+      const [old, link] = [aLink({ userId: user.id }), aLink({ userId: user.id })]
+      await perform(first, 'createUser', user)
+      await performAll(first, 'createLink', [old, link])
+      const uses = [useOf(link, { hash: aHash() }), useOf(link, { now: link.expiresAt }), useOf(old)]
+      assert.deepEqual(await performAll(first, 'useLink', uses), ['unknown', 'unknown', 'unknown'])
+      assert.deepEqual(await first.findUser(user.id), user)
+      assert.equal(await perform(first, 'useLink', useOf(link)), 'used')
+    },
+  )
+
+  check(
+    'ACC-04: what revokes the sessions of the user ends the link, and deleting the user does',
+    async ({ first }) => {
+      for (const end of ['disableUser', 'enableUser', 'revokeUserTokens', 'setPassword', 'deleteUser'] as const) {
+        const user = aUser()
+        const link = aLink({ userId: user.id, createdAt: at(5) })
+        await perform(first, 'createUser', user)
+        if (end === 'enableUser') await perform(first, 'disableUser', { id: user.id, now: at(4) })
+        const { id } = user
+        if (end === 'deleteUser') await perform(first, end, id)
+        else if (end === 'enableUser') {
+          await perform(first, 'enableUser', { id, now: at(4) })
+          await perform(first, 'createLink', link)
+          await perform(first, 'disableUser', { id, now: at(6) })
+          await perform(first, 'enableUser', { id, now: at(7) })
+        } else {
+          await perform(first, 'createLink', link)
+          await perform(first, end, { id, now: at(6), passwordHash: 'another' })
+        }
+        const before = await first.findUser(id)
+        assert.equal(await perform(first, 'useLink', useOf(link)), 'unknown', end)
+        assert.deepEqual(await first.findUser(id), before, end)
+      }
+    },
+  )
+
+  check('a link can be used after the user signed in, and for the time of its creation', async ({ first }) => {
+    const user = aUser({ notBefore: at(5) })
+    const link = aLink({ userId: user.id, createdAt: at(5) })
+    await perform(first, 'createUser', user)
+    await perform(first, 'createLink', link)
+    assert.equal(await perform(first, 'useLink', useOf(link)), 'used')
+  })
+}
+
+function useOf({ userId, hash }: LinkRecord, differing: Partial<LinkUse> = {}): LinkUse {
+  return { userId, hash, passwordHash: 'a new hash', keep: [], now: at(HOUR), ...differing }
+}

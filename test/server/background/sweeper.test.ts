@@ -34,7 +34,7 @@ test('hundreds of expired grants are removed in one sweep, and the live grants a
     server,
     `with recursive n(i) as (select 0 union all select i + 1 from n where i < 999)
      insert into grants (grant_id, client_id, user_id, scope, resources, created_at, expires_at)
-     select printf('%012x%022d', ?1 + i, i), 'gci_', 'gus_', '', '[]', ?1, case when i < 500 then ?1 - 1 else ?1 + 60000 end
+     select printf('%012x%022d', ?1 - 86400000 + i, i), 'gci_', 'gus_', '', '[]', ?1, case when i < 500 then ?1 - 1 else ?1 + 60000 end
      from n`,
     now,
   )

@@ -1,8 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite'
+import type { OpaqueTokenRecord } from '../../ports/records/api.ts'
 import type { GrantRecord } from '../../ports/records/grant.ts'
-import type { GrantId } from '../../protocol/ids.ts'
+import type { GrantId, OpaqueTokenId } from '../../protocol/ids.ts'
 import { decideRotation } from '../refresh-rotation.ts'
-import { recordOf } from '../rows.ts'
+import { opaqueTokenOf, recordOf } from '../rows.ts'
 import { shared } from '../shared/statement.ts'
 import { GRANTS, NEW_GRANT } from '../tables/token.ts'
 import type { Handlers } from './handlers.ts'
@@ -58,4 +59,56 @@ export function tokenStatements(database: DatabaseSync) {
     },
     findGrant: find,
   } satisfies Partial<Handlers> & Record<string, unknown>
+}
+
+/** Opaque access tokens. */
+export function opaqueTokenStatements(database: DatabaseSync) {
+  const issue = database.prepare(
+    'insert into opaque_tokens (token_id, token_hash, facts) values (?, ?, ?) on conflict (token_id) do nothing',
+  )
+  const find = database.prepare('select * from opaque_tokens where token_id = ?')
+
+  return {
+    issueToken({ id, hash, facts }) {
+      issue.run(id, hash, JSON.stringify(facts))
+      return 'issued'
+    },
+    findOpaqueToken: (id: OpaqueTokenId): OpaqueTokenRecord | undefined => recordOf(find.get(id), opaqueTokenOf),
+  } satisfies Partial<Handlers> & Record<string, unknown>
+}
+
+/** Revocations of grants and of single access tokens. */
+export function revocationStatements(database: DatabaseSync) {
+  const revokeGrant = database.prepare('update grants set revoked_at = ? where grant_id = ? and revoked_at is null')
+  const hasGrant = database.prepare('select 1 from grants where grant_id = ?')
+  const revokeToken = database.prepare(
+    'insert into revoked_tokens (token_id, expires_at) values (?, ?) on conflict (token_id) do nothing',
+  )
+  const find = database.prepare('select 1 from revoked_tokens where token_id = ?')
+
+  return {
+    revokeGrant({ id, now }) {
+      if (revokeGrant.run(now, id).changes === 1) return 'revoked'
+      return hasGrant.get(id) === undefined ? 'unknown' : 'known'
+    },
+    revokeToken: ({ tokenId, expiresAt }) => (revokeToken.run(tokenId, expiresAt).changes === 1 ? 'revoked' : 'known'),
+    isTokenRevoked: (tokenId: string): boolean => find.get(tokenId) !== undefined,
+  } satisfies Partial<Handlers> & Record<string, unknown>
+}
+
+/** The replay store: digests of values that are accepted once. */
+export function consumedStatements(database: DatabaseSync) {
+  const insert = database.prepare(
+    'insert into consumed (digest, expires_at) values (?, ?) on conflict (digest) do nothing',
+  )
+  const remove = database.prepare('delete from consumed where digest = ?')
+
+  return {
+    consumeOnce(keys) {
+      const added = keys.filter(({ digest, expiresAt }) => insert.run(digest, expiresAt).changes === 1)
+      if (added.length === keys.length) return 'fresh'
+      for (const { digest } of added) remove.run(digest)
+      return 'seen'
+    },
+  } satisfies Partial<Handlers>
 }

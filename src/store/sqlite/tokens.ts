@@ -12,14 +12,15 @@ import { slotOf } from './slot.ts'
 export function tokenStatements(database: DatabaseSync) {
   const redeem = database.prepare(
     shared(
-      // The hash is also stored in `previous_hash`, where the first rotation will put it: a row that became longer would need
+      // It does not read grants: SQLite would copy the row first. The hash is also stored in `previous_hash`, where the first rotation will put it: a row that became longer would need
       // another page.
       `insert into grants (slot, ${NEW_GRANT.names}, previous_hash)
-       select iif(exists (select 1 from grants where slot = :slot), null, :slot), ${NEW_GRANT.parameters}, :live_hash
+       select :slot, ${NEW_GRANT.parameters}, :live_hash
        from authorizations where authorization_id = :grant_id and code_hash = :code_hash and status = 'approved' and expires_at > :now
        on conflict (grant_id) do nothing`,
     ).sqlite,
   )
+  const isTaken = database.prepare('select 1 from grants where slot = ?')
   const redeemed = database.prepare(
     `select 1 from authorizations join grants on grant_id = authorization_id where authorization_id = ? and code_hash = ?`,
   )
@@ -42,7 +43,9 @@ export function tokenStatements(database: DatabaseSync) {
 
   return {
     redeemCode({ codeHash, now, grant }) {
-      if (redeem.run(slotOf(grant.id), ...NEW_GRANT.write(grant), codeHash, now).changes === 1) return 'redeemed'
+      const slot = slotOf(grant.id)
+      const free = isTaken.get(slot) === undefined ? slot : null
+      if (redeem.run(free, ...NEW_GRANT.write(grant), codeHash, now).changes === 1) return 'redeemed'
       if (redeemed.get(grant.id, codeHash) === undefined) return 'unknown'
       // RFC 6749 §4.1.2: if a code is presented twice, the tokens issued for it are revoked.
       return revoke.run(now, grant.id).changes === 1 ? 'replayed' : 'spent'

@@ -124,6 +124,8 @@ test('Style 37: the log line of a refused code or refresh token names the user',
   const tokens = await obtainTokens(server, client, { scope: 'read', resource: API })
   const other = await registerClient(server, { scope: 'read', client_name: 'Another' })
   const code = await obtainCode(server, other, { scope: 'read', resource: API })
+  // A code of the same millisecond is burned, and then unknown.
+  server.clock.advance(1)
   await server.context.store.disableUser({ id: user.id, now: server.clock.now() })
   await refresh(server, client, tokens.refresh_token ?? '')
   await redeem(server, other, code)

@@ -72,7 +72,7 @@ test('of eight processes that migrate one database at the same time each succeed
   const finished = await runAtOnce<readonly number[]>(
     t,
     8,
-    `const { migrateAt } = await import('./store/postgres/migrate-at.ts')
+    `const { migrateAt } = await import('./store/postgres/schema/migrate-at.ts')
      await ready()
      done((await migrateAt(${JSON.stringify(url)}, ${NOW})).map(({ version }) => version))`,
   )

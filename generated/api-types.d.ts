@@ -858,7 +858,7 @@ export interface GrantorTasks {
     readonly limit?: number
     /** Continue after this row: the `next` of the previous page. */
     readonly before?: string
-    /** The client_id of the client. For a client with a metadata document, its URL or the id in answers. */
+    /** Without a user or an organization, a page examines the next 10,000 grants, and may be empty. Then follow "next". */
     readonly client_id?: string
     /** The id of the user. */
     readonly user_id?: string
@@ -887,7 +887,7 @@ export interface GrantorTasks {
     readonly limit?: number
     /** Continue after this row: the `next` of the previous page. */
     readonly before?: string
-    /** The client_id of the client. For a client with a metadata document, its URL or the id in answers. */
+    /** Without a user or an organization, a page examines the next 10,000 grants, and may be empty. Then follow "next". */
     readonly client_id?: string
     /** The id of the user. */
     readonly user_id?: string

@@ -1,7 +1,8 @@
 import * as z from 'zod'
 import type { Context, StoreNeeds } from '../ports/context.ts'
 import type { GrantRecord } from '../ports/records/grant.ts'
-import type { GrantId, OrganizationId } from '../protocol/ids.ts'
+import type { GrantOwner } from '../ports/store.ts'
+import type { ClientId, GrantId, OrganizationId } from '../protocol/ids.ts'
 import { unknown } from './admin-error.ts'
 import {
   CLIENT_ID,
@@ -18,15 +19,21 @@ import {
 } from './fields.ts'
 import { findJwtAcceptance, JWT_ACCEPTANCE } from './jwt-acceptance.ts'
 import { findNames, NAMES } from './names.ts'
-import { listPage } from './page.ts'
+import { listPage, type Listed, type PageRequest } from './page.ts'
 import { defineTask, type Task, type TaskContext } from './task.ts'
+
+/** Grants that a page of one client's grants examines, and those that it reads at a time. */
+const EXAMINED = 10_000
+const SLICE = 1000
 
 const PATH = '/admin/v1/grants'
 const ORGANIZATION_PATH = '/admin/v1/organizations/{organization_id}/grants'
 const PAGE = z.object({
   limit: LIMIT,
   before: pageStart(GRANT_ID),
-  client_id: CLIENT_ID.optional(),
+  client_id: CLIENT_ID.optional().describe(
+    'Without a user or an organization, a page examines the next 10,000 grants, and may be empty. Then follow "next".',
+  ),
   user_id: USER_ID.optional(),
 })
 const ONE = z.object({ grant_id: GRANT_ID })
@@ -136,13 +143,38 @@ async function answerList(
   context: TaskContext,
   { client_id: clientId, user_id: userId, organization_id: organizationId, ...page }: ListInput,
 ): Promise<z.output<typeof GRANTS>> {
-  const filter = { clientId, userId, organizationId }
-  const { rows, next } = await listPage<GrantRecord, GrantId>(
-    (slice) => context.store.listGrants({ ...filter, ...slice }),
-    page,
-  )
+  const owner: GrantOwner | undefined =
+    userId !== undefined ? { userId, organizationId } : organizationId !== undefined ? { organizationId } : undefined
+  const { rows, next } =
+    owner === undefined && clientId !== undefined
+      ? await listOfClient(context, clientId, page)
+      : await listPage<GrantRecord, GrantId>(
+          (slice) => context.store.listGrants(owner === undefined ? slice : { ...slice, ...owner, clientId }),
+          page,
+        )
   const ids = rows.flatMap((grant) => [grant.userId, grant.clientId, grant.organizationId])
   return { grants: rows.map(describeGrant), names: await findNames(context, ids), next }
+}
+
+/** No index finds the grants of a client, so they are searched among all. */
+async function listOfClient(
+  { store }: StoreNeeds<'listGrants'>,
+  clientId: ClientId,
+  page: PageRequest<GrantId>,
+): Promise<Listed<GrantRecord, GrantId>> {
+  const rows: GrantRecord[] = []
+  let { before } = page
+  for (let examined = 0; examined < EXAMINED; examined += SLICE) {
+    const slice = await store.listGrants({ before, limit: SLICE })
+    for (const grant of slice) {
+      before = grant.id
+      if (grant.clientId !== clientId) continue
+      rows.push(grant)
+      if (rows.length === page.limit) return { rows, next: grant.id }
+    }
+    if (slice.length < SLICE) return { rows, next: null }
+  }
+  return { rows, next: before ?? null }
 }
 
 async function answerRevocation(context: TaskContext, place: GrantPlace): Promise<z.output<typeof ENDED_GRANT>> {

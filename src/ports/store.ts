@@ -168,11 +168,14 @@ export interface Reads {
   readonly checkWrites: () => Promise<void>
 }
 
-export interface GrantFilter {
-  readonly clientId?: ClientId | undefined
-  readonly userId?: UserId | undefined
-  readonly organizationId?: OrganizationId | undefined
-}
+/** Of all grants, or of a user or an organization. No index finds those of a client, because each redemption would write to it. */
+export type GrantFilter =
+  | { readonly userId?: undefined; readonly organizationId?: undefined; readonly clientId?: undefined }
+  | (GrantOwner & { readonly clientId?: ClientId | undefined })
+
+export type GrantOwner =
+  | { readonly userId: UserId; readonly organizationId?: OrganizationId | undefined }
+  | { readonly userId?: undefined; readonly organizationId: OrganizationId }
 
 export interface LiveGrants {
   readonly userId: UserId

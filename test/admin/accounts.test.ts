@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { EMAIL, obtainTokens, PASSWORD, requestToken, type RegisteredClient, type Tokens } from '../../tools/flow.ts'
+import { execute } from '../support/store/dump.ts'
 import { aSession, aSessionStart, aUserOfProvider } from '../support/records.ts'
 import type { Members } from '../support/tasks.ts'
 import { assertRefused, openOffice } from './office.ts'
@@ -172,6 +173,21 @@ test('grants are listed by filter, newest first and without secrets, and a revok
 
 const RESOURCE = 'https://api.acme.test'
 const READ = { name: 'read', sentence: 'Read', granted_to: 'users' }
+
+test('a page of the grants of a client examines a bounded number of grants, and the next page continues after them', async (t) => {
+  const { perform, stage } = await openOffice(t)
+  execute(
+    stage.server,
+    `with recursive n(i) as (select 0 union all select i + 1 from n where i < 10999)
+     insert into grants (grant_id, client_id, user_id, scope, resources, created_at, expires_at)
+     select printf('ff%032d', i), 'gci_other', 'gus_', '', '[]', 0, 1 from n`,
+  )
+  const { client_id, grant_id } = await stage.makePeopledOrganization()
+  const first = await perform<List>('grant.list', { client_id })
+  assert.deepEqual(first, { grants: [], names: {}, next: `ff${'1000'.padStart(32, '0')}` })
+  const second = await perform<List>('grant.list', { client_id, before: first.next })
+  assert.deepEqual([second.grants.map((grant) => grant['grant_id']), second.next], [[grant_id], null])
+})
 
 test('CC-05: declaring a scope that another API has gives a notice', async (t) => {
   const { perform } = await openOffice(t)

@@ -127,7 +127,7 @@ export function adminServerOf(server: TestServer): AdminServer {
       await store.addMember(aMembership({ ...since, userId: user.id }))
       await store.install(anInstallation({ ...since, clientId, scope: 'read' as Scope, actsForMembers: true }))
       await obtainTokensAs(server, user.email, client, organizationId)
-      const [grant] = await store.listGrants({ before: undefined, limit: 1, clientId })
+      const [grant] = await store.listGrants({ before: undefined, limit: 1, userId: user.id })
       if (grant === undefined) throw new Error('There is no grant.')
       return { organization_id: organizationId, user_id: user.id, client_id: clientId, grant_id: grant.id }
     },

@@ -298,8 +298,6 @@ create table grants (
 
 create index grants_of_user on grants (user_id, grant_id);
 
-create index grants_of_client on grants (client_id, grant_id);
-
 create index grants_of_organization on grants (organization_id, grant_id) where organization_id is not null;
 
 create table consents (

@@ -23,9 +23,6 @@ const LIST_OF_BOTH = shared(
   `select * from grants where organization_id = :organizationId and client_id = :clientId and grant_id < :before
    order by grant_id desc limit :limit`,
 )
-const LIST_OF_CLIENT = shared(
-  'select * from grants where client_id = :clientId and grant_id < :before order by grant_id desc limit :limit',
-)
 const FIND_CONSENT = shared(
   `select scope from consents
    where user_id = :userId and client_id = :clientId and redirect_host = :redirectHost and resources = :target
@@ -124,6 +121,6 @@ function sorted(scope: Scope): string {
 /** Searches by the filter that leaves the fewest rows. A user has few enough grants to sort them. */
 function narrowest({ userId, organizationId, clientId }: GrantFilter): SharedStatement {
   if (userId !== undefined) return LIST_OF_USER
-  if (organizationId === undefined) return clientId === undefined ? LIST : LIST_OF_CLIENT
+  if (organizationId === undefined) return LIST
   return clientId === undefined ? LIST_OF_ORGANIZATION : LIST_OF_BOTH
 }

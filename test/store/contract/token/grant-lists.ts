@@ -21,7 +21,11 @@ export const grantListCases: Suite = (check) => {
     )
     const filters = [undefined, mine.userId].flatMap((userId) =>
       [undefined, yours.clientId].flatMap((clientId) =>
-        [undefined, here].map((organizationId) => ({ userId, clientId, organizationId })),
+        [undefined, here].flatMap((organizationId): readonly GrantFilter[] => {
+          if (userId !== undefined) return [{ userId, clientId, organizationId }]
+          if (organizationId !== undefined) return [{ clientId, organizationId }]
+          return clientId === undefined ? [{}] : []
+        }),
       ),
     )
     const sizes: number[] = []
@@ -30,7 +34,7 @@ export const grantListCases: Suite = (check) => {
       assert.deepEqual(await second.listGrants({ before: undefined, limit: 50, ...filter }), expected)
       sizes.push(expected.length)
     }
-    assert.deepEqual(sizes, [12, 4, 6, 2, 6, 2, 3, 1])
+    assert.deepEqual(sizes, [12, 4, 2, 6, 2, 3, 1])
   })
 
   check('listGrants pages by id, `before` exclusive, with every filter', async ({ first }) => {
@@ -38,7 +42,12 @@ export const grantListCases: Suite = (check) => {
     const organizationId = anOrganization().id
     const own = times(5, () => ({ userId, clientId, organizationId }))
     const expected = (await redeemed(first, own)).toReversed()
-    for (const filter of [{ userId }, { clientId }, { organizationId }, { userId, clientId, organizationId }]) {
+    for (const filter of [
+      { userId },
+      { organizationId },
+      { organizationId, clientId },
+      { userId, clientId, organizationId },
+    ]) {
       const page = await first.listGrants({ before: undefined, limit: 2, ...filter })
       assert.deepEqual(page, expected.slice(0, 2))
       const next = await first.listGrants({ before: page[1]?.id, limit: 50, ...filter })
@@ -55,11 +64,7 @@ export const grantListCases: Suite = (check) => {
     const listed = await first.listGrants({ before: undefined, limit: 5, userId })
     assert.deepEqual(listed, [{ ...grant, revokedAt: at(9) }])
     const nobody = aGrant()
-    for (const filter of [
-      { userId: nobody.userId },
-      { clientId: nobody.clientId },
-      { userId, clientId: nobody.clientId },
-    ])
+    for (const filter of [{ userId: nobody.userId }, { userId, clientId: nobody.clientId }])
       assert.deepEqual(await first.listGrants({ before: undefined, limit: 5, ...filter }), [])
   })
 

@@ -103,7 +103,7 @@ export function digestOf(migration: Migration): string {
 
 /** Why a database with `changed` migrations is refused, and what to do. */
 export const CHANGED_SCHEMA =
-  'The tables of the database were made by a version of Grantor with another 0001-start.sql, which changes until the release 0.1.0. Start the version that made them, or move the store with it: run its "grantor export --final", and "grantor import grantor" of this version into a new database.'
+  'The tables of the database were made by a version of Grantor with another 0001-start.sql, which changes until the release 0.1.0. Start the version that made them, or begin with a new database. To move the store, run "export" of the version that made them and "import grantor" of this one into a new database; if its tables have other columns, the import is refused, and nothing changes.'
 
 /** @throws Error with `CHANGED_SCHEMA` */
 export function requireUnchanged(state: SchemaState): SchemaState {

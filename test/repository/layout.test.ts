@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { findBannedPhrases, findLongTitles } from './language.ts'
-import { countImports, findDisorder, packagesOfLayers, type SourceFile } from './layout.ts'
+import { countImports, findConflicts, findDisorder, packagesOfLayers, type SourceFile } from './layout.ts'
 import { listClaims } from './titles.ts'
 
 const files: readonly SourceFile[] = globSync('{src,test,tools,bench,prove}/**/*.{ts,js}', {
@@ -72,6 +72,11 @@ test('a planted title that is too long is found, and what it cites does not coun
   const claim = 'x'.repeat(120)
   assert.deepEqual(findLongTitles([{ title: `RFC 7009 §2.2: ${claim}`, file }]), [])
   assert.match(findLongTitles([{ title: `RFC 7009 §2.2: ${claim}x`, file }]).join(), /^test\/bad\.test\.ts: 121 /)
+})
+
+test('no file or page has a conflict of a merge, and a planted one is found', () => {
+  const planted = { path: 'docs/bad.md', text: `a\n${'<'.repeat(7)} HEAD\nb` }
+  assert.deepEqual(findConflicts([...files, ...pages, planted]), ['docs/bad.md'])
 })
 
 const PLANTED: readonly (readonly [rule: string, file: SourceFile])[] = [

@@ -196,6 +196,11 @@ export function findDisorder(files: readonly SourceFile[]): readonly string[] {
   ]
 }
 
+/** The files in which a merge left a conflict. */
+export function findConflicts(files: readonly SourceFile[]): readonly string[] {
+  return files.filter(({ text }) => /^(<{7}|>{7}) /m.test(text)).map(({ path }) => path)
+}
+
 export function countImports(files: readonly SourceFile[]): number {
   return files.flatMap(importsOf).length
 }

@@ -81,7 +81,7 @@ function checkRegistrations({ choices, now, store: { clients } }: Examination): 
   const lately = clients.registrations.filter(({ windowEndsAt }) => windowEndsAt > since)
   const registered = lately.reduce((sum, { count }) => sum + count, 0)
   const hours = Math.ceil(lifetimes.unusedClient / 3600)
-  const message = `${registered} clients registered in the last ${hours} h, and ${limit} are kept that have no token yet.`
+  const message = `${registered} clients registered in the last ${hours} h, and at most ${limit} are kept that have no token yet.`
   if (registered < NEARLY_FULL * limit) return [ok('registrations', message)]
   return [
     warning(

@@ -1,3 +1,4 @@
+import { AdminError } from '../../admin/admin-error.ts'
 import { InvalidArgumentError, Option, type Command } from 'commander'
 import { availableParallelism } from 'node:os'
 import type { CreatedClientDocument } from '../../admin/client/tasks.ts'
@@ -97,7 +98,10 @@ async function serveInSeveral(config: Config, count: number, greet: Greet): Prom
   if (failure !== undefined) throw new Error(failure)
 }
 
-/** Prints the welcome on a terminal, and logs `server.ready`, unless the store went back. The first start of a loopback issuer also creates a demo. */
+/**
+ * Prints the welcome on a terminal, and logs `server.ready`, unless the store went back. The start of a loopback issuer without users and
+ * clients also creates a demo.
+ */
 async function sayReady(
   config: Config,
   platform: Platform,
@@ -110,8 +114,9 @@ async function sayReady(
   const { isLoopbackIssuer } = config.settings
   // Only a trial is helped on. An installation starts even if a machine with users and clients is down.
   const hasUsers = !isLoopbackIssuer || (await context.store.listUsers({ before: undefined, limit: 1 })).length > 0
+  const isUntouched = !hasUsers && (await context.store.listClients({ before: undefined, limit: 1 })).length === 0
   if (person !== undefined) {
-    const isDemo = isLoopbackIssuer && !hasUsers && config.settings.passwords === 'on'
+    const isDemo = isLoopbackIssuer && isUntouched && config.settings.passwords === 'on'
     const demo = isDemo ? await createDemo(context) : undefined
     const hasApis = (await context.store.listApis()).length > 0
     const { command } = person
@@ -119,7 +124,6 @@ async function sayReady(
     const welcome = { issuer, version, isLoopbackIssuer, hasApis, logsRefusals, command, demo }
     person.print(welcomeLines(welcome, person.paint))
   }
-  const isUntouched = !hasUsers && (await context.store.listClients({ before: undefined, limit: 1 })).length === 0
   platform.logger.info({
     event: 'server.ready',
     issuer,
@@ -133,8 +137,11 @@ async function sayReady(
   await platform.logger.flush()
 }
 
-/** The password and the secret are printed on the terminal and not stored in clear text. */
-async function createDemo(context: Context): Promise<Demo> {
+/**
+ * The password and the secret are printed on the terminal and not stored in clear text. undefined: another server that starts on the same
+ * database creates the demo.
+ */
+async function createDemo(context: Context): Promise<Demo | undefined> {
   // Few starts need these tasks, and loading their schemas would make every start slower.
   const [{ inventPassword }, { performOn }] = await Promise.all([
     import('../../admin/user/user.ts'),
@@ -142,8 +149,14 @@ async function createDemo(context: Context): Promise<Demo> {
   ])
   const perform = performOn(context)
   const password = inventPassword(context.random)
-  await perform('user.create', { email: DEMO_EMAIL, password, name: 'Demo' })
   const grant_types = ['client_credentials']
+  const user = { email: DEMO_EMAIL, password, name: 'Demo' }
+  try {
+    await perform('user.create', user)
+  } catch (cause) {
+    if (cause instanceof AdminError) return undefined
+    throw cause
+  }
   const client = await perform<CreatedClientDocument>('client.create', { client_name: 'Demo', grant_types })
   return { email: DEMO_EMAIL, password, clientId: client.client_id, clientSecret: client.client_secret ?? '' }
 }

@@ -74,11 +74,12 @@ test('without a terminal serve prints only JSON lines, creates no demo, and logs
   assert.equal(readyEvent(second.stdout()).try, undefined, 'The second start says nothing to a newcomer.')
 })
 
+const TERMINAL = `data:text/javascript,${encodeURIComponent("Object.defineProperty(process.stdout, 'isTTY', { value: true })")}`
+const ON_TERMINAL = [process.execPath, '--import', TERMINAL, MAIN] as const
+
 test('the first start on a terminal prints a request that gets a token, and one that registers a client', async (t) => {
   const place = await openPlace(t)
-  const terminal = `data:text/javascript,${encodeURIComponent("Object.defineProperty(process.stdout, 'isTTY', { value: true })")}`
-  const command = [process.execPath, '--import', terminal, MAIN] as const
-  const server = await serve(place, { command, environment: { LOG_LEVEL: 'info', NO_COLOR: '1' } })
+  const server = await serve(place, { command: ON_TERMINAL, environment: { LOG_LEVEL: 'info', NO_COLOR: '1' } })
   const [token = '', registration = '', ...others] = server
     .stdout()
     .split('\n')
@@ -86,6 +87,13 @@ test('the first start on a terminal prints a request that gets a token, and one 
   assert.deepEqual(others, [])
   assert.equal(runRequest(token)['token_type'], 'Bearer')
   assert.equal(runRequest(registration)['client_name'], 'First steps')
+})
+
+test('a start on a terminal creates no demo in a store that has a client', async (t) => {
+  const place = await openPlace(t)
+  await runJson(place, ['client', 'create', '--name', 'Machine', '--grant-type', 'client_credentials'])
+  const server = await serve(place, { command: ON_TERMINAL, environment: { LOG_LEVEL: 'info', NO_COLOR: '1' } })
+  assert.doesNotMatch(server.stdout(), /curl .*-u|Sign in/)
 })
 
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {

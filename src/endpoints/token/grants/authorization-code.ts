@@ -27,7 +27,7 @@ import { checkOwner, narrowResources, requireLive, scopeFor } from './grant.ts'
  *  §4.1.3  `redirect_uri`, if sent, must be the one of the authorization request. It may be omitted, because every code is
  *          bound by PKCE with S256 (OAuth 2.1).
  *  7636    The verifier must match. A wrong verifier invalidates the code, so a second guess is impossible (threats.md CODE-07).
- *  §4.1.2  A code is redeemed once. If it is presented again with the right client and verifier, its tokens are revoked.
+ *  §4.1.2  A code is redeemed once. If a request that could redeem it presents it again, its tokens are revoked.
  *
  * Redeeming is a single operation of the store: of several simultaneous requests with one code, one receives tokens. There
  * is no retry window: a client that loses the response must request a new authorization. Errors before the code is
@@ -57,8 +57,8 @@ export async function authorizationCode(
   if (!isBound(authorization, verifier)) {
     const { userId, organizationId } = approval
     const about = { clientId: client.id, userId, organizationId }
-    await context.store.burnCode({ id, codeHash: opened.hash, now, about })
-    context.record({ event: 'code.burned', client: client.id, user: userId })
+    if ((await context.store.burnCode({ id, codeHash: opened.hash, now, about })) === 'burned')
+      context.record({ event: 'code.burned', client: client.id, user: userId })
     throw invalidGrant('verifier_wrong', approval.userId)
   }
   checkOwner(form, approval)

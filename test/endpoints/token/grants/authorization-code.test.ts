@@ -85,6 +85,7 @@ test('CODE-03: a replay with a wrong verifier or redirect_uri revokes nothing', 
   for (const wrong of [{ code_verifier: 'x'.repeat(43) }, { redirect_uri: 'https://evil.test' }, { code_verifier: '' }])
     await assertNothingHappens(server, () => redeem(server, client, code, wrong))
   assert.equal((await refresh(server, client, token)).statusCode, 200)
+  assert.ok(!server.log().includes(`"code.burned","client":"${client.client_id}"`), 'a spent code was logged as burned')
 })
 
 test('CODE-04: another redirect_uri is rejected and does not redeem the code; it may be omitted', async () => {

@@ -20,16 +20,22 @@ async function idsOf(perform: Perform, search: object, task = 'client.list'): Pr
 /** One client of each kind, by name. */
 async function openWithClients({ stage, perform }: Office) {
   const { server } = stage
+  const register = (metadata: Parameters<typeof registerClient>[1] = {}) => {
+    // Ids of one millisecond have no order.
+    server.clock.advance(1)
+    return registerClient(server, metadata)
+  }
   await evaluateDomain(server, '*.bad.example', 'blocked')
   const blockedLater = 'https://app.later.example/cb'
-  const plain = await registerClient(server)
-  const known = await registerClient(server, {
+  const plain = await register()
+  const known = await register({
     redirect_uris: ['https://app.known.example:8443/cb'],
     post_logout_redirect_uris: ['https://out.known.example/'],
   })
-  const blocked = await registerClient(server, { redirect_uris: ['http://127.0.0.1/cb', blockedLater] })
-  const used = await registerClient(server)
+  const blocked = await register({ redirect_uris: ['http://127.0.0.1/cb', blockedLater] })
+  const used = await register()
   await requestToken(server, used, { grant_type: 'client_credentials' })
+  server.clock.advance(1)
   const made = await perform<RegisteredClient>('client.create', { client_name: 'Nightly' })
   await evaluateDomain(server, '*.known.example', 'trusted')
   await evaluateDomain(server, 'app.later.example', 'blocked')

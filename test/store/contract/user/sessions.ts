@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { mintSessionId, type SessionId, type UserId } from '../../../../src/protocol/ids.ts'
+import { mintSessionId, type ClientId, type SessionId, type UserId } from '../../../../src/protocol/ids.ts'
 import { perform, performAll, race, startSessions, tally, times, type Suite } from '../harness.ts'
 import type { UserRecord } from '../../../../src/ports/records/user.ts'
 import {
@@ -23,6 +23,17 @@ import { redeemed } from '../token/grant-lists.ts'
 
 /** The times with which sessions end. Records are older than `at(1)`. */
 export const END = { now: at(99), codesSince: at(-1) } as const
+
+type Ending = (store: StoreDriver, userId: UserId, clientId: ClientId) => Promise<unknown>
+/** What ends the codes and grants of a user. The not-before times are older than the approvals, so each row is from after them. */
+const ENDINGS: readonly (readonly [name: string, end: Ending])[] = [
+  ['disableUser', (store, id) => perform(store, 'disableUser', { id, now: at(-1) })],
+  ['revokeUserTokens', (store, id) => perform(store, 'revokeUserTokens', { id, now: at(-1) })],
+  [
+    'removeApp',
+    (store, userId, clientId) => perform(store, 'removeApp', { userId, clientId, organizationId: undefined, ...END }),
+  ],
+]
 
 export const sessionCases: Suite = (check) => {
   check('startSession stores the session and remembers the browser for this user', async ({ first, second }) => {
@@ -318,6 +329,27 @@ export const sessionCases: Suite = (check) => {
       for (const grant of await Promise.all(ends)) assert.ok(grant === undefined || grant.revokedAt === at(99))
     }
   })
+
+  for (const [name, end] of ENDINGS) {
+    check(`no grant survives ${name} at the same time as its code is redeemed`, async ({ first, second }) => {
+      for (const [ending, redeeming] of [
+        [first, second],
+        [second, first],
+      ] as const) {
+        const users = times(20, () => aUser())
+        await performAll(first, 'createUser', users)
+        const ends = users.map(async ({ id: userId }) => {
+          const authorization = anAuthorization()
+          const { clientId } = authorization
+          const { approval } = await approved(first, { userId }, authorization)
+          const redemption = aRedemption(approval, { grant: aGrant({ userId, clientId }) })
+          await Promise.all([end(ending, userId, clientId), perform(redeeming, 'redeemCode', redemption)])
+          return second.findGrant(redemption.grant.id)
+        })
+        for (const grant of await Promise.all(ends)) assert.ok(grant === undefined || grant.revokedAt !== undefined)
+      }
+    })
+  }
 
   check('noteSessions moves the time forward, and ignores sessions that have ended', async ({ first, second }) => {
     const [one, two] = [aSession(), aSession()]

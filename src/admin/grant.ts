@@ -2,7 +2,7 @@ import * as z from 'zod'
 import type { Context, StoreNeeds } from '../ports/context.ts'
 import type { GrantRecord } from '../ports/records/grant.ts'
 import type { GrantOwner } from '../ports/store.ts'
-import type { ClientId, GrantId, OrganizationId } from '../protocol/ids.ts'
+import type { ClientId, GrantId, OrganizationId, UserId } from '../protocol/ids.ts'
 import { unknown } from './admin-error.ts'
 import {
   CLIENT_ID,
@@ -143,8 +143,7 @@ async function answerList(
   context: TaskContext,
   { client_id: clientId, user_id: userId, organization_id: organizationId, ...page }: ListInput,
 ): Promise<z.output<typeof GRANTS>> {
-  const owner: GrantOwner | undefined =
-    userId !== undefined ? { userId, organizationId } : organizationId !== undefined ? { organizationId } : undefined
+  const owner = ownerOf(userId, organizationId)
   const { rows, next } =
     owner === undefined && clientId !== undefined
       ? await listOfClient(context, clientId, page)
@@ -154,6 +153,11 @@ async function answerList(
         )
   const ids = rows.flatMap((grant) => [grant.userId, grant.clientId, grant.organizationId])
   return { grants: rows.map(describeGrant), names: await findNames(context, ids), next }
+}
+
+function ownerOf(userId: UserId | undefined, organizationId: OrganizationId | undefined): GrantOwner | undefined {
+  if (userId !== undefined) return { userId, organizationId }
+  return organizationId === undefined ? undefined : { organizationId }
 }
 
 /** No index finds the grants of a client, so they are searched among all. */

@@ -1,4 +1,3 @@
-import { AdminError } from '../../admin/admin-error.ts'
 import { InvalidArgumentError, Option, type Command } from 'commander'
 import { availableParallelism } from 'node:os'
 import type { CreatedClientDocument } from '../../admin/client/tasks.ts'
@@ -113,10 +112,12 @@ async function sayReady(
   if (context.hasStoreGoneBack()) return platform.logger.flush()
   const { isLoopbackIssuer } = config.settings
   // Only a trial is helped on. An installation starts even if a machine with users and clients is down.
-  const hasUsers = !isLoopbackIssuer || (await context.store.listUsers({ before: undefined, limit: 1 })).length > 0
-  const isUntouched = !hasUsers && (await context.store.listClients({ before: undefined, limit: 1 })).length === 0
+  const isUntouched =
+    isLoopbackIssuer &&
+    !(await hasUsers(context)) &&
+    (await context.store.listClients({ before: undefined, limit: 1 })).length === 0
   if (person !== undefined) {
-    const isDemo = isLoopbackIssuer && isUntouched && config.settings.passwords === 'on'
+    const isDemo = isUntouched && config.settings.passwords === 'on'
     const demo = isDemo ? await createDemo(context) : undefined
     const hasApis = (await context.store.listApis()).length > 0
     const { command } = person
@@ -154,11 +155,15 @@ async function createDemo(context: Context): Promise<Demo | undefined> {
   try {
     await perform('user.create', user)
   } catch (cause) {
-    if (cause instanceof AdminError) return undefined
+    if (await hasUsers(context)) return undefined
     throw cause
   }
   const client = await perform<CreatedClientDocument>('client.create', { client_name: 'Demo', grant_types })
   return { email: DEMO_EMAIL, password, clientId: client.client_id, clientSecret: client.client_secret ?? '' }
+}
+
+async function hasUsers({ store }: Context): Promise<boolean> {
+  return (await store.listUsers({ before: undefined, limit: 1 })).length > 0
 }
 
 function parseWorkers(text: string): number {

@@ -45,8 +45,8 @@ const INTRODUCTION = [
   'was used since; or the record that was disabled, deleted or has a later not-before time: `client`, `user`, `organization`, `membership`,',
   '`installation`, or `server` (`token revoke-all`).',
   '',
-  "An option for several values is repeated. In `update`, an empty text is no value: `--domain ''`. A password or token given as `-` is read",
-  'from standard input, where other users of the machine cannot see it.',
+  "An option for several values is repeated. In `update`, an empty text is no value where `--help` says \"'' for none\": `--domain ''`.",
+  'A password or token given as `-` is read from standard input, where other users of the machine cannot see it.',
 ]
 
 /** The whole of docs/commands.md. */

@@ -71,7 +71,7 @@ export function aSession({ id: userId }: UserRecord): SessionRecord {
 
 /** The sign-in that starts a session. */
 export function startOf({ passwordHash }: UserRecord, session: SessionRecord): Input<'startSession'> {
-  const none = { replaces: undefined, interactionId: undefined, identity: undefined }
+  const none = { replaces: undefined, interactionId: undefined, identity: undefined, isSecondStepDone: false }
   return { session, browserHash: aHash(), passwordHash, ...none }
 }
 

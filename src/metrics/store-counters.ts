@@ -21,7 +21,7 @@ const ANY_TEXT: {
 /** Operations whose outcome is an object with a `kind`, which is the label. A new one does not compile until it is listed. */
 const OF_A_KIND: {
   readonly [Name in OperationName as Outcome<Name> extends { readonly kind: string } ? Name : never]: true
-} = { rotateRefreshToken: true, startSession: true }
+} = { rotateRefreshToken: true, startSession: true, useRecoveryCode: true }
 
 /** The text that an outcome is counted under: the outcome itself, or the `kind` of an outcome that is an object. */
 type LabelOf<Name extends OperationName> =
@@ -45,6 +45,7 @@ const STARTS_AT_ZERO = {
   registerClient: { registered: true },
   revokeGrant: { revoked: true, known: false, unknown: false },
   revokeToken: { revoked: true, known: false },
+  useTotp: { accepted: true, 'used-before': false, wrong: true, locked: true, none: false },
   settleLogoutNotice: { delivered: true, undelivered: true, taken: false },
 } as const satisfies { readonly [Name in OperationName]?: { readonly [Label in LabelOf<Name> & string]: boolean } }
 

@@ -30,6 +30,7 @@ import type { ConsentKey, ConsentRecord, GrantRecord } from './records/grant.ts'
 import type { InstallationRecord, MembershipRecord, OrganizationRecord } from './records/organization.ts'
 import type { IdentityProofRecord, IdentityRecord, ProviderRecord } from './records/provider.ts'
 import type { DueNotice, LogoutNoticeRecord } from './records/logout-notice.ts'
+import type { SecondFactorRecord } from './records/second-factor.ts'
 import type { LinkRecord, SessionRecord, UserRecord } from './records/user.ts'
 import type { AdminCredentialRecord } from './records/admin.ts'
 import type { InitialTokenRecord } from './records/initial-token.ts'
@@ -93,6 +94,10 @@ export interface Reads {
   ) => Promise<readonly SessionRecord[]>
   /** The link with which the user may set a password or add a provider, if there is one. */
   readonly findLink: (userId: UserId) => Promise<LinkRecord | undefined>
+  /** The authenticator app of the user, if there is one. */
+  readonly findSecondFactor: (userId: UserId) => Promise<SecondFactorRecord | undefined>
+  /** How many recovery codes the user has left. */
+  readonly countRecoveryCodes: (userId: UserId) => Promise<number>
   /** Notices whose time has come, the earliest first. */
   readonly listDueLogoutNotices: (due: DueNotices) => Promise<readonly (LogoutNoticeRecord & DueNotice)[]>
   readonly findInteraction: (id: InteractionId) => Promise<InteractionRecord | undefined>

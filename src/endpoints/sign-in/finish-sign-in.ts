@@ -89,7 +89,7 @@ async function startSession(
   const replaces = isSameUser && delegated?.isKept !== false ? previous.session.id : undefined
   const { passwordHash } = user
   const interactionId = delegated?.interactionId
-  const start = { session, browserHash, replaces, passwordHash, interactionId, identity }
+  const start = { session, browserHash, replaces, passwordHash, interactionId, identity, isSecondStepDone: false }
   const started = await context.store.startSession(start)
   if (started.kind !== 'started') {
     return { kind: 'refused', reason: started.kind === 'user-changed' ? 'changed' : 'repeated' }

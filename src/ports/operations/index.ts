@@ -3,6 +3,7 @@ import type { AuthorizationOperations } from './authorization.ts'
 import type { TokenOperations } from './token.ts'
 import type { OrganizationOperations } from './organization.ts'
 import type { UserOperations } from './user.ts'
+import type { SecondFactorOperations } from './second-factor.ts'
 import type { SessionOperations } from './session.ts'
 import type { ProviderOperations } from './provider.ts'
 import type { ApiOperations } from './api.ts'
@@ -31,6 +32,7 @@ export interface Operations
     TokenOperations,
     OrganizationOperations,
     UserOperations,
+    SecondFactorOperations,
     SessionOperations,
     ProviderOperations,
     ApiOperations,

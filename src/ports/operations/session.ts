@@ -25,7 +25,8 @@ export interface SessionOperations {
    * Starts a session and remembers that this browser signed in as this user. Ends the session in `replaces` if it is the same
    * user's; the new session then has its root, and otherwise a root of its own. A user has at most 200 sessions; the oldest is removed, as if
    * it had expired. Where Citus distributes the sessions, one start in 16 counts them. `user-changed`: since the user authenticated, the
-   * account was disabled or deleted, its password changed, its tokens were revoked or the identity was removed. `interaction-used`: the
+   * account was disabled or deleted, its password changed, its tokens were revoked, the identity was removed or an authenticator app was set
+   * up, whose step the sign-in has not done. `interaction-used`: the
    * interaction that it follows from was used before, has no answer or has expired. No session has started then.
    */
   startSession: [
@@ -76,4 +77,6 @@ export interface SessionStart {
   readonly interactionId: InteractionId | undefined
   /** The identity with which the user authenticated at a provider; undefined: the user did not. */
   readonly identity: IdentityKey | undefined
+  /** Whether the user authenticated with two factors. If not, the account must have no authenticator app. */
+  readonly isSecondStepDone: boolean
 }

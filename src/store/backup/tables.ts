@@ -9,6 +9,8 @@ export const BACKUP_TABLES: Readonly<Record<string, 'stored' | 'moved' | 'omitte
   clients: 'stored',
   users: 'stored',
   browsers: 'stored',
+  second_factors: 'stored',
+  recovery_codes: 'stored',
   consents: 'stored',
   apis: 'stored',
   domain_rules: 'stored',

@@ -117,6 +117,22 @@ create table links (
 
 create index links_expired on links (expires_at);
 
+-- The authenticator apps of users (RFC 6238).
+create table second_factors (
+  user_id text /*postgres collate "C"*/ not null primary key,
+  secret text not null, -- encrypted
+  last_step bigint not null,
+  failures bigint not null,
+  created_at bigint not null,
+  used_at bigint
+) /*sqlite without rowid*/;
+
+create table recovery_codes (
+  user_id text /*postgres collate "C"*/ not null,
+  digest text /*postgres collate "C"*/ not null,
+  primary key (user_id, digest)
+) /*sqlite without rowid*/;
+
 create table browsers (
   user_id text /*postgres collate "C"*/ not null,
   browser_hash text /*postgres collate "C"*/ not null,

@@ -5,6 +5,7 @@ import { grantHandlers } from '../shared/grants.ts'
 import { identityHandlers } from '../shared/identities.ts'
 import { linkHandlers } from '../shared/links.ts'
 import { deleteProvider, providerHandlers } from '../shared/providers.ts'
+import { secondFactorHandlers } from '../shared/sign-in/second-factors.ts'
 import { sessionHandlers, startSession } from '../shared/sessions.ts'
 import { rows, shared, type SharedHandler, type Steps } from '../shared/statement.ts'
 import { eachAlone, type Handler, type Handlers } from './handlers.ts'
@@ -47,6 +48,8 @@ export const distributedUserHandlers = {
   setPassword: holding(accountHandlers.setPassword, ({ id }) => id),
   disableUser: holding(accountHandlers.disableUser, ({ id }) => id),
   revokeUserTokens: holding(accountHandlers.revokeUserTokens, ({ id }) => id),
+  enableTotp: holding(secondFactorHandlers.enableTotp, ({ factor }) => factor.userId),
+  resetSecondFactor: holding(secondFactorHandlers.resetSecondFactor, (userId) => userId),
   useLink: holding(linkHandlers.useLink, ({ userId }) => userId),
   removeApp: holding(grantHandlers.removeApp, ({ userId }) => userId),
   linkIdentity: distributed(identityHandlers.linkIdentity, function* (link) {

@@ -18,6 +18,8 @@ export const SHARD_KEYS: Readonly<Record<string, string>> = {
   emails: 'email',
   user_rows: 'user_id',
   browsers: 'user_id',
+  second_factors: 'user_id',
+  recovery_codes: 'user_id',
   links: 'user_id',
   logout_notices: 'user_id',
   identities: 'identity_key',

@@ -17,6 +17,7 @@ import { operatorHandlers, operatorReads } from './operator.ts'
 import { organizationHandlers, organizationReads } from './organizations.ts'
 import { providerHandlers, providerReads } from './providers.ts'
 import { registrationCountHandlers } from './registration-counts.ts'
+import { secondFactorHandlers, secondFactorReads } from './sign-in/second-factors.ts'
 import { sessionHandlers, sessionReads } from './sessions.ts'
 import { signingKeyHandlers, signingKeyReads } from './signing-keys.ts'
 import { walkReads } from './walks.ts'
@@ -27,6 +28,7 @@ export const SHARED_HANDLERS = {
   ...codeHandlers,
   ...accountHandlers,
   ...sessionHandlers,
+  ...secondFactorHandlers,
   ...linkHandlers,
   ...logoutNoticeHandlers,
   ...providerHandlers,
@@ -50,6 +52,7 @@ export const SHARED_READS = {
   ...grantReads,
   ...accountReads,
   ...sessionReads,
+  ...secondFactorReads,
   ...linkReads,
   ...logoutNoticeReads,
   ...providerReads,

@@ -34,6 +34,8 @@ const NOTE_SIGN_IN = shared(
      and password_hash is not distinct from cast(:passwordHash as text)
    returning user_id`,
 )
+/** After the row of the user is locked: an app that is set up at the same time is seen, or ends this session. */
+const FIND_SECOND_FACTOR = shared('select user_id from second_factors where user_id = :userId')
 const NOTE_SESSION = shared('update sessions set seen_at = :at where session_id = :id and seen_at < :at')
 const MEET_BROWSER = shared(
   `insert into browsers (user_id, browser_hash, seen_at) values (:userId, :browserHash, :now)
@@ -112,7 +114,7 @@ export const sessionHandlers = {
 
 /** `listEarlier`: lists the newest sessions of the user that are older than this one. */
 export function* startSession(
-  { session, browserHash, replaces, passwordHash, interactionId, identity }: SessionStart,
+  { session, browserHash, replaces, passwordHash, interactionId, identity, isSecondStepDone }: SessionStart,
   listEarlier: SharedStatement,
 ): Steps<Outcome<'startSession'>> {
   const { id, userId, createdAt: now, expiresAt } = session
@@ -122,6 +124,7 @@ export function* startSession(
   const noted = yield* rows(NOTE_SIGN_IN, { userId, now, since, passwordHash })
   if (noted.length === 0) return { kind: 'user-changed' }
   if (identity !== undefined && !(yield* holdIdentity(identity, userId))) return { kind: 'user-changed' }
+  if (!isSecondStepDone && (yield* rows(FIND_SECOND_FACTOR, { userId })).length > 0) return { kind: 'user-changed' }
   if (interactionId !== undefined && !(yield* useInteraction(interactionId, now))) return { kind: 'interaction-used' }
   const [replaced] = replaces === undefined ? [] : yield* rows(REPLACE_SESSION, { replaces, userId })
   const rootId = (replaced?.['root_id'] ?? id) as SessionId

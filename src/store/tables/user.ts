@@ -1,4 +1,5 @@
 import { bigint, table, text, disabling } from '../table.ts'
+import type { SecondFactorRecord } from '../../ports/records/second-factor.ts'
 import type { LinkRecord, UserRecord } from '../../ports/records/user.ts'
 import type { UserProfile } from '../../protocol/openid/user-claims.ts'
 
@@ -29,4 +30,13 @@ export const LINKS = table<LinkRecord>({
   purpose: text('purpose'),
   createdAt: bigint('created_at'),
   expiresAt: bigint('expires_at'),
+})
+
+export const SECOND_FACTORS = table<SecondFactorRecord>({
+  userId: text('user_id'),
+  secret: text('secret'),
+  lastStep: bigint('last_step'),
+  failures: bigint('failures'),
+  createdAt: bigint('created_at'),
+  usedAt: bigint('used_at'),
 })

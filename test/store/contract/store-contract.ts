@@ -30,6 +30,7 @@ import { organizationCases } from './organization/organizations.ts'
 import { providerCases } from './user/providers.ts'
 import { registrationCountCases } from './client/registration-counts.ts'
 import { revocationCases } from './token/revocations.ts'
+import { secondFactorCases } from './user/second-factors.ts'
 import { sessionCases } from './user/sessions.ts'
 import { sharedClientCases } from './client/shared-clients.ts'
 import { sweepCases } from './server/sweep.ts'
@@ -52,6 +53,7 @@ export const CONTRACT: readonly Suite[] = [
   accountCases,
   sessionCases,
   linkCases,
+  secondFactorCases,
   logoutNoticeCases,
   providerCases,
   identityCases,

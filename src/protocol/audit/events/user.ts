@@ -27,6 +27,19 @@ export const USER_EVENTS = {
     when: 'A sign-in had a wrong password or an unknown account (no `user_id`). Counted.',
     details: '`reason`: `wrong-credentials` or `disabled`; `account`: a keyed digest of the typed address',
   },
+  'second-factor.enabled': {
+    when: 'A user set up an authenticator app. The other sessions end.',
+    details: '`reason`: `session` (on the account page) or `sign-in` (because every sign-in needs two factors)',
+  },
+  'second-factor.disabled': {
+    when: 'The authenticator app and the recovery codes were removed.',
+    details: '`by`: `user`, or `operator`, which ends the sessions',
+  },
+  'recovery-codes.replaced': { when: 'The user made new recovery codes. Those from before are void.' },
+  'recovery-code.used': {
+    when: 'A recovery code was accepted as the second step.',
+    details: '`left`: how many remain',
+  },
   'logout.delivered': { when: 'A client was notified that a session ended.' },
   'logout.undelivered': { when: 'A client could not be notified of it, and no attempt follows.', details: '`reason`' },
   'link.created': {

@@ -1,0 +1,66 @@
+import type { SecondFactorRecord } from '../records/second-factor.ts'
+import type { SessionRecord } from '../records/user.ts'
+import type { EpochMs } from '../../base/brand.ts'
+import type { UserId } from '../../protocol/ids.ts'
+
+/** The operations on authenticator apps and recovery codes, each as `[input, outcome]`. The rules of index.ts apply. */
+export interface SecondFactorOperations {
+  /**
+   * Stores the app of a user, whose first code was right, with recovery codes in the place of earlier ones, and ends the other sessions
+   * of the user. `known`: the user has another app than the one that it replaces. `refused`: what allowed it has ended.
+   */
+  enableTotp: [
+    enabling: {
+      readonly factor: SecondFactorRecord
+      /** The digests of the recovery codes. */
+      readonly recoveryDigests: readonly string[]
+      /** When the app that it replaces was stored; undefined: there is none. */
+      readonly replaces: EpochMs | undefined
+      readonly reason: EnrolmentReason
+    },
+    outcome: 'enabled' | 'known' | 'refused',
+  ]
+  /**
+   * Uses a code up. Of concurrent requests with one code, one returns `accepted`. `used-before`: a code of this time step or of a later
+   * one was accepted before. `wrong` is counted if the browser is unknown. `locked`: the count has reached GUESS_LIMIT, and the browser is
+   * unknown. `none`: the user has no app, or another one since the request was checked.
+   */
+  useTotp: [use: TotpUse, outcome: 'accepted' | 'used-before' | 'wrong' | 'locked' | 'none']
+  /** Deletes a recovery code, and ends the lock of wrong codes. Of concurrent requests with one code, one returns `used`. */
+  useRecoveryCode: [
+    use: { readonly userId: UserId; readonly digest: string; readonly now: EpochMs },
+    outcome: { readonly kind: 'used'; readonly left: number } | { readonly kind: 'unknown' },
+  ]
+  /** Removes the app and the recovery codes for the user. `unknown`: there is no app, or the session has ended. */
+  disableTotp: [removal: { readonly userId: UserId; readonly session: ChangingSession }, outcome: 'changed' | 'unknown']
+  /** The same for the operator. Ends all sessions of the user. */
+  resetSecondFactor: [userId: UserId, outcome: 'changed' | 'unknown']
+  /** `unknown`: the user has no app, or the session has ended. */
+  replaceRecoveryCodes: [
+    change: {
+      readonly userId: UserId
+      readonly session: ChangingSession
+      readonly recoveryDigests: readonly string[]
+    },
+    outcome: 'changed' | 'unknown',
+  ]
+}
+
+/** The session in which a user changes a second factor. */
+export type ChangingSession = Pick<SessionRecord, 'id' | 'createdAt'>
+
+/** What allows a user to add an app. It must still be so. */
+export type EnrolmentReason =
+  | { readonly kind: 'session'; readonly session: ChangingSession }
+  /** The first step of a sign-in: its time, and the password of the user at that time. */
+  | { readonly kind: 'sign-in'; readonly at: EpochMs; readonly passwordHash: string | undefined }
+
+export interface TotpUse {
+  readonly userId: UserId
+  /** When the app was stored whose secret the code was compared with. */
+  readonly createdAt: EpochMs
+  /** The time step of the code. undefined: it is a code of none that is accepted now. */
+  readonly step: number | undefined
+  readonly isKnownBrowser: boolean
+  readonly now: EpochMs
+}

@@ -1,0 +1,133 @@
+import type { EnrolmentReason, TotpUse } from '../../../ports/operations/second-factor.ts'
+import type { Outcome } from '../../../ports/operations/index.ts'
+import type { SecondFactorRecord } from '../../../ports/records/second-factor.ts'
+import type { SessionId, UserId } from '../../../protocol/ids.ts'
+import { GUESS_LIMIT } from '../../../protocol/sign-in/totp.ts'
+import { SECOND_FACTORS } from '../../tables/user.ts'
+import { holdSession } from '../logout-notices.ts'
+import { endOtherSessions } from '../sessions.ts'
+import { rows, shared, type SharedHandlers, type Steps } from '../statement.ts'
+
+/** Changes nothing, and locks the row: a session that starts without a second step starts before, and ends, or sees the app. */
+const HOLD_SIGN_IN = shared(
+  `update users set password_hash = password_hash
+   where user_id = :userId and disabled_at is null and not_before <= :at
+     and password_hash is not distinct from cast(:passwordHash as text)
+   returning user_id`,
+)
+const INSERT = shared(
+  `insert into second_factors (${SECOND_FACTORS.names}) values (${SECOND_FACTORS.parameters})
+   on conflict (user_id) do nothing returning user_id`,
+)
+const FIND = shared('select * from second_factors where user_id = :userId')
+const REMOVE_REPLACED = shared('delete from second_factors where user_id = :userId and created_at = :replaces')
+const REMOVE = shared('delete from second_factors where user_id = :userId returning user_id')
+const THIS_APP = 'user_id = :userId and created_at = :createdAt'
+const MAY_GUESS = `(:isKnownBrowser = 1 or failures < ${GUESS_LIMIT})`
+/** A success in a known browser does not unlock the others, which may be those of the person who guesses. */
+const ACCEPT = shared(
+  `update second_factors set last_step = :step, used_at = :now,
+     failures = case when failures < ${GUESS_LIMIT} then 0 else failures end
+   where ${THIS_APP} and last_step < :step and ${MAY_GUESS} returning user_id`,
+)
+const COUNT = shared(
+  `update second_factors set failures = failures + 1
+   where ${THIS_APP} and failures < ${GUESS_LIMIT} returning user_id`,
+)
+const USE_CODE = shared('delete from recovery_codes where user_id = :userId and digest = :digest returning digest')
+const NOTE_USE = shared('update second_factors set failures = 0, used_at = :now where user_id = :userId')
+const LIST_CODES = shared('select digest from recovery_codes where user_id = :userId')
+const ADD_CODE = shared('insert into recovery_codes (user_id, digest) values (:userId, :digest)')
+const REMOVE_CODES = shared('delete from recovery_codes where user_id = :userId')
+
+export const secondFactorHandlers = {
+  enableTotp: {
+    keys: ({ factor }) => [factor.userId],
+    *run({ factor, recoveryDigests, replaces, reason }) {
+      const { userId } = factor
+      if (!(yield* isAllowed(userId, reason))) return 'refused'
+      if (replaces !== undefined) yield* rows(REMOVE_REPLACED, { userId, replaces })
+      if ((yield* rows(INSERT, SECOND_FACTORS.values(factor))).length === 0) return 'known'
+      yield* replaceCodes(userId, recoveryDigests)
+      yield* endOtherSessions(userId, reason.kind === 'session' ? reason.session.id : NO_SESSION)
+      return 'enabled'
+    },
+  },
+  useTotp: {
+    keys: ({ userId }) => [userId],
+    run: useTotp,
+  },
+  useRecoveryCode: {
+    keys: ({ userId }) => [userId],
+    *run(use): Steps<Outcome<'useRecoveryCode'>> {
+      if ((yield* rows(USE_CODE, use)).length === 0) return { kind: 'unknown' }
+      yield* rows(NOTE_USE, use)
+      return { kind: 'used', left: (yield* rows(LIST_CODES, use)).length }
+    },
+  },
+  disableTotp: {
+    keys: ({ userId }) => [userId],
+    *run({ userId, session }) {
+      return (yield* holdSession(userId, session)) && (yield* remove(userId)) ? 'changed' : 'unknown'
+    },
+  },
+  resetSecondFactor: {
+    keys: (userId) => [userId],
+    *run(userId) {
+      if (!(yield* remove(userId))) return 'unknown'
+      yield* endOtherSessions(userId, NO_SESSION)
+      return 'changed'
+    },
+  },
+  replaceRecoveryCodes: {
+    keys: ({ userId }) => [userId],
+    *run({ userId, session, recoveryDigests }) {
+      if (!(yield* holdSession(userId, session)) || !(yield* hasSecondFactor(userId))) return 'unknown'
+      yield* replaceCodes(userId, recoveryDigests)
+      return 'changed'
+    },
+  },
+} satisfies SharedHandlers
+
+export const secondFactorReads = {
+  *findSecondFactor(userId: UserId): Steps<SecondFactorRecord | undefined> {
+    const [row] = yield* rows(FIND, { userId })
+    return row === undefined ? undefined : SECOND_FACTORS.read(row)
+  },
+  *countRecoveryCodes(userId: UserId): Steps<number> {
+    return (yield* rows(LIST_CODES, { userId })).length
+  },
+}
+
+/** The id of no session: all sessions of the user are other ones. */
+const NO_SESSION = '' as SessionId
+
+/** It then stays so until the operation is committed. */
+function* isAllowed(userId: UserId, reason: EnrolmentReason): Steps<boolean> {
+  if (reason.kind === 'session') return yield* holdSession(userId, reason.session)
+  return (yield* rows(HOLD_SIGN_IN, { userId, ...reason })).length === 1
+}
+
+function* useTotp(use: TotpUse): Steps<Outcome<'useTotp'>> {
+  const { step, isKnownBrowser } = use
+  if (step !== undefined && (yield* rows(ACCEPT, use)).length === 1) return 'accepted'
+  if (step === undefined && !isKnownBrowser && (yield* rows(COUNT, use)).length === 1) return 'wrong'
+  const found = yield* secondFactorReads.findSecondFactor(use.userId)
+  if (found?.createdAt !== use.createdAt) return 'none'
+  if (!isKnownBrowser && found.failures >= GUESS_LIMIT) return 'locked'
+  return step === undefined ? 'wrong' : 'used-before'
+}
+
+function* replaceCodes(userId: UserId, digests: readonly string[]): Steps<void> {
+  yield* rows(REMOVE_CODES, { userId })
+  for (const digest of digests) yield* rows(ADD_CODE, { userId, digest })
+}
+
+function* remove(userId: UserId): Steps<boolean> {
+  yield* rows(REMOVE_CODES, { userId })
+  return (yield* rows(REMOVE, { userId })).length === 1
+}
+
+function* hasSecondFactor(userId: UserId): Steps<boolean> {
+  return (yield* rows(FIND, { userId })).length === 1
+}

@@ -1,13 +1,16 @@
 import type { Random } from '../ids.ts'
 
-/** How many recovery codes a user gets. */
-export const RECOVERY_CODES = 10
+const CODES = 10
 /** Without letters and digits that look alike; 32 of them, so that 16 have 80 bits (NIST SP 800-63B-4 §3.1.2.1: at least 64). */
 const ALPHABET = 'abcdefghjkmnpqrstuvwxyz023456789'
 const LENGTH = 16
 
-/** A recovery code as it is shown: `xxxx-xxxx-xxxx-xxxx`. */
-export function mintRecoveryCode(random: Random): string {
+/** The recovery codes of a user as they are shown: ten times `xxxx-xxxx-xxxx-xxxx`. */
+export function mintRecoveryCodes(random: Random): readonly string[] {
+  return Array.from({ length: CODES }, () => mintRecoveryCode(random))
+}
+
+function mintRecoveryCode(random: Random): string {
   const letters = Array.from(random(LENGTH), (byte) => ALPHABET[byte % ALPHABET.length]).join('')
   return (letters.match(/.{4}/g) ?? []).join('-')
 }

@@ -30,14 +30,13 @@ export function totpAt(secret: Uint8Array, step: number, digits: number = DIGITS
 
 /**
  * The time step whose code the text is: the present one, that before or that after. Spaces between digits are ignored. undefined: it is
- * the code of none. All three are compared, each in constant time.
+ * the code of none.
  */
 export function findStep(secret: Uint8Array, typed: string, now: EpochMs): number | undefined {
   const code = typed.replaceAll(/\s/g, '')
   if (!/^[0-9]{6}$/.test(code)) return undefined
   const steps = DRIFT_STEPS.map((drift) => stepOf(now) + drift)
-  const matching = steps.filter((step) => timingSafeEqual(Buffer.from(totpAt(secret, step)), Buffer.from(code)))
-  return matching[0]
+  return steps.find((step) => timingSafeEqual(Buffer.from(totpAt(secret, step)), Buffer.from(code)))
 }
 
 /** The secret as users type it into an app: base32 (RFC 4648 §6) without padding. */

@@ -37,6 +37,8 @@ export interface GrantorSettings {
   readonly unusedClientLifetime?: number
   /** Whether users can have passwords and sign in with them, on or off. Default: on, or off with GRANTOR_DELEGATE_URL. */
   readonly passwords?: 'on' | 'off'
+  /** Whether each sign-in needs two factors: required, or optional, and users with an authenticator app are asked for its code. */
+  readonly secondFactor?: 'optional' | 'required'
   /** Page of your application that signs users in (docs/delegated-sign-in.md). */
   readonly delegateUrl?: string
   /** What the application at GRANTOR_DELEGATE_URL does: sign-in, and this server asks for consent; or everything. */

@@ -17,6 +17,7 @@ export function delegateMistakes(settings: SettingValues): readonly string[] {
     GRANTOR_DELEGATE_URL: url,
     GRANTOR_DELEGATE_SIGN_OUT_URL: signOutUrl,
     GRANTOR_PASSWORDS: passwords,
+    GRANTOR_SECOND_FACTOR: secondFactor,
   } = settings
   const mistakes = [
     ...addressMistakes('GRANTOR_DELEGATE_URL', url),
@@ -24,6 +25,11 @@ export function delegateMistakes(settings: SettingValues): readonly string[] {
   ]
   if (url !== undefined && passwords === 'on') {
     mistakes.push('GRANTOR_PASSWORDS must not be on with GRANTOR_DELEGATE_URL: the application signs all users in')
+  }
+  if (url !== undefined && secondFactor === 'required') {
+    mistakes.push(
+      'GRANTOR_SECOND_FACTOR must not be required where your application signs users in: it asks for the factors',
+    )
   }
   if (url === undefined && signOutUrl !== undefined && mistakes.length === 0) {
     mistakes.push('GRANTOR_DELEGATE_SIGN_OUT_URL needs GRANTOR_DELEGATE_URL')

@@ -144,6 +144,11 @@ const ROWS = {
     z.enum(['on', 'off']).optional(),
     'Whether users can have passwords and sign in with them, on or off. Default: on, or off with GRANTOR_DELEGATE_URL.',
   ),
+  GRANTOR_SECOND_FACTOR: setting(
+    'settings.secondFactor',
+    z.enum(['optional', 'required']).default('optional'),
+    'Whether each sign-in needs two factors: required, or optional, and users with an authenticator app are asked for its code.',
+  ),
   GRANTOR_DELEGATE_URL: computed(link, 'Page of your application that signs users in (docs/delegated-sign-in.md).'),
   GRANTOR_DELEGATE: computed(
     z.enum(['sign-in', 'everything']).default('everything'),

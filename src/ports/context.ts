@@ -150,6 +150,8 @@ export interface Settings {
   readonly logNetworks: boolean
   /** Whether users can have passwords and sign in with them. */
   readonly passwords: 'on' | 'off'
+  /** Whether each sign-in needs two factors. `optional`: only that of a user who has an authenticator app. */
+  readonly secondFactor: 'optional' | 'required'
   /** The operator's application that signs users in. undefined: this server does. */
   readonly delegate: DelegateSettings | undefined
   /** Seconds for which each signing key signs; 0: no automatic rotation. */

@@ -77,6 +77,7 @@ const EFFECTS: Readonly<
     [false, false, true, true],
   ],
   GRANTOR_PASSWORDS: ['off', (config) => config.settings.passwords, 'off', 'on'],
+  GRANTOR_SECOND_FACTOR: ['required', (config) => config.settings.secondFactor, 'required', 'optional'],
   GRANTOR_DELEGATE_URL: [
     'https://app.acme.test/consent',
     (config) => [config.settings.delegate, config.settings.passwords],
@@ -158,6 +159,7 @@ const REFUSED: readonly (readonly [name: string, values: readonly string[]])[] =
   ['GRANTOR_OUTBOUND', ['perhaps']],
   ['GRANTOR_OUTBOUND_PORTS', ['https', '0', '65536', '80-90']],
   ['GRANTOR_PASSWORDS', ['no', 'OFF']],
+  ['GRANTOR_SECOND_FACTOR', ['on', 'off', 'Required']],
   ['GRANTOR_DELEGATE', ['off', 'consent']],
   ['GRANTOR_REDIRECT_ERRORS', ['perhaps']],
   ['GRANTOR_TRACE_RATIO', ['2', '-1', 'half']],

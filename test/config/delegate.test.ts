@@ -14,6 +14,7 @@ test('with GRANTOR_DELEGATE_URL the other settings of delegated sign-in have the
   }
   assert.deepEqual(readConfig(chosen).settings.delegate, { url: URL, signOutUrl, mode: 'sign-in' })
   assert.match(mistakesOf({ ...chosen, GRANTOR_PASSWORDS: 'on' }).join(), /GRANTOR_PASSWORDS must not be on/)
+  assert.match(mistakesOf({ ...chosen, GRANTOR_SECOND_FACTOR: 'required' }).join(), /GRANTOR_SECOND_FACTOR must not be/)
   assert.match(mistakesOf({ GRANTOR_DELEGATE_SIGN_OUT_URL: signOutUrl }).join(), /needs GRANTOR_DELEGATE_URL/)
 })
 

@@ -6,8 +6,27 @@ export type ProviderId = Brand<string, 'ProviderId'>
 /** Identities of persons of the operator's application have this in the place of a provider. No provider can have the id. */
 export const APPLICATION = 'delegate' as ProviderId
 
-/** How a user authenticated. RFC 8176 §2, and `fed`: a provider authenticated the user. */
-export type AuthenticationMethod = 'pwd' | 'fed'
+/**
+ * How a user authenticated. RFC 8176 §2, and `fed`: a provider authenticated the user. `otp`: an authenticator app; `pop`: a passkey;
+ * `mfa`: with two factors, also where a recovery code was the second.
+ */
+export type AuthenticationMethod = 'pwd' | 'fed' | 'otp' | 'pop' | 'mfa'
+
+/** How sure it is that the user is the person: 1 one factor, 2 two factors, 3 a passkey, which no imitated page can use. */
+export type AuthenticationLevel = 1 | 2 | 3
+
+/** The names of the levels in `acr`. OpenID Connect EAP ACR Values 1.0 §2 has `phr`: phishing-resistant. */
+export const LEVEL_NAMES: Readonly<Record<AuthenticationLevel, string>> = {
+  1: 'urn:grantor:acr:1fa',
+  2: 'urn:grantor:acr:2fa',
+  3: 'phr',
+}
+
+/** The level follows from the methods, and is not stored. */
+export function levelOf(methods: readonly AuthenticationMethod[]): AuthenticationLevel {
+  if (methods.includes('pop')) return 3
+  return methods.includes('mfa') ? 2 : 1
+}
 
 /** When and how a user authenticated: the `auth_time` and `amr` of OpenID Connect Core §2. */
 export interface Authentication {

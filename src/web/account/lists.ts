@@ -85,7 +85,9 @@ export function sessionsPage(view: View, page: SessionsPage): Markup {
 function sessionEntry(view: View, { frame }: SessionsPage, session: SessionView, index: number): Markup {
   const texts = view.texts.account
   const { hidden, methods, network } = session
-  const by = [...methods.map((method) => texts.signedInBy[method]), network === undefined ? [] : texts.from(network)]
+  const isSecondNamed = methods.some((method) => method === 'otp' || method === 'pop')
+  const named = methods.filter((method) => method !== 'mfa' || !isSecondNamed)
+  const by = [...named.map((method) => texts.signedInBy[method]), network === undefined ? [] : texts.from(network)]
   return html`<h2 id="entry-${index}">${agentWords(view, session)}</h2>
     ${hidden === undefined ? html`<p class="trust">${tick}<span>${texts.thisBrowser}</span></p>` : undefined}
     <p class="small muted">${texts.seen(ago(view, session.startedSecondsAgo), ago(view, session.seenSecondsAgo))}</p>

@@ -43,7 +43,13 @@ export const accountEnglish: AccountTexts = {
   agent: (browser, system) => `${browser} on ${system}`,
   thisBrowser: 'This browser',
   seen: (started, seen) => `Signed in ${started} · seen ${seen}`,
-  signedInBy: { pwd: 'with a password', fed: 'at another provider' },
+  signedInBy: {
+    pwd: 'with a password',
+    fed: 'at another provider',
+    otp: 'with an authenticator app',
+    pop: 'with a passkey',
+    mfa: 'with a second step',
+  },
   from: (network) => `from ${network}`,
   endOthers: 'Sign out all others',
 

@@ -44,7 +44,13 @@ export const accountGerman: AccountTexts = {
   agent: (browser, system) => `${browser} auf ${system}`,
   thisBrowser: 'Dieser Browser',
   seen: (started, seen) => `Angemeldet ${started} · gesehen ${seen}`,
-  signedInBy: { pwd: 'mit Passwort', fed: 'bei einem anderen Anbieter' },
+  signedInBy: {
+    pwd: 'mit Passwort',
+    fed: 'bei einem anderen Anbieter',
+    otp: 'mit einer Authenticator-App',
+    pop: 'mit einem Passkey',
+    mfa: 'mit einem zweiten Schritt',
+  },
   from: (network) => `aus ${network}`,
   endOthers: 'Alle anderen abmelden',
 

@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { evaluateTime, type SignInDemand, type StatedTime } from '../../../src/protocol/sign-in/authentication.ts'
+import {
+  evaluateTime,
+  levelOf,
+  type SignInDemand,
+  type StatedTime,
+} from '../../../src/protocol/sign-in/authentication.ts'
 import { after, type EpochMs } from '../../../src/base/brand.ts'
 
 const NOW = 1_800_000_000_000 as EpochMs
@@ -46,4 +51,18 @@ test('UP-24, OpenID Connect Core §3.1.3.7: each auth_time meets the demand of t
       if (stated.kind === 'said' && stated.at >= demand.after) assert.ok(evaluated.at <= stated.at, message)
     }
   }
+})
+
+test('the level follows from the methods: a passkey is above two factors, and these above one', () => {
+  const levels = [
+    [['pwd'], 1],
+    [['fed'], 1],
+    [['pwd', 'otp', 'mfa'], 2],
+    [['pwd', 'mfa'], 2],
+    [['fed', 'mfa'], 2],
+    [['fed', 'otp', 'mfa'], 2],
+    [['pwd', 'pop', 'mfa'], 3],
+    [['pop', 'mfa'], 3],
+  ] as const
+  for (const [methods, level] of levels) assert.equal(levelOf(methods), level, methods.join(' '))
 })

@@ -71,7 +71,13 @@ export function aSession({ id: userId }: UserRecord): SessionRecord {
 
 /** The sign-in that starts a session. */
 export function startOf({ passwordHash }: UserRecord, session: SessionRecord): Input<'startSession'> {
-  const none = { replaces: undefined, interactionId: undefined, identity: undefined, isSecondStepDone: false }
+  const none = {
+    replaces: undefined,
+    interactionId: undefined,
+    identity: undefined,
+    passkey: undefined,
+    isSecondStepDone: false,
+  }
   return { session, browserHash: aHash(), passwordHash, ...none }
 }
 

@@ -31,6 +31,8 @@ import type { InstallationRecord, MembershipRecord, OrganizationRecord } from '.
 import type { IdentityProofRecord, IdentityRecord, ProviderRecord } from './records/provider.ts'
 import type { DueNotice, LogoutNoticeRecord } from './records/logout-notice.ts'
 import type { SecondFactorRecord } from './records/second-factor.ts'
+import type { PasskeyRecord } from './records/passkey.ts'
+import type { PasskeyId } from '../protocol/sign-in/passkey.ts'
 import type { LinkRecord, SessionRecord, UserRecord } from './records/user.ts'
 import type { AdminCredentialRecord } from './records/admin.ts'
 import type { InitialTokenRecord } from './records/initial-token.ts'
@@ -96,6 +98,9 @@ export interface Reads {
   readonly findLink: (userId: UserId) => Promise<LinkRecord | undefined>
   /** The authenticator app of the user, if there is one. */
   readonly findSecondFactor: (userId: UserId) => Promise<SecondFactorRecord | undefined>
+  readonly findPasskey: (userId: UserId, id: PasskeyId) => Promise<PasskeyRecord | undefined>
+  /** The passkeys of the user, the oldest first. */
+  readonly listPasskeys: (userId: UserId) => Promise<readonly PasskeyRecord[]>
   /** How many recovery codes the user has left. */
   readonly countRecoveryCodes: (userId: UserId) => Promise<number>
   /** Notices whose time has come, the earliest first. */

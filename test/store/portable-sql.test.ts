@@ -54,6 +54,7 @@ const NOT_SWEPT: Readonly<Record<string, string>> = {
   identities: 'an identity is removed by its user, or deleted with the user or the provider',
   browsers: 'a user has at most BROWSER_LIMIT, and they are deleted with the user',
   second_factors: 'a user has at most one, and it is deleted with the user',
+  passkeys: 'a user has at most PASSKEY_LIMIT, and they are deleted with the user',
   recovery_codes: 'a user has at most ten, and they are deleted with the user',
   settings: 'it has one row for each name',
   signing_keys: 'a key is removed when no token needs it (src/admin/key/key.ts)',

@@ -8,7 +8,6 @@ import type { FamilyRecord, GrantRecord } from '../../src/ports/records/grant.ts
 import type { InitialTokenRecord } from '../../src/ports/records/initial-token.ts'
 import type { InstallationRecord, MembershipRecord, OrganizationRecord } from '../../src/ports/records/organization.ts'
 import type { InteractionRecord } from '../../src/ports/records/interaction.ts'
-import type { SecondFactorRecord } from '../../src/ports/records/second-factor.ts'
 import type { LinkRecord, SessionRecord, UserRecord } from '../../src/ports/records/user.ts'
 import type { ApiRecord } from '../../src/ports/records/api.ts'
 import type { KeyRecord, SigningAlgorithm } from '../../src/ports/records/key.ts'
@@ -343,20 +342,8 @@ export function aSessionStart(differing: Partial<SessionStart> = {}): SessionSta
     passwordHash: A_PASSWORD_HASH,
     interactionId: undefined,
     identity: undefined,
+    passkey: undefined,
     isSecondStepDone: false,
-    ...differing,
-  }
-}
-
-/** The app of a user who is created apart from it. */
-export function aSecondFactor(differing: Partial<SecondFactorRecord> = {}): SecondFactorRecord {
-  return {
-    userId: mintUserId(NOW, randomBytes),
-    secret: `encrypted ${aHash()}`,
-    lastStep: 60_000_000,
-    failures: 0,
-    createdAt: NOW,
-    usedAt: undefined,
     ...differing,
   }
 }

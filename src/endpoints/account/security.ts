@@ -62,7 +62,12 @@ async function removeIdentity(context: Context, request: Request, owner: SignedI
   if (!(await isWithinLimit(context, owner, 'sign-in-methods')))
     return errorPage('too_many_requests', { user: owner.user.id })
   const passwordCounts = countsPassword(context, input)
-  const outcome = await context.store.unlinkIdentity({ ...identity, passwordCounts, keep: owner.session.id })
+  const outcome = await context.store.unlinkIdentity({
+    ...identity,
+    passwordCounts,
+    passkeysCount: false,
+    keep: owner.session.id,
+  })
   if (outcome === 'last') return securityPage(context, request, owner, undefined)
   return { ...doneAt(context, request, 'security', 'method-removed'), event: { event: 'identity.unlinked' } }
 }

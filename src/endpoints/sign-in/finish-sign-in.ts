@@ -89,7 +89,16 @@ async function startSession(
   const replaces = isSameUser && delegated?.isKept !== false ? previous.session.id : undefined
   const { passwordHash } = user
   const interactionId = delegated?.interactionId
-  const start = { session, browserHash, replaces, passwordHash, interactionId, identity, isSecondStepDone: false }
+  const start = {
+    session,
+    browserHash,
+    replaces,
+    passwordHash,
+    interactionId,
+    identity,
+    passkey: undefined,
+    isSecondStepDone: false,
+  }
   const started = await context.store.startSession(start)
   if (started.kind !== 'started') {
     return { kind: 'refused', reason: started.kind === 'user-changed' ? 'changed' : 'repeated' }

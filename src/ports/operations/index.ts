@@ -3,6 +3,7 @@ import type { AuthorizationOperations } from './authorization.ts'
 import type { TokenOperations } from './token.ts'
 import type { OrganizationOperations } from './organization.ts'
 import type { UserOperations } from './user.ts'
+import type { PasskeyOperations } from './passkey.ts'
 import type { SecondFactorOperations } from './second-factor.ts'
 import type { SessionOperations } from './session.ts'
 import type { ProviderOperations } from './provider.ts'
@@ -33,6 +34,7 @@ export interface Operations
     OrganizationOperations,
     UserOperations,
     SecondFactorOperations,
+    PasskeyOperations,
     SessionOperations,
     ProviderOperations,
     ApiOperations,

@@ -4,6 +4,7 @@ import type { ProviderSettings } from '../../protocol/sign-in/provider.ts'
 import type { EpochMs } from '../../base/brand.ts'
 import type { SessionRecord, UserRecord } from '../records/user.ts'
 import type { IdentityKey } from '../../protocol/sign-in/provider-identity.ts'
+import type { KeptMethod } from './user.ts'
 import type { SessionId, UserId } from '../../protocol/ids.ts'
 import type { SecretHash } from '../../protocol/secrets.ts'
 
@@ -57,6 +58,8 @@ export interface ProviderOperations {
   unlinkIdentity: [
     change: Pick<IdentityRecord, 'key' | 'userId' | 'providerId'> & {
       readonly passwordCounts: boolean
+      /** Whether the user can sign in with a passkey. */
+      readonly passkeysCount: boolean
       /** The session in which the user removes it. */
       readonly keep: SessionId
     },
@@ -71,7 +74,7 @@ export interface ProviderOperations {
  *
  * - `session`: the user added a sign-in method, in a session that has not ended.
  * - `link`: the user had a link of an operator. It is used up. As with a new password, everything else that could sign in ends: the
- *   password, the sessions and grants from before now, and the identities that the user did not keep (threats.md LNK-01).
+ *   password, the sessions and grants from before now, and the identities and passkeys that the user did not keep (threats.md LNK-01).
  * - `proof`: the user signed in to the account after the provider. The proof is used up.
  * - `address`: the account has the verified address, and no identity of any provider.
  * - `unused`: the account has the address, which was never verified, and its user never signed in. Its password, sessions, grants,
@@ -79,7 +82,7 @@ export interface ProviderOperations {
  */
 export type LinkingReason =
   | { readonly kind: 'session'; readonly id: SessionRecord['id'] }
-  | { readonly kind: 'link'; readonly hash: SecretHash; readonly keep: readonly IdentityKey[] }
+  | { readonly kind: 'link'; readonly hash: SecretHash; readonly keep: readonly KeptMethod[] }
   | { readonly kind: 'proof'; readonly hash: SecretHash }
   | { readonly kind: 'address' | 'unused'; readonly email: string }
 

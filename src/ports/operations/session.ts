@@ -7,6 +7,7 @@ import type { RevocationCutoff } from './token.ts'
 import type { DueNotice } from '../records/logout-notice.ts'
 import type { SessionRecord } from '../records/user.ts'
 import type { SecretHash } from '../../protocol/secrets.ts'
+import type { PasskeyId } from '../../protocol/sign-in/passkey.ts'
 import type { IdentityKey } from '../../protocol/sign-in/provider-identity.ts'
 
 /** The operations on sessions, sign-ins of the operator’s application, and notices of a sign-out, each as `[input, outcome]`. The rules of index.ts apply. */
@@ -25,7 +26,7 @@ export interface SessionOperations {
    * Starts a session and remembers that this browser signed in as this user. Ends the session in `replaces` if it is the same
    * user's; the new session then has its root, and otherwise a root of its own. A user has at most 200 sessions; the oldest is removed, as if
    * it had expired. Where Citus distributes the sessions, one start in 16 counts them. `user-changed`: since the user authenticated, the
-   * account was disabled or deleted, its password changed, its tokens were revoked, the identity was removed or an authenticator app was set
+   * account was disabled or deleted, its password changed, its tokens were revoked, the identity or the passkey was removed or an authenticator app was set
    * up, whose step the sign-in has not done. `interaction-used`: the
    * interaction that it follows from was used before, has no answer or has expired. No session has started then.
    */
@@ -77,6 +78,8 @@ export interface SessionStart {
   readonly interactionId: InteractionId | undefined
   /** The identity with which the user authenticated at a provider; undefined: the user did not. */
   readonly identity: IdentityKey | undefined
+  /** With which the user authenticated; undefined: the user did not. */
+  readonly passkey: PasskeyId | undefined
   /** Whether the user authenticated with two factors. If not, the account must have no authenticator app. */
   readonly isSecondStepDone: boolean
 }

@@ -3,6 +3,7 @@ import type { SessionId, UserId } from '../../protocol/ids.ts'
 import type { EpochMs } from '../../base/brand.ts'
 import type { UserProfile } from '../../protocol/openid/user-claims.ts'
 import type { SecretHash } from '../../protocol/secrets.ts'
+import type { PasskeyId } from '../../protocol/sign-in/passkey.ts'
 import type { IdentityKey } from '../../protocol/sign-in/provider-identity.ts'
 
 /** The operations on users and the links with which they set a password, each as `[input, outcome]`. The rules of index.ts apply. */
@@ -72,7 +73,7 @@ export interface UserOperations {
   /** Stores a link for the user, in the place of an earlier one. `unknown`: also if the user is disabled. */
   createLink: [link: LinkRecord, outcome: 'created' | 'unknown']
   /**
-   * Uses a link: sets the password, removes the identities that the user did not keep, and revokes the user's sessions and grants from
+   * Uses a link: sets the password, removes the identities and passkeys that the user did not keep, and revokes the user's sessions and grants from
    * before now. `unknown`: the link was used,
    * replaced or has expired, or since it was created the user was disabled, got another password, or had all tokens revoked.
    * Of concurrent requests with one link one returns `used`.
@@ -84,7 +85,10 @@ export interface LinkUse {
   readonly userId: UserId
   readonly hash: SecretHash
   readonly passwordHash: string
-  /** The identities that the user confirmed. */
-  readonly keep: readonly IdentityKey[]
+  /** What the user confirmed. */
+  readonly keep: readonly KeptMethod[]
   readonly now: EpochMs
 }
+
+/** A sign-in method that the user of a link keeps. The two kinds differ in their length. */
+export type KeptMethod = IdentityKey | PasskeyId

@@ -11,6 +11,7 @@ export const BACKUP_TABLES: Readonly<Record<string, 'stored' | 'moved' | 'omitte
   browsers: 'stored',
   second_factors: 'stored',
   recovery_codes: 'stored',
+  passkeys: 'stored',
   consents: 'stored',
   apis: 'stored',
   domain_rules: 'stored',

@@ -133,6 +133,22 @@ create table recovery_codes (
   primary key (user_id, digest)
 ) /*sqlite without rowid*/;
 
+-- WebAuthn Level 3 §4, credential records.
+create table passkeys (
+  user_id text /*postgres collate "C"*/ not null,
+  passkey_id text /*postgres collate "C"*/ not null, -- of the digest of the credential id
+  credential_id text not null,
+  public_key text not null, -- COSE_Key, base64url
+  counter bigint not null,
+  backup_eligible bigint not null,
+  backed_up bigint not null,
+  agent_browser text,
+  agent_system text,
+  created_at bigint not null,
+  used_at bigint,
+  primary key (user_id, passkey_id)
+) /*sqlite without rowid*/;
+
 create table browsers (
   user_id text /*postgres collate "C"*/ not null,
   browser_hash text /*postgres collate "C"*/ not null,

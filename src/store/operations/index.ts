@@ -3,6 +3,7 @@ import { AUTHORIZATION_OPERATIONS } from './authorization.ts'
 import { TOKEN_OPERATIONS } from './token.ts'
 import { ORGANIZATION_OPERATIONS } from './organization.ts'
 import { USER_OPERATIONS } from './user.ts'
+import { PASSKEY_OPERATIONS } from './passkey.ts'
 import { SECOND_FACTOR_OPERATIONS } from './second-factor.ts'
 import { SESSION_OPERATIONS } from './session.ts'
 import { PROVIDER_OPERATIONS } from './provider.ts'
@@ -20,6 +21,7 @@ export const OPERATIONS: { readonly [Name in OperationName]: OperationRow<Name> 
   ...ORGANIZATION_OPERATIONS,
   ...USER_OPERATIONS,
   ...SECOND_FACTOR_OPERATIONS,
+  ...PASSKEY_OPERATIONS,
   ...SESSION_OPERATIONS,
   ...PROVIDER_OPERATIONS,
   ...API_OPERATIONS,

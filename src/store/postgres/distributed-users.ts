@@ -5,6 +5,7 @@ import { grantHandlers } from '../shared/grants.ts'
 import { identityHandlers } from '../shared/identities.ts'
 import { linkHandlers } from '../shared/links.ts'
 import { deleteProvider, providerHandlers } from '../shared/providers.ts'
+import { passkeyHandlers } from '../shared/sign-in/passkeys.ts'
 import { secondFactorHandlers } from '../shared/sign-in/second-factors.ts'
 import { sessionHandlers, startSession } from '../shared/sessions.ts'
 import { rows, shared, type SharedHandler, type Steps } from '../shared/statement.ts'
@@ -50,6 +51,9 @@ export const distributedUserHandlers = {
   revokeUserTokens: holding(accountHandlers.revokeUserTokens, ({ id }) => id),
   enableTotp: holding(secondFactorHandlers.enableTotp, ({ factor }) => factor.userId),
   resetSecondFactor: holding(secondFactorHandlers.resetSecondFactor, (userId) => userId),
+  addPasskey: holding(passkeyHandlers.addPasskey, ({ passkey }) => passkey.userId),
+  removePasskey: holding(passkeyHandlers.removePasskey, ({ userId }) => userId),
+  removePassword: holding(passkeyHandlers.removePassword, ({ userId }) => userId),
   useLink: holding(linkHandlers.useLink, ({ userId }) => userId),
   removeApp: holding(grantHandlers.removeApp, ({ userId }) => userId),
   linkIdentity: distributed(identityHandlers.linkIdentity, function* (link) {

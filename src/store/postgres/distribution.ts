@@ -20,6 +20,7 @@ export const SHARD_KEYS: Readonly<Record<string, string>> = {
   browsers: 'user_id',
   second_factors: 'user_id',
   recovery_codes: 'user_id',
+  passkeys: 'user_id',
   links: 'user_id',
   logout_notices: 'user_id',
   identities: 'identity_key',

@@ -34,6 +34,7 @@ const DELETE_ACCESS = [
   shared('delete from browsers where user_id = :userId'),
   shared('delete from second_factors where user_id = :userId'),
   shared('delete from recovery_codes where user_id = :userId'),
+  shared('delete from passkeys where user_id = :userId'),
   shared('delete from consents where user_id = :userId'),
 ]
 const DELETE_OWN = [
@@ -181,7 +182,7 @@ export function* insertUser(user: UserRecord): Steps<boolean> {
   return (yield* rows(INSERT, USERS.values(user))).length === 1
 }
 
-/** Deletes the sessions, memberships, known browsers, second factors and consents of a user. */
+/** Deletes the sessions, memberships, known browsers, second factors, passkeys and consents of a user. */
 export function* deleteAccess(id: UserId): Steps<void> {
   for (const statement of DELETE_ACCESS) yield* rows(statement, { userId: id })
   yield* endLogoutNoticesOfUser(id)

@@ -15,6 +15,7 @@ import { logoutNoticeHandlers, logoutNoticeReads } from './logout-notices.ts'
 import { masterKeyHandlers, masterKeyReads } from './master-key.ts'
 import { operatorHandlers, operatorReads } from './operator.ts'
 import { organizationHandlers, organizationReads } from './organizations.ts'
+import { passkeyHandlers, passkeyReads } from './sign-in/passkeys.ts'
 import { providerHandlers, providerReads } from './providers.ts'
 import { registrationCountHandlers } from './registration-counts.ts'
 import { secondFactorHandlers, secondFactorReads } from './sign-in/second-factors.ts'
@@ -29,6 +30,7 @@ export const SHARED_HANDLERS = {
   ...accountHandlers,
   ...sessionHandlers,
   ...secondFactorHandlers,
+  ...passkeyHandlers,
   ...linkHandlers,
   ...logoutNoticeHandlers,
   ...providerHandlers,
@@ -53,6 +55,7 @@ export const SHARED_READS = {
   ...accountReads,
   ...sessionReads,
   ...secondFactorReads,
+  ...passkeyReads,
   ...linkReads,
   ...logoutNoticeReads,
   ...providerReads,

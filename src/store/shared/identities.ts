@@ -14,6 +14,7 @@ import { acceptLink, endProof, endProofAndLink } from './links.ts'
 import { holdSession } from './logout-notices.ts'
 import { endLaterOfUser } from './not-before.ts'
 import { endSessionsOfProvider, findSessionStart, holdIdentity } from './sessions.ts'
+import { hasPasskeys } from './sign-in/passkeys.ts'
 import { eachOf, rows, shared, type SharedHandlers, type Steps } from './statement.ts'
 
 const FIND = shared('select * from identities where identity_key = :key')
@@ -101,11 +102,12 @@ export const identityHandlers = {
   },
   unlinkIdentity: {
     keys: ({ key, userId }) => [userId, key],
-    *run({ key, userId, providerId, passwordCounts, keep }) {
+    *run({ key, userId, providerId, passwordCounts, passkeysCount, keep }) {
       const [user] = yield* rows(LOCK_USER, { userId })
       if (user === undefined) return 'unknown'
       const hasPassword = passwordCounts && user['password_hash'] !== null
-      if (!hasPassword && (yield* rows(OTHER_METHOD, { userId, key })).length === 0) return 'last'
+      const hasOwn = hasPassword || (passkeysCount && (yield* hasPasskeys(userId)))
+      if (!hasOwn && (yield* rows(OTHER_METHOD, { userId, key })).length === 0) return 'last'
       if ((yield* rows(DELETE, { key, userId })).length === 0) return 'unknown'
       yield* endSessionsOfProvider(userId, providerId, keep)
       yield* endProof(userId)

@@ -21,6 +21,9 @@ const USE = shared(
 /** `:kept`: between spaces. */
 const IS_OTHER = `user_id = :userId and :kept not like '% ' || identity_key || ' %'`
 const REMOVE_OTHERS = shared(`delete from identities where ${eachOf('identities', IS_OTHER)}`)
+const REMOVE_PASSKEYS = shared(
+  `delete from passkeys where user_id = :userId and :kept not like '% ' || passkey_id || ' %'`,
+)
 /** Whatever revoked the user's sessions since the link was created also ended the link. */
 const SET_PASSWORD = shared(
   `update users set password_hash = :passwordHash, not_before = greatest(not_before, :now)
@@ -66,7 +69,9 @@ export function* acceptLink(
   yield* endLaterOfUser(userId, use.now)
   yield* endLogoutNoticesOfUser(userId)
   yield* endProof(userId)
-  yield* rows(REMOVE_OTHERS, { userId, kept: ` ${keep.join(' ')} ` })
+  const kept = ` ${keep.join(' ')} `
+  yield* rows(REMOVE_OTHERS, { userId, kept })
+  yield* rows(REMOVE_PASSKEYS, { userId, kept })
   return true
 }
 

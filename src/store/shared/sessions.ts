@@ -36,6 +36,7 @@ const NOTE_SIGN_IN = shared(
 )
 /** After the row of the user is locked: an app that is set up at the same time is seen, or ends this session. */
 const FIND_SECOND_FACTOR = shared('select user_id from second_factors where user_id = :userId')
+const FIND_PASSKEY = shared('select passkey_id from passkeys where user_id = :userId and passkey_id = :passkey')
 const NOTE_SESSION = shared('update sessions set seen_at = :at where session_id = :id and seen_at < :at')
 const MEET_BROWSER = shared(
   `insert into browsers (user_id, browser_hash, seen_at) values (:userId, :browserHash, :now)
@@ -114,7 +115,7 @@ export const sessionHandlers = {
 
 /** `listEarlier`: lists the newest sessions of the user that are older than this one. */
 export function* startSession(
-  { session, browserHash, replaces, passwordHash, interactionId, identity, isSecondStepDone }: SessionStart,
+  { session, browserHash, replaces, passwordHash, interactionId, identity, passkey, isSecondStepDone }: SessionStart,
   listEarlier: SharedStatement,
 ): Steps<Outcome<'startSession'>> {
   const { id, userId, createdAt: now, expiresAt } = session
@@ -124,6 +125,8 @@ export function* startSession(
   const noted = yield* rows(NOTE_SIGN_IN, { userId, now, since, passwordHash })
   if (noted.length === 0) return { kind: 'user-changed' }
   if (identity !== undefined && !(yield* holdIdentity(identity, userId))) return { kind: 'user-changed' }
+  const hasPasskey = passkey === undefined || (yield* rows(FIND_PASSKEY, { userId, passkey })).length === 1
+  if (!hasPasskey) return { kind: 'user-changed' }
   if (!isSecondStepDone && (yield* rows(FIND_SECOND_FACTOR, { userId })).length > 0) return { kind: 'user-changed' }
   if (interactionId !== undefined && !(yield* useInteraction(interactionId, now))) return { kind: 'interaction-used' }
   const [replaced] = replaces === undefined ? [] : yield* rows(REPLACE_SESSION, { replaces, userId })

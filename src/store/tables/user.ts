@@ -1,4 +1,5 @@
-import { bigint, table, text, disabling } from '../table.ts'
+import { bigint, disabling, flag, optionalGroup, table, text } from '../table.ts'
+import type { PasskeyRecord } from '../../ports/records/passkey.ts'
 import type { SecondFactorRecord } from '../../ports/records/second-factor.ts'
 import type { LinkRecord, UserRecord } from '../../ports/records/user.ts'
 import type { UserProfile } from '../../protocol/openid/user-claims.ts'
@@ -37,6 +38,19 @@ export const SECOND_FACTORS = table<SecondFactorRecord>({
   secret: text('secret'),
   lastStep: bigint('last_step'),
   failures: bigint('failures'),
+  createdAt: bigint('created_at'),
+  usedAt: bigint('used_at'),
+})
+
+export const PASSKEYS = table<PasskeyRecord>({
+  userId: text('user_id'),
+  id: text('passkey_id'),
+  credentialId: text('credential_id'),
+  publicKey: text('public_key'),
+  counter: bigint('counter'),
+  isBackupEligible: flag('backup_eligible'),
+  isBackedUp: flag('backed_up'),
+  agent: optionalGroup('agent_browser', { browser: text('agent_browser'), system: text('agent_system') }),
   createdAt: bigint('created_at'),
   usedAt: bigint('used_at'),
 })

@@ -27,6 +27,7 @@ import { opaqueTokenCases } from './token/opaque-tokens.ts'
 import { operatorClientCases } from './client/operator-clients.ts'
 import { operatorCases } from './server/operator.ts'
 import { organizationCases } from './organization/organizations.ts'
+import { passkeyCases } from './user/passkeys.ts'
 import { providerCases } from './user/providers.ts'
 import { registrationCountCases } from './client/registration-counts.ts'
 import { revocationCases } from './token/revocations.ts'
@@ -54,6 +55,7 @@ export const CONTRACT: readonly Suite[] = [
   sessionCases,
   linkCases,
   secondFactorCases,
+  passkeyCases,
   logoutNoticeCases,
   providerCases,
   identityCases,

@@ -87,7 +87,7 @@ export function aTornUser() {
   const link = (identity: IdentityRecord, reason: LinkingReason) =>
     aDeed('linkIdentity', { identity, reason, now: at(5) })
   const unlink = ({ key, userId, providerId }: IdentityRecord) =>
-    aDeed('unlinkIdentity', { key, userId, providerId, passwordCounts: false, keep: kept.id })
+    aDeed('unlinkIdentity', { key, userId, providerId, passwordCounts: false, passkeysCount: false, keep: kept.id })
   const rename = (email: string) => aDeed('setEmail', { id: user.id, email, emailVerifiedAt: undefined, now: at(5) })
 
   return {

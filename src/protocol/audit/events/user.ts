@@ -35,6 +35,20 @@ export const USER_EVENTS = {
     when: 'The authenticator app and the recovery codes were removed.',
     details: '`by`: `user`, or `operator`, which ends the sessions',
   },
+  'passkey.added': {
+    when: 'A user added a passkey.',
+    details:
+      '`passkey`: its id; `reason`: `session` (on the account page), `link` (with a link; ends the password, the sessions and the grants too) or `sign-in` (because every sign-in needs two factors)',
+  },
+  'passkey.removed': {
+    when: 'A passkey was removed. The other sessions of the user end.',
+    details: '`passkey`: its id; `by`: `user` or `operator`',
+  },
+  'passkey.counter-back': {
+    when: 'The signature counter of a passkey did not rise: another device may have a copy of its key. The sign-in went on.',
+    details: '`passkey`: its id',
+  },
+  'user.password-removed': { when: 'The user removed the password. The other sessions end.' },
   'recovery-codes.replaced': { when: 'The user made new recovery codes. Those from before are void.' },
   'recovery-code.used': {
     when: 'A recovery code was accepted as the second step.',
@@ -47,7 +61,7 @@ export const USER_EVENTS = {
     details: '`purpose`: `invitation` or `reset`',
   },
   'link.used': {
-    when: 'The user set a password with the link. Earlier sessions and grants, and identities that were not kept, end.',
+    when: 'The user set a password with the link. Earlier sessions and grants end, and the identities and passkeys that were not kept.',
   },
   'identity.linked': {
     when: 'An identity at a provider was linked to the account of the user.',

@@ -38,6 +38,7 @@ const USE_CODE = shared('delete from recovery_codes where user_id = :userId and 
 const NOTE_USE = shared('update second_factors set failures = 0, used_at = :now where user_id = :userId')
 const LIST_CODES = shared('select digest from recovery_codes where user_id = :userId')
 const ADD_CODE = shared('insert into recovery_codes (user_id, digest) values (:userId, :digest)')
+const LIST_PASSKEYS = shared('select passkey_id from passkeys where user_id = :userId')
 const REMOVE_CODES = shared('delete from recovery_codes where user_id = :userId')
 
 export const secondFactorHandlers = {
@@ -105,7 +106,16 @@ const NO_SESSION = '' as SessionId
 /** It then stays so until the operation is committed. */
 function* isAllowed(userId: UserId, reason: EnrolmentReason): Steps<boolean> {
   if (reason.kind === 'session') return yield* holdSession(userId, reason.session)
-  return (yield* rows(HOLD_SIGN_IN, { userId, ...reason })).length === 1
+  return yield* holdSignIn(userId, reason)
+}
+
+/** Whether a sign-in may add the first second step of a user: a passkey would be asked for instead. The row of the user is locked. */
+export function* holdSignIn(
+  userId: UserId,
+  signIn: Extract<EnrolmentReason, { readonly kind: 'sign-in' }>,
+): Steps<boolean> {
+  if ((yield* rows(HOLD_SIGN_IN, { userId, ...signIn })).length === 0) return false
+  return (yield* rows(LIST_PASSKEYS, { userId })).length === 0
 }
 
 function* useTotp(use: TotpUse): Steps<Outcome<'useTotp'>> {
@@ -128,6 +138,6 @@ function* remove(userId: UserId): Steps<boolean> {
   return (yield* rows(REMOVE, { userId })).length === 1
 }
 
-function* hasSecondFactor(userId: UserId): Steps<boolean> {
+export function* hasSecondFactor(userId: UserId): Steps<boolean> {
   return (yield* rows(FIND, { userId })).length === 1
 }

@@ -179,7 +179,7 @@ export const evictionCases: Suite = (check) => {
     await startSessions(first, ...[...others, kept].map((one) => aSessionStart({ session: one, passwordHash })))
     const [identity] = identities
     assert.ok(identity)
-    const unlink = { ...identity, passwordCounts: true, keep: kept.id }
+    const unlink = { ...identity, passwordCounts: true, passkeysCount: false, keep: kept.id }
     assert.equal(await perform(first, 'unlinkIdentity', unlink), 'unlinked')
     assert.equal(await second.findSession(session.id), undefined)
     for (const one of [...others, kept]) assert.deepEqual(await second.findSession(one.id), one)
@@ -201,7 +201,7 @@ export const evictionCases: Suite = (check) => {
       assert.ok(identity)
       const late = aSession({ userId: user.id, authentication: session.authentication })
       const start = aSessionStart({ session: late, passwordHash: user.passwordHash, identity: identity.key })
-      const unlink = { ...identity, passwordCounts: true, keep: aSession().id }
+      const unlink = { ...identity, passwordCounts: true, passkeysCount: false, keep: aSession().id }
       if (isRemovedFirst) await perform(second, 'unlinkIdentity', unlink)
       const [started] = await Promise.all([
         perform(first, 'startSession', start),

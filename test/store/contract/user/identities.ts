@@ -241,7 +241,7 @@ export const identityCases: Suite = (check) => {
     const { identity } = made
     const { key, userId, providerId } = identity
     const keep = aSession().id
-    const unlink = { key, userId, providerId, passwordCounts: false, keep }
+    const unlink = { key, userId, providerId, passwordCounts: false, passkeysCount: false, keep }
     assert.equal(await perform(first, 'unlinkIdentity', unlink), 'last')
     assert.equal(await perform(first, 'unlinkIdentity', { ...unlink, userId: aUser().id }), 'unknown')
     assert.equal(
@@ -262,7 +262,7 @@ export const identityCases: Suite = (check) => {
     assert.equal(await perform(first, 'unlinkIdentity', unlink), 'unlinked')
     assert.deepEqual(await first.listIdentities(userId), [other])
     assert.deepEqual([await first.findIdentityProof(userId), await first.findLink(userId)], [undefined, link])
-    const last = { key: other.key, userId, providerId: second.id, passwordCounts: true, keep }
+    const last = { key: other.key, userId, providerId: second.id, passwordCounts: true, passkeysCount: false, keep }
     assert.equal(await perform(first, 'unlinkIdentity', last), 'unlinked')
   })
 
@@ -275,7 +275,12 @@ export const identityCases: Suite = (check) => {
     const reason = await REASONS.session.make(stores.first, made)
     await perform(stores.first, 'linkIdentity', { identity: other, reason, now: at(HOUR) })
     const keep = aSession().id
-    const removals = times(10, (index) => ({ ...(index % 2 === 0 ? identity : other), passwordCounts: false, keep }))
+    const removals = times(10, (index) => ({
+      ...(index % 2 === 0 ? identity : other),
+      passwordCounts: false,
+      passkeysCount: false,
+      keep,
+    }))
     const outcomes = await race(stores, 'unlinkIdentity', removals)
     assert.equal(tally(outcomes)['unlinked'], 1)
     assert.equal((await stores.second.listIdentities(user.id)).length, 1)

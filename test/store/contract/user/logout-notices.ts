@@ -260,7 +260,10 @@ const ENDS: readonly (readonly [claim: string, end: End])[] = [
       const identity = anIdentity({ userId, providerId: provider.id })
       const reason = { kind: 'session', id } as const
       assert.equal(await perform(store, 'linkIdentity', { identity, reason, now: at(9) }), 'linked')
-      assert.equal(await perform(store, 'unlinkIdentity', { ...identity, passwordCounts: true, keep }), 'unlinked')
+      assert.equal(
+        await perform(store, 'unlinkIdentity', { ...identity, passwordCounts: true, passkeysCount: false, keep }),
+        'unlinked',
+      )
       return 'one-is-kept'
     },
   ],

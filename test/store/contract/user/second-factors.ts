@@ -6,7 +6,8 @@ import type { SessionRecord, UserRecord } from '../../../../src/ports/records/us
 import type { StoreDriver } from '../../../../src/ports/store.ts'
 import { GUESS_LIMIT } from '../../../../src/protocol/sign-in/totp.ts'
 import { perform, performAll, race, startSessions, tally, times, type Suite } from '../harness.ts'
-import { aHash, aSecondFactor, aSession, aSessionStart, aUser, at } from '../../../support/records.ts'
+import { aHash, aSession, aSessionStart, aUser, at } from '../../../support/records.ts'
+import { aSecondFactor } from '../../../support/sign-in/factor-records.ts'
 import { aReplacement, place } from '../server/master-key.ts'
 import { END } from './sessions.ts'
 

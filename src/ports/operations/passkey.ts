@@ -1,0 +1,59 @@
+import type { PasskeyRecord } from '../records/passkey.ts'
+import type { EpochMs } from '../../base/brand.ts'
+import type { UserId } from '../../protocol/ids.ts'
+import type { SecretHash } from '../../protocol/secrets.ts'
+import type { PasskeyId } from '../../protocol/sign-in/passkey.ts'
+import type { ChangingSession, EnrolmentReason } from './second-factor.ts'
+import type { KeptMethod } from './user.ts'
+
+/** The operations on passkeys, and the one that removes a password beside them, each as `[input, outcome]`. The rules of index.ts apply. */
+export interface PasskeyOperations {
+  /**
+   * Stores a passkey. `taken`: the user has it already. `too-many`: the user has PASSKEY_LIMIT. `refused`: what allowed it has ended; or
+   * the reason is a sign-in, and the user has a second step already. With a link the password is removed, all that the user did not keep,
+   * and all sessions and grants end (threats.md LNK-01).
+   */
+  addPasskey: [
+    addition: { readonly passkey: PasskeyRecord; readonly reason: PasskeyReason },
+    outcome: 'added' | 'taken' | 'too-many' | 'refused',
+  ]
+  /**
+   * Notes that the passkey signed. The highest counter is kept. `counter-back`: it did not rise and is not 0, so another device may have a
+   * copy of the key. `unknown`: the user does not have the passkey.
+   */
+  usePasskey: [
+    use: {
+      readonly userId: UserId
+      readonly id: PasskeyId
+      readonly counter: number
+      readonly isBackedUp: boolean
+      readonly now: EpochMs
+    },
+    outcome: 'used' | 'counter-back' | 'unknown',
+  ]
+  /** Removes a passkey, and ends the other sessions of the user. `last`: no other method remains to the user, who removes it. */
+  removePasskey: [
+    removal: { readonly userId: UserId; readonly id: PasskeyId; readonly by: PasskeyRemover },
+    outcome: 'removed' | 'last' | 'unknown',
+  ]
+  /** Removes the password for the user, and ends the other sessions. `last`: the user has neither a passkey nor an identity at a provider. */
+  removePassword: [
+    removal: { readonly userId: UserId; readonly session: ChangingSession; readonly passkeysCount: boolean },
+    outcome: 'removed' | 'last' | 'unknown',
+  ]
+}
+
+/** What allows a user to add a passkey. It must still be so. */
+export type PasskeyReason =
+  | EnrolmentReason
+  | {
+      readonly kind: 'link'
+      readonly hash: SecretHash
+      /** What the user confirmed. */
+      readonly keep: readonly KeptMethod[]
+      readonly now: EpochMs
+    }
+
+export type PasskeyRemover =
+  | { readonly kind: 'operator' }
+  | { readonly kind: 'user'; readonly session: ChangingSession; readonly passwordCounts: boolean }

@@ -1,0 +1,37 @@
+import type { OperationRows } from './row.ts'
+import { when } from './row.ts'
+import type { PasskeyOperations } from '../../ports/operations/passkey.ts'
+
+/** The rows of OPERATIONS for passkeys, and for the removal of a password beside them. */
+export const PASSKEY_OPERATIONS: OperationRows<PasskeyOperations> = {
+  addPasskey: {
+    // With a link the not-before time of the user changes.
+    cache: ({ passkey: { userId } }) => userId,
+    event: when('added', ({ passkey: { userId, id }, reason }) => ({
+      event: 'passkey.added',
+      userId,
+      details: { passkey: id, reason: reason.kind },
+    })),
+  },
+  // A use starts a session, which has an event.
+  usePasskey: {
+    cache: 'kept',
+    event: when('counter-back', ({ userId, id }) => ({
+      event: 'passkey.counter-back',
+      userId,
+      details: { passkey: id },
+    })),
+  },
+  removePasskey: {
+    cache: 'kept',
+    event: when('removed', ({ userId, id, by }) => ({
+      event: 'passkey.removed',
+      userId,
+      details: { passkey: id, by: by.kind },
+    })),
+  },
+  removePassword: {
+    cache: ({ userId }) => userId,
+    event: when('removed', ({ userId }) => ({ event: 'user.password-removed', userId })),
+  },
+}

@@ -1,0 +1,131 @@
+import type { PasskeyReason } from '../../../ports/operations/passkey.ts'
+import type { Input, Outcome } from '../../../ports/operations/index.ts'
+import type { PasskeyRecord } from '../../../ports/records/passkey.ts'
+import type { SessionId, UserId } from '../../../protocol/ids.ts'
+import { PASSKEY_LIMIT, type PasskeyId } from '../../../protocol/sign-in/passkey.ts'
+import { PASSKEYS } from '../../tables/user.ts'
+import { acceptLink } from '../links.ts'
+import { holdSession } from '../logout-notices.ts'
+import { endOtherSessions } from '../sessions.ts'
+import { eachOf, rows, shared, type SharedHandlers, type Steps } from '../statement.ts'
+import { hasSecondFactor, holdSignIn } from './second-factors.ts'
+
+const FIND = shared('select * from passkeys where user_id = :userId and passkey_id = :id')
+const LIST = shared('select * from passkeys where user_id = :userId order by created_at, passkey_id')
+const INSERT = shared(
+  `insert into passkeys (${PASSKEYS.names}) values (${PASSKEYS.parameters})
+   on conflict (user_id, passkey_id) do nothing returning passkey_id`,
+)
+const REMOVE = shared('delete from passkeys where user_id = :userId and passkey_id = :id returning passkey_id')
+/** Changes nothing, and locks the row: passkeys and other methods of a user are added and removed one after the other. */
+const HOLD_LIVE = shared(
+  'update users set password_hash = password_hash where user_id = :userId and disabled_at is null returning user_id',
+)
+const HOLD = shared('update users set password_hash = password_hash where user_id = :userId returning password_hash')
+const RISE = shared(
+  `update passkeys set counter = :counter, backed_up = :isBackedUp, used_at = :now
+   where user_id = :userId and passkey_id = :id and (counter < :counter or (counter = 0 and :counter = 0))
+   returning passkey_id`,
+)
+const NOTE_USE = shared(
+  `update passkeys set backed_up = :isBackedUp, used_at = :now
+   where user_id = :userId and passkey_id = :id returning passkey_id`,
+)
+const HAS_IDENTITY = shared(
+  `select i.identity_key from identities as i join providers as p on p.provider_id = i.provider_id
+   where ${eachOf('identities', 'i.user_id = :userId and p.disabled_at is null')} limit 1`,
+)
+const REMOVE_PASSWORD = shared(
+  'update users set password_hash = null where user_id = :userId and password_hash is not null returning user_id',
+)
+
+export const passkeyHandlers = {
+  addPasskey: {
+    keys: ({ passkey }) => [passkey.userId],
+    run: addPasskey,
+  },
+  usePasskey: {
+    keys: ({ userId }) => [userId],
+    *run({ isBackedUp, ...use }) {
+      const values = { ...use, isBackedUp: isBackedUp ? 1 : 0 }
+      if ((yield* rows(RISE, values)).length === 1) return 'used'
+      return (yield* rows(NOTE_USE, values)).length === 1 ? 'counter-back' : 'unknown'
+    },
+  },
+  removePasskey: {
+    keys: ({ userId }) => [userId],
+    *run({ userId, id, by }) {
+      const isHeld = by.kind === 'operator' || (yield* holdSession(userId, by.session))
+      const [user] = yield* rows(HOLD, { userId })
+      if (!isHeld || user === undefined) return 'unknown'
+      const found = yield* passkeyReads.listPasskeys(userId)
+      if (found.every((one) => one.id !== id)) return 'unknown'
+      const hasPassword = by.kind === 'user' && by.passwordCounts && user['password_hash'] !== null
+      const hasOther = by.kind === 'operator' || found.length > 1 || hasPassword || (yield* hasIdentity(userId))
+      if (!hasOther) return 'last'
+      yield* rows(REMOVE, { userId, id })
+      yield* endOtherSessions(userId, by.kind === 'user' ? by.session.id : NO_SESSION)
+      return 'removed'
+    },
+  },
+  removePassword: {
+    keys: ({ userId }) => [userId],
+    *run({ userId, session, passkeysCount }) {
+      if (!(yield* holdSession(userId, session))) return 'unknown'
+      const hasPasskey = passkeysCount && (yield* hasPasskeys(userId))
+      if (!hasPasskey && !(yield* hasIdentity(userId))) return 'last'
+      if ((yield* rows(REMOVE_PASSWORD, { userId })).length === 0) return 'unknown'
+      yield* endOtherSessions(userId, session.id)
+      return 'removed'
+    },
+  },
+} satisfies SharedHandlers
+
+export const passkeyReads = {
+  *findPasskey(userId: UserId, id: PasskeyId): Steps<PasskeyRecord | undefined> {
+    const [row] = yield* rows(FIND, { userId, id })
+    return row === undefined ? undefined : PASSKEYS.read(row)
+  },
+  *listPasskeys(userId: UserId): Steps<readonly PasskeyRecord[]> {
+    return (yield* rows(LIST, { userId })).map(PASSKEYS.read)
+  },
+}
+
+/** The id of no session: all sessions of the user are other ones. */
+const NO_SESSION = '' as SessionId
+
+function* addPasskey({ passkey, reason }: Input<'addPasskey'>): Steps<Outcome<'addPasskey'>> {
+  const { userId, id } = passkey
+  if (!(yield* isAllowed(userId, reason))) return 'refused'
+  const others = yield* passkeyReads.listPasskeys(userId)
+  const staying = reason.kind === 'link' ? others.filter((one) => reason.keep.includes(one.id)) : others
+  if (others.some((one) => one.id === id)) return 'taken'
+  if (staying.length >= PASSKEY_LIMIT) return 'too-many'
+  yield* rows(INSERT, PASSKEYS.values(passkey))
+  if (reason.kind !== 'link') return 'added'
+  const { hash, keep, now } = reason
+  if (yield* acceptLink({ userId, hash, keep: [...keep, id], passwordHash: undefined, now })) return 'added'
+  yield* rows(REMOVE, { userId, id })
+  return 'refused'
+}
+
+/** The row of the user is locked then, so it stays so until the operation is committed. */
+function* isAllowed(userId: UserId, reason: PasskeyReason): Steps<boolean> {
+  switch (reason.kind) {
+    case 'session':
+      return yield* holdSession(userId, reason.session)
+    case 'sign-in':
+      return (yield* holdSignIn(userId, reason)) && !(yield* hasSecondFactor(userId))
+    case 'link':
+      return (yield* rows(HOLD_LIVE, { userId })).length === 1
+  }
+}
+
+/** Whether the user has a passkey. */
+export function* hasPasskeys(userId: UserId): Steps<boolean> {
+  return (yield* rows(LIST, { userId })).length > 0
+}
+
+function* hasIdentity(userId: UserId): Steps<boolean> {
+  return (yield* rows(HAS_IDENTITY, { userId })).length > 0
+}

@@ -1,0 +1,37 @@
+import { randomBytes } from 'node:crypto'
+import type { PasskeyRecord } from '../../../src/ports/records/passkey.ts'
+import type { SecondFactorRecord } from '../../../src/ports/records/second-factor.ts'
+import { mintUserId } from '../../../src/protocol/ids.ts'
+import { passkeyIdOf } from '../../../src/protocol/sign-in/passkey.ts'
+import { aHash, NOW } from '../records.ts'
+
+/** A passkey of a user who is created apart from it. */
+export function aPasskey(differing: Partial<PasskeyRecord> = {}): PasskeyRecord {
+  const credentialId = randomBytes(32).toString('base64url')
+  return {
+    userId: mintUserId(NOW, randomBytes),
+    id: passkeyIdOf(credentialId),
+    credentialId,
+    publicKey: randomBytes(77).toString('base64url'),
+    counter: 0,
+    isBackupEligible: true,
+    isBackedUp: false,
+    agent: { browser: 'Firefox', system: 'Linux' },
+    createdAt: NOW,
+    usedAt: undefined,
+    ...differing,
+  }
+}
+
+/** The app of a user who is created apart from it. */
+export function aSecondFactor(differing: Partial<SecondFactorRecord> = {}): SecondFactorRecord {
+  return {
+    userId: mintUserId(NOW, randomBytes),
+    secret: `encrypted ${aHash()}`,
+    lastStep: 60_000_000,
+    failures: 0,
+    createdAt: NOW,
+    usedAt: undefined,
+    ...differing,
+  }
+}

@@ -388,7 +388,7 @@ export interface GrantorTasks {
     readonly email: string
     /** true: the address is known to be the user's. */
     readonly email_verified?: boolean
-    /** The password; by default the user has none. */
+    /** The password, of 15 characters or more (8 if a second factor is required) that are not easy to guess (docs/users.md); by default the user has none. */
     readonly password?: string
     /** The name of the user, as the pages show it. */
     readonly name?: string
@@ -423,7 +423,7 @@ export interface GrantorTasks {
   readonly 'user.set-password': (input: {
     /** The id of the user. */
     readonly user_id: string
-    /** The new password. */
+    /** The new password, of 15 characters or more (8 if a second factor is required) that are not easy to guess (docs/users.md). */
     readonly password: string
   }) => Promise<EndedUser>
   /** Change the e-mail address that a user signs in with. Sessions and grants stay. */

@@ -4,6 +4,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync }
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { readCommonPasswords } from '../src/passwords/common-passwords.ts'
 import { readMigrationFiles } from '../src/store/migration-files.ts'
 import { optionalPackages, VERSION } from '../src/server/version.ts'
 import { requireDevelopmentPackages } from './development-packages.ts'
@@ -67,6 +68,7 @@ export async function bundle(): Promise<string> {
   const { build } = await import('esbuild')
   const thread = textOf(await build({ ...COMMON, entryPoints: [THREAD] }))
   const inlined: Readonly<Record<string, string>> = {
+    'passwords/common-passwords.ts': `export const readCommonPasswords = () => ${JSON.stringify(readCommonPasswords())}`,
     'store/migration-files.ts': `export const readMigrationFiles = () => ${JSON.stringify(readMigrationFiles())}`,
     'sqlite/file/checkpoint-thread.ts': `export const CHECKPOINT_THREAD = new URL(${JSON.stringify(`data:text/javascript,${encodeURIComponent(thread)}`)})`,
     'server/version.ts': `export const VERSION = ${JSON.stringify(VERSION)}; export const optionalPackages = () => ${JSON.stringify(optionalPackages())}`,

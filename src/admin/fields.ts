@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { EMAIL_LIMIT, normalizeEmail } from '../protocol/sign-in/account.ts'
+import { PASSWORD_BYTES } from '../protocol/sign-in/password-rules.ts'
 import { CLIENT_NAME_LIMIT } from '../protocol/client/descriptive-metadata.ts'
 import type { EpochMs } from '../base/brand.ts'
 import { CLIENT_REFERENCE_FORM, parseClientReference } from '../protocol/client/identifier.ts'
@@ -136,9 +137,12 @@ export const EMAIL = sized(
   .refine((text) => normalizeEmail(text) !== '', { error: NOT_AN_ADDRESS })
   .describe('The address that the user signs in with.')
 
-/** In characters. 256 characters of four bytes are the 1,024 bytes that the sign-in page accepts. */
-const PASSWORD_LENGTH = { least: 8, most: 256, example: 'correct horse battery staple' } as const
-export const PASSWORD = sized(z.string(), PASSWORD_LENGTH)
+/** The task checks the rest, which depends on the settings and on the user. */
+export const PASSWORD = sized(z.string(), {
+  least: 1,
+  most: PASSWORD_BYTES,
+  example: 'correct horse battery staple',
+}).meta({ format: 'password' })
 
 /** A time in ISO 8601 with its zone. */
 export const TIME = timeSuchAs('2026-01-31T12:00:00Z')

@@ -15,7 +15,10 @@ export const PROBLEM_TYPES = {
   form_invalid: 'The body or query is not form-urlencoded UTF-8, or has more than 100 parameters.',
   media_type: 'The `Content-Type` is not `ctx.expected`.',
   too_large: 'The body has more than `ctx.max_bytes` bytes.',
-  too_long: 'The text has more than `ctx.max_length` characters.',
+  too_short: 'The password has fewer than `ctx.min_length` characters.',
+  too_long: 'The text has more than `ctx.max_length` characters, or a password more than `ctx.max_bytes` bytes.',
+  password_common:
+    'The password is easy to guess: it is a common one, or made of the address, a name or fewer than five different characters.',
   too_many: 'The list has more than `ctx.max_length` entries.',
   repeated: 'The parameter is repeated.',
   interaction_expired: 'The time for the sign-in is over. The person has to start again at the client.',

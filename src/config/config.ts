@@ -211,6 +211,7 @@ function configOf(
       ...placed.settings,
       isLoopbackIssuer,
       passwords: values.GRANTOR_PASSWORDS ?? (values.GRANTOR_DELEGATE_URL === undefined ? 'on' : 'off'),
+      serverName: values.GRANTOR_NAME,
       delegate: delegateOf(values),
       outbound: outboundOf(values, derived),
       grantTypes: OFFERED_GRANT_TYPES,

@@ -4,6 +4,8 @@ import type { Passwords } from '../ports/context.ts'
 import { unavailable } from '../protocol/errors.ts'
 import type { Random } from '../protocol/ids.ts'
 import { openSlots } from '../base/slots.ts'
+import { normalizePassword } from '../protocol/sign-in/password-rules.ts'
+import { readCommonPasswords } from './common-passwords.ts'
 
 interface Cost {
   /** KiB. */
@@ -31,7 +33,10 @@ export function openPasswords(random: Random): Passwords {
   const pool = openPool()
   // For emails without an account: verifying takes the same time, and never matches.
   const decoy = formatPhc(COST, random(SALT_BYTES), random(TAG_BYTES))
+  // A list of 94 kB, which most processes never need.
+  let common: string | undefined
   return {
+    isCommon: (text) => !/\s/.test(text) && (common ??= readCommonPasswords()).includes(` ${text} `),
     hash: (password, network) =>
       pool(network, async () => {
         const salt = random(SALT_BYTES)
@@ -61,7 +66,7 @@ function openPool(): <T>(network: string | undefined, work: () => Promise<T>) =>
 }
 
 function tagOf(password: string, cost: Cost, salt: Buffer, tagLength: number): Promise<Buffer> {
-  const message = Buffer.from(password.normalize('NFKC'))
+  const message = Buffer.from(normalizePassword(password))
   return derive('argon2id', { message, nonce: salt, tagLength, ...cost })
 }
 

@@ -1,6 +1,7 @@
 import type { IdentityScope } from '../protocol/token/scope.ts'
 import type { Agent } from '../base/agent.ts'
 import type { AuthenticationMethod } from '../protocol/sign-in/authentication.ts'
+import type { PasswordFault } from '../protocol/sign-in/password-rules.ts'
 import type { EpochMs } from '../base/brand.ts'
 import type { ClientTrust } from '../protocol/client/policy.ts'
 import type { AccountView, Destination, HiddenFields } from './page-parts.ts'
@@ -108,6 +109,8 @@ export interface SecurityPage {
   /** Where the user confirms the own identity before a change. undefined: the user signed in a moment ago. */
   readonly confirmUri: string | undefined
   readonly problem: PasswordProblem | undefined
+  /** The least number of characters of a new password. */
+  readonly shortestPassword: number
 }
 
 /** An account of the user at a provider. */
@@ -132,7 +135,7 @@ export type OwnMethod =
   /** A provider that the user can add. */
   | { readonly kind: 'provider'; readonly name: string; readonly hidden: HiddenFields }
 
-export type PasswordProblem = 'password-too-short' | 'password-too-long' | 'password-is-email' | 'passwords-differ'
+export type PasswordProblem = PasswordFault | 'passwords-differ'
 
 /** What is kept about the user, with a form that downloads it. */
 export interface DataPage {
@@ -163,6 +166,8 @@ export interface LinkPage {
   /** The providers that the user can sign in with from now on. Their forms have `token` and `provider`. */
   readonly providers: readonly { readonly id: string; readonly name: string }[]
   readonly problem: PasswordProblem | undefined
+  /** The least number of characters of the password. */
+  readonly shortestPassword: number
 }
 
 /** The user has set a password with a link. */

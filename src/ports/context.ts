@@ -152,6 +152,8 @@ export interface Settings {
   readonly passwords: 'on' | 'off'
   /** Whether each sign-in needs two factors. `optional`: only that of a user who has an authenticator app. */
   readonly secondFactor: 'optional' | 'required'
+  /** The name of the server on its pages. */
+  readonly serverName: string
   /** The operator's application that signs users in. undefined: this server does. */
   readonly delegate: DelegateSettings | undefined
   /** Seconds for which each signing key signs; 0: no automatic rotation. */
@@ -188,6 +190,8 @@ export interface Lifetimes {
 
 /** Hashes passwords with argon2id, in other threads, a few at a time. */
 export interface Passwords {
+  /** Whether a text in lower case is one of the 10,000 most common passwords of at least 8 characters. */
+  readonly isCommon: (text: string) => boolean
   /**
    * Returns a PHC string. Throws OAuthError temporarily_unavailable if too many passwords are waiting. `network`: of the caller; undefined:
    * the operator.

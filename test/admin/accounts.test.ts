@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { AdminError } from '../../src/admin/admin-error.ts'
 import { EMAIL, obtainTokens, PASSWORD, requestToken, type RegisteredClient, type Tokens } from '../../tools/flow.ts'
 import { execute } from '../support/store/dump.ts'
 import { aSession, aSessionStart, aUserOfProvider } from '../support/records.ts'
@@ -21,6 +22,37 @@ test('a user is found by id or by address in any case, and no answer has the has
   assert.deepEqual((await perform<List>('user.list', { email: 'nobody@acme.test' })).users, [])
   assert.doesNotMatch(JSON.stringify(made), /argon2/)
   await assertRefused(perform('user.create', { email: 'bob@acme.test', password: PASSWORD }), 'conflict', /already/)
+})
+
+test('PWD-01: NIST SP 800-63B-4 §3.1.1.2: a task sets no password that is short, long, common or of the account', async (t) => {
+  const { perform } = await openOffice(t)
+  const bob = { email: 'bob.brown@acme.test', name: 'Robert Brown' }
+  const { user_id } = await perform('user.create', { ...bob, password: PASSWORD })
+  const refused = [
+    ['too_short', { min_length: 15 }, 'four words, up'],
+    ['too_long', { max_bytes: 1024 }, 'é'.repeat(513)],
+    ...[
+      'bob.brown123456',
+      'Robert Brown 1999',
+      'Grantor-Grantor-1',
+      'localhost-1234567',
+      'liverpool 1999 !',
+      'aaaabbbbccccdddd',
+    ].map((password) => ['password_common', {}, password] as const),
+  ] as const
+  for (const [type, ctx, password] of refused) {
+    const isFault = (cause: unknown): boolean => {
+      assert.ok(cause instanceof AdminError && !cause.message.includes(password))
+      assert.match(cause.message, /Four words/)
+      assert.partialDeepStrictEqual(cause.problems, [{ loc: ['body', 'password'], type, ctx, input: null }], password)
+      return true
+    }
+    await assert.rejects(perform('user.set-password', { user_id, password }), isFault)
+    await assert.rejects(perform('user.create', { ...bob, email: 'bob.brown@beta.test', password }), isFault)
+  }
+  assert.deepEqual((await perform<List>('user.list', { email: 'bob.brown@beta.test' })).users, [])
+  for (const password of ['four words, ups', 'x'.repeat(1019) + 'abcde'])
+    await perform('user.set-password', { user_id, password })
 })
 
 test('a user is created with a profile and an address that is known to be the user’s', async (t) => {

@@ -38,7 +38,7 @@ test('RFC 7009 §3: a task that revokes tokens returns how long APIs with local 
     ['client.revoke-tokens', { client_id }],
     ['client.disable', { client_id }],
     ['user.revoke-tokens', { user_id }],
-    ['user.set-password', { user_id, password: 'correct horse' }],
+    ['user.set-password', { user_id, password: 'correct horse battery staple' }],
     ['user.disable', { user_id }],
     ['member.remove', { ...place, user_id }],
     ['installation.remove', { ...place, client_id }],

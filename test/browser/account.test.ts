@@ -81,11 +81,11 @@ test('with only the keyboard a user sets a password with a link, and signs the o
     for (const key of keys)
       await (key.length > 1 && key !== 'Tab' && key !== 'Enter' ? tab.keyboard.type(key) : tab.keyboard.press(key))
   }
-  await type('Tab', 'another horse', 'Tab', 'another horse', 'Enter')
+  await type('Tab', 'another long horse', 'Tab', 'another long horse', 'Enter')
   await tab.getByRole('heading', { name: 'Your password is set' }).waitFor()
   await type('Tab', 'Enter')
   await tab.locator('#email:focus').waitFor()
-  await type(EMAIL, 'Tab', 'another horse', 'Enter')
+  await type(EMAIL, 'Tab', 'another long horse', 'Enter')
   await tab.getByRole('heading', { name: 'Your account' }).waitFor()
   await tab.getByRole('link', { name: 'Where you are signed in' }).focus()
   await type('Enter')

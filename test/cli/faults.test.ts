@@ -120,7 +120,7 @@ const FAULTS: Readonly<Record<string, Fault>> = {
 for (const [what, fault] of Object.entries(FAULTS)) {
   test(`STO-07: ${what}: commands that read work or say why not, those that change something change nothing, and all recovers`, async (t) => {
     const place = await fault.open(t)
-    await runHere(place, ['user', 'create', '--email', ADA, '--password', 'correct horse'])
+    await runHere(place, ['user', 'create', '--email', ADA, '--password', 'correct horse battery staple'])
     // The first start of a store writes its issuer, and the first request for the keys those that are missing; later ones write nothing.
     const first = await startOn(t, place)
     await first.inject({ url: '/v2/oauth/jwks' })

@@ -12,7 +12,7 @@ import { command } from '../support/command.ts'
 
 /** Options without which a command stops before it opens the store. */
 const NEEDED: Readonly<Record<string, readonly string[]>> = {
-  'user set-password': ['--password', 'correct horse'],
+  'user set-password': ['--password', 'correct horse battery staple'],
   'api update': ['--name', 'Projects'],
   'provider update': ['--name', 'Acme'],
   'user update': ['--name', 'Ada'],
@@ -40,7 +40,7 @@ async function commandsWithoutCreate(): Promise<readonly (readonly string[])[]> 
 }
 
 const CREATING: readonly (readonly string[])[] = [
-  ['user', 'create', '--email', 'ada@acme.test', '--password', 'correct horse'],
+  ['user', 'create', '--email', 'ada@acme.test', '--password', 'correct horse battery staple'],
   ['org', 'create', 'Acme'],
   ['api', 'create', '--resource', 'https://api.acme.test'],
   ['admin', 'create', '--name', 'Ada', '--access', 'read'],

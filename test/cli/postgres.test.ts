@@ -10,7 +10,7 @@ const HIDDEN = 'a-hidden-password'
 
 test('every noun works on PostgreSQL, and the first command reports that it created the schema', async (t) => {
   const place = await openPostgresPlace(t)
-  const ada = ['--email', 'ada@acme.test', '--password', 'correct horse']
+  const ada = ['--email', 'ada@acme.test', '--password', 'correct horse battery staple']
   const created = await run(place, ['user', 'create', ...ada])
   assert.match(
     created.stderr,

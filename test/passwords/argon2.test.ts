@@ -8,9 +8,9 @@ const OTHER = '192.0.2.1'
 
 test('a password verifies against its hash, and no other password does', async () => {
   const passwords = openPasswords(randomBytes)
-  const phc = await passwords.hash('correct horse', OTHER)
+  const phc = await passwords.hash('correct horse battery staple', OTHER)
   assert.match(phc, /^\$argon2id\$v=19\$m=19456,t=2,p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/)
-  assert.equal(await passwords.verify('correct horse', phc, OTHER), true)
+  assert.equal(await passwords.verify('correct horse battery staple', phc, OTHER), true)
   for (const wrong of ['correct horse ', 'Correct horse', '', 'correct hors'])
     assert.equal(await passwords.verify(wrong, phc, OTHER), false)
 })
@@ -30,7 +30,7 @@ test('without an account no password verifies, and the work is the same', async 
 
 test('hashing does not block the event loop', async () => {
   const passwords = openPasswords(randomBytes)
-  const work = Promise.all(Array.from({ length: 8 }, () => passwords.hash('correct horse', OTHER)))
+  const work = Promise.all(Array.from({ length: 8 }, () => passwords.hash('correct horse battery staple', OTHER)))
   let turns = 0
   const counter = setInterval(() => (turns += 1), 1)
   await work

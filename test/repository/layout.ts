@@ -229,7 +229,7 @@ function checkImport(from: string, target: string): readonly string[] {
       .join('/')
     return layer.packages.includes(name) ? [] : [`${from}: ${layerName} may not import the package ${name}.`]
   }
-  if (!/\.(ts|js|md|json)$/.test(target) && !target.endsWith('/'))
+  if (!/\.(ts|js|md|json|txt)$/.test(target) && !target.endsWith('/'))
     return [`${from}: ${target} must be imported with its ending.`]
   const path = resolve(from, target)
   // `new URL` may name a file outside src, such as a page of docs/.

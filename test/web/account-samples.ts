@@ -78,7 +78,7 @@ const session: SessionView = {
 const passwordProblems: readonly PasswordProblem[] = [
   'password-too-short',
   'password-too-long',
-  'password-is-email',
+  'password-common',
   'passwords-differ',
 ]
 
@@ -97,6 +97,7 @@ const security = {
   methods: [{ kind: 'password', isSet: true, username: 'ada@acme.test' }],
   confirmUri: undefined,
   problem: undefined,
+  shortestPassword: 15,
 } as const
 
 const identity = {
@@ -117,6 +118,7 @@ const link = {
   username: 'ada@acme.test',
   providers: [],
   problem: undefined,
+  shortestPassword: 15,
 } as const
 
 export const accountSamples: readonly (readonly [string, AccountPage])[] = [

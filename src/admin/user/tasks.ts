@@ -108,6 +108,9 @@ const PROFILE_CHANGE = z.strictObject({
     .describe('The whole address: parts that are not given are removed.'),
 })
 
+const PASSWORD_FORM =
+  'of 15 characters or more (8 if a second factor is required) that are not easy to guess (docs/users.md)'
+
 const PATH = '/admin/v1/users'
 const ONE = z.object({ user_id: USER_ID })
 const { change, end } = changeTasks({
@@ -165,7 +168,7 @@ export const USER_TASKS: readonly Task[] = [
     input: z.object({
       email: EMAIL,
       email_verified: z.boolean().default(false).describe("true: the address is known to be the user's."),
-      password: PASSWORD.optional().describe('The password; by default the user has none.'),
+      password: PASSWORD.optional().describe(`The password, ${PASSWORD_FORM}; by default the user has none.`),
       name: NAME.optional().describe('The name of the user, as the pages show it.'),
       profile: PROFILE_CHANGE.optional().describe(
         'The claims that apps with the scopes profile, phone and address get.',
@@ -181,7 +184,7 @@ export const USER_TASKS: readonly Task[] = [
     path: `${PATH}/{user_id}/password`,
     access: 'write',
     summary: 'Set a new password, and revoke all sessions and grants of the user.',
-    input: ONE.extend({ password: PASSWORD.describe('The new password.') }),
+    input: ONE.extend({ password: PASSWORD.describe(`The new password, ${PASSWORD_FORM}.`) }),
     output: USER_DOCUMENT.extend(JWT_ACCEPTANCE).meta({ id: 'EndedUser' }),
     async run(context, { user_id, password }) {
       const user = await setPassword(context, user_id, password)

@@ -4,6 +4,9 @@ import type { UserRecord } from '../../ports/records/user.ts'
 import { newUser } from '../../users/new-user.ts'
 import { findRequiredProvider } from '../../users/provider-routing.ts'
 import { normalizeEmail } from '../../protocol/sign-in/account.ts'
+import { PASSWORD_BYTES, shortestPassword, type PasswordFault } from '../../protocol/sign-in/password-rules.ts'
+import { findNewPasswordFault, type PasswordNeeds } from '../../users/new-password.ts'
+import { problem, type Problem, type ProblemType } from '../../base/validation.ts'
 import { parseUserId, type Random } from '../../protocol/ids.ts'
 import { definedMembers } from '../../base/json.ts'
 import type { UserProfile } from '../../protocol/openid/user-claims.ts'
@@ -19,9 +22,9 @@ const PROFILE_BYTES = 8192
 type Finding = StoreNeeds<'findUser' | 'findUserByEmail'>
 type Changing<Name extends keyof Context['store']> = Finding & StoreNeeds<Name> & Pick<Context, 'clock'>
 
-/** Creates a user. @throws AdminError when the address is taken, the profile too large, or a password is given and passwords are off */
+/** Creates a user. @throws AdminError when the address is taken, the profile too large, or the password must not be set */
 export async function createUser(
-  context: StoreNeeds<'createUser'> & Pick<Context, 'clock' | 'random' | 'passwords' | 'settings'>,
+  context: StoreNeeds<'createUser'> & PasswordNeeds & Pick<Context, 'clock' | 'random'>,
   account: {
     readonly email: string
     readonly password: string | undefined
@@ -34,9 +37,10 @@ export async function createUser(
   const now = context.clock()
   const email = normalizeEmail(account.email)
   const profile = changeProfile({}, account.profile ?? {})
-  const passwordHash = account.password === undefined ? undefined : await hashPassword(context, account.password)
+  const { name, password } = account
+  const passwordHash = password === undefined ? undefined : await hashPassword(context, { email, name }, password)
   const emailVerifiedAt = account.isVerified === true ? now : undefined
-  const user = { ...newUser(context, now, { email, emailVerifiedAt, name: account.name, passwordHash }), profile }
+  const user = { ...newUser(context, now, { email, emailVerifiedAt, name, passwordHash }), profile }
   if ((await context.store.createUser(user)) === 'email-taken') {
     throw emailTaken(email)
   }
@@ -52,16 +56,17 @@ export function inventPassword(random: Random): string {
 /**
  * Sets the password, and revokes all sessions and grants of the user.
  *
- * @throws AdminError when there is no such user, passwords are off, or a provider is required for the address
+ * @throws AdminError when there is no such user, the password must not be set, or a provider is required for the address
  */
 export async function setPassword(
-  context: Changing<'listProviders' | 'setPassword'> & Pick<Context, 'passwords' | 'settings'>,
+  context: Changing<'listProviders' | 'setPassword'> & PasswordNeeds,
   who: string,
   password: string,
 ): Promise<UserRecord> {
-  const { id, email } = await requireUser(context, who)
-  refuseRouted(await context.store.listProviders(), email)
-  const passwordHash = await hashPassword(context, password)
+  const user = await requireUser(context, who)
+  const { id } = user
+  refuseRouted(await context.store.listProviders(), user.email)
+  const passwordHash = await hashPassword(context, user, password)
   await context.store.setPassword({ id, passwordHash, now: context.clock() })
   return requireUser(context, id)
 }
@@ -75,12 +80,32 @@ export function refuseRouted(providers: readonly ProviderRecord[], email: string
   )
 }
 
+/** @throws AdminError when passwords are off, or the user must not get this one */
 async function hashPassword(
-  { passwords, settings }: Pick<Context, 'passwords' | 'settings'>,
+  context: PasswordNeeds,
+  user: Pick<UserRecord, 'email' | 'name'>,
   password: string,
 ): Promise<string> {
+  const { passwords, settings } = context
   if (settings.passwords === 'off') throw withoutPasswords(settings)
+  const fault = findNewPasswordFault(context, user, password)
+  if (fault !== undefined) throw refusedPassword(fault, shortestPassword(settings))
   return passwords.hash(password, undefined)
+}
+
+function refusedPassword(fault: PasswordFault, shortest: number): AdminError {
+  const refuse = (type: ProblemType, what: string, ctx: Problem['ctx'] = {}): AdminError => {
+    const message = `${what} Four words are easy to remember.`
+    return new AdminError(message, 'refused', [problem(['body', 'password'], type, message, null, ctx)])
+  }
+  switch (fault) {
+    case 'password-too-short':
+      return refuse('too_short', `A password has at least ${shortest} characters.`, { min_length: shortest })
+    case 'password-too-long':
+      return refuse('too_long', `A password has at most ${PASSWORD_BYTES} bytes.`, { max_bytes: PASSWORD_BYTES })
+    case 'password-common':
+      return refuse('password_common', 'This password is easy to guess.')
+  }
 }
 
 /** Why users have no passwords. */

@@ -1,6 +1,6 @@
 import { AdminError } from '../../admin/admin-error.ts'
 import { asAdministrator, COMMAND_LINE } from '../../admin/administrators.ts'
-import { runTask, type OptionNameOf } from '../../admin/run-task.ts'
+import { runTask, sentenceOf, type OptionNameOf } from '../../admin/run-task.ts'
 import type { Task } from '../../admin/task.ts'
 import { findTask } from '../../admin/tasks.ts'
 import type { Context } from '../../ports/context.ts'
@@ -35,7 +35,15 @@ export function withTasks<T>(
 /** Performs tasks on an open store. The command line is the actor in the audit. */
 export function performOn(context: Context, optionNameOf: OptionNameOf = () => undefined): PerformTask {
   const administration = asAdministrator(context, COMMAND_LINE)
-  return performBy((task, input) => runTask(administration, task, input, optionNameOf))
+  return performBy(async (task, input) => {
+    try {
+      return await runTask(administration, task, input, optionNameOf)
+    } catch (cause) {
+      // A task that refuses a member of its input knows no options.
+      if (!(cause instanceof AdminError) || cause.problems.length === 0) throw cause
+      throw new AdminError(cause.problems.map((one) => sentenceOf(one, optionNameOf)).join('\n'), cause.kind)
+    }
+  })
 }
 
 function performBy(perform: (task: Task, input: Members) => Promise<unknown>): PerformTask {

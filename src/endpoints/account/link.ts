@@ -1,5 +1,6 @@
 import type { PasswordProblem } from '../../ports/account-pages.ts'
 import type { Context } from '../../ports/context.ts'
+import { shortestPassword } from '../../protocol/sign-in/password-rules.ts'
 import type { Reply, Request } from '../../ports/message.ts'
 import type { IdentityRecord, ProviderRecord } from '../../ports/records/provider.ts'
 import type { LinkRecord, UserRecord } from '../../ports/records/user.ts'
@@ -56,7 +57,7 @@ export async function useLink(context: Context, request: Request): Promise<Reply
   if (provider !== undefined) return acceptAtProvider(context, request, open, provider, keep)
   if (!request.params.names.includes('password')) return linkPage(context, request, open, keep, undefined)
   if (!open.hasPassword) return errorPage('link_without_method', { user: user.id })
-  const read = readNewPassword(request.params, user)
+  const read = readNewPassword(context, request.params, user)
   if ('problem' in read) return linkPage(context, request, open, keep, read.problem)
   const passwordHash = await context.passwords.hash(read.password, request.network)
   const now = context.clockCheck.now()
@@ -140,6 +141,7 @@ function linkPage(
       username: hasPassword ? (user.email ?? '') : undefined,
       providers: providers.map(({ id, settings }) => ({ id, name: settings.name })),
       problem,
+      shortestPassword: shortestPassword(context.settings),
     },
   }
 }

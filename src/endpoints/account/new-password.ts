@@ -1,19 +1,16 @@
 import type { PasswordProblem } from '../../ports/account-pages.ts'
 import type { UserRecord } from '../../ports/records/user.ts'
-import { normalizeEmail, PASSWORD_BYTES, PASSWORD_CHARACTERS } from '../../protocol/sign-in/account.ts'
+import { findNewPasswordFault, type PasswordNeeds } from '../../users/new-password.ts'
 import type { Parameters } from '../../base/message.ts'
 
-/**
- * Reads a new password from a form that asks for it twice. Only its length is checked: there are no rules for its characters (NIST SP
- * 800-63B §5.1.1.2), and it must differ from the address of the account.
- */
+/** Reads a new password of a user from a form that asks for it twice. */
 export function readNewPassword(
+  context: PasswordNeeds,
   params: Parameters,
-  { email }: Pick<UserRecord, 'email'>,
+  user: Pick<UserRecord, 'email' | 'name'>,
 ): { readonly password: string } | { readonly problem: PasswordProblem } {
   const password = params.get('password') ?? ''
-  if ([...password].length < PASSWORD_CHARACTERS) return { problem: 'password-too-short' }
-  if (Buffer.byteLength(password) > PASSWORD_BYTES) return { problem: 'password-too-long' }
-  if (email !== undefined && normalizeEmail(password) === email) return { problem: 'password-is-email' }
+  const fault = findNewPasswordFault(context, user, password)
+  if (fault !== undefined) return { problem: fault }
   return password === params.get('repeated') ? { password } : { problem: 'passwords-differ' }
 }

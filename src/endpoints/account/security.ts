@@ -1,5 +1,6 @@
 import type { OwnMethod, PasswordProblem } from '../../ports/account-pages.ts'
 import type { Context } from '../../ports/context.ts'
+import { shortestPassword } from '../../protocol/sign-in/password-rules.ts'
 import type { Reply, Request } from '../../ports/message.ts'
 import { mayHavePassword, providersFor } from '../../users/provider-routing.ts'
 import { openBrowser } from '../authorization/interaction.ts'
@@ -80,7 +81,7 @@ async function changePassword(context: Context, request: Request, owner: SignedI
   const { session, user } = owner
   const mayHave = mayHavePassword(context.settings, await context.providers(), user.email)
   if (user.email === undefined || !mayHave) return errorPage('form_field_malformed', { user: user.id })
-  const read = readNewPassword(request.params, user)
+  const read = readNewPassword(context, request.params, user)
   if ('problem' in read) return securityPage(context, request, owner, read.problem)
   if (!(await isWithinLimit(context, owner, 'sign-in-methods')))
     return errorPage('too_many_requests', { user: owner.user.id })
@@ -108,6 +109,7 @@ async function securityPage(
       methods: await ownMethods(context, owner),
       confirmUri: confirmAddress(context, request, owner, 'security'),
       problem,
+      shortestPassword: shortestPassword(context.settings),
     },
   }
 }

@@ -3,8 +3,9 @@ import type { Reply, Request } from '../../ports/message.ts'
 import type { SignInProblem } from '../../ports/pages.ts'
 import type { UserRecord } from '../../ports/records/user.ts'
 import { findRequiredProvider } from '../../users/provider-routing.ts'
-import { EMAIL_LIMIT, normalizeEmail, PASSWORD_BYTES } from '../../protocol/sign-in/account.ts'
+import { EMAIL_LIMIT, normalizeEmail } from '../../protocol/sign-in/account.ts'
 import { evaluateTime } from '../../protocol/sign-in/authentication.ts'
+import { isPasswordTooLong } from '../../protocol/sign-in/password-rules.ts'
 import type { EpochMs } from '../../base/brand.ts'
 import { OAuthError } from '../../protocol/errors.ts'
 import { finishSignIn } from './finish-sign-in.ts'
@@ -39,7 +40,7 @@ export async function signInByPassword(context: Context, request: Request): Prom
   // The page asked for the address alone.
   if (!request.params.names.includes('password')) return again(undefined)
   if (password === '') return again({ kind: 'password-missing' })
-  if (Buffer.byteLength(password) > PASSWORD_BYTES) return again({ kind: 'password-too-long' })
+  if (isPasswordTooLong(password)) return again({ kind: 'password-too-long' })
 
   const attempt = await countAttempt(context, { email, network: request.network, browserHash: target.browserHash })
   if (attempt.kind === 'refused') return again({ kind: 'throttled', retryAfterSeconds: attempt.retryAfterSeconds })

@@ -127,7 +127,8 @@ export const FORM_REFUSALS = {
   'scope-missing': 'The user unchecked all scopes of an API.',
   'name-unusable': 'The name is too long or has characters that would reorder or hide text.',
   'password-too-short': 'The new password is too short.',
-  'password-is-email': 'The new password is the address of the account.',
+  'password-common':
+    'The new password is a common one, or made of the address, a name or fewer than five different characters.',
   'passwords-differ': 'The new password and its repetition differ.',
 } as const
 export type FormReason = keyof typeof FORM_REFUSALS

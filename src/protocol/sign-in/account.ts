@@ -1,11 +1,6 @@
 /** The longest address, in characters, that RFC 5321 §4.5.3.1.3 allows. */
 export const EMAIL_LIMIT = 254
 
-/** Characters. The least that a new password has. */
-export const PASSWORD_CHARACTERS = 8
-/** Bytes. Longer passwords cost hashing time and add no strength. */
-export const PASSWORD_BYTES = 1024
-
 /** How messages name a user: by the email, else by the name, else by the id. */
 export function nameUser(user: {
   readonly id: string

@@ -1,11 +1,4 @@
-import type {
-  LinkMethodsPage,
-  LinkPage,
-  LinkUsedPage,
-  OwnMethod,
-  PasswordProblem,
-  SecurityPage,
-} from '../../ports/account-pages.ts'
+import type { LinkMethodsPage, LinkPage, LinkUsedPage, OwnMethod, SecurityPage } from '../../ports/account-pages.ts'
 import { accountForm, accountLayout, accountName, confirmation } from './account.ts'
 import { fieldProblem, linkButton, submitButton } from '../form-parts.ts'
 import { layout } from '../layout.ts'
@@ -80,12 +73,13 @@ function addable({ texts: { account: texts } }: View, { frame, methods }: Securi
 
 function password(
   view: View,
-  { frame, confirmUri, problem }: SecurityPage,
+  page: SecurityPage,
   { isSet, username }: Extract<OwnMethod, { readonly kind: 'password' }>,
 ): Markup {
   const texts = view.texts.account
+  const { frame, confirmUri } = page
   const content = [
-    passwordFields(view, username, problem),
+    passwordFields(view, username, page),
     html`<p class="small muted after">${texts.otherSessionsEnd}</p>`,
     submitButton(texts.changePassword, 'main'),
   ]
@@ -158,7 +152,7 @@ function linkPassword(view: View, page: LinkPage): Fragment {
   return html`${page.providers.length === 0 ? undefined : html`<p class="or small muted">${view.texts.or}</p>`}
     <p class="lead">${texts.linkFor(account)}</p>
     <form method="post" action="${page.action}" novalidate>
-      ${hiddenFields(page.hidden)} ${passwordFields(view, page.username, page.problem)}
+      ${hiddenFields(page.hidden)} ${passwordFields(view, page.username, page)}
       ${submitButton(texts.setPassword, 'main')}
     </form>`
 }
@@ -174,17 +168,21 @@ export function linkUsedPage(view: View, { accountUri }: LinkUsedPage): Markup {
 }
 
 /** The two fields of a new password. The name of the user is for password managers. */
-function passwordFields({ texts }: View, username: string, problem: PasswordProblem | undefined): Markup {
+function passwordFields(
+  { texts }: View,
+  username: string,
+  { problem, shortestPassword }: Pick<SecurityPage, 'problem' | 'shortestPassword'>,
+): Markup {
   const { newPassword, newPasswordHint, repeatPassword, passwordProblems } = texts.account
   const isOfRepeated = problem === 'passwords-differ'
   const error = (id: string, isHere: boolean): Fragment =>
-    problem === undefined || !isHere ? undefined : fieldProblem(id, passwordProblems[problem])
+    problem === undefined || !isHere ? undefined : fieldProblem(id, passwordProblems[problem](shortestPassword))
   const blame = (isHere: boolean): Fragment =>
     problem !== undefined && isHere ? html` aria-invalid="true" autofocus` : undefined
   return html`<input type="hidden" name="username" value="${username}" autocomplete="username" />
     <div class="field">
       <label for="password">${newPassword}</label>
-      <p class="small muted hint" id="password-hint">${newPasswordHint}</p>
+      <p class="small muted hint" id="password-hint">${newPasswordHint(shortestPassword)}</p>
       <input
         id="password"
         name="password"

@@ -64,16 +64,17 @@ export const accountEnglish: AccountTexts = {
   hasNoPassword: 'You have no password.',
   noMethods: 'There is nothing that you can change about how you sign in. Ask the operator.',
   newPassword: 'New password',
-  newPasswordHint: 'At least 8 characters. Several words are easy to remember and hard to guess.',
+  newPasswordHint: (shortest) => `At least ${shortest} characters. Four words are easy to remember.`,
   repeatPassword: 'Repeat the new password',
   changePassword: 'Change password',
   otherSessionsEnd:
     'This signs you out in all other browsers. Your apps stay connected, and ask you again when you next sign in there.',
   passwordProblems: {
-    'password-too-short': 'A password has at least 8 characters.',
-    'password-too-long': 'This password is longer than any we accept.',
-    'password-is-email': 'Your email address is too easy to guess.',
-    'passwords-differ': 'The two passwords differ.',
+    'password-too-short': (shortest) =>
+      `A password has at least ${shortest} characters. Four words are easy to remember.`,
+    'password-too-long': () => 'This password is longer than any we accept. Four words are easy to remember.',
+    'password-common': () => 'This password is easy to guess. Four words are easy to remember.',
+    'passwords-differ': () => 'The two passwords differ.',
   },
   confirmFirst: 'Your last sign-in may be a while ago. Confirm that it is you before you continue.',
   confirm: 'Confirm that it is you',

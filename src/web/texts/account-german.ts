@@ -65,16 +65,17 @@ export const accountGerman: AccountTexts = {
   hasNoPassword: 'Sie haben kein Passwort.',
   noMethods: 'An Ihrer Anmeldung können Sie hier nichts ändern. Fragen Sie den Betreiber.',
   newPassword: 'Neues Passwort',
-  newPasswordHint: 'Mindestens 8 Zeichen. Mehrere Wörter kann man sich leicht merken und schwer erraten.',
+  newPasswordHint: (shortest) => `Mindestens ${shortest} Zeichen. Vier Wörter kann man sich gut merken.`,
   repeatPassword: 'Neues Passwort wiederholen',
   changePassword: 'Passwort ändern',
   otherSessionsEnd:
     'Damit werden Sie in allen anderen Browsern abgemeldet. Ihre Apps bleiben verbunden und fragen Sie bei der nächsten Anmeldung dort neu.',
   passwordProblems: {
-    'password-too-short': 'Ein Passwort hat mindestens 8 Zeichen.',
-    'password-too-long': 'So lange Passwörter nehmen wir nicht an.',
-    'password-is-email': 'Ihre E-Mail-Adresse ist zu leicht zu erraten.',
-    'passwords-differ': 'Die beiden Passwörter sind verschieden.',
+    'password-too-short': (shortest) =>
+      `Ein Passwort hat mindestens ${shortest} Zeichen. Vier Wörter kann man sich gut merken.`,
+    'password-too-long': () => 'So lange Passwörter nehmen wir nicht an. Vier Wörter kann man sich gut merken.',
+    'password-common': () => 'Dieses Passwort ist leicht zu erraten. Vier Wörter kann man sich gut merken.',
+    'passwords-differ': () => 'Die beiden Passwörter sind verschieden.',
   },
   confirmFirst:
     'Ihre letzte Anmeldung ist vielleicht länger her. Bestätigen Sie, dass Sie es sind, bevor Sie weitermachen.',

@@ -47,11 +47,11 @@ export interface AccountTexts {
   readonly hasNoPassword: string
   readonly noMethods: string
   readonly newPassword: string
-  readonly newPasswordHint: string
+  readonly newPasswordHint: (shortest: number) => string
   readonly repeatPassword: string
   readonly changePassword: string
   readonly otherSessionsEnd: string
-  readonly passwordProblems: Readonly<Record<PasswordProblem, string>>
+  readonly passwordProblems: Readonly<Record<PasswordProblem, (shortest: number) => string>>
   readonly confirmFirst: string
   readonly confirm: string
 

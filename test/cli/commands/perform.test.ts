@@ -8,7 +8,7 @@ import { MAIN, openPlace, run, runJson, serve } from '../../support/process.ts'
 
 const PERFORM = ['perform', 'authorization-code']
 const EMAIL = ['--email', 'ada@acme.test']
-const ADA = [...EMAIL, '--password', 'correct horse']
+const ADA = [...EMAIL, '--password', 'correct horse battery staple']
 
 // A flow that fails while an answer is waited for is ended by the end of its process, so it is played in one.
 
@@ -32,7 +32,7 @@ test('perform runs a whole flow, verifies it and prints the result', async (t) =
   assert.equal(result.claims['client_id'], result.client_id)
   assert.notEqual(result.refreshed.refresh_token, result.tokens.refresh_token)
   const { stdout, code } = await run(place, [...PERFORM, ...EMAIL, '--password', '-', '--issuer', place.issuer], {
-    input: 'correct horse\n',
+    input: 'correct horse battery staple\n',
   })
   assert.equal(code, 0)
   assert.match(stdout, /✓ Refreshed once[^]*iss +http[^]*refresh_token +grt_/)

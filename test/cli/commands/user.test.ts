@@ -14,7 +14,7 @@ interface User {
   readonly not_before: string
 }
 
-const ADA = ['--email', 'ada@acme.test', '--password', 'correct horse']
+const ADA = ['--email', 'ada@acme.test', '--password', 'correct horse battery staple']
 
 test('user create, list, disable, enable and set-password change the user and print text', async (t) => {
   const place = await openPlace(t)
@@ -29,7 +29,7 @@ test('user create, list, disable, enable and set-password change the user and pr
   assert.match((await run(place, ['user', 'list'])).stdout, /disabled/)
   assert.match((await run(place, ['user', 'enable', '--email', 'ADA@acme.test'])).stdout, /may sign in again/)
   const changed = await run(place, ['user', 'set-password', 'ada@acme.test', '--password', '-'], {
-    input: 'a new one!\n',
+    input: 'a new one, at last!\n',
   })
   assert.match(changed.stdout, /has a new password/)
 })
@@ -122,7 +122,14 @@ test('user update sets and removes what apps see of a user', async (t) => {
 test('a list continues where the previous page ended', async (t) => {
   const place = await openPlace(t)
   for (const name of ['a', 'b', 'c']) {
-    await runHere(place, ['user', 'create', '--email', `${name}@acme.test`, '--password', 'correct horse'])
+    await runHere(place, [
+      'user',
+      'create',
+      '--email',
+      `${name}@acme.test`,
+      '--password',
+      'correct horse battery staple',
+    ])
   }
   const first = await runJsonHere<{ users: readonly User[]; next: string }>(place, ['user', 'list', '--limit', '2'])
   assert.deepEqual(
@@ -139,13 +146,30 @@ test('a list continues where the previous page ended', async (t) => {
 })
 
 const REFUSED: readonly (readonly [why: string, code: number, words: readonly string[], says: RegExp])[] = [
-  ['no address', 2, ['create', '--password', 'correct horse'], /--email/],
-  ['a malformed address', 1, ['create', '--email', 'ada', '--password', 'correct horse'], /not an e-mail address/],
+  ['no address', 2, ['create', '--password', 'correct horse battery staple'], /--email/],
+  [
+    'a malformed address',
+    1,
+    ['create', '--email', 'ada', '--password', 'correct horse battery staple'],
+    /not an e-mail address/,
+  ],
   [
     'a short password',
     1,
     ['create', '--email', 'b@acme.test', '--password', 'short'],
-    /^grantor: --password: This must have at least 8 characters\.\n$/,
+    /^grantor: --password: A password has at least 15 characters\. Four words are easy to remember\.\n$/,
+  ],
+  [
+    'PWD-01: a password made of the name',
+    1,
+    ['create', '--email', 'b@acme.test', '--name', 'Bob Brown', '--password', 'bob.brown-123456'],
+    /^grantor: --password: This password is easy to guess\. Four words are easy to remember\.\n$/,
+  ],
+  [
+    'PWD-01: a password made of the address',
+    1,
+    ['set-password', 'ada@acme.test', '--password', 'ada@acme.test!!!'],
+    /^grantor: --password: This password is easy to guess\./,
   ],
   ['a taken address', 1, ['create', ...ADA], /already/],
   ['a name with control characters', 1, ['create', ...ADA, '--name', 'A\u001b[2J'], /control character/],
@@ -153,7 +177,12 @@ const REFUSED: readonly (readonly [why: string, code: number, words: readonly st
   ['an empty standard input', 2, ['create', '--email', 'b@acme.test', '--password', '-'], /Standard input is empty/],
   ['no user named', 2, ['disable'], /The email is missing/],
   ['two different names', 2, ['enable', 'a@acme.test', '--email', 'b@acme.test'], /Give one email/],
-  ['an unknown user', 1, ['set-password', 'nobody@acme.test', '--password', 'correct horse'], /no user.*user list/],
+  [
+    'an unknown user',
+    1,
+    ['set-password', 'nobody@acme.test', '--password', 'correct horse battery staple'],
+    /no user.*user list/,
+  ],
   ['a limit that is too high', 1, ['list', '--limit', '1001'], /--limit: This must be at most 1000/],
   ['a start that is no user id', 1, ['list', '--before', 'x'], /not a user id/],
   ['an unknown verb', 2, ['rename'], /unknown command/],

@@ -23,7 +23,7 @@ const FORMS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   account: { name: 'Changed' },
   'account-apps': { client: `gci_${'0'.repeat(12)}${'A'.repeat(22)}` },
   'account-sessions': { others: 'all' },
-  'account-security': { password: 'another horse', repeated: 'another horse' },
+  'account-security': { password: 'another long horse', repeated: 'another long horse' },
   'account-data': {},
 }
 
@@ -150,8 +150,8 @@ test('the password is changed only by a user who signed in within five minutes',
   own.clock.advance(6 * MINUTE_MS)
   const late = await owner.browser.post('/account/security', {
     ...form.hidden,
-    password: 'another horse',
-    repeated: 'another horse',
+    password: 'another long horse',
+    repeated: 'another long horse',
   })
   assert.equal(late.statusCode, 200)
   const [user] = selectAll(own, 'select password_hash from users')
@@ -165,29 +165,32 @@ test('the password is changed only by a user who signed in within five minutes',
   assert.deepEqual(selectAll(own, 'select password_hash from users'), [user])
 })
 
-test('a new password signs all other browsers out, and is the one to sign in with', async (t) => {
+test('PWD-01: a new password keeps the rules, signs all other browsers out, and is the one to sign in with', async (t) => {
   const own = await openTestServer(t)
   await createAda(own)
   const [owner, elsewhere] = [openOwner(own), openOwner(own)]
   await elsewhere.open('/account')
   const page = await owner.open('/account/security')
   const wrong = [
-    ['short', 'short', /at least 8 characters/],
+    ['short', 'short', /at least 15 characters/],
     ['x'.repeat(1025), 'x'.repeat(1025), /longer than any we accept/],
-    ['Ada@ACME.test', 'Ada@ACME.test', /too easy to guess/],
-    ['another horse', 'another hose', /The two passwords differ/],
+    ['Ada@ACME.test 1815', 'Ada@ACME.test 1815', /easy to guess/],
+    ['another long horse', 'another hose', /The two passwords differ/],
   ] as const
   for (const [password, repeated, says] of wrong) {
     const answer = await owner.submit(page, 'password', { password, repeated })
     assert.equal(answer.statusCode, 400)
     assert.match(answer.body, says)
   }
-  const changed = await owner.submit(page, 'password', { password: 'another horse', repeated: 'another horse' })
+  const changed = await owner.submit(page, 'password', {
+    password: 'another long horse',
+    repeated: 'another long horse',
+  })
   assert.match(changed.body, /Your password was changed/)
   assert.equal((await elsewhere.browser.get('/account')).statusCode, 303)
   assert.equal((await owner.browser.get('/account')).statusCode, 200)
   await assert.rejects(openOwner(own).open('/account'), /That email and password do not match/)
-  assert.equal((await openOwner(own, EMAIL, 'another horse').open('/account')).statusCode, 200)
+  assert.equal((await openOwner(own, EMAIL, 'another long horse').open('/account')).statusCode, 200)
 })
 
 /** Does something each time the server has verified or hashed a password, before it continues. */
@@ -209,7 +212,10 @@ test('a session that ends while it changes the password changes nothing', async 
   const others = await owner.open('/account/sessions')
   const before = selectAll(own, 'select password_hash from users')
   afterPassword(own, 'hash', () => owner.submit(others, 'others'))
-  const answer = await thief.submit(page, 'password', { password: 'another horse', repeated: 'another horse' })
+  const answer = await thief.submit(page, 'password', {
+    password: 'another long horse',
+    repeated: 'another long horse',
+  })
   assert.equal(answer.statusCode, 303)
   assert.match(locationOf(answer), /\/sign-in\?page=security$/)
   assert.deepEqual(selectAll(own, 'select password_hash from users'), before)
@@ -244,6 +250,6 @@ test('without passwords, or without an address, the account page offers no passw
   for (const [name, value] of owner.browser.cookies) after.browser.cookies.set(name, value)
   const shown = await after.open('/account/security')
   assert.match(shown.body, /There is nothing that you can change/)
-  const fields = { ...formsOf(page)[0]?.hidden, password: 'another horse', repeated: 'another horse' }
+  const fields = { ...formsOf(page)[0]?.hidden, password: 'another long horse', repeated: 'another long horse' }
   assertLocalPage(await assertStoreUnchanged(off, () => after.browser.post('/account/security', fields)))
 })

@@ -139,7 +139,7 @@ test('a consent for an organization is a separate entry, and is removed separate
 })
 
 /** What ends what a user has allowed, with the password that the user has then. */
-const NEW = 'another horse'
+const NEW = 'another long horse'
 const ENDINGS: Readonly<Record<string, (server: TestServer, owner: Owner) => Promise<string>>> = {
   'a reset link': async (server) => {
     const browser = new PlainBrowser(server)

@@ -73,9 +73,9 @@ test('ACC-14: a stolen session that uses up one limit leaves the owner every oth
   ]
   const confirm = async (): Promise<void> => {
     const page = await owner.browser.get('/v2/oauth/sign-in?page=security')
-    assert.equal((await owner.browser.submit(page, { email: EMAIL, password: 'another horse' })).statusCode, 303)
+    assert.equal((await owner.browser.submit(page, { email: EMAIL, password: 'another long horse' })).statusCode, 303)
   }
-  const words = { password: 'another horse', repeated: 'another horse' }
+  const words = { password: 'another long horse', repeated: 'another long horse' }
   const changes: Readonly<Record<string, () => Promise<number>>> = {
     name: async () => (await owner.submit(overview, 'name', { name: 'Grace' })).statusCode,
     export: async () => (await owner.submit(data, 'csrf')).statusCode,

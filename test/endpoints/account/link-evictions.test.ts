@@ -17,7 +17,7 @@ import { formsOf, openOwner, type Owner } from './owner.ts'
 
 const OWN = { sub: 'ada-at-second', email: 'ada@private.test' }
 const THIEF = { sub: 'mallory', email: 'mallory@evil.test' }
-const NEW = 'another horse'
+const NEW = 'another long horse'
 const STOLEN = 'the horse of a thief'
 
 /** Ada has a password and an account at a second provider. A thief has the password, a session, tokens, and has added an identity. */

@@ -19,7 +19,7 @@ import { assertInvalidGrant } from '../../support/token-answers.ts'
 import { formsOf, openOwner } from './owner.ts'
 import { performOnUser } from '../../support/tasks.ts'
 
-const NEW = 'another horse'
+const NEW = 'another long horse'
 const BOTH = { password: NEW, repeated: NEW }
 const DAY_MS = 86_400_000
 
@@ -40,6 +40,18 @@ test('a user without a password sets one with the invitation, and signs in with 
   assert.equal((await openOwner(server, EMAIL, NEW).open('/account')).statusCode, 200)
 })
 
+test('PWD-01: NIST SP 800-63B-4 §3.1.1.2: where a second factor is required, a password has at least 8 characters', async (t) => {
+  const server = await openTestServer(t, { env: { GRANTOR_SECOND_FACTOR: 'required' } })
+  await createUser(server.context, { email: EMAIL, password: undefined, name: undefined })
+  const browser = new PlainBrowser(server)
+  const page = await browser.get((await createLink(server.context, EMAIL)).address)
+  for (const [password, says] of [
+    ['hors ba', /A password has at least 8 characters/],
+    ['hors bat', /Your password is set/],
+  ] as const)
+    assert.match((await browser.submit(page, { password, repeated: password })).body, says)
+})
+
 test('a reset ends the sessions and grants of the user', async (t) => {
   const server = await openTestServer(t)
   await createAda(server)
@@ -58,14 +70,21 @@ test('a reset ends the sessions and grants of the user', async (t) => {
   await assert.rejects(openOwner(server).open('/account'), /That email and password do not match/)
 })
 
-test('opening a link, also often, does not use it up; a rejected password does not either', async (t) => {
+test('PWD-01: opening a link, also often, does not use it up; a rejected password does not either', async (t) => {
   const { server, address } = await openLink(t)
   const browser = new PlainBrowser(server)
   const page = await assertStoreUnchanged(server, async () => {
     for (let count = 0; count < 3; count += 1) await new PlainBrowser(server).get(address)
     const shown = await browser.get(address)
     assert.equal((await browser.submit(shown, { ...BOTH, repeated: 'x' })).statusCode, 400)
-    assert.equal((await browser.submit(shown, { password: 'x', repeated: 'x' })).statusCode, 400)
+    for (const [password, says] of [
+      ['four words, up', /at least 15 characters\. Four words/],
+      [`${EMAIL} 1815`, /easy to guess\. Four words/],
+    ] as const) {
+      const refused = await browser.submit(shown, { password, repeated: password })
+      assert.equal(refused.statusCode, 400)
+      assert.match(refused.body, says)
+    }
     return shown
   })
   assert.equal((await browser.submit(page, BOTH)).statusCode, 200)

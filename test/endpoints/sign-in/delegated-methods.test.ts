@@ -43,7 +43,7 @@ interface Rest {
 }
 
 const SAME_SITE = { 'sec-fetch-site': 'same-origin' }
-const NEW = { password: 'another horse', repeated: 'another horse' }
+const NEW = { password: 'another long horse', repeated: 'another long horse' }
 
 const WAYS: Readonly<Record<string, Way>> = {
   'the sign-in page shows the button of a provider': at('provider', (page) => async (_, browser) => {
@@ -122,7 +122,7 @@ const WAYS: Readonly<Record<string, Way>> = {
     method: 'password',
     begin: async ({ server }, email) => ({
       browser: new PlainBrowser(server),
-      goOn: ({ context }) => succeeds(setPassword(context, email, 'another horse')),
+      goOn: ({ context }) => succeeds(setPassword(context, email, 'another long horse')),
     }),
   },
   // The last one, because the sign-in page asks for the address alone where a provider is required.

@@ -45,7 +45,9 @@ test('ADM-11: a value that the OpenAPI document allows, up to its limits, is not
     const described = describe(task)
     const usual = usualInput(task, described)
     for (const { name, place, schema } of described) {
-      for (const value of fewer(place, schema, allowedBy(schema))) {
+      // No schema can express what makes a password easy to guess.
+      const allowed = schema.format === 'password' ? (schema.examples ?? []) : allowedBy(schema)
+      for (const value of fewer(place, schema, allowed)) {
         const { statusCode, body } = await stage.perform(task, input(task, usual, name, value), token)
         const isTaken = [200, 201, 404, 409].includes(statusCode)
         assert.ok(isTaken, inWords(task, name, value, body))

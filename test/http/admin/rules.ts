@@ -128,8 +128,8 @@ export const RULES: Readonly<Record<string, Rule>> = {
   }),
   'user.list': reads(NOTHING),
   'user.show': reads(A_USER),
-  'user.create': writes(({ anEmail }) => ({ email: anEmail(), password: 'correct horse' }), 201),
-  'user.set-password': writes(and(A_USER, () => ({ password: 'another horse' }))),
+  'user.create': writes(({ anEmail }) => ({ email: anEmail(), password: 'correct horse battery staple' }), 201),
+  'user.set-password': writes(and(A_USER, () => ({ password: 'another long horse' }))),
   'user.update': writes(
     and(A_USER, () => ({ name: 'Ada', profile: { given_name: 'Ada', address: { country: 'DE' } } })),
   ),

@@ -1,0 +1,21 @@
+import type { Context } from '../ports/context.ts'
+import type { UserRecord } from '../ports/records/user.ts'
+import { findPasswordFault, shortestPassword, type PasswordFault } from '../protocol/sign-in/password-rules.ts'
+
+/** What a new password is compared with, apart from what is known about the user. */
+export type PasswordNeeds = Pick<Context, 'issuer' | 'passwords' | 'settings'>
+
+/** Returns why the user must not get a password. */
+export function findNewPasswordFault(
+  context: PasswordNeeds,
+  { email, name }: Pick<UserRecord, 'email' | 'name'>,
+  password: string,
+): PasswordFault | undefined {
+  const { issuer, passwords, settings } = context
+  const words = [email, email?.replace(/@.*$/, ''), name, new URL(issuer).hostname, settings.serverName]
+  return findPasswordFault(password, {
+    shortest: shortestPassword(settings),
+    words: words.filter((word) => word !== undefined),
+    isCommon: passwords.isCommon,
+  })
+}

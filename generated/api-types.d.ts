@@ -473,6 +473,11 @@ export interface GrantorTasks {
     /** The id of the user. */
     readonly user_id: string
   }) => Promise<Link>
+  /** Remove the authenticator app and the recovery codes of a user who has lost them, and end the sessions. Grants stay. */
+  readonly 'user.reset-second-factor': (input: {
+    /** The id of the user. */
+    readonly user_id: string
+  }) => Promise<User>
   /** Disable a user: sessions and tokens of the user stop working. */
   readonly 'user.disable': (input: {
     /** The id of the user. */
@@ -1652,4 +1657,14 @@ export interface WholeUser extends User {
     readonly linked_at: string
     readonly used_at: string
   }[]
+  /** The app of the two-step sign-in; null: none. */
+  readonly authenticator_app: {
+    readonly added_at: string
+    /** null: no sign-in has used it. */
+    readonly used_at: string | null
+    /** How many recovery codes are left. */
+    readonly recovery_codes: number
+    /** Whether codes of unknown browsers are refused, after 100 wrong ones. */
+    readonly is_locked: boolean
+  } | null
 }

@@ -4,6 +4,8 @@ import { AdminError } from '../../src/admin/admin-error.ts'
 import { EMAIL, obtainTokens, PASSWORD, requestToken, type RegisteredClient, type Tokens } from '../../tools/flow.ts'
 import { execute } from '../support/store/dump.ts'
 import { aSession, aSessionStart, aUserOfProvider } from '../support/records.ts'
+import { storeApp } from '../support/sign-in/stored-app.ts'
+import type { UserId } from '../../src/protocol/ids.ts'
 import type { Members } from '../support/tasks.ts'
 import { assertRefused, openOffice } from './office.ts'
 
@@ -13,11 +15,14 @@ interface List {
   readonly next: string | null
 }
 
+/** What "user show" adds for a user without a provider and an app. */
+const NOTHING_ELSE = { identities: [], authenticator_app: null }
+
 test('a user is found by id or by address in any case, and no answer has the hash of the password', async (t) => {
   const { perform } = await openOffice(t)
   const made = await perform('user.create', { email: ' Bob@Acme.test', password: PASSWORD, name: 'Bob' })
   assert.equal(made['email'], 'bob@acme.test')
-  assert.deepEqual(await perform('user.show', { user_id: made['user_id'] }), { ...made, identities: [] })
+  assert.deepEqual(await perform('user.show', { user_id: made['user_id'] }), { ...made, ...NOTHING_ELSE })
   assert.deepEqual((await perform<List>('user.list', { email: 'BOB@acme.TEST' })).users, [made])
   assert.deepEqual((await perform<List>('user.list', { email: 'nobody@acme.test' })).users, [])
   assert.doesNotMatch(JSON.stringify(made), /argon2/)
@@ -60,7 +65,7 @@ test('a user is created with a profile and an address that is known to be the us
   const profile = { preferred_username: 'ada', locale: 'en-GB', address: { country: 'GB' } }
   const made = await perform('user.create', { email: 'ada2@acme.test', email_verified: true, profile })
   assert.deepEqual([made['profile'], made['email_verified_at']], [profile, made['created_at']])
-  assert.deepEqual(await perform('user.show', { user_id: made['user_id'] }), { ...made, identities: [] })
+  assert.deepEqual(await perform('user.show', { user_id: made['user_id'] }), { ...made, ...NOTHING_ELSE })
   for (const [wrong, message] of [
     [{ phone_number_verified: true }, /needs phone_number/],
     [
@@ -125,6 +130,32 @@ test('a link is created for an enabled user with an address, while passwords are
   const [ada] = (await off.perform<List>('user.list', { email: EMAIL })).users
   const link = off.perform('user.create-link', { user_id: ada?.['user_id'] })
   await assertRefused(link, 'conflict', /GRANTOR_PASSWORDS is off/)
+})
+
+test('an app that a user has lost is removed with its codes, ends the sessions and keeps the grants', async (t) => {
+  const { perform, stage } = await openOffice(t)
+  const { server } = stage
+  const client = await stage.makeClient()
+  const { refresh_token = '' } = await obtainTokens(server, client)
+  const [ada] = (await perform<List>('user.list', { email: EMAIL })).users
+  const userId = ada?.['user_id'] as UserId
+  const key = { user_id: userId }
+  const show = async () => (await perform('user.show', key))['authenticator_app']
+  const sessions = async () => (await perform<{ readonly sessions: readonly Members[] }>('session.list', key)).sessions
+  assert.equal(await show(), null)
+  await assertRefused(perform('user.reset-second-factor', key), 'conflict', /has no authenticator app/)
+  assert.equal((await sessions()).length, 1)
+  await storeApp(server.context, userId)
+  assert.partialDeepStrictEqual(await show(), { used_at: null, recovery_codes: 10, is_locked: false })
+  const { passwordHash } = (await server.context.store.findUser(userId)) ?? {}
+  const session = aSession({ userId, createdAt: server.context.clock() })
+  await server.context.store.startSession(aSessionStart({ session, passwordHash, isSecondStepDone: true }))
+  assert.equal((await sessions()).length, 1)
+  assert.partialDeepStrictEqual(await perform('user.reset-second-factor', key), { ...key, email: EMAIL })
+  assert.equal(await show(), null)
+  assert.deepEqual(await sessions(), [])
+  const refreshed = await requestToken(server, client, { grant_type: 'refresh_token', refresh_token })
+  assert.equal(refreshed.statusCode, 200)
 })
 
 test('sessions are listed for a user or for all, and ended', async (t) => {

@@ -9,6 +9,8 @@ import { makeClientKey } from '../../tools/client-assertion.ts'
 import { createAda } from '../support/accounts.ts'
 import { registerKeyClient } from '../support/key-clients.ts'
 import { obtainTokens, requestToken, type RegisteredClient, type Tokens } from '../../tools/flow.ts'
+import { storeApp } from '../support/sign-in/stored-app.ts'
+import type { UserId } from '../../src/protocol/ids.ts'
 import { adminServerOf, type AdminServer } from '../support/admin-server.ts'
 import type { TestServer } from '../support/server.ts'
 import { command, commandJson, openServerForCommands } from '../support/command.ts'
@@ -229,6 +231,13 @@ test('grant and token: grants are listed, and revoked by id or by a token', asyn
     /All sessions and tokens of ada@acme\.test are revoked[^]*Introspection reports them as inactive within a second/,
   )
   assert.equal(await active(second.refresh_token ?? ''), false)
+  const ada = await commandJson<{ user_id: UserId }>(['user', 'show', 'ada@acme.test'])
+  await storeApp(server.context, ada.user_id)
+  assert.match(await words('user', 'show', 'ada@acme.test'), /authenticator_app/)
+  assert.match(
+    await words('user', 'reset-second-factor', 'ada@acme.test'),
+    /^ada@acme\.test no longer has an authenticator app/,
+  )
   assert.match(await words('token', 'revoke-all', '--yes'), /All sessions and tokens issued before 2\S+Z are revoked/)
 })
 

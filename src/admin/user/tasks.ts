@@ -4,9 +4,11 @@ import type { UserRecord } from '../../ports/records/user.ts'
 import { describeIdentity } from '../../users/provider-routing.ts'
 import { normalizeEmail } from '../../protocol/sign-in/account.ts'
 import { APPLICATION } from '../../protocol/sign-in/authentication.ts'
+import { GUESS_LIMIT } from '../../protocol/sign-in/totp.ts'
 import { SUBJECT_FORM, subjectKey } from '../../protocol/sign-in/interaction.ts'
 import type { UserId } from '../../protocol/ids.ts'
 import { ADDRESS_TEXTS, PROFILE_TEXTS, PROFILE_URLS } from '../../protocol/openid/user-claims.ts'
+import { conflict } from '../admin-error.ts'
 import { changeTasks } from '../change-tasks.ts'
 import { EMAIL, ISO, ISO_OR_NULL, iso, isoOrNull, LIMIT, NAME, NEXT, PASSWORD, USER_ID, pageStart } from '../fields.ts'
 import { JWT_ACCEPTANCE, withDeletion, withJwtAcceptance } from '../jwt-acceptance.ts'
@@ -48,6 +50,15 @@ const WHOLE_USER = USER_DOCUMENT.extend({
       }),
     )
     .describe('The providers and the application at which the user signs in.'),
+  authenticator_app: z
+    .object({
+      added_at: ISO,
+      used_at: ISO_OR_NULL.describe('null: no sign-in has used it.'),
+      recovery_codes: z.int().describe('How many recovery codes are left.'),
+      is_locked: z.boolean().describe('Whether codes of unknown browsers are refused, after 100 wrong ones.'),
+    })
+    .nullable()
+    .describe('The app of the two-step sign-in; null: none.'),
 }).meta({ id: 'WholeUser' })
 
 /** The answer to the creation of a link. */
@@ -154,8 +165,11 @@ export const USER_TASKS: readonly Task[] = [
     output: WHOLE_USER,
     async run(context, { user_id }) {
       const user = await requireUser(context, user_id)
-      const identities = await context.store.listIdentities(user.id)
-      return { ...describeUser(user), identities: identities.map(describeIdentity) }
+      const [identities, app] = await Promise.all([
+        context.store.listIdentities(user.id),
+        describeApp(context, user.id),
+      ])
+      return { ...describeUser(user), identities: identities.map(describeIdentity), authenticator_app: app }
     },
   }),
   defineTask({
@@ -234,6 +248,15 @@ export const USER_TASKS: readonly Task[] = [
       return { user_id: user.id, email: user.email ?? null, purpose, link: address, expires_at: iso(expiresAt) }
     },
   }),
+  change(
+    'reset-second-factor',
+    'Remove the authenticator app and the recovery codes of a user who has lost them, and end the sessions. Grants stay.',
+    async ({ store }, { user_id: id }) => {
+      if ((await store.resetSecondFactor(id)) === 'changed') return
+      const { email } = await requireUser({ store }, id)
+      throw conflict(`${email ?? id} has no authenticator app.`)
+    },
+  ),
   end('disable', 'Disable a user: sessions and tokens of the user stop working.', ({ store, clock }, { user_id: id }) =>
     store.disableUser({ id, now: clock() }),
   ),
@@ -265,6 +288,20 @@ export const USER_TASKS: readonly Task[] = [
     },
   }),
 ]
+
+async function describeApp(
+  { store }: StoreNeeds<'countRecoveryCodes' | 'findSecondFactor'>,
+  id: UserId,
+): Promise<z.output<typeof WHOLE_USER>['authenticator_app']> {
+  const app = await store.findSecondFactor(id)
+  if (app === undefined) return null
+  return {
+    added_at: iso(app.createdAt),
+    used_at: isoOrNull(app.usedAt),
+    recovery_codes: await store.countRecoveryCodes(id),
+    is_locked: app.failures >= GUESS_LIMIT,
+  }
+}
 
 /** Returns a page of users, newest first, or the user with an address or a subject. */
 async function listUsers(

@@ -106,6 +106,13 @@ export const USER_VERBS: readonly AddVerb[] = [
     ],
   }),
   taskVerb<UserDocument>({
+    task: 'user.reset-second-factor',
+    say: (user) => [
+      `${nameOf(user)} no longer has an authenticator app and recovery codes, and is signed out.`,
+      'The next sign-in needs one factor; where GRANTOR_SECOND_FACTOR is required, it sets up another app.',
+    ],
+  }),
+  taskVerb<UserDocument>({
     task: 'user.disable',
     say: (user) => `${nameOf(user)} is disabled. To undo this: grantor user enable ${user.email ?? user.user_id}`,
   }),

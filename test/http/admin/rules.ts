@@ -8,6 +8,7 @@ import type { Access } from '../../../src/admin/task.ts'
 import { anInteraction, aSession, aSessionStart, aUserOfProvider } from '../../support/records.ts'
 import { addProvider } from '../../support/provider/providers.ts'
 import type { PeopledOrganization, AdminServer } from '../../support/admin-server.ts'
+import { storeApp } from '../../support/sign-in/stored-app.ts'
 import { perform, type Members } from '../../support/tasks.ts'
 
 /** What a task needs, said here once more by hand: the table of tasks is what is evaluated. */
@@ -32,6 +33,11 @@ const AN_OPERATORS_CLIENT: Sample = async ({ makeClient, server }) => {
 const A_KEY = { kty: 'OKP', crv: 'Ed25519', x: '11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo' }
 const A_CREDENTIAL: Sample = async ({ issue }) => ({ credential_id: (await issue('read')).id })
 const A_USER: Sample = async ({ makeUser }) => ({ user_id: (await makeUser()).id })
+const A_USER_WITH_APP: Sample = async ({ makeUser, server }) => {
+  const { id } = await makeUser()
+  await storeApp(server.context, id)
+  return { user_id: id }
+}
 let providers = 0
 const A_PROVIDER: Sample = async ({ server }) => {
   providers += 1
@@ -137,6 +143,7 @@ export const RULES: Readonly<Record<string, Rule>> = {
   'user.create-link': writes(A_USER, 201),
   'user.disable': writes(A_USER),
   'user.enable': writes(A_USER),
+  'user.reset-second-factor': writes(A_USER_WITH_APP),
   'user.revoke-tokens': writes(A_USER),
   'user.delete': writes(A_USER),
   'provider.list': reads(NOTHING),

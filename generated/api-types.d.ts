@@ -138,7 +138,7 @@ export interface GrantorTasks {
     readonly client_id: string
     /** Scopes that only approved clients may have, separated by spaces; empty: none. */
     readonly scope: string
-  }) => Promise<Client>
+  }) => Promise<ApprovedClient>
   /** Create a new secret for a client, shown once. The previous secret stays valid for a while. */
   readonly 'client.rotate-secret': (input: {
     /** The client_id of the client. For a client with a metadata document, its URL or the id in answers. */
@@ -218,10 +218,10 @@ export interface GrantorTasks {
     readonly grant_types?: readonly ('authorization_code' | 'client_credentials' | 'refresh_token')[]
     /** The registered scope, separated by spaces. */
     readonly scope?: string
-    /** How its ID tokens are signed; by default RS256. */
-    readonly id_token_signed_response_alg?: 'RS256' | 'ES256' | 'EdDSA'
-    /** Seconds: `max_age` of its authorization requests that have none. */
-    readonly default_max_age?: number
+    /** How its ID tokens are signed; null: RS256. */
+    readonly id_token_signed_response_alg?: 'RS256' | 'ES256' | 'EdDSA' | null
+    /** Seconds: `max_age` of its authorization requests that have none. null: none. */
+    readonly default_max_age?: number | null
     /** Whether each of its ID tokens has `auth_time`: a user whose time of sign-in is unknown signs in again. */
     readonly require_auth_time?: boolean
     /** Exact URIs to which the browser may return after a logout. */
@@ -435,7 +435,7 @@ export interface GrantorTasks {
     /** Whether the address is known to be the user's. */
     readonly verified?: boolean
   }) => Promise<User>
-  /** Change the name and the profile of a user. Members that are absent do not change; null removes a value. */
+  /** Change the name and the profile of a user. Members that are absent do not change. */
   readonly 'user.update': (input: {
     /** The id of the user. */
     readonly user_id: string
@@ -1180,6 +1180,11 @@ export interface ApiTokens {
   readonly application_subject: boolean
 }
 
+export interface ApprovedClient extends Client {
+  /** What the approval may be mistaken about; null: nothing. */
+  readonly notice: string | null
+}
+
 export interface AuditEntry {
   readonly id: string
   readonly recorded_at: string
@@ -1260,9 +1265,9 @@ export interface Client {
   readonly default_max_age?: number
   /** Whether each of its ID tokens has `auth_time`. */
   readonly require_auth_time?: boolean
-  /** Where the browser may return after a logout. */
+  /** Exact URIs to which the browser may return after a logout. */
   readonly post_logout_redirect_uris?: readonly string[]
-  /** Where it is notified of the end of a session. */
+  /** Where the server notifies it when a session of a user ends. */
   readonly backchannel_logout_uri?: string
   readonly backchannel_logout_session_required?: boolean
   readonly client_name?: string
@@ -1301,9 +1306,9 @@ export interface CreatedClient {
   readonly default_max_age?: number
   /** Whether each of its ID tokens has `auth_time`. */
   readonly require_auth_time?: boolean
-  /** Where the browser may return after a logout. */
+  /** Exact URIs to which the browser may return after a logout. */
   readonly post_logout_redirect_uris?: readonly string[]
-  /** Where it is notified of the end of a session. */
+  /** Where the server notifies it when a session of a user ends. */
   readonly backchannel_logout_uri?: string
   readonly backchannel_logout_session_required?: boolean
   readonly client_name?: string

@@ -253,7 +253,7 @@ test('a page of the grants of a client examines a bounded number of grants, and 
 })
 
 test('CC-05: declaring a scope that another API has gives a notice', async (t) => {
-  const { perform } = await openOffice(t)
+  const { perform, stage } = await openOffice(t)
   const list = { name: 'list', sentence: 'List files', granted_to: 'users' }
   const first = await perform('api.create', { resource: RESOURCE, scopes: [READ], tokens: { algorithm: 'RS256' } })
   assert.doesNotMatch(String(first['notice']), /another API/)
@@ -266,6 +266,9 @@ test('CC-05: declaring a scope that another API has gives a notice', async (t) =
   )
   const again = await perform('api.update', { resource: RESOURCE, name: 'Acme' })
   assert.match(String(again['notice']), /first RS256 key [^]* Another API has the same scope/)
+  stage.server.clock.advance(11 * 60_000)
+  const later = await perform('api.update', { resource: RESOURCE, name: 'Acme', tokens: { algorithm: 'RS256' } })
+  assert.match(String(later['notice']), /^Another API has the same scope/, 'The RS256 key signs already.')
 })
 
 test('an API is changed member by member, and a member that is not given does not change', async (t) => {

@@ -85,7 +85,7 @@ test('a change of an API leaves its other members and its credentials unchanged'
 })
 
 test('declaring another algorithm gives a notice with the algorithm that signs during the first ten minutes', async () => {
-  const noticeOf = async (tokens: Partial<ApiTokens>) => algorithmNotice(await anApi(tokens), context.settings)
+  const noticeOf = async (tokens: Partial<ApiTokens>) => algorithmNotice(context, await anApi(tokens))
   assert.match((await noticeOf({ algorithm: 'RS256' })) ?? '', /RS256 key.*ten minutes.*ES256/)
   assert.equal(await noticeOf({ algorithm: 'ES256' }), undefined)
   assert.equal(await noticeOf({}), undefined)

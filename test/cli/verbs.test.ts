@@ -152,7 +152,7 @@ test('client: clients are listed by state, approved for scopes, given another se
   assert.match(await words('client', 'unverify', id), /is no longer verified\.\n$/)
   assert.match(
     await words('client', 'approve-scopes', id, '--scope', 'pay refund'),
-    /is approved for pay, refund\. It gets no other scope that needs an approval/,
+    /is approved for pay, refund\. It gets no other scope that needs an approval[^]*\nNo API declares pay, refund\. Check the spelling: grantor api list\n$/,
   )
   const shown = await words('client', 'show', id)
   assert.match(shown, /approved_scope +pay refund/)

@@ -2,6 +2,7 @@ import type { Context, StoreNeeds } from '../../ports/context.ts'
 import type { ApiRecord, ApiScope, ApiTokens } from '../../ports/records/api.ts'
 import type { EpochMs } from '../../base/brand.ts'
 import { mintApiCredentialId, type ApiCredentialId } from '../../protocol/ids.ts'
+import { chooseStartedKey } from '../../protocol/key-rotation.ts'
 import { documentClientId } from '../../protocol/client/identifier.ts'
 import { sameResource, type Resource } from '../../protocol/token/resource.ts'
 import { isIdentityScope } from '../../protocol/token/scope.ts'
@@ -112,12 +113,13 @@ function changeScopes(
   return { scopes, scopesSince: new Map(since.filter((entry): entry is [string, EpochMs] => entry[1] !== undefined)) }
 }
 
-/** The notice about an API whose tokens are not signed with the algorithm of the server; undefined: none. */
-export function algorithmNotice(
+/** The notice about an API whose tokens are not signed with its algorithm yet; undefined: none. */
+export async function algorithmNotice(
+  { store, clock, settings: { signingAlgorithm } }: StoreNeeds<'listKeys'> & Pick<Context, 'clock' | 'settings'>,
   { tokens: { algorithm } }: Pick<ApiRecord, 'tokens'>,
-  { signingAlgorithm }: Pick<Context['settings'], 'signingAlgorithm'>,
-): string | undefined {
+): Promise<string | undefined> {
   if (algorithm === undefined || algorithm === signingAlgorithm) return undefined
+  if (chooseStartedKey(await store.listKeys(), algorithm, clock()) !== undefined) return undefined
   return `The first ${algorithm} key is published for ten minutes before it signs; until then ${signingAlgorithm} signs this API's tokens.`
 }
 

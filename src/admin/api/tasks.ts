@@ -232,8 +232,8 @@ function tokensOf(before: ApiTokens, input: z.output<typeof TOKENS_INPUT>): ApiT
   }
 }
 
-async function describeKept({ settings, store }: TaskContext, api: ApiRecord): Promise<KeptApiDocument> {
-  const notices = [algorithmNotice(api, settings), sharedNotice(api, await store.listApis())]
+async function describeKept(context: TaskContext, api: ApiRecord): Promise<KeptApiDocument> {
+  const notices = [await algorithmNotice(context, api), sharedNotice(api, await context.store.listApis())]
   return { ...describeApi(api), notice: notices.filter((notice) => notice !== undefined).join(' ') || null }
 }
 

@@ -62,6 +62,15 @@ export function rulesOf(
   return { ...rules, pkce: pkce ?? (authMethod === 'none' ? 'required' : 'nonce') }
 }
 
+/** What members mean, in inputs and answers. */
+export const METADATA_TEXTS = {
+  id_token_signed_response_alg: 'How its ID tokens are signed',
+  default_max_age: 'Seconds: `max_age` of its authorization requests that have none.',
+  require_auth_time: 'Whether each of its ID tokens has `auth_time`',
+  post_logout_redirect_uris: 'Exact URIs to which the browser may return after a logout.',
+  backchannel_logout_uri: 'Where the server notifies it when a session of a user ends.',
+} as const
+
 /** The metadata of a client, by the names of RFC 7591. Members that were not registered are absent. */
 export const METADATA_MEMBERS = {
   redirect_uris: z.array(z.string()),
@@ -75,11 +84,14 @@ export const METADATA_MEMBERS = {
   grant_types: z.array(z.string()),
   response_types: z.array(z.string()),
   scope: z.string().optional(),
-  id_token_signed_response_alg: z.string().optional().describe('How its ID tokens are signed. Absent: RS256.'),
-  default_max_age: z.int().optional().describe('Seconds: `max_age` of its authorization requests that have none.'),
-  require_auth_time: z.boolean().optional().describe('Whether each of its ID tokens has `auth_time`.'),
-  post_logout_redirect_uris: z.array(z.string()).optional().describe('Where the browser may return after a logout.'),
-  backchannel_logout_uri: z.string().optional().describe('Where it is notified of the end of a session.'),
+  id_token_signed_response_alg: z
+    .string()
+    .optional()
+    .describe(`${METADATA_TEXTS.id_token_signed_response_alg}. Absent: RS256.`),
+  default_max_age: z.int().optional().describe(METADATA_TEXTS.default_max_age),
+  require_auth_time: z.boolean().optional().describe(`${METADATA_TEXTS.require_auth_time}.`),
+  post_logout_redirect_uris: z.array(z.string()).optional().describe(METADATA_TEXTS.post_logout_redirect_uris),
+  backchannel_logout_uri: z.string().optional().describe(METADATA_TEXTS.backchannel_logout_uri),
   backchannel_logout_session_required: z.boolean().optional(),
   client_name: z.string().optional(),
   client_uri: z.string().optional(),

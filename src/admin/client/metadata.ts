@@ -24,7 +24,7 @@ import { checkRedirectUri } from '../../protocol/uri/redirect-uri.ts'
 import { NO_SCOPE, scopeTokens, type Scope } from '../../protocol/token/scope.ts'
 import { conflict } from '../admin-error.ts'
 import { CLIENT_NAME, SCOPE } from '../fields.ts'
-import { rulesOf, type RulesInput } from './document.ts'
+import { METADATA_TEXTS, rulesOf, type RulesInput } from './document.ts'
 import { requireClient } from './client.ts'
 
 type ChangeNeeds = PolicyNeeds &
@@ -48,32 +48,30 @@ const METADATA = {
   id_token_signed_response_alg: z
     .enum(ID_TOKEN_ALGORITHMS)
     .meta({ examples: ['ES256'] })
-    .describe('How its ID tokens are signed; by default RS256.'),
+    .describe(`${METADATA_TEXTS.id_token_signed_response_alg}; by default RS256.`),
   default_max_age: z
     .int()
     .min(0)
     .max(MAX_AGE_LIMIT)
     .meta({ examples: [3600] })
-    .describe('Seconds: `max_age` of its authorization requests that have none.'),
+    .describe(METADATA_TEXTS.default_max_age),
   require_auth_time: z
     .boolean()
     .meta({ examples: [true] })
-    .describe('Whether each of its ID tokens has `auth_time`: a user whose time of sign-in is unknown signs in again.'),
-  post_logout_redirect_uris: uris('https://app.example/signed-out').describe(
-    'Exact URIs to which the browser may return after a logout.',
-  ),
+    .describe(`${METADATA_TEXTS.require_auth_time}: a user whose time of sign-in is unknown signs in again.`),
+  post_logout_redirect_uris: uris('https://app.example/signed-out').describe(METADATA_TEXTS.post_logout_redirect_uris),
   backchannel_logout_uri: z
     .string()
     .max(2048)
     .regex(/^(https?:\/\/[\x21-\x7e]+)?$/, { error: 'This is not a URL.' })
     .meta({ examples: ['https://app.example/backchannel-logout'] })
-    .describe('Where the server notifies it when a session of a user ends. Empty: nowhere.'),
+    .describe(`${METADATA_TEXTS.backchannel_logout_uri} Empty: nowhere.`),
   backchannel_logout_session_required: z
     .boolean()
     .meta({ examples: [true] })
     .describe('Whether logout tokens must have a `sid`. They always have one.'),
 }
-export const OPTIONAL_METADATA = z.object(METADATA).partial().shape
+const OPTIONAL_METADATA = z.object(METADATA).partial().shape
 
 function uris(example: string) {
   return z
@@ -122,8 +120,19 @@ export const NEW_METADATA = z.object({
 })
 
 export type MetadataInput = z.output<typeof NEW_METADATA>
-/** What is absent does not change. */
-type MetadataChange = z.output<z.ZodObject<typeof OPTIONAL_METADATA>>
+/** What an administrator changes of a client. What is absent does not change. */
+export const METADATA_CHANGE = {
+  ...OPTIONAL_METADATA,
+  id_token_signed_response_alg: METADATA.id_token_signed_response_alg
+    .nullable()
+    .optional()
+    .describe(`${METADATA_TEXTS.id_token_signed_response_alg}; null: RS256.`),
+  default_max_age: METADATA.default_max_age
+    .nullable()
+    .optional()
+    .describe(`${METADATA_TEXTS.default_max_age} null: none.`),
+}
+type MetadataChange = z.output<z.ZodObject<typeof METADATA_CHANGE>>
 type KeysInput = z.output<z.ZodObject<typeof KEYS>>
 
 export interface ClientInput {
@@ -170,7 +179,8 @@ export async function createClient(
  */
 export async function updateClient(context: ChangeNeeds, id: ClientId, changes: MetadataChange): Promise<ClientRecord> {
   const client = await requireOperatorClient(context, id)
-  return change(context, client, { ...inputOf(client), ...definedMembers(changes) })
+  const members = Object.entries({ ...inputOf(client), ...definedMembers(changes) })
+  return change(context, client, Object.fromEntries(members.filter(([, value]) => value !== null)) as MetadataInput)
 }
 
 /**

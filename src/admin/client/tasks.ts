@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { describeClientInformation } from '../../clients/client-information.ts'
 import { SECRET_OVERLAP } from '../../clients/rotate-secret.ts'
 import { isOperatorMade } from '../../protocol/client/policy.ts'
-import { NO_SCOPE } from '../../protocol/token/scope.ts'
+import { NO_SCOPE, scopeTokens } from '../../protocol/token/scope.ts'
 import { conflict } from '../admin-error.ts'
 import { changeTasks } from '../change-tasks.ts'
 import { CLIENT_ID, ISO, iso, LIMIT, NEXT, SCOPE, TIME, pageStart } from '../fields.ts'
@@ -22,8 +22,8 @@ import {
   adoptClient,
   createClient,
   KEYS,
+  METADATA_CHANGE,
   NEW_METADATA,
-  OPTIONAL_METADATA,
   setKeys,
   setRules,
   updateClient,
@@ -126,10 +126,16 @@ export const CLIENT_TASKS: readonly Task[] = [
     input: ONE.extend({
       scope: SCOPE.describe('Scopes that only approved clients may have, separated by spaces; empty: none.'),
     }),
-    output: CLIENT_DOCUMENT,
+    output: CLIENT_DOCUMENT.extend({
+      notice: z.string().nullable().describe('What the approval may be mistaken about; null: nothing.'),
+    }).meta({ id: 'ApprovedClient' }),
     async run(context, { client_id: id, scope }) {
       await context.store.approveClientScope({ id, scope })
-      return describeClient(await requireClient(context, id), context)
+      const declared = new Set((await context.store.listApis()).flatMap(({ scopes }) => scopes.map(({ name }) => name)))
+      const unknown = scopeTokens(scope).filter((name) => !declared.has(name))
+      const notice =
+        unknown.length === 0 ? null : `No API declares ${unknown.join(', ')}. Check the spelling: grantor api list`
+      return { ...(await describeClient(await requireClient(context, id), context)), notice }
     },
   }),
   defineTask({
@@ -177,7 +183,7 @@ export const CLIENT_TASKS: readonly Task[] = [
     path: `${PATH}/{client_id}`,
     access: 'write',
     summary: 'Change a client that the operator manages. Members that are absent do not change.',
-    input: ONE.extend(OPTIONAL_METADATA),
+    input: ONE.extend(METADATA_CHANGE),
     output: CLIENT_DOCUMENT,
     run: async (context, { client_id, ...changes }) =>
       describeClient(await updateClient(context, client_id, changes), context),

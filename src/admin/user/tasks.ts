@@ -224,7 +224,7 @@ export const USER_TASKS: readonly Task[] = [
     method: 'PATCH',
     path: `${PATH}/{user_id}`,
     access: 'write',
-    summary: 'Change the name and the profile of a user. Members that are absent do not change; null removes a value.',
+    summary: 'Change the name and the profile of a user. Members that are absent do not change.',
     input: ONE.extend({
       name: NAME.nullable().optional().describe('The name of the user; null: none.'),
       profile: PROFILE_CHANGE.default({}).describe('The claims to change; null removes a claim.'),

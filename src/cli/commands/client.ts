@@ -142,13 +142,14 @@ export const CLIENT_VERBS: readonly AddVerb[] = [
     task: 'client.unverify',
     say: ({ client_id }) => `${client_id} is no longer verified.`,
   }),
-  taskVerb<ClientDocument>({
+  taskVerb<ClientDocument & { readonly notice: string | null }>({
     task: 'client.approve-scopes',
-    say: ({ client_id, approved_scope: scope }) => [
+    say: ({ client_id, approved_scope: scope, notice }) => [
       scope === ''
         ? `${client_id} is approved for no scope, and gets none that needs an approval.`
         : `${client_id} is approved for ${scope.replaceAll(' ', ', ')}. It gets no other scope that needs an approval, and these only if it registered them.`,
       'This applies to each new token, also where a user consented to more.',
+      ...(notice === null ? [] : [notice]),
     ],
   }),
   taskVerb<RotatedSecret>({

@@ -4,7 +4,7 @@ import { readClientSecret } from '../lib/ask-password.ts'
 import { columns } from '../lib/columns.ts'
 import { UsageError } from '../lib/failure.ts'
 import type { OptionRows } from '../lib/member-options.ts'
-import { argumentOf } from '../lib/subjects.ts'
+import { argumentOf, ORGANIZATION, type Subject } from '../lib/subjects.ts'
 import { taskVerb, type AddVerb } from '../lib/task-verb.ts'
 import type { Terminal } from '../lib/terminal.ts'
 
@@ -21,11 +21,23 @@ export const PROVIDER_OPTIONS: OptionRows = {
   sign_up: { placeholder: 'rule' },
 }
 
+/** The option of the organization of which users become members. */
+const MEMBERS_OF: Subject = {
+  ...ORGANIZATION,
+  meaning: 'the organization of which users become members, by id or name',
+}
+const MEMBERS_OF_OR_NONE: Subject = {
+  ...MEMBERS_OF,
+  meaning: `${MEMBERS_OF.meaning}; '' for none. Memberships stay`,
+  find: (text, perform, known) => (text === '' ? { organization_id: null } : MEMBERS_OF.find(text, perform, known)),
+}
+
 /** The verbs of `grantor provider`. */
 export const PROVIDER_VERBS: readonly AddVerb[] = [
   taskVerb<ProviderDocument, SecretOptions>({
     task: 'provider.create',
     subjects: [argumentOf('provider.create', 'template')],
+    filters: [MEMBERS_OF],
     members: PROVIDER_OPTIONS,
     options: withSecret,
     async input(options, terminal) {
@@ -50,6 +62,7 @@ export const PROVIDER_VERBS: readonly AddVerb[] = [
   taskVerb({ task: 'provider.show' }),
   taskVerb<ProviderDocument, SecretOptions>({
     task: 'provider.update',
+    filters: [MEMBERS_OF_OR_NONE],
     members: PROVIDER_OPTIONS,
     options: withSecret,
     input: secretOf,

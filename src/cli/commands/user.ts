@@ -4,7 +4,7 @@ import { nameUser } from '../../protocol/sign-in/account.ts'
 import { readPassword } from '../lib/ask-password.ts'
 import { formatTime } from '../lib/columns.ts'
 import { UsageError } from '../lib/failure.ts'
-import { collect } from '../lib/options.ts'
+import { collect, excludeEachOther } from '../lib/options.ts'
 import { listVerb, taskVerb, type AddVerb } from '../lib/task-verb.ts'
 
 interface CreateOptions {
@@ -24,7 +24,11 @@ type Profile = Readonly<Record<string, unknown>>
 function withClaim(profile: Profile, text: string): Profile {
   const mark = text.indexOf('=')
   const [claim, value] = [text.slice(0, mark), text.slice(mark + 1)]
-  if (mark < 1 || value === '') throw new UsageError(`"${text}" is not a claim with its value, such as given_name=Ada.`)
+  if (mark < 1) throw new UsageError(`"${text}" is not a claim with its value, such as given_name=Ada.`)
+  if (value === '' || value === 'null')
+    throw new UsageError(
+      `"${text}" gives the claim no value. To remove it: grantor user update <email> --unset ${claim}`,
+    )
   const part = /^address\.(.+)$/.exec(claim)?.[1]
   if (part !== undefined)
     return { ...profile, address: { ...(profile['address'] as object | undefined), [part]: value } }
@@ -48,9 +52,12 @@ export const USER_VERBS: readonly AddVerb[] = [
     task: 'user.create',
     members: { email_verified: 'verified', password: false, profile: false },
     options: (command) =>
-      withPassword(command)
-        .option('--no-password', 'the user gets no password')
-        .option('--set <claim=value>', 'a claim of the profile, as in "user update"; repeatable', collect),
+      excludeEachOther(
+        withPassword(command)
+          .option('--no-password', 'the user gets no password')
+          .option('--set <claim=value>', 'a claim of the profile, as in "user update"; repeatable', collect),
+        ['password', 'no-password'],
+      ),
     input: async ({ password, set = [] }, terminal) => ({
       profile: set.length === 0 ? undefined : set.reduce(withClaim, {}),
       password: password === false ? undefined : await readPassword(terminal, password),

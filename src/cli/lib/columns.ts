@@ -37,10 +37,26 @@ export function record(answer: object, paint: Paint): readonly string[] {
 }
 
 function textOf(value: unknown): string {
-  if (Array.isArray(value)) return value.length === 0 ? '–' : value.join(', ')
+  if (Array.isArray(value)) return value.length === 0 ? '–' : value.map(textOf).join(isObject(value[0]) ? '; ' : ', ')
+  if (isObject(value)) return partsOf(value).join(', ') || '–'
   if (typeof value === 'boolean') return value ? 'yes' : 'no'
   if (typeof value === 'number') return String(value)
   return typeof value === 'string' && value !== '' ? value : '–'
+}
+
+/** What an object has, in the form in which options take it: `address.country=GB`. */
+function partsOf(value: object, above = ''): readonly string[] {
+  return Object.entries(value).flatMap(([name, part]) =>
+    isObject(part) && !Array.isArray(part)
+      ? partsOf(part, `${above}${name}.`)
+      : part === undefined || part === null
+        ? []
+        : [`${above}${name}=${textOf(part)}`],
+  )
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null
 }
 
 /**

@@ -1,8 +1,7 @@
 import { InvalidArgumentError, Option, type Command } from 'commander'
 import * as z from 'zod'
 import type { Task } from '../../admin/task.ts'
-import { UsageError } from './failure.ts'
-import { parseTime, parseWhole } from './options.ts'
+import { excludeEachOther, parseTime, parseWhole } from './options.ts'
 
 /** Where the option of a member differs from what the schema of the member says. */
 export interface OptionRow {
@@ -43,7 +42,7 @@ interface MemberOption {
 
 /** The options that set members of the input of a task. */
 export interface MemberOptions {
-  /** The members that were given. @throws UsageError when two options exclude each other */
+  /** The members that were given. */
   readonly read: (command: Command) => Readonly<Record<string, unknown>>
   /** The option of a member: `--client`. */
   readonly longNameOf: (member: string) => string | undefined
@@ -66,7 +65,11 @@ export function addMemberOptions(
 ): MemberOptions {
   const schema = z.toJSONSchema(task.input, { io: 'input' }) as Schema
   const made = membersOf(schema, task, rows, others)
-  for (const { options } of made) for (const option of options) command.addOption(option)
+  for (const { options } of made) {
+    for (const option of options) command.addOption(option)
+    const [option, opposite] = options
+    if (option !== undefined && opposite !== undefined) excludeEachOther(command, [option.name(), opposite.name()])
+  }
   return {
     read: (typed) => readMembers(made, typed.opts()),
     longNameOf: (member) => made.find(({ path }) => path.join('.') === member)?.options[0]?.long ?? undefined,
@@ -186,7 +189,6 @@ function readValue([option, opposite]: readonly Option[], typed: Readonly<Record
   const value = option === undefined ? undefined : typed[option.attributeName()]
   // `--no-x` has the attribute of `--x`.
   const isOpposite = opposite?.negate === false && typed[opposite.attributeName()] === true
-  if (isOpposite && value === true) throw new UsageError(`${option?.long} and ${opposite.long} exclude each other.`)
   if (isOpposite) return false
   return value === NONE ? null : value
 }

@@ -55,6 +55,17 @@ export function parseTime(text: string): string {
   return time
 }
 
+/** Refuses two options that contradict each other, of which commander would take the last. */
+export function excludeEachOther(command: Command, [one, other]: readonly [string, string]): Command {
+  const given = new Set<string>()
+  for (const name of [one, other]) {
+    command.on(`option:${name}`, () => {
+      if (given.add(name).size > 1) throw new UsageError(`--${one} and --${other} exclude each other.`)
+    })
+  }
+  return command
+}
+
 /** Collects the values of a repeatable option. */
 export function collect(value: string, previous: readonly string[] = []): readonly string[] {
   return [...previous, value]

@@ -32,7 +32,7 @@ export interface TaskVerb<Answer, Options extends object = object> {
   readonly within?: string
   /** The records that the verb is about, in the order of the arguments. By default those in the path of the task. */
   readonly subjects?: readonly Subject[]
-  /** Members of the input that are records, each of which is an option only. */
+  /** Members of the input that are records, each of which is an option only: filters, or the record that another one is about. */
   readonly filters?: readonly Subject[]
   /** Where the options of members differ from what their schemas say. */
   readonly members?: OptionRows

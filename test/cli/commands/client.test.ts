@@ -62,6 +62,21 @@ test('client create: every option has its effect', async () => {
     ['ES256', 60, ['https://app.example/out']],
   )
   await obtainTokens(server, created, { prompt: 'consent' })
+  const cleared = ['--default-max-age', '', '--id-token-alg', '', '--post-logout-redirect-uri', '']
+  await commandJson(['client', 'update', created.client_id, ...cleared])
+  const less = await show(created.client_id)
+  assert.deepEqual(
+    [less.id_token_signed_response_alg, less.default_max_age, less.post_logout_redirect_uris],
+    [undefined, undefined, []],
+  )
+  assert.deepEqual([less.scope, less.redirect_uris], [shown.scope, shown.redirect_uris])
+  const approve = ['client', 'approve-scopes', created.client_id, '--scope']
+  const noticeOf = async (scope: string): Promise<unknown> =>
+    (await commandJson<{ readonly notice: string | null }>([...approve, scope])).notice
+  assert.deepEqual(
+    [await noticeOf('read'), await noticeOf('read payy')],
+    [null, 'No API declares payy. Check the spelling: grantor api list'],
+  )
 })
 
 test('client create: a public client has no secret', async () => {

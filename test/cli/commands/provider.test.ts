@@ -107,6 +107,21 @@ for (const [more, message] of [
   })
 }
 
+test('provider: the organization is given by name or id, and removed by an empty text', async () => {
+  const { organization_id: id } = await commandJson<{ readonly organization_id: string }>(['org', 'create', 'Acme'])
+  const organizationOf = async (): Promise<unknown> =>
+    (await commandJson<ProviderDocument>(['provider', 'show', 'named'])).organization_id
+  await words(...create('named', '--domain', 'acme.test', '--organization', 'Acme'))
+  assert.equal(await organizationOf(), id)
+  await words('update', 'named', '--organization', '')
+  assert.equal(await organizationOf(), null)
+  for (const typed of [id, 'Acme']) await words('update', 'named', '--organization', typed)
+  assert.equal(await organizationOf(), id)
+  const { code, stderr } = await command(['provider', 'update', 'named', '--organization', 'Acne'])
+  assert.deepEqual([code, /no organization with the id or the name "Acne"/.test(stderr)], [1, true])
+  await words('delete', 'named')
+})
+
 test('provider: an id that is taken or reserved, and a domain of another provider, are refused', async () => {
   await words(...create('first', '--domain', 'acme.test'))
   for (const [typed, message] of [

@@ -185,6 +185,16 @@ const REFUSED: readonly (readonly [why: string, code: number, words: readonly st
   ],
   ['a limit that is too high', 1, ['list', '--limit', '1001'], /--limit: This must be at most 1000/],
   ['a start that is no user id', 1, ['list', '--before', 'x'], /not a user id/],
+  [
+    'a password and none',
+    2,
+    ['create', '--email', 'b@acme.test', '--no-password', '--password', 'correct horse battery staple'],
+    /--password and --no-password exclude each other/,
+  ],
+  ...['given_name=', 'given_name=null'].map(
+    (set) =>
+      [`--set ${set}`, 2, ['update', 'ada@acme.test', '--set', set], /To remove it: .* --unset given_name/] as const,
+  ),
   ['an unknown verb', 2, ['rename'], /unknown command/],
   ['an unknown option', 2, ['list', '--colour'], /unknown option/],
 ]

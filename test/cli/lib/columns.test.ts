@@ -12,9 +12,26 @@ test('a record has a line for each member of the JSON, and shows numbers, lists 
     empty: [],
     missing: null,
     absent: undefined,
+    profile: { given_name: 'Ada', phone_number_verified: true, address: { country: 'GB', locality: 'London' } },
+    bare: {},
+    identities: [
+      { provider_id: 'google', email: null },
+      { provider_id: 'github', email: 'ada@acme.test' },
+    ],
   }
   assert.deepEqual(
-    record(answer, (_style, text) => text),
-    ['name     Wiki', 'age      60', 'none     0', 'isOpen   no', 'hosts    a, b', 'empty    –', 'missing  –'],
+    record(answer, (_style, text) => text).map((line) => line.split(/ {2,}/)),
+    [
+      ['name', 'Wiki'],
+      ['age', '60'],
+      ['none', '0'],
+      ['isOpen', 'no'],
+      ['hosts', 'a, b'],
+      ['empty', '–'],
+      ['missing', '–'],
+      ['profile', 'given_name=Ada, phone_number_verified=yes, address.country=GB, address.locality=London'],
+      ['bare', '–'],
+      ['identities', 'provider_id=google; provider_id=github, email=ada@acme.test'],
+    ],
   )
 })

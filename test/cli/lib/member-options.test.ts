@@ -98,6 +98,7 @@ for (const [words, says] of [
   [['--kind', 'small', '--lifetime', 'soon'], /Give a whole number/],
   [['--kind', 'small', '--since', 'yesterday'], /Give a day such as/],
   [['--kind', 'small', '--used', '--unused'], /--used and --unused exclude each other/],
+  [['--kind', 'small', '--no-loud', '--loud'], /--loud and --no-loud exclude each other/],
 ] as const) {
   test(`a command is rejected with ${words.join(' ') || 'no option'}`, () => assert.throws(() => read(...words), says))
 }

@@ -77,6 +77,33 @@ export type SignInOffer =
       readonly isDown: boolean
     }
 
+/**
+ * Forms for the second step of a sign-in, one for each offer, all with the same hidden fields. If no offer checks a factor that the user
+ * has, the user sets one up.
+ */
+export interface SecondStepPage {
+  readonly kind: 'second-step'
+  readonly hidden: HiddenFields
+  /** What the user continues to. undefined: an account page of this server. */
+  readonly client: ClientView | undefined
+  readonly offers: readonly SecondStepOffer[]
+  readonly problem: SecondStepProblem | undefined
+}
+
+/** A way to do the second step. The forms are posted to `action`. */
+export type SecondStepOffer =
+  /** With `code`: of the authenticator app, or one of the recovery codes. */
+  { readonly kind: 'code' | 'recovery-code'; readonly action: string }
+
+/** Why the last attempt at the second step failed. */
+export type SecondStepProblem =
+  | { readonly kind: 'second-step-wrong'; readonly offer: SecondStepOffer['kind'] }
+  /** The code was accepted before. */
+  | { readonly kind: 'second-step-used' }
+  /** Codes of unknown browsers are refused, after too many wrong ones. */
+  | { readonly kind: 'second-step-locked' }
+  | { readonly kind: 'throttled'; readonly retryAfterSeconds: number }
+
 /** The page that leads to a provider by itself, at once. */
 export interface LeavePage {
   readonly kind: 'leave'
@@ -91,6 +118,8 @@ export type SignInProblem =
   | { readonly kind: 'email-missing' }
   | { readonly kind: 'password-missing' }
   | { readonly kind: 'password-too-long' }
+  /** The sign-in no longer waits for its second step: it took too long, was continued before, or the account changed. */
+  | { readonly kind: 'second-step-expired' }
   /** The operator switched the sign-in method off. */
   | { readonly kind: 'method-off' }
   /** The account cannot sign in, or not in this way: for example it is disabled or deleted, or another provider is required for it. */
@@ -241,6 +270,7 @@ export interface SignedOutPage {
 
 export type Page =
   | SignInPage
+  | SecondStepPage
   | LeavePage
   | ConsentPage
   | ReturnPage

@@ -105,6 +105,7 @@ export type DigestPurpose =
   | 'client-assertion'
   | 'session-id'
   | 'upstream'
+  | 'sealed'
   | 'store-check'
   | 'audit'
   | 'backup'

@@ -10,6 +10,7 @@ import { href, styleElement } from './markup.ts'
 import type { Markup } from './markup.ts'
 import { errorPage, REQUEST_ID, signedOutPage, signOutPage } from './message.ts'
 import { returnPage } from './return.ts'
+import { secondStepPage } from './second-step.ts'
 import { leavePage, signInPage } from './sign-in.ts'
 import { stylesheet } from './stylesheet.ts'
 import { translations } from './texts/language.ts'
@@ -54,6 +55,8 @@ function template(view: View, page: Page): Markup {
   switch (page.kind) {
     case 'sign-in':
       return signInPage(view, page)
+    case 'second-step':
+      return secondStepPage(view, page)
     case 'leave':
       return leavePage(view, page)
     case 'consent':

@@ -130,7 +130,10 @@ function passwordField(texts: Texts, page: SignInPage, complaint: Complaint | un
 }
 
 /** Names the client that the user continues to, and its destination. */
-function continuation({ texts }: View, { client, isConfirmation }: SignInPage): Fragment {
+export function continuation(
+  { texts }: View,
+  { client, isConfirmation }: Pick<SignInPage, 'client' | 'isConfirmation'>,
+): Fragment {
   if (client === undefined) return isConfirmation ? texts.continueConfirmed : texts.continueToAccount
   const name = clientName(client, texts.namelessAppInside)
   switch (client.destination.kind) {
@@ -153,6 +156,8 @@ function describe({ texts, language }: View, problem: SignInProblem): Complaint 
       return { text: texts.passwordMissing, fields: ['password'] }
     case 'password-too-long':
       return { text: texts.passwordTooLong, fields: ['password'] }
+    case 'second-step-expired':
+      return { text: texts.secondStepExpired, fields: [] }
     case 'method-off':
       return { text: texts.methodOff, fields: [] }
     case 'application-refused':

@@ -77,6 +77,17 @@ const signIn = {
   problem: undefined,
 } as const
 
+const secondStep = {
+  kind: 'second-step',
+  hidden,
+  client: cursor,
+  offers: [
+    { kind: 'code', action: '/sign-in/code' },
+    { kind: 'recovery-code', action: '/sign-in/recovery-code' },
+  ],
+  problem: undefined,
+} as const
+
 const providers: SignInPage['offers'] = [
   { kind: 'provider', action: '/sign-in/provider', id: 'google', name: 'Google', isDown: false },
   { kind: 'provider', action: '/sign-in/provider', id: 'acme', name: 'Acme Entra '.repeat(5), isDown: true },
@@ -128,6 +139,7 @@ const signInProblems: readonly SignInProblem[] = [
   { kind: 'wrong-credentials' },
   { kind: 'email-missing' },
   { kind: 'password-missing' },
+  { kind: 'second-step-expired' },
   { kind: 'password-too-long' },
   { kind: 'method-off' },
   { kind: 'account-refused' },
@@ -200,6 +212,17 @@ export const samples: ReadonlyMap<string, Page> = new Map<string, Page>([
     'sign-in without an address of the provider',
     { ...signIn, problem: { kind: 'no-account', provider: 'Acme Entra', email: undefined } },
   ],
+  ['second step', secondStep],
+  [
+    'second step with a wrong code',
+    { ...secondStep, client: undefined, problem: { kind: 'second-step-wrong', offer: 'code' } },
+  ],
+  [
+    'second step with a wrong recovery code',
+    { ...secondStep, problem: { kind: 'second-step-wrong', offer: 'recovery-code' } },
+  ],
+  ['second step that is locked', { ...secondStep, problem: { kind: 'second-step-locked' } }],
+  ['second step without a way', { ...secondStep, offers: [] }],
   ['leave', { kind: 'leave', provider: 'Acme Entra', uri: 'https://idp.example/authorize?client_id=x&state=y' }],
   ['sign-in for an app', { ...signIn, client: app }],
   ['sign-in for an endless name', { ...signIn, client: endless, email: `${'ada'.repeat(100)}@acme.test` }],

@@ -4,7 +4,7 @@ import type { Input } from '../../ports/operations/index.ts'
 import type { AccountView } from '../../ports/page-parts.ts'
 import type { AuthorizationRecord } from '../../ports/records/authorization.ts'
 import type { SessionRecord, UserRecord } from '../../ports/records/user.ts'
-import { APPLICATION } from '../../protocol/sign-in/authentication.ts'
+import { APPLICATION, levelOf } from '../../protocol/sign-in/authentication.ts'
 import { after } from '../../base/brand.ts'
 import { isFromFuture } from '../../base/clock.ts'
 import { interactionOfSession, parseAuthorizationId, type SessionId } from '../../protocol/ids.ts'
@@ -21,15 +21,24 @@ export interface SignedIn {
   readonly user: UserRecord
 }
 
-type Needs = Pick<Context, 'clockCheck' | 'secrets' | 'notBefore' | 'sessionSeen'> & {
+type Needs = Pick<Context, 'clockCheck' | 'secrets' | 'notBefore' | 'sessionSeen' | 'settings'> & {
   readonly store: Pick<Context['store'], 'findSession' | 'findUser'>
 }
 
 /**
  * Finds the session of the browser. Returns undefined unless the cookie is authentic, the session has not expired, its user is
- * enabled, and the session started after the user's and the server's not-before time.
+ * enabled, and the session started after the user's and the server's not-before time. Where every sign-in needs two factors, a session
+ * from before that had one does not count (threats.md OTP-03).
  */
 export async function findSignedIn(context: Needs, cookies: Cookies): Promise<SignedIn | undefined> {
+  const found = await findReplaceable(context, cookies)
+  const isTooWeak =
+    context.settings.secondFactor === 'required' && levelOf(found?.session.authentication.methods ?? []) === 1
+  return isTooWeak ? undefined : found
+}
+
+/** Finds the same session, whatever its level. A sign-in in the browser ends it. */
+export async function findReplaceable(context: Needs, cookies: Cookies): Promise<SignedIn | undefined> {
   const session = await findHeld(context, cookies)
   if (session === undefined) return undefined
   const now = context.clockCheck.now()

@@ -86,7 +86,7 @@ async function accept(context: Context, request: Request, target: SignInTarget, 
   if (user === undefined) return refuseAccount(context, target, undefined)
   const delegated = await delegatedSession(context, target, accepted, user)
   const method = { methods: ['fed'], at: evaluated.at, providerId: APPLICATION, identity: undefined } as const
-  const authenticated = { user, ...method, delegated }
+  const authenticated = { user, ...method, passkey: undefined, delegated }
   const finished = await finishSignIn(context, request, target, authenticated)
   if (finished.kind !== 'refused') return finished
   return finished.reason === 'repeated'

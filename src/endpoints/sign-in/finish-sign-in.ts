@@ -1,21 +1,22 @@
 import assert from 'node:assert/strict'
 import type { Context } from '../../ports/context.ts'
 import type { Reply, Request } from '../../ports/message.ts'
-import type { UserRecord } from '../../ports/records/user.ts'
-import type { Authentication } from '../../protocol/sign-in/authentication.ts'
+import { levelOf } from '../../protocol/sign-in/authentication.ts'
 import { after, type EpochMs } from '../../base/brand.ts'
+import type { PasskeyId } from '../../protocol/sign-in/passkey.ts'
 import { mintSessionId, type InteractionId, type SessionId } from '../../protocol/ids.ts'
-import type { IdentityKey } from '../../protocol/sign-in/provider-identity.ts'
 import type { MintedCredential } from '../../protocol/secrets.ts'
 import type { ConsentAnswer } from '../authorization/next-step.ts'
-import { endOf, findSignedIn, type SignedIn } from '../authorization/session.ts'
+import { endOf, findReplaceable, type SignedIn } from '../authorization/session.ts'
+import { secondStepPage } from './second-step/page.ts'
+import { mintWaiting, type FirstStep } from './second-step/waiting.ts'
+import { needsSecondStep } from './second-step/ways.ts'
 import { continueWith, type SignInTarget } from './target.ts'
 
 /** A user whom a sign-in method has authenticated just now, as the method read the record. */
-export interface AuthenticatedUser extends Authentication {
-  readonly user: UserRecord
-  /** With which the user authenticated at a provider. undefined: the user did not. */
-  readonly identity: IdentityKey | undefined
+export interface AuthenticatedUser extends FirstStep {
+  /** With which the user authenticated, in the first step or in the second. undefined: the user did not. */
+  readonly passkey: PasskeyId | undefined
   /** What the operator's application decided, if it authenticated the user. undefined: a usual session starts. */
   readonly delegated: DelegatedSession | undefined
 }
@@ -41,8 +42,8 @@ export interface RefusedSignIn {
 }
 
 /**
- * Starts the session of a user whom a sign-in method has authenticated, and continues with what the user signed in for. No other
- * function starts sessions, so no method can skip what is checked here.
+ * Starts the session of a user whom a sign-in method has authenticated, and continues with what the user signed in for. If a second step
+ * is needed, the reply is its page, and no session starts. No other function starts sessions, so no method can skip what is checked here.
  *
  * Each sign-in has a new session, and the previous session of the browser ends, so an earlier cookie is useless (threats.md
  * UI-05). The method shows the same page for every reason of a refusal.
@@ -57,6 +58,10 @@ export async function finishSignIn(
   const isDelegated = context.settings.delegate !== undefined
   assert.equal(delegated !== undefined, isDelegated, 'Only the application signs users in while sign-in is delegated.')
   if (user.disabledAt !== undefined) return { kind: 'refused', reason: 'disabled' }
+  if (await needsSecondStep(context, user, authenticated)) {
+    const waiting = mintWaiting(context, target, authenticated)
+    return secondStepPage(context, target, { user, waiting }, undefined)
+  }
   const started = await startSession(context, request, target, authenticated)
   if ('reason' in started) return started
   const cookies = delegated?.isKept === false ? {} : { session: started.credential }
@@ -68,9 +73,9 @@ async function startSession(
   context: Context,
   request: Request,
   { browserHash }: SignInTarget,
-  { user, methods, at, providerId, identity, delegated }: AuthenticatedUser,
+  { user, methods, at, providerId, identity, passkey, delegated }: AuthenticatedUser,
 ): Promise<{ readonly signedIn: SignedIn; readonly credential: MintedCredential } | RefusedSignIn> {
-  const previous = await findSignedIn(context, request.cookies)
+  const previous = await findReplaceable(context, request.cookies)
   const now = context.clockCheck.now()
   const id = delegated?.id ?? mintSessionId(now, context.random)
   const credential = delegated?.credential ?? context.secrets.mint('session', id, context.random)
@@ -89,16 +94,8 @@ async function startSession(
   const replaces = isSameUser && delegated?.isKept !== false ? previous.session.id : undefined
   const { passwordHash } = user
   const interactionId = delegated?.interactionId
-  const start = {
-    session,
-    browserHash,
-    replaces,
-    passwordHash,
-    interactionId,
-    identity,
-    passkey: undefined,
-    isSecondStepDone: false,
-  }
+  const isSecondStepDone = delegated !== undefined || levelOf(methods) > 1
+  const start = { session, browserHash, replaces, passwordHash, interactionId, identity, passkey, isSecondStepDone }
   const started = await context.store.startSession(start)
   if (started.kind !== 'started') {
     return { kind: 'refused', reason: started.kind === 'user-changed' ? 'changed' : 'repeated' }

@@ -53,6 +53,7 @@ const STATUS: Readonly<Record<SignInProblem['kind'], number>> = {
   'email-missing': 400,
   'password-missing': 400,
   'password-too-long': 400,
+  'second-step-expired': 403,
   'method-off': 403,
   'account-refused': 403,
   'application-refused': 403,

@@ -62,6 +62,7 @@ export async function signInByPassword(context: Context, request: Request): Prom
           at: timeOf(context, target),
           providerId: undefined,
           identity: undefined,
+          passkey: undefined,
           delegated: undefined,
         })
   if (finished === undefined || finished.kind === 'refused') {

@@ -108,6 +108,12 @@ export const FORM_REFUSALS = {
   'email-missing': 'The form has no address.',
   'password-missing': 'The form has no password.',
   'password-too-long': 'The password has more than 1,024 bytes.',
+  'second-step-wrong': 'The first step was right, and the code of the second step is wrong.',
+  'second-step-used': 'The code of the authenticator app was accepted before.',
+  'second-step-locked':
+    'After 100 wrong codes since the last success, codes of browsers in which the account has not signed in are refused.',
+  'second-step-expired':
+    'The second step came more than ten minutes after the first, or a second time, or the account changed between them.',
   'method-off': 'The operator switched the sign-in method or the provider off.',
   'account-refused':
     'The account is disabled, was deleted or changed meanwhile, or another provider is required for its address.',

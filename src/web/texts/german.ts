@@ -35,6 +35,19 @@ export const german: Texts = {
   accountRefused: 'Mit diesem Konto ist die Anmeldung hier nicht möglich.',
   applicationRefused: 'Sie sind nicht angemeldet. Sie können es noch einmal versuchen.',
   notAnswered: 'Sie sind noch nicht angemeldet, weil keine Antwort kam. Versuchen Sie es gleich noch einmal.',
+  secondStep: 'Mit zweitem Schritt bestätigen',
+  noSecondStep:
+    'Ihr Konto braucht einen zweiten Schritt und hat keinen, der hier funktioniert. Bitten Sie den Betreiber, ihn zurückzusetzen.',
+  secondStepExpired:
+    'Sie sind nicht angemeldet, weil der zweite Schritt zu lange gedauert hat oder schon getan war. Melden Sie sich noch einmal an.',
+  code: 'Code',
+  codeHint: 'Sechs Ziffern aus Ihrer Authenticator-App',
+  codeWrong: 'Dieser Code stimmt nicht. Warten Sie auf den nächsten und versuchen Sie es noch einmal.',
+  codesLocked:
+    'Zu viele falsche Codes. Benutzen Sie einen Passkey oder einen Wiederherstellungscode, oder fragen Sie den Betreiber.',
+  cannotUseApp: 'Ich kann meine App nicht benutzen',
+  recoveryCode: 'Wiederherstellungscode',
+  recoveryCodeWrong: 'Dieser Wiederherstellungscode stimmt nicht oder wurde schon benutzt.',
   methodOff: 'Auf diesem Weg können Sie sich hier nicht mehr anmelden. Es ist nichts geschehen.',
   noSignInMethod: 'Zurzeit gibt es hier keinen Weg, sich anzumelden. Sagen Sie es dem Betreiber.',
   or: 'oder',

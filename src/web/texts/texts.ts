@@ -48,6 +48,16 @@ export interface Texts {
   readonly accountRefused: string
   readonly applicationRefused: string
   readonly notAnswered: string
+  readonly secondStep: string
+  readonly noSecondStep: string
+  readonly secondStepExpired: string
+  readonly code: string
+  readonly codeHint: string
+  readonly codeWrong: string
+  readonly codesLocked: string
+  readonly cannotUseApp: string
+  readonly recoveryCode: string
+  readonly recoveryCodeWrong: string
   readonly noSignInMethod: string
   readonly or: string
   readonly continue: string

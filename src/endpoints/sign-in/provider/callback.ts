@@ -192,7 +192,7 @@ async function signIn(
   }
   await join(context, provider, identity, user)
   const method = { methods: ['fed'], at, providerId: provider.id, identity: key } as const
-  const authenticated = { user, ...method, delegated: undefined }
+  const authenticated = { user, ...method, passkey: undefined, delegated: undefined }
   const finished = await finishSignIn(context, request, target, authenticated)
   return finished.kind === 'refused' ? again(context, returned, { kind: 'account-refused' }, user.id) : finished
 }

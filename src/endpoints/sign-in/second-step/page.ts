@@ -1,0 +1,47 @@
+import type { Context } from '../../../ports/context.ts'
+import type { Reply } from '../../../ports/message.ts'
+import type { SecondStepProblem } from '../../../ports/pages.ts'
+import type { UserRecord } from '../../../ports/records/user.ts'
+import { formTarget, viewClient } from '../../authorization/client-view.ts'
+import { hiddenFields, type SignInTarget } from '../target.ts'
+import { WAITING_FIELD } from './waiting.ts'
+import { SECOND_STEP_WAYS } from './ways.ts'
+
+type PageReply = Extract<Reply, { readonly kind: 'page' }>
+
+const STATUS: Readonly<Record<SecondStepProblem['kind'], number>> = {
+  'second-step-wrong': 401,
+  'second-step-used': 401,
+  'second-step-locked': 403,
+  throttled: 429,
+}
+
+/**
+ * The page on which a user does the second step, or sets one up. `waiting`: the sign-in that waits, as `mintWaiting` made it; shown again,
+ * the page has the same one, so that no sign-in waits longer.
+ */
+export async function secondStepPage(
+  context: Context,
+  target: SignInTarget,
+  { user, waiting }: { readonly user: UserRecord; readonly waiting: string },
+  problem: SecondStepProblem | undefined,
+): Promise<PageReply> {
+  const ways = SECOND_STEP_WAYS.map((way) => way.offer(context, { user, target }))
+  const isOfClient = target.purpose === 'authorization'
+  const redirectUri = isOfClient ? target.authorization.redirectUri : undefined
+  return {
+    kind: 'page',
+    status: problem === undefined ? 200 : STATUS[problem.kind],
+    ...(problem !== undefined && 'retryAfterSeconds' in problem
+      ? { retryAfterSeconds: problem.retryAfterSeconds }
+      : {}),
+    ...(redirectUri === undefined ? {} : { formTarget: formTarget(redirectUri) }),
+    page: {
+      kind: 'second-step',
+      hidden: { ...hiddenFields(context, target), [WAITING_FIELD]: waiting },
+      client: isOfClient ? viewClient(target, target.authorization.redirectUri, context.clock()) : undefined,
+      offers: (await Promise.all(ways)).flat(),
+      problem,
+    },
+  }
+}

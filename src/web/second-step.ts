@@ -1,0 +1,84 @@
+import type { SecondStepOffer, SecondStepPage, SecondStepProblem } from '../ports/pages.ts'
+import { fieldProblem, submitButton } from './form-parts.ts'
+import { stop } from './icons.ts'
+import { layout } from './layout.ts'
+import type { View } from './layout.ts'
+import { hiddenFields, html } from './markup.ts'
+import type { Fragment, Markup } from './markup.ts'
+import { continuation } from './sign-in.ts'
+import { inAWhile } from './spans.ts'
+
+/** The forms of the second step. The code of the app is first; what replaces it is folded, unless it is the only way. */
+export function secondStepPage(view: View, page: SecondStepPage): Markup {
+  const { texts } = view
+  const { problem, offers } = page
+  return layout(view, {
+    title: problem === undefined ? texts.secondStep : texts.titleWithError(texts.secondStep),
+    main: html`<h1>${texts.secondStep}</h1>
+      <p class="lead muted">${continuation(view, { client: page.client, isConfirmation: false })}</p>
+      ${problem === undefined || 'offer' in problem ? undefined : general(view, problem)}
+      ${offers.length === 0 ? html`<p class="part">${texts.noSecondStep}</p>` : undefined}
+      ${offers.map((offer) => offerForm(view, page, offer))}`,
+  })
+}
+
+function offerForm(view: View, page: SecondStepPage, offer: SecondStepOffer): Markup {
+  switch (offer.kind) {
+    case 'code':
+      return codeForm(view, page, offer)
+    case 'recovery-code':
+      return html`<details class="part" ${isBlamed(page, offer) ? html` open` : undefined}>
+        <summary>${view.texts.cannotUseApp}</summary>
+        ${codeForm(view, page, offer)}
+      </details>`
+  }
+}
+
+function codeForm(view: View, page: SecondStepPage, offer: SecondStepOffer): Markup {
+  const { texts } = view
+  const isOfApp = offer.kind === 'code'
+  const isWrong = isBlamed(page, offer)
+  const hint = isOfApp ? html`<p class="small muted hint" id="code-hint">${texts.codeHint}</p>` : undefined
+  const described = [isOfApp ? 'code-hint' : [], isWrong ? `${offer.kind}-problem` : []].flat().join(' ')
+  return html`<form method="post" action="${offer.action}" novalidate>
+    ${hiddenFields(page.hidden)}
+    <div class="field">
+      <label for="${offer.kind}">${isOfApp ? texts.code : texts.recoveryCode}</label>
+      ${hint}
+      <input
+        id="${offer.kind}"
+        name="code"
+        type="text"
+        autocapitalize="none"
+        spellcheck="false"
+        ${isOfApp ? html` inputmode="numeric" autocomplete="one-time-code" autofocus` : html` autocomplete="off"`}
+        ${described === '' ? undefined : html` aria-describedby="${described}"`}
+        ${isWrong ? html` aria-invalid="true"` : undefined}
+      />
+      ${isWrong ? fieldProblem(`${offer.kind}-problem`, isOfApp ? texts.codeWrong : texts.recoveryCodeWrong) : undefined}
+    </div>
+    ${submitButton(texts.continue, isOfApp ? 'main' : 'plain')}
+  </form>`
+}
+
+function isBlamed({ problem }: SecondStepPage, { kind }: SecondStepOffer): boolean {
+  return problem?.kind === 'second-step-wrong' && problem.offer === kind
+}
+
+function general(view: View, problem: Exclude<SecondStepProblem, { readonly kind: 'second-step-wrong' }>): Fragment {
+  return html`<p class="notice problem" role="alert">${stop}<span>${describe(view, problem)}</span></p>`
+}
+
+function describe(
+  { texts, language }: View,
+  problem: Exclude<SecondStepProblem, { readonly kind: 'second-step-wrong' }>,
+): string {
+  switch (problem.kind) {
+    case 'second-step-used':
+      return texts.codeWrong
+    case 'second-step-locked':
+      return texts.codesLocked
+    case 'throttled':
+      return texts.throttled(inAWhile(language, problem.retryAfterSeconds))
+  }
+}

@@ -70,13 +70,16 @@ test('client create: every option has its effect', async () => {
     [undefined, undefined, []],
   )
   assert.deepEqual([less.scope, less.redirect_uris], [shown.scope, shown.redirect_uris])
+  const api = 'https://approved.example'
+  await commandJson(['api', 'create', '--resource', api, '--approved-scope', 'pay=Pay'])
   const approve = ['client', 'approve-scopes', created.client_id, '--scope']
   const noticeOf = async (scope: string): Promise<unknown> =>
     (await commandJson<{ readonly notice: string | null }>([...approve, scope])).notice
   assert.deepEqual(
-    [await noticeOf('read'), await noticeOf('read payy')],
+    [await noticeOf('pay'), await noticeOf('pay payy')],
     [null, 'No API declares payy. Check the spelling: grantor api list'],
   )
+  await commandJson(['api', 'delete', api])
 })
 
 test('client create: a public client has no secret', async () => {

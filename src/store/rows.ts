@@ -132,25 +132,6 @@ export function readConsentTarget(target: string): ConsentRecord['target'] {
   return { organizationId, resources: readResourcesKey(named.join(' ')) }
 }
 
-/** The user and the client of a consent. Sweeps examine consents in this order. */
-export type ConsentPair = Pick<ConsentKey, 'userId' | 'clientId'>
-
-export function consentOf(row: Row): ConsentPair {
-  return { userId: row['user_id'] as UserId, clientId: row['client_id'] as ClientId }
-}
-
-/** Reads the pair after which a slice starts. */
-export function consentKey(place: string): readonly [userId: string, clientId: string] {
-  const [userId = '', clientId = ''] = place.split(' ')
-  return [userId, clientId]
-}
-
-/** Returns where the next slice starts; '' if this one reached the end. */
-export function nextConsent(slice: readonly ConsentPair[], limit: number): string {
-  const last = slice.at(-1)
-  return last === undefined || slice.length < limit ? '' : `${last.userId} ${last.clientId}`
-}
-
 export function opaqueTokenOf(row: Row): OpaqueTokenRecord {
   const facts = JSON.parse(row['facts'] as string) as AccessTokenFacts
   return {

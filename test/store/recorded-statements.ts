@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import pg from 'pg'
 import { listMigrations, readScript } from '../../src/store/migrations.ts'
-import { inSqlite } from '../../src/store/shared/statement.ts'
+import { inPostgres, inSqlite } from '../../src/store/shared/statement.ts'
 import { forCitus } from '../../src/store/postgres/distribution.ts'
 import { oneRowOf } from '../../src/store/postgres/connection/query.ts'
 import { noteStatement } from './decisions.ts'
@@ -78,7 +78,7 @@ export function listSource(store: StoreKind): readonly SourceStatement[] {
       const texts =
         store === 'sqlite'
           ? [inSqlite(text)]
-          : new Set([text, forCitus(text), oneRowOf({ name: '', text })?.text ?? text])
+          : new Set([text, forCitus(text), oneRowOf({ name: '', text })?.text ?? text].map(inPostgres))
       return [...texts].map((one) => ({ file, text: normalized(one) }))
     })
     .map(({ file, text }) => ({ file, text, pattern: patternOf(text) }))

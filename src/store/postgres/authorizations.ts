@@ -1,10 +1,8 @@
-import type { AuthorizationRecord } from '../../ports/records/authorization.ts'
 import type { Reads } from '../../ports/store.ts'
 import type { Approval } from '../../ports/operations/authorization.ts'
-import type { Input } from '../../ports/operations/index.ts'
-import type { EpochMs } from '../../base/brand.ts'
 import type { AuthorizationId } from '../../protocol/ids.ts'
 import { authorizationOf, requestText } from '../rows.ts'
+import { whyNotPending } from '../shared/codes.ts'
 import { rememberConsent } from '../shared/grants.ts'
 import { addLogoutNotice, holdSession } from '../shared/logout-notices.ts'
 import { columns } from './connection/column-parameters.ts'
@@ -37,13 +35,6 @@ const NAME = insertion({
   types: ['text', 'text', 'text'],
   ending: 'on conflict (user_id, row_table, row_key) do nothing',
 })
-const DENY = {
-  name: 'deny-authorizations',
-  text: `update authorizations as a set status = 'denied'
-    from unnest($1::text[], $2::bigint[]) as i (id, now)
-    where a.authorization_id = i.id and a.status = 'pending' and a.expires_at > i.now
-    returning a.authorization_id`,
-}
 const FIND = {
   name: 'find-authorizations',
   text: 'select * from authorizations where authorization_id = any($1::text[])',
@@ -78,20 +69,18 @@ export function authorizationStatements(database: Database) {
           if (remember !== undefined) await runSteps(query, rememberConsent(remember, now))
           if (notified !== undefined) await runSteps(query, addLogoutNotice(notified))
         }
-        const outcomes = await answerAll(query, inputs, approved, 'approved' as const)
-        return outcomes.map((outcome, place) => (ended.has(inputs[place]?.id) ? 'unknown' : outcome))
-      },
-    },
-    denyAuthorization: {
-      keys: ({ id }) => [id],
-      async run(query, inputs) {
-        const rows = columns(inputs, 'id', 'now')
-        return answerAll(query, inputs, valuesOf(await query(DENY, rows), 'authorization_id'), 'denied' as const)
+        const others = new Map<AuthorizationId, 'decided' | 'unknown'>()
+        for (const { id, now } of inputs)
+          if (ended.has(id)) others.set(id, 'unknown')
+          else if (!approved.has(id)) others.set(id, await runSteps(query, whyNotPending(id, now)))
+        return inputs.map(({ id }) => others.get(id) ?? 'approved')
       },
     },
   } satisfies Partial<Handlers>
   const reads = {
-    findAuthorization: openBatchLoader((ids: readonly AuthorizationId[]) => findAll(database.query, ids)),
+    findAuthorization: openBatchLoader(async (ids: readonly AuthorizationId[]) =>
+      (await database.query(FIND, [ids])).map((row) => authorizationOf(row)),
+    ),
   } satisfies Partial<Reads>
   return { handlers, reads }
 }
@@ -117,29 +106,4 @@ async function holdSessions(query: Query, inputs: readonly Approval[]): Promise<
       if (session !== undefined && !(await runSteps(query, holdSession(userId, session)))) ended.add(id)
   }
   return ended
-}
-
-/**
- * Returns `done` for the authorizations that were changed. For the others it finds out whether they were decided before or
- * do not exist.
- */
-async function answerAll<Done extends string>(
-  query: Query,
-  inputs: readonly (Input<'denyAuthorization'> & { readonly now: EpochMs })[],
-  changed: ReadonlySet<unknown>,
-  done: Done,
-): Promise<readonly (Done | 'decided' | 'unknown')[]> {
-  const others = inputs.filter(({ id }) => !changed.has(id)).map(({ id }) => id)
-  const found = others.length === 0 ? [] : await findAll(query, others)
-  return inputs.map(({ id, now }) => {
-    if (changed.has(id)) return done
-    const authorization = found.find((one) => one.id === id)
-    const isGone =
-      authorization === undefined || (authorization.status.kind === 'pending' && authorization.expiresAt <= now)
-    return isGone ? 'unknown' : 'decided'
-  })
-}
-
-async function findAll(query: Query, ids: readonly AuthorizationId[]): Promise<readonly AuthorizationRecord[]> {
-  return (await query(FIND, [ids])).map((row) => authorizationOf(row))
 }

@@ -4,16 +4,13 @@ import type { Input } from '../../ports/operations/index.ts'
 import type { ClientId } from '../../protocol/ids.ts'
 import { AUDIT_LINKS } from '../tables/server.ts'
 import type { Row } from '../rows.ts'
-import { countTokenUse } from '../shared/initial-tokens.ts'
-import { CLIENTS, HELD_FOR_EVER } from '../tables/client.ts'
+import { CLIENTS } from '../tables/client.ts'
 import { columns, jsonTexts, placeholders, type Scalar } from './connection/column-parameters.ts'
 import type { Database } from './connection/database.ts'
 import type { Query } from './connection/query.ts'
 import { openBatchLoader } from './batch-loader.ts'
-import { releaseSharedKeys } from './distributed-keys.ts'
-import { eachAlone, valuesOf, type Handlers } from './handlers.ts'
+import { valuesOf, type Handlers } from './handlers.ts'
 import { arraysOf, insertion, insertRows, type Insertion } from './connection/insertion.ts'
-import { runSteps } from './steps.ts'
 
 const INSERT = insertion({
   name: 'insert-clients',
@@ -27,16 +24,6 @@ const INSERT_WITH_AUDIT = {
       insert into audit_links (${AUDIT_LINKS.names})
       values (${placeholders(AUDIT_LINKS, INSERT.types.length + 1)}))
     ${INSERT.text}`,
-}
-const CREATE = {
-  name: 'create-client',
-  text: `insert into clients (${CLIENTS.names}, held_until) values (${placeholders(CLIENTS, 1)}, $${CLIENTS.columns.length + 1})`,
-}
-const ADD_DOCUMENT = {
-  name: 'add-document-client',
-  text: `insert into clients (${CLIENTS.names}, held_until)
-    values (${placeholders(CLIENTS, 1)}, $${CLIENTS.columns.length + 1})
-    on conflict (client_id) do nothing returning client_id`,
 }
 const SHARE = insertion({
   name: 'share-clients',
@@ -75,20 +62,8 @@ const HOLD = {
     from unnest($1::text[], $2::bigint[]) as i (id, until) where c.client_id = i.id
     returning c.client_id`,
 }
-const DELETE = {
-  name: 'delete-clients',
-  text: 'delete from clients where client_id = any($1::text[]) returning client_id, shared_key',
-}
-const DELETE_INSTALLATIONS = {
-  name: 'delete-installations-of-clients',
-  text: 'delete from installations where client_id = any($1::text[])',
-}
 const FIND = { name: 'find-clients', text: 'select * from clients where client_id = any($1::text[])' }
-const NOTE_USES = {
-  name: 'note-uses',
-  text: `update clients as c set last_used_at = i.used_at from unnest($1::text[], $2::bigint[]) as i (id, used_at)
-    where c.client_id = i.id and coalesce(c.last_used_at, 0) < i.used_at`,
-}
+
 export function clientStatements(database: Database) {
   const handlers = {
     registerClient: {
@@ -108,27 +83,6 @@ export function clientStatements(database: Database) {
           return inputs.map(() => true)
         },
       },
-    },
-    createClient: {
-      keys: ({ id }) => [id],
-      run: eachAlone(async (query, client: ClientRecord) => {
-        await query(CREATE, [...CLIENTS.write(client), HELD_FOR_EVER])
-        return 'created' as const
-      }),
-    },
-    registerWithToken: {
-      keys: ({ client, tokenId }) => [tokenId, client.id],
-      run: eachAlone(async (query, { client, tokenId, now, isKept }: Input<'registerWithToken'>) => {
-        if (!(await runSteps(query, countTokenUse({ tokenId, now })))) return 'token-inactive' as const
-        await query(CREATE, [...CLIENTS.write(client), isKept ? HELD_FOR_EVER : 0])
-        return 'registered' as const
-      }),
-    },
-    addDocumentClient: {
-      keys: ({ client }) => [client.id],
-      run: eachAlone(async (query, { client, retainUntil }) =>
-        (await query(ADD_DOCUMENT, [...CLIENTS.write(client), retainUntil])).length === 1 ? 'added' : 'known',
-      ),
     },
     registerPublicClient: {
       keys: ({ client }) => [`shared:${client.dedupeKey}`, client.id],
@@ -160,28 +114,6 @@ export function clientStatements(database: Database) {
         for (const { id, until } of inputs) times.set(id, Math.max(times.get(id) ?? 0, until))
         const held = valuesOf(await query(HOLD, [[...times.keys()], [...times.values()]]), 'client_id')
         return inputs.map(({ id }) => (held.has(id) ? 'held' : 'unknown'))
-      },
-    },
-    deleteClient: {
-      keys: (id) => [id],
-      async run(query, inputs) {
-        const rows = await query(DELETE, [inputs])
-        await releaseSharedKeys(query, rows)
-        await query(DELETE_INSTALLATIONS, [inputs])
-        const deleted = valuesOf(rows, 'client_id')
-        return inputs.map((id) => (deleted.has(id) ? 'deleted' : 'unknown'))
-      },
-    },
-    noteUses: {
-      // At least one key is required, also for a list without clients.
-      keys: (uses) => ['uses', ...uses.map(({ id }) => id)],
-      isShared: true,
-      async run(query, inputs) {
-        const times = new Map<ClientId, number>()
-        for (const { id, at } of inputs.flat()) times.set(id, Math.max(times.get(id) ?? 0, at))
-        const ids = [...times.keys()].toSorted()
-        await query(NOTE_USES, [ids, ids.map((id) => times.get(id) ?? 0)])
-        return inputs.map(() => 'noted' as const)
       },
     },
   } satisfies Partial<Handlers>

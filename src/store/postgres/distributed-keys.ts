@@ -1,18 +1,14 @@
 import assert from 'node:assert/strict'
 import type { UserRecord } from '../../ports/records/user.ts'
-import type { Input } from '../../ports/operations/index.ts'
 import type { UserId } from '../../protocol/ids.ts'
-import type { Row } from '../rows.ts'
 import { accountHandlers, replaceEmail } from '../shared/accounts.ts'
-import { clientHandlers } from '../shared/clients.ts'
 import { identityHandlers, provisionUser } from '../shared/identities.ts'
 import { rows, shared as sharedStatement, type Steps } from '../shared/statement.ts'
 import { USERS } from '../tables/user.ts'
 import { distributed } from './distributed-users.ts'
 import type { Query } from './connection/query.ts'
-import { eachAlone, type Handlers } from './handlers.ts'
+import type { Handlers } from './handlers.ts'
 import { awaitRow, holdUser } from './settle.ts'
-import { runSteps } from './steps.ts'
 import { nameRow } from './user-rows.ts'
 
 const CLAIM_EMAIL = sharedStatement(
@@ -25,18 +21,10 @@ const FIND_OWNER = {
   name: 'find-owner-of-email',
   text: 'select coalesce(max(user_id), $2) as user_id from emails where email = $1',
 }
-const FIND_SHARED_KEY = {
-  name: 'find-shared-key',
-  text: 'select client_id, shared_key from clients where client_id = $1',
-}
-const RELEASE_SHARED_KEYS = {
-  name: 'release-shared-keys',
-  text: 'delete from shared_clients where shared_key = any($1::text[]) and client_id = any($2::text[])',
-}
 
 /**
- * Operations where Citus distributes users and clients by their ids. No index can hold that an email or a shared key is
- * unique over all shards, so it is the primary key of a row of its own, in the same transaction.
+ * Operations where Citus distributes users by their ids. No index can hold that an email is unique over all shards, so it is the primary
+ * key of a row of its own, in the same transaction. So is the key of a shared client.
  */
 export const distributedHandlers = {
   createUser: distributed(accountHandlers.createUser, function* (user) {
@@ -66,13 +54,6 @@ export const distributedHandlers = {
     yield* releaseEmail((user?.['email'] ?? null) as string | null, id)
     return yield* accountHandlers.deleteUser.run(id)
   }),
-  disableClient: {
-    keys: clientHandlers.disableClient.keys,
-    run: eachAlone(async (query, input: Input<'disableClient'>) => {
-      await releaseSharedKeys(query, await query(FIND_SHARED_KEY, [input.id]))
-      return runSteps(query, clientHandlers.disableClient.run(input))
-    }),
-  },
 } satisfies Partial<Handlers>
 
 /** Inserts a user whose e-mail address is free. */
@@ -91,14 +72,6 @@ function* claimEmail(email: string, id: UserId): Steps<boolean> {
 function* releaseEmail(email: string | null, id: UserId): Steps<void> {
   if (email === null || !(yield* awaitRow('emails', email))) return
   yield* rows(RELEASE_EMAIL, { email, id })
-}
-
-/** Ends the sharing of clients, given as rows with `client_id` and `shared_key`. */
-export async function releaseSharedKeys(query: Query, clients: readonly Row[]): Promise<void> {
-  const sharing = clients.filter((row) => row['shared_key'] !== null)
-  if (!query.isDistributed || sharing.length === 0) return
-  const columns = ['shared_key', 'client_id'].map((name) => sharing.map((row) => row[name] as string))
-  await query(RELEASE_SHARED_KEYS, columns)
 }
 
 /** Finds the user of an email without asking all shards of the users. */

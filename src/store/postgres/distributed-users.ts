@@ -8,6 +8,7 @@ import { deleteProvider, providerHandlers } from '../shared/providers.ts'
 import { passkeyHandlers } from '../shared/sign-in/passkeys.ts'
 import { secondFactorHandlers } from '../shared/sign-in/second-factors.ts'
 import { sessionHandlers, startSession } from '../shared/sessions.ts'
+import { sweepExpired, sweepHandlers } from '../shared/sweep.ts'
 import { rows, shared, type SharedHandler, type Steps } from '../shared/statement.ts'
 import { eachAlone, type Handler, type Handlers } from './handlers.ts'
 import { holdUser } from './settle.ts'
@@ -70,6 +71,7 @@ export const distributedUserHandlers = {
     if (outcome === 'unlinked') yield* forgetRows([{ userId, table: 'identities', key }])
     return outcome
   }),
+  sweepExpired: distributed(sweepHandlers.sweepExpired, (sweep) => sweepExpired(sweep, forget)),
   deleteProvider: distributed(providerHandlers.deleteProvider, (deletion) => deleteProvider(deletion, forget)),
 } satisfies Partial<Handlers>
 

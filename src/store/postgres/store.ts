@@ -17,7 +17,6 @@ import { openRecordCache } from './record-cache.ts'
 import { recordReads } from './records.ts'
 import { revocationStatements } from './revocations.ts'
 import { sharedHandlers, sharedReads } from './steps.ts'
-import { sweepHandlers } from './sweep.ts'
 import { tokenStatements } from './tokens.ts'
 import { openWriteCheck } from './connection/write-check.ts'
 
@@ -55,7 +54,6 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
     ...opaqueTokens.handlers,
     ...revocations.handlers,
     ...consumedHandlers,
-    ...sweepHandlers,
     recordEvent,
     ...(isDistributed && { ...distributedHandlers, ...distributedUserHandlers }),
   }

@@ -1,5 +1,6 @@
 import type { Row, Value } from '../rows.ts'
 import {
+  listOf,
   rows,
   shared,
   type Division,
@@ -175,9 +176,4 @@ function formsOf(division: Division): Forms {
 
 function isRead({ head }: Division): boolean {
   return /^select\b/.test(head)
-}
-
-/** Keys have no spaces. */
-function listOf(keys: readonly string[]): string {
-  return keys.toSorted().join(' ')
 }

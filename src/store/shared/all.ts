@@ -21,6 +21,7 @@ import { registrationCountHandlers } from './registration-counts.ts'
 import { secondFactorHandlers, secondFactorReads } from './sign-in/second-factors.ts'
 import { sessionHandlers, sessionReads } from './sessions.ts'
 import { signingKeyHandlers, signingKeyReads } from './signing-keys.ts'
+import { sweepHandlers } from './sweep.ts'
 import { walkReads } from './walks.ts'
 
 /** The operations that both stores apply with the same statements. Those of token and registration requests are in each store. */
@@ -46,6 +47,7 @@ export const SHARED_HANDLERS = {
   ...masterKeyHandlers,
   ...leaseHandlers,
   ...eraHandlers,
+  ...sweepHandlers,
 }
 
 /** The reads that both stores answer with the same statements. */

@@ -7,11 +7,17 @@ import type { ClientInspection } from '../../ports/inspection.ts'
 import type { Row } from '../rows.ts'
 import { domainRuleReads } from './domain-rules.ts'
 import { CLIENTS, HELD_FOR_EVER } from '../tables/client.ts'
+import { countTokenUse } from './initial-tokens.ts'
 import { endLaterOfClient } from './not-before.ts'
 import { providerReads } from './providers.ts'
 import { listRegistrationCounts } from './registration-counts.ts'
-import { change, idKey, outcome, rows, shared, type SharedHandlers, type Steps } from './statement.ts'
+import { change, idKey, listOf, outcome, rows, shared, type SharedHandlers, type Steps } from './statement.ts'
 
+/** On SQLite the number of a row follows from its id, unless another row has that number (decision 0011). */
+const ROW = `(/*sqlite slot, */${CLIENTS.names}, held_until)
+  values (/*sqlite iif(exists (select 1 from clients where slot = slot_of(:client_id)), null, slot_of(:client_id)), */${CLIENTS.parameters}, :heldUntil)`
+const INSERT = shared(`insert into clients ${ROW}`)
+const ADD_DOCUMENT = shared(`insert into clients ${ROW} on conflict (client_id) do nothing returning client_id`)
 /** Replaces the metadata. A client with another identity is neither verified nor approved. */
 const SET_METADATA = `metadata = :metadata, identity_from = coalesce(cast(:identityFrom as bigint), identity_from),
   verified_at = case when cast(:identityFrom as bigint) is null then verified_at end,
@@ -33,7 +39,7 @@ const CHANGE = shared(
 const SET_RULES = shared(
   `update clients set rules = :rules where client_id = :id and source = 'operator' returning client_id`,
 )
-const FIND_SHARED_KEY = shared('select shared_key from clients where client_id = :id')
+const FIND_SHARED_KEY = shared('select client_id, shared_key from clients where client_id = :id')
 const ADOPT = shared(
   `update clients set source = 'operator', verified_at = coalesce(verified_at, :now), management_hash = null,
      shared_key = null, held_until = ${HELD_FOR_EVER}
@@ -41,7 +47,9 @@ const ADOPT = shared(
    returning client_id`,
 )
 /** Where the tables are not distributed, no shared key has a row. */
-const RELEASE_SHARED_KEY = shared('delete from shared_clients where shared_key = :sharedKey and client_id = :id')
+const RELEASE_SHARED_KEYS = shared(
+  `delete from shared_clients where shared_key = any(string_to_array(:keys, ' ')) and client_id = any(string_to_array(:ids, ' '))`,
+)
 /** The members of a `ClientFilter`. */
 const MATCHES = `(cast(:source as text) is null or source = :source)
      and (cast(:isUsed as bigint) is null or case when used_at is null then 0 else 1 end = :isUsed)
@@ -51,15 +59,63 @@ const MATCHES = `(cast(:source as text) is null or source = :source)
 const LIST = shared(
   `select * from clients where client_id < :before and ${MATCHES} order by client_id desc limit :limit`,
 )
-const PURGE = shared(`delete from clients where client_id = :id and ${MATCHES} returning shared_key`)
-const REMOVE_INSTALLATIONS = shared('delete from installations where client_id = :id')
+const PURGE = shared(`delete from clients where client_id = :id and ${MATCHES} returning client_id, shared_key`)
+const DELETE = shared('delete from clients where client_id = :id returning client_id, shared_key')
+const REMOVE_INSTALLATIONS = shared(`delete from installations where client_id = any(string_to_array(:ids, ' '))`)
+const NOTE_USES = shared(
+  `update clients set last_used_at = :at where client_id = any(string_to_array(:ids, ' ')) and coalesce(last_used_at, 0) < :at`,
+)
 
+const DISABLE = shared(
+  `update clients set disabled_at = coalesce(disabled_at, :now), shared_key = null where client_id = :id
+   returning client_id`,
+)
 const REVOKE_TOKENS = shared(
   'update clients set not_before = greatest(coalesce(not_before, 0), :now) where client_id = :id returning client_id',
 )
 
-/** What administrators do with clients, and clients with themselves. Registration and use are in the batches of each store. */
+/** What is rare. Registration without a token, and the first use of a client, are in the batches of each store. */
 export const clientHandlers = {
+  createClient: {
+    keys: idKey,
+    *run(client) {
+      yield* insert(client, HELD_FOR_EVER)
+      return 'created'
+    },
+  },
+  registerWithToken: {
+    keys: ({ client, tokenId }) => [tokenId, client.id],
+    *run({ client, tokenId, now, isKept }) {
+      if (!(yield* countTokenUse({ tokenId, now }))) return 'token-inactive'
+      yield* insert(client, isKept ? HELD_FOR_EVER : 0)
+      return 'registered'
+    },
+  },
+  addDocumentClient: {
+    keys: ({ client }) => [client.id],
+    *run({ client, retainUntil }) {
+      const added = yield* rows(ADD_DOCUMENT, { ...CLIENTS.values(client), heldUntil: retainUntil })
+      return added.length === 1 ? 'added' : 'known'
+    },
+  },
+  deleteClient: {
+    keys: idKey,
+    *run(id) {
+      const deleted = yield* rows(DELETE, { id })
+      yield* endRemoved(deleted)
+      return deleted.length === 1 ? 'deleted' : 'unknown'
+    },
+  },
+  noteUses: {
+    // At least one key is required, also for a list without clients.
+    keys: (uses) => ['uses', ...uses.map(({ id }) => id)],
+    isShared: true,
+    *run(uses) {
+      for (const [at, used] of Map.groupBy(uses, (use) => use.at))
+        yield* rows(NOTE_USES, { at, ids: listOf(used.map(({ id }) => id)) })
+      return 'noted'
+    },
+  },
   updateClient: {
     keys: idKey,
     *run({ id, previous, metadata, identityFrom }) {
@@ -77,10 +133,10 @@ export const clientHandlers = {
   adoptClient: {
     keys: idKey,
     *run({ id, previous, now }) {
-      const [before] = yield* rows(FIND_SHARED_KEY, { id })
+      const before = yield* rows(FIND_SHARED_KEY, { id })
       const adopted = yield* rows(ADOPT, { id, previous: JSON.stringify(previous), now })
       if (adopted.length === 0) return 'conflict'
-      yield* releaseSharedKey(id, before)
+      yield* releaseSharedKeys(before)
       return 'adopted'
     },
   },
@@ -102,11 +158,9 @@ export const clientHandlers = {
   purgeClient: {
     keys: idKey,
     *run({ id, filter }) {
-      const [deleted] = yield* rows(PURGE, { id, ...membersOf(filter) })
-      if (deleted === undefined) return 'kept'
-      yield* releaseSharedKey(id, deleted)
-      yield* rows(REMOVE_INSTALLATIONS, { id })
-      return 'deleted'
+      const deleted = yield* rows(PURGE, { id, ...membersOf(filter) })
+      yield* endRemoved(deleted)
+      return deleted.length === 1 ? 'deleted' : 'kept'
     },
   },
   renewDocument: {
@@ -130,10 +184,10 @@ export const clientHandlers = {
   },
   disableClient: {
     keys: idKey,
-    run: change(
-      `update clients set disabled_at = coalesce(disabled_at, :now), shared_key = null where client_id = :id
-       returning client_id`,
-    ),
+    *run({ id, now }) {
+      yield* releaseSharedKeys(yield* rows(FIND_SHARED_KEY, { id }))
+      return (yield* rows(DISABLE, { id, now })).length === 1 ? 'changed' : 'unknown'
+    },
   },
   enableClient: {
     keys: idKey,
@@ -189,7 +243,19 @@ function membersOf({ source, isUsed, isVerified, isDisabled, unusedSince }: Clie
   return { source, isUsed, isVerified, isDisabled, unusedSince }
 }
 
-function* releaseSharedKey(id: ClientId, row: Row | undefined): Steps<void> {
-  const sharedKey = row?.['shared_key'] ?? null
-  if (sharedKey !== null) yield* rows(RELEASE_SHARED_KEY, { id, sharedKey })
+function* insert(client: ClientRecord, heldUntil: number): Steps<void> {
+  yield* rows(INSERT, { ...CLIENTS.values(client), heldUntil })
+}
+
+/** Ends what belongs to clients that were removed, given as rows with `client_id` and `shared_key`. */
+export function* endRemoved(removed: readonly Row[]): Steps<void> {
+  if (removed.length === 0) return
+  yield* releaseSharedKeys(removed)
+  yield* rows(REMOVE_INSTALLATIONS, { ids: listOf(removed.map((row) => row['client_id'] as string)) })
+}
+
+function* releaseSharedKeys(clients: readonly Row[]): Steps<void> {
+  const sharing = clients.filter((row) => row['shared_key'] !== null)
+  const texts = (column: string) => listOf(sharing.map((row) => row[column] as string))
+  if (sharing.length > 0) yield* rows(RELEASE_SHARED_KEYS, { keys: texts('shared_key'), ids: texts('client_id') })
 }

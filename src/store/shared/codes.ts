@@ -1,4 +1,6 @@
-import { idKey, rows, shared, type SharedHandlers } from './statement.ts'
+import type { EpochMs } from '../../base/brand.ts'
+import type { AuthorizationId } from '../../protocol/ids.ts'
+import { idKey, rows, shared, type SharedHandlers, type Steps } from './statement.ts'
 
 /**
  * A code was redeemed exactly if a grant has the id of its authorization (decision 0032). Both rows are on one shard. A statement that
@@ -13,7 +15,19 @@ const BURN = shared(
   `update authorizations set status = 'burned' where ${OF_CODE} and ${NOT_REDEEMED} returning authorization_id`,
 )
 
+const DENY = shared(
+  `update authorizations set status = 'denied'
+   where authorization_id = :id and status = 'pending' and expires_at > :now returning authorization_id`,
+)
+const FIND_STATE = shared('select status, expires_at from authorizations where authorization_id = :id')
+
 export const codeHandlers = {
+  denyAuthorization: {
+    keys: idKey,
+    *run({ id, now }) {
+      return (yield* rows(DENY, { id, now })).length === 1 ? 'denied' : yield* whyNotPending(id, now)
+    },
+  },
   burnCode: {
     keys: idKey,
     *run({ id, codeHash, now }) {
@@ -23,3 +37,10 @@ export const codeHandlers = {
     },
   },
 } satisfies SharedHandlers
+
+/** Why an authorization was not pending: the user decided before, or it does not exist or has expired. */
+export function* whyNotPending(id: AuthorizationId, now: EpochMs): Steps<'decided' | 'unknown'> {
+  const [row] = yield* rows(FIND_STATE, { id })
+  const isGone = row === undefined || (row['status'] === 'pending' && (row['expires_at'] as number) <= now)
+  return isGone ? 'unknown' : 'decided'
+}

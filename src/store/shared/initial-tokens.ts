@@ -13,8 +13,8 @@ const USE = shared(
 )
 
 /**
- * Counts a use of an initial access token, and returns whether it could be used. Each store runs this before it inserts the
- * client, in the same transaction.
+ * Counts a use of an initial access token, and returns whether it could be used. Its client is inserted in the same
+ * transaction.
  */
 export function* countTokenUse(use: { readonly tokenId: InitialTokenId; readonly now: EpochMs }): Steps<boolean> {
   return (yield* rows(USE, use)).length === 1

@@ -53,11 +53,18 @@ export type SharedHandlers = { readonly [Name in OperationName]?: SharedHandler<
 /** The marks of `eachOf` and `lookFor`. */
 const DIVIDED = /^([^]*)\/\*(each|look) (\w+)(?: from :(\w+))?\*\/([^]+)\/\*end\*\/([^]*)$/
 const PARAMETER = /(?<![:\w]):(\w+)/g
+/** A part that only SQLite has, such as the row number: `insert into clients (\/*sqlite slot, *\/client_id)`. */
+const SQLITE_ONLY = /\/\*sqlite (.+?)\*\//g
 /** Where the databases differ in a word. */
 const SQLITE_WORDS: readonly (readonly [postgres: RegExp, sqlite: string])[] = [
   [/\bgreatest\(/g, 'max('],
   // PostgreSQL plans `in (select …)` as a join, which may read a whole table.
   [/= any\(array\((.+?)\)\)/gs, 'in ($1)'],
+  [
+    /= any\(string_to_array\((.+?), ' '\)\)/g,
+    `in (select value from json_each('["' || replace($1, ' ', '","') || '"]'))`,
+  ],
+  [SQLITE_ONLY, '$1'],
 ]
 let count = 0
 
@@ -81,16 +88,26 @@ export function shared(marked: string): SharedStatement {
     text.replaceAll(PARAMETER, (_, name: string) => `${mark}${parameters.indexOf(name) + 1}`)
   return {
     name: `shared-${count}`,
-    postgres: numbered('$'),
+    postgres: inPostgres(numbered('$')),
     sqlite: inSqlite(numbered('?')),
     parameters,
     ...(kind !== undefined && { division: { kind: kind as Division['kind'], table, from, head, condition, tail } }),
   }
 }
 
+/** Returns the text without what only SQLite has. */
+export function inPostgres(text: string): string {
+  return text.replaceAll(SQLITE_ONLY, '')
+}
+
 /** Returns the text with the words of SQLite. */
 export function inSqlite(text: string): string {
   return SQLITE_WORDS.reduce((sql, [postgres, sqlite]) => sql.replaceAll(postgres, sqlite), text)
+}
+
+/** Ids or digests as one parameter: `client_id = any(string_to_array(:ids, ' '))`. They have no spaces. */
+export function listOf(ids: readonly string[]): string {
+  return ids.toSorted().join(' ')
 }
 
 /** Runs a statement with the members of `values` as its parameters, and returns its rows. */

@@ -1,9 +1,21 @@
 import type { Sweep, Swept } from '../../ports/operations/server.ts'
-import type { AuthorizationId, GrantId } from '../../protocol/ids.ts'
+import type { AuthorizationId, ClientId, GrantId, UserId } from '../../protocol/ids.ts'
 import { idBefore } from '../rows.ts'
 import { accountReads } from './accounts.ts'
+import { endRemoved } from './clients.ts'
 import { NOT_REDEEMED } from './codes.ts'
-import { lookFor, rows, shared, type Forget, type SharedStatement, type Steps } from './statement.ts'
+import { findEvicted } from './registration-counts.ts'
+import {
+  forgetNothing,
+  listOf,
+  lookFor,
+  rows,
+  shared,
+  type Forget,
+  type SharedHandlers,
+  type SharedStatement,
+  type Steps,
+} from './statement.ts'
 
 const AUTHORIZATION_SLICE = shared(
   `select authorization_id from authorizations where authorization_id > :after and authorization_id < :before
@@ -99,23 +111,43 @@ const GRANT_SLICE = shared('select grant_id from grants where grant_id > :after 
 const IS_OVER = `grant_id > :after and grant_id <= :last and grant_id < :before and (expires_at < :now or idle_expires_at < :now)`
 const GRANTS = shared(`delete from grants where ${lookFor('grants', IS_OVER)} returning grant_id, user_id`)
 
+const IS_UNUSED = `used_at is null and held_until < :heldUntil and coalesce(pending_until, 0) < :now
+  and (disabled_at is null or document_url is null)`
+const IS_SWEPT = `client_id < :before and ${IS_UNUSED}`
+/** An array instead of a join: a join would be planned while there are few rows and then read all unused clients for each row. */
+const CLIENTS = shared(
+  `delete from clients where ${IS_UNUSED} and client_id = any(array(
+     select client_id from clients where ${lookFor('clients', IS_SWEPT)} order by client_id limit :limit))
+   returning client_id, shared_key`,
+)
+const CONSENT_SLICE = shared(
+  `select user_id, client_id from consents where (user_id, client_id) > (:afterUser, :afterClient)
+   order by user_id, client_id limit :limit`,
+)
+const KNOWN_CLIENTS = shared(`select client_id from clients where client_id = any(string_to_array(:ids, ' '))`)
+/** None of the clients exists, so it removes no consent of another one. */
+const CONSENTS = shared(
+  `delete from consents where user_id = any(string_to_array(:users, ' ')) and client_id = any(string_to_array(:clients, ' '))
+   returning user_id`,
+)
+
 /** Counts are kept a day longer than the clients that they are about. */
 const COUNT_MS = 24 * 60 * 60 * 1000
 
-/**
- * Removes what has expired, at most `limit` rows of each kind. Each store removes clients and consents itself. `forget`: runs with the
- * removed rows of users.
- */
-export function* sweepShared(
-  sweep: Sweep,
-  forget: Forget,
-): Steps<Omit<Swept, 'clients' | 'consents' | 'consentsAfter'>> {
+export const sweepHandlers = {
+  sweepExpired: { keys: () => ['sweep'], run: (sweep) => sweepExpired(sweep, forgetNothing) },
+} satisfies SharedHandlers
+
+/** Removes what has expired, at most `limit` rows of each kind. `forget`: runs with the removed rows of users. */
+export function* sweepExpired(sweep: Sweep, forget: Forget): Steps<Swept> {
   const { now, limit, authorizationsAfter, grantsAfter } = sweep
   const waited = yield* sweepUnredeemed(sweep, forget, authorizationsAfter, idBefore(sweep.authorizationsBefore, ''))
   const slice = yield* sweepGrants(sweep, forget, grantsAfter)
   const sessions = yield* rows(SESSIONS, { before: now, limit })
   yield* forget('sessions', sessions)
   return {
+    ...(yield* sweepConsents(sweep)),
+    clients: yield* sweepClients(sweep),
     authorizationsAfter: waited.next,
     authorizationsExamined: waited.examined,
     grantsAfter: slice.next,
@@ -135,6 +167,29 @@ export function* sweepShared(
     registrationCounts: yield* remove(REGISTRATION_COUNTS, sweep.unusedSince - COUNT_MS, limit),
     auditLinks: yield* remove(AUDIT_LINKS, idBefore(sweep.auditBefore, ''), limit),
   }
+}
+
+function* sweepClients(sweep: Sweep): Steps<number> {
+  const { now, limit } = sweep
+  const { registeredBefore, heldUntil } = yield* findEvicted(sweep)
+  const removed = yield* rows(CLIENTS, { before: idBefore(registeredBefore, 'gci_'), heldUntil, now, limit })
+  yield* endRemoved(removed)
+  return removed.length
+}
+
+/** Consents whose client does not exist. A slice starts after a user and a client, and the next one at '' if this one reached the end. */
+function* sweepConsents({ consentsAfter, limit }: Sweep): Steps<Pick<Swept, 'consents' | 'consentsAfter'>> {
+  const [afterUser = '', afterClient = ''] = consentsAfter.split(' ')
+  const slice = yield* rows(CONSENT_SLICE, { afterUser, afterClient, limit })
+  const last = slice.length < limit ? undefined : slice.at(-1)
+  const next = last === undefined ? '' : `${last['user_id']} ${last['client_id']}`
+  const ids = listOf([...new Set(slice.map((row) => row['client_id'] as ClientId))])
+  const known = new Set((slice.length === 0 ? [] : yield* rows(KNOWN_CLIENTS, { ids })).map((row) => row['client_id']))
+  const gone = slice.filter((row) => !known.has(row['client_id'] ?? ''))
+  if (gone.length === 0) return { consents: 0, consentsAfter: next }
+  const users = listOf(gone.map((row) => row['user_id'] as UserId))
+  const clients = listOf(gone.map((row) => row['client_id'] as ClientId))
+  return { consents: (yield* rows(CONSENTS, { users, clients })).length, consentsAfter: next }
 }
 
 function* sweepUnredeemed({ now, limit }: Sweep, forget: Forget, after: AuthorizationId | '', before: string) {

@@ -1,8 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { AuthorizationRecord } from '../../ports/records/authorization.ts'
-import type { EpochMs } from '../../base/brand.ts'
 import type { AuthorizationId } from '../../protocol/ids.ts'
-import { authorizationOf, recordOf, requestText, type Row } from '../rows.ts'
+import { authorizationOf, recordOf, requestText } from '../rows.ts'
+import { whyNotPending } from '../shared/codes.ts'
 import { rememberConsent } from '../shared/grants.ts'
 import { addLogoutNotice, holdSession } from '../shared/logout-notices.ts'
 import type { Handlers } from './handlers.ts'
@@ -19,15 +19,6 @@ export function authorizationStatements(database: DatabaseSync, run: RunSteps) {
        expires_at = ?, request = coalesce(?, request)
      where authorization_id = ? and status = 'pending' and expires_at > ?`,
   )
-  const deny = database.prepare(
-    `update authorizations set status = 'denied' where authorization_id = ? and status = 'pending' and expires_at > ?`,
-  )
-  function whyNot(id: AuthorizationId, now: EpochMs): 'decided' | 'unknown' {
-    const row = find.get(id) as Row | undefined
-    return row === undefined || (row['status'] === 'pending' && (row['expires_at'] as number) <= now)
-      ? 'unknown'
-      : 'decided'
-  }
 
   return {
     startAuthorization(authorization) {
@@ -51,12 +42,11 @@ export function authorizationStatements(database: DatabaseSync, run: RunSteps) {
       if (session !== undefined && !run(holdSession(userId, session))) return 'unknown'
       const request = decided === undefined ? null : requestText(decided)
       const { changes } = approve.run(userId, organizationId, codeHash, now, codeExpiresAt, request, id, now)
-      if (changes === 0) return whyNot(id, now)
+      if (changes === 0) return run(whyNotPending(id, now))
       if (remember !== undefined) run(rememberConsent(remember, now))
       if (notified !== undefined) run(addLogoutNotice(notified))
       return 'approved'
     },
-    denyAuthorization: ({ id, now }) => (deny.run(id, now).changes === 1 ? 'denied' : whyNot(id, now)),
     findAuthorization: (id: AuthorizationId): AuthorizationRecord | undefined =>
       recordOf(find.get(id), authorizationOf),
   } satisfies Partial<Handlers> & Record<string, unknown>

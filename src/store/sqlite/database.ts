@@ -1,5 +1,6 @@
 import { DatabaseSync } from 'node:sqlite'
 import { securePath } from './file/database-file.ts'
+import { slotOf } from './slot.ts'
 
 /** Older versions of SQLite can corrupt a write-ahead log. */
 const OLDEST_SAFE = '3.51.3'
@@ -31,6 +32,7 @@ export function openDatabase(path: string): DatabaseSync {
       pragma temp_store = memory;
     `)
     requirePragmas(database)
+    database.function('slot_of', { deterministic: true }, (id) => slotOf(String(id)))
     // From now on a busy wait would block the event loop. Commits wait for the lock without blocking (begin-writing.ts).
     database.exec('pragma busy_timeout = 0')
   } catch (cause) {

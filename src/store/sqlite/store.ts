@@ -25,7 +25,6 @@ import { openRecordCache } from './record-cache.ts'
 import { recordStatements } from './records.ts'
 import type { ServerLock } from './file/server-lock.ts'
 import { openSteps, sharedHandlers, sharedReads } from './steps.ts'
-import { sweepStatements } from './sweep.ts'
 import { consumedStatements, opaqueTokenStatements, revocationStatements, tokenStatements } from './tokens.ts'
 import { openTransactions, type Transactions } from './file/transactions.ts'
 
@@ -52,7 +51,7 @@ export function openSqliteStore(options: SqliteOptions): StoreDriver {
   const transactions = openTransactions(database, cache.refresh)
   const disk = watchDisk(database, options.path, transactions)
   const runSteps = openSteps(database)
-  const clients = clientStatements(database, runSteps)
+  const clients = clientStatements(database)
   const authorizations = authorizationStatements(database, runSteps)
   const tokens = tokenStatements(database)
   const records = recordStatements(database)
@@ -70,7 +69,6 @@ export function openSqliteStore(options: SqliteOptions): StoreDriver {
     ...consumedStatements(database),
     // The commit's audit link contains the event.
     recordEvent: () => 'recorded',
-    ...sweepStatements(database, runSteps),
   }
   const reads = sharedReads((steps) => read(() => runSteps(steps)))
 

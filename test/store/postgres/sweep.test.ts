@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type pg from 'pg'
 import { openQuery, type Query } from '../../../src/store/postgres/connection/query.ts'
-import { sweepHandlers } from '../../../src/store/postgres/sweep.ts'
+import { distributedUserHandlers } from '../../../src/store/postgres/distributed-users.ts'
 import { openMigratedDatabase } from '../../support/store/migrated-database.ts'
 import { openSession } from '../../support/store/postgres.ts'
 import { aSweep } from '../contract/server/sweep.ts'
@@ -18,7 +18,7 @@ test('where Citus distributes the tables, a sweep that finds nothing changes not
     },
     { isDistributed: true },
   )
-  await sweepHandlers.sweepExpired.run(recording, [aSweep()])
+  await distributedUserHandlers.sweepExpired.run(recording, [aSweep()])
   assert.ok(texts.length > 15)
   assert.deepEqual(
     texts.filter((text) => !text.startsWith('select')),

@@ -76,10 +76,15 @@ export function without<Stored>({ columns }: Columns<Stored>, ...names: readonly
 }
 
 function columnsOf<Stored>(columns: readonly Column<Stored>[]): Columns<Stored> {
+  const blank: Record<string, Value> = Object.fromEntries(columns.map(({ name }) => [name, null]))
   return {
     columns,
     write: (record) => columns.map(({ write }) => write(record)),
-    values: (record) => Object.fromEntries(columns.map(({ name, write }) => [name, write(record)])),
+    values(record) {
+      const values = { ...blank }
+      for (const { name, write } of columns) values[name] = write(record)
+      return values
+    },
     names: columns.map(({ name }) => name).join(', '),
     parameters: columns.map(parameterOf).join(', '),
   }

@@ -116,9 +116,10 @@ export function* rows(statement: SharedStatement, values: object = {}): Steps<re
   return yield {
     statement,
     values: statement.parameters.map((name) => {
-      if (!(name in given)) throw new Error(`The parameter ${name} is missing for: ${statement.postgres}`)
-      const value = given[name] ?? null
-      return typeof value === 'boolean' ? Number(value) : value
+      const value = given[name]
+      if (value === undefined && !(name in given))
+        throw new Error(`The parameter ${name} is missing for: ${statement.postgres}`)
+      return typeof value === 'boolean' ? Number(value) : (value ?? null)
     }),
   }
 }

@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { PATH, QUERY } from '../support/arbitrary-texts.ts'
 import { sweep, SWEEP_START } from '../../src/admin/sweep.ts'
 import { ENDPOINTS } from '../../src/endpoints/index.ts'
 import { createAdminCredential } from '../../src/admin/admin.ts'
@@ -110,8 +111,8 @@ test('arbitrary requests add no series beyond those of the known refusals', asyn
   const paths = ENDPOINTS.map(({ path }) => path)
   const request = fc.record({
     method: fc.constantFrom('GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'HEAD', 'PROPFIND'),
-    path: fc.oneof(fc.constantFrom(...paths), fc.webPath()),
-    query: fc.webQueryParameters(),
+    path: fc.oneof(fc.constantFrom(...paths), PATH),
+    query: QUERY,
     body: fc.oneof(
       text,
       fc.json(),

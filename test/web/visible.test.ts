@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { CHARACTER } from '../support/arbitrary-texts.ts'
 import { visible } from '../../src/web/visible.ts'
 
 test('characters that rearrange or hide text are replaced by U+FFFD', () => {
@@ -22,7 +23,7 @@ test('characters that rearrange or hide text are replaced by U+FFFD', () => {
 
 test('no harmful character passes through in any text', () => {
   fc.assert(
-    fc.property(fc.string({ unit: 'binary', maxLength: 200 }), (text) => {
+    fc.property(fc.string({ unit: CHARACTER, maxLength: 200 }), (text) => {
       assert.doesNotMatch(visible(text), /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}]|\s{2}|\p{M}{5}/u)
     }),
     { numRuns: 2000 },
@@ -58,7 +59,7 @@ test('combining marks on one letter are limited to four', () => {
 
 test('applying visible() twice gives the same text as once', () => {
   fc.assert(
-    fc.property(fc.string({ unit: 'binary' }), (text) => {
+    fc.property(fc.string({ unit: CHARACTER }), (text) => {
       assert.equal(visible(visible(text)), visible(text))
     }),
   )

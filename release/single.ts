@@ -17,7 +17,11 @@ import { requireDevelopmentPackages } from './development-packages.ts'
 
 const ARCHITECTURES = ['x64', 'arm64'] as const
 const OUTPUT = 'dist'
-const THREAD = 'src/store/sqlite/file/checkpoint-worker.js'
+/** The sources of threads, each with the module that has its address and the name that the module exports. */
+const THREADS = [
+  ['src/store/sqlite/file/checkpoint-worker.js', 'sqlite/file/checkpoint-thread.ts', 'CHECKPOINT_THREAD'],
+  ['src/passkeys/verifier-worker.js', 'passkeys/verifier-thread.ts', 'VERIFIER_THREAD'],
+] as const
 const COMMON = {
   bundle: true,
   platform: 'node',
@@ -66,11 +70,12 @@ export async function buildSingle(arch: (typeof ARCHITECTURES)[number]): Promise
 /** Returns the sources and packages as one module. @throws Error if a module reads what is beside it */
 export async function bundle(): Promise<string> {
   const { build } = await import('esbuild')
-  const thread = textOf(await build({ ...COMMON, entryPoints: [THREAD] }))
   const inlined: Readonly<Record<string, string>> = {
     'passwords/common-passwords.ts': `export const readCommonPasswords = () => ${JSON.stringify(readCommonPasswords())}`,
     'store/migration-files.ts': `export const readMigrationFiles = () => ${JSON.stringify(readMigrationFiles())}`,
-    'sqlite/file/checkpoint-thread.ts': `export const CHECKPOINT_THREAD = new URL(${JSON.stringify(`data:text/javascript,${encodeURIComponent(thread)}`)})`,
+    ...Object.fromEntries(
+      await Promise.all(THREADS.map(([source, module, name]) => inlineThread(source, module, name))),
+    ),
     'server/version.ts': `export const VERSION = ${JSON.stringify(VERSION)}; export const optionalPackages = () => ${JSON.stringify(optionalPackages())}`,
   }
   const result = await build({
@@ -86,6 +91,14 @@ export async function bundle(): Promise<string> {
   if (text.includes('import.meta'))
     throw new Error('A module of the file needs what is beside it. Replace it in release/single.ts.')
   return text
+}
+
+/** The module that has the address of a thread, with the source of the thread and its packages in the address. */
+async function inlineThread(source: string, module: string, name: string): Promise<readonly [string, string]> {
+  const { build } = await import('esbuild')
+  const text = textOf(await build({ ...COMMON, minify: true, entryPoints: [source] }))
+  const address = `data:text/javascript;base64,${Buffer.from(text).toString('base64')}`
+  return [module, `export const ${name} = new URL(${JSON.stringify(address)})`]
 }
 
 /** Replaces modules that read files beside them. */

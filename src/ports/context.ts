@@ -17,6 +17,7 @@ import type { ProviderRecord } from './records/provider.ts'
 import type { ClientSignatures } from './client-signatures.ts'
 import type { Budgets, SpentBucket } from './budgets.ts'
 import type { ClientLookup } from './client-lookup.ts'
+import type { PasskeyVerifier } from './passkeys.ts'
 import type { OutboundClient } from './outbound.ts'
 import type { Upstream } from './upstream.ts'
 import type { Store } from './store.ts'
@@ -52,6 +53,7 @@ export interface Context {
   readonly keys: SigningKeys
   readonly clientSignatures: ClientSignatures
   readonly passwords: Passwords
+  readonly passkeys: PasskeyVerifier
   readonly outbound: OutboundClient
   readonly upstream: Upstream
   /** The providers at which users sign in, also disabled ones; at most one second old. */

@@ -12,6 +12,7 @@ import { openStoredSecrets, refuseOtherIssuer, refusePendingRestore, type StoreU
 import type { Telemetry } from './telemetry.ts'
 import { VERSION } from './version.ts'
 import { openPlatform, type Platform } from './platform.ts'
+import { openPasskeyVerifier } from '../passkeys/verifier.ts'
 import { openPasswords } from '../passwords/argon2.ts'
 import type { Context } from '../ports/context.ts'
 import { makeClientPolicy } from '../clients/evaluate-client.ts'
@@ -117,6 +118,7 @@ async function makeContext(
     notBefore: openCachedValue(store.findNotBefore, clock),
     ...keys,
     passwords: openPasswords(random),
+    passkeys: openPasskeyVerifier(),
     budgets,
     outbound,
     upstream: openProviderSignIn(

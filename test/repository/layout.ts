@@ -43,6 +43,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   store: { layers: [...INNER, 'files', 'audit'], packages: ['pg'], node: 'any', pure: false },
   keys: { layers: [...INNER, 'files'], packages: ['jose'], node: 'any', pure: false },
   passwords: { layers: INNER, packages: [], node: 'any', pure: false },
+  passkeys: { layers: INNER, packages: ['@simplewebauthn/server'], node: 'any', pure: false },
   outbound: { layers: INNER, packages: [], node: 'any', pure: false },
   upstream: { layers: INNER, packages: ['openid-client'], node: [], pure: false },
   metrics: { layers: INNER, packages: TELEMETRY_PACKAGES, node: 'any', pure: false },
@@ -60,6 +61,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
       'store',
       'keys',
       'passwords',
+      'passkeys',
       'outbound',
       'upstream',
       'metrics',
@@ -149,7 +151,7 @@ const TOOL_IMPORTS: Readonly<Record<string, readonly string[]>> = {
 }
 /** Where `catch` is allowed: the one place that makes replies, adapters, commands, and rules that turn a throw into a fact. */
 const CATCHERS = [
-  /^src\/(store|keys|files|passwords|upstream|http|cli|config|library|server|maintenance)\//,
+  /^src\/(store|keys|files|passwords|passkeys|upstream|http|cli|config|library|server|maintenance)\//,
   /^src\/(protocol\/client\/keys|base\/(json|message))\.ts$/,
   /^src\/endpoints\/(token\/authenticate-client|token\/token|sign-in\/password)\.ts$/,
 ]

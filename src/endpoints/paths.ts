@@ -21,8 +21,12 @@ export const PATHS = {
   endSession: '/v2/oauth/end-session',
   account: '/account',
   accountApps: '/account/apps',
+  accountRemoveApp: '/account/apps/remove',
   accountSessions: '/account/sessions',
   accountSecurity: '/account/security',
+  accountPassword: '/account/security/password',
+  accountAddProvider: '/account/security/add-provider',
+  accountRemoveProvider: '/account/security/remove-provider',
   accountData: '/account/data',
   accountLink: LINK_PATH,
   revoke: '/v2/oauth/revoke',
@@ -42,12 +46,33 @@ export function accountPath(page: AccountPageName): string {
   return ACCOUNT_PATHS[page]
 }
 
+/** The addresses of all account pages. */
+export function accountAddresses(
+  issuer: string,
+  uiLocales: string | undefined,
+): Readonly<Record<AccountPageName, string>> {
+  const addresses = Object.entries(ACCOUNT_PATHS).map(([page, path]) => [
+    page,
+    pageAddress(issuer, path, { uiLocales }),
+  ])
+  return Object.fromEntries(addresses) as Readonly<Record<AccountPageName, string>>
+}
+
+/** The account page with this name; undefined: there is none. */
+export function parseAccountPage(name: string): AccountPageName | undefined {
+  return Object.hasOwn(ACCOUNT_PATHS, name) ? (name as AccountPageName) : undefined
+}
+
 const ACCOUNT_PATHS: Readonly<Record<AccountPageName, string>> = {
   overview: PATHS.account,
   apps: PATHS.accountApps,
   sessions: PATHS.accountSessions,
   security: PATHS.accountSecurity,
   data: PATHS.accountData,
+  'remove-app': PATHS.accountRemoveApp,
+  password: PATHS.accountPassword,
+  'add-provider': PATHS.accountAddProvider,
+  'remove-provider': PATHS.accountRemoveProvider,
 }
 
 /** What the address of a page has in its query. */
@@ -57,6 +82,10 @@ export interface PageQuery {
   readonly page?: string | undefined
   /** What the last form of an account page did. */
   readonly done?: string | undefined
+  /** What an account page asks about: the app, for one of the organizations, or an account at a provider. */
+  readonly client?: string | undefined
+  readonly organization?: string | undefined
+  readonly identity?: string | undefined
   /** The languages that the client prefers. */
   readonly uiLocales: string | undefined
 }

@@ -8,9 +8,20 @@ import type { AccountView, Destination, HiddenFields } from './page-parts.ts'
 
 /** The pages on which users manage their account, without HTML, as those of pages.ts. Every form is posted to its own page. */
 
-/** The account pages, in the order of their links. */
-export const ACCOUNT_PAGES = ['overview', 'apps', 'sessions', 'security', 'data'] as const
-export type AccountPageName = (typeof ACCOUNT_PAGES)[number]
+/** The pages in the navigation, in its order. */
+export const ACCOUNT_MENU = ['overview', 'apps', 'sessions', 'security', 'data'] as const
+export type AccountMenuPage = (typeof ACCOUNT_MENU)[number]
+
+/** The pages for one change each, and the page of the navigation that leads to each and shows what the change did. */
+export const ACCOUNT_STEPS = {
+  'remove-app': 'apps',
+  password: 'security',
+  'add-provider': 'security',
+  'remove-provider': 'security',
+} as const satisfies Readonly<Record<string, AccountMenuPage>>
+export type AccountStep = keyof typeof ACCOUNT_STEPS
+
+export type AccountPageName = AccountMenuPage | AccountStep
 
 /** What a form did, as the page says it afterwards. */
 export const ACCOUNT_NOTICES = [
@@ -18,6 +29,7 @@ export const ACCOUNT_NOTICES = [
   'app-removed',
   'session-ended',
   'sessions-ended',
+  'password-set',
   'password-changed',
   'method-added',
   'method-removed',
@@ -36,11 +48,22 @@ export interface AccountFrame {
   readonly notice: AccountNotice | undefined
 }
 
+/** Asks the user to confirm the own identity before a form is carried out. */
+export interface ConfirmPage {
+  readonly kind: 'account-confirm'
+  readonly frame: AccountFrame
+  /** The page whose form it was. */
+  readonly page: AccountPageName
+  readonly confirmUri: string
+}
+
 /** Name, e-mail address and organizations. The form has `name`. */
 export interface OverviewPage {
   readonly kind: 'account-overview'
   readonly frame: AccountFrame
   readonly name: string
+  /** The user can change it. If not, it comes from the operator's application with each sign-in. */
+  readonly isNameEditable: boolean
   /** undefined: the user has no address. */
   readonly email: { readonly address: string; readonly isVerified: boolean } | undefined
   /** The names of the organizations. */
@@ -52,6 +75,8 @@ export interface OverviewPage {
 export interface ConnectedApp {
   /** The fields of the form that removes it. */
   readonly hidden: HiddenFields
+  /** The page that asks before it is removed. */
+  readonly removeUri: string
   readonly name: string | undefined
   readonly trust: ClientTrust
   /** The host of its metadata document. undefined: it has none. */
@@ -84,15 +109,27 @@ export interface ConnectedAppsPage {
   readonly isCut: boolean
 }
 
+/** The question before an app is removed. */
+export interface RemoveAppPage {
+  readonly kind: 'account-remove-app'
+  readonly frame: AccountFrame
+  readonly app: ConnectedApp
+}
+
 export interface SessionView {
   /** The fields of the form that ends it. undefined: the session of this browser. */
   readonly hidden: HiddenFields | undefined
   readonly agent: Agent | undefined
   readonly methods: readonly AuthenticationMethod[]
-  readonly network: string | undefined
+  /** The name of the provider that signed the user in; undefined: this server did, or the operator's application. */
+  readonly provider: string | undefined
+  readonly network: SessionNetwork | undefined
   readonly startedSecondsAgo: number
   readonly seenSecondsAgo: number
 }
+
+/** Where a session was started: on the machine of the server, or in a network, as `networkOf` returns it. */
+export type SessionNetwork = { readonly kind: 'this-computer' } | { readonly kind: 'network'; readonly name: string }
 
 /** The browsers in which the user is signed in. A second form, with `others=all`, ends all but this one. */
 export interface SessionsPage {
@@ -101,16 +138,11 @@ export interface SessionsPage {
   readonly sessions: readonly SessionView[]
 }
 
-/** How the user can sign in. */
+/** How the user can sign in. Each change is a page of its own. */
 export interface SecurityPage {
   readonly kind: 'account-security'
   readonly frame: AccountFrame
   readonly methods: readonly OwnMethod[]
-  /** Where the user confirms the own identity before a change. undefined: the user signed in a moment ago. */
-  readonly confirmUri: string | undefined
-  readonly problem: PasswordProblem | undefined
-  /** The least number of characters of a new password. */
-  readonly shortestPassword: number
 }
 
 /** An account of the user at a provider. */
@@ -124,16 +156,44 @@ export interface IdentityView {
 
 /** A sign-in method that a user has, or can add. */
 export type OwnMethod =
-  /** The form has `password` and `repeated`. */
-  | { readonly kind: 'password'; readonly isSet: boolean; readonly username: string }
+  | { readonly kind: 'password'; readonly isSet: boolean }
   /** An account at a provider. */
-  | (IdentityView & {
-      readonly kind: 'identity'
-      /** The fields of the form that removes it. undefined: it is the only method, or the operator requires it. */
-      readonly hidden: HiddenFields | undefined
-    })
+  | (IdentityView & { readonly kind: 'identity'; readonly removal: Removal })
   /** A provider that the user can add. */
-  | { readonly kind: 'provider'; readonly name: string; readonly hidden: HiddenFields }
+  | { readonly kind: 'provider'; readonly id: string; readonly name: string }
+
+/** The page that asks before a sign-in method is removed, or why the method stays. */
+export type Removal = { readonly kind: 'open'; readonly uri: string } | { readonly kind: StayReason }
+
+/** `last`: the user has no other sign-in method. `required`: the operator requires this one. */
+export type StayReason = 'last' | 'required'
+
+/** The form of a new password has `password` and `repeated`. */
+export interface PasswordPage {
+  readonly kind: 'account-password'
+  readonly frame: AccountFrame
+  readonly isSet: boolean
+  /** For password managers. */
+  readonly username: string
+  readonly problem: PasswordProblem | undefined
+  /** The least number of characters of a new password. */
+  readonly shortestPassword: number
+}
+
+/** The providers that the user can add. Each form has `provider`. */
+export interface AddProviderPage {
+  readonly kind: 'account-add-provider'
+  readonly frame: AccountFrame
+  readonly providers: readonly { readonly id: string; readonly name: string }[]
+}
+
+/** The question before an account at a provider is removed from the sign-in methods. The form has `identity`. */
+export interface RemoveProviderPage {
+  readonly kind: 'account-remove-provider'
+  readonly frame: AccountFrame
+  readonly identity: IdentityView
+  readonly hidden: HiddenFields
+}
 
 export type PasswordProblem = PasswordFault | 'passwords-differ'
 
@@ -141,7 +201,6 @@ export type PasswordProblem = PasswordFault | 'passwords-differ'
 export interface DataPage {
   readonly kind: 'account-data'
   readonly frame: AccountFrame
-  readonly confirmUri: string | undefined
 }
 
 /** The first page of a link, if its user has identities. The form has `token`, and `keep` for each one that stays. */
@@ -177,10 +236,15 @@ export interface LinkUsedPage {
 }
 
 export type AccountPage =
+  | ConfirmPage
   | OverviewPage
   | ConnectedAppsPage
+  | RemoveAppPage
   | SessionsPage
   | SecurityPage
+  | PasswordPage
+  | AddProviderPage
+  | RemoveProviderPage
   | DataPage
   | LinkMethodsPage
   | LinkPage

@@ -16,6 +16,8 @@ export interface Content {
   /** Only the server's own text: a client's name must not appear in the title bar. */
   readonly title: string
   readonly main: Fragment
+  /** What is above the content on a narrow screen, and beside it on a wide one. */
+  readonly beside?: Markup
   /** The address that the browser goes to at once. */
   readonly refresh?: string
 }
@@ -35,10 +37,11 @@ export function layout(view: View, content: Content): Markup {
         ${styleElement}
       </head>
       <body>
-        <div class="card">
+        <div class="${content.beside === undefined ? 'card' : 'card wide'}">
           <header class="brand">
             <span class="mark" aria-hidden="true">${initial(branding.name)}</span>${isolate(branding.name)}
           </header>
+          ${content.beside}
           <main>${content.main}</main>
         </div>
         ${footer(view)}

@@ -1,8 +1,13 @@
 import { createHash } from 'node:crypto'
 import type { Branding, ErrorPage, Language, Page } from '../ports/pages.ts'
 import { dataPage, overviewPage } from './account/account.ts'
-import { appsPage, sessionsPage } from './account/lists.ts'
-import { linkMethodsPage, linkPage, linkUsedPage, securityPage } from './account/security.ts'
+import { appsPage, removeAppPage } from './account/apps.ts'
+import { confirmPage } from './account/frame.ts'
+import { linkMethodsPage, linkPage, linkUsedPage } from './account/link.ts'
+import { passwordPage } from './account/password.ts'
+import { addProviderPage, removeProviderPage } from './account/providers.ts'
+import { securityPage } from './account/security.ts'
+import { sessionsPage } from './account/sessions.ts'
 import { consentPage } from './consent.ts'
 import { FORM_POST_SCRIPT_SOURCE, formPostPage } from './form-post.ts'
 import type { View } from './layout.ts'
@@ -71,14 +76,24 @@ function template(view: View, page: Page): Markup {
       return signOutPage(view, page)
     case 'signed-out':
       return signedOutPage(view, page)
+    case 'account-confirm':
+      return confirmPage(view, page)
     case 'account-overview':
       return overviewPage(view, page)
     case 'account-apps':
       return appsPage(view, page)
+    case 'account-remove-app':
+      return removeAppPage(view, page)
     case 'account-sessions':
       return sessionsPage(view, page)
     case 'account-security':
       return securityPage(view, page)
+    case 'account-password':
+      return passwordPage(view, page)
+    case 'account-add-provider':
+      return addProviderPage(view, page)
+    case 'account-remove-provider':
+      return removeProviderPage(view, page)
     case 'account-data':
       return dataPage(view, page)
     case 'account-link-methods':

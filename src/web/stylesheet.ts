@@ -107,11 +107,23 @@ input:focus-visible, select:focus-visible { outline-offset: 0; border-color: var
 .done { border-color: var(--line); background: var(--hover); color: var(--text); }
 .after { margin-top: 16px; }
 .entries > li { padding: 16px 0; border-bottom: 1px solid var(--line); }
-.entries h2 { font-size: 1rem; line-height: 1.5; font-weight: 600; color: var(--text); }
+h3, .entries h2 { margin: 0; font-size: 1rem; line-height: 1.5; font-weight: 600; color: var(--text); }
 .entries .buttons { margin-top: 12px; }
 .plain { margin: 8px 0; padding-left: 20px; list-style: disc; }
-.links a { display: inline-flex; align-items: center; min-width: 44px; min-height: 44px; }
-.links [aria-current] { color: var(--text); font-weight: 600; text-decoration: none; }
+.step { margin-top: 12px; }
+.step .button { display: inline-flex; min-width: 120px; }
+.danger { border-color: var(--danger); background: var(--danger); color: var(--card); }
+.danger:hover { background: var(--danger); filter: brightness(.92); }
+.wide { display: grid; grid-template-columns: 232px minmax(0, 1fr); grid-template-rows: auto 1fr; column-gap: 48px; max-width: 960px; }
+.wide main { grid-column: 2; grid-row: 1 / span 2; max-width: 560px; }
+.wide .part > h2 { margin-bottom: 4px; font-size: 1rem; line-height: 1.5; font-weight: 600; color: var(--text); }
+.wide .part + .part { padding-top: 24px; border-top: 1px solid var(--line); }
+.who { margin-bottom: 16px; font-size: .875rem; line-height: 1.43; font-weight: 600; }
+.who span { display: block; font-weight: 400; }
+nav a { display: flex; align-items: center; min-width: 44px; min-height: 44px; padding: 8px 12px; border-radius: 8px; color: var(--text); font-size: .9375rem; text-decoration: none; }
+nav a:hover { background: var(--hover); }
+nav [aria-current] { background: var(--hover); box-shadow: inset 3px 0 var(--ink); font-weight: 600; }
+nav li:last-child { margin-top: 8px; padding-top: 8px; border-top: 1px solid var(--line); }
 .inline { display: inline-flex; align-items: center; min-width: 44px; min-height: 44px; }
 summary { width: fit-content; min-height: 44px; padding: 12px 0; cursor: pointer; }
 footer { display: flex; flex-wrap: wrap; justify-content: center; gap: 0 24px; max-width: 440px; margin: 8px auto 0; font-size: .875rem; }
@@ -120,6 +132,15 @@ footer a:hover { color: var(--text); text-decoration: underline; }
 `
 
 const situations = `
+@media (max-width: 760px) {
+  .wide { display: block; max-width: 560px; }
+  .wide .brand { margin-bottom: 12px; }
+  .who { margin-bottom: 8px; }
+  .wide main { margin-top: 24px; }
+  nav ul { display: flex; flex-wrap: wrap; gap: 0 4px; margin: 0 -12px; padding-bottom: 8px; border-bottom: 1px solid var(--line); }
+  nav a { font-size: .875rem; }
+  nav li:last-child { margin: 0; padding: 0; border: 0; }
+}
 @media (max-width: 480px) {
   .facts > div { grid-template-columns: 1fr auto; gap: 0 12px; }
   .facts dt, .facts dd { grid-column: 1; }
@@ -136,6 +157,7 @@ const situations = `
 @media print {
   :root { --ground: #fff; --card: #fff; --text: #000; --muted: #333; --line: #999; --shadow: none; }
   body { padding: 0; }
-  .card { max-width: none; border: 0; padding: 0; }
+  .card { display: block; max-width: none; border: 0; padding: 0; }
+  nav { display: none; }
 }
 `

@@ -34,7 +34,10 @@ test('a user allows an app a part of what it asks for, finds it under Connected 
     await entry.innerText(),
     /Unverified · [^]*this computer[^]*notes:read[^]*Allowed less than a minute ago/,
   )
-  await tab.getByRole('button', { name: 'Remove Cursor' }).click()
+  await tab.getByRole('link', { name: 'Remove Cursor' }).click()
+  await tab.getByRole('heading', { name: 'Remove Cursor?' }).waitFor()
+  assert.deepEqual(await axeFindings(tab), [])
+  await press(tab, 'Remove')
   await tab.getByRole('status').waitFor()
   assert.match(await tab.locator('main').innerText(), /You have not allowed any app/)
   assertInvalidGrant(await refresh(server, client, tokens.refresh_token ?? ''))

@@ -24,7 +24,7 @@ test('ACC-07: what a user removes or ends on one node has ended on the other at 
   await elsewhere.open('/account')
   const owner = openOwner(a)
   assert.equal(await isActive(b, api, access_token), true)
-  await owner.submit(await owner.open('/account/apps'), 'client', {}, client.client_id)
+  await owner.remove(await owner.open('/account/apps'), 'client', client.client_id)
   assert.equal(await isActive(b, api, access_token), false)
   assertInvalidGrant(await refresh(b, client, refresh_token))
 

@@ -18,6 +18,10 @@ const frame: AccountFrame = {
     sessions: '/account/sessions',
     security: '/account/security',
     data: '/account/data',
+    'remove-app': '/account/apps/remove',
+    password: '/account/security/password',
+    'add-provider': '/account/security/add-provider',
+    'remove-provider': '/account/security/remove-provider',
   },
   signOutUri: '/sign-out',
   csrf: 'cs_81d2',
@@ -26,6 +30,7 @@ const frame: AccountFrame = {
 
 const app: ConnectedApp = {
   hidden: { client: 'gci_1', organization: 'gor_1' },
+  removeUri: '/account/apps/remove?client=gci_1&organization=gor_1',
   name: 'Cursor',
   trust: { level: 'unverified' },
   documentHost: undefined,
@@ -70,7 +75,8 @@ const session: SessionView = {
   hidden: { session: '01a200f2d7f1' },
   agent: { browser: 'Firefox', system: 'Linux' },
   methods: ['pwd'],
-  network: '2001:db8:1234:5678::/64',
+  provider: undefined,
+  network: { kind: 'network', name: '2001:db8:1234:5678::/64' },
   startedSecondsAgo: 7200,
   seenSecondsAgo: 600,
 }
@@ -86,6 +92,7 @@ const overview = {
   kind: 'account-overview',
   frame,
   name: 'Ada Lovelace',
+  isNameEditable: true,
   email: { address: 'ada@acme.test', isVerified: true },
   organizations: ['Acme', 'Beta '.repeat(30)],
   problem: undefined,
@@ -94,19 +101,28 @@ const overview = {
 const security = {
   kind: 'account-security',
   frame,
-  methods: [{ kind: 'password', isSet: true, username: 'ada@acme.test' }],
-  confirmUri: undefined,
+  methods: [{ kind: 'password', isSet: true }],
+} as const
+
+const password = {
+  kind: 'account-password',
+  frame,
+  isSet: true,
+  username: 'ada@acme.test',
   problem: undefined,
   shortestPassword: 15,
 } as const
 
 const identity = {
-  kind: 'identity',
   name: 'Google',
   email: 'ada@acme.test',
   linkedSecondsAgo: 86_400 * 3,
   usedSecondsAgo: 30,
-  hidden: { identity: 'key' },
+} as const
+const own = {
+  ...identity,
+  kind: 'identity',
+  removal: { kind: 'open', uri: '/account/security/remove-provider' },
 } as const
 
 const link = {
@@ -141,6 +157,14 @@ export const accountSamples: readonly (readonly [string, AccountPage])[] = [
     `account ${notice}`,
     { ...overview, frame: { ...frame, notice } },
   ]),
+  ['account of an application', { ...overview, isNameEditable: false }],
+  ['account of an application without a name', { ...overview, name: '', isNameEditable: false }],
+  ['account confirm', { kind: 'account-confirm', frame, page: 'password', confirmUri: '/sign-in?page=password' }],
+  ['account remove app', { kind: 'account-remove-app', frame, app }],
+  [
+    'account remove app endless',
+    { kind: 'account-remove-app', frame, app: { ...app, name: long, permissions: [long] } },
+  ],
   ['account apps', { kind: 'account-apps', frame, apps, isCut: true }],
   ['account apps none', { kind: 'account-apps', frame, apps: [], isCut: false }],
   [
@@ -151,40 +175,42 @@ export const accountSamples: readonly (readonly [string, AccountPage])[] = [
       sessions: [
         { ...session, hidden: undefined, seenSecondsAgo: 0 },
         { ...session, agent: { browser: 'Safari', system: undefined }, methods: ['fed'] },
+        { ...session, methods: ['fed'], provider: 'Acme Entra', network: { kind: 'this-computer' } },
         { ...session, agent: undefined, network: undefined },
       ],
     },
   ],
   ['account security', security],
-  [
-    'account security without a password',
-    { ...security, methods: [{ kind: 'password', isSet: false, username: 'ada@acme.test' }] },
-  ],
-  ['account security confirm', { ...security, confirmUri: '/sign-in?page=security' }],
+  ['account security without a password', { ...security, methods: [{ kind: 'password', isSet: false }] }],
+  ['account password', password],
+  ['account password not set', { ...password, isSet: false }],
   ['account security without methods', { ...security, methods: [] }],
   [
     'account security with providers',
     {
       ...security,
       methods: [
-        identity,
-        { ...identity, name: 'Acme Entra', email: undefined, hidden: undefined },
-        { kind: 'provider', name: 'GitHub', hidden: { provider: 'github' } },
+        own,
+        { ...own, name: 'Acme Entra', email: undefined, removal: { kind: 'last' } },
+        { ...own, name: 'Acme Okta', removal: { kind: 'required' } },
+        { kind: 'provider', id: 'github', name: 'GitHub' },
         ...security.methods,
       ],
     },
   ],
+  [
+    'account security with a provider to add',
+    { ...security, methods: [{ kind: 'provider', id: 'github', name: 'GitHub' }] },
+  ],
+  ['account add provider', { kind: 'account-add-provider', frame, providers: [{ id: 'github', name: 'GitHub' }] }],
+  ['account remove provider', { kind: 'account-remove-provider', frame, identity, hidden: { identity: 'key' } }],
   ['account link with providers', { ...link, providers: [{ id: 'google', name: 'Google' }] }],
   [
     'account link without a password',
     { ...link, purpose: 'invitation', username: undefined, providers: [{ id: 'google', name: 'Google' }] },
   ],
-  ...passwordProblems.map((problem): [string, AccountPage] => [
-    `account security ${problem}`,
-    { ...security, problem },
-  ]),
-  ['account data', { kind: 'account-data', frame, confirmUri: undefined }],
-  ['account data confirm', { kind: 'account-data', frame, confirmUri: '/sign-in?page=data' }],
+  ...passwordProblems.map((problem): [string, AccountPage] => [`account ${problem}`, { ...password, problem }]),
+  ['account data', { kind: 'account-data', frame }],
   ['account link', link],
   [
     'account link methods',

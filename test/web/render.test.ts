@@ -245,6 +245,7 @@ function destinationOf(page: Page): string | undefined {
 /** The sentences of APIs have no translation. */
 function withoutApiTexts(page: Page): Page {
   if (page.kind === 'consent') return { ...page, scopes: [] }
+  if (page.kind === 'account-remove-app') return { ...page, app: { ...page.app, permissions: [] } }
   return page.kind === 'account-apps' ? { ...page, apps: page.apps.map((app) => ({ ...app, permissions: [] })) } : page
 }
 

@@ -18,6 +18,7 @@ import { IDENTITY_SCOPES, isIdentityScope, scopeTokens } from '../../protocol/to
 import { findOrganizations } from '../authorization/organization-choice.ts'
 import { consentStart } from '../authorization/remembered-consent.ts'
 import { errorPage } from '../error-page.ts'
+import { PATHS, pageAddress } from '../paths.ts'
 import { doneAt, findOwner, findSubmitter, frameOf } from './frame.ts'
 
 /** The newest active grants that are read. An app usually has one; programs that never refresh have more. */
@@ -31,9 +32,21 @@ const APP_LIMIT = 50
 export async function showApps(context: Context, request: Request): Promise<Reply> {
   const owner = await findOwner(context, request, 'apps')
   if ('kind' in owner) return owner
-  const { apps, isCut } = await findApps(context, owner.user.id)
+  const { apps, isCut } = await findApps(context, request, owner.user.id)
   const frame = frameOf(context, request, owner)
   return { kind: 'page', status: 200, page: { kind: 'account-apps', frame, apps, isCut } }
+}
+
+/** Asks before an app is removed. An app that the user has not allowed anything leads to the list. */
+export async function askToRemoveApp(context: Context, request: Request): Promise<Reply> {
+  const owner = await findOwner(context, request, 'remove-app')
+  if ('kind' in owner) return owner
+  const { apps } = await findApps(context, request, owner.user.id)
+  const [client, organization] = [request.params.get('client'), request.params.get('organization')]
+  const app = apps.find(({ hidden }) => hidden['client'] === client && hidden['organization'] === organization)
+  if (app === undefined) return doneAt(context, request, 'apps', undefined)
+  const frame = frameOf(context, request, owner)
+  return { kind: 'page', status: 200, page: { kind: 'account-remove-app', frame, app } }
 }
 
 /**
@@ -41,7 +54,7 @@ export async function showApps(context: Context, request: Request): Promise<Repl
  * and one that does not exist, get the same answer (threats.md ACC-06).
  */
 export async function removeApp(context: Context, request: Request): Promise<Reply> {
-  const owner = await findSubmitter(context, request, 'apps')
+  const owner = await findSubmitter(context, request, 'remove-app')
   if ('kind' in owner) return owner
   const clientId = parseClientId(request.params.get('client') ?? '')
   const organization = request.params.get('organization')
@@ -66,6 +79,7 @@ interface Connection {
 /** Returns what the user has allowed, the app that was used last first. */
 async function findApps(
   context: Context,
+  { uiLocales }: Pick<Request, 'uiLocales'>,
   userId: UserId,
 ): Promise<{ readonly apps: readonly ConnectedApp[]; readonly isCut: boolean }> {
   const now = context.clock()
@@ -104,7 +118,9 @@ async function findApps(
   })
   const sorted = connections.toSorted((one, other) => lastUse(other) - lastUse(one))
   const apis = await context.apis()
-  const apps = await Promise.all(sorted.slice(0, APP_LIMIT).map((one) => viewApp(context, one, apis, now)))
+  const apps = await Promise.all(
+    sorted.slice(0, APP_LIMIT).map((one) => viewApp(context, one, { apis, now, uiLocales })),
+  )
   const isCut = sorted.length > APP_LIMIT || grants.length === GRANT_LIMIT || consents.length === CONSENT_LIMIT
   return { apps, isCut }
 }
@@ -118,11 +134,16 @@ function lastUse({ grants, consents }: Connection): EpochMs {
 /** What the user allowed once. */
 type Allowed = Pick<GrantRecord, 'scope' | 'resources' | 'createdAt'>
 
+interface Surroundings {
+  readonly apis: readonly ApiRecord[]
+  readonly now: EpochMs
+  readonly uiLocales: string | undefined
+}
+
 async function viewApp(
   context: Context,
   connection: Connection,
-  apis: readonly ApiRecord[],
-  now: EpochMs,
+  { apis, now, uiLocales }: Surroundings,
 ): Promise<ConnectedApp> {
   const { client, organizationId, grants, consents } = connection
   const allowed: readonly Allowed[] = [
@@ -134,8 +155,10 @@ async function viewApp(
   const organization = organizationId === undefined ? undefined : await context.store.findOrganization(organizationId)
   const ends = grants.map(({ expiresAt, family }) => Math.min(expiresAt, family?.idleExpiresAt ?? expiresAt))
   const lastEnd = Math.max(...ends) as EpochMs
+  const hidden = { client: client.id, ...(organizationId === undefined ? {} : { organization: organizationId }) }
   return {
-    hidden: { client: client.id, ...(organizationId === undefined ? {} : { organization: organizationId }) },
+    hidden,
+    removeUri: pageAddress(context.issuer, PATHS.accountRemoveApp, { ...hidden, uiLocales }),
     name: shown.client_name,
     trust: await findTrust(context, client),
     documentHost: documentHostOf(client),

@@ -1,33 +1,20 @@
 import type { Context } from '../../ports/context.ts'
 import type { Reply, Request } from '../../ports/message.ts'
-import type { SignedIn } from '../authorization/session.ts'
 import { errorPage } from '../error-page.ts'
-import { confirmAddress, findOwner, findSubmitter, frameOf, isRecent, isWithinLimit } from './frame.ts'
+import { findOwner, findRecentSubmitter, frameOf, isWithinLimit } from './frame.ts'
 import { exportUser } from './export.ts'
 
 /** Shows what is kept about the user. */
 export async function showData(context: Context, request: Request): Promise<Reply> {
   const owner = await findOwner(context, request, 'data')
-  return 'kind' in owner ? owner : dataPage(context, request, owner)
-}
-
-function dataPage(context: Context, request: Request, owner: SignedIn): Reply {
-  return {
-    kind: 'page',
-    status: 200,
-    page: {
-      kind: 'account-data',
-      frame: frameOf(context, request, owner),
-      confirmUri: confirmAddress(context, request, owner, 'data'),
-    },
-  }
+  if ('kind' in owner) return owner
+  return { kind: 'page', status: 200, page: { kind: 'account-data', frame: frameOf(context, request, owner) } }
 }
 
 /** Sends what is kept about the user as a file, if the user has signed in a moment ago. */
 export async function exportData(context: Context, request: Request): Promise<Reply> {
-  const owner = await findSubmitter(context, request, 'data')
+  const owner = await findRecentSubmitter(context, request, 'data')
   if ('kind' in owner) return owner
-  if (!isRecent(context, owner)) return dataPage(context, request, owner)
   if (!(await isWithinLimit(context, owner, 'export'))) return errorPage('too_many_requests', { user: owner.user.id })
   return {
     kind: 'download',

@@ -1,6 +1,5 @@
 import {
   ACCOUNT_NOTICES,
-  ACCOUNT_PAGES,
   type AccountFrame,
   type AccountNotice,
   type AccountPageName,
@@ -11,7 +10,7 @@ import { addressOf } from '../../protocol/uri/server-address.ts'
 import { browserOf, isCrossSite } from '../authorization/interaction.ts'
 import { findSignedIn, isForAnother, viewAccount, type SignedIn } from '../authorization/session.ts'
 import { errorPage } from '../error-page.ts'
-import { accountPath, PATHS, pageAddress } from '../paths.ts'
+import { accountAddresses, accountPath, PATHS, pageAddress } from '../paths.ts'
 
 /** How long after signing in a user may do what another person at the open browser must not do. */
 const RECENT_MS = 5 * 60 * 1000
@@ -24,17 +23,17 @@ export type CountedChange = 'name' | 'sign-in-methods' | 'export'
 const CHANGE_LIMIT = 30
 const WINDOW_MS = 60 * 60 * 1000
 
+type Redirect = Extract<Reply, { readonly kind: 'redirect' }>
+
 /** Returns the user of an account page, or the redirect to the sign-in page, which leads back to this page. */
 export async function findOwner(
   context: Context,
   request: Request,
   page: AccountPageName,
-): Promise<SignedIn | Extract<Reply, { readonly kind: 'redirect' }>> {
+): Promise<SignedIn | Redirect> {
   const signedIn = await findSignedIn(context, request.cookies)
   if (signedIn !== undefined && !(await isForAnother(context, signedIn, 'account-pages'))) return signedIn
-  // The sign-in page is bound to the browser, as that of an authorization is.
-  const { cookies } = browserOf(context, request)
-  return { kind: 'redirect', location: signInAddress(context, request, page), cookies }
+  return toSignIn(context, request, page)
 }
 
 /**
@@ -66,19 +65,42 @@ export async function isWithinLimit(
   return count <= CHANGE_LIMIT
 }
 
+/** As `findOwner`, for a page with a change that needs a recent sign-in: otherwise the user signs in again, and comes back to it. */
+export async function findRecentOwner(
+  context: Context,
+  request: Request,
+  page: AccountPageName,
+): Promise<SignedIn | Redirect> {
+  const owner = await findOwner(context, request, page)
+  if ('kind' in owner || isRecent(context, owner)) return owner
+  return toSignIn(context, request, page)
+}
+
+/**
+ * As `findSubmitter`, for a change that needs a recent sign-in: otherwise nothing is done, and the page leads by a link to the sign-in page.
+ * A redirect could end at a provider, to which a form of this page must not lead (CSP `form-action`).
+ */
+export async function findRecentSubmitter(
+  context: Context,
+  request: Request,
+  page: AccountPageName,
+): Promise<SignedIn | Reply> {
+  const owner = await findSubmitter(context, request, page)
+  if ('kind' in owner || isRecent(context, owner)) return owner
+  const frame = frameOf(context, request, owner)
+  const confirmUri = signInAddress(context, request, page)
+  return { kind: 'page', status: 200, page: { kind: 'account-confirm', frame, page, confirmUri } }
+}
+
 /** Whether the user is known to have authenticated a moment ago. */
-export function isRecent({ clockCheck }: Pick<Context, 'clockCheck'>, { session }: SignedIn): boolean {
+function isRecent({ clockCheck }: Pick<Context, 'clockCheck'>, { session }: SignedIn): boolean {
   return clockCheck.now() - (session.authentication.at ?? 0) <= RECENT_MS
 }
 
-/** Where a user confirms the own identity before a change; undefined: the user signed in a moment ago. */
-export function confirmAddress(
-  context: Pick<Context, 'clockCheck' | 'issuer'>,
-  request: Request,
-  signedIn: SignedIn,
-  page: AccountPageName,
-): string | undefined {
-  return isRecent(context, signedIn) ? undefined : signInAddress(context, request, page)
+/** The sign-in page is bound to the browser, as that of an authorization is. */
+function toSignIn(context: Context, request: Request, page: AccountPageName): Redirect {
+  const { cookies } = browserOf(context, request)
+  return { kind: 'redirect', location: signInAddress(context, request, page), cookies }
 }
 
 function signInAddress({ issuer }: Pick<Context, 'issuer'>, { uiLocales }: Request, page: AccountPageName): string {
@@ -93,9 +115,7 @@ export function frameOf(context: Context, request: Request, signedIn: SignedIn):
   const done = isCrossSite(request) ? undefined : request.query.get('done')
   return {
     account: viewAccount(signedIn.user),
-    pages: Object.fromEntries(
-      ACCOUNT_PAGES.map((page) => [page, pageAddress(issuer, accountPath(page), { uiLocales })]),
-    ) as AccountFrame['pages'],
+    pages: accountAddresses(issuer, uiLocales),
     signOutUri: addressOf(issuer, PATHS.signOut),
     csrf: secrets.digest('csrf', csrfParts(signedIn)),
     notice: ACCOUNT_NOTICES.find((notice) => notice === done),
@@ -108,7 +128,7 @@ export function doneAt(
   { uiLocales }: Request,
   page: AccountPageName,
   done: AccountNotice | undefined,
-): Extract<Reply, { readonly kind: 'redirect' }> {
+): Redirect {
   return { kind: 'redirect', location: pageAddress(issuer, accountPath(page), { done, uiLocales }) }
 }
 

@@ -2,11 +2,13 @@ import type { Context } from '../../ports/context.ts'
 import type { Reply, Request } from '../../ports/message.ts'
 import type { Endpoint } from '../endpoint.ts'
 import { PATHS } from '../paths.ts'
-import { removeApp, showApps } from './apps.ts'
+import { askToRemoveApp, removeApp, showApps } from './apps.ts'
 import { exportData, showData } from './data.ts'
 import { showLink, useLink } from './link.ts'
 import { changeName, showAccount } from './overview.ts'
-import { changeMethods, showSecurity } from './security.ts'
+import { changePassword, showPassword } from './password.ts'
+import { addProvider, askToRemoveProvider, removeProvider, showProviders } from './providers.ts'
+import { showSecurity } from './security.ts'
 import { endSessions, showSessions } from './sessions.ts'
 
 const NEEDS_SESSION = 'It does something only for a browser that is signed in.'
@@ -16,13 +18,21 @@ interface AccountRow {
   readonly path: string
   readonly unlimited: string
   readonly show: (context: Context, request: Request) => Promise<Reply>
-  readonly submit: (context: Context, request: Request) => Promise<Reply>
+  /** undefined: the page has no form. */
+  readonly submit?: (context: Context, request: Request) => Promise<Reply>
 }
 
-/** The account pages. Each is shown by GET, and its forms are posted to it. */
+/** The account pages. Each is shown by GET, and its forms are posted to it. A page that asks before a change is shown by its own address. */
 export const ACCOUNT_ROWS: readonly AccountRow[] = [
   { name: 'account', path: PATHS.account, unlimited: NEEDS_SESSION, show: showAccount, submit: changeName },
-  { name: 'account-apps', path: PATHS.accountApps, unlimited: NEEDS_SESSION, show: showApps, submit: removeApp },
+  { name: 'account-apps', path: PATHS.accountApps, unlimited: NEEDS_SESSION, show: showApps },
+  {
+    name: 'account-remove-app',
+    path: PATHS.accountRemoveApp,
+    unlimited: NEEDS_SESSION,
+    show: askToRemoveApp,
+    submit: removeApp,
+  },
   {
     name: 'account-sessions',
     path: PATHS.accountSessions,
@@ -30,12 +40,27 @@ export const ACCOUNT_ROWS: readonly AccountRow[] = [
     show: showSessions,
     submit: endSessions,
   },
+  { name: 'account-security', path: PATHS.accountSecurity, unlimited: NEEDS_SESSION, show: showSecurity },
   {
-    name: 'account-security',
-    path: PATHS.accountSecurity,
+    name: 'account-password',
+    path: PATHS.accountPassword,
     unlimited: NEEDS_SESSION,
-    show: showSecurity,
-    submit: changeMethods,
+    show: showPassword,
+    submit: changePassword,
+  },
+  {
+    name: 'account-add-provider',
+    path: PATHS.accountAddProvider,
+    unlimited: NEEDS_SESSION,
+    show: showProviders,
+    submit: addProvider,
+  },
+  {
+    name: 'account-remove-provider',
+    path: PATHS.accountRemoveProvider,
+    unlimited: NEEDS_SESSION,
+    show: askToRemoveProvider,
+    submit: removeProvider,
   },
   { name: 'account-data', path: PATHS.accountData, unlimited: NEEDS_SESSION, show: showData, submit: exportData },
   {
@@ -52,7 +77,9 @@ export const ACCOUNT_ENDPOINTS: readonly Endpoint[] = ACCOUNT_ROWS.flatMap(
     const row = { name, path, audience: 'page', unlimited } as const
     return [
       { ...row, method: 'GET', run: show },
-      { ...row, method: 'POST', accepts: 'application/x-www-form-urlencoded', run: submit },
+      ...(submit === undefined
+        ? []
+        : [{ ...row, method: 'POST', accepts: 'application/x-www-form-urlencoded', run: submit } as const]),
     ] satisfies readonly Endpoint[]
   },
 )

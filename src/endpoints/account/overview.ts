@@ -19,6 +19,7 @@ export async function showAccount(context: Context, request: Request): Promise<R
 export async function changeName(context: Context, request: Request): Promise<Reply> {
   const owner = await findSubmitter(context, request, 'overview')
   if ('kind' in owner) return owner
+  if (!isNameEditable(context)) return errorPage('form_field_malformed', { user: owner.user.id })
   const typed = request.params.get('name') ?? ''
   const name = parseDisplayText(typed)
   if (name === undefined && typed.trim() !== '') {
@@ -46,8 +47,14 @@ async function overviewPage(
       kind: 'account-overview',
       frame: frameOf(context, request, owner),
       email: email === undefined ? undefined : { address: email, isVerified: emailVerifiedAt !== undefined },
+      isNameEditable: isNameEditable(context),
       organizations: organizations.map(({ name }) => name),
       ...form,
     },
   }
+}
+
+/** The operator's application says the name of its persons with each sign-in. */
+function isNameEditable({ settings }: Context): boolean {
+  return settings.delegate === undefined
 }

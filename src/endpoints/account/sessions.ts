@@ -1,8 +1,10 @@
-import type { SessionView } from '../../ports/account-pages.ts'
+import type { SessionNetwork, SessionView } from '../../ports/account-pages.ts'
 import type { Context } from '../../ports/context.ts'
 import type { Reply, Request } from '../../ports/message.ts'
+import type { ProviderRecord } from '../../ports/records/provider.ts'
 import type { SessionRecord } from '../../ports/records/user.ts'
 import { secondsSince, type EpochMs } from '../../base/brand.ts'
+import { APPLICATION, type Authentication } from '../../protocol/sign-in/authentication.ts'
 import { parseSessionId } from '../../protocol/ids.ts'
 import { isLiveSince } from '../../tokens/invalid-principal.ts'
 import { revocationCutoff } from '../../tokens/revocation-cutoff.ts'
@@ -17,9 +19,10 @@ export async function showSessions(context: Context, request: Request): Promise<
   const owner = await findOwner(context, request, 'sessions')
   if ('kind' in owner) return owner
   const now = context.clock()
-  const [sessions, notBefore] = await Promise.all([
+  const [sessions, notBefore, providers] = await Promise.all([
     context.store.listSessions({ userId: owner.user.id, before: undefined, limit: SESSION_LIMIT }),
     context.notBefore(),
+    context.providers(),
   ])
   const live = sessions.filter(
     ({ createdAt, expiresAt }) => expiresAt > now && createdAt >= notBefore && isLiveSince(owner.user, createdAt),
@@ -30,7 +33,7 @@ export async function showSessions(context: Context, request: Request): Promise<
     page: {
       kind: 'account-sessions',
       frame: frameOf(context, request, owner),
-      sessions: live.map((session) => viewSession(owner, session, now)),
+      sessions: live.map((session) => viewSession(owner, session, providers, now)),
     },
   }
 }
@@ -53,14 +56,33 @@ export async function endSessions(context: Context, request: Request): Promise<R
   return { ...doneAt(context, request, 'sessions', 'session-ended'), event: { event: 'session.ended' } }
 }
 
-function viewSession(owner: SignedIn, session: SessionRecord, now: EpochMs): SessionView {
+function viewSession(
+  owner: SignedIn,
+  session: SessionRecord,
+  providers: readonly ProviderRecord[],
+  now: EpochMs,
+): SessionView {
   const { id, agent, network, authentication, createdAt, seenAt } = session
   return {
     hidden: id === owner.session.id ? undefined : { session: id },
     agent,
     methods: authentication.methods,
-    network,
+    provider: viewProvider(authentication, providers),
+    network: network === undefined ? undefined : viewNetwork(network),
     startedSecondsAgo: secondsSince(createdAt, now),
     seenSecondsAgo: id === owner.session.id ? 0 : secondsSince(seenAt, now),
   }
+}
+
+/** The name of the provider, also of one that was removed. undefined: this server or the operator's application signed the user in. */
+function viewProvider({ providerId }: Authentication, providers: readonly ProviderRecord[]): string | undefined {
+  if (providerId === undefined || providerId === APPLICATION) return undefined
+  return providers.find(({ id }) => id === providerId)?.settings.name ?? providerId
+}
+
+/** The network of `::1`, and the addresses of IPv4 that never leave the machine. */
+const LOOPBACK_NETWORK = /^(?:0:0:0:0::\/64|127\.\d+\.\d+\.\d+)$/
+
+function viewNetwork(network: string): SessionNetwork {
+  return LOOPBACK_NETWORK.test(network) ? { kind: 'this-computer' } : { kind: 'network', name: network }
 }

@@ -1,4 +1,4 @@
-import type { IdentityView, OwnMethod } from '../../ports/account-pages.ts'
+import type { IdentityView, OwnMethod, StayReason } from '../../ports/account-pages.ts'
 import type { Context } from '../../ports/context.ts'
 import type { SignInOffer } from '../../ports/pages.ts'
 import type { IdentityRecord, ProviderRecord } from '../../ports/records/provider.ts'
@@ -25,6 +25,8 @@ export interface OwnerInput {
   readonly user: UserRecord
   readonly providers: readonly ProviderRecord[]
   readonly identities: readonly IdentityRecord[]
+  /** The languages that the pages are asked for. */
+  readonly uiLocales: string | undefined
 }
 
 /**
@@ -100,31 +102,34 @@ function ownPassword(
   { user: { email, passwordHash }, providers }: OwnerInput,
 ): readonly OwnMethod[] {
   if (email === undefined || !mayHavePassword(settings, providers, email)) return []
-  return [{ kind: 'password', isSet: passwordHash !== undefined, username: email }]
+  return [{ kind: 'password', isSet: passwordHash !== undefined }]
 }
 
 /** The identities of a user at providers, and then the providers where the user has none. */
 function ownIdentities(context: Context, input: OwnerInput): readonly OwnMethod[] {
-  const { user, providers, identities } = input
   if (context.settings.delegate !== undefined) return []
+  const { issuer } = context
+  const { providers, identities, uiLocales } = input
   const now = context.clock()
   const atProviders = identities.filter(({ providerId }) => providerId !== APPLICATION)
-  const own = atProviders.map((identity): OwnMethod => ({
-    kind: 'identity',
-    ...viewIdentity(identity, providers, now),
-    hidden: isRemovable(context, input, identity) ? { identity: identity.key } : undefined,
-  }))
-  const addable = providersFor(context.settings, providers, user.email).filter(
+  const own = atProviders.map((identity): OwnMethod => {
+    const reason = findStayReason(context, input, identity)
+    const uri = pageAddress(issuer, PATHS.accountRemoveProvider, { identity: identity.key, uiLocales })
+    const removal = reason === undefined ? ({ kind: 'open', uri } as const) : { kind: reason }
+    return { kind: 'identity', ...viewIdentity(identity, providers, now), removal }
+  })
+  const addable = addableProviders(context, input)
+  return [...own, ...addable.map(({ id, settings }) => ({ kind: 'provider' as const, id, name: settings.name }))]
+}
+
+/** The providers that the user can add. */
+export function addableProviders(
+  { settings }: Pick<Context, 'settings'>,
+  { user, providers, identities }: OwnerInput,
+): readonly ProviderRecord[] {
+  return providersFor(settings, providers, user.email).filter(
     ({ id }) => !identities.some((one) => one.providerId === id),
   )
-  return [
-    ...own,
-    ...addable.map(({ id, settings }) => ({
-      kind: 'provider' as const,
-      name: settings.name,
-      hidden: { provider: id },
-    })),
-  ]
 }
 
 /** An identity as pages show it to its user. */
@@ -142,16 +147,21 @@ export function viewIdentity(
 }
 
 /**
- * Another method must remain. A provider that the operator requires for the address of the user stays. The identity at the operator's
- * application stays too: without it, the next sign-in there would make another account.
+ * Why an identity stays; undefined: the user can remove it. Another method must remain. A provider that the operator requires for the
+ * address of the user stays. The identity at the operator's application stays too: without it, the next sign-in there would make
+ * another account.
  */
-export function isRemovable(context: Context, input: OwnerInput, { key, providerId }: IdentityRecord): boolean {
+export function findStayReason(
+  context: Context,
+  input: OwnerInput,
+  { key, providerId }: IdentityRecord,
+): StayReason | undefined {
   const { user, providers, identities } = input
-  if (providerId === APPLICATION) return false
-  if (findRequiredProvider(providers, user.email)?.id === providerId) return false
+  if (providerId === APPLICATION) return 'required'
+  if (findRequiredProvider(providers, user.email)?.id === providerId) return 'required'
   const usable = new Set(usableProviders(context.settings, providers).map(({ id }) => id))
   const isOther = (one: IdentityRecord): boolean => one.key !== key && usable.has(one.providerId)
-  return identities.some(isOther) || countsPassword(context, input)
+  return identities.some(isOther) || countsPassword(context, input) ? undefined : 'last'
 }
 
 /** Whether the user can sign in with a password. */

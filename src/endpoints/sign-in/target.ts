@@ -1,4 +1,4 @@
-import { ACCOUNT_PAGES, type AccountPageName } from '../../ports/account-pages.ts'
+import type { AccountPageName } from '../../ports/account-pages.ts'
 import type { Context } from '../../ports/context.ts'
 import type { CookieChanges, Reply, Request } from '../../ports/message.ts'
 import type { HiddenFields } from '../../ports/page-parts.ts'
@@ -16,7 +16,7 @@ import {
 import { nextStep, takeStep, type ConsentAnswer } from '../authorization/next-step.ts'
 import { findSignedIn, isForAnother, type SignedIn } from '../authorization/session.ts'
 import { errorPage } from '../error-page.ts'
-import { accountPath, pageAddress } from '../paths.ts'
+import { accountPath, pageAddress, parseAccountPage } from '../paths.ts'
 
 /** What a user signs in for, in the browser that started it: an authorization, or an account page of this server. */
 export type SignInTarget =
@@ -53,7 +53,7 @@ export async function findTarget(context: Context, request: Request, key: Target
     const interaction = await findInteraction(context, request, key)
     return 'kind' in interaction ? interaction : { purpose: 'authorization', ...interaction }
   }
-  const page = ACCOUNT_PAGES.find((one) => ACCOUNT + one === key)
+  const page = parseAccountPage(key.slice(ACCOUNT.length))
   if (page === undefined) return errorPage('page_unknown')
   const browserHash = openBrowser(context, request)
   if (browserHash === undefined) return errorPage('browser_differs')

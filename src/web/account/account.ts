@@ -1,58 +1,10 @@
-import {
-  ACCOUNT_PAGES,
-  type AccountFrame,
-  type AccountPageName,
-  type DataPage,
-  type OverviewPage,
-} from '../../ports/account-pages.ts'
-import type { AccountView, HiddenFields } from '../../ports/page-parts.ts'
-import { fieldProblem, linkButton, submitButton } from '../form-parts.ts'
+import type { DataPage, OverviewPage } from '../../ports/account-pages.ts'
+import { fieldProblem, submitButton } from '../form-parts.ts'
 import { tick } from '../icons.ts'
-import { layout } from '../layout.ts'
 import type { View } from '../layout.ts'
-import { hiddenFields, html, isolate } from '../markup.ts'
-import type { Fragment, Markup } from '../markup.ts'
-
-/** Renders an account page: its heading, what the last form did, the content, and the links to the other pages. */
-export function accountLayout(
-  view: View,
-  frame: AccountFrame,
-  current: AccountPageName,
-  content: { readonly hasProblem: boolean; readonly main: Fragment },
-): Markup {
-  const { texts } = view
-  const heading = texts.account.pages[current]
-  return layout(view, {
-    title: content.hasProblem ? texts.titleWithError(heading) : heading,
-    main: html`<h1>${heading}</h1>
-      <p class="small muted">${accountName(frame.account)}</p>
-      ${notice(view, frame)} ${content.main}
-      <nav class="part" aria-label="${texts.account.navigation}">
-        <ul class="links" role="list">
-          ${ACCOUNT_PAGES.map((page) => {
-            const mark = page === current ? html` aria-current="page"` : undefined
-            return html`<li><a href="${frame.pages[page]}" ${mark}>${texts.account.pages[page]}</a></li> `
-          })}
-          <li><a href="${frame.signOutUri}">${texts.signOut}</a></li>
-        </ul>
-      </nav>`,
-  })
-}
-
-/** A form of an account page. Its button is last. */
-export function accountForm(action: string, csrf: string, hidden: HiddenFields, content: Fragment): Markup {
-  return html`<form method="post" action="${action}" novalidate>${hiddenFields({ ...hidden, csrf })} ${content}</form>`
-}
-
-export function accountName({ name, detail }: AccountView): Markup {
-  return detail === undefined ? isolate(name) : html`${isolate(name)} · ${isolate(detail)}`
-}
-
-/** A link that looks like a button, to the page where the user confirms the own identity. */
-export function confirmation({ texts }: View, confirmUri: string): Markup {
-  return html`<p class="lead">${texts.account.confirmFirst}</p>
-    ${linkButton(confirmUri, texts.account.confirm)}`
-}
+import { html, isolate } from '../markup.ts'
+import type { Markup } from '../markup.ts'
+import { accountForm, accountLayout } from './frame.ts'
 
 /** Name, e-mail address and organizations. */
 export function overviewPage(view: View, page: OverviewPage): Markup {
@@ -75,8 +27,9 @@ export function overviewPage(view: View, page: OverviewPage): Markup {
   </div>`
   return accountLayout(view, frame, 'overview', {
     hasProblem: problem !== undefined,
-    main: html`${accountForm(frame.pages.overview, frame.csrf, {}, [name, submitButton(texts.save, 'main')])}
+    main: html`${page.isNameEditable ? accountForm(frame.pages.overview, frame.csrf, {}, [name, submitButton(texts.save, 'main')]) : undefined}
       <dl class="facts">
+        ${page.isNameEditable ? undefined : fixedName(view, page)}
         <div>
           <dt>${view.texts.email}</dt>
           ${email(view, page)}
@@ -94,11 +47,9 @@ export function overviewPage(view: View, page: OverviewPage): Markup {
 }
 
 /** What is kept about the user, and the form that downloads it. */
-export function dataPage(view: View, { frame, confirmUri }: DataPage): Markup {
+export function dataPage(view: View, { frame }: DataPage): Markup {
   const texts = view.texts.account
-  const button = submitButton(texts.download, 'main')
   return accountLayout(view, frame, 'data', {
-    hasProblem: false,
     main: html`<section class="part" aria-labelledby="kept">
         <h2 id="kept">${texts.kept}</h2>
         <ul class="scopes" role="list">
@@ -111,13 +62,15 @@ export function dataPage(view: View, { frame, confirmUri }: DataPage): Markup {
         </ul>
       </section>
       <p class="small muted after">${texts.keptLater}</p>
-      ${confirmUri === undefined ? accountForm(frame.pages.data, frame.csrf, {}, button) : confirmation(view, confirmUri)}`,
+      ${accountForm(frame.pages.data, frame.csrf, {}, submitButton(texts.download, 'main'))}`,
   })
 }
 
-function notice({ texts }: View, { notice: done }: AccountFrame): Fragment {
-  if (done === undefined) return undefined
-  return html`<p class="notice done" role="status">${tick}<span>${texts.account.notices[done]}</span></p>`
+function fixedName({ texts: { account: texts } }: View, { name }: OverviewPage): Markup {
+  return html`<div>
+    <dt>${texts.name}</dt>
+    <dd>${name === '' ? texts.noName : isolate(name)} <span class="small muted">${texts.nameOfApplication}</span></dd>
+  </div>`
 }
 
 function email({ texts: { account: texts } }: View, page: OverviewPage): Markup {

@@ -1,4 +1,4 @@
-import type { AccountNotice, AccountPageName, PasswordProblem } from '../../ports/account-pages.ts'
+import type { AccountNotice, AccountPageName, PasswordProblem, StayReason } from '../../ports/account-pages.ts'
 import type { AuthenticationMethod } from '../../protocol/sign-in/authentication.ts'
 import type { Markup } from '../markup.ts'
 
@@ -9,10 +9,15 @@ export interface AccountTexts {
   readonly navigation: string
   readonly notices: Readonly<Record<AccountNotice, string>>
   readonly save: string
+  readonly cancel: string
+  readonly remove: string
+  readonly removeHeading: (name: Markup) => Markup
 
   readonly name: string
   readonly nameHint: string
   readonly nameUnusable: string
+  readonly nameOfApplication: string
+  readonly noName: string
   readonly verified: string
   readonly unverified: string
   readonly noEmail: string
@@ -20,7 +25,7 @@ export interface AccountTexts {
 
   readonly noApps: string
   readonly appsHint: string
-  readonly remove: string
+  readonly removeAppConsequence: string
   readonly on: (apis: Markup) => Markup
   readonly forOrganization: (organization: Markup) => Markup
   readonly used: (allowed: string, used: string, end: string) => string
@@ -33,16 +38,20 @@ export interface AccountTexts {
   readonly thisBrowser: string
   readonly seen: (started: string, seen: string) => string
   readonly signedInBy: Readonly<Record<AuthenticationMethod, string>>
+  readonly signedInAt: (provider: Markup) => Markup
   readonly from: (network: string) => string
+  readonly fromThisComputer: string
   readonly endOthers: string
 
-  readonly addMethod: string
-  readonly add: (provider: Markup) => Markup
+  readonly providers: string
+  readonly noIdentity: string
+  readonly addProvider: string
+  readonly addHint: string
   readonly identityOf: (email: Markup) => Markup
   readonly identity: string
   readonly identityUsed: (linked: string, used: string) => string
-  readonly disconnect: (provider: Markup) => Markup
-  readonly onlyMethod: string
+  readonly removeProviderConsequence: string
+  readonly stays: Readonly<Record<StayReason, string>>
   readonly hasPassword: string
   readonly hasNoPassword: string
   readonly noMethods: string

@@ -7,7 +7,7 @@ import { EMAIL, hiddenFields, locationOf, PASSWORD, PlainBrowser } from '../../.
 import { createAccount, createAda } from '../../support/accounts.ts'
 import { assertLocalPage, WHOLE_FILE } from '../../support/authorize-answers.ts'
 import { openTestServer, type TestServer } from '../../support/server.ts'
-import { assertStoreUnchanged, selectAll } from '../../support/store/dump.ts'
+import { assertStoreUnchanged, execute, selectAll } from '../../support/store/dump.ts'
 import { formsOf, openOwner } from './owner.ts'
 
 const EVE = 'eve@acme.test'
@@ -21,39 +21,42 @@ await ada.open('/account')
 /** Each page, with fields of its form that would change something. */
 const FORMS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   account: { name: 'Changed' },
-  'account-apps': { client: `gci_${'0'.repeat(12)}${'A'.repeat(22)}` },
+  'account-remove-app': { client: `gci_${'0'.repeat(12)}${'A'.repeat(22)}` },
   'account-sessions': { others: 'all' },
-  'account-security': { password: 'another long horse', repeated: 'another long horse' },
+  'account-password': { password: 'another long horse', repeated: 'another long horse' },
+  'account-add-provider': { provider: 'acme' },
+  'account-remove-provider': { identity: 'A'.repeat(43) },
   'account-data': {},
 }
 
-for (const { name, path } of ACCOUNT_ROWS.filter((row) => row.path !== PATHS.accountLink)) {
+for (const { name, path, submit } of ACCOUNT_ROWS.filter((row) => row.path !== PATHS.accountLink)) {
   test(`${name}: a browser that is signed out is sent to sign in, and then back to this page`, async () => {
     const stranger = openOwner(server, EVE)
     const start = await stranger.browser.get(path)
-    assert.match(locationOf(start), /^http:\/\/localhost:3000\/v2\/oauth\/sign-in\?page=\w+$/)
+    assert.match(locationOf(start), /^http:\/\/localhost:3000\/v2\/oauth\/sign-in\?page=[a-z-]+$/)
     const page = await stranger.open(path)
     assert.equal(page.statusCode, 200)
-    assert.match(page.body, /<nav [^]*aria-current="page"/)
+    assert.match(page.body, /<nav [^]*aria-current="(?:page|true)"/)
     assert.ok(page.body.includes('Eve'))
   })
 
-  test(`ACC-08, ${name}: a form without its token, with that of another user, or from another site is rejected`, async () => {
-    const fields = FORMS[name] ?? {}
-    const [page] = formsOf(await ada.open('/account'))
-    const [other] = formsOf(await openOwner(server, EVE).open('/account'))
-    for (const csrf of ['', 'x', other?.hidden['csrf'] ?? '']) {
-      const post = () => ada.browser.post(path, { ...fields, csrf })
-      assertLocalPage(await assertStoreUnchanged(server, post), 403)
-    }
-    for (const site of ['cross-site', 'same-site']) {
-      const post = () => ada.browser.post(path, { ...page?.hidden, ...fields }, { 'sec-fetch-site': site })
-      assertLocalPage(await assertStoreUnchanged(server, post), 403)
-    }
-    const signedOut = new PlainBrowser(server)
-    const post = () => signedOut.post(path, { ...page?.hidden, ...fields })
-    assert.match(locationOf(await assertStoreUnchanged(server, post)), /\/sign-in\?page=/)
-  })
+  if (submit !== undefined)
+    test(`ACC-08, ${name}: a form without its token, with that of another user, or from another site is rejected`, async () => {
+      const fields = FORMS[name] ?? {}
+      const [page] = formsOf(await ada.open('/account'))
+      const [other] = formsOf(await openOwner(server, EVE).open('/account'))
+      for (const csrf of ['', 'x', other?.hidden['csrf'] ?? '']) {
+        const post = () => ada.browser.post(path, { ...fields, csrf })
+        assertLocalPage(await assertStoreUnchanged(server, post), 403)
+      }
+      for (const site of ['cross-site', 'same-site']) {
+        const post = () => ada.browser.post(path, { ...page?.hidden, ...fields }, { 'sec-fetch-site': site })
+        assertLocalPage(await assertStoreUnchanged(server, post), 403)
+      }
+      const signedOut = new PlainBrowser(server)
+      const post = () => signedOut.post(path, { ...page?.hidden, ...fields })
+      assert.match(locationOf(await assertStoreUnchanged(server, post)), /\/sign-in\?page=/)
+    })
 
   test(`ACC-08, ${name}: no other site can show the page in a frame, load it, or keep its window, and nothing stores it`, async () => {
     const { headers } = await ada.open(path)
@@ -87,9 +90,9 @@ test('a link on another site cannot make a page report a success', async () => {
   }
 })
 
-test('the tests above try every account page except that of links', () => {
-  const names = ACCOUNT_ROWS.map(({ name }) => name).filter((name) => name !== 'account-link')
-  assert.deepEqual(Object.keys(FORMS), names)
+test('the tests above try every form of the account pages except that of links', () => {
+  const names = ACCOUNT_ROWS.filter(({ submit }) => submit !== undefined).map(({ name }) => name)
+  assert.deepEqual([...Object.keys(FORMS), 'account-link'], names)
 })
 
 test('UI-07: the sign-in page leads to an account page by its name only', async () => {
@@ -143,25 +146,25 @@ test('the password is changed only by a user who signed in within five minutes',
   const own = await openTestServer(t)
   await createAda(own)
   const owner = openOwner(own)
-  const fresh = await owner.open('/account/security')
+  const fresh = await owner.open('/account/security/password')
   const form = formsOf(fresh)[0]
   assert.ok(form)
   assert.ok(form.names.has('password'))
   own.clock.advance(6 * MINUTE_MS)
-  const late = await owner.browser.post('/account/security', {
+  const late = await owner.browser.post('/account/security/password', {
     ...form.hidden,
     password: 'another long horse',
     repeated: 'another long horse',
   })
   assert.equal(late.statusCode, 200)
   const [user] = selectAll(own, 'select password_hash from users')
-  const shown = await owner.open('/account/security')
-  assert.deepEqual(formsOf(shown), [])
-  const confirm = /href="([^"]+)"[^>]*>Confirm that it is you/.exec(shown.body)?.[1] ?? ''
+  assert.deepEqual(formsOf(late), [])
+  const confirm = /href="([^"]+)"[^>]*>Confirm that it is you/.exec(late.body)?.[1] ?? ''
+  assert.equal(locationOf(await owner.browser.get('/account/security/password')), confirm)
   const signIn = await owner.browser.get(confirm)
   const back = await owner.browser.submit(signIn, { email: EMAIL, password: PASSWORD })
-  assert.equal(locationOf(back), 'http://localhost:3000/account/security')
-  assert.equal(formsOf(await owner.open('/account/security')).length, 1)
+  assert.equal(locationOf(back), 'http://localhost:3000/account/security/password')
+  assert.equal(formsOf(await owner.browser.get('/account/security/password')).length, 1)
   assert.deepEqual(selectAll(own, 'select password_hash from users'), [user])
 })
 
@@ -170,7 +173,7 @@ test('PWD-01: a new password keeps the rules, signs all other browsers out, and 
   await createAda(own)
   const [owner, elsewhere] = [openOwner(own), openOwner(own)]
   await elsewhere.open('/account')
-  const page = await owner.open('/account/security')
+  const page = await owner.open('/account/security/password')
   const wrong = [
     ['short', 'short', /at least 15 characters/],
     ['x'.repeat(1025), 'x'.repeat(1025), /longer than any we accept/],
@@ -208,7 +211,7 @@ test('a session that ends while it changes the password changes nothing', async 
   const own = await openTestServer(t)
   await createAda(own)
   const [thief, owner] = [openOwner(own), openOwner(own)]
-  const page = await thief.open('/account/security')
+  const page = await thief.open('/account/security/password')
   const others = await owner.open('/account/sessions')
   const before = selectAll(own, 'select password_hash from users')
   afterPassword(own, 'hash', () => owner.submit(others, 'others'))
@@ -242,7 +245,7 @@ test('without passwords, or without an address, the account page offers no passw
   const own = await openTestServer(t)
   await createAda(own)
   const owner = openOwner(own)
-  const page = await owner.open('/account/security')
+  const page = await owner.open('/account/security/password')
   await own.close()
   const { folder, clock } = own
   const off = await openTestServer(t, { folder, clock, env: { GRANTOR_PASSWORDS: 'off' } })
@@ -250,6 +253,21 @@ test('without passwords, or without an address, the account page offers no passw
   for (const [name, value] of owner.browser.cookies) after.browser.cookies.set(name, value)
   const shown = await after.open('/account/security')
   assert.match(shown.body, /There is nothing that you can change/)
+  assert.match(locationOf(await after.browser.get('/account/security/password')), /\/account\/security$/)
   const fields = { ...formsOf(page)[0]?.hidden, password: 'another long horse', repeated: 'another long horse' }
-  assertLocalPage(await assertStoreUnchanged(off, () => after.browser.post('/account/security', fields)))
+  assertLocalPage(await assertStoreUnchanged(off, () => after.browser.post('/account/security/password', fields)))
+})
+
+test('a user without a password sets one on a page that says so', async (t) => {
+  const own = await openTestServer(t)
+  await createAda(own)
+  const owner = openOwner(own)
+  assert.match((await owner.open('/account/security')).body, /You have a password[^]*>Change password</)
+  execute(own, 'update users set password_hash = null')
+  assert.match((await owner.open('/account/security')).body, /You have no password[^]*>Set password</)
+  const page = await owner.open('/account/security/password')
+  assert.match(page.body, /<h1>Set password<\/h1>/)
+  const set = await owner.submit(page, 'password', { password: 'another long horse', repeated: 'another long horse' })
+  assert.match(set.body, /Your password is set[^]*You have a password/)
+  assert.equal((await openOwner(own, EMAIL, 'another long horse').open('/account')).statusCode, 200)
 })

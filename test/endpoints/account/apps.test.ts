@@ -23,7 +23,7 @@ import { assertInvalidGrant } from '../../support/token-answers.ts'
 import { assertStoreUnchanged, execute } from '../../support/store/dump.ts'
 import { isActive, revoke } from '../../support/token-questions.ts'
 import { aMembership, anOrganization } from '../../support/records.ts'
-import { formsOf, openOwner, type Owner } from './owner.ts'
+import { formsOf, openOwner, removalsOf, type Owner } from './owner.ts'
 import { perform, performOnUser } from '../../support/tasks.ts'
 
 const API = 'https://projects.example'
@@ -78,11 +78,11 @@ test('ACC-07: removing an app ends its tokens at once, and the user is asked aga
   const code = new URL(locationOf(before)).searchParams.get('code') ?? ''
   assert.notEqual(code, '')
   const page = await owner.open('/account/apps')
-  assert.equal(formsOf(page).length, 2)
-  const removed = await owner.submit(page, 'client', {}, client.client_id)
+  assert.equal(removalsOf(page).length, 2)
+  const removed = await owner.remove(page, 'client', client.client_id)
   assert.match(removed.body, /The app was removed/)
   assertInvalidGrant(await redeem(server, client, code, { resource: API }))
-  assert.equal(formsOf(removed).length, 1)
+  assert.equal(removalsOf(removed).length, 1)
   for (const { access_token, refresh_token = '' } of [first, second]) {
     assertInvalidGrant(await refresh(server, client, refresh_token))
     assert.equal(await isActive(server, introspecting, access_token), false)
@@ -100,11 +100,18 @@ test('ACC-06: the app of another user, and one that does not exist, get the same
   const eve = openOwner(server, EVE)
   await eve.open('/account')
   const tokens = await connect(eve, server, hers, {})
-  const [form] = formsOf(await owner.open('/account/apps'))
+  const [own] = removalsOf(await owner.open('/account/apps'))
+  const question = await owner.browser.get(`${own?.pathname}${own?.search}`)
+  assert.match(question.body, /Remove <bdi>[^<]*<\/bdi>\?[^]*It loses its access at once/)
+  const [form] = formsOf(question)
+  for (const client of [hers.client_id, 'gci_x', '']) {
+    const asked = await owner.browser.get(`/account/apps/remove?client=${client}`)
+    assert.equal(locationOf(asked), 'http://localhost:3000/account/apps')
+  }
   const unknown = `gci_${'0'.repeat(12)}${'A'.repeat(22)}`
   const answers = await Promise.all(
     [hers.client_id, unknown].map((client) =>
-      assertStoreUnchanged(server, () => owner.browser.post('/account/apps', { ...form?.hidden, client })),
+      assertStoreUnchanged(server, () => owner.browser.post('/account/apps/remove', { ...form?.hidden, client })),
     ),
   )
   assert.deepEqual(
@@ -113,7 +120,7 @@ test('ACC-06: the app of another user, and one that does not exist, get the same
   )
   assert.equal((await refresh(server, hers, tokens.refresh_token ?? '')).statusCode, 200)
   for (const fields of [{ client: 'x' }, { client: hers.client_id, organization: 'x' }]) {
-    const post = () => owner.browser.post('/account/apps', { ...form?.hidden, ...fields })
+    const post = () => owner.browser.post('/account/apps/remove', { ...form?.hidden, ...fields })
     assert.equal((await assertStoreUnchanged(server, post)).statusCode, 400)
   }
 })
@@ -133,7 +140,7 @@ test('a consent for an organization is a separate entry, and is removed separate
   const forAcme = await connect(owner, server, client, { prompt: 'consent' }, { organization: organization.id })
   const page = await owner.open('/account/apps')
   assert.ok(textOf(page).includes('for Acme'))
-  await owner.submit(page, 'organization', {}, organization.id)
+  await owner.remove(page, 'organization', organization.id)
   assertInvalidGrant(await refresh(server, client, forAcme.refresh_token ?? ''))
   assert.equal((await refresh(server, client, personal.refresh_token ?? '')).statusCode, 200)
 })
@@ -152,7 +159,7 @@ const ENDINGS: Readonly<Record<string, (server: TestServer, owner: Owner) => Pro
     return NEW
   },
   'a password of the user': async (_, owner) => {
-    const page = await owner.open('/account/security')
+    const page = await owner.open('/account/security/password')
     const changed = await owner.submit(page, 'password', { password: NEW, repeated: NEW })
     assert.match(changed.body, /Your password was changed/)
     return NEW
@@ -195,7 +202,7 @@ for (const [way, end] of Object.entries(ENDINGS)) {
       const page = await again.open('/account/apps')
       // A password of the user keeps the grants.
       const keepsGrants = hasGrant && way === 'a password of the user'
-      assert.equal(formsOf(page).length, keepsGrants ? 1 : 0, textOf(page))
+      assert.equal(removalsOf(page).length, keepsGrants ? 1 : 0, textOf(page))
       const answer = await silent(again.browser)
       // Only a valid grant or consent lets the error be redirected (AUTH-10).
       assert.equal(answer.statusCode, keepsGrants ? 303 : 400)
@@ -232,14 +239,14 @@ test('LNK-03: an app without a valid token is shown while it gets one without a 
     'Allowed 3 minutes ago · has no access now',
   ])
     assert.ok(textOf(page).includes(part), `${part} in: ${textOf(page)}`)
-  assert.equal(formsOf(page).length, 2)
+  assert.equal(removalsOf(page).length, 2)
   await store.disableMember({ ...membership, now: clock() })
-  assert.equal(formsOf(await owner.open('/account/apps')).length, 1)
+  assert.equal(removalsOf(await owner.open('/account/apps')).length, 1)
   await store.disableClient({ id: client.client_id as never, now: clock() })
-  assert.equal(formsOf(await owner.open('/account/apps')).length, 0)
+  assert.equal(removalsOf(await owner.open('/account/apps')).length, 0)
   await store.enableClient(client.client_id as never)
-  const removed = await owner.submit(await owner.open('/account/apps'), 'client', {}, client.client_id)
-  assert.equal(formsOf(removed).length, 0)
+  const removed = await owner.remove(await owner.open('/account/apps'), 'client', client.client_id)
+  assert.equal(removalsOf(removed).length, 0)
   const silent = await owner.browser.get(authorizeUrl(client, { resource: API, scope: 'read', prompt: 'none' }))
   assert.match(silent.body, /error=consent_required/)
 })
@@ -261,7 +268,7 @@ test('an app whose access has ended in another way is not shown if it must ask f
   const short = await registerClient(server, { grant_types: ['authorization_code'] })
   await connect(owner, server, short, {})
   execute(server, 'delete from consents')
-  assert.equal(formsOf(await owner.open('/account/apps')).length, 1)
+  assert.equal(removalsOf(await owner.open('/account/apps')).length, 1)
   server.clock.advance(16 * 60_000)
   assert.match((await owner.open('/account/apps')).body, /You have not allowed any app/)
 })

@@ -69,7 +69,7 @@ test('ACC-14: a stolen session that uses up one limit leaves the owner every oth
   const [overview, data, security] = [
     await owner.open('/account'),
     await owner.open('/account/data'),
-    await owner.open('/account/security'),
+    await owner.open('/account/security/password'),
   ]
   const confirm = async (): Promise<void> => {
     const page = await owner.browser.get('/v2/oauth/sign-in?page=security')

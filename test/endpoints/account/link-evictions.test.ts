@@ -13,7 +13,7 @@ import {
   openServerWithProvider,
   type ServerWithProvider,
 } from '../sign-in/provider/server-with-provider.ts'
-import { formsOf, openOwner, type Owner } from './owner.ts'
+import { formsOf, openOwner, removalsOf, type Owner } from './owner.ts'
 
 const OWN = { sub: 'ada-at-second', email: 'ada@private.test' }
 const THIEF = { sub: 'mallory', email: 'mallory@evil.test' }
@@ -37,7 +37,7 @@ async function openTheft(t: Parameters<typeof openServerWithProvider>[0]) {
 }
 
 async function add({ host }: ServerWithProvider, owner: Owner, provider: string, claims: object): Promise<void> {
-  const left = await owner.submit(await owner.open('/account/security'), 'provider', {}, provider)
+  const left = await owner.submit(await owner.open('/account/security/add-provider'), 'provider', {}, provider)
   await owner.browser.get(host.approve(leadsTo(left), { ...claims }))
 }
 
@@ -125,14 +125,16 @@ for (const { change, way } of LATER) {
     const { server, host, rows } = setup
     await addProvider(server, host, {}, { id: 'third', name: 'Third' })
     server.clock.advance(1001)
-    const security = await thief.open('/account/security')
     if (change === 'a new password') {
-      await thief.submit(security, 'password', { password: STOLEN, repeated: STOLEN })
+      await thief.submit(await thief.open('/account/security/password'), 'password', {
+        password: STOLEN,
+        repeated: STOLEN,
+      })
     } else if (change === 'another account at a provider') {
       await add(setup, thief, 'third', { ...THIEF, sub: 'mallory-again' })
     } else {
       const own = rows('identities').find((row) => row['provider_id'] === 'second')
-      await thief.submit(security, 'identity', {}, String(own?.['identity_key']))
+      await thief.remove(await thief.open('/account/security'), 'identity', String(own?.['identity_key']))
     }
     const browser = new PlainBrowser(server)
     const page = await browser.submit(await browser.get(address), {})
@@ -193,8 +195,8 @@ test('LNK-02: removing a provider signs out the browsers that signed in there, a
   const here = await setup.arrive()
   const auth_time = Math.floor(server.clock.now() / 1000)
   assert.ok(isSignedIn(await signInAt({ ...here, host }, { ...THIEF, auth_time })))
-  const page = await here.browser.get('/account/security')
-  const form = formsOf(page).find(({ names }) => names.has('identity'))
+  const [question] = removalsOf(await here.browser.get('/account/security'))
+  const [form] = formsOf(await here.browser.get(`${question?.pathname}${question?.search}`))
   assert.equal((await here.browser.post(form?.action ?? '', form?.hidden ?? {})).statusCode, 303)
   const statuses = [away.browser, here.browser, owner.browser, other.browser].map(
     async (browser) => (await browser.get('/account')).statusCode,

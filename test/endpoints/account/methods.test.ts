@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createLink } from '../../../src/admin/user/link.ts'
-import { EMAIL, PASSWORD, PlainBrowser } from '../../../tools/flow.ts'
+import { EMAIL, locationOf, PASSWORD, PlainBrowser } from '../../../tools/flow.ts'
 import { createAccount, createAda } from '../../support/accounts.ts'
 import { APPLICATION_URL, leave, openApplication } from '../../support/application.ts'
 import { addProvider, freshClaims, signInAt } from '../../support/provider/providers.ts'
@@ -9,7 +9,7 @@ import { leadsTo } from '../../../tools/provider-page.ts'
 import { openTestServer } from '../../support/server.ts'
 import { assertStoreUnchanged } from '../../support/store/dump.ts'
 import { isSignedIn, openServerWithProvider } from '../sign-in/provider/server-with-provider.ts'
-import { formsOf, openOwner } from './owner.ts'
+import { formsOf, openOwner, removalsOf } from './owner.ts'
 
 const ANYBODY = { signUp: 'anybody' } as const
 
@@ -22,16 +22,21 @@ test('a user adds and removes providers, but never the last sign-in method', asy
   await signInAt({ browser, page, host }, freshClaims(server))
   const only = await browser.get('/account/security')
   assert.match(only.body, /Acme ID[^]*ada@acme\.test[^]*It stays, because you could not sign in without it/)
-  const hidden = formsOf(only).find((form) => form.hidden['provider'] === 'second')
+  assert.deepEqual(removalsOf(only), [])
+  const addable = await browser.get('/account/security/add-provider')
+  const hidden = formsOf(addable).find((form) => form.hidden['provider'] === 'second')
   assert.ok(hidden)
   const [identity] = rows('identities')
   const key = String(identity?.['identity_key'])
   const csrf = hidden.hidden['csrf'] ?? ''
-  await assertStoreUnchanged(server, () => browser.post('/account/security', { csrf, identity: key }))
+  const kept = await assertStoreUnchanged(server, () =>
+    browser.post('/account/security/remove-provider', { csrf, identity: key }),
+  )
+  assert.equal(locationOf(kept), 'http://localhost:3000/account/security')
   const left = await browser.post(hidden.action, hidden.hidden)
   await browser.get(host.approve(leadsTo(left), { sub: 'ada-at-second' }))
   assert.equal(rows('identities').length, 2)
-  const removed = await browser.post('/account/security', { csrf, identity: key })
+  const removed = await browser.post('/account/security/remove-provider', { csrf, identity: key })
   assert.match((await browser.get(removed.headers.location ?? '')).body, /You can no longer sign in that way/)
   assert.deepEqual(
     rows('identities').map((row) => row['provider_id']),
@@ -47,7 +52,7 @@ test('a user with a password removes the only provider, unless passwords are off
   const { server, host } = setup
   await createAda(server)
   const owner = openOwner(server)
-  const left = await owner.submit(await owner.open('/account/security'), 'provider')
+  const left = await owner.submit(await owner.open('/account/security/add-provider'), 'provider')
   await owner.browser.get(host.approve(leadsTo(left), { sub: 'ada' }))
   await server.close()
   const { folder, clock } = server
@@ -55,9 +60,12 @@ test('a user with a password removes the only provider, unless passwords are off
     const here = await openTestServer(t, { folder, clock, env: { GRANTOR_PASSWORDS: passwords } })
     const browser = new PlainBrowser(here)
     for (const [name, value] of owner.browser.cookies) browser.cookies.set(name, value)
-    const page = await browser.get('/account/security')
-    const form = formsOf(page).find(({ names }) => names.has('identity'))
-    if (form !== undefined) await browser.post(form.action, form.hidden)
+    const [question] = removalsOf(await browser.get('/account/security'))
+    if (question !== undefined) {
+      const page = await browser.get(question.pathname + question.search)
+      assert.match(page.body, /Remove <bdi>Acme ID<\/bdi>\?[^]*You can then no longer sign in with this account/)
+      await browser.submit(page, {})
+    }
     assert.equal(setup.rows('identities').length, passwords === 'off' ? 1 : 0)
     await here.close()
   }
@@ -74,10 +82,15 @@ test('a user neither sees nor removes the identity at the operator’s applicati
   assert.match(page.body, /There is nothing that you can change about how you sign in/)
   assert.doesNotMatch(page.body, /delegate|Acme ID/)
   const identity = rows('identities').find((row) => row['provider_id'] === 'delegate')
-  const csrf = formsOf(await owner.open('/account'))[0]?.hidden['csrf'] ?? ''
+  assert.deepEqual(formsOf(await owner.open('/account')), [], 'the name is that of the application')
+  const csrf = formsOf(await owner.open('/account/data'))[0]?.hidden['csrf'] ?? ''
   const fields = { csrf, identity: String(identity?.['identity_key']) }
-  const answer = await assertStoreUnchanged(server, () => owner.browser.post('/account/security', fields))
-  assert.equal(answer.statusCode, 200)
+  const answer = await assertStoreUnchanged(server, () =>
+    owner.browser.post('/account/security/remove-provider', fields),
+  )
+  assert.equal(locationOf(answer), 'http://localhost:3000/account/security')
+  const renamed = await assertStoreUnchanged(server, () => owner.browser.post('/account', { csrf, name: 'Changed' }))
+  assert.equal(renamed.statusCode, 400)
 })
 
 test('ACC-06: another user’s identity, an unknown and a malformed one are not removed, with the same answer', async (t) => {
@@ -86,14 +99,15 @@ test('ACC-06: another user’s identity, an unknown and a malformed one are not 
   await setup.signIn()
   await createAccount(server, { email: 'bob@acme.test', password: PASSWORD, name: undefined })
   const bob = openOwner(server, 'bob@acme.test')
-  const page = await bob.open('/account/security')
-  const csrf = formsOf(page)[0]?.hidden['csrf'] ?? ''
+  const csrf = formsOf(await bob.open('/account'))[0]?.hidden['csrf'] ?? ''
   const [identity] = rows('identities')
   for (const key of [String(identity?.['identity_key']), 'A'.repeat(43), '{}']) {
     const answer = await assertStoreUnchanged(server, () =>
-      bob.browser.post('/account/security', { csrf, identity: key }),
+      bob.browser.post('/account/security/remove-provider', { csrf, identity: key }),
     )
-    assert.equal(answer.statusCode, 200)
+    assert.equal(locationOf(answer), 'http://localhost:3000/account/security')
+    const asked = await bob.browser.get(`/account/security/remove-provider?identity=${encodeURIComponent(key)}`)
+    assert.equal(locationOf(asked), 'http://localhost:3000/account/security')
   }
 })
 
@@ -103,11 +117,15 @@ test('a sign-in method is changed only by a user who has signed in a moment ago'
   await signInAt({ browser, page, host: setup.host })
   const csrf = formsOf(await browser.get('/account'))[0]?.hidden['csrf'] ?? ''
   setup.server.clock.advance(5 * 60_000 + 1)
-  const shown = await browser.get('/account/security')
-  assert.match(shown.body, /Confirm that it is you/)
-  for (const fields of [{ provider: 'idp' }, { identity: String(setup.rows('identities')[0]?.['identity_key']) }]) {
+  const identity = String(setup.rows('identities')[0]?.['identity_key'])
+  for (const [step, fields] of [
+    ['add-provider', { provider: 'idp' }],
+    ['remove-provider', { identity }],
+    ['password', { password: 'another long horse', repeated: 'another long horse' }],
+  ] as const) {
+    assert.match(locationOf(await browser.get(`/account/security/${step}`)), new RegExp(`/sign-in\\?page=${step}$`))
     const answer = await assertStoreUnchanged(setup.server, () =>
-      browser.post('/account/security', { csrf, ...fields }),
+      browser.post(`/account/security/${step}`, { csrf, ...fields }),
     )
     assert.match(answer.body, /Confirm that it is you/)
   }

@@ -13,13 +13,19 @@ import {
 /** A user at the account pages. */
 export interface Owner {
   readonly browser: PlainBrowser
-  /** The page at a path, after signing in if that is needed. */
+  /** The page at a path, or the one that it leads to, after signing in if that is needed. */
   readonly open: (path: string) => Promise<LightMyRequestResponse>
   /** Posts the form that has a field with this name, and for lists with this value, and follows the redirect. */
   readonly submit: (
     page: LightMyRequestResponse,
     field: string,
     fields?: Readonly<Record<string, string>>,
+    value?: string,
+  ) => Promise<LightMyRequestResponse>
+  /** Follows the link of a list that asks before the one with this parameter, or its only one, is removed, and answers yes. */
+  readonly remove: (
+    page: LightMyRequestResponse,
+    field: 'client' | 'organization' | 'identity',
     value?: string,
   ) => Promise<LightMyRequestResponse>
 }
@@ -30,15 +36,25 @@ export function openOwner(server: RequestTarget, email = EMAIL, password = PASSW
   async function open(path: string): Promise<LightMyRequestResponse> {
     const page = await browser.get(path)
     if (page.statusCode !== 303) return page
+    if (new URL(locationOf(page)).pathname.startsWith('/account')) return browser.get(locationOf(page))
     const signIn = await browser.get(locationOf(page))
     const signedIn = await browser.submit(signIn, { email, password })
     assert.equal(signedIn.statusCode, 303, signedIn.body)
-    return browser.get(locationOf(signedIn))
+    return open(locationOf(signedIn))
   }
 
   return {
     browser,
     open,
+    async remove(page, field, value) {
+      const link = removalsOf(page).find(
+        ({ searchParams }) => searchParams.has(field) && (value === undefined || searchParams.get(field) === value),
+      )
+      assert.ok(link, `no link removes ${field}${value === undefined ? '' : ` = ${value}`}: ${page.body}`)
+      const question = await browser.get(link.pathname + link.search)
+      assert.equal(question.statusCode, 200, question.body)
+      return this.submit(question, field)
+    },
     async submit(page, field, fields = {}, value) {
       const form = formsOf(page).find(
         (one) => one.names.has(field) && (value === undefined || one.hidden[field] === value),
@@ -48,6 +64,12 @@ export function openOwner(server: RequestTarget, email = EMAIL, password = PASSW
       return answer.statusCode === 303 ? browser.get(locationOf(answer)) : answer
     },
   }
+}
+
+/** The links of a list to the pages that ask before something is removed. */
+export function removalsOf({ body }: Pick<LightMyRequestResponse, 'body'>): readonly URL[] {
+  const addresses = [...body.matchAll(/href="([^"]*\/remove(?:-provider)?\?[^"]*)"/g)]
+  return addresses.map(([, address = '']) => new URL(address.replaceAll('&amp;', '&')))
 }
 
 /** The forms of a page. */

@@ -198,7 +198,7 @@ for (const source of SOURCES) {
     const { answer } = await signIn(browser, await browser.get('/account'))
     const page = await browser.get(locationOf(answer))
     const csrf = formsOf(page)[0]?.hidden['csrf'] ?? ''
-    const add = (): Promise<Page> => browser.post('/account/security', { csrf, provider: 'second' })
+    const add = (): Promise<Page> => browser.post('/account/security/add-provider', { csrf, provider: 'second' })
     const plain = expectedOf(source, undefined)
     const isRecent = plain !== undefined && plain !== 'refused' && plain <= 300
     const added = await add()

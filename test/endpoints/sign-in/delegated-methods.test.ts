@@ -12,7 +12,7 @@ import { addProvider, freshClaims, signInAt } from '../../support/provider/provi
 import { openTestServer, type TestServer } from '../../support/server.ts'
 import { SESSION_COOKIE } from '../../support/session-cookie.ts'
 import { assertStoreUnchanged } from '../../support/store/dump.ts'
-import { formsOf, openOwner } from '../account/owner.ts'
+import { formsOf, openOwner, removalsOf } from '../account/owner.ts'
 import { openServerWithProvider, type ServerWithProvider } from './provider/server-with-provider.ts'
 
 type Page = LightMyRequestResponse
@@ -68,7 +68,7 @@ const WAYS: Readonly<Record<string, Way>> = {
     method: 'provider',
     async begin({ server, host }, email) {
       const owner = openOwner(server, email)
-      const left = await owner.submit(await owner.open('/account/security'), 'provider')
+      const left = await owner.submit(await owner.open('/account/security/add-provider'), 'provider')
       const callback = host.approve(leadsTo(left), { sub: email })
       return { browser: owner.browser, goOn: async (_, after) => isRedirect(await after.get(callback)) }
     },
@@ -97,18 +97,19 @@ const WAYS: Readonly<Record<string, Way>> = {
       return { browser, goOn: async (_, after) => startsSession(await after.get(callback)) }
     },
   },
-  'the account page adds a provider': atSecurity('provider', { provider: 'idp' }, leads),
+  'the account page adds a provider': atSecurity('provider', 'add-provider', { provider: 'idp' }, leads),
   'the account page removes an identity': {
     method: 'provider',
     async begin(setup, email) {
       await connect(setup, email, 'idp')
       const browser = await connect(setup, email, 'second')
-      const form = formsOf(await browser.get('/account/security')).find(({ names }) => names.has('identity'))
+      const [question] = removalsOf(await browser.get('/account/security'))
+      const [form] = formsOf(await browser.get(`${question?.pathname}${question?.search}`))
       assert.ok(form)
-      return { browser, goOn: async (_, after) => isRedirect(await after.post(form.action, form.hidden)) }
+      return { browser, goOn: async (_, after) => isRemoved(await after.post(form.action, form.hidden)) }
     },
   },
-  'the account page sets a password': atSecurity('password', NEW, isRedirect),
+  'the account page sets a password': atSecurity('password', 'password', NEW, isRedirect),
   'the form of a link leads to a provider': ofLink('provider', { provider: 'idp' }, leads),
   'the form of a link sets a password': ofLink('password', NEW, ({ body }) => body.includes('Your password is set')),
   'the operator creates a link': {
@@ -172,15 +173,20 @@ function at(method: Method, goOnFrom: (page: Page, setup: ServerWithProvider, em
   }
 }
 
-/** A form of the page for the sign-in methods of the own account. */
-function atSecurity(method: Method, fields: Readonly<Record<string, string>>, isDone: (answer: Page) => boolean): Way {
+/** A form of a page for the sign-in methods of the own account. */
+function atSecurity(
+  method: Method,
+  page: string,
+  fields: Readonly<Record<string, string>>,
+  isDone: (answer: Page) => boolean,
+): Way {
   return {
     method,
     async begin({ server }, email) {
       const owner = openOwner(server, email)
-      const csrf = formsOf(await owner.open('/account/security'))[0]?.hidden['csrf'] ?? ''
+      const csrf = formsOf(await owner.open('/account'))[0]?.hidden['csrf'] ?? ''
       const goOn: Rest['goOn'] = async (_, browser) =>
-        isDone(await browser.post('/account/security', { csrf, ...fields }))
+        isDone(await browser.post(`/account/security/${page}`, { csrf, ...fields }))
       return { browser: owner.browser, goOn }
     },
   }
@@ -207,7 +213,7 @@ function ofLink(method: Method, fields: Readonly<Record<string, string>>, isDone
 /** Signs the user in, and adds an identity at a provider. */
 async function connect({ server, host }: ServerWithProvider, email: string, provider: string): Promise<PlainBrowser> {
   const owner = openOwner(server, email)
-  const left = await owner.submit(await owner.open('/account/security'), 'provider', {}, provider)
+  const left = await owner.submit(await owner.open('/account/security/add-provider'), 'provider', {}, provider)
   await owner.browser.get(host.approve(leadsTo(left), { ...freshClaims(server), sub: email }))
   return owner.browser
 }
@@ -235,6 +241,10 @@ function movedTo(server: TestServer, { cookies }: PlainBrowser): PlainBrowser {
 
 function leads({ body }: Page): boolean {
   return body.includes('http-equiv="refresh"')
+}
+
+function isRemoved({ headers }: Page): boolean {
+  return headers.location?.endsWith('?done=method-removed') === true
 }
 
 function isRedirect({ statusCode }: Page): boolean {

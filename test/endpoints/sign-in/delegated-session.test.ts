@@ -143,12 +143,14 @@ test('an account page is opened by the application, and what needs a fresh sign-
   assert.equal((await browser.get('/account/data')).statusCode, 200)
 
   server.clock.advance(301_000)
+  const download = async () => browser.submit(await browser.get('/account/data'), {})
+  assert.match((await download()).body, /Confirm that it is you/)
   const confirmation = await leave(browser, '/v2/oauth/sign-in?page=data')
   const after = (await application.show(confirmation)).json<{ sign_in_after: string }>().sign_in_after
   const old = { authenticated_at: new Date(Date.parse(after) - 60_000).toISOString() }
   assert.equal((await application.accept(confirmation, old)).statusCode, 409)
   await browser.get(await application.signIn(confirmation))
-  assert.match((await browser.get('/account/data')).body, /<form method="post"/)
+  assert.match(String((await download()).headers['content-disposition']), /^attachment/)
 })
 
 test('the download of the data has the identity at the application', async () => {

@@ -75,7 +75,7 @@ test('UP-21: an account page that asks the user to sign in again takes no earlie
   const { host, server } = setup
   await createAda(server)
   const owner = openOwner(server)
-  const location = leadsTo(await owner.submit(await owner.open('/account/security'), 'provider'))
+  const location = leadsTo(await owner.submit(await owner.open('/account/security/add-provider'), 'provider'))
   const yesterday = Math.floor(server.clock.now() / 1000) - 86_400
   const answer = await owner.browser.get(host.approve(location, { ...ADA_CLAIMS, auth_time: yesterday }))
   assert.equal(answer.statusCode, 403)
@@ -164,7 +164,7 @@ test('UP-05: a provider that the user adds or removes ends every proof that is l
   const form = formsOf(asked).find(({ names }) => names.has('password'))
   assert.equal(setup.rows('identity_proofs').length, 1)
   const owner = openOwner(server)
-  const security = await owner.open('/account/security')
+  const security = await owner.open('/account/security/add-provider')
   const left = await owner.submit(security, 'provider', {}, 'second')
   await owner.browser.get(host.approve(leadsTo(left), { sub: 'ada-at-second' }))
   assert.deepEqual(setup.rows('identity_proofs'), [])
@@ -174,7 +174,7 @@ test('UP-05: a provider that the user adds or removes ends every proof that is l
   assert.equal(setup.rows('identities').length, 1)
   await signInAt({ ...(await setup.arrive()), host })
   assert.equal(setup.rows('identity_proofs').length, 1)
-  await owner.submit(await owner.open('/account/security'), 'identity')
+  await owner.remove(await owner.open('/account/security'), 'identity')
   assert.deepEqual([setup.rows('identity_proofs'), setup.rows('identities')], [[], []])
 })
 

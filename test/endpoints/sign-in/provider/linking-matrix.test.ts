@@ -247,7 +247,7 @@ async function openServerWithProviders(t: Parameters<typeof openServerWithProvid
         assert.ok(isSignedIn(await signIn({ id: 'third' as ProviderId }, person, browser)))
       }
       const { address } =
-        purpose === 'link' ? await createLink(context, user.email ?? '') : { address: '/account/security' }
+        purpose === 'link' ? await createLink(context, user.email ?? '') : { address: '/account/security/add-provider' }
       const form = formsOf(await browser.get(address)).find(({ hidden }) => hidden['provider'] === at.id)
       assert.ok(form)
       const location = leadsTo(await browser.post(form.action, form.hidden))

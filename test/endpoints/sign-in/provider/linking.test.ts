@@ -115,7 +115,7 @@ test('L4: a user adds a provider on the account page, and signs in there from th
   const { server, host } = setup
   await createAda(server)
   const owner = openOwner(server)
-  const security = await owner.open('/account/security')
+  const security = await owner.open('/account/security/add-provider')
   const left = await owner.submit(security, 'provider')
   const claims = { sub: 'another-name', email: 'ada@private.test', email_verified: true }
   const added = await owner.browser.get(host.approve(leadsTo(left), claims))
@@ -130,7 +130,7 @@ test('L4: a session of another user, or no session, at the return links nothing'
   await createAda(server)
   await createAccount(server, { email: 'bob@acme.test', password: PASSWORD, name: undefined })
   const owner = openOwner(server)
-  const location = leadsTo(await owner.submit(await owner.open('/account/security'), 'provider'))
+  const location = leadsTo(await owner.submit(await owner.open('/account/security/add-provider'), 'provider'))
   const callback = host.approve(location, ADA_CLAIMS)
   const bob = openOwner(server, 'bob@acme.test')
   await bob.open('/account')
@@ -149,7 +149,7 @@ test('L4: an account at the provider that belongs to another user is not moved',
   await setup.signIn({ sub: 'eve', name: 'Eve' })
   await createAda(server)
   const owner = openOwner(server)
-  const left = await owner.submit(await owner.open('/account/security'), 'provider')
+  const left = await owner.submit(await owner.open('/account/security/add-provider'), 'provider')
   const answer = await assertStoreUnchanged(server, () =>
     owner.browser.get(host.approve(leadsTo(left), { sub: 'eve' })),
   )

@@ -131,7 +131,7 @@ test('UP-19: a user cannot remove a required provider', async (t) => {
   assert.match(security.body, /the operator requires it/)
   const [csrf] = [/name="csrf" value="([^"]*)"/.exec((await browser.get('/account')).body)?.[1] ?? '']
   const [identity] = setup.rows('identities')
-  await browser.post('/account/security', { csrf, identity: String(identity?.['identity_key']) })
+  await browser.post('/account/security/remove-provider', { csrf, identity: String(identity?.['identity_key']) })
   assert.equal(setup.rows('identities').length, 1)
 })
 

@@ -1,0 +1,72 @@
+import type { PasswordProblem } from '../../ports/account-pages.ts'
+import type { Context } from '../../ports/context.ts'
+import type { Reply, Request } from '../../ports/message.ts'
+import { shortestPassword } from '../../protocol/sign-in/password-rules.ts'
+import { mayHavePassword } from '../../users/provider-routing.ts'
+import type { SignedIn } from '../authorization/session.ts'
+import { errorPage, formRefusal } from '../error-page.ts'
+import { doneAt, findRecentOwner, findRecentSubmitter, frameOf, isWithinLimit } from './frame.ts'
+import { readNewPassword } from './new-password.ts'
+
+/** Shows the form of a new password. A user who cannot have one sees the sign-in methods. */
+export async function showPassword(context: Context, request: Request): Promise<Reply> {
+  const owner = await findRecentOwner(context, request, 'password')
+  if ('kind' in owner) return owner
+  const username = await findUsername(context, owner)
+  return username === undefined
+    ? doneAt(context, request, 'security', undefined)
+    : passwordPage(context, request, owner, { username, problem: undefined })
+}
+
+/**
+ * Sets the user's password. The old one is not asked for again. The other sessions end, because a person who knows the old password
+ * may have started them; apps stay connected.
+ */
+export async function changePassword(context: Context, request: Request): Promise<Reply> {
+  const owner = await findRecentSubmitter(context, request, 'password')
+  if ('kind' in owner) return owner
+  const { session, user } = owner
+  const username = await findUsername(context, owner)
+  if (username === undefined) return errorPage('form_field_malformed', { user: user.id })
+  const read = readNewPassword(context, request.params, user)
+  if ('problem' in read) return passwordPage(context, request, owner, { username, problem: read.problem })
+  if (!(await isWithinLimit(context, owner, 'sign-in-methods')))
+    return errorPage('too_many_requests', { user: user.id })
+  const passwordHash = await context.passwords.hash(read.password, request.network)
+  const { passwordHash: previousHash } = user
+  const change = { id: user.id, passwordHash, previousHash, keep: session.id }
+  // The session has ended meanwhile, for example because the password was reset: nothing is done, and the user signs in again.
+  if ((await context.store.changePassword(change)) === 'unknown') return doneAt(context, request, 'security', undefined)
+  const done = previousHash === undefined ? 'password-set' : 'password-changed'
+  return { ...doneAt(context, request, 'security', done), event: { event: 'user.password-changed' } }
+}
+
+/** The address with which the user would sign in. undefined: the user cannot have a password. */
+async function findUsername(
+  { settings, providers }: Context,
+  { user: { email } }: SignedIn,
+): Promise<string | undefined> {
+  return mayHavePassword(settings, await providers(), email) ? email : undefined
+}
+
+function passwordPage(
+  context: Context,
+  request: Request,
+  owner: SignedIn,
+  form: { readonly username: string; readonly problem: PasswordProblem | undefined },
+): Reply {
+  const { id, passwordHash } = owner.user
+  const frame = frameOf(context, request, owner)
+  return {
+    kind: 'page',
+    status: form.problem === undefined ? 200 : 400,
+    ...(form.problem === undefined ? {} : { event: formRefusal(form.problem, { user: id }) }),
+    page: {
+      kind: 'account-password',
+      frame,
+      isSet: passwordHash !== undefined,
+      shortestPassword: shortestPassword(context.settings),
+      ...form,
+    },
+  }
+}

@@ -1,0 +1,104 @@
+import {
+  ACCOUNT_MENU,
+  ACCOUNT_STEPS,
+  type AccountFrame,
+  type AccountMenuPage,
+  type AccountPageName,
+  type AccountStep,
+  type ConfirmPage,
+} from '../../ports/account-pages.ts'
+import type { AccountView, HiddenFields } from '../../ports/page-parts.ts'
+import { linkButton } from '../form-parts.ts'
+import { tick } from '../icons.ts'
+import { layout } from '../layout.ts'
+import type { View } from '../layout.ts'
+import { hiddenFields, html, isolate } from '../markup.ts'
+import type { Fragment, Markup } from '../markup.ts'
+
+/** The content of an account page. */
+export interface AccountContent {
+  readonly hasProblem?: boolean
+  /** Only the server's own text. undefined: the name of the page. */
+  readonly title?: string
+  /** undefined: the title. */
+  readonly heading?: Markup
+  readonly main: Fragment
+}
+
+/** Renders an account page: the navigation beside or above the heading, what the last form did, and the content. */
+export function accountLayout(
+  view: View,
+  frame: AccountFrame,
+  current: AccountPageName,
+  { hasProblem = false, title: own, heading, main }: AccountContent,
+): Markup {
+  const { texts } = view
+  const title = own ?? texts.account.pages[current]
+  return layout(view, {
+    title: hasProblem ? texts.titleWithError(title) : title,
+    beside: navigation(view, frame, current),
+    main: html`<h1>${heading ?? title}</h1>
+      ${notice(view, frame)} ${main}`,
+  })
+}
+
+/** The links to the pages. That of the open page, or of the page that leads to it, is marked. */
+function navigation({ texts }: View, frame: AccountFrame, current: AccountPageName): Markup {
+  const entry = menuPageOf(current)
+  const mark = entry === current ? html` aria-current="page"` : html` aria-current="true"`
+  const { name, detail } = frame.account
+  return html`<nav aria-label="${texts.account.navigation}">
+    <p class="who">
+      ${isolate(name)}${detail === undefined ? undefined : html` <span class="small muted">${isolate(detail)}</span>`}
+    </p>
+    <ul role="list">
+      ${ACCOUNT_MENU.map(
+        (page) =>
+          html`<li>
+            <a href="${frame.pages[page]}" ${page === entry ? mark : undefined}>${texts.account.pages[page]}</a>
+          </li> `,
+      )}
+      <li><a href="${frame.signOutUri}">${texts.signOut}</a></li>
+    </ul>
+  </nav>`
+}
+
+function menuPageOf(page: AccountPageName): AccountMenuPage {
+  return ACCOUNT_STEPS[page as AccountStep] ?? page
+}
+
+/** A form of an account page. Its button is last. */
+export function accountForm(action: string, csrf: string, hidden: HiddenFields, content: Fragment): Markup {
+  return html`<form method="post" action="${action}" novalidate>${hiddenFields({ ...hidden, csrf })} ${content}</form>`
+}
+
+/** The buttons of a form that is a page of its own: one leads back, and the other submits the form. `danger`: it takes something away. */
+export function stepButtons({ texts }: View, backUri: string, text: Fragment, look: 'main' | 'danger'): Markup {
+  return html`<div class="buttons">
+    <a class="button" href="${backUri}">${texts.account.cancel}</a>
+    <button class="button ${look}" type="submit">${text}</button>
+  </div>`
+}
+
+/** A link to the page of a change. */
+export function stepLink(uri: string, text: Fragment): Markup {
+  return html`<p class="step"><a class="button" href="${uri}">${text}</a></p>`
+}
+
+export function accountName({ name, detail }: AccountView): Markup {
+  return detail === undefined ? isolate(name) : html`${isolate(name)} · ${isolate(detail)}`
+}
+
+/** Leads to the page where the user confirms the own identity. */
+export function confirmPage(view: View, { frame, page, confirmUri }: ConfirmPage): Markup {
+  const { confirm, confirmFirst } = view.texts.account
+  return accountLayout(view, frame, page, {
+    main: html`<p class="lead">${confirmFirst}</p>
+      ${linkButton(confirmUri, confirm)}`,
+  })
+}
+
+function notice({ texts }: View, { notice: done }: AccountFrame): Fragment {
+  if (done === undefined) return undefined
+  return html`<p class="notice done" role="status">${tick}<span>${texts.account.notices[done]}</span></p>`
+}

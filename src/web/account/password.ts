@@ -1,0 +1,74 @@
+import type { OwnMethod, PasswordPage, SecurityPage } from '../../ports/account-pages.ts'
+import { fieldProblem } from '../form-parts.ts'
+import type { View } from '../layout.ts'
+import { html } from '../markup.ts'
+import type { Fragment, Markup } from '../markup.ts'
+import { accountForm, accountLayout, stepButtons, stepLink } from './frame.ts'
+
+type OwnPassword = Extract<OwnMethod, { readonly kind: 'password' }>
+
+/** Whether the user has a password, and a link to the page that changes it. */
+export function passwordSection({ texts }: View, { frame }: SecurityPage, { isSet }: OwnPassword): Markup {
+  const { changePassword, setPassword, hasPassword, hasNoPassword } = texts.account
+  return html`<section class="part" aria-labelledby="password-heading">
+    <h2 id="password-heading">${texts.password}</h2>
+    <p>${isSet ? hasPassword : hasNoPassword}</p>
+    ${stepLink(frame.pages.password, isSet ? changePassword : setPassword)}
+  </section>`
+}
+
+/** The form of a new password. */
+export function passwordPage(view: View, page: PasswordPage): Markup {
+  const { frame, isSet, username, problem } = page
+  const { changePassword, setPassword, otherSessionsEnd } = view.texts.account
+  const title = isSet ? changePassword : setPassword
+  const content = [
+    passwordFields(view, username, page),
+    html`<p class="small muted after">${otherSessionsEnd}</p>`,
+    stepButtons(view, frame.pages.security, title, 'main'),
+  ]
+  return accountLayout(view, frame, 'password', {
+    hasProblem: problem !== undefined,
+    title,
+    main: accountForm(frame.pages.password, frame.csrf, {}, content),
+  })
+}
+
+/** The two fields of a new password. The name of the user is for password managers. */
+export function passwordFields(
+  { texts }: View,
+  username: string,
+  { problem, shortestPassword }: Pick<PasswordPage, 'problem' | 'shortestPassword'>,
+): Markup {
+  const { newPassword, newPasswordHint, repeatPassword, passwordProblems } = texts.account
+  const isOfRepeated = problem === 'passwords-differ'
+  const error = (id: string, isHere: boolean): Fragment =>
+    problem === undefined || !isHere ? undefined : fieldProblem(id, passwordProblems[problem](shortestPassword))
+  const blame = (isHere: boolean): Fragment =>
+    problem !== undefined && isHere ? html` aria-invalid="true" autofocus` : undefined
+  return html`<input type="hidden" name="username" value="${username}" autocomplete="username" />
+    <div class="field">
+      <label for="password">${newPassword}</label>
+      <p class="small muted hint" id="password-hint">${newPasswordHint(shortestPassword)}</p>
+      <input
+        id="password"
+        name="password"
+        type="password"
+        autocomplete="new-password"
+        aria-describedby="${problem === undefined || isOfRepeated ? 'password-hint' : 'password-hint password-problem'}"
+        ${blame(!isOfRepeated)}
+      />
+      ${error('password-problem', !isOfRepeated)}
+    </div>
+    <div class="field">
+      <label for="repeated">${repeatPassword}</label>
+      <input
+        id="repeated"
+        name="repeated"
+        type="password"
+        autocomplete="new-password"
+        ${blame(isOfRepeated)}${isOfRepeated ? html` aria-describedby="repeated-problem"` : undefined}
+      />
+      ${error('repeated-problem', isOfRepeated)}
+    </div>`
+}

@@ -64,11 +64,18 @@ export async function backUp(
     atTarget(path, () => accessSync(dirname(path), constants.W_OK))
     await closeStore(config, store, madeAt)
   } else await refuseClosedStore(store)
-  const snapshot = withSnapshot(config, async ({ schema, issuer, masterKey, slices }) => {
+  const snapshot = withSnapshot(config, async ({ schema, schemaDigest, issuer, masterKey, slices }) => {
     const made_at = new Date(madeAt).toISOString()
     const { wrapped = null, check = '' } = masterKey
     const keys = { master_key: wrapped, secret_check: check }
-    const head = { schema, issuer: issuer ?? config.issuer, made_at, ...keys, release: version }
+    const head = {
+      schema,
+      schema_digest: schemaDigest,
+      issuer: issuer ?? config.issuer,
+      made_at,
+      ...keys,
+      release: version,
+    }
     const first: BackupHeader = { format: 'grantor-backup', version: 1, ...head, ...(isFinal && { final: true }) }
     const authenticate = (sha256: string) => secrets.digest('backup', [sha256])
     const rootSecret = withSecret ? readSecretOf(config, masterKey) : undefined

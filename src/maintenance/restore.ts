@@ -11,7 +11,7 @@ import { isCompatibleIssuer } from '../protocol/uri/loopback.ts'
 import type { Secrets } from '../protocol/secrets.ts'
 import { openBackup, type CheckedBackup } from '../store/backup/read.ts'
 import { endEverything, keepEverything, STORED_TABLES, type Slice } from '../store/backup/tables.ts'
-import { listMigrations } from '../store/migrations.ts'
+import { digestOf, listMigrations, schemaDigest } from '../store/migrations.ts'
 import { listBackups, SECRET_SUFFIX } from './backup-folder.ts'
 import { openRuntime } from '../server/context.ts'
 import { beginFirstEra, newEra } from '../server/store-memory.ts'
@@ -137,10 +137,17 @@ function refuseUnfit(config: Config, { header, sha256, mac }: CheckedBackup, sec
   if (!secrets.digestMatches('backup', [sha256], mac)) {
     throw new Error(`${from} was changed after it was made: its authentication code is wrong.`)
   }
-  const newest = listMigrations().at(-1)?.version ?? 0
+  const known = listMigrations()
+  const newest = known.at(-1)?.version ?? 0
   if (header.schema > newest) {
     throw new Error(
       `${from} has version ${header.schema} of the schema, and this release knows ${newest}. Restore it with release ${header.release} or a newer one.`,
+    )
+  }
+  const texts = known.filter(({ version }) => version <= header.schema).map(digestOf)
+  if (header.schema_digest !== schemaDigest(texts)) {
+    throw new Error(
+      `${from} was made by release ${header.release}, whose 0001-start.sql differs: it changes until the release 0.1.0. Nothing was written. Restore it with the version that made it.`,
     )
   }
   if (!isCompatibleIssuer(header.issuer, config.issuer)) {

@@ -42,6 +42,8 @@ export interface SchemaState {
   readonly unknown: readonly AppliedMigration[]
   /** Migrations that were applied from another text than that of this release. */
   readonly changed: readonly AppliedMigration[]
+  /** The database has tables, and no record of a migration that made them. */
+  readonly isUnrecorded: boolean
 }
 
 const STEPWISE = '-- each statement by itself\n'
@@ -81,8 +83,12 @@ export function readScript({ version, sql }: Migration, dialect: 'sqlite' | 'pos
   return { isStepwise, statements }
 }
 
-/** Compares the applied migrations with those of this release. */
-export function compareSchema(applied: readonly AppliedMigration[], known: readonly Migration[]): SchemaState {
+/** Compares the applied migrations with those of this release. `hasTables`: whether the database has tables of the first one. */
+export function compareSchema(
+  applied: readonly AppliedMigration[],
+  known: readonly Migration[],
+  hasTables: boolean,
+): SchemaState {
   const [has, knows] = [applied, known].map((list) => new Set(list.map(({ version }) => version)))
   return {
     applied,
@@ -92,6 +98,7 @@ export function compareSchema(applied: readonly AppliedMigration[], known: reado
       const own = known.find((migration) => migration.version === version)
       return own !== undefined && digestOf(own) !== digest
     }),
+    isUnrecorded: hasTables && applied.length === 0,
   }
 }
 
@@ -101,12 +108,30 @@ export function digestOf(migration: Migration): string {
   return createHash('sha256').update(JSON.stringify(statements)).digest('hex')
 }
 
+/** A digest of the texts from which a schema was made, for a backup. `digests`: of its migrations, in their order. */
+export function schemaDigest(digests: readonly (string | undefined)[]): string {
+  return createHash('sha256').update(JSON.stringify(digests)).digest('hex')
+}
+
+/** The table by which a database with a schema is recognized. The first migration makes it with all others. */
+export const FIRST_TABLE = 'settings'
+
 /** Why a database with `changed` migrations is refused, and what to do. */
-export const CHANGED_SCHEMA =
+const CHANGED_SCHEMA =
   'The tables of the database were made by a version of Grantor with another 0001-start.sql, which changes until the release 0.1.0. Start the version that made them, or begin with a new database. To move the store, run "export" of the version that made them and "import grantor" of this one into a new database; if its tables have other columns, the import is refused, and nothing changes.'
 
-/** @throws Error with `CHANGED_SCHEMA` */
-export function requireUnchanged(state: SchemaState): SchemaState {
-  if (state.changed.length > 0) throw new Error(CHANGED_SCHEMA)
+const UNRECORDED_SCHEMA =
+  'The database has tables of Grantor, but its table "migrations" is empty, so it does not say which version made them. Nothing was changed. Restore a backup into a new database, or put back the rows of "migrations".'
+
+/** Why a database with this schema is refused, and what to do. undefined: it is not. */
+export function findSchemaFault({ changed, isUnrecorded }: SchemaState): string | undefined {
+  if (isUnrecorded) return UNRECORDED_SCHEMA
+  return changed.length > 0 ? CHANGED_SCHEMA : undefined
+}
+
+/** @throws Error if the schema was made from other texts, or from texts that are not recorded */
+export function requireKnownSchema(state: SchemaState): SchemaState {
+  const fault = findSchemaFault(state)
+  if (fault !== undefined) throw new Error(fault)
   return state
 }

@@ -32,13 +32,18 @@ export async function withRuntime<T>(
 }
 
 /**
- * Refuses a store that does not exist, or has an older schema, unless the command makes it. Returns what to report once the store is
- * created; undefined: it exists. @throws AdminError
+ * Refuses a store that has a newer schema, and one that does not exist or has an older schema, unless the command
+ * makes it. Returns what to report once the store is created; undefined: it exists. @throws AdminError
  */
 export async function requireStore(config: Config, whenMissing: WhenMissing): Promise<string | undefined> {
-  const { applied, missing } = await readSchema(config)
+  const { applied, missing, unknown } = await readSchema(config)
   if (applied.length > 0 && missing.length > 0 && whenMissing !== 'migrate') {
     throw new AdminError(`${locationOf(config.database)} has the schema of an older release. Run: grantor migrate`)
+  }
+  if (unknown.length > 0) {
+    throw new AdminError(
+      `${locationOf(config.database)} has the schema of a newer release. Run the command of that release, or let a running server perform it: --server.`,
+    )
   }
   if (applied.length > 0) return undefined
   const { refusal, notice } = describeMissing(config)

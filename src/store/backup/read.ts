@@ -103,8 +103,19 @@ function headerOf(line: Buffer): BackupHeader | undefined {
   if (header.version !== 1) {
     throw new Error('The backup was made by a newer release of Grantor. Restore it with that release.')
   }
-  const { release, schema, issuer, made_at, master_key, secret_check, final = true } = header
-  const areTexts = [release, issuer, made_at, secret_check, master_key ?? ''].every((one) => typeof one === 'string')
+  const {
+    release,
+    schema,
+    schema_digest: digest = '',
+    issuer,
+    made_at,
+    master_key,
+    secret_check,
+    final = true,
+  } = header
+  const areTexts = [release, digest, issuer, made_at, secret_check, master_key ?? ''].every(
+    (one) => typeof one === 'string',
+  )
   const isValid =
     areTexts && Number.isSafeInteger(schema) && !Number.isNaN(Date.parse(String(made_at))) && final === true
   return isValid ? (header as BackupHeader) : undefined

@@ -77,6 +77,8 @@ export interface Slice {
 export interface Snapshot {
   /** The version of its newest migration. */
   readonly schema: number
+  /** `schemaDigest` of the migrations up to it. */
+  readonly schemaDigest: string
   readonly issuer: string | undefined
   readonly masterKey: StoredMasterKey
   /** The rows of these tables. Each table has a slice, also if it has no rows. */

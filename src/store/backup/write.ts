@@ -13,6 +13,8 @@ export interface BackupHeader {
   readonly release: string
   /** The version of the newest migration. */
   readonly schema: number
+  /** `schemaDigest` of the migrations up to it. */
+  readonly schema_digest: string
   readonly issuer: string
   /** ISO 8601, UTC. */
   readonly made_at: string

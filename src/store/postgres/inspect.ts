@@ -8,7 +8,7 @@ import type {
 } from '../../ports/inspection.ts'
 import type { KeyRecord } from '../../ports/records/key.ts'
 import type { EpochMs } from '../../base/brand.ts'
-import { CHANGED_SCHEMA, listMigrations } from '../migrations.ts'
+import { findSchemaFault, listMigrations } from '../migrations.ts'
 import { NO_PLACE } from '../../base/store-place.ts'
 import type { Row } from '../rows.ts'
 import { CLOSED, LAST_BACKUP, NO_MASTER_KEY, noteOfNewestRow, timeOf } from '../settings.ts'
@@ -111,8 +111,10 @@ async function look(
   const server = rows[0] as Row
   const obstacle = findObstacle(server) ?? (await findClosedTables(client, server))
   if (obstacle !== undefined) return unusable(obstacle)
-  const { applied, missing, unknown, changed } = await schemaState(client)
-  if (changed.length > 0) return unusable(CHANGED_SCHEMA)
+  const schema = await schemaState(client)
+  const { applied, missing, unknown } = schema
+  const fault = findSchemaFault(schema)
+  if (fault !== undefined) return unusable(fault)
   if (missing.length > 0 && server['may_create'] === null) {
     return unusable(
       `The role ${String(server['role'])} may not create tables in the schema ${String(server['schema'])}, and some are missing. Make it the owner of the database, or run "grantor migrate" as a role that may.`,

@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { checkColumns, type Cells, type Slice, type Snapshot, type TableColumn } from '../backup/tables.ts'
-import { listMigrations } from '../migrations.ts'
+import { listMigrations, schemaDigest } from '../migrations.ts'
 import { idBefore } from '../rows.ts'
 import { MASTER_KEY, MASTER_KEY_CHECK, RESTORING } from '../settings.ts'
 import { isDistributed } from './distribution.ts'
@@ -32,8 +32,10 @@ export function withPostgresSnapshot<T>(url: string, work: (snapshot: Snapshot) 
     )
     const linksBefore = (await isDistributed(client)) ? await findLinksBefore(client) : '~'
     const settings = new Map(rows.map(({ name, value }) => [name, value]))
+    const { applied } = await schemaState(client)
     return work({
-      schema: (await schemaState(client)).applied.at(-1)?.version ?? 0,
+      schema: applied.at(-1)?.version ?? 0,
+      schemaDigest: schemaDigest(applied.map(({ digest }) => digest)),
       issuer: settings.get('issuer'),
       masterKey: { wrapped: settings.get(MASTER_KEY), check: settings.get(MASTER_KEY_CHECK) },
       slices: (tables) => slicesOf(client, tables, linksBefore),

@@ -4,7 +4,7 @@ import type { ClientInspection, DatabaseFacts, DatabaseInspection } from '../../
 import type { KeyRecord } from '../../ports/records/key.ts'
 import { knownTime } from '../../base/clock.ts'
 import { NO_PLACE } from '../../base/store-place.ts'
-import { requireUnchanged } from '../migrations.ts'
+import { requireKnownSchema } from '../migrations.ts'
 import type { Row } from '../rows.ts'
 import { CLOSED, LAST_BACKUP, NO_MASTER_KEY, timeOf } from '../settings.ts'
 import { masterKeyReads } from '../shared/master-key.ts'
@@ -36,7 +36,7 @@ export function inspectDatabase(
     database = openDatabase(path)
     // Another process may be about to finish. Nothing else in this process has to run meanwhile.
     database.exec('pragma busy_timeout = 2000')
-    requireUnchanged(schemaState(database))
+    requireKnownSchema(schemaState(database))
     const facts = readFacts(database, path, linkId)
     const isCurrent = facts.missingMigrations.length === 0 && facts.unknownMigrations.length === 0
     return {
@@ -110,5 +110,5 @@ function readTables(
 }
 
 function hasTables(database: DatabaseSync): boolean {
-  return schemaState(database).applied.length > 0
+  return requireKnownSchema(schemaState(database)).applied.length > 0
 }

@@ -5,9 +5,10 @@ import {
   BOOKKEEPING,
   compareSchema,
   digestOf,
+  FIRST_TABLE,
   listMigrations,
   readScript,
-  requireUnchanged,
+  requireKnownSchema,
   type Migration,
   type SchemaState,
 } from '../migrations.ts'
@@ -26,7 +27,7 @@ export function migrate(
 ): readonly Migration[] {
   // Node.js blocks here while another process migrates. The process is starting, so nothing else is delayed.
   database.exec('pragma busy_timeout = 10000')
-  const { missing } = requireUnchanged(schemaState(database, migrations))
+  const { missing } = requireKnownSchema(schemaState(database, migrations))
   if (missing.length > 0) inTransaction(database, () => BOOKKEEPING.forEach((sql) => database.exec(sql)))
   const applied = missing.filter((migration) => apply(database, migration, now))
   database.exec('pragma busy_timeout = 0')
@@ -35,24 +36,27 @@ export function migrate(
 
 /** Returns the applied and the missing migrations. Changes nothing. */
 export function schemaState(database: DatabaseSync, migrations: readonly Migration[] = listMigrations()): SchemaState {
-  const hasTable = database.prepare(`select 1 from sqlite_master where name = 'migrations'`).get() !== undefined
-  const rows = hasTable ? database.prepare('select * from migrations order by version').all() : []
+  const find = database.prepare(`select 1 from sqlite_master where type = 'table' and name = ?`)
+  const has = (table: string): boolean => find.get(table) !== undefined
+  // Read first: another process may apply the first migration, which makes the table and the record at once.
+  const hasTables = has(FIRST_TABLE)
+  const rows = has('migrations') ? database.prepare('select * from migrations order by version').all() : []
   const applied = rows.map((row) => ({
     version: Number(row['version']),
     name: String(row['name']),
     appliedAt: Number(row['applied_at']) as EpochMs,
     digest: row['digest'] as string | undefined,
   }))
-  return compareSchema(applied, migrations)
+  return compareSchema(applied, migrations, hasTables)
 }
 
 /** Returns the same for a file. Does not create the file. @throws Error if a migration was applied from another text */
 export function readSqliteSchema(path: string): SchemaState {
-  if (!existsSync(path)) return compareSchema([], listMigrations())
+  if (!existsSync(path)) return compareSchema([], listMigrations(), false)
   const database = openDatabase(path)
   try {
     database.exec('pragma busy_timeout = 2000')
-    return requireUnchanged(schemaState(database))
+    return requireKnownSchema(schemaState(database))
   } finally {
     database.close()
   }

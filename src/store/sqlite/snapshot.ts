@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { checkColumns, type Cells, type Slice, type Snapshot, type TableColumn } from '../backup/tables.ts'
 import { openDatabase } from './database.ts'
 import { schemaState } from './migrate.ts'
-import { listMigrations } from '../migrations.ts'
+import { listMigrations, schemaDigest } from '../migrations.ts'
 import { MASTER_KEY, MASTER_KEY_CHECK } from '../settings.ts'
 import { migrate } from './migrate.ts'
 import { slotOf } from './slot.ts'
@@ -20,8 +20,10 @@ export async function withSqliteSnapshot<T>(path: string, work: (snapshot: Snaps
     database.exec('begin')
     const setting = database.prepare('select value from settings where name = ?')
     const find = (name: string): string | undefined => setting.get(name)?.['value'] as string | undefined
+    const { applied } = schemaState(database)
     return await work({
-      schema: schemaState(database).applied.at(-1)?.version ?? 0,
+      schema: applied.at(-1)?.version ?? 0,
+      schemaDigest: schemaDigest(applied.map(({ digest }) => digest)),
       issuer: find('issuer'),
       masterKey: { wrapped: find(MASTER_KEY), check: find(MASTER_KEY_CHECK) },
       slices: (tables) => slicesOf(database, tables),

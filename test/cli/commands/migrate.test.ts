@@ -78,6 +78,29 @@ for (const [kind, open] of [
     const refused = await runHere(place, ['migrate'])
     assert.equal(refused.code, 1)
     assert.match(refused.stderr, /^grantor: The database was migrated by a newer release than this one\./)
+    for (const words of [
+      ['user', 'list'],
+      ['user', 'create', '--email', 'ada@acme.test', '--no-password'],
+      ['backup', '--to', 'x'],
+      ['secret', 'rotate'],
+    ]) {
+      const command = await runHere(place, words)
+      assert.deepEqual([command.code, command.stdout], [1, ''], words.join(' '))
+      assert.match(command.stderr, /^grantor: \S+ has the schema of a newer release\. Run the command of that release/)
+    }
+  })
+
+  test(`${kind}: a store whose table of migrations is empty is refused, and nothing is written`, async (t) => {
+    const { place, execute } = await open(t)
+    await runHere(place, ['migrate'])
+    await execute('delete from migrations')
+    for (const words of [['migrate'], ['migrate', 'status'], ['user', 'list'], ['export', '--to', 'x'], ['serve']]) {
+      const { code, stdout, stderr } = await runHere(place, words)
+      assert.deepEqual([code, stdout], [1, ''], words.join(' '))
+      assert.match(stderr, /^grantor: The database has tables of Grantor, but its table "migrations" is empty/)
+    }
+    const doctor = await runHere(place, ['doctor'])
+    assert.match(doctor.stdout + doctor.stderr, /its table "migrations" is empty/)
   })
 
   test(`${kind}: a store that was made from another 0001-start.sql is refused, and the message names export and import`, async (t) => {

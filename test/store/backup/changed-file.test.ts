@@ -118,6 +118,7 @@ function write(t: TestContext, path: string, rows: readonly (readonly string[])[
     version: 1,
     release: '0.0.0',
     schema: SCHEMA,
+    schema_digest: '',
     issuer: 'http://localhost',
     made_at: '2026-01-31T00:00:00.000Z',
     master_key: null,

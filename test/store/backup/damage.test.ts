@@ -94,7 +94,7 @@ test('BAK-02: each flipped bit of a backup is found', async (t) => {
   }
 })
 
-test('BAK-02: another secret, a newer schema, a newer format and another issuer are refused', async (t) => {
+test('BAK-02: another secret, a newer schema, another text of it, a newer format and another issuer are refused', async (t) => {
   const { place, lines, refuse } = await open(t)
   const secret = { GRANTOR_SECRET: 'another root secret, long enough for it' }
   assert.match(await refuse(lines, secret), /another root secret/)
@@ -104,6 +104,11 @@ test('BAK-02: another secret, a newer schema, a newer format and another issuer 
   assert.match(await refuse(withChecksum(withHeader({ schema: 9999 }))), /was changed after it was made/)
   const root = readFileSync(join(place.folder, 'grantor.secret'), 'utf8').trim()
   assert.match(await refuse(withChecksum(withHeader({ schema: 9999 }), root)), /has version 9999 of the schema/)
+  for (const schema_digest of ['another', undefined])
+    assert.match(
+      await refuse(withChecksum(withHeader({ schema_digest }), root)),
+      /was made by release 0\.1\.0\S*, whose 0001-start\.sql differs.*Restore it with the version that made it/,
+    )
   const issuer = { GRANTOR_ISSUER: 'https://auth.acme.test', GRANTOR_HOST: '127.0.0.1' }
   assert.match(await refuse(lines, issuer), /belongs to the issuer http:\/\/localhost/)
 })

@@ -71,7 +71,13 @@ test('a release that knows fewer migrations starts on a database that has more',
 
 test('missing migrations can be listed without creating the file', (t) => {
   const path = join(temporaryFolder(t), 'none.db')
-  assert.deepEqual(readSqliteSchema(path), { applied: [], missing: listMigrations(), unknown: [], changed: [] })
+  assert.deepEqual(readSqliteSchema(path), {
+    applied: [],
+    missing: listMigrations(),
+    unknown: [],
+    changed: [],
+    isUnrecorded: false,
+  })
   assert.deepEqual(readSqliteSchema(path).applied, [])
 })
 

@@ -1,4 +1,4 @@
-import { requireUnchanged, type Migration, type SchemaState } from '../../migrations.ts'
+import { requireKnownSchema, type Migration, type SchemaState } from '../../migrations.ts'
 import { distributeTables, findObstacle, isDistributed, isWorker, placementOf, readCluster } from '../distribution.ts'
 import { migratePostgres, schemaState } from './migrate.ts'
 import type { Connection } from './migration-lease.ts'
@@ -54,5 +54,5 @@ export function distributeAt(url: string, shards: number): Promise<readonly stri
  * @throws Error if a migration was applied from another text
  */
 export function readPostgresSchema(url: string): Promise<SchemaState> {
-  return withConnection(url, MIGRATE, async (connection) => requireUnchanged(await schemaState(connection)))
+  return withConnection(url, MIGRATE, async (connection) => requireKnownSchema(await schemaState(connection)))
 }

@@ -5,9 +5,10 @@ import {
   BOOKKEEPING,
   compareSchema,
   digestOf,
+  FIRST_TABLE,
   listMigrations,
   readScript,
-  requireUnchanged,
+  requireKnownSchema,
   type AppliedMigration,
   type Migration,
   type SchemaState,
@@ -44,7 +45,7 @@ export async function migratePostgres(
   migrations: readonly Migration[] = listMigrations(),
   timing: MigrationTiming = TIMING,
 ): Promise<readonly Migration[]> {
-  if (requireUnchanged(await schemaState(connection, migrations)).missing.length === 0) return []
+  if (requireKnownSchema(await schemaState(connection, migrations)).missing.length === 0) return []
   await connection.query(`set lock_timeout = ${timing.lockTimeoutMs}`)
   await connection.query('set statement_timeout = 0')
   try {
@@ -65,12 +66,14 @@ export async function schemaState(
   connection: Connection,
   migrations: readonly Migration[] = listMigrations(),
 ): Promise<SchemaState> {
-  const table = await connection.query(`select 1 where to_regclass('migrations') is not null`)
-  const { rows } =
-    table.rowCount === 0
-      ? { rows: [] }
-      : await connection.query<AppliedRow>('select * from migrations order by version')
-  return compareSchema(rows.map(appliedOf), migrations)
+  const has = async (table: string): Promise<boolean> =>
+    (await connection.query('select 1 where to_regclass($1) is not null', [table])).rowCount !== 0
+  // Read first: another node may apply the first migration, which makes the table and the record at once.
+  const hasTables = await has(FIRST_TABLE)
+  const { rows } = (await has('migrations'))
+    ? await connection.query<AppliedRow>('select * from migrations order by version')
+    : { rows: [] }
+  return compareSchema(rows.map(appliedOf), migrations, hasTables)
 }
 
 interface AppliedRow {
@@ -116,7 +119,7 @@ async function applyMissing(
   now: number,
 ): Promise<readonly Migration[]> {
   try {
-    const { missing } = requireUnchanged(await schemaState(runner.connection, migrations))
+    const { missing } = requireKnownSchema(await schemaState(runner.connection, migrations))
     for (const migration of missing) await apply(runner, migration, now)
     return missing
   } finally {

@@ -111,7 +111,13 @@ test('a release that knows fewer migrations starts on a database that has more',
 
 test('missing migrations can be listed without changing anything', async (t) => {
   const url = await openTestDatabase(t)
-  assert.deepEqual(await readPostgresSchema(url), { applied: [], missing: listMigrations(), unknown: [], changed: [] })
+  assert.deepEqual(await readPostgresSchema(url), {
+    applied: [],
+    missing: listMigrations(),
+    unknown: [],
+    changed: [],
+    isUnrecorded: false,
+  })
   const client = await openSession(t, url)
   const { rows } = await client.query(`select 1 from pg_class where relnamespace = current_schema()::regnamespace`)
   assert.deepEqual(rows, [])

@@ -543,6 +543,8 @@ export interface GrantorTasks {
     readonly sign_up?: 'off' | 'domains' | 'anybody'
     /** How a person is connected to an account with the same proved address: ask, after a sign-in to the account; verified-email, at once, if the address is of the domains and verified in the account. */
     readonly link?: 'ask' | 'verified-email'
+    /** Whether the provider always asks for a second factor, so that none is asked for here. */
+    readonly multi_factor?: boolean
     /** The organization of which users become members. */
     readonly organization_id?: string
     /** Which users become members of the organization at a sign-in: domains, those with a proved address of the domains; anybody, all, because each person of the provider belongs to it. */
@@ -574,6 +576,8 @@ export interface GrantorTasks {
     readonly sign_up?: 'off' | 'domains' | 'anybody'
     /** How a person is connected to an account with the same proved address: ask, after a sign-in to the account; verified-email, at once, if the address is of the domains and verified in the account. */
     readonly link?: 'ask' | 'verified-email'
+    /** Whether the provider always asks for a second factor, so that none is asked for here. */
+    readonly multi_factor?: boolean
     /** The organization of which users become members; null: none. Memberships stay. */
     readonly organization_id?: string | null
     /** Which users become members of the organization at a sign-in: domains, those with a proved address of the domains; anybody, all, because each person of the provider belongs to it. */
@@ -1068,6 +1072,8 @@ export interface GrantorTasks {
     readonly scope?: string
     /** When the person authenticated. Without it, the time is unknown, or with sign_in_after that of your answer. */
     readonly authenticated_at?: string
+    /** Whether the person authenticated with two factors at that time. */
+    readonly multi_factor?: boolean
     /** How long the browser stays signed in at this server, at most GRANTOR_SESSION_LIFETIME. */
     readonly remember_seconds?: number
   }) => Promise<AcceptedInteraction>
@@ -1562,6 +1568,8 @@ export interface Provider {
   readonly sign_up: 'off' | 'domains' | 'anybody'
   /** How a person is connected to an account with the same proved address: ask, after a sign-in to the account; verified-email, at once, if the address is of the domains and verified in the account. */
   readonly link: 'ask' | 'verified-email'
+  /** Whether the provider always asks for a second factor, so that none is asked for here. */
+  readonly multi_factor: boolean
   /** The organization of which users become members; null: none. */
   readonly organization_id: string | null
   /** Which users become members of the organization at a sign-in: domains, those with a proved address of the domains; anybody, all, because each person of the provider belongs to it. */

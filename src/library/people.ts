@@ -23,6 +23,8 @@ export interface Person {
    * zone (`2026-01-31T12:00:00Z`).
    */
   readonly authenticatedAt: Date | number | string
+  /** Whether the person authenticated with two factors then. */
+  readonly multiFactor?: boolean | null | undefined
 }
 
 /** The request as the host has it: of node:http and frameworks on it from `handler`, and of Fetch from `fetch`. */
@@ -77,6 +79,7 @@ const PERSON = z.object(
     emailVerified: z.boolean('must be true or false').nullish(),
     name: NAME.nullish(),
     authenticatedAt: AUTHENTICATED_AT,
+    multiFactor: z.boolean('must be true or false').nullish(),
   },
   'must be an object, or undefined if no person is signed in',
 )
@@ -133,13 +136,14 @@ export async function answerForHost(
     const { pathname, search } = new URL(`${addressOf(issuer, HOST_SIGN_IN_PATH)}?${query}`)
     return signInAddress(people, pathname + search, after !== null)
   }
-  const { subject, email, emailVerified, name, authenticatedAt } = person
+  const { subject, email, emailVerified, name, authenticatedAt, multiFactor } = person
   const accepted = await unlessAdminError(
     tasks['interaction.accept']({
       interaction,
       subject,
       decision: 'ask',
       authenticated_at: authenticatedAt.toISOString(),
+      multi_factor: multiFactor === true,
       ...(typeof email === 'string' ? { email, email_verified: emailVerified === true } : {}),
       ...(typeof name === 'string' ? { name } : {}),
     }),

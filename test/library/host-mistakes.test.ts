@@ -58,7 +58,9 @@ test('LIB-08: null means that no person is signed in, and null in an optional me
     const answer = await signIn({ current: () => absent })
     assert.deepEqual([answer.status, answer.headers.get('location')], [303, '/login'])
   }
-  const answer = await signIn({ current: () => ({ ...ADA, email: null, emailVerified: null, name: null }) })
+  const answer = await signIn({
+    current: () => ({ ...ADA, email: null, emailVerified: null, name: null, multiFactor: null }),
+  })
   assert.equal(answer.status, 303)
   assert.match(answer.headers.get('location') ?? '', /\/v2\/oauth\/continue\?/)
   assert.doesNotMatch(log(), /host-sign-in\.failed/)
@@ -78,6 +80,7 @@ test('LIB-08: for a person of a wrong shape the browser gets a page, and the log
     [{ ...ADA, email: 4711 }, /email: /],
     [{ ...ADA, emailVerified: 'yes' }, /emailVerified: must be true or false/],
     [{ ...ADA, name: {} }, /name: /],
+    [{ ...ADA, multiFactor: 'secret' }, /multiFactor: must be true or false/],
     [{ subject: 'u_1' }, /authenticatedAt: must be a valid Date, milliseconds since the epoch, or an ISO 8601 text/],
     [{ ...ADA, authenticatedAt: Math.floor(Date.now() / 1000) }, /authenticatedAt: must be in milliseconds, not in s/],
     [{ ...ADA, authenticatedAt: String(Date.now()) }, /authenticatedAt: must be a valid Date, milliseconds/],

@@ -121,14 +121,15 @@ test('if the host’s sign-in page changes nothing, the person gets a page with 
   }
 })
 
-test('LIB-10: the host names the person at each request, and an earlier person has no effect', async (t) => {
+test('LIB-10: the host names the person and the number of factors at each request, and an earlier person has no effect', async (t) => {
   let person: Person | undefined
   const people = { current: () => person, signInAddress: () => '/login' }
   const { grantor, issuer, port } = await openGrantor(t, { people })
   await serveHost(t, port, (request, response) =>
     grantor.handler(request, response, () => response.end('The page of the host.')),
   )
-  const signIn = (name: string): void => void (person = { subject: name, name, authenticatedAt: new Date() })
+  const signIn = (name: string, multiFactor?: boolean): void =>
+    void (person = { subject: name, name, authenticatedAt: new Date(), multiFactor })
   const input = { client_name: 'Notes', redirect_uris: [REDIRECT_URI], token_endpoint_auth_method: 'none' } as const
   const client = await grantor.tasks['client.create'](input)
   const link = (parameters = {}): string => issuer + authorizeUrl({ client_id: client.client_id }, parameters)
@@ -145,8 +146,11 @@ test('LIB-10: the host names the person at each request, and an earlier person h
     assert.match(body, /Grace/)
     assert.doesNotMatch(body, /Ada/)
   }
-  signIn('Ada')
+  signIn('Ada', true)
   assert.ok((await browser.visit(link())).url.searchParams.has('code'), 'the consent of Ada is remembered')
+  const { events } = await grantor.tasks['audit.list']({ event: 'session.started' })
+  const how = events.map(({ details }) => details?.['methods'])
+  assert.deepEqual(how, ['fed mfa', 'fed', 'fed', 'fed'])
 })
 
 test('DEL-01: the interaction that one browser began is not answered by a request of another one, whose person the host knows', async (t) => {

@@ -103,6 +103,7 @@ const ACCEPTANCE = ONE.extend({
   authenticated_at: TIME.optional().describe(
     'When the person authenticated. Without it, the time is unknown, or with sign_in_after that of your answer.',
   ),
+  multi_factor: z.boolean().default(false).describe('Whether the person authenticated with two factors at that time.'),
   remember_seconds: z
     .int()
     .min(0)
@@ -182,6 +183,7 @@ function acceptanceOf(accepted: Omit<z.output<typeof ACCEPTANCE>, 'interaction'>
     organizationId: accepted.organization_id,
     scope,
     authenticatedAt: accepted.authenticated_at,
+    isMultiFactor: accepted.multi_factor,
     rememberSeconds: accepted.remember_seconds,
   }
 }

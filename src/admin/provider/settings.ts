@@ -64,6 +64,9 @@ const SETTINGS = {
     .describe(
       'How a person is connected to an account with the same proved address: ask, after a sign-in to the account; verified-email, at once, if the address is of the domains and verified in the account.',
     ),
+  multiFactor: z
+    .boolean()
+    .describe('Whether the provider always asks for a second factor, so that none is asked for here.'),
   organizationId: ORGANIZATION_ID.describe('The organization of which users become members.'),
   membership: z
     .enum(MEMBERSHIP_RULES)
@@ -86,7 +89,9 @@ type Shown = {
     ? Rows[Name]
     : Rows[Name] extends z.ZodArray
       ? z.ZodArray<z.ZodString>
-      : z.ZodString
+      : Rows[Name] extends z.ZodBoolean
+        ? Rows[Name]
+        : z.ZodString
 }
 
 /** The settings by their names on the wire: `authMethod` is `auth_method`. */
@@ -147,7 +152,7 @@ export function wireName(name: string): string {
 
 /** The schema of a setting in an answer, which checks nothing. */
 function shownAs(schema: z.ZodType): z.ZodType {
-  if (schema instanceof z.ZodEnum) return schema
+  if (schema instanceof z.ZodEnum || schema instanceof z.ZodBoolean) return schema
   return (schema instanceof z.ZodArray ? z.array(z.string()) : z.string()).describe(schema.description ?? '')
 }
 

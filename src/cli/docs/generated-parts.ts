@@ -78,8 +78,9 @@ function providerSettings(): string {
   return table(['Option', 'Default', 'Meaning'], settings)
 }
 
-function valueText(value: string | readonly string[] | undefined): string {
-  return value === undefined || value.length === 0 ? '–' : `\`${String(value)}\``
+function valueText(value: string | readonly string[] | boolean | undefined): string {
+  const isNothing = value === undefined || value === false || (typeof value === 'object' && value.length === 0)
+  return isNothing ? '–' : `\`${String(value)}\``
 }
 
 function remedies(): string {

@@ -8,6 +8,7 @@ import { findInteractionOf } from '../../users/find-interaction.ts'
 import {
   APPLICATION,
   evaluateTime,
+  methodsElsewhere,
   type EvaluatedTime,
   type StatedTime,
 } from '../../protocol/sign-in/authentication.ts'
@@ -85,7 +86,8 @@ async function accept(context: Context, request: Request, target: SignInTarget, 
   const user = await findSubject(context, accepted.answer)
   if (user === undefined) return refuseAccount(context, target, undefined)
   const delegated = await delegatedSession(context, target, accepted, user)
-  const method = { methods: ['fed'], at: evaluated.at, providerId: APPLICATION, identity: undefined } as const
+  const methods = methodsElsewhere(accepted.answer.isMultiFactor)
+  const method = { methods, at: evaluated.at, providerId: APPLICATION, identity: undefined }
   const authenticated = { user, ...method, passkey: undefined, delegated }
   const finished = await finishSignIn(context, request, target, authenticated)
   if (finished.kind !== 'refused') return finished

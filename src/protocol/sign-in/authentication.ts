@@ -28,6 +28,11 @@ export function levelOf(methods: readonly AuthenticationMethod[]): Authenticatio
   return methods.includes('mfa') ? 2 : 1
 }
 
+/** What a sign-in elsewhere shows: with two factors if the operator or the application says that it always asks for them. */
+export function methodsElsewhere(isMultiFactor: boolean): readonly AuthenticationMethod[] {
+  return isMultiFactor ? ['fed', 'mfa'] : ['fed']
+}
+
 /** When and how a user authenticated: the `auth_time` and `amr` of OpenID Connect Core §2. */
 export interface Authentication {
   /** At least one. */

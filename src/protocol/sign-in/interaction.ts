@@ -40,6 +40,8 @@ export interface AcceptedSignIn {
   readonly scope: Scope | undefined
   /** When the person authenticated at the application. undefined: it did not say. */
   readonly authenticatedAt: EpochMs | undefined
+  /** The person authenticated with two factors. */
+  readonly isMultiFactor: boolean
   /** How long the browser stays signed in at this server. 0: for this request alone. */
   readonly rememberSeconds: number
 }
@@ -96,9 +98,9 @@ function partsOf({ id, browserHash, answer }: ProofSubject): readonly string[] {
 export function answerText(answer: InteractionAnswer): string {
   if (answer.kind === 'rejected') return JSON.stringify({ kind: answer.kind, error: answer.error })
   const { kind, subject, decision, email, isEmailVerified, name, organizationId, scope } = answer
-  const { authenticatedAt, rememberSeconds } = answer
+  const { authenticatedAt, isMultiFactor, rememberSeconds } = answer
   const what = { kind, subject, decision, email, isEmailVerified, name, organizationId, scope }
-  return JSON.stringify({ ...what, authenticatedAt, rememberSeconds })
+  return JSON.stringify({ ...what, authenticatedAt, isMultiFactor, rememberSeconds })
 }
 
 const OPEN = {

@@ -39,6 +39,8 @@ export interface ProviderSettings {
   readonly routing: (typeof ROUTINGS)[number]
   readonly signUp: (typeof SIGN_UPS)[number]
   readonly link: (typeof LINK_RULES)[number]
+  /** The operator says that the provider asks every person for a second factor. Its own word about that, such as `amr`, does not count. */
+  readonly multiFactor: boolean
   /** The organization of which `membership` makes users members. */
   readonly organizationId: OrganizationId | undefined
   /** `anybody`: the operator declares that every person of the provider belongs to the organization. */
@@ -57,7 +59,7 @@ export const DOMAIN_FORM = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-
 
 /** Issuers of Microsoft Entra for accounts of many tenants. Each of them can put any address into a token. */
 const MANY_TENANTS = /^https:\/\/login\.microsoftonline\.com\/(common|organizations|consumers)(\/|$)/
-/** Issuers at which anybody has an account or can open one: Google, GitHub, and the tenant of personal Microsoft accounts. */
+/** Issuers at which anybody has an account or can open one, also with a password alone: Google, GitHub, and the tenant of personal Microsoft accounts. */
 const OPEN_TO_ANYBODY =
   /^https:\/\/(accounts\.google\.com|github\.com|login\.microsoftonline\.com\/9188040d-6c67-4c5b-b112-36a304b66dad)(\/|$)/
 
@@ -105,6 +107,7 @@ function template(differing: Partial<ProviderTemplate>): ProviderTemplate {
     routing: 'offered',
     signUp: 'off',
     link: 'ask',
+    multiFactor: false,
     organizationId: undefined,
     membership: 'domains',
     privateHosts: [],
@@ -131,6 +134,9 @@ export function findProviderFault(
   if (kind === 'oidc' && !scope.split(' ').includes('openid')) return 'The scope of an OpenID provider contains openid.'
   const membershipFault = findMembershipFault(settings)
   if (membershipFault !== undefined) return membershipFault
+  if (settings.multiFactor && OPEN_TO_ANYBODY.test(issuer)) {
+    return 'Anybody can have an account at this provider, also without a second factor, so the sign-ins there have one factor.'
+  }
   if (domains.length > 0) return undefined
   const needs = 'needs at least one domain of the provider (--domain).'
   if (routing === 'required') return `Required routing ${needs}`

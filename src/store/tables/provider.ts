@@ -2,6 +2,10 @@ import { bigint, group, json, table, text } from '../table.ts'
 import { PROVIDER_TEMPLATES, type ProviderSettings } from '../../protocol/sign-in/provider.ts'
 import type { IdentityProofRecord, IdentityRecord, ProviderRecord } from '../../ports/records/provider.ts'
 
+const DEFAULTS: Readonly<Record<string, unknown>> = PROVIDER_TEMPLATES.oidc
+/** Members that earlier providers lack. */
+const LATER: readonly string[] = ['membership', 'multiFactor'] satisfies readonly (keyof ProviderSettings)[]
+
 /**
  * The members are stored in one order, because an update compares the text. For the same reason a member that earlier providers lack is
  * stored only if it is not the default.
@@ -11,7 +15,7 @@ const settings = json<ProviderSettings>(
   (declared) =>
     Object.fromEntries(
       Object.entries(declared)
-        .filter(([name, value]) => name !== 'membership' || value !== PROVIDER_TEMPLATES.oidc.membership)
+        .filter(([name, value]) => !LATER.includes(name) || value !== DEFAULTS[name])
         .toSorted(([one], [other]) => (one < other ? -1 : 1)),
     ),
   (stored) => ({ ...PROVIDER_TEMPLATES.oidc, ...(stored as ProviderSettings) }),

@@ -35,9 +35,10 @@ test('provider: a provider is created, tested, changed, disabled, enabled, shown
     /^ok +discovery [^]*\nok +keys +The provider has 1 key\.\nok +secret +The provider accepts the client_id and the secret\.\nThe redirect URI to register[^]*callback\/acme\n$/,
   )
   assert.match(await words('list'), /\nacme +Acme ID +oidc +http\S+ +acme\.test acme\.example +domains +active\n$/)
-  await words('update', 'acme', '--name', 'Apex', '--routing', 'required')
+  await words('update', 'acme', '--name', 'Apex', '--routing', 'required', '--multi-factor')
   const shown = await commandJson<ProviderDocument>(['provider', 'show', 'acme'])
-  assert.partialDeepStrictEqual(shown, { name: 'Apex', routing: 'required', has_secret: true, link: 'ask' })
+  const changed = { name: 'Apex', routing: 'required', multi_factor: true }
+  assert.partialDeepStrictEqual(shown, { ...changed, has_secret: true, link: 'ask' })
   await words(
     'update',
     'acme',
@@ -45,11 +46,13 @@ test('provider: a provider is created, tested, changed, disabled, enabled, shown
     '',
     '--routing',
     'offered',
+    '--no-multi-factor',
     '--sign-up',
     'off',
     '--private-host',
     'idp.internal',
   )
+  assert.equal((await commandJson<ProviderDocument>(['provider', 'show', 'acme'])).multi_factor, false)
   await words('disable', 'acme')
   assert.match(await words('list'), /disabled\n$/)
   await words('enable', 'acme')

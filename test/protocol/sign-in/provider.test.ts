@@ -22,6 +22,8 @@ const SHARED =
 const OPEN = 'Anybody can have an account at this provider, so membership is by domains.'
 const UNLIMITED =
   'An organization needs at least one domain of the provider (--domain), or --membership anybody if every person of the provider belongs to it.'
+const WEAK =
+  'Anybody can have an account at this provider, also without a second factor, so the sign-ins there have one factor.'
 const DECLARED = { membership: 'anybody', organizationId: 'gor_x' as never } as const
 const ORGANIZATION = { organizationId: 'gor_x' as never }
 const FAULTS: readonly (readonly [differing: Partial<ProviderSettings>, reason: string, isLoopbackIssuer?: boolean])[] =
@@ -47,6 +49,8 @@ const FAULTS: readonly (readonly [differing: Partial<ProviderSettings>, reason: 
     [{ issuer: 'https://accounts.google.com', domains: ['acme.test'], ...DECLARED }, OPEN],
     [{ issuer: 'https://github.com', kind: 'github', ...DECLARED }, OPEN],
     [{ issuer: 'https://login.microsoftonline.com/9188040d-6c67-4c5b-b112-36a304b66dad/v2.0', ...DECLARED }, OPEN],
+    [{ multiFactor: true, issuer: 'https://accounts.google.com', domains: ['acme.test'] }, WEAK],
+    [{ multiFactor: true, issuer: 'https://github.com', kind: 'github' }, WEAK],
     [{ signUp: 'domains' }, 'Sign-up by domains needs at least one domain of the provider (--domain).'],
     [{ routing: 'required' }, 'Required routing needs at least one domain of the provider (--domain).'],
     [{ link: 'verified-email' }, 'Linking by the e-mail address needs at least one domain of the provider (--domain).'],
@@ -68,7 +72,7 @@ const USABLE: readonly Partial<ProviderSettings>[] = [
     organizationId: 'gor_x' as never,
   },
   { domains: ['acme.test'], signUp: 'anybody', ...ORGANIZATION },
-  { signUp: 'anybody', ...DECLARED },
+  { signUp: 'anybody', multiFactor: true, ...DECLARED },
   { issuer: 'https://login.microsoftonline.com/8eaef023-2b34-4da1-9baa-8bc8c9d6a490/v2.0' },
   { kind: 'github', scope: 'read:user user:email' },
   { issuer: 'http://localhost:8080/realms/acme' },

@@ -5,7 +5,7 @@ import type { ProviderRecord } from '../../../ports/records/provider.ts'
 import type { UserRecord } from '../../../ports/records/user.ts'
 import type { UpstreamAnswer, UpstreamFailure, UpstreamReason } from '../../../ports/upstream.ts'
 import { findRequiredProvider, isOfAnotherProvider, isUsable } from '../../../users/provider-routing.ts'
-import { evaluateTime, type Authentication } from '../../../protocol/sign-in/authentication.ts'
+import { evaluateTime, methodsElsewhere, type Authentication } from '../../../protocol/sign-in/authentication.ts'
 import type { UserId } from '../../../protocol/ids.ts'
 import { parseProviderId } from '../../../protocol/sign-in/provider.ts'
 import { identityKey, evaluateIdentity, type ProviderIdentity } from '../../../protocol/sign-in/provider-identity.ts'
@@ -191,7 +191,8 @@ async function signIn(
     return again(context, returned, { kind: 'account-refused' }, user.id)
   }
   await join(context, provider, identity, user)
-  const method = { methods: ['fed'], at, providerId: provider.id, identity: key } as const
+  const methods = methodsElsewhere(provider.settings.multiFactor)
+  const method = { methods, at, providerId: provider.id, identity: key }
   const authenticated = { user, ...method, passkey: undefined, delegated: undefined }
   const finished = await finishSignIn(context, request, target, authenticated)
   return finished.kind === 'refused' ? again(context, returned, { kind: 'account-refused' }, user.id) : finished

@@ -26,6 +26,7 @@ const ACCEPTED: InteractionAnswer = {
   organizationId: anOrganization().id,
   scope: undefined,
   authenticatedAt: at(-1),
+  isMultiFactor: true,
   rememberSeconds: 3600,
 }
 const REJECTED: InteractionAnswer = { kind: 'rejected', error: 'login_required' }
@@ -53,7 +54,14 @@ export const interactionCases: Suite = (check) => {
       const { first } = stores
       const interactions = [anInteraction({ uiLocales: undefined, signInAfter: undefined }), anInteraction()]
       const answers: readonly InteractionAnswer[] = [
-        { ...ACCEPTED, email: undefined, name: undefined, organizationId: null, authenticatedAt: undefined },
+        {
+          ...ACCEPTED,
+          email: undefined,
+          name: undefined,
+          organizationId: null,
+          authenticatedAt: undefined,
+          isMultiFactor: false,
+        },
         REJECTED,
       ]
       for (const [index, interaction] of interactions.entries()) {

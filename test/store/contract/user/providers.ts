@@ -40,13 +40,14 @@ export const providerCases: Suite = (check) => {
     const updates = times(10, (index) => ({
       id,
       previous,
-      settings: { ...previous, name: `Name ${index}`, membership: 'anybody' as const },
+      settings: { ...previous, name: `Name ${index}`, membership: 'anybody' as const, multiFactor: true },
       encryptedSecret: undefined,
     }))
     assert.deepEqual(tally(await race(stores, 'updateProvider', updates)), { changed: 1, conflict: 9 })
     const changed = await second.findProvider(id)
     assert.match(changed?.settings.name ?? '', /^Name \d$/)
-    assert.deepEqual([changed?.encryptedSecret, changed?.settings.membership], [secret, 'anybody'])
+    assert.equal(changed?.encryptedSecret, secret)
+    assert.deepEqual([changed?.settings.membership, changed?.settings.multiFactor], ['anybody', true])
     const encryptedSecret = aHash()
     const settings = { ...previous, organizationId: undefined }
     const again = { id, previous: changed?.settings ?? previous, settings, encryptedSecret }

@@ -14,6 +14,10 @@ export const PATHS = {
   leave: '/v2/oauth/leave',
   continueSignIn: CONTINUE_PATH,
   signInAtProvider: '/v2/oauth/sign-in/provider',
+  signInCode: '/v2/oauth/sign-in/code',
+  signInRecoveryCode: '/v2/oauth/sign-in/recovery-code',
+  signInApp: '/v2/oauth/sign-in/app',
+  signInAppEnabled: '/v2/oauth/sign-in/app/continue',
   /** The last segment is the id of the provider. */
   providerCallback: `${PROVIDER_CALLBACK_PATH}{provider}`,
   consent: '/v2/oauth/consent',

@@ -54,6 +54,7 @@ export interface Context {
   readonly clientSignatures: ClientSignatures
   readonly passwords: Passwords
   readonly passkeys: PasskeyVerifier
+  readonly encryption: Encryption
   readonly outbound: OutboundClient
   readonly upstream: Upstream
   /** The providers at which users sign in, also disabled ones; at most one second old. */
@@ -188,6 +189,13 @@ export interface Lifetimes {
   /** The time that a user has from the first page to the last. */
   readonly authorization: number
   readonly unusedClient: number
+}
+
+/** Encrypts what the server must read again, under the master key. `name` says what it is and whose: under another name it cannot be read. */
+export interface Encryption {
+  readonly encrypt: (name: string, plain: Uint8Array) => string
+  /** undefined: the text was encrypted under another name or another master key, or was changed. */
+  readonly decrypt: (name: string, text: string) => Buffer | undefined
 }
 
 /** Hashes passwords with argon2id, in other threads, a few at a time. */

@@ -6,6 +6,14 @@ export type Destination =
   | { readonly kind: 'this-computer'; readonly host: string }
   | { readonly kind: 'app'; /** A private-use scheme, without the colon. */ readonly scheme: string }
 
+/** An authenticator app that is being set up. */
+export interface EnrolmentView {
+  /** The `otpauth:` address of the QR code. */
+  readonly uri: string
+  /** The secret in groups of four letters, for those who type it. */
+  readonly key: string
+}
+
 /** The user who is signed in: the name, or what there is instead, and the email beside the name. */
 export interface AccountView {
   readonly name: string

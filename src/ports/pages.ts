@@ -1,6 +1,6 @@
 import type { AccountPage } from './account-pages.ts'
 import type { AuthorizationErrorCode } from '../protocol/authorization/response.ts'
-import type { AccountView, Destination, HiddenFields } from './page-parts.ts'
+import type { AccountView, Destination, EnrolmentView, HiddenFields } from './page-parts.ts'
 import type { ClientTrust } from '../protocol/client/policy.ts'
 
 /** The content of each page, without HTML: the use cases make these, and the web layer renders them. */
@@ -93,7 +93,22 @@ export interface SecondStepPage {
 /** A way to do the second step. The forms are posted to `action`. */
 export type SecondStepOffer =
   /** With `code`: of the authenticator app, or one of the recovery codes. */
-  { readonly kind: 'code' | 'recovery-code'; readonly action: string }
+  | { readonly kind: 'code' | 'recovery-code'; readonly action: string }
+  /** With `code`, the first one of an app that the user sets up. `hidden`: the fields of this form. */
+  | {
+      readonly kind: 'set-up'
+      readonly action: string
+      readonly hidden: HiddenFields
+      readonly enrolment: EnrolmentView
+    }
+
+/** The recovery codes of an app that was set up in a sign-in, which the form continues. */
+export interface RecoveryCodesPage {
+  readonly kind: 'recovery-codes'
+  readonly action: string
+  readonly hidden: HiddenFields
+  readonly codes: readonly string[]
+}
 
 /** Why the last attempt at the second step failed. */
 export type SecondStepProblem =
@@ -271,6 +286,7 @@ export interface SignedOutPage {
 export type Page =
   | SignInPage
   | SecondStepPage
+  | RecoveryCodesPage
   | LeavePage
   | ConsentPage
   | ReturnPage

@@ -106,6 +106,7 @@ export type DigestPurpose =
   | 'session-id'
   | 'upstream'
   | 'sealed'
+  | 'recovery-code'
   | 'store-check'
   | 'audit'
   | 'backup'

@@ -13,6 +13,7 @@ import type { Telemetry } from './telemetry.ts'
 import { VERSION } from './version.ts'
 import { openPlatform, type Platform } from './platform.ts'
 import { openPasskeyVerifier } from '../passkeys/verifier.ts'
+import { openEncryption } from '../keys/encryption.ts'
 import { openPasswords } from '../passwords/argon2.ts'
 import type { Context } from '../ports/context.ts'
 import { makeClientPolicy } from '../clients/evaluate-client.ts'
@@ -119,6 +120,7 @@ async function makeContext(
     ...keys,
     passwords: openPasswords(random),
     passkeys: openPasskeyVerifier(),
+    encryption: openEncryption(secrets.encryptionKey, random),
     budgets,
     outbound,
     upstream: openProviderSignIn(

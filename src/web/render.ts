@@ -15,6 +15,7 @@ import { href, styleElement } from './markup.ts'
 import type { Markup } from './markup.ts'
 import { errorPage, REQUEST_ID, signedOutPage, signOutPage } from './message.ts'
 import { returnPage } from './return.ts'
+import { recoveryCodesPage } from './second-factor.ts'
 import { secondStepPage } from './second-step.ts'
 import { leavePage, signInPage } from './sign-in.ts'
 import { stylesheet } from './stylesheet.ts'
@@ -62,6 +63,8 @@ function template(view: View, page: Page): Markup {
       return signInPage(view, page)
     case 'second-step':
       return secondStepPage(view, page)
+    case 'recovery-codes':
+      return recoveryCodesPage(view, page)
     case 'leave':
       return leavePage(view, page)
     case 'consent':

@@ -5,6 +5,7 @@ import { layout } from './layout.ts'
 import type { View } from './layout.ts'
 import { hiddenFields, html } from './markup.ts'
 import type { Fragment, Markup } from './markup.ts'
+import { enrolmentFields } from './second-factor.ts'
 import { continuation } from './sign-in.ts'
 import { inAWhile } from './spans.ts'
 
@@ -12,10 +13,13 @@ import { inAWhile } from './spans.ts'
 export function secondStepPage(view: View, page: SecondStepPage): Markup {
   const { texts } = view
   const { problem, offers } = page
+  const isSetUp = offers.some(({ kind }) => kind === 'set-up')
+  const heading = isSetUp ? texts.setUpSecondStep : texts.secondStep
   return layout(view, {
-    title: problem === undefined ? texts.secondStep : texts.titleWithError(texts.secondStep),
-    main: html`<h1>${texts.secondStep}</h1>
+    title: problem === undefined ? heading : texts.titleWithError(heading),
+    main: html`<h1>${heading}</h1>
       <p class="lead muted">${continuation(view, { client: page.client, isConfirmation: false })}</p>
+      ${isSetUp ? html`<p>${texts.secondStepNeeded}</p>` : undefined}
       ${problem === undefined || 'offer' in problem ? undefined : general(view, problem)}
       ${offers.length === 0 ? html`<p class="part">${texts.noSecondStep}</p>` : undefined}
       ${offers.map((offer) => offerForm(view, page, offer))}`,
@@ -31,10 +35,19 @@ function offerForm(view: View, page: SecondStepPage, offer: SecondStepOffer): Ma
         <summary>${view.texts.cannotUseApp}</summary>
         ${codeForm(view, page, offer)}
       </details>`
+    case 'set-up':
+      return html`<form method="post" action="${offer.action}" novalidate>
+        ${hiddenFields({ ...page.hidden, ...offer.hidden })}
+        ${enrolmentFields(view, offer.enrolment, isBlamed(page, offer))} ${submitButton(view.texts.continue, 'main')}
+      </form>`
   }
 }
 
-function codeForm(view: View, page: SecondStepPage, offer: SecondStepOffer): Markup {
+function codeForm(
+  view: View,
+  page: SecondStepPage,
+  offer: Exclude<SecondStepOffer, { readonly kind: 'set-up' }>,
+): Markup {
   const { texts } = view
   const isOfApp = offer.kind === 'code'
   const isWrong = isBlamed(page, offer)

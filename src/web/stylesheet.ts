@@ -90,6 +90,9 @@ const parts = `
 .notice { display: flex; gap: 12px; margin-top: 16px; padding: 12px; border: 1px solid var(--caution-line); border-radius: 8px; background: var(--caution-plate); color: var(--caution); font-size: .875rem; line-height: 1.43; }
 .problem { border-color: var(--danger-line); background: var(--danger-plate); color: var(--danger); }
 .field { margin-top: 20px; }
+.qr { display: block; width: 100%; max-width: 240px; height: auto; margin: 16px 0; border-radius: 8px; stroke: none; }
+.key { overflow-wrap: anywhere; }
+.codes { display: grid; grid-template-columns: repeat(auto-fill, minmax(190px, 1fr)); gap: 8px; margin: 16px 0; padding: 0; list-style: none; }
 label { display: block; margin-bottom: 4px; font-size: .875rem; font-weight: 600; }
 input, select { display: block; width: 100%; min-height: 44px; padding: 8px 12px; border: 1px solid var(--field); border-radius: 8px; background: var(--card); color: inherit; font: inherit; }
 input:focus-visible, select:focus-visible { outline-offset: 0; border-color: var(--ink); }

@@ -37,7 +37,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   tokens: { layers: INNER, packages: [], node: [], pure: true },
   endpoints: { layers: [...INNER, ...NOUNS], packages: [], node: ['node:assert/strict'], pure: true },
   admin: { layers: [...INNER, ...NOUNS], packages: ['zod'], node: ['node:assert/strict'], pure: true },
-  web: { layers: INNER, packages: ['hono'], node: ['node:crypto'], pure: true },
+  web: { layers: INNER, packages: ['hono', 'uqr'], node: ['node:crypto'], pure: true },
   files: { layers: INNER, packages: [], node: 'any', pure: false },
   audit: { layers: INNER, packages: [], node: 'any', pure: false },
   store: { layers: [...INNER, 'files', 'audit'], packages: ['pg'], node: 'any', pure: false },

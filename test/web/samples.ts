@@ -88,6 +88,18 @@ const secondStep = {
   problem: undefined,
 } as const
 
+const setUp = {
+  kind: 'set-up',
+  action: '/sign-in/app',
+  hidden: { enrolment: 'sealed' },
+  enrolment: {
+    uri: `otpauth://totp/Acme:${'ada'.repeat(80)}%40acme.test?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&issuer=Acme`,
+    key: 'GEZD GNBV GY3T QOJQ GEZD GNBV GY3T QOJQ',
+  },
+} as const
+
+const recoveryCodes = Array.from({ length: 10 }, (_, index) => `abcd-efgh-jkmn-pqr${index}`)
+
 const providers: SignInPage['offers'] = [
   { kind: 'provider', action: '/sign-in/provider', id: 'google', name: 'Google', isDown: false },
   { kind: 'provider', action: '/sign-in/provider', id: 'acme', name: 'Acme Entra '.repeat(5), isDown: true },
@@ -223,6 +235,12 @@ export const samples: ReadonlyMap<string, Page> = new Map<string, Page>([
   ],
   ['second step that is locked', { ...secondStep, problem: { kind: 'second-step-locked' } }],
   ['second step without a way', { ...secondStep, offers: [] }],
+  ['second step to set up', { ...secondStep, offers: [setUp] }],
+  [
+    'second step to set up with a wrong code',
+    { ...secondStep, offers: [setUp], problem: { kind: 'second-step-wrong', offer: 'set-up' } },
+  ],
+  ['recovery codes', { kind: 'recovery-codes', action: '/sign-in/app/continue', hidden, codes: recoveryCodes }],
   ['leave', { kind: 'leave', provider: 'Acme Entra', uri: 'https://idp.example/authorize?client_id=x&state=y' }],
   ['sign-in for an app', { ...signIn, client: app }],
   ['sign-in for an endless name', { ...signIn, client: endless, email: `${'ada'.repeat(100)}@acme.test` }],

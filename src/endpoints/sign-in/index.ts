@@ -6,10 +6,15 @@ import { showSignIn } from './page.ts'
 import { signInByPassword } from './password.ts'
 import { signInAtProvider } from './provider/begin.ts'
 import { finishAtProvider } from './provider/callback.ts'
+import { signInByCode, signInByRecoveryCode } from './second-step/code.ts'
+import { continueWithApp, setUpApp } from './second-step/set-up.ts'
 
 const FORM = 'application/x-www-form-urlencoded'
 
 const READS_METADATA_ONCE = 'It writes nothing, and the metadata of a provider are fetched once for all requests.'
+
+const NEEDS_FIRST_STEP = 'It does something only after a right password, or for an account at a provider.'
+const SECOND_STEP = { method: 'POST', accepts: FORM, audience: 'page' } as const
 
 /** The sign-in page, and the endpoints of the sign-in methods. */
 export const SIGN_IN_ENDPOINTS: readonly Endpoint[] = [
@@ -45,6 +50,22 @@ export const SIGN_IN_ENDPOINTS: readonly Endpoint[] = [
     audience: 'page',
     budgets: ['sign-in'],
     run: signInByPassword,
+  },
+  { ...SECOND_STEP, name: 'sign-in-code', path: PATHS.signInCode, budgets: ['sign-in'], run: signInByCode },
+  {
+    ...SECOND_STEP,
+    name: 'sign-in-recovery-code',
+    path: PATHS.signInRecoveryCode,
+    budgets: ['sign-in'],
+    run: signInByRecoveryCode,
+  },
+  { ...SECOND_STEP, name: 'sign-in-app', path: PATHS.signInApp, unlimited: NEEDS_FIRST_STEP, run: setUpApp },
+  {
+    ...SECOND_STEP,
+    name: 'sign-in-app-enabled',
+    path: PATHS.signInAppEnabled,
+    unlimited: NEEDS_FIRST_STEP,
+    run: continueWithApp,
   },
   {
     name: 'sign-in-at-provider',

@@ -26,6 +26,8 @@ const DEVICE_LIMIT = 10
 const SPENT_MS = 10_000
 /** The number of recently used spent buckets that are remembered: at least this many, at most twice as many. */
 const SPENT_BUCKETS = 20_000
+/** Codes of a second step, of an account, and of each browser in which it has signed in before (NIST SP 800-63B-4 §3.2.2). */
+const CODE_LIMIT = 5
 /** An id that no user has. It is queried if there is no account, so that both cases run the same queries. */
 const NO_USER = `gus_${'0'.repeat(34)}` as UserId
 
@@ -34,6 +36,11 @@ export type Attempt =
   /** `forgive` removes the attempt from the count, after the password was right. */
   | { readonly kind: 'allowed'; readonly forgive: () => Promise<void> }
   | { readonly kind: 'refused'; readonly retryAfterSeconds: number }
+
+/** The same for a code of an authenticator app. `isKnown`: it was counted for a browser in which the account has signed in before. */
+export type CodeAttempt =
+  | (Extract<Attempt, { readonly kind: 'allowed' }> & { readonly isKnown: boolean })
+  | Extract<Attempt, { readonly kind: 'refused' }>
 
 type CountNeeds = Pick<Context, 'budgets' | 'clock' | 'secrets' | 'spentBuckets'> & {
   readonly store: Pick<Context['store'], 'countHit' | 'forgiveHit'>
@@ -96,6 +103,40 @@ export async function countProviderAttempt(
   const isFamiliar = now >= after(timeOfOrderedId(browser.id), FAMILIAR_MS)
   const buckets = isFamiliar ? [own] : [own, bucketOf(context, PROVIDER_NETWORK_LIMIT, ['provider', network])]
   return countInAll(context, buckets, { now, rate: { name: isFamiliar ? `${network} familiar` : network, network } })
+}
+
+/**
+ * Counts a code of an authenticator app, whose user has done the first step. As with passwords, a known browser is counted apart, so that
+ * a person who knows the password cannot lock the owner out.
+ */
+export async function countCode(
+  context: CountNeeds & { readonly store: Pick<Context['store'], 'knowsBrowser'> },
+  { userId, network, browserHash }: SecondAttempt,
+): Promise<CodeAttempt> {
+  const now = context.clock()
+  const named = (...parts: string[]) => bucketOf(context, CODE_LIMIT, ['second-step', ...parts])
+  const rate = { name: network, network }
+  if (await context.store.knowsBrowser(userId, browserHash)) {
+    const counted = await countInAll(context, [named('device', userId, browserHash)], { now, rate })
+    if (counted.kind === 'allowed') return { ...counted, isKnown: true }
+  }
+  const counted = await countInAll(context, [named('account', userId)], { now, rate })
+  return counted.kind === 'allowed' ? { ...counted, isKnown: false } : counted
+}
+
+/**
+ * Counts a recovery code. It cannot be guessed, so only the network is counted: by the account, a person who knows the password could keep
+ * the owner from using one.
+ */
+export function countRecoveryCode(context: CountNeeds, { network }: Pick<Request, 'network'>): Promise<Attempt> {
+  const bucket = bucketOf(context, NETWORK_LIMIT, ['second-step', 'network', network])
+  return countInAll(context, [bucket], { now: context.clock(), rate: { name: network, network } })
+}
+
+interface SecondAttempt {
+  readonly userId: UserId
+  readonly network: string
+  readonly browserHash: SecretHash
 }
 
 function bucketOf({ secrets }: Pick<CountNeeds, 'secrets'>, limit: number, parts: readonly string[]): Bucket {

@@ -45,6 +45,16 @@ export const english: Texts = {
   cannotUseApp: 'I cannot use my app',
   recoveryCode: 'Recovery code',
   recoveryCodeWrong: 'This recovery code is not right, or was used before.',
+  setUpSecondStep: 'Set up two-step sign-in',
+  secondStepNeeded:
+    'Your account needs a second step. Set it up once, with an authenticator app on your phone or computer.',
+  scanCode: 'Scan this code with your authenticator app, and then type the six digits that the app shows.',
+  qrCode: 'QR code for your authenticator app',
+  typeKey: 'If you cannot scan it, type this key into the app:',
+  recoveryCodes: 'Recovery codes',
+  recoverySave:
+    'Print these codes or keep them in a safe place. Each works once, if you lose your app. You see them only now.',
+  recoveryDownload: 'Save as a file',
   methodOff: 'You can no longer sign in that way here. Nothing was done.',
   noSignInMethod: 'There is no way to sign in here right now. Tell the operator.',
   or: 'or',

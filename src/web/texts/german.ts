@@ -48,6 +48,17 @@ export const german: Texts = {
   cannotUseApp: 'Ich kann meine App nicht benutzen',
   recoveryCode: 'Wiederherstellungscode',
   recoveryCodeWrong: 'Dieser Wiederherstellungscode stimmt nicht oder wurde schon benutzt.',
+  setUpSecondStep: 'Anmeldung in zwei Schritten einrichten',
+  secondStepNeeded:
+    'Ihr Konto braucht einen zweiten Schritt. Richten Sie ihn einmal ein, mit einer Authenticator-App auf Ihrem Telefon oder Computer.',
+  scanCode:
+    'Scannen Sie diesen Code mit Ihrer Authenticator-App und geben Sie dann die sechs Ziffern ein, die die App zeigt.',
+  qrCode: 'QR-Code für Ihre Authenticator-App',
+  typeKey: 'Wenn Sie ihn nicht scannen können, geben Sie diesen Schlüssel in die App ein:',
+  recoveryCodes: 'Wiederherstellungscodes',
+  recoverySave:
+    'Drucken Sie diese Codes aus oder bewahren Sie sie sicher auf. Jeder gilt einmal, wenn Sie Ihre App verlieren. Sie sehen sie nur jetzt.',
+  recoveryDownload: 'Als Datei speichern',
   methodOff: 'Auf diesem Weg können Sie sich hier nicht mehr anmelden. Es ist nichts geschehen.',
   noSignInMethod: 'Zurzeit gibt es hier keinen Weg, sich anzumelden. Sagen Sie es dem Betreiber.',
   or: 'oder',

@@ -58,6 +58,14 @@ export interface Texts {
   readonly cannotUseApp: string
   readonly recoveryCode: string
   readonly recoveryCodeWrong: string
+  readonly setUpSecondStep: string
+  readonly secondStepNeeded: string
+  readonly scanCode: string
+  readonly qrCode: string
+  readonly typeKey: string
+  readonly recoveryCodes: string
+  readonly recoverySave: string
+  readonly recoveryDownload: string
   readonly noSignInMethod: string
   readonly or: string
   readonly continue: string

@@ -24,7 +24,7 @@ test('OTP-03: where two factors are required, a right password starts no session
   const cookies = [...browser.cookies.keys()]
   const answer = await browser.submit(page, { email: EMAIL, password: PASSWORD })
   assert.equal(answer.statusCode, 200)
-  assert.match(answer.body, /<h1>Confirm with a second step<\/h1>/)
+  assert.match(answer.body, /<h1>Set up two-step sign-in<\/h1>/)
   assert.deepEqual([...browser.cookies.keys()], cookies)
   assert.deepEqual(selectAll(server, 'select * from sessions'), [])
 })

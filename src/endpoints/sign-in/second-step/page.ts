@@ -3,11 +3,21 @@ import type { Reply } from '../../../ports/message.ts'
 import type { SecondStepProblem } from '../../../ports/pages.ts'
 import type { UserRecord } from '../../../ports/records/user.ts'
 import { formTarget, viewClient } from '../../authorization/client-view.ts'
+import type { Enrolment } from '../../second-factor/enrolment.ts'
 import { hiddenFields, type SignInTarget } from '../target.ts'
 import { WAITING_FIELD } from './waiting.ts'
 import { SECOND_STEP_WAYS } from './ways.ts'
 
 type PageReply = Extract<Reply, { readonly kind: 'page' }>
+
+/** A user whose sign-in waits. */
+export interface WaitingUser {
+  readonly user: UserRecord
+  /** The sign-in, as `mintWaiting` made it. */
+  readonly waiting: string
+  /** The app that the user sets up on the page; absent: the page begins with another one. */
+  readonly enrolment?: Enrolment
+}
 
 const STATUS: Readonly<Record<SecondStepProblem['kind'], number>> = {
   'second-step-wrong': 401,
@@ -23,10 +33,10 @@ const STATUS: Readonly<Record<SecondStepProblem['kind'], number>> = {
 export async function secondStepPage(
   context: Context,
   target: SignInTarget,
-  { user, waiting }: { readonly user: UserRecord; readonly waiting: string },
+  { user, waiting, enrolment }: WaitingUser,
   problem: SecondStepProblem | undefined,
 ): Promise<PageReply> {
-  const ways = SECOND_STEP_WAYS.map((way) => way.offer(context, { user, target }))
+  const ways = SECOND_STEP_WAYS.map((way) => way.offer(context, { user, target, enrolment }))
   const isOfClient = target.purpose === 'authorization'
   const redirectUri = isOfClient ? target.authorization.redirectUri : undefined
   return {

@@ -1,7 +1,16 @@
-import type { Context } from '../../../ports/context.ts'
+import type { Context, StoreNeeds } from '../../../ports/context.ts'
 import type { SecondStepOffer } from '../../../ports/pages.ts'
 import type { UserRecord } from '../../../ports/records/user.ts'
 import { levelOf, type Authentication } from '../../../protocol/sign-in/authentication.ts'
+import { PATHS, pageAddress } from '../../paths.ts'
+import { findApp } from '../../second-factor/app.ts'
+import {
+  beginEnrolment,
+  ENROLMENT_FIELD,
+  viewEnrolment,
+  type Enrolment,
+  type EnrolmentPlace,
+} from '../../second-factor/enrolment.ts'
 import type { SignInTarget } from '../target.ts'
 
 /**
@@ -10,14 +19,70 @@ import type { SignInTarget } from '../target.ts'
  */
 export interface SecondStepWay {
   /** What the page of the second step has of the way. Empty: this user cannot use it. */
-  readonly offer: (
-    context: Context,
-    input: { readonly user: UserRecord; readonly target: SignInTarget },
-  ) => Promise<readonly SecondStepOffer[]>
+  readonly offer: (context: Context, input: WayInput) => Promise<readonly SecondStepOffer[]>
+}
+
+/** Whose second step it is, in which sign-in. */
+export interface WayInput {
+  readonly user: UserRecord
+  readonly target: SignInTarget
+  /** The app that the user sets up on the page. undefined: the page begins with another one. */
+  readonly enrolment: Enrolment | undefined
 }
 
 /** The table of ways, in the order of the page. */
-export const SECOND_STEP_WAYS: readonly SecondStepWay[] = []
+export const SECOND_STEP_WAYS: readonly SecondStepWay[] = [
+  { offer: offerCode },
+  { offer: offerRecoveryCode },
+  { offer: offerApp },
+]
+
+async function offerCode(context: Context, { user, target }: WayInput): Promise<readonly SecondStepOffer[]> {
+  const app = await findApp(context, user.id)
+  return app?.kind === 'on' ? [{ kind: 'code', action: actionOf(context, target, PATHS.signInCode) }] : []
+}
+
+async function offerRecoveryCode(context: Context, { user, target }: WayInput): Promise<readonly SecondStepOffer[]> {
+  const isUsable =
+    (await findApp(context, user.id))?.kind === 'on' && (await context.store.countRecoveryCodes(user.id)) > 0
+  return isUsable ? [{ kind: 'recovery-code', action: actionOf(context, target, PATHS.signInRecoveryCode) }] : []
+}
+
+async function offerApp(context: Context, input: WayInput): Promise<readonly SecondStepOffer[]> {
+  const { user, target } = input
+  if (!(await mayEnrol(context, user))) return []
+  const where = placeOf(input)
+  const enrolment = input.enrolment ?? beginEnrolment(context, where)
+  return [
+    {
+      kind: 'set-up',
+      action: actionOf(context, target, PATHS.signInApp),
+      hidden: { [ENROLMENT_FIELD]: enrolment.text },
+      enrolment: viewEnrolment(context.settings.serverName, where, enrolment),
+    },
+  ]
+}
+
+/**
+ * Whether a user who has done the first step may set an app up: only if the account has no second factor that works, because a person who
+ * knows the password could otherwise use a factor of their own (threats.md OTP-02).
+ */
+export async function mayEnrol(
+  context: Pick<Context, 'encryption'> & StoreNeeds<'findSecondFactor' | 'listPasskeys'>,
+  { id }: Pick<UserRecord, 'id'>,
+): Promise<boolean> {
+  const [app, passkeys] = await Promise.all([findApp(context, id), context.store.listPasskeys(id)])
+  return app?.kind !== 'on' && passkeys.length === 0
+}
+
+/** An app is set up in the browser of the sign-in. */
+export function placeOf({ user, target }: Pick<WayInput, 'user' | 'target'>): EnrolmentPlace {
+  return { user, place: target.browserHash }
+}
+
+function actionOf({ issuer }: Pick<Context, 'issuer'>, { uiLocales }: SignInTarget, path: string): string {
+  return pageAddress(issuer, path, { uiLocales })
+}
 
 /**
  * Whether a second step follows the first one: the account has an authenticator app, or the operator requires two factors. A passkey has

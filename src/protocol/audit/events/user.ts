@@ -49,6 +49,10 @@ export const USER_EVENTS = {
     details: '`passkey`: its id',
   },
   'user.password-removed': { when: 'The user removed the password. The other sessions end.' },
+  'second-factor.refused': {
+    when: 'The second step of a sign-in was wrong. The first one was right. Counted.',
+    details: '`reason`: `second-step-wrong`, `second-step-used` or `second-step-locked` ([errors.md](errors.md))',
+  },
   'recovery-codes.replaced': { when: 'The user made new recovery codes. Those from before are void.' },
   'recovery-code.used': {
     when: 'A recovery code was accepted as the second step.',

@@ -1,0 +1,77 @@
+import type { Context } from '../../../ports/context.ts'
+import type { Reply, Request } from '../../../ports/message.ts'
+import type { SignInTarget } from '../target.ts'
+import { openSealed, seal, type Seal } from '../../sealed.ts'
+import { findApp } from '../../second-factor/app.ts'
+import { enrol, ENROLMENT_FIELD, openEnrolment } from '../../second-factor/enrolment.ts'
+import { pageAddress, PATHS } from '../../paths.ts'
+import { refusedSignIn, signInProblem } from '../page.ts'
+import { hiddenFields } from '../target.ts'
+import { finishSecondStep, openSecondStep } from './finish.ts'
+import { secondStepPage } from './page.ts'
+import { WAITING_FIELD } from './waiting.ts'
+import { mayEnrol, placeOf } from './ways.ts'
+
+/** The field that says that the user of the waiting sign-in has set an app up. */
+const ENABLED_FIELD = 'enabled'
+const ENABLED_MS = 10 * 60 * 1000
+
+/**
+ * Takes the first code of an app that the user sets up, because the sign-in needs a second step and the account has none. The app counts
+ * from now on. The page shows the recovery codes, and its form continues the sign-in.
+ */
+export async function setUpApp(context: Context, request: Request): Promise<Reply> {
+  const step = await openSecondStep(context, request)
+  if ('kind' in step) return step
+  const { target, waiting } = step
+  const { user, madeAt: at } = waiting
+  const shown = { user, waiting: request.params.get(WAITING_FIELD) ?? '' }
+  const where = placeOf({ user, target })
+  const enrolment = openEnrolment(context, where, request.params.get(ENROLMENT_FIELD) ?? '')
+  if (enrolment === undefined || !(await mayEnrol(context, user)))
+    return secondStepPage(context, target, shown, undefined)
+  const reason = { kind: 'sign-in', at, passwordHash: user.passwordHash } as const
+  const replaces = await findApp(context, user.id)
+  const enrolled = await enrol(context, where, enrolment, { code: request.params.get('code') ?? '', replaces, reason })
+  switch (enrolled.kind) {
+    case 'wrong': {
+      const problem = { kind: 'second-step-wrong', offer: 'set-up' } as const
+      const page = await secondStepPage(context, target, { ...shown, enrolment }, problem)
+      return { ...page, event: refusedSignIn(target, problem.kind, user.id) }
+    }
+    case 'known':
+      return secondStepPage(context, target, shown, undefined)
+    case 'refused':
+      return signInProblem(context, target, { kind: 'second-step-expired' }, user.id)
+    case 'enabled': {
+      const enabled = seal(context, sealOf(target, shown.waiting), [])
+      return {
+        kind: 'page',
+        status: 200,
+        page: {
+          kind: 'recovery-codes',
+          action: pageAddress(context.issuer, PATHS.signInAppEnabled, { uiLocales: target.uiLocales }),
+          hidden: { ...hiddenFields(context, target), [WAITING_FIELD]: shown.waiting, [ENABLED_FIELD]: enabled },
+          codes: enrolled.codes,
+        },
+        event: { event: 'second-factor.enabled', user: user.id },
+      }
+    }
+  }
+}
+
+/** Continues the sign-in of a user who has set an app up in it. */
+export async function continueWithApp(context: Context, request: Request): Promise<Reply> {
+  const step = await openSecondStep(context, request)
+  if ('kind' in step) return step
+  const { target, waiting } = step
+  const sealed = sealOf(target, request.params.get(WAITING_FIELD) ?? '')
+  const enabled = openSealed(context, sealed, request.params.get(ENABLED_FIELD) ?? '', ENABLED_MS)
+  if (enabled === undefined) return signInProblem(context, target, { kind: 'second-step-expired' }, waiting.user.id)
+  return finishSecondStep(context, request, step, { methods: ['otp', 'mfa'], passkey: undefined })
+}
+
+/** The sign-in that waits names the user. */
+function sealOf({ browserHash }: SignInTarget, waiting: string): Seal {
+  return { kind: 'app-enabled', browserHash, bound: [waiting] }
+}

@@ -1,0 +1,71 @@
+import { encode } from 'uqr'
+import type { RecoveryCodesPage } from '../ports/pages.ts'
+import type { EnrolmentView } from '../ports/page-parts.ts'
+import { fieldProblem, submitButton } from './form-parts.ts'
+import { layout } from './layout.ts'
+import type { View } from './layout.ts'
+import { hiddenFields, html } from './markup.ts'
+import type { Markup } from './markup.ts'
+
+/** How an app is set up: the QR code, the key for those who type it, and the field of the first code. */
+export function enrolmentFields({ texts }: View, { uri, key }: EnrolmentView, isWrong: boolean): Markup {
+  const described = isWrong ? 'code-hint code-problem' : 'code-hint'
+  return html`<p>${texts.scanCode}</p>
+    ${qrCode(uri, texts.qrCode)}
+    <p class="small muted">${texts.typeKey} <code class="key">${key}</code></p>
+    <div class="field">
+      <label for="code">${texts.code}</label>
+      <p class="small muted hint" id="code-hint">${texts.codeHint}</p>
+      <input
+        id="code"
+        name="code"
+        type="text"
+        inputmode="numeric"
+        autocomplete="one-time-code"
+        autocapitalize="none"
+        spellcheck="false"
+        aria-describedby="${described}"
+        ${isWrong ? html` aria-invalid="true" autofocus` : undefined}
+      />
+      ${isWrong ? fieldProblem('code-problem', texts.codeWrong) : undefined}
+    </div>`
+}
+
+/** The codes, shown once, and a link that saves them as a file. The file is in the link, so that no address of the server has the codes. */
+export function recoveryCodeList({ texts }: View, codes: readonly string[]): Markup {
+  const file = `data:text/plain;charset=utf-8,${encodeURIComponent(`${codes.join('\n')}\n`)}`
+  return html`<p>${texts.recoverySave}</p>
+    <ul class="codes" role="list">
+      ${codes.map((code) => html`<li><code>${code}</code></li> `)}
+    </ul>
+    <p class="step"><a class="button" href="${file}" download="recovery-codes.txt">${texts.recoveryDownload}</a></p>`
+}
+
+/** The recovery codes of an app that was set up in a sign-in. The form continues the sign-in. */
+export function recoveryCodesPage(view: View, { action, hidden, codes }: RecoveryCodesPage): Markup {
+  const { texts } = view
+  return layout(view, {
+    title: texts.recoveryCodes,
+    main: html`<h1>${texts.recoveryCodes}</h1>
+      ${recoveryCodeList(view, codes)}
+      <form method="post" action="${action}" novalidate>
+        ${hiddenFields(hidden)} ${submitButton(texts.continue, 'main')}
+      </form>`,
+  })
+}
+
+/** Dark on light in every colour scheme, because not every camera reads the opposite. ISO/IEC 18004 asks for four squares around it. */
+function qrCode(text: string, label: string): Markup {
+  const { size, data } = encode(text, { ecc: 'M', border: 4 })
+  const squares = data.flatMap((row, y) => row.flatMap((isDark, x) => (isDark ? [`M${x} ${y}h1v1h-1z`] : [])))
+  return html`<svg
+    class="qr"
+    role="img"
+    aria-label="${label}"
+    viewBox="0 0 ${size} ${size}"
+    shape-rendering="crispEdges"
+  >
+    <rect width="${size}" height="${size}" fill="#fff" />
+    <path d="${squares.join('')}" fill="#000" />
+  </svg>`
+}

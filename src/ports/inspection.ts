@@ -96,7 +96,7 @@ export interface RegistrationCount {
   readonly windowEndsAt: EpochMs
 }
 
-/** What the doctor needs to find clients that could not come in again, a flood of registrations, and users who cannot sign in. */
+/** What the doctor needs to find clients that would not be accepted again, a flood of registrations, and users who cannot sign in. */
 export interface ClientInspection {
   /** The clients that came in last. */
   readonly newest: readonly ClientRecord[]

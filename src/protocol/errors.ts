@@ -55,8 +55,8 @@ export class OAuthError extends Error {
 }
 
 /**
- * 400, or 422 if a parameter is missing or has the wrong type (decision 0005). The description names a parameter that is missing or
- * malformed: some clients show nothing else.
+ * 400, or 422 if a parameter is missing or has the wrong type (decision 0005). The description names a parameter that is missing,
+ * malformed or of another: some clients show nothing else.
  */
 export function invalidRequest(reason: Reason<'invalid_request'>, options: RefusalOptions = {}): OAuthError {
   const { explanation = namedParameter(reason, options.problems) } = options
@@ -65,7 +65,13 @@ export function invalidRequest(reason: Reason<'invalid_request'>, options: Refus
 
 function namedParameter(reason: Reason<'invalid_request'>, [first]: readonly Problem[] = []): string | undefined {
   if (reason === 'parameter_missing') return `The parameter ${first?.loc[1]} is missing.`
-  return reason === 'verifier_malformed' ? 'The code_verifier has not 43 to 128 unreserved characters.' : undefined
+  return NAMED_PARAMETERS[reason]
+}
+
+const NAMED_PARAMETERS: { readonly [One in Reason<'invalid_request'>]?: string } = {
+  verifier_malformed: 'The code_verifier has not 43 to 128 unreserved characters.',
+  organization_mismatch: 'The request is not for the organization in org_id.',
+  user_mismatch: 'The request is not for the user in user_id.',
 }
 
 /**

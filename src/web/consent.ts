@@ -19,11 +19,7 @@ export function consentPage(view: View, page: ConsentPage): Markup {
       ${page.client.trust.level === 'verified' ? undefined : html`<p class="small muted lead">${texts.onlyIfStarted}</p>`}
       ${permissions(view, page)}
       <dl class="facts">
-        <div>
-          <dt>${texts.usedWith}</dt>
-          ${resources(view, page)}
-        </div>
-        ${documentFact(view, page.client)}
+        ${resources(view, page)} ${documentFact(view, page.client)}
         <div>
           <dt>${texts.sendsYouTo}</dt>
           <dd>${destination(view, page.client.destination)}</dd>
@@ -92,13 +88,18 @@ function leaveOut({ texts }: Pick<View, 'texts'>, problem: ConsentProblem | unde
 
 const FORM = 'consent'
 
-function resources({ branding }: View, page: ConsentPage): Fragment {
-  if (page.resources.length === 0) return html`<dd>${isolate(branding.name)}</dd>`
-  return page.resources.map(({ name, identifier }) => {
+/** Without an API the permissions are about this server. Without permissions there is nothing to name. */
+function resources({ branding, texts }: View, page: ConsentPage): Fragment {
+  if (page.resources.length === 0 && page.scopes.length === 0) return undefined
+  const named = page.resources.map(({ name, identifier }) => {
     return name === undefined
       ? html`<dd>${code(identifier)}</dd>`
       : html`<dd>${isolate(name)} <span class="small muted">${code(identifier)}</span></dd>`
   })
+  return html`<div>
+    <dt>${texts.usedWith}</dt>
+    ${named.length === 0 ? html`<dd>${isolate(branding.name)}</dd>` : named}
+  </div>`
 }
 
 function account({ account: { name, detail } }: ConsentPage): Fragment {

@@ -149,7 +149,7 @@ test('the consent page of a token without API and scope states that the app lear
     textOf(renderer.render(bare, 'de')),
     /Sie erfährt, welches Konto Sie hier haben, und kann sonst nichts\./,
   )
-  assert.doesNotMatch(textOf(renderer.render(bare, 'en')), /It will be able to/)
+  assert.doesNotMatch(textOf(renderer.render(bare, 'en')), /It will be able to|Gives access to/)
 })
 
 test('the consent page names each API without scopes, to which the app gets full access, and the scopes of the other APIs', () => {

@@ -21,7 +21,7 @@ export function checkClients(examination: Examination): readonly Finding[] {
 }
 
 /**
- * Finds clients in use that could not come in again, because the modes or the rules for domains changed after they came. A closed mode
+ * Finds clients in use that would not be accepted again, because the modes or the rules for domains changed after they came. A closed mode
  * is a decision of the operator, and such clients stay usable. The tokens of a client whose domain was blocked stay valid too, which an
  * operator may not expect.
  */
@@ -38,8 +38,11 @@ function checkPolicy({ choices, store: { clients } }: Examination): readonly Fin
   const examined = `Of the newest ${clients.newest.length} clients`
   return [
     late.length === 0
-      ? ok('clients', `${examined}, each that is in use could come in again, or has a blocked domain.`)
-      : ok('clients', `${examined}, ${late.length} in use could not come in again, but stay usable: ${idsOf(late)}.`),
+      ? ok('clients', `${examined}, each one in use would be accepted again today, unless its domain is blocked.`)
+      : ok(
+          'clients',
+          `${examined}, ${late.length} in use would not be accepted again today, but stay usable: ${idsOf(late)}.`,
+        ),
     ...(blocked.length === 0
       ? []
       : [

@@ -39,10 +39,9 @@ export type AccessTokenClaims = Brand<string, 'AccessTokenClaims'>
  * and `application_subject` are claims of this server (decisions 0019, 0020). JSON leaves out undefined members. `client` is the `client_id` of the client.
  */
 export function accessTokenClaims(facts: AccessTokenFacts, client: string): AccessTokenClaims {
-  const audience = facts.resources.length > 1 ? facts.resources : (facts.resources[0] ?? facts.issuer)
   return JSON.stringify({
     iss: facts.issuer,
-    aud: audience,
+    aud: audienceOf(facts),
     sub: facts.userId ?? client,
     client_id: client,
     iat: facts.issuedAt,

@@ -223,7 +223,7 @@ const DELEGATE_UNTIL = shared(
   `select max(expires_at) as until from admin_credentials where access = 'delegate' and revoked_at is null`,
 )
 
-/** Reads what the doctor needs to find clients that could not come in again, a flood of registrations, and users who cannot sign in. */
+/** Reads what the doctor needs to find clients that would not be accepted again, a flood of registrations, and users who cannot sign in. */
 export function* inspectClients(): Steps<ClientInspection> {
   const newest = yield* clientReads.listClients({ before: undefined, limit: INSPECTED })
   const domains = yield* domainRuleReads.listDomainRules()

@@ -45,7 +45,7 @@ test('doctor reports, by id, clients in use that could no longer register', asyn
   await registerClient(server)
   const made = await commandJson<RegisteredClient>(['client', 'create', '--name', 'Nightly'])
   for (const client of [blocked, ...registered, made]) await use(client)
-  const open = 'Of the newest 5 clients, each that is in use could come in again, or has a blocked domain.'
+  const open = 'Of the newest 5 clients, each one in use would be accepted again today, unless its domain is blocked.'
   assert.deepEqual(await findingsAbout('clients'), [['ok', open]])
   await setDomainRules(server.context, ['*.bad.example'], { verdict: 'blocked', note: undefined })
   const stale = `Of the newest 5 clients, 1 in use have a blocked domain, and their tokens stay valid: ${blocked.client_id}.`
@@ -55,7 +55,7 @@ test('doctor reports, by id, clients in use that could no longer register', asyn
   ])
   process.env['GRANTOR_REGISTRATION'] = 'closed'
   const [one, other] = registered.toReversed().map(({ client_id }) => client_id)
-  const late = `Of the newest 5 clients, 2 in use could not come in again, but stay usable: ${one}, ${other}.`
+  const late = `Of the newest 5 clients, 2 in use would not be accepted again today, but stay usable: ${one}, ${other}.`
   assert.deepEqual(await findingsAbout('clients'), [
     ['ok', late],
     ['warning', stale],

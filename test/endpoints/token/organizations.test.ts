@@ -246,8 +246,13 @@ async function machineTokens(client: RegisteredClient, form: Readonly<Record<str
 }
 
 function assertMismatch(answer: LightMyRequestResponse, field: string): void {
-  const { error, detail } = answer.json<{ error: string; detail: readonly { loc: readonly string[] }[] }>()
+  const {
+    error,
+    error_description: description,
+    detail,
+  } = answer.json<{ error: string; error_description: string; detail: readonly { loc: readonly string[] }[] }>()
   assert.deepEqual([answer.statusCode, error], [400, 'invalid_request'], answer.body)
+  assert.match(description, new RegExp(`^The request is not for the (organization|user) in ${field}\\.$`))
   assert.deepEqual(
     detail.map(({ loc }) => loc),
     [['body', field]],

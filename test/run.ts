@@ -6,9 +6,8 @@ import { run } from 'node:test'
 import { inspect, parseArgs } from 'node:util'
 import { COMPILE_CACHE } from './support/runner/compile-cache.ts'
 import { longestFirst, rememberTimes } from './support/runner/group-times.ts'
-import { groupsOf, writeEntry } from './support/runner/groups.ts'
+import { END_OF_FILE, groupsOf, UNCAUGHT, writeEntry } from './support/runner/groups.ts'
 import { openMemoryFolder } from './support/runner/memory-folder.ts'
-import { END_OF_FILE } from './support/runner/shared-process.ts'
 import { SHARED_CLUSTER, startPostgres } from '../tools/postgres/postgres.ts'
 import { beginSession } from '../tools/process/session.ts'
 
@@ -88,7 +87,12 @@ for await (const event of events) {
     const group = groupOf.get(event.data.file ?? '')
     if (group !== undefined) times.set(group.name, event.data.duration_ms)
   }
-  if (event.type === 'test:stderr' && wanted.length > 0) process.stderr.write(event.data.message)
+  if (event.type === 'test:stderr') {
+    const { file, message } = event.data
+    if (message.startsWith(UNCAUGHT))
+      report(groupOf.get(file)?.name ?? file, `${UNCAUGHT}${JSON.parse(message.slice(UNCAUGHT.length)) as string}`)
+    else if (wanted.length > 0) process.stderr.write(message)
+  }
 }
 
 if (ended < files.length) report('test files that did not end', `${files.length - ended} of ${files.length}`)

@@ -3,15 +3,15 @@ import { execFile } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { groupsOf, writeEntry } from '../support/runner/groups.ts'
+import { groupsOf, UNCAUGHT, writeEntry } from '../support/runner/groups.ts'
 import { temporaryFolder } from '../support/server.ts'
 
-test('the files of a folder share a process, but not those that are separate', () => {
-  const files = ['test/web/b.test.ts', 'test/bench/b.test.ts', 'test/web/a.test.ts', 'test/bench/a.test.ts']
+test('the files of a folder and of those in it share a process, but not those that are separate', () => {
+  const files = ['test/web/b/b.test.ts', 'test/bench/b.test.ts', 'test/web/a.test.ts', 'test/bench/a.test.ts']
   assert.deepEqual(groupsOf(files), [
     { name: 'test/bench/a.test.ts', files: ['test/bench/a.test.ts'] },
     { name: 'test/bench/b.test.ts', files: ['test/bench/b.test.ts'] },
-    { name: 'test/web', files: ['test/web/a.test.ts', 'test/web/b.test.ts'] },
+    { name: 'test/web', files: ['test/web/a.test.ts', 'test/web/b/b.test.ts'] },
   ])
 })
 
@@ -46,6 +46,31 @@ const FILES: Readonly<Record<string, string>> = {
     test('fails', () => assert.fail('planted'))`,
 }
 
+/** Each is a file whose only test would pass, or never end, and what its process then reports. */
+const UNCAUGHT_ERRORS: Readonly<Record<string, string>> = {
+  'a test that has passed the line of the error': `await null
+    setTimeout(() => { throw new Error('planted') }, 1)
+    await new Promise((resolve) => setTimeout(resolve, 50))`,
+  'a promise': `await null
+    void Promise.reject(new Error('planted'))
+    await new Promise((resolve) => setTimeout(resolve, 50))`,
+  'a test that waits without end': `await null
+    setTimeout(() => { throw new Error('planted') }, 1)
+    await new Promise((resolve) => setInterval(() => undefined, 1000))`,
+}
+
+test('an error that nothing catches makes its process fail, also where a test then waits without end', async (t) => {
+  const folder = temporaryFolder(t)
+  const runs = Object.entries(UNCAUGHT_ERRORS).map(async ([name, text], index) => {
+    const path = join(folder, `planted-${index}.mjs`)
+    writeFileSync(path, `import { test } from 'node:test'\ntest('a test', async () => {\n${text}\n})\n`)
+    const { code, stderr } = await runEntry(writeEntry(folder, { name: `group ${index}`, files: [path] }))
+    assert.equal(code, 1, name)
+    assert.match(stderr, new RegExp(`^${UNCAUGHT}"Error: planted.*planted-${index}\\.mjs:4`, 'm'))
+  })
+  await Promise.all(runs)
+})
+
 test('each file of a group finds the process as the first one did, and a file that cannot be loaded is a failure', async (t) => {
   const folder = temporaryFolder(t)
   const files = Object.entries(FILES).map(([name, text]) => {
@@ -53,12 +78,8 @@ test('each file of a group finds the process as the first one did, and a file th
     writeFileSync(path, `import { after, test } from 'node:test'\nimport assert from 'node:assert/strict'\n${text}\n`)
     return path
   })
-  const { NODE_TEST_CONTEXT: _, ...env } = process.env
-  const args = ['--test-reporter=tap', writeEntry(folder, { name: 'planted', files })]
-  const output = await new Promise<string>((resolve) => {
-    execFile(process.execPath, args, { env }, (_error, stdout) => resolve(stdout))
-  })
-  const outcomes = [...output.matchAll(/^(ok|not ok) \d+ - (.*)$/gm)].map(([, outcome, name]) => [outcome, name])
+  const { stdout } = await runEntry(writeEntry(folder, { name: 'planted', files }))
+  const outcomes = [...stdout.matchAll(/^(ok|not ok) \d+ - (.*)$/gm)].map(([, outcome, name]) => [outcome, name])
   assert.deepEqual(outcomes, [
     ['ok', 'ends late'],
     ['ok', 'is the last of the first file'],
@@ -72,3 +93,15 @@ test('each file of a group finds the process as the first one did, and a file th
     ['ok', 'the end of a file'],
   ])
 })
+
+/** Runs the process of a group, which reports in the format TAP. */
+function runEntry(
+  entry: string,
+): Promise<{ readonly code: unknown; readonly stdout: string; readonly stderr: string }> {
+  const { NODE_TEST_CONTEXT: _, ...env } = process.env
+  return new Promise((resolve) => {
+    execFile(process.execPath, ['--test-reporter=tap', entry], { env }, (error, stdout, stderr) =>
+      resolve({ code: error?.code ?? 0, stdout, stderr }),
+    )
+  })
+}

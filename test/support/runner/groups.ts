@@ -2,9 +2,14 @@ import { writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
+/** The name of the test that ends each file of a group. It is not counted. */
+export const END_OF_FILE = 'the end of a file'
+/** The line of the error output with an error that nothing in a group caught begins so, and the rest is JSON. */
+export const UNCAUGHT = 'An error that nothing caught: '
+
 /** Test files that run one after the other in one process. */
 export interface Group {
-  /** The folder, with a number if it has several groups, or the file if it is alone. */
+  /** The folder below `test/`, with a number if it has several groups, or the file if it is alone. */
   readonly name: string
   readonly files: readonly string[]
 }
@@ -16,12 +21,12 @@ const SEPARATE = /^test\/(bench|crash|prove|release|repository|tools|browser\/ac
 const FILES_IN_GROUP = 8
 
 /**
- * The groups of these files: the files of a folder share a process, or a few. A process of its own costs a file 0.25 s to load the modules
+ * The groups of these files: the files of a folder below `test/` and of those in it share a process, or a few. A process of its own costs a file 0.25 s to load the modules
  * of the server, and the code in it stays slow, because V8 compiles only what ran often.
  */
 export function groupsOf(files: readonly string[]): readonly Group[] {
   const isSeparate = (file: string): boolean => SEPARATE.test(file)
-  const folders = Map.groupBy(files.toSorted(), (file) => (isSeparate(file) ? file : dirname(file)))
+  const folders = Map.groupBy(files.toSorted(), (file) => (isSeparate(file) ? file : folderOf(file)))
   return [...folders].flatMap(([name, ofFolder]) => {
     const count = Math.ceil(ofFolder.length / FILES_IN_GROUP)
     const part = (index: number): readonly string[] => ofFolder.filter((_, at) => at % count === index)
@@ -30,6 +35,11 @@ export function groupsOf(files: readonly string[]): readonly Group[] {
       files: part(index),
     }))
   })
+}
+
+/** `test/keys` for `test/keys/lib/name.test.ts`. */
+function folderOf(file: string): string {
+  return dirname(file).split('/').slice(0, 2).join('/')
 }
 
 /** Writes the module that runs a group, and returns its path. */

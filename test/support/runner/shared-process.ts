@@ -1,7 +1,18 @@
-import { test } from 'node:test'
+import hooks from 'node:async_hooks'
+import { inspect } from 'node:util'
+import { END_OF_FILE, UNCAUGHT } from './groups.ts'
 
-/** The name of the test that ends each file. It is not counted. */
-export const END_OF_FILE = 'the end of a file'
+/** How long the process continues after an error that nothing catches. A test that waits for what failed would wait without end. */
+const AFTER_ERROR_MS = 2000
+
+/**
+ * node:test watches each promise of the process, to find the test of an error that nothing catches. That costs a tenth of the
+ * processor time of all tests. Without it, such an error may belong to no test, but to the process, which fails.
+ */
+const { createHook } = hooks
+hooks.createHook = (callbacks) => createHook({ ...callbacks, trackPromises: false })
+const { test } = await import('node:test')
+hooks.createHook = createHook
 
 /**
  * Runs test files one after the other in this process: a file is loaded when the tests of the one before have ended, and finds the
@@ -10,6 +21,7 @@ export const END_OF_FILE = 'the end of a file'
 export async function runFiles(urls: readonly string[]): Promise<void> {
   const environment = { ...process.env }
   let release = (): void => undefined
+  process.once('uncaughtException', endSoon).once('unhandledRejection', endSoon)
   for (const url of urls) {
     await import(url).catch((error: unknown) => {
       void test(`${url} is loaded`, () => {
@@ -25,6 +37,13 @@ export async function runFiles(urls: readonly string[]): Promise<void> {
     Object.assign(process.env, environment)
   }
   release()
+}
+
+/** Reports the error, because node:test names it without its stack, and no other test of the process runs much longer. */
+function endSoon(error: unknown): void {
+  console.error(`${UNCAUGHT}${JSON.stringify(inspect(error))}`)
+  process.exitCode = 1
+  setTimeout(() => process.exit(), AFTER_ERROR_MS).unref()
 }
 
 /** Adds a test after those of a file. It lasts until it is released. What follows a promise of node:test would belong to that test. */

@@ -31,6 +31,9 @@ export const PATHS = {
   accountPassword: '/account/security/password',
   accountAddProvider: '/account/security/add-provider',
   accountRemoveProvider: '/account/security/remove-provider',
+  accountApp: '/account/security/app',
+  accountRecoveryCodes: '/account/security/recovery-codes',
+  accountRemoveTwoStep: '/account/security/remove-two-step',
   accountData: '/account/data',
   accountLink: LINK_PATH,
   revoke: '/v2/oauth/revoke',
@@ -77,6 +80,9 @@ const ACCOUNT_PATHS: Readonly<Record<AccountPageName, string>> = {
   password: PATHS.accountPassword,
   'add-provider': PATHS.accountAddProvider,
   'remove-provider': PATHS.accountRemoveProvider,
+  'set-up-app': PATHS.accountApp,
+  'recovery-codes': PATHS.accountRecoveryCodes,
+  'remove-two-step': PATHS.accountRemoveTwoStep,
 }
 
 /** What the address of a page has in its query. */

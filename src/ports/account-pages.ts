@@ -4,7 +4,7 @@ import type { AuthenticationMethod } from '../protocol/sign-in/authentication.ts
 import type { PasswordFault } from '../protocol/sign-in/password-rules.ts'
 import type { EpochMs } from '../base/brand.ts'
 import type { ClientTrust } from '../protocol/client/policy.ts'
-import type { AccountView, Destination, HiddenFields } from './page-parts.ts'
+import type { AccountView, Destination, EnrolmentView, HiddenFields } from './page-parts.ts'
 
 /** The pages on which users manage their account, without HTML, as those of pages.ts. Every form is posted to its own page. */
 
@@ -18,6 +18,9 @@ export const ACCOUNT_STEPS = {
   password: 'security',
   'add-provider': 'security',
   'remove-provider': 'security',
+  'set-up-app': 'security',
+  'recovery-codes': 'security',
+  'remove-two-step': 'security',
 } as const satisfies Readonly<Record<string, AccountMenuPage>>
 export type AccountStep = keyof typeof ACCOUNT_STEPS
 
@@ -33,6 +36,7 @@ export const ACCOUNT_NOTICES = [
   'password-changed',
   'method-added',
   'method-removed',
+  'two-step-removed',
 ] as const
 export type AccountNotice = (typeof ACCOUNT_NOTICES)[number]
 
@@ -143,6 +147,8 @@ export interface SecurityPage {
   readonly kind: 'account-security'
   readonly frame: AccountFrame
   readonly methods: readonly OwnMethod[]
+  /** undefined: the operator's application signs users in. */
+  readonly twoStep: TwoStepView | undefined
 }
 
 /** An account of the user at a provider. */
@@ -178,6 +184,43 @@ export interface PasswordPage {
   readonly problem: PasswordProblem | undefined
   /** The least number of characters of a new password. */
   readonly shortestPassword: number
+}
+
+/** Whether the user has an authenticator app. `void`: one whose codes are refused, because the root secret of the server leaked. */
+export type TwoStepView =
+  | { readonly kind: 'off' | 'void' }
+  | {
+      readonly kind: 'on'
+      readonly sinceSecondsAgo: number
+      /** How many are left. */
+      readonly recoveryCodes: number
+      readonly isRemovable: boolean
+    }
+
+/** The form of the first code of an app has `code`. */
+export interface SetUpAppPage {
+  readonly kind: 'account-set-up-app'
+  readonly frame: AccountFrame
+  readonly hidden: HiddenFields
+  readonly enrolment: EnrolmentView
+  /** The user has an app already. */
+  readonly isReplacing: boolean
+  /** The code was wrong. */
+  readonly isWrong: boolean
+}
+
+/** The question before new recovery codes are made, and then the codes, once. */
+export interface OwnRecoveryCodesPage {
+  readonly kind: 'account-recovery-codes'
+  readonly frame: AccountFrame
+  /** undefined: the question. */
+  readonly codes: readonly string[] | undefined
+}
+
+/** The question before the app and the recovery codes are removed. */
+export interface RemoveTwoStepPage {
+  readonly kind: 'account-remove-two-step'
+  readonly frame: AccountFrame
 }
 
 /** The providers that the user can add. Each form has `provider`. */
@@ -245,6 +288,9 @@ export type AccountPage =
   | PasswordPage
   | AddProviderPage
   | RemoveProviderPage
+  | SetUpAppPage
+  | OwnRecoveryCodesPage
+  | RemoveTwoStepPage
   | DataPage
   | LinkMethodsPage
   | LinkPage

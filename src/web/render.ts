@@ -8,6 +8,7 @@ import { passwordPage } from './account/password.ts'
 import { addProviderPage, removeProviderPage } from './account/providers.ts'
 import { securityPage } from './account/security.ts'
 import { sessionsPage } from './account/sessions.ts'
+import { ownRecoveryCodesPage, removeTwoStepPage, setUpAppPage } from './account/two-step.ts'
 import { consentPage } from './consent.ts'
 import { FORM_POST_SCRIPT_SOURCE, formPostPage } from './form-post.ts'
 import type { View } from './layout.ts'
@@ -97,6 +98,12 @@ function template(view: View, page: Page): Markup {
       return addProviderPage(view, page)
     case 'account-remove-provider':
       return removeProviderPage(view, page)
+    case 'account-set-up-app':
+      return setUpAppPage(view, page)
+    case 'account-recovery-codes':
+      return ownRecoveryCodesPage(view, page)
+    case 'account-remove-two-step':
+      return removeTwoStepPage(view, page)
     case 'account-data':
       return dataPage(view, page)
     case 'account-link-methods':

@@ -22,6 +22,9 @@ const frame: AccountFrame = {
     password: '/account/security/password',
     'add-provider': '/account/security/add-provider',
     'remove-provider': '/account/security/remove-provider',
+    'set-up-app': '/account/security/app',
+    'recovery-codes': '/account/security/recovery-codes',
+    'remove-two-step': '/account/security/remove-two-step',
   },
   signOutUri: '/sign-out',
   csrf: 'cs_81d2',
@@ -100,8 +103,21 @@ const overview = {
 
 const security = {
   kind: 'account-security',
+  twoStep: { kind: 'on', sinceSecondsAgo: 90_000, recoveryCodes: 1, isRemovable: true },
   frame,
   methods: [{ kind: 'password', isSet: true }],
+} as const
+
+const setUpApp = {
+  kind: 'account-set-up-app',
+  frame,
+  hidden: { enrolment: 'sealed' },
+  enrolment: {
+    uri: 'otpauth://totp/Acme:ada%40acme.test?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&issuer=Acme',
+    key: 'GEZD GNBV GY3T QOJQ GEZD GNBV GY3T QOJQ',
+  },
+  isReplacing: false,
+  isWrong: false,
 } as const
 
 const password = {
@@ -202,6 +218,13 @@ export const accountSamples: readonly (readonly [string, AccountPage])[] = [
     'account security with a provider to add',
     { ...security, methods: [{ kind: 'provider', id: 'github', name: 'GitHub' }] },
   ],
+  ['account two-step off', { ...security, twoStep: { kind: 'off' } }],
+  ['account two-step void', { ...security, twoStep: { kind: 'void' } }],
+  ['account set up app', setUpApp],
+  ['account replace app with a wrong code', { ...setUpApp, isReplacing: true, isWrong: true }],
+  ['account new recovery codes', { kind: 'account-recovery-codes', frame, codes: undefined }],
+  ['account recovery codes', { kind: 'account-recovery-codes', frame, codes: ['abcd-efgh-jkmn-pqrs'] }],
+  ['account switch off two-step', { kind: 'account-remove-two-step', frame }],
   ['account add provider', { kind: 'account-add-provider', frame, providers: [{ id: 'github', name: 'GitHub' }] }],
   ['account remove provider', { kind: 'account-remove-provider', frame, identity, hidden: { identity: 'key' } }],
   ['account link with providers', { ...link, providers: [{ id: 'google', name: 'Google' }] }],

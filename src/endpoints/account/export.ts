@@ -21,13 +21,14 @@ export async function exportUser(context: Context, user: UserRecord, now: EpochM
   const { store } = context
   const { id: userId } = user
   const page = { userId, before: undefined, limit: ROW_LIMIT }
-  const [memberships, identities, consents, grants, sessions, audit] = await Promise.all([
+  const [memberships, identities, consents, grants, sessions, audit, app] = await Promise.all([
     store.listMemberships(userId),
     store.listIdentities(userId),
     store.listConsents(userId, ROW_LIMIT),
     store.listGrants(page),
     store.listSessions(page),
     findEvents(context, userId),
+    store.findSecondFactor(userId),
   ])
   const named = async (id: ClientId): Promise<object> => {
     const client = await store.findClient(id)
@@ -46,6 +47,7 @@ export async function exportUser(context: Context, user: UserRecord, now: EpochM
       name: user.name ?? null,
       profile: user.profile,
       has_password: user.passwordHash !== undefined,
+      authenticator_app_added_at: iso(app?.createdAt),
       first_signed_in_at: iso(user.firstSignedInAt),
       created_at: iso(user.createdAt),
     },

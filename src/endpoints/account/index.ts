@@ -10,6 +10,14 @@ import { changePassword, showPassword } from './password.ts'
 import { addProvider, askToRemoveProvider, removeProvider, showProviders } from './providers.ts'
 import { showSecurity } from './security.ts'
 import { endSessions, showSessions } from './sessions.ts'
+import {
+  askToRemoveTwoStep,
+  removeTwoStep,
+  replaceCodes,
+  setUpOwnApp,
+  showAppSetUp,
+  showRecoveryCodes,
+} from './two-step.ts'
 
 const NEEDS_SESSION = 'It does something only for a browser that is signed in.'
 
@@ -61,6 +69,27 @@ export const ACCOUNT_ROWS: readonly AccountRow[] = [
     unlimited: NEEDS_SESSION,
     show: askToRemoveProvider,
     submit: removeProvider,
+  },
+  {
+    name: 'account-app',
+    path: PATHS.accountApp,
+    unlimited: NEEDS_SESSION,
+    show: showAppSetUp,
+    submit: setUpOwnApp,
+  },
+  {
+    name: 'account-recovery-codes',
+    path: PATHS.accountRecoveryCodes,
+    unlimited: NEEDS_SESSION,
+    show: showRecoveryCodes,
+    submit: replaceCodes,
+  },
+  {
+    name: 'account-remove-two-step',
+    path: PATHS.accountRemoveTwoStep,
+    unlimited: NEEDS_SESSION,
+    show: askToRemoveTwoStep,
+    submit: removeTwoStep,
   },
   { name: 'account-data', path: PATHS.accountData, unlimited: NEEDS_SESSION, show: showData, submit: exportData },
   {

@@ -3,6 +3,7 @@ import type { Reply, Request } from '../../ports/message.ts'
 import type { SignedIn } from '../authorization/session.ts'
 import { SIGN_IN_METHODS, type OwnerInput } from '../sign-in/methods.ts'
 import { findOwner, frameOf } from './frame.ts'
+import { viewTwoStep } from './two-step.ts'
 
 /** Shows how the user can sign in, and leads to the pages that change it. */
 export async function showSecurity(context: Context, request: Request): Promise<Reply> {
@@ -11,7 +12,11 @@ export async function showSecurity(context: Context, request: Request): Promise<
   const input = await ownerInput(context, request, owner)
   const methods = SIGN_IN_METHODS.flatMap(({ ofUser }) => ofUser(context, input))
   const frame = frameOf(context, request, owner)
-  return { kind: 'page', status: 200, page: { kind: 'account-security', frame, methods } }
+  return {
+    kind: 'page',
+    status: 200,
+    page: { kind: 'account-security', frame, methods, twoStep: await viewTwoStep(context, owner) },
+  }
 }
 
 /** What the sign-in methods need to know about a user at the account pages. */

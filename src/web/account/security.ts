@@ -5,6 +5,7 @@ import type { Markup } from '../markup.ts'
 import { accountLayout } from './frame.ts'
 import { passwordSection } from './password.ts'
 import { providersSection } from './providers.ts'
+import { twoStepSection } from './two-step.ts'
 
 /** How the user can sign in: a section for each kind of sign-in method, in its own file, with links to the pages that change it. */
 export function securityPage(view: View, page: SecurityPage): Markup {
@@ -14,6 +15,7 @@ export function securityPage(view: View, page: SecurityPage): Markup {
     main: [
       methods.length === 0 ? html`<p class="part">${view.texts.account.noMethods}</p>` : undefined,
       password === undefined ? undefined : passwordSection(view, page, password),
+      page.twoStep === undefined ? undefined : twoStepSection(view, page, page.twoStep),
       providersSection(view, page),
     ],
   })

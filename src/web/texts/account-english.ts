@@ -12,6 +12,9 @@ export const accountEnglish: AccountTexts = {
     password: 'Your password',
     'add-provider': 'Add an account',
     'remove-provider': 'Remove an account',
+    'set-up-app': 'Set up an authenticator app',
+    'recovery-codes': 'Recovery codes',
+    'remove-two-step': 'Switch off two-step sign-in',
   },
   navigation: 'Account',
   notices: {
@@ -23,6 +26,7 @@ export const accountEnglish: AccountTexts = {
     'password-changed': 'Your password was changed. All other browsers are signed out.',
     'method-added': 'You can sign in this way from now on.',
     'method-removed': 'You can no longer sign in that way.',
+    'two-step-removed': 'Two-step sign-in is off. Your recovery codes no longer work.',
   },
   save: 'Save',
   cancel: 'Cancel',
@@ -87,6 +91,20 @@ export const accountEnglish: AccountTexts = {
   changePassword: 'Change password',
   otherSessionsEnd:
     'This signs you out in all other browsers. Your apps stay connected, and ask you again when you next sign in there.',
+  twoStep: 'Two-step sign-in',
+  twoStepOff: 'It is off. With it, you also type a code of an authenticator app when you sign in.',
+  twoStepVoid: 'Your app no longer works here. Set up another one, and remove the entry in your app.',
+  twoStepOn: (since) => `It is on. You set up your authenticator app ${since}.`,
+  recoveryLeft: (count) => (count === 1 ? 'You have 1 recovery code left.' : `You have ${count} recovery codes left.`),
+  setUpTwoStep: 'Set up',
+  replaceApp: 'Set up another app',
+  appReplaced: 'The app that you have now, and its recovery codes, stop working. All other browsers are signed out.',
+  newRecoveryCodes: 'New recovery codes',
+  newCodesConsequence: 'You get ten new codes. Those that you have now stop working.',
+  codesSaved: 'I have saved them',
+  switchOffTwoStep: 'Switch off',
+  switchOffConsequence:
+    'Your password or your account at a provider is then enough to sign in. Your recovery codes stop working.',
   passwordProblems: {
     'password-too-short': (shortest) =>
       `A password has at least ${shortest} characters. Four words are easy to remember.`,

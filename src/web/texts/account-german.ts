@@ -12,6 +12,9 @@ export const accountGerman: AccountTexts = {
     password: 'Ihr Passwort',
     'add-provider': 'Ein Konto hinzufügen',
     'remove-provider': 'Ein Konto entfernen',
+    'set-up-app': 'Authenticator-App einrichten',
+    'recovery-codes': 'Wiederherstellungscodes',
+    'remove-two-step': 'Anmeldung in zwei Schritten ausschalten',
   },
   navigation: 'Konto',
   notices: {
@@ -23,6 +26,7 @@ export const accountGerman: AccountTexts = {
     'password-changed': 'Ihr Passwort wurde geändert. Alle anderen Browser sind abgemeldet.',
     'method-added': 'Sie können sich ab jetzt auch so anmelden.',
     'method-removed': 'Sie können sich so nicht mehr anmelden.',
+    'two-step-removed': 'Die Anmeldung in zwei Schritten ist aus. Ihre Wiederherstellungscodes gelten nicht mehr.',
   },
   save: 'Speichern',
   cancel: 'Abbrechen',
@@ -88,6 +92,23 @@ export const accountGerman: AccountTexts = {
   changePassword: 'Passwort ändern',
   otherSessionsEnd:
     'Damit werden Sie in allen anderen Browsern abgemeldet. Ihre Apps bleiben verbunden und fragen Sie bei der nächsten Anmeldung dort neu.',
+  twoStep: 'Anmeldung in zwei Schritten',
+  twoStepOff: 'Sie ist aus. Mit ihr geben Sie beim Anmelden auch einen Code aus einer Authenticator-App ein.',
+  twoStepVoid:
+    'Ihre App funktioniert hier nicht mehr. Richten Sie eine andere ein und löschen Sie den Eintrag in Ihrer App.',
+  twoStepOn: (since) => `Sie ist an. Sie haben Ihre Authenticator-App ${since} eingerichtet.`,
+  recoveryLeft: (count) =>
+    count === 1 ? 'Sie haben noch 1 Wiederherstellungscode.' : `Sie haben noch ${count} Wiederherstellungscodes.`,
+  setUpTwoStep: 'Einrichten',
+  replaceApp: 'Eine andere App einrichten',
+  appReplaced:
+    'Die App, die Sie jetzt haben, und ihre Wiederherstellungscodes gelten dann nicht mehr. Alle anderen Browser werden abgemeldet.',
+  newRecoveryCodes: 'Neue Wiederherstellungscodes',
+  newCodesConsequence: 'Sie bekommen zehn neue Codes. Die, die Sie jetzt haben, gelten dann nicht mehr.',
+  codesSaved: 'Ich habe sie gespeichert',
+  switchOffTwoStep: 'Ausschalten',
+  switchOffConsequence:
+    'Dann reicht Ihr Passwort oder Ihr Konto bei einem Anbieter, um sich anzumelden. Ihre Wiederherstellungscodes gelten dann nicht mehr.',
   passwordProblems: {
     'password-too-short': (shortest) =>
       `Ein Passwort hat mindestens ${shortest} Zeichen. Vier Wörter kann man sich gut merken.`,

@@ -60,6 +60,19 @@ export interface AccountTexts {
   readonly repeatPassword: string
   readonly changePassword: string
   readonly otherSessionsEnd: string
+  readonly twoStep: string
+  readonly twoStepOff: string
+  readonly twoStepVoid: string
+  readonly twoStepOn: (since: string) => string
+  readonly recoveryLeft: (count: number) => string
+  readonly setUpTwoStep: string
+  readonly replaceApp: string
+  readonly appReplaced: string
+  readonly newRecoveryCodes: string
+  readonly newCodesConsequence: string
+  readonly codesSaved: string
+  readonly switchOffTwoStep: string
+  readonly switchOffConsequence: string
   readonly passwordProblems: Readonly<Record<PasswordProblem, (shortest: number) => string>>
   readonly confirmFirst: string
   readonly confirm: string

@@ -26,6 +26,9 @@ const FORMS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'account-password': { password: 'another long horse', repeated: 'another long horse' },
   'account-add-provider': { provider: 'acme' },
   'account-remove-provider': { identity: 'A'.repeat(43) },
+  'account-app': { code: '000000' },
+  'account-recovery-codes': {},
+  'account-remove-two-step': {},
   'account-data': {},
 }
 

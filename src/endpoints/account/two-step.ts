@@ -1,0 +1,166 @@
+import type { TwoStepView } from '../../ports/account-pages.ts'
+import type { Context } from '../../ports/context.ts'
+import type { Reply, Request } from '../../ports/message.ts'
+import { secondsSince } from '../../base/brand.ts'
+import type { SignedIn } from '../authorization/session.ts'
+import { errorPage, formRefusal } from '../error-page.ts'
+import { findApp, newRecoveryCodes, type App } from '../second-factor/app.ts'
+import {
+  beginEnrolment,
+  enrol,
+  ENROLMENT_FIELD,
+  openEnrolment,
+  viewEnrolment,
+  type Enrolment,
+} from '../second-factor/enrolment.ts'
+import { doneAt, findRecentOwner, findRecentSubmitter, frameOf, isWithinLimit } from './frame.ts'
+
+/** What the page of the sign-in methods says of the two-step sign-in; undefined: the operator's application signs users in. */
+export async function viewTwoStep(context: Context, { user }: SignedIn): Promise<TwoStepView | undefined> {
+  if (context.settings.delegate !== undefined) return undefined
+  const app = await findApp(context, user.id)
+  if (app?.kind !== 'on') return { kind: app?.kind ?? 'off' }
+  return {
+    kind: 'on',
+    sinceSecondsAgo: secondsSince(app.record.createdAt, context.clock()),
+    recoveryCodes: await context.store.countRecoveryCodes(user.id),
+    isRemovable: isRemovable(context),
+  }
+}
+
+/** Shows the QR code of an app, which takes the place of the one that the user has. */
+export async function showAppSetUp(context: Context, request: Request): Promise<Reply> {
+  const owner = await findRecentOwner(context, request, 'set-up-app')
+  if ('kind' in owner) return owner
+  if (context.settings.delegate !== undefined) return doneAt(context, request, 'security', undefined)
+  return appPage(context, request, owner, undefined)
+}
+
+/** Takes the first code of the app, and shows the recovery codes. The other sessions end, as after another password. */
+export async function setUpOwnApp(context: Context, request: Request): Promise<Reply> {
+  const owner = await findRecentSubmitter(context, request, 'set-up-app')
+  if ('kind' in owner) return owner
+  const known = { user: owner.user.id }
+  if (context.settings.delegate !== undefined) return errorPage('form_field_malformed', known)
+  const enrolment = openEnrolment(context, placeOf(owner), request.params.get(ENROLMENT_FIELD) ?? '')
+  if (enrolment === undefined) return appPage(context, request, owner, undefined)
+  if (!(await isWithinLimit(context, owner, 'sign-in-methods'))) return errorPage('too_many_requests', known)
+  const enrolled = await enrol(context, placeOf(owner), enrolment, {
+    code: request.params.get('code') ?? '',
+    replaces: await findApp(context, owner.user.id),
+    reason: { kind: 'session', session: owner.session },
+  })
+  switch (enrolled.kind) {
+    case 'wrong':
+      return appPage(context, request, owner, enrolment)
+    case 'known':
+    case 'refused':
+      return doneAt(context, request, 'security', undefined)
+    case 'enabled':
+      return {
+        ...codesPage(context, request, owner, enrolled.codes),
+        event: { event: 'second-factor.enabled', ...known },
+      }
+  }
+}
+
+/** Asks before new recovery codes replace the earlier ones. */
+export async function showRecoveryCodes(context: Context, request: Request): Promise<Reply> {
+  const found = await findOwnApp(context, request, await findRecentOwner(context, request, 'recovery-codes'))
+  return 'kind' in found ? found : codesPage(context, request, found.owner, undefined)
+}
+
+/** Makes new recovery codes, and shows them once. */
+export async function replaceCodes(context: Context, request: Request): Promise<Reply> {
+  const found = await findOwnApp(context, request, await findRecentSubmitter(context, request, 'recovery-codes'))
+  if ('kind' in found) return found
+  const { owner } = found
+  const known = { user: owner.user.id }
+  if (!(await isWithinLimit(context, owner, 'sign-in-methods'))) return errorPage('too_many_requests', known)
+  const { codes, digests } = newRecoveryCodes(context, owner.user.id)
+  const change = { userId: owner.user.id, session: owner.session, recoveryDigests: digests }
+  // The app or the session has ended meanwhile.
+  if ((await context.store.replaceRecoveryCodes(change)) === 'unknown')
+    return doneAt(context, request, 'security', undefined)
+  return { ...codesPage(context, request, owner, codes), event: { event: 'recovery-codes.replaced', ...known } }
+}
+
+/** Asks before the two-step sign-in is switched off. */
+export async function askToRemoveTwoStep(context: Context, request: Request): Promise<Reply> {
+  const found = await findOwnApp(context, request, await findRecentOwner(context, request, 'remove-two-step'))
+  if ('kind' in found) return found
+  if (!isRemovable(context)) return doneAt(context, request, 'security', undefined)
+  const frame = frameOf(context, request, found.owner)
+  return { kind: 'page', status: 200, page: { kind: 'account-remove-two-step', frame } }
+}
+
+/** Switches the two-step sign-in off. */
+export async function removeTwoStep(context: Context, request: Request): Promise<Reply> {
+  const found = await findOwnApp(context, request, await findRecentSubmitter(context, request, 'remove-two-step'))
+  if ('kind' in found) return found
+  const { owner } = found
+  if (!isRemovable(context)) return doneAt(context, request, 'security', undefined)
+  const known = { user: owner.user.id }
+  if (!(await isWithinLimit(context, owner, 'sign-in-methods'))) return errorPage('too_many_requests', known)
+  const removal = { userId: owner.user.id, session: owner.session }
+  if ((await context.store.disableTotp(removal)) === 'unknown') return doneAt(context, request, 'security', undefined)
+  return {
+    ...doneAt(context, request, 'security', 'two-step-removed'),
+    event: { event: 'second-factor.disabled', ...known },
+  }
+}
+
+/** The owner with the app; a user without one sees the sign-in methods. */
+async function findOwnApp(
+  context: Context,
+  request: Request,
+  owner: SignedIn | Reply,
+): Promise<{ readonly owner: SignedIn; readonly app: App } | Reply> {
+  if ('kind' in owner) return owner
+  const app = await findApp(context, owner.user.id)
+  return app?.kind === 'on' ? { owner, app } : doneAt(context, request, 'security', undefined)
+}
+
+/** Where every sign-in needs two factors, the app can only be replaced: a thief of the password could set up the next one. */
+function isRemovable({ settings }: Pick<Context, 'settings'>): boolean {
+  return settings.secondFactor !== 'required'
+}
+
+function placeOf({ user, session }: SignedIn) {
+  return { user, place: session.rootId }
+}
+
+/** `wrong`: the app whose first code was wrong; undefined: another one begins. */
+async function appPage(
+  context: Context,
+  request: Request,
+  owner: SignedIn,
+  wrong: Enrolment | undefined,
+): Promise<Reply> {
+  const place = placeOf(owner)
+  const enrolment = wrong ?? beginEnrolment(context, place)
+  const isReplacing = (await context.store.findSecondFactor(owner.user.id)) !== undefined
+  return {
+    kind: 'page',
+    status: wrong === undefined ? 200 : 400,
+    ...(wrong === undefined ? {} : { event: formRefusal('second-step-wrong', { user: owner.user.id }) }),
+    page: {
+      kind: 'account-set-up-app',
+      frame: frameOf(context, request, owner),
+      hidden: { [ENROLMENT_FIELD]: enrolment.text },
+      enrolment: viewEnrolment(context.settings.serverName, place, enrolment),
+      isReplacing,
+      isWrong: wrong !== undefined,
+    },
+  }
+}
+
+function codesPage(
+  context: Context,
+  request: Request,
+  owner: SignedIn,
+  codes: readonly string[] | undefined,
+): Extract<Reply, { readonly kind: 'page' }> {
+  const frame = frameOf(context, request, owner)
+  return { kind: 'page', status: 200, page: { kind: 'account-recovery-codes', frame, codes } }
+}

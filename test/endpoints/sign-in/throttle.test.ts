@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises'
 import type { Response as LightMyRequestResponse } from 'light-my-request'
-import { createUser } from '../../../src/admin/user/user.ts'
 import {
   authorizeUrl,
   EMAIL,
@@ -13,6 +12,7 @@ import {
   registerClient,
   signInAndAllow,
 } from '../../../tools/flow.ts'
+import { createAccount, createAda } from '../../support/accounts.ts'
 import { openMigratedDatabase } from '../../support/store/migrated-database.ts'
 import { openTestServer, type TestServer, type TestServerOptions } from '../../support/server.ts'
 import { selectAll } from '../../support/store/dump.ts'
@@ -104,7 +104,7 @@ test('UI-08: a known and an unknown account cause the same number of rows, allow
   for (const prefix of ['person', 'nobody']) {
     const { server, tryAs } = await open(t)
     for (const email of ['person0@acme.test', 'person1@acme.test'])
-      await createUser(server.context, { email, password: PASSWORD, name: undefined })
+      await createAccount(server, { email, password: PASSWORD, name: undefined })
     await spend(server, 'network', '127.0.0.1', 16)
     for (let count = 0; count < 8; count += 1) await tryAs(`${prefix}${count % 2}@acme.test`)
     server.clock.advance(60_000)
@@ -149,7 +149,7 @@ async function open(t: Parameters<typeof openTestServer>[0], options: TestServer
 /** Ada, and an unknown browser with the sign-in page, at the start of a window: no case may span two windows. */
 async function prepare(server: TestServer) {
   server.clock.advance(WINDOW_MS - (server.clock.now() % WINDOW_MS))
-  await createUser(server.context, { email: EMAIL, password: PASSWORD, name: 'Ada' })
+  await createAda(server)
   const client = await registerClient(server)
   const browser = new PlainBrowser(server)
   const page = await pageOf(browser, authorizeUrl(client))

@@ -4,7 +4,7 @@ import type { AuthenticationMethod } from '../protocol/sign-in/authentication.ts
 import type { PasswordFault } from '../protocol/sign-in/password-rules.ts'
 import type { EpochMs } from '../base/brand.ts'
 import type { ClientTrust } from '../protocol/client/policy.ts'
-import type { AccountView, Destination, EnrolmentView, HiddenFields } from './page-parts.ts'
+import type { AccountView, Destination, EnrolmentView, HiddenFields, ProviderMark } from './page-parts.ts'
 
 /** The pages on which users manage their account, without HTML, as those of pages.ts. Every form is posted to its own page. */
 
@@ -227,7 +227,7 @@ export interface RemoveTwoStepPage {
 export interface AddProviderPage {
   readonly kind: 'account-add-provider'
   readonly frame: AccountFrame
-  readonly providers: readonly { readonly id: string; readonly name: string }[]
+  readonly providers: readonly { readonly id: string; readonly name: string; readonly mark: ProviderMark }[]
 }
 
 /** The question before an account at a provider is removed from the sign-in methods. The form has `identity`. */
@@ -266,7 +266,7 @@ export interface LinkPage {
   /** For password managers. undefined: the user cannot have a password. */
   readonly username: string | undefined
   /** The providers that the user can sign in with from now on. Their forms have `token` and `provider`. */
-  readonly providers: readonly { readonly id: string; readonly name: string }[]
+  readonly providers: readonly { readonly id: string; readonly name: string; readonly mark: ProviderMark }[]
   readonly problem: PasswordProblem | undefined
   /** The least number of characters of the password. */
   readonly shortestPassword: number

@@ -20,5 +20,8 @@ export interface AccountView {
   readonly detail: string | undefined
 }
 
+/** What the picture beside the name of a provider shows. `letter`: the first one of the name. */
+export type ProviderMark = 'letter' | 'code' | 'office' | 'key'
+
 /** Hidden fields that a form returns unchanged, by name. */
 export type HiddenFields = Readonly<Record<string, string>>

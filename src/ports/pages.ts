@@ -1,6 +1,6 @@
 import type { AccountPage } from './account-pages.ts'
 import type { AuthorizationErrorCode } from '../protocol/authorization/response.ts'
-import type { AccountView, Destination, EnrolmentView, HiddenFields } from './page-parts.ts'
+import type { AccountView, Destination, EnrolmentView, HiddenFields, ProviderMark } from './page-parts.ts'
 import type { ClientTrust } from '../protocol/client/policy.ts'
 
 /** The content of each page, without HTML: the use cases make these, and the web layer renders them. */
@@ -74,6 +74,7 @@ export type SignInOffer =
       readonly action: string
       readonly id: string
       readonly name: string
+      readonly mark: ProviderMark
       readonly isDown: boolean
     }
 

@@ -1,4 +1,5 @@
 import { stop } from './icons.ts'
+import type { View } from './layout.ts'
 import { html } from './markup.ts'
 import type { Fragment, Markup } from './markup.ts'
 
@@ -12,6 +13,21 @@ export function submitButton(text: Fragment, look: 'main' | 'plain'): Markup {
 /** A link that looks like the main button of a form. */
 export function linkButton(uri: string, text: Fragment): Markup {
   return html`<div class="buttons"><a class="button main" href="${uri}">${text}</a></div>`
+}
+
+/** A button that a script shows (`showPasswordScript`), and that makes the password in the field with this id readable. */
+export function revealButton({ texts }: View, id: string): Markup {
+  const { showPassword, show } = texts
+  return html`<button
+    class="reveal"
+    type="button"
+    aria-controls="${id}"
+    aria-pressed="false"
+    aria-label="${showPassword}"
+    hidden
+  >
+    ${show}
+  </button>`
 }
 
 /** What is wrong with the value of a field, below the field, which names `id` in `aria-describedby`. */

@@ -1,4 +1,5 @@
 import type { Branding, Language } from '../ports/pages.ts'
+import { initial } from './initial.ts'
 import { href, html, isolate } from './markup.ts'
 import type { Fragment, Markup } from './markup.ts'
 import type { Texts } from './texts/texts.ts'
@@ -9,6 +10,7 @@ export interface View {
   readonly language: Language
   readonly texts: Texts
   readonly styleElement: Markup
+  readonly scripts: readonly { readonly element: Markup }[]
 }
 
 /** The parts of a page inside the layout that all pages share. */
@@ -24,7 +26,7 @@ export interface Content {
 
 /** Renders a whole document: a card with the operator's name above the page's content, and the legal links below. */
 export function layout(view: View, content: Content): Markup {
-  const { branding, language, texts, styleElement } = view
+  const { branding, language, texts, styleElement, scripts } = view
   return html`<!doctype html>
     <html lang="${language}">
       <head>
@@ -44,7 +46,7 @@ export function layout(view: View, content: Content): Markup {
           ${content.beside}
           <main>${content.main}</main>
         </div>
-        ${footer(view)}
+        ${footer(view)} ${scripts.map(({ element }) => element)}
       </body>
     </html> `
 }
@@ -57,9 +59,4 @@ function footer({ branding, texts }: View): Fragment {
   return html`<footer aria-label="${texts.footer}">
     ${link(termsUri, texts.terms)}${link(privacyUri, texts.privacy)}
   </footer>`
-}
-
-function initial(name: string): string {
-  const [first] = new Intl.Segmenter(undefined, { granularity: 'grapheme' }).segment(name.trim())
-  return (first?.segment ?? '').toLocaleUpperCase('en')
 }

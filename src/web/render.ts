@@ -10,12 +10,13 @@ import { securityPage } from './account/security.ts'
 import { sessionsPage } from './account/sessions.ts'
 import { ownRecoveryCodesPage, removeTwoStepPage, setUpAppPage } from './account/two-step.ts'
 import { consentPage } from './consent.ts'
-import { FORM_POST_SCRIPT_SOURCE, formPostPage } from './form-post.ts'
+import { formPostPage } from './form-post.ts'
 import type { View } from './layout.ts'
 import { href, styleElement } from './markup.ts'
 import type { Markup } from './markup.ts'
 import { errorPage, REQUEST_ID, signedOutPage, signOutPage } from './message.ts'
 import { returnPage } from './return.ts'
+import { scriptsOf } from './scripts.ts'
 import { recoveryCodesPage } from './second-factor.ts'
 import { secondStepPage } from './second-step.ts'
 import { leavePage, signInPage } from './sign-in.ts'
@@ -25,13 +26,13 @@ import { translations } from './texts/language.ts'
 /** Renders page models as documents. */
 export interface Renderer {
   /**
-   * Renders a whole HTML document. It loads nothing from the network, and works without scripts, of which one page has one. An error
+   * Renders a whole HTML document. It loads nothing from the network, and works without scripts. An error
    * page shows the id of the request.
    */
   readonly render: (page: Page, language: Language, requestId?: string) => string
   /** The value for `style-src` (CSP Level 3 §2.3.1): the hash of the documents' only style element. */
   readonly styleSource: string
-  /** The value for `script-src` of a page: the hash of its script; undefined for a page without one. */
+  /** The value for `script-src` of a page: the hashes of its scripts; undefined for a page without one. */
   readonly scriptSource: (page: Page) => string | undefined
 }
 
@@ -41,7 +42,7 @@ export function createRenderer(branding: Branding): Renderer {
   for (const uri of [branding.termsUri, branding.privacyUri]) if (uri !== undefined) href(uri)
   const shared = { branding, styleElement: styleElement(sheet) }
   const draw = (page: Page, language: Language): string =>
-    template({ ...shared, language, texts: translations[language] }, page).toString()
+    template({ ...shared, language, texts: translations[language], scripts: scriptsOf(page) }, page).toString()
   /** An error page that is the same object for many requests is rendered once for each language. */
   const errorPages = new WeakMap<ErrorPage, Map<Language, string>>()
   return {
@@ -53,7 +54,10 @@ export function createRenderer(branding: Branding): Renderer {
       drawn.set(language, text)
       return text.replace(REQUEST_ID, requestId)
     },
-    scriptSource: ({ kind }) => (kind === 'form-post' ? FORM_POST_SCRIPT_SOURCE : undefined),
+    scriptSource(page) {
+      const scripts = scriptsOf(page)
+      return scripts.length === 0 ? undefined : scripts.map(({ cspSource }) => cspSource).join(' ')
+    },
     styleSource: `'sha256-${createHash('sha256').update(sheet).digest('base64')}'`,
   }
 }

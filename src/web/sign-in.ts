@@ -2,8 +2,8 @@ import type { LeavePage, SignInOffer, SignInPage, SignInProblem } from '../ports
 import { FORM_REFUSALS } from '../protocol/authorization/page-refusals.ts'
 import { clientName } from './client.ts'
 import { developerNotes } from './developer-notes.ts'
-import { fieldProblem, linkButton, submitButton } from './form-parts.ts'
-import { stop } from './icons.ts'
+import { fieldProblem, linkButton, revealButton, submitButton } from './form-parts.ts'
+import { providerIcon, stop } from './icons.ts'
 import { layout } from './layout.ts'
 import type { View } from './layout.ts'
 import { hiddenFields, href, html, isolate } from './markup.ts'
@@ -79,7 +79,7 @@ function providerForm(
     ${hiddenFields({ ...page.hidden, provider: offer.id })}
     <div class="buttons">
       <button class="button" type="submit" ${offer.isDown ? html` aria-describedby="${hint}"` : undefined}>
-        <span>${texts.continueWith(isolate(offer.name))}</span>
+        ${providerIcon(offer)}<span>${texts.continueWith(isolate(offer.name))}</span>
       </button>
     </div>
     ${offer.isDown ? html`<p class="small muted" id="${hint}">${texts.providerAway}</p>` : undefined}
@@ -87,11 +87,12 @@ function providerForm(
 }
 
 function passwordForm(
-  { texts }: View,
+  view: View,
   page: SignInPage,
   { action, asksEmailFirst }: Extract<SignInOffer, { readonly kind: 'password' }>,
   complaint: Complaint | undefined,
 ): Markup {
+  const { texts } = view
   const isAmong = page.offers.length > 1
   return html`${isAmong ? html`<p class="or small muted">${texts.or}</p>` : undefined}
     <form method="post" action="${action}" novalidate>
@@ -110,21 +111,33 @@ function passwordForm(
         />
         ${beside(complaint, 'email')}
       </div>
-      ${asksEmailFirst ? undefined : passwordField(texts, page, complaint)}
+      ${asksEmailFirst ? undefined : passwordField(view, page, complaint)}
       ${submitButton(asksEmailFirst ? texts.continue : texts.signIn, 'main')}
-    </form>`
+    </form>
+    ${asksEmailFirst ? undefined : forgotten(view)}`
 }
 
-function passwordField(texts: Texts, page: SignInPage, complaint: Complaint | undefined): Markup {
+/** What to do without the password. No mail is sent, so the operator hands a link over. */
+function forgotten({ branding, texts }: View): Markup {
+  return html`<details class="small after">
+    <summary>${texts.forgot}</summary>
+    <p class="muted">${texts.forgotHint(isolate(branding.name))}</p>
+  </details>`
+}
+
+function passwordField(view: View, page: SignInPage, complaint: Complaint | undefined): Markup {
   return html`<div class="field">
-    <label for="password">${texts.password}</label>
-    <input
-      id="password"
-      name="password"
-      type="password"
-      autocomplete="current-password"
-      ${focus(page, complaint, 'password')}${blame(complaint, 'password')}
-    />
+    <label for="password">${view.texts.password}</label>
+    <div class="secret">
+      <input
+        id="password"
+        name="password"
+        type="password"
+        autocomplete="current-password"
+        ${focus(page, complaint, 'password')}${blame(complaint, 'password')}
+      />
+      ${revealButton(view, 'password')}
+    </div>
     ${beside(complaint, 'password')}
   </div>`
 }

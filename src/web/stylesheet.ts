@@ -102,6 +102,13 @@ input:focus-visible, select:focus-visible { outline-offset: 0; border-color: var
 .buttons { display: flex; gap: 12px; margin-top: 24px; }
 .button { flex: 1; display: flex; align-items: center; justify-content: center; min-height: 44px; padding: 8px 16px; border: 1px solid var(--field); border-radius: 8px; background: var(--card); color: var(--text); font: inherit; font-weight: 600; text-align: center; text-decoration: none; cursor: pointer; }
 .provider .buttons { margin-top: 12px; }
+.lead + .provider { margin-top: 28px; }
+.button svg, .letter { flex: none; width: 20px; height: 20px; margin-right: 10px; }
+.letter { border: 1px solid var(--line); border-radius: 5px; font-size: 12px; line-height: 18px; }
+.secret { position: relative; }
+.secret input { padding-right: 104px; }
+.reveal { position: absolute; top: 0; right: 0; min-width: 44px; min-height: 44px; padding: 0 12px; border: 0; border-radius: 8px; background: none; color: var(--ink); font: inherit; font-size: .875rem; cursor: pointer; }
+.reveal[aria-pressed=true] { text-decoration: underline; }
 .or { display: flex; align-items: center; gap: 12px; margin-top: 20px; }
 .or::before, .or::after { content: ""; flex: 1; border-top: 1px solid var(--line); }
 .button:hover { background: var(--hover); }

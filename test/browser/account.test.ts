@@ -56,7 +56,7 @@ for (const [name, options] of CASES) {
     await tab.goto(`${server.origin}/account`)
     await tab.locator('#email').fill(EMAIL)
     await tab.locator('#password').fill(PASSWORD)
-    await tab.locator('button').click()
+    await tab.locator('button[type=submit]').click()
     const count = await tab.locator('nav a').count()
     assert.equal(count, 6)
     for (let index = 0; index < count - 1; index++) {
@@ -84,7 +84,7 @@ test('with only the keyboard a user sets a password with a link, and signs the o
     for (const key of keys)
       await (key.length > 1 && key !== 'Tab' && key !== 'Enter' ? tab.keyboard.type(key) : tab.keyboard.press(key))
   }
-  await type('Tab', 'another long horse', 'Tab', 'another long horse', 'Enter')
+  await type('Tab', 'another long horse', 'Tab', 'Tab', 'another long horse', 'Enter')
   await tab.getByRole('heading', { name: 'Your password is set' }).waitFor()
   await type('Tab', 'Enter')
   await tab.locator('#email:focus').waitFor()

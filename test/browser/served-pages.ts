@@ -24,20 +24,22 @@ export interface Served {
 const broken = `<!doctype html><html><body onload="alert(1)"><p style="color: red">red</p><pre>${'wide '.repeat(99)}</pre>
   <input><font color="#dddddd">faint</font><img src="/image.png"></body></html>`
 
-const LEAVES = /<meta http-equiv="refresh"[^>]*>|<script>[^<]*<\/script>/
+const LEAVES = /<meta http-equiv="refresh"[^>]*>|<script>document\.forms[^<]*<\/script>/
 
 export async function servePages(): Promise<Served> {
   const renderer = createRenderer(branding)
-  const policy = `default-src 'none'; style-src ${renderer.styleSource}; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`
+  const policyOf = (page: Page): string =>
+    `default-src 'none'; style-src ${renderer.styleSource}; script-src ${renderer.scriptSource(page) ?? "'none'"}; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`
   let shown: Page = { kind: 'signed-out', back: undefined }
   let posted: Readonly<Record<string, string>> = {}
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     if (request.method === 'POST') posted = Object.fromEntries(new URLSearchParams(await body(request)))
     const [, language, name = ''] = decodeURIComponent(request.url ?? '').split('/')
     // Two pages would leave at once, before a test could look at them.
-    const html = renderer.render(samples.get(name) ?? shown, language === 'de' ? 'de' : 'en').replace(LEAVES, '')
+    const page = samples.get(name) ?? shown
+    const html = renderer.render(page, language === 'de' ? 'de' : 'en').replace(LEAVES, '')
     response.setHeader('content-type', 'text/html; charset=utf-8')
-    response.setHeader('content-security-policy', policy)
+    response.setHeader('content-security-policy', policyOf(page))
     response.end(name === 'broken' ? broken : html)
   }
   const server = createServer((request, response) => void answer(request, response))

@@ -225,12 +225,20 @@ export const accountSamples: readonly (readonly [string, AccountPage])[] = [
   ['account new recovery codes', { kind: 'account-recovery-codes', frame, codes: undefined }],
   ['account recovery codes', { kind: 'account-recovery-codes', frame, codes: ['abcd-efgh-jkmn-pqrs'] }],
   ['account switch off two-step', { kind: 'account-remove-two-step', frame }],
-  ['account add provider', { kind: 'account-add-provider', frame, providers: [{ id: 'github', name: 'GitHub' }] }],
+  [
+    'account add provider',
+    { kind: 'account-add-provider', frame, providers: [{ id: 'github', name: 'GitHub', mark: 'code' }] },
+  ],
   ['account remove provider', { kind: 'account-remove-provider', frame, identity, hidden: { identity: 'key' } }],
-  ['account link with providers', { ...link, providers: [{ id: 'google', name: 'Google' }] }],
+  ['account link with providers', { ...link, providers: [{ id: 'google', name: 'Google', mark: 'letter' }] }],
   [
     'account link without a password',
-    { ...link, purpose: 'invitation', username: undefined, providers: [{ id: 'google', name: 'Google' }] },
+    {
+      ...link,
+      purpose: 'invitation',
+      username: undefined,
+      providers: [{ id: 'google', name: 'Google', mark: 'letter' }],
+    },
   ],
   ...passwordProblems.map((problem): [string, AccountPage] => [`account ${problem}`, { ...password, problem }]),
   ['account data', { kind: 'account-data', frame }],

@@ -101,8 +101,17 @@ const setUp = {
 const recoveryCodes = Array.from({ length: 10 }, (_, index) => `abcd-efgh-jkmn-pqr${index}`)
 
 const providers: SignInPage['offers'] = [
-  { kind: 'provider', action: '/sign-in/provider', id: 'google', name: 'Google', isDown: false },
-  { kind: 'provider', action: '/sign-in/provider', id: 'acme', name: 'Acme Entra '.repeat(5), isDown: true },
+  { kind: 'provider', action: '/sign-in/provider', id: 'google', name: 'Google', mark: 'letter', isDown: false },
+  {
+    kind: 'provider',
+    action: '/sign-in/provider',
+    id: 'acme',
+    name: 'Acme Entra '.repeat(5),
+    mark: 'office',
+    isDown: true,
+  },
+  { kind: 'provider', action: '/sign-in/provider', id: 'github', name: 'GitHub', mark: 'code', isDown: false },
+  { kind: 'provider', action: '/sign-in/provider', id: 'staff', name: 'Staff', mark: 'key', isDown: false },
 ]
 
 const consent = {

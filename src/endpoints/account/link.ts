@@ -14,7 +14,7 @@ import { browserOf, isCrossSite } from '../authorization/interaction.ts'
 import { findSignedIn, viewAccount } from '../authorization/session.ts'
 import { errorPage, formRefusal } from '../error-page.ts'
 import { PATHS, pageAddress } from '../paths.ts'
-import { viewIdentity } from '../sign-in/methods.ts'
+import { markOf, viewIdentity } from '../sign-in/methods.ts'
 import { findAddress, leave } from '../sign-in/provider/depart.ts'
 import { readNewPassword } from './new-password.ts'
 
@@ -139,7 +139,7 @@ function linkPage(
       hidden: { token, ...(keep.length === 0 ? {} : { keep: keep.join(' ') }) },
       account: viewAccount(user),
       username: hasPassword ? (user.email ?? '') : undefined,
-      providers: providers.map(({ id, settings }) => ({ id, name: settings.name })),
+      providers: providers.map((one) => ({ id: one.id, name: one.settings.name, mark: markOf(one) })),
       problem,
       shortestPassword: shortestPassword(context.settings),
     },

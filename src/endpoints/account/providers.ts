@@ -5,7 +5,14 @@ import { providersFor } from '../../users/provider-routing.ts'
 import { openBrowser } from '../authorization/interaction.ts'
 import type { SignedIn } from '../authorization/session.ts'
 import { errorPage } from '../error-page.ts'
-import { addableProviders, countsPassword, findStayReason, viewIdentity, type OwnerInput } from '../sign-in/methods.ts'
+import {
+  addableProviders,
+  countsPassword,
+  findStayReason,
+  markOf,
+  viewIdentity,
+  type OwnerInput,
+} from '../sign-in/methods.ts'
 import { findAddress, leave } from '../sign-in/provider/depart.ts'
 import { doneAt, findRecentOwner, findRecentSubmitter, frameOf, isWithinLimit } from './frame.ts'
 import { ownerInput } from './security.ts'
@@ -16,7 +23,7 @@ export async function showProviders(context: Context, request: Request): Promise
   if ('kind' in owner) return owner
   const addable = addableProviders(context, await ownerInput(context, request, owner))
   if (addable.length === 0) return doneAt(context, request, 'security', undefined)
-  const providers = addable.map(({ id, settings }) => ({ id, name: settings.name }))
+  const providers = addable.map((one) => ({ id: one.id, name: one.settings.name, mark: markOf(one) }))
   const frame = frameOf(context, request, owner)
   return { kind: 'page', status: 200, page: { kind: 'account-add-provider', frame, providers } }
 }

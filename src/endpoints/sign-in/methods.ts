@@ -1,5 +1,6 @@
 import type { IdentityView, OwnMethod, StayReason } from '../../ports/account-pages.ts'
 import type { Context } from '../../ports/context.ts'
+import type { ProviderMark } from '../../ports/page-parts.ts'
 import type { SignInOffer } from '../../ports/pages.ts'
 import type { IdentityRecord, ProviderRecord } from '../../ports/records/provider.ts'
 import type { UserRecord } from '../../ports/records/user.ts'
@@ -93,6 +94,7 @@ function offerProviders(
       action,
       id: provider.id,
       name: provider.settings.name,
+      mark: markOf(provider),
       isDown: upstream.isDown(provider),
     }))
 }
@@ -130,6 +132,14 @@ export function addableProviders(
   return providersFor(settings, providers, user.email).filter(
     ({ id }) => !identities.some((one) => one.providerId === id),
   )
+}
+
+/** The picture beside the name of a provider, by its issuer. */
+export function markOf({ settings: { issuer } }: Pick<ProviderRecord, 'settings'>): ProviderMark {
+  const { hostname, pathname } = new URL(issuer)
+  if (/^(?:github|gitlab|bitbucket)\./.test(hostname)) return 'code'
+  if (/(?:^|\.)(?:microsoftonline\.com|windows\.net)$/.test(hostname)) return 'office'
+  return pathname.includes('/realms/') ? 'key' : 'letter'
 }
 
 /** An identity as pages show it to its user. */

@@ -2,7 +2,7 @@ import type { LinkMethodsPage, LinkPage, LinkUsedPage } from '../../ports/accoun
 import { linkButton, submitButton } from '../form-parts.ts'
 import { layout } from '../layout.ts'
 import type { View } from '../layout.ts'
-import { tick } from '../icons.ts'
+import { providerIcon, tick } from '../icons.ts'
 import { hiddenFields, html, isolate } from '../markup.ts'
 import type { Fragment, Markup } from '../markup.ts'
 import { ago } from '../spans.ts'
@@ -52,15 +52,15 @@ export function linkPage(view: View, page: LinkPage): Markup {
     title: page.problem === undefined ? title : view.texts.titleWithError(title),
     main: html`<h1>${isInvitation ? texts.invitationHeading(isolate(branding.name)) : texts.resetHeading}</h1>
       ${isInvitation ? undefined : html`<p class="lead">${texts.resetConsequence}</p>`}
-      ${page.providers.map(({ id, name }) => acceptForm(view, page, id, name))} ${linkPassword(view, page)}`,
+      ${page.providers.map((one) => acceptForm(view, page, one))} ${linkPassword(view, page)}`,
   })
 }
 
 /** The form that adds an account at a provider to the link's user. */
-function acceptForm({ texts }: View, { action, hidden }: LinkPage, provider: string, name: string): Markup {
+function acceptForm({ texts }: View, { action, hidden }: LinkPage, provider: LinkPage['providers'][number]): Markup {
   return html`<form method="post" action="${action}">
-    ${hiddenFields({ ...hidden, provider })}
-    ${submitButton(html`<span>${texts.continueWith(isolate(name))}</span>`, 'plain')}
+    ${hiddenFields({ ...hidden, provider: provider.id })}
+    ${submitButton(html`${providerIcon(provider)}<span>${texts.continueWith(isolate(provider.name))}</span>`, 'plain')}
   </form>`
 }
 

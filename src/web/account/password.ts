@@ -1,5 +1,5 @@
 import type { OwnMethod, PasswordPage, SecurityPage } from '../../ports/account-pages.ts'
-import { fieldProblem } from '../form-parts.ts'
+import { fieldProblem, revealButton } from '../form-parts.ts'
 import type { View } from '../layout.ts'
 import { html } from '../markup.ts'
 import type { Fragment, Markup } from '../markup.ts'
@@ -36,11 +36,11 @@ export function passwordPage(view: View, page: PasswordPage): Markup {
 
 /** The two fields of a new password. The name of the user is for password managers. */
 export function passwordFields(
-  { texts }: View,
+  view: View,
   username: string,
   { problem, shortestPassword }: Pick<PasswordPage, 'problem' | 'shortestPassword'>,
 ): Markup {
-  const { newPassword, newPasswordHint, repeatPassword, passwordProblems } = texts.account
+  const { newPassword, newPasswordHint, repeatPassword, passwordProblems } = view.texts.account
   const isOfRepeated = problem === 'passwords-differ'
   const error = (id: string, isHere: boolean): Fragment =>
     problem === undefined || !isHere ? undefined : fieldProblem(id, passwordProblems[problem](shortestPassword))
@@ -50,25 +50,31 @@ export function passwordFields(
     <div class="field">
       <label for="password">${newPassword}</label>
       <p class="small muted hint" id="password-hint">${newPasswordHint(shortestPassword)}</p>
-      <input
-        id="password"
-        name="password"
-        type="password"
-        autocomplete="new-password"
-        aria-describedby="${problem === undefined || isOfRepeated ? 'password-hint' : 'password-hint password-problem'}"
-        ${blame(!isOfRepeated)}
-      />
+      <div class="secret">
+        <input
+          id="password"
+          name="password"
+          type="password"
+          autocomplete="new-password"
+          aria-describedby="${problem === undefined || isOfRepeated ? 'password-hint' : 'password-hint password-problem'}"
+          ${blame(!isOfRepeated)}
+        />
+        ${revealButton(view, 'password')}
+      </div>
       ${error('password-problem', !isOfRepeated)}
     </div>
     <div class="field">
       <label for="repeated">${repeatPassword}</label>
-      <input
-        id="repeated"
-        name="repeated"
-        type="password"
-        autocomplete="new-password"
-        ${blame(isOfRepeated)}${isOfRepeated ? html` aria-describedby="repeated-problem"` : undefined}
-      />
+      <div class="secret">
+        <input
+          id="repeated"
+          name="repeated"
+          type="password"
+          autocomplete="new-password"
+          ${blame(isOfRepeated)}${isOfRepeated ? html` aria-describedby="repeated-problem"` : undefined}
+        />
+        ${revealButton(view, 'repeated')}
+      </div>
       ${error('repeated-problem', isOfRepeated)}
     </div>`
 }

@@ -6,6 +6,7 @@ import type {
   SecurityPage,
 } from '../../ports/account-pages.ts'
 import { submitButton } from '../form-parts.ts'
+import { providerIcon } from '../icons.ts'
 import type { View } from '../layout.ts'
 import { html, isolate } from '../markup.ts'
 import type { Fragment, Markup } from '../markup.ts'
@@ -65,12 +66,12 @@ export function addProviderPage(view: View, { frame, providers }: AddProviderPag
   const texts = view.texts.account
   return accountLayout(view, frame, 'add-provider', {
     main: html`<p class="lead">${texts.addHint}</p>
-      ${providers.map(({ id, name }) =>
+      ${providers.map((one) =>
         accountForm(
           frame.pages['add-provider'],
           frame.csrf,
-          { provider: id },
-          submitButton(html`<span>${view.texts.continueWith(isolate(name))}</span>`, 'plain'),
+          { provider: one.id },
+          submitButton(html`${providerIcon(one)}<span>${view.texts.continueWith(isolate(one.name))}</span>`, 'plain'),
         ),
       )}
       ${stepLink(frame.pages.security, texts.cancel)}`,

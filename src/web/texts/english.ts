@@ -28,6 +28,11 @@ export const english: Texts = {
   email: 'Email',
   password: 'Password',
   signIn: 'Sign in',
+  show: 'Show',
+  showPassword: 'Show password',
+  forgot: 'Forgot your password?',
+  forgotHint: (brand) =>
+    html`Ask the operator of ${brand} for a link. With it you choose a new password, or another way to sign in.`,
   wrongCredentials: 'That email and password do not match. Check both and try again.',
   emailMissing: 'Enter your email.',
   passwordMissing: 'Enter your password.',

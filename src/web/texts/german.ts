@@ -28,6 +28,12 @@ export const german: Texts = {
   email: 'E-Mail',
   password: 'Passwort',
   signIn: 'Anmelden',
+  show: 'Anzeigen',
+  showPassword: 'Passwort anzeigen',
+  forgot: 'Passwort vergessen?',
+  forgotHint: (brand) =>
+    html`Bitten Sie den Betreiber von ${brand} um einen Link. Damit wählen Sie ein neues Passwort oder einen anderen
+    Weg, sich anzumelden.`,
   wrongCredentials: 'E-Mail und Passwort passen nicht zusammen. Prüfen Sie beides und versuchen Sie es noch einmal.',
   emailMissing: 'Geben Sie Ihre E-Mail-Adresse ein.',
   passwordMissing: 'Geben Sie Ihr Passwort ein.',

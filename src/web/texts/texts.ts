@@ -40,6 +40,11 @@ export interface Texts {
   readonly email: string
   readonly password: string
   readonly signIn: string
+  /** The button, and its name for screen readers, which contains the word. */
+  readonly show: string
+  readonly showPassword: string
+  readonly forgot: string
+  readonly forgotHint: (brand: Markup) => Markup
   readonly wrongCredentials: string
   readonly emailMissing: string
   readonly passwordMissing: string

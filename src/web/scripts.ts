@@ -1,0 +1,35 @@
+import { createHash } from 'node:crypto'
+import type { Page } from '../ports/pages.ts'
+import { showPasswordScript } from './browser/show-password.js'
+import { scriptElement } from './markup.ts'
+import type { Markup } from './markup.ts'
+
+/** A script that pages have: its element, and the value for `script-src` (CSP Level 3 §2.3.1). It contains nothing of the request. */
+interface PageScript {
+  readonly element: Markup
+  readonly cspSource: string
+}
+
+const FORM_POST = pageScript('document.forms[0].submit()')
+const SHOW_PASSWORD = pageScript(`(${showPasswordScript.toString()})()`)
+
+/** The scripts of a page, which the layout puts after its content. Each page works without them. */
+export function scriptsOf(page: Page): readonly PageScript[] {
+  switch (page.kind) {
+    case 'form-post':
+      return [FORM_POST]
+    case 'sign-in':
+    case 'account-password':
+    case 'account-link':
+      return [SHOW_PASSWORD]
+    default:
+      return []
+  }
+}
+
+function pageScript(script: string): PageScript {
+  return {
+    element: scriptElement(script),
+    cspSource: `'sha256-${createHash('sha256').update(script).digest('base64')}'`,
+  }
+}

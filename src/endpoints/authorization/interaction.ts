@@ -5,7 +5,7 @@ import { evaluateClient, type AllowedClient, type PolicyNeeds } from '../../clie
 import { mintOrderedId, parseAuthorizationId } from '../../protocol/ids.ts'
 import { redirectUriMatches } from '../../protocol/uri/redirect-uri.ts'
 import type { SecretHash } from '../../protocol/secrets.ts'
-import { identityStart } from './remembered-consent.ts'
+import { requestableFrom } from './remembered-consent.ts'
 import { errorPage } from '../error-page.ts'
 
 /** An authorization, with its client and what that may do with it. */
@@ -57,7 +57,7 @@ export async function findInteraction(context: Needs, request: Request, text: st
   if (client === undefined) return errorPage('client_unknown', known)
   if (client.disabledAt !== undefined) return errorPage('client_disabled', known)
   // The client has changed its name or redirect host since, and the page would show the new one.
-  if (authorization.createdAt < identityStart(client)) return errorPage('client_changed', known)
+  if (authorization.createdAt < requestableFrom(client)) return errorPage('client_changed', known)
   const { redirectUri } = authorization
   // The client has removed the redirect URI since.
   if (!client.metadata.redirectUris.some((uri) => redirectUriMatches(uri, redirectUri)))

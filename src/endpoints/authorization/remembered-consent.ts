@@ -53,12 +53,23 @@ export async function consentStart(
   userId: UserId,
 ): Promise<EpochMs> {
   const [user, serverNotBefore] = await Promise.all([store.findUser(userId), notBefore()])
-  return Math.max(identityStart(client), user?.notBefore ?? Number.MAX_SAFE_INTEGER, serverNotBefore) as EpochMs
+  return Math.max(consentableFrom(client), user?.notBefore ?? Number.MAX_SAFE_INTEGER, serverNotBefore) as EpochMs
 }
 
-/** Consents and authorizations from before this time were for another client name or redirect host. */
-export function identityStart(client: ClientRecord): EpochMs {
-  return client.identityFrom ?? (0 as EpochMs)
+/**
+ * What a user allowed before this time was for another client name or redirect host. In the millisecond of the change too: the page on
+ * which the user pressed the button is older.
+ */
+export function consentableFrom({ identityFrom }: ClientRecord): EpochMs {
+  return (identityFrom === undefined ? 0 : identityFrom + 1) as EpochMs
+}
+
+/**
+ * Authorization requests from before this time were for another client name or redirect host. One of the same millisecond may be the
+ * request that loaded the client's metadata document; its page is shown later, and names the client as it is then.
+ */
+export function requestableFrom({ identityFrom }: ClientRecord): EpochMs {
+  return identityFrom ?? (0 as EpochMs)
 }
 
 /**

@@ -38,7 +38,7 @@ export interface ClientRecord {
   readonly usedAt: EpochMs | undefined
   readonly verifiedAt: EpochMs | undefined
   readonly disabledAt: EpochMs | undefined
-  /** When the client's name or a redirect host last changed. Consents from before this time are ignored: the user saw another client. */
+  /** When the client's name or a redirect host last changed. Consents up to this time are ignored: the user saw another client. */
   readonly identityFrom: EpochMs | undefined
   /** Scopes that the operator approved the client for (decision 0006). */
   readonly approvedScope: Scope

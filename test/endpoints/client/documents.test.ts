@@ -39,6 +39,12 @@ function authorize(server: TestServer, client: RegisteredClient) {
   return server.inject({ method: 'GET', url: authorizeUrl(client) })
 }
 
+/** Nothing is allowed in the millisecond in which a document is loaded: the user would have seen no page of the client. */
+async function load(server: TestServer, client: RegisteredClient): Promise<void> {
+  await authorize(server, client)
+  server.clock.advance(1)
+}
+
 function isPageOf(body: string, heading: string): boolean {
   return body.includes(`<h1>${heading}</h1>`)
 }
@@ -48,6 +54,7 @@ const UNIDENTIFIED = 'This app cannot be identified'
 test('a client whose id is the URL of its document gets tokens without a registration', async (t) => {
   const { server, host } = await open(t)
   const client = host.client()
+  await load(server, client)
   const tokens = await obtainTokens(server, client)
   assert.equal((await refresh(server, client, tokens.refresh_token ?? '')).statusCode, 200)
   assert.equal(host.requests.length, 1)
@@ -218,6 +225,7 @@ for (const [what, change] of [
 test('CIMD-11: a host that is down ends nothing for a day, and a document that is gone starts nothing', async (t) => {
   const { server, host } = await open(t)
   const client = host.client()
+  await load(server, client)
   const { refresh_token: token = '' } = await obtainTokens(server, client)
   const down: RequestListener = (_request, response) => void response.writeHead(503).end()
   host.answer(down)
@@ -264,6 +272,7 @@ test('CIMD-15: a client that was deleted and comes back has no tokens and no con
   const api = await declareApi(server, JWT_API)
   knowApis(server)
   const client = host.client()
+  await load(server, client)
   const parameters = { scope: 'read', resource: JWT_API }
   const { refresh_token: token = '', access_token: access } = await obtainTokens(server, client, parameters)
   assert.equal(await isActive(server, api, access), true)

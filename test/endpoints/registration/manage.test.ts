@@ -222,6 +222,26 @@ test('REG-23: a new name or redirect host removes the verified mark and invalida
   }
 })
 
+test('REG-23: what a user allowed in the millisecond in which the client got another name counts for nothing', async (t) => {
+  const own = await openTestServer(t, { clock: openStillClock() })
+  await createAda(own)
+  const input = { client_name: 'Board', redirect_uris: [REDIRECT_URI] }
+  const client = await perform<RegisteredClient>(own.context, 'client.create', input)
+  const browser = await consentedBrowser(own, client)
+  const allowed = await browser.get(authorizeUrl(client))
+  assert.ok(isCodeAnswer(allowed))
+  await perform(own.context, 'client.update', { client_id: client.client_id, client_name: 'Bank' })
+  const answer = await redeem(own, client, new URL(locationOf(allowed)).searchParams.get('code') ?? '')
+  assertError(answer, 400, 'invalid_grant')
+  const asked = await browser.get(authorizeUrl(client))
+  assert.ok(!isCodeAnswer(asked), 'The person was not asked again.')
+  own.clock.advance(1)
+  const consent = await browser.get(locationOf(asked))
+  assert.match(consent.body, /Bank/)
+  assert.ok(isCodeAnswer(await browser.submit(consent, { decision: 'allow' })))
+  assert.ok(isCodeAnswer(await browser.get(authorizeUrl(client))), 'The new consent was not remembered.')
+})
+
 test('REG-23: a redirect URI that the client removes gets no code of an authorization that waits', async () => {
   const [kept, removed] = [REDIRECT_URI, `${REDIRECT_URI}/removed`]
   const client = await registerClient(server, { redirect_uris: [kept, removed] })

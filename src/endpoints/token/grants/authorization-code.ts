@@ -12,7 +12,7 @@ import { parseCodeVerifier, verifierMatches, type CodeVerifier } from '../../../
 import { sameText, type ParsedCredential, type MintedCredential } from '../../../protocol/secrets.ts'
 import { missing, unacceptable } from '../../../base/validation.ts'
 import { findApplicationSubject } from '../../../users/application-subject.ts'
-import { identityStart } from '../../authorization/remembered-consent.ts'
+import { consentableFrom } from '../../authorization/remembered-consent.ts'
 import { idTokenAlgorithmOf } from '../../openid/id-token.ts'
 import type { AuthenticatedClient } from '../authenticate-client.ts'
 import { issueGrantToken } from '../issue-tokens.ts'
@@ -69,7 +69,7 @@ export async function authorizationCode(
   const isTimely = isTimelyCode(authorization, approval, now)
   if (!isTimely && !(await isRedeemed())) throw invalidGrant('code_expired', approval.userId)
   await requireLive(context, client, approval, approval.approvedAt)
-  if (approval.approvedAt < identityStart(client)) throw invalidGrant('client_changed', approval.userId)
+  if (approval.approvedAt < consentableFrom(client)) throw invalidGrant('client_changed', approval.userId)
 
   const refresh = mintRefreshToken(context, client, grantId)
   const grant = grantOf(context, authorization, approval, profile, refresh, now)

@@ -227,7 +227,8 @@ export function locationOf(response: LightMyRequestResponse): string {
 function formWith({ body }: Pick<LightMyRequestResponse, 'body'>, names: readonly string[]): string {
   const forms = body.match(/<form[^]*?<\/form>/g) ?? []
   if (forms.length < 2) return body
-  return forms.find((form) => names.every((name) => form.includes(`name="${name}"`))) ?? body
+  const known = names.filter((name) => body.includes(`name="${name}"`))
+  return forms.find((form) => known.every((name) => form.includes(`name="${name}"`))) ?? body
 }
 
 export function formAction(page: Pick<LightMyRequestResponse, 'body'>): string {

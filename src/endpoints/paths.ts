@@ -13,6 +13,7 @@ export const PATHS = {
   signIn: '/v2/oauth/sign-in',
   leave: '/v2/oauth/leave',
   continueSignIn: CONTINUE_PATH,
+  signInByPasskey: '/v2/oauth/sign-in/passkey',
   signInAtProvider: '/v2/oauth/sign-in/provider',
   signInCode: '/v2/oauth/sign-in/code',
   signInRecoveryCode: '/v2/oauth/sign-in/recovery-code',

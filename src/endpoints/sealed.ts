@@ -9,7 +9,7 @@ export type SealedMembers = readonly (string | number | null | readonly string[]
 
 /** What a value is sealed for: its kind, and everything that must be the same when it comes back, such as the browser. */
 export interface Seal {
-  readonly kind: 'second-step' | 'app-enabled'
+  readonly kind: 'second-step' | 'app-enabled' | 'passkey'
   readonly browserHash: SecretHash
   /** Such as the target of a sign-in. */
   readonly bound: readonly string[]

@@ -23,5 +23,28 @@ export interface AccountView {
 /** What the picture beside the name of a provider shows. `letter`: the first one of the name. */
 export type ProviderMark = 'letter' | 'code' | 'office' | 'key'
 
+/** What a page asks the browser for by its script: a new passkey, or a signature. WebAuthn Level 3 §5.4, §5.5. */
+export interface PasskeyCeremony {
+  readonly kind: 'create' | 'get'
+  /** Its bytes are the challenge. */
+  readonly challenge: string
+  readonly rpId: string
+  /** Credential ids in base64url: of a new passkey those that the user has, of a signature those that may answer; none: any. */
+  readonly credentials: readonly string[]
+  /** For a new passkey. The bytes of the id are the user handle. */
+  readonly user?: { readonly id: string; readonly name: string; readonly displayName: string }
+}
+
+/** What a page tells the browser about passkeys. WebAuthn Level 3 §5.1.10. */
+export type PasskeySignal =
+  | { readonly call: 'signalUnknownCredential'; readonly rpId: string; readonly credentialId: string }
+  | {
+      readonly call: 'signalAllAcceptedCredentials'
+      readonly rpId: string
+      /** base64url. */
+      readonly userId: string
+      readonly allAcceptedCredentialIds: readonly string[]
+    }
+
 /** Hidden fields that a form returns unchanged, by name. */
 export type HiddenFields = Readonly<Record<string, string>>

@@ -1,6 +1,13 @@
 import type { AccountPage } from './account-pages.ts'
 import type { AuthorizationErrorCode } from '../protocol/authorization/response.ts'
-import type { AccountView, Destination, EnrolmentView, HiddenFields, ProviderMark } from './page-parts.ts'
+import type {
+  AccountView,
+  Destination,
+  EnrolmentView,
+  HiddenFields,
+  PasskeyCeremony,
+  ProviderMark,
+} from './page-parts.ts'
 import type { ClientTrust } from '../protocol/client/policy.ts'
 
 /** The content of each page, without HTML: the use cases make these, and the web layer renders them. */
@@ -66,6 +73,8 @@ export interface SignInPage {
 export type SignInOffer =
   /** With `email` and `password`. `asksEmailFirst`: with `email` alone, because the address may lead to a provider. */
   | { readonly kind: 'password'; readonly action: string; readonly asksEmailFirst: boolean }
+  /** The answer of the browser. Shown by a script. */
+  | { readonly kind: 'passkey'; readonly action: string; readonly ceremony: PasskeyCeremony }
   /** A link to the operator's application. */
   | { readonly kind: 'application'; readonly uri: string }
   /** With `provider`. `isDown`: the provider does not answer at the moment. */
@@ -134,6 +143,10 @@ export type SignInProblem =
   | { readonly kind: 'email-missing' }
   | { readonly kind: 'password-missing' }
   | { readonly kind: 'password-too-long' }
+  /** The answer of the browser failed a check. */
+  | { readonly kind: 'passkey-invalid' }
+  /** The passkey is of no user. `credentialId`: the browser may forget the passkey. */
+  | { readonly kind: 'passkey-unknown'; readonly credentialId: string }
   /** The sign-in no longer waits for its second step: it took too long, was continued before, or the account changed. */
   | { readonly kind: 'second-step-expired' }
   /** The operator switched the sign-in method off. */

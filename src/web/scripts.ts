@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Page } from '../ports/pages.ts'
+import { passkeyScript } from './browser/passkey.js'
 import { showPasswordScript } from './browser/show-password.js'
 import { scriptElement } from './markup.ts'
 import type { Markup } from './markup.ts'
@@ -11,6 +12,10 @@ interface PageScript {
 }
 
 const FORM_POST = pageScript('document.forms[0].submit()')
+/** Without what only the compiler and readers need. */
+const PASSKEY = pageScript(
+  `(${passkeyScript.toString()})()`.replaceAll(/\/\*\*.*?\*\/ ?/g, '').replaceAll(/\n\s*/g, '\n'),
+)
 const SHOW_PASSWORD = pageScript(`(${showPasswordScript.toString()})()`)
 
 /** The scripts of a page, which the layout puts after its content. Each page works without them. */
@@ -19,6 +24,7 @@ export function scriptsOf(page: Page): readonly PageScript[] {
     case 'form-post':
       return [FORM_POST]
     case 'sign-in':
+      return page.offers.some(({ kind }) => kind === 'passkey') ? [SHOW_PASSWORD, PASSKEY] : [SHOW_PASSWORD]
     case 'account-password':
     case 'account-link':
       return [SHOW_PASSWORD]

@@ -8,6 +8,7 @@ import { layout } from './layout.ts'
 import type { View } from './layout.ts'
 import { hiddenFields, href, html, isolate } from './markup.ts'
 import type { Fragment, Markup } from './markup.ts'
+import { passkeyForm, passkeySignal } from './passkey.ts'
 import { inAWhile } from './spans.ts'
 import type { Texts } from './texts/texts.ts'
 
@@ -30,8 +31,17 @@ export function signInPage(view: View, page: SignInPage): Markup {
       ${complaint === undefined || complaint.fields.length === 1 ? undefined : general(complaint)}
       ${connection(view, page)}
       ${page.offers.length === 0 ? html`<p class="part">${texts.noSignInMethod}</p>` : undefined}
-      ${page.offers.map((offer) => offerForm(view, page, offer, complaint))} ${notes(view, page.problem, complaint)}`,
+      ${page.offers.map((offer) => offerForm(view, page, offer, complaint))} ${notes(view, page.problem, complaint)}
+      ${unknownPasskey(page)}`,
   })
+}
+
+/** The passkey that is of no user, for the script. */
+function unknownPasskey({ offers, problem }: SignInPage): Fragment {
+  const offer = offers.find((one) => one.kind === 'passkey')
+  if (offer === undefined || problem?.kind !== 'passkey-unknown') return undefined
+  const { rpId } = offer.ceremony
+  return passkeySignal({ call: 'signalUnknownCredential', rpId, credentialId: problem.credentialId })
 }
 
 /** A message about no field is about something that the person cannot correct on the page. */
@@ -46,6 +56,14 @@ function offerForm(view: View, page: SignInPage, offer: SignInOffer, complaint: 
       return passwordForm(view, page, offer, complaint)
     case 'provider':
       return providerForm(view, page, offer)
+    case 'passkey':
+      return passkeyForm(view, {
+        ...offer,
+        hidden: page.hidden,
+        button: view.texts.passkeySignIn,
+        look: 'plain',
+        hasAutofill: true,
+      })
     case 'application':
       return linkButton(offer.uri, view.texts.signIn)
   }
@@ -104,7 +122,7 @@ function passwordForm(
           name="email"
           type="email"
           value="${page.email}"
-          autocomplete="username"
+          autocomplete="username webauthn"
           autocapitalize="none"
           spellcheck="false"
           ${focus(page, complaint, 'email')}${blame(complaint, 'email')}
@@ -171,6 +189,10 @@ function describe({ texts, language }: View, problem: SignInProblem): Complaint 
       return { text: texts.passwordTooLong, fields: ['password'] }
     case 'second-step-expired':
       return { text: texts.secondStepExpired, fields: [] }
+    case 'passkey-invalid':
+      return { text: texts.passkeyFailed, fields: [] }
+    case 'passkey-unknown':
+      return { text: texts.passkeyUnknown, fields: [] }
     case 'method-off':
       return { text: texts.methodOff, fields: [] }
     case 'application-refused':

@@ -56,7 +56,7 @@ for (const [name, options] of CASES) {
     await tab.goto(`${server.origin}/account`)
     await tab.locator('#email').fill(EMAIL)
     await tab.locator('#password').fill(PASSWORD)
-    await tab.locator('button[type=submit]').click()
+    await tab.getByRole('button', { name: /^(Sign in|Anmelden)$/ }).click()
     const count = await tab.locator('nav a').count()
     assert.equal(count, 6)
     for (let index = 0; index < count - 1; index++) {

@@ -149,10 +149,11 @@ const TOOL_IMPORTS: Readonly<Record<string, readonly string[]>> = {
   prove: ['src', 'tools', 'prove', 'release'],
   release: ['src', 'release'],
 }
-/** Where `catch` is allowed: the one place that makes replies, adapters, commands, and rules that turn a throw into a fact. */
+/** Where `catch` is allowed: the one place that makes replies, adapters, commands, rules that turn a throw into a fact, and a script of pages. */
 const CATCHERS = [
   /^src\/(store|keys|files|passwords|passkeys|upstream|http|cli|config|library|server|maintenance)\//,
   /^src\/(protocol\/client\/keys|base\/(json|message))\.ts$/,
+  /^src\/web\/browser\/passkey\.js$/,
   /^src\/endpoints\/(token\/authenticate-client|token\/token|sign-in\/password)\.ts$/,
 ]
 const IMPURE =

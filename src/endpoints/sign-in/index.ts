@@ -4,6 +4,7 @@ import { continueSignIn } from './continue.ts'
 import { leaveForApplication } from './leave.ts'
 import { showSignIn } from './page.ts'
 import { signInByPassword } from './password.ts'
+import { signInByPasskey } from './passkey/sign-in.ts'
 import { signInAtProvider } from './provider/begin.ts'
 import { finishAtProvider } from './provider/callback.ts'
 import { signInByCode, signInByRecoveryCode } from './second-step/code.ts'
@@ -66,6 +67,15 @@ export const SIGN_IN_ENDPOINTS: readonly Endpoint[] = [
     path: PATHS.signInAppEnabled,
     unlimited: NEEDS_FIRST_STEP,
     run: continueWithApp,
+  },
+  {
+    name: 'sign-in-by-passkey',
+    method: 'POST',
+    path: PATHS.signInByPasskey,
+    accepts: FORM,
+    audience: 'page',
+    budgets: ['sign-in'],
+    run: signInByPasskey,
   },
   {
     name: 'sign-in-at-provider',

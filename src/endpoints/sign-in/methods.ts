@@ -8,10 +8,11 @@ import { findRequiredProvider, mayHavePassword, providersFor, usableProviders } 
 import { APPLICATION } from '../../protocol/sign-in/authentication.ts'
 import { secondsSince, type EpochMs } from '../../base/brand.ts'
 import { PATHS, pageAddress } from '../paths.ts'
+import { offerPasskey } from './passkey/offer.ts'
 import type { SignInTarget } from './target.ts'
 
 /** How users can authenticate. */
-export type SignInMethodName = 'delegate' | 'password' | 'provider'
+export type SignInMethodName = 'delegate' | 'passkey' | 'password' | 'provider'
 
 /** What the sign-in page is shown for. */
 export interface OfferInput {
@@ -45,6 +46,7 @@ export interface SignInMethod {
 export const SIGN_IN_METHODS: readonly SignInMethod[] = [
   { name: 'delegate', offer: offerApplication, ofUser: () => [] },
   { name: 'provider', offer: offerProviders, ofUser: ownIdentities },
+  { name: 'passkey', offer: offerPasskey, ofUser: () => [] },
   { name: 'password', offer: offerPassword, ofUser: ownPassword },
 ]
 

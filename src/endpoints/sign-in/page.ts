@@ -54,6 +54,8 @@ const STATUS: Readonly<Record<SignInProblem['kind'], number>> = {
   'password-missing': 400,
   'password-too-long': 400,
   'second-step-expired': 403,
+  'passkey-invalid': 401,
+  'passkey-unknown': 401,
   'method-off': 403,
   'account-refused': 403,
   'application-refused': 403,

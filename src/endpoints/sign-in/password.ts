@@ -4,16 +4,14 @@ import type { SignInProblem } from '../../ports/pages.ts'
 import type { UserRecord } from '../../ports/records/user.ts'
 import { findRequiredProvider } from '../../users/provider-routing.ts'
 import { EMAIL_LIMIT, normalizeEmail } from '../../protocol/sign-in/account.ts'
-import { evaluateTime } from '../../protocol/sign-in/authentication.ts'
 import { isPasswordTooLong } from '../../protocol/sign-in/password-rules.ts'
-import type { EpochMs } from '../../base/brand.ts'
 import { OAuthError } from '../../protocol/errors.ts'
 import { finishSignIn } from './finish-sign-in.ts'
 import { refusedSignIn, signInPage } from './page.ts'
 import { goToProvider } from './provider/begin.ts'
 import { SIGN_IN } from './provider/depart.ts'
 import { findProof, linkProven, PROOF_FIELD } from './provider/proof.ts'
-import { clientOf, demandOf, findSubmittedTarget, type SignInTarget } from './target.ts'
+import { clientOf, findSubmittedTarget, timeOf } from './target.ts'
 import { countAttempt } from './throttle.ts'
 
 /**
@@ -75,13 +73,6 @@ export async function signInByPassword(context: Context, request: Request): Prom
   }
   await attempt.forgive()
   return finished
-}
-
-/** Now, or when the request was made if the clock of that node is ahead. */
-function timeOf({ clockCheck }: Context, target: SignInTarget): EpochMs | undefined {
-  const now = clockCheck.now()
-  const time = evaluateTime({ kind: 'now' }, demandOf(target, false, now), { now, toleranceMs: 0 })
-  return time.kind === 'accepted' ? time.at : undefined
 }
 
 async function verifyPassword(

@@ -3,7 +3,7 @@ import type { Context } from '../../ports/context.ts'
 import type { CookieChanges, Reply, Request } from '../../ports/message.ts'
 import type { HiddenFields } from '../../ports/page-parts.ts'
 import type { ClientRecord } from '../../ports/records/client.ts'
-import type { SignInDemand } from '../../protocol/sign-in/authentication.ts'
+import { evaluateTime, type SignInDemand } from '../../protocol/sign-in/authentication.ts'
 import type { EpochMs } from '../../base/brand.ts'
 import type { SecretHash } from '../../protocol/secrets.ts'
 import {
@@ -109,6 +109,13 @@ export function demandOf(target: SignInTarget, mustSignIn: boolean, now: EpochMs
   // The clock of the node that began the authorization may be ahead.
   if (mustSignIn) return { after: Math.max(now, createdAt) as EpochMs, isAfresh: true }
   return readDemand(target, authorization.mustSignIn ? createdAt : authenticatedSince)
+}
+
+/** When this server authenticated the user: now, or when the request was made if the clock of that node is ahead. */
+export function timeOf({ clockCheck }: Pick<Context, 'clockCheck'>, target: SignInTarget): EpochMs | undefined {
+  const now = clockCheck.now()
+  const time = evaluateTime({ kind: 'now' }, demandOf(target, false, now), { now, toleranceMs: 0 })
+  return time.kind === 'accepted' ? time.at : undefined
 }
 
 /** The demand whose time was stored. A user who must have authenticated since the request was made has to authenticate for it. */

@@ -88,7 +88,7 @@ export async function countAttempt(
 }
 
 /**
- * Counts a sign-in at a provider before the code is redeemed: by browser, and for a browser that is new here also by network. So one
+ * Counts a sign-in at a provider before the code is redeemed, or with a passkey before its answer is verified: by browser, and for a browser that is new here also by network. So one
  * person can lock neither other people of the network out, nor anybody whose browser has had its cookie for a day (threats.md UP-29). A
  * stranger can let cookies age too, so those browsers of a network have a rate as well, but one of their own (UP-31).
  */
@@ -98,7 +98,7 @@ export async function countProviderAttempt(
 ): Promise<Attempt> {
   const now = context.clock()
   const browser = cookies.browser === undefined ? undefined : context.secrets.verify('browser', cookies.browser)
-  assert(browser !== undefined, 'The state of the callback is bound to the browser.')
+  assert(browser !== undefined, 'The state of the callback, or the form, is bound to the browser.')
   const own = bucketOf(context, PROVIDER_LIMIT, ['provider', 'browser', browser.hash])
   const isFamiliar = now >= after(timeOfOrderedId(browser.id), FAMILIAR_MS)
   const buckets = isFamiliar ? [own] : [own, bucketOf(context, PROVIDER_NETWORK_LIMIT, ['provider', network])]

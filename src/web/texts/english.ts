@@ -60,6 +60,9 @@ export const english: Texts = {
   recoverySave:
     'Print these codes or keep them in a safe place. Each works once, if you lose your app. You see them only now.',
   recoveryDownload: 'Save as a file',
+  passkeySignIn: 'Sign in with a passkey',
+  passkeyFailed: 'The passkey did not work. Try again, or sign in another way.',
+  passkeyUnknown: 'This passkey belongs to no account here. It may have been removed.',
   methodOff: 'You can no longer sign in that way here. Nothing was done.',
   noSignInMethod: 'There is no way to sign in here right now. Tell the operator.',
   or: 'or',

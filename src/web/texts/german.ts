@@ -65,6 +65,9 @@ export const german: Texts = {
   recoverySave:
     'Drucken Sie diese Codes aus oder bewahren Sie sie sicher auf. Jeder gilt einmal, wenn Sie Ihre App verlieren. Sie sehen sie nur jetzt.',
   recoveryDownload: 'Als Datei speichern',
+  passkeySignIn: 'Mit Passkey anmelden',
+  passkeyFailed: 'Der Passkey hat nicht funktioniert. Versuchen Sie es noch einmal oder melden Sie sich anders an.',
+  passkeyUnknown: 'Dieser Passkey gehört hier zu keinem Konto. Vielleicht wurde er entfernt.',
   methodOff: 'Auf diesem Weg können Sie sich hier nicht mehr anmelden. Es ist nichts geschehen.',
   noSignInMethod: 'Zurzeit gibt es hier keinen Weg, sich anzumelden. Sagen Sie es dem Betreiber.',
   or: 'oder',

@@ -49,6 +49,9 @@ export interface Texts {
   readonly emailMissing: string
   readonly passwordMissing: string
   readonly passwordTooLong: string
+  readonly passkeySignIn: string
+  readonly passkeyFailed: string
+  readonly passkeyUnknown: string
   readonly methodOff: string
   readonly accountRefused: string
   readonly applicationRefused: string

@@ -17,6 +17,7 @@ import { APPLICATION_URL, leave, openApplication } from '../../support/applicati
 import { createAda } from '../../support/accounts.ts'
 import { openProviderHost } from '../../support/provider/provider-host.ts'
 import { addProvider, signInAt } from '../../support/provider/providers.ts'
+import { givePasskey, passkeyFormOf, signedFields } from '../../support/sign-in/passkeys.ts'
 import { leadsTo, pressProvider } from '../../../tools/provider-page.ts'
 import { openTestServer, type TestServer } from '../../support/server.ts'
 import { selectAll } from '../../support/store/dump.ts'
@@ -48,6 +49,23 @@ const DRIVERS: Readonly<Record<SignInMethodName, Driver>> = {
       return browser.submit(page, { email: EMAIL, password: PASSWORD })
     },
     refusal: { status: 401, text: /That email and password do not match/ },
+  },
+  passkey: {
+    env: {},
+    async start(server, browser) {
+      await createAda(server)
+      const userId = (await server.context.store.findUserByEmail(EMAIL))?.id as UserId
+      const { authenticator } = await givePasskey(server, userId)
+      const fields = signedFields(await openPage(server, browser), { userId, authenticator })
+      return () => browser.post('/v2/oauth/sign-in/passkey', fields)
+    },
+    async exhaust(server, browser) {
+      const { hidden } = passkeyFormOf(await openPage(server, browser))
+      for (let count = 0; count < 50; count += 1) await browser.post('/v2/oauth/sign-in/passkey', hidden)
+      return browser.post('/v2/oauth/sign-in/passkey', hidden)
+    },
+    // A deleted user has no passkey, and the passkey of a disabled one is refused.
+    refusal: { status: 401, text: /This passkey belongs to no account here|The passkey did not work/ },
   },
   provider: {
     env: {},
@@ -172,7 +190,7 @@ test('with GRANTOR_PASSWORDS=off the sign-in page has no password form, and a fo
   for (const [name, value] of browser.cookies) after.cookies.set(name, value)
   const shown = await after.get(`/v2/oauth/sign-in?authorization=${fields['authorization']}`)
   assert.equal(shown.statusCode, 200)
-  assert.ok(!shown.body.includes('<form') && shown.body.includes('There is no way to sign in here'))
+  assert.deepEqual(shown.body.match(/<form/g)?.length, 1, 'The form of a passkey, which a script shows.')
   const answer = await after.post('/v2/oauth/sign-in', { ...fields, email: EMAIL, password: PASSWORD })
   assert.equal(answer.statusCode, 403)
   assert.match(answer.body, /You can no longer sign in that way here/)

@@ -6,7 +6,6 @@ import { SESSIONS } from '../../../src/store/tables/session.ts'
 import {
   authorizeUrl,
   EMAIL,
-  formAction,
   hiddenFields,
   locationOf,
   PASSWORD,
@@ -114,7 +113,7 @@ async function signIn(
   headers: Readonly<Record<string, string>> = {},
 ): Promise<LightMyRequestResponse> {
   const page = await browser.get(locationOf(await browser.get(authorizeUrl(client, { prompt: 'login' }))))
-  const answer = await browser.post(formAction(page), { ...hiddenFields(page), email, password: PASSWORD }, headers)
+  const answer = await browser.post('/v2/oauth/sign-in', { ...hiddenFields(page), email, password: PASSWORD }, headers)
   assert.equal(answer.statusCode, 303, answer.body)
   return answer
 }

@@ -1,0 +1,196 @@
+import assert from 'node:assert/strict'
+import type { Context } from '../../../ports/context.ts'
+import type { Request } from '../../../ports/message.ts'
+import type { PasskeyCeremony } from '../../../ports/page-parts.ts'
+import type { PasskeyRefusal, RegisteredPasskey } from '../../../ports/passkeys.ts'
+import type { PasskeyRecord } from '../../../ports/records/passkey.ts'
+import type { UserRecord } from '../../../ports/records/user.ts'
+import { nameUser } from '../../../protocol/sign-in/account.ts'
+import type { EpochMs } from '../../../base/brand.ts'
+import { parseUserId } from '../../../protocol/ids.ts'
+import type { SecretHash } from '../../../protocol/secrets.ts'
+import {
+  passkeyIdOf,
+  readClientData,
+  readPasskeyField,
+  rpIdOf,
+  type ClientDataExpectation,
+  type ReadClientData,
+} from '../../../protocol/sign-in/passkey.ts'
+import { isLiveSince } from '../../../tokens/invalid-principal.ts'
+import { openSealed, seal, type Opened, type Seal } from '../../sealed.ts'
+
+/** What a challenge is for, and where. `bound`: such as the target of the sign-in, or the user and the session that add a passkey. */
+export interface Ceremony {
+  readonly browserHash: SecretHash
+  readonly purpose: 'sign-in' | 'second-step' | 'add'
+  readonly bound: readonly string[]
+}
+
+/** The first check that an answer of a browser fails, for the log. */
+export type FailedCheck =
+  | Extract<ReadClientData, { readonly kind: 'refused' }>['check']
+  | PasskeyRefusal['check']
+  | 'fields'
+  | 'challenge'
+  | 'user'
+  | 'credential'
+  | 'backup-eligibility'
+  | 'repeated'
+
+/** `passkey-unknown`: the signature may be right, and the passkey is of no user. `credentialId`: for the browser, which may forget it. */
+export type RefusedPasskey =
+  | { readonly kind: 'refused'; readonly reason: 'passkey-invalid'; readonly check: FailedCheck }
+  | { readonly kind: 'refused'; readonly reason: 'passkey-unknown'; readonly credentialId: string }
+
+/** A user whose passkey has signed, and the passkey as it was before. */
+export interface Signed {
+  readonly kind: 'signed'
+  readonly user: UserRecord
+  readonly passkey: PasskeyRecord
+}
+
+/** Whether users can have passkeys here: this server signs them in, and browsers make passkeys for its host. */
+export function offersPasskeys({ issuer, settings }: Pick<Context, 'issuer' | 'settings'>): boolean {
+  return settings.delegate === undefined && rpIdOf(issuer) !== undefined
+}
+
+/** What the page asks the browser for at a sign-in. `passkeys`: those that may answer; undefined: any of this server. */
+export function askToSign(
+  context: Context,
+  ceremony: Ceremony,
+  passkeys: readonly PasskeyRecord[] | undefined,
+): PasskeyCeremony {
+  return {
+    kind: 'get',
+    challenge: mintChallenge(context, ceremony),
+    rpId: requireRpId(context),
+    credentials: (passkeys ?? []).map(({ credentialId }) => credentialId),
+  }
+}
+
+/** What the page asks the browser for to make a passkey. The browser refuses an authenticator that has one of the user. */
+export function askToMake(
+  context: Context,
+  ceremony: Ceremony,
+  { id, email, name }: UserRecord,
+  passkeys: readonly PasskeyRecord[],
+): PasskeyCeremony {
+  return {
+    kind: 'create',
+    challenge: mintChallenge(context, ceremony),
+    rpId: requireRpId(context),
+    credentials: passkeys.map(({ credentialId }) => credentialId),
+    user: { id, name: nameUser({ id, email, name }), displayName: name ?? email ?? id },
+  }
+}
+
+/**
+ * Verifies the answer to a sign-in, in the order of WebAuthn Level 3 §7.2, and uses the challenge up. The passkey is found by the user whom
+ * the answer names and its id, so that a passkey of another user is an unknown one (threats.md PK-01).
+ */
+export async function verifySignature(
+  context: Context,
+  { params }: Request,
+  ceremony: Ceremony,
+): Promise<Signed | RefusedPasskey> {
+  const credentialId = readPasskeyField(params, 'credential')
+  const clientData = readPasskeyField(params, 'clientDataJSON')
+  const authenticatorData = readPasskeyField(params, 'authenticatorData')
+  const signature = readPasskeyField(params, 'signature')
+  const userHandle = readPasskeyField(params, 'userHandle')
+  if (
+    credentialId === undefined ||
+    clientData === undefined ||
+    authenticatorData === undefined ||
+    signature === undefined ||
+    userHandle === undefined
+  )
+    return invalid('fields')
+  const opened = openAnswer(context, ceremony, clientData, 'webauthn.get')
+  if ('reason' in opened) return opened
+  const userId = parseUserId(Buffer.from(userHandle, 'base64url').toString())
+  const passkey = userId === undefined ? undefined : await context.store.findPasskey(userId, passkeyIdOf(credentialId))
+  if (passkey?.credentialId !== credentialId) return { kind: 'refused', reason: 'passkey-unknown', credentialId }
+  const answer = { credentialId, clientData, authenticatorData, signature }
+  const verified = await context.passkeys.verifyAssertion(answer, opened.expected, passkey)
+  if (verified.kind === 'refused') return invalid(verified.check)
+  if (verified.isBackupEligible !== passkey.isBackupEligible) return invalid('backup-eligibility')
+  if (!(await opened.use())) return invalid('repeated')
+  const user = await context.store.findUser(passkey.userId)
+  // What the operator revoked while the page was open stays revoked (threats.md PK-10).
+  const isEnded = !isLiveSince(user, opened.madeAt) || opened.madeAt < (await context.notBefore())
+  if (user === undefined || isEnded) return invalid('user')
+  const { counter, isBackedUp } = verified
+  const use = { userId: user.id, id: passkey.id, counter, isBackedUp, now: context.clockCheck.now() }
+  if ((await context.store.usePasskey(use)) === 'unknown') {
+    return { kind: 'refused', reason: 'passkey-unknown', credentialId }
+  }
+  return { kind: 'signed', user, passkey }
+}
+
+/** Verifies the answer of a browser that made a passkey, in the order of WebAuthn Level 3 §7.1, and uses the challenge up. */
+export async function verifyNewPasskey(
+  context: Context,
+  { agent, params }: Request,
+  ceremony: Ceremony,
+  user: Pick<UserRecord, 'id'>,
+): Promise<{ readonly kind: 'made'; readonly passkey: PasskeyRecord } | RefusedPasskey> {
+  const credentialId = readPasskeyField(params, 'credential')
+  const clientData = readPasskeyField(params, 'clientDataJSON')
+  const attestationObject = readPasskeyField(params, 'attestationObject')
+  if (credentialId === undefined || clientData === undefined || attestationObject === undefined)
+    return invalid('fields')
+  const opened = openAnswer(context, ceremony, clientData, 'webauthn.create')
+  if ('reason' in opened) return opened
+  const answer = { credentialId, clientData, attestationObject }
+  const verified = await context.passkeys.verifyRegistration(answer, opened.expected)
+  if (verified.kind === 'refused') return invalid(verified.check)
+  if (!(await opened.use())) return invalid('repeated')
+  return { kind: 'made', passkey: recordOf(user, verified, agent, context.clockCheck.now()) }
+}
+
+function recordOf(
+  { id: userId }: Pick<UserRecord, 'id'>,
+  { credentialId, publicKey, counter, isBackupEligible, isBackedUp }: RegisteredPasskey,
+  agent: PasskeyRecord['agent'],
+  createdAt: EpochMs,
+): PasskeyRecord {
+  const key = { credentialId, publicKey, counter, isBackupEligible, isBackedUp }
+  return { userId, id: passkeyIdOf(credentialId), ...key, agent, createdAt, usedAt: undefined }
+}
+
+/** Checks the client data and the challenge, which no other browser, purpose or user can use (threats.md PK-04). */
+function openAnswer(
+  context: Context,
+  ceremony: Ceremony,
+  clientData: string,
+  type: ClientDataExpectation['type'],
+): RefusedPasskey | (Opened & { readonly expected: Parameters<Context['passkeys']['verifyAssertion']>[1] }) {
+  const { issuer, settings } = context
+  const read = readClientData(clientData, { type, issuer })
+  if (read.kind === 'refused') return invalid(read.check)
+  const challenge = Buffer.from(read.challenge, 'base64url').toString()
+  const opened = openSealed(context, sealOf(ceremony), challenge, settings.lifetimes.authorization * 1000)
+  if (opened === undefined) return invalid('challenge')
+  const expected = { challenge: read.challenge, origin: new URL(issuer).origin, rpId: requireRpId(context) }
+  return { ...opened, expected }
+}
+
+function mintChallenge(context: Context, ceremony: Ceremony): string {
+  return seal(context, sealOf(ceremony), [])
+}
+
+function sealOf({ browserHash, purpose, bound }: Ceremony): Seal {
+  return { kind: 'passkey', browserHash, bound: [purpose, ...bound] }
+}
+
+function requireRpId({ issuer }: Pick<Context, 'issuer'>): string {
+  const rpId = rpIdOf(issuer)
+  assert(rpId !== undefined, 'Passkeys are offered only where the host of the issuer is a name.')
+  return rpId
+}
+
+function invalid(check: FailedCheck): Extract<RefusedPasskey, { readonly reason: 'passkey-invalid' }> {
+  return { kind: 'refused', reason: 'passkey-invalid', check }
+}

@@ -1,0 +1,61 @@
+import type { Context } from '../../../ports/context.ts'
+import type { Reply, Request } from '../../../ports/message.ts'
+import { findRequiredProvider } from '../../../users/provider-routing.ts'
+import { finishSignIn } from '../finish-sign-in.ts'
+import { refusedSignIn, signInPage } from '../page.ts'
+import { findProof, linkProven, PROOF_FIELD } from '../provider/proof.ts'
+import { findSubmittedTarget, timeOf } from '../target.ts'
+import { countProviderAttempt } from '../throttle.ts'
+import { offersPasskeys, verifySignature, type RefusedPasskey } from './ceremony.ts'
+import { passkeySignIn } from './offer.ts'
+
+/**
+ * Signs a user in by a passkey, which has two factors, so that no second step follows. The account of an address whose provider the
+ * operator requires signs in there, unless the user connects the two just now.
+ */
+export async function signInByPasskey(context: Context, request: Request): Promise<Reply> {
+  const target = await findSubmittedTarget(context, request)
+  if ('kind' in target) return target
+  const proof = await findProof(context, request.params.get(PROOF_FIELD), target.browserHash)
+  const shown = { email: '', isConfirmation: false, proof }
+  if (!offersPasskeys(context)) return signInPage(context, target, { ...shown, problem: { kind: 'method-off' } })
+  const attempt = await countProviderAttempt(context, request)
+  if (attempt.kind === 'refused') {
+    const problem = { kind: 'throttled', retryAfterSeconds: attempt.retryAfterSeconds } as const
+    return signInPage(context, target, { ...shown, problem })
+  }
+  const signed = await verifySignature(context, request, passkeySignIn(target))
+  if (signed.kind === 'refused') {
+    const page = await signInPage(context, target, { ...shown, problem: problemOf(signed) })
+    return { ...page, event: { ...refusedSignIn(target, signed.reason, undefined), description: checkOf(signed) } }
+  }
+  await attempt.forgive()
+  const { user, passkey } = signed
+  const isLinked = proof?.proof.identity.userId === user.id && (await linkProven(context, proof.proof))
+  const required = findRequiredProvider(await context.providers(), user.email)
+  const finished =
+    required !== undefined && !isLinked
+      ? undefined
+      : await finishSignIn(context, request, target, {
+          user,
+          methods: ['pop', 'mfa'],
+          at: timeOf(context, target),
+          providerId: undefined,
+          identity: undefined,
+          passkey: passkey.id,
+          delegated: undefined,
+        })
+  if (finished !== undefined && finished.kind !== 'refused') return finished
+  return signInPage(context, target, { ...shown, problem: { kind: 'account-refused' }, userId: user.id })
+}
+
+function problemOf(refused: RefusedPasskey) {
+  return refused.reason === 'passkey-invalid'
+    ? ({ kind: refused.reason } as const)
+    : ({ kind: refused.reason, credentialId: refused.credentialId } as const)
+}
+
+/** The check that failed, for the log. */
+export function checkOf(refused: RefusedPasskey): string | undefined {
+  return refused.reason === 'passkey-invalid' ? refused.check : undefined
+}

@@ -1,0 +1,45 @@
+import type { HiddenFields, PasskeyCeremony, PasskeySignal } from '../ports/page-parts.ts'
+import { fieldProblem, submitButton } from './form-parts.ts'
+import type { View } from './layout.ts'
+import { hiddenFields, html } from './markup.ts'
+import type { Markup } from './markup.ts'
+
+const ANSWERS = {
+  get: ['clientDataJSON', 'authenticatorData', 'signature', 'userHandle'],
+  create: ['clientDataJSON', 'attestationObject'],
+} as const
+
+/** A form that the script shows, fills in and posts. Without scripts it is not there. */
+export interface PasskeyForm {
+  readonly action: string
+  readonly hidden: HiddenFields
+  readonly ceremony: PasskeyCeremony
+  readonly button: string
+  readonly look: 'main' | 'plain'
+  /** Whether the browser offers passkeys in the field of the address, too. */
+  readonly hasAutofill: boolean
+}
+
+export function passkeyForm(view: View, { action, hidden, ceremony, button, look, hasAutofill }: PasskeyForm): Markup {
+  const { branding, texts } = view
+  const asked = JSON.stringify({ ...ceremony, name: branding.name })
+  const id = `passkey-problem-${ceremony.kind}`
+  return html`<form
+    class="provider"
+    method="post"
+    action="${action}"
+    data-passkey="${asked}"
+    ${hasAutofill ? html` data-autofill` : undefined}
+    hidden
+  >
+    ${hiddenFields({ ...hidden, credential: '' })}
+    ${ANSWERS[ceremony.kind].map((name) => html`<input type="hidden" name="${name}" data-answer />`)}
+    ${submitButton(button, look)}
+    <div data-problem hidden>${fieldProblem(id, texts.passkeyFailed)}</div>
+  </form>`
+}
+
+/** What the script tells the browser about passkeys, so that password managers forget those that were removed. */
+export function passkeySignal(signal: PasskeySignal): Markup {
+  return html`<span data-signal="${JSON.stringify(signal)}" hidden></span>`
+}

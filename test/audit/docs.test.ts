@@ -9,7 +9,7 @@ const RECORDERS = [
   'src/audit/token-counter.ts',
   'src/audit/recorder.ts',
   'src/admin/audit/list.ts',
-  'src/users/audit-events.ts',
+  'src/protocol/audit/audit-link.ts',
 ]
 const WORD = /^[a-z-]+\.[a-z-]+$/
 

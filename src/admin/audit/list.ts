@@ -1,6 +1,6 @@
 import type { StoreNeeds } from '../../ports/context.ts'
 import type { AuditEvent, AuditLinkRecord } from '../../ports/records/audit.ts'
-import { readEvents } from '../../users/audit-events.ts'
+import { readEvents } from '../../protocol/audit/audit-link.ts'
 import type { EpochMs } from '../../base/brand.ts'
 import type { ClientId, OrganizationId, UserId } from '../../protocol/ids.ts'
 import { AdminError } from '../admin-error.ts'
@@ -77,7 +77,7 @@ export async function listAudit(
 /** The events of a link before an index, newest first. */
 function entriesOf(link: AuditLinkRecord, end: number | undefined): readonly AuditEntry[] {
   const { id, recordedAt } = link
-  const entries = readEvents(link).map((event, place) => ({ ...event, id: `${id}-${place}`, recordedAt }))
+  const entries = readEvents<AuditEvent>(link).map((event, place) => ({ ...event, id: `${id}-${place}`, recordedAt }))
   return entries.slice(0, end).toReversed()
 }
 

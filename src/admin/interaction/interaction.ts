@@ -2,7 +2,7 @@ import type { Context, StoreNeeds } from '../../ports/context.ts'
 import type { AuthorizationRecord } from '../../ports/records/authorization.ts'
 import type { InteractionRecord } from '../../ports/records/interaction.ts'
 import { evaluateClient, type AllowedClient, type PolicyNeeds } from '../../clients/evaluate-client.ts'
-import { findInteractionOf } from '../../users/find-interaction.ts'
+import { findInteractionOf } from '../../tokens/find-interaction.ts'
 import { after } from '../../base/brand.ts'
 import { parseAuthorizationId } from '../../protocol/ids.ts'
 import {

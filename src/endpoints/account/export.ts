@@ -1,7 +1,7 @@
 import type { Context } from '../../ports/context.ts'
 import type { AuditEvent } from '../../ports/records/audit.ts'
 import type { UserRecord } from '../../ports/records/user.ts'
-import { readEvents } from '../../users/audit-events.ts'
+import { readEvents } from '../../protocol/audit/audit-link.ts'
 import { describeIdentity } from '../../users/provider-routing.ts'
 import type { EpochMs } from '../../base/brand.ts'
 import { identifierOf } from '../../protocol/client/identifier.ts'
@@ -105,7 +105,7 @@ async function findEvents({ store }: Pick<Context, 'store'>, userId: UserId): Pr
   for (let read = 0; read < LINK_LIMIT; read += SLICE) {
     const links = await store.listAuditLinks({ before, limit: SLICE, since: 0 as EpochMs })
     for (const link of links) {
-      const found = readEvents(link).filter((event) => event.userId === userId)
+      const found = readEvents<AuditEvent>(link).filter((event) => event.userId === userId)
       events.push(...found.toReversed().map((event) => describeEvent(event, link.recordedAt)))
     }
     before = links.at(-1)?.id

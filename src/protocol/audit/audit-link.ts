@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import type { EpochMs } from '../../base/brand.ts'
+import { parseJson } from '../../base/json.ts'
 
 /** The part of an audit link that its id contains. */
 export interface LinkPlace {
@@ -49,4 +50,13 @@ export function auditLinkParts({
 
 function hex(sequence: number): string {
   return sequence.toString(16).padStart(SEQUENCE_LENGTH, '0')
+}
+
+/** Parses the events of a link, also of a link that was changed. `verifyAudit` reports changes. */
+export function readEvents<Event extends { readonly event: string }>({
+  events: text,
+}: Pick<LinkContent, 'events'>): readonly Event[] {
+  const events = parseJson(text)
+  const isValid = Array.isArray(events) && events.every((one) => typeof (one as Event | null)?.event === 'string')
+  return isValid ? (events as readonly Event[]) : [{ event: 'audit.unreadable' } as Event]
 }

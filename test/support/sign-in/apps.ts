@@ -30,10 +30,10 @@ export function appOfPage({ clock }: Pick<TestServer, 'clock'>, page: Pick<Page,
   return appOf(clock, Secret.fromBase32(key.replaceAll(' ', '')), [])
 }
 
-/** Stores an app of the user with the address of tools/flow.ts, as if it had been set up a day ago. Ends the sessions of the user. */
-export async function addApp({ clock, context }: Server): Promise<App> {
+/** Stores an app of a user, by default the one of tools/flow.ts, as if it had been set up a day ago. Ends the sessions of the user. */
+export async function addApp({ clock, context }: Server, email = EMAIL): Promise<App> {
   const { store, random, encryption } = context
-  const user = await store.findUserByEmail(EMAIL)
+  const user = await store.findUserByEmail(email)
   assert(user)
   const secret = random(20)
   const { codes, digests } = newRecoveryCodes(context, user.id)

@@ -1,0 +1,230 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Response as LightMyRequestResponse } from 'light-my-request'
+import { authorizeUrl, locationOf, PASSWORD, PlainBrowser, redeem, type RegisteredClient } from '../../../tools/flow.ts'
+import { createAccount } from '../../support/accounts.ts'
+import { APPLICATION_URL, leave, openApplication } from '../../support/application.ts'
+import { WHOLE_FILE } from '../../support/authorize-answers.ts'
+import { openProviderHost } from '../../support/provider/provider-host.ts'
+import { addProvider, freshClaims, signInAt } from '../../support/provider/providers.ts'
+import { openTestServer, type TestServer } from '../../support/server.ts'
+import { SESSION_COOKIE } from '../../support/session-cookie.ts'
+import { addApp, appOfPage, submitTo, type App } from '../../support/sign-in/apps.ts'
+import { selectAll } from '../../support/store/dump.ts'
+import { perform } from '../../support/tasks.ts'
+import { idTokenOf, makeClient, tokensOf } from '../openid/login.ts'
+
+/** Each first step × whether two factors are required × the account × what the person signs in for. */
+
+type Page = LightMyRequestResponse
+
+interface Person {
+  readonly email: string
+  app: App | undefined
+  /** No code of an app works twice, so each sign-in has that of the next step. */
+  step: number
+}
+
+interface Method {
+  readonly name: string
+  /** What a session of this step alone says. */
+  readonly methods: string
+  readonly servers: readonly TestServer[]
+  readonly signIn: (server: TestServer, browser: PlainBrowser, start: Page, person: Person) => Promise<Page>
+}
+
+const env = { GRANTOR_REDIRECT_ERRORS: 'true' }
+const host = await openProviderHost(WHOLE_FILE)
+const optional = await openTestServer(WHOLE_FILE, { env })
+const required = await openTestServer(WHOLE_FILE, { env: { ...env, GRANTOR_SECOND_FACTOR: 'required' } })
+for (const server of [optional, required]) {
+  await addProvider(server, host, { signUp: 'anybody' })
+  await addProvider(server, host, { signUp: 'anybody', multiFactor: true }, { id: 'strong', name: 'Strong ID' })
+  server.clock.advance(1001)
+}
+const delegating = await openTestServer(WHOLE_FILE, {
+  env: { ...env, GRANTOR_DELEGATE_URL: APPLICATION_URL, GRANTOR_DELEGATE: 'sign-in' },
+})
+const application = await openApplication(delegating)
+
+const METHODS: readonly Method[] = [
+  { name: 'a password', methods: 'pwd', servers: [optional, required], signIn: byPassword },
+  {
+    name: 'a provider that says itself that it has asked for two factors',
+    methods: 'fed',
+    servers: [optional, required],
+    signIn: atProvider('idp'),
+  },
+  {
+    name: 'a provider with multi_factor',
+    methods: 'fed mfa',
+    servers: [optional, required],
+    signIn: atProvider('strong'),
+  },
+  { name: 'the application', methods: 'fed', servers: [delegating], signIn: atApplication(false) },
+  { name: 'the application with multi_factor', methods: 'fed mfa', servers: [delegating], signIn: atApplication(true) },
+]
+
+async function byPassword(_: TestServer, browser: PlainBrowser, start: Page, { email }: Person): Promise<Page> {
+  return browser.submit(await browser.get(locationOf(start)), { email, password: PASSWORD })
+}
+
+function atProvider(id: string): Method['signIn'] {
+  return async (server, browser, start, { email }) => {
+    const page = await browser.get(locationOf(start))
+    const claims = { ...freshClaims(server), sub: email, email, amr: ['mfa', 'otp'], acr: 'phr' }
+    return signInAt({ browser, page, host }, claims, {}, id)
+  }
+}
+
+function atApplication(multi_factor: boolean): Method['signIn'] {
+  return async ({ clock }, browser, start, { email }) => {
+    const interaction = await leave(browser, locationOf(start))
+    const authenticated_at = new Date(clock.now()).toISOString()
+    const who = { subject: email, email, email_verified: true, authenticated_at, multi_factor }
+    return browser.get(await application.signIn(interaction, { ...who, decision: 'ask', remember_seconds: 900 }))
+  }
+}
+
+/**
+ * What the person signs in for. `asked`: the parameters of the client; undefined: the person opens an account page. `earlier`: an earlier
+ * sign-in of the person, whose session the browser has, or whose consent the account.
+ */
+const TARGETS: Readonly<
+  Record<string, { readonly asked?: Readonly<Record<string, string>>; readonly earlier?: 'session' | 'consent' }>
+> = {
+  'an authorization': { asked: {} },
+  'an authorization with max_age': { asked: { max_age: '0' }, earlier: 'session' },
+  'an authorization with prompt=none': { earlier: 'consent' },
+  'an account page': {},
+}
+
+const HEADINGS = {
+  code: /<h1>Confirm with a second step<\/h1>/,
+  'set-up': /<h1>Set up two-step sign-in<\/h1>/,
+} as const
+
+function followsOf({ methods }: Method, server: TestServer, hasApp: boolean): 'session' | keyof typeof HEADINGS {
+  if (methods.includes('mfa') || server === delegating) return 'session'
+  if (hasApp) return 'code'
+  return server === required ? 'set-up' : 'session'
+}
+
+for (const method of METHODS) {
+  for (const server of method.servers) {
+    for (const hasApp of [false, true]) {
+      const follows = followsOf(method, server, hasApp)
+      const rule = server === required ? 'required' : 'optional'
+      const what = follows === 'session' ? 'a session' : `nothing before the second step (${follows})`
+      test(`UI-14, OTP-03: ${method.name}, ${rule}, ${hasApp ? 'an app' : 'no app'}: the first step gives ${what}`, async () => {
+        for (const target of Object.keys(TARGETS)) await check({ method, server, hasApp, follows, target })
+      })
+    }
+  }
+}
+
+interface Case {
+  readonly method: Method
+  readonly server: TestServer
+  readonly hasApp: boolean
+  readonly follows: ReturnType<typeof followsOf>
+  readonly target: string
+}
+
+async function check({ method, server, hasApp, follows, target }: Case): Promise<void> {
+  const { asked, earlier } = TARGETS[target] ?? assert.fail()
+  const expected = follows === 'session' ? method.methods : `${method.methods} otp mfa`
+  const person = await createPerson(method, server, hasApp)
+  const client = await makeClient(server)
+  const browser = new PlainBrowser(server)
+  const signIn = (start: Page): Promise<Page> => method.signIn(server, browser, start, person)
+  const silently = async (): Promise<URL> =>
+    new URL(locationOf(await browser.get(openidUrl(client, { ...asked, prompt: 'none' }))))
+  if (earlier !== undefined) {
+    await complete(server, browser, await signIn(await browser.get('/account')), person)
+    if (earlier === 'consent') await allow(browser, await browser.get(openidUrl(client)))
+    if (earlier === 'consent') browser.cookies.delete(SESSION_COOKIE)
+    server.clock.advance(1001)
+  }
+  const held = browser.cookies.get(SESSION_COOKIE)
+  const before = await startedSessions(server, person)
+
+  const start = await browser.get(asked === undefined ? '/account/security' : openidUrl(client, asked))
+  const authenticatedAt = Math.floor(server.clock.now() / 1000)
+  const first = await signIn(start)
+  if (follows !== 'session') {
+    assert.equal(first.statusCode, 200, target)
+    assert.match(first.body, HEADINGS[person.app === undefined ? 'set-up' : 'code'], target)
+    assert.equal(browser.cookies.get(SESSION_COOKIE), held, target)
+    assert.deepEqual(await startedSessions(server, person), before, target)
+    assert.equal((await silently()).searchParams.get('error'), 'login_required', target)
+    if (held === undefined) assert.match(locationOf(await browser.get('/account/security')), /\/sign-in\?/, target)
+    server.clock.advance(2000)
+  }
+
+  const last = await complete(server, browser, first, person)
+  assert.match(locationOf(last), asked === undefined ? /\/account\/security$/ : /\/consent\?/, target)
+  assert.deepEqual(await startedSessions(server, person), [...before, expected], target)
+  if (asked !== undefined) {
+    const code = await allow(browser, last)
+    const { amr, auth_time } = idTokenOf(tokensOf(await redeem(server, client, code)))
+    assert.deepEqual([amr, auth_time], [expected.split(' '), authenticatedAt], target)
+  } else if (earlier === 'consent') {
+    assert.ok((await silently()).searchParams.has('code'), target)
+  } else {
+    const { body } = await browser.get('/account/sessions')
+    const isSecondSaid = /with a second step|with an authenticator app/.test(body)
+    assert.equal(isSecondSaid, expected.includes('mfa'), body)
+  }
+}
+
+let persons = 0
+
+/** Makes an account by the first sign-in, as people get one, or with a password; the app is from before sign-in was delegated. */
+async function createPerson(method: Method, server: TestServer, hasApp: boolean): Promise<Person> {
+  const person: Person = { email: `${(persons += 1)}@acme.test`, app: undefined, step: -1 }
+  const browser = new PlainBrowser(server)
+  if (method.signIn === byPassword)
+    await createAccount(server, { email: person.email, password: PASSWORD, name: undefined })
+  else await method.signIn(server, browser, await browser.get('/account'), person)
+  server.clock.advance(1)
+  if (hasApp) person.app = await addApp(server, person.email)
+  return person
+}
+
+/** Does the second step, if there is one. */
+async function complete(server: TestServer, browser: PlainBrowser, page: Page, person: Person): Promise<Page> {
+  if (page.statusCode !== 200) return page
+  const isNew = person.app === undefined
+  const app = (person.app ??= appOfPage(server, page))
+  const code = app.code(person.step)
+  person.step += 1
+  return isNew
+    ? browser.submit(await browser.submit(page, { code }), {})
+    : submitTo(browser, page, '/sign-in/code', { code })
+}
+
+/** Allows the client the access on the consent page to which an answer leads. Returns the code. */
+async function allow(browser: PlainBrowser, answer: Page): Promise<string> {
+  const page = await browser.get(locationOf(answer))
+  return new URL(locationOf(await browser.submit(page, { decision: 'allow' }))).searchParams.get('code') ?? ''
+}
+
+function openidUrl(client: RegisteredClient, parameters: Readonly<Record<string, string>> = {}): string {
+  return authorizeUrl(client, { scope: 'openid', ...parameters })
+}
+
+/** The methods of all sessions that were started, oldest first, as the audit has them. The newest is that of the store. */
+async function startedSessions(server: TestServer, { email }: Person): Promise<readonly unknown[]> {
+  const [user] = selectAll(server, 'select user_id from users where email = ?', email)
+  const started = { user_id: String(user?.['user_id']), event: 'session.started' }
+  type Events = readonly { readonly details: Readonly<Record<string, unknown>> }[]
+  const { events } = await perform<{ readonly events: Events }>(server.context, 'audit.list', started)
+  const [newest] = selectAll(
+    server,
+    'select methods from sessions where user_id = ? order by session_id desc limit 1',
+    started.user_id,
+  )
+  if (newest !== undefined) assert.equal(newest['methods'], events[0]?.details['methods'])
+  return events.map(({ details }) => details['methods']).toReversed()
+}

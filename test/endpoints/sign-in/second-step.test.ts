@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { test, type TestContext } from 'node:test'
+import { ENDPOINTS } from '../../../src/endpoints/index.ts'
 import {
   authorizeUrl,
+  hiddenFields,
   locationOf,
   PlainBrowser,
   registerClient,
@@ -10,8 +12,17 @@ import {
   PASSWORD,
 } from '../../../tools/flow.ts'
 import { createAda } from '../../support/accounts.ts'
-import { openTestServer } from '../../support/server.ts'
-import { selectAll } from '../../support/store/dump.ts'
+import { openProviderHost } from '../../support/provider/provider-host.ts'
+import { addProvider } from '../../support/provider/providers.ts'
+import { openStillClock } from '../../support/clocks.ts'
+import { openTestServer, type TestServer } from '../../support/server.ts'
+import { hasSession, SESSION_COOKIE } from '../../support/session-cookie.ts'
+import { addApp, doFirstStep, submitTo } from '../../support/sign-in/apps.ts'
+import { assertStoreUnchanged, selectAll } from '../../support/store/dump.ts'
+import { perform, performOnUser } from '../../support/tasks.ts'
+
+/** Fields and parameters that have a credential at some endpoint. */
+const VALUE_NAMES = ['token', 'link', 'connect', 'session', 'state', 'code', 'proof', 'interaction', 'id_token_hint']
 
 const REQUIRED = { GRANTOR_SECOND_FACTOR: 'required', GRANTOR_REDIRECT_ERRORS: 'true' }
 
@@ -44,3 +55,120 @@ test('OTP-03: a session with one factor from before does not count where two are
   assert.match(locationOf(await later.get(authorizeUrl(client))), /\/sign-in\?/)
   assert.match(locationOf(await later.get('/account/security')), /\/sign-in\?/)
 })
+
+test('UI-14: every endpoint of the server that gets the waiting sign-in, as a field, a parameter or a cookie, starts no session and gives no code', async (t) => {
+  const { server, client, app } = await openWithApp(t)
+  await addProvider(server, await openProviderHost(t))
+  const browser = new PlainBrowser(server)
+  const page = await doFirstStep(browser, client)
+  const { waiting = '', ...own } = hiddenFields(page)
+  const named = Object.fromEntries(VALUE_NAMES.map((name) => [name, waiting]))
+  const fields = { ...named, ...own, waiting, email: EMAIL, decision: 'allow', provider: 'idp', prompt: 'none' }
+  const query = new URLSearchParams({
+    ...Object.fromEntries(new URLSearchParams(authorizeUrl(client).split('?')[1])),
+    ...fields,
+  })
+  for (const { method, path } of ENDPOINTS) {
+    const url = path.replace('{provider}', 'idp')
+    for (const session of [undefined, waiting]) {
+      const there = copyOf(browser, server)
+      if (session !== undefined) there.cookies.set(SESSION_COOKIE, session)
+      const answer = method === 'GET' ? await there.get(`${url}?${query}`) : await there.post(url, fields)
+      const what = `${method} ${url} ${answer.statusCode}`
+      assert.ok(answer.statusCode < 500, what)
+      assert.equal(answer.cookies.find(({ name }) => name === SESSION_COOKIE)?.value ?? '', '', what)
+      assert.doesNotMatch(`${answer.headers.location} ${answer.body}`, /code=gac_|"access_token"/, what)
+      assert.deepEqual(selectAll(server, 'select * from sessions'), [], what)
+    }
+  }
+  const right = await submitTo(browser, page, '/sign-in/code', { code: app.code() })
+  assert.match(locationOf(right), /\/consent\?/, 'the sign-in still waits')
+})
+
+test('UI-14: the second step of a waiting sign-in is refused in another browser, for another target, altered, late and a second time', async (t) => {
+  const { server, client, app } = await openWithApp(t)
+  const browser = new PlainBrowser(server)
+  const page = await doFirstStep(browser, client)
+  const { waiting = '', ...own } = hiddenFields(page)
+  const [payload = '', mac = ''] = waiting.split('.')
+  const [time, nonce, members] = JSON.parse(Buffer.from(payload, 'base64url').toString()) as [number, string, unknown[]]
+  const sealed = (...whole: readonly unknown[]): string =>
+    `${Buffer.from(JSON.stringify(whole)).toString('base64url')}.${mac}`
+  const stranger = new PlainBrowser(server)
+  const ofStranger = hiddenFields(await doFirstStep(stranger, client))
+  const other = hiddenFields(await doFirstStep(browser, client))
+  const account = hiddenFields(await browser.get('/v2/oauth/sign-in?page=security'))
+  const send = (by: PlainBrowser, form: Readonly<Record<string, string>>) =>
+    by.post('/v2/oauth/sign-in/code', { ...form, code: app.code() })
+  const cases: readonly (readonly [what: string, by: PlainBrowser, form: Readonly<Record<string, string>>])[] = [
+    ['the form in another browser', stranger, { ...own, waiting }],
+    ['the form in a browser without cookies', new PlainBrowser(server), { ...own, waiting }],
+    ['the value in the form of another browser', stranger, { ...ofStranger, waiting }],
+    ['the value of another browser in the own form', browser, { ...own, waiting: ofStranger['waiting'] ?? '' }],
+    ['the value in the form of another authorization', browser, { ...other, waiting }],
+    ['the value in the form of an account page', browser, { ...account, waiting }],
+    ['without the value', browser, own],
+    ['an empty value', browser, { ...own, waiting: '' }],
+    ['the cookie of the browser in its place', browser, { ...own, waiting: [...browser.cookies.values()].join('') }],
+    ['a later time', browser, { ...own, waiting: sealed(time + 1, nonce, members) }],
+    ['more methods', browser, { ...own, waiting: sealed(time, nonce, members.with(1, ['pwd', 'mfa'])) }],
+    ['another user', browser, { ...own, waiting: sealed(time, nonce, members.with(0, 'gus_x')) }],
+    ['without the signature', browser, { ...own, waiting: payload }],
+  ]
+  for (const [what, by, form] of cases) {
+    const answer = await assertStoreUnchanged(server, () => send(by, form), what)
+    assert.equal(answer.statusCode, 403, what)
+  }
+  server.clock.advance(10 * 60_000 - 1)
+  const [copy, late] = [copyOf(browser, server), copyOf(browser, server)]
+  assert.match(locationOf(await send(copy, { ...own, waiting })), /\/consent\?/, 'the last moment')
+  const [recoveryCode = ''] = app.recoveryCodes
+  const again = { ...own, waiting, code: recoveryCode }
+  const repeated = await late.post('/v2/oauth/sign-in/recovery-code', again)
+  assert.match(repeated.body, /reason=second-step-expired/)
+  const fresh = hiddenFields(await doFirstStep(late, client))
+  server.clock.advance(10 * 60_000)
+  const expired = await assertStoreUnchanged(server, () => send(late, fresh))
+  assert.equal(expired.statusCode, 403)
+  assert.equal(selectAll(server, 'select * from sessions').length, 1)
+})
+
+/** What ends a sign-in that waits. Without its app, the person may set up another one. */
+const CHANGES: Readonly<Record<string, (server: TestServer) => Promise<unknown>>> = {
+  'user.disable': ({ context }) => performOnUser(context, 'user.disable', EMAIL),
+  'user.delete': ({ context }) => performOnUser(context, 'user.delete', EMAIL),
+  'user.set-password': ({ context }) =>
+    performOnUser(context, 'user.set-password', EMAIL, { password: 'another long horse' }),
+  'user.revoke-tokens': ({ context }) => performOnUser(context, 'user.revoke-tokens', EMAIL),
+  'user.reset-second-factor': ({ context }) => performOnUser(context, 'user.reset-second-factor', EMAIL),
+  'token.revoke-all': ({ context }) => perform(context, 'token.revoke-all', { confirm: 'everything' }),
+}
+
+for (const [name, change] of Object.entries(CHANGES)) {
+  test(`UI-14: after ${name} between the steps, the second step starts no session`, async (t) => {
+    const { server, client, app } = await openWithApp(t)
+    const browser = new PlainBrowser(server)
+    const page = await doFirstStep(browser, client)
+    server.clock.advance(1)
+    await change(server)
+    // Not-before times of the server are read once a second.
+    server.clock.advance(1001)
+    const answer = await submitTo(browser, page, '/sign-in/code', { code: app.code() })
+    assert.equal(answer.statusCode, name === 'user.reset-second-factor' ? 200 : 403)
+    assert.ok(!hasSession(browser))
+    assert.deepEqual(selectAll(server, 'select * from sessions'), [])
+  })
+}
+
+async function openWithApp(t: TestContext) {
+  const server = await openTestServer(t, { clock: openStillClock(), env: { GRANTOR_AUTHORIZATION_LIFETIME: '3600' } })
+  await createAda(server)
+  const client = await registerClient(server)
+  return { server, client, app: await addApp(server) }
+}
+
+function copyOf({ cookies }: PlainBrowser, server: TestServer): PlainBrowser {
+  const copy = new PlainBrowser(server)
+  for (const [name, value] of cookies) copy.cookies.set(name, value)
+  return copy
+}

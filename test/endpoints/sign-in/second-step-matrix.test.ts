@@ -116,7 +116,7 @@ for (const method of METHODS) {
       const follows = followsOf(method, server, hasApp)
       const rule = server === required ? 'required' : 'optional'
       const what = follows === 'session' ? 'a session' : `nothing before the second step (${follows})`
-      test(`UI-14, OTP-03: ${method.name}, ${rule}, ${hasApp ? 'an app' : 'no app'}: the first step gives ${what}`, async () => {
+      test(`UI-14, OTP-03, UP-27: ${method.name}, ${rule}, ${hasApp ? 'an app' : 'no app'}: the first step gives ${what}`, async () => {
         for (const target of Object.keys(TARGETS)) await check({ method, server, hasApp, follows, target })
       })
     }

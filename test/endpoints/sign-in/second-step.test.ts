@@ -24,6 +24,7 @@ import { perform, performOnUser } from '../../support/tasks.ts'
 /** Fields and parameters that have a credential at some endpoint. */
 const VALUE_NAMES = ['token', 'link', 'connect', 'session', 'state', 'code', 'proof', 'interaction', 'id_token_hint']
 
+const ACCOUNT = '/v2/oauth/sign-in?page=security'
 const REQUIRED = { GRANTOR_SECOND_FACTOR: 'required', GRANTOR_REDIRECT_ERRORS: 'true' }
 
 test('OTP-03: where two factors are required, a right password starts no session, and the answer is no cookie', async (t) => {
@@ -56,7 +57,7 @@ test('OTP-03: a session with one factor from before does not count where two are
   assert.match(locationOf(await later.get('/account/security')), /\/sign-in\?/)
 })
 
-test('UI-14: every endpoint of the server that gets the waiting sign-in, as a field, a parameter or a cookie, starts no session and gives no code', async (t) => {
+test('UI-14: an endpoint that gets the waiting sign-in as a field, parameter or cookie starts no session and gives no code', async (t) => {
   const { server, client, app } = await openWithApp(t)
   await addProvider(server, await openProviderHost(t))
   const browser = new PlainBrowser(server)
@@ -85,7 +86,7 @@ test('UI-14: every endpoint of the server that gets the waiting sign-in, as a fi
   assert.match(locationOf(right), /\/consent\?/, 'the sign-in still waits')
 })
 
-test('UI-14: the second step of a waiting sign-in is refused in another browser, for another target, altered, late and a second time', async (t) => {
+test('UI-14: a waiting sign-in is refused in another browser, for another target, altered, late and a second time', async (t) => {
   const { server, client, app } = await openWithApp(t)
   const browser = new PlainBrowser(server)
   const page = await doFirstStep(browser, client)
@@ -97,7 +98,9 @@ test('UI-14: the second step of a waiting sign-in is refused in another browser,
   const stranger = new PlainBrowser(server)
   const ofStranger = hiddenFields(await doFirstStep(stranger, client))
   const other = hiddenFields(await doFirstStep(browser, client))
-  const account = hiddenFields(await browser.get('/v2/oauth/sign-in?page=security'))
+  const account = await browser.get(ACCOUNT)
+  const ofAccount = hiddenFields(await browser.submit(account, { email: EMAIL, password: PASSWORD }))
+  const accountOfStranger = hiddenFields(await stranger.get(ACCOUNT))
   const send = (by: PlainBrowser, form: Readonly<Record<string, string>>) =>
     by.post('/v2/oauth/sign-in/code', { ...form, code: app.code() })
   const cases: readonly (readonly [what: string, by: PlainBrowser, form: Readonly<Record<string, string>>])[] = [
@@ -106,7 +109,9 @@ test('UI-14: the second step of a waiting sign-in is refused in another browser,
     ['the value in the form of another browser', stranger, { ...ofStranger, waiting }],
     ['the value of another browser in the own form', browser, { ...own, waiting: ofStranger['waiting'] ?? '' }],
     ['the value in the form of another authorization', browser, { ...other, waiting }],
-    ['the value in the form of an account page', browser, { ...account, waiting }],
+    ['the value in the form of an account page', browser, { ...ofAccount, waiting }],
+    ['the value of an account page in the form of a client', browser, { ...own, waiting: ofAccount['waiting'] ?? '' }],
+    ['the value of an account page in another browser', stranger, { ...ofAccount, ...accountOfStranger }],
     ['without the value', browser, own],
     ['an empty value', browser, { ...own, waiting: '' }],
     ['the cookie of the browser in its place', browser, { ...own, waiting: [...browser.cookies.values()].join('') }],

@@ -18,5 +18,6 @@ test('the single file needs no module and no file beside it: it has the migratio
     [],
   )
   for (const { name } of listMigrations()) assert.ok(text.includes(name), name)
+  assert.ok(text.includes(' liverpool '), 'the common passwords')
   assert.ok(text.includes('data:text/javascript,'))
 })

@@ -20,9 +20,13 @@ import {
   type Tokens,
 } from '../../tools/flow.ts'
 import { signOut } from '../../tools/sign-out.ts'
+import { createAccount } from '../support/accounts.ts'
 import { openTestServer, type TestServer } from '../support/server.ts'
+import { appOfPage, codesOfPage, doFirstStep, submitTo } from '../support/sign-in/apps.ts'
+import { openOwner } from '../endpoints/account/owner.ts'
+import { Secret } from 'otpauth'
 
-test('STO-01: no secret of any flow is in the database, its write-ahead log, or the server’s log', async (t) => {
+test('STO-01, OTP-06: no secret of any flow is in the database, its write-ahead log, or the server’s log', async (t) => {
   const server = await openTestServer(t)
   const secrets = await runEverything(server)
   const places = placesOf(server)
@@ -111,7 +115,35 @@ async function runEverything(server: TestServer): Promise<ReadonlyMap<string, st
   keep('a machine’s access token', machine.json<Tokens>().access_token.split('.')[2])
   await misplaceThem(server, client.client_id, client.client_secret ?? '', token)
   await signOut(browser)
+  await setUpApp(server, client, keep)
   return secrets
+}
+
+/** Two-step sign-in of another user, with wrong and right codes (OTP-06). */
+async function setUpApp(
+  server: TestServer,
+  client: Awaited<ReturnType<typeof registerClient>>,
+  keep: (name: string, secret: string | undefined) => string,
+): Promise<void> {
+  const email = 'grace@acme.test'
+  await createAccount(server, { email, password: PASSWORD, name: 'Grace' })
+  const owner = openOwner(server, email)
+  const page = await owner.open('/account/security/app')
+  const app = appOfPage(server, page)
+  const key = keep('the key of an app', /<code class="key">([^<]+)/.exec(page.body)?.[1])
+  const secret = Buffer.from(Secret.fromBase32(keep('the key in one piece', key.replaceAll(' ', ''))).bytes)
+  for (const form of ['base64url', 'hex', 'latin1'] as const) keep(`the key as ${form}`, secret.toString(form))
+  await owner.submit(page, 'code', { code: app.wrongCode() })
+  const codes = codesOfPage(await owner.submit(page, 'code', { code: app.code() }))
+  assert.equal(codes.length, 10)
+  for (const code of codes) keep('a recovery code without hyphens', keep('a recovery code', code).replaceAll('-', ''))
+  const exported = await owner.submit(await owner.open('/account/data'), 'csrf', {})
+  assert.match(exported.body, /authenticator_app_added_at": "2/)
+  for (const hidden of [key.replaceAll(' ', ''), ...codes]) assert.equal(exported.body.includes(hidden), false)
+  const browser = new PlainBrowser(server)
+  const step = await doFirstStep(browser, client, email)
+  await submitTo(browser, step, '/recovery-code', { code: codes[0] ?? '' })
+  await submitTo(browser, step, '/recovery-code', { code: codes[0] ?? '' })
 }
 
 /** Sends credentials in the wrong parameters. */

@@ -36,6 +36,8 @@ const NOTE_SIGN_IN = shared(
 )
 /** After the row of the user is locked: an app that is set up at the same time is seen, or ends this session. */
 const FIND_SECOND_FACTOR = shared('select user_id from second_factors where user_id = :userId')
+/** A passkey is not guessed: codes of unknown browsers are accepted again. */
+const FORGIVE_GUESSES = shared('update second_factors set failures = 0 where user_id = :userId')
 const FIND_PASSKEY = shared('select passkey_id from passkeys where user_id = :userId and passkey_id = :passkey')
 const NOTE_SESSION = shared('update sessions set seen_at = :at where session_id = :id and seen_at < :at')
 const MEET_BROWSER = shared(
@@ -127,6 +129,7 @@ export function* startSession(
   if (identity !== undefined && !(yield* holdIdentity(identity, userId))) return { kind: 'user-changed' }
   const hasPasskey = passkey === undefined || (yield* rows(FIND_PASSKEY, { userId, passkey })).length === 1
   if (!hasPasskey) return { kind: 'user-changed' }
+  if (passkey !== undefined) yield* rows(FORGIVE_GUESSES, { userId })
   if (!isSecondStepDone && (yield* rows(FIND_SECOND_FACTOR, { userId })).length > 0) return { kind: 'user-changed' }
   if (interactionId !== undefined && !(yield* useInteraction(interactionId, now))) return { kind: 'interaction-used' }
   const [replaced] = replaces === undefined ? [] : yield* rows(REPLACE_SESSION, { replaces, userId })

@@ -19,6 +19,7 @@ import {
   authorizeUrl,
   obtainCode,
   obtainTokens,
+  PASSWORD,
   PlainBrowser,
   redeem,
   refresh,
@@ -28,7 +29,8 @@ import {
   type RegisteredClient,
   type Tokens,
 } from '../../../tools/flow.ts'
-import { createAda } from '../../support/accounts.ts'
+import { createAccount, createAda } from '../../support/accounts.ts'
+import { addApp, refuseFormerApp } from '../../support/sign-in/apps.ts'
 import { openMigratedDatabase } from '../../support/store/migrated-database.ts'
 import { openPlace, serve, untilLogged, type Finished, type Place } from '../../support/process.ts'
 import { openTestServer, temporaryFolder, type TestClock, type TestServer } from '../../support/server.ts'
@@ -50,6 +52,7 @@ interface Deployment {
 
 /** Shows the page, although a consent is remembered. */
 const ASK = { prompt: 'consent' }
+const BOB = 'bob@acme.test'
 const OLD = 'the old root secret, of 32 characters'
 const NEW = 'the new root secret, of 32 characters'
 
@@ -131,7 +134,7 @@ for (const [name, openDeployment] of DEPLOYMENTS) {
     assert.match(report.stdout, /root secret in \S+ belongs to the database\.\n/)
   })
 
-  test(`STO-12, ${name}: a leaked root secret ends everything that was issued, and users and clients can start again`, async (t) => {
+  test(`STO-12, OTP-07, ${name}: a leaked root secret ends everything that was issued, and users and clients can start again`, async (t) => {
     const { open, run, changing, changed } = await openDeployment(t)
     const server = await open()
     await createAda(server)
@@ -145,6 +148,8 @@ for (const [name, openDeployment] of DEPLOYMENTS) {
     const opaque = await obtainTokens(server, client, { ...ASK, resource: OPAQUE_API })
     const jwt = await obtainTokens(server, client, ASK)
     const admin = (await run(['admin', 'create', '--name', 'Ada at work', '--access', 'write', '--json'])).stdout
+    await createAccount(server, { email: BOB, password: PASSWORD, name: 'Bob' })
+    const app = await addApp(server, BOB)
     await server.context.keys.ensureIdTokenKey('EdDSA')
     const before = await server.context.store.listKeys()
     await server.close()
@@ -186,6 +191,7 @@ for (const [name, openDeployment] of DEPLOYMENTS) {
     assert.equal((await obtainTokens(fresh, withNewSecret, ASK)).expires_in, 900)
     const again = await registerClient(fresh, { token_endpoint_auth_method: 'none' })
     assert.equal(again.client_id, shared.client_id)
+    await refuseFormerApp(fresh, withNewSecret, { email: BOB, app })
     assert.deepEqual((await verifyAudit(fresh.context, [])).faults, [])
     await assert.rejects(open({ GRANTOR_SECRET: OLD }), /another root secret/)
   })

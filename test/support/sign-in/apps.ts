@@ -4,9 +4,10 @@ import { newRecoveryCodes, secretName } from '../../../src/endpoints/second-fact
 import {
   authorizeUrl,
   EMAIL,
+  hiddenFields,
   locationOf,
   PASSWORD,
-  type PlainBrowser,
+  PlainBrowser,
   type RegisteredClient,
 } from '../../../tools/flow.ts'
 import type { TestServer } from '../server.ts'
@@ -30,7 +31,7 @@ export function appOfPage({ clock }: Pick<TestServer, 'clock'>, page: Pick<Page,
   return appOf(clock, Secret.fromBase32(key.replaceAll(' ', '')), [])
 }
 
-/** Stores an app of a user, by default the one of tools/flow.ts, as if it had been set up a day ago. Ends the sessions of the user. */
+/** Stores an app of a user, by default the one of tools/flow.ts, whose codes are all unused. Ends the sessions of the user. */
 export async function addApp({ clock, context }: Server, email = EMAIL): Promise<App> {
   const { store, random, encryption } = context
   const user = await store.findUserByEmail(email)
@@ -55,9 +56,9 @@ export async function addApp({ clock, context }: Server, email = EMAIL): Promise
 }
 
 /** Goes to the page of the second step with the right password. */
-export async function doFirstStep(browser: PlainBrowser, client: RegisteredClient): Promise<Page> {
+export async function doFirstStep(browser: PlainBrowser, client: RegisteredClient, email = EMAIL): Promise<Page> {
   const page = await browser.get(locationOf(await browser.get(authorizeUrl(client))))
-  return browser.submit(page, { email: EMAIL, password: PASSWORD })
+  return browser.submit(page, { email, password: PASSWORD })
 }
 
 /** The recovery codes of a page. */
@@ -75,6 +76,36 @@ export function submitTo(
   const form = (page.body.match(/<form[^]*?<\/form>/g) ?? []).find((one) => one.includes(`${path}"`))
   assert(form, `${path} is not in ${page.body}`)
   return browser.submit({ ...page, body: form } as Page, fields)
+}
+
+/** OTP-07: an app and its recovery codes are void, and the password alone starts no session. Another app does. */
+export async function refuseFormerApp(
+  server: TestServer,
+  client: RegisteredClient,
+  { email, app }: { readonly email: string; readonly app: App },
+): Promise<void> {
+  // The clock of the server before may have been ahead, and with it the not-before time of the user.
+  server.clock.advance(10_000)
+  const browser = new PlainBrowser(server)
+  const page = await doFirstStep(browser, client, email)
+  assert.match(page.body, /<h1>Set up two-step sign-in<\/h1>/)
+  const hidden = hiddenFields(page)
+  const attempts = [
+    ['code', app.code()],
+    ['recovery-code', app.recoveryCodes[0] ?? ''],
+    ['app', app.code()],
+  ] as const
+  for (const [way, code] of attempts) {
+    const refused = await browser.post(`/v2/oauth/sign-in/${way}`, { ...hidden, code })
+    assert.match(refused.body, /<h1>Set up two-step sign-in<\/h1>/, way)
+    assert.equal(
+      [...browser.cookies.keys()].some((cookie) => cookie.includes('session')),
+      false,
+      way,
+    )
+  }
+  const codes = await browser.submit(page, { code: appOfPage(server, page).code() })
+  assert.equal((await browser.submit(codes, {})).statusCode, 303)
 }
 
 function appOf(clock: TestServer['clock'], secret: Secret, recoveryCodes: readonly string[]): App {

@@ -7,7 +7,7 @@ import type { StoreDriver } from '../../../../src/ports/store.ts'
 import { GUESS_LIMIT } from '../../../../src/protocol/sign-in/totp.ts'
 import { perform, performAll, race, startSessions, tally, times, type Suite } from '../harness.ts'
 import { aHash, aSession, aSessionStart, aUser, at } from '../../../support/records.ts'
-import { aSecondFactor } from '../../../support/sign-in/factor-records.ts'
+import { aPasskey, aSecondFactor } from '../../../support/sign-in/factor-records.ts'
 import { aReplacement, place } from '../server/master-key.ts'
 import { END } from './sessions.ts'
 
@@ -193,6 +193,24 @@ export const secondFactorCases: Suite = (check) => {
     const code = { userId: user.id, digest: recoveryDigests[0] ?? '', now: at(6) }
     assert.deepEqual(await perform(first, 'useRecoveryCode', code), { kind: 'used', left: 9 })
     assert.equal(await perform(first, 'useTotp', use({ step: 13 })), 'accepted')
+  })
+
+  check('OTP-01: a session with a passkey ends the lock of wrong codes', async ({ first }) => {
+    const { user, use } = await aUserOfApp(first)
+    const passkey = aPasskey({ userId: user.id })
+    const session = aSession({ userId: user.id })
+    await perform(first, 'startSession', aSessionStart({ session, isSecondStepDone: true }))
+    const reason = { kind: 'session', session } as const
+    assert.equal(await perform(first, 'addPasskey', { passkey, reason }), 'added')
+    await performAll(
+      first,
+      'useTotp',
+      times(GUESS_LIMIT, () => use({ step: undefined })),
+    )
+    assert.equal(await perform(first, 'useTotp', use()), 'locked')
+    const again = aSession({ userId: user.id })
+    await perform(first, 'startSession', aSessionStart({ session: again, passkey: passkey.id, isSecondStepDone: true }))
+    assert.equal(await perform(first, 'useTotp', use()), 'accepted')
   })
 
   check('of concurrent uses of one recovery code one succeeds, and that of another user is unknown', async (stores) => {

@@ -340,6 +340,7 @@ export function aSessionStart(differing: Partial<SessionStart> = {}): SessionSta
     browserHash: aHash(),
     replaces: undefined,
     passwordHash: A_PASSWORD_HASH,
+    notBefore: differing.session?.createdAt ?? NOW,
     interactionId: undefined,
     identity: undefined,
     passkey: undefined,

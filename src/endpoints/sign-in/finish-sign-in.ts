@@ -92,10 +92,20 @@ async function startSession(
   }
   const isSameUser = previous?.user.id === user.id
   const replaces = isSameUser && delegated?.isKept !== false ? previous.session.id : undefined
-  const { passwordHash } = user
+  const { passwordHash, notBefore } = user
   const interactionId = delegated?.interactionId
   const isSecondStepDone = delegated !== undefined || levelOf(methods) > 1
-  const start = { session, browserHash, replaces, passwordHash, interactionId, identity, passkey, isSecondStepDone }
+  const start = {
+    session,
+    browserHash,
+    replaces,
+    passwordHash,
+    notBefore,
+    interactionId,
+    identity,
+    passkey,
+    isSecondStepDone,
+  }
   const started = await context.store.startSession(start)
   if (started.kind !== 'started') {
     return { kind: 'refused', reason: started.kind === 'user-changed' ? 'changed' : 'repeated' }

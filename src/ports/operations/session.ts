@@ -74,6 +74,8 @@ export interface SessionStart {
   readonly replaces: SessionId | undefined
   /** The password of the user when the user authenticated; undefined: none. */
   readonly passwordHash: string | undefined
+  /** Before which tokens of the user were revoked, as the user was read. A revocation since then refuses the session. */
+  readonly notBefore: EpochMs
   /** The answered interaction that the session follows from. undefined: none. */
   readonly interactionId: InteractionId | undefined
   /** The identity with which the user authenticated at a provider; undefined: the user did not. */

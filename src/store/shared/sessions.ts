@@ -117,13 +117,23 @@ export const sessionHandlers = {
 
 /** `listEarlier`: lists the newest sessions of the user that are older than this one. */
 export function* startSession(
-  { session, browserHash, replaces, passwordHash, interactionId, identity, passkey, isSecondStepDone }: SessionStart,
+  {
+    session,
+    browserHash,
+    replaces,
+    passwordHash,
+    notBefore,
+    interactionId,
+    identity,
+    passkey,
+    isSecondStepDone,
+  }: SessionStart,
   listEarlier: SharedStatement,
 ): Steps<Outcome<'startSession'>> {
   const { id, userId, createdAt: now, expiresAt } = session
   // The answer of the operator's application is as old as it is, however late the browser returns with it.
   const answered = interactionId === undefined ? undefined : yield* interactionReads.findInteraction(interactionId)
-  const since = answered?.answeredAt ?? now
+  const since = Math.min(answered?.answeredAt ?? now, notBefore)
   const noted = yield* rows(NOTE_SIGN_IN, { userId, now, since, passwordHash })
   if (noted.length === 0) return { kind: 'user-changed' }
   if (identity !== undefined && !(yield* holdIdentity(identity, userId))) return { kind: 'user-changed' }

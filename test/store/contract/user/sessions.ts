@@ -14,6 +14,7 @@ import {
   aUserOfProvider,
   at,
 } from '../../../support/records.ts'
+import type { SessionStart } from '../../../../src/ports/operations/session.ts'
 import type { Approval } from '../../../../src/ports/operations/authorization.ts'
 import type { GrantRecord, OpenidGrant } from '../../../../src/ports/records/grant.ts'
 import type { StoreDriver } from '../../../../src/ports/store.ts'
@@ -87,6 +88,21 @@ export const sessionCases: Suite = (check) => {
     const known = await Promise.all(browsers.map((browserHash) => first.knowsBrowser(userId, browserHash)))
     assert.deepEqual(known, [false, false, ...Array.from({ length: 20 }, () => true)])
   })
+
+  check(
+    'PK-10: a revocation between the reading of the user and the session refuses it, also in its millisecond',
+    async ({ first, second }) => {
+      const user = aUser({ notBefore: at(-2) })
+      const start = (): SessionStart =>
+        aSessionStart({ session: aSession({ userId: user.id }), notBefore: user.notBefore })
+      await perform(first, 'createUser', user)
+      assert.equal((await perform(first, 'startSession', start())).kind, 'started')
+      await perform(second, 'revokeUserTokens', { id: user.id, now: at(-1) })
+      assert.equal((await perform(first, 'startSession', start())).kind, 'user-changed')
+      const later = { ...start(), notBefore: at(-1) }
+      assert.equal((await perform(first, 'startSession', later)).kind, 'started')
+    },
+  )
 
   check('UI-13: a user who was changed after authenticating gets no session', async ({ first, second }) => {
     const changes: readonly ((user: UserRecord) => Promise<unknown>)[] = [

@@ -28,14 +28,14 @@ test('delegated sign-in in a real browser: an account page, a form after the ses
 
   await tab.goto(`${server.origin}/account`)
   assert.match(await tab.locator('main').innerText(), /Ada/)
+  await tab.goto(`${server.origin}/account/data`)
   const [session] = await server.context.store.listSessions({ before: undefined, limit: 1 })
   assert.ok(session !== undefined)
   await server.context.store.endSession({ id: session.id, ...revocationCutoff(server.context) })
-  await tab.getByLabel('Name').fill('Augusta')
-  await tab.getByRole('button', { name: 'Save' }).click()
+  await tab.getByRole('button', { name: 'Download as a file' }).click()
   await tab.getByRole('link', { name: 'Sign in' }).click()
-  await tab.getByLabel('Name').waitFor()
-  assert.equal(await tab.getByLabel('Name').inputValue(), 'Ada')
+  await tab.getByRole('button', { name: 'Download as a file' }).waitFor()
+  assert.equal(new URL(tab.url()).pathname, '/account/data')
 
   await tab.goto(`${server.origin}/v2/oauth/sign-out`)
   await tab.getByRole('button', { name: 'Sign out' }).click()

@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { test } from 'node:test'
+import type { Page as Tab } from 'playwright-core'
+import { EMAIL, PASSWORD } from '../../tools/flow.ts'
+import { sharedBrowser } from '../support/browser.ts'
+import { appOfPage } from '../support/sign-in/apps.ts'
+import { axeFindings, openIssuer, openTab } from './tab.ts'
+
+/** Two-step sign-in in a real browser. */
+
+const browser = await sharedBrowser()
+
+const CASES = [
+  ['English, light', { locale: 'en-GB' }],
+  ['German, dark, 360 px', { locale: 'de-DE', colorScheme: 'dark', viewport: { width: 360, height: 740 } }],
+] as const
+
+for (const [name, options] of CASES) {
+  test(`a user sets an app up, saves the codes, signs in with a code, and gets back in with a recovery code: ${name}`, async (t) => {
+    const server = await openIssuer(t, {})
+    const { tab, complaints } = await openTab(t, browser, [server.origin], options)
+    const check = async (page: string): Promise<void> => {
+      assert.deepEqual(await axeFindings(tab), [], page)
+      assert.ok(await tab.evaluate<boolean>('document.documentElement.scrollWidth <= innerWidth'), page)
+    }
+    await tab.goto(`${server.origin}/account/security`)
+    await doFirstStep(tab)
+    await tab.locator('a[href*="/account/security/app"]').click()
+    await tab.locator('svg.qr').waitFor()
+    await check('the QR code')
+    const app = appOfPage(server, { body: await tab.content() })
+    await tab.locator('#code').fill(app.code())
+    await submit(tab)
+    await check('the recovery codes')
+    const codes = await tab.locator('.codes code').allInnerTexts()
+    const [download] = await Promise.all([tab.waitForEvent('download'), tab.locator('a[download]').click()])
+    assert.equal(download.suggestedFilename(), 'recovery-codes.txt')
+    assert.equal(readFileSync(await download.path(), 'utf8'), `${codes.join('\n')}\n`)
+
+    server.clock.advance(30_000)
+    await tab.context().clearCookies()
+    await tab.goto(`${server.origin}/account/security`)
+    await doFirstStep(tab)
+    assert.equal(await tab.evaluate<string>('document.activeElement.id'), 'code')
+    await check('the second step')
+    await tab.locator('#code').fill(app.code())
+    await submit(tab)
+    await tab.locator('a[href*="recovery-codes"]').waitFor()
+
+    await tab.context().clearCookies()
+    await tab.goto(`${server.origin}/account/security`)
+    await doFirstStep(tab)
+    await tab.locator('summary').click()
+    await tab.locator('#recovery-code').fill(codes[0] ?? '')
+    await tab.locator('details button').click()
+    await tab.locator('a[href*="recovery-codes"]').waitFor()
+    assert.match(await tab.locator('main').innerText(), /\b9\b/)
+    assert.deepEqual(complaints, [])
+  })
+}
+
+async function doFirstStep(tab: Tab): Promise<void> {
+  await tab.locator('#email').fill(EMAIL)
+  await tab.locator('#password').fill(PASSWORD)
+  await tab.locator('form:has(#password) button[type="submit"]').click()
+  await tab.locator('h1').waitFor()
+}
+
+/** Submits the form of the code. */
+async function submit(tab: Tab): Promise<void> {
+  await tab.locator('form:has(#code) button[type="submit"]').click()
+  await tab.locator('h1').waitFor()
+}

@@ -34,6 +34,8 @@ export const PATHS = {
   accountRemoveProvider: '/account/security/remove-provider',
   accountApp: '/account/security/app',
   accountRecoveryCodes: '/account/security/recovery-codes',
+  accountAddPasskey: '/account/security/add-passkey',
+  accountRemovePasskey: '/account/security/remove-passkey',
   accountRemoveTwoStep: '/account/security/remove-two-step',
   accountData: '/account/data',
   accountLink: LINK_PATH,
@@ -83,6 +85,8 @@ const ACCOUNT_PATHS: Readonly<Record<AccountPageName, string>> = {
   'remove-provider': PATHS.accountRemoveProvider,
   'set-up-app': PATHS.accountApp,
   'recovery-codes': PATHS.accountRecoveryCodes,
+  'add-passkey': PATHS.accountAddPasskey,
+  'remove-passkey': PATHS.accountRemovePasskey,
   'remove-two-step': PATHS.accountRemoveTwoStep,
 }
 
@@ -97,6 +101,7 @@ export interface PageQuery {
   readonly client?: string | undefined
   readonly organization?: string | undefined
   readonly identity?: string | undefined
+  readonly passkey?: string | undefined
   /** The languages that the client prefers. */
   readonly uiLocales: string | undefined
 }

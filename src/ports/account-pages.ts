@@ -4,7 +4,15 @@ import type { AuthenticationMethod } from '../protocol/sign-in/authentication.ts
 import type { PasswordFault } from '../protocol/sign-in/password-rules.ts'
 import type { EpochMs } from '../base/brand.ts'
 import type { ClientTrust } from '../protocol/client/policy.ts'
-import type { AccountView, Destination, EnrolmentView, HiddenFields, ProviderMark } from './page-parts.ts'
+import type {
+  AccountView,
+  Destination,
+  EnrolmentView,
+  HiddenFields,
+  PasskeyCeremony,
+  PasskeySignal,
+  ProviderMark,
+} from './page-parts.ts'
 
 /** The pages on which users manage their account, without HTML, as those of pages.ts. Every form is posted to its own page. */
 
@@ -18,6 +26,8 @@ export const ACCOUNT_STEPS = {
   password: 'security',
   'add-provider': 'security',
   'remove-provider': 'security',
+  'add-passkey': 'security',
+  'remove-passkey': 'security',
   'set-up-app': 'security',
   'recovery-codes': 'security',
   'remove-two-step': 'security',
@@ -163,10 +173,49 @@ export interface IdentityView {
 /** A sign-in method that a user has, or can add. */
 export type OwnMethod =
   | { readonly kind: 'password'; readonly isSet: boolean }
+  /** The passkeys, which the user can have here. `signal`: for the browser. */
+  | {
+      readonly kind: 'passkeys'
+      readonly passkeys: readonly OwnPasskey[]
+      readonly canAdd: boolean
+      readonly signal: PasskeySignal
+    }
   /** An account at a provider. */
   | (IdentityView & { readonly kind: 'identity'; readonly removal: Removal })
   /** A provider that the user can add. */
   | { readonly kind: 'provider'; readonly id: string; readonly name: string }
+
+/** A passkey as its user sees it. */
+export interface PasskeyView {
+  /** The browser in which it was added. */
+  readonly agent: Agent | undefined
+  /** Whether it is copied to other devices of the user. */
+  readonly isSynced: boolean
+  readonly addedSecondsAgo: number
+  /** undefined: never. */
+  readonly usedSecondsAgo: number | undefined
+}
+
+export type OwnPasskey = PasskeyView & { readonly removal: Removal }
+
+/** The form, which a script shows, fills in and posts. */
+export interface AddPasskeyPage {
+  readonly kind: 'account-add-passkey'
+  readonly frame: AccountFrame
+  readonly ceremony: PasskeyCeremony
+  readonly problem: PasskeyProblem | undefined
+}
+
+/** Why a passkey was not added. */
+export type PasskeyProblem = 'passkey-invalid' | 'passkey-taken' | 'passkeys-full'
+
+/** The question before a passkey is removed. */
+export interface RemovePasskeyPage {
+  readonly kind: 'account-remove-passkey'
+  readonly frame: AccountFrame
+  readonly passkey: PasskeyView
+  readonly hidden: HiddenFields
+}
 
 /** The page that asks before a sign-in method is removed, or why the method stays. */
 export type Removal = { readonly kind: 'open'; readonly uri: string } | { readonly kind: StayReason }
@@ -288,6 +337,8 @@ export type AccountPage =
   | PasswordPage
   | AddProviderPage
   | RemoveProviderPage
+  | AddPasskeyPage
+  | RemovePasskeyPage
   | SetUpAppPage
   | OwnRecoveryCodesPage
   | RemoveTwoStepPage

@@ -5,6 +5,7 @@ import { appsPage, removeAppPage } from './account/apps.ts'
 import { confirmPage } from './account/frame.ts'
 import { linkMethodsPage, linkPage, linkUsedPage } from './account/link.ts'
 import { passwordPage } from './account/password.ts'
+import { addPasskeyPage, removePasskeyPage } from './account/passkeys.ts'
 import { addProviderPage, removeProviderPage } from './account/providers.ts'
 import { securityPage } from './account/security.ts'
 import { sessionsPage } from './account/sessions.ts'
@@ -98,6 +99,10 @@ function template(view: View, page: Page): Markup {
       return securityPage(view, page)
     case 'account-password':
       return passwordPage(view, page)
+    case 'account-add-passkey':
+      return addPasskeyPage(view, page)
+    case 'account-remove-passkey':
+      return removePasskeyPage(view, page)
     case 'account-add-provider':
       return addProviderPage(view, page)
     case 'account-remove-provider':

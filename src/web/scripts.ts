@@ -25,6 +25,10 @@ export function scriptsOf(page: Page): readonly PageScript[] {
       return [FORM_POST]
     case 'sign-in':
       return page.offers.some(({ kind }) => kind === 'passkey') ? [SHOW_PASSWORD, PASSKEY] : [SHOW_PASSWORD]
+    case 'account-add-passkey':
+      return [PASSKEY]
+    case 'account-security':
+      return page.methods.some(({ kind }) => kind === 'passkeys') ? [PASSKEY] : []
     case 'account-password':
     case 'account-link':
       return [SHOW_PASSWORD]

@@ -22,6 +22,8 @@ const frame: AccountFrame = {
     password: '/account/security/password',
     'add-provider': '/account/security/add-provider',
     'remove-provider': '/account/security/remove-provider',
+    'add-passkey': '/account/security/add-passkey',
+    'remove-passkey': '/account/security/remove-passkey',
     'set-up-app': '/account/security/app',
     'recovery-codes': '/account/security/recovery-codes',
     'remove-two-step': '/account/security/remove-two-step',
@@ -129,6 +131,21 @@ const password = {
   shortestPassword: 15,
 } as const
 
+const aCeremony = {
+  kind: 'create',
+  challenge: 'challenge',
+  rpId: 'auth.example',
+  credentials: ['AAAA'],
+  user: { id: 'gus_1', name: 'ada@acme.test', displayName: 'Ada' },
+} as const
+
+const aPasskeyView = {
+  agent: { browser: 'Firefox', system: 'Linux' },
+  isSynced: true,
+  addedSecondsAgo: 100,
+  usedSecondsAgo: undefined,
+}
+
 const identity = {
   name: 'Google',
   email: 'ada@acme.test',
@@ -228,6 +245,11 @@ export const accountSamples: readonly (readonly [string, AccountPage])[] = [
   [
     'account add provider',
     { kind: 'account-add-provider', frame, providers: [{ id: 'github', name: 'GitHub', mark: 'code' }] },
+  ],
+  ['account add passkey', { kind: 'account-add-passkey', frame, ceremony: aCeremony, problem: 'passkey-invalid' }],
+  [
+    'account remove passkey',
+    { kind: 'account-remove-passkey', frame, passkey: aPasskeyView, hidden: { passkey: 'id' } },
   ],
   ['account remove provider', { kind: 'account-remove-provider', frame, identity, hidden: { identity: 'key' } }],
   ['account link with providers', { ...link, providers: [{ id: 'google', name: 'Google', mark: 'letter' }] }],

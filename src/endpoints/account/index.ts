@@ -6,6 +6,7 @@ import { askToRemoveApp, removeApp, showApps } from './apps.ts'
 import { exportData, showData } from './data.ts'
 import { showLink, useLink } from './link.ts'
 import { changeName, showAccount } from './overview.ts'
+import { addPasskey, askToRemovePasskey, removePasskey, showAddPasskey } from './passkeys.ts'
 import { changePassword, showPassword } from './password.ts'
 import { addProvider, askToRemoveProvider, removeProvider, showProviders } from './providers.ts'
 import { showSecurity } from './security.ts'
@@ -69,6 +70,20 @@ export const ACCOUNT_ROWS: readonly AccountRow[] = [
     unlimited: NEEDS_SESSION,
     show: askToRemoveProvider,
     submit: removeProvider,
+  },
+  {
+    name: 'account-add-passkey',
+    path: PATHS.accountAddPasskey,
+    unlimited: NEEDS_SESSION,
+    show: showAddPasskey,
+    submit: addPasskey,
+  },
+  {
+    name: 'account-remove-passkey',
+    path: PATHS.accountRemovePasskey,
+    unlimited: NEEDS_SESSION,
+    show: askToRemovePasskey,
+    submit: removePasskey,
   },
   {
     name: 'account-app',

@@ -10,6 +10,7 @@ import {
   countsPassword,
   findStayReason,
   markOf,
+  mayHavePasskeys,
   viewIdentity,
   type OwnerInput,
 } from '../sign-in/methods.ts'
@@ -85,7 +86,7 @@ export async function removeProvider(context: Context, request: Request): Promis
   const outcome = await context.store.unlinkIdentity({
     ...identity,
     passwordCounts,
-    passkeysCount: false,
+    passkeysCount: mayHavePasskeys(context, input),
     keep: owner.session.id,
   })
   if (outcome === 'last') return doneAt(context, request, 'security', undefined)

@@ -25,6 +25,10 @@ export async function ownerInput(
   { uiLocales }: Pick<Request, 'uiLocales'>,
   { user }: SignedIn,
 ): Promise<OwnerInput> {
-  const [known, identities] = await Promise.all([providers(), store.listIdentities(user.id)])
-  return { user, providers: known, identities, uiLocales }
+  const [known, identities, passkeys] = await Promise.all([
+    providers(),
+    store.listIdentities(user.id),
+    store.listPasskeys(user.id),
+  ])
+  return { user, providers: known, identities, passkeys, uiLocales }
 }

@@ -1,4 +1,4 @@
-import type { IdentityView, OwnMethod, StayReason } from '../../ports/account-pages.ts'
+import type { IdentityView, OwnMethod, PasskeyView, StayReason } from '../../ports/account-pages.ts'
 import type { Context } from '../../ports/context.ts'
 import type { ProviderMark } from '../../ports/page-parts.ts'
 import type { SignInOffer } from '../../ports/pages.ts'
@@ -8,7 +8,10 @@ import { findRequiredProvider, mayHavePassword, providersFor, usableProviders } 
 import { APPLICATION } from '../../protocol/sign-in/authentication.ts'
 import { secondsSince, type EpochMs } from '../../base/brand.ts'
 import { PATHS, pageAddress } from '../paths.ts'
+import { offersPasskeys, signalAccepted } from './passkey/ceremony.ts'
 import { offerPasskey } from './passkey/offer.ts'
+import { PASSKEY_LIMIT } from '../../protocol/sign-in/passkey.ts'
+import type { PasskeyRecord } from '../../ports/records/passkey.ts'
 import type { SignInTarget } from './target.ts'
 
 /** How users can authenticate. */
@@ -27,6 +30,7 @@ export interface OwnerInput {
   readonly user: UserRecord
   readonly providers: readonly ProviderRecord[]
   readonly identities: readonly IdentityRecord[]
+  readonly passkeys: readonly PasskeyRecord[]
   /** The languages that the pages are asked for. */
   readonly uiLocales: string | undefined
 }
@@ -46,7 +50,7 @@ export interface SignInMethod {
 export const SIGN_IN_METHODS: readonly SignInMethod[] = [
   { name: 'delegate', offer: offerApplication, ofUser: () => [] },
   { name: 'provider', offer: offerProviders, ofUser: ownIdentities },
-  { name: 'passkey', offer: offerPasskey, ofUser: () => [] },
+  { name: 'passkey', offer: offerPasskey, ofUser: ownPasskeys },
   { name: 'password', offer: offerPassword, ofUser: ownPassword },
 ]
 
@@ -173,7 +177,52 @@ export function findStayReason(
   if (findRequiredProvider(providers, user.email)?.id === providerId) return 'required'
   const usable = new Set(usableProviders(context.settings, providers).map(({ id }) => id))
   const isOther = (one: IdentityRecord): boolean => one.key !== key && usable.has(one.providerId)
-  return identities.some(isOther) || countsPassword(context, input) ? undefined : 'last'
+  return identities.some(isOther) || countsPasskeys(context, input) || countsPassword(context, input)
+    ? undefined
+    : 'last'
+}
+
+/** Whether the user can sign in with a passkey, once there is one: not if a provider is required for the address. */
+export function mayHavePasskeys(
+  context: Context,
+  { user, providers }: Pick<OwnerInput, 'user' | 'providers'>,
+): boolean {
+  return offersPasskeys(context) && findRequiredProvider(providers, user.email) === undefined
+}
+
+function countsPasskeys(context: Context, input: OwnerInput): boolean {
+  return input.passkeys.length > 0 && mayHavePasskeys(context, input)
+}
+
+function ownPasskeys(context: Context, input: OwnerInput): readonly OwnMethod[] {
+  if (!mayHavePasskeys(context, input)) return []
+  const { user, passkeys, uiLocales } = input
+  const stays = findPasskeyStayReason(context, input)
+  const views = passkeys.map((passkey) => {
+    const uri = pageAddress(context.issuer, PATHS.accountRemovePasskey, { passkey: passkey.id, uiLocales })
+    const removal = stays === undefined ? ({ kind: 'open', uri } as const) : { kind: stays }
+    return { ...viewPasskey(passkey, context.clock()), removal }
+  })
+  const signal = signalAccepted(context, user, passkeys)
+  return [{ kind: 'passkeys', passkeys: views, canAdd: passkeys.length < PASSKEY_LIMIT, signal }]
+}
+
+/** A passkey as pages show it to its user. */
+export function viewPasskey({ agent, isBackedUp, createdAt, usedAt }: PasskeyRecord, now: EpochMs): PasskeyView {
+  return {
+    agent,
+    isSynced: isBackedUp,
+    addedSecondsAgo: secondsSince(createdAt, now),
+    usedSecondsAgo: usedAt === undefined ? undefined : secondsSince(usedAt, now),
+  }
+}
+
+/** Why a passkey stays; undefined: the user can remove it, because another method remains. */
+export function findPasskeyStayReason(context: Context, input: OwnerInput): StayReason | undefined {
+  const { passkeys, identities, providers } = input
+  const usable = new Set(usableProviders(context.settings, providers).map(({ id }) => id))
+  const hasIdentity = identities.some(({ providerId }) => usable.has(providerId))
+  return passkeys.length > 1 || hasIdentity || countsPassword(context, input) ? undefined : 'last'
 }
 
 /** Whether the user can sign in with a password. */

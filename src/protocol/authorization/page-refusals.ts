@@ -114,8 +114,9 @@ export const FORM_REFUSALS = {
     'After 100 wrong codes since the last success, codes of browsers in which the account has not signed in are refused.',
   'second-step-expired':
     'The second step came more than ten minutes after the first, or a second time, or the account changed between them.',
-  'passkey-invalid':
-    'The answer of the browser to a passkey failed a check, which `description` names in the log: docs/passkeys.md.',
+  'passkey-invalid': 'The answer of the browser to a passkey failed a check, which `description` names in the log.',
+  'passkey-taken': 'The user has added the passkey before.',
+  'passkeys-full': 'The user has 20 passkeys.',
   'passkey-unknown': 'The passkey is of no user here. It may have been removed.',
   'method-off': 'The operator switched the sign-in method or the provider off.',
   'account-refused':

@@ -42,7 +42,8 @@ function origin({ texts: { account: texts } }: View, { methods, provider, networ
   return (network === undefined ? by : [...by, where]).flatMap((part, place) => (place === 0 ? [part] : [' · ', part]))
 }
 
-function agentWords({ texts: { account: texts } }: View, { agent }: SessionView): string {
+/** The browser in words. */
+export function agentWords({ texts: { account: texts } }: View, { agent }: Pick<SessionView, 'agent'>): string {
   if (agent === undefined) return texts.unknownBrowser
   return agent.system === undefined ? agent.browser : texts.agent(agent.browser, agent.system)
 }

@@ -14,6 +14,8 @@ export const accountGerman: AccountTexts = {
     'remove-provider': 'Ein Konto entfernen',
     'set-up-app': 'Authenticator-App einrichten',
     'recovery-codes': 'Wiederherstellungscodes',
+    'add-passkey': 'Passkey hinzufügen',
+    'remove-passkey': 'Passkey entfernen',
     'remove-two-step': 'Anmeldung in zwei Schritten ausschalten',
   },
   navigation: 'Konto',
@@ -70,6 +72,22 @@ export const accountGerman: AccountTexts = {
   fromThisComputer: 'von diesem Computer',
   endOthers: 'Alle anderen abmelden',
 
+  passkeys: 'Passkeys',
+  noPasskey:
+    'Mit einem Passkey melden Sie sich ohne Passwort an: mit Fingerabdruck, Gesicht oder der PIN Ihres Geräts.',
+  addPasskey: 'Passkey hinzufügen',
+  addPasskeyHint: 'Ihr Gerät bittet Sie um eine Bestätigung. Der Passkey bleibt dort oder in Ihrem Passwortmanager.',
+  passkeyNeedsScript: 'Passkeys brauchen JavaScript, das in diesem Browser ausgeschaltet ist.',
+  passkeySynced: 'synchronisiert',
+  passkeyOnDevice: 'auf diesem Gerät',
+  passkeyUnused: (added) => `Hinzugefügt ${added} · nie benutzt`,
+  passkeyProblems: {
+    'passkey-invalid': 'Der Passkey hat nicht funktioniert. Versuchen Sie es noch einmal.',
+    'passkey-taken': 'Dieser Passkey ist schon hinzugefügt.',
+    'passkeys-full': 'Sie haben 20 Passkeys. Entfernen Sie einen, bevor Sie einen weiteren hinzufügen.',
+  },
+  removePasskeyConsequence:
+    'Sie können sich mit diesem Passkey dann nicht mehr anmelden. In Ihren anderen Browsern werden Sie abgemeldet.',
   providers: 'Konten bei anderen Anbietern',
   noIdentity: 'Sie können sich auch mit einem Konto anmelden, das Sie woanders haben.',
   addProvider: 'Ein Konto hinzufügen',

@@ -1,4 +1,10 @@
-import type { AccountNotice, AccountPageName, PasswordProblem, StayReason } from '../../ports/account-pages.ts'
+import type {
+  AccountNotice,
+  AccountPageName,
+  PasswordProblem,
+  PasskeyProblem,
+  StayReason,
+} from '../../ports/account-pages.ts'
 import type { AuthenticationMethod } from '../../protocol/sign-in/authentication.ts'
 import type { Markup } from '../markup.ts'
 
@@ -43,6 +49,16 @@ export interface AccountTexts {
   readonly fromThisComputer: string
   readonly endOthers: string
 
+  readonly passkeys: string
+  readonly noPasskey: string
+  readonly addPasskey: string
+  readonly addPasskeyHint: string
+  readonly passkeyNeedsScript: string
+  readonly passkeySynced: string
+  readonly passkeyOnDevice: string
+  readonly passkeyUnused: (added: string) => string
+  readonly passkeyProblems: Readonly<Record<PasskeyProblem, string>>
+  readonly removePasskeyConsequence: string
   readonly providers: string
   readonly noIdentity: string
   readonly addProvider: string

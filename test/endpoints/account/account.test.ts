@@ -26,6 +26,8 @@ const FORMS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'account-password': { password: 'another long horse', repeated: 'another long horse' },
   'account-add-provider': { provider: 'acme' },
   'account-remove-provider': { identity: 'A'.repeat(43) },
+  'account-add-passkey': { credential: 'AAAA' },
+  'account-remove-passkey': { passkey: 'A'.repeat(22) },
   'account-app': { code: '000000' },
   'account-recovery-codes': {},
   'account-remove-two-step': {},
@@ -255,7 +257,8 @@ test('without passwords, or without an address, the account page offers no passw
   const after = openOwner(off)
   for (const [name, value] of owner.browser.cookies) after.browser.cookies.set(name, value)
   const shown = await after.open('/account/security')
-  assert.match(shown.body, /There is nothing that you can change/)
+  assert.match(shown.body, /<h2 id="passkeys-heading">/)
+  assert.doesNotMatch(shown.body, /password-heading/)
   assert.match(locationOf(await after.browser.get('/account/security/password')), /\/account\/security$/)
   const fields = { ...formsOf(page)[0]?.hidden, password: 'another long horse', repeated: 'another long horse' }
   assertLocalPage(await assertStoreUnchanged(off, () => after.browser.post('/account/security/password', fields)))

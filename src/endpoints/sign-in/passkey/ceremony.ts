@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Context } from '../../../ports/context.ts'
 import type { Request } from '../../../ports/message.ts'
-import type { PasskeyCeremony } from '../../../ports/page-parts.ts'
+import type { PasskeyCeremony, PasskeySignal } from '../../../ports/page-parts.ts'
 import type { PasskeyRefusal, RegisteredPasskey } from '../../../ports/passkeys.ts'
 import type { PasskeyRecord } from '../../../ports/records/passkey.ts'
 import type { UserRecord } from '../../../ports/records/user.ts'
@@ -66,6 +66,20 @@ export function askToSign(
     challenge: mintChallenge(context, ceremony),
     rpId: requireRpId(context),
     credentials: (passkeys ?? []).map(({ credentialId }) => credentialId),
+  }
+}
+
+/** What the account page reports to the browser: the passkeys that the user has. */
+export function signalAccepted(
+  context: Pick<Context, 'issuer'>,
+  { id }: Pick<UserRecord, 'id'>,
+  passkeys: readonly PasskeyRecord[],
+): PasskeySignal {
+  return {
+    call: 'signalAllAcceptedCredentials',
+    rpId: requireRpId(context),
+    userId: Buffer.from(id).toString('base64url'),
+    allAcceptedCredentialIds: passkeys.map(({ credentialId }) => credentialId),
   }
 }
 

@@ -1,0 +1,128 @@
+import type { PasskeyProblem } from '../../ports/account-pages.ts'
+import type { Context } from '../../ports/context.ts'
+import type { Reply, Request } from '../../ports/message.ts'
+import type { PasskeyRecord } from '../../ports/records/passkey.ts'
+import type { SecretHash } from '../../protocol/secrets.ts'
+import { browserOf, openBrowser } from '../authorization/interaction.ts'
+import type { SignedIn } from '../authorization/session.ts'
+import { errorPage, formRefusal } from '../error-page.ts'
+import {
+  countsPassword,
+  findPasskeyStayReason,
+  mayHavePasskeys,
+  viewPasskey,
+  type OwnerInput,
+} from '../sign-in/methods.ts'
+import { askToMake, verifyNewPasskey, type Ceremony } from '../sign-in/passkey/ceremony.ts'
+import { doneAt, findRecentOwner, findRecentSubmitter, frameOf, isWithinLimit } from './frame.ts'
+import { ownerInput } from './security.ts'
+
+/** Shows the form that asks the browser for a passkey. */
+export async function showAddPasskey(context: Context, request: Request): Promise<Reply> {
+  const owner = await findRecentOwner(context, request, 'add-passkey')
+  if ('kind' in owner) return owner
+  const input = await ownerInput(context, request, owner)
+  if (!mayHavePasskeys(context, input)) return doneAt(context, request, 'security', undefined)
+  return addPage(context, request, owner, undefined)
+}
+
+/** Adds the passkey that the browser made, in this session, which must still be there when it is stored (threats.md PK-02). */
+export async function addPasskey(context: Context, request: Request): Promise<Reply> {
+  const owner = await findRecentSubmitter(context, request, 'add-passkey')
+  if ('kind' in owner) return owner
+  const { session, user } = owner
+  const browserHash = openBrowser(context, request)
+  if (browserHash === undefined) return errorPage('browser_differs', { user: user.id })
+  const input = await ownerInput(context, request, owner)
+  if (!mayHavePasskeys(context, input)) return doneAt(context, request, 'security', undefined)
+  if (!(await isWithinLimit(context, owner, 'sign-in-methods')))
+    return errorPage('too_many_requests', { user: user.id })
+  const made = await verifyNewPasskey(context, request, ceremonyOf(owner, browserHash), user)
+  if (made.kind === 'refused') return addPage(context, request, owner, 'passkey-invalid')
+  const reason = { kind: 'session', session } as const
+  switch (await context.store.addPasskey({ passkey: made.passkey, reason })) {
+    case 'added':
+      return {
+        ...doneAt(context, request, 'security', 'method-added'),
+        event: { event: 'passkey.added', user: user.id },
+      }
+    case 'taken':
+      return addPage(context, request, owner, 'passkey-taken')
+    case 'too-many':
+      return addPage(context, request, owner, 'passkeys-full')
+    case 'refused':
+      return doneAt(context, request, 'security', undefined)
+  }
+}
+
+/** Asks before a passkey is removed. One that stays, or that the user does not have, leads to the sign-in methods. */
+export async function askToRemovePasskey(context: Context, request: Request): Promise<Reply> {
+  const owner = await findRecentOwner(context, request, 'remove-passkey')
+  if ('kind' in owner) return owner
+  const { passkey } = await findRemovable(context, request, owner)
+  if (passkey === undefined) return doneAt(context, request, 'security', undefined)
+  return {
+    kind: 'page',
+    status: 200,
+    page: {
+      kind: 'account-remove-passkey',
+      frame: frameOf(context, request, owner),
+      passkey: viewPasskey(passkey, context.clock()),
+      hidden: { passkey: passkey.id },
+    },
+  }
+}
+
+/** Removes a passkey, and ends the other sessions of the user. One method always remains. */
+export async function removePasskey(context: Context, request: Request): Promise<Reply> {
+  const owner = await findRecentSubmitter(context, request, 'remove-passkey')
+  if ('kind' in owner) return owner
+  const { session, user } = owner
+  const { passkey, input } = await findRemovable(context, request, owner)
+  if (passkey === undefined) return doneAt(context, request, 'security', undefined)
+  if (!(await isWithinLimit(context, owner, 'sign-in-methods')))
+    return errorPage('too_many_requests', { user: user.id })
+  const by = { kind: 'user', session, passwordCounts: countsPassword(context, input) } as const
+  const outcome = await context.store.removePasskey({ userId: user.id, id: passkey.id, by })
+  if (outcome !== 'removed') return doneAt(context, request, 'security', undefined)
+  return {
+    ...doneAt(context, request, 'security', 'method-removed'),
+    event: { event: 'passkey.removed', user: user.id },
+  }
+}
+
+async function addPage(
+  context: Context,
+  request: Request,
+  owner: SignedIn,
+  problem: PasskeyProblem | undefined,
+): Promise<Reply> {
+  const { user } = owner
+  const browser = browserOf(context, request)
+  const passkeys = await context.store.listPasskeys(user.id)
+  const ceremony = askToMake(context, ceremonyOf(owner, browser.hash), user, passkeys)
+  return {
+    kind: 'page',
+    status: problem === undefined ? 200 : 400,
+    cookies: browser.cookies,
+    ...(problem === undefined ? {} : { event: formRefusal(problem, { user: user.id }) }),
+    page: { kind: 'account-add-passkey', frame: frameOf(context, request, owner), ceremony, problem },
+  }
+}
+
+/** The root, because the session is another one after the user has confirmed the own identity in another tab. */
+function ceremonyOf({ user, session }: SignedIn, browserHash: SecretHash): Ceremony {
+  return { browserHash, purpose: 'add', bound: [user.id, session.rootId] }
+}
+
+/** The passkey that the request names, if it is one of the user that can be removed (threats.md PK-01). */
+async function findRemovable(
+  context: Context,
+  request: Request,
+  owner: SignedIn,
+): Promise<{ readonly passkey: PasskeyRecord | undefined; readonly input: OwnerInput }> {
+  const input = await ownerInput(context, request, owner)
+  const id = request.params.get('passkey')
+  const isRemovable = mayHavePasskeys(context, input) && findPasskeyStayReason(context, input) === undefined
+  return { passkey: isRemovable ? input.passkeys.find((one) => one.id === id) : undefined, input }
+}

@@ -1,0 +1,88 @@
+import type {
+  AddPasskeyPage,
+  OwnMethod,
+  OwnPasskey,
+  PasskeyView,
+  RemovePasskeyPage,
+  SecurityPage,
+} from '../../ports/account-pages.ts'
+import { fieldProblem } from '../form-parts.ts'
+import type { View } from '../layout.ts'
+import { html } from '../markup.ts'
+import type { Fragment, Markup } from '../markup.ts'
+import { passkeyForm, passkeySignal } from '../passkey.ts'
+import { ago } from '../spans.ts'
+import { accountForm, accountLayout, stepButtons, stepLink } from './frame.ts'
+import { agentWords } from './sessions.ts'
+
+/** The passkeys of the user, each with a link to the page that removes it. */
+export function passkeysSection(
+  view: View,
+  { frame }: SecurityPage,
+  { passkeys, canAdd, signal }: Extract<OwnMethod, { readonly kind: 'passkeys' }>,
+): Markup {
+  const texts = view.texts.account
+  return html`<section class="part" aria-labelledby="passkeys-heading">
+    <h2 id="passkeys-heading">${texts.passkeys}</h2>
+    ${
+      passkeys.length === 0
+        ? html`<p>${texts.noPasskey}</p>`
+        : html`<ul class="entries" role="list">
+            ${passkeys.map((one, index) => html`<li>${entry(view, one, index)}</li> `)}
+          </ul>`
+    }
+    ${canAdd ? stepLink(frame.pages['add-passkey'], texts.addPasskey) : undefined} ${passkeySignal(signal)}
+  </section>`
+}
+
+function entry(view: View, { removal, ...passkey }: OwnPasskey, index: number): Markup {
+  const texts = view.texts.account
+  const id = `remove-passkey-${index}`
+  return html`<h3 id="passkey-${index}">${agentWords(view, passkey)}</h3>
+    ${facts(view, passkey)}
+    ${
+      removal.kind === 'open'
+        ? html`<p class="step">
+            <a class="button" href="${removal.uri}" id="${id}" aria-labelledby="${id} passkey-${index}"
+              >${texts.remove}</a
+            >
+          </p>`
+        : html`<p class="small muted">${texts.stays[removal.kind]}</p>`
+    }`
+}
+
+function facts(view: View, { isSynced, addedSecondsAgo, usedSecondsAgo }: PasskeyView): Fragment {
+  const texts = view.texts.account
+  const added = ago(view, addedSecondsAgo)
+  const used =
+    usedSecondsAgo === undefined ? texts.passkeyUnused(added) : texts.identityUsed(added, ago(view, usedSecondsAgo))
+  return html`<p class="small muted">${isSynced ? texts.passkeySynced : texts.passkeyOnDevice} · ${used}</p>`
+}
+
+/** The form of a new passkey, which the script shows. */
+export function addPasskeyPage(view: View, { frame, ceremony, problem }: AddPasskeyPage): Markup {
+  const texts = view.texts.account
+  const form = { action: frame.pages['add-passkey'], hidden: { csrf: frame.csrf }, ceremony, button: texts.addPasskey }
+  return accountLayout(view, frame, 'add-passkey', {
+    hasProblem: problem !== undefined,
+    main: html`${problem === undefined ? undefined : fieldProblem('problem', texts.passkeyProblems[problem])}
+      <p class="lead">${texts.addPasskeyHint}</p>
+      <noscript><p>${texts.passkeyNeedsScript}</p></noscript>
+      ${passkeyForm(view, { ...form, look: 'main', hasAutofill: false })}
+      ${stepLink(frame.pages.security, texts.cancel)}`,
+  })
+}
+
+/** The question before a passkey is removed. */
+export function removePasskeyPage(view: View, { frame, passkey, hidden }: RemovePasskeyPage): Markup {
+  const texts = view.texts.account
+  const buttons = stepButtons(view, frame.pages.security, texts.remove, 'danger')
+  return accountLayout(view, frame, 'remove-passkey', {
+    main: html`<p class="lead">${texts.removePasskeyConsequence}</p>
+      <div class="part">
+        <p>${agentWords(view, passkey)}</p>
+        ${facts(view, passkey)}
+      </div>
+      ${accountForm(frame.pages['remove-passkey'], frame.csrf, hidden, buttons)}`,
+  })
+}

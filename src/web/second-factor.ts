@@ -10,7 +10,7 @@ import type { Markup } from './markup.ts'
 /** How an app is set up: the QR code, the key for those who type it, and the field of the first code. */
 export function enrolmentFields({ texts }: View, { uri, key }: EnrolmentView, isWrong: boolean): Markup {
   const described = isWrong ? 'code-hint code-problem' : 'code-hint'
-  return html`<p>${texts.scanCode}</p>
+  return html`<p class="after">${texts.scanCode}</p>
     ${qrCode(uri, texts.qrCode)}
     <p class="small muted">${texts.typeKey} <code class="key">${key}</code></p>
     <div class="field">
@@ -34,7 +34,7 @@ export function enrolmentFields({ texts }: View, { uri, key }: EnrolmentView, is
 /** The codes, shown once, and a link that saves them as a file. The file is in the link, so that no address of the server has the codes. */
 export function recoveryCodeList({ texts }: View, codes: readonly string[]): Markup {
   const file = `data:text/plain;charset=utf-8,${encodeURIComponent(`${codes.join('\n')}\n`)}`
-  return html`<p>${texts.recoverySave}</p>
+  return html`<p class="lead">${texts.recoverySave}</p>
     <ul class="codes" role="list">
       ${codes.map((code) => html`<li><code>${code}</code></li> `)}
     </ul>

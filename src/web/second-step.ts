@@ -19,7 +19,7 @@ export function secondStepPage(view: View, page: SecondStepPage): Markup {
     title: problem === undefined ? heading : texts.titleWithError(heading),
     main: html`<h1>${heading}</h1>
       <p class="lead muted">${continuation(view, { client: page.client, isConfirmation: false })}</p>
-      ${isSetUp ? html`<p>${texts.secondStepNeeded}</p>` : undefined}
+      ${isSetUp ? html`<p class="after">${texts.secondStepNeeded}</p>` : undefined}
       ${problem === undefined || 'offer' in problem ? undefined : general(view, problem)}
       ${offers.length === 0 ? html`<p class="part">${texts.noSecondStep}</p>` : undefined}
       ${offers.map((offer) => offerForm(view, page, offer))}`,

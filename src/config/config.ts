@@ -2,7 +2,9 @@ import { isIP } from 'node:net'
 import type * as z from 'zod'
 import { readConfigFile } from './config-file.ts'
 import { namesPostgres, readDatabaseUrl, usualStateFile, type DatabaseChoice } from './database-url.ts'
+import { readLogo } from './logo.ts'
 import type { Settings } from '../ports/context.ts'
+import type { Branding } from '../ports/pages.ts'
 import { isAppRedirect, openAppRedirects, schemeOf } from '../protocol/uri/app-redirect.ts'
 import { OFFERED_GRANT_TYPES } from '../protocol/token/grant-types.ts'
 import { isLoopbackHost } from '../protocol/uri/loopback.ts'
@@ -14,7 +16,8 @@ import { delegateMistakes, delegateOf } from './delegate-config.ts'
 import { parseHeaderList, tracesBelow, type TraceConfig } from './trace-config.ts'
 
 /** The settings of the operator, parsed once: those that a row of the table places here, and what is computed from the others. */
-export interface Config extends Omit<PlacedSettings, 'settings'> {
+export interface Config extends Omit<PlacedSettings, 'settings' | 'branding'> {
+  readonly branding: Branding
   /** The address to listen on. `localhost` means both 127.0.0.1 and ::1. */
   readonly host: string
   /**
@@ -87,12 +90,15 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
       'GRANTOR_SECRET must be set with PostgreSQL, because every node needs the same secret. Create one: openssl rand -base64 32',
     )
   }
+  const picture = settings.GRANTOR_LOGO === undefined ? undefined : readLogo(settings.GRANTOR_LOGO)
+  if (picture !== undefined && 'mistake' in picture) mistakes.push(picture.mistake)
+  const logo = picture !== undefined && 'logo' in picture ? picture.logo : undefined
   if (mistakes.length > 0 || database.kind === 'mistaken') throw new ConfigError(mistakes)
   const warnings = [...file.warnings, ...secrets.warnings]
   const readFromFiles = Object.keys(secrets.values)
   const stateFile = settings.GRANTOR_STATE_FILE ?? usualStateFile(database, environment['STATE_DIRECTORY'])
   return Object.freeze(
-    configOf(settings, { issuer, isLoopbackIssuer, host, database, stateFile, readFromFiles, warnings }),
+    configOf(settings, { issuer, isLoopbackIssuer, host, database, stateFile, readFromFiles, warnings, logo }),
   )
 }
 
@@ -197,13 +203,15 @@ function isNetwork(text: string): boolean {
 function configOf(
   values: SettingValues,
   derived: Pick<Config, 'issuer' | 'host' | 'database' | 'stateFile' | 'readFromFiles' | 'warnings'> &
-    Pick<Settings, 'isLoopbackIssuer'>,
+    Pick<Settings, 'isLoopbackIssuer'> &
+    Pick<Branding, 'logo'>,
 ): Config {
-  const { isLoopbackIssuer, ...computed } = derived
+  const { isLoopbackIssuer, logo, ...computed } = derived
   const placed = placeSettings(values)
   return {
     ...placed,
     ...computed,
+    branding: { ...placed.branding, logo },
     admin: adminOf(values),
     logLevel: values.LOG_LEVEL ?? (process.stdout.isTTY ? 'warn' : 'info'),
     drainSeconds: values.GRANTOR_DRAIN_SECONDS ?? (process.stdout.isTTY ? 0 : 2),

@@ -216,6 +216,10 @@ const ROWS = {
       .default('#2456c9'),
     'Colour of buttons and links on the pages, as #rrggbb.',
   ),
+  GRANTOR_LOGO: computed(
+    z.string().optional(),
+    'File with the logo on the pages: a PNG image or an SVG document of at most 64 KB. Default: the first letter of the name.',
+  ),
   GRANTOR_TERMS_URI: setting('branding.termsUri', link, 'Link to the terms of service on the pages.'),
   GRANTOR_PRIVACY_URI: setting('branding.privacyUri', link, 'Link to the privacy policy on the pages.'),
   ...TRACE_ROWS,

@@ -26,6 +26,13 @@ const FORM = 'application/x-www-form-urlencoded'
 const NEEDS_INTERACTION = 'It needs a pending authorization request, which the endpoint authorize limits.'
 const SHARES_COMPARISON = 'Concurrent requests share one comparison of the clock with that of the database.'
 const REPEATS_BY_GET = 'It writes nothing: it redirects the browser to the same request by GET.'
+const PICTURE = {
+  name: 'picture',
+  method: 'GET',
+  audience: 'page',
+  unlimited: 'It reads only what this node has in memory.',
+} as const
+
 const NEEDS_SESSION = 'It writes only for a browser that is signed in, and ends its session.'
 
 /** What programs read often, and what load balancers depend on. */
@@ -199,6 +206,8 @@ export const ENDPOINTS: readonly Endpoint[] = [
   { ...END_SESSION, method: 'GET', unlimited: NEEDS_SESSION, run: endSession },
   { ...END_SESSION, method: 'POST', accepts: FORM, unlimited: REPEATS_BY_GET, run: postAsGet(PATHS.endSession) },
   ...ACCOUNT_ENDPOINTS,
+  { ...PICTURE, path: PATHS.picture, run: async (_, { name }) => ({ kind: 'picture', name: name ?? '' }) },
+  { ...PICTURE, path: PATHS.icon, run: async () => ({ kind: 'picture', name: undefined }) },
   { ...DOCUMENT, name: 'jwks', path: PATHS.jwks, cors: true, metadata: 'jwks_uri', run: jwks },
   {
     ...DOCUMENT,

@@ -42,6 +42,10 @@ export const PATHS = {
   revoke: '/v2/oauth/revoke',
   introspect: '/v2/oauth/introspect',
   userinfo: '/v2/oauth/userinfo',
+  /** The last segment is the name of the picture. */
+  picture: '/v2/oauth/pictures/{picture}',
+  /** Browsers ask for it at the root where a document names no picture. */
+  icon: '/favicon.ico',
   jwks: '/v2/oauth/jwks',
   protectedResource: '/v2/oauth/protected-resource',
   oauthMetadata: '/.well-known/oauth-authorization-server',

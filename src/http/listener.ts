@@ -3,6 +3,8 @@ import type { Context } from '../ports/context.ts'
 import type { Reply } from '../ports/message.ts'
 import type { RequestObserver } from '../ports/observers.ts'
 import type { Branding } from '../ports/pages.ts'
+import { PATHS } from '../endpoints/paths.ts'
+import { addressOf } from '../protocol/uri/server-address.ts'
 import { chooseLanguage } from '../web/texts/language.ts'
 import { createRenderer } from '../web/render.ts'
 import { connectionLimits } from './connection-limits.ts'
@@ -57,7 +59,7 @@ export function openListener(options: ListenerOptions): Listener {
     scheduler: openScheduler(),
     nextRequestId: openRequestIds(context.random),
     findRoute: openRoutes(context, isMounted),
-    replies: openReplies(createRenderer(branding), jar, context.issuer),
+    replies: openReplies(createRenderer(branding, picturePath(context.issuer)), jar, context.issuer),
     gate: openGate({ issuer: context.issuer, proxies, hasStoreGoneBack: context.hasStoreGoneBack }),
   }
   // When even the refusal fails, the connection is closed.
@@ -84,4 +86,9 @@ export function openListener(options: ListenerOptions): Listener {
             return around({ method, traceparent: headers['traceparent'] }, () => answer(message, response))
           },
   }
+}
+
+/** Before the names of pictures. A path, because pages of a loopback issuer may be requested under another name. */
+function picturePath(issuer: string): string {
+  return new URL(addressOf(issuer, PATHS.picture.replace('{picture}', ''))).pathname
 }

@@ -89,5 +89,5 @@ export function observe(
 
 function statusOf(result: Reply): number {
   if (result.kind === 'redirect') return 303
-  return result.kind === 'download' ? 200 : result.status
+  return result.kind === 'download' || result.kind === 'picture' ? 200 : result.status
 }

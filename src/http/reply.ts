@@ -56,6 +56,12 @@ export function openReplies(renderer: Renderer, jar: CookieJar, issuer: string):
     ...flatten({ 'Content-Type': 'text/html; charset=utf-8', 'X-Frame-Options': 'DENY', ...SAME_ORIGIN }),
   ]
 
+  const pictureHeaders = flatten({
+    ...common,
+    ...SAME_ORIGIN,
+    'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox",
+  })
+
   function sendPage(
     target: Target,
     answer: Extract<Reply, { kind: 'page' }>,
@@ -72,6 +78,23 @@ export function openReplies(renderer: Renderer, jar: CookieJar, issuer: string):
       ...retryAfter(retryAfterSeconds),
       ...cookieHeaders(cookies),
     ])
+  }
+
+  /** A picture is a document of its own for whoever opens its address: no script of an SVG runs, and it loads nothing (threats.md UI-18). */
+  function sendPicture(target: Target, name: string | undefined): void {
+    const { mediaType, body } = renderer.picture
+    target.response.writeHead(200, [
+      ...pictureHeaders,
+      'Content-Type',
+      mediaType,
+      'Cache-Control',
+      name === renderer.pictureName ? 'public, max-age=31536000, immutable' : 'public, max-age=3600',
+      REQUEST_ID_HEADER,
+      target.requestId,
+      'Content-Length',
+      String(body.length),
+    ])
+    target.response.end(body)
   }
 
   function cookieHeaders(changes: CookieChanges | undefined): readonly string[] {
@@ -109,6 +132,8 @@ export function openReplies(renderer: Renderer, jar: CookieJar, issuer: string):
           ])
         case 'page':
           return sendPage(target, answer, language, [])
+        case 'picture':
+          return sendPicture(target, answer.name)
       }
     },
     sendPreflight(target, allow) {
@@ -230,5 +255,5 @@ function contentSecurityPolicy(renderer: Renderer, page: Page, formTarget: strin
   const target = formTarget === undefined ? '' : ` ${formTarget}`
   const scriptSource = renderer.scriptSource(page)
   const script = scriptSource === undefined ? '' : ` script-src ${scriptSource};`
-  return `default-src 'none'; style-src ${renderer.styleSource};${script} form-action 'self'${target}; base-uri 'none'; frame-ancestors 'none'`
+  return `default-src 'none'; style-src ${renderer.styleSource}; img-src 'self';${script} form-action 'self'${target}; base-uri 'none'; frame-ancestors 'none'`
 }

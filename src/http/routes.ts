@@ -49,10 +49,12 @@ export function isHome(issuer: string, target: string): boolean {
  * server ask below the issuer and at the root; in a host, the root belongs to the host.
  */
 function urlsOf(path: string, base: string, isMounted: boolean): readonly string[] {
+  // In a host, this picture is the host's.
+  if (isMounted && path === PATHS.icon) return []
   if (base === '') return [path]
   const isMetadata = path === PATHS.oauthMetadata || path === PATHS.openidMetadata
-  const isHealth = !isMounted && (path === PATHS.alive || path === PATHS.ready)
-  return [base + path, ...(isMetadata ? [path + base] : []), ...(isHealth ? [path] : [])]
+  const isOfRoot = !isMounted && (path === PATHS.alive || path === PATHS.ready || path === PATHS.icon)
+  return [base + path, ...(isMetadata ? [path + base] : []), ...(isOfRoot ? [path] : [])]
 }
 
 function routeOf(rows: readonly Endpoint[]): Route {

@@ -25,6 +25,8 @@ export interface GrantorOptions {
         readonly name?: string | undefined
         /** `#rrggbb` */
         readonly accent?: string | undefined
+        /** A file with a PNG image or an SVG document of at most 64 KB. */
+        readonly logo?: string | undefined
         readonly termsUri?: string | undefined
         readonly privacyUri?: string | undefined
       }
@@ -46,6 +48,7 @@ export const NAMES = {
   GRANTOR_TRUST_PROXY: 'trustProxy',
   GRANTOR_NAME: 'branding.name',
   GRANTOR_ACCENT: 'branding.accent',
+  GRANTOR_LOGO: 'branding.logo',
   GRANTOR_TERMS_URI: 'branding.termsUri',
   GRANTOR_PRIVACY_URI: 'branding.privacyUri',
   GRANTOR_ADMIN_PORT: 'admin.port',
@@ -63,6 +66,7 @@ export function configOf(options: GrantorOptions): Config {
     GRANTOR_TRUST_PROXY: trustProxy?.join(','),
     GRANTOR_NAME: branding.name,
     GRANTOR_ACCENT: branding.accent,
+    GRANTOR_LOGO: branding.logo,
     GRANTOR_TERMS_URI: branding.termsUri,
     GRANTOR_PRIVACY_URI: branding.privacyUri,
     GRANTOR_ADMIN_PORT: String(admin?.port ?? 'off'),

@@ -22,6 +22,14 @@ export interface Branding {
   readonly accent: string
   readonly termsUri: string | undefined
   readonly privacyUri: string | undefined
+  /** Beside the name, and in the tab of the browser. undefined: the first letter of the name. */
+  readonly logo: Picture | undefined
+}
+
+/** A picture that this server serves to its own pages. */
+export interface Picture {
+  readonly mediaType: 'image/png' | 'image/svg+xml'
+  readonly body: Uint8Array
 }
 
 /** The client as the user sees it. The texts that the client registered are untrusted. */

@@ -10,6 +10,8 @@ export interface View {
   readonly language: Language
   readonly texts: Texts
   readonly styleElement: Markup
+  /** The path of the picture of the operator. */
+  readonly picturePath: string
   readonly scripts: readonly { readonly element: Markup }[]
 }
 
@@ -36,19 +38,24 @@ export function layout(view: View, content: Content): Markup {
         <meta name="robots" content="noindex" />
         ${content.refresh === undefined ? undefined : html`<meta http-equiv="refresh" content="0; url=${href(content.refresh)}" />`}
         <title>${texts.title(content.title, branding.name)}</title>
+        <link rel="icon" href="${view.picturePath}" />
         ${styleElement}
       </head>
       <body>
         <div class="${content.beside === undefined ? 'card' : 'card wide'}">
-          <header class="brand">
-            <span class="mark" aria-hidden="true">${initial(branding.name)}</span>${isolate(branding.name)}
-          </header>
+          <header class="brand">${mark(view)}${isolate(branding.name)}</header>
           ${content.beside}
           <main>${content.main}</main>
         </div>
         ${footer(view)} ${scripts.map(({ element }) => element)}
       </body>
     </html> `
+}
+
+function mark({ branding, picturePath }: View): Markup {
+  return branding.logo === undefined
+    ? html`<span class="mark" aria-hidden="true">${initial(branding.name)}</span>`
+    : html`<img class="logo" src="${picturePath}" alt="" />`
 }
 
 function footer({ branding, texts }: View): Fragment {

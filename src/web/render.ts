@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Branding, ErrorPage, Language, Page } from '../ports/pages.ts'
+import type { Branding, ErrorPage, Language, Page, Picture } from '../ports/pages.ts'
 import { dataPage, overviewPage } from './account/account.ts'
 import { appsPage, removeAppPage } from './account/apps.ts'
 import { confirmPage } from './account/frame.ts'
@@ -16,6 +16,7 @@ import type { View } from './layout.ts'
 import { href, styleElement } from './markup.ts'
 import type { Markup } from './markup.ts'
 import { errorPage, REQUEST_ID, signedOutPage, signOutPage } from './message.ts'
+import { nameOf, pictureOf } from './pictures.ts'
 import { returnPage } from './return.ts'
 import { scriptsOf } from './scripts.ts'
 import { recoveryCodesPage } from './second-factor.ts'
@@ -35,13 +36,22 @@ export interface Renderer {
   readonly styleSource: string
   /** The value for `script-src` of a page: the hashes of its scripts; undefined for a page without one. */
   readonly scriptSource: (page: Page) => string | undefined
+  /** The picture of the operator, and its name. */
+  readonly picture: Picture
+  readonly pictureName: string
 }
 
-/** Prepares what all pages of a server share. Throws when the branding cannot be shown. */
-export function createRenderer(branding: Branding): Renderer {
+/** Prepares what all pages of a server share. `picturePath`: before the names of pictures. Throws when the branding cannot be shown. */
+export function createRenderer(branding: Branding, picturePath: string): Renderer {
+  const picture = pictureOf(branding)
+  const pictureName = nameOf(picture)
   const sheet = stylesheet(branding.accent)
   for (const uri of [branding.termsUri, branding.privacyUri]) if (uri !== undefined) href(uri)
-  const shared = { branding, styleElement: styleElement(sheet) }
+  const shared = {
+    branding,
+    styleElement: styleElement(sheet),
+    picturePath: picturePath + pictureName,
+  }
   const draw = (page: Page, language: Language): string =>
     template({ ...shared, language, texts: translations[language], scripts: scriptsOf(page) }, page).toString()
   /** An error page that is the same object for many requests is rendered once for each language. */
@@ -59,6 +69,8 @@ export function createRenderer(branding: Branding): Renderer {
       const scripts = scriptsOf(page)
       return scripts.length === 0 ? undefined : scripts.map(({ cspSource }) => cspSource).join(' ')
     },
+    picture,
+    pictureName,
     styleSource: `'sha256-${createHash('sha256').update(sheet).digest('base64')}'`,
   }
 }

@@ -63,6 +63,7 @@ const parts = `
 .card { max-width: 440px; margin: 0 auto; padding: 32px; background: var(--card); border: 1px solid var(--line); border-radius: 12px; box-shadow: var(--shadow); }
 .brand { display: flex; align-items: center; gap: 8px; margin-bottom: 24px; font-weight: 600; line-height: 24px; }
 .mark { flex: none; width: 24px; height: 24px; border-radius: 6px; background: var(--fill); color: var(--fill-text); font-size: 14px; text-align: center; overflow: hidden; }
+.logo { flex: none; width: auto; max-width: 160px; height: 32px; object-fit: contain; }
 .lead { margin-top: 8px; }
 .small { font-size: .875rem; line-height: 1.43; }
 .muted { color: var(--muted); }

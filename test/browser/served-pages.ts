@@ -27,7 +27,7 @@ const broken = `<!doctype html><html><body onload="alert(1)"><p style="color: re
 const LEAVES = /<meta http-equiv="refresh"[^>]*>|<script>document\.forms[^<]*<\/script>/
 
 export async function servePages(): Promise<Served> {
-  const renderer = createRenderer(branding)
+  const renderer = createRenderer(branding, '/pictures/')
   const policyOf = (page: Page): string =>
     `default-src 'none'; style-src ${renderer.styleSource}; script-src ${renderer.scriptSource(page) ?? "'none'"}; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`
   let shown: Page = { kind: 'signed-out', back: undefined }

@@ -34,7 +34,7 @@ function notesOf(html: string): string {
 const OTHERWISE_WRITTEN = ' (written differently, or with parts that are not shown)'
 
 test('each reason of an error page belongs to one page, and the page explains it to developers in every language', () => {
-  const renderer = createRenderer(branding)
+  const renderer = createRenderer(branding, '/pictures/')
   assert.equal(new Set(EVERY_REASON.map(([reason]) => reason)).size, EVERY_REASON.length)
   for (const [reason, explanation] of EVERY_REASON) {
     assert.match(explanation, /^[A-Z].+\.$/)

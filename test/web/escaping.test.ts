@@ -5,7 +5,7 @@ import { CHARACTER } from '../support/arbitrary-texts.ts'
 import { createRenderer } from '../../src/web/render.ts'
 import { branding, languages, sample, samples } from './samples.ts'
 
-const renderer = createRenderer(branding)
+const renderer = createRenderer(branding, '/pictures/')
 const everyPage = [...samples.values()].flatMap((page) => languages.map((language) => ({ page, language })))
 const consent = sample('consent', 'consent')
 const returned = sample('return invalid_scope', 'return')
@@ -36,7 +36,7 @@ test('hostile text in any field changes no page’s structure and leaves no dang
 })
 
 test('hostile branding is escaped as well', () => {
-  const hostile = createRenderer({ ...branding, name: '<b>A</b>"\u202e' })
+  const hostile = createRenderer({ ...branding, name: '<b>A</b>"\u202e' }, '/pictures/')
   assert.doesNotMatch(hostile.render(consent, 'en'), /<b>|\u202e/)
 })
 
@@ -51,7 +51,7 @@ test('a page never links to a scheme that runs or embeds something', () => {
   ]) {
     assert.throws(() => renderer.render({ ...returned, back: { kind: 'link', uri } }, 'en'))
     assert.throws(() => renderer.render({ kind: 'form-post', action: uri, fields: {} }, 'en'))
-    assert.throws(() => createRenderer({ ...branding, termsUri: uri }))
+    assert.throws(() => createRenderer({ ...branding, termsUri: uri }, '/pictures/'))
   }
 })
 

@@ -17,6 +17,7 @@ export const branding: Branding = {
   accent: '#3b5bdb',
   termsUri: 'https://acme.test/terms',
   privacyUri: 'https://acme.test/privacy',
+  logo: undefined,
 }
 
 export const languages: readonly Language[] = ['en', 'de']

@@ -1,0 +1,27 @@
+import { createHash } from 'node:crypto'
+import type { Branding, Picture } from '../ports/pages.ts'
+import { accentColours } from './accent.ts'
+import { initial } from './initial.ts'
+import { html } from './markup.ts'
+
+/** The picture of the operator: the logo, or the first letter of the name on a tile in the accent colour. */
+export function pictureOf(branding: Branding): Picture {
+  return branding.logo ?? letterTile(branding)
+}
+
+/** The name of a picture changes with its content, so that caches keep it for ever. */
+export function nameOf({ body }: Picture): string {
+  return createHash('sha256').update(body).digest('base64url').slice(0, 22)
+}
+
+function letterTile({ name, accent }: Branding): Picture {
+  const { fill, fillText } = accentColours(accent, { backgrounds: ['#ffffff'], ink: '#000000', distinct: 1.2 })
+  const text = html`<text x="16" y="23" text-anchor="middle" font-family="sans-serif" font-size="20" fill="${fillText}"
+    >${initial(name)}</text
+  >`
+  const picture = html`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">
+    <rect width="32" height="32" rx="8" fill="${fill}" />
+    ${text}
+  </svg>`
+  return { mediaType: 'image/svg+xml', body: Buffer.from(picture.toString()) }
+}

@@ -146,7 +146,7 @@ function forgotten({ branding, texts }: View): Markup {
 function passwordField(view: View, page: SignInPage, complaint: Complaint | undefined): Markup {
   return html`<div class="field">
     <label for="password">${view.texts.password}</label>
-    <div class="secret">
+    <div class="typed">
       <input
         id="password"
         name="password"

@@ -106,8 +106,8 @@ input:focus-visible, select:focus-visible { outline-offset: 0; border-color: var
 .lead + .provider { margin-top: 28px; }
 .button svg, .letter { flex: none; width: 20px; height: 20px; margin-right: 10px; }
 .letter { border: 1px solid var(--line); border-radius: 5px; font-size: 12px; line-height: 18px; }
-.secret { position: relative; }
-.secret input { padding-right: 104px; }
+.typed { position: relative; }
+.typed input { padding-right: 104px; }
 .reveal { position: absolute; top: 0; right: 0; min-width: 44px; min-height: 44px; padding: 0 12px; border: 0; border-radius: 8px; background: none; color: var(--ink); font: inherit; font-size: .875rem; cursor: pointer; }
 .reveal[aria-pressed=true] { text-decoration: underline; }
 .or { display: flex; align-items: center; gap: 12px; margin-top: 20px; }

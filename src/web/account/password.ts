@@ -50,7 +50,7 @@ export function passwordFields(
     <div class="field">
       <label for="password">${newPassword}</label>
       <p class="small muted hint" id="password-hint">${newPasswordHint(shortestPassword)}</p>
-      <div class="secret">
+      <div class="typed">
         <input
           id="password"
           name="password"
@@ -65,7 +65,7 @@ export function passwordFields(
     </div>
     <div class="field">
       <label for="repeated">${repeatPassword}</label>
-      <div class="secret">
+      <div class="typed">
         <input
           id="repeated"
           name="repeated"

@@ -80,7 +80,7 @@ export function openReplies(renderer: Renderer, jar: CookieJar, issuer: string):
     ])
   }
 
-  /** A picture is a document of its own for whoever opens its address: no script of an SVG runs, and it loads nothing (threats.md UI-18). */
+  /** A picture is a document of its own in a browser that opens its address: no script of an SVG runs, and it loads nothing (threats.md UI-18). */
   function sendPicture(target: Target, name: string | undefined): void {
     const { mediaType, body } = renderer.picture
     target.response.writeHead(200, [

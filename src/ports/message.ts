@@ -53,7 +53,7 @@ export type Reply = { readonly event?: OutcomeEvent } & (
   | { readonly kind: 'empty'; readonly status: 200 | 204 }
   /** JSON that the browser saves as a file. */
   | { readonly kind: 'download'; readonly filename: string; readonly body: object }
-  /** The picture of the operator, which the renderer has. A name that it no longer has gets it too, but is not kept for ever. */
+  /** The picture of the operator, which the renderer has. A name that it no longer has gets it too, but caches keep it for an hour. */
   | { readonly kind: 'picture'; readonly name: string | undefined }
   /** Always 303, so that a browser does not send a password to the redirect's target (RFC 9700 §4.12). */
   | { readonly kind: 'redirect'; readonly location: string; readonly cookies?: CookieChanges }

@@ -9,7 +9,7 @@ export function pictureOf(branding: Branding): Picture {
   return branding.logo ?? letterTile(branding)
 }
 
-/** The name of a picture changes with its content, so that caches keep it for ever. */
+/** The name of a picture changes with its content, so that caches may keep it without end. */
 export function nameOf({ body }: Picture): string {
   return createHash('sha256').update(body).digest('base64url').slice(0, 22)
 }

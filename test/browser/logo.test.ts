@@ -52,7 +52,7 @@ test('UI-18: pages show the logo, and an SVG with scripts that is opened by its 
       'public, max-age=31536000, immutable',
     ],
   )
-  // An address of another node, which may have another logo, is not kept for ever.
+  // An address of another node, which may have another logo, is kept for an hour.
   for (const path of ['/favicon.ico', '/v2/oauth/pictures/another']) {
     const other = await context.request.get(server.origin + path)
     assert.deepEqual([other.status(), other.headers()['cache-control']], [200, 'public, max-age=3600'])

@@ -167,7 +167,6 @@ const REFUSED: readonly (readonly [name: string, values: readonly string[]])[] =
   ['OTEL_EXPORTER_OTLP_HEADERS', ['a', 'a=b,c', 'a=\u0007']],
   ['GRANTOR_NAME', ['x'.repeat(61)]],
   ['GRANTOR_ACCENT', ['blue', '#12345', 'red;}']],
-  ['GRANTOR_LOGO', ['no-such-file.png', 'docs', 'README.md', 'package-lock.json']],
   ['GRANTOR_TERMS_URI', ['javascript:alert(1)', '/terms']],
   ['DATABASE_URL', ['sqlite:', 'sqlite::memory:', 'mysql://localhost/db', './grantor.db']],
 ]

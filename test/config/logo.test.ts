@@ -42,6 +42,9 @@ test('UI-18: the content of the logo says what it is, and not its name', (t) => 
     Buffer.concat([PNG, Buffer.from('<script>')]),
   ])
     assert.match(typeOf(content), /^GRANTOR_LOGO names .*, which is neither a PNG image nor an SVG document$/)
+  for (const path of [join(folder, 'none.png'), folder]) {
+    assert.match(mistakesOf({ GRANTOR_LOGO: path }).join(), /^GRANTOR_LOGO names .*, which cannot be read: [^]*$/)
+  }
   const largest = SVG.replace('<path', `${' '.repeat(LOGO_BYTES - SVG.length)}<path`)
   assert.equal(typeOf(largest), 'image/svg+xml')
   assert.match(typeOf(`${largest} `), /has more than 65536 bytes/)

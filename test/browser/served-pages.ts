@@ -29,7 +29,7 @@ const LEAVES = /<meta http-equiv="refresh"[^>]*>|<script>document\.forms[^<]*<\/
 export async function servePages(): Promise<Served> {
   const renderer = createRenderer(branding, '/pictures/')
   const policyOf = (page: Page): string =>
-    `default-src 'none'; style-src ${renderer.styleSource}; script-src ${renderer.scriptSource(page) ?? "'none'"}; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`
+    `default-src 'none'; style-src ${renderer.styleSource}; img-src 'self'; script-src ${renderer.scriptSource(page) ?? "'none'"}; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`
   let shown: Page = { kind: 'signed-out', back: undefined }
   let posted: Readonly<Record<string, string>> = {}
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {

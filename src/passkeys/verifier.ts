@@ -77,7 +77,7 @@ export function openPasskeyVerifier(): PasskeyVerifier {
     last += 1
     const { promise, resolve, reject } = Promise.withResolvers<Answer>()
     worker.ref()
-    waiting.set(last, { resolve: resolve as Waiting['resolve'], reject })
+    waiting.set(last, { resolve, reject })
     worker.postMessage({ ...question, id: last })
     return promise
   }

@@ -77,7 +77,11 @@ export async function listAudit(
 /** The events of a link before an index, newest first. */
 function entriesOf(link: AuditLinkRecord, end: number | undefined): readonly AuditEntry[] {
   const { id, recordedAt } = link
-  const entries = readEvents<AuditEvent>(link).map((event, place) => ({ ...event, id: `${id}-${place}`, recordedAt }))
+  const entries = (readEvents(link) as readonly AuditEvent[]).map((event, place) => ({
+    ...event,
+    id: `${id}-${place}`,
+    recordedAt,
+  }))
   return entries.slice(0, end).toReversed()
 }
 

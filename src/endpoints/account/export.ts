@@ -105,7 +105,7 @@ async function findEvents({ store }: Pick<Context, 'store'>, userId: UserId): Pr
   for (let read = 0; read < LINK_LIMIT; read += SLICE) {
     const links = await store.listAuditLinks({ before, limit: SLICE, since: 0 as EpochMs })
     for (const link of links) {
-      const found = readEvents<AuditEvent>(link).filter((event) => event.userId === userId)
+      const found = (readEvents(link) as readonly AuditEvent[]).filter((event) => event.userId === userId)
       events.push(...found.toReversed().map((event) => describeEvent(event, link.recordedAt)))
     }
     before = links.at(-1)?.id

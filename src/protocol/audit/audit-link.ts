@@ -53,10 +53,10 @@ function hex(sequence: number): string {
 }
 
 /** Parses the events of a link, also of a link that was changed. `verifyAudit` reports changes. */
-export function readEvents<Event extends { readonly event: string }>({
-  events: text,
-}: Pick<LinkContent, 'events'>): readonly Event[] {
+export function readEvents({ events: text }: Pick<LinkContent, 'events'>): readonly { readonly event: string }[] {
   const events = parseJson(text)
-  const isValid = Array.isArray(events) && events.every((one) => typeof (one as Event | null)?.event === 'string')
-  return isValid ? (events as readonly Event[]) : [{ event: 'audit.unreadable' } as Event]
+  const isValid =
+    Array.isArray(events) &&
+    events.every((one) => typeof (one as { readonly event?: unknown } | null)?.event === 'string')
+  return isValid ? events : [{ event: 'audit.unreadable' }]
 }

@@ -15,13 +15,6 @@ export type AuthenticationMethod = 'pwd' | 'fed' | 'otp' | 'pop' | 'mfa'
 /** How sure it is that the user is the person: 1 one factor, 2 two factors, 3 a passkey, which no imitated page can use. */
 export type AuthenticationLevel = 1 | 2 | 3
 
-/** The names of the levels in `acr`. OpenID Connect EAP ACR Values 1.0 §2 has `phr`: phishing-resistant. */
-export const LEVEL_NAMES: Readonly<Record<AuthenticationLevel, string>> = {
-  1: 'urn:grantor:acr:1fa',
-  2: 'urn:grantor:acr:2fa',
-  3: 'phr',
-}
-
 /** The level follows from the methods, and is not stored. */
 export function levelOf(methods: readonly AuthenticationMethod[]): AuthenticationLevel {
   if (methods.includes('pop')) return 3

@@ -75,7 +75,7 @@ export function submitTo(
 ): Promise<Page> {
   const form = (page.body.match(/<form[^]*?<\/form>/g) ?? []).find((one) => one.includes(`${path}"`))
   assert(form, `${path} is not in ${page.body}`)
-  return browser.submit({ ...page, body: form } as Page, fields)
+  return browser.submit({ ...page, body: form }, fields)
 }
 
 /** OTP-07: an app and its recovery codes are void, and the password alone starts no session. Another app does. */

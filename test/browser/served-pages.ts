@@ -22,7 +22,7 @@ export interface Served {
 
 /** A page with every kind of mistake that the tests look for. It shows that the tests find them. */
 const broken = `<!doctype html><html><body onload="alert(1)"><p style="color: red">red</p><pre>${'wide '.repeat(99)}</pre>
-  <input><font color="#dddddd">faint</font><img src="/image.png"></body></html>`
+  <input><font color="#dddddd">faint</font><img src="http://other.invalid/image.png"></body></html>`
 
 const LEAVES = /<meta http-equiv="refresh"[^>]*>|<script>document\.forms[^<]*<\/script>/
 

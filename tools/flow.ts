@@ -224,7 +224,7 @@ export function locationOf(response: LightMyRequestResponse): string {
 }
 
 /** The form of a page that has fields or buttons with these names. A page with one form may have fields outside of it. */
-function formWith({ body }: Pick<LightMyRequestResponse, 'body'>, names: readonly string[]): string {
+export function formWith({ body }: { readonly body: string }, names: readonly string[]): string {
   const forms = body.match(/<form[^]*?<\/form>/g) ?? []
   if (forms.length < 2) return body
   const known = names.filter((name) => body.includes(`name="${name}"`))

@@ -1,4 +1,4 @@
-import { EMAIL, formAction, hiddenFields, PASSWORD } from './flow.ts'
+import { EMAIL, formAction, formWith, hiddenFields, PASSWORD } from './flow.ts'
 import { openCookieJar } from './cookie-jar.ts'
 
 /** A user at a browser without scripts: cookies, forms and redirects over real HTTP. */
@@ -8,7 +8,7 @@ export interface Person {
   readonly deny: (link: string | URL) => Promise<URL>
   /** The page that the browser shows for a link, after the server's own redirects. */
   readonly visit: (link: string | URL) => Promise<Shown>
-  /** Sends the form of a page with its hidden fields and these. */
+  /** Sends the form of a page that has these fields, with its hidden fields. */
   readonly submit: (page: Shown, fields: Readonly<Record<string, string>>) => Promise<Shown>
   readonly signOut: () => Promise<Shown>
 }
@@ -58,11 +58,10 @@ export function openPerson(issuer: string): Person {
     return shown.url
   }
 
-  const submit = (page: Shown, fields: Readonly<Record<string, string>>): Promise<Shown> =>
-    go(new URL(formAction(page), page.url), {
-      ...hiddenFields(page),
-      ...fields,
-    })
+  const submit = (page: Shown, fields: Readonly<Record<string, string>>): Promise<Shown> => {
+    const form = { body: formWith(page, Object.keys(fields)) }
+    return go(new URL(formAction(form), page.url), { ...hiddenFields(form), ...fields })
+  }
 
   return {
     allow: (link) => decide(link, 'allow'),

@@ -6,6 +6,8 @@ import { authorizeUrl, locationOf, PlainBrowser, postForm, registerClient, reque
 import { authentication, registerKeyClient } from '../support/key-clients.ts'
 import { openProviderHost } from '../support/provider/provider-host.ts'
 import { addProvider, signInAt } from '../support/provider/providers.ts'
+import { addApp, doFirstStep, submitTo } from '../support/sign-in/apps.ts'
+import { PATHS } from '../../src/endpoints/paths.ts'
 import { openDocumentHost } from '../support/hosts/document-host.ts'
 import type { TestServer } from '../support/server.ts'
 import { OPAQUE_API, openWithOpaqueApis } from '../support/apis.ts'
@@ -79,7 +81,12 @@ test('BND-04: an endpoint takes exactly the budgets that its row names', async (
   await postForm(asked, '/v2/oauth/authorize', new URLSearchParams(start.split('?')[1]))
   const page = await browser.get(locationOf(await browser.get(start)))
   await browser.submit(page, { email: 'nobody@acme.test', password: 'wrong' })
+  await submitTo(browser, page, PATHS.signInByPasskey, {})
   await signInAt({ browser, page, host: idp })
+  await addApp(server)
+  const second = await doFirstStep(browser, await registerClient(asked))
+  for (const path of [PATHS.signInCode, PATHS.signInRecoveryCode]) await submitTo(browser, second, path, { code: 'x' })
+  for (const path of [PATHS.signInApp, PATHS.signInAppEnabled]) await postForm(asked, path, {})
   const endpoints = endpointsFor(server.context.settings)
   for (const { method, path } of endpoints) if (method === 'GET') await asked.inject({ method, url: path })
   const forms = endpoints.filter(

@@ -53,7 +53,7 @@ export function assertReturnPage(response: LightMyRequestResponse, error: string
   assert.equal(response.statusCode, 400, response.body.slice(0, 300))
   assert.equal(response.headers.location, undefined)
   assert.ok(response.body.includes(host), 'the page does not name the host')
-  const links = [...response.body.matchAll(/href="([^"]*)"/g)].map(([, href]) => href ?? '')
+  const links = [...response.body.matchAll(/<a [^>]*href="([^"]*)"/g)].map(([, href]) => href ?? '')
   assert.equal(links.length, 1)
   const link = new URL((links[0] ?? '').replaceAll('&amp;', '&'))
   assert.equal(link.searchParams.get('error'), error)

@@ -2,7 +2,14 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
 import { openPasskeyVerifier } from '../../src/passkeys/verifier.ts'
-import { coseKeyOf, FLAGS, makeKeys, numbered, openAuthenticator, type Said } from '../support/sign-in/authenticator.ts'
+import {
+  coseKeyOf,
+  FLAGS,
+  makeKeys,
+  numbered,
+  openAuthenticator,
+  type Said,
+} from '../../tools/sign-in/authenticator.ts'
 
 const ASKED = { challenge: 'Y2hhbGxlbmdl', origin: 'https://auth.example', rpId: 'auth.example' } as const
 const verifier = openPasskeyVerifier()

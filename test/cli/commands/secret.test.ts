@@ -30,7 +30,8 @@ import {
   type Tokens,
 } from '../../../tools/flow.ts'
 import { createAccount, createAda } from '../../support/accounts.ts'
-import { addApp, refuseFormerApp } from '../../support/sign-in/apps.ts'
+import { addApp } from '../../../tools/sign-in/app.ts'
+import { refuseFormerApp } from '../../support/sign-in/apps.ts'
 import { openMigratedDatabase } from '../../support/store/migrated-database.ts'
 import { openPlace, serve, untilLogged, type Finished, type Place } from '../../support/process.ts'
 import { openTestServer, temporaryFolder, type TestClock, type TestServer } from '../../support/server.ts'

@@ -17,7 +17,7 @@ import { APPLICATION_URL, leave, openApplication } from '../../support/applicati
 import { createAda } from '../../support/accounts.ts'
 import { openProviderHost } from '../../support/provider/provider-host.ts'
 import { addProvider, signInAt } from '../../support/provider/providers.ts'
-import { givePasskey, passkeyFormOf, signedFields } from '../../support/sign-in/passkeys.ts'
+import { givePasskey, passkeyFormOf, signedFields } from '../../../tools/sign-in/passkeys.ts'
 import { leadsTo, pressProvider } from '../../../tools/provider-page.ts'
 import { openTestServer, type TestServer } from '../../support/server.ts'
 import { selectAll } from '../../support/store/dump.ts'

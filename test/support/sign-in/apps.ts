@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
-import { Secret, TOTP } from 'otpauth'
-import { newRecoveryCodes, secretName } from '../../../src/endpoints/second-factor/app.ts'
+import { Secret } from 'otpauth'
 import {
   authorizeUrl,
   EMAIL,
@@ -10,49 +9,16 @@ import {
   PlainBrowser,
   type RegisteredClient,
 } from '../../../tools/flow.ts'
+import { openApp, type App } from '../../../tools/sign-in/app.ts'
 import type { TestServer } from '../server.ts'
 
-type Server = Pick<TestServer, 'clock' | 'context'>
 type Page = Awaited<ReturnType<PlainBrowser['get']>>
-
-/** An authenticator app: a released implementation, which Grantor's authors did not write. */
-export interface App {
-  /** The code that the app shows now, or so many steps later. */
-  readonly code: (laterSteps?: number) => string
-  /** A code that the app shows neither now nor in the steps around. */
-  readonly wrongCode: () => string
-  readonly recoveryCodes: readonly string[]
-}
 
 /** The app that reads the key of a page. */
 export function appOfPage({ clock }: Pick<TestServer, 'clock'>, page: Pick<Page, 'body'>): App {
   const key = /<code class="key">([A-Z2-7 ]+)<\/code>/.exec(page.body)?.[1]
   assert(key, page.body)
-  return appOf(clock, Secret.fromBase32(key.replaceAll(' ', '')), [])
-}
-
-/** Stores an app of a user, by default the one of tools/flow.ts, whose codes are all unused. Ends the sessions of the user. */
-export async function addApp({ clock, context }: Server, email = EMAIL): Promise<App> {
-  const { store, random, encryption } = context
-  const user = await store.findUserByEmail(email)
-  assert(user)
-  const secret = random(20)
-  const { codes, digests } = newRecoveryCodes(context, user.id)
-  const outcome = await store.enableTotp({
-    factor: {
-      userId: user.id,
-      secret: encryption.encrypt(secretName(user.id), secret),
-      lastStep: 0,
-      failures: 0,
-      createdAt: clock.now(),
-      usedAt: undefined,
-    },
-    recoveryDigests: digests,
-    replaces: undefined,
-    reason: { kind: 'sign-in', at: clock.now(), passwordHash: user.passwordHash },
-  })
-  assert.equal(outcome, 'enabled')
-  return appOf(clock, new Secret({ buffer: new Uint8Array(secret).buffer }), codes)
+  return openApp(clock.now, Secret.fromBase32(key.replaceAll(' ', '')), [])
 }
 
 /** Goes to the page of the second step with the right password. */
@@ -106,17 +72,4 @@ export async function refuseFormerApp(
   }
   const codes = await browser.submit(page, { code: appOfPage(server, page).code() })
   assert.equal((await browser.submit(codes, {})).statusCode, 303)
-}
-
-function appOf(clock: TestServer['clock'], secret: Secret, recoveryCodes: readonly string[]): App {
-  const totp = new TOTP({ secret })
-  const code = (laterSteps = 0) => totp.generate({ timestamp: clock.now() + laterSteps * 30_000 })
-  return {
-    code,
-    wrongCode() {
-      const near = [-1, 0, 1].map(code)
-      return ['000000', '111111', '222222', '333333'].find((one) => !near.includes(one)) ?? ''
-    },
-    recoveryCodes,
-  }
 }

@@ -1,5 +1,5 @@
 import { createHash, generateKeyPairSync, randomBytes, sign, type KeyObject } from 'node:crypto'
-import type { AssertionAnswer, RegistrationAnswer } from '../../../src/ports/passkeys.ts'
+import type { AssertionAnswer, RegistrationAnswer } from '../../src/ports/passkeys.ts'
 
 /** The algorithms of passkeys, by the names of COSE. */
 export type PasskeyAlgorithm = 'ES256' | 'EdDSA' | 'RS256'
@@ -26,7 +26,7 @@ export type Asked = Pick<Said, 'challenge' | 'origin' | 'rpId'> & Partial<Said>
 export const FLAGS = { up: 0x01, uv: 0x04, be: 0x08, bs: 0x10, at: 0x40, ed: 0x80 } as const
 
 /** An authenticator of software, with one key. It makes what a browser sends, and also what no browser would. */
-export interface TestAuthenticator {
+export interface SoftwareAuthenticator {
   readonly credentialId: string
   readonly register: (asked: Asked) => RegistrationAnswer
   readonly sign: (asked: Asked) => AssertionAnswer
@@ -38,7 +38,7 @@ export function openAuthenticator(
   algorithm: PasskeyAlgorithm = 'ES256',
   coseKey: (publicKey: KeyObject) => Cbor = coseKeyOf,
   keys: { readonly publicKey: KeyObject; readonly privateKey: KeyObject } = makeKeys(algorithm),
-): TestAuthenticator {
+): SoftwareAuthenticator {
   const id = randomBytes(32)
   return {
     credentialId: id.toString('base64url'),
@@ -103,7 +103,7 @@ function clientData({ type, challenge, origin, more }: Pick<Said, 'type' | 'chal
   return Buffer.from(JSON.stringify({ type, challenge, origin, ...more }))
 }
 
-/** What the tests encode. RFC 8949 §3. */
+/** What an authenticator encodes. RFC 8949 §3. */
 export type Cbor = number | string | Buffer | ReadonlyMap<Cbor, Cbor> | readonly Cbor[]
 
 export function encodeCbor(value: Cbor): Buffer {

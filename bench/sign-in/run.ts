@@ -1,20 +1,37 @@
 import { Agent } from 'node:http'
 import { createDelegateCredentials } from '../../src/admin/delegate.ts'
 import { createProvider } from '../../src/admin/provider/provider.ts'
+import { createUser } from '../../src/admin/user/user.ts'
 import type { ProviderId } from '../../src/protocol/sign-in/authentication.ts'
 import { stopChildren } from '../../tools/process/children.ts'
-import { authorizeUrl, locationOf, PlainBrowser, registerClient, type RegisteredClient } from '../../tools/flow.ts'
+import {
+  authorizeUrl,
+  EMAIL,
+  locationOf,
+  PASSWORD,
+  PlainBrowser,
+  registerClient,
+  type RegisteredClient,
+} from '../../tools/flow.ts'
 import { freePorts } from '../../tools/process/free-ports.ts'
 import { describeMachine } from '../../tools/machine.ts'
 import { flag, readOptions, whole } from '../../tools/options.ts'
 import { readTreeUsage } from '../../tools/process/usage.ts'
+import { ORIGIN } from '../../tools/sign-in/passkeys.ts'
 import { openRemoteServer, type RemoteServer } from '../../tools/remote-server.ts'
-import { addUser, openStoreOf } from '../../tools/runtime.ts'
+import { openStoreOf } from '../../tools/runtime.ts'
 import { beginSession, openFolder } from '../../tools/process/session.ts'
 import { summarizeTimes } from '../../tools/statistics.ts'
 import { fixed, renderTable } from '../../tools/table.ts'
 import { startServer } from '../server.ts'
-import { signInAt, signInAtApplication, signInByPassword, type SignIn } from './methods.ts'
+import {
+  signInAt,
+  signInAtApplication,
+  signInByPasskey,
+  signInByPassword,
+  signInByPasswordAndCode,
+  type SignIn,
+} from './methods.ts'
 import { CLIENT, startProvider } from './provider.ts'
 
 /**
@@ -33,7 +50,12 @@ interface Measured {
 const LIMIT_MS = 15 * 60_000
 const PROVIDER = 'bench' as ProviderId
 /** One address may send more than a person would. */
-const RATES = { GRANTOR_AUTHORIZATION_RATE: '1000000000', GRANTOR_TRUST_PROXY: '127.0.0.1' }
+const SETTINGS = {
+  GRANTOR_AUTHORIZATION_RATE: '1000000000',
+  GRANTOR_TRUST_PROXY: '127.0.0.1',
+  // Passkeys need a host that is a name.
+  GRANTOR_ISSUER: ORIGIN,
+}
 
 const { count, browsers, json } = readOptions({
   // Beyond 3,000 a minute the server refuses sign-ins of the network that makes most of them.
@@ -55,13 +77,18 @@ agent.destroy()
 
 async function measureOwnMethods(): Promise<readonly Measured[]> {
   const provider = await startProvider()
-  const server = await startServer({ folder, databaseUrl: `sqlite:${folder}/own.db`, settings: RATES })
-  await addUser(server.settings, async (context) => {
-    const input = { id: PROVIDER, template: 'oidc', name: 'Bench', ...CLIENT } as const
-    await createProvider(context, { ...input, settings: { issuer: provider.issuer, signUp: 'anybody' } })
-  })
+  const server = await startServer({ folder, databaseUrl: `sqlite:${folder}/own.db`, settings: SETTINGS })
+  const { context, close } = await openStoreOf(server.settings)
+  await createUser(context, { email: EMAIL, password: PASSWORD, name: 'Ada' })
+  const input = { id: PROVIDER, template: 'oidc', name: 'Bench', ...CLIENT } as const
+  await createProvider(context, { ...input, settings: { issuer: provider.issuer, signUp: 'anybody' } })
+  const byPasskey = await signInByPasskey(context)
+  const byCode = await signInByPasswordAndCode(context, 2 * count)
+  await close()
   const measured = [
     await measure(server, 'password', signInByPassword),
+    await measure(server, 'password and code', byCode),
+    await measure(server, 'passkey', byPasskey),
     await measure(server, 'provider', signInAt(provider, PROVIDER)),
   ]
   await server.stop()
@@ -72,7 +99,7 @@ async function measureOwnMethods(): Promise<readonly Measured[]> {
 async function measureApplication(): Promise<Measured> {
   const [adminPort = 0] = await freePorts(1)
   const settings = {
-    ...RATES,
+    ...SETTINGS,
     GRANTOR_ADMIN_PORT: String(adminPort),
     GRANTOR_DELEGATE_URL: 'http://localhost:1/consent',
   }
@@ -87,7 +114,7 @@ async function measureApplication(): Promise<Measured> {
 
 /** Measures the second half: the first one creates the accounts, and warms the server up. */
 async function measure({ pid, port }: { readonly pid: number; readonly port: number }, method: string, signIn: SignIn) {
-  const server = openRemoteServer({ port, agent, limitMs: 60_000 })
+  const server = openRemoteServer({ port, agent, limitMs: 60_000, host: new URL(ORIGIN).host })
   const client = await registerClient(server)
   await signInAll(server, client, signIn)
   const before = readTreeUsage(pid)

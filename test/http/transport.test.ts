@@ -231,7 +231,6 @@ test('RFC 9110 §15.5.5: an unknown path answers 404 as JSON to callers that do 
     '/v2',
     '/v2/oauth',
     '/v1/oauth/token',
-    '/favicon.ico',
     '/.git/config',
     '/v2/oauth/token/x',
   ]) {

@@ -225,15 +225,7 @@ test('NET-12: prototype names in a query, a form or JSON have no effect', async 
 
 test('RFC 9110 §15.5.5: an unknown path answers 404 as JSON to callers that do not ask for a page, without a redirect', async (t) => {
   const server = await openTestServer(t)
-  for (const url of [
-    '/',
-    '/admin',
-    '/v2',
-    '/v2/oauth',
-    '/v1/oauth/token',
-    '/.git/config',
-    '/v2/oauth/token/x',
-  ]) {
+  for (const url of ['/', '/admin', '/v2', '/v2/oauth', '/v1/oauth/token', '/.git/config', '/v2/oauth/token/x']) {
     const answer = await server.inject({ method: 'GET', url })
     assert.equal(answer.statusCode, 404, url)
     // A client in a browser must be able to read that there is no metadata here, so that it tries the next address.

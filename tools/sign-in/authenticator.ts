@@ -106,7 +106,7 @@ function clientData({ type, challenge, origin, more }: Pick<Said, 'type' | 'chal
 /** What an authenticator encodes. RFC 8949 §3. */
 export type Cbor = number | string | Buffer | ReadonlyMap<Cbor, Cbor> | readonly Cbor[]
 
-export function encodeCbor(value: Cbor): Buffer {
+function encodeCbor(value: Cbor): Buffer {
   if (typeof value === 'number') return value < 0 ? head(1, -1 - value) : head(0, value)
   if (Buffer.isBuffer(value)) return Buffer.concat([head(2, value.length), value])
   if (typeof value === 'string') return Buffer.concat([head(3, Buffer.byteLength(value)), Buffer.from(value)])

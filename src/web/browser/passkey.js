@@ -63,24 +63,24 @@ export function passkeyScript() {
     } catch (/** @type {any} */ { name: cause }) {
       if (mediation) return
       problem.hidden = cause === 'AbortError' || cause === 'NotAllowedError'
-      autofill()
+      void autofill()
     }
   }
   const forms = [...document.querySelectorAll('form[data-passkey]')]
   const autofill = async () => {
     const form = forms.find(({ dataset }) => 'autofill' in dataset)
-    if (form && (await Passkey.isConditionalMediationAvailable?.())) ask(form, 'conditional')
+    if (form && (await Passkey.isConditionalMediationAvailable?.())) void ask(form, 'conditional')
   }
   for (const form of forms) {
     form.hidden = false
     form.addEventListener('submit', (/** @type {any} */ event) => {
       event.preventDefault()
-      ask(form, undefined)
+      void ask(form, undefined)
     })
   }
   for (const { dataset } of document.querySelectorAll('[data-signal]')) {
     const { call, ...signal } = JSON.parse(dataset.signal)
     Passkey[call]?.(signal)?.catch(() => undefined)
   }
-  autofill()
+  void autofill()
 }

@@ -56,6 +56,6 @@ function problemOf(refused: RefusedPasskey) {
 }
 
 /** The check that failed, for the log. */
-export function checkOf(refused: RefusedPasskey): string | undefined {
+function checkOf(refused: RefusedPasskey): string | undefined {
   return refused.reason === 'passkey-invalid' ? refused.check : undefined
 }

@@ -31,27 +31,45 @@ test('these checks find the mistakes of a page that breaks the rules', async () 
   await tab.context().close()
 })
 
-/** Colors do not depend on the width, so two passes see each color scheme, each width and, of each page, each language. */
+/**
+ * Colors do not depend on the width, so two passes see each color scheme, each width and, of each page, each language. Axe costs most
+ * of their time. It sees one page of each markup, another one in each pass.
+ */
 const PASSES = [
-  { colorScheme: 'light', width: 1000, from: 0 },
-  { colorScheme: 'dark', width: 320, from: 1 },
+  { colorScheme: 'light', width: 1000, from: 0, pick: 'first' },
+  { colorScheme: 'dark', width: 320, from: 1, pick: 'last' },
 ] as const
 
-for (const { colorScheme, width, from } of PASSES) {
+for (const { colorScheme, width, from, pick } of PASSES) {
   test(`axe finds nothing, nothing overflows and every target has 44 by 44 px: every page, ${colorScheme}, ${width} px`, async () => {
-    const { tab, complaints } = await openTabWithAxe({ colorScheme, viewport: { width, height: 800 } })
+    const options: BrowserContextOptions = { colorScheme, viewport: { width, height: 800 } }
+    const withAxe = await openTabWithAxe(options)
+    const without = await pages.openTab(options)
+    const examples = examplesOfMarkup(pick)
     for (const [index, name] of names.entries()) {
       const language = languages[(index + from) % languages.length] ?? 'en'
+      const isExample = examples.has(name)
+      const { tab } = isExample ? withAxe : without
       await tab.goto(pages.address(name, language))
-      assert.deepEqual(await axeFindings(tab), [], `${name} (${language})`)
+      if (isExample) assert.deepEqual(await axeFindings(tab), [], `${name} (${language})`)
       const content = await contentWidth(tab)
       assert.ok(content <= width, `${name} (${language}) is ${content} px wide`)
       assert.deepEqual(await smallTargets(tab), [], `${name} (${language})`)
     }
-    assert.deepEqual(complaints, [])
-    await tab.context().close()
+    for (const { tab, complaints } of [withAxe, without]) {
+      assert.deepEqual(complaints, [])
+      await tab.context().close()
+    }
   })
 }
+
+test('axe sees each markup in both passes: pages share an example only if nothing but their texts differs', () => {
+  const all = new Set(names.map(markupOf))
+  for (const { pick } of PASSES) assert.deepEqual(new Set([...examplesOfMarkup(pick)].map(markupOf)), all)
+  assert.equal(textless('<p id="a">one</p><i>two</i>'), textless('<p id="a">three</p><i>four</i>'))
+  for (const other of ['<p id="b">one</p><i>two</i>', '<p id="a"></p><i>two</i>', '<p id="a">one</p><i>one</i>'])
+    assert.notEqual(textless(other), textless('<p id="a">one</p><i>two</i>'), other)
+})
 
 test('WCAG 2.2 §1.4.4: at 200 % text size nothing overflows', async () => {
   const { tab } = await pages.openTab({ viewport: { width: 640, height: 800 } })
@@ -62,7 +80,9 @@ test('WCAG 2.2 §1.4.4: at 200 % text size nothing overflows', async () => {
     deviceScaleFactor: 2,
     mobile: false,
   })
-  for (const name of names) {
+  for (const [index, name] of names.entries()) {
+    // The narrow pass has measured the same width of the others in German, whose words are longer.
+    if (index % 2 === 0) continue
     await tab.goto(pages.address(name, 'de'))
     assert.ok((await contentWidth(tab)) <= 320, name)
   }
@@ -78,6 +98,26 @@ test('a browser that prefers reduced motion gets no transitions', async () => {
   assert.equal(moving, 0)
   await tab.context().close()
 })
+
+/** The first or the last page of each markup. */
+function examplesOfMarkup(pick: 'first' | 'last'): ReadonlySet<string> {
+  const ordered = pick === 'first' ? names.toReversed() : names
+  return new Set(new Map(ordered.map((name) => [markupOf(name), name])).values())
+}
+
+function markupOf(name: string): string {
+  return textless(pages.html(name, 'en'))
+}
+
+/** HTML with a number instead of each text. Equal texts have the same number, because some rules of axe compare texts. */
+function textless(html: string): string {
+  const texts = new Map<string, number>()
+  return html.replaceAll(/>([^<]+)</g, (between, text: string) => {
+    if (text.trim() === '') return between
+    if (!texts.has(text)) texts.set(text, texts.size)
+    return `>${texts.get(text)}<`
+  })
+}
 
 /** A tab with axe as an init script, which the browser compiles once, unlike a script that is sent to each page. */
 async function openTabWithAxe(options: BrowserContextOptions): Promise<WatchedTab> {

@@ -13,6 +13,7 @@ import type { WatchedTab } from './tab.ts'
 export interface Served {
   /** The address of a sample, of `broken`, or of the page that was last passed to show(). */
   readonly address: (name: string, language: Language) => string
+  readonly html: (name: string, language: Language) => string
   /** Serves a page of the test under the name `shown`. */
   readonly show: (page: Page) => void
   /** The last form that the server received. */
@@ -31,16 +32,17 @@ export async function servePages(): Promise<Served> {
   const policyOf = (page: Page): string =>
     `default-src 'none'; style-src ${renderer.styleSource}; img-src 'self'; script-src ${renderer.scriptSource(page) ?? "'none'"}; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`
   let shown: Page = { kind: 'signed-out', back: undefined }
+  const pageOf = (name: string): Page => samples.get(name) ?? shown
+  // Two pages would leave at once, before a test could look at them.
+  const htmlOf = (name: string, language: Language): string =>
+    renderer.render(pageOf(name), language).replace(LEAVES, '')
   let posted: Readonly<Record<string, string>> = {}
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     if (request.method === 'POST') posted = Object.fromEntries(new URLSearchParams(await body(request)))
     const [, language, name = ''] = decodeURIComponent(request.url ?? '').split('/')
-    // Two pages would leave at once, before a test could look at them.
-    const page = samples.get(name) ?? shown
-    const html = renderer.render(page, language === 'de' ? 'de' : 'en').replace(LEAVES, '')
     response.setHeader('content-type', 'text/html; charset=utf-8')
-    response.setHeader('content-security-policy', policyOf(page))
-    response.end(name === 'broken' ? broken : html)
+    response.setHeader('content-security-policy', policyOf(pageOf(name)))
+    response.end(name === 'broken' ? broken : htmlOf(name, language === 'de' ? 'de' : 'en'))
   }
   const server = createServer((request, response) => void answer(request, response))
   after(() => server.close())
@@ -49,6 +51,7 @@ export async function servePages(): Promise<Served> {
   const browser = await sharedBrowser()
   return {
     address: (name, language) => `${origin}/${language}/${encodeURIComponent(name)}`,
+    html: htmlOf,
     show: (page) => (shown = page),
     posted: () => posted,
     openTab: (options) => openTab(browser, options),

@@ -15,22 +15,28 @@ export function createAccount(
   { context }: Pick<TestServer, 'context'>,
   account: Parameters<typeof createUser>[1],
 ): Promise<UserRecord> {
-  const hash = async (password: string): Promise<string> => {
-    const nonce = randomBytes(16)
-    const tag = argon2Sync('argon2id', { message: password, nonce, tagLength: 32, ...LEAST })
-    return `$argon2id$v=19$m=${LEAST.memory},t=${LEAST.passes},p=${LEAST.parallelism}$${unpadded(nonce)}$${unpadded(tag)}`
-  }
   const { passwords, settings } = context
   // Where passwords are off, accounts from before still have one.
   return createUser(
-    { ...context, passwords: { ...passwords, hash }, settings: { ...settings, passwords: 'on' } },
+    { ...context, passwords: { ...passwords, hash: hashCheaply }, settings: { ...settings, passwords: 'on' } },
     account,
   )
+}
+
+/** From now on the server hashes new passwords at the lowest cost too. */
+export function lowerCost({ context }: Pick<TestServer, 'context'>): void {
+  Object.assign(context.passwords, { hash: hashCheaply })
 }
 
 /** Creates the account of tools/flow.ts. */
 export async function createAda(server: Pick<TestServer, 'context'>): Promise<void> {
   await createAccount(server, { email: EMAIL, password: PASSWORD, name: 'Ada' })
+}
+
+async function hashCheaply(password: string): Promise<string> {
+  const nonce = randomBytes(16)
+  const tag = argon2Sync('argon2id', { message: password, nonce, tagLength: 32, ...LEAST })
+  return `$argon2id$v=19$m=${LEAST.memory},t=${LEAST.passes},p=${LEAST.parallelism}$${unpadded(nonce)}$${unpadded(tag)}`
 }
 
 function unpadded(bytes: Buffer): string {

@@ -4,7 +4,7 @@ import { createLink } from '../../../src/admin/user/link.ts'
 import { provisionSubject } from '../../../src/admin/user/subject.ts'
 import { EMAIL, locationOf, obtainTokens, PASSWORD, PlainBrowser, refresh } from '../../../tools/flow.ts'
 import { leadsTo } from '../../../tools/provider-page.ts'
-import { createAccount, createAda } from '../../support/accounts.ts'
+import { createAccount, createAda, lowerCost } from '../../support/accounts.ts'
 import { addProvider, signInAt } from '../../support/provider/providers.ts'
 import { assertStoreUnchanged } from '../../support/store/dump.ts'
 import { assertInvalidGrant } from '../../support/token-answers.ts'
@@ -24,6 +24,7 @@ const STOLEN = 'the horse of a thief'
 async function openTheft(t: Parameters<typeof openServerWithProvider>[0]) {
   const setup = await openServerWithProvider(t)
   const { server, host, client } = setup
+  lowerCost(server)
   await createAda(server)
   await addProvider(server, host, {}, { id: 'second', name: 'Second' })
   server.clock.advance(1001)

@@ -11,7 +11,7 @@ import {
   refresh,
   registerClient,
 } from '../../../tools/flow.ts'
-import { createAccount, createAda } from '../../support/accounts.ts'
+import { createAccount, createAda, lowerCost } from '../../support/accounts.ts'
 import { assertLocalPage } from '../../support/authorize-answers.ts'
 import { openTestServer, type TestServer } from '../../support/server.ts'
 import { assertStoreUnchanged, selectAll } from '../../support/store/dump.ts'
@@ -216,6 +216,7 @@ async function openLink(
   t: Parameters<typeof openTestServer>[0],
 ): Promise<{ readonly server: TestServer; readonly address: string }> {
   const server = await openTestServer(t)
+  lowerCost(server)
   await createAda(server)
   server.clock.advance(1000)
   return { server, address: (await createLink(server.context, EMAIL)).address }

@@ -16,6 +16,8 @@ export const PATHS = {
   signInByPasskey: '/v2/oauth/sign-in/passkey',
   signInAtProvider: '/v2/oauth/sign-in/provider',
   signInCode: '/v2/oauth/sign-in/code',
+  signInPasskeyStep: '/v2/oauth/sign-in/second-passkey',
+  signInNewPasskey: '/v2/oauth/sign-in/new-passkey',
   signInRecoveryCode: '/v2/oauth/sign-in/recovery-code',
   signInApp: '/v2/oauth/sign-in/app',
   signInAppEnabled: '/v2/oauth/sign-in/app/continue',

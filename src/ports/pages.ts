@@ -112,6 +112,8 @@ export interface SecondStepPage {
 export type SecondStepOffer =
   /** With `code`: of the authenticator app, or one of the recovery codes. */
   | { readonly kind: 'code' | 'recovery-code'; readonly action: string }
+  /** With the answer of the browser: a signature, or a new passkey where the user has no second factor. */
+  | { readonly kind: 'passkey'; readonly action: string; readonly ceremony: PasskeyCeremony }
   /** With `code`, the first one of an app that the user sets up. `hidden`: the fields of this form. */
   | {
       readonly kind: 'set-up'
@@ -130,7 +132,8 @@ export interface RecoveryCodesPage {
 
 /** Why the last attempt at the second step failed. */
 export type SecondStepProblem =
-  | { readonly kind: 'second-step-wrong'; readonly offer: SecondStepOffer['kind'] }
+  | { readonly kind: 'second-step-wrong'; readonly offer: Exclude<SecondStepOffer['kind'], 'passkey'> }
+  | { readonly kind: 'second-step-wrong'; readonly offer: 'passkey' }
   /** The code was accepted before. */
   | { readonly kind: 'second-step-used' }
   /** Codes of unknown browsers are refused, after too many wrong ones. */

@@ -25,6 +25,7 @@ export function scriptsOf(page: Page): readonly PageScript[] {
       return [FORM_POST]
     case 'sign-in':
       return page.offers.some(({ kind }) => kind === 'passkey') ? [SHOW_PASSWORD, PASSKEY] : [SHOW_PASSWORD]
+    case 'second-step':
     case 'account-add-passkey':
       return [PASSKEY]
     case 'account-security':

@@ -5,25 +5,41 @@ import { layout } from './layout.ts'
 import type { View } from './layout.ts'
 import { hiddenFields, html } from './markup.ts'
 import type { Fragment, Markup } from './markup.ts'
+import { passkeyForm } from './passkey.ts'
 import { enrolmentFields } from './second-factor.ts'
 import { continuation } from './sign-in.ts'
 import { inAWhile } from './spans.ts'
+
+type WrongStep = Extract<SecondStepProblem, { readonly kind: 'second-step-wrong' }>
+type CodeProblem = WrongStep & { readonly offer: Exclude<WrongStep['offer'], 'passkey'> }
+type GeneralProblem = Exclude<SecondStepProblem, WrongStep> | (WrongStep & { readonly offer: 'passkey' })
 
 /** The forms of the second step. The code of the app is first; what replaces it is folded, unless it is the only way. */
 export function secondStepPage(view: View, page: SecondStepPage): Markup {
   const { texts } = view
   const { problem, offers } = page
-  const isSetUp = offers.some(({ kind }) => kind === 'set-up')
+  const isSetUp = offers.some(isNew)
+  const needsScript = offers.every(({ kind }) => kind === 'passkey')
   const heading = isSetUp ? texts.setUpSecondStep : texts.secondStep
   return layout(view, {
     title: problem === undefined ? heading : texts.titleWithError(heading),
     main: html`<h1>${heading}</h1>
       <p class="lead muted">${continuation(view, { client: page.client, isConfirmation: false })}</p>
       ${isSetUp ? html`<p class="after">${texts.secondStepNeeded}</p>` : undefined}
-      ${problem === undefined || 'offer' in problem ? undefined : general(view, problem)}
+      ${problem === undefined || isBeside(problem) ? undefined : general(view, problem)}
+      ${offers.length > 0 && needsScript ? html`<noscript><p class="part">${texts.secondStepNeedsScript}</p></noscript>` : undefined}
       ${offers.length === 0 ? html`<p class="part">${texts.noSecondStep}</p>` : undefined}
       ${offers.map((offer) => offerForm(view, page, offer))}`,
   })
+}
+
+function isNew(offer: SecondStepOffer): boolean {
+  return offer.kind === 'set-up' || (offer.kind === 'passkey' && offer.ceremony.kind === 'create')
+}
+
+/** Whether the problem is shown at its field. A passkey has none. */
+function isBeside(problem: SecondStepProblem): problem is CodeProblem {
+  return problem.kind === 'second-step-wrong' && problem.offer !== 'passkey'
 }
 
 function offerForm(view: View, page: SecondStepPage, offer: SecondStepOffer): Markup {
@@ -35,6 +51,15 @@ function offerForm(view: View, page: SecondStepPage, offer: SecondStepOffer): Ma
         <summary>${view.texts.cannotUseApp}</summary>
         ${codeForm(view, page, offer)}
       </details>`
+    case 'passkey':
+      return passkeyForm(view, {
+        action: offer.action,
+        hidden: page.hidden,
+        ceremony: offer.ceremony,
+        button: isNew(offer) ? view.texts.account.addPasskey : view.texts.passkeyStep,
+        look: 'plain',
+        hasAutofill: false,
+      })
     case 'set-up':
       return html`<form method="post" action="${offer.action}" novalidate>
         ${hiddenFields({ ...page.hidden, ...offer.hidden })}
@@ -46,7 +71,7 @@ function offerForm(view: View, page: SecondStepPage, offer: SecondStepOffer): Ma
 function codeForm(
   view: View,
   page: SecondStepPage,
-  offer: Exclude<SecondStepOffer, { readonly kind: 'set-up' }>,
+  offer: Extract<SecondStepOffer, { readonly kind: 'code' | 'recovery-code' }>,
 ): Markup {
   const { texts } = view
   const isOfApp = offer.kind === 'code'
@@ -78,15 +103,14 @@ function isBlamed({ problem }: SecondStepPage, { kind }: SecondStepOffer): boole
   return problem?.kind === 'second-step-wrong' && problem.offer === kind
 }
 
-function general(view: View, problem: Exclude<SecondStepProblem, { readonly kind: 'second-step-wrong' }>): Fragment {
+function general(view: View, problem: GeneralProblem): Fragment {
   return html`<p class="notice problem" role="alert">${stop}<span>${describe(view, problem)}</span></p>`
 }
 
-function describe(
-  { texts, language }: View,
-  problem: Exclude<SecondStepProblem, { readonly kind: 'second-step-wrong' }>,
-): string {
+function describe({ texts, language }: View, problem: GeneralProblem): string {
   switch (problem.kind) {
+    case 'second-step-wrong':
+      return texts.passkeyFailed
     case 'second-step-used':
       return texts.codeWrong
     case 'second-step-locked':

@@ -10,7 +10,7 @@ test('the bench signs users in by each method, and reports the rate and the proc
   const rows = JSON.parse(stdout) as readonly Readonly<Record<string, string | number>>[]
   assert.deepEqual(
     rows.map(({ method }) => method),
-    ['password', 'provider', 'delegated'],
+    ['password', 'password and code', 'passkey', 'provider', 'delegated'],
   )
   for (const { perSecond, p50Ms } of rows) assert.ok(Number(perSecond) > 0 && Number(p50Ms) > 0)
 })

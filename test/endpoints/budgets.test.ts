@@ -2,7 +2,15 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { endpointsFor } from '../../src/endpoints/index.ts'
 import type { Budgets } from '../../src/ports/budgets.ts'
-import { authorizeUrl, locationOf, PlainBrowser, postForm, registerClient, requestToken } from '../../tools/flow.ts'
+import {
+  authorizeUrl,
+  hiddenFields,
+  locationOf,
+  PlainBrowser,
+  postForm,
+  registerClient,
+  requestToken,
+} from '../../tools/flow.ts'
 import { authentication, registerKeyClient } from '../support/key-clients.ts'
 import { openProviderHost } from '../support/provider/provider-host.ts'
 import { addProvider, signInAt } from '../support/provider/providers.ts'
@@ -87,7 +95,8 @@ test('BND-04: an endpoint takes exactly the budgets that its row names', async (
   await addApp(server)
   const second = await doFirstStep(browser, await registerClient(asked))
   for (const path of [PATHS.signInCode, PATHS.signInRecoveryCode]) await submitTo(browser, second, path, { code: 'x' })
-  for (const path of [PATHS.signInApp, PATHS.signInAppEnabled]) await postForm(asked, path, {})
+  await browser.post(PATHS.signInPasskeyStep, hiddenFields(second))
+  for (const path of [PATHS.signInApp, PATHS.signInAppEnabled, PATHS.signInNewPasskey]) await postForm(asked, path, {})
   const endpoints = endpointsFor(server.context.settings)
   for (const { method, path } of endpoints) if (method === 'GET') await asked.inject({ method, url: path })
   const forms = endpoints.filter(

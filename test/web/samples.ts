@@ -101,6 +101,12 @@ const setUp = {
 
 const recoveryCodes = Array.from({ length: 10 }, (_, index) => `abcd-efgh-jkmn-pqr${index}`)
 
+const passkeyStep = {
+  kind: 'passkey',
+  action: '/sign-in/second-passkey',
+  ceremony: { kind: 'get', challenge: 'x', rpId: 'auth.example', credentials: ['eA'] },
+} as const
+
 const providers: SignInPage['offers'] = [
   { kind: 'provider', action: '/sign-in/provider', id: 'google', name: 'Google', mark: 'letter', isDown: false },
   {
@@ -244,6 +250,15 @@ export const samples: ReadonlyMap<string, Page> = new Map<string, Page>([
     { ...secondStep, problem: { kind: 'second-step-wrong', offer: 'recovery-code' } },
   ],
   ['second step that is locked', { ...secondStep, problem: { kind: 'second-step-locked' } }],
+  ['second step by passkey', { ...secondStep, offers: [passkeyStep] }],
+  [
+    'second step by a passkey that did not work',
+    {
+      ...secondStep,
+      offers: [...secondStep.offers, passkeyStep],
+      problem: { kind: 'second-step-wrong', offer: 'passkey' },
+    },
+  ],
   ['second step without a way', { ...secondStep, offers: [] }],
   ['second step to set up', { ...secondStep, offers: [setUp] }],
   [

@@ -19,6 +19,10 @@ export async function addApp({ context }: { readonly context: Context }, email =
   if (user === undefined) throw new Error(`${email} has no account.`)
   const secret = random(20)
   const { codes, digests } = newRecoveryCodes(context, user.id)
+  // A sign-in sets no app up beside a passkey, and a session does.
+  const session = (await store.listSessions({ userId: user.id, before: undefined, limit: 1 }))[0]
+  const signIn = { kind: 'sign-in', at: clock(), passwordHash: user.passwordHash } as const
+  const reason = session === undefined ? signIn : ({ kind: 'session', session } as const)
   const outcome = await store.enableTotp({
     factor: {
       userId: user.id,
@@ -30,7 +34,7 @@ export async function addApp({ context }: { readonly context: Context }, email =
     },
     recoveryDigests: digests,
     replaces: undefined,
-    reason: { kind: 'sign-in', at: clock(), passwordHash: user.passwordHash },
+    reason,
   })
   if (outcome !== 'enabled') throw new Error(`The store answers ${outcome}.`)
   return openApp(clock, new Secret({ buffer: new Uint8Array(secret).buffer }), codes)

@@ -8,6 +8,7 @@ import { signInByPasskey } from './passkey/sign-in.ts'
 import { signInAtProvider } from './provider/begin.ts'
 import { finishAtProvider } from './provider/callback.ts'
 import { signInByCode, signInByRecoveryCode } from './second-step/code.ts'
+import { confirmByPasskey, setUpPasskey } from './second-step/passkey.ts'
 import { continueWithApp, setUpApp } from './second-step/set-up.ts'
 
 const FORM = 'application/x-www-form-urlencoded'
@@ -59,6 +60,20 @@ export const SIGN_IN_ENDPOINTS: readonly Endpoint[] = [
     path: PATHS.signInRecoveryCode,
     budgets: ['sign-in'],
     run: signInByRecoveryCode,
+  },
+  {
+    ...SECOND_STEP,
+    name: 'sign-in-second-passkey',
+    path: PATHS.signInPasskeyStep,
+    budgets: ['sign-in'],
+    run: confirmByPasskey,
+  },
+  {
+    ...SECOND_STEP,
+    name: 'sign-in-new-passkey',
+    path: PATHS.signInNewPasskey,
+    unlimited: NEEDS_FIRST_STEP,
+    run: setUpPasskey,
   },
   { ...SECOND_STEP, name: 'sign-in-app', path: PATHS.signInApp, unlimited: NEEDS_FIRST_STEP, run: setUpApp },
   {

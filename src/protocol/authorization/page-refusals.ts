@@ -108,7 +108,7 @@ export const FORM_REFUSALS = {
   'email-missing': 'The form has no address.',
   'password-missing': 'The form has no password.',
   'password-too-long': 'The password has more than 1,024 bytes.',
-  'second-step-wrong': 'The first step was right, and the code of the second step is wrong.',
+  'second-step-wrong': 'The first step was right, and the code or the passkey of the second step is wrong.',
   'second-step-used': 'The code of the authenticator app was accepted before.',
   'second-step-locked':
     'After 100 wrong codes since the last success, codes of browsers in which the account has not signed in are refused.',

@@ -59,6 +59,8 @@ export interface Texts {
   readonly secondStep: string
   readonly noSecondStep: string
   readonly secondStepExpired: string
+  readonly passkeyStep: string
+  readonly secondStepNeedsScript: string
   readonly code: string
   readonly codeHint: string
   readonly codeWrong: string

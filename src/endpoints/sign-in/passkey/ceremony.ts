@@ -101,18 +101,20 @@ export function askToMake(
 
 /**
  * Verifies the answer to a sign-in, in the order of WebAuthn Level 3 §7.2, and uses the challenge up. The passkey is found by the user whom
- * the answer names and its id, so that a passkey of another user is an unknown one (threats.md PK-01).
+ * the answer names and its id, so that a passkey of another user is an unknown one (threats.md PK-01). `known`: the user who has done the
+ * first step of a sign-in, whom an authenticator that is asked for certain passkeys need not name (§6.3.3).
  */
 export async function verifySignature(
   context: Context,
   { params }: Request,
   ceremony: Ceremony,
+  known: Pick<UserRecord, 'id'> | undefined,
 ): Promise<Signed | RefusedPasskey> {
   const credentialId = readPasskeyField(params, 'credential')
   const clientData = readPasskeyField(params, 'clientDataJSON')
   const authenticatorData = readPasskeyField(params, 'authenticatorData')
   const signature = readPasskeyField(params, 'signature')
-  const userHandle = readPasskeyField(params, 'userHandle')
+  const userHandle = readPasskeyField(params, 'userHandle') ?? handleOf(known)
   if (
     credentialId === undefined ||
     clientData === undefined ||
@@ -124,6 +126,7 @@ export async function verifySignature(
   const opened = openAnswer(context, ceremony, clientData, 'webauthn.get')
   if ('reason' in opened) return opened
   const userId = parseUserId(Buffer.from(userHandle, 'base64url').toString())
+  if (known !== undefined && userId !== known.id) return invalid('user')
   const passkey = userId === undefined ? undefined : await context.store.findPasskey(userId, passkeyIdOf(credentialId))
   if (passkey?.credentialId !== credentialId) return { kind: 'refused', reason: 'passkey-unknown', credentialId }
   const answer = { credentialId, clientData, authenticatorData, signature }
@@ -162,6 +165,10 @@ export async function verifyNewPasskey(
   if (verified.kind === 'refused') return invalid(verified.check)
   if (!(await opened.use())) return invalid('repeated')
   return { kind: 'made', passkey: recordOf(user, verified, agent, context.clockCheck.now()) }
+}
+
+function handleOf(user: Pick<UserRecord, 'id'> | undefined): string | undefined {
+  return user === undefined ? undefined : Buffer.from(user.id).toString('base64url')
 }
 
 function recordOf(

@@ -24,7 +24,7 @@ export async function signInByPasskey(context: Context, request: Request): Promi
     const problem = { kind: 'throttled', retryAfterSeconds: attempt.retryAfterSeconds } as const
     return signInPage(context, target, { ...shown, problem })
   }
-  const signed = await verifySignature(context, request, passkeySignIn(target))
+  const signed = await verifySignature(context, request, passkeySignIn(target), undefined)
   if (signed.kind === 'refused') {
     const page = await signInPage(context, target, { ...shown, problem: problemOf(signed) })
     return { ...page, event: { ...refusedSignIn(target, signed.reason, undefined), description: checkOf(signed) } }

@@ -1,14 +1,9 @@
 import type { Context } from '../../../ports/context.ts'
 import type { Reply, Request } from '../../../ports/message.ts'
-import type { SecondStepProblem } from '../../../ports/pages.ts'
 import { findStep } from '../../../protocol/sign-in/totp.ts'
 import { findApp, recoveryDigest } from '../../second-factor/app.ts'
-import { clientOf } from '../target.ts'
 import { countCode, countRecoveryCode } from '../throttle.ts'
-import { finishSecondStep, openSecondStep, type SecondStep } from './finish.ts'
-import { secondStepPage } from './page.ts'
-import { refusedSignIn } from '../page.ts'
-import { WAITING_FIELD } from './waiting.ts'
+import { finishSecondStep, openSecondStep, showAgain, throttled } from './finish.ts'
 
 /**
  * Takes a code of the authenticator app (RFC 6238). It is counted before it is checked, and used up by the check, so a code works once on
@@ -20,10 +15,10 @@ export async function signInByCode(context: Context, request: Request): Promise<
   const { user } = step.waiting
   const app = await findApp(context, user.id)
   // It was removed or became void meanwhile: the page shows what there is now.
-  if (app?.kind !== 'on') return again(context, request, step, undefined)
+  if (app?.kind !== 'on') return showAgain(context, request, step, undefined)
   const { browserHash } = step.target
   const attempt = await countCode(context, { userId: user.id, network: request.network, browserHash })
-  if (attempt.kind === 'refused') return again(context, request, step, throttled(attempt))
+  if (attempt.kind === 'refused') return showAgain(context, request, step, throttled(attempt))
   const now = context.clockCheck.now()
   const outcome = await context.store.useTotp({
     userId: user.id,
@@ -37,13 +32,13 @@ export async function signInByCode(context: Context, request: Request): Promise<
       await attempt.forgive()
       return finishSecondStep(context, request, step, { methods: ['otp', 'mfa'], passkey: undefined })
     case 'none':
-      return again(context, request, step, undefined)
+      return showAgain(context, request, step, undefined)
     case 'wrong':
-      return again(context, request, step, { kind: 'second-step-wrong', offer: 'code' })
+      return showAgain(context, request, step, { kind: 'second-step-wrong', offer: 'code' })
     case 'used-before':
-      return again(context, request, step, { kind: 'second-step-used' })
+      return showAgain(context, request, step, { kind: 'second-step-used' })
     case 'locked':
-      return again(context, request, step, { kind: 'second-step-locked' })
+      return showAgain(context, request, step, { kind: 'second-step-locked' })
   }
 }
 
@@ -53,33 +48,14 @@ export async function signInByRecoveryCode(context: Context, request: Request): 
   if ('kind' in step) return step
   const { id: userId } = step.waiting.user
   const attempt = await countRecoveryCode(context, request)
-  if (attempt.kind === 'refused') return again(context, request, step, throttled(attempt))
+  if (attempt.kind === 'refused') return showAgain(context, request, step, throttled(attempt))
   const digest = recoveryDigest(context, userId, request.params.get('code') ?? '')
   const used =
     digest === undefined
       ? undefined
       : await context.store.useRecoveryCode({ userId, digest, now: context.clockCheck.now() })
-  if (used?.kind !== 'used') return again(context, request, step, { kind: 'second-step-wrong', offer: 'recovery-code' })
+  if (used?.kind !== 'used')
+    return showAgain(context, request, step, { kind: 'second-step-wrong', offer: 'recovery-code' })
   await attempt.forgive()
   return finishSecondStep(context, request, step, { methods: ['mfa'], passkey: undefined })
-}
-
-function throttled({ retryAfterSeconds }: { readonly retryAfterSeconds: number }): SecondStepProblem {
-  return { kind: 'throttled', retryAfterSeconds }
-}
-
-/** Shows the page again. The audit counts a wrong second step, because the first one was right. */
-async function again(
-  context: Context,
-  { params }: Request,
-  { target, waiting: { user } }: SecondStep,
-  problem: SecondStepProblem | undefined,
-): Promise<Reply> {
-  const page = await secondStepPage(context, target, { user, waiting: params.get(WAITING_FIELD) ?? '' }, problem)
-  if (problem === undefined) return page
-  if (problem.kind !== 'throttled') {
-    const clientId = clientOf(target)?.id
-    context.report({ event: 'second-factor.refused', clientId, userId: user.id, details: { reason: problem.kind } })
-  }
-  return { ...page, event: refusedSignIn(target, problem.kind, user.id) }
 }

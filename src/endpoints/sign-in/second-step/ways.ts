@@ -11,7 +11,8 @@ import {
   type Enrolment,
   type EnrolmentPlace,
 } from '../../second-factor/enrolment.ts'
-import type { SignInTarget } from '../target.ts'
+import { askToMake, askToSign, offersPasskeys, type Ceremony } from '../passkey/ceremony.ts'
+import { keyOf, type SignInTarget } from '../target.ts'
 
 /**
  * A way to do the second step, or to set one up. Its endpoints open the waiting sign-in (`openWaiting`), check the second factor, use the
@@ -34,6 +35,7 @@ export interface WayInput {
 export const SECOND_STEP_WAYS: readonly SecondStepWay[] = [
   { offer: offerCode },
   { offer: offerRecoveryCode },
+  { offer: offerPasskey },
   { offer: offerApp },
 ]
 
@@ -46,6 +48,25 @@ async function offerRecoveryCode(context: Context, { user, target }: WayInput): 
   const isUsable =
     (await findApp(context, user.id))?.kind === 'on' && (await context.store.countRecoveryCodes(user.id)) > 0
   return isUsable ? [{ kind: 'recovery-code', action: actionOf(context, target, PATHS.signInRecoveryCode) }] : []
+}
+
+/** Passkeys of the user, or, where the user has no second factor, a new one. */
+async function offerPasskey(context: Context, { user, target }: WayInput): Promise<readonly SecondStepOffer[]> {
+  if (!offersPasskeys(context)) return []
+  const passkeys = await context.store.listPasskeys(user.id)
+  const ceremony = passkeyStep({ user, target })
+  if (passkeys.length > 0) {
+    const action = actionOf(context, target, PATHS.signInPasskeyStep)
+    return [{ kind: 'passkey', action, ceremony: askToSign(context, ceremony, passkeys) }]
+  }
+  if (!(await mayAddPasskey(context, user))) return []
+  const action = actionOf(context, target, PATHS.signInNewPasskey)
+  return [{ kind: 'passkey', action, ceremony: askToMake(context, ceremony, user, []) }]
+}
+
+/** The ceremony of a passkey in the second step: of this user, in this sign-in. */
+export function passkeyStep({ user, target }: Pick<WayInput, 'user' | 'target'>): Ceremony {
+  return { browserHash: target.browserHash, purpose: 'second-step', bound: [keyOf(target), user.id] }
 }
 
 async function offerApp(context: Context, input: WayInput): Promise<readonly SecondStepOffer[]> {
@@ -73,6 +94,15 @@ export async function mayEnrol(
 ): Promise<boolean> {
   const [app, passkeys] = await Promise.all([findApp(context, id), context.store.listPasskeys(id)])
   return app?.kind !== 'on' && passkeys.length === 0
+}
+
+/** Whether such a user may add a passkey: an app that a leak made void is replaced by another app, as the store has it. */
+export async function mayAddPasskey(
+  context: Pick<Context, 'encryption' | 'issuer' | 'settings'> & StoreNeeds<'findSecondFactor' | 'listPasskeys'>,
+  { id }: Pick<UserRecord, 'id'>,
+): Promise<boolean> {
+  if (!offersPasskeys(context) || (await context.store.findSecondFactor(id)) !== undefined) return false
+  return (await context.store.listPasskeys(id)).length === 0
 }
 
 /** An app is set up in the browser of the sign-in. */

@@ -1,0 +1,36 @@
+import type { Context } from '../../../ports/context.ts'
+import type { Reply, Request } from '../../../ports/message.ts'
+import { verifyNewPasskey, verifySignature } from '../passkey/ceremony.ts'
+import { signInProblem } from '../page.ts'
+import { countProviderAttempt } from '../throttle.ts'
+import { finishSecondStep, openSecondStep, showAgain, throttled } from './finish.ts'
+import { mayAddPasskey, passkeyStep } from './ways.ts'
+
+const FAILED = { kind: 'second-step-wrong', offer: 'passkey' } as const
+
+/** Takes the signature of a passkey of the user who has done the first step. */
+export async function confirmByPasskey(context: Context, request: Request): Promise<Reply> {
+  const step = await openSecondStep(context, request)
+  if ('kind' in step) return step
+  const attempt = await countProviderAttempt(context, request)
+  if (attempt.kind === 'refused') return showAgain(context, request, step, throttled(attempt))
+  const { user } = step.waiting
+  const signed = await verifySignature(context, request, passkeyStep({ user, target: step.target }), user)
+  if (signed.kind === 'refused') return showAgain(context, request, step, FAILED)
+  await attempt.forgive()
+  return finishSecondStep(context, request, step, { methods: ['pop', 'mfa'], passkey: signed.passkey.id })
+}
+
+/** Stores the passkey of a user who has done the first step and has no second factor, because the sign-in needs one. */
+export async function setUpPasskey(context: Context, request: Request): Promise<Reply> {
+  const step = await openSecondStep(context, request)
+  if ('kind' in step) return step
+  const { user, madeAt: at } = step.waiting
+  if (!(await mayAddPasskey(context, user))) return showAgain(context, request, step, undefined)
+  const made = await verifyNewPasskey(context, request, passkeyStep({ user, target: step.target }), user)
+  if (made.kind === 'refused') return showAgain(context, request, step, FAILED)
+  const reason = { kind: 'sign-in', at, passwordHash: user.passwordHash } as const
+  const added = await context.store.addPasskey({ passkey: made.passkey, reason })
+  if (added !== 'added') return signInProblem(context, step.target, { kind: 'second-step-expired' }, user.id)
+  return finishSecondStep(context, request, step, { methods: ['pop', 'mfa'], passkey: made.passkey.id })
+}

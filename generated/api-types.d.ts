@@ -478,6 +478,20 @@ export interface GrantorTasks {
     /** The id of the user. */
     readonly user_id: string
   }) => Promise<User>
+  /** List the passkeys of a user, the oldest first. A user has at most 20. */
+  readonly 'user.list-passkeys': (input: {
+    /** The id of the user. */
+    readonly user_id: string
+  }) => Promise<{
+    readonly passkeys: readonly Passkey[]
+  }>
+  /** Remove a passkey of a user, and end the sessions. Grants stay. It may be the last sign-in method. */
+  readonly 'user.remove-passkey': (input: {
+    /** The id of the user. */
+    readonly user_id: string
+    /** The id of the passkey, as user.list-passkeys returns it. */
+    readonly passkey_id: string
+  }) => Promise<User>
   /** Disable a user: sessions and tokens of the user stop working. */
   readonly 'user.disable': (input: {
     /** The id of the user. */
@@ -1541,6 +1555,18 @@ export interface Organization {
   readonly not_before: string
 }
 
+export interface Passkey {
+  readonly passkey_id: string
+  /** The browser in which the user added it; null: not a known one. */
+  readonly browser: string | null
+  readonly system: string | null
+  /** Whether the key has a copy outside the device that made it. */
+  readonly is_synced: boolean
+  readonly added_at: string
+  /** null: no sign-in has used it. */
+  readonly used_at: string | null
+}
+
 export interface Provider {
   readonly provider_id: string
   readonly kind: 'oidc' | 'github'
@@ -1680,4 +1706,6 @@ export interface WholeUser extends User {
     /** Whether codes of unknown browsers are refused, after 100 wrong ones. */
     readonly is_locked: boolean
   } | null
+  /** The passkeys, the oldest first. */
+  readonly passkeys: readonly Passkey[]
 }

@@ -4,6 +4,7 @@ import { AdminError } from '../../src/admin/admin-error.ts'
 import { EMAIL, obtainTokens, PASSWORD, requestToken, type RegisteredClient, type Tokens } from '../../tools/flow.ts'
 import { execute } from '../support/store/dump.ts'
 import { aSession, aSessionStart, aUserOfProvider } from '../support/records.ts'
+import { givePasskey } from '../../tools/sign-in/passkeys.ts'
 import { storeApp } from '../support/sign-in/stored-app.ts'
 import type { UserId } from '../../src/protocol/ids.ts'
 import type { Members } from '../support/tasks.ts'
@@ -15,8 +16,8 @@ interface List {
   readonly next: string | null
 }
 
-/** What "user show" adds for a user without a provider and an app. */
-const NOTHING_ELSE = { identities: [], authenticator_app: null }
+/** What "user show" adds for a user without a provider, an app and passkeys. */
+const NOTHING_ELSE = { identities: [], authenticator_app: null, passkeys: [] }
 
 test('a user is found by id or by address in any case, and no answer has the hash of the password', async (t) => {
   const { perform } = await openOffice(t)
@@ -156,6 +157,34 @@ test('an app that a user has lost is removed with its codes, ends the sessions a
   assert.deepEqual(await sessions(), [])
   const refreshed = await requestToken(server, client, { grant_type: 'refresh_token', refresh_token })
   assert.equal(refreshed.statusCode, 200)
+})
+
+test('PK-01: passkeys are listed without their keys, and only one of the named user is removed, which ends the sessions', async (t) => {
+  const { perform, stage } = await openOffice(t)
+  const { store, clock } = stage.server.context
+  const [ada, bob] = [await stage.makeUser(), await stage.makeUser()]
+  const agent = { browser: 'Firefox', system: 'Linux' } as const
+  const { passkey } = await givePasskey(stage.server, ada.id, { agent })
+  const { passkey: other } = await givePasskey(stage.server, bob.id)
+  const key = { user_id: ada.id }
+  const list = async () =>
+    (await perform<{ readonly passkeys: readonly Members[] }>('user.list-passkeys', key)).passkeys
+  const added_at = new Date(passkey.createdAt).toISOString()
+  const document = { passkey_id: passkey.id, ...agent, is_synced: passkey.isBackedUp, added_at, used_at: null }
+  assert.deepEqual(await list(), [document])
+  assert.deepEqual((await perform('user.show', key))['passkeys'], [document])
+  const session = aSession({ userId: ada.id, createdAt: clock() })
+  assert.equal((await store.startSession(aSessionStart({ session, passwordHash: undefined }))).kind, 'started')
+  const remove = (passkey_id: string, user_id: string = ada.id) =>
+    perform('user.remove-passkey', { user_id, passkey_id })
+  await assertRefused(remove(other.id), 'unknown', /has no passkey \S{22}\. See "grantor user list-passkeys"/)
+  await assertRefused(remove(passkey.id, aUserOfProvider().id), 'unknown', /There is no user/)
+  await assertRefused(remove('x'), 'refused', /not the id of a passkey/)
+  assert.equal((await store.listSessions({ userId: ada.id, before: undefined, limit: 5 })).length, 1)
+  assert.partialDeepStrictEqual(await remove(passkey.id), key)
+  assert.deepEqual([await list(), (await store.listPasskeys(bob.id)).length], [[], 1])
+  assert.deepEqual(await store.listSessions({ userId: ada.id, before: undefined, limit: 5 }), [])
+  await assertRefused(remove(passkey.id), 'unknown', /has no passkey/)
 })
 
 test('sessions are listed for a user or for all, and ended', async (t) => {

@@ -9,6 +9,8 @@ import { makeClientKey } from '../../tools/client-assertion.ts'
 import { createAda } from '../support/accounts.ts'
 import { registerKeyClient } from '../support/key-clients.ts'
 import { obtainTokens, requestToken, type RegisteredClient, type Tokens } from '../../tools/flow.ts'
+import type { PasskeyId } from '../../src/protocol/sign-in/passkey.ts'
+import { givePasskey } from '../../tools/sign-in/passkeys.ts'
 import { storeApp } from '../support/sign-in/stored-app.ts'
 import type { UserId } from '../../src/protocol/ids.ts'
 import { adminServerOf, type AdminServer } from '../support/admin-server.ts'
@@ -238,6 +240,19 @@ test('grant and token: grants are listed, and revoked by id or by a token', asyn
     await words('user', 'reset-second-factor', 'ada@acme.test'),
     /^ada@acme\.test no longer has an authenticator app/,
   )
+  // An id may begin with a hyphen.
+  const id = '-keyOfAda-345678901234' as PasskeyId
+  await givePasskey(server, ada.user_id, { id })
+  const [headings, row] = (await words('user', 'list-passkeys', 'ada@acme.test')).split('\n')
+  assert.match(
+    `${headings}\n${row}`,
+    /^BROWSER +SYSTEM +SYNCED +ADDED \(UTC\) +USED \(UTC\) +ID\n– +– +(yes|no) +20.* never +-key/,
+  )
+  assert.match(
+    await words('user', 'remove-passkey', 'ada@acme.test', '--passkey', id),
+    /^ada@acme\.test no longer has this passkey, and is signed out\.\n.*grantor user create-link ada@acme\.test/,
+  )
+  assert.equal(await words('user', 'list-passkeys', 'ada@acme.test'), 'The user has no passkeys.\n')
   assert.match(await words('token', 'revoke-all', '--yes'), /All sessions and tokens issued before 2\S+Z are revoked/)
 })
 

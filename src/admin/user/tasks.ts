@@ -1,14 +1,16 @@
 import * as z from 'zod'
 import type { StoreNeeds } from '../../ports/context.ts'
 import type { UserRecord } from '../../ports/records/user.ts'
+import { describePasskey } from '../../users/passkey-document.ts'
 import { describeIdentity } from '../../users/provider-routing.ts'
-import { normalizeEmail } from '../../protocol/sign-in/account.ts'
+import { nameUser, normalizeEmail } from '../../protocol/sign-in/account.ts'
 import { APPLICATION } from '../../protocol/sign-in/authentication.ts'
 import { GUESS_LIMIT } from '../../protocol/sign-in/totp.ts'
+import { PASSKEY_ID_FORM, type PasskeyId } from '../../protocol/sign-in/passkey.ts'
 import { SUBJECT_FORM, subjectKey } from '../../protocol/sign-in/interaction.ts'
 import type { UserId } from '../../protocol/ids.ts'
 import { ADDRESS_TEXTS, PROFILE_TEXTS, PROFILE_URLS } from '../../protocol/openid/user-claims.ts'
-import { conflict } from '../admin-error.ts'
+import { conflict, unknown } from '../admin-error.ts'
 import { changeTasks } from '../change-tasks.ts'
 import { EMAIL, ISO, ISO_OR_NULL, iso, isoOrNull, LIMIT, NAME, NEXT, PASSWORD, USER_ID, pageStart } from '../fields.ts'
 import { JWT_ACCEPTANCE, withDeletion, withJwtAcceptance } from '../jwt-acceptance.ts'
@@ -37,7 +39,21 @@ const USER_DOCUMENT = z
 
 export type UserDocument = z.output<typeof USER_DOCUMENT>
 
-/** A user with the identities at providers. */
+/** A passkey in an answer, without its key. */
+const PASSKEY_DOCUMENT = z
+  .object({
+    passkey_id: z.string(),
+    browser: z.string().nullable().describe('The browser in which the user added it; null: not a known one.'),
+    system: z.string().nullable(),
+    is_synced: z.boolean().describe('Whether the key has a copy outside the device that made it.'),
+    added_at: ISO,
+    used_at: ISO_OR_NULL.describe('null: no sign-in has used it.'),
+  })
+  .meta({ id: 'Passkey' })
+
+export type PasskeyDocument = z.output<typeof PASSKEY_DOCUMENT>
+
+/** A user with all sign-in methods. */
 const WHOLE_USER = USER_DOCUMENT.extend({
   identities: z
     .array(
@@ -59,6 +75,7 @@ const WHOLE_USER = USER_DOCUMENT.extend({
     })
     .nullable()
     .describe('The app of the two-step sign-in; null: none.'),
+  passkeys: z.array(PASSKEY_DOCUMENT).describe('The passkeys, the oldest first.'),
 }).meta({ id: 'WholeUser' })
 
 /** The answer to the creation of a link. */
@@ -122,6 +139,12 @@ const PROFILE_CHANGE = z.strictObject({
 const PASSWORD_FORM =
   'of 15 characters or more (8 if a second factor is required) that are not easy to guess (docs/users.md)'
 
+const PASSKEY_ID = z
+  .string()
+  .regex(PASSKEY_ID_FORM, { error: 'This is not the id of a passkey.' })
+  .meta({ examples: ['q83vEjRWeJCrze8SNFZ4kA'] })
+  .transform((text) => text as PasskeyId)
+
 const PATH = '/admin/v1/users'
 const ONE = z.object({ user_id: USER_ID })
 const { change, end } = changeTasks({
@@ -165,11 +188,17 @@ export const USER_TASKS: readonly Task[] = [
     output: WHOLE_USER,
     async run(context, { user_id }) {
       const user = await requireUser(context, user_id)
-      const [identities, app] = await Promise.all([
+      const [identities, app, passkeys] = await Promise.all([
         context.store.listIdentities(user.id),
         describeApp(context, user.id),
+        context.store.listPasskeys(user.id),
       ])
-      return { ...describeUser(user), identities: identities.map(describeIdentity), authenticator_app: app }
+      return {
+        ...describeUser(user),
+        identities: identities.map(describeIdentity),
+        authenticator_app: app,
+        passkeys: passkeys.map(describePasskey),
+      }
     },
   }),
   defineTask({
@@ -257,6 +286,38 @@ export const USER_TASKS: readonly Task[] = [
       throw conflict(`${email ?? id} has no authenticator app.`)
     },
   ),
+  defineTask({
+    name: 'user.list-passkeys',
+    method: 'GET',
+    path: `${PATH}/{user_id}/passkeys`,
+    access: 'read',
+    summary: 'List the passkeys of a user, the oldest first. A user has at most 20.',
+    input: ONE,
+    output: z.object({ passkeys: z.array(PASSKEY_DOCUMENT) }),
+    async run(context, { user_id }) {
+      const { id } = await requireUser(context, user_id)
+      return { passkeys: (await context.store.listPasskeys(id)).map(describePasskey) }
+    },
+  }),
+  defineTask({
+    name: 'user.remove-passkey',
+    method: 'DELETE',
+    path: `${PATH}/{user_id}/passkeys/{passkey_id}`,
+    access: 'write',
+    summary: 'Remove a passkey of a user, and end the sessions. Grants stay. It may be the last sign-in method.',
+    input: ONE.extend({
+      passkey_id: PASSKEY_ID.describe('The id of the passkey, as user.list-passkeys returns it.'),
+    }),
+    output: USER_DOCUMENT,
+    async run(context, { user_id, passkey_id: id }) {
+      const removal = { userId: user_id, id, by: { kind: 'operator' } } as const
+      const outcome = await context.store.removePasskey(removal)
+      const user = await requireUser(context, user_id)
+      if (outcome !== 'removed')
+        throw unknown(`${nameUser(user)} has no passkey ${id}. See "grantor user list-passkeys".`)
+      return describeUser(user)
+    },
+  }),
   end('disable', 'Disable a user: sessions and tokens of the user stop working.', ({ store, clock }, { user_id: id }) =>
     store.disableUser({ id, now: clock() }),
   ),

@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
-import type { LinkDocument, UserDocument } from '../../admin/user/tasks.ts'
+import type { LinkDocument, PasskeyDocument, UserDocument } from '../../admin/user/tasks.ts'
 import { nameUser } from '../../protocol/sign-in/account.ts'
 import { readPassword } from '../lib/ask-password.ts'
-import { formatTime } from '../lib/columns.ts'
+import { columns, formatTime } from '../lib/columns.ts'
 import { UsageError } from '../lib/failure.ts'
 import { collect, excludeEachOther } from '../lib/options.ts'
 import { listVerb, taskVerb, type AddVerb } from '../lib/task-verb.ts'
@@ -117,6 +117,28 @@ export const USER_VERBS: readonly AddVerb[] = [
     say: (user) => [
       `${nameOf(user)} no longer has an authenticator app and recovery codes, and is signed out.`,
       'The next sign-in needs one factor; where GRANTOR_SECOND_FACTOR is required, it sets up another app.',
+    ],
+  }),
+  taskVerb<{ readonly passkeys: readonly PasskeyDocument[] }>({
+    task: 'user.list-passkeys',
+    say({ passkeys }, { paint }) {
+      if (passkeys.length === 0) return ['The user has no passkeys.']
+      const cells = passkeys.map(({ passkey_id, browser, system, is_synced, added_at, used_at }) => [
+        browser ?? '–',
+        system ?? '–',
+        is_synced ? 'yes' : 'no',
+        formatTime(added_at),
+        used_at === null ? 'never' : formatTime(used_at),
+        passkey_id,
+      ])
+      return columns(['BROWSER', 'SYSTEM', 'SYNCED', 'ADDED (UTC)', 'USED (UTC)', 'ID'], cells, paint)
+    },
+  }),
+  taskVerb<UserDocument>({
+    task: 'user.remove-passkey',
+    say: (user) => [
+      `${nameOf(user)} no longer has this passkey, and is signed out.`,
+      `If the user has no other way to sign in: grantor user create-link ${user.email ?? user.user_id}`,
     ],
   }),
   taskVerb<UserDocument>({

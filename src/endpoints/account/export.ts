@@ -2,6 +2,7 @@ import type { Context } from '../../ports/context.ts'
 import type { AuditEvent } from '../../ports/records/audit.ts'
 import type { UserRecord } from '../../ports/records/user.ts'
 import { readEvents } from '../../protocol/audit/audit-link.ts'
+import { describePasskey } from '../../users/passkey-document.ts'
 import { describeIdentity } from '../../users/provider-routing.ts'
 import type { EpochMs } from '../../base/brand.ts'
 import { identifierOf } from '../../protocol/client/identifier.ts'
@@ -21,7 +22,7 @@ export async function exportUser(context: Context, user: UserRecord, now: EpochM
   const { store } = context
   const { id: userId } = user
   const page = { userId, before: undefined, limit: ROW_LIMIT }
-  const [memberships, identities, consents, grants, sessions, audit, app] = await Promise.all([
+  const [memberships, identities, consents, grants, sessions, audit, app, recoveryCodes, passkeys] = await Promise.all([
     store.listMemberships(userId),
     store.listIdentities(userId),
     store.listConsents(userId, ROW_LIMIT),
@@ -29,6 +30,8 @@ export async function exportUser(context: Context, user: UserRecord, now: EpochM
     store.listSessions(page),
     findEvents(context, userId),
     store.findSecondFactor(userId),
+    store.countRecoveryCodes(userId),
+    store.listPasskeys(userId),
   ])
   const named = async (id: ClientId): Promise<object> => {
     const client = await store.findClient(id)
@@ -47,11 +50,15 @@ export async function exportUser(context: Context, user: UserRecord, now: EpochM
       name: user.name ?? null,
       profile: user.profile,
       has_password: user.passwordHash !== undefined,
-      authenticator_app_added_at: iso(app?.createdAt),
       first_signed_in_at: iso(user.firstSignedInAt),
       created_at: iso(user.createdAt),
     },
     identities: identities.map(describeIdentity),
+    authenticator_app:
+      app === undefined
+        ? null
+        : { added_at: iso(app.createdAt), used_at: iso(app.usedAt), recovery_codes: recoveryCodes },
+    passkeys: passkeys.map(describePasskey),
     organizations: await Promise.all(
       memberships.map(async ({ organizationId, createdAt, disabledAt }) => ({
         organization_id: organizationId,

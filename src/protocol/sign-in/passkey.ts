@@ -10,6 +10,7 @@ export type PasskeyId = Brand<string, 'PasskeyId'>
 export const PASSKEY_LIMIT = 20
 
 const ID_LENGTH = 22
+export const PASSKEY_ID_FORM = /^[A-Za-z0-9_-]{22}$/
 
 /** `credentialId`: WebAuthn Level 3 §4, in base64url. */
 export function passkeyIdOf(credentialId: string): PasskeyId {

@@ -156,6 +156,7 @@ const UNUSED: Readonly<Record<string, (context: Context) => string>> = {
   interaction: () => `gin_${'A'.repeat(99)}`,
   kid: () => 'unused',
   organization_id: ({ clock, random }) => mintOrganizationId(clock(), random),
+  passkey_id: () => 'A'.repeat(22),
   pattern: () => 'unused.example',
   provider_id: () => 'unused',
   resource: () => 'https://unused.example',

@@ -8,6 +8,7 @@ import type { Access } from '../../../src/admin/task.ts'
 import { anInteraction, aSession, aSessionStart, aUserOfProvider } from '../../support/records.ts'
 import { addProvider } from '../../support/provider/providers.ts'
 import type { PeopledOrganization, AdminServer } from '../../support/admin-server.ts'
+import { givePasskey } from '../../../tools/sign-in/passkeys.ts'
 import { storeApp } from '../../support/sign-in/stored-app.ts'
 import { perform, type Members } from '../../support/tasks.ts'
 
@@ -37,6 +38,11 @@ const A_USER_WITH_APP: Sample = async ({ makeUser, server }) => {
   const { id } = await makeUser()
   await storeApp(server.context, id)
   return { user_id: id }
+}
+const A_PASSKEY: Sample = async ({ makeUser, server }) => {
+  const { id } = await makeUser()
+  const { passkey } = await givePasskey(server, id)
+  return { user_id: id, passkey_id: passkey.id }
 }
 let providers = 0
 const A_PROVIDER: Sample = async ({ server }) => {
@@ -144,6 +150,8 @@ export const RULES: Readonly<Record<string, Rule>> = {
   'user.disable': writes(A_USER),
   'user.enable': writes(A_USER),
   'user.reset-second-factor': writes(A_USER_WITH_APP),
+  'user.list-passkeys': reads(A_USER),
+  'user.remove-passkey': writes(A_PASSKEY),
   'user.revoke-tokens': writes(A_USER),
   'user.delete': writes(A_USER),
   'provider.list': reads(NOTHING),

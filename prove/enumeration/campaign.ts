@@ -1,19 +1,45 @@
+import type { Response as LightMyRequestResponse } from 'light-my-request'
 import { randomBytes } from 'node:crypto'
 import { Agent } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
+import type { EpochMs } from '../../src/base/brand.ts'
+import { mintUserId, type UserId } from '../../src/protocol/ids.ts'
 import { createUser } from '../../src/admin/user/user.ts'
 import { authorizeUrl, hiddenFields, locationOf, PlainBrowser, registerClient } from '../../tools/flow.ts'
 import { freePorts } from '../../tools/process/free-ports.ts'
 import { openRemoteServer } from '../../tools/remote-server.ts'
 import { openStoreOf } from '../../tools/runtime.ts'
 import { formBody } from '../../tools/send.ts'
+import { addApp } from '../../tools/sign-in/app.ts'
+import { openAuthenticator } from '../../tools/sign-in/authenticator.ts'
+import { givePasskey, ORIGIN, signedFields } from '../../tools/sign-in/passkeys.ts'
 import { openServerProcess } from '../../tools/process/server.ts'
 import { openFolder } from '../../tools/process/session.ts'
 
-/** A server, and a browser with its sign-in page. */
+/** `person`: an account with a password. `secure`: one with a password, and with an app (even numbers) or a passkey. `nobody`: there is no account. */
+export type AccountKind = 'person' | 'secure' | 'nobody'
+
+/** What is sent: an address and a wrong password, an address alone, or the answer of a passkey that no user has, for a user. */
+export type Way = 'password' | 'address' | 'passkey'
+
+export interface Attempt {
+  readonly way: Way
+  readonly kind: AccountKind
+  readonly index: number
+  /** Each is a separate /64. */
+  readonly network: number
+}
+
+/** `page`: the answer without what differs in each answer: the address that was typed, and the challenge. */
+export interface Answer {
+  readonly status: number
+  readonly ms: number
+  readonly page: string
+}
+
+/** A server, and browsers with its sign-in page. */
 export interface SignInServer {
-  /** Tries a wrong password, and returns the status and the milliseconds. Each `network` is a separate /64. */
-  readonly attempt: (email: string, network: number) => Promise<{ readonly status: number; readonly ms: number }>
+  readonly attempt: (attempt: Attempt) => Promise<Answer>
   /** Stops the server properly, so that all rows are written. */
   readonly stop: () => Promise<void>
 }
@@ -21,39 +47,75 @@ export interface SignInServer {
 const PASSWORD = 'not the password'
 /** A lifetime that is longer than any campaign, so that one page is enough. */
 const DAY_SECONDS = '86400'
+/** Attempts by passkey of a browser. The server refuses a browser after 50. */
+const BROWSER_ATTEMPTS = 48
+/** Headers that differ in each answer. */
+const OWN_HEADERS = new Set(['date', 'x-request-id', 'retry-after'])
 
-export function accountName(isKnown: boolean, index: number): string {
-  // Both kinds of names have the same length, so that answers have the same length too.
-  return `${isKnown ? 'person' : 'nobody'}-${String(index).padStart(4, '0')}@acme.test`
+/** All names have the same length, so that answers have the same length too. */
+export function accountName(kind: AccountKind, index: number): string {
+  return `${kind}-${String(index).padStart(4, '0')}@acme.test`
 }
 
-/** Starts a server on an empty database, and creates accounts for the first `accounts` known names. */
+/** Starts a server on an empty database. The accounts up to `accounts` have a password; those up to twice that are `secure`. */
 export async function openSignInServer(databaseUrl: string, accounts: number): Promise<SignInServer> {
   const [port = 0] = await freePorts(1)
   const settings = {
     DATABASE_URL: databaseUrl,
+    // Passkeys need a host that is a name.
+    GRANTOR_ISSUER: ORIGIN,
     GRANTOR_TRUST_PROXY: '127.0.0.1',
     GRANTOR_AUTHORIZATION_LIFETIME: DAY_SECONDS,
+    GRANTOR_AUTHORIZATION_RATE: '1000000000',
     LOG_LEVEL: 'error',
   }
   const server = openServerProcess({ port, folder: openFolder(), settings })
-  await addAccounts(server.settings, accounts)
+  const ids = await addAccounts(server.settings, accounts)
   await server.start()
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
-  const remote = openRemoteServer({ port, agent, limitMs: 10_000 })
-  const browser = new PlainBrowser(remote)
+  const remote = openRemoteServer({ port, agent, limitMs: 10_000, host: new URL(ORIGIN).host })
   const client = await registerClient(remote)
-  const page = await browser.get(locationOf(await browser.get(authorizeUrl(client))))
-  const cookie = [...browser.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
-  const hidden = hiddenFields(page)
+  const authenticator = openAuthenticator()
+  const openPage = async () => {
+    const browser = new PlainBrowser(remote)
+    const page = await browser.get(locationOf(await browser.get(authorizeUrl(client))))
+    const cookie = [...browser.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+    return {
+      page,
+      cookie,
+      hidden: hiddenFields({ body: page.body.replaceAll(/<form[^>]*data-passkey[^]*?<\/form>/g, '') }),
+    }
+  }
+  const first = await openPage()
+  let forPasskeys = first
+  let byPasskey = 0
+
+  /** Names of no account get an id that no user has. */
+  function idOf(name: string): UserId {
+    const id = ids.get(name) ?? mintUserId(Date.now() as EpochMs, randomBytes)
+    ids.set(name, id)
+    return id
+  }
 
   return {
-    async attempt(email, network) {
+    async attempt({ way, kind, index, network }) {
+      const email = accountName(kind, index)
+      if (way === 'passkey' && (byPasskey += 1) % BROWSER_ATTEMPTS === 0) forPasskeys = await openPage()
+      const { page, cookie, hidden } = way === 'passkey' ? forPasskeys : first
+      const fields =
+        way === 'passkey'
+          ? signedFields(page, { userId: idOf(email), authenticator })
+          : { ...hidden, email, ...(way === 'password' ? { password: PASSWORD } : {}) }
+      const url = way === 'passkey' ? '/v2/oauth/sign-in/passkey' : '/v2/oauth/sign-in'
       const own = { cookie, 'sec-fetch-site': 'same-origin', 'x-forwarded-for': addressIn(network) }
-      const { headers, body: payload } = formBody({ ...hidden, email, password: PASSWORD }, own)
+      const { headers, body: payload } = formBody(fields, own)
       const startedAt = performance.now()
-      const { statusCode } = await remote.inject({ method: 'POST', url: '/v2/oauth/sign-in', headers, payload })
-      return { status: statusCode, ms: performance.now() - startedAt }
+      const answer = await remote.inject({ method: 'POST', url, headers, payload })
+      const ms = performance.now() - startedAt
+      // The page tells the browser to forget a passkey that was looked up and not found.
+      if (way === 'passkey' && answer.statusCode === 401 && !answer.body.includes(authenticator.credentialId))
+        throw new Error(`The passkey was refused before it was looked up: ${answer.body}`)
+      return { status: answer.statusCode, ms, page: pageOf(answer, email) }
     },
     async stop() {
       agent.destroy()
@@ -62,33 +124,52 @@ export async function openSignInServer(databaseUrl: string, accounts: number): P
   }
 }
 
+function pageOf({ headers, body }: Pick<LightMyRequestResponse, 'headers' | 'body'>, email: string): string {
+  const kept = Object.entries(headers).filter(([name]) => !OWN_HEADERS.has(name))
+  const shown = body.replaceAll(email, 'EMAIL').replaceAll(/(challenge&quot;:&quot;)[^&]*|(Try again in )\d+/g, '$1$2')
+  return JSON.stringify([kept, shown])
+}
+
 /** The address of a network. Each number is a different /64. */
 function addressIn(network: number): string {
   return `2001:db8:${Math.floor(network / 65_536).toString(16)}:${(network % 65_536).toString(16)}::1`
 }
 
-/** Creates the accounts, several at a time. */
-async function addAccounts(settings: Readonly<Record<string, string>>, count: number): Promise<void> {
+/** Creates the accounts. Returns their ids by name. */
+async function addAccounts(settings: Readonly<Record<string, string>>, count: number): Promise<Map<string, UserId>> {
   const { context, close } = await openStoreOf(settings)
-  for (let index = 0; index < count; index += 1)
-    await createUser(context, { email: accountName(true, index), password: PASSWORD.toUpperCase(), name: undefined })
+  const ids = new Map<string, UserId>()
+  const passwordHash = await context.passwords.hash(PASSWORD.toUpperCase(), undefined)
+  for (let index = 0; index < 2 * count; index += 1) {
+    const kind = index < count ? 'person' : 'secure'
+    const email = accountName(kind, index)
+    const { id } = await createUser(context, { email, password: undefined, name: undefined })
+    // The passkey is first, because it ends the password, and the app is last, because a new password ends what began before it.
+    if (kind === 'secure' && index % 2 === 1) await givePasskey({ context }, id)
+    await context.store.setPassword({ id, passwordHash, now: context.clock() })
+    if (kind === 'secure' && index % 2 === 0) {
+      await delay(2)
+      await addApp({ context }, email)
+    }
+    ids.set(email, id)
+  }
   await close()
+  return ids
 }
 
-/** The times of known and unknown accounts. Their order is random within each pair. */
-export interface Times {
-  readonly known: readonly number[]
-  readonly unknown: readonly number[]
-}
+/** The times of two kinds of accounts. Their order is random within each pair. */
+export type Times = readonly [first: readonly number[], second: readonly number[]]
 
 export interface Comparison {
+  readonly way: Way
+  readonly kinds: readonly [AccountKind, AccountKind]
   readonly status: number
   readonly pairs: number
   /** Warm-up attempts that are not counted. */
   readonly warmUp: number
   /** The shortest time between attempts in milliseconds, so that the rate limit of the server refuses none. */
   readonly everyMs: number
-  /** The account and the network of a pair. Known and unknown accounts are tried from the same number of networks. */
+  /** The account and the network of a pair. Both kinds are tried from the same number of networks. */
   readonly chooseAccount: (pair: number) => number
   readonly chooseNetwork: (attempt: number) => number
 }
@@ -96,22 +177,21 @@ export interface Comparison {
 /** Answers with another status, which occur when a window of counts ends, are left out. More of them than this are an error. */
 const OTHER_LIMIT = 200
 
-/** Tries a known and an unknown account in turn, in a random order within each pair. */
+/** Tries an account of each kind in turn, in a random order within each pair. */
 export async function compare({ attempt }: SignInServer, comparison: Comparison): Promise<Times> {
-  const { status, pairs, warmUp, everyMs, chooseAccount, chooseNetwork } = comparison
-  const times = { known: [] as number[], unknown: [] as number[] }
+  const { way, kinds, status, pairs, warmUp, everyMs, chooseAccount, chooseNetwork } = comparison
+  const times: readonly [number[], number[]] = [[], []]
   let attempts = 0
   let others = 0
-  for (let pair = -warmUp; times.known.length < pairs || times.unknown.length < pairs; pair += 1) {
-    const isKnownFirst = randomBytes(1).readUInt8() < 128
-    for (const isKnown of [isKnownFirst, !isKnownFirst]) {
-      const email = accountName(isKnown, chooseAccount(pair + warmUp))
+  for (let pair = -warmUp; times[0].length < pairs || times[1].length < pairs; pair += 1) {
+    for (const one of randomBytes(1).readUInt8() < 128 ? ([0, 1] as const) : ([1, 0] as const)) {
       const next = everyMs === 0 ? undefined : delay(everyMs)
-      const answer = await attempt(email, chooseNetwork((attempts += 1)))
+      const network = chooseNetwork((attempts += 1))
+      const answer = await attempt({ way, kind: kinds[one], index: chooseAccount(pair + warmUp), network })
       await next
       if (answer.status !== status && (others += 1) > OTHER_LIMIT)
         throw new Error(`Attempts were answered ${answer.status} instead of ${status}.`)
-      if (answer.status === status && pair >= 0) times[isKnown ? 'known' : 'unknown'].push(answer.ms)
+      if (answer.status === status && pair >= 0) times[one].push(answer.ms)
     }
   }
   return times

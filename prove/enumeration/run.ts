@@ -7,7 +7,7 @@ import { readOptions, whole } from '../../tools/options.ts'
 import { beginSession, openFolder } from '../../tools/process/session.ts'
 import { largestT, median } from '../../tools/statistics.ts'
 import { verdict } from '../findings.ts'
-import { accountName, compare, openSignInServer, type Comparison } from './campaign.ts'
+import { compare, openSignInServer, type Comparison } from './campaign.ts'
 
 /** Neither times nor rows reveal which accounts exist. See docs/proofs.md. */
 
@@ -43,9 +43,15 @@ interface Store {
   readonly create: () => Promise<string>
 }
 
+/** Accounts that have a password alone; as many have an app or a passkey too. */
+const ACCOUNTS = 2 + Math.ceil((hashed + 20) / ACCOUNT_LIMIT) + 1
+/** The server counts 1,500 attempts a minute of one network at the least. */
+const EVERY_MS = 45
 const COMPARISONS: readonly (Comparison & { readonly name: string })[] = [
   {
     name: 'refused because of the network',
+    way: 'password',
+    kinds: ['person', 'nobody'],
     status: 429,
     pairs,
     warmUp: 500,
@@ -55,6 +61,8 @@ const COMPARISONS: readonly (Comparison & { readonly name: string })[] = [
   },
   {
     name: 'refused because of the account',
+    way: 'password',
+    kinds: ['person', 'nobody'],
     status: 429,
     pairs,
     warmUp: 500,
@@ -64,16 +72,48 @@ const COMPARISONS: readonly (Comparison & { readonly name: string })[] = [
   },
   {
     name: 'allowed, with a hash',
+    way: 'password',
+    kinds: ['person', 'nobody'],
     status: 401,
     pairs: hashed,
     warmUp: 20,
-    // The server counts 1,500 attempts a minute of one network at the least.
-    everyMs: 45,
+    everyMs: EVERY_MS,
     chooseAccount: (pair) => 2 + Math.floor(pair / ACCOUNT_LIMIT),
     chooseNetwork: (attempt) => 10_000_000 + attempt,
   },
+  {
+    name: 'allowed, with a hash, of an account with an app or a passkey',
+    way: 'password',
+    kinds: ['secure', 'nobody'],
+    status: 401,
+    pairs: hashed,
+    warmUp: 20,
+    everyMs: EVERY_MS,
+    chooseAccount: (pair) => ACCOUNTS + Math.floor(pair / ACCOUNT_LIMIT),
+    chooseNetwork: (attempt) => 20_000_000 + attempt,
+  },
+  {
+    name: 'a passkey that no user has, for a user with an app or another one',
+    way: 'passkey',
+    kinds: ['secure', 'nobody'],
+    status: 401,
+    pairs: hashed,
+    warmUp: 20,
+    everyMs: EVERY_MS,
+    chooseAccount: (pair) => ACCOUNTS + Math.floor(pair / ACCOUNT_LIMIT),
+    chooseNetwork: (attempt) => 30_000_000 + attempt,
+  },
 ]
-const ACCOUNTS = 2 + Math.ceil((hashed + 20) / ACCOUNT_LIMIT) + 1
+/** The accounts whose pages are compared. */
+const PAGE_ACCOUNTS = [
+  ['person', 0],
+  ['secure', 2],
+  ['secure', 3],
+  ['nobody', 0],
+] as const
+/** The accounts of a server with two of each kind, by their number. */
+const KNOWN = ['person', 'person', 'secure'] as const
+const PAGE_WAYS = ['address', 'password', 'passkey'] as const
 
 beginSession()
 const folder = openFolder()
@@ -85,6 +125,7 @@ for (const store of [
   { name: 'PostgreSQL', create: async () => (await postgres.createDatabase()).url },
 ]) {
   await compareTimes(store)
+  await comparePages(store)
   await compareRows(store)
 }
 await postgres.remove()
@@ -92,11 +133,30 @@ await postgres.remove()
 async function compareTimes({ name, create }: Store): Promise<void> {
   const server = await openSignInServer(await create(), ACCOUNTS)
   for (const comparison of COMPARISONS) {
-    const { known, unknown } = await compare(server, comparison)
-    const t = largestT(known, unknown)
-    const [first, second] = [known, unknown].map((times) => Math.round(median(times) * 1000))
+    const [times, others] = await compare(server, comparison)
+    const t = largestT(times, others)
+    const [first, second] = [times, others].map((some) => Math.round(median(some) * 1000))
     console.log(
-      `${name}, ${comparison.name}: 2 × ${known.length} attempts, median ${first} µs of a known account, ${second} µs of an unknown one, |t| ${t.toFixed(2)}: ${verdict(t < T_LIMIT)}`,
+      `${name}, ${comparison.name}: 2 × ${times.length} attempts, median ${first} µs of a known account, ${second} µs of an unknown one, |t| ${t.toFixed(2)}: ${verdict(t < T_LIMIT)}`,
+    )
+  }
+  await server.stop()
+}
+
+/** Until the password was right, every answer is the same for accounts with and without second factors and for unknown ones (PK-07). */
+async function comparePages({ name, create }: Store): Promise<void> {
+  const server = await openSignInServer(await create(), 2)
+  for (const way of PAGE_WAYS) {
+    const answers: string[] = []
+    // Those after the tenth attempt are refused, but for passkeys.
+    for (let round = 0; round <= ACCOUNT_LIMIT; round += 1)
+      for (const [kind, index] of PAGE_ACCOUNTS) {
+        const { status, page } = await server.attempt({ way, kind, index, network: answers.length + 1 })
+        answers.push(`${round} ${status} ${page}`)
+      }
+    const different = new Set(answers).size
+    console.log(
+      `${name}, pages by ${way}: ${answers.length} answers in ${ACCOUNT_LIMIT + 1} rounds, ${different} different ones: ${verdict(different === ACCOUNT_LIMIT + 1)}`,
     )
   }
   await server.stop()
@@ -114,10 +174,14 @@ async function compareRows(store: Store): Promise<void> {
 async function countRows({ create }: Store, isKnown: boolean): Promise<readonly number[]> {
   for (let run = 0; run < RUNS; run += 1) {
     const url = await create()
-    const server = await openSignInServer(url, 3)
+    const server = await openSignInServer(url, 2)
     await delay(waitForMinute())
     const startedIn = minuteNow()
-    for (let index = 0; index < 30; index += 1) await server.attempt(accountName(isKnown, index % 3), 0)
+    for (let count = 0; count < 30; count += 1) {
+      const index = count % 3
+      const kind = isKnown ? KNOWN[index] : 'nobody'
+      await server.attempt({ way: 'password', kind: kind ?? 'nobody', index, network: 0 })
+    }
     await server.stop()
     if (minuteNow() !== startedIn) continue
     const reader = await openReader(url)

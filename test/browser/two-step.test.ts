@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
+import jsQR from 'jsqr'
 import type { Page as Tab } from 'playwright-core'
 import { EMAIL, PASSWORD } from '../../tools/flow.ts'
 import { sharedBrowser } from '../support/browser.ts'
@@ -30,6 +31,9 @@ for (const [name, options] of CASES) {
     await tab.locator('svg.qr').waitFor()
     await check('the QR code')
     const app = appOfPage(server, { body: await tab.content() })
+    const key = (await tab.locator('code.key').innerText()).replaceAll(/\s/g, '')
+    const label = `Grantor:${encodeURIComponent(EMAIL)}`
+    assert.equal(await readQrCode(tab), `otpauth://totp/${label}?secret=${key}&issuer=Grantor`)
     await tab.locator('#code').fill(app.code())
     await submit(tab)
     await check('the recovery codes')
@@ -58,6 +62,20 @@ for (const [name, options] of CASES) {
     assert.match(await tab.locator('main').innerText(), /\b9\b/)
     assert.deepEqual(complaints, [])
   })
+}
+
+/** Reads the QR code as it is on the screen, by a decoder that we did not write. */
+async function readQrCode(tab: Tab): Promise<string> {
+  const picture = (await tab.locator('svg.qr').screenshot()).toString('base64')
+  const { width, height, data } = await tab.evaluate<{ width: number; height: number; data: number[] }>(`(async () => {
+    const bytes = Uint8Array.from(atob('${picture}'), (character) => character.charCodeAt(0))
+    const bitmap = await createImageBitmap(new Blob([bytes], { type: 'image/png' }))
+    const canvas = new OffscreenCanvas(bitmap.width, bitmap.height).getContext('2d')
+    canvas.drawImage(bitmap, 0, 0)
+    const all = canvas.getImageData(0, 0, bitmap.width, bitmap.height)
+    return { width: all.width, height: all.height, data: [...all.data] }
+  })()`)
+  return jsQR.default(Uint8ClampedArray.from(data), width, height)?.data ?? 'not readable'
 }
 
 async function doFirstStep(tab: Tab): Promise<void> {

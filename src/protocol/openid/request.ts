@@ -65,7 +65,7 @@ function readClaims(text: string): ClaimsRequest | OpenidFault {
   if (!isMember(userinfo) || !isMember(idToken)) return 'claims_malformed'
   const [forUserinfo, forIdToken] = [Object.keys(userinfo ?? {}), Object.keys(idToken ?? {})]
   if (forUserinfo.length + forIdToken.length > CLAIM_LIMIT) return 'claims_malformed'
-  // No value of `acr` can be reached, because users have one factor (Core 1.0 §5.5.1.1).
+  // No value of `acr` can be reached, because the server defines none (Core 1.0 §5.5.1.1).
   const acr = idToken?.['acr']
   if (isEssential(acr) && ('value' in acr || 'values' in acr)) return 'acr_unavailable'
   const known = (names: readonly string[]) => names.filter((name) => scopeOfClaim(name) !== undefined) as UserClaim[]

@@ -53,7 +53,7 @@ const BROWSER_ATTEMPTS = 48
 const OWN_HEADERS = new Set(['date', 'x-request-id', 'retry-after'])
 
 /** All names have the same length, so that answers have the same length too. */
-export function accountName(kind: AccountKind, index: number): string {
+function accountName(kind: AccountKind, index: number): string {
   return `${kind}-${String(index).padStart(4, '0')}@acme.test`
 }
 

@@ -4,7 +4,9 @@ import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
 import type { Page as Tab } from 'playwright-core'
 import { sharedBrowser } from '../support/browser.ts'
-import { authorizeUrl, postJson, registerClient, type RegisteredClient } from '../../tools/flow.ts'
+import { authorizeUrl, EMAIL, postJson, registerClient, type RegisteredClient } from '../../tools/flow.ts'
+import { normalizeEmail } from '../../src/protocol/sign-in/account.ts'
+import type { UserId } from '../../src/protocol/ids.ts'
 import { openIssuer, openListener, openTab, press, signIn, startClient } from './tab.ts'
 
 /** Text that clients and callers chose, on the server's pages: it runs no script, adds no element and loads nothing. */
@@ -99,6 +101,28 @@ test('UI-17: input of the form is shown again as text', async (t) => {
     await press(tab, 'Sign in')
     await tab.getByRole('alert').waitFor()
     assert.equal(await tab.getByLabel('Email', { exact: true }).inputValue(), payload.trim())
+  }
+  assert.deepEqual(complaints, [])
+})
+
+test('PK-06: on a page with the script of passkeys, a hostile name of the user is text', async (t) => {
+  const server = await openIssuer(t, {})
+  const { store, clock } = server.context
+  const id = (await store.findUserByEmail(normalizeEmail(EMAIL)))?.id as UserId
+  const { tab, complaints } = await openTab(t, browser, [server.origin], {})
+  const page = `${server.origin}/account/security/add-passkey`
+  await tab.goto(page)
+  await signIn(tab)
+  await tab.locator('form[data-passkey]').filter({ visible: true }).waitFor()
+  const elements = await countElements(tab)
+  for (const name of PAYLOADS) {
+    assert.equal(await store.updateUser({ id, previous: {}, name, profile: {}, now: clock() }), 'changed')
+    await tab.goto(page)
+    assert.equal(await countElements(tab), elements, name)
+    const asked = await tab.locator('form[data-passkey]').getAttribute('data-passkey')
+    const shown = JSON.parse(asked ?? '') as { readonly user: { readonly displayName: string } }
+    if (/^[\x20-\x7e]+$/.test(name)) assert.equal(shown.user.displayName, name)
+    assert.doesNotMatch(asked ?? '', /[\u202A-\u202E\u2066-\u2069\u200B\uFEFF]/, 'nothing unseen, nothing reordered')
   }
   assert.deepEqual(complaints, [])
 })

@@ -1,18 +1,30 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
-import type { Page as Tab } from 'playwright-core'
+import { test, type TestContext } from 'node:test'
+import type { BrowserContextOptions, CDPSession, Page as Tab } from 'playwright-core'
 import { sharedBrowser } from '../support/browser.ts'
-import { axeFindings, openIssuer, openTab, signIn } from './tab.ts'
+import { WHOLE_FILE } from '../support/authorize-answers.ts'
+import { readEvents } from '../../src/protocol/audit/audit-link.ts'
+import type { EpochMs } from '../../src/base/brand.ts'
+import type { PasskeyId } from '../../src/protocol/sign-in/passkey.ts'
+import { axeFindings, openIssuer, openTab, press, signIn, type WatchedTab } from './tab.ts'
 
 /** Passkeys in a real browser, with an authenticator that Chromium simulates. */
 
 const browser = await sharedBrowser()
 
+/** The page has no request that waits for a choice in the field of the address, so that a button is pressed. */
+const NO_AUTOFILL = 'PublicKeyCredential.isConditionalMediationAvailable = async () => false'
+
+interface Plugged {
+  readonly session: CDPSession
+  readonly authenticatorId: string
+}
+
 /** `isUserVerified`: the user proves to be the owner of the authenticator. */
-async function plugIn(tab: Tab, isUserVerified: boolean): Promise<void> {
+async function plugIn(tab: Tab, isUserVerified: boolean): Promise<Plugged> {
   const session = await tab.context().newCDPSession(tab)
   await session.send('WebAuthn.enable')
-  await session.send('WebAuthn.addVirtualAuthenticator', {
+  const { authenticatorId } = await session.send('WebAuthn.addVirtualAuthenticator', {
     options: {
       protocol: 'ctap2',
       transport: 'internal',
@@ -22,6 +34,7 @@ async function plugIn(tab: Tab, isUserVerified: boolean): Promise<void> {
       automaticPresenceSimulation: true,
     },
   })
+  return { session, authenticatorId }
 }
 
 for (const [locale, words] of [
@@ -34,6 +47,7 @@ for (const [locale, words] of [
   test(`PK-05: a user adds a passkey and signs in with it by the button, ${locale}; answers whose functions throw work`, async (t) => {
     const server = await openIssuer(t, {})
     const { tab, complaints } = await openTab(t, browser, [server.origin], { locale })
+    await tab.addInitScript(NO_AUTOFILL)
     // As extensions of common password managers do.
     await tab.addInitScript(`
       const fail = () => { throw new TypeError('Illegal invocation') }
@@ -54,14 +68,120 @@ for (const [locale, words] of [
     assert.deepEqual(session?.authentication.methods, ['pwd'])
     await tab.context().clearCookies()
     await tab.goto(`${server.origin}/account/security`)
-    // Where the browser offers it, the conditional request may have been answered before the button is pressed.
-    await tab
-      .getByRole('button', { name: words.signIn })
-      .click({ timeout: 3000 })
-      .catch(() => undefined)
+    await press(tab, words.signIn)
     await tab.waitForURL(/\/account\/security/)
     const [last] = await server.context.store.listSessions({ before: undefined, limit: 1 })
     assert.deepEqual(last?.authentication.methods, ['pop', 'mfa'])
     assert.match(await tab.locator('main').innerText(), words.noted)
     assert.deepEqual(complaints, [])
   })
+
+/** Ada's passkey, as her authenticator has it, and as the server of the following tests has it. */
+const issuer = await openIssuer(WHOLE_FILE, {})
+const { store } = issuer.context
+const key = await addPasskey()
+
+async function addPasskey() {
+  const { tab } = await openTab(WHOLE_FILE, browser, [issuer.origin], {})
+  await tab.goto(`${issuer.origin}/account/security`)
+  await signIn(tab)
+  await tab.goto(`${issuer.origin}/account/security/add-passkey`)
+  const { session, authenticatorId } = await plugIn(tab, true)
+  await press(tab, 'Add a passkey')
+  await tab.getByRole('status').waitFor()
+  const [credential] = (await session.send('WebAuthn.getCredentials', { authenticatorId })).credentials
+  const [account] = await store.listUsers({ before: undefined, limit: 1 })
+  assert.ok(credential !== undefined && account !== undefined)
+  await tab.context().close()
+  return { credential, userId: account.id }
+}
+
+/** Opens the sign-in page in a new browser, whose authenticator has Ada's passkey with this counter. */
+async function openWithKey(
+  t: Pick<TestContext, 'after'>,
+  signCount: number,
+  { isUserVerified = true, script = '' }: { readonly isUserVerified?: boolean; readonly script?: string } = {},
+): Promise<WatchedTab> {
+  const watched = await openTab(t, browser, [issuer.origin], {})
+  const { tab } = watched
+  const { session, authenticatorId } = await plugIn(tab, isUserVerified)
+  await tab.addInitScript(script)
+  await session.send('WebAuthn.addCredential', { authenticatorId, credential: { ...key.credential, signCount } })
+  await tab.goto(`${issuer.origin}/account/security`)
+  return watched
+}
+
+/** A browser that asks for less than the page wants. */
+const UNVERIFIED = `${NO_AUTOFILL}
+  const get = navigator.credentials.get.bind(navigator.credentials)
+  navigator.credentials.get = (options) => {
+    options.publicKey.userVerification = 'discouraged'
+    return get(options)
+  }`
+
+async function countEvents(name: string): Promise<number> {
+  const links = await store.listAuditLinks({ before: undefined, limit: 200, since: 0 as EpochMs })
+  return links.flatMap((link) => readEvents(link)).filter((one) => one.event === name).length
+}
+
+async function countSessions(): Promise<number> {
+  return (await store.listSessions({ before: undefined, limit: 50 })).length
+}
+
+test('WebAuthn §5.1.4: the field of the address offers the passkey, and its choice signs in', async (t) => {
+  const { tab, complaints } = await openWithKey(t, 10)
+  await tab.waitForURL(/\/account\/security/)
+  const [last] = await store.listSessions({ before: undefined, limit: 1 })
+  assert.deepEqual(last?.authentication.methods, ['pop', 'mfa'])
+  assert.deepEqual(complaints, [])
+})
+
+test('PK-04: an answer whose authenticator did not verify the user is refused', async (t) => {
+  const before = await countSessions()
+  const { tab, complaints } = await openWithKey(t, 20, { isUserVerified: false, script: UNVERIFIED })
+  await press(tab, 'Sign in with a passkey')
+  await tab
+    .getByText('The passkey did not work. Try again, or sign in another way.')
+    .filter({ visible: true })
+    .waitFor()
+  assert.equal(await countSessions(), before)
+  assert.deepEqual(complaints, [])
+})
+
+test('PK-05: a large counter signs in, and one that is lower then, too, which the audit records', async (t) => {
+  const largest = 2 ** 31 - 2
+  for (const [signCount, events] of [
+    [largest, 0],
+    [5, 1],
+  ] as const) {
+    const { tab, complaints } = await openWithKey(t, signCount, { script: NO_AUTOFILL })
+    await press(tab, 'Sign in with a passkey')
+    await tab.waitForURL(/\/account\/security/)
+    assert.equal(await countEvents('passkey.counter-back'), events)
+    const [stored] = await store.listPasskeys(key.userId)
+    assert.equal(stored?.counter, largest + 1)
+    assert.deepEqual(complaints, [])
+  }
+})
+
+test('a browser without scripts shows no button for passkeys, and the password signs in', async (t) => {
+  const options: BrowserContextOptions = { javaScriptEnabled: false }
+  const { tab, complaints } = await openTab(t, browser, [issuer.origin], options)
+  await tab.goto(`${issuer.origin}/account/security`)
+  const buttons = tab.getByRole('button').filter({ visible: true })
+  assert.deepEqual(await buttons.allInnerTexts(), ['Sign in'])
+  await signIn(tab)
+  await tab.waitForURL(/\/account\/security/)
+  assert.deepEqual(complaints, [])
+})
+
+test('PK-10: a passkey that was removed signs nobody in, and the page says so', async (t) => {
+  const [stored] = await store.listPasskeys(key.userId)
+  const removal = { userId: key.userId, id: stored?.id as PasskeyId, by: { kind: 'operator' } } as const
+  assert.equal(await store.removePasskey(removal), 'removed')
+  const { tab, complaints } = await openWithKey(t, 2 ** 31 - 1, { script: NO_AUTOFILL })
+  await press(tab, 'Sign in with a passkey')
+  await tab.getByText('This passkey belongs to no account here. It may have been removed.').waitFor()
+  assert.equal(await countSessions(), 0)
+  assert.deepEqual(complaints, [])
+})

@@ -175,7 +175,7 @@ test('a browser without scripts shows no button for passkeys, and the password s
   assert.deepEqual(complaints, [])
 })
 
-test('PK-10: a passkey that was removed signs nobody in, and the page says so', async (t) => {
+test('PK-10: a passkey that was removed does not sign in, and the page says so', async (t) => {
   const [stored] = await store.listPasskeys(key.userId)
   const removal = { userId: key.userId, id: stored?.id as PasskeyId, by: { kind: 'operator' } } as const
   assert.equal(await store.removePasskey(removal), 'removed')

@@ -295,14 +295,17 @@ export interface DataPage {
   readonly frame: AccountFrame
 }
 
-/** The first page of a link, if its user has identities. The form has `token`, and `keep` for each one that stays. */
+/** The first page of a link, if its user has identities or passkeys. The form has `token`, and `keep` for each one that stays. */
 export interface LinkMethodsPage {
   readonly kind: 'account-link-methods'
   readonly action: string
   readonly hidden: HiddenFields
   readonly account: AccountView
   /** `isOfApplication`: the identity is at the operator's application, which has no name. */
-  readonly methods: readonly (IdentityView & { readonly key: string; readonly isOfApplication: boolean })[]
+  readonly methods: readonly (
+    | (IdentityView & { readonly kind: 'identity'; readonly key: string; readonly isOfApplication: boolean })
+    | (PasskeyView & { readonly kind: 'passkey'; readonly key: string })
+  )[]
 }
 
 /** The page of a link that an operator handed over. The form for a password has `token`, `password` and `repeated`. */
@@ -312,6 +315,8 @@ export interface LinkPage {
   readonly action: string
   readonly hidden: HiddenFields
   readonly account: AccountView
+  /** The form has `token` and the answer of the browser. undefined: the user cannot have a passkey. */
+  readonly passkey: { readonly ceremony: PasskeyCeremony; readonly problem: PasskeyProblem | undefined } | undefined
   /** For password managers. undefined: the user cannot have a password. */
   readonly username: string | undefined
   /** The providers that the user can sign in with from now on. Their forms have `token` and `provider`. */
@@ -321,9 +326,10 @@ export interface LinkPage {
   readonly shortestPassword: number
 }
 
-/** The user has set a password with a link. */
+/** The user has set a password or added a passkey with a link. */
 export interface LinkUsedPage {
   readonly kind: 'account-link-used'
+  readonly method: 'password' | 'passkey'
   readonly accountUri: string
 }
 

@@ -30,8 +30,9 @@ export function scriptsOf(page: Page): readonly PageScript[] {
       return [PASSKEY]
     case 'account-security':
       return page.methods.some(({ kind }) => kind === 'passkeys') ? [PASSKEY] : []
-    case 'account-password':
     case 'account-link':
+      return [SHOW_PASSWORD, PASSKEY]
+    case 'account-password':
       return [SHOW_PASSWORD]
     default:
       return []

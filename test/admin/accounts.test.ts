@@ -118,7 +118,7 @@ test('ACC-10: another address of a user is unverified, keeps sessions and grants
   assert.equal((await requestToken(server, client, refreshed)).statusCode, 200)
 })
 
-test('a link is created for an enabled user with an address, while passwords are on', async (t) => {
+test('a link is created for an enabled user with an address, while passwords are on or passkeys are offered', async (t) => {
   const { perform, stage } = await openOffice(t)
   const { store } = stage.server.context
   const user = aUserOfProvider()
@@ -127,10 +127,14 @@ test('a link is created for an enabled user with an address, while passwords are
   const { id, email } = await stage.makeUser()
   await perform('user.disable', { user_id: id })
   await assertRefused(perform('user.create-link', { user_id: id }), 'conflict', new RegExp(`${email} is disabled`))
-  const off = await openOffice(t, { GRANTOR_PASSWORDS: 'off' })
-  const [ada] = (await off.perform<List>('user.list', { email: EMAIL })).users
-  const link = off.perform('user.create-link', { user_id: ada?.['user_id'] })
-  await assertRefused(link, 'conflict', /GRANTOR_PASSWORDS is off/)
+  // Browsers make passkeys for a name, and none for an address.
+  for (const host of ['localhost', '127.0.0.1']) {
+    const off = await openOffice(t, { GRANTOR_PASSWORDS: 'off', GRANTOR_ISSUER: `http://${host}:3000` })
+    const [ada] = (await off.perform<List>('user.list', { email: EMAIL })).users
+    const link = off.perform('user.create-link', { user_id: ada?.['user_id'] })
+    if (host === 'localhost') assert.ok(await link)
+    else await assertRefused(link, 'conflict', /GRANTOR_PASSWORDS is off/)
+  }
 })
 
 test('an app that a user has lost is removed with its codes, ends the sessions and keeps the grants', async (t) => {

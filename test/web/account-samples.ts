@@ -164,6 +164,7 @@ const link = {
   action: '/account/link',
   hidden: { token: 'gln_x' },
   account: { name: 'ada@acme.test', detail: undefined },
+  passkey: undefined,
   username: 'ada@acme.test',
   providers: [],
   problem: undefined,
@@ -276,9 +277,26 @@ export const accountSamples: readonly (readonly [string, AccountPage])[] = [
         { key: 'key', name: 'Google', email: 'ada@acme.test', linkedSecondsAgo: 86_400 * 3, usedSecondsAgo: 30 },
         { key: 'other', name: 'GitHub', email: undefined, linkedSecondsAgo: 60, usedSecondsAgo: 60 },
         { key: 'own', name: 'delegate', email: 'ada@acme.test', linkedSecondsAgo: 60, usedSecondsAgo: 60 },
-      ].map((method) => ({ ...method, isOfApplication: method.key === 'own' })),
+      ].map((method) => ({ ...method, kind: 'identity' as const, isOfApplication: method.key === 'own' })),
     },
   ],
   ['account link invitation', { ...link, purpose: 'invitation', problem: 'passwords-differ' }],
-  ['account link used', { kind: 'account-link-used', accountUri: '/account' }],
+  [
+    'account link with a passkey',
+    { ...link, passkey: { ceremony: aCeremony, problem: 'passkey-taken' }, username: undefined },
+  ],
+  [
+    'account link methods with a passkey',
+    {
+      kind: 'account-link-methods',
+      action: '/account/link',
+      hidden: link.hidden,
+      account: link.account,
+      methods: [
+        { kind: 'passkey', key: 'p', agent: undefined, isSynced: true, addedSecondsAgo: 60, usedSecondsAgo: undefined },
+      ],
+    },
+  ],
+  ['account link used by a passkey', { kind: 'account-link-used', method: 'passkey', accountUri: '/account' }],
+  ['account link used', { kind: 'account-link-used', method: 'password', accountUri: '/account' }],
 ]

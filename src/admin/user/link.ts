@@ -2,6 +2,7 @@ import type { Context, StoreNeeds } from '../../ports/context.ts'
 import type { LinkPurpose, UserRecord } from '../../ports/records/user.ts'
 import { after, type EpochMs } from '../../base/brand.ts'
 import { linkAddress, mintLink } from '../../protocol/sign-in/link.ts'
+import { rpIdOf } from '../../protocol/sign-in/passkey.ts'
 import { conflict } from '../admin-error.ts'
 import { usableProviders } from '../../users/provider-routing.ts'
 import { refuseRouted, requireUser, withoutPasswords } from './user.ts'
@@ -19,10 +20,11 @@ interface CreatedLink {
 }
 
 /**
- * Creates a link with which the user sets a password or adds a provider, once. An earlier link of the user stops working. It is an invitation if the
+ * Creates a link with which the user sets a password, or adds a provider or a passkey, once. An earlier link of the user stops working. It is an invitation if the
  * user has no password and never signed in.
  *
- * @throws AdminError when there is no such user, the user is disabled or has no address, or passwords are off and there is no provider
+ * @throws AdminError when there is no such user, the user is disabled or has no address, or passwords are off and there is neither a
+ * provider nor a host for which browsers make passkeys
  */
 export async function createLink(
   context: Pick<Context, 'clock' | 'issuer' | 'random' | 'secrets' | 'settings'> &
@@ -32,7 +34,8 @@ export async function createLink(
   const user = await requireUser(context, who)
   const providers = await context.store.listProviders()
   const hasProvider = usableProviders(context.settings, providers).length > 0
-  if (context.settings.passwords === 'off' && !hasProvider) {
+  const hasPasskeys = context.settings.delegate === undefined && rpIdOf(context.issuer) !== undefined
+  if (context.settings.passwords === 'off' && !hasProvider && !hasPasskeys) {
     throw withoutPasswords(context.settings)
   }
   if (!hasProvider) refuseRouted(providers, user.email)

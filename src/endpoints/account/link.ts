@@ -1,20 +1,23 @@
-import type { PasswordProblem } from '../../ports/account-pages.ts'
+import type { PasskeyProblem, PasswordProblem } from '../../ports/account-pages.ts'
 import type { Context } from '../../ports/context.ts'
 import { shortestPassword } from '../../protocol/sign-in/password-rules.ts'
 import type { Reply, Request } from '../../ports/message.ts'
 import type { IdentityRecord, ProviderRecord } from '../../ports/records/provider.ts'
 import type { LinkRecord, UserRecord } from '../../ports/records/user.ts'
+import type { KeptMethod } from '../../ports/operations/user.ts'
+import type { PasskeyRecord } from '../../ports/records/passkey.ts'
 import { APPLICATION } from '../../protocol/sign-in/authentication.ts'
+import type { EpochMs } from '../../base/brand.ts'
 import { userIdOfLink } from '../../protocol/sign-in/link.ts'
-import type { IdentityKey } from '../../protocol/sign-in/provider-identity.ts'
-import { sameText } from '../../protocol/secrets.ts'
+import { sameText, type SecretHash } from '../../protocol/secrets.ts'
 import { isLiveSince } from '../../tokens/invalid-principal.ts'
 import { mayHavePassword, providersFor } from '../../users/provider-routing.ts'
-import { browserOf, isCrossSite } from '../authorization/interaction.ts'
+import { browserOf, isCrossSite, openBrowser } from '../authorization/interaction.ts'
 import { findSignedIn, viewAccount } from '../authorization/session.ts'
 import { errorPage, formRefusal } from '../error-page.ts'
 import { PATHS, pageAddress } from '../paths.ts'
-import { markOf, viewIdentity } from '../sign-in/methods.ts'
+import { markOf, mayHavePasskeys, viewIdentity, viewPasskey } from '../sign-in/methods.ts'
+import { askToMake, verifyNewPasskey, type Ceremony } from '../sign-in/passkey/ceremony.ts'
 import { findAddress, leave } from '../sign-in/provider/depart.ts'
 import { readNewPassword } from './new-password.ts'
 
@@ -23,29 +26,31 @@ interface OpenLink {
   readonly user: UserRecord
   readonly token: string
   readonly hasPassword: boolean
+  /** Whether the user of the link may add a passkey. */
+  readonly hasPasskey: boolean
   /** The providers that the user of the link may add. */
   readonly providers: readonly ProviderRecord[]
 }
 
 /**
  * Shows the form of a link that an operator handed over. Opening the link does not use it up, because programs that scan messages open
- * links too. Nothing of it is put into a cookie: in this browser another user may be signing in.
+ * links too. Nothing of it is put into a cookie, but for the one that
+ * a passkey is made for: in this browser another user may be signing in.
  *
- * An account with identities may have one of a thief, so its user is first asked which of them to keep (threats.md LNK-01).
+ * An account with identities or passkeys may have one of a thief, so its user is first asked which of them to keep (threats.md LNK-01).
  */
 export async function showLink(context: Context, request: Request): Promise<Reply> {
   const open = await findOpenLink(context, request)
   if ('kind' in open) return open
   const methods = await listMethods(context, open)
-  return methods.length === 0
-    ? linkPage(context, request, open, [], undefined)
-    : methodsPage(context, request, open, methods)
+  return methods.length === 0 ? linkPage(context, request, open, [], {}) : methodsPage(context, request, open, methods)
 }
 
 /**
  * Sets the password of the link's user, and uses the link up; or sends the browser to a provider. The password does not sign the user
  * in: the link proves only that the user received it. The user's sessions and grants end, and the identities that the user did not
- * confirm, because the link may have been requested after a theft. A form without a password and a provider confirms identities alone.
+ * confirm, because the link may have been requested after a theft. A passkey is added in the same way, and removes the password. A form
+ * with none of them confirms identities and passkeys alone.
  */
 export async function useLink(context: Context, request: Request): Promise<Reply> {
   if (isCrossSite(request)) return errorPage('form_of_another_site')
@@ -55,20 +60,61 @@ export async function useLink(context: Context, request: Request): Promise<Reply
   const keep = await readKept(context, request, open)
   const provider = request.params.get('provider')
   if (provider !== undefined) return acceptAtProvider(context, request, open, provider, keep)
-  if (!request.params.names.includes('password')) return linkPage(context, request, open, keep, undefined)
+  if (request.params.names.includes('credential')) return acceptByPasskey(context, request, open, keep)
+  if (!request.params.names.includes('password')) return linkPage(context, request, open, keep, {})
   if (!open.hasPassword) return errorPage('link_without_method', { user: user.id })
   const read = readNewPassword(context, request.params, user)
-  if ('problem' in read) return linkPage(context, request, open, keep, read.problem)
+  if ('problem' in read) return linkPage(context, request, open, keep, { password: read.problem })
   const passwordHash = await context.passwords.hash(read.password, request.network)
   const now = context.clockCheck.now()
   const outcome = await context.store.useLink({ userId: user.id, hash: link.hash, passwordHash, keep, now })
   if (outcome === 'unknown') return errorPage('link_unusable', { user: user.id })
-  const accountUri = pageAddress(context.issuer, PATHS.account, { uiLocales: request.uiLocales })
+  return usedPage(context, request, user, 'password')
+}
+
+/** Adds the passkey that the browser made, instead of the password, and uses the link up. No session starts. */
+async function acceptByPasskey(
+  context: Context,
+  request: Request,
+  open: OpenLink,
+  keep: readonly KeptMethod[],
+): Promise<Reply> {
+  const { link, user } = open
+  const browserHash = openBrowser(context, request)
+  if (browserHash === undefined) return errorPage('browser_differs', { user: user.id })
+  if (!open.hasPasskey) return errorPage('link_without_method', { user: user.id })
+  const made = await verifyNewPasskey(context, request, ceremonyOf(open, browserHash), user)
+  if (made.kind === 'refused') return linkPage(context, request, open, keep, { passkey: 'passkey-invalid' })
+  const reason = { kind: 'link', hash: link.hash, keep, now: context.clockCheck.now() } as const
+  switch (await context.store.addPasskey({ passkey: made.passkey, reason })) {
+    case 'added':
+      return usedPage(context, request, user, 'passkey')
+    case 'taken':
+      return linkPage(context, request, open, keep, { passkey: 'passkey-taken' })
+    case 'too-many':
+      return linkPage(context, request, open, keep, { passkey: 'passkeys-full' })
+    case 'refused':
+      return errorPage('link_unusable', { user: user.id })
+  }
+}
+
+/** A link makes a passkey for its own user only, in this browser. */
+function ceremonyOf({ link, user }: OpenLink, browserHash: SecretHash): Ceremony {
+  return { browserHash, purpose: 'add', bound: [user.id, link.hash] }
+}
+
+function usedPage(
+  { issuer }: Context,
+  { uiLocales }: Request,
+  { id }: UserRecord,
+  method: 'password' | 'passkey',
+): Reply {
+  const accountUri = pageAddress(issuer, PATHS.account, { uiLocales })
   return {
     kind: 'page',
     status: 200,
-    page: { kind: 'account-link-used', accountUri },
-    event: { event: 'link.used', user: user.id },
+    page: { kind: 'account-link-used', method, accountUri },
+    event: { event: 'link.used', user: id },
   }
 }
 
@@ -86,8 +132,9 @@ async function findOpenLink(context: Context, { params }: Request): Promise<Open
   const known = await context.providers()
   const hasPassword = mayHavePassword(context.settings, known, user.email)
   const providers = providersFor(context.settings, known, user.email)
-  if (!hasPassword && providers.length === 0) return errorPage('link_without_method', { user: user.id })
-  return { link, user, token, hasPassword, providers }
+  const hasPasskey = mayHavePasskeys(context, { user, providers: known })
+  if (!hasPassword && !hasPasskey && providers.length === 0) return errorPage('link_without_method', { user: user.id })
+  return { link, user, token, hasPassword, hasPasskey, providers }
 }
 
 /** Sends the browser to a provider, whose account becomes a sign-in method of the link's user. The link is used up at the return. */
@@ -96,7 +143,7 @@ async function acceptAtProvider(
   request: Request,
   { link, user, providers }: OpenLink,
   id: string,
-  keep: readonly IdentityKey[],
+  keep: readonly KeptMethod[],
 ): Promise<Reply> {
   const provider = providers.find((one) => one.id === id)
   if (provider === undefined) return errorPage('form_field_malformed', { user: user.id })
@@ -121,49 +168,68 @@ async function acceptAtProvider(
   return leave(provider, location, browser.cookies)
 }
 
-function linkPage(
+async function linkPage(
   context: Context,
-  { uiLocales }: Request,
-  { link, user, token, hasPassword, providers }: OpenLink,
-  keep: readonly IdentityKey[],
-  problem: PasswordProblem | undefined,
-): Reply {
+  request: Request,
+  open: OpenLink,
+  keep: readonly KeptMethod[],
+  problems: { readonly password?: PasswordProblem; readonly passkey?: PasskeyProblem },
+): Promise<Reply> {
+  const { link, user, token, hasPassword, hasPasskey, providers } = open
+  const problem = problems.password ?? problems.passkey
+  const browser = browserOf(context, request)
+  // One that is not kept is no obstacle: the authenticator of the person makes another one in its place.
+  const kept = hasPasskey ? (await context.store.listPasskeys(user.id)).filter(({ id }) => keep.includes(id)) : []
   return {
     kind: 'page',
     status: problem === undefined ? 200 : 400,
+    ...(hasPasskey ? { cookies: browser.cookies } : {}),
     ...(problem === undefined ? {} : { event: formRefusal(problem, { user: user.id }) }),
     page: {
       kind: 'account-link',
       purpose: link.purpose,
-      action: pageAddress(context.issuer, PATHS.accountLink, { uiLocales }),
+      action: pageAddress(context.issuer, PATHS.accountLink, { uiLocales: request.uiLocales }),
       hidden: { token, ...(keep.length === 0 ? {} : { keep: keep.join(' ') }) },
       account: viewAccount(user),
+      passkey: hasPasskey
+        ? { ceremony: askToMake(context, ceremonyOf(open, browser.hash), user, kept), problem: problems.passkey }
+        : undefined,
       username: hasPassword ? (user.email ?? '') : undefined,
       providers: providers.map((one) => ({ id: one.id, name: one.settings.name, mark: markOf(one) })),
-      problem,
+      problem: problems.password,
       shortestPassword: shortestPassword(context.settings),
     },
   }
 }
 
 /**
- * The most identities of an account that the page lists, those that were used last: the address at a provider has the keys of those that
- * are kept. Others are not kept.
+ * The most sign-in methods of an account that the page lists, those that were used last: the address at a provider has the keys of those
+ * that are kept. Others are not kept.
  */
 const LISTED = 16
 
+/** What can sign in beside the password. */
+type ListedMethod =
+  | { readonly key: KeptMethod; readonly usedAt: EpochMs; readonly identity: IdentityRecord }
+  | { readonly key: KeptMethod; readonly usedAt: EpochMs; readonly passkey: PasskeyRecord }
+
 /**
- * The identities that could sign in after the link was used, if they were kept. That at the operator's application is one of them: it may
- * be of a stranger who gave the application the address of the user, and signs in when sign-in is delegated again (threats.md LNK-05).
+ * The identities and passkeys that could sign in after the link was used, if they were kept. The identity at the operator's application is
+ * one of them: it may be of a stranger who gave the application the address of the user, and signs in when sign-in is delegated again
+ * (threats.md LNK-05).
  */
-async function listMethods({ store }: Context, { user }: OpenLink): Promise<readonly IdentityRecord[]> {
-  const identities = await store.listIdentities(user.id)
-  return identities.toSorted((one, other) => other.usedAt - one.usedAt).slice(0, LISTED)
+async function listMethods({ store }: Context, { user }: OpenLink): Promise<readonly ListedMethod[]> {
+  const [identities, passkeys] = await Promise.all([store.listIdentities(user.id), store.listPasskeys(user.id)])
+  const methods: readonly ListedMethod[] = [
+    ...identities.map((identity) => ({ key: identity.key, usedAt: identity.usedAt, identity })),
+    ...passkeys.map((passkey) => ({ key: passkey.id, usedAt: passkey.usedAt ?? passkey.createdAt, passkey })),
+  ]
+  return methods.toSorted((one, other) => other.usedAt - one.usedAt).slice(0, LISTED)
 }
 
-/** The identities that the person confirmed, on the page that lists them or on one that followed. */
-async function readKept(context: Context, { params }: Request, open: OpenLink): Promise<readonly IdentityKey[]> {
-  const named = new Set(params.all('keep').flatMap((value) => value.split(' ')))
+/** The methods that the person confirmed, on the page that lists them or on one that followed. */
+async function readKept(context: Context, { params }: Request, open: OpenLink): Promise<readonly KeptMethod[]> {
+  const named = new Set<string>(params.all('keep').flatMap((value) => value.split(' ')))
   return (await listMethods(context, open)).map(({ key }) => key).filter((key) => named.has(key))
 }
 
@@ -171,7 +237,7 @@ async function methodsPage(
   { clock, issuer, providers }: Context,
   { uiLocales }: Request,
   { user, token }: OpenLink,
-  methods: readonly IdentityRecord[],
+  methods: readonly ListedMethod[],
 ): Promise<Reply> {
   const known = await providers()
   return {
@@ -182,11 +248,12 @@ async function methodsPage(
       action: pageAddress(issuer, PATHS.accountLink, { uiLocales }),
       hidden: { token },
       account: viewAccount(user),
-      methods: methods.map((identity) => ({
-        key: identity.key,
-        isOfApplication: identity.providerId === APPLICATION,
-        ...viewIdentity(identity, known, clock()),
-      })),
+      methods: methods.map((method) => {
+        const { key } = method
+        if ('passkey' in method) return { kind: 'passkey', key, ...viewPasskey(method.passkey, clock()) }
+        const isOfApplication = method.identity.providerId === APPLICATION
+        return { kind: 'identity', key, isOfApplication, ...viewIdentity(method.identity, known, clock()) }
+      }),
     },
   }
 }

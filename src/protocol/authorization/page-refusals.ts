@@ -53,7 +53,7 @@ export const PAGE_REFUSALS = {
   'link-invalid': {
     link_unusable: 'The link is incomplete, used, replaced or expired, or its user was disabled or changed since.',
     link_without_method:
-      'The user of the link cannot have a password here, and no provider is offered for the address.',
+      'The user of the link can have neither a password nor a passkey here, and no provider is offered for the address.',
   },
   'provider-failed': {
     provider_unreachable: 'The provider does not answer: see provider.failed in the log.',

@@ -1,13 +1,16 @@
 import type { LinkMethodsPage, LinkPage, LinkUsedPage } from '../../ports/account-pages.ts'
-import { linkButton, submitButton } from '../form-parts.ts'
+import { fieldProblem, linkButton, submitButton } from '../form-parts.ts'
 import { layout } from '../layout.ts'
 import type { View } from '../layout.ts'
 import { providerIcon, tick } from '../icons.ts'
 import { hiddenFields, html, isolate } from '../markup.ts'
 import type { Fragment, Markup } from '../markup.ts'
+import { passkeyForm } from '../passkey.ts'
 import { ago } from '../spans.ts'
 import { accountName } from './frame.ts'
+import { passkeyUses } from './passkeys.ts'
 import { passwordFields } from './password.ts'
+import { agentWords } from './sessions.ts'
 
 /** The identities that the user of a link may keep. None is chosen beforehand, because one may be of a thief. */
 export function linkMethodsPage(view: View, { action, hidden, account, methods }: LinkMethodsPage): Markup {
@@ -20,18 +23,14 @@ export function linkMethodsPage(view: View, { action, hidden, account, methods }
         ${hiddenFields(hidden)}
         <ul class="scopes" role="list">
           ${methods.map(
-            ({ key, isOfApplication, name, email, linkedSecondsAgo, usedSecondsAgo }) =>
+            (method) =>
               html`<li>
                 <label class="choice">
-                  <input type="checkbox" name="keep" value="${key}" />
+                  <input type="checkbox" name="keep" value="${method.key}" />
                   <span class="box" aria-hidden="true">${tick}</span>
                   <span>
-                    <span class="line"
-                      >${isOfApplication ? texts.application : isolate(name)}${email === undefined ? undefined : html` · ${isolate(email)}`}</span
-                    >
-                    <span class="line small muted"
-                      >${texts.identityUsed(ago(view, linkedSecondsAgo), ago(view, usedSecondsAgo))}</span
-                    >
+                    <span class="line">${nameOf(view, method)}</span>
+                    <span class="line small muted">${usesOf(view, method)}</span>
                   </span>
                 </label>
               </li> `,
@@ -42,18 +41,43 @@ export function linkMethodsPage(view: View, { action, hidden, account, methods }
   })
 }
 
+function nameOf(view: View, method: LinkMethodsPage['methods'][number]): Fragment {
+  const texts = view.texts.account
+  if (method.kind === 'passkey') return html`${texts.passkey} · ${agentWords(view, method)}`
+  const { isOfApplication, name, email } = method
+  return html`${isOfApplication ? texts.application : isolate(name)}${email === undefined ? undefined : html` · ${isolate(email)}`}`
+}
+
+function usesOf(view: View, method: LinkMethodsPage['methods'][number]): Fragment {
+  if (method.kind === 'passkey') return passkeyUses(view, method)
+  const { linkedSecondsAgo, usedSecondsAgo } = method
+  return view.texts.account.identityUsed(ago(view, linkedSecondsAgo), ago(view, usedSecondsAgo))
+}
+
 /** The form of a link that an operator handed over. */
 export function linkPage(view: View, page: LinkPage): Markup {
   const { branding } = view
   const texts = view.texts.account
   const isInvitation = page.purpose === 'invitation'
+  const hasProblem = page.problem !== undefined || page.passkey?.problem !== undefined
   const title = isInvitation ? texts.invitationTitle : texts.resetHeading
   return layout(view, {
-    title: page.problem === undefined ? title : view.texts.titleWithError(title),
+    title: hasProblem ? view.texts.titleWithError(title) : title,
     main: html`<h1>${isInvitation ? texts.invitationHeading(isolate(branding.name)) : texts.resetHeading}</h1>
-      ${isInvitation ? undefined : html`<p class="lead">${texts.resetConsequence}</p>`}
+      ${isInvitation ? undefined : html`<p class="lead">${texts.resetConsequence}</p>`} ${linkPasskey(view, page)}
       ${page.providers.map((one) => acceptForm(view, page, one))} ${linkPassword(view, page)}`,
   })
+}
+
+/** The form that adds a passkey. Without scripts, a page that has no other form says so. */
+function linkPasskey(view: View, { action, hidden, passkey, providers, username }: LinkPage): Fragment {
+  if (passkey === undefined) return undefined
+  const texts = view.texts.account
+  const { ceremony, problem } = passkey
+  const isOnly = username === undefined && providers.length === 0
+  return html`${problem === undefined ? undefined : fieldProblem('passkey-problem', texts.passkeyProblems[problem])}
+  ${isOnly ? html`<noscript><p>${texts.passkeyNeedsScript}</p></noscript>` : undefined}
+  ${passkeyForm(view, { action, hidden, ceremony, button: texts.addPasskey, look: isOnly ? 'main' : 'plain', hasAutofill: false })}`
 }
 
 /** The form that adds an account at a provider to the link's user. */
@@ -76,11 +100,12 @@ function linkPassword(view: View, page: LinkPage): Fragment {
     </form>`
 }
 
-export function linkUsedPage(view: View, { accountUri }: LinkUsedPage): Markup {
+export function linkUsedPage(view: View, { method, accountUri }: LinkUsedPage): Markup {
   const texts = view.texts.account
+  const heading = method === 'password' ? texts.linkUsedHeading : texts.linkUsedByPasskey
   return layout(view, {
-    title: texts.linkUsedHeading,
-    main: html`<h1>${texts.linkUsedHeading}</h1>
+    title: heading,
+    main: html`<h1>${heading}</h1>
       <p class="lead">${texts.linkUsed}</p>
       ${linkButton(accountUri, texts.toAccount)}`,
   })

@@ -51,12 +51,17 @@ function entry(view: View, { removal, ...passkey }: OwnPasskey, index: number): 
     }`
 }
 
-function facts(view: View, { isSynced, addedSecondsAgo, usedSecondsAgo }: PasskeyView): Fragment {
+function facts(view: View, passkey: PasskeyView): Fragment {
+  return html`<p class="small muted">${passkeyUses(view, passkey)}</p>`
+}
+
+/** Where a passkey is, since when, and when it was used. */
+export function passkeyUses(view: View, { isSynced, addedSecondsAgo, usedSecondsAgo }: PasskeyView): Fragment {
   const texts = view.texts.account
   const added = ago(view, addedSecondsAgo)
   const used =
     usedSecondsAgo === undefined ? texts.passkeyUnused(added) : texts.identityUsed(added, ago(view, usedSecondsAgo))
-  return html`<p class="small muted">${isSynced ? texts.passkeySynced : texts.passkeyOnDevice} · ${used}</p>`
+  return html`${isSynced ? texts.passkeySynced : texts.passkeyOnDevice} · ${used}`
 }
 
 /** The form of a new passkey, which the script shows. */

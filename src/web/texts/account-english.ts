@@ -72,6 +72,7 @@ export const accountEnglish: AccountTexts = {
   endOthers: 'Sign out all others',
 
   passkeys: 'Passkeys',
+  passkey: 'Passkey',
   noPasskey: 'With a passkey you sign in by your fingerprint, your face or the PIN of your device, without a password.',
   addPasskey: 'Add a passkey',
   addPasskeyHint:
@@ -147,7 +148,8 @@ export const accountEnglish: AccountTexts = {
 
   linkMethodsHeading: 'Which of these are yours?',
   linkMethods: (account) =>
-    html`These accounts can sign in to ${account}. Choose those that you know. The others are removed in the next step.`,
+    html`With these it is possible to sign in to ${account}. Choose those that you know. The others are removed in the
+    next step.`,
   application: 'The operator’s application',
   goOn: 'Continue',
   invitationHeading: (brand) => html`Welcome to ${brand}`,
@@ -158,6 +160,7 @@ export const accountEnglish: AccountTexts = {
   resetConsequence:
     'This signs you out everywhere, and every app has to ask you again. A password from before stops working.',
   setPassword: 'Set password',
+  linkUsedByPasskey: 'Your passkey is added',
   linkUsedHeading: 'Your password is set',
   linkUsed: 'Sign in with it now.',
   toAccount: 'Go to your account',

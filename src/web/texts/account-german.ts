@@ -73,6 +73,7 @@ export const accountGerman: AccountTexts = {
   endOthers: 'Alle anderen abmelden',
 
   passkeys: 'Passkeys',
+  passkey: 'Passkey',
   noPasskey:
     'Mit einem Passkey melden Sie sich ohne Passwort an: mit Fingerabdruck, Gesicht oder der PIN Ihres Geräts.',
   addPasskey: 'Passkey hinzufügen',
@@ -153,8 +154,8 @@ export const accountGerman: AccountTexts = {
 
   linkMethodsHeading: 'Welche davon gehören Ihnen?',
   linkMethods: (account) =>
-    html`Mit diesen Konten kann man sich bei ${account} anmelden. Wählen Sie die, die Sie kennen. Die anderen werden im
-    nächsten Schritt entfernt.`,
+    html`Damit kann man sich bei ${account} anmelden. Wählen Sie die, die Sie kennen. Die anderen werden im nächsten
+    Schritt entfernt.`,
   application: 'Die Anwendung des Betreibers',
   goOn: 'Weiter',
   invitationHeading: (brand) => html`Willkommen bei ${brand}`,
@@ -165,6 +166,7 @@ export const accountGerman: AccountTexts = {
   resetConsequence:
     'Damit werden Sie überall abgemeldet, und jede App muss Sie neu fragen. Ein bisheriges Passwort gilt nicht mehr.',
   setPassword: 'Passwort setzen',
+  linkUsedByPasskey: 'Ihr Passkey ist hinzugefügt',
   linkUsedHeading: 'Ihr Passwort ist gesetzt',
   linkUsed: 'Melden Sie sich jetzt damit an.',
   toAccount: 'Zu Ihrem Konto',

@@ -50,6 +50,7 @@ export interface AccountTexts {
   readonly endOthers: string
 
   readonly passkeys: string
+  readonly passkey: string
   readonly noPasskey: string
   readonly addPasskey: string
   readonly addPasskeyHint: string
@@ -110,6 +111,7 @@ export interface AccountTexts {
   readonly resetConsequence: string
   readonly setPassword: string
   readonly linkUsedHeading: string
+  readonly linkUsedByPasskey: string
   readonly linkUsed: string
   readonly toAccount: string
 }

@@ -4,6 +4,9 @@ import { createLink } from '../../../src/admin/user/link.ts'
 import { provisionSubject } from '../../../src/admin/user/subject.ts'
 import { EMAIL, locationOf, obtainTokens, PASSWORD, PlainBrowser, refresh } from '../../../tools/flow.ts'
 import { leadsTo } from '../../../tools/provider-page.ts'
+import { openAuthenticator } from '../../../tools/sign-in/authenticator.ts'
+import { givePasskey, madeFields, signedFields } from '../../../tools/sign-in/passkeys.ts'
+import { openTestServer } from '../../support/server.ts'
 import { createAccount, createAda, lowerCost } from '../../support/accounts.ts'
 import { addProvider, signInAt } from '../../support/provider/providers.ts'
 import { assertStoreUnchanged } from '../../support/store/dump.ts'
@@ -43,7 +46,7 @@ async function add({ host }: ServerWithProvider, owner: Owner, provider: string,
 }
 
 /** Each way in which Ada accepts the link, and whether she keeps the account at the second provider. */
-const ACCEPTANCES = ['a password', 'another account', 'the account that was kept'].flatMap((way) =>
+const ACCEPTANCES = ['a password', 'another account', 'the account that was kept', 'a passkey'].flatMap((way) =>
   [true, false].map((isKept) => ({ way, isKept })),
 )
 
@@ -80,6 +83,11 @@ async function accept(
   page: Parameters<typeof formsOf>[0],
   way: string,
 ): Promise<void> {
+  if (way === 'a passkey') {
+    const added = await browser.post('/account/link', madeFields(page, openAuthenticator()))
+    assert.match(added.body, /Your passkey is added/)
+    return
+  }
   const form = formsOf(page).find(({ names, hidden }) =>
     way === 'a password' ? names.has('password') : hidden['provider'] === 'second',
   )
@@ -92,6 +100,51 @@ async function accept(
   const claims = way === 'another account' ? { sub: 'ada-again' } : OWN
   const answer = await browser.get(host.approve(leadsTo(await browser.post(form.action, form.hidden)), claims))
   assert.equal(locationOf(answer), 'http://localhost:3000/account')
+}
+
+for (const isKept of [true, false]) {
+  test(`LNK-01, PK-01: a passkey that is added by a link leaves another one only if the person ${isKept ? 'kept it' : 'did not keep it'}`, async (t) => {
+    const server = await openTestServer(t)
+    await createAda(server)
+    const { store } = server.context
+    const ada = await store.findUserByEmail(EMAIL)
+    assert.ok(ada)
+    const earlier = await givePasskey(server, ada.id)
+    server.clock.advance(1000)
+    const { address } = await createLink(server.context, EMAIL)
+    const browser = new PlainBrowser(server)
+    const listed = await browser.get(address)
+    assert.match(listed.body, /Which of these are yours\?[^]*Passkey · /)
+    const page = await browser.submit(listed, isKept ? { keep: earlier.passkey.id } : {})
+    const own = openAuthenticator()
+    const made = madeFields(page, own)
+    const elsewhere = new PlainBrowser(server)
+    await elsewhere.submit(await elsewhere.get(address), {})
+    const wrong = [
+      await elsewhere.post('/account/link', made),
+      await browser.post('/account/link', { ...made, ...madeFields(page, own, { origin: 'https://evil.test' }) }),
+      await browser.post('/account/link', madeFields(page, own, { flags: 0x41 })),
+    ]
+    for (const { statusCode } of wrong) assert.equal(statusCode, 400)
+    assert.deepEqual(await store.listPasskeys(ada.id), [earlier.passkey])
+    const added = await browser.post('/account/link', made)
+    assert.match(added.body, /Your passkey is added/)
+    assert.equal((await browser.post('/account/link', made)).statusCode, 400, 'the link was used up')
+    const ids = (await store.listPasskeys(ada.id)).map(({ credentialId }) => credentialId)
+    assert.deepEqual(ids.toSorted(), [own.credentialId, isKept ? earlier.passkey.credentialId : []].flat().toSorted())
+    for (const [authenticator, works] of [
+      [own, true],
+      [earlier.authenticator, isKept],
+    ] as const) {
+      const arriving = new PlainBrowser(server)
+      const start = await arriving.get(locationOf(await arriving.get('/account')))
+      const answer = await arriving.post(
+        '/v2/oauth/sign-in/passkey',
+        signedFields(start, { userId: ada.id, authenticator }),
+      )
+      assert.equal(answer.statusCode, works ? 303 : 401)
+    }
+  })
 }
 
 for (const isKept of [true, false]) {

@@ -11,6 +11,8 @@ import {
   refresh,
   registerClient,
 } from '../../../tools/flow.ts'
+import { openAuthenticator } from '../../../tools/sign-in/authenticator.ts'
+import { madeFields } from '../../../tools/sign-in/passkeys.ts'
 import { createAccount, createAda, lowerCost } from '../../support/accounts.ts'
 import { assertLocalPage } from '../../support/authorize-answers.ts'
 import { openTestServer, type TestServer } from '../../support/server.ts'
@@ -33,10 +35,10 @@ test('a user without a password sets one with the invitation, and signs in with 
   const page = await browser.get(address)
   assert.equal(page.statusCode, 200)
   assert.match(page.body, /Welcome to <bdi>Grantor<\/bdi>[^]*ada@acme\.test/)
-  assert.deepEqual([...browser.cookies], [], 'Nothing of the link is in a cookie.')
+  assert.deepEqual(cookiesOf(browser), ['grantor-browser'], 'Nothing of the link is in a cookie.')
   const set = await browser.submit(page, BOTH)
   assert.match(set.body, /Your password is set/)
-  assert.deepEqual([...browser.cookies], [], 'The link signs no user in.')
+  assert.deepEqual(cookiesOf(browser), ['grantor-browser'], 'The link signs no user in.')
   assert.equal((await openOwner(server, EMAIL, NEW).open('/account')).statusCode, 200)
 })
 
@@ -153,15 +155,24 @@ test('ACC-04: a link that was replaced or has expired, and one whose user change
   }
 })
 
-test('ACC-04: with GRANTOR_PASSWORDS=off a link from before is refused', async (t) => {
+test('ACC-04: with GRANTOR_PASSWORDS=off a link from before sets no password, and adds a passkey where those are offered', async (t) => {
   const { server, address } = await openLink(t)
   const page = await new PlainBrowser(server).get(address)
   await server.close()
   const { folder, clock } = server
   const off = await openTestServer(t, { folder, clock, env: { GRANTOR_PASSWORDS: 'off' } })
-  assertLocalPage(await new PlainBrowser(off).get(address))
+  const browser = new PlainBrowser(off)
+  const shown = await browser.get(address)
+  assert.ok(!shown.body.includes('name="password"'))
   assertLocalPage(await assertStoreUnchanged(off, () => new PlainBrowser(off).submit(page, BOTH)))
+  const added = await browser.post('/account/link', madeFields(shown, openAuthenticator()))
+  assert.match(added.body, /Your passkey is added/)
 })
+
+/** The names of the cookies of a browser, without the port. */
+function cookiesOf({ cookies }: PlainBrowser): readonly string[] {
+  return [...cookies.keys()].map((name) => name.replace(/-\d+$/, ''))
+}
 
 test('ACC-05: a link leads nowhere but to its own page, whatever its address has besides', async (t) => {
   const { server, address } = await openLink(t)

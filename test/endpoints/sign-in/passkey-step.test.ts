@@ -15,7 +15,7 @@ import type { UserId } from '../../../src/protocol/ids.ts'
 import { createAccount, createAda } from '../../support/accounts.ts'
 import { doFirstStep, submitTo } from '../../support/sign-in/apps.ts'
 import { openTestServer, type TestServer } from '../../support/server.ts'
-import { selectAll } from '../../support/store/dump.ts'
+import { execute, selectAll } from '../../support/store/dump.ts'
 
 const NEW = '/v2/oauth/sign-in/new-passkey'
 const STEP = '/v2/oauth/sign-in/second-passkey'
@@ -89,6 +89,26 @@ test('a user with an app and a passkey chooses between them', async (t) => {
     assert.match(locationOf(await confirm(by, await doFirstStep(by, client))), /\/consent\?/)
   }
   assert.deepEqual(sessionsOf(server), ['pwd pop mfa', 'pwd otp mfa', 'pwd pop mfa'])
+})
+
+test('OTP-01, OTP-07: a passkey of the account works beside an app that is locked or void', async (t) => {
+  for (const [state, sql] of [
+    ['locked', 'update second_factors set failures = 100'],
+    ['void', `update second_factors set secret = 'x'`],
+  ] as const) {
+    const { server, client, userId } = await open(t)
+    const authenticator = openAuthenticator()
+    const browser = new PlainBrowser(server)
+    await browser.post(NEW, madeFields(await doFirstStep(browser, client), authenticator))
+    await addApp(server)
+    execute(server, sql)
+    const by = new PlainBrowser(server)
+    const page = await doFirstStep(by, client)
+    assert.equal(page.body.includes('/sign-in/code"'), state === 'locked', state)
+    assert.doesNotMatch(page.body, /sign-in\/(?:app|new-passkey)"/, state)
+    assert.equal((await by.post(STEP, signedFields(page, { userId, authenticator }))).statusCode, 303, state)
+    assert.equal(selectAll(server, 'select failures from second_factors')[0]?.['failures'], 0, state)
+  }
 })
 
 type Page = Awaited<ReturnType<typeof doFirstStep>>

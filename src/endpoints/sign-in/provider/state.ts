@@ -7,7 +7,7 @@ import { isFromFuture } from '../../../base/clock.ts'
 import { parseUserId, type UserId } from '../../../protocol/ids.ts'
 import { parseJson } from '../../../base/json.ts'
 import type { PageReason } from '../../../protocol/authorization/page-refusals.ts'
-import type { IdentityKey } from '../../../protocol/sign-in/provider-identity.ts'
+import type { KeptMethod } from '../../../ports/operations/user.ts'
 import { providerRedirectUri } from '../../../protocol/sign-in/provider.ts'
 import type { SecretHash } from '../../../protocol/secrets.ts'
 import { openBrowser } from '../../authorization/interaction.ts'
@@ -31,8 +31,8 @@ export type ProviderPurpose =
       readonly hash: SecretHash
     } & (
       | { readonly kind: 'proof' }
-      /** `keep`: the identities of the user that the person confirmed. */
-      | { readonly kind: 'link'; readonly keep: readonly IdentityKey[] }
+      /** `keep`: the identities and passkeys of the user that the person confirmed. */
+      | { readonly kind: 'link'; readonly keep: readonly KeptMethod[] }
     ))
 
 /** What the state of a callback says. */
@@ -66,7 +66,7 @@ type Members = readonly [
   string,
   string,
   EpochMs | null,
-  ...(readonly IdentityKey[]),
+  ...(readonly KeptMethod[]),
 ]
 
 /**
@@ -152,7 +152,7 @@ async function findPurpose(
   { store }: Needs,
   kind: ProviderPurpose['kind'],
   userId: UserId | undefined,
-  keep: readonly IdentityKey[],
+  keep: readonly KeptMethod[],
 ): Promise<ProviderPurpose | undefined> {
   if (kind === 'sign-in' || kind === 'connect') return { kind }
   if (userId === undefined) return undefined

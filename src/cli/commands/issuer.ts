@@ -9,6 +9,7 @@ import type { AddVerb } from '../lib/task-verb.ts'
 const CONSEQUENCES: readonly string[] = [
   'Access tokens that are JWTs name the previous issuer: this server and APIs that verify the issuer reject them. Refresh tokens and opaque access tokens stay valid.',
   'Users sign in again if the host has changed, because browsers send cookies to one host only.',
+  'Passkeys work at one host only. If the host has changed, users sign in another way; for those who have none, run: grantor user create-link <email>',
   'Clients and APIs that are configured with the previous issuer must be given the new one. Clients that registered themselves have the previous address for managing their registration.',
 ]
 

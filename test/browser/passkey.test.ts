@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import type { BrowserContextOptions, CDPSession, Page as Tab } from 'playwright-core'
+import { createLink } from '../../src/admin/user/link.ts'
+import { EMAIL } from '../../tools/flow.ts'
 import { sharedBrowser } from '../support/browser.ts'
 import { WHOLE_FILE } from '../support/authorize-answers.ts'
 import { readEvents } from '../../src/protocol/audit/audit-link.ts'
@@ -183,5 +185,26 @@ test('PK-10: a passkey that was removed does not sign in, and the page says so',
   await press(tab, 'Sign in with a passkey')
   await tab.getByText('This passkey belongs to no account here. It may have been removed.').waitFor()
   assert.equal(await countSessions(), 0)
+  assert.deepEqual(complaints, [])
+})
+
+test('LNK-01: a reset by a link adds a passkey, which signs in, and the password of before does not', async (t) => {
+  const server = await openIssuer(t, {})
+  const { tab, complaints } = await openTab(t, browser, [server.origin], {})
+  const { address } = await createLink(server.context, EMAIL)
+  await tab.goto(address)
+  await plugIn(tab, true)
+  assert.deepEqual(await axeFindings(tab), [])
+  await press(tab, 'Add a passkey')
+  await tab.getByRole('heading', { name: 'Your passkey is added' }).waitFor()
+  assert.equal((await server.context.store.findUserByEmail(EMAIL))?.passwordHash, undefined)
+  await tab.goto(`${server.origin}/account/security`)
+  await tab
+    .getByRole('button', { name: 'Sign in with a passkey' })
+    .click({ timeout: 3000 })
+    .catch(() => undefined)
+  await tab.waitForURL(/\/account\/security/)
+  const [session] = await server.context.store.listSessions({ before: undefined, limit: 1 })
+  assert.deepEqual(session?.authentication.methods, ['pop', 'mfa'])
   assert.deepEqual(complaints, [])
 })

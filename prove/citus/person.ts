@@ -76,6 +76,7 @@ export function startOf({ passwordHash }: UserRecord, session: SessionRecord): I
     interactionId: undefined,
     identity: undefined,
     passkey: undefined,
+    app: undefined,
     notBefore: session.createdAt,
     isSecondStepDone: false,
   }

@@ -344,6 +344,7 @@ export function aSessionStart(differing: Partial<SessionStart> = {}): SessionSta
     interactionId: undefined,
     identity: undefined,
     passkey: undefined,
+    app: undefined,
     isSecondStepDone: false,
     ...differing,
   }

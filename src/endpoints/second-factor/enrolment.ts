@@ -64,7 +64,7 @@ export type Enrolled =
   | { readonly kind: 'wrong' }
   | { readonly kind: Exclude<Outcome<'enableTotp'>, 'enabled'> }
   /** The recovery codes are shown once. */
-  | { readonly kind: 'enabled'; readonly codes: readonly string[] }
+  | { readonly kind: 'enabled'; readonly codes: readonly string[]; readonly createdAt: EpochMs }
 
 /** Stores the app if its first code is right. The code is then used up. `replaces`: the app that the user has. */
 export async function enrol(
@@ -88,7 +88,7 @@ export async function enrol(
     replaces: replaces?.record.createdAt,
     reason,
   })
-  return outcome === 'enabled' ? { kind: 'enabled', codes } : { kind: outcome }
+  return outcome === 'enabled' ? { kind: 'enabled', codes, createdAt: now } : { kind: outcome }
 }
 
 function nameOf({ user, place }: EnrolmentPlace): string {

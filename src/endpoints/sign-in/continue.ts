@@ -88,7 +88,7 @@ async function accept(context: Context, request: Request, target: SignInTarget, 
   const delegated = await delegatedSession(context, target, accepted, user)
   const methods = methodsElsewhere(accepted.answer.isMultiFactor)
   const method = { methods, at: evaluated.at, providerId: APPLICATION, identity: undefined }
-  const authenticated = { user, ...method, passkey: undefined, delegated }
+  const authenticated = { user, ...method, link: undefined, passkey: undefined, app: undefined, delegated }
   const finished = await finishSignIn(context, request, target, authenticated)
   if (finished.kind !== 'refused') return finished
   return finished.reason === 'repeated'

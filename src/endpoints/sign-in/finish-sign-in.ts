@@ -8,6 +8,8 @@ import { mintSessionId, type InteractionId, type SessionId } from '../../protoco
 import type { MintedCredential } from '../../protocol/secrets.ts'
 import type { ConsentAnswer } from '../authorization/next-step.ts'
 import { endOf, findReplaceable, type SignedIn } from '../authorization/session.ts'
+import { findRequiredProvider } from '../../users/provider-routing.ts'
+import { linkProven } from './provider/proof.ts'
 import { secondStepPage } from './second-step/page.ts'
 import { mintWaiting, type FirstStep } from './second-step/waiting.ts'
 import { needsSecondStep } from './second-step/ways.ts'
@@ -17,6 +19,8 @@ import { continueWith, type SignInTarget } from './target.ts'
 export interface AuthenticatedUser extends FirstStep {
   /** With which the user authenticated, in the first step or in the second. undefined: the user did not. */
   readonly passkey: PasskeyId | undefined
+  /** When the app was stored whose code was the second step, or in whose place a recovery code was. undefined: the second step was another. */
+  readonly app: EpochMs | undefined
   /** What the operator's application decided, if it authenticated the user. undefined: a usual session starts. */
   readonly delegated: DelegatedSession | undefined
 }
@@ -62,10 +66,25 @@ export async function finishSignIn(
     const waiting = mintWaiting(context, target, authenticated)
     return secondStepPage(context, target, { user, waiting }, undefined)
   }
+  if (delegated === undefined && !(await connects(context, authenticated)))
+    return { kind: 'refused', reason: 'changed' }
   const started = await startSession(context, request, target, authenticated)
   if ('reason' in started) return started
   const cookies = delegated?.isKept === false ? {} : { session: started.credential }
   return continueWith(context, target, started.signedIn, cookies, delegated?.consent ?? { kind: 'not-asked' })
+}
+
+/**
+ * Connects the identity that the user proved before this sign-in to the account, which is what the sign-in was for (threats.md UP-32: not
+ * before the second step). false: the operator requires a provider for the address, and the user has not authenticated there, or connected
+ * it just now.
+ */
+async function connects(context: Context, { user, providerId, link }: AuthenticatedUser): Promise<boolean> {
+  const proof = link === undefined ? undefined : await context.store.findIdentityProof(user.id)
+  const isLinked = proof !== undefined && proof.hash === link && (await linkProven(context, proof))
+  const required = findRequiredProvider(await context.providers(), user.email)
+  if (required === undefined || required.id === providerId) return true
+  return isLinked && proof.identity.providerId === required.id
 }
 
 /** Refuses if the account has changed since the user authenticated, possibly on another node. */
@@ -73,7 +92,7 @@ async function startSession(
   context: Context,
   request: Request,
   { browserHash }: SignInTarget,
-  { user, methods, at, providerId, identity, passkey, delegated }: AuthenticatedUser,
+  { user, methods, at, providerId, identity, passkey, app, delegated }: AuthenticatedUser,
 ): Promise<{ readonly signedIn: SignedIn; readonly credential: MintedCredential } | RefusedSignIn> {
   const previous = await findReplaceable(context, request.cookies)
   const now = context.clockCheck.now()
@@ -104,6 +123,7 @@ async function startSession(
     interactionId,
     identity,
     passkey,
+    app,
     isSecondStepDone,
   }
   const started = await context.store.startSession(start)

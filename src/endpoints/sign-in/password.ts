@@ -10,7 +10,7 @@ import { finishSignIn } from './finish-sign-in.ts'
 import { refusedSignIn, signInPage } from './page.ts'
 import { goToProvider } from './provider/begin.ts'
 import { SIGN_IN } from './provider/depart.ts'
-import { findProof, linkProven, PROOF_FIELD } from './provider/proof.ts'
+import { findProof, PROOF_FIELD } from './provider/proof.ts'
 import { clientOf, findSubmittedTarget, timeOf } from './target.ts'
 import { countAttempt } from './throttle.ts'
 
@@ -49,10 +49,8 @@ export async function signInByPassword(context: Context, request: Request): Prom
     return again({ kind: 'busy', retryAfterSeconds: 5 })
   }
   const isProven = user !== undefined && proof?.proof.identity.userId === user.id
-  const isLinked = isRight && isProven && (await linkProven(context, proof.proof))
-  const isAuthenticated = isRight && (required === undefined || isLinked)
   const finished =
-    user === undefined || !isAuthenticated
+    user === undefined || !isRight
       ? undefined
       : await finishSignIn(context, request, target, {
           user,
@@ -60,7 +58,9 @@ export async function signInByPassword(context: Context, request: Request): Prom
           at: timeOf(context, target),
           providerId: undefined,
           identity: undefined,
+          link: isProven ? proof.proof.hash : undefined,
           passkey: undefined,
+          app: undefined,
           delegated: undefined,
         })
   if (finished === undefined || finished.kind === 'refused') {

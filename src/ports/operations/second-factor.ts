@@ -6,8 +6,8 @@ import type { UserId } from '../../protocol/ids.ts'
 /** The operations on authenticator apps and recovery codes, each as `[input, outcome]`. The rules of index.ts apply. */
 export interface SecondFactorOperations {
   /**
-   * Stores the app of a user, whose first code was right, with recovery codes in the place of earlier ones, and ends the other sessions
-   * of the user. `known`: the user has another app than the one that it replaces. `refused`: what allowed it has ended.
+   * Stores the app of a user, whose first code was right, with recovery codes in the place of earlier ones. Ends the other sessions
+   * of the user, and forgets the browsers: each counts as unknown until a sign-in with the app. `known`: the user has another app than the one that it replaces. `refused`: what allowed it has ended.
    */
   enableTotp: [
     enabling: {

@@ -82,6 +82,8 @@ export interface SessionStart {
   readonly identity: IdentityKey | undefined
   /** With which the user authenticated; undefined: the user did not. */
   readonly passkey: PasskeyId | undefined
+  /** When the app was stored that was the second step. The user must still have it. undefined: the second step was another one, or none. */
+  readonly app: EpochMs | undefined
   /** Whether the user authenticated with two factors. If not, the account must have no authenticator app. */
   readonly isSecondStepDone: boolean
 }

@@ -35,7 +35,7 @@ const NOTE_SIGN_IN = shared(
    returning user_id`,
 )
 /** After the row of the user is locked: an app that is set up at the same time is seen, or ends this session. */
-const FIND_SECOND_FACTOR = shared('select user_id from second_factors where user_id = :userId')
+const FIND_SECOND_FACTOR = shared('select created_at from second_factors where user_id = :userId')
 /** A passkey is not guessed: codes of unknown browsers are accepted again. */
 const FORGIVE_GUESSES = shared('update second_factors set failures = 0 where user_id = :userId')
 const FIND_PASSKEY = shared('select passkey_id from passkeys where user_id = :userId and passkey_id = :passkey')
@@ -126,6 +126,7 @@ export function* startSession(
     interactionId,
     identity,
     passkey,
+    app,
     isSecondStepDone,
   }: SessionStart,
   listEarlier: SharedStatement,
@@ -140,7 +141,10 @@ export function* startSession(
   const hasPasskey = passkey === undefined || (yield* rows(FIND_PASSKEY, { userId, passkey })).length === 1
   if (!hasPasskey) return { kind: 'user-changed' }
   if (passkey !== undefined) yield* rows(FORGIVE_GUESSES, { userId })
-  if (!isSecondStepDone && (yield* rows(FIND_SECOND_FACTOR, { userId })).length > 0) return { kind: 'user-changed' }
+  if (!isSecondStepDone || app !== undefined) {
+    const [factor] = yield* rows(FIND_SECOND_FACTOR, { userId })
+    if (factor?.['created_at'] !== app) return { kind: 'user-changed' }
+  }
   if (interactionId !== undefined && !(yield* useInteraction(interactionId, now))) return { kind: 'interaction-used' }
   const [replaced] = replaces === undefined ? [] : yield* rows(REPLACE_SESSION, { replaces, userId })
   const rootId = (replaced?.['root_id'] ?? id) as SessionId

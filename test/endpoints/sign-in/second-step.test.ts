@@ -13,12 +13,12 @@ import {
 } from '../../../tools/flow.ts'
 import { createAda } from '../../support/accounts.ts'
 import { openProviderHost } from '../../support/provider/provider-host.ts'
-import { addProvider } from '../../support/provider/providers.ts'
+import { addProvider, freshClaims, signInAt } from '../../support/provider/providers.ts'
 import { openStillClock } from '../../support/clocks.ts'
 import { openTestServer, type TestServer } from '../../support/server.ts'
 import { hasSession, SESSION_COOKIE } from '../../support/session-cookie.ts'
 import { addApp } from '../../../tools/sign-in/app.ts'
-import { doFirstStep, submitTo } from '../../support/sign-in/apps.ts'
+import { appOfPage, doFirstStep, submitTo } from '../../support/sign-in/apps.ts'
 import { assertStoreUnchanged, selectAll } from '../../support/store/dump.ts'
 import { perform, performOnUser } from '../../support/tasks.ts'
 
@@ -40,6 +40,47 @@ test('OTP-03: where two factors are required, a right password starts no session
   assert.match(answer.body, /<h1>Set up two-step sign-in<\/h1>/)
   assert.deepEqual([...browser.cookies.keys()], cookies)
   assert.deepEqual(selectAll(server, 'select * from sessions'), [])
+})
+
+test('UP-32: a password connects the account of another person at a provider only after the second step', async (t) => {
+  const server = await openTestServer(t)
+  const host = await openProviderHost(t)
+  await addProvider(server, host, { signUp: 'anybody', multiFactor: true }, { id: 'strong', name: 'Strong' })
+  server.clock.advance(1001)
+  await createAda(server)
+  const app = await addApp(server)
+  const claims = () => ({ ...freshClaims(server), sub: 'MALLORY', email: EMAIL })
+  const browser = new PlainBrowser(server)
+  const start = await browser.get(locationOf(await browser.get('/account')))
+  const asked = await signInAt({ browser, page: start, host }, claims(), {}, 'strong')
+  assert.match(asked.body, /You already have an account here/)
+  const page = await browser.submit(asked, { email: EMAIL, password: PASSWORD })
+  assert.match(page.body, /<h1>Confirm with a second step<\/h1>/)
+  const subjects = () => selectAll(server, 'select subject from identities').map(({ subject }) => subject)
+  assert.deepEqual(subjects(), [])
+  await submitTo(browser, page, '/sign-in/code', { code: app.wrongCode() })
+  assert.deepEqual(subjects(), [])
+  assert.match(locationOf(await submitTo(browser, page, '/sign-in/code', { code: app.code() })), /\/account$/)
+  assert.deepEqual(subjects(), ['MALLORY'])
+})
+
+test('OTP-08: a form that continues after an app was set up is useless once the app is gone or another one', async (t) => {
+  const server = await openTestServer(t, { env: REQUIRED })
+  await createAda(server)
+  const user = await server.context.store.findUserByEmail(EMAIL)
+  assert.ok(user)
+  const client = await registerClient(server)
+  for (const isReplaced of [false, true]) {
+    const browser = new PlainBrowser(server)
+    const page = await doFirstStep(browser, client)
+    const held = await browser.submit(page, { code: appOfPage(server, page).code() })
+    assert.match(held.body, /<h1>Recovery codes<\/h1>/)
+    server.clock.advance(1001)
+    assert.equal(await server.context.store.resetSecondFactor(user.id), 'changed')
+    if (isReplaced) await addApp(server)
+    assert.equal((await browser.submit(held, {})).statusCode, 403)
+    assert.deepEqual(selectAll(server, 'select * from sessions'), [])
+  }
 })
 
 test('OTP-03: a session with one factor from before does not count where two are required', async (t) => {

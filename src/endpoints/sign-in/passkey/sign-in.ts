@@ -1,9 +1,8 @@
 import type { Context } from '../../../ports/context.ts'
 import type { Reply, Request } from '../../../ports/message.ts'
-import { findRequiredProvider } from '../../../users/provider-routing.ts'
 import { finishSignIn } from '../finish-sign-in.ts'
 import { refusedSignIn, signInPage } from '../page.ts'
-import { findProof, linkProven, PROOF_FIELD } from '../provider/proof.ts'
+import { findProof, PROOF_FIELD } from '../provider/proof.ts'
 import { findSubmittedTarget, timeOf } from '../target.ts'
 import { countProviderAttempt } from '../throttle.ts'
 import { offersPasskeys, verifySignature, type RefusedPasskey } from './ceremony.ts'
@@ -31,21 +30,18 @@ export async function signInByPasskey(context: Context, request: Request): Promi
   }
   await attempt.forgive()
   const { user, passkey } = signed
-  const isLinked = proof?.proof.identity.userId === user.id && (await linkProven(context, proof.proof))
-  const required = findRequiredProvider(await context.providers(), user.email)
-  const finished =
-    required !== undefined && !isLinked
-      ? undefined
-      : await finishSignIn(context, request, target, {
-          user,
-          methods: ['pop', 'mfa'],
-          at: timeOf(context, target),
-          providerId: undefined,
-          identity: undefined,
-          passkey: passkey.id,
-          delegated: undefined,
-        })
-  if (finished !== undefined && finished.kind !== 'refused') return finished
+  const finished = await finishSignIn(context, request, target, {
+    user,
+    methods: ['pop', 'mfa'],
+    at: timeOf(context, target),
+    providerId: undefined,
+    identity: undefined,
+    link: proof?.proof.identity.userId === user.id ? proof.proof.hash : undefined,
+    passkey: passkey.id,
+    app: undefined,
+    delegated: undefined,
+  })
+  if (finished.kind !== 'refused') return finished
   return signInPage(context, target, { ...shown, problem: { kind: 'account-refused' }, userId: user.id })
 }
 

@@ -17,7 +17,6 @@ import { refusedSignIn, signInPage, signInProblem } from '../page.ts'
 import { clientOf, findTarget, readDemand, type SignInTarget } from '../target.ts'
 import { countProviderAttempt } from '../throttle.ts'
 import { downProblem, findAddress, reportFailure } from './depart.ts'
-import { linkProven } from './proof.ts'
 import { resolveIdentity, type Arrival, type Resolution } from './resolve.ts'
 import { openState, type ProviderState } from './state.ts'
 
@@ -183,17 +182,17 @@ async function signIn(
   const { purpose } = state
   const proof = purpose.kind === 'proof' ? await context.store.findIdentityProof(purpose.userId) : undefined
   const isProven = purpose.kind === 'proof' && proof?.hash === purpose.hash && proof.identity.userId === user.id
-  const isLinked = isProven && (await linkProven(context, proof))
   // A person whom the required provider has authenticated connects it by a method from before the rule.
   const required = findRequiredProvider(await context.providers(), user.email)
-  const isOfProof = isLinked && required?.id === proof.identity.providerId
+  const isOfProof = isProven && required?.id === proof.identity.providerId
   if (required !== undefined && required.id !== provider.id && !isOfProof) {
     return again(context, returned, { kind: 'account-refused' }, user.id)
   }
   await join(context, provider, identity, user)
   const methods = methodsElsewhere(provider.settings.multiFactor)
   const method = { methods, at, providerId: provider.id, identity: key }
-  const authenticated = { user, ...method, passkey: undefined, delegated: undefined }
+  const link = isProven ? proof.hash : undefined
+  const authenticated = { user, ...method, link, passkey: undefined, app: undefined, delegated: undefined }
   const finished = await finishSignIn(context, request, target, authenticated)
   return finished.kind === 'refused' ? again(context, returned, { kind: 'account-refused' }, user.id) : finished
 }

@@ -33,7 +33,7 @@ export async function findProof(
   return isValid ? { proof, token } : undefined
 }
 
-/** Links the identity of a proof to its account, after the user has signed in to that account. false: the proof is no longer valid. */
+/** Links the identity of a proof to its account, after all steps of a sign-in to that account. false: the proof is no longer valid. */
 export async function linkProven(
   { clockCheck, store }: Pick<Context, 'clockCheck'> & { readonly store: Pick<Context['store'], 'linkIdentity'> },
   { identity, hash }: IdentityProofRecord,

@@ -30,7 +30,11 @@ export async function signInByCode(context: Context, request: Request): Promise<
   switch (outcome) {
     case 'accepted':
       await attempt.forgive()
-      return finishSecondStep(context, request, step, { methods: ['otp', 'mfa'], passkey: undefined })
+      return finishSecondStep(context, request, step, {
+        methods: ['otp', 'mfa'],
+        passkey: undefined,
+        app: app.record.createdAt,
+      })
     case 'none':
       return showAgain(context, request, step, undefined)
     case 'wrong':
@@ -47,6 +51,7 @@ export async function signInByRecoveryCode(context: Context, request: Request): 
   const step = await openSecondStep(context, request)
   if ('kind' in step) return step
   const { id: userId } = step.waiting.user
+  const app = (await context.store.findSecondFactor(userId))?.createdAt
   const attempt = await countRecoveryCode(context, request)
   if (attempt.kind === 'refused') return showAgain(context, request, step, throttled(attempt))
   const digest = recoveryDigest(context, userId, request.params.get('code') ?? '')
@@ -57,5 +62,5 @@ export async function signInByRecoveryCode(context: Context, request: Request): 
   if (used?.kind !== 'used')
     return showAgain(context, request, step, { kind: 'second-step-wrong', offer: 'recovery-code' })
   await attempt.forgive()
-  return finishSecondStep(context, request, step, { methods: ['mfa'], passkey: undefined })
+  return finishSecondStep(context, request, step, { methods: ['mfa'], passkey: undefined, app })
 }

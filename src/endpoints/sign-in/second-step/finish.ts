@@ -2,10 +2,9 @@ import type { Context } from '../../../ports/context.ts'
 import type { Reply, Request } from '../../../ports/message.ts'
 import type { SecondStepProblem } from '../../../ports/pages.ts'
 import type { AuthenticationMethod } from '../../../protocol/sign-in/authentication.ts'
-import type { PasskeyId } from '../../../protocol/sign-in/passkey.ts'
-import { finishSignIn } from '../finish-sign-in.ts'
+import { finishSignIn, type AuthenticatedUser } from '../finish-sign-in.ts'
 import { refusedSignIn, signInProblem } from '../page.ts'
-import { clientOf, findSubmittedTarget, type SignInTarget } from '../target.ts'
+import { clientOf, findSubmittedTarget, timeOf, type SignInTarget } from '../target.ts'
 import { secondStepPage } from './page.ts'
 import { openWaiting, WAITING_FIELD, type Waiting } from './waiting.ts'
 
@@ -23,17 +22,27 @@ export async function openSecondStep(context: Context, request: Request): Promis
   return waiting === undefined ? signInProblem(context, target, { kind: 'second-step-expired' }) : { target, waiting }
 }
 
-/** Starts the session of a user whose second factor was right, once. `methods`: those of the second step. */
+/** The second factor of a user that was right. */
+export interface SecondFactorUsed extends Pick<AuthenticatedUser, 'app' | 'passkey'> {
+  /** Those of the second step. */
+  readonly methods: readonly AuthenticationMethod[]
+}
+
+/**
+ * Starts the session of a user whose second factor was right, once. The user has authenticated now (OpenID Connect Core §2, `auth_time`),
+ * or when the provider says that the first step was.
+ */
 export async function finishSecondStep(
   context: Context,
   request: Request,
   { target, waiting }: SecondStep,
-  second: { readonly methods: readonly AuthenticationMethod[]; readonly passkey: PasskeyId | undefined },
+  second: SecondFactorUsed,
 ): Promise<Reply> {
-  const { user, methods, at, providerId, identity } = waiting
+  const { user, methods, providerId, identity, link } = waiting
   if (!(await waiting.use())) return signInProblem(context, target, { kind: 'second-step-expired' }, user.id)
-  const both = { methods: [...methods, ...second.methods], passkey: second.passkey }
-  const authenticated = { user, at, providerId, identity, ...both, delegated: undefined }
+  const at = providerId === undefined ? timeOf(context, target) : waiting.at
+  const both = { ...second, methods: [...methods, ...second.methods] }
+  const authenticated = { user, at, providerId, identity, link, ...both, delegated: undefined }
   const finished = await finishSignIn(context, request, target, authenticated)
   return finished.kind === 'refused' ? signInProblem(context, target, { kind: 'account-refused' }, user.id) : finished
 }

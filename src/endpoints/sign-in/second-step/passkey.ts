@@ -18,7 +18,11 @@ export async function confirmByPasskey(context: Context, request: Request): Prom
   const signed = await verifySignature(context, request, passkeyStep({ user, target: step.target }), user)
   if (signed.kind === 'refused') return showAgain(context, request, step, FAILED)
   await attempt.forgive()
-  return finishSecondStep(context, request, step, { methods: ['pop', 'mfa'], passkey: signed.passkey.id })
+  return finishSecondStep(context, request, step, {
+    methods: ['pop', 'mfa'],
+    passkey: signed.passkey.id,
+    app: undefined,
+  })
 }
 
 /** Stores the passkey of a user who has done the first step and has no second factor, because the sign-in needs one. */
@@ -32,5 +36,5 @@ export async function setUpPasskey(context: Context, request: Request): Promise<
   const reason = { kind: 'sign-in', at, passwordHash: user.passwordHash } as const
   const added = await context.store.addPasskey({ passkey: made.passkey, reason })
   if (added !== 'added') return signInProblem(context, step.target, { kind: 'second-step-expired' }, user.id)
-  return finishSecondStep(context, request, step, { methods: ['pop', 'mfa'], passkey: made.passkey.id })
+  return finishSecondStep(context, request, step, { methods: ['pop', 'mfa'], passkey: made.passkey.id, app: undefined })
 }

@@ -1,5 +1,6 @@
 import type { Context } from '../../../ports/context.ts'
 import type { Reply, Request } from '../../../ports/message.ts'
+import type { EpochMs } from '../../../base/brand.ts'
 import type { SignInTarget } from '../target.ts'
 import { openSealed, seal, type Seal } from '../../sealed.ts'
 import { findApp } from '../../second-factor/app.ts'
@@ -44,7 +45,7 @@ export async function setUpApp(context: Context, request: Request): Promise<Repl
     case 'refused':
       return signInProblem(context, target, { kind: 'second-step-expired' }, user.id)
     case 'enabled': {
-      const enabled = seal(context, sealOf(target, shown.waiting), [])
+      const enabled = seal(context, sealOf(target, shown.waiting), [enrolled.createdAt])
       return {
         kind: 'page',
         status: 200,
@@ -60,7 +61,7 @@ export async function setUpApp(context: Context, request: Request): Promise<Repl
   }
 }
 
-/** Continues the sign-in of a user who has set an app up in it. */
+/** Continues the sign-in of a user who has set an app up in it, if it is still the app of the user (threats.md OTP-08). */
 export async function continueWithApp(context: Context, request: Request): Promise<Reply> {
   const step = await openSecondStep(context, request)
   if ('kind' in step) return step
@@ -68,7 +69,8 @@ export async function continueWithApp(context: Context, request: Request): Promi
   const sealed = sealOf(target, request.params.get(WAITING_FIELD) ?? '')
   const enabled = openSealed(context, sealed, request.params.get(ENABLED_FIELD) ?? '', ENABLED_MS)
   if (enabled === undefined) return signInProblem(context, target, { kind: 'second-step-expired' }, waiting.user.id)
-  return finishSecondStep(context, request, step, { methods: ['otp', 'mfa'], passkey: undefined })
+  const [app] = enabled.members as readonly [EpochMs]
+  return finishSecondStep(context, request, step, { methods: ['otp', 'mfa'], passkey: undefined, app })
 }
 
 /** The sign-in that waits names the user. */

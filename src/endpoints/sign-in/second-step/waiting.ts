@@ -4,6 +4,7 @@ import type { UserRecord } from '../../../ports/records/user.ts'
 import type { Authentication, AuthenticationMethod, ProviderId } from '../../../protocol/sign-in/authentication.ts'
 import type { EpochMs } from '../../../base/brand.ts'
 import type { IdentityKey } from '../../../protocol/sign-in/provider-identity.ts'
+import type { SecretHash } from '../../../protocol/secrets.ts'
 import type { UserId } from '../../../protocol/ids.ts'
 import { isLiveSince } from '../../../tokens/invalid-principal.ts'
 import { openSealed, seal, type Opened, type Seal } from '../../sealed.ts'
@@ -19,18 +20,21 @@ export interface FirstStep extends Authentication {
   readonly user: UserRecord
   /** With which the user authenticated at a provider. undefined: the user did not. */
   readonly identity: IdentityKey | undefined
+  /** The proof of an identity that the user connects to the account by this sign-in. undefined: none. */
+  readonly link: SecretHash | undefined
 }
 
 /** A sign-in whose first step was done in this browser, and whose second step is not. */
 export interface Waiting extends FirstStep, Pick<Opened, 'madeAt' | 'use'> {}
 
-/** The members of the value, in order: user, methods, time, provider, identity, digest of the hash of the password. */
+/** The members of the value, in order: user, methods, time, provider, identity, proof, digest of the hash of the password. */
 type Members = readonly [
   UserId,
   readonly AuthenticationMethod[],
   EpochMs | null,
   ProviderId | null,
   IdentityKey | null,
+  SecretHash | null,
   string,
 ]
 
@@ -41,10 +45,10 @@ type Members = readonly [
 export function mintWaiting(
   context: Pick<Context, 'clockCheck' | 'random' | 'secrets'>,
   target: SignInTarget,
-  { user, methods, at, providerId, identity }: FirstStep,
+  { user, methods, at, providerId, identity, link }: FirstStep,
 ): string {
   const password = passwordDigest(context, user)
-  const members: Members = [user.id, methods, at ?? null, providerId ?? null, identity ?? null, password]
+  const members: Members = [user.id, methods, at ?? null, providerId ?? null, identity ?? null, link ?? null, password]
   return seal(context, sealOf(target), members)
 }
 
@@ -62,12 +66,12 @@ export async function openWaiting(
   const opened = openSealed(context, sealOf(target), params.get(WAITING_FIELD) ?? '', WAITING_MS)
   if (opened === undefined) return undefined
   const { madeAt, use } = opened
-  const [userId, methods, at, providerId, identity, password] = opened.members as unknown as Members
+  const [userId, methods, at, providerId, identity, link, password] = opened.members as unknown as Members
   const [user, serverNotBefore] = await Promise.all([context.store.findUser(userId), context.notBefore()])
   if (!isLiveSince(user, madeAt) || madeAt < serverNotBefore) return undefined
   if (passwordDigest(context, user) !== password) return undefined
   const how = { methods, at: at ?? undefined, providerId: providerId ?? undefined, identity: identity ?? undefined }
-  return { user, ...how, madeAt, use }
+  return { user, ...how, link: link ?? undefined, madeAt, use }
 }
 
 function sealOf(target: SignInTarget): Seal {

@@ -39,6 +39,8 @@ const NOTE_USE = shared('update second_factors set failures = 0, used_at = :now 
 const LIST_CODES = shared('select digest from recovery_codes where user_id = :userId')
 const ADD_CODE = shared('insert into recovery_codes (user_id, digest) values (:userId, :digest)')
 const LIST_PASSKEYS = shared('select passkey_id from passkeys where user_id = :userId')
+/** A browser in which a person signed in with the password alone does not count as one of the user (threats.md OTP-09). */
+const FORGET_BROWSERS = shared('delete from browsers where user_id = :userId')
 const REMOVE_CODES = shared('delete from recovery_codes where user_id = :userId')
 
 export const secondFactorHandlers = {
@@ -50,6 +52,7 @@ export const secondFactorHandlers = {
       if (replaces !== undefined) yield* rows(REMOVE_REPLACED, { userId, replaces })
       if ((yield* rows(INSERT, SECOND_FACTORS.values(factor))).length === 0) return 'known'
       yield* replaceCodes(userId, recoveryDigests)
+      yield* rows(FORGET_BROWSERS, { userId })
       yield* endOtherSessions(userId, reason.kind === 'session' ? reason.session.id : NO_SESSION)
       return 'enabled'
     },

@@ -4,6 +4,7 @@ import type { Input } from '../../../../src/ports/operations/index.ts'
 import type { SecondFactorRecord } from '../../../../src/ports/records/second-factor.ts'
 import type { SessionRecord, UserRecord } from '../../../../src/ports/records/user.ts'
 import type { StoreDriver } from '../../../../src/ports/store.ts'
+import { after } from '../../../../src/base/brand.ts'
 import { GUESS_LIMIT } from '../../../../src/protocol/sign-in/totp.ts'
 import { perform, performAll, race, startSessions, tally, times, type Suite } from '../harness.ts'
 import { aHash, aSession, aSessionStart, aUser, at } from '../../../support/records.ts'
@@ -253,6 +254,29 @@ export const secondFactorCases: Suite = (check) => {
     assert.equal(await second.findSecondFactor(user.id), undefined)
     assert.equal(await second.countRecoveryCodes(user.id), 0)
     assert.equal(await second.findSession(session.id), undefined)
+  })
+
+  check('OTP-09: an app that is set up makes each browser of the user an unknown one', async ({ first, second }) => {
+    const person = await aPerson(first)
+    const [{ user }, browserHash] = [person, aHash()]
+    await startSessions(first, aSessionStart({ session: aSession({ userId: user.id }), browserHash }))
+    assert.equal(await second.knowsBrowser(user.id, browserHash), true)
+    assert.equal(await perform(first, 'enableTotp', enabling(person)), 'enabled')
+    assert.equal(await second.knowsBrowser(user.id, browserHash), false)
+  })
+
+  check('OTP-08: a session follows from the app that the user has, and from no other', async ({ first }) => {
+    const { user, factor } = await aUserOfApp(first)
+    for (const [app, kind] of [
+      [after(factor.createdAt, 1), 'user-changed'],
+      [factor.createdAt, 'started'],
+    ] as const) {
+      const start = aSessionStart({ session: aSession({ userId: user.id }), app, isSecondStepDone: true })
+      assert.equal((await perform(first, 'startSession', start)).kind, kind)
+    }
+    await perform(first, 'resetSecondFactor', user.id)
+    const start = { session: aSession({ userId: user.id }), app: factor.createdAt, isSecondStepDone: true }
+    assert.deepEqual(await perform(first, 'startSession', aSessionStart(start)), { kind: 'user-changed' })
   })
 
   check('deleteUser removes the app and the codes', async ({ first, second }) => {

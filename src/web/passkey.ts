@@ -39,6 +39,11 @@ export function passkeyForm(view: View, { action, hidden, ceremony, button, look
   </form>`
 }
 
+/** What a page says where no passkey can be made or used: without scripts, or in a browser that has none. The script hides it. */
+export function passkeyMissing(text: string): Markup {
+  return html`<p class="part" data-no-passkey>${text}</p>`
+}
+
 /** What the script tells the browser about passkeys, so that password managers forget those that were removed. */
 export function passkeySignal(signal: PasskeySignal): Markup {
   return html`<span data-signal="${JSON.stringify(signal)}" hidden></span>`

@@ -5,7 +5,7 @@ import { layout } from './layout.ts'
 import type { View } from './layout.ts'
 import { hiddenFields, html } from './markup.ts'
 import type { Fragment, Markup } from './markup.ts'
-import { passkeyForm } from './passkey.ts'
+import { passkeyForm, passkeyMissing } from './passkey.ts'
 import { enrolmentFields } from './second-factor.ts'
 import { continuation } from './sign-in.ts'
 import { inAWhile } from './spans.ts'
@@ -19,7 +19,7 @@ export function secondStepPage(view: View, page: SecondStepPage): Markup {
   const { texts } = view
   const { problem, offers } = page
   const isSetUp = offers.some(isNew)
-  const needsScript = offers.every(({ kind }) => kind === 'passkey')
+  const isByPasskey = offers.every(({ kind }) => kind === 'passkey')
   const heading = isSetUp ? texts.setUpSecondStep : texts.secondStep
   return layout(view, {
     title: problem === undefined ? heading : texts.titleWithError(heading),
@@ -27,7 +27,7 @@ export function secondStepPage(view: View, page: SecondStepPage): Markup {
       <p class="lead muted">${continuation(view, { client: page.client, isConfirmation: false })}</p>
       ${isSetUp ? html`<p class="after">${texts.secondStepNeeded}</p>` : undefined}
       ${problem === undefined || isBeside(problem) ? undefined : general(view, problem)}
-      ${offers.length > 0 && needsScript ? html`<noscript><p class="part">${texts.secondStepNeedsScript}</p></noscript>` : undefined}
+      ${offers.length > 0 && isByPasskey ? passkeyMissing(texts.account.passkeyMissing) : undefined}
       ${offers.length === 0 ? html`<p class="part">${texts.noSecondStep}</p>` : undefined}
       ${offers.map((offer) => offerForm(view, page, offer))}`,
   })

@@ -111,8 +111,10 @@ function passwordForm(
   complaint: Complaint | undefined,
 ): Markup {
   const { texts } = view
-  const isAmong = page.offers.length > 1
-  return html`${isAmong ? html`<p class="or small muted">${texts.or}</p>` : undefined}
+  const others = page.offers.filter(({ kind }) => kind !== 'password')
+  // Beside a passkey alone, whose form only a script shows.
+  const look = others.every(({ kind }) => kind === 'passkey') ? 'or small muted alone' : 'or small muted'
+  return html`${others.length > 0 ? html`<p class="${look}">${texts.or}</p>` : undefined}
     <form method="post" action="${action}" novalidate>
       ${hiddenFields(page.hidden)}
       <div class="field">

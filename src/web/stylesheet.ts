@@ -111,6 +111,7 @@ input:focus-visible, select:focus-visible { outline-offset: 0; border-color: var
 .reveal { position: absolute; top: 0; right: 0; min-width: 44px; min-height: 44px; padding: 0 12px; border: 0; border-radius: 8px; background: none; color: var(--ink); font: inherit; font-size: .875rem; cursor: pointer; }
 .reveal[aria-pressed=true] { text-decoration: underline; }
 .or { display: flex; align-items: center; gap: 12px; margin-top: 20px; }
+[hidden] + .alone { display: none; }
 .or::before, .or::after { content: ""; flex: 1; border-top: 1px solid var(--line); }
 .button:hover { background: var(--hover); }
 .main { border-color: var(--ink); background: var(--fill); color: var(--fill-text); }

@@ -283,7 +283,7 @@ export const USER_TASKS: readonly Task[] = [
     async ({ store }, { user_id: id }) => {
       if ((await store.resetSecondFactor(id)) === 'changed') return
       const { email } = await requireUser({ store }, id)
-      throw conflict(`${email ?? id} has no authenticator app.`)
+      throw conflict(`${email ?? id} has no authenticator app. If a passkey is lost: "grantor user remove-passkey".`)
     },
   ),
   defineTask({

@@ -13,7 +13,7 @@ import {
   viewPasskey,
   type OwnerInput,
 } from '../sign-in/methods.ts'
-import { askToMake, verifyNewPasskey, type Ceremony } from '../sign-in/passkey/ceremony.ts'
+import { askToMake, checkOf, verifyNewPasskey, type Ceremony } from '../sign-in/passkey/ceremony.ts'
 import { doneAt, findRecentOwner, findRecentSubmitter, frameOf, isWithinLimit } from './frame.ts'
 import { ownerInput } from './security.ts'
 
@@ -38,7 +38,10 @@ export async function addPasskey(context: Context, request: Request): Promise<Re
   if (!(await isWithinLimit(context, owner, 'sign-in-methods')))
     return errorPage('too_many_requests', { user: user.id })
   const made = await verifyNewPasskey(context, request, ceremonyOf(owner, browserHash), user)
-  if (made.kind === 'refused') return addPage(context, request, owner, 'passkey-invalid')
+  if (made.kind === 'refused') {
+    const event = { ...formRefusal('passkey-invalid', { user: user.id }), description: checkOf(made) }
+    return { ...(await addPage(context, request, owner, 'passkey-invalid')), event }
+  }
   const reason = { kind: 'session', session } as const
   switch (await context.store.addPasskey({ passkey: made.passkey, reason })) {
     case 'added':

@@ -17,8 +17,9 @@ export function passkeyIdOf(credentialId: string): PasskeyId {
   return hash('sha256', Buffer.from(credentialId, 'base64url'), 'base64url').slice(0, ID_LENGTH) as PasskeyId
 }
 
-/** Of each field of an answer, in base64url. */
+/** Of each field of an answer, in base64url; of the credential id 1,023 bytes (WebAuthn Level 3 §7.1). */
 const FIELD_LENGTH = 4096
+const CREDENTIAL_LENGTH = 1364
 const FIELD = /^[A-Za-z0-9_-]+$/
 
 /** The members of the answers of a browser that a form has. */
@@ -33,7 +34,8 @@ export type PasskeyField =
 /** Reads a field of an answer. undefined: it is missing, longer than 4 KiB or not base64url. */
 export function readPasskeyField(params: Pick<Parameters, 'get'>, name: PasskeyField): string | undefined {
   const text = params.get(name)
-  return text !== undefined && text.length <= FIELD_LENGTH && FIELD.test(text) ? text : undefined
+  const longest = name === 'credential' ? CREDENTIAL_LENGTH : FIELD_LENGTH
+  return text !== undefined && text.length <= longest && FIELD.test(text) ? text : undefined
 }
 
 /**

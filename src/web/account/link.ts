@@ -5,7 +5,7 @@ import type { View } from '../layout.ts'
 import { providerIcon, tick } from '../icons.ts'
 import { hiddenFields, html, isolate } from '../markup.ts'
 import type { Fragment, Markup } from '../markup.ts'
-import { passkeyForm } from '../passkey.ts'
+import { passkeyForm, passkeyMissing } from '../passkey.ts'
 import { ago } from '../spans.ts'
 import { accountName } from './frame.ts'
 import { passkeyUses } from './passkeys.ts'
@@ -76,7 +76,7 @@ function linkPasskey(view: View, { action, hidden, passkey, providers, username 
   const { ceremony, problem } = passkey
   const isOnly = username === undefined && providers.length === 0
   return html`${problem === undefined ? undefined : fieldProblem('passkey-problem', texts.passkeyProblems[problem])}
-  ${isOnly ? html`<noscript><p>${texts.passkeyNeedsScript}</p></noscript>` : undefined}
+  ${isOnly ? passkeyMissing(texts.passkeyMissing) : undefined}
   ${passkeyForm(view, { action, hidden, ceremony, button: texts.addPasskey, look: isOnly ? 'main' : 'plain', hasAutofill: false })}`
 }
 

@@ -10,7 +10,7 @@ import { fieldProblem } from '../form-parts.ts'
 import type { View } from '../layout.ts'
 import { html } from '../markup.ts'
 import type { Fragment, Markup } from '../markup.ts'
-import { passkeyForm, passkeySignal } from '../passkey.ts'
+import { passkeyForm, passkeyMissing, passkeySignal } from '../passkey.ts'
 import { ago } from '../spans.ts'
 import { accountForm, accountLayout, stepButtons, stepLink } from './frame.ts'
 import { agentWords } from './sessions.ts'
@@ -72,8 +72,7 @@ export function addPasskeyPage(view: View, { frame, ceremony, problem }: AddPass
     hasProblem: problem !== undefined,
     main: html`${problem === undefined ? undefined : fieldProblem('problem', texts.passkeyProblems[problem])}
       <p class="lead">${texts.addPasskeyHint}</p>
-      <noscript><p>${texts.passkeyNeedsScript}</p></noscript>
-      ${passkeyForm(view, { ...form, look: 'main', hasAutofill: false })}
+      ${passkeyMissing(texts.passkeyMissing)} ${passkeyForm(view, { ...form, look: 'main', hasAutofill: false })}
       ${stepLink(frame.pages.security, texts.cancel)}`,
   })
 }

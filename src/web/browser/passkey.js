@@ -15,6 +15,7 @@ export function passkeyScript() {
     btoa,
   } = /** @type {any} */ (globalThis)
   if (!Passkey) return
+  for (const missing of document.querySelectorAll('[data-no-passkey]')) missing.hidden = true
   const encode = (/** @type {string} */ text) => new TextEncoder().encode(text)
   const bytes = (/** @type {string} */ text) =>
     Uint8Array.from(atob(text.replaceAll('-', '+').replaceAll('_', '/')), (/** @type {string} */ one) =>

@@ -77,7 +77,7 @@ export const accountEnglish: AccountTexts = {
   addPasskey: 'Add a passkey',
   addPasskeyHint:
     'Your device asks you to confirm that it is you. The passkey stays there, or in your password manager.',
-  passkeyNeedsScript: 'Passkeys need JavaScript, which is switched off in this browser.',
+  passkeyMissing: 'Passkeys need JavaScript and a browser that has passkeys. One of them is missing here.',
   passkeySynced: 'synced',
   passkeyOnDevice: 'on this device',
   passkeyUnused: (added) => `Added ${added} · never used`,

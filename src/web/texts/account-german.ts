@@ -78,7 +78,7 @@ export const accountGerman: AccountTexts = {
     'Mit einem Passkey melden Sie sich ohne Passwort an: mit Fingerabdruck, Gesicht oder der PIN Ihres Geräts.',
   addPasskey: 'Passkey hinzufügen',
   addPasskeyHint: 'Ihr Gerät bittet Sie um eine Bestätigung. Der Passkey bleibt dort oder in Ihrem Passwortmanager.',
-  passkeyNeedsScript: 'Passkeys brauchen JavaScript, das in diesem Browser ausgeschaltet ist.',
+  passkeyMissing: 'Passkeys brauchen JavaScript und einen Browser, der Passkeys kennt. Eines davon fehlt hier.',
   passkeySynced: 'synchronisiert',
   passkeyOnDevice: 'auf diesem Gerät',
   passkeyUnused: (added) => `Hinzugefügt ${added} · nie benutzt`,

@@ -54,7 +54,7 @@ export interface AccountTexts {
   readonly noPasskey: string
   readonly addPasskey: string
   readonly addPasskeyHint: string
-  readonly passkeyNeedsScript: string
+  readonly passkeyMissing: string
   readonly passkeySynced: string
   readonly passkeyOnDevice: string
   readonly passkeyUnused: (added: string) => string

@@ -43,8 +43,6 @@ export const english: Texts = {
   secondStep: 'Confirm with a second step',
   noSecondStep: 'Your account needs a second step and has none that works here. Ask the operator to reset it.',
   passkeyStep: 'Use a passkey',
-  secondStepNeedsScript:
-    'The second step of your account is a passkey, which needs JavaScript. It is switched off in this browser.',
   secondStepExpired: 'You are not signed in, because the second step took too long or was done before. Sign in again.',
   code: 'Code',
   codeHint: 'Six digits from your authenticator app',

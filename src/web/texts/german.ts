@@ -45,8 +45,6 @@ export const german: Texts = {
   noSecondStep:
     'Ihr Konto braucht einen zweiten Schritt und hat keinen, der hier funktioniert. Bitten Sie den Betreiber, ihn zurückzusetzen.',
   passkeyStep: 'Passkey benutzen',
-  secondStepNeedsScript:
-    'Der zweite Schritt Ihres Kontos ist ein Passkey, der JavaScript braucht. Es ist in diesem Browser ausgeschaltet.',
   secondStepExpired:
     'Sie sind nicht angemeldet, weil der zweite Schritt zu lange gedauert hat oder schon getan war. Melden Sie sich noch einmal an.',
   code: 'Code',

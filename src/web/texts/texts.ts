@@ -60,7 +60,6 @@ export interface Texts {
   readonly noSecondStep: string
   readonly secondStepExpired: string
   readonly passkeyStep: string
-  readonly secondStepNeedsScript: string
   readonly code: string
   readonly codeHint: string
   readonly codeWrong: string

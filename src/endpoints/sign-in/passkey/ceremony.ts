@@ -167,6 +167,11 @@ export async function verifyNewPasskey(
   return { kind: 'made', passkey: recordOf(user, verified, agent, context.clockCheck.now()) }
 }
 
+/** The check that failed, for the log. */
+export function checkOf(refused: RefusedPasskey): string | undefined {
+  return refused.reason === 'passkey-invalid' ? refused.check : undefined
+}
+
 function handleOf(user: Pick<UserRecord, 'id'> | undefined): string | undefined {
   return user === undefined ? undefined : Buffer.from(user.id).toString('base64url')
 }

@@ -5,7 +5,7 @@ import { refusedSignIn, signInPage } from '../page.ts'
 import { findProof, PROOF_FIELD } from '../provider/proof.ts'
 import { findSubmittedTarget, timeOf } from '../target.ts'
 import { countProviderAttempt } from '../throttle.ts'
-import { offersPasskeys, verifySignature, type RefusedPasskey } from './ceremony.ts'
+import { checkOf, offersPasskeys, verifySignature, type RefusedPasskey } from './ceremony.ts'
 import { passkeySignIn } from './offer.ts'
 
 /**
@@ -49,9 +49,4 @@ function problemOf(refused: RefusedPasskey) {
   return refused.reason === 'passkey-invalid'
     ? ({ kind: refused.reason } as const)
     : ({ kind: refused.reason, credentialId: refused.credentialId } as const)
-}
-
-/** The check that failed, for the log. */
-function checkOf(refused: RefusedPasskey): string | undefined {
-  return refused.reason === 'passkey-invalid' ? refused.check : undefined
 }

@@ -23,6 +23,8 @@ export function readConfigFile(path: string | undefined): ConfigFile {
 function parseFile(path: string, { text, fault, exposure, remedy }: GuardedFile): ConfigFile {
   const malformed = text.split('\n').findIndex((line) => !/^\s*(#.*|(export\s+)?[A-Z_][A-Z0-9_]*\s*=.*)?$/.test(line))
   if (malformed !== -1) return mistaken(`${path}, whose line ${malformed + 1} is not NAME=value`)
+  const cut = text.split('\n').findIndex((line) => /^[^#=]*=\s*#\S/.test(line))
+  if (cut !== -1) return mistaken(`${path}, whose line ${cut + 1} has a value that begins with #: write it in quotes`)
   if (fault !== undefined) return mistaken(`a file that is not safe. ${fault}`)
   const values = parseEnv(text)
   const secrets = Object.entries(values).filter(([name, value = '']) => isSecret(name, value))

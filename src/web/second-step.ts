@@ -61,10 +61,11 @@ function offerForm(view: View, page: SecondStepPage, offer: SecondStepOffer): Ma
         hasAutofill: false,
       })
     case 'set-up':
-      return html`<form method="post" action="${offer.action}" novalidate>
-        ${hiddenFields({ ...page.hidden, ...offer.hidden })}
-        ${enrolmentFields(view, offer.enrolment, isBlamed(page, offer))} ${submitButton(view.texts.continue, 'main')}
-      </form>`
+      return html`${page.offers.length > 1 ? html`<p class="or small muted alone">${view.texts.or}</p>` : undefined}
+        <form method="post" action="${offer.action}" novalidate>
+          ${hiddenFields({ ...page.hidden, ...offer.hidden })}
+          ${enrolmentFields(view, offer.enrolment, isBlamed(page, offer))} ${submitButton(view.texts.continue, 'main')}
+        </form>`
   }
 }
 
@@ -112,7 +113,7 @@ function describe({ texts, language }: View, problem: GeneralProblem): string {
     case 'second-step-wrong':
       return texts.passkeyFailed
     case 'second-step-used':
-      return texts.codeWrong
+      return texts.codeUsed
     case 'second-step-locked':
       return texts.codesLocked
     case 'throttled':

@@ -47,7 +47,7 @@ html { -webkit-text-size-adjust: 100%; text-size-adjust: 100%; }
 body {
   margin: 0; padding: clamp(16px, 9vh, 96px) 16px 24px; background: var(--ground); color: var(--text);
   font: 1rem/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", "Noto Sans", "Liberation Sans", Arial, sans-serif;
-  overflow-wrap: anywhere; -webkit-font-smoothing: antialiased;
+  overflow-wrap: anywhere; hyphens: auto; -webkit-font-smoothing: antialiased;
 }
 h1, h2, p, ul, dl, dd { margin: 0; padding: 0; }
 h1 { font-size: 1.375rem; line-height: 1.3; font-weight: 600; letter-spacing: -.01em; text-wrap: balance; }

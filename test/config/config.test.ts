@@ -274,25 +274,6 @@ test('with an https issuer, the server needs a trusted proxy or must listen on l
   assert.deepEqual([behindProxy.host, behindProxy.settings.isLoopbackIssuer], ['::', false])
 })
 
-test('settings come from the file and the environment, which takes precedence, and mistakes of both are reported', (t) => {
-  const file = join(temporaryFolder(t), 'settings.txt')
-  writeFileSync(file, '# the shop\nPORT=4000\nGRANTOR_NAME="Acme Cloud"\n')
-  const config = readConfig({ GRANTOR_CONFIG: file, PORT: '5000' })
-  assert.deepEqual([config.port, config.branding.name], [5000, 'Acme Cloud'])
-  assert.equal(readConfig({ GRANTOR_CONFIG: file, PORT: '' }).port, 4000)
-  writeFileSync(file, 'PORT=x\nGRANTOR_NMAE=Acme\n')
-  assert.equal(mistakesOf({ GRANTOR_CONFIG: file }).length, 2)
-  assert.match(mistakesOf({ GRANTOR_CONFIG: `${file}.gone` }).join(), /cannot be read/)
-})
-
-test('a malformed line of the file is reported by its number and without its text', (t) => {
-  const file = join(temporaryFolder(t), 'grantor.env')
-  writeFileSync(file, '# a comment\n\nexport PORT=4000\nGRANTOR_NAME="Acme Cloud"\nmy secret is here\n')
-  const [mistake = ''] = mistakesOf({ GRANTOR_CONFIG: file })
-  assert.match(mistake, /line 5 is not NAME=value/)
-  assert.ok(!mistake.includes('secret'))
-})
-
 test('STO-11: a file that other users may write to is refused, and so is a file with secrets that they may read', (t) => {
   const file = join(temporaryFolder(t), 'grantor.env')
   const mistakesIn = (text: string, mode: number): readonly string[] => {

@@ -50,6 +50,7 @@ export const german: Texts = {
   code: 'Code',
   codeHint: 'Sechs Ziffern aus Ihrer Authenticator-App',
   codeWrong: 'Dieser Code stimmt nicht. Warten Sie auf den nächsten und versuchen Sie es noch einmal.',
+  codeUsed: 'Dieser Code wurde schon benutzt. Warten Sie auf den nächsten.',
   codesLocked:
     'Zu viele falsche Codes. Benutzen Sie einen Passkey oder einen Wiederherstellungscode, oder fragen Sie den Betreiber.',
   cannotUseApp: 'Ich kann meine App nicht benutzen',
@@ -57,7 +58,7 @@ export const german: Texts = {
   recoveryCodeWrong: 'Dieser Wiederherstellungscode stimmt nicht oder wurde schon benutzt.',
   setUpSecondStep: 'Anmeldung in zwei Schritten einrichten',
   secondStepNeeded:
-    'Ihr Konto braucht einen zweiten Schritt. Richten Sie ihn einmal ein, mit einer Authenticator-App auf Ihrem Telefon oder Computer.',
+    'Ihr Konto braucht einen zweiten Schritt. Richten Sie ihn einmal ein: mit einem Passkey, wenn diese Seite einen anbietet, oder mit einer Authenticator-App auf Ihrem Telefon oder Computer.',
   scanCode:
     'Scannen Sie diesen Code mit Ihrer Authenticator-App und geben Sie dann die sechs Ziffern ein, die die App zeigt.',
   qrCode: 'QR-Code für Ihre Authenticator-App',

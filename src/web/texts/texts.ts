@@ -63,6 +63,7 @@ export interface Texts {
   readonly code: string
   readonly codeHint: string
   readonly codeWrong: string
+  readonly codeUsed: string
   readonly codesLocked: string
   readonly cannotUseApp: string
   readonly recoveryCode: string

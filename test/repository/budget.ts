@@ -1,6 +1,6 @@
 /** docs/budget.json: how many words each page of docs/ may have. */
 export interface Budget {
-  /** The words of all rows together. */
+  /** The words of all rows together that people write. */
   readonly sum: number
   /** The lines of README.md. */
   readonly readmeLines: number
@@ -8,6 +8,8 @@ export interface Budget {
   readonly pages: Readonly<Record<string, number>>
   /** The pages that need more. */
   readonly longPages: Readonly<Record<string, number>>
+  /** Reference that is generated from the code and the tests: it grows with them, and does not count in the sum. */
+  readonly generatedPages: Readonly<Record<string, number>>
 }
 
 const PAGE_WORDS = 900
@@ -19,8 +21,9 @@ function wordsOf(text: string): number {
 
 /** Says for each page, and for the sum, what exceeds the budget, and which row to change. */
 export function overBudget(budget: Budget, pages: ReadonlyMap<string, string>): readonly string[] {
-  const rows = { ...budget.pages, ...budget.longPages }
-  const sum = Object.values(rows).reduce((total, words) => total + words, 0)
+  const written = { ...budget.pages, ...budget.longPages }
+  const rows: Readonly<Record<string, number>> = { ...written, ...budget.generatedPages }
+  const sum = Object.values(written).reduce((total, words) => total + words, 0)
   return [
     ...[...pages].flatMap(([page, text]) => {
       const words = wordsOf(text)

@@ -155,10 +155,12 @@ test('the budget reports a page that is too long, new, removed or no short page,
     readmeLines: 1,
     pages: { 'docs/a.md': 50, 'docs/b.md': 950 },
     longPages: { 'docs/c.md': 950 },
+    generatedPages: { 'docs/made.md': 5000 },
   }
   const pages = new Map([
     ['docs/a.md', 'word '.repeat(51)],
     ['docs/b.md', '# B'],
+    ['docs/made.md', '# Made'],
     ['docs/new.md', '# A new\n\npage'],
   ])
   assert.deepEqual(overBudget(budget, pages), [

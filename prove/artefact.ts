@@ -7,6 +7,7 @@ import { freePorts } from '../tools/process/free-ports.ts'
 import { readTreeUsage } from '../tools/process/usage.ts'
 import { openRemoteServer } from '../tools/remote-server.ts'
 import { hasStatus, send } from '../tools/send.ts'
+import { walkWithPasskey } from '../tools/sign-in/passkeys.ts'
 import type { Findings } from './findings.ts'
 
 /** Grantor in one of the forms in which it is delivered. */
@@ -31,7 +32,7 @@ const ANSWER_LIMIT_MS = 10_000
 
 /**
  * Starts the server, asks for its health, creates a user by the command line, walks from the registration to a refreshed token over
- * HTTP, and stops the server.
+ * HTTP, signs in with a passkey, and stops the server.
  */
 export async function walkArtefact({ start }: Artefact, findings: Findings): Promise<Measured> {
   const [port = 0] = await freePorts(1)
@@ -57,6 +58,7 @@ export async function walkArtefact({ start }: Artefact, findings: Findings): Pro
     await run('migrate', 'status')
     await run('user', 'create', '--email', EMAIL, '--password', PASSWORD)
     await walk(port)
+    await walkWithPasskey(`http://localhost:${port}`)
   } catch (cause) {
     findings.report(String(cause))
   }

@@ -5,6 +5,7 @@ import { walkWithClient } from '../../tools/client-walk.ts'
 import { freePorts } from '../../tools/process/free-ports.ts'
 import { readTreeUsage } from '../../tools/process/usage.ts'
 import { startProgram } from '../../tools/process/program.ts'
+import { walkWithPasskey } from '../../tools/sign-in/passkeys.ts'
 import { addUser } from '../../tools/runtime.ts'
 import { openProject } from './runtimes.ts'
 import { runTool } from './tool.ts'
@@ -17,8 +18,8 @@ const PNPM = 'pnpm@10'
 const SETTLE_MS = 3000
 
 /**
- * Installs the packed file into an empty project, as its user does, and walks with a released client through the server and through
- * each example.
+ * Installs the packed file into an empty project, as its user does, and walks with a released client and a passkey through the server
+ * and through each example.
  *
  * @throws Error at the first step that fails
  */
@@ -72,6 +73,7 @@ async function walkThrough(folder: string, command: readonly string[], path: str
   const idleMegabytes = Math.round((readTreeUsage(program.pid)?.residentBytes ?? 0) / 1e6)
   try {
     await walkWithClient(issuer)
+    await walkWithPasskey(issuer)
   } catch (cause) {
     throw new Error(`${command.join(' ')}: ${(cause as Error).message}\n${program.output()}`, { cause })
   } finally {

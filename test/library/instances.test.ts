@@ -4,10 +4,12 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { ConfigError, createGrantor, TokenRefused } from '../../src/library/grantor.ts'
 import { walkWithClient } from '../../tools/client-walk.ts'
+import { EMAIL, PASSWORD } from '../../tools/flow.ts'
 import { temporaryFolder } from '../support/server.ts'
 import { openGrantor, serveHost } from './host.ts'
 
 const LIBRARY = new URL('../../src/library/grantor.ts', import.meta.url).href
+const PASSKEYS = new URL('../../tools/sign-in/passkeys.ts', import.meta.url).href
 
 test('LIB-06: two instances of one process, of one host, share no key, cookie, client or limit', async (t) => {
   const [first, second] = await Promise.all([
@@ -43,6 +45,28 @@ test('LIB-05: an instance that is closed leaves no handle, prints nothing and ha
     const { status } = await grantor.fetch(new Request('http://localhost:3000/v2/oauth/jwks'), { address: '127.0.0.1' })
     const left = process.getActiveResourcesInfo().filter((name) => name !== 'PipeWrap')
     process.exitCode = added === 0 && left.length === 0 && status === 503 && !(await grantor.ready()) ? 7 : 1`
+  const ended = spawnSync(process.execPath, ['--input-type=module', '--eval', program], { encoding: 'utf8' })
+  assert.deepEqual([ended.stdout, ended.stderr, ended.status], ['', '', 7])
+})
+
+test('LIB-05: a user who adds a passkey and signs in with it changes no global of the host, prints nothing and leaves no handle', (t) => {
+  const program = `
+    import { createGrantor } from '${LIBRARY}'
+    import { walkWithPasskey } from '${PASSKEYS}'
+    const issuer = 'http://localhost:3000/auth'
+    const grantor = await createGrantor({ issuer, database: 'sqlite:${join(temporaryFolder(t), 'grantor.db')}' })
+    await grantor.tasks['user.create']({ email: '${EMAIL}', password: '${PASSWORD}' })
+    globalThis.fetch = (address, options) => grantor.fetch(new Request(address, options), { address: '127.0.0.1' })
+    const globals = () => Object.values(Object.getOwnPropertyDescriptors(globalThis))
+      .flatMap(({ value }) => [value, value?.prototype])
+      .concat(globalThis)
+      .map((value) => Object(value) === value && Reflect.ownKeys(value).map(String).join())
+      .join(' ')
+    const before = globals()
+    await walkWithPasskey(issuer)
+    const unchanged = globals() === before
+    await grantor.close()
+    process.exitCode = unchanged ? 7 : 1`
   const ended = spawnSync(process.execPath, ['--input-type=module', '--eval', program], { encoding: 'utf8' })
   assert.deepEqual([ended.stdout, ended.stderr, ended.status], ['', '', 7])
 })

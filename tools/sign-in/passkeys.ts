@@ -7,7 +7,8 @@ import type { UserId } from '../../src/protocol/ids.ts'
 import { mintLink } from '../../src/protocol/sign-in/link.ts'
 import { passkeyIdOf } from '../../src/protocol/sign-in/passkey.ts'
 import { after } from '../../src/base/brand.ts'
-import { attribute, hiddenFields } from '../flow.ts'
+import { attribute, EMAIL, hiddenFields, PASSWORD } from '../flow.ts'
+import { openPerson } from '../person.ts'
 import { openAuthenticator, type Said, type SoftwareAuthenticator } from './authenticator.ts'
 
 type Page = Pick<LightMyRequestResponse, 'body'>
@@ -75,6 +76,28 @@ export async function givePasskey(
   const reason = { kind: 'link', hash, keep: [], now } as const
   expect(await context.store.addPasskey({ passkey, reason }), 'added')
   return { authenticator, passkey }
+}
+
+/**
+ * The user of flow.ts signs in by password, adds a passkey, and signs in with it in another browser, over real HTTP.
+ *
+ * @throws Error if a page does not ask for the passkey, or does not take it
+ */
+export async function walkWithPasskey(issuer: string): Promise<void> {
+  const { origin } = new URL(issuer)
+  const authenticator = openAuthenticator()
+  const first = openPerson(issuer)
+  const signIn = await first.visit(`${issuer}/account/security/add-passkey`)
+  const page = await first.submit(signIn, { email: EMAIL, password: PASSWORD })
+  const userId = passkeyFormOf(page).asked.user?.id as UserId
+  const added = await first.submit(page, madeFields(page, authenticator, { origin }))
+  if (!added.body.includes('role="status"'))
+    throw new Error(`The passkey is not added (${added.status}): ${added.body}`)
+  const second = openPerson(issuer)
+  const asking = await second.visit(`${issuer}/account/security`)
+  const shown = await second.submit(asking, signedFields(asking, { userId, authenticator, origin }))
+  if (!shown.url.pathname.endsWith('/account/security'))
+    throw new Error(`The passkey does not sign in (${shown.status}): ${shown.body}`)
 }
 
 function expect(outcome: string, expected: string): void {

@@ -166,7 +166,8 @@ export function aConsent({
 /** A link to set a password, and a function that uses it and keeps no identity. */
 export async function aLink(store: StoreDriver, { user }: Person, hash: SecretHash = aHash()) {
   const createdAt = now()
-  const record = { userId: user.id, hash, purpose: 'reset', createdAt, expiresAt: after(createdAt, HOUR_MS) } as const
+  const lifetime = { createdAt, expiresAt: after(createdAt, HOUR_MS) }
+  const record = { userId: user.id, origin: 'operator', hash, purpose: 'reset', isMailed: false, ...lifetime } as const
   await perform(store, 'createLink', record)
   return (node: StoreDriver) =>
     perform(node, 'useLink', { userId: user.id, hash, passwordHash: 'reset', keep: [], now: now() })

@@ -94,8 +94,8 @@ export interface Reads {
   readonly listSessions: (
     page: Page<SessionId> & { readonly userId?: UserId | undefined },
   ) => Promise<readonly SessionRecord[]>
-  /** The link with which the user may set a password or add a provider, if there is one. */
-  readonly findLink: (userId: UserId) => Promise<LinkRecord | undefined>
+  /** The links with which the user may set a password or add a provider, also expired ones: at most one of each origin. */
+  readonly listLinks: (userId: UserId) => Promise<readonly LinkRecord[]>
   /** The authenticator app of the user, if there is one. */
   readonly findSecondFactor: (userId: UserId) => Promise<SecondFactorRecord | undefined>
   readonly findPasskey: (userId: UserId, id: PasskeyId) => Promise<PasskeyRecord | undefined>

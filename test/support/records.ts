@@ -354,8 +354,10 @@ export function aSessionStart(differing: Partial<SessionStart> = {}): SessionSta
 export function aLink(differing: Partial<LinkRecord> = {}): LinkRecord {
   return {
     userId: mintUserId(NOW, randomBytes),
+    origin: 'operator',
     hash: aHash(),
     purpose: 'reset',
+    isMailed: false,
     createdAt: NOW,
     expiresAt: at(2 * HOUR),
     ...differing,

@@ -69,7 +69,8 @@ export async function givePasskey(
   const { kind: _, ...key } = made
   const now = context.clock()
   const { hash } = mintLink(context.secrets, userId, randomBytes)
-  const link = { userId, hash, purpose: 'reset', createdAt: now, expiresAt: after(now, 1000) } as const
+  const lifetime = { createdAt: now, expiresAt: after(now, 1000) }
+  const link = { userId, origin: 'operator', hash, purpose: 'reset', isMailed: false, ...lifetime } as const
   expect(await context.store.createLink(link), 'created')
   const id = passkeyIdOf(key.credentialId)
   const passkey = { ...key, userId, id, agent: undefined, createdAt: now, usedAt: undefined, ...differing }

@@ -46,7 +46,16 @@ export async function createLink(
   const now = context.clock()
   const { token, hash } = mintLink(context.secrets, user.id, context.random)
   const expiresAt = after(now, LIFETIME_MS[purpose])
-  if ((await context.store.createLink({ userId: user.id, hash, purpose, createdAt: now, expiresAt })) === 'unknown') {
+  const link = {
+    userId: user.id,
+    origin: 'operator',
+    hash,
+    purpose,
+    isMailed: false,
+    createdAt: now,
+    expiresAt,
+  } as const
+  if ((await context.store.createLink(link)) === 'unknown') {
     throw conflict(`${user.email} is disabled. See "grantor user enable".`)
   }
   return { user, purpose, address: linkAddress(context.issuer, token), expiresAt }

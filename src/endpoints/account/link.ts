@@ -124,10 +124,9 @@ async function findOpenLink(context: Context, { params }: Request): Promise<Open
   const opened = context.secrets.verify('link', token)
   if (opened === undefined) return errorPage('link_unusable')
   const userId = userIdOfLink(opened.id)
-  const [link, user] = await Promise.all([context.store.findLink(userId), context.store.findUser(userId)])
-  if (link === undefined || !sameText(link.hash, opened.hash) || link.expiresAt <= context.clockCheck.now()) {
-    return errorPage('link_unusable')
-  }
+  const [links, user] = await Promise.all([context.store.listLinks(userId), context.store.findUser(userId)])
+  const link = links.find(({ hash }) => sameText(hash, opened.hash))
+  if (link === undefined || link.expiresAt <= context.clockCheck.now()) return errorPage('link_unusable')
   if (!isLiveSince(user, link.createdAt)) return errorPage('link_unusable')
   const known = await context.providers()
   const hasPassword = mayHavePassword(context.settings, known, user.email)

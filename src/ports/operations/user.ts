@@ -70,10 +70,13 @@ export interface UserOperations {
     },
     outcome: 'changed' | 'unknown',
   ]
-  /** Stores a link for the user, in the place of an earlier one. `unknown`: also if the user is disabled. */
+  /**
+   * Stores a link for the user. One of the operator replaces all earlier ones. One that the user asked for replaces only another such one,
+   * because a stranger can ask for it (threats.md LNK-04). `unknown`: also if the user is disabled.
+   */
   createLink: [link: LinkRecord, outcome: 'created' | 'unknown']
   /**
-   * Uses a link: sets the password, removes the identities and passkeys that the user did not keep, and revokes the user's sessions and grants from
+   * Uses a link and ends the other one: sets the password, verifies the e-mail address if the link was mailed, removes the identities and passkeys that the user did not keep, and revokes the user's sessions and grants from
    * before now. `unknown`: the link was used,
    * replaced or has expired, or since it was created the user was disabled, got another password, or had all tokens revoked.
    * Of concurrent requests with one link one returns `used`.

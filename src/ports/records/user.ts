@@ -51,11 +51,17 @@ export interface SessionRecord {
 /** What a link is for. `invitation`: the first password of a user who never signed in. `reset`: a new one. */
 export type LinkPurpose = 'invitation' | 'reset'
 
-/** A link with which the user sets a password or adds a provider, once. A user has at most one. */
+/** Who asked for a link. */
+export type LinkOrigin = 'operator' | 'user'
+
+/** A link with which the user sets a password or adds a provider, once. A user has at most one of each origin. */
 export interface LinkRecord {
   readonly userId: UserId
+  readonly origin: LinkOrigin
   readonly hash: SecretHash
   readonly purpose: LinkPurpose
+  /** Only the mailbox of the user's e-mail address has it: using it verifies the address. */
+  readonly isMailed: boolean
   readonly createdAt: EpochMs
   readonly expiresAt: EpochMs
 }

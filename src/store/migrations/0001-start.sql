@@ -108,11 +108,14 @@ create table user_rows (
 
 -- The link that an operator hands over to a user, who sets a password with it.
 create table links (
-  user_id text /*postgres collate "C"*/ not null primary key,
+  user_id text /*postgres collate "C"*/ not null,
+  origin text /*postgres collate "C"*/ not null, -- operator, user
   link_hash text /*postgres collate "C"*/ not null,
   purpose text /*postgres collate "C"*/ not null, -- invitation, reset
+  mailed bigint not null,
   created_at bigint not null,
-  expires_at bigint not null
+  expires_at bigint not null,
+  primary key (user_id, origin)
 ) /*sqlite without rowid*/;
 
 create index links_expired on links (expires_at);

@@ -15,7 +15,7 @@ import {
   type SharedHandlers,
   type Steps,
 } from './statement.ts'
-import { endProof, endProofAndLink } from './links.ts'
+import { endProof, endProofAndLinks } from './links.ts'
 import { endLogoutNoticesOfUser } from './logout-notices.ts'
 import { endLaterOfServer, endLaterOfUser, forgetConsents } from './not-before.ts'
 import { endOtherSessions, findSessionStart } from './sessions.ts'
@@ -159,7 +159,7 @@ export const accountReads = {
 /** Replaces the email of a user, which no other user has, and removes the link and the proof that were made for the previous one. */
 export function* replaceEmail(input: Input<'setEmail'>): Steps<'changed' | 'unknown'> {
   if ((yield* rows(SET_EMAIL, input)).length === 0) return 'unknown'
-  yield* endProofAndLink(input.id)
+  yield* endProofAndLinks(input.id)
   return 'changed'
 }
 
@@ -172,7 +172,7 @@ function endingSessions(
     const changed = yield* run(input)
     yield* endLaterOfUser(input.id, input.now)
     yield* endLogoutNoticesOfUser(input.id)
-    yield* endProofAndLink(input.id)
+    yield* endProofAndLinks(input.id)
     return changed
   }
 }

@@ -10,7 +10,7 @@ import { IDENTITIES, IDENTITY_PROOFS } from '../tables/provider.ts'
 import { assignments, without } from '../table.ts'
 import { isProviderEnabled } from './providers.ts'
 import { deleteAccess, insertUser } from './accounts.ts'
-import { acceptLink, endProof, endProofAndLink } from './links.ts'
+import { acceptLink, endProof, endProofAndLinks } from './links.ts'
 import { holdSession } from './logout-notices.ts'
 import { endLaterOfUser } from './not-before.ts'
 import { endSessionsOfProvider, findSessionStart, holdIdentity } from './sessions.ts'
@@ -175,7 +175,7 @@ function* holds(identity: IdentityRecord, reason: LinkingReason, now: EpochMs): 
       if ((yield* rows(TAKE_OVER, values)).length === 0) return false
       yield* endLaterOfUser(userId, now)
       yield* deleteAccess(userId)
-      yield* endProofAndLink(userId)
+      yield* endProofAndLinks(userId)
       yield* rows(DELETE_OTHERS, values)
       return true
     }

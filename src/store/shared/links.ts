@@ -10,13 +10,13 @@ import { eachOf, rows, shared, type SharedHandlers, type Steps } from './stateme
 const FIND_ENABLED_USER = shared('select user_id from users where user_id = :user_id and disabled_at is null')
 const CREATE = shared(
   `insert into links (${LINKS.names}) values (${LINKS.parameters})
-   on conflict (user_id) do update set ${assignments(without(LINKS, 'user_id'))}`,
+   on conflict (user_id, origin) do update set ${assignments(without(LINKS, 'user_id', 'origin'))}`,
 )
-const FIND = shared('select * from links where user_id = :userId')
+const LIST = shared('select * from links where user_id = :userId order by origin')
 const REMOVE = shared('delete from links where user_id = :userId')
 const REMOVE_PROOF = shared('delete from identity_proofs where user_id = :userId')
 const USE = shared(
-  'delete from links where user_id = :userId and link_hash = :hash and expires_at > :now returning created_at',
+  'delete from links where user_id = :userId and link_hash = :hash and expires_at > :now returning created_at, mailed',
 )
 /** `:kept`: between spaces. */
 const IS_OTHER = `user_id = :userId and :kept not like '% ' || identity_key || ' %'`
@@ -29,6 +29,10 @@ const SET_PASSWORD = shared(
   `update users set password_hash = :passwordHash, not_before = greatest(not_before, :now)
    where user_id = :userId and disabled_at is null and not_before <= :createdAt returning user_id`,
 )
+const VERIFY_EMAIL = shared(
+  `update users set email_verified_at = :now, updated_at = :now
+   where user_id = :userId and email_verified_at is null and email is not null`,
+)
 
 export const linkHandlers = {
   createLink: {
@@ -36,6 +40,7 @@ export const linkHandlers = {
     *run(link) {
       const values = LINKS.values(link)
       if ((yield* rows(FIND_ENABLED_USER, values)).length === 0) return 'unknown'
+      if (link.origin === 'operator') yield* rows(REMOVE, link)
       yield* rows(CREATE, values)
       return 'created'
     },
@@ -49,15 +54,14 @@ export const linkHandlers = {
 } satisfies SharedHandlers
 
 export const linkReads = {
-  *findLink(userId: UserId): Steps<LinkRecord | undefined> {
-    const [row] = yield* rows(FIND, { userId })
-    return row === undefined ? undefined : LINKS.read(row)
+  *listLinks(userId: UserId): Steps<readonly LinkRecord[]> {
+    return (yield* rows(LIST, { userId })).map(LINKS.read)
   },
 }
 
 /**
  * Uses a link up, whichever way in its user chose: the password becomes another one or none, and everything else that could sign in, or
- * add a way to, ends (threats.md LNK-01). false: the link is no longer valid, or was not since the user changed.
+ * add a way to, ends (threats.md LNK-01), also another link. false: the link is no longer valid, or was not since the user changed.
  */
 export function* acceptLink(
   use: Omit<LinkUse, 'passwordHash'> & { readonly passwordHash: string | undefined },
@@ -66,24 +70,25 @@ export function* acceptLink(
   const [link] = yield* rows(USE, use)
   if (link === undefined) return false
   if ((yield* rows(SET_PASSWORD, { ...use, createdAt: link['created_at'] })).length === 0) return false
+  if (link['mailed'] === 1) yield* rows(VERIFY_EMAIL, use)
   yield* endLaterOfUser(userId, use.now)
   yield* endLogoutNoticesOfUser(userId)
-  yield* endProof(userId)
+  yield* endProofAndLinks(userId)
   const kept = ` ${keep.join(' ')} `
   yield* rows(REMOVE_OTHERS, { userId, kept })
   yield* rows(REMOVE_PASSKEYS, { userId, kept })
   return true
 }
 
-/** A change by the operator ends what else could add a sign-in method: the open proof, and the link that was handed over before. */
-export function* endProofAndLink(userId: UserId): Steps<void> {
+/** A change by the operator ends what else could add a sign-in method: the open proof, and the links from before. */
+export function* endProofAndLinks(userId: UserId): Steps<void> {
   yield* endProof(userId)
   yield* rows(REMOVE, { userId })
 }
 
 /**
- * A change by the user ends the open proof. The link stays: the user may be a thief whom the operator is about to evict with it, and its
- * use ends what was changed (threats.md LNK-04).
+ * A change by the user ends the open proof. The links stay: the user may be a thief whom the operator or the owner is about to evict with
+ * one, and its use ends what was changed (threats.md LNK-04).
  */
 export function* endProof(userId: UserId): Steps<void> {
   yield* rows(REMOVE_PROOF, { userId })

@@ -41,8 +41,8 @@ const SESSIONS = shared(
    returning session_id, user_id`,
 )
 const LINKS = shared(
-  `delete from links where user_id in (
-     select user_id from links where ${lookFor('links', 'expires_at < :before')} limit :limit)
+  `delete from links where (user_id, origin) in (
+     select user_id, origin from links where ${lookFor('links', 'expires_at < :before')} limit :limit)
    returning user_id`,
 )
 const INTERACTIONS = shared(

@@ -27,8 +27,10 @@ export function profileText(profile: UserProfile): string | null {
 
 export const LINKS = table<LinkRecord>({
   userId: text('user_id'),
+  origin: text('origin'),
   hash: text('link_hash'),
   purpose: text('purpose'),
+  isMailed: flag('mailed'),
   createdAt: bigint('created_at'),
   expiresAt: bigint('expires_at'),
 })

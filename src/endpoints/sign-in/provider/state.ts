@@ -50,7 +50,7 @@ type Needs = Pick<
   Context,
   'clockCheck' | 'issuer' | 'notBefore' | 'random' | 'secrets' | 'sessionSeen' | 'settings'
 > & {
-  readonly store: Pick<Context['store'], 'consumeOnce' | 'findIdentityProof' | 'findLink' | 'findSession' | 'findUser'>
+  readonly store: Pick<Context['store'], 'consumeOnce' | 'findIdentityProof' | 'findSession' | 'findUser' | 'listLinks'>
 }
 
 /**
@@ -124,11 +124,11 @@ export async function openState(
   const now = context.clockCheck.now()
   const expiresAt = after(madeAt, settings.lifetimes.authorization * 1000)
   if (expiresAt <= now || isFromFuture(madeAt, now)) return errorPage('provider_state_expired')
-  const purpose = await findPurpose(context, kind, parseUserId(user), keep)
-  if (purpose === undefined) return errorPage(GONE[kind])
   const signedIn = kind === 'connect' ? await findSignedIn(context, request.cookies) : undefined
-  const basis = basisOf(purpose, signedIn)
-  if (!secrets.digestMatches('upstream', ['basis', ...basis], basisDigest)) return errorPage(GONE[kind])
+  const purpose = (await listPurposes(context, kind, parseUserId(user), keep)).find((one) =>
+    secrets.digestMatches('upstream', ['basis', ...basisOf(one, signedIn)], basisDigest),
+  )
+  if (purpose === undefined) return errorPage(GONE[kind])
   const digest = secrets.digest('upstream', ['used', payload])
   return {
     purpose,
@@ -147,18 +147,18 @@ const GONE = {
   proof: 'identity_proof_gone',
 } as const satisfies Readonly<Record<ProviderPurpose['kind'], PageReason>>
 
-/** The purpose, with the link or the proof that is stored now; undefined: there is none. */
-async function findPurpose(
+/** The purpose with each link, or with the proof, that is stored now. */
+async function listPurposes(
   { store }: Needs,
   kind: ProviderPurpose['kind'],
   userId: UserId | undefined,
   keep: readonly KeptMethod[],
-): Promise<ProviderPurpose | undefined> {
-  if (kind === 'sign-in' || kind === 'connect') return { kind }
-  if (userId === undefined) return undefined
-  const stored = kind === 'link' ? await store.findLink(userId) : await store.findIdentityProof(userId)
-  if (stored === undefined) return undefined
-  return kind === 'link' ? { kind, userId, hash: stored.hash, keep } : { kind, userId, hash: stored.hash }
+): Promise<readonly ProviderPurpose[]> {
+  if (kind === 'sign-in' || kind === 'connect') return [{ kind }]
+  if (userId === undefined) return []
+  if (kind === 'link') return (await store.listLinks(userId)).map(({ hash }) => ({ kind, userId, hash, keep }))
+  const proof = await store.findIdentityProof(userId)
+  return proof === undefined ? [] : [{ kind, userId, hash: proof.hash }]
 }
 
 /** The verifier and the nonce are derived, so a reader of the state does not know them. */

@@ -90,7 +90,7 @@ export const evictionCases: Suite = (check) => {
           assert.deepEqual(await keysOf(second, user), left, why)
           const passwordHash = way === 'a password' ? 'a new hash' : undefined
           assert.deepEqual(await second.findUser(user.id), { ...user, passwordHash, notBefore: at(HOUR) }, why)
-          assert.deepEqual([await second.findLink(user.id), await second.findIdentityProof(user.id)], NONE, why)
+          assert.deepEqual([await second.listLinks(user.id), await second.findIdentityProof(user.id)], NONE, why)
           assert.equal(await linkBySession(first, anIdentity({ userId: user.id }), session), 'refused', why)
         }
       }
@@ -133,7 +133,7 @@ export const evictionCases: Suite = (check) => {
     const reason = { kind: 'link', hash: link.hash, keep: [] } as const
     const attempt = { identity: { ...taken, userId: one.user.id }, reason, now: at(HOUR) }
     assert.equal(await perform(first, 'linkIdentity', attempt), 'taken')
-    assert.deepEqual(await first.findLink(one.user.id), link)
+    assert.deepEqual(await first.listLinks(one.user.id), [link])
     assert.deepEqual(await first.findUser(one.user.id), one.user)
     assert.deepEqual(await first.findIdentity(taken.key), taken)
   })
@@ -221,7 +221,7 @@ export const evictionCases: Suite = (check) => {
   })
 }
 
-const NONE = [undefined, undefined]
+const NONE = [[], undefined]
 
 interface Acceptance {
   readonly link: ReturnType<typeof aLink>

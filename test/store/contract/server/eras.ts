@@ -82,7 +82,7 @@ export const eraCases: Suite = (check) => {
     assert.equal(await second.findNotBefore(), at(5))
     assert.equal((await second.findAdminCredential(credential.id))?.revokedAt, at(5))
     assert.equal((await second.findInitialToken(token.id))?.revokedAt, at(5))
-    assert.equal(await second.findLink(user.id), undefined)
+    assert.deepEqual(await second.listLinks(user.id), [])
     assert.equal(await second.findInteraction(interaction.id), undefined)
     assert.deepEqual(await second.findUser(user.id), user)
   })

@@ -198,7 +198,7 @@ async function openRows(store: StoreDriver, { id: userId, clientId, organization
 
 /** Returns which of these rows have ended. A user has one link, so only the newest of several can be found. */
 async function endedOf(store: StoreDriver, rows: Rows, asked: readonly RowName[]): Promise<readonly RowName[]> {
-  const link = await store.findLink(rows.userId)
+  const [link] = await store.listLinks(rows.userId)
   const ended: Readonly<Record<RowName, boolean>> = {
     grant: (await store.findGrant(rows.grantId))?.revokedAt !== undefined,
     code: (await store.findAuthorization(rows.codeId))?.status.kind === 'burned',

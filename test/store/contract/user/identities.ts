@@ -93,7 +93,7 @@ export const identityCases: Suite = (check) => {
         assert.equal(await second.findIdentityProof(user.id), undefined)
         // LNK-04: a link ends by its use, and when the account is taken over.
         const isEnded = kind === 'link' || kind === 'unused'
-        assert.deepEqual(await second.findLink(user.id), isEnded ? undefined : link)
+        assert.deepEqual(await second.listLinks(user.id), isEnded ? [] : [link])
       },
     )
 
@@ -135,7 +135,7 @@ export const identityCases: Suite = (check) => {
     assert.equal(await perform(first, 'linkIdentity', other), 'refused', 'a proof is of one identity')
     assert.deepEqual(await first.listIdentities(user.id), [])
     assert.deepEqual(await first.findUser(user.id), user)
-    assert.deepEqual(await first.findLink(user.id), open)
+    assert.deepEqual(await first.listLinks(user.id), [open])
   })
 
   check(
@@ -183,7 +183,7 @@ export const identityCases: Suite = (check) => {
       })
       assert.deepEqual(await first.listMemberships(user.id), [])
       assert.equal(await first.findMembership(membership), undefined)
-      assert.equal(await first.findLink(user.id), undefined)
+      assert.deepEqual(await first.listLinks(user.id), [])
       for (const used of [{ firstSignedInAt: at(1) }, { emailVerifiedAt: at(1) }]) {
         const other = await prepare(first, { emailVerifiedAt: undefined, firstSignedInAt: undefined, ...used })
         const taking = { identity: other.identity, reason: { ...reason, email: other.user.email }, now: at(HOUR) }
@@ -261,7 +261,7 @@ export const identityCases: Suite = (check) => {
     await perform(first, 'createIdentityProof', anIdentityProof({ identity }))
     assert.equal(await perform(first, 'unlinkIdentity', unlink), 'unlinked')
     assert.deepEqual(await first.listIdentities(userId), [other])
-    assert.deepEqual([await first.findIdentityProof(userId), await first.findLink(userId)], [undefined, link])
+    assert.deepEqual([await first.findIdentityProof(userId), await first.listLinks(userId)], [undefined, [link]])
     const last = { key: other.key, userId, providerId: second.id, passwordCounts: true, passkeysCount: false, keep }
     assert.equal(await perform(first, 'unlinkIdentity', last), 'unlinked')
   })

@@ -8,14 +8,53 @@ export const linkCases: Suite = (check) => {
   check('createLink stores the link in the place of an earlier one, for an enabled user', async ({ first, second }) => {
     const user = aUser()
     await perform(first, 'createUser', user)
-    assert.equal(await first.findLink(user.id), undefined)
+    assert.deepEqual(await first.listLinks(user.id), [])
     for (const link of [aLink({ userId: user.id }), aLink({ userId: user.id, purpose: 'invitation' })]) {
       assert.equal(await perform(first, 'createLink', link), 'created')
-      assert.deepEqual(await second.findLink(user.id), link)
+      assert.deepEqual(await second.listLinks(user.id), [link])
     }
     await perform(first, 'disableUser', { id: user.id, now: at(1) })
     const links = [aLink({ userId: user.id }), aLink()]
     assert.deepEqual(await performAll(first, 'createLink', links), ['unknown', 'unknown'])
+  })
+
+  check(
+    'LNK-04: a link that the user asked for replaces only such a link, one of the operator replaces all, and using one ends all',
+    async (stores) => {
+      const { first, second } = stores
+      const user = aUser()
+      await perform(first, 'createUser', user)
+      const [handed, asked, again, later] = (['operator', 'user', 'user', 'operator'] as const).map((origin) =>
+        aLink({ userId: user.id, origin }),
+      ) as [LinkRecord, LinkRecord, LinkRecord, LinkRecord]
+      await performAll(first, 'createLink', [handed, asked])
+      assert.deepEqual(await second.listLinks(user.id), [handed, asked])
+      await perform(first, 'createLink', again)
+      assert.deepEqual(await second.listLinks(user.id), [handed, again])
+      await perform(first, 'createLink', later)
+      assert.deepEqual(await second.listLinks(user.id), [later])
+      await perform(first, 'createLink', again)
+      const outcomes = await race(stores, 'useLink', [useOf(later), useOf(again)])
+      assert.deepEqual(tally(outcomes), { used: 1, unknown: 1 })
+      assert.deepEqual(await second.listLinks(user.id), [])
+    },
+  )
+
+  check('a link that was mailed verifies the address, and one that was handed over does not', async ({ first }) => {
+    for (const isMailed of [true, false]) {
+      for (const user of [aUser({ emailVerifiedAt: undefined }), aUser({ emailVerifiedAt: at(-5) })]) {
+        const link = aLink({ userId: user.id, isMailed })
+        await perform(first, 'createUser', user)
+        await perform(first, 'createLink', link)
+        assert.equal(await perform(first, 'useLink', useOf(link)), 'used')
+        const isNew = isMailed && user.emailVerifiedAt === undefined
+        const { emailVerifiedAt, updatedAt } = (await first.findUser(user.id)) ?? {}
+        assert.deepEqual(
+          [emailVerifiedAt, updatedAt],
+          isNew ? [at(HOUR), at(HOUR)] : [user.emailVerifiedAt, user.updatedAt],
+        )
+      }
+    }
   })
 
   check('ACC-04: of concurrent uses of one link exactly one sets the password', async (stores) => {
@@ -29,7 +68,7 @@ export const linkCases: Suite = (check) => {
     assert.deepEqual(tally(outcomes), { used: 1, unknown: 99 })
     const passwordHash = `hash ${outcomes.indexOf('used')}`
     assert.deepEqual(await second.findUser(user.id), { ...user, passwordHash, notBefore: at(HOUR) })
-    assert.equal(await second.findLink(user.id), undefined)
+    assert.deepEqual(await second.listLinks(user.id), [])
   })
 
   check(

@@ -71,7 +71,7 @@ export interface UserOperations {
     outcome: 'changed' | 'unknown',
   ]
   /**
-   * Stores a link for the user. One of the operator replaces all earlier ones. One that the user asked for replaces only another such one,
+   * Stores a link for the user. A link of the operator replaces all earlier ones. A link that the user asked for replaces only another such one,
    * because a stranger can ask for it (threats.md LNK-04). `unknown`: also if the user is disabled.
    */
   createLink: [link: LinkRecord, outcome: 'created' | 'unknown']

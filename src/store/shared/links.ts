@@ -7,7 +7,10 @@ import { endLogoutNoticesOfUser } from './logout-notices.ts'
 import { endLaterOfUser } from './not-before.ts'
 import { eachOf, rows, shared, type SharedHandlers, type Steps } from './statement.ts'
 
-const FIND_ENABLED_USER = shared('select user_id from users where user_id = :user_id and disabled_at is null')
+/** Changes nothing, and locks the row: of two links of a user, each waits for what the other one ends. */
+const HOLD_LIVE = shared(
+  'update users set password_hash = password_hash where user_id = :userId and disabled_at is null returning user_id',
+)
 const CREATE = shared(
   `insert into links (${LINKS.names}) values (${LINKS.parameters})
    on conflict (user_id, origin) do update set ${assignments(without(LINKS, 'user_id', 'origin'))}`,
@@ -27,7 +30,7 @@ const REMOVE_PASSKEYS = shared(
 /** Whatever revoked the user's sessions since the link was created also ended the link. */
 const SET_PASSWORD = shared(
   `update users set password_hash = :passwordHash, not_before = greatest(not_before, :now)
-   where user_id = :userId and disabled_at is null and not_before <= :createdAt returning user_id`,
+   where user_id = :userId and not_before <= :createdAt returning user_id`,
 )
 const VERIFY_EMAIL = shared(
   `update users set email_verified_at = :now, updated_at = :now
@@ -39,7 +42,7 @@ export const linkHandlers = {
     keys: ({ userId }) => [userId],
     *run(link) {
       const values = LINKS.values(link)
-      if ((yield* rows(FIND_ENABLED_USER, values)).length === 0) return 'unknown'
+      if ((yield* rows(HOLD_LIVE, link)).length === 0) return 'unknown'
       if (link.origin === 'operator') yield* rows(REMOVE, link)
       yield* rows(CREATE, values)
       return 'created'
@@ -67,6 +70,7 @@ export function* acceptLink(
   use: Omit<LinkUse, 'passwordHash'> & { readonly passwordHash: string | undefined },
 ): Steps<boolean> {
   const { userId, keep } = use
+  if ((yield* rows(HOLD_LIVE, use)).length === 0) return false
   const [link] = yield* rows(USE, use)
   if (link === undefined) return false
   if ((yield* rows(SET_PASSWORD, { ...use, createdAt: link['created_at'] })).length === 0) return false

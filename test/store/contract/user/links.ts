@@ -19,7 +19,7 @@ export const linkCases: Suite = (check) => {
   })
 
   check(
-    'LNK-04: a link that the user asked for replaces only such a link, one of the operator replaces all, and using one ends all',
+    'LNK-04: a link that the user asked for replaces only such a link, a link of the operator replaces all, and its use ends all',
     async (stores) => {
       const { first, second } = stores
       const user = aUser()

@@ -1,0 +1,142 @@
+import type { Context } from '../../ports/context.ts'
+import type { AuthorizationRecord } from '../../ports/records/authorization.ts'
+import type { ClientRecord } from '../../ports/records/client.ts'
+import type { AllowedClient } from '../../clients/evaluate-client.ts'
+import type { Parameters } from '../../base/message.ts'
+import type { PAGE_REFUSALS } from '../../protocol/authorization/page-refusals.ts'
+import {
+  readAuthorizationRequest,
+  replacesPkce,
+  type AuthorizationRequest,
+} from '../../protocol/authorization/request.ts'
+import { identifierOf } from '../../protocol/client/identifier.ts'
+import { sameResource } from '../../protocol/token/resource.ts'
+import { isOpenid, NO_SCOPE, unite } from '../../protocol/token/scope.ts'
+import { checkRedirectUri, redirectUriMatches, type RedirectUri } from '../../protocol/uri/redirect-uri.ts'
+import { readIdTokenHint } from '../openid/id-token.ts'
+import { describeUnknown, findResources, loadScopeCatalog, type ScopeCatalog } from '../token/scope-catalog.ts'
+import { decideScope } from '../token/scope-decision.ts'
+import type { Fault } from './authorization-error.ts'
+
+/** What an authorization request asks for, without what depends on the user. */
+export interface CheckedRequest {
+  readonly parsed: AuthorizationRequest
+  readonly access: RequestedAccess
+}
+
+/** The access that a code will give, and the one user who may allow it. */
+export type RequestedAccess = Pick<
+  AuthorizationRecord,
+  'scope' | 'ungrantedScope' | 'resources' | 'organizationId' | 'onlyUserId' | 'openid'
+>
+
+/**
+ * Checks the parameters of a client that is known, with a redirect URI of `chooseRedirectUri`. RFC 6749 §4.1.1, RFC 7636 §4.3, RFC 8707
+ * §2. The authorization endpoint and the one for pushed requests (RFC 9126 §2.1) accept the same.
+ */
+export async function checkRequest(
+  context: Pick<Context, 'apis' | 'issuer' | 'settings' | 'tokenReader'>,
+  { client, rights: { pkce }, redirectUri }: AllowedClient & { readonly redirectUri: RedirectUri },
+  params: Parameters,
+): Promise<CheckedRequest | Fault> {
+  const reading = readAuthorizationRequest(params, { pkce, redirectUri })
+  if (reading.kind === 'refused') return reading
+  const { request } = reading
+  const onlyUserId = await findOnlyUser(context, client, request.openid)
+  if (typeof onlyUserId === 'object') return onlyUserId
+  const requested = findRequestedAccess(context, await loadScopeCatalog(context), client, request)
+  if ('error' in requested) return requested
+  if (request.codeChallenge === undefined && !replacesPkce(request, pkce, requested.openid)) return NO_PKCE
+  return { parsed: request, access: { ...requested, onlyUserId } }
+}
+
+const NO_PKCE: Fault = { error: 'invalid_request', reason: 'code_challenge_not_optional' }
+
+type RedirectUriChoice =
+  | { readonly kind: 'chosen'; readonly redirectUri: RedirectUri }
+  | {
+      readonly kind: 'refused'
+      readonly reason: 'redirect_uri_missing' | keyof (typeof PAGE_REFUSALS)['redirect-unknown']
+    }
+
+/** RFC 6749 §3.1.2.3: the redirect URI must be registered. It may be omitted if the client registered only one. */
+export function chooseRedirectUri(
+  context: Pick<Context, 'settings'>,
+  client: ClientRecord,
+  params: Parameters,
+): RedirectUriChoice {
+  const registered = client.metadata.redirectUris
+  const presented = params.get('redirect_uri') ?? soleRedirectUri(client)
+  if (presented === undefined) return { kind: 'refused', reason: 'redirect_uri_missing' }
+  if (!registered.some((one) => redirectUriMatches(one, presented))) {
+    return {
+      kind: 'refused',
+      reason: URL.canParse(presented) ? 'redirect_uri_not_registered' : 'redirect_uri_malformed',
+    }
+  }
+  // Checked again: a registration may contain schemes that are not allowed, and a loopback port may be the server's own.
+  return checkRedirectUri(presented, context.settings.redirects).kind === 'usable'
+    ? { kind: 'chosen', redirectUri: presented as RedirectUri }
+    : { kind: 'refused', reason: 'redirect_uri_not_allowed' }
+}
+
+/**
+ * Returns the redirect URI that a request may omit. A public client with a loopback redirect URI must send it: programs with
+ * the same metadata share the client, and each of them listens on its own port (decision 0021).
+ */
+function soleRedirectUri({ metadata: { authMethod, redirectUris } }: ClientRecord): string | undefined {
+  const [only, another] = redirectUris
+  if (another !== undefined || (authMethod === 'none' && only?.startsWith('http:') === true)) return undefined
+  return only
+}
+
+/**
+ * Returns the one user who may answer the request, if it names one by `id_token_hint` or by `sub` in `claims`. OpenID Connect Core
+ * 1.0 §3.1.2.1 and §5.5. An ID token is a hint also when it has expired.
+ */
+async function findOnlyUser(
+  context: Pick<Context, 'issuer' | 'tokenReader'>,
+  client: ClientRecord,
+  { claims: { subject }, idTokenHint }: AuthorizationRequest['openid'],
+): Promise<string | undefined | Fault> {
+  if (idTokenHint === undefined) return subject
+  const hint = await readIdTokenHint(context, idTokenHint)
+  const isOwn = hint?.audience === identifierOf(client) && (subject === undefined || subject === hint.userId)
+  return isOwn ? hint.userId : { error: 'invalid_request', reason: 'hint_wrong' }
+}
+
+/** Characters. A longer value is not stored: any browser could make the server store it. */
+const UNGRANTED_LIMIT = 1024
+
+/** Returns the access that the code will give: at most what the client registered and the APIs declare (decision 0006). */
+function findRequestedAccess(
+  { issuer }: Pick<Context, 'issuer'>,
+  catalog: ScopeCatalog,
+  client: ClientRecord,
+  request: AuthorizationRequest,
+): Omit<RequestedAccess, 'onlyUserId'> | Fault {
+  if (!client.metadata.grantTypes.includes('authorization_code')) {
+    return { error: 'unauthorized_client', reason: 'grant_type_not_registered' }
+  }
+  const { idToken, scope: claimed } = request.openid.claims
+  const isLogin = isOpenid(request.scope ?? NO_SCOPE)
+  // A client that may know who the user is can always get a token for the issuer, so naming the issuer adds nothing.
+  const named = isLogin ? request.resources.filter((one) => !sameResource(one, issuer)) : request.resources
+  const requested = findResources(catalog, named)
+  if (requested === undefined) {
+    return { error: 'invalid_target', reason: 'resource_unknown', description: describeUnknown(catalog, named) }
+  }
+  const wanted = isLogin ? unite(request.scope ?? NO_SCOPE, claimed) : request.scope
+  const requester = { kind: 'user', client, installed: undefined } as const
+  const decision = decideScope(catalog, requester, { scope: wanted, resources: requested })
+  if (decision.kind === 'refused') {
+    const { refusal } = decision
+    return { error: 'invalid_scope', reason: refusal.reason, refusal }
+  }
+  const { scope, resources, ungranted } = decision
+  const ungrantedScope = ungranted.length <= UNGRANTED_LIMIT ? ungranted : NO_SCOPE
+  const openid = isOpenid(scope)
+    ? { nonce: request.openid.nonce, idTokenClaims: idToken, session: undefined }
+    : undefined
+  return { scope, ungrantedScope, resources, organizationId: request.organizationId, openid }
+}

@@ -26,11 +26,11 @@ export const REQUEST_ID_HEADER = 'X-Request-Id'
 const ANY_ORIGIN = { 'Access-Control-Allow-Origin': '*' } as const
 const CORS_HEADERS = {
   ...ANY_ORIGIN,
-  'Access-Control-Expose-Headers': `Retry-After, WWW-Authenticate, RateLimit, RateLimit-Policy, ${REQUEST_ID_HEADER}`,
+  'Access-Control-Expose-Headers': `Retry-After, WWW-Authenticate, RateLimit, RateLimit-Policy, DPoP-Nonce, ${REQUEST_ID_HEADER}`,
 } as const
 const PREFLIGHT_HEADERS = {
   ...CORS_HEADERS,
-  'Access-Control-Allow-Headers': 'Authorization, Content-Type, MCP-Protocol-Version, traceparent, tracestate',
+  'Access-Control-Allow-Headers': 'Authorization, Content-Type, DPoP, MCP-Protocol-Version, traceparent, tracestate',
   'Access-Control-Max-Age': '86400',
 }
 /** RFC 6749 §5.1. */

@@ -105,6 +105,7 @@ export function readRequest(
     body: text,
     name: endpoint.path.endsWith('}') ? lastSegment(url) : undefined,
     authorization: headers.authorization,
+    dpop: isPage ? undefined : headers['dpop']?.toString(),
     cookies: isPage ? jar.read(message) : NO_COOKIES,
     network,
     agent: isPage ? parseAgent(headers['user-agent']) : undefined,

@@ -1,5 +1,6 @@
 import type { ClientAssertion } from '../protocol/client/assertion.ts'
 import type { ClientKeys } from '../protocol/client/keys.ts'
+import type { DpopProof, JwkThumbprint } from '../protocol/token/dpop-proof.ts'
 
 /** Verifies what clients signed with their own keys. */
 export interface ClientSignatures {
@@ -19,3 +20,14 @@ export type SignatureOutcome =
   | { readonly kind: 'wrong' }
   /** The keys could not be fetched, and no earlier copy of them can serve. `reason`: one of the outbound client, or of this server. */
   | { readonly kind: 'keys-unavailable'; readonly reason: string }
+
+/** Verifies DPoP proofs. RFC 9449 §4.3. */
+export interface ProofVerifier {
+  /** The thumbprint of the key in the proof, if that key signed it. Step 7. */
+  readonly verify: (proof: Pick<DpopProof, 'jwt' | 'jwk' | 'algorithm'>) => JwkThumbprint | undefined
+  /**
+   * Whether this node sees the proof for the first time, where a repeated one would have a value (RFC 9449 §11.1). It remembers some ten
+   * thousand of them.
+   */
+  readonly isFirstUse: (proof: Pick<DpopProof, 'id'>, key: JwkThumbprint) => boolean
+}

@@ -14,7 +14,7 @@ import type { ApiRecord } from './records/api.ts'
 import type { AuditEvent } from './records/audit.ts'
 import type { SigningAlgorithm } from './records/key.ts'
 import type { ProviderRecord } from './records/provider.ts'
-import type { ClientSignatures } from './client-signatures.ts'
+import type { ClientSignatures, ProofVerifier } from './client-signatures.ts'
 import type { Budgets, SpentBucket } from './budgets.ts'
 import type { ClientLookup } from './client-lookup.ts'
 import type { PasskeyVerifier } from './passkeys.ts'
@@ -52,6 +52,7 @@ export interface Context {
   readonly tokenReader: TokenReader
   readonly keys: SigningKeys
   readonly clientSignatures: ClientSignatures
+  readonly proofs: ProofVerifier
   readonly passwords: Passwords
   readonly passkeys: PasskeyVerifier
   readonly encryption: Encryption

@@ -17,6 +17,8 @@ export interface Request {
   /** The last segment of the path, where it names a record. */
   readonly name: string | undefined
   readonly authorization: string | undefined
+  /** The header `DPoP` as it was sent (RFC 9449 §4.1). undefined: there is none, or the endpoint is for browsers. */
+  readonly dpop: string | undefined
   readonly cookies: Cookies
   /** The caller's address (IPv6: its /64). Rate limits count by it. */
   readonly network: string

@@ -1,6 +1,7 @@
 import { AUTHENTICATION_EXPLANATIONS } from './authentication-reasons.ts'
 import type { ClientId, UserId } from './ids.ts'
 import { REFUSALS } from './refusals.ts'
+import { PROOF_ALGORITHMS } from './token/dpop-proof.ts'
 import type { Problem } from '../base/validation.ts'
 
 export type ErrorCode = keyof typeof REFUSALS
@@ -104,6 +105,32 @@ const TOKEN_FOR_ANOTHER =
 export function insufficientScope(scope: string): OAuthError {
   const challenge = `Bearer realm="grantor", error="insufficient_scope", scope="${scope}"`
   return new OAuthError('insufficient_scope', 'openid_missing', { headers: { 'WWW-Authenticate': challenge } })
+}
+
+/**
+ * Where a proof accompanies something else than an access token, 400. Where an access token was presented with it, 401 with a challenge.
+ * RFC 9449 §5 and §7.1.
+ */
+export type ProofPlace = 'request' | 'access-token'
+
+/** RFC 9449 §5. */
+export function invalidDpopProof(reason: Reason<'invalid_dpop_proof'>, place: ProofPlace): OAuthError {
+  return new OAuthError('invalid_dpop_proof', reason, proofOptions('invalid_dpop_proof', place, {}))
+}
+
+/** RFC 9449 §8 and §9: the client repeats the request with a proof that has this nonce. */
+export function useDpopNonce(reason: Reason<'use_dpop_nonce'>, place: ProofPlace, nonce: string): OAuthError {
+  return new OAuthError('use_dpop_nonce', reason, proofOptions('use_dpop_nonce', place, { 'DPoP-Nonce': nonce }))
+}
+
+function proofOptions(code: ErrorCode, place: ProofPlace, headers: Readonly<Record<string, string>>): RefusalOptions {
+  if (place === 'request') return { headers }
+  return { status: 401, headers: { ...headers, 'WWW-Authenticate': proofChallenge(code) } }
+}
+
+/** RFC 9449 §7.1. */
+function proofChallenge(code: ErrorCode): string {
+  return `DPoP realm="grantor", error="${code}", algs="${PROOF_ALGORITHMS.join(' ')}"`
 }
 
 /** `user`: that of the code or refresh token, where it is known, for the log. */

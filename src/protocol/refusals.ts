@@ -129,6 +129,30 @@ export const REFUSALS = {
       everything_ended: 'the operator revoked all tokens of the server (`grantor token revoke-all`) after this grant',
     },
   },
+  invalid_dpop_proof: {
+    status: 400,
+    otherStatus: 'or 401 at the userinfo endpoint',
+    description: 'The DPoP proof is malformed, is for another request, or is not signed by its key.',
+    remedy: 'Correct the proof. Tokens stay valid.',
+    reasons: {
+      proof_malformed:
+        'the header `DPoP` is not one JWT of at most 4 KiB with the members of RFC 9449 §4.2, or its key is private, weak or not for its algorithm',
+      proof_for_another_request: '`htm` is not the method, or `htu` not the address of the endpoint under the issuer',
+      proof_wrong: 'the key in the header did not sign the proof',
+    },
+  },
+  use_dpop_nonce: {
+    status: 400,
+    otherStatus: 'or 401 at the userinfo endpoint',
+    description: 'The DPoP proof is not recent. Make another one with the nonce of the header DPoP-Nonce.',
+    remedy:
+      'Repeat the request with a proof that has the `nonce` of the header `DPoP-Nonce`. Libraries do so. A client assertion of the request was not used up.',
+    reasons: {
+      proof_not_fresh:
+        'without a nonce, `iat` differs by more than a minute from the time of the server; or `exp` is over, or `nbf` not reached',
+      nonce_stale: '`nonce` is not one that this server gave in the last five to ten minutes',
+    },
+  },
   unauthorized_client: {
     status: 400,
     description: 'The client is not registered for this grant type, or is not allowed to use it.',

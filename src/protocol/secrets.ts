@@ -112,6 +112,7 @@ export type DigestPurpose =
   | 'backup'
   | 'interaction'
   | 'era'
+  | 'dpop-nonce'
 
 /** Verified client secrets that a process remembers, at least; about 400 B each. */
 const VERIFIED_SECRETS = 5000

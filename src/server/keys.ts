@@ -4,6 +4,7 @@ import { openClientSignatures } from '../keys/client-signatures.ts'
 import { openFetchedKeys } from '../keys/fetched-keys.ts'
 import { openBurstSigner } from '../keys/burst-signer.ts'
 import { openKeyRing, type KeySet } from '../keys/key-ring.ts'
+import { openProofVerifier } from '../keys/proof-verifier.ts'
 import { createSigningKey } from '../keys/signing-key.ts'
 import type { Log } from './log.ts'
 import type { Context } from '../ports/context.ts'
@@ -35,7 +36,7 @@ export async function openKeys(
     random,
   }: Pick<Context, 'clock' | 'outbound' | 'random'> &
     Pick<Context['clockCheck'], 'databaseNow'> & { readonly logger: Log },
-): Promise<Pick<Context, 'tokens' | 'tokenReader' | 'keys' | 'clientSignatures'>> {
+): Promise<Pick<Context, 'tokens' | 'tokenReader' | 'keys' | 'clientSignatures' | 'proofs'>> {
   const create: SigningKeys['create'] = (plan) => createSigningKey(plan, random, encryptionKey)
   const [known, before] = await Promise.all([store.listKeys(), store.findServerAlgorithm()])
   // The database's time, because the clock of the first node may differ.
@@ -77,6 +78,7 @@ export async function openKeys(
   }
   return {
     clientSignatures: openClientSignatures(openFetchedKeys(outbound, clock)),
+    proofs: openProofVerifier(),
     tokens: openBurstSigner(ring),
     tokenReader: {
       read: async (token) => (await current()).verifier.read(token),

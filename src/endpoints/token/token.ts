@@ -9,7 +9,9 @@ import type { Parameters } from '../../base/message.ts'
 import { missing, problem } from '../../base/validation.ts'
 import { authenticateClient } from './authenticate-client.ts'
 import { refuseQuery, refuseRepeated } from '../form.ts'
+import { PATHS } from '../paths.ts'
 import { GRANTS } from './grants/index.ts'
+import { readProof, verifyProof } from './proof.ts'
 import { findResource } from './scope-catalog.ts'
 
 /**
@@ -17,6 +19,7 @@ import { findResource } from './scope-catalog.ts'
  *
  *  §3.2  Parameters are sent in the body. Only `resource` may be repeated (RFC 8707 §2.2). Unknown parameters are ignored.
  *  §5.2  A `grant_type` that is missing or not offered is an error, with status 422 (decision 0005).
+ *  RFC 9449 §5  A DPoP proof is checked, all but its signature, which follows when the client is known.
  *  §2.3  The client authenticates.
  *  §5.2  The client must have registered the grant type.
  *  §4    The grant type decides the rest; see `grants/`.
@@ -28,9 +31,11 @@ export async function token(context: Context, request: Request): Promise<Reply> 
   refuseQuery(request.query)
   const grantType = readGrantType(params, context.settings.grantTypes)
   refuseRepeated(params, 'resource')
+  const proof = readProof(context, request, PROOF)
   const client = await authenticateClient(context, request)
   try {
     if (!client.metadata.grantTypes.includes(grantType)) throw unauthorizedClient('grant_type_not_registered')
+    verifyProof(context, proof, PROOF)
     const { response, facts } = await GRANTS[grantType](context, client, params)
     context.issued(client.id, grantType)
     return { kind: 'json', status: 200, body: response, event: await issuedEvent(context, grantType, facts) }
@@ -42,6 +47,9 @@ export async function token(context: Context, request: Request): Promise<Reply> 
     throw cause
   }
 }
+
+/** Where the proofs of this endpoint arrive. */
+const PROOF = { path: PATHS.token, place: 'request' } as const
 
 const INVALID_GRANTS: Readonly<Record<GrantType, string>> = {
   authorization_code:

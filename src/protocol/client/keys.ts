@@ -1,4 +1,4 @@
-import { createPublicKey } from 'node:crypto'
+import { createPublicKey, type KeyObject } from 'node:crypto'
 import * as z from 'zod'
 import { parseJson } from '../../base/json.ts'
 import { checkOutboundUrl, type OutboundPolicy } from '../uri/outbound-url.ts'
@@ -155,6 +155,14 @@ type JwkReading =
   | { readonly kind: 'refused'; readonly reason: string }
 
 function readPublicJwk(value: unknown): JwkReading {
+  const reading = readJwkMembers(value)
+  if (reading.kind !== 'usable') return reading
+  const imported = importPublicJwk(reading.jwk, RSA_BITS.most)
+  return typeof imported === 'string' ? { kind: 'refused', reason: imported } : reading
+}
+
+/** Reads the members of a public key for signatures. RFC 7517 §4. Whether its numbers are those of a key, `importPublicJwk` says. */
+export function readJwkMembers(value: unknown): JwkReading {
   if (typeof value !== 'object' || value === null) return { kind: 'refused', reason: 'A key must be an object.' }
   const members = value as Readonly<Record<string, unknown>>
   if (SECRET_MEMBERS.some((name) => name in members)) {
@@ -165,25 +173,23 @@ function readPublicJwk(value: unknown): JwkReading {
     return { kind: 'other-use' }
   }
   const { success, data: jwk } = publicJwk.safeParse(value)
-  if (!success) {
-    const reason =
-      'A key must be an EC key on P-256 or P-384, an Ed25519 key or an RSA key, and its alg one that it can verify.'
-    return { kind: 'refused', reason }
-  }
-  const weakness = findWeakness(jwk)
-  return weakness === undefined ? { kind: 'usable', jwk } : { kind: 'refused', reason: weakness }
+  if (success) return { kind: 'usable', jwk }
+  const reason =
+    'A key must be an EC key on P-256 or P-384, an Ed25519 key or an RSA key, and its alg one that it can verify.'
+  return { kind: 'refused', reason }
 }
 
-/** Returns why the key cannot be used. OpenSSL checks that a point is on its curve. */
-function findWeakness(jwk: PublicJwk): string | undefined {
+/** Returns the key, or why it cannot be used. OpenSSL checks that a point is on its curve. `rsaBits`: the longest RSA key. */
+export function importPublicJwk(jwk: PublicJwk, rsaBits: number): KeyObject | string {
   try {
-    const { modulusLength, publicExponent } = createPublicKey({ key: jwk, format: 'jwk' }).asymmetricKeyDetails ?? {}
-    if (modulusLength === undefined || publicExponent === undefined) return undefined
-    if (modulusLength < RSA_BITS.least || modulusLength > RSA_BITS.most) {
-      return `An RSA key must have ${RSA_BITS.least} to ${RSA_BITS.most} bits.`
+    const key = createPublicKey({ key: jwk, format: 'jwk' })
+    const { modulusLength, publicExponent } = key.asymmetricKeyDetails ?? {}
+    if (modulusLength === undefined || publicExponent === undefined) return key
+    if (modulusLength < RSA_BITS.least || modulusLength > rsaBits) {
+      return `An RSA key must have ${RSA_BITS.least} to ${rsaBits} bits.`
     }
     const isUsual = publicExponent >= 3n && publicExponent <= EXPONENT_LIMIT && publicExponent % 2n === 1n
-    return isUsual ? undefined : 'The exponent of an RSA key must be odd, and from 3 to 4294967295.'
+    return isUsual ? key : 'The exponent of an RSA key must be odd, and from 3 to 4294967295.'
   } catch {
     return 'The numbers of this key are not those of a public key.'
   }
@@ -195,7 +201,7 @@ export function isSameAlgorithm(name: AssertionAlgorithm, other: AssertionAlgori
 }
 
 /** The algorithms whose signatures the key can verify. */
-function algorithmsOf({ kty, alg, ...jwk }: PublicJwk): readonly string[] {
+export function algorithmsOf({ kty, alg, ...jwk }: PublicJwk): readonly string[] {
   if (kty === 'OKP') return ED25519_NAMES
   if (alg !== undefined) return [alg]
   if (kty === 'RSA') return ['PS256', 'RS256']

@@ -101,6 +101,13 @@ export interface Reads {
   readonly findPasskey: (userId: UserId, id: PasskeyId) => Promise<PasskeyRecord | undefined>
   /** The passkeys of the user, the oldest first. */
   readonly listPasskeys: (userId: UserId) => Promise<readonly PasskeyRecord[]>
+  /** Whether any user has a passkey. */
+  readonly hasAnyPasskey: () => Promise<boolean>
+  /**
+   * How many users could not sign in without their passkeys: they have neither an identity at an enabled provider nor, where passwords
+   * count, a password.
+   */
+  readonly countPasskeyOnlyUsers: (asked: { readonly passwordsCount: boolean }) => Promise<number>
   /** How many recovery codes the user has left. */
   readonly countRecoveryCodes: (userId: UserId) => Promise<number>
   /** Notices whose time has come, the earliest first. */

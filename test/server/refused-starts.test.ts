@@ -122,7 +122,7 @@ for (const [kind, settings] of [
     )
     const { code, stdout, stderr } = await runHere(place, set, { environment: other })
     assert.equal(code, 0, stderr)
-    assert.match(stdout, /JWTs name the previous issuer/)
+    assert.match(stdout, /JWTs name the previous issuer[^]*No user depends on one/)
     await (await open(other)).close()
     await assert.rejects(open(one), /belongs to the issuer https:\/\/other/)
   })

@@ -6,6 +6,7 @@ import type { UserId } from '../../protocol/ids.ts'
 import type { FormReason } from '../../protocol/authorization/page-refusals.ts'
 import { findRequiredProvider, isUsable, usableProviders } from '../../users/provider-routing.ts'
 import { formTarget, viewClient } from '../authorization/client-view.ts'
+import { offersPasskeys } from './passkey/ceremony.ts'
 import { downProblem, findAddress, SIGN_IN } from './provider/depart.ts'
 import { PROOF_FIELD, type OpenProof } from './provider/proof.ts'
 import { leaveAddress, SIGN_IN_METHODS } from './methods.ts'
@@ -21,7 +22,7 @@ export async function showSignIn(context: Context, request: Request): Promise<Re
   // From a page of this server the user follows a link: a form there may lead only to this server (CSP `form-action`).
   const away = request.fetchSite === 'same-origin' ? undefined : leaveAddress(context, target)
   if (away !== undefined) return { kind: 'redirect', location: away }
-  const provider = findOnlyProvider(context, await context.providers(), hint)
+  const provider = await findOnlyProvider(context, await context.providers(), hint)
   if (provider === undefined) return signInPage(context, target, shown)
   const location = await findAddress(context, request, {
     provider,
@@ -36,16 +37,21 @@ export async function showSignIn(context: Context, request: Request): Promise<Re
     : { kind: 'redirect', location }
 }
 
-/** The provider that the address requires, or the only way to sign in. A hint never enables what is not offered. */
-function findOnlyProvider(
-  { settings }: Context,
+/**
+ * The provider that the address requires, or the only way to sign in, which it is until a user has a passkey: only the page can ask for
+ * one. A hint never enables what is not offered.
+ */
+async function findOnlyProvider(
+  context: Context,
   providers: readonly ProviderRecord[],
   hint: string | undefined,
-): ProviderRecord | undefined {
+): Promise<ProviderRecord | undefined> {
+  const { settings, store } = context
   const required = findRequiredProvider(providers, hint)
   if (required !== undefined) return isUsable(settings, required) ? required : undefined
   const [only, another] = usableProviders(settings, providers)
-  return settings.passwords === 'off' && another === undefined ? only : undefined
+  if (settings.passwords === 'on' || another !== undefined) return undefined
+  return offersPasskeys(context) && (await store.hasAnyPasskey()) ? undefined : only
 }
 
 const STATUS: Readonly<Record<SignInProblem['kind'], number>> = {

@@ -3,14 +3,26 @@ import type { Input, Outcome } from '../../../ports/operations/index.ts'
 import type { PasskeyRecord } from '../../../ports/records/passkey.ts'
 import type { SessionId, UserId } from '../../../protocol/ids.ts'
 import { PASSKEY_LIMIT, type PasskeyId } from '../../../protocol/sign-in/passkey.ts'
+import type { Row } from '../../rows.ts'
 import { PASSKEYS } from '../../tables/user.ts'
 import { acceptLink } from '../links.ts'
 import { holdSession } from '../logout-notices.ts'
 import { endOtherSessions } from '../sessions.ts'
-import { eachOf, rows, shared, type SharedHandlers, type Steps } from '../statement.ts'
+import { eachOf, listOf, rows, shared, type SharedHandlers, type Steps } from '../statement.ts'
 import { hasSecondFactor, holdSignIn } from './second-factors.ts'
 
 const FIND = shared('select * from passkeys where user_id = :userId and passkey_id = :id')
+const NEXT = shared('select user_id from passkeys where user_id > :after order by user_id limit :limit')
+const WITHOUT_PASSWORD = shared(
+  `select user_id from users
+   where user_id = any(string_to_array(:users, ' ')) and (password_hash is null or :passwordsCount = 0)`,
+)
+const AT_PROVIDERS = shared(
+  `select i.user_id from identities as i join providers as p on p.provider_id = i.provider_id
+   where i.user_id = any(string_to_array(:users, ' ')) and p.disabled_at is null`,
+)
+/** More than a user has. */
+const SLICE = 1000
 const LIST = shared('select * from passkeys where user_id = :userId order by created_at, passkey_id')
 const INSERT = shared(
   `insert into passkeys (${PASSKEYS.names}) values (${PASSKEYS.parameters})
@@ -82,6 +94,22 @@ export const passkeyHandlers = {
 } satisfies SharedHandlers
 
 export const passkeyReads = {
+  *hasAnyPasskey(): Steps<boolean> {
+    return (yield* rows(NEXT, { after: '', limit: 1 })).length > 0
+  },
+  *countPasskeyOnlyUsers({ passwordsCount }: { readonly passwordsCount: boolean }): Steps<number> {
+    let count = 0
+    for (let after = ''; ;) {
+      const slice = usersOf(yield* rows(NEXT, { after, limit: SLICE }))
+      const values = { users: listOf(slice), passwordsCount: passwordsCount ? 1 : 0 }
+      const without = usersOf(yield* rows(WITHOUT_PASSWORD, values))
+      const others = new Set(usersOf(yield* rows(AT_PROVIDERS, { users: listOf(without) })))
+      count += without.filter((id) => !others.has(id)).length
+      const last = slice.at(-1)
+      if (last === undefined) return count
+      after = last
+    }
+  },
   *findPasskey(userId: UserId, id: PasskeyId): Steps<PasskeyRecord | undefined> {
     const [row] = yield* rows(FIND, { userId, id })
     return row === undefined ? undefined : PASSKEYS.read(row)
@@ -119,6 +147,10 @@ function* isAllowed(userId: UserId, reason: PasskeyReason): Steps<boolean> {
     case 'link':
       return (yield* rows(HOLD_LIVE, { userId })).length === 1
   }
+}
+
+function usersOf(found: readonly Row[]): readonly UserId[] {
+  return [...new Set(found.map((row) => row['user_id'] as UserId))]
 }
 
 /** Whether the user has a passkey. */

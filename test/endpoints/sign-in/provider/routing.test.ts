@@ -11,6 +11,7 @@ import type { Claims } from '../../../support/provider/provider-host.ts'
 import { execute } from '../../../support/store/dump.ts'
 import { sendJson } from '../../../support/hosts/web-host.ts'
 import { ADA_CLAIMS, addProvider, freshClaims, signInAt } from '../../../support/provider/providers.ts'
+import { givePasskey, passkeyFormOf, signedFields } from '../../../../tools/sign-in/passkeys.ts'
 import { leadsTo, pressProvider } from '../../../../tools/provider-page.ts'
 import { formsOf, openOwner } from '../../account/owner.ts'
 import { isSignedIn, openServerWithProvider } from './server-with-provider.ts'
@@ -147,6 +148,20 @@ test('with one provider and without passwords the sign-in page is left out', asy
     callback: { code: null, error: 'access_denied' },
   })
   assert.match((await second.browser.get(cancelled)).body, /Continue with/)
+})
+
+test('with one provider and without passwords the sign-in page is shown from the first passkey on, which signs in', async (t) => {
+  const setup = await openServerWithProvider(t, { signUp: 'anybody' }, { env: { GRANTOR_PASSWORDS: 'off' } })
+  const { id } = await createAccount(setup.server, { email: EMAIL, password: undefined, name: undefined })
+  const { authenticator } = await givePasskey(setup.server, id)
+  const { browser, page } = await setup.arrive()
+  assert.match(page.body, /Continue with[^]*Sign in with a passkey/)
+  const fields = signedFields(page, { userId: id, authenticator })
+  assert.ok(isSignedIn(await browser.post(passkeyFormOf(page).action, fields)))
+  // A required provider of a hint stays the only way.
+  await updateProvider(setup.server.context, IDP, { settings: REQUIRED, clientSecret: undefined })
+  setup.server.clock.advance(1001)
+  assert.ok(locationOf((await setup.arrive({ login_hint: EMAIL })).page).startsWith(setup.host.issuer))
 })
 
 test('a login_hint of a required domain leads to its provider, and never to a disabled one', async (t) => {

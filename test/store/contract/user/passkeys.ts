@@ -207,6 +207,26 @@ export const passkeyCases: Suite = (check) => {
       assert.equal(await stores.first.findSession(id), undefined)
   })
 
+  check(
+    'countPasskeyOnlyUsers counts the users who have neither a password that counts nor a provider',
+    async (stores) => {
+      const { first, second } = stores
+      const count = async (passwordsCount = true) => second.countPasskeyOnlyUsers({ passwordsCount })
+      assert.deepEqual([await second.hasAnyPasskey(), await count()], [false, 0])
+      const { user, session } = await anOwner(first)
+      await perform(first, 'addPasskey', adding(await aPerson(first, { passwordHash: undefined })))
+      await perform(first, 'createUser', aUser({ passwordHash: undefined }))
+      assert.deepEqual([await second.hasAnyPasskey(), await count(), await count(false)], [true, 1, 2])
+      const provider = aProvider()
+      const identity = anIdentity({ userId: user.id, providerId: provider.id })
+      await perform(first, 'createProvider', provider)
+      await perform(first, 'linkIdentity', { identity, reason: { kind: 'session', id: session.id }, now: at(1) })
+      assert.equal(await count(false), 1)
+      await perform(first, 'disableProvider', { id: provider.id, now: at(2) })
+      assert.equal(await count(false), 2)
+    },
+  )
+
   check('removePasskey ends the other sessions, and the last method stays', async ({ first, second }) => {
     const owner = await anOwner(first)
     const { user, session, passkey } = owner

@@ -24,6 +24,7 @@ export type AccountMenuPage = (typeof ACCOUNT_MENU)[number]
 export const ACCOUNT_STEPS = {
   'remove-app': 'apps',
   password: 'security',
+  'remove-password': 'security',
   'add-provider': 'security',
   'remove-provider': 'security',
   'add-passkey': 'security',
@@ -44,6 +45,9 @@ export const ACCOUNT_NOTICES = [
   'sessions-ended',
   'password-set',
   'password-changed',
+  'password-removed',
+  'passkey-added',
+  'passkey-removed',
   'method-added',
   'method-removed',
   'two-step-removed',
@@ -172,7 +176,7 @@ export interface IdentityView {
 
 /** A sign-in method that a user has, or can add. */
 export type OwnMethod =
-  | { readonly kind: 'password'; readonly isSet: boolean }
+  | { readonly kind: 'password'; readonly isSet: boolean; readonly isRemovable: boolean }
   /** The passkeys, which the user can have here. `signal`: for the browser. */
   | {
       readonly kind: 'passkeys'
@@ -233,6 +237,12 @@ export interface PasswordPage {
   readonly problem: PasswordProblem | undefined
   /** The least number of characters of a new password. */
   readonly shortestPassword: number
+}
+
+/** The question before the password is removed. */
+export interface RemovePasswordPage {
+  readonly kind: 'account-remove-password'
+  readonly frame: AccountFrame
 }
 
 /** Whether the user has an authenticator app. `void`: one whose codes are refused, because the root secret of the server leaked. */
@@ -341,6 +351,7 @@ export type AccountPage =
   | SessionsPage
   | SecurityPage
   | PasswordPage
+  | RemovePasswordPage
   | AddProviderPage
   | RemoveProviderPage
   | AddPasskeyPage

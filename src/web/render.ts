@@ -4,7 +4,7 @@ import { dataPage, overviewPage } from './account/account.ts'
 import { appsPage, removeAppPage } from './account/apps.ts'
 import { confirmPage } from './account/frame.ts'
 import { linkMethodsPage, linkPage, linkUsedPage } from './account/link.ts'
-import { passwordPage } from './account/password.ts'
+import { passwordPage, removePasswordPage } from './account/password.ts'
 import { addPasskeyPage, removePasskeyPage } from './account/passkeys.ts'
 import { addProviderPage, removeProviderPage } from './account/providers.ts'
 import { securityPage } from './account/security.ts'
@@ -115,6 +115,8 @@ function template(view: View, page: Page): Markup {
       return addPasskeyPage(view, page)
     case 'account-remove-passkey':
       return removePasskeyPage(view, page)
+    case 'account-remove-password':
+      return removePasswordPage(view, page)
     case 'account-add-provider':
       return addProviderPage(view, page)
     case 'account-remove-provider':

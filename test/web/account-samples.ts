@@ -20,6 +20,7 @@ const frame: AccountFrame = {
     data: '/account/data',
     'remove-app': '/account/apps/remove',
     password: '/account/security/password',
+    'remove-password': '/account/security/remove-password',
     'add-provider': '/account/security/add-provider',
     'remove-provider': '/account/security/remove-provider',
     'add-passkey': '/account/security/add-passkey',
@@ -107,7 +108,7 @@ const security = {
   kind: 'account-security',
   twoStep: { kind: 'on', sinceSecondsAgo: 90_000, recoveryCodes: 1, isRemovable: true },
   frame,
-  methods: [{ kind: 'password', isSet: true }],
+  methods: [{ kind: 'password', isSet: true, isRemovable: true }],
 } as const
 
 const setUpApp = {
@@ -215,8 +216,12 @@ export const accountSamples: readonly (readonly [string, AccountPage])[] = [
     },
   ],
   ['account security', security],
-  ['account security without a password', { ...security, methods: [{ kind: 'password', isSet: false }] }],
+  [
+    'account security without a password',
+    { ...security, methods: [{ kind: 'password', isSet: false, isRemovable: false }] },
+  ],
   ['account password', password],
+  ['account remove password', { kind: 'account-remove-password', frame }],
   ['account password not set', { ...password, isSet: false }],
   ['account security without methods', { ...security, methods: [] }],
   [

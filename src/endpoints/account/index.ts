@@ -7,7 +7,7 @@ import { exportData, showData } from './data.ts'
 import { showLink, useLink } from './link.ts'
 import { changeName, showAccount } from './overview.ts'
 import { addPasskey, askToRemovePasskey, removePasskey, showAddPasskey } from './passkeys.ts'
-import { changePassword, showPassword } from './password.ts'
+import { askToRemovePassword, changePassword, removePassword, showPassword } from './password.ts'
 import { addProvider, askToRemoveProvider, removeProvider, showProviders } from './providers.ts'
 import { showSecurity } from './security.ts'
 import { endSessions, showSessions } from './sessions.ts'
@@ -56,6 +56,13 @@ export const ACCOUNT_ROWS: readonly AccountRow[] = [
     unlimited: NEEDS_SESSION,
     show: showPassword,
     submit: changePassword,
+  },
+  {
+    name: 'account-remove-password',
+    path: PATHS.accountRemovePassword,
+    unlimited: NEEDS_SESSION,
+    show: askToRemovePassword,
+    submit: removePassword,
   },
   {
     name: 'account-add-provider',

@@ -46,7 +46,7 @@ export async function addPasskey(context: Context, request: Request): Promise<Re
   switch (await context.store.addPasskey({ passkey: made.passkey, reason })) {
     case 'added':
       return {
-        ...doneAt(context, request, 'security', 'method-added'),
+        ...doneAt(context, request, 'security', 'passkey-added'),
         event: { event: 'passkey.added', user: user.id },
       }
     case 'taken':
@@ -89,7 +89,7 @@ export async function removePasskey(context: Context, request: Request): Promise
   const outcome = await context.store.removePasskey({ userId: user.id, id: passkey.id, by })
   if (outcome !== 'removed') return doneAt(context, request, 'security', undefined)
   return {
-    ...doneAt(context, request, 'security', 'method-removed'),
+    ...doneAt(context, request, 'security', 'passkey-removed'),
     event: { event: 'passkey.removed', user: user.id },
   }
 }

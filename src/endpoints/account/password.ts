@@ -5,8 +5,10 @@ import { shortestPassword } from '../../protocol/sign-in/password-rules.ts'
 import { mayHavePassword } from '../../users/provider-routing.ts'
 import type { SignedIn } from '../authorization/session.ts'
 import { errorPage, formRefusal } from '../error-page.ts'
+import { isPasswordRemovable, mayHavePasskeys } from '../sign-in/methods.ts'
 import { doneAt, findRecentOwner, findRecentSubmitter, frameOf, isWithinLimit } from './frame.ts'
 import { readNewPassword } from './new-password.ts'
+import { ownerInput } from './security.ts'
 
 /** Shows the form of a new password. A user who cannot have one sees the sign-in methods. */
 export async function showPassword(context: Context, request: Request): Promise<Reply> {
@@ -39,6 +41,35 @@ export async function changePassword(context: Context, request: Request): Promis
   if ((await context.store.changePassword(change)) === 'unknown') return doneAt(context, request, 'security', undefined)
   const done = previousHash === undefined ? 'password-set' : 'password-changed'
   return { ...doneAt(context, request, 'security', done), event: { event: 'user.password-changed' } }
+}
+
+/** Asks before the password is removed. One that stays leads to the sign-in methods. */
+export async function askToRemovePassword(context: Context, request: Request): Promise<Reply> {
+  const owner = await findRecentOwner(context, request, 'remove-password')
+  if ('kind' in owner) return owner
+  if (!isPasswordRemovable(context, await ownerInput(context, request, owner)))
+    return doneAt(context, request, 'security', undefined)
+  return {
+    kind: 'page',
+    status: 200,
+    page: { kind: 'account-remove-password', frame: frameOf(context, request, owner) },
+  }
+}
+
+/** Removes the password, and ends the other sessions of the user. One method always remains. */
+export async function removePassword(context: Context, request: Request): Promise<Reply> {
+  const owner = await findRecentSubmitter(context, request, 'remove-password')
+  if ('kind' in owner) return owner
+  const { session, user } = owner
+  const input = await ownerInput(context, request, owner)
+  if (!isPasswordRemovable(context, input)) return doneAt(context, request, 'security', undefined)
+  if (!(await isWithinLimit(context, owner, 'sign-in-methods')))
+    return errorPage('too_many_requests', { user: user.id })
+  const passkeysCount = mayHavePasskeys(context, input)
+  const outcome = await context.store.removePassword({ userId: user.id, session, passkeysCount })
+  if (outcome !== 'removed') return doneAt(context, request, 'security', undefined)
+  const event = { event: 'user.password-removed', user: user.id } as const
+  return { ...doneAt(context, request, 'security', 'password-removed'), event }
 }
 
 /** The address with which the user would sign in. undefined: the user cannot have a password. */

@@ -105,12 +105,16 @@ function offerProviders(
     }))
 }
 
-function ownPassword(
-  { settings }: Context,
-  { user: { email, passwordHash }, providers }: OwnerInput,
-): readonly OwnMethod[] {
-  if (email === undefined || !mayHavePassword(settings, providers, email)) return []
-  return [{ kind: 'password', isSet: passwordHash !== undefined }]
+function ownPassword(context: Context, input: OwnerInput): readonly OwnMethod[] {
+  const { email, passwordHash } = input.user
+  if (email === undefined || !mayHavePassword(context.settings, input.providers, email)) return []
+  return [{ kind: 'password', isSet: passwordHash !== undefined, isRemovable: isPasswordRemovable(context, input) }]
+}
+
+/** Whether the user can remove a password, because another method remains. */
+export function isPasswordRemovable(context: Context, input: OwnerInput): boolean {
+  const { passwordHash } = input.user
+  return passwordHash !== undefined && (countsPasskeys(context, input) || hasIdentity(context, input))
 }
 
 /** The identities of a user at providers, and then the providers where the user has none. */
@@ -219,10 +223,14 @@ export function viewPasskey({ agent, isBackedUp, createdAt, usedAt }: PasskeyRec
 
 /** Why a passkey stays; undefined: the user can remove it, because another method remains. */
 export function findPasskeyStayReason(context: Context, input: OwnerInput): StayReason | undefined {
-  const { passkeys, identities, providers } = input
-  const usable = new Set(usableProviders(context.settings, providers).map(({ id }) => id))
-  const hasIdentity = identities.some(({ providerId }) => usable.has(providerId))
-  return passkeys.length > 1 || hasIdentity || countsPassword(context, input) ? undefined : 'last'
+  const hasOther = input.passkeys.length > 1 || hasIdentity(context, input) || countsPassword(context, input)
+  return hasOther ? undefined : 'last'
+}
+
+/** Whether the user can sign in at a provider. */
+function hasIdentity({ settings }: Context, { providers, identities }: OwnerInput): boolean {
+  const usable = new Set(usableProviders(settings, providers).map(({ id }) => id))
+  return identities.some(({ providerId }) => usable.has(providerId))
 }
 
 /** Whether the user can sign in with a password. */

@@ -1,4 +1,4 @@
-import type { OwnMethod, PasswordPage, SecurityPage } from '../../ports/account-pages.ts'
+import type { OwnMethod, PasswordPage, RemovePasswordPage, SecurityPage } from '../../ports/account-pages.ts'
 import { fieldProblem, revealButton } from '../form-parts.ts'
 import type { View } from '../layout.ts'
 import { html } from '../markup.ts'
@@ -8,12 +8,14 @@ import { accountForm, accountLayout, stepButtons, stepLink } from './frame.ts'
 type OwnPassword = Extract<OwnMethod, { readonly kind: 'password' }>
 
 /** Whether the user has a password, and a link to the page that changes it. */
-export function passwordSection({ texts }: View, { frame }: SecurityPage, { isSet }: OwnPassword): Markup {
-  const { changePassword, setPassword, hasPassword, hasNoPassword } = texts.account
+export function passwordSection({ texts }: View, { frame }: SecurityPage, own: OwnPassword): Markup {
+  const { isSet, isRemovable } = own
+  const { changePassword, setPassword, hasPassword, hasNoPassword, removePassword } = texts.account
   return html`<section class="part" aria-labelledby="password-heading">
     <h2 id="password-heading">${texts.password}</h2>
     <p>${isSet ? hasPassword : hasNoPassword}</p>
     ${stepLink(frame.pages.password, isSet ? changePassword : setPassword)}
+    ${isRemovable ? stepLink(frame.pages['remove-password'], removePassword) : undefined}
   </section>`
 }
 
@@ -31,6 +33,16 @@ export function passwordPage(view: View, page: PasswordPage): Markup {
     hasProblem: problem !== undefined,
     title,
     main: accountForm(frame.pages.password, frame.csrf, {}, content),
+  })
+}
+
+/** The question before the password is removed. */
+export function removePasswordPage(view: View, { frame }: RemovePasswordPage): Markup {
+  const { removePassword, removePasswordConsequence } = view.texts.account
+  const buttons = stepButtons(view, frame.pages.security, removePassword, 'danger')
+  return accountLayout(view, frame, 'remove-password', {
+    main: html`<p class="lead">${removePasswordConsequence}</p>
+      ${accountForm(frame.pages['remove-password'], frame.csrf, {}, buttons)}`,
   })
 }
 

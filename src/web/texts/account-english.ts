@@ -10,6 +10,7 @@ export const accountEnglish: AccountTexts = {
     data: 'Your data',
     'remove-app': 'Remove an app',
     password: 'Your password',
+    'remove-password': 'Remove your password',
     'add-provider': 'Add an account',
     'remove-provider': 'Remove an account',
     'set-up-app': 'Set up an authenticator app',
@@ -26,6 +27,9 @@ export const accountEnglish: AccountTexts = {
     'sessions-ended': 'All other browsers are signed out.',
     'password-set': 'Your password is set. All other browsers are signed out.',
     'password-changed': 'Your password was changed. All other browsers are signed out.',
+    'password-removed': 'Your password is removed. All other browsers are signed out.',
+    'passkey-added': 'Your passkey is added. You can sign in with it from now on.',
+    'passkey-removed': 'The passkey is removed. All other browsers are signed out.',
     'method-added': 'You can sign in this way from now on.',
     'method-removed': 'You can no longer sign in that way.',
     'two-step-removed': 'Two-step sign-in is off. Your recovery codes no longer work.',
@@ -107,6 +111,9 @@ export const accountEnglish: AccountTexts = {
   newPasswordHint: (shortest) => `At least ${shortest} characters. Four words are easy to remember.`,
   repeatPassword: 'Repeat the new password',
   changePassword: 'Change password',
+  removePassword: 'Remove password',
+  removePasswordConsequence:
+    'You can then no longer sign in with a password. You are signed out in all other browsers. Your apps stay connected.',
   otherSessionsEnd:
     'This signs you out in all other browsers. Your apps stay connected, and ask you again when you next sign in there.',
   twoStep: 'Two-step sign-in',

@@ -10,6 +10,7 @@ export const accountGerman: AccountTexts = {
     data: 'Ihre Daten',
     'remove-app': 'Eine App entfernen',
     password: 'Ihr Passwort',
+    'remove-password': 'Passwort entfernen',
     'add-provider': 'Ein Konto hinzufügen',
     'remove-provider': 'Ein Konto entfernen',
     'set-up-app': 'Authenticator-App einrichten',
@@ -26,6 +27,9 @@ export const accountGerman: AccountTexts = {
     'sessions-ended': 'Alle anderen Browser sind abgemeldet.',
     'password-set': 'Ihr Passwort ist gesetzt. Alle anderen Browser sind abgemeldet.',
     'password-changed': 'Ihr Passwort wurde geändert. Alle anderen Browser sind abgemeldet.',
+    'password-removed': 'Ihr Passwort ist entfernt. Alle anderen Browser sind abgemeldet.',
+    'passkey-added': 'Ihr Passkey ist hinzugefügt. Ab jetzt können Sie sich damit anmelden.',
+    'passkey-removed': 'Der Passkey ist entfernt. Alle anderen Browser sind abgemeldet.',
     'method-added': 'Sie können sich ab jetzt auch so anmelden.',
     'method-removed': 'Sie können sich so nicht mehr anmelden.',
     'two-step-removed': 'Die Anmeldung in zwei Schritten ist aus. Ihre Wiederherstellungscodes gelten nicht mehr.',
@@ -109,6 +113,9 @@ export const accountGerman: AccountTexts = {
   newPasswordHint: (shortest) => `Mindestens ${shortest} Zeichen. Vier Wörter kann man sich gut merken.`,
   repeatPassword: 'Neues Passwort wiederholen',
   changePassword: 'Passwort ändern',
+  removePassword: 'Passwort entfernen',
+  removePasswordConsequence:
+    'Sie können sich dann nicht mehr mit einem Passwort anmelden. In Ihren anderen Browsern werden Sie abgemeldet. Ihre Apps bleiben verbunden.',
   otherSessionsEnd:
     'Damit werden Sie in allen anderen Browsern abgemeldet. Ihre Apps bleiben verbunden und fragen Sie bei der nächsten Anmeldung dort neu.',
   twoStep: 'Anmeldung in zwei Schritten',

@@ -76,6 +76,8 @@ export interface AccountTexts {
   readonly newPasswordHint: (shortest: number) => string
   readonly repeatPassword: string
   readonly changePassword: string
+  readonly removePassword: string
+  readonly removePasswordConsequence: string
   readonly otherSessionsEnd: string
   readonly twoStep: string
   readonly twoStepOff: string

@@ -24,6 +24,7 @@ const FORMS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'account-remove-app': { client: `gci_${'0'.repeat(12)}${'A'.repeat(22)}` },
   'account-sessions': { others: 'all' },
   'account-password': { password: 'another long horse', repeated: 'another long horse' },
+  'account-remove-password': {},
   'account-add-provider': { provider: 'acme' },
   'account-remove-provider': { identity: 'A'.repeat(43) },
   'account-add-passkey': { credential: 'AAAA' },

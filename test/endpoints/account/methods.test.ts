@@ -6,8 +6,9 @@ import { createAccount, createAda } from '../../support/accounts.ts'
 import { APPLICATION_URL, leave, openApplication } from '../../support/application.ts'
 import { addProvider, freshClaims, signInAt } from '../../support/provider/providers.ts'
 import { leadsTo } from '../../../tools/provider-page.ts'
+import { givePasskey } from '../../../tools/sign-in/passkeys.ts'
 import { openTestServer } from '../../support/server.ts'
-import { assertStoreUnchanged } from '../../support/store/dump.ts'
+import { assertStoreUnchanged, selectAll } from '../../support/store/dump.ts'
 import { isSignedIn, openServerWithProvider } from '../sign-in/provider/server-with-provider.ts'
 import { formsOf, openOwner, removalsOf } from './owner.ts'
 
@@ -69,6 +70,49 @@ test('a user with a password removes the only provider, unless passwords are off
     assert.equal(setup.rows('identities').length, passwords === 'off' ? 1 : 0)
     await here.close()
   }
+})
+
+test('PK-02: a user removes the password where a passkey or a provider remains, after a question and a recent sign-in', async (t) => {
+  const setup = await openServerWithProvider(t)
+  const { server, host } = setup
+  const { id } = await createAccount(server, { email: EMAIL, password: PASSWORD, name: 'Ada' })
+  const remove = '/account/security/remove-password'
+  const passwordOf = async () => (await server.context.store.findUser(id))?.passwordHash
+  const before = await passwordOf()
+  assert.ok(before)
+  const owner = openOwner(server)
+  assert.doesNotMatch((await owner.open('/account/security')).body, /Remove password/)
+  const csrf = formsOf(await owner.open('/account'))[0]?.hidden['csrf'] ?? ''
+  const last = await assertStoreUnchanged(server, () => owner.browser.post(remove, { csrf }))
+  assert.equal(locationOf(last), 'http://localhost:3000/account/security')
+  assert.equal(locationOf(await owner.browser.get(remove)), 'http://localhost:3000/account/security')
+
+  const other = openOwner(server)
+  await other.open('/account')
+  const left = await owner.submit(await owner.open('/account/security/add-provider'), 'provider')
+  await owner.browser.get(host.approve(leadsTo(left), { sub: 'ada' }))
+  assert.match((await owner.open('/account/security')).body, /href="[^"]*\/remove-password"/)
+  server.clock.advance(5 * 60_000 + 1)
+  const late = await assertStoreUnchanged(server, () => owner.browser.post(remove, { csrf }))
+  assert.match(late.body, /Confirm that it is you/)
+  const again = openOwner(server)
+  const question = await again.open(remove)
+  assert.match(question.body, /You can then no longer sign in with a password/)
+  const removed = await again.browser.submit(question, {})
+  assert.match((await again.browser.get(locationOf(removed))).body, /Your password is removed[^]*You have no password/)
+  assert.equal(await passwordOf(), undefined)
+  assert.equal((await other.browser.get('/account')).statusCode, 303)
+  await assert.rejects(openOwner(server).open('/account'), /That email and password do not match/)
+  const events = selectAll(server, 'select * from audit_links').map((row) => JSON.stringify(row))
+  assert.equal(events.filter((text) => text.includes('user.password-removed')).length, 1)
+
+  // A passkey counts where the address needs no provider.
+  await givePasskey(server, id)
+  await server.context.store.setPassword({ id, passwordHash: before, now: server.clock.now() })
+  server.clock.advance(1)
+  const keeper = openOwner(server)
+  await keeper.browser.submit(await keeper.open(remove), {})
+  assert.equal(await passwordOf(), undefined)
 })
 
 test('a user neither sees nor removes the identity at the operator’s application, and adds none at a provider', async (t) => {

@@ -96,6 +96,10 @@ const KEYLESS: readonly Exception[] = [
   },
   { why: 'the operator pages through a list', text: /^select \* from \w+ where .+ < .+ desc limit/ },
   {
+    why: 'an operator counts in slices',
+    text: /^select (user_id from passkeys where user_id > |i\.user_id from identities )/,
+  },
+  {
     why: 'what belongs to a user or an organization goes with it, once',
     text: /^delete from (sessions|memberships|installations|identities) where (user|organization)_id = \S+$/,
   },
@@ -120,10 +124,6 @@ const KEYLESS: readonly Exception[] = [
     text: /^(select identity_key from identities where user_id = |select i\.identity_key from identities as i join |delete from identities where (provider_id = |user_id = \S+ and ))/,
   },
   {
-    why: 'a sign-in page without passwords asks whether there is a passkey; a new issuer counts in slices whom it locks out',
-    text: /^select (user_id from passkeys where user_id > |i\.user_id from identities )/,
-  },
-  {
     why: 'the open proofs of a provider are deleted with it, and are found by their end',
     text: /^delete from identity_proofs where expires_at > \S+ and provider_id = /,
   },
@@ -131,10 +131,7 @@ const KEYLESS: readonly Exception[] = [
     why: 'a node looks once a second for the notices that are due, by an index of those alone',
     text: /^select \* from logout_notices where due_at <= /,
   },
-  {
-    why: 'an operator changes the address of a user',
-    text: /^select user_id from users where email = \S+ and user_id <>/,
-  },
+  { why: 'an operator changes an address', text: /^select user_id from users where email = \S+ and user_id <>/ },
   {
     why: 'the operator ends what a store that was restored could revive, once',
     text: /^delete from (links|interactions|identity_proofs|logout_notices) where expires_at > \S+$/,
@@ -153,10 +150,7 @@ const KEYLESS: readonly Exception[] = [
   { why: 'metrics walk over all shards, in slices', file: /\/walks\.ts$/ },
   { why: 'the audit is read by time, in slices; its chains are found once a minute', file: /\/audit\.ts$/ },
   { why: 'the doctor looks for the youngest row', file: /\/inspect\.ts$/, text: /limit 1/ },
-  {
-    why: 'on SQLite rows have a number made of the key',
-    text: /\bslot = (\?|slot_of)/,
-  },
+  { why: 'on SQLite rows have a number made of the key', text: /\bslot = (\?|slot_of)/ },
 ]
 
 const REMEDY =

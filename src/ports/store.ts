@@ -108,6 +108,8 @@ export interface Reads {
    * count, a password.
    */
   readonly countPasskeyOnlyUsers: (asked: { readonly passwordsCount: boolean }) => Promise<number>
+  /** Whether the user has a recovery code with this digest left. */
+  readonly hasRecoveryCode: (userId: UserId, digest: string) => Promise<boolean>
   /** How many recovery codes the user has left. */
   readonly countRecoveryCodes: (userId: UserId) => Promise<number>
   /** Notices whose time has come, the earliest first. */

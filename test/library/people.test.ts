@@ -66,7 +66,7 @@ test('a host with sessions of its own signs people in, and the consent page is t
   assert.equal(signIns.length, 1, 'the session of the host is enough')
 })
 
-test('DEL-14: a host with sessions of its own signs people in, and no provider, link or password does', async (t) => {
+test('DEL-14: a host with sessions of its own signs people in, and no provider, link, password or passkey does', async (t) => {
   const { grantor, issuer } = await openHost(t)
   const { tasks } = grantor
   const own = { name: 'GitHub', client_id: 'x', client_secret: 'y' }
@@ -76,6 +76,12 @@ test('DEL-14: a host with sessions of its own signs people in, and no provider, 
   const reason = /Users have no passwords here, because your application signs them in/
   await assert.rejects(tasks['user.create-link']({ user_id }), reason)
   await assert.rejects(tasks['user.set-password']({ user_id, password: 'another long horse' }), reason)
+  const browser = openPerson(issuer)
+  for (const page of ['/account/security', '/account/security/add-passkey', '/v2/oauth/sign-in?page=add-passkey']) {
+    const { url, status, body } = await browser.visit(issuer + page)
+    assert.deepEqual([status, url.pathname], [200, '/auth/account/security'])
+    assert.doesNotMatch(body, /passkey/i)
+  }
 })
 
 test('OpenID Connect Core §3.1.2.1: prompt=login requires a new sign-in despite a session of the host', async (t) => {

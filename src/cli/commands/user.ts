@@ -138,6 +138,7 @@ export const USER_VERBS: readonly AddVerb[] = [
     task: 'user.remove-passkey',
     say: (user) => [
       `${nameOf(user)} no longer has this passkey, and is signed out.`,
+      'Where GRANTOR_SECOND_FACTOR is required, the next sign-in of a user without another factor sets one up.',
       `If the user has no other way to sign in: grantor user create-link ${user.email ?? user.user_id}`,
     ],
   }),

@@ -11,7 +11,7 @@ import type { SecretHash } from '../../protocol/secrets.ts'
 const WINDOW_MS = 15 * 60 * 1000
 const ACCOUNT_LIMIT = 10
 const NETWORK_LIMIT = 20
-/** Sign-ins at providers that failed, of one browser. */
+/** Attempts with what cannot be guessed that failed, of one browser. */
 const PROVIDER_LIMIT = 50
 /**
  * The same for each network, of browsers that are new here. A code cannot be guessed, so this only bounds what strangers make the server
@@ -88,11 +88,13 @@ export async function countAttempt(
 }
 
 /**
- * Counts a sign-in at a provider before the code is redeemed, or with a passkey before its answer is verified: by browser, and for a browser that is new here also by network. So one
- * person can lock neither other people of the network out, nor anybody whose browser has had its cookie for a day (threats.md UP-29). A
- * stranger can let cookies age too, so those browsers of a network have a rate as well, but one of their own (UP-31).
+ * Counts an attempt with what cannot be guessed, before it is checked: the code of a provider, the answer of a passkey, a recovery code. It
+ * is counted by browser, and for a browser that is new here also by network. So one person can lock neither other people of the network
+ * out, nor anybody whose browser has had its cookie for a day (threats.md UP-29). By the account, a person who knows the password could keep
+ * the owner from using a recovery code. A stranger can let cookies age too, so those browsers of a network have a rate as well, but one of
+ * their own (UP-31).
  */
-export async function countProviderAttempt(
+export async function countUnguessable(
   context: CountNeeds,
   { cookies, network }: Pick<Request, 'cookies' | 'network'>,
 ): Promise<Attempt> {
@@ -122,15 +124,6 @@ export async function countCode(
   }
   const counted = await countInAll(context, [named('account', userId)], { now, rate })
   return counted.kind === 'allowed' ? { ...counted, isKnown: false } : counted
-}
-
-/**
- * Counts a recovery code. It cannot be guessed, so only the network is counted: by the account, a person who knows the password could keep
- * the owner from using one.
- */
-export function countRecoveryCode(context: CountNeeds, { network }: Pick<Request, 'network'>): Promise<Attempt> {
-  const bucket = bucketOf(context, NETWORK_LIMIT, ['second-step', 'network', network])
-  return countInAll(context, [bucket], { now: context.clock(), rate: { name: network, network } })
 }
 
 interface SecondAttempt {

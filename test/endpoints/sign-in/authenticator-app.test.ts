@@ -135,7 +135,7 @@ test('OTP-01, OTP-04: on two nodes at once, a hundred guesses are five, and one 
   assert.deepEqual(tallyOf(guesses), { 401: 5, 429: 95 })
 })
 
-test('OTP-01: wrong codes of an unknown browser lock neither the owner out of a known one, nor out by a recovery code', async (t) => {
+test('OTP-01: wrong codes of an unknown browser lock neither the owner out of a known one, nor out by a recovery code, nor those of one the network', async (t) => {
   const { server, client } = await open(t)
   const app = await addApp(server)
   const owner = new PlainBrowser(server)
@@ -152,6 +152,9 @@ test('OTP-01: wrong codes of an unknown browser lock neither the owner out of a 
   for (const name of owner.cookies.keys()) if (name.includes('session')) owner.cookies.delete(name)
   const known = await doFirstStep(owner, client)
   assert.equal((await submitTo(owner, known, '/sign-in/code', { code: app.code() })).statusCode, 303)
+  const guess = () => submitTo(thief, stolen, '/sign-in/recovery-code', { code: 'abcd-efgh-jkmn-pqrs' })
+  for (let count = 0; count < 50; count += 1) assert.equal((await guess()).statusCode, 401)
+  assert.equal((await guess()).statusCode, 429)
   const [code = ''] = app.recoveryCodes
   const elsewhere = new PlainBrowser(server)
   const page = await doFirstStep(elsewhere, client)

@@ -173,6 +173,7 @@ test('UI-14: a waiting sign-in is refused in another browser, for another target
   const again = { ...own, waiting, code: recoveryCode }
   const repeated = await late.post('/v2/oauth/sign-in/recovery-code', again)
   assert.match(repeated.body, /reason=second-step-expired/)
+  assert.equal(selectAll(server, 'select * from recovery_codes').length, 10, 'no code is used up')
   const fresh = hiddenFields(await doFirstStep(late, client))
   server.clock.advance(10 * 60_000)
   const expired = await assertStoreUnchanged(server, () => send(late, fresh))

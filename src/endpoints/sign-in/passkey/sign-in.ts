@@ -4,7 +4,7 @@ import { finishSignIn } from '../finish-sign-in.ts'
 import { refusedSignIn, signInPage } from '../page.ts'
 import { findProof, PROOF_FIELD } from '../provider/proof.ts'
 import { findSubmittedTarget, timeOf } from '../target.ts'
-import { countProviderAttempt } from '../throttle.ts'
+import { countUnguessable } from '../throttle.ts'
 import { checkOf, offersPasskeys, verifySignature, type RefusedPasskey } from './ceremony.ts'
 import { passkeySignIn } from './offer.ts'
 
@@ -18,7 +18,7 @@ export async function signInByPasskey(context: Context, request: Request): Promi
   const proof = await findProof(context, request.params.get(PROOF_FIELD), target.browserHash)
   const shown = { email: '', isConfirmation: false, proof }
   if (!offersPasskeys(context)) return signInPage(context, target, { ...shown, problem: { kind: 'method-off' } })
-  const attempt = await countProviderAttempt(context, request)
+  const attempt = await countUnguessable(context, request)
   if (attempt.kind === 'refused') {
     const problem = { kind: 'throttled', retryAfterSeconds: attempt.retryAfterSeconds } as const
     return signInPage(context, target, { ...shown, problem })

@@ -15,7 +15,7 @@ import { PATHS, pageAddress } from '../../paths.ts'
 import { finishSignIn } from '../finish-sign-in.ts'
 import { refusedSignIn, signInPage, signInProblem } from '../page.ts'
 import { clientOf, findTarget, readDemand, type SignInTarget } from '../target.ts'
-import { countProviderAttempt } from '../throttle.ts'
+import { countUnguessable } from '../throttle.ts'
 import { downProblem, findAddress, reportFailure } from './depart.ts'
 import { resolveIdentity, type Arrival, type Resolution } from './resolve.ts'
 import { openState, type ProviderState } from './state.ts'
@@ -57,7 +57,7 @@ export async function finishAtProvider(context: Context, request: Request): Prom
   if ('kind' in target) return target
   const returned = { provider, target, state }
   if (!isUsable(context.settings, provider)) return again(context, returned, { kind: 'method-off' })
-  const attempt = await countProviderAttempt(context, request)
+  const attempt = await countUnguessable(context, request)
   if (attempt.kind === 'refused') {
     return again(context, returned, { kind: 'throttled', retryAfterSeconds: attempt.retryAfterSeconds })
   }

@@ -2,8 +2,8 @@ import type { Context } from '../../../ports/context.ts'
 import type { Reply, Request } from '../../../ports/message.ts'
 import { findStep } from '../../../protocol/sign-in/totp.ts'
 import { findApp, recoveryDigest } from '../../second-factor/app.ts'
-import { countCode, countRecoveryCode } from '../throttle.ts'
-import { finishSecondStep, openSecondStep, showAgain, throttled } from './finish.ts'
+import { countCode, countUnguessable } from '../throttle.ts'
+import { expired, finishSecondStep, openSecondStep, showAgain, startAfter, throttled } from './finish.ts'
 
 /**
  * Takes a code of the authenticator app (RFC 6238). It is counted before it is checked, and used up by the check, so a code works once on
@@ -46,21 +46,23 @@ export async function signInByCode(context: Context, request: Request): Promise<
   }
 }
 
-/** Takes a recovery code in the place of a code of the app. It works once. */
+/**
+ * Takes a recovery code in the place of a code of the app. It works once, and is used up last: a sign-in that was finished elsewhere costs
+ * none.
+ */
 export async function signInByRecoveryCode(context: Context, request: Request): Promise<Reply> {
   const step = await openSecondStep(context, request)
   if ('kind' in step) return step
   const { id: userId } = step.waiting.user
   const app = (await context.store.findSecondFactor(userId))?.createdAt
-  const attempt = await countRecoveryCode(context, request)
+  const attempt = await countUnguessable(context, request)
   if (attempt.kind === 'refused') return showAgain(context, request, step, throttled(attempt))
   const digest = recoveryDigest(context, userId, request.params.get('code') ?? '')
-  const used =
-    digest === undefined
-      ? undefined
-      : await context.store.useRecoveryCode({ userId, digest, now: context.clockCheck.now() })
-  if (used?.kind !== 'used')
+  if (digest === undefined || !(await context.store.hasRecoveryCode(userId, digest)))
     return showAgain(context, request, step, { kind: 'second-step-wrong', offer: 'recovery-code' })
+  if (!(await step.waiting.use())) return expired(context, step)
+  const used = await context.store.useRecoveryCode({ userId, digest, now: context.clockCheck.now() })
+  if (used.kind === 'unknown') return expired(context, step)
   await attempt.forgive()
-  return finishSecondStep(context, request, step, { methods: ['mfa'], passkey: undefined, app })
+  return startAfter(context, request, step, { methods: ['mfa'], passkey: undefined, app })
 }

@@ -35,16 +35,30 @@ export interface SecondFactorUsed extends Pick<AuthenticatedUser, 'app' | 'passk
 export async function finishSecondStep(
   context: Context,
   request: Request,
+  step: SecondStep,
+  second: SecondFactorUsed,
+): Promise<Reply> {
+  return (await step.waiting.use()) ? startAfter(context, request, step, second) : expired(context, step)
+}
+
+/** The same, after the sign-in that waits was used up. */
+export async function startAfter(
+  context: Context,
+  request: Request,
   { target, waiting }: SecondStep,
   second: SecondFactorUsed,
 ): Promise<Reply> {
   const { user, methods, providerId, identity, link } = waiting
-  if (!(await waiting.use())) return signInProblem(context, target, { kind: 'second-step-expired' }, user.id)
   const at = providerId === undefined ? timeOf(context, target) : waiting.at
   const both = { ...second, methods: [...methods, ...second.methods] }
   const authenticated = { user, at, providerId, identity, link, ...both, delegated: undefined }
   const finished = await finishSignIn(context, request, target, authenticated)
   return finished.kind === 'refused' ? signInProblem(context, target, { kind: 'account-refused' }, user.id) : finished
+}
+
+/** The user signs in again: the sign-in that waited was finished elsewhere. */
+export function expired(context: Context, { target, waiting }: SecondStep): Promise<Reply> {
+  return signInProblem(context, target, { kind: 'second-step-expired' }, waiting.user.id)
 }
 
 /** The problem of an attempt beyond the limit. */

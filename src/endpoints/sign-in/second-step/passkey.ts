@@ -2,7 +2,7 @@ import type { Context } from '../../../ports/context.ts'
 import type { Reply, Request } from '../../../ports/message.ts'
 import { verifyNewPasskey, verifySignature } from '../passkey/ceremony.ts'
 import { signInProblem } from '../page.ts'
-import { countProviderAttempt } from '../throttle.ts'
+import { countUnguessable } from '../throttle.ts'
 import { finishSecondStep, openSecondStep, showAgain, throttled } from './finish.ts'
 import { mayAddPasskey, passkeyStep } from './ways.ts'
 
@@ -12,7 +12,7 @@ const FAILED = { kind: 'second-step-wrong', offer: 'passkey' } as const
 export async function confirmByPasskey(context: Context, request: Request): Promise<Reply> {
   const step = await openSecondStep(context, request)
   if ('kind' in step) return step
-  const attempt = await countProviderAttempt(context, request)
+  const attempt = await countUnguessable(context, request)
   if (attempt.kind === 'refused') return showAgain(context, request, step, throttled(attempt))
   const { user } = step.waiting
   const signed = await verifySignature(context, request, passkeyStep({ user, target: step.target }), user)

@@ -36,6 +36,7 @@ const COUNT = shared(
 )
 const USE_CODE = shared('delete from recovery_codes where user_id = :userId and digest = :digest returning digest')
 const NOTE_USE = shared('update second_factors set failures = 0, used_at = :now where user_id = :userId')
+const FIND_CODE = shared('select digest from recovery_codes where user_id = :userId and digest = :digest')
 const LIST_CODES = shared('select digest from recovery_codes where user_id = :userId')
 const ADD_CODE = shared('insert into recovery_codes (user_id, digest) values (:userId, :digest)')
 const LIST_PASSKEYS = shared('select passkey_id from passkeys where user_id = :userId')
@@ -97,6 +98,9 @@ export const secondFactorReads = {
   *findSecondFactor(userId: UserId): Steps<SecondFactorRecord | undefined> {
     const [row] = yield* rows(FIND, { userId })
     return row === undefined ? undefined : SECOND_FACTORS.read(row)
+  },
+  *hasRecoveryCode(userId: UserId, digest: string): Steps<boolean> {
+    return (yield* rows(FIND_CODE, { userId, digest })).length === 1
   },
   *countRecoveryCodes(userId: UserId): Steps<number> {
     return (yield* rows(LIST_CODES, { userId })).length

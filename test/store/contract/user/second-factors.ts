@@ -220,6 +220,8 @@ export const secondFactorCases: Suite = (check) => {
     const [digest = ''] = recoveryDigests
     const stolen = { userId: other.id, digest, now: at(5) }
     assert.deepEqual(await perform(stores.first, 'useRecoveryCode', stolen), { kind: 'unknown' })
+    const isLeft = ({ id }: Pick<UserRecord, 'id'>) => stores.second.hasRecoveryCode(id, digest)
+    assert.deepEqual([await isLeft(user), await isLeft(other)], [true, false])
     const uses = times(12, () => ({ userId: user.id, digest, now: at(5) }))
     const outcomes = await race(stores, 'useRecoveryCode', uses)
     assert.deepEqual(tally(outcomes), { used: 1, unknown: 11 })
@@ -227,6 +229,7 @@ export const secondFactorCases: Suite = (check) => {
       outcomes.find(({ kind }) => kind === 'used'),
       { kind: 'used', left: 9 },
     )
+    assert.equal(await isLeft(user), false)
     assert.deepEqual(await stores.second.findSecondFactor(user.id), { ...factor, usedAt: at(5) })
   })
 

@@ -250,7 +250,7 @@ test('grant and token: grants are listed, and revoked by id or by a token', asyn
   )
   assert.match(
     await words('user', 'remove-passkey', 'ada@acme.test', '--passkey', id),
-    /^ada@acme\.test no longer has this passkey, and is signed out\.\n.*grantor user create-link ada@acme\.test/,
+    /^ada@acme\.test no longer has this passkey, and is signed out\.\n.*sets one up\.\n.*grantor user create-link ada@acme\.test/,
   )
   assert.equal(await words('user', 'list-passkeys', 'ada@acme.test'), 'The user has no passkeys.\n')
   assert.match(await words('token', 'revoke-all', '--yes'), /All sessions and tokens issued before 2\S+Z are revoked/)

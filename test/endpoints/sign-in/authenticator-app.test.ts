@@ -135,7 +135,7 @@ test('OTP-01, OTP-04: on two nodes at once, a hundred guesses are five, and one 
   assert.deepEqual(tallyOf(guesses), { 401: 5, 429: 95 })
 })
 
-test('OTP-01: wrong codes of an unknown browser lock neither the owner out of a known one, nor out by a recovery code, nor those of one the network', async (t) => {
+test('OTP-01: wrong codes of an unknown browser lock neither its owner nor its network out, nor wrong recovery codes', async (t) => {
   const { server, client } = await open(t)
   const app = await addApp(server)
   const owner = new PlainBrowser(server)

@@ -208,6 +208,8 @@ export interface AddPasskeyPage {
   readonly frame: AccountFrame
   readonly ceremony: PasskeyCeremony
   readonly problem: PasskeyProblem | undefined
+  /** For the browser, which made a passkey that is not stored. */
+  readonly signal: PasskeySignal | undefined
 }
 
 /** Why a passkey was not added. */

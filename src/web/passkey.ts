@@ -2,7 +2,7 @@ import type { HiddenFields, PasskeyCeremony, PasskeySignal } from '../ports/page
 import { fieldProblem, submitButton } from './form-parts.ts'
 import type { View } from './layout.ts'
 import { hiddenFields, html } from './markup.ts'
-import type { Markup } from './markup.ts'
+import type { Fragment, Markup } from './markup.ts'
 
 const ANSWERS = {
   get: ['clientDataJSON', 'authenticatorData', 'signature', 'userHandle'],
@@ -35,7 +35,7 @@ export function passkeyForm(view: View, { action, hidden, ceremony, button, look
     ${hiddenFields({ ...hidden, credential: '' })}
     ${ANSWERS[ceremony.kind].map((name) => html`<input type="hidden" name="${name}" data-answer />`)}
     ${submitButton(button, look)}
-    <div data-problem hidden>${fieldProblem(id, texts.passkeyFailed)}</div>
+    <div data-problem hidden>${fieldProblem(id, texts.noPasskey[ceremony.kind])}</div>
   </form>`
 }
 
@@ -45,6 +45,6 @@ export function passkeyMissing(text: string): Markup {
 }
 
 /** What the script tells the browser about passkeys, so that password managers forget those that were removed. */
-export function passkeySignal(signal: PasskeySignal): Markup {
-  return html`<span data-signal="${JSON.stringify(signal)}" hidden></span>`
+export function passkeySignal(signal: PasskeySignal | undefined): Fragment {
+  return signal === undefined ? undefined : html`<span data-signal="${JSON.stringify(signal)}" hidden></span>`
 }

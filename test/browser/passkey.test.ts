@@ -155,6 +155,14 @@ test('PK-04: an answer whose authenticator did not verify the user is refused', 
   assert.deepEqual(complaints, [])
 })
 
+test('WebAuthn §5.1.4.1: a person who cancels, or whose device has no passkey, reads that none was used', async (t) => {
+  const cancel = `navigator.credentials.get = async () => { throw new DOMException('cancelled', 'NotAllowedError') }`
+  const { tab, complaints } = await openWithKey(t, 20, { script: `${NO_AUTOFILL}; ${cancel}` })
+  await press(tab, 'Sign in with a passkey')
+  await tab.getByText('No passkey was used.').filter({ visible: true }).waitFor()
+  assert.deepEqual(complaints, [])
+})
+
 test('PK-05: a large counter signs in, and one that is lower then, too, which the audit records', async (t) => {
   const largest = 2 ** 31 - 2
   for (const [signCount, events] of [

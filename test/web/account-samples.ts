@@ -252,7 +252,16 @@ export const accountSamples: readonly (readonly [string, AccountPage])[] = [
     'account add provider',
     { kind: 'account-add-provider', frame, providers: [{ id: 'github', name: 'GitHub', mark: 'code' }] },
   ],
-  ['account add passkey', { kind: 'account-add-passkey', frame, ceremony: aCeremony, problem: 'passkey-invalid' }],
+  [
+    'account add passkey',
+    {
+      kind: 'account-add-passkey',
+      frame,
+      ceremony: aCeremony,
+      problem: 'passkey-invalid',
+      signal: { call: 'signalUnknownCredential', rpId: 'auth.example', credentialId: 'AAAA' },
+    },
+  ],
   [
     'account remove passkey',
     { kind: 'account-remove-passkey', frame, passkey: aPasskeyView, hidden: { passkey: 'id' } },

@@ -1,8 +1,10 @@
 import type { PasskeyProblem } from '../../ports/account-pages.ts'
 import type { Context } from '../../ports/context.ts'
 import type { Reply, Request } from '../../ports/message.ts'
+import type { PasskeyCeremony, PasskeySignal } from '../../ports/page-parts.ts'
 import type { PasskeyRecord } from '../../ports/records/passkey.ts'
 import type { SecretHash } from '../../protocol/secrets.ts'
+import { readPasskeyField } from '../../protocol/sign-in/passkey.ts'
 import { browserOf, openBrowser } from '../authorization/interaction.ts'
 import type { SignedIn } from '../authorization/session.ts'
 import { errorPage, formRefusal } from '../error-page.ts'
@@ -109,8 +111,25 @@ async function addPage(
     status: problem === undefined ? 200 : 400,
     cookies: browser.cookies,
     ...(problem === undefined ? {} : { event: formRefusal(problem, { user: user.id }) }),
-    page: { kind: 'account-add-passkey', frame: frameOf(context, request, owner), ceremony, problem },
+    page: {
+      kind: 'account-add-passkey',
+      frame: frameOf(context, request, owner),
+      ceremony,
+      problem,
+      signal: signalRefused(request, ceremony, passkeys),
+    },
   }
+}
+
+/** Lets the browser forget a passkey that it made and that was not stored. One that a repeated form has stored before is the user's. */
+function signalRefused(
+  { params }: Request,
+  { rpId }: PasskeyCeremony,
+  passkeys: readonly PasskeyRecord[],
+): PasskeySignal | undefined {
+  const credentialId = readPasskeyField(params, 'credential')
+  if (credentialId === undefined || passkeys.some((one) => one.credentialId === credentialId)) return undefined
+  return { call: 'signalUnknownCredential', rpId, credentialId }
 }
 
 /** The root, because the session is another one after the user has confirmed the own identity in another tab. */

@@ -17,9 +17,12 @@ export function passkeyIdOf(credentialId: string): PasskeyId {
   return hash('sha256', Buffer.from(credentialId, 'base64url'), 'base64url').slice(0, ID_LENGTH) as PasskeyId
 }
 
-/** Of each field of an answer, in base64url; of the credential id 1,023 bytes (WebAuthn Level 3 §7.1). */
+/**
+ * The lengths of the fields of an answer, in base64url: of the credential id 1,023 bytes (WebAuthn Level 3 §7.1), of the attestation object
+ * 8 KiB, because some authenticators send certificates, unasked for and not read, and of each other field 3 KiB.
+ */
 const FIELD_LENGTH = 4096
-const CREDENTIAL_LENGTH = 1364
+const LENGTHS: Partial<Record<PasskeyField, number>> = { credential: 1364, attestationObject: 10_923 }
 const FIELD = /^[A-Za-z0-9_-]+$/
 
 /** The members of the answers of a browser that a form has. */
@@ -31,10 +34,10 @@ export type PasskeyField =
   | 'signature'
   | 'userHandle'
 
-/** Reads a field of an answer. undefined: it is missing, longer than 4 KiB or not base64url. */
+/** Reads a field of an answer. undefined: it is missing, too long or not base64url. */
 export function readPasskeyField(params: Pick<Parameters, 'get'>, name: PasskeyField): string | undefined {
   const text = params.get(name)
-  const longest = name === 'credential' ? CREDENTIAL_LENGTH : FIELD_LENGTH
+  const longest = LENGTHS[name] ?? FIELD_LENGTH
   return text !== undefined && text.length <= longest && FIELD.test(text) ? text : undefined
 }
 

@@ -65,7 +65,7 @@ export function passkeyUses(view: View, { isSynced, addedSecondsAgo, usedSeconds
 }
 
 /** The form of a new passkey, which the script shows. */
-export function addPasskeyPage(view: View, { frame, ceremony, problem }: AddPasskeyPage): Markup {
+export function addPasskeyPage(view: View, { frame, ceremony, problem, signal }: AddPasskeyPage): Markup {
   const texts = view.texts.account
   const form = { action: frame.pages['add-passkey'], hidden: { csrf: frame.csrf }, ceremony, button: texts.addPasskey }
   return accountLayout(view, frame, 'add-passkey', {
@@ -73,7 +73,7 @@ export function addPasskeyPage(view: View, { frame, ceremony, problem }: AddPass
     main: html`${problem === undefined ? undefined : fieldProblem('problem', texts.passkeyProblems[problem])}
       <p class="lead">${texts.addPasskeyHint}</p>
       ${passkeyMissing(texts.passkeyMissing)} ${passkeyForm(view, { ...form, look: 'main', hasAutofill: false })}
-      ${stepLink(frame.pages.security, texts.cancel)}`,
+      ${stepLink(frame.pages.security, texts.cancel)} ${passkeySignal(signal)}`,
   })
 }
 

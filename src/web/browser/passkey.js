@@ -63,7 +63,7 @@ export function passkeyScript() {
       form.submit()
     } catch (/** @type {any} */ { name: cause }) {
       if (mediation) return
-      problem.hidden = cause === 'AbortError' || cause === 'NotAllowedError'
+      problem.hidden = cause === 'AbortError'
       void autofill()
     }
   }

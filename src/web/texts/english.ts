@@ -65,6 +65,11 @@ export const english: Texts = {
   passkeySignIn: 'Sign in with a passkey',
   passkeyFailed: 'The passkey did not work. Try again, or sign in another way.',
   passkeyUnknown: 'This passkey belongs to no account here. It may have been removed.',
+  noPasskey: {
+    get: 'No passkey was used. Try again, or sign in another way.',
+    create: 'No passkey was added. Try again. A device that has one for this account makes no other.',
+  },
+  passkeyLost: 'If you no longer have your passkey, ask the operator for a link.',
   methodOff: 'You can no longer sign in that way here. Nothing was done.',
   noSignInMethod: 'There is no way to sign in here right now. Tell the operator.',
   or: 'or',

@@ -70,6 +70,12 @@ export const german: Texts = {
   passkeySignIn: 'Mit Passkey anmelden',
   passkeyFailed: 'Der Passkey hat nicht funktioniert. Versuchen Sie es noch einmal oder melden Sie sich anders an.',
   passkeyUnknown: 'Dieser Passkey gehört hier zu keinem Konto. Vielleicht wurde er entfernt.',
+  noPasskey: {
+    get: 'Es wurde kein Passkey benutzt. Versuchen Sie es noch einmal oder melden Sie sich anders an.',
+    create:
+      'Es wurde kein Passkey hinzugefügt. Versuchen Sie es noch einmal. Ein Gerät, das schon einen für dieses Konto hat, macht keinen zweiten.',
+  },
+  passkeyLost: 'Wenn Sie Ihren Passkey nicht mehr haben, bitten Sie den Betreiber um einen Link.',
   methodOff: 'Auf diesem Weg können Sie sich hier nicht mehr anmelden. Es ist nichts geschehen.',
   noSignInMethod: 'Zurzeit gibt es hier keinen Weg, sich anzumelden. Sagen Sie es dem Betreiber.',
   or: 'oder',

@@ -1,3 +1,4 @@
+import type { PasskeyCeremony } from '../../ports/page-parts.ts'
 import type { ErrorProblem, ReturnProblem } from '../../ports/pages.ts'
 import type { IdentityScope } from '../../protocol/token/scope.ts'
 import type { AccountTexts } from './account-texts.ts'
@@ -52,6 +53,9 @@ export interface Texts {
   readonly passkeySignIn: string
   readonly passkeyFailed: string
   readonly passkeyUnknown: string
+  /** What the script shows if the browser has none for the page: the person cancelled, it took too long, or there is none. */
+  readonly noPasskey: Readonly<Record<PasskeyCeremony['kind'], string>>
+  readonly passkeyLost: string
   readonly methodOff: string
   readonly accountRefused: string
   readonly applicationRefused: string

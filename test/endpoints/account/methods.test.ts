@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
 import { createLink } from '../../../src/admin/user/link.ts'
 import { EMAIL, locationOf, PASSWORD, PlainBrowser } from '../../../tools/flow.ts'
@@ -6,7 +7,8 @@ import { createAccount, createAda } from '../../support/accounts.ts'
 import { APPLICATION_URL, leave, openApplication } from '../../support/application.ts'
 import { addProvider, freshClaims, signInAt } from '../../support/provider/providers.ts'
 import { leadsTo } from '../../../tools/provider-page.ts'
-import { givePasskey } from '../../../tools/sign-in/passkeys.ts'
+import { openAuthenticator } from '../../../tools/sign-in/authenticator.ts'
+import { givePasskey, madeFields, passkeyFormOf } from '../../../tools/sign-in/passkeys.ts'
 import { openTestServer } from '../../support/server.ts'
 import { assertStoreUnchanged, selectAll } from '../../support/store/dump.ts'
 import { isSignedIn, openServerWithProvider } from '../sign-in/provider/server-with-provider.ts'
@@ -113,6 +115,32 @@ test('PK-02: a user removes the password where a passkey or a provider remains, 
   const keeper = openOwner(server)
   await keeper.browser.submit(await keeper.open(remove), {})
   assert.equal(await passwordOf(), undefined)
+})
+
+test('WebAuthn L3 §5.1.10: a passkey that was made and refused is one that the browser may forget, and a stored one is not', async (t) => {
+  const server = await openTestServer(t)
+  await createAda(server)
+  const owner = openOwner(server)
+  const page = await owner.open('/account/security/add-passkey')
+  const { action } = passkeyFormOf(page)
+  const signalOf = (body: string) => /data-signal="([^"]*)"/.exec(body)?.[1]?.replaceAll('&quot;', '"')
+  assert.equal(signalOf(page.body), undefined)
+  const authenticator = openAuthenticator()
+  const { credentialId } = authenticator
+  const refused = await owner.browser.post(action, madeFields(page, authenticator, { origin: 'https://other.test' }))
+  assert.equal(refused.statusCode, 400)
+  const unknown = { call: 'signalUnknownCredential', rpId: 'localhost', credentialId }
+  assert.deepEqual(JSON.parse(signalOf(refused.body) ?? ''), unknown)
+  // Certificates, which some authenticators send unasked.
+  const attStmt = new Map([['x5c', [randomBytes(6_000)]]])
+  const good = madeFields(refused, authenticator, { fmt: 'packed', attStmt })
+  const added = await owner.browser.post(action, good)
+  assert.match((await owner.browser.get(locationOf(added))).body, /Your passkey is added[^]*on this device/)
+  const repeated = await owner.browser.post(action, good)
+  assert.deepEqual([repeated.statusCode, signalOf(repeated.body)], [400, undefined])
+  const endless = madeFields(page, openAuthenticator(), { attStmt: new Map([['x5c', [randomBytes(9_000)]]]) })
+  assert.equal((await owner.browser.post(action, endless)).statusCode, 400)
+  assert.equal(selectAll(server, 'select * from passkeys').length, 1)
 })
 
 test('a user neither sees nor removes the identity at the operator’s application, and adds none at a provider', async (t) => {

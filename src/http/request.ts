@@ -7,7 +7,7 @@ import { invalidRequest, OAuthError, type RefusalOptions } from '../protocol/err
 import { isMediaType, NO_PARAMETERS, parseForm, type Parameters } from '../base/message.ts'
 import { parsePreferences } from '../base/preferences.ts'
 import { problem } from '../base/validation.ts'
-import { chooseLanguage } from '../web/texts/language.ts'
+import { chooseLanguage } from '../base/language.ts'
 import type { Answering } from './outcome-line.ts'
 import type { CookieJar } from './session.ts'
 

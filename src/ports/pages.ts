@@ -12,9 +12,6 @@ import type { ClientTrust } from '../protocol/client/policy.ts'
 
 /** The content of each page, without HTML: the use cases make these, and the web layer renders them. */
 
-/** A language the pages are written in. */
-export type Language = 'en' | 'de'
-
 /** The operator's branding, which every page shows. */
 export interface Branding {
   readonly name: string

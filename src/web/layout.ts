@@ -1,4 +1,5 @@
-import type { Branding, Language } from '../ports/pages.ts'
+import type { Language } from '../base/language.ts'
+import type { Branding } from '../ports/pages.ts'
 import { initial } from './initial.ts'
 import { href, html, isolate } from './markup.ts'
 import type { Fragment, Markup } from './markup.ts'

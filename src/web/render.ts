@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
-import type { Branding, ErrorPage, Language, Page, Picture } from '../ports/pages.ts'
+import type { Language } from '../base/language.ts'
+import type { Branding, ErrorPage, Page, Picture } from '../ports/pages.ts'
 import { dataPage, overviewPage } from './account/account.ts'
 import { appsPage, removeAppPage } from './account/apps.ts'
 import { confirmPage } from './account/frame.ts'

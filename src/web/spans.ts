@@ -1,4 +1,4 @@
-import type { Language } from '../ports/pages.ts'
+import type { Language } from '../base/language.ts'
 import type { View } from './layout.ts'
 
 const known = new Map<Language, Intl.RelativeTimeFormat>()
@@ -48,3 +48,20 @@ export function onDay(language: Language, time: number): string {
 
 /** The order of day and month in English is that of most countries. */
 const LOCALES: Readonly<Record<Language, string>> = { en: 'en-GB', de: 'de' }
+
+/** A time as text: "1 June 2026 at 14:05 UTC". Only mails have it: a page shows ages. */
+export function atTime(language: Language, time: number): string {
+  const options = { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' } as const
+  return `${new Intl.DateTimeFormat(LOCALES[language], options).format(time)} UTC`
+}
+
+/** A length of time as text, in the largest unit in which it is whole: "15 minutes", "24 hours", "7 days". */
+export function lasting(language: Language, seconds: number): string {
+  const [unit, length] = seconds > day && seconds % day === 0 ? DAYS : seconds % hour === 0 ? HOURS : MINUTES
+  const format = new Intl.NumberFormat(language, { style: 'unit', unit, unitDisplay: 'long' })
+  return format.format(Math.max(1, Math.floor(seconds / length)))
+}
+
+const DAYS = ['day', day] as const
+const HOURS = ['hour', hour] as const
+const MINUTES = ['minute', minute] as const

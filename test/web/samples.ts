@@ -1,3 +1,4 @@
+import type { Language } from '../../src/base/language.ts'
 import { IDENTITY_SCOPES } from '../../src/protocol/token/scope.ts'
 import assert from 'node:assert/strict'
 import { accountSamples } from './account-samples.ts'
@@ -5,7 +6,6 @@ import type {
   Branding,
   ClientView,
   ErrorProblem,
-  Language,
   Page,
   ReturnProblem,
   SignInPage,

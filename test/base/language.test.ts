@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { chooseLanguage } from '../../../src/web/texts/language.ts'
+import { chooseLanguage } from '../../src/base/language.ts'
 
 const cases: readonly (readonly [
   uiLocales: string | undefined,

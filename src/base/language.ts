@@ -1,0 +1,21 @@
+import { parsePreferences } from './preferences.ts'
+
+/** A language the pages and the mails are written in. */
+export type Language = 'en' | 'de'
+
+const maxLength = 1000
+
+/**
+ * Chooses the language of the pages: the first supported one in the client's `ui_locales` (OpenID Connect Core §3.1.2.1), else
+ * the supported one that the browser prefers (RFC 9110 §12.5.4), else English. Regions and scripts are ignored.
+ */
+export function chooseLanguage(uiLocales: string | undefined, acceptLanguage: string | undefined): Language {
+  const asked = (uiLocales ?? '').slice(0, maxLength).split(/\s+/)
+  const liked = parsePreferences(acceptLanguage ?? '')
+  return [...asked, ...liked].map(findLanguage).find((language) => language !== undefined) ?? 'en'
+}
+
+function findLanguage(tag: string): Language | undefined {
+  const primary = tag.split('-')[0]?.toLowerCase()
+  return primary === 'en' || primary === 'de' ? primary : undefined
+}

@@ -167,10 +167,18 @@ export function aConsent({
 export async function aLink(store: StoreDriver, { user }: Person, hash: SecretHash = aHash()) {
   const createdAt = now()
   const lifetime = { createdAt, expiresAt: after(createdAt, HOUR_MS) }
-  const record = { userId: user.id, origin: 'operator', hash, purpose: 'reset', isMailed: false, ...lifetime } as const
+  const record = {
+    userId: user.id,
+    origin: 'operator',
+    hash,
+    purpose: 'reset',
+    isMailed: false,
+    ...lifetime,
+    mails: [],
+  } as const
   await perform(store, 'createLink', record)
   return (node: StoreDriver) =>
-    perform(node, 'useLink', { userId: user.id, hash, passwordHash: 'reset', keep: [], now: now() })
+    perform(node, 'useLink', { userId: user.id, hash, passwordHash: 'reset', keep: [], now: now(), mails: [] })
 }
 
 /** The provider of all identities. */
@@ -193,7 +201,7 @@ export function anIdentity({ user }: Person): IdentityRecord {
 }
 
 export function link(store: StoreDriver, identity: IdentityRecord, reason: LinkingReason) {
-  return perform(store, 'linkIdentity', { identity, reason, now: now() })
+  return perform(store, 'linkIdentity', { identity, reason, now: now(), mails: [] })
 }
 
 /** Runs one operation, which must not fail. */

@@ -70,7 +70,7 @@ const RACES: Readonly<Record<string, Race>> = {
   async 'a sign-in and a new password'({ one, other }) {
     const { user, session } = await aPerson(one)
     const next = aSession(user)
-    const change = { id: user.id, passwordHash: 'new', previousHash: user.passwordHash, keep: session.id }
+    const change = { id: user.id, passwordHash: 'new', previousHash: user.passwordHash, keep: session.id, mails: [] }
     await atOnce(
       () => perform(one, 'startSession', startOf(user, next)),
       () => perform(other, 'changePassword', change),

@@ -146,7 +146,7 @@ async function addAccounts(settings: Readonly<Record<string, string>>, count: nu
     const { id } = await createUser(context, { email, password: undefined, name: undefined })
     // The passkey is first, because it ends the password, and the app is last, because a new password ends what began before it.
     if (kind === 'secure' && index % 2 === 1) await givePasskey({ context }, id)
-    await context.store.setPassword({ id, passwordHash, now: context.clock() })
+    await context.store.setPassword({ id, passwordHash, now: context.clock(), mails: [] })
     if (kind === 'secure' && index % 2 === 0) {
       await delay(2)
       await addApp({ context }, email)

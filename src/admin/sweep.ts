@@ -37,6 +37,7 @@ const NOTHING = {
   opaqueTokens: 0,
   consumed: 0,
   initialTokens: 0,
+  mails: 0,
   logoutNotices: 0,
   logoutNoticesEnded: 0,
   registrationCounts: 0,

@@ -12,6 +12,7 @@ import { isBrowserScheme } from '../protocol/uri/redirect-uri.ts'
 import { placeSettings, SECRET_SETTINGS, SETTINGS, type PlacedSettings, type SettingValues } from './schema.ts'
 import { COMMAND_TOKEN, fileSettingOf, isFileSetting, readSecretFiles } from './secret-files.ts'
 import { describeIssue } from './setting-mistake.ts'
+import { mailMistakes, mailOf, type MailConfig } from './mail-config.ts'
 import { delegateMistakes, delegateOf } from './delegate-config.ts'
 import { parseHeaderList, tracesBelow, type TraceConfig } from './trace-config.ts'
 
@@ -34,6 +35,8 @@ export interface Config extends Omit<PlacedSettings, 'settings' | 'branding'> {
   readonly drainSeconds: number
   /** What the protocol depends on. */
   readonly settings: Settings
+  /** Undefined when no mail is sent. */
+  readonly mail: MailConfig | undefined
   /** Undefined when tracing is off. */
   readonly traces: TraceConfig | undefined
   /** The settings that were read from a file of their own, such as GRANTOR_SECRET. */
@@ -82,6 +85,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   mistakes.push(...adminPortMistakes(settings))
   mistakes.push(...listenMistakes(settings, issuer, host), ...schemeMistakes(settings.GRANTOR_REDIRECT_SCHEMES))
   mistakes.push(...outboundPortMistakes(settings.GRANTOR_OUTBOUND_PORTS), ...delegateMistakes(settings))
+  mistakes.push(...mailMistakes(settings))
   const database = readDatabaseUrl(settings.DATABASE_URL)
   if (database.kind === 'mistaken') mistakes.push(...database.mistakes)
   const hasSecret = values['GRANTOR_SECRET'] !== undefined || values[fileSettingOf('GRANTOR_SECRET')] !== undefined
@@ -225,6 +229,7 @@ function configOf(
       grantTypes: OFFERED_GRANT_TYPES,
       redirects: { apps: openAppRedirects(values.GRANTOR_REDIRECT_SCHEMES), own: new URL(derived.issuer) },
     },
+    mail: mailOf(values),
     traces: tracesOf(values),
   }
 }

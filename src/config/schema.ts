@@ -155,6 +155,13 @@ const ROWS = {
     'What the application at GRANTOR_DELEGATE_URL does: sign-in, and this server asks for consent; or everything.',
   ),
   GRANTOR_DELEGATE_SIGN_OUT_URL: computed(link, 'Page of your application, for users who have signed out here.'),
+  GRANTOR_SMTP_URL: secret(
+    computed(
+      z.string().optional(),
+      'Mail server: smtps://<user>:<password>@<host>:465, or smtp://<user>:<password>@<host>:587 with STARTTLS (docs/mail.md). Default: no mail is sent.',
+    ),
+  ),
+  GRANTOR_MAIL_FROM: computed(z.string().optional(), 'From whom mails are: Acme <no-reply@acme.test>.'),
   GRANTOR_UNUSED_CLIENTS: setting(
     'settings.unusedClients',
     whole(1000, 1e9).default(100_000),

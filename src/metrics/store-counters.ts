@@ -46,6 +46,7 @@ const STARTS_AT_ZERO = {
   revokeGrant: { revoked: true, known: false, unknown: false },
   revokeToken: { revoked: true, known: false },
   useTotp: { accepted: true, 'used-before': false, wrong: true, locked: true, none: false },
+  settleMail: { sent: true, undelivered: true, taken: false },
   settleLogoutNotice: { delivered: true, undelivered: true, taken: false },
 } as const satisfies { readonly [Name in OperationName]?: { readonly [Label in LabelOf<Name> & string]: boolean } }
 
@@ -67,6 +68,7 @@ const SWEPT: { readonly [Kind in Exclude<keyof Swept, keyof SweepPlace | NotRemo
   opaqueTokens: true,
   consumed: true,
   initialTokens: true,
+  mails: true,
   logoutNotices: true,
   registrationCounts: true,
   auditLinks: true,

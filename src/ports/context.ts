@@ -18,6 +18,7 @@ import type { ClientSignatures, ProofVerifier } from './client-signatures.ts'
 import type { Budgets, SpentBucket } from './budgets.ts'
 import type { ClientLookup } from './client-lookup.ts'
 import type { PasskeyVerifier } from './passkeys.ts'
+import type { Mailing } from './mail.ts'
 import type { OutboundClient } from './outbound.ts'
 import type { Upstream } from './upstream.ts'
 import type { Store } from './store.ts'
@@ -57,6 +58,8 @@ export interface Context {
   readonly passkeys: PasskeyVerifier
   readonly encryption: Encryption
   readonly outbound: OutboundClient
+  /** undefined: no mail server is configured, and nothing is said of mail. */
+  readonly mail: Mailing | undefined
   readonly upstream: Upstream
   /** The providers at which users sign in, also disabled ones; at most one second old. */
   readonly providers: () => Promise<readonly ProviderRecord[]>

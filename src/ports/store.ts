@@ -30,6 +30,7 @@ import type { ConsentKey, ConsentRecord, GrantRecord } from './records/grant.ts'
 import type { InstallationRecord, MembershipRecord, OrganizationRecord } from './records/organization.ts'
 import type { IdentityProofRecord, IdentityRecord, ProviderRecord } from './records/provider.ts'
 import type { DueNotice, LogoutNoticeRecord } from './records/logout-notice.ts'
+import type { MailRecord } from './records/mail.ts'
 import type { SecondFactorRecord } from './records/second-factor.ts'
 import type { PasskeyRecord } from './records/passkey.ts'
 import type { PasskeyId } from '../protocol/sign-in/passkey.ts'
@@ -114,6 +115,8 @@ export interface Reads {
   readonly countRecoveryCodes: (userId: UserId) => Promise<number>
   /** Notices whose time has come, the earliest first. */
   readonly listDueLogoutNotices: (due: DueNotices) => Promise<readonly (LogoutNoticeRecord & DueNotice)[]>
+  /** Mails whose time has come, the earliest first. */
+  readonly listDueMails: (due: DueMails) => Promise<readonly MailRecord[]>
   readonly findInteraction: (id: InteractionId) => Promise<InteractionRecord | undefined>
   readonly findSession: (id: SessionId) => Promise<SessionRecord | undefined>
   /** Whether this browser signed in as this user before. */
@@ -210,6 +213,8 @@ export interface DueNotices {
   /** Notices to these clients are left out. */
   readonly except: readonly ClientId[]
 }
+
+export type DueMails = Pick<DueNotices, 'now' | 'limit'>
 
 /** The most organizations that a user can belong to. */
 export const MEMBERSHIP_LIMIT = 100

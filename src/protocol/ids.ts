@@ -6,6 +6,8 @@ export type UserId = Brand<string, 'UserId'>
 export type AuthorizationId = Brand<string, 'AuthorizationId'>
 /** One grant: what a user authorized a client to do. Also names the grant's refresh token family. */
 export type GrantId = Brand<string, 'GrantId'>
+/** Names a mail that waits to be sent. */
+export type MailId = Brand<string, 'MailId'>
 export type SessionId = Brand<string, 'SessionId'>
 /** Names the credentials with which an API introspects tokens. */
 export type ApiCredentialId = Brand<string, 'ApiCredentialId'>
@@ -96,6 +98,11 @@ export function mintAdminCredentialId(now: EpochMs, random: Random): AdminCreden
 
 export function mintInteractionId(now: EpochMs, random: Random): InteractionId {
   return mintOrderedId(now, random) as InteractionId
+}
+
+/** 128 random bits, from which the secret of the mail is derived, too. */
+export function mintMailId(random: Random): MailId {
+  return random(16).toString('base64url') as MailId
 }
 
 /** The session that follows from the answer to an interaction has its id. */

@@ -107,6 +107,7 @@ export type DigestPurpose =
   | 'upstream'
   | 'sealed'
   | 'recovery-code'
+  | 'mailed-code'
   | 'store-check'
   | 'audit'
   | 'backup'

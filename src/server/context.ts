@@ -6,6 +6,7 @@ import { openStore, type OpenedStore } from './audit.ts'
 import { refuseClosedStore } from './closing.ts'
 import { openKeys } from './keys.ts'
 import { openNodeClock, type NodeClock } from './background/node-clock.ts'
+import { openMailing } from './mailing.ts'
 import { openOutbound, openProviderSignIn } from './outbound.ts'
 import { openStoreWatch, type StoreWatch } from './store-memory.ts'
 import { openStoredSecrets, refuseOtherIssuer, refusePendingRestore, type StoreUser } from './store.ts'
@@ -123,6 +124,7 @@ async function makeContext(
     encryption: openEncryption(secrets.encryptionKey, random),
     budgets,
     outbound,
+    mail: openMailing(config, random),
     upstream: openProviderSignIn(
       secrets,
       { clock, outbound, random },

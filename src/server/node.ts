@@ -11,6 +11,7 @@ import { openStore, startAuditRecorder } from './audit.ts'
 import { closeDriver, openContext, type NodeContext, type Runtime } from './context.ts'
 import { startTryingProviders } from './background/suspect-providers.ts'
 import { startKeepingKeys } from './keys.ts'
+import { startMailing } from './background/mailer.ts'
 import { startNotifying } from './background/logout-notifier.ts'
 import { openNodeLease, startHolding } from './background/node-lease.ts'
 import { startNotingSessions } from './background/seen-sessions.ts'
@@ -87,7 +88,10 @@ export async function openNode(
   const admin = openAdmin(config, context, logger, telemetry, scrapeAll ?? scrape)
   const ownListening: Listening[] = []
   const { isOn } = config.settings.outbound
-  const lease = openNodeLease(context, isOn ? 'background' : 'sweep', platform.monotonic)
+  const { mail } = context
+  // Nodes that do different work for the others have leases of different names.
+  const work = `${isOn ? 'background' : 'sweep'}${mail === undefined ? '' : '-mail'}`
+  const lease = openNodeLease(context, work, platform.monotonic)
   // A file has one server.
   const isShared = config.database.kind === 'postgres'
   const isHolder = isShared ? lease.isHeld : () => true
@@ -106,6 +110,7 @@ export async function openNode(
       startSharing(context.budgets, context),
       startWatchingServerEnd(context, logger, onServerEnd),
       startNotingSessions(context.seenSessions),
+      ...(mail === undefined ? [] : [startMailing({ ...context, mail }, logger, isHolder)]),
       ...(isOn ? [startNotifying(context, logger, isHolder), startTryingProviders(context)] : []),
     ]
   }

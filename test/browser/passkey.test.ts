@@ -192,7 +192,7 @@ test('a browser without scripts shows no button for passkeys, and the password s
 
 test('PK-10: a passkey that was removed does not sign in, and the page says so', async (t) => {
   const [stored] = await store.listPasskeys(key.userId)
-  const removal = { userId: key.userId, id: stored?.id as PasskeyId, by: { kind: 'operator' } } as const
+  const removal = { userId: key.userId, id: stored?.id as PasskeyId, by: { kind: 'operator' }, mails: [] } as const
   assert.equal(await store.removePasskey(removal), 'removed')
   const { tab, complaints } = await openWithKey(t, 2 ** 31 - 1, { script: NO_AUTOFILL })
   await press(tab, 'Sign in with a passkey')

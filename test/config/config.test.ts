@@ -84,6 +84,9 @@ const EFFECTS: Readonly<
     [{ url: 'https://app.acme.test/consent', signOutUrl: undefined, mode: 'everything' }, 'off'],
     [undefined, 'on'],
   ],
+  // These two have effect only together, and tests of their own in mail.test.ts.
+  GRANTOR_SMTP_URL: ['', (config) => config.mail, undefined, undefined],
+  GRANTOR_MAIL_FROM: ['', (config) => config.mail, undefined, undefined],
   // These two have effect only with GRANTOR_DELEGATE_URL, and tests of their own in delegate.test.ts.
   GRANTOR_DELEGATE: ['sign-in', (config) => config.settings.delegate, undefined, undefined],
   GRANTOR_DELEGATE_SIGN_OUT_URL: ['', (config) => config.settings.delegate, undefined, undefined],

@@ -25,7 +25,7 @@ function fileWith(t: TestContext, text: string, mode = 0o600): string {
 test('every setting that is a secret can be read from a file, and a line break at its end is not part of it', (t) => {
   assert.deepEqual(
     [...SECRET_SETTINGS].toSorted(),
-    ['DATABASE_URL', 'GRANTOR_SECRET', 'GRANTOR_SECRET_PREVIOUS', 'OTEL_EXPORTER_OTLP_HEADERS'],
+    ['DATABASE_URL', 'GRANTOR_SECRET', 'GRANTOR_SECRET_PREVIOUS', 'GRANTOR_SMTP_URL', 'OTEL_EXPORTER_OTLP_HEADERS'],
     'A new setting with a secret is read from a file as well; add it here.',
   )
   for (const end of ['', '\n', '\r\n']) {
@@ -33,12 +33,15 @@ test('every setting that is a secret can be read from a file, and a line break a
       DATABASE_URL_FILE: fileWith(t, URL + end),
       GRANTOR_SECRET_FILE: fileWith(t, SECRET + end),
       GRANTOR_SECRET_PREVIOUS_FILE: fileWith(t, `${SECRET}2${end}`),
+      GRANTOR_SMTP_URL_FILE: fileWith(t, `smtp://u:hidden@mail.acme.test${end}`),
+      GRANTOR_MAIL_FROM: 'no-reply@acme.test',
       OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318',
       OTEL_EXPORTER_OTLP_HEADERS_FILE: fileWith(t, `api-key=hidden${end}`),
     })
     assert.deepEqual(config.database, { kind: 'postgres', url: URL })
     assert.deepEqual([config.secret, config.previousSecret], [SECRET, `${SECRET}2`])
     assert.deepEqual(config.traces?.headers, { 'api-key': 'hidden' })
+    assert.deepEqual(config.mail?.server.login, { user: 'u', password: 'hidden' })
     assert.deepEqual(config.warnings, [])
   }
 })

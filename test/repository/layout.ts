@@ -46,6 +46,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   passkeys: { layers: INNER, packages: ['@simplewebauthn/server'], node: 'any', pure: false },
   outbound: { layers: INNER, packages: [], node: 'any', pure: false },
   upstream: { layers: INNER, packages: ['openid-client'], node: [], pure: false },
+  mail: { layers: INNER, packages: ['nodemailer'], node: [], pure: false },
   metrics: { layers: INNER, packages: TELEMETRY_PACKAGES, node: 'any', pure: false },
   http: { layers: [...INNER, 'endpoints', 'admin', 'web'], packages: [], node: 'any', pure: false },
   config: { layers: [...INNER, 'files'], packages: ['zod'], node: 'any', pure: false },
@@ -64,6 +65,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
       'passkeys',
       'outbound',
       'upstream',
+      'mail',
       'metrics',
       'http',
       'config',
@@ -151,7 +153,7 @@ const TOOL_IMPORTS: Readonly<Record<string, readonly string[]>> = {
 }
 /** Where `catch` is allowed: the one place that makes replies, adapters, commands, rules that turn a throw into a fact, and a script of pages. */
 const CATCHERS = [
-  /^src\/(store|keys|files|passwords|passkeys|upstream|http|cli|config|library|server|maintenance)\//,
+  /^src\/(store|keys|files|passwords|passkeys|upstream|mail|http|cli|config|library|server|maintenance)\//,
   /^src\/(protocol\/client\/keys|base\/(json|message))\.ts$/,
   /^src\/web\/browser\/passkey\.js$/,
   /^src\/endpoints\/(token\/authenticate-client|token\/token|sign-in\/password)\.ts$/,

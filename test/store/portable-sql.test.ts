@@ -128,13 +128,13 @@ const KEYLESS: readonly Exception[] = [
     text: /^delete from identity_proofs where expires_at > \S+ and provider_id = /,
   },
   {
-    why: 'a node looks once a second for the notices that are due, by an index of those alone',
-    text: /^select \* from logout_notices where due_at <= /,
+    why: 'a node looks once a second for the notices and mails that are due, by an index of those alone',
+    text: /^select \* from (logout_notices|mails) where due_at <= /,
   },
   { why: 'an operator changes an address', text: /^select user_id from users where email = \S+ and user_id <>/ },
   {
     why: 'the operator ends what a store that was restored could revive, once',
-    text: /^delete from (links|interactions|identity_proofs|logout_notices) where expires_at > \S+$/,
+    text: /^delete from (links|interactions|identity_proofs|logout_notices|mails) where expires_at > \S+$/,
   },
   {
     why: 'a node looks for older links only if the store lacks the one that it remembers',

@@ -33,6 +33,7 @@ export async function addApp({ context }: { readonly context: Context }, email =
       usedAt: undefined,
     },
     recoveryDigests: digests,
+    mails: [],
     replaces: undefined,
     reason,
   })

@@ -54,6 +54,7 @@ export async function createLink(
     isMailed: false,
     createdAt: now,
     expiresAt,
+    mails: [],
   } as const
   if ((await context.store.createLink(link)) === 'unknown') {
     throw conflict(`${user.email} is disabled. See "grantor user enable".`)

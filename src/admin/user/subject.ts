@@ -63,7 +63,7 @@ async function renew({ store, clock }: Needs, user: UserRecord, profile: Subject
   const email = addressOf(profile)
   const isSame = email === user.email && isEmailVerified === (user.emailVerifiedAt !== undefined)
   if (email === undefined || isSame) return
-  await store.setEmail({ id: user.id, email, emailVerifiedAt: isEmailVerified ? now : undefined, now })
+  await store.setEmail({ id: user.id, email, emailVerifiedAt: isEmailVerified ? now : undefined, now, mails: [] })
 }
 
 function addressOf({ email }: SubjectProfile): string | undefined {

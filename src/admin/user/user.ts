@@ -11,6 +11,7 @@ import { parseUserId, type Random } from '../../protocol/ids.ts'
 import { definedMembers } from '../../base/json.ts'
 import type { UserProfile } from '../../protocol/openid/user-claims.ts'
 import { AdminError, conflict, unknown } from '../admin-error.ts'
+import { noticesByOperator } from '../../users/mails.ts'
 
 /** 32 characters, 5 bits each, without those that are easily confused. */
 const PASSWORD_ALPHABET = 'abcdefghijkmnpqrstuvwxyz23456789'
@@ -59,7 +60,7 @@ export function inventPassword(random: Random): string {
  * @throws AdminError when there is no such user, the password must not be set, or a provider is required for the address
  */
 export async function setPassword(
-  context: Changing<'listProviders' | 'setPassword'> & PasswordNeeds,
+  context: Changing<'listProviders' | 'setPassword'> & PasswordNeeds & Pick<Context, 'mail' | 'random'>,
   who: string,
   password: string,
 ): Promise<UserRecord> {
@@ -67,7 +68,8 @@ export async function setPassword(
   const { id } = user
   refuseRouted(await context.store.listProviders(), user.email)
   const passwordHash = await hashPassword(context, user, password)
-  await context.store.setPassword({ id, passwordHash, now: context.clock() })
+  const mails = noticesByOperator(context, user, 'password-changed')
+  await context.store.setPassword({ id, passwordHash, now: context.clock(), mails })
   return requireUser(context, id)
 }
 
@@ -121,14 +123,19 @@ export function withoutPasswords({ delegate }: Pick<Context['settings'], 'delega
  * @throws AdminError when there is no such user, or another user has the address
  */
 export async function setEmail(
-  context: Changing<'setEmail'>,
+  context: Changing<'setEmail'> & Pick<Context, 'mail' | 'random'>,
   who: string,
   { email: text, isVerified }: { readonly email: string; readonly isVerified: boolean },
 ): Promise<UserRecord> {
-  const { id } = await requireUser(context, who)
+  const user = await requireUser(context, who)
+  const { id } = user
   const email = normalizeEmail(text)
   const now = context.clock()
-  const change = { id, email, emailVerifiedAt: isVerified ? now : undefined, now }
+  // Both get a notice: the previous address may be that of the owner, or the new one.
+  const emailVerifiedAt = isVerified ? now : undefined
+  const addressees = email === user.email ? [] : [user, { ...user, email, emailVerifiedAt }]
+  const mails = addressees.flatMap((one) => noticesByOperator(context, one, 'email-changed'))
+  const change = { id, email, emailVerifiedAt, now, mails }
   if ((await context.store.setEmail(change)) === 'email-taken') throw emailTaken(email)
   return requireUser(context, id)
 }

@@ -20,6 +20,7 @@ import { markOf, mayHavePasskeys, viewIdentity, viewPasskey } from '../sign-in/m
 import { askToMake, verifyNewPasskey, type Ceremony } from '../sign-in/passkey/ceremony.ts'
 import { findAddress, leave } from '../sign-in/provider/depart.ts'
 import { readNewPassword } from './new-password.ts'
+import { noticesOf } from '../../users/mails.ts'
 
 interface OpenLink {
   readonly link: LinkRecord
@@ -67,7 +68,8 @@ export async function useLink(context: Context, request: Request): Promise<Reply
   if ('problem' in read) return linkPage(context, request, open, keep, { password: read.problem })
   const passwordHash = await context.passwords.hash(read.password, request.network)
   const now = context.clockCheck.now()
-  const outcome = await context.store.useLink({ userId: user.id, hash: link.hash, passwordHash, keep, now })
+  const mails = noticesOf(context, user, 'password-changed', request)
+  const outcome = await context.store.useLink({ userId: user.id, hash: link.hash, passwordHash, keep, now, mails })
   if (outcome === 'unknown') return errorPage('link_unusable', { user: user.id })
   return usedPage(context, request, user, 'password')
 }
@@ -86,7 +88,13 @@ async function acceptByPasskey(
   const made = await verifyNewPasskey(context, request, ceremonyOf(open, browserHash), user)
   if (made.kind === 'refused') return linkPage(context, request, open, keep, { passkey: 'passkey-invalid' })
   const reason = { kind: 'link', hash: link.hash, keep, now: context.clockCheck.now() } as const
-  switch (await context.store.addPasskey({ passkey: made.passkey, reason })) {
+  switch (
+    await context.store.addPasskey({
+      passkey: made.passkey,
+      reason,
+      mails: noticesOf(context, user, 'passkey-added', request),
+    })
+  ) {
     case 'added':
       return usedPage(context, request, user, 'passkey')
     case 'taken':

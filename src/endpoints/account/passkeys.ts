@@ -18,6 +18,7 @@ import {
 import { askToMake, checkOf, verifyNewPasskey, type Ceremony } from '../sign-in/passkey/ceremony.ts'
 import { doneAt, findRecentOwner, findRecentSubmitter, frameOf, isWithinLimit } from './frame.ts'
 import { ownerInput } from './security.ts'
+import { noticesOf } from '../../users/mails.ts'
 
 /** Shows the form that asks the browser for a passkey. */
 export async function showAddPasskey(context: Context, request: Request): Promise<Reply> {
@@ -45,7 +46,13 @@ export async function addPasskey(context: Context, request: Request): Promise<Re
     return { ...(await addPage(context, request, owner, 'passkey-invalid')), event }
   }
   const reason = { kind: 'session', session } as const
-  switch (await context.store.addPasskey({ passkey: made.passkey, reason })) {
+  switch (
+    await context.store.addPasskey({
+      passkey: made.passkey,
+      reason,
+      mails: noticesOf(context, user, 'passkey-added', request),
+    })
+  ) {
     case 'added':
       return {
         ...doneAt(context, request, 'security', 'passkey-added'),
@@ -88,7 +95,8 @@ export async function removePasskey(context: Context, request: Request): Promise
   if (!(await isWithinLimit(context, owner, 'sign-in-methods')))
     return errorPage('too_many_requests', { user: user.id })
   const by = { kind: 'user', session, passwordCounts: countsPassword(context, input) } as const
-  const outcome = await context.store.removePasskey({ userId: user.id, id: passkey.id, by })
+  const mails = noticesOf(context, user, 'passkey-removed', request)
+  const outcome = await context.store.removePasskey({ userId: user.id, id: passkey.id, by, mails })
   if (outcome !== 'removed') return doneAt(context, request, 'security', undefined)
   return {
     ...doneAt(context, request, 'security', 'passkey-removed'),

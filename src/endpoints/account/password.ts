@@ -9,6 +9,7 @@ import { isPasswordRemovable, mayHavePasskeys } from '../sign-in/methods.ts'
 import { doneAt, findRecentOwner, findRecentSubmitter, frameOf, isWithinLimit } from './frame.ts'
 import { readNewPassword } from './new-password.ts'
 import { ownerInput } from './security.ts'
+import { noticesOf } from '../../users/mails.ts'
 
 /** Shows the form of a new password. A user who cannot have one sees the sign-in methods. */
 export async function showPassword(context: Context, request: Request): Promise<Reply> {
@@ -36,7 +37,8 @@ export async function changePassword(context: Context, request: Request): Promis
     return errorPage('too_many_requests', { user: user.id })
   const passwordHash = await context.passwords.hash(read.password, request.network)
   const { passwordHash: previousHash } = user
-  const change = { id: user.id, passwordHash, previousHash, keep: session.id }
+  const mails = noticesOf(context, user, 'password-changed', request)
+  const change = { id: user.id, passwordHash, previousHash, keep: session.id, mails }
   // The session has ended meanwhile, for example because the password was reset: nothing is done, and the user signs in again.
   if ((await context.store.changePassword(change)) === 'unknown') return doneAt(context, request, 'security', undefined)
   const done = previousHash === undefined ? 'password-set' : 'password-changed'
@@ -66,7 +68,8 @@ export async function removePassword(context: Context, request: Request): Promis
   if (!(await isWithinLimit(context, owner, 'sign-in-methods')))
     return errorPage('too_many_requests', { user: user.id })
   const passkeysCount = mayHavePasskeys(context, input)
-  const outcome = await context.store.removePassword({ userId: user.id, session, passkeysCount })
+  const mails = noticesOf(context, user, 'password-removed', request)
+  const outcome = await context.store.removePassword({ userId: user.id, session, passkeysCount, mails })
   if (outcome !== 'removed') return doneAt(context, request, 'security', undefined)
   const event = { event: 'user.password-removed', user: user.id } as const
   return { ...doneAt(context, request, 'security', 'password-removed'), event }

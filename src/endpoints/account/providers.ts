@@ -17,6 +17,7 @@ import {
 import { findAddress, leave } from '../sign-in/provider/depart.ts'
 import { doneAt, findRecentOwner, findRecentSubmitter, frameOf, isWithinLimit } from './frame.ts'
 import { ownerInput } from './security.ts'
+import { noticesOf } from '../../users/mails.ts'
 
 /** Shows the providers that the user can add. */
 export async function showProviders(context: Context, request: Request): Promise<Reply> {
@@ -88,6 +89,7 @@ export async function removeProvider(context: Context, request: Request): Promis
     passwordCounts,
     passkeysCount: mayHavePasskeys(context, input),
     keep: owner.session.id,
+    mails: noticesOf(context, owner.user, 'provider-removed', request),
   })
   if (outcome === 'last') return doneAt(context, request, 'security', undefined)
   return { ...doneAt(context, request, 'security', 'method-removed'), event: { event: 'identity.unlinked' } }

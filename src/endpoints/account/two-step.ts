@@ -14,6 +14,7 @@ import {
   type Enrolment,
 } from '../second-factor/enrolment.ts'
 import { doneAt, findRecentOwner, findRecentSubmitter, frameOf, isWithinLimit } from './frame.ts'
+import { noticesOf } from '../../users/mails.ts'
 
 /** What the page of the sign-in methods says of the two-step sign-in; undefined: the operator's application signs users in. */
 export async function viewTwoStep(context: Context, { user }: SignedIn): Promise<TwoStepView | undefined> {
@@ -49,6 +50,7 @@ export async function setUpOwnApp(context: Context, request: Request): Promise<R
     code: request.params.get('code') ?? '',
     replaces: await findApp(context, owner.user.id),
     reason: { kind: 'session', session: owner.session },
+    mails: noticesOf(context, owner.user, 'two-step-on', request),
   })
   switch (enrolled.kind) {
     case 'wrong':
@@ -78,7 +80,8 @@ export async function replaceCodes(context: Context, request: Request): Promise<
   const known = { user: owner.user.id }
   if (!(await isWithinLimit(context, owner, 'sign-in-methods'))) return errorPage('too_many_requests', known)
   const { codes, digests } = newRecoveryCodes(context, owner.user.id)
-  const change = { userId: owner.user.id, session: owner.session, recoveryDigests: digests }
+  const mails = noticesOf(context, owner.user, 'recovery-codes-replaced', request)
+  const change = { userId: owner.user.id, session: owner.session, recoveryDigests: digests, mails }
   // The app or the session has ended meanwhile.
   if ((await context.store.replaceRecoveryCodes(change)) === 'unknown')
     return doneAt(context, request, 'security', undefined)
@@ -102,7 +105,8 @@ export async function removeTwoStep(context: Context, request: Request): Promise
   if (!isRemovable(context)) return doneAt(context, request, 'security', undefined)
   const known = { user: owner.user.id }
   if (!(await isWithinLimit(context, owner, 'sign-in-methods'))) return errorPage('too_many_requests', known)
-  const removal = { userId: owner.user.id, session: owner.session }
+  const mails = noticesOf(context, owner.user, 'two-step-off', request)
+  const removal = { userId: owner.user.id, session: owner.session, mails }
   if ((await context.store.disableTotp(removal)) === 'unknown') return doneAt(context, request, 'security', undefined)
   return {
     ...doneAt(context, request, 'security', 'two-step-removed'),

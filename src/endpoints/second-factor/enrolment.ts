@@ -1,6 +1,7 @@
 import type { Context, StoreNeeds } from '../../ports/context.ts'
 import type { EnrolmentView } from '../../ports/page-parts.ts'
 import type { Outcome } from '../../ports/operations/index.ts'
+import type { CausesMail } from '../../ports/operations/mail.ts'
 import type { EnrolmentReason } from '../../ports/operations/second-factor.ts'
 import type { UserRecord } from '../../ports/records/user.ts'
 import { after, type EpochMs } from '../../base/brand.ts'
@@ -75,7 +76,8 @@ export async function enrol(
     code,
     replaces,
     reason,
-  }: { readonly code: string; readonly replaces: App | undefined; readonly reason: EnrolmentReason },
+    mails,
+  }: { readonly code: string; readonly replaces: App | undefined; readonly reason: EnrolmentReason } & CausesMail,
 ): Promise<Enrolled> {
   const now = context.clockCheck.now()
   const lastStep = findStep(secret, code, now)
@@ -87,6 +89,7 @@ export async function enrol(
     recoveryDigests: digests,
     replaces: replaces?.record.createdAt,
     reason,
+    mails,
   })
   return outcome === 'enabled' ? { kind: 'enabled', codes, createdAt: now } : { kind: outcome }
 }

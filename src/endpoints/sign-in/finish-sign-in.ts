@@ -9,6 +9,7 @@ import type { MintedCredential } from '../../protocol/secrets.ts'
 import type { ConsentAnswer } from '../authorization/next-step.ts'
 import { endOf, findReplaceable, type SignedIn } from '../authorization/session.ts'
 import { findRequiredProvider } from '../../users/provider-routing.ts'
+import { noticesOf } from '../../users/mails.ts'
 import { linkProven } from './provider/proof.ts'
 import { secondStepPage } from './second-step/page.ts'
 import { mintWaiting, type FirstStep } from './second-step/waiting.ts'
@@ -66,7 +67,7 @@ export async function finishSignIn(
     const waiting = mintWaiting(context, target, authenticated)
     return secondStepPage(context, target, { user, waiting }, undefined)
   }
-  if (delegated === undefined && !(await connects(context, authenticated)))
+  if (delegated === undefined && !(await connects(context, request, authenticated)))
     return { kind: 'refused', reason: 'changed' }
   const started = await startSession(context, request, target, authenticated)
   if ('reason' in started) return started
@@ -79,9 +80,14 @@ export async function finishSignIn(
  * before the second step). false: the operator requires a provider for the address, and the user has not authenticated there, or connected
  * it just now.
  */
-async function connects(context: Context, { user, providerId, link }: AuthenticatedUser): Promise<boolean> {
+async function connects(
+  context: Context,
+  request: Request,
+  { user, providerId, link }: AuthenticatedUser,
+): Promise<boolean> {
   const proof = link === undefined ? undefined : await context.store.findIdentityProof(user.id)
-  const isLinked = proof !== undefined && proof.hash === link && (await linkProven(context, proof))
+  const mails = noticesOf(context, user, 'provider-added', request)
+  const isLinked = proof !== undefined && proof.hash === link && (await linkProven(context, proof, mails))
   const required = findRequiredProvider(await context.providers(), user.email)
   if (required === undefined || required.id === providerId) return true
   return isLinked && proof.identity.providerId === required.id

@@ -34,7 +34,12 @@ const NO_USER = `gus_${'0'.repeat(34)}` as UserId
 /** A sign-in attempt. It is counted before the password is checked, so that parallel guesses are counted too. */
 export type Attempt =
   /** `forgive` removes the attempt from the count, after the password was right. */
-  | { readonly kind: 'allowed'; readonly forgive: () => Promise<void> }
+  | {
+      readonly kind: 'allowed'
+      /** Whether it is the last one that the limit allows. */
+      readonly isLast: boolean
+      readonly forgive: () => Promise<void>
+    }
   | { readonly kind: 'refused'; readonly retryAfterSeconds: number }
 
 /** The same for a code of an authenticator app. `isKnown`: it was counted for a browser in which the account has signed in before. */
@@ -150,11 +155,13 @@ async function countInAll(
   // Checked before anything is stored: a caller with many networks could otherwise store many counts (threats.md BND-03).
   const budget = rate === undefined ? undefined : context.budgets.take('sign-in', rate.name, now, rate.network)
   if (budget?.isWithin === false) return { kind: 'refused', retryAfterSeconds: budget.resetSeconds }
+  let isLast = false
   for (const bucket of buckets) {
-    const full = await countIn(context, bucket, now)
+    const { full, count } = await countIn(context, bucket, now)
     if (full !== undefined) return refused(full, now)
+    isLast ||= count === bucket.limit
   }
-  return { kind: 'allowed', forgive: () => forgive(context, buckets, now) }
+  return { kind: 'allowed', isLast, forgive: () => forgive(context, buckets, now) }
 }
 
 function refused({ windowEndsAt }: SpentBucket, now: EpochMs): Attempt {
@@ -167,14 +174,18 @@ function findSpent({ spentBuckets }: CountNeeds, { name }: Bucket, now: EpochMs)
   return known !== undefined && now < known.askAgainAt && known.askAgainAt <= after(now, SPENT_MS) ? known : undefined
 }
 
-/** Counts an attempt in the store. Returns the bucket if it is spent. */
-async function countIn(context: CountNeeds, { name, limit }: Bucket, now: EpochMs): Promise<SpentBucket | undefined> {
+/** Counts an attempt in the store. `full`: the bucket, if it is spent. */
+async function countIn(
+  context: CountNeeds,
+  { name, limit }: Bucket,
+  now: EpochMs,
+): Promise<{ readonly count: number; readonly full: SpentBucket | undefined }> {
   const { count, windowEndsAt } = await context.store.countHit(hitOf(name, now))
-  if (count <= limit) return undefined
+  if (count <= limit) return { count, full: undefined }
   const askAgainAt = Math.min(after(now, SPENT_MS), windowEndsAt) as EpochMs
   const spent = { askAgainAt, windowEndsAt }
   context.spentBuckets.set(name, spent)
-  return spent
+  return { count, full: spent }
 }
 
 async function forgive(context: CountNeeds, buckets: readonly Bucket[], now: EpochMs): Promise<void> {

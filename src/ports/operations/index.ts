@@ -6,6 +6,7 @@ import type { UserOperations } from './user.ts'
 import type { PasskeyOperations } from './passkey.ts'
 import type { SecondFactorOperations } from './second-factor.ts'
 import type { SessionOperations } from './session.ts'
+import type { MailOperations } from './mail.ts'
 import type { ProviderOperations } from './provider.ts'
 import type { ApiOperations } from './api.ts'
 import type { KeyOperations } from './key.ts'
@@ -36,6 +37,7 @@ export interface Operations
     SecondFactorOperations,
     PasskeyOperations,
     SessionOperations,
+    MailOperations,
     ProviderOperations,
     ApiOperations,
     KeyOperations,

@@ -1,3 +1,4 @@
+import type { CausesMail } from './mail.ts'
 import type { PasskeyRecord } from '../records/passkey.ts'
 import type { EpochMs } from '../../base/brand.ts'
 import type { UserId } from '../../protocol/ids.ts'
@@ -14,12 +15,12 @@ export interface PasskeyOperations {
    * and all sessions and grants end (threats.md LNK-01).
    */
   addPasskey: [
-    addition: { readonly passkey: PasskeyRecord; readonly reason: PasskeyReason },
+    addition: { readonly passkey: PasskeyRecord; readonly reason: PasskeyReason } & CausesMail,
     outcome: 'added' | 'taken' | 'too-many' | 'refused',
   ]
   /**
    * Notes that the passkey signed. The highest counter is kept. `counter-back`: it did not rise and is not 0, so another device may have a
-   * copy of the key. `unknown`: the user does not have the passkey.
+   * copy of the key, of which the mails tell. `unknown`: the user does not have the passkey.
    */
   usePasskey: [
     use: {
@@ -28,17 +29,21 @@ export interface PasskeyOperations {
       readonly counter: number
       readonly isBackedUp: boolean
       readonly now: EpochMs
-    },
+    } & CausesMail,
     outcome: 'used' | 'counter-back' | 'unknown',
   ]
   /** Removes a passkey, and ends the other sessions of the user. `last`: no other method remains to the user, who removes it. */
   removePasskey: [
-    removal: { readonly userId: UserId; readonly id: PasskeyId; readonly by: PasskeyRemover },
+    removal: { readonly userId: UserId; readonly id: PasskeyId; readonly by: PasskeyRemover } & CausesMail,
     outcome: 'removed' | 'last' | 'unknown',
   ]
   /** Removes the password for the user, and ends the other sessions. `last`: the user has neither a passkey nor an identity at a provider. */
   removePassword: [
-    removal: { readonly userId: UserId; readonly session: ChangingSession; readonly passkeysCount: boolean },
+    removal: {
+      readonly userId: UserId
+      readonly session: ChangingSession
+      readonly passkeysCount: boolean
+    } & CausesMail,
     outcome: 'removed' | 'last' | 'unknown',
   ]
 }

@@ -1,3 +1,4 @@
+import type { CausesMail } from './mail.ts'
 import type { IdentityProofRecord, IdentityRecord, ProviderRecord } from '../records/provider.ts'
 import type { ProviderId } from '../../protocol/sign-in/authentication.ts'
 import type { ProviderSettings } from '../../protocol/sign-in/provider.ts'
@@ -32,7 +33,7 @@ export interface ProviderOperations {
    * user ends. Of concurrent requests for one identity one returns `linked`.
    */
   linkIdentity: [
-    change: { readonly identity: IdentityRecord; readonly reason: LinkingReason; readonly now: EpochMs },
+    change: { readonly identity: IdentityRecord; readonly reason: LinkingReason; readonly now: EpochMs } & CausesMail,
     outcome: LinkOutcome,
   ]
   /** Creates an account with its first identity. `email-taken`: another account has the address. */
@@ -62,7 +63,7 @@ export interface ProviderOperations {
       readonly passkeysCount: boolean
       /** The session in which the user removes it. */
       readonly keep: SessionId
-    },
+    } & CausesMail,
     outcome: 'unlinked' | 'unknown' | 'last',
   ]
   /** Stores a proof in the place of an earlier one of the user. `unknown`: the user is disabled or deleted. */

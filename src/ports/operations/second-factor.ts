@@ -1,3 +1,4 @@
+import type { CausesMail } from './mail.ts'
 import type { SecondFactorRecord } from '../records/second-factor.ts'
 import type { SessionRecord } from '../records/user.ts'
 import type { EpochMs } from '../../base/brand.ts'
@@ -17,7 +18,7 @@ export interface SecondFactorOperations {
       /** When the app that it replaces was stored; undefined: there is none. */
       readonly replaces: EpochMs | undefined
       readonly reason: EnrolmentReason
-    },
+    } & CausesMail,
     outcome: 'enabled' | 'known' | 'refused',
   ]
   /**
@@ -28,20 +29,23 @@ export interface SecondFactorOperations {
   useTotp: [use: TotpUse, outcome: 'accepted' | 'used-before' | 'wrong' | 'locked' | 'none']
   /** Deletes a recovery code, and ends the lock of wrong codes. Of concurrent requests with one code, one returns `used`. */
   useRecoveryCode: [
-    use: { readonly userId: UserId; readonly digest: string; readonly now: EpochMs },
+    use: { readonly userId: UserId; readonly digest: string; readonly now: EpochMs } & CausesMail,
     outcome: { readonly kind: 'used'; readonly left: number } | { readonly kind: 'unknown' },
   ]
   /** Removes the app and the recovery codes for the user. `unknown`: there is no app, or the session has ended. */
-  disableTotp: [removal: { readonly userId: UserId; readonly session: ChangingSession }, outcome: 'changed' | 'unknown']
+  disableTotp: [
+    removal: { readonly userId: UserId; readonly session: ChangingSession } & CausesMail,
+    outcome: 'changed' | 'unknown',
+  ]
   /** The same for the operator. Ends all sessions of the user. */
-  resetSecondFactor: [userId: UserId, outcome: 'changed' | 'unknown']
+  resetSecondFactor: [removal: { readonly userId: UserId } & CausesMail, outcome: 'changed' | 'unknown']
   /** `unknown`: the user has no app, or the session has ended. */
   replaceRecoveryCodes: [
     change: {
       readonly userId: UserId
       readonly session: ChangingSession
       readonly recoveryDigests: readonly string[]
-    },
+    } & CausesMail,
     outcome: 'changed' | 'unknown',
   ]
 }
@@ -55,7 +59,8 @@ export type EnrolmentReason =
   /** The first step of a sign-in: its time, and the password of the user at that time. */
   | { readonly kind: 'sign-in'; readonly at: EpochMs; readonly passwordHash: string | undefined }
 
-export interface TotpUse {
+/** Its mails tell of a wrong code. */
+export interface TotpUse extends CausesMail {
   readonly userId: UserId
   /** When the app was stored whose secret the code was compared with. */
   readonly createdAt: EpochMs

@@ -120,6 +120,7 @@ export interface Swept extends SweepPlace {
   readonly opaqueTokens: number
   readonly consumed: number
   readonly initialTokens: number
+  readonly mails: number
   readonly logoutNotices: number
   /** Notices that are due from now on, because all sessions of the server were revoked. */
   readonly logoutNoticesEnded: number

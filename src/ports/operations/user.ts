@@ -1,3 +1,4 @@
+import type { CausesMail } from './mail.ts'
 import type { LinkRecord, UserRecord } from '../records/user.ts'
 import type { SessionId, UserId } from '../../protocol/ids.ts'
 import type { EpochMs } from '../../base/brand.ts'
@@ -12,7 +13,7 @@ export interface UserOperations {
   createUser: [user: UserRecord, outcome: 'created' | 'email-taken']
   /** Replaces the password, revokes the user's sessions and grants from before now, and deletes the remembered consents. */
   setPassword: [
-    change: { readonly id: UserId; readonly passwordHash: string; readonly now: EpochMs },
+    change: { readonly id: UserId; readonly passwordHash: string; readonly now: EpochMs } & CausesMail,
     outcome: 'changed' | 'unknown',
   ]
   /** Disables the user, revokes the user's sessions and grants, and deletes the remembered consents. */
@@ -36,7 +37,7 @@ export interface UserOperations {
       readonly email: string
       readonly emailVerifiedAt: EpochMs | undefined
       readonly now: EpochMs
-    },
+    } & CausesMail,
     outcome: 'changed' | 'email-taken' | 'unknown',
   ]
   renameUser: [
@@ -67,14 +68,14 @@ export interface UserOperations {
       readonly previousHash: string | undefined
       /** The session in which the user changes it. */
       readonly keep: SessionId
-    },
+    } & CausesMail,
     outcome: 'changed' | 'unknown',
   ]
   /**
    * Stores a link for the user. A link of the operator replaces all earlier ones. A link that the user asked for replaces only another such one,
    * because a stranger can ask for it (threats.md LNK-04). `unknown`: also if the user is disabled.
    */
-  createLink: [link: LinkRecord, outcome: 'created' | 'unknown']
+  createLink: [link: LinkRecord & CausesMail, outcome: 'created' | 'unknown']
   /**
    * Uses a link and ends the other one: sets the password, verifies the e-mail address if the link was mailed, removes the identities and passkeys that the user did not keep, and revokes the user's sessions and grants from
    * before now. `unknown`: the link was used,
@@ -84,7 +85,7 @@ export interface UserOperations {
   useLink: [use: LinkUse, outcome: 'used' | 'unknown']
 }
 
-export interface LinkUse {
+export interface LinkUse extends CausesMail {
   readonly userId: UserId
   readonly hash: SecretHash
   readonly passwordHash: string

@@ -39,6 +39,8 @@ export type LogEventName =
   | 'key.rotation-failed'
   | 'logout.delivery-failed'
   | 'logout.postponed'
+  | 'mail.delivery-failed'
+  | 'mail.postponed'
   | 'page.redirected-to-issuer'
   | 'request.refused'
   | 'secret.replaced'

@@ -1,4 +1,4 @@
-import type { Random, UserId } from '../ids.ts'
+import type { MailId, Random, UserId } from '../ids.ts'
 import type { MintedCredential, Secrets } from '../secrets.ts'
 import { addressOf } from '../uri/server-address.ts'
 
@@ -11,6 +11,14 @@ export const LINK_PATH = '/account/link'
 /** Makes the credential of a link. It has the id of its user, because a user has at most one link, which is stored by that id. */
 export function mintLink(secrets: Pick<Secrets, 'mint'>, userId: UserId, random: Random): MintedCredential {
   return secrets.mint('link', userId.slice(PREFIX.length), random)
+}
+
+/** The same for a link that is mailed. It is derived from the mail, so that only its hash is stored. */
+export function deriveLink(
+  secrets: Pick<Secrets, 'derive'>,
+  mail: { readonly userId: UserId; readonly id: MailId },
+): MintedCredential {
+  return secrets.derive('link', mail.userId.slice(PREFIX.length), ['mail', mail.id])
 }
 
 /** Makes the credential of an identity proof, which has the id of its user for the same reason. */

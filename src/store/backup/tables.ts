@@ -44,6 +44,8 @@ export const BACKUP_TABLES: Readonly<Record<string, 'stored' | 'moved' | 'omitte
   // Counters of attempts and registrations end after minutes or a day.
   hits: 'moved',
   registration_counts: 'moved',
+  // A mail that a copy of the store, or one that was moved and taken back, sent as well would arrive twice.
+  mails: 'omitted',
   // The first node takes it again.
   leases: 'omitted',
   // The header has the version of the schema.

@@ -200,6 +200,27 @@ create index logout_notices_started on logout_notices (session_started_at);
 
 create index logout_notices_expired on logout_notices (expires_at);
 
+-- Mails that wait to be sent. Links and codes in them are not stored: they are derived from the id when a mail is sent.
+create table mails (
+  user_id text /*postgres collate "C"*/ not null,
+  mail_id text /*postgres collate "C"*/ not null,
+  purpose text not null,
+  notice text,
+  address text not null,
+  locale text not null,
+  agent_browser text,
+  agent_system text,
+  happened_at bigint not null,
+  due_at bigint not null,
+  attempts bigint not null,
+  expires_at bigint not null,
+  primary key (user_id, mail_id)
+) /*sqlite without rowid*/;
+
+create index mails_due on mails (due_at);
+
+create index mails_expired on mails (expires_at);
+
 -- Sign-ins that the operator's own application does, each from the redirect of the browser until it has expired.
 create table interactions (
   interaction_id text /*postgres collate "C"*/ not null primary key,

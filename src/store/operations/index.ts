@@ -6,6 +6,7 @@ import { USER_OPERATIONS } from './user.ts'
 import { PASSKEY_OPERATIONS } from './passkey.ts'
 import { SECOND_FACTOR_OPERATIONS } from './second-factor.ts'
 import { SESSION_OPERATIONS } from './session.ts'
+import { MAIL_OPERATIONS } from './mail.ts'
 import { PROVIDER_OPERATIONS } from './provider.ts'
 import { API_OPERATIONS } from './api.ts'
 import { KEY_OPERATIONS } from './key.ts'
@@ -23,6 +24,7 @@ export const OPERATIONS: { readonly [Name in OperationName]: OperationRow<Name> 
   ...SECOND_FACTOR_OPERATIONS,
   ...PASSKEY_OPERATIONS,
   ...SESSION_OPERATIONS,
+  ...MAIL_OPERATIONS,
   ...PROVIDER_OPERATIONS,
   ...API_OPERATIONS,
   ...KEY_OPERATIONS,

@@ -25,7 +25,7 @@ export const SECOND_FACTOR_OPERATIONS: OperationRows<SecondFactorOperations> = {
   },
   resetSecondFactor: {
     cache: 'kept',
-    event: when('changed', (userId) => ({ event: 'second-factor.disabled', userId, details: { by: 'operator' } })),
+    event: when('changed', ({ userId }) => ({ event: 'second-factor.disabled', userId, details: { by: 'operator' } })),
   },
   replaceRecoveryCodes: {
     cache: 'kept',

@@ -3,6 +3,7 @@ import type { UserRecord } from '../../ports/records/user.ts'
 import type { UserId } from '../../protocol/ids.ts'
 import { accountHandlers, replaceEmail } from '../shared/accounts.ts'
 import { identityHandlers, provisionUser } from '../shared/identities.ts'
+import { addMails } from '../shared/mail/mails.ts'
 import { rows, shared as sharedStatement, type Steps } from '../shared/statement.ts'
 import { USERS } from '../tables/user.ts'
 import { distributed } from './distributed-users.ts'
@@ -47,6 +48,7 @@ export const distributedHandlers = {
     }
     const outcome = yield* replaceEmail(change)
     assert.equal(outcome, 'changed', 'a user was deleted while the email was changed')
+    yield* addMails(change.mails)
     return outcome
   }),
   deleteUser: distributed(accountHandlers.deleteUser, function* (id) {

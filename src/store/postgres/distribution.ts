@@ -23,6 +23,7 @@ export const SHARD_KEYS: Readonly<Record<string, string>> = {
   passkeys: 'user_id',
   links: 'user_id',
   logout_notices: 'user_id',
+  mails: 'user_id',
   identities: 'identity_key',
   interactions: 'interaction_id',
   identity_proofs: 'user_id',

@@ -16,6 +16,7 @@ import {
   type Steps,
 } from './statement.ts'
 import { endProof, endProofAndLinks } from './links.ts'
+import { mailing } from './mail/mails.ts'
 import { endLogoutNoticesOfUser } from './logout-notices.ts'
 import { endLaterOfServer, endLaterOfUser, forgetConsents } from './not-before.ts'
 import { endOtherSessions, findSessionStart } from './sessions.ts'
@@ -38,6 +39,7 @@ const DELETE_ACCESS = [
   shared('delete from consents where user_id = :userId'),
 ]
 const DELETE_OWN = [
+  shared('delete from mails where user_id = :userId'),
   shared('delete from links where user_id = :userId'),
   shared(`delete from identities where ${eachOf('identities', 'user_id = :userId')}`),
   shared('delete from identity_proofs where user_id = :userId'),
@@ -64,7 +66,7 @@ const FIND_NOT_BEFORE = shared(`select value from settings where name = 'not-bef
 const FIND_ID_BY_EMAIL = shared('select coalesce(max(user_id), :otherwise) as user_id from users where email = :email')
 const FIND_BY_EMAIL = shared('select * from users where email = :email')
 
-export const accountHandlers = {
+const handlers = {
   createUser: {
     keys: ({ id, email }) => (email === undefined ? [id] : [id, `email:${email}`]),
     *run(user) {
@@ -139,6 +141,12 @@ export const accountHandlers = {
     },
   },
 } satisfies SharedHandlers
+
+export const accountHandlers = mailing(handlers, {
+  setPassword: 'changed',
+  setEmail: 'changed',
+  changePassword: 'changed',
+})
 
 export const accountReads = {
   *findNotBefore(): Steps<EpochMs> {

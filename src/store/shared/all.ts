@@ -12,6 +12,7 @@ import { interactionHandlers, interactionReads } from './interactions.ts'
 import { leaseHandlers, leaseReads } from './leases.ts'
 import { linkHandlers, linkReads } from './links.ts'
 import { logoutNoticeHandlers, logoutNoticeReads } from './logout-notices.ts'
+import { mailHandlers, mailReads } from './mail/mails.ts'
 import { masterKeyHandlers, masterKeyReads } from './master-key.ts'
 import { operatorHandlers, operatorReads } from './operator.ts'
 import { organizationHandlers, organizationReads } from './organizations.ts'
@@ -34,6 +35,7 @@ export const SHARED_HANDLERS = {
   ...passkeyHandlers,
   ...linkHandlers,
   ...logoutNoticeHandlers,
+  ...mailHandlers,
   ...providerHandlers,
   ...identityHandlers,
   ...interactionHandlers,
@@ -60,6 +62,7 @@ export const SHARED_READS = {
   ...passkeyReads,
   ...linkReads,
   ...logoutNoticeReads,
+  ...mailReads,
   ...providerReads,
   ...identityReads,
   ...interactionReads,

@@ -16,6 +16,7 @@ const FORGET = [
   shared('delete from interactions where expires_at > :now'),
   shared('delete from identity_proofs where expires_at > :now'),
   shared('delete from logout_notices where expires_at > :now'),
+  shared('delete from mails where expires_at > :now'),
 ]
 /** Beyond it the oldest but one is forgotten. */
 const ERA_LIMIT = 100

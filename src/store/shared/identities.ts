@@ -11,6 +11,7 @@ import { assignments, without } from '../table.ts'
 import { isProviderEnabled } from './providers.ts'
 import { deleteAccess, insertUser } from './accounts.ts'
 import { acceptLink, endProof, endProofAndLinks } from './links.ts'
+import { mailing } from './mail/mails.ts'
 import { holdSession } from './logout-notices.ts'
 import { endLaterOfUser } from './not-before.ts'
 import { endSessionsOfProvider, findSessionStart, holdIdentity } from './sessions.ts'
@@ -71,7 +72,7 @@ const CREATE_PROOF = shared(
    on conflict (user_id) do update set ${assignments(without(IDENTITY_PROOFS, 'user_id'))}`,
 )
 
-export const identityHandlers = {
+const handlers = {
   linkIdentity: {
     keys: ({ identity }) => [identity.userId, identity.key],
     *run({ identity, reason, now }) {
@@ -124,6 +125,8 @@ export const identityHandlers = {
     },
   },
 } satisfies SharedHandlers
+
+export const identityHandlers = mailing(handlers, { linkIdentity: 'linked', unlinkIdentity: 'unlinked' })
 
 export const identityReads = {
   *findIdentity(key: IdentityKey): Steps<IdentityRecord | undefined> {

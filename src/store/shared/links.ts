@@ -3,6 +3,7 @@ import type { LinkRecord } from '../../ports/records/user.ts'
 import type { UserId } from '../../protocol/ids.ts'
 import { LINKS } from '../tables/user.ts'
 import { assignments, without } from '../table.ts'
+import { mailing } from './mail/mails.ts'
 import { endLogoutNoticesOfUser } from './logout-notices.ts'
 import { endLaterOfUser } from './not-before.ts'
 import { eachOf, rows, shared, type SharedHandlers, type Steps } from './statement.ts'
@@ -37,7 +38,7 @@ const VERIFY_EMAIL = shared(
    where user_id = :userId and email_verified_at is null and email is not null`,
 )
 
-export const linkHandlers = {
+const handlers = {
   createLink: {
     keys: ({ userId }) => [userId],
     *run(link) {
@@ -56,6 +57,8 @@ export const linkHandlers = {
   },
 } satisfies SharedHandlers
 
+export const linkHandlers = mailing(handlers, { createLink: 'created', useLink: 'used' })
+
 export const linkReads = {
   *listLinks(userId: UserId): Steps<readonly LinkRecord[]> {
     return (yield* rows(LIST, { userId })).map(LINKS.read)
@@ -67,7 +70,7 @@ export const linkReads = {
  * add a way to, ends (threats.md LNK-01), also another link. false: the link is no longer valid, or was not since the user changed.
  */
 export function* acceptLink(
-  use: Omit<LinkUse, 'passwordHash'> & { readonly passwordHash: string | undefined },
+  use: Omit<LinkUse, 'mails' | 'passwordHash'> & { readonly passwordHash: string | undefined },
 ): Steps<boolean> {
   const { userId, keep } = use
   if ((yield* rows(HOLD_LIVE, use)).length === 0) return false

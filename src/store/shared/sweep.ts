@@ -94,6 +94,11 @@ const LOGOUT_NOTICES = shared(
      limit :limit)
    returning user_id`,
 )
+const MAILS = shared(
+  `delete from mails where (user_id, mail_id) in (
+     select user_id, mail_id from mails where ${lookFor('mails', 'expires_at < :before')} limit :limit)
+   returning user_id`,
+)
 /** All sessions from before the server's not-before time have ended (`revokeAllTokens`). */
 const END_LOGOUT_NOTICES = shared(
   `update logout_notices set due_at = 0 where (user_id, root_id, client_id) in (
@@ -131,6 +136,8 @@ const CONSENTS = shared(
    returning user_id`,
 )
 
+/** Until then a node that sends mail settles them, with an event. */
+const UNSENT_MS = 24 * 60 * 60 * 1000
 /** Counts are kept a day longer than the clients that they are about. */
 const COUNT_MS = 24 * 60 * 60 * 1000
 
@@ -161,6 +168,7 @@ export function* sweepExpired(sweep: Sweep, forget: Forget): Steps<Swept> {
     revokedTokens: yield* remove(REVOKED_TOKENS, sweep.revocationsBefore, limit),
     opaqueTokens: yield* remove(OPAQUE_TOKENS, idBefore(now, ''), limit),
     consumed: yield* remove(CONSUMED, now, limit),
+    mails: yield* remove(MAILS, now - UNSENT_MS, limit),
     logoutNotices: yield* remove(LOGOUT_NOTICES, sweep.logoutNoticesBefore, limit),
     logoutNoticesEnded: yield* remove(END_LOGOUT_NOTICES, yield* accountReads.findNotBefore(), limit),
     initialTokens: yield* remove(INITIAL_TOKENS, sweep.initialTokensBefore, limit),

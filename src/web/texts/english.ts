@@ -1,3 +1,4 @@
+import { mailEnglish } from './mail-english.ts'
 import { accountEnglish } from './account-english.ts'
 import { html } from '../markup.ts'
 import type { Texts } from './texts.ts'
@@ -266,6 +267,7 @@ export const english: Texts = {
   },
 
   account: accountEnglish,
+  mail: mailEnglish,
 
   signOutHeading: (brand) => html`Sign out of ${brand}?`,
   signOutAs: (email) => html`You are signed in as ${email}.`,

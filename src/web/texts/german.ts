@@ -1,3 +1,4 @@
+import { mailGerman } from './mail-german.ts'
 import { accountGerman } from './account-german.ts'
 import { html } from '../markup.ts'
 import type { Texts } from './texts.ts'
@@ -284,6 +285,7 @@ export const german: Texts = {
   },
 
   account: accountGerman,
+  mail: mailGerman,
 
   signOutHeading: (brand) => html`Von ${brand} abmelden?`,
   signOutAs: (email) => html`Sie sind als ${email} angemeldet.`,

@@ -1,6 +1,7 @@
 import type { PasskeyCeremony } from '../../ports/page-parts.ts'
 import type { ErrorProblem, ReturnProblem } from '../../ports/pages.ts'
 import type { IdentityScope } from '../../protocol/token/scope.ts'
+import type { MailTexts } from './mail-texts.ts'
 import type { AccountTexts } from './account-texts.ts'
 import type { Markup } from '../markup.ts'
 
@@ -145,6 +146,7 @@ export interface Texts {
   readonly reference: string
 
   readonly account: AccountTexts
+  readonly mail: MailTexts
 
   readonly signOutHeading: (brand: Markup) => Markup
   readonly signOutAs: (email: Markup) => Markup

@@ -110,7 +110,7 @@ test('PK-02: a user removes the password where a passkey or a provider remains, 
 
   // A passkey counts where the address needs no provider.
   await givePasskey(server, id)
-  await server.context.store.setPassword({ id, passwordHash: before, now: server.clock.now() })
+  await server.context.store.setPassword({ id, passwordHash: before, now: server.clock.now(), mails: [] })
   server.clock.advance(1)
   const keeper = openOwner(server)
   await keeper.browser.submit(await keeper.open(remove), {})

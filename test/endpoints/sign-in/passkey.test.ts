@@ -84,7 +84,7 @@ test('PK-01, PK-04, PK-10: a signature starts a session only in its browser, for
         await performOnUser(context, 'user.revoke-tokens', email)
         break
       case 'a passkey that was removed since the challenge':
-        await context.store.removePasskey({ userId, id: passkey.id, by: { kind: 'operator' } })
+        await context.store.removePasskey({ userId, id: passkey.id, by: { kind: 'operator' }, mails: [] })
         break
     }
     const before = selectAll(server, 'select session_id from sessions').length

@@ -276,7 +276,7 @@ test('UI-13: a password change or a disabled account during the password check p
       const page = await signInPage(browser, client)
       const answer = browser.submit(page, { email: EMAIL, password: PASSWORD })
       while (selectAll(server, 'select * from hits').length < 2) await turnOfTheLoop()
-      await server.context.store[change]({ id, passwordHash: 'another', now: server.clock.now() })
+      await server.context.store[change]({ id, passwordHash: 'another', now: server.clock.now(), mails: [] })
       status = (await answer).statusCode
     }
     assert.equal(status, 401, change)

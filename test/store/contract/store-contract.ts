@@ -20,6 +20,7 @@ import { keyCases } from './server/keys.ts'
 import { leaseCases } from './server/leases.ts'
 import { linkCases } from './user/links.ts'
 import { logoutNoticeCases } from './user/logout-notices.ts'
+import { mailCases } from './user/mails.ts'
 import { masterKeyCases } from './server/master-key.ts'
 import { membershipCases } from './organization/memberships.ts'
 import { notBeforeCases } from './token/not-before.ts'
@@ -57,6 +58,7 @@ export const CONTRACT: readonly Suite[] = [
   secondFactorCases,
   passkeyCases,
   logoutNoticeCases,
+  mailCases,
   providerCases,
   identityCases,
   evictionCases,

@@ -1,6 +1,7 @@
 import pg from 'pg'
 import type { TestContext } from 'node:test'
-import type { Input, Operation, OperationName } from '../../../src/ports/operations/index.ts'
+import type { Operation, OperationName } from '../../../src/ports/operations/index.ts'
+import { operationOf, type Given } from '../contract/harness.ts'
 import { authorizationStatements } from '../../../src/store/postgres/authorizations.ts'
 import { connectionOptions, type Database } from '../../../src/store/postgres/connection/database.ts'
 import { distributedHandlers } from '../../../src/store/postgres/distributed-keys.ts'
@@ -158,6 +159,6 @@ function shardOf(key: string): Part {
 }
 
 /** An operation whose input is checked by its name. */
-export function aDeed<Name extends OperationName>(name: Name, input: Input<Name>): Operation {
-  return { name, input } as Operation
+export function aDeed<Name extends OperationName>(name: Name, input: Given<Name>): Operation {
+  return operationOf(name, input)
 }

@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto'
+import type { MailRecord } from '../../../src/ports/records/mail.ts'
 import type { PasskeyRecord } from '../../../src/ports/records/passkey.ts'
 import type { SecondFactorRecord } from '../../../src/ports/records/second-factor.ts'
-import { mintUserId } from '../../../src/protocol/ids.ts'
+import { mintMailId, mintUserId } from '../../../src/protocol/ids.ts'
 import { passkeyIdOf } from '../../../src/protocol/sign-in/passkey.ts'
-import { aHash, NOW } from '../records.ts'
+import { aHash, at, HOUR, NOW } from '../records.ts'
 
 /** A passkey of a user who is created apart from it. */
 export function aPasskey(differing: Partial<PasskeyRecord> = {}): PasskeyRecord {
@@ -32,6 +33,24 @@ export function aSecondFactor(differing: Partial<SecondFactorRecord> = {}): Seco
     failures: 0,
     createdAt: NOW,
     usedAt: undefined,
+    ...differing,
+  }
+}
+
+/** A notice that is due. */
+export function aMail(differing: Partial<MailRecord> = {}): MailRecord {
+  return {
+    userId: mintUserId(NOW, randomBytes),
+    id: mintMailId(randomBytes),
+    purpose: 'notice',
+    notice: 'passkey-added',
+    address: `o'brien"\u{1f600}@acme.test`,
+    language: 'de',
+    agent: { browser: 'Firefox', system: undefined },
+    happenedAt: NOW,
+    dueAt: NOW,
+    attempts: 0,
+    expiresAt: at(HOUR),
     ...differing,
   }
 }

@@ -12,6 +12,7 @@ export async function storeApp({ store }: StoreNeeds<'enableTotp' | 'findUser'>,
     recoveryDigests: Array.from({ length: 10 }, aHash),
     replaces: undefined,
     reason: { kind: 'sign-in', at: notBefore ?? at(0), passwordHash },
+    mails: [],
   })
   assert.equal(outcome, 'enabled')
 }

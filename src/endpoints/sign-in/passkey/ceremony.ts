@@ -19,6 +19,7 @@ import {
 } from '../../../protocol/sign-in/passkey.ts'
 import { isLiveSince } from '../../../tokens/invalid-principal.ts'
 import { openSealed, seal, type Opened, type Seal } from '../../sealed.ts'
+import { noticesOf } from '../../../users/mails.ts'
 
 /** What a challenge is for, and where. `bound`: such as the target of the sign-in, or the user and the session that add a passkey. */
 export interface Ceremony {
@@ -106,10 +107,11 @@ export function askToMake(
  */
 export async function verifySignature(
   context: Context,
-  { params }: Request,
+  request: Request,
   ceremony: Ceremony,
   known: Pick<UserRecord, 'id'> | undefined,
 ): Promise<Signed | RefusedPasskey> {
+  const { params } = request
   const credentialId = readPasskeyField(params, 'credential')
   const clientData = readPasskeyField(params, 'clientDataJSON')
   const authenticatorData = readPasskeyField(params, 'authenticatorData')
@@ -139,7 +141,8 @@ export async function verifySignature(
   const isEnded = !isLiveSince(user, opened.madeAt) || opened.madeAt < (await context.notBefore())
   if (user === undefined || isEnded) return invalid('user')
   const { counter, isBackedUp } = verified
-  const use = { userId: user.id, id: passkey.id, counter, isBackedUp, now: context.clockCheck.now() }
+  const mails = noticesOf(context, user, 'counter-back', request)
+  const use = { userId: user.id, id: passkey.id, counter, isBackedUp, now: context.clockCheck.now(), mails }
   if ((await context.store.usePasskey(use)) === 'unknown') {
     return { kind: 'refused', reason: 'passkey-unknown', credentialId }
   }

@@ -146,7 +146,7 @@ async function arrive(context: Context, request: Request, returned: Return, { id
   const signedIn = state.purpose.kind === 'connect' ? await findSignedIn(context, request.cookies) : undefined
   const { purpose } = state
   const key = identityKey({ id: provider.id, ...provider.settings }, identity.subject)
-  const arrival = { provider, identity, key, purpose, browserHash: target.browserHash, signedIn }
+  const arrival = { provider, identity, key, purpose, browserHash: target.browserHash, request, signedIn }
   const resolution = await resolveIdentity(context, arrival)
   switch (resolution.kind) {
     case 'user':

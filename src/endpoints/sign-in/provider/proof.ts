@@ -1,4 +1,5 @@
 import type { Context } from '../../../ports/context.ts'
+import type { MailRecord } from '../../../ports/records/mail.ts'
 import type { IdentityProofRecord } from '../../../ports/records/provider.ts'
 import { userIdOfLink } from '../../../protocol/sign-in/link.ts'
 import { sameText, type SecretHash } from '../../../protocol/secrets.ts'
@@ -37,12 +38,14 @@ export async function findProof(
 export async function linkProven(
   { clockCheck, store }: Pick<Context, 'clockCheck'> & { readonly store: Pick<Context['store'], 'linkIdentity'> },
   { identity, hash }: IdentityProofRecord,
+  mails: readonly MailRecord[],
 ): Promise<boolean> {
   const now = clockCheck.now()
   const outcome = await store.linkIdentity({
     identity: { ...identity, linkedAt: now, usedAt: now },
     reason: { kind: 'proof', hash },
     now,
+    mails,
   })
   return outcome === 'linked'
 }

@@ -1,8 +1,10 @@
 import type { Context } from '../../../ports/context.ts'
+import type { Request } from '../../../ports/message.ts'
 import type { LinkingReason } from '../../../ports/operations/provider.ts'
 import type { IdentityRecord, ProviderRecord } from '../../../ports/records/provider.ts'
 import type { UserRecord } from '../../../ports/records/user.ts'
 import { newUser } from '../../../users/new-user.ts'
+import { noticesOf } from '../../../users/mails.ts'
 import { findRequiredProvider } from '../../../users/provider-routing.ts'
 import { APPLICATION } from '../../../protocol/sign-in/authentication.ts'
 import { after, type EpochMs } from '../../../base/brand.ts'
@@ -21,6 +23,8 @@ export interface Arrival {
   readonly key: IdentityKey
   readonly purpose: ProviderPurpose
   readonly browserHash: SecretHash
+  /** The browser and its language, for the notice to the user. */
+  readonly request: Pick<Request, 'agent' | 'language'>
   /** The user of the browser, for a person who adds a sign-in method. */
   readonly signedIn: SignedIn | undefined
 }
@@ -34,7 +38,7 @@ export type Resolution =
   | { readonly kind: 'asked'; readonly proof: OpenProof }
   | { readonly kind: 'refused'; readonly reason: 'account-refused' | 'no-account' | 'provider-off' | 'identity-taken' }
 
-type Needs = Pick<Context, 'clockCheck' | 'providers' | 'random' | 'secrets'> & {
+type Needs = Pick<Context, 'clock' | 'clockCheck' | 'mail' | 'providers' | 'random' | 'secrets'> & {
   readonly store: Pick<
     Context['store'],
     | 'createIdentityProof'
@@ -158,7 +162,8 @@ async function linkTo(
     return { kind: 'refused', reason: 'account-refused' }
   }
   const now = context.clockCheck.now()
-  const outcome = await context.store.linkIdentity({ identity: recordOf(arrival, account.id, now), reason, now })
+  const mails = noticesOf(context, account, 'provider-added', arrival.request)
+  const outcome = await context.store.linkIdentity({ identity: recordOf(arrival, account.id, now), reason, now, mails })
   if (outcome === 'taken') return { kind: 'refused', reason: 'identity-taken' }
   if (outcome === 'provider-off') return { kind: 'refused', reason: 'provider-off' }
   const user = outcome === 'linked' ? await context.store.findUser(account.id) : undefined

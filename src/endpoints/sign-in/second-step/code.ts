@@ -4,6 +4,7 @@ import { findStep } from '../../../protocol/sign-in/totp.ts'
 import { findApp, recoveryDigest } from '../../second-factor/app.ts'
 import { countCode, countUnguessable } from '../throttle.ts'
 import { expired, finishSecondStep, openSecondStep, showAgain, startAfter, throttled } from './finish.ts'
+import { noticesOf } from '../../../users/mails.ts'
 
 /**
  * Takes a code of the authenticator app (RFC 6238). It is counted before it is checked, and used up by the check, so a code works once on
@@ -26,6 +27,7 @@ export async function signInByCode(context: Context, request: Request): Promise<
     step: findStep(app.secret, request.params.get('code') ?? '', now),
     isKnownBrowser: attempt.isKnown,
     now,
+    mails: attempt.isLast ? noticesOf(context, user, 'codes-wrong', request) : [],
   })
   switch (outcome) {
     case 'accepted':
@@ -53,7 +55,8 @@ export async function signInByCode(context: Context, request: Request): Promise<
 export async function signInByRecoveryCode(context: Context, request: Request): Promise<Reply> {
   const step = await openSecondStep(context, request)
   if ('kind' in step) return step
-  const { id: userId } = step.waiting.user
+  const { user } = step.waiting
+  const { id: userId } = user
   const app = (await context.store.findSecondFactor(userId))?.createdAt
   const attempt = await countUnguessable(context, request)
   if (attempt.kind === 'refused') return showAgain(context, request, step, throttled(attempt))
@@ -61,7 +64,8 @@ export async function signInByRecoveryCode(context: Context, request: Request): 
   if (digest === undefined || !(await context.store.hasRecoveryCode(userId, digest)))
     return showAgain(context, request, step, { kind: 'second-step-wrong', offer: 'recovery-code' })
   if (!(await step.waiting.use())) return expired(context, step)
-  const used = await context.store.useRecoveryCode({ userId, digest, now: context.clockCheck.now() })
+  const mails = noticesOf(context, user, 'recovery-code-used', request)
+  const used = await context.store.useRecoveryCode({ userId, digest, now: context.clockCheck.now(), mails })
   if (used.kind === 'unknown') return expired(context, step)
   await attempt.forgive()
   return startAfter(context, request, step, { methods: ['mfa'], passkey: undefined, app })

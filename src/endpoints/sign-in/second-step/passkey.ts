@@ -5,6 +5,7 @@ import { signInProblem } from '../page.ts'
 import { countUnguessable } from '../throttle.ts'
 import { finishSecondStep, openSecondStep, showAgain, throttled } from './finish.ts'
 import { mayAddPasskey, passkeyStep } from './ways.ts'
+import { noticesOf } from '../../../users/mails.ts'
 
 const FAILED = { kind: 'second-step-wrong', offer: 'passkey' } as const
 
@@ -34,7 +35,8 @@ export async function setUpPasskey(context: Context, request: Request): Promise<
   const made = await verifyNewPasskey(context, request, passkeyStep({ user, target: step.target }), user)
   if (made.kind === 'refused') return showAgain(context, request, step, FAILED)
   const reason = { kind: 'sign-in', at, passwordHash: user.passwordHash } as const
-  const added = await context.store.addPasskey({ passkey: made.passkey, reason })
+  const mails = noticesOf(context, user, 'passkey-added', request)
+  const added = await context.store.addPasskey({ passkey: made.passkey, reason, mails })
   if (added !== 'added') return signInProblem(context, step.target, { kind: 'second-step-expired' }, user.id)
   return finishSecondStep(context, request, step, { methods: ['pop', 'mfa'], passkey: made.passkey.id, app: undefined })
 }

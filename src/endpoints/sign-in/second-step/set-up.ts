@@ -12,6 +12,7 @@ import { finishSecondStep, openSecondStep } from './finish.ts'
 import { secondStepPage } from './page.ts'
 import { WAITING_FIELD } from './waiting.ts'
 import { mayEnrol, placeOf } from './ways.ts'
+import { noticesOf } from '../../../users/mails.ts'
 
 /** The field that says that the user of the waiting sign-in has set an app up. */
 const ENABLED_FIELD = 'enabled'
@@ -33,7 +34,9 @@ export async function setUpApp(context: Context, request: Request): Promise<Repl
     return secondStepPage(context, target, shown, undefined)
   const reason = { kind: 'sign-in', at, passwordHash: user.passwordHash } as const
   const replaces = await findApp(context, user.id)
-  const enrolled = await enrol(context, where, enrolment, { code: request.params.get('code') ?? '', replaces, reason })
+  const mails = noticesOf(context, user, 'two-step-on', request)
+  const code = request.params.get('code') ?? ''
+  const enrolled = await enrol(context, where, enrolment, { code, replaces, reason, mails })
   switch (enrolled.kind) {
     case 'wrong': {
       const problem = { kind: 'second-step-wrong', offer: 'set-up' } as const

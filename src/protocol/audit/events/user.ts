@@ -58,6 +58,10 @@ export const USER_EVENTS = {
     when: 'A recovery code was accepted as the second step.',
     details: '`left`: how many remain',
   },
+  'mail.undelivered': {
+    when: 'A mail to the user could not be sent, and no attempt follows.',
+    details: '`purpose`: `invitation`, `reset`, `code` or `notice`; `reason` ([mail.md](mail.md))',
+  },
   'logout.delivered': { when: 'A client was notified that a session ended.' },
   'logout.undelivered': { when: 'A client could not be notified of it, and no attempt follows.', details: '`reason`' },
   'link.created': {

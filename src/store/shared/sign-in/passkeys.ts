@@ -6,6 +6,7 @@ import { PASSKEY_LIMIT, type PasskeyId } from '../../../protocol/sign-in/passkey
 import type { Row } from '../../rows.ts'
 import { PASSKEYS } from '../../tables/user.ts'
 import { acceptLink } from '../links.ts'
+import { mailing } from '../mail/mails.ts'
 import { holdSession } from '../logout-notices.ts'
 import { endOtherSessions } from '../sessions.ts'
 import { eachOf, listOf, rows, shared, type SharedHandlers, type Steps } from '../statement.ts'
@@ -51,7 +52,7 @@ const REMOVE_PASSWORD = shared(
   'update users set password_hash = null where user_id = :userId and password_hash is not null returning user_id',
 )
 
-export const passkeyHandlers = {
+const handlers = {
   addPasskey: {
     keys: ({ passkey }) => [passkey.userId],
     run: addPasskey,
@@ -92,6 +93,13 @@ export const passkeyHandlers = {
     },
   },
 } satisfies SharedHandlers
+
+export const passkeyHandlers = mailing(handlers, {
+  addPasskey: 'added',
+  usePasskey: 'counter-back',
+  removePasskey: 'removed',
+  removePassword: 'removed',
+})
 
 export const passkeyReads = {
   *hasAnyPasskey(): Steps<boolean> {

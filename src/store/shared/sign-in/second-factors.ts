@@ -4,6 +4,7 @@ import type { SecondFactorRecord } from '../../../ports/records/second-factor.ts
 import type { SessionId, UserId } from '../../../protocol/ids.ts'
 import { GUESS_LIMIT } from '../../../protocol/sign-in/totp.ts'
 import { SECOND_FACTORS } from '../../tables/user.ts'
+import { mailing } from '../mail/mails.ts'
 import { holdSession } from '../logout-notices.ts'
 import { endOtherSessions } from '../sessions.ts'
 import { rows, shared, type SharedHandlers, type Steps } from '../statement.ts'
@@ -44,7 +45,7 @@ const LIST_PASSKEYS = shared('select passkey_id from passkeys where user_id = :u
 const FORGET_BROWSERS = shared('delete from browsers where user_id = :userId')
 const REMOVE_CODES = shared('delete from recovery_codes where user_id = :userId')
 
-export const secondFactorHandlers = {
+const handlers = {
   enableTotp: {
     keys: ({ factor }) => [factor.userId],
     *run({ factor, recoveryDigests, replaces, reason }) {
@@ -77,8 +78,8 @@ export const secondFactorHandlers = {
     },
   },
   resetSecondFactor: {
-    keys: (userId) => [userId],
-    *run(userId) {
+    keys: ({ userId }) => [userId],
+    *run({ userId }) {
       if (!(yield* remove(userId))) return 'unknown'
       yield* endOtherSessions(userId, NO_SESSION)
       return 'changed'
@@ -93,6 +94,15 @@ export const secondFactorHandlers = {
     },
   },
 } satisfies SharedHandlers
+
+export const secondFactorHandlers = mailing(handlers, {
+  enableTotp: 'enabled',
+  useTotp: 'wrong',
+  useRecoveryCode: 'used',
+  disableTotp: 'changed',
+  resetSecondFactor: 'changed',
+  replaceRecoveryCodes: 'changed',
+})
 
 export const secondFactorReads = {
   *findSecondFactor(userId: UserId): Steps<SecondFactorRecord | undefined> {

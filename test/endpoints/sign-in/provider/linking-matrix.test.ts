@@ -176,7 +176,7 @@ async function openServerWithProviders(t: Parameters<typeof openServerWithProvid
     const identity = { key, userId: user.id, providerId, subject, email: undefined, linkedAt: now, usedAt: now }
     const verified = await store.findUser(user.id)
     const reason = { kind: 'address', email: verified?.email ?? '' } as const
-    assert.equal(await store.linkIdentity({ identity, reason, now }), 'linked')
+    assert.equal(await store.linkIdentity({ identity, reason, now, mails: [] }), 'linked')
   }
 
   async function signIn(

@@ -47,6 +47,7 @@ const NOTHING: Swept = {
   opaqueTokens: 0,
   consumed: 0,
   initialTokens: 0,
+  mails: 0,
   logoutNotices: 0,
   logoutNoticesEnded: 0,
   registrationCounts: 0,

@@ -173,7 +173,7 @@ async function openRows(store: StoreDriver, { id: userId, clientId, organization
     { name: 'startSession', input: aSessionStart({ session }) },
     { name: 'startAuthorization', input: redeemed },
     { name: 'startAuthorization', input: open },
-    { name: 'createLink', input: link },
+    { name: 'createLink', input: { ...link, mails: [] } },
     { name: 'startInteraction', input: interaction },
   ])
   assert.equal(outcomesOf(started).at(-2), 'created')

@@ -121,5 +121,5 @@ export const linkCases: Suite = (check) => {
 }
 
 function useOf({ userId, hash }: LinkRecord, differing: Partial<LinkUse> = {}): LinkUse {
-  return { userId, hash, passwordHash: 'a new hash', keep: [], now: at(HOUR), ...differing }
+  return { userId, hash, passwordHash: 'a new hash', keep: [], now: at(HOUR), mails: [], ...differing }
 }

@@ -26,7 +26,7 @@ async function aPerson(store: StoreDriver, differing: Parameters<typeof aUser>[0
 }
 
 function adding({ user, session }: Person, differing: Partial<PasskeyRecord> = {}): Input<'addPasskey'> {
-  return { passkey: aPasskey({ userId: user.id, ...differing }), reason: { kind: 'session', session } }
+  return { passkey: aPasskey({ userId: user.id, ...differing }), reason: { kind: 'session', session }, mails: [] }
 }
 
 /** A person with a passkey. */
@@ -38,12 +38,12 @@ async function anOwner(store: StoreDriver, differing: Partial<PasskeyRecord> = {
 }
 
 function using({ userId, id }: PasskeyRecord, counter: number): Input<'usePasskey'> {
-  return { userId, id, counter, isBackedUp: true, now: at(5) }
+  return { userId, id, counter, isBackedUp: true, now: at(5), mails: [] }
 }
 
 /** Removes a passkey for its user, who has no password that counts. */
 function removing({ session }: Person, { userId, id }: PasskeyRecord): Input<'removePasskey'> {
-  return { userId, id, by: { kind: 'user', session, passwordCounts: false } }
+  return { userId, id, by: { kind: 'user', session, passwordCounts: false }, mails: [] }
 }
 
 async function linkTo(store: StoreDriver, { id: userId }: UserRecord) {

@@ -1,0 +1,23 @@
+import type { Config } from '../config/config.ts'
+import { openMailSender } from '../mail/sender.ts'
+import type { Mailing } from '../ports/mail.ts'
+import type { Random } from '../protocol/ids.ts'
+import { mintMailId } from '../protocol/ids.ts'
+import { renderMail } from '../web/mail/mail.ts'
+
+/** Opens the way to the mail server, as it is configured; undefined: mail is off. Nothing is connected yet. */
+export function openMailing({ branding, issuer, mail }: Config, random: Random): Mailing | undefined {
+  if (mail === undefined) return undefined
+  const send = openMailSender(mail.server, mail.from, new URL(issuer).hostname)
+  return {
+    send: (id, model, signal) => {
+      const { address, language } = model
+      return send({ id, to: address, language, ...renderMail(branding, model) }, signal)
+    },
+    test: (address) => {
+      const model = { content: { kind: 'test' }, address, language: 'en' } as const
+      const id = mintMailId(random)
+      return send({ id, to: address, language: 'en', ...renderMail(branding, model) }, new AbortController().signal)
+    },
+  }
+}

@@ -1,0 +1,74 @@
+import type { CausesMail } from '../../../ports/operations/mail.ts'
+import type { Input, OperationName, Outcome } from '../../../ports/operations/index.ts'
+import type { MailRecord } from '../../../ports/records/mail.ts'
+import type { DueMails } from '../../../ports/store.ts'
+import { MAILS } from '../../tables/user.ts'
+import { outcome, rows, shared, type SharedHandler, type SharedHandlers, type Steps } from '../statement.ts'
+
+const ADD = shared(`insert into mails (${MAILS.names}) values (${MAILS.parameters})`)
+/** In the order of the index. A mail is due first when it was caused. */
+const LIST_DUE = shared('select * from mails where due_at <= :now order by due_at limit :limit')
+/** The mail is found by its id, not by the index of times. */
+const KEY = 'user_id = :userId and mail_id = :id and coalesce(due_at, 0) = :dueAt'
+const REMOVE = shared(`delete from mails where ${KEY} returning mail_id`)
+
+export const mailHandlers = {
+  rescheduleMail: {
+    keys: mailKey,
+    run: outcome(
+      `update mails set due_at = :until, attempts = :attempts where ${KEY} returning mail_id`,
+      'rescheduled',
+      'taken',
+    ),
+  },
+  settleMail: {
+    keys: mailKey,
+    *run(mail) {
+      if ((yield* rows(REMOVE, mail)).length !== 1) return 'taken'
+      return mail.failure === undefined ? 'sent' : 'undelivered'
+    },
+  },
+} satisfies SharedHandlers
+
+export const mailReads = {
+  *listDueMails(due: DueMails): Steps<readonly MailRecord[]> {
+    return (yield* rows(LIST_DUE, due)).map(MAILS.read)
+  },
+}
+
+function mailKey({ userId, id }: Pick<MailRecord, 'userId' | 'id'>): readonly string[] {
+  return [`${userId} ${id}`]
+}
+
+/** The outcome of an operation, or its `kind`. */
+type KindOf<Result> = Result extends { readonly kind: infer Kind } ? Kind : Result
+
+/** For each operation that causes mail, the outcome with which it does. */
+type MailingOutcomes<Handlers> = {
+  readonly [Name in keyof Handlers & OperationName as Input<Name> extends CausesMail ? Name : never]: KindOf<
+    Outcome<Name>
+  >
+}
+
+/** The handlers, which also store the mails of their input with the outcome that is named. A handler that is left out does not compile. */
+export function mailing<Handlers extends SharedHandlers>(
+  handlers: Handlers,
+  outcomes: MailingOutcomes<Handlers>,
+): Handlers {
+  const mailed = Object.entries<unknown>(outcomes).map(([name, mailedOutcome]) => {
+    const handler = handlers[name as OperationName] as SharedHandler<OperationName>
+    function* run(input: Input<OperationName>): Steps<Outcome<OperationName>> {
+      const result = yield* handler.run(input)
+      const kind = typeof result === 'object' && 'kind' in result ? result.kind : result
+      if (kind === mailedOutcome) yield* addMails((input as CausesMail).mails)
+      return result
+    }
+    return [name, { ...handler, run }]
+  })
+  return { ...handlers, ...Object.fromEntries(mailed) }
+}
+
+/** Stores mails with the operation that causes them. */
+export function* addMails(mails: readonly MailRecord[]): Steps<void> {
+  for (const mail of mails) yield* rows(ADD, MAILS.values(mail))
+}

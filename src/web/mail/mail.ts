@@ -1,0 +1,197 @@
+import type { Language } from '../../base/language.ts'
+import type { MailContent, MailModel, OutgoingMail } from '../../ports/mail.ts'
+import type { Branding } from '../../ports/pages.ts'
+import { accentColours } from '../accent.ts'
+import { href, html, type Markup } from '../markup.ts'
+import { atTime, lasting } from '../spans.ts'
+import { translations } from '../texts/language.ts'
+import type { Texts } from '../texts/texts.ts'
+import { visible } from '../visible.ts'
+
+/** A part of a mail, below the part before it. */
+type Part =
+  | { readonly kind: 'heading' | 'text' | 'small'; readonly text: string }
+  | { readonly kind: 'facts'; readonly facts: readonly (readonly [name: string, value: string])[] }
+  | { readonly kind: 'code'; readonly code: string }
+  /** The address is in the HTML, too: a person can compare it, or copy it into another browser. */
+  | { readonly kind: 'button'; readonly label: string; readonly uri: string }
+
+interface Drawn {
+  readonly subject: string
+  readonly parts: readonly Part[]
+}
+
+/** Returns a mail as plain text and as HTML of the same texts. It loads nothing, and has one link or one code at most. */
+export function renderMail(
+  branding: Pick<Branding, 'accent' | 'name'>,
+  { content, address, language }: MailModel,
+): Pick<OutgoingMail, 'subject' | 'text' | 'html'> {
+  const texts = translations[language]
+  const brand = visible(branding.name)
+  const { subject, parts } = draw(content, { texts, brand, address: visible(address), language })
+  const all: readonly Part[] = [...parts, { kind: 'small', text: texts.mail.automatic(brand) }]
+  return {
+    subject,
+    text: `${all.map(plainOf).join('\n\n')}\n`,
+    html: documentOf(branding, subject, language, all).toString(),
+  }
+}
+
+interface Around {
+  readonly texts: Texts
+  readonly brand: string
+  readonly address: string
+  readonly language: Language
+}
+
+function draw(content: MailContent, around: Around): Drawn {
+  const { texts, brand, address, language } = around
+  const { mail } = texts
+  switch (content.kind) {
+    case 'invitation':
+      return {
+        subject: mail.invitationSubject(brand),
+        parts: [
+          { kind: 'text', text: mail.invitation(brand, address) },
+          { kind: 'button', label: mail.invitationButton, uri: content.link },
+          { kind: 'text', text: mail.linkValid(lasting(language, content.validSeconds)) },
+          { kind: 'text', text: mail.unexpectedInvitation },
+        ],
+      }
+    case 'reset':
+      return {
+        subject: mail.resetSubject(brand),
+        parts: [
+          { kind: 'text', text: `${mail.reset(brand, address)} ${mail.resetConsequence}` },
+          { kind: 'button', label: mail.resetButton, uri: content.link },
+          { kind: 'text', text: mail.linkValid(lasting(language, content.validSeconds)) },
+          { kind: 'text', text: mail.unexpectedReset },
+        ],
+      }
+    case 'code':
+      return {
+        subject: mail.codeSubject(brand),
+        parts: [
+          { kind: 'text', text: mail.code(brand, address) },
+          { kind: 'code', code: content.code },
+          { kind: 'text', text: mail.codeValid(lasting(language, content.validSeconds)) },
+          { kind: 'text', text: mail.unexpectedCode },
+        ],
+      }
+    case 'notice':
+      return noticeOf(content, around)
+    case 'test':
+      return { subject: mail.testSubject(brand), parts: [{ kind: 'text', text: mail.test(brand) }] }
+  }
+}
+
+function noticeOf(
+  { notice, agent, happenedAt, securityUri }: Extract<MailContent, { readonly kind: 'notice' }>,
+  { texts: { account, mail }, brand, address, language }: Around,
+): Drawn {
+  const browser = agent === undefined ? undefined : browserOf(account, agent)
+  return {
+    subject: `${brand}: ${mail.notices[notice]}`,
+    parts: [
+      { kind: 'heading', text: mail.notices[notice] },
+      {
+        kind: 'facts',
+        facts: [
+          [mail.account, `${address} (${brand})`],
+          [mail.when, atTime(language, happenedAt)],
+          ...(browser === undefined ? [] : [[mail.browser, browser] as const]),
+        ],
+      },
+      { kind: 'text', text: mail.wasYou },
+      { kind: 'text', text: mail.wasNotYou[notice] ?? mail.wasNotYou.usual },
+      { kind: 'button', label: mail.securityButton, uri: securityUri },
+    ],
+  }
+}
+
+function browserOf(account: Texts['account'], { browser, system }: NonNullable<NoticeAgent>): string {
+  return system === undefined ? browser : account.agent(browser, system)
+}
+
+type NoticeAgent = Extract<MailContent, { readonly kind: 'notice' }>['agent']
+
+function plainOf(part: Part): string {
+  switch (part.kind) {
+    case 'heading':
+    case 'text':
+      return part.text
+    case 'small':
+      return `-- \n${part.text}`
+    case 'facts':
+      return part.facts.map(([name, value]) => `${name}: ${value}`).join('\n')
+    case 'code':
+      return spaced(part.code)
+    case 'button':
+      return `${part.label}:\n${part.uri}`
+  }
+}
+
+function documentOf(
+  { accent, name }: Pick<Branding, 'accent' | 'name'>,
+  subject: string,
+  language: Language,
+  parts: readonly Part[],
+): Markup {
+  // Many mail programs show the light colours alone, or change them themselves. Styles of elements are what all of them read.
+  const colours = accentColours(accent, { backgrounds: ['#ffffff'], ink: '#000000', distinct: 1.2 })
+  return html`<!doctype html>
+    <html lang="${language}">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <title>${subject}</title>
+      </head>
+      <body style="margin:0;padding:0;background:#f5f6f8">
+        <div
+          style="max-width:32rem;margin:0 auto;padding:24px 16px;font:16px/1.5 system-ui,-apple-system,'Segoe UI',Roboto,sans-serif;color:#1a1d21"
+        >
+          <div style="background:#ffffff;border:1px solid #dde1e6;border-radius:12px;padding:24px">
+            <p style="margin:0 0 16px;font-weight:600">${name}</p>
+            ${parts.map((part) => markupOf(part, colours))}
+          </div>
+        </div>
+      </body>
+    </html> `
+}
+
+function markupOf(part: Part, { fill, fillText, ink }: ReturnType<typeof accentColours>): Markup {
+  switch (part.kind) {
+    case 'heading':
+      return html`<h1 style="margin:0 0 16px;font-size:20px;line-height:1.3">${part.text}</h1> `
+    case 'text':
+      return html`<p style="margin:0 0 16px;overflow-wrap:anywhere">${part.text}</p> `
+    case 'small':
+      return html`<p style="margin:24px 0 0;padding-top:16px;border-top:1px solid #dde1e6;font-size:14px;color:#59616b">
+        ${part.text}
+      </p> `
+    case 'facts':
+      return html`<p style="margin:0 0 16px;overflow-wrap:anywhere">
+        ${part.facts.map(([name, value]) => html`<span style="color:#59616b">${name}:</span> ${value}<br />`)}
+      </p> `
+    case 'code':
+      return html`<p style="margin:0 0 16px;font:600 28px/1.4 ui-monospace,Consolas,monospace;letter-spacing:2px">
+        ${spaced(part.code)}
+      </p> `
+    case 'button':
+      return html`<p style="margin:0 0 8px">
+          <a
+            href="${href(part.uri)}"
+            style="display:inline-block;padding:10px 18px;border-radius:8px;background:${fill};color:${fillText};text-decoration:none;font-weight:600"
+            >${part.label}</a
+          >
+        </p>
+        <p style="margin:0 0 16px;font-size:14px;overflow-wrap:anywhere">
+          <a href="${href(part.uri)}" style="color:${ink}">${part.uri}</a>
+        </p> `
+  }
+}
+
+/** Digits in two groups, as people read them. The form ignores the space. */
+function spaced(code: string): string {
+  return `${code.slice(0, code.length / 2)} ${code.slice(code.length / 2)}`
+}

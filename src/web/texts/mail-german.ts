@@ -1,0 +1,56 @@
+import type { MailTexts } from './mail-texts.ts'
+
+export const mailGerman: MailTexts = {
+  invitationSubject: (brand) => `Ihr Konto bei ${brand}`,
+  invitation: (brand, address) =>
+    `${brand} hat ein Konto für Sie angelegt, mit der Adresse ${address}. Wählen Sie, wie Sie sich anmelden möchten.`,
+  invitationButton: 'Konto einrichten',
+  resetSubject: (brand) => `Wieder bei ${brand} anmelden`,
+  reset: (brand, address) => `Mit diesem Link setzen Sie ein neues Passwort für Ihr Konto ${address} bei ${brand}.`,
+  resetConsequence: 'Danach sind alle Browser abgemeldet, und verbundene Apps müssen Sie neu fragen.',
+  resetButton: 'Neues Passwort setzen',
+  codeSubject: (brand) => `Ihr Code für ${brand}`,
+  code: (brand, address) =>
+    `Um die Adresse ${address} für Ihr Konto bei ${brand} zu bestätigen, geben Sie diesen Code ein:`,
+  codeValid: (span) => `Der Code gilt ${span}. Geben Sie ihn nur auf der Seite ein, auf der Sie ihn angefordert haben.`,
+  linkValid: (span) => `Der Link gilt ${span} und nur einmal.`,
+  unexpectedInvitation: 'Wenn Sie diese E-Mail nicht erwarten, müssen Sie nichts tun.',
+  unexpectedReset: 'Wenn Sie das nicht angefordert haben, müssen Sie nichts tun: Ihr Passwort bleibt, wie es ist.',
+  unexpectedCode:
+    'Wenn Sie das nicht angefordert haben, müssen Sie nichts tun. Geben Sie den Code an niemanden weiter.',
+  notices: {
+    'password-changed': 'Ihr Passwort wurde geändert',
+    'password-removed': 'Ihr Passwort wurde entfernt',
+    'passkey-added': 'Ein Passkey wurde zu Ihrem Konto hinzugefügt',
+    'passkey-removed': 'Ein Passkey wurde aus Ihrem Konto entfernt',
+    'provider-added': 'Ein weiterer Weg zur Anmeldung wurde mit Ihrem Konto verbunden',
+    'provider-removed': 'Ein Weg zur Anmeldung wurde aus Ihrem Konto entfernt',
+    'two-step-on': 'Die Anmeldung in zwei Schritten wurde eingerichtet',
+    'two-step-off': 'Die Anmeldung in zwei Schritten wurde ausgeschaltet',
+    'two-step-reset': 'Der Betreiber hat Ihre Anmeldung in zwei Schritten zurückgesetzt',
+    'recovery-codes-replaced': 'Neue Wiederherstellungscodes wurden erstellt',
+    'recovery-code-used': 'Ein Wiederherstellungscode wurde zur Anmeldung benutzt',
+    'email-changed': 'Die E-Mail-Adresse Ihres Kontos wurde geändert',
+    'counter-back': 'Von einem Ihrer Passkeys gibt es vielleicht eine Kopie',
+    'codes-wrong': 'Für Ihr Konto wurden fünf falsche Codes eingegeben',
+  },
+  account: 'Konto',
+  when: 'Wann',
+  browser: 'Browser',
+  wasYou: 'Wenn Sie das waren oder der Betreiber es für Sie getan hat, müssen Sie nichts tun.',
+  wasNotYou: {
+    usual:
+      'Wenn Sie das nicht waren: Melden Sie sich an, entfernen Sie die Anmeldewege, die Sie nicht kennen, setzen Sie ein neues Passwort und melden Sie die anderen Browser ab. Wenn Sie sich nicht mehr anmelden können, fragen Sie den Betreiber.',
+    'email-changed':
+      'Wenn Sie das nicht waren: Fragen Sie sofort den Betreiber. Vielleicht benutzt eine andere Person Ihr Konto.',
+    'counter-back':
+      'Bei einer Anmeldung hatte ein Passkey einen zu niedrigen Zähler. Das kommt vor, wenn ein Passkey kopiert oder wiederhergestellt wurde. Wenn Sie den Grund nicht kennen: Entfernen Sie den Passkey und fügen Sie einen neuen hinzu.',
+    'codes-wrong':
+      'Der erste Schritt der Anmeldung war richtig. Wenn Sie das nicht waren, kennt vielleicht eine andere Person Ihr Passwort: Setzen Sie ein neues.',
+  },
+  securityButton: 'Anmeldewege prüfen',
+  testSubject: (brand) => `${brand} kann E-Mails senden`,
+  test: (brand) =>
+    `Diese E-Mail wurde von „grantor mail test“ gesendet. Die E-Mail-Einstellungen von ${brand} funktionieren.`,
+  automatic: (brand) => `${brand} hat diese E-Mail automatisch gesendet. Antworten werden nicht gelesen.`,
+}

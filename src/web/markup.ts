@@ -15,10 +15,7 @@ export type Fragment = string | number | Markup | undefined | readonly Fragment[
  * attributes, so no page can omit either step.
  */
 export function html(strings: TemplateStringsArray, ...values: readonly Fragment[]): Markup {
-  const markup = escape(strings, ...values.map(prepare))
-  // hono returns a promise only when a value is a promise, and a Fragment never is.
-  if (markup instanceof Promise) throw new Error('A template contains a promise.')
-  return markup
+  return escaped(strings, ...values.map(prepare))
 }
 
 /** Untrusted text inside the server's text. Its writing direction cannot affect the text around it. */
@@ -40,9 +37,11 @@ export function href(uri: string): string {
   return uri
 }
 
-/** The hidden fields of a form. */
+/** The hidden fields of a form, which are escaped and not shown: the `state` of a client goes back as it came. RFC 6749 §4.1.2. */
 export function hiddenFields(fields: HiddenFields): readonly Markup[] {
-  return Object.entries(fields).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`)
+  return Object.entries(fields).map(
+    ([name, value]) => html`<input type="hidden" name="${name}" value="${escaped`${value}`}" />`,
+  )
 }
 
 /** The server's stylesheet in its element. It is not escaped, as the script below. Its hash covers every character. */
@@ -55,6 +54,13 @@ export function styleElement(stylesheet: string): Markup {
 export function scriptElement(script: string): Markup {
   if (script.includes('</')) throw new Error('The script would end its element.')
   return raw(`<script>${script}</script>`)
+}
+
+function escaped(strings: TemplateStringsArray, ...values: readonly unknown[]): Markup {
+  const markup = escape(strings, ...values)
+  // hono returns a promise only when a value is a promise, and a Fragment never is.
+  if (markup instanceof Promise) throw new Error('A template contains a promise.')
+  return markup
 }
 
 function prepare(value: Fragment): unknown {

@@ -5,6 +5,11 @@ import { test } from 'node:test'
 import type { Page as Tab } from 'playwright-core'
 import { sharedBrowser } from '../support/browser.ts'
 import { authorizeUrl, EMAIL, postJson, registerClient, type RegisteredClient } from '../../tools/flow.ts'
+import { createLink } from '../../src/admin/user/link.ts'
+import { createAccount } from '../support/accounts.ts'
+import { aPasskey } from '../support/sign-in/factor-records.ts'
+import { addApp } from '../../tools/sign-in/app.ts'
+import { CLIENT_NAME_LIMIT } from '../../src/protocol/client/descriptive-metadata.ts'
 import { normalizeEmail } from '../../src/protocol/sign-in/account.ts'
 import type { UserId } from '../../src/protocol/ids.ts'
 import { openIssuer, openListener, openTab, press, signIn, startClient } from './tab.ts'
@@ -29,6 +34,11 @@ const PAYLOADS: readonly string[] = [
   'line\u2028feed\u2029\u0000',
   `e${'\u0301'.repeat(127)}`,
 ]
+
+/** All of them in a few texts, for pages that are slow to get to. */
+const TOGETHER: readonly string[] = [0, 4, 8, 13].map((start, index, starts) =>
+  PAYLOADS.slice(start, starts[index + 1]).join(' '),
+)
 
 const browser = await sharedBrowser()
 
@@ -105,26 +115,76 @@ test('UI-17: input of the form is shown again as text', async (t) => {
   assert.deepEqual(complaints, [])
 })
 
-test('PK-06: on a page with the script of passkeys, a hostile name of the user is text', async (t) => {
+test('PK-06: on the pages of an account that have a script, a hostile name of the user is text', async (t) => {
   const server = await openIssuer(t, {})
-  const { store, clock } = server.context
+  const { context } = server
+  const { store, clock } = context
   const id = (await store.findUserByEmail(normalizeEmail(EMAIL)))?.id as UserId
+  const invited = await createAccount(server, { email: 'bob@acme.test', password: undefined, name: undefined })
   const { tab, complaints } = await openTab(t, browser, [server.origin], {})
-  const page = `${server.origin}/account/security/add-passkey`
-  await tab.goto(page)
+  const security = `${server.origin}/account/security`
+  await tab.goto(security)
   await signIn(tab)
-  await tab.locator('form[data-passkey]').filter({ visible: true }).waitFor()
-  const elements = await countElements(tab)
-  for (const name of PAYLOADS) {
-    assert.equal(await store.updateUser({ id, previous: {}, name, profile: {}, now: clock() }), 'changed')
-    await tab.goto(page)
-    assert.equal(await countElements(tab), elements, name)
+  await tab.waitForURL(/\/account\/security/)
+  const [session] = await store.listSessions({ userId: id, before: undefined, limit: 1 })
+  assert.ok(session)
+  const reason = { kind: 'session', session } as const
+  assert.equal(await store.addPasskey({ passkey: aPasskey({ userId: id }), reason }), 'added')
+  const { address } = await createLink(context, invited.email ?? '')
+  const pages = [security, `${security}/password`, address, `${security}/add-passkey`]
+  const elements = new Map<string, number>()
+  for (const name of ['Ada', ...TOGETHER]) {
+    for (const user of [id, invited.id])
+      assert.equal(await store.updateUser({ id: user, previous: {}, name, profile: {}, now: clock() }), 'changed')
+    for (const page of pages) {
+      await tab.goto(page)
+      assert.ok((await tab.locator('script').count()) > 0, page)
+      const count = await countElements(tab)
+      assert.equal(count, elements.get(page) ?? count, `${page}: ${name}`)
+      elements.set(page, count)
+    }
     const asked = await tab.locator('form[data-passkey]').getAttribute('data-passkey')
     const shown = JSON.parse(asked ?? '') as { readonly user: { readonly displayName: string } }
     if (/^[\x20-\x7e]+$/.test(name)) assert.equal(shown.user.displayName, name)
     assert.doesNotMatch(asked ?? '', /[\u202A-\u202E\u2066-\u2069\u200B\uFEFF]/, 'nothing unseen, nothing reordered')
   }
   assert.deepEqual(complaints, [])
+})
+
+test('PK-06: on the page of the second step and the one that posts the answer, a hostile name and state of a client are text', async (t) => {
+  const server = await openIssuer(t, {})
+  const app = await addApp(server)
+  const elements = new Map<string, number>()
+  for (const [index, text] of ['Notes', ...TOGETHER].entries()) {
+    // Without scripts the page that posts stays.
+    const { tab, complaints } = await openTab(t, browser, [server.origin], { javaScriptEnabled: false })
+    const client_name = text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]/gu, '').slice(0, CLIENT_NAME_LIMIT)
+    const redirects = { redirect_uris: ['https://app.example/callback'] }
+    const client = await registerClient(server, { client_name, ...redirects })
+    const asked = {
+      redirect_uri: 'https://app.example/callback',
+      response_mode: 'form_post',
+      state: `${text}  two spaces`,
+    }
+    await tab.goto(server.origin + authorizeUrl(client, asked))
+    await signIn(tab)
+    const check = async (page: string): Promise<void> => {
+      const count = await countElements(tab)
+      assert.equal(count, elements.get(page) ?? count, `${page}: ${text}`)
+      elements.set(page, count)
+    }
+    await tab.getByText('Confirm with a second step').waitFor()
+    await check('second step')
+    await tab.locator('summary').click()
+    await tab.locator('#recovery-code').fill(app.recoveryCodes[index] ?? '')
+    await tab.locator('#recovery-code').press('Enter')
+    await press(tab, 'Allow')
+    await tab.locator('input[name=state]').waitFor({ state: 'attached' })
+    // HTML has no U+0000.
+    assert.equal(await tab.locator('input[name=state]').inputValue(), asked.state.replaceAll('\u0000', '\uFFFD'))
+    await check('form post')
+    assert.deepEqual(complaints, [])
+  }
 })
 
 test('REG-14: neither the server nor the browser fetches the addresses in a registration', async (t) => {

@@ -6,7 +6,11 @@ import { runTask } from '../../src/admin/run-task.ts'
 import type { Task } from '../../src/admin/task.ts'
 import { findTask } from '../../src/admin/tasks.ts'
 import { isActive, revoke } from '../support/token-questions.ts'
-import { EMAIL, refresh } from '../../tools/flow.ts'
+import { EMAIL, PlainBrowser, refresh, registerClient } from '../../tools/flow.ts'
+import { addApp } from '../../tools/sign-in/app.ts'
+import { createAda } from '../support/accounts.ts'
+import { hasSession } from '../support/session-cookie.ts'
+import { doFirstStep, submitTo } from '../support/sign-in/apps.ts'
 import { closedFirst } from '../support/closed-first.ts'
 import { openMigratedDatabase } from '../support/store/migrated-database.ts'
 import { openSteppingClocks, openTestServer, type TestServer } from '../support/server.ts'
@@ -58,6 +62,40 @@ test('STO-13: a node that was suspended issues again as soon as its clock agrees
   await assertIssuesNothing(second, issued)
   await second.context.clockCheck.compare()
   await assertWhole(second, issued)
+})
+
+test('STO-13, UI-14: a node with a wrong clock takes no second step, and uses up neither the code nor the sign-in that waits', async (t) => {
+  const { first, second, clock } = await openNodes(t)
+  await createAda(first)
+  const app = await addApp(first)
+  first.clock.advance(1)
+  const client = await registerClient(first)
+  for (const [index, step] of STEPS_MS.entries()) {
+    const browser = new PlainBrowser(first)
+    const page = await doFirstStep(browser, client)
+    const there = new PlainBrowser(second)
+    for (const [name, value] of browser.cookies) there.cookies.set(name, value)
+    const right = app.code()
+    const recovery = { code: app.recoveryCodes[index] ?? '' }
+    clock.step(step)
+    const attempts = [
+      await submitTo(there, page, '/sign-in/code', { code: right }),
+      // The codes that are right at the wrong time.
+      await submitTo(there, page, '/sign-in/code', { code: app.code(step / 30_000) }),
+      await submitTo(there, page, '/sign-in/recovery-code', recovery),
+    ]
+    assert.deepEqual(
+      attempts.map(({ statusCode }) => statusCode),
+      [503, 503, 503],
+      `${step}`,
+    )
+    assert.ok(!hasSession(there))
+    clock.step(-step)
+    const [path, fields] = index % 2 === 0 ? ['/sign-in/code', { code: right }] : ['/sign-in/recovery-code', recovery]
+    assert.equal((await submitTo(there, page, path, fields)).statusCode, 303, `${step}`)
+    assert.ok(hasSession(there))
+    first.clock.advance(30_000)
+  }
 })
 
 for (const step of [-10 * 60_000, 25 * 60 * 60_000]) {

@@ -2,16 +2,18 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Response as LightMyRequestResponse } from 'light-my-request'
 import { authorizeUrl, locationOf, PASSWORD, PlainBrowser, redeem, type RegisteredClient } from '../../../tools/flow.ts'
-import { createAccount } from '../../support/accounts.ts'
+import { createLink } from '../../../src/admin/user/link.ts'
+import { createAccount, lowerCost } from '../../support/accounts.ts'
 import { APPLICATION_URL, leave, openApplication } from '../../support/application.ts'
 import { WHOLE_FILE } from '../../support/authorize-answers.ts'
+import { leadsTo } from '../../../tools/provider-page.ts'
 import { openProviderHost } from '../../support/provider/provider-host.ts'
 import { addProvider, freshClaims, signInAt } from '../../support/provider/providers.ts'
 import { openTestServer, type TestServer } from '../../support/server.ts'
 import { SESSION_COOKIE } from '../../support/session-cookie.ts'
 import { addApp, type App } from '../../../tools/sign-in/app.ts'
 import { appOfPage, submitTo } from '../../support/sign-in/apps.ts'
-import { selectAll } from '../../support/store/dump.ts'
+import { openNodeSettings } from '../../support/store/migrated-database.ts'
 import { perform } from '../../support/tasks.ts'
 import { idTokenOf, makeClient, tokensOf } from '../openid/login.ts'
 
@@ -21,6 +23,7 @@ type Page = LightMyRequestResponse
 
 interface Person {
   readonly email: string
+  password: string
   app: App | undefined
   /** No code of an app works twice, so each sign-in has that of the next step. */
   step: number
@@ -31,6 +34,8 @@ interface Method {
   /** What a session of this step alone says. */
   readonly methods: string
   readonly servers: readonly TestServer[]
+  /** What the method signs in for, where not for everything. */
+  readonly targets?: readonly string[]
   readonly signIn: (server: TestServer, browser: PlainBrowser, start: Page, person: Person) => Promise<Page>
 }
 
@@ -38,7 +43,11 @@ const env = { GRANTOR_REDIRECT_ERRORS: 'true' }
 const host = await openProviderHost(WHOLE_FILE)
 const optional = await openTestServer(WHOLE_FILE, { env })
 const required = await openTestServer(WHOLE_FILE, { env: { ...env, GRANTOR_SECOND_FACTOR: 'required' } })
-for (const server of [optional, required]) {
+const onPostgres = await openTestServer(WHOLE_FILE, {
+  env: { ...env, ...(await openNodeSettings(WHOLE_FILE)), GRANTOR_SECOND_FACTOR: 'required' },
+})
+for (const server of [optional, required, onPostgres]) {
+  lowerCost(server)
   await addProvider(server, host, { signUp: 'anybody' })
   await addProvider(server, host, { signUp: 'anybody', multiFactor: true }, { id: 'strong', name: 'Strong ID' })
   server.clock.advance(1001)
@@ -49,11 +58,11 @@ const delegating = await openTestServer(WHOLE_FILE, {
 const application = await openApplication(delegating)
 
 const METHODS: readonly Method[] = [
-  { name: 'a password', methods: 'pwd', servers: [optional, required], signIn: byPassword },
+  { name: 'a password', methods: 'pwd', servers: [optional, required, onPostgres], signIn: byPassword },
   {
     name: 'a provider that says itself that it has asked for two factors',
     methods: 'fed',
-    servers: [optional, required],
+    servers: [optional, required, onPostgres],
     signIn: atProvider('idp'),
   },
   {
@@ -62,12 +71,47 @@ const METHODS: readonly Method[] = [
     servers: [optional, required],
     signIn: atProvider('strong'),
   },
+  {
+    name: 'a link and its new password',
+    methods: 'pwd',
+    servers: [optional, required, onPostgres],
+    targets: ['an authorization', 'an account page'],
+    signIn: byLink,
+  },
+  {
+    name: 'a link and its provider',
+    methods: 'fed',
+    servers: [optional, required, onPostgres],
+    targets: ['an account page'],
+    signIn: byLinkAtProvider,
+  },
   { name: 'the application', methods: 'fed', servers: [delegating], signIn: atApplication(false) },
   { name: 'the application with multi_factor', methods: 'fed mfa', servers: [delegating], signIn: atApplication(true) },
 ]
 
-async function byPassword(_: TestServer, browser: PlainBrowser, start: Page, { email }: Person): Promise<Page> {
-  return browser.submit(await browser.get(locationOf(start)), { email, password: PASSWORD })
+async function byPassword(_: TestServer, browser: PlainBrowser, start: Page, person: Person): Promise<Page> {
+  const { email, password } = person
+  return browser.submit(await browser.get(locationOf(start)), { email, password })
+}
+
+async function byLink(server: TestServer, browser: PlainBrowser, start: Page, person: Person): Promise<Page> {
+  person.password = 'another long horse'
+  const page = await browser.get(await makeLink(server, person))
+  const used = await browser.submit(page, { password: person.password, repeated: person.password })
+  assert.match(used.body, /Your password is set/)
+  server.clock.advance(1)
+  return byPassword(server, browser, start, person)
+}
+
+async function byLinkAtProvider(server: TestServer, browser: PlainBrowser, _: Page, person: Person): Promise<Page> {
+  const page = await browser.get(await makeLink(server, person))
+  const left = leadsTo(await browser.submit(page, { provider: 'idp' }))
+  return browser.get(host.approve(left, { ...freshClaims(server), sub: person.email, email: person.email }))
+}
+
+async function makeLink({ clock, context }: TestServer, { email }: Person): Promise<string> {
+  clock.advance(1)
+  return (await createLink(context, email)).address
 }
 
 function atProvider(id: string): Method['signIn'] {
@@ -108,17 +152,18 @@ const HEADINGS = {
 function followsOf({ methods }: Method, server: TestServer, hasApp: boolean): 'session' | keyof typeof HEADINGS {
   if (methods.includes('mfa') || server === delegating) return 'session'
   if (hasApp) return 'code'
-  return server === required ? 'set-up' : 'session'
+  return server === optional ? 'session' : 'set-up'
 }
 
 for (const method of METHODS) {
   for (const server of method.servers) {
     for (const hasApp of [false, true]) {
       const follows = followsOf(method, server, hasApp)
-      const rule = server === required ? 'required' : 'optional'
+      const rule = server === required ? 'required' : server === onPostgres ? 'required on PostgreSQL' : 'optional'
       const what = follows === 'session' ? 'a session' : `nothing before the second step (${follows})`
       test(`UI-14, OTP-03, UP-27: ${method.name}, ${rule}, ${hasApp ? 'an app' : 'no app'}: the first step gives ${what}`, async () => {
-        for (const target of Object.keys(TARGETS)) await check({ method, server, hasApp, follows, target })
+        for (const target of method.targets ?? Object.keys(TARGETS))
+          await check({ method, server, hasApp, follows, target })
       })
     }
   }
@@ -165,7 +210,7 @@ async function check({ method, server, hasApp, follows, target }: Case): Promise
   }
 
   const last = await complete(server, browser, first, person)
-  assert.match(locationOf(last), asked === undefined ? /\/account\/security$/ : /\/consent\?/, target)
+  assert.match(locationOf(last), asked === undefined ? /\/account(?:\/security)?$/ : /\/consent\?/, target)
   assert.deepEqual(await startedSessions(server, person), [...before, expected], target)
   if (asked !== undefined) {
     const code = await allow(browser, last)
@@ -188,9 +233,9 @@ let persons = 0
 
 /** Makes an account by the first sign-in, as people get one, or with a password; the app is from before sign-in was delegated. */
 async function createPerson(method: Method, server: TestServer, hasApp: boolean): Promise<Person> {
-  const person: Person = { email: `${(persons += 1)}@acme.test`, app: undefined, step: -1 }
+  const person: Person = { email: `${(persons += 1)}@acme.test`, password: PASSWORD, app: undefined, step: -1 }
   const browser = new PlainBrowser(server)
-  if (method.signIn === byPassword)
+  if ([byPassword, byLink, byLinkAtProvider].includes(method.signIn))
     await createAccount(server, { email: person.email, password: PASSWORD, name: undefined })
   else await method.signIn(server, browser, await browser.get('/account'), person)
   server.clock.advance(1)
@@ -221,16 +266,14 @@ function openidUrl(client: RegisteredClient, parameters: Readonly<Record<string,
 }
 
 /** The methods of all sessions that were started, oldest first, as the audit has them. The newest is that of the store. */
-async function startedSessions(server: TestServer, { email }: Person): Promise<readonly unknown[]> {
-  const [user] = selectAll(server, 'select user_id from users where email = ?', email)
-  const started = { user_id: String(user?.['user_id']), event: 'session.started' }
+async function startedSessions({ context }: TestServer, { email }: Person): Promise<readonly unknown[]> {
+  const userId = (await context.store.findUserByEmail(email))?.id ?? assert.fail()
   type Events = readonly { readonly details: Readonly<Record<string, unknown>> }[]
-  const { events } = await perform<{ readonly events: Events }>(server.context, 'audit.list', started)
-  const [newest] = selectAll(
-    server,
-    'select methods from sessions where user_id = ? order by session_id desc limit 1',
-    started.user_id,
-  )
-  if (newest !== undefined) assert.equal(newest['methods'], events[0]?.details['methods'])
+  const { events } = await perform<{ readonly events: Events }>(context, 'audit.list', {
+    user_id: userId,
+    event: 'session.started',
+  })
+  const [newest] = await context.store.listSessions({ userId, before: undefined, limit: 1 })
+  if (newest !== undefined) assert.equal(newest.authentication.methods.join(' '), events[0]?.details['methods'])
   return events.map(({ details }) => details['methods']).toReversed()
 }

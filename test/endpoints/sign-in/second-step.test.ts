@@ -18,14 +18,17 @@ import { openStillClock } from '../../support/clocks.ts'
 import { openTestServer, type TestServer } from '../../support/server.ts'
 import { hasSession, SESSION_COOKIE } from '../../support/session-cookie.ts'
 import { addApp } from '../../../tools/sign-in/app.ts'
+import { openAuthenticator } from '../../../tools/sign-in/authenticator.ts'
+import { madeFields, signedFields } from '../../../tools/sign-in/passkeys.ts'
 import { appOfPage, doFirstStep, submitTo } from '../../support/sign-in/apps.ts'
-import { assertStoreUnchanged, selectAll } from '../../support/store/dump.ts'
+import { assertStoreUnchanged, define, selectAll } from '../../support/store/dump.ts'
 import { perform, performOnUser } from '../../support/tasks.ts'
 
 /** Fields and parameters that have a credential at some endpoint. */
 const VALUE_NAMES = ['token', 'link', 'connect', 'session', 'state', 'code', 'proof', 'interaction', 'id_token_hint']
 
 const ACCOUNT = '/v2/oauth/sign-in?page=security'
+const [NEW, PASSKEY] = ['/v2/oauth/sign-in/new-passkey', '/v2/oauth/sign-in/second-passkey']
 const REQUIRED = { GRANTOR_SECOND_FACTOR: 'required', GRANTOR_REDIRECT_ERRORS: 'true' }
 
 test('OTP-03: where two factors are required, a right password starts no session, and the answer is no cookie', async (t) => {
@@ -205,6 +208,46 @@ for (const [name, change] of Object.entries(CHANGES)) {
     assert.equal(answer.statusCode, name === 'user.reset-second-factor' ? 200 : 403)
     assert.ok(!hasSession(browser))
     assert.deepEqual(selectAll(server, 'select * from sessions'), [])
+  })
+}
+
+for (const factor of ['app', 'passkey'] as const) {
+  test(`OTP-02: a server that fails and restarts between the stored ${factor} and the session leaves the ${factor}, with which the user signs in`, async (t) => {
+    const failing = await openTestServer(t, { env: REQUIRED })
+    await createAda(failing)
+    const client = await registerClient(failing)
+    const browser = new PlainBrowser(failing)
+    const page = await doFirstStep(browser, client)
+    const [app, authenticator] = [appOfPage(failing, page), openAuthenticator()]
+    define(failing, `create trigger full before insert on sessions begin select raise(abort, 'full'); end`)
+    const shown = factor === 'app' ? await submitTo(browser, page, '/sign-in/app', { code: app.code() }) : page
+    const own = () =>
+      factor === 'app' ? browser.submit(shown, {}) : browser.post(NEW, madeFields(page, authenticator))
+    assert.equal((await own()).statusCode, 503)
+    assert.ok(!hasSession(browser))
+    const server = await failing.reopen()
+    define(server, 'drop trigger full')
+    // The sign-in that waited was used up.
+    const again = copyOf(browser, server)
+    const late = factor === 'app' ? again.submit(shown, {}) : again.post(NEW, madeFields(page, openAuthenticator()))
+    assert.equal((await late).statusCode, factor === 'app' ? 403 : 200)
+    assert.ok(!hasSession(again))
+    server.clock.advance(30_000)
+    const step = await doFirstStep(again, client)
+    assert.match(step.body, /<h1>Confirm with a second step<\/h1>/)
+    const userId = (await server.context.store.findUserByEmail(EMAIL))?.id ?? assert.fail()
+    const done =
+      factor === 'app'
+        ? submitTo(again, step, '/sign-in/code', { code: app.code() })
+        : again.post(PASSKEY, signedFields(step, { userId, authenticator }))
+    assert.match(locationOf(await done), /\/consent\?/)
+    const counts = ['sessions', 'second_factors', 'passkeys'].map((table) =>
+      selectAll(server, `select * from ${table}`),
+    )
+    assert.deepEqual(
+      counts.map(({ length }) => length),
+      factor === 'app' ? [1, 1, 0] : [1, 0, 1],
+    )
   })
 }
 

@@ -101,7 +101,7 @@ async function open(t: TestContext) {
 async function addPasskey(server: TestServer, email: string) {
   const owner = openOwner(server, email)
   const added = await owner.browser.post(ADD, madeFields(await owner.open(ADD), openAuthenticator()))
-  assert.equal(locationOf(added), `${SECURITY}?done=method-added`)
+  assert.equal(locationOf(added), `${SECURITY}?done=passkey-added`)
   server.clock.advance(1)
   const userId = (await server.context.store.findUserByEmail(email))?.id as UserId
   const [passkey] = await server.context.store.listPasskeys(userId)

@@ -129,7 +129,7 @@ test('PK-06: on the pages of an account that have a script, a hostile name of th
   const [session] = await store.listSessions({ userId: id, before: undefined, limit: 1 })
   assert.ok(session)
   const reason = { kind: 'session', session } as const
-  assert.equal(await store.addPasskey({ passkey: aPasskey({ userId: id }), reason }), 'added')
+  assert.equal(await store.addPasskey({ passkey: aPasskey({ userId: id }), reason, mails: [] }), 'added')
   const { address } = await createLink(context, invited.email ?? '')
   const pages = [security, `${security}/password`, address, `${security}/add-passkey`]
   const elements = new Map<string, number>()

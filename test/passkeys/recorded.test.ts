@@ -70,7 +70,7 @@ const ALTERED: readonly Readonly<Record<string, unknown>>[] = [
 ]
 
 for (const one of recorded.answers) {
-  test(`PK-09: ${one.name}: the recorded answers are right, and refused with any other client data, or with any other byte of the signed data or the signature`, async () => {
+  test(`PK-09: ${one.name}: the recorded answers are right, and refused with any other member, signed byte or signature`, async () => {
     const { registration, assertion } = one
     const { publicKey } = (await judge.made(one, registration)) ?? assert.fail()
     assert.ok(await judge.signed(one, assertion, publicKey))
@@ -94,7 +94,7 @@ for (const one of recorded.answers) {
     }
   })
 
-  test(`PK-09: ${one.name}: a new passkey with another byte is refused, or does not take the recorded signature, unless the byte is one that decides nothing`, async () => {
+  test(`PK-09: ${one.name}: a new passkey with another byte is refused or does not take the signature, unless the byte decides nothing`, async () => {
     const { registration, assertion } = one
     const object = Buffer.from(registration.attestationObject, 'base64url')
     const start = object.indexOf(Buffer.from(assertion.authenticatorData, 'base64url').subarray(0, HASH_LENGTH))

@@ -24,7 +24,7 @@ const CASES = {
   'the user was disabled': 'sign in',
 } as const
 
-test('PK-02: a passkey is added and removed by its owner, who has signed in within five minutes in this browser, and by no other request', async (t) => {
+test('PK-02: only the owner, who has signed in here within five minutes, adds and removes a passkey', async (t) => {
   for (const [what, answer] of Object.entries(CASES)) {
     const { server, clock, passkey, owner } = await open(t)
     const { browser } = owner

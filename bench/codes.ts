@@ -93,6 +93,7 @@ export async function approve(
     responseMode: 'query',
     state: 'bench',
     codeChallenge: CHALLENGE,
+    keyThumbprint: undefined,
     scope: (isLogin ? 'openid' : SCOPE) as Scope,
     ungrantedScope: NO_SCOPE,
     resources: [],

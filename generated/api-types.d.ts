@@ -176,6 +176,8 @@ export interface GrantorTasks {
     readonly grant_types?: readonly ('authorization_code' | 'client_credentials' | 'refresh_token')[]
     /** The registered scope, separated by spaces. */
     readonly scope?: string
+    /** Whether each of its token requests must have a DPoP proof (RFC 9449). Its tokens are then bound to its key. */
+    readonly dpop_bound_access_tokens?: boolean
     /** How its ID tokens are signed; by default RS256. */
     readonly id_token_signed_response_alg?: 'RS256' | 'ES256' | 'EdDSA'
     /** Seconds: `max_age` of its authorization requests that have none. */
@@ -222,6 +224,8 @@ export interface GrantorTasks {
     readonly grant_types?: readonly ('authorization_code' | 'client_credentials' | 'refresh_token')[]
     /** The registered scope, separated by spaces. */
     readonly scope?: string
+    /** Whether each of its token requests must have a DPoP proof (RFC 9449). Its tokens are then bound to its key. */
+    readonly dpop_bound_access_tokens?: boolean
     /** How its ID tokens are signed; null: RS256. */
     readonly id_token_signed_response_alg?: 'RS256' | 'ES256' | 'EdDSA' | null
     /** Seconds: `max_age` of its authorization requests that have none. null: none. */
@@ -832,6 +836,8 @@ export interface GrantorTasks {
       readonly jwt_type?: 'at+jwt' | 'JWT'
       /** Whether its tokens have `application_subject`: the id of the user at the application that signs users in. The client can read it in a JWT. */
       readonly application_subject?: boolean
+      /** Whether its tokens are bound to a key of the client (DPoP). any: if the client sends a proof. dpop: always; a request without a proof is refused. bearer: never, because the API cannot check proofs. */
+      readonly binding?: 'any' | 'dpop' | 'bearer'
     }
   }) => Promise<KeptApi>
   /** Change an API. Members that are absent do not change, and issued tokens stay valid. */
@@ -861,6 +867,8 @@ export interface GrantorTasks {
       readonly jwt_type?: 'at+jwt' | 'JWT'
       /** Whether its tokens have `application_subject`: the id of the user at the application that signs users in. The client can read it in a JWT. */
       readonly application_subject?: boolean
+      /** Whether its tokens are bound to a key of the client (DPoP). any: if the client sends a proof. dpop: always; a request without a proof is refused. bearer: never, because the API cannot check proofs. */
+      readonly binding?: 'any' | 'dpop' | 'bearer'
     }
   }) => Promise<KeptApi>
   /** Delete an API. No more tokens are issued for it. */
@@ -1117,7 +1125,7 @@ export interface GrantorTasks {
     /** Continue after this row: the `next` of the previous page. */
     readonly before?: string
     /** Only events of this name, or of all names that begin with it, such as `client.`; a part of a name ends with a dot. */
-    readonly event?: 'admin-credential.' | 'admin.' | 'api.' | 'app.' | 'audit.' | 'authorization.' | 'client.' | 'clock.' | 'code.' | 'domain.' | 'grant.' | 'identity.' | 'initial-token.' | 'installation.' | 'interaction.' | 'introspection.' | 'key.' | 'link.' | 'logout.' | 'mail.' | 'member.' | 'organization.' | 'passkey.' | 'provider.' | 'recovery-code.' | 'recovery-codes.' | 'refresh-token.' | 'revocation.' | 'scope.' | 'second-factor.' | 'secret.' | 'server.' | 'session.' | 'sign-in.' | 'token.' | 'tokens.' | 'user.' | 'client.registered' | 'client.updated' | 'client.document-added' | 'client.document-changed' | 'client.created' | 'client.adopted' | 'client.rules-set' | 'client.registration-token-created' | 'client.deleted' | 'client.verified' | 'client.unverified' | 'client.disabled' | 'client.enabled' | 'client.secret-rotated' | 'client.scope-approved' | 'client.tokens-revoked' | 'client.authentication-failed' | 'initial-token.created' | 'initial-token.revoked' | 'authorization.approved' | 'authorization.denied' | 'scope.refused' | 'code.replayed' | 'code.burned' | 'code.presented-by-another-client' | 'refresh-token.reused' | 'refresh-token.presented-by-another-client' | 'revocation.requested-by-another-client' | 'grant.revoked' | 'token.revoked' | 'introspection.inactive' | 'tokens.issued' | 'user.created' | 'user.password-changed' | 'user.email-changed' | 'user.renamed' | 'user.updated' | 'user.disabled' | 'user.enabled' | 'user.deleted' | 'user.tokens-revoked' | 'user.provisioned' | 'session.started' | 'session.ended' | 'sign-in.failed' | 'second-factor.enabled' | 'second-factor.disabled' | 'passkey.added' | 'passkey.removed' | 'passkey.counter-back' | 'user.password-removed' | 'second-factor.refused' | 'recovery-codes.replaced' | 'recovery-code.used' | 'mail.undelivered' | 'logout.delivered' | 'logout.undelivered' | 'link.created' | 'link.used' | 'identity.linked' | 'identity.unlinked' | 'interaction.answered' | 'app.removed' | 'organization.created' | 'organization.renamed' | 'organization.disabled' | 'organization.enabled' | 'organization.tokens-revoked' | 'organization.deleted' | 'member.added' | 'member.disabled' | 'member.enabled' | 'member.removed' | 'installation.added' | 'installation.replaced' | 'installation.disabled' | 'installation.enabled' | 'installation.removed' | 'provider.created' | 'provider.updated' | 'provider.disabled' | 'provider.enabled' | 'provider.deleted' | 'provider.failed' | 'server.tokens-revoked' | 'server.issuer-changed' | 'server.backed-up' | 'server.restored' | 'server.went-back' | 'server.confirmed' | 'server.exported' | 'server.imported' | 'server.reopened' | 'api.created' | 'api.updated' | 'api.credentials-set' | 'api.deleted' | 'domain.trusted' | 'domain.blocked' | 'domain.forgotten' | 'key.added' | 'key.removed' | 'secret.rotated' | 'clock.confirmed' | 'admin-credential.created' | 'admin-credential.revoked' | 'admin.refused' | 'audit.head' | 'audit.swept' | 'audit.unreadable'
+    readonly event?: 'admin-credential.' | 'admin.' | 'api.' | 'app.' | 'audit.' | 'authorization.' | 'client.' | 'clock.' | 'code.' | 'credential.' | 'domain.' | 'grant.' | 'identity.' | 'initial-token.' | 'installation.' | 'interaction.' | 'introspection.' | 'key.' | 'link.' | 'logout.' | 'mail.' | 'member.' | 'organization.' | 'passkey.' | 'provider.' | 'recovery-code.' | 'recovery-codes.' | 'refresh-token.' | 'revocation.' | 'scope.' | 'second-factor.' | 'secret.' | 'server.' | 'session.' | 'sign-in.' | 'token.' | 'tokens.' | 'user.' | 'client.registered' | 'client.updated' | 'client.document-added' | 'client.document-changed' | 'client.created' | 'client.adopted' | 'client.rules-set' | 'client.registration-token-created' | 'client.deleted' | 'client.verified' | 'client.unverified' | 'client.disabled' | 'client.enabled' | 'client.secret-rotated' | 'client.scope-approved' | 'client.tokens-revoked' | 'client.authentication-failed' | 'initial-token.created' | 'initial-token.revoked' | 'authorization.approved' | 'authorization.denied' | 'scope.refused' | 'code.replayed' | 'code.burned' | 'code.presented-by-another-client' | 'refresh-token.reused' | 'refresh-token.presented-by-another-client' | 'credential.presented-with-another-key' | 'revocation.requested-by-another-client' | 'grant.revoked' | 'token.revoked' | 'introspection.inactive' | 'tokens.issued' | 'user.created' | 'user.password-changed' | 'user.email-changed' | 'user.renamed' | 'user.updated' | 'user.disabled' | 'user.enabled' | 'user.deleted' | 'user.tokens-revoked' | 'user.provisioned' | 'session.started' | 'session.ended' | 'sign-in.failed' | 'second-factor.enabled' | 'second-factor.disabled' | 'passkey.added' | 'passkey.removed' | 'passkey.counter-back' | 'user.password-removed' | 'second-factor.refused' | 'recovery-codes.replaced' | 'recovery-code.used' | 'mail.undelivered' | 'logout.delivered' | 'logout.undelivered' | 'link.created' | 'link.used' | 'identity.linked' | 'identity.unlinked' | 'interaction.answered' | 'app.removed' | 'organization.created' | 'organization.renamed' | 'organization.disabled' | 'organization.enabled' | 'organization.tokens-revoked' | 'organization.deleted' | 'member.added' | 'member.disabled' | 'member.enabled' | 'member.removed' | 'installation.added' | 'installation.replaced' | 'installation.disabled' | 'installation.enabled' | 'installation.removed' | 'provider.created' | 'provider.updated' | 'provider.disabled' | 'provider.enabled' | 'provider.deleted' | 'provider.failed' | 'server.tokens-revoked' | 'server.issuer-changed' | 'server.backed-up' | 'server.restored' | 'server.went-back' | 'server.confirmed' | 'server.exported' | 'server.imported' | 'server.reopened' | 'api.created' | 'api.updated' | 'api.credentials-set' | 'api.deleted' | 'domain.trusted' | 'domain.blocked' | 'domain.forgotten' | 'key.added' | 'key.removed' | 'secret.rotated' | 'clock.confirmed' | 'admin-credential.created' | 'admin-credential.revoked' | 'admin.refused' | 'audit.head' | 'audit.swept' | 'audit.unreadable'
     /** The client_id of the client. For a client with a metadata document, its URL or the id in answers. */
     readonly client_id?: string
     /** The id of the user. */
@@ -1202,6 +1210,8 @@ export interface ApiTokens {
   readonly jwt_type: 'at+jwt' | 'JWT'
   /** Whether its tokens have `application_subject`: the id of the user at the application that signs users in. The client can read it in a JWT. */
   readonly application_subject: boolean
+  /** Whether its tokens are bound to a key of the client (DPoP). any: if the client sends a proof. dpop: always; a request without a proof is refused. bearer: never, because the API cannot check proofs. */
+  readonly binding: 'any' | 'dpop' | 'bearer'
 }
 
 export interface ApprovedClient extends Client {
@@ -1283,6 +1293,8 @@ export interface Client {
   readonly grant_types: readonly string[]
   readonly response_types: readonly string[]
   readonly scope?: string
+  /** Whether each of its token requests must have a DPoP proof (RFC 9449). */
+  readonly dpop_bound_access_tokens?: boolean
   /** How its ID tokens are signed. Absent: RS256. */
   readonly id_token_signed_response_alg?: string
   /** Seconds: `max_age` of its authorization requests that have none. */
@@ -1324,6 +1336,8 @@ export interface CreatedClient {
   readonly grant_types: readonly string[]
   readonly response_types: readonly string[]
   readonly scope?: string
+  /** Whether each of its token requests must have a DPoP proof (RFC 9449). */
+  readonly dpop_bound_access_tokens?: boolean
   /** How its ID tokens are signed. Absent: RS256. */
   readonly id_token_signed_response_alg?: string
   /** Seconds: `max_age` of its authorization requests that have none. */

@@ -109,6 +109,7 @@ export function growthOperations(
           },
           openid: undefined,
           redirectHost: 'app.example',
+          keyThumbprint: undefined,
         },
       })
       if (redeemed !== 'redeemed') throw new Error(`A code was ${redeemed}.`)

@@ -95,6 +95,7 @@ export async function aRequest(store: StoreDriver, { user, session }: Person) {
     responseMode: 'query',
     state: undefined,
     codeChallenge: undefined,
+    keyThumbprint: undefined,
     scope: 'openid' as Scope,
     ungrantedScope: '' as Scope,
     resources: [],
@@ -148,6 +149,7 @@ export async function aCode(store: StoreDriver, signedIn?: Person) {
       revokedAt: undefined,
       family: undefined,
       openid: { session: approved, idTokenClaims: [] },
+      keyThumbprint: undefined,
     }
     return perform(node, 'redeemCode', { codeHash: approval.codeHash, now: createdAt, grant })
   }

@@ -41,7 +41,7 @@ export interface Answering {
 export function logReply(reporting: Reporting, exchange: Answering, { name, audience }: Endpoint, reply: Reply): void {
   const outcome: Partial<OutcomeEvent> = reply.event ?? NO_EVENT
   const { event = `${name}.answered`, reason, api, active } = outcome
-  const { client, description, redirectUri, user, organization, grant, scope, resources } = outcome
+  const { client, description, redirectUri, user, organization, grant, scope, resources, bound } = outcome
   const status = statusOf(reply)
   const isNamed = reporting.context.settings.logNetworks
   const ms = observe(reporting, exchange, { event, reason, api, active, status })
@@ -61,6 +61,7 @@ export function logReply(reporting: Reporting, exchange: Answering, { name, audi
       grant,
       scope,
       resources,
+      bound,
       api,
       active,
       status,

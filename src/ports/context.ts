@@ -251,6 +251,8 @@ export interface OutcomeEvent {
   readonly scope?: Scope | undefined
   /** As they were declared; one that is not declared, as `describeUri` returns it. */
   readonly resources?: readonly string[] | undefined
+  /** The token is bound to a key (RFC 9449). Absent: a bearer token. */
+  readonly bound?: true | undefined
   /** For an introspection: the API that asked (undefined if a client asked), and the `active` of the response. */
   readonly api?: Resource | undefined
   readonly active?: boolean | undefined

@@ -211,6 +211,8 @@ export type ProbedDocument =
       readonly resource: string | undefined
       readonly authorizationServers: readonly string[] | undefined
       readonly scopes: readonly string[] | undefined
+      /** `dpop_bound_access_tokens_required`. RFC 9728 §2. */
+      readonly requiresDpop: boolean
     }
 
 /** An API as its issuer's metadata describes it. */
@@ -218,4 +220,6 @@ export interface DeclaredResource {
   readonly resource: string
   /** The scopes that any client can request. */
   readonly scopes: readonly string[]
+  /** Its tokens are always bound to a key. RFC 9449. */
+  readonly requiresDpop: boolean
 }

@@ -43,8 +43,11 @@ export const AUTHENTICATION_EXPLANATIONS: Partial<Record<keyof typeof AUTHENTICA
 /** Why a bearer token is not accepted: that of a client, of a user for the userinfo endpoint, or of an administrator. */
 export const TOKEN_REASONS = {
   access_token_missing:
-    'a request to the userinfo endpoint has no `Authorization: Bearer …`, and no `access_token` in a form',
+    'a request to the userinfo endpoint has no `Authorization: Bearer …` or `DPoP …`, and no `access_token` in a form',
   access_token_wrong: 'the access token is not one of this server, has expired, or was revoked',
+  access_token_bound:
+    'the access token is bound to a key, and came without `Authorization: DPoP …` and a proof ([sender-constrained.md](sender-constrained.md))',
+  access_token_not_bound: 'a bearer token came as `Authorization: DPoP …`. Send `Bearer`',
   access_token_for_another:
     'the access token is for another API. Request one with the issuer as its only `resource` ([openid.md](openid.md))',
   management_token_missing:

@@ -73,6 +73,7 @@ const NAMED_PARAMETERS: { readonly [One in Reason<'invalid_request'>]?: string }
   verifier_malformed: 'The code_verifier has not 43 to 128 unreserved characters.',
   organization_mismatch: 'The request is not for the organization in org_id.',
   user_mismatch: 'The request is not for the user in user_id.',
+  proof_missing: 'The request needs a DPoP proof.',
 }
 
 /**
@@ -128,6 +129,11 @@ function proofOptions(code: ErrorCode, place: ProofPlace, headers: Readonly<Reco
   return { status: 401, headers: { ...headers, 'WWW-Authenticate': proofChallenge(code) } }
 }
 
+/** 401 to a request for which the token must be presented with a proof, or was. RFC 9449 §7.1. */
+export function invalidDpopToken(reason: Reason<'invalid_token'>): OAuthError {
+  return new OAuthError('invalid_token', reason, proofOptions('invalid_token', 'access-token', {}))
+}
+
 /** RFC 9449 §7.1. */
 function proofChallenge(code: ErrorCode): string {
   return `DPoP realm="grantor", error="${code}", algs="${PROOF_ALGORITHMS.join(' ')}"`
@@ -162,6 +168,8 @@ export function invalidTarget(
 const TARGET_EXPLANATIONS: Partial<Record<Reason<'invalid_target'>, string>> = {
   resource_not_granted: 'The grant does not have this resource.',
   tokens_differ: 'The APIs of the grant need different tokens. Request again with one resource.',
+  binding_differs:
+    'One API accepts only bearer tokens, and another one or the client only tokens that are bound to a key.',
 }
 
 /** A rate limit whose requests are used up. */

@@ -37,6 +37,8 @@ export const REFUSALS = {
         '`user_id` is not the user of the grant, or with client credentials not a member that the client may act for ([organizations](organizations.md))',
       organization_mismatch:
         '`org_id` is not the organization of the grant, or with client credentials not one that installed the client',
+      proof_missing:
+        'no header `DPoP`, and the client registered `dpop_bound_access_tokens`, or an API accepts only bound tokens ([sender-constrained.md](sender-constrained.md))',
       verifier_malformed:
         '`code_verifier` is not 43 to 128 unreserved characters (RFC 7636 §4.1); the code stays valid',
       insecure_transport: 'plain HTTP reached an https issuer. Use https; operators: see `GRANTOR_TRUST_PROXY`',
@@ -110,6 +112,8 @@ export const REFUSALS = {
       verifier_unexpected: 'a `code_verifier`, and the authorization request had no `code_challenge`; nothing changed',
       verifier_missing: 'no `code_verifier`; nothing changed',
       verifier_wrong: 'the verifier does not match; the code is now invalid',
+      key_differs:
+        'the code or the refresh token is bound to a key, and the request has no DPoP proof or one of another key; nothing changed',
       refresh_unknown: 'the refresh token was not issued by this server, or its grant was deleted long ago',
       refresh_of_another_client: 'another client presented it; nothing changed',
       refresh_expired:
@@ -139,6 +143,9 @@ export const REFUSALS = {
         'the header `DPoP` is not one JWT of at most 4 KiB with the members of RFC 9449 §4.2, or its key is private, weak or not for its algorithm',
       proof_for_another_request: '`htm` is not the method, or `htu` not the address of the endpoint under the issuer',
       proof_wrong: 'the key in the header did not sign the proof',
+      proof_of_another_token: 'at the userinfo endpoint, `ath` is not the hash of the access token',
+      proof_of_another_key: 'at the userinfo endpoint, the access token is bound to another key',
+      proof_replayed: 'at the userinfo endpoint, the same proof was used before. Make one for each request',
     },
   },
   use_dpop_nonce: {
@@ -194,6 +201,8 @@ export const REFUSALS = {
       resource_not_granted: 'the grant does not have one of the requested resources',
       tokens_differ:
         'its APIs need tokens of different formats or algorithms. The code or refresh token stays valid: name one `resource` ([apis.md](apis.md))',
+      binding_differs:
+        'one API accepts only bearer tokens, and another one or the client only bound ones ([sender-constrained.md](sender-constrained.md))',
     },
   },
   invalid_redirect_uri: {

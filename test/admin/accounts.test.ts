@@ -319,6 +319,7 @@ test('an API is changed member by member, and a member that is not given does no
     algorithm: null,
     jwt_type: 'at+jwt',
     application_subject: false,
+    binding: 'any',
   })
   assert.deepEqual(await perform('api.show', { resource: `${RESOURCE}/` }), api)
   const update = async (change: Members): Promise<Members> => {
@@ -328,12 +329,13 @@ test('an API is changed member by member, and a member that is not given does no
   assert.deepEqual(await update({ name: '' }), { ...api, name: null })
   const scopes = [{ name: 'pay', sentence: 'Pay', granted_to: 'approved-clients' }]
   assert.deepEqual(await update({ scopes, name: 'Acme' }), { ...api, scopes })
-  const signed = { format: 'jwt', lifetime: 60, algorithm: 'RS256', jwt_type: 'at+jwt', application_subject: false }
+  const common = { lifetime: 60, jwt_type: 'at+jwt', application_subject: false, binding: 'any' }
+  const signed = { ...common, format: 'jwt', algorithm: 'RS256' }
   const updated = await perform('api.update', { resource: RESOURCE, tokens: { algorithm: 'RS256' } })
   assert.deepEqual(updated['tokens'], signed)
   assert.match(String(updated['notice']), /first RS256 key is published for ten minutes/)
   assert.deepEqual((await update({ tokens: { jwt_type: 'JWT' } }))['tokens'], { ...signed, jwt_type: 'JWT' })
-  const opaque = { format: 'opaque', lifetime: 60, algorithm: null, jwt_type: 'at+jwt', application_subject: false }
+  const opaque = { ...common, format: 'opaque', algorithm: null }
   assert.deepEqual((await update({ tokens: { format: 'opaque' } }))['tokens'], opaque)
   assert.deepEqual((await update({ tokens: { lifetime: null } }))['tokens'], { ...opaque, lifetime: null })
   const wrong = perform('api.update', { resource: RESOURCE, tokens: { algorithm: 'ES256' } })

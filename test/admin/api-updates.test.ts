@@ -78,6 +78,7 @@ const VALUES: Readonly<Record<string, readonly unknown[]>> = {
   'tokens.algorithm': ['EdDSA', 'RS256', null],
   'tokens.jwt_type': ['JWT', 'at+jwt'],
   'tokens.application_subject': [true, false],
+  'tokens.binding': ['dpop', 'bearer', 'any'],
 }
 
 interface Schema {

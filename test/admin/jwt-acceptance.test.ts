@@ -13,7 +13,7 @@ const OPAQUE = 'https://opaque.example'
 
 /** APIs whose tokens live for different times, beside the server's own of 15 minutes. */
 async function declareApis({ stage: { server } }: Office): Promise<void> {
-  const tokens = { algorithm: undefined, jwtType: 'at+jwt', applicationSubject: false } as const
+  const tokens = { algorithm: undefined, jwtType: 'at+jwt', applicationSubject: false, binding: 'any' } as const
   const rows = [
     [SHORT, { ...tokens, format: 'jwt', lifetime: 60 }],
     [LONG, { ...tokens, format: 'jwt', lifetime: 7200 }],

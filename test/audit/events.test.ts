@@ -6,7 +6,7 @@ import type { AuditEvent } from '../../src/ports/records/audit.ts'
 import type { EpochMs } from '../../src/base/brand.ts'
 import type { ClientId, UserId } from '../../src/protocol/ids.ts'
 import { eventsOf, listLinks } from '../store/contract/chains.ts'
-import { aUser } from '../support/records.ts'
+import { A_KEY, aUser } from '../support/records.ts'
 import {
   authorizeUrl,
   EMAIL,
@@ -109,17 +109,20 @@ test('audit: a replayed code is recorded once, however often it is replayed', as
   )
 })
 
-test('audit: a burned code, and a code that another client presents, are recorded', async (t) => {
+test('audit: a burned code, and a code that another client or a party without its key presents, are recorded', async (t) => {
   const { server, client, other, newEvents } = await openRecordedServer(t)
   const code = await obtainCode(server, client)
+  const bound = await obtainCode(server, client, { prompt: 'consent', dpop_jkt: A_KEY })
   await newEvents()
   await redeem(server, other, code)
+  await redeem(server, client, bound)
   await redeem(server, client, code, { code_verifier: VERIFIER.toUpperCase() })
   assert.deepEqual(
-    (await newEvents()).map(({ event, clientId }) => [event, clientId]),
+    (await newEvents()).map(({ event, clientId, details }) => [event, clientId, details?.['kind']]),
     [
-      ['code.presented-by-another-client', other.client_id],
-      ['code.burned', client.client_id],
+      ['code.presented-by-another-client', other.client_id, undefined],
+      ['credential.presented-with-another-key', client.client_id, 'code'],
+      ['code.burned', client.client_id, undefined],
     ],
   )
 })

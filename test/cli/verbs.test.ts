@@ -267,12 +267,23 @@ test('api: the scopes and tokens of an API are changed and shown', async () => {
   assert.match(shown, /token_format +jwt\ntoken_lifetime +as the server\ntoken_algorithm +EdDSA\ntoken_jwt_type +JWT\n/)
   assert.match(shown, /pay +to approved clients +Pay at once/)
   assert.match(
-    await words('api', 'update', resource, '--format', 'opaque', '--lifetime', '60', '--application-subject'),
+    await words(
+      'api',
+      'update',
+      resource,
+      '--format',
+      'opaque',
+      '--lifetime',
+      '60',
+      '--application-subject',
+      '--binding',
+      'dpop',
+    ),
     /^Changed https/,
   )
   assert.match(
     await words('api', 'show', `${resource}/`),
-    /token_format +opaque\ntoken_lifetime +60 seconds\n[^]*token_jwt_type +–\ntoken_application_subject +yes\n/,
+    /token_format +opaque\ntoken_lifetime +60 seconds\n[^]*token_jwt_type +–\ntoken_application_subject +yes\ntoken_binding +dpop\n/,
   )
   await words(
     'api',

@@ -23,6 +23,7 @@ const FACTS = {
   issuedAt: 1,
   expiresAt: 901,
   applicationSubject: undefined,
+  keyThumbprint: '0ZcOCORZNYy-DWpqq30jZyJGHTN0d2HglBV3uiguA4I',
   issuedAfter: undefined,
 } as never
 const CLAIMS = accessTokenClaims(FACTS, CLIENT)
@@ -49,6 +50,7 @@ test('a token without resource, user, grant and scope is read back unchanged', a
     userId: undefined,
     organizationId: undefined,
     grantId: undefined,
+    keyThumbprint: undefined,
     scope: '',
   } as never
   assert.deepEqual(reader.read(await signer.sign(accessTokenClaims(facts, CLIENT), undefined, 'at+jwt')), facts)

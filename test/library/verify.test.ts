@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { AdminError, TokenRefused, type TokenDemand } from '../../src/library/grantor.ts'
+import { makeClientKey } from '../../tools/client-assertion.ts'
 import { walkWithClient } from '../../tools/client-walk.ts'
+import { makeProof } from '../../tools/dpop-proof.ts'
 import { openGrantor, serveHost } from './host.ts'
 
 const RESOURCE = 'https://notes.example'
@@ -51,6 +53,55 @@ test('LIB-09: without the API of the token no token is accepted, and a value tha
   await assert.rejects(grantor.verify(accessToken, demand), TypeError)
   for (const token of [undefined, null, [accessToken], {}]) {
     await assert.rejects(grantor.verify(token as never, { resource: RESOURCE }), refusal('invalid_token', /^unknown$/))
+  }
+})
+
+test('DP-11: a token that is bound to a key is verified only with a proof for this request, each of which is accepted once', async (t) => {
+  const { grantor, issuer, port } = await openGrantor(t)
+  await serveHost(t, port, grantor.handler)
+  await grantor.tasks['api.create']({
+    resource: RESOURCE,
+    scopes: [{ name: 'notes:read', sentence: 'Notes', granted_to: 'users-and-machines' }],
+  })
+  const { client_id: id, client_secret: secret } = await grantor.tasks['client.create']({ client_name: 'Robot' })
+  const key = makeClientKey('ES256')
+  const request = async (): Promise<string> => {
+    const proof = makeProof(key, { method: 'POST', address: `${issuer}/v2/oauth/token`, nowMs: Date.now() })
+    const body = new URLSearchParams({
+      grant_type: 'client_credentials',
+      resource: RESOURCE,
+      client_id: id,
+      client_secret: secret ?? '',
+    })
+    const answer = await fetch(`${issuer}/v2/oauth/token`, { method: 'POST', headers: { dpop: proof }, body })
+    return ((await answer.json()) as { access_token: string }).access_token
+  }
+  const [accessToken, another] = [await request(), await request()]
+  const url = 'https://notes.example/notes?page=2'
+  const sent = { method: 'GET', address: 'https://notes.example/notes', nowMs: Date.now() } as const
+  const verify = (dpop: string | undefined) =>
+    grantor.verify(accessToken, { resource: RESOURCE, proof: { dpop, method: 'GET', url } })
+  const good = makeProof(key, { ...sent, accessToken })
+  const claims = await verify(good)
+  assert.deepEqual([claims.token_type, claims.sub], ['DPoP', id])
+  assert.match(claims.cnf?.jkt ?? '', /^[\w-]{43}$/)
+  const table = [
+    [good, /^proof-replayed$/],
+    [undefined, /^proof-missing$/],
+    ['x', /^proof-malformed$/],
+    [makeProof(key, sent), /^proof-of-another-token$/],
+    [makeProof(key, { ...sent, accessToken: another }), /^proof-of-another-token$/],
+    [makeProof(makeClientKey('ES256'), { ...sent, accessToken }), /^proof-of-another-key$/],
+    [makeProof(key, { ...sent, method: 'POST', accessToken }), /^proof-for-another-request$/],
+    [makeProof(key, { ...sent, address: `${RESOURCE}/other`, accessToken }), /^proof-for-another-request$/],
+    [makeProof(key, { ...sent, nowMs: 0, accessToken }), /^proof-not-fresh$/],
+  ] as const
+  for (const [dpop, reason] of table) await assert.rejects(verify(dpop), refusal('invalid_token', reason))
+  // A host that passes only the token, as for bearer tokens.
+  await assert.rejects(grantor.verify(accessToken, { resource: RESOURCE }), refusal('invalid_token', /^proof-missing$/))
+  for (const proof of [{ dpop: good }, { dpop: good, method: 'GET', url: '/notes' }]) {
+    const demand = { resource: RESOURCE, proof } as unknown as TokenDemand
+    await assert.rejects(grantor.verify(accessToken, demand), TypeError)
   }
 })
 

@@ -55,6 +55,9 @@ export async function obtainCodeFor(
   resources: readonly string[],
 ): Promise<string> {
   const tail = resources.map((resource) => `&resource=${encodeURIComponent(resource)}`).join('')
-  const answer = await signInAndAllow(new PlainBrowser(server), authorizeUrl(client, { scope: 'read write' }) + tail)
+  const answer = await signInAndAllow(
+    new PlainBrowser(server),
+    authorizeUrl(client, { scope: 'read write', prompt: 'consent' }) + tail,
+  )
   return answer.searchParams.get('code') ?? ''
 }

@@ -33,6 +33,7 @@ import {
 import type { CodeChallenge } from '../../src/protocol/authorization/pkce.ts'
 import type { RedirectUri } from '../../src/protocol/uri/redirect-uri.ts'
 import { DEFAULT_TEMPLATE } from '../../src/protocol/client/registration-template.ts'
+import type { JwkThumbprint } from '../../src/protocol/token/dpop-proof.ts'
 import type { Resource } from '../../src/protocol/token/resource.ts'
 import type { Scope } from '../../src/protocol/token/scope.ts'
 import type { SecretHash } from '../../src/protocol/secrets.ts'
@@ -42,6 +43,7 @@ import type { SecretHash } from '../../src/protocol/secrets.ts'
 export const NOW = 1_800_000_000_000 as EpochMs
 export const MINUTE = 60_000
 export const HOUR = 60 * MINUTE
+export const A_KEY = '0ZcOCORZNYy-DWpqq30jZyJGHTN0d2HglBV3uiguA4I' as JwkThumbprint
 
 export function at(milliseconds: number): EpochMs {
   return (NOW + milliseconds) as EpochMs
@@ -127,6 +129,7 @@ export function anAuthorization(
     state: `a "state" \\ with ' everything \u{1f600}`,
     responseMode: 'query',
     codeChallenge: randomBytes(32).toString('base64url') as CodeChallenge,
+    keyThumbprint: A_KEY,
     scope: 'read' as Scope,
     ungrantedScope: 'admin' as Scope,
     resources: ['https://api.example' as Resource],
@@ -198,6 +201,7 @@ export function aGrant(differing: Partial<GrantRecord> = {}, madeAt: EpochMs = N
     family: aFamily(),
     openid: undefined,
     redirectHost: 'app.example',
+    keyThumbprint: A_KEY,
     ...differing,
   }
 }
@@ -325,7 +329,14 @@ export function anApi(differing: Partial<ApiRecord> = {}): ApiRecord {
     resource: `https://${mintOrderedId(NOW, randomBytes).toLowerCase()}.example` as Resource,
     name: 'An API',
     scopes: [{ name: 'read', sentence: 'Read "everything"', grantedTo: 'users-and-machines' }],
-    tokens: { format: 'jwt', lifetime: undefined, algorithm: undefined, jwtType: 'at+jwt', applicationSubject: false },
+    tokens: {
+      format: 'jwt',
+      lifetime: undefined,
+      algorithm: undefined,
+      jwtType: 'at+jwt',
+      applicationSubject: false,
+      binding: 'any',
+    },
     scopesSince: new Map(),
     credentials: undefined,
     createdAt: NOW,

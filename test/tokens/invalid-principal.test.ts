@@ -286,7 +286,8 @@ test('INT-06: a revocation during a client credentials request applies to the to
     return installation
   }
   const context = { ...server.context, store: { ...store, findInstallation } }
-  const { response } = await clientCredentials(context, client as AuthenticatedClient, form)
+  const requester = { client: client as AuthenticatedClient, key: undefined }
+  const { response } = await clientCredentials(context, requester, form)
   assert.equal((await introspect(server, cast.client, response.access_token)).json().active, false)
 })
 

@@ -23,6 +23,7 @@ export const SERVER_TOKENS: ApiTokens = {
   algorithm: undefined,
   jwtType: 'at+jwt',
   applicationSubject: false,
+  binding: 'any',
 }
 
 /** An API as the operator declares it. */

@@ -52,6 +52,11 @@ const APPLICATION_SUBJECT = z
   .describe(
     'Whether its tokens have `application_subject`: the id of the user at the application that signs users in. The client can read it in a JWT.',
   )
+const BINDING = z
+  .enum(['any', 'dpop', 'bearer'])
+  .describe(
+    'Whether its tokens are bound to a key of the client (DPoP). any: if the client sends a proof. dpop: always; a request without a proof is refused. bearer: never, because the API cannot check proofs.',
+  )
 const TOKENS = z
   .object({
     format: FORMAT,
@@ -59,6 +64,7 @@ const TOKENS = z
     algorithm: ALGORITHM,
     jwt_type: JWT_TYPE,
     application_subject: APPLICATION_SUBJECT,
+    binding: BINDING,
   })
   .meta({ id: 'ApiTokens' })
 /** What is not given does not change. */
@@ -75,6 +81,7 @@ const TOKENS_INPUT = z
     algorithm: ALGORITHM.optional(),
     jwt_type: JWT_TYPE.optional(),
     application_subject: APPLICATION_SUBJECT.optional(),
+    binding: BINDING.optional(),
   })
   .refine(({ format, algorithm }) => format !== 'opaque' || typeof algorithm !== 'string', {
     error: 'Opaque tokens are not signed: leave the algorithm out.',
@@ -221,7 +228,7 @@ function scopesOf(scopes: readonly z.output<typeof SCOPE_OF_API>[]): readonly Ap
 
 /** Opaque tokens are not JWTs, so a change to opaque tokens resets the algorithm and the type. */
 function tokensOf(before: ApiTokens, input: z.output<typeof TOKENS_INPUT>): ApiTokens {
-  const { format, lifetime, algorithm, jwt_type, application_subject } = input
+  const { format, lifetime, algorithm, jwt_type, application_subject, binding } = input
   const kept = format === 'opaque' ? SERVER_TOKENS : before
   return {
     format: format ?? before.format,
@@ -229,6 +236,7 @@ function tokensOf(before: ApiTokens, input: z.output<typeof TOKENS_INPUT>): ApiT
     algorithm: algorithm === undefined ? kept.algorithm : (algorithm ?? undefined),
     jwtType: jwt_type ?? kept.jwtType,
     applicationSubject: application_subject ?? before.applicationSubject,
+    binding: binding ?? before.binding,
   }
 }
 
@@ -249,6 +257,7 @@ function describeApi({ resource, name, scopes, tokens, credentials, createdAt }:
       algorithm: tokens.algorithm ?? null,
       jwt_type: tokens.jwtType,
       application_subject: tokens.applicationSubject,
+      binding: tokens.binding,
     },
     introspection_id: credentials?.id ?? null,
     created_at: iso(createdAt),

@@ -67,6 +67,7 @@ export const METADATA_TEXTS = {
   id_token_signed_response_alg: 'How its ID tokens are signed',
   default_max_age: 'Seconds: `max_age` of its authorization requests that have none.',
   require_auth_time: 'Whether each of its ID tokens has `auth_time`',
+  dpop_bound_access_tokens: 'Whether each of its token requests must have a DPoP proof (RFC 9449)',
   post_logout_redirect_uris: 'Exact URIs to which the browser may return after a logout.',
   backchannel_logout_uri: 'Where the server notifies it when a session of a user ends.',
 } as const
@@ -84,6 +85,7 @@ export const METADATA_MEMBERS = {
   grant_types: z.array(z.string()),
   response_types: z.array(z.string()),
   scope: z.string().optional(),
+  dpop_bound_access_tokens: z.boolean().optional().describe(`${METADATA_TEXTS.dpop_bound_access_tokens}.`),
   id_token_signed_response_alg: z
     .string()
     .optional()

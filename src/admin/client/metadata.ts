@@ -45,6 +45,10 @@ const METADATA = {
       'The grant types. The default is authorization_code and refresh_token, or client_credentials without redirect URIs.',
     ),
   scope: SCOPE.describe('The registered scope, separated by spaces.'),
+  dpop_bound_access_tokens: z
+    .boolean()
+    .meta({ examples: [true] })
+    .describe(`${METADATA_TEXTS.dpop_bound_access_tokens}. Its tokens are then bound to its key.`),
   id_token_signed_response_alg: z
     .enum(ID_TOKEN_ALGORITHMS)
     .meta({ examples: ['ES256'] })

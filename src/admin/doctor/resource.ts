@@ -25,7 +25,11 @@ export function checkResource(probe: ResourceProbe, issuer: string): readonly Fi
           ...checkResourceName(probe, document),
           ...(probe.declared === 'no-issuer'
             ? [checkMissingIssuer(issuer)]
-            : [...checkIssuers(document, issuer), ...checkScopes(document, probe.declared)]),
+            : [
+                ...checkIssuers(document, issuer),
+                ...checkScopes(document, probe.declared),
+                ...checkBinding(document, probe.declared, withoutToken.challenge),
+              ]),
         ]),
   ]
 }
@@ -198,6 +202,27 @@ function checkMissing(scopes: readonly string[], declared: DeclaredResource): Fi
     `scopes_supported lists ${scopes.join(', ')} and not ${missing}, so clients do not request ${missing}.`,
     'List every scope that a tool needs, or leave the member out; unless the server asks for the others by 403 and insufficient_scope.',
   )
+}
+
+/** Clients that do not learn from the API that they need a proof send bearer requests. RFC 9449 §7.1, RFC 9728 §2. */
+function checkBinding(
+  document: FoundDocument,
+  declared: ResourceProbe['declared'],
+  challenge: string | undefined,
+): readonly Finding[] {
+  if (typeof declared === 'string' || !declared.requiresDpop) return []
+  const missing = [
+    ...(document.requiresDpop ? [] : ['its document has no "dpop_bound_access_tokens_required": true']),
+    ...(/(^|,)\s*DPoP\b/i.test(challenge ?? '') ? [] : ['its 401 has no challenge with the scheme DPoP']),
+  ]
+  if (missing.length === 0) return [ok(CHECK, 'The document and the 401 say that tokens are bound to a key.')]
+  return [
+    warning(
+      CHECK,
+      `${declared.resource} is declared with --binding dpop, but ${missing.join(', and ')}.`,
+      'Add it, and let the API check proofs: docs/sender-constrained.md.',
+    ),
+  ]
 }
 
 /** Quotes a text for a POSIX shell: the text of a document must not become a command when the operator copies the remedy. */

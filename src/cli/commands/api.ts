@@ -50,13 +50,14 @@ export const API_VERBS: readonly AddVerb[] = [
   taskVerb<ApiDocument>({
     task: 'api.show',
     say({ scopes, tokens, ...api }, { paint }) {
-      const { format, lifetime, algorithm, jwt_type, application_subject } = tokens
+      const { format, lifetime, algorithm, jwt_type, application_subject, binding } = tokens
       const made = {
         token_format: format,
         token_lifetime: lifetime === null ? 'as the server' : `${lifetime} seconds`,
         token_algorithm: format === 'opaque' ? null : (algorithm ?? 'as the server'),
         token_jwt_type: format === 'opaque' ? null : jwt_type,
         token_application_subject: application_subject ? 'yes' : 'no',
+        token_binding: binding,
       }
       const cells = scopes.map(({ name, granted_to, sentence }) => [name, grantedWords(granted_to), sentence])
       const table = cells.length === 0 ? [] : ['', ...columns(['SCOPE', 'GRANTED', 'SENTENCE'], cells, paint)]

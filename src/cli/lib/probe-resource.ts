@@ -68,6 +68,7 @@ async function findDocument(url: string, answer: ProbedAnswer): Promise<ProbedDo
       resource: typeof members['resource'] === 'string' ? members['resource'] : undefined,
       authorizationServers: textsOf(members['authorization_servers']),
       scopes: textsOf(members['scopes_supported']),
+      requiresDpop: members['dpop_bound_access_tokens_required'] === true,
     }
   } catch (cause) {
     return { kind: 'none', address, reason: reasonOf(cause) }
@@ -108,7 +109,11 @@ async function askIssuer(issuer: string, resource: string): Promise<ResourceProb
     if (response.status === 404) return 'undeclared'
     const members = await readObject(response)
     if (typeof members?.['resource'] !== 'string') return 'unknown'
-    return { resource: members['resource'], scopes: textsOf(members['scopes_supported']) ?? [] }
+    return {
+      resource: members['resource'],
+      scopes: textsOf(members['scopes_supported']) ?? [],
+      requiresDpop: members['dpop_bound_access_tokens_required'] === true,
+    }
   } catch {
     return 'unknown'
   }

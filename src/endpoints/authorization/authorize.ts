@@ -92,7 +92,7 @@ function newAuthorization(
   context: Context,
   request: Request,
   { client, redirectUri, responseMode, state }: Trusted,
-  { codeChallenge, prompts, loginHint, openid }: AuthorizationRequest,
+  { codeChallenge, keyThumbprint, prompts, loginHint, openid }: AuthorizationRequest,
   requested: RequestedAccess,
 ): { readonly authorization: AuthorizationRecord; readonly cookies: CookieChanges } {
   const now = context.clockCheck.now()
@@ -110,6 +110,7 @@ function newAuthorization(
     responseMode,
     state,
     codeChallenge,
+    keyThumbprint,
     mustSignIn: prompts.has('login'),
     mustConsent: prompts.has('consent'),
     authenticatedSince: maxAge === undefined ? undefined : after(now, -maxAge * 1000),

@@ -1,7 +1,13 @@
 import type { Context, OutcomeEvent } from '../../ports/context.ts'
 import type { Reply, Request } from '../../ports/message.ts'
 import type { GrantRecord } from '../../ports/records/grant.ts'
-import { actorOf, audienceOf, type AccessTokenFacts } from '../../protocol/token/access-token.ts'
+import {
+  actorOf,
+  audienceOf,
+  confirmationOf,
+  tokenTypeOf,
+  type AccessTokenFacts,
+} from '../../protocol/token/access-token.ts'
 import { toSeconds } from '../../base/brand.ts'
 import { hasDocument, identifierOf } from '../../protocol/client/identifier.ts'
 import type { ClientId } from '../../protocol/ids.ts'
@@ -66,9 +72,10 @@ export async function describeAccessToken(
   const client = await findIdentifier(context, owner)
   const subject = caller === 'api' ? facts.applicationSubject : undefined
   const actor = actorOf(facts, client)
+  const confirmation = confirmationOf(facts)
   return {
     active: true,
-    token_type: 'Bearer',
+    token_type: tokenTypeOf(facts),
     iss: context.issuer,
     aud: audienceOf(facts),
     sub: facts.userId ?? client,
@@ -80,6 +87,7 @@ export async function describeAccessToken(
     ...(facts.organizationId === undefined ? {} : { org_id: facts.organizationId }),
     ...(actor === undefined ? {} : { act: actor }),
     ...(subject === undefined ? {} : { application_subject: subject }),
+    ...(confirmation === undefined ? {} : { cnf: confirmation }),
   }
 }
 

@@ -16,7 +16,7 @@ import { problem, type Problem } from '../../base/validation.ts'
 export type RegistrationNeeds = PolicyNeeds & Pick<Context, 'apis' | 'issuer' | 'settings'>
 
 /** Fields that are echoed as null because they were sent as null, and fields for which the server substitutes a value. */
-export type RegistrationEcho = Readonly<Record<string, null | false | 'public'>>
+export type RegistrationEcho = Readonly<Record<string, null | 'public'>>
 
 /** The metadata of a registration or update request, after negotiation. */
 export interface RegistrationRequest {
@@ -75,18 +75,11 @@ function nullsOf(fields: readonly string[]): RegistrationEcho {
 }
 
 /**
- * RFC 7591 §2: the server may replace values that it does not support. `true` would mean that bearer tokens are rejected (RFC
- * 9449 §5.2). A client that received no value would rely on that, so the response says `false`. The `sub` of a user is the same for
- * every client (OpenID Connect Core 1.0 §8).
+ * RFC 7591 §2: the server may replace values that it does not support. The `sub` of a user is the same for every client (OpenID Connect
+ * Core 1.0 §8).
  */
-function substitutesFor({
-  dpop_bound_access_tokens: isBound,
-  subject_type: subjectType,
-}: Readonly<Record<string, unknown>>): RegistrationEcho {
-  return {
-    ...(typeof isBound === 'boolean' ? { dpop_bound_access_tokens: false } : {}),
-    ...(typeof subjectType === 'string' ? { subject_type: 'public' } : {}),
-  }
+function substitutesFor({ subject_type: subjectType }: Readonly<Record<string, unknown>>): RegistrationEcho {
+  return typeof subjectType === 'string' ? { subject_type: 'public' } : {}
 }
 
 /**

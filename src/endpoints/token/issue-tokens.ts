@@ -67,6 +67,7 @@ export async function issueClientToken(
     scope,
     resources,
     applicationSubject: undefined,
+    keyThumbprint: profile.key,
     issuedAt: toSeconds(now),
     expiresAt: (toSeconds(now) + profile.lifetime) as EpochSeconds,
     issuedAfter: undefined,
@@ -129,7 +130,16 @@ function issueAccessToken(
   const { scope, resources, applicationSubject } = target
   const issuedAt = toSeconds(issue.at)
   const expiresAt = Math.min(issuedAt + issue.profile.lifetime, toSeconds(grant.expiresAt)) as EpochSeconds
-  const identity = [grant.id, String(issue.generation), String(issuedAt), scope, ...resources]
+  const { key } = issue.profile
+  // A thumbprint is no absolute URI, and so none of the resources.
+  const identity = [
+    grant.id,
+    String(issue.generation),
+    String(issuedAt),
+    scope,
+    ...resources,
+    ...(key === undefined ? [] : [key]),
+  ]
   const factsOf = <Id extends string>(tokenId: Id) => ({
     tokenId,
     issuer: context.issuer,
@@ -140,6 +150,7 @@ function issueAccessToken(
     scope,
     resources,
     applicationSubject,
+    keyThumbprint: key,
     issuedAt,
     expiresAt,
     issuedAfter: undefined,

@@ -1,20 +1,21 @@
 import type { Context } from '../../ports/context.ts'
 import type { Request } from '../../ports/message.ts'
-import { invalidDpopProof, useDpopNonce, type ProofPlace } from '../../protocol/errors.ts'
+import type { ClientRecord } from '../../ports/records/client.ts'
+import { invalidDpopProof, useDpopNonce, type OAuthError, type ProofPlace } from '../../protocol/errors.ts'
 import {
   findProofFault,
   isRecentNonce,
   nonceOf,
   parseDpopProof,
+  provesToken,
   type DpopProof,
   type JwkThumbprint,
 } from '../../protocol/token/dpop-proof.ts'
 import { addressOf } from '../../protocol/uri/server-address.ts'
 
-/** Where a proof arrives: the path of the endpoint, and how a refusal is answered. */
-interface ProofTarget {
-  readonly path: string
-  readonly place: ProofPlace
+/** Whether each token request of the client needs a proof. RFC 9449 §5.2. */
+export function requiresProof({ metadata }: Pick<ClientRecord, 'metadata'>): boolean {
+  return metadata.dpopBound === true
 }
 
 /**
@@ -22,27 +23,18 @@ interface ProofTarget {
  * nothing else of the request has been read or stored then: the client repeats a refused request with the same assertion, which
  * must still be good (decision 0035).
  *
- * undefined: the request has none.
+ * `path` is that of the endpoint. undefined: the request has no proof.
  *
  * @throws OAuthError invalid_dpop_proof, use_dpop_nonce
  */
 export function readProof(
-  { clock, issuer, secrets }: Pick<Context, 'clock' | 'issuer' | 'secrets'>,
+  context: Pick<Context, 'clock' | 'issuer' | 'secrets'>,
   { dpop, method }: Pick<Request, 'dpop' | 'method'>,
-  { path, place }: ProofTarget,
+  path: string,
 ): DpopProof | undefined {
   if (dpop === undefined) return undefined
-  const proof = parseDpopProof(dpop)
-  if (proof === undefined) throw invalidDpopProof('proof_malformed', place)
-  const now = clock()
-  const fault = findProofFault(proof, {
-    method,
-    address: addressOf(issuer, path),
-    now,
-    knowsNonce: (nonce) => isRecentNonce(secrets, nonce, now),
-  })
-  if (fault === 'proof_for_another_request') throw invalidDpopProof(fault, place)
-  if (fault !== undefined) throw useDpopNonce(fault, place, nonceOf(secrets, now))
+  const proof = readFreshProof(context, { dpop, method, address: addressOf(context.issuer, path) })
+  if (typeof proof === 'string') throw proofRefusal(context, proof, 'request')
   return proof
 }
 
@@ -54,10 +46,65 @@ export function readProof(
 export function verifyProof(
   { proofs }: Pick<Context, 'proofs'>,
   proof: DpopProof | undefined,
-  { place }: Pick<ProofTarget, 'place'>,
 ): JwkThumbprint | undefined {
   if (proof === undefined) return undefined
   const key = proofs.verify(proof)
-  if (key === undefined) throw invalidDpopProof('proof_wrong', place)
+  if (key === undefined) throw invalidDpopProof('proof_wrong', 'request')
   return key
+}
+
+/** The error for a proof that is not accepted, with a nonce where another proof may be. */
+export function proofRefusal(
+  { clock, secrets }: Pick<Context, 'clock' | 'secrets'>,
+  fault: TokenProofFault,
+  place: ProofPlace,
+): OAuthError {
+  if (fault === 'proof_not_fresh' || fault === 'nonce_stale')
+    return useDpopNonce(fault, place, nonceOf(secrets, clock()))
+  return invalidDpopProof(fault, place)
+}
+
+/** A request with a proof. */
+interface ProvenRequest {
+  /** The header `DPoP`. */
+  readonly dpop: string
+  readonly method: string
+  /** The address of the request as clients know it, and not that of the `Host` header. Its query is ignored. */
+  readonly address: string
+}
+
+/** Why a proof is not accepted, before its signature is verified. */
+type ProofFault = 'proof_malformed' | NonNullable<ReturnType<typeof findProofFault>>
+
+/** Reads a proof, and checks that it is for this request and recent. Its signature is not verified. RFC 9449 §4.3. */
+function readFreshProof(
+  { clock, secrets }: Pick<Context, 'clock' | 'secrets'>,
+  { dpop, method, address }: ProvenRequest,
+): DpopProof | ProofFault {
+  const proof = parseDpopProof(dpop)
+  if (proof === undefined) return 'proof_malformed'
+  const now = clock()
+  const knowsNonce = (nonce: string): boolean => isRecentNonce(secrets, nonce, now)
+  return findProofFault(proof, { method, address, now, knowsNonce }) ?? proof
+}
+
+/** Why the proof does not permit to use an access token. */
+type TokenProofFault = ProofFault | 'proof_of_another_token' | 'proof_wrong' | 'proof_of_another_key' | 'proof_replayed'
+
+/**
+ * Returns why a request may not use an access token that is bound to `key`. RFC 9449 §7.1. Each proof is accepted once on this node, because
+ * the answer to a repeated request has a value (§11.1).
+ */
+export function findTokenProofFault(
+  context: Pick<Context, 'clock' | 'proofs' | 'secrets'>,
+  request: ProvenRequest,
+  { accessToken, key }: { readonly accessToken: string; readonly key: JwkThumbprint },
+): TokenProofFault | undefined {
+  const proof = readFreshProof(context, request)
+  if (typeof proof === 'string') return proof
+  if (!provesToken(proof, accessToken)) return 'proof_of_another_token'
+  const proven = context.proofs.verify(proof)
+  if (proven === undefined) return 'proof_wrong'
+  if (proven !== key) return 'proof_of_another_key'
+  return context.proofs.isFirstUse(proof, key) ? undefined : 'proof_replayed'
 }

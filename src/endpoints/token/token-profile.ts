@@ -1,9 +1,12 @@
 import type { Context } from '../../ports/context.ts'
 import type { ApiTokens, JwtType } from '../../ports/records/api.ts'
 import type { SigningAlgorithm } from '../../ports/records/key.ts'
-import { invalidGrant, invalidTarget } from '../../protocol/errors.ts'
+import { invalidGrant, invalidRequest, invalidTarget } from '../../protocol/errors.ts'
+import type { JwkThumbprint } from '../../protocol/token/dpop-proof.ts'
 import { sameResource, type Resource } from '../../protocol/token/resource.ts'
 import { unacceptable } from '../../base/validation.ts'
+import type { AuthenticatedClient } from './authenticate-client.ts'
+import { requiresProof } from './proof.ts'
 import type { ScopeCatalog } from './scope-catalog.ts'
 
 /** The format, the lifetime and the signature of an access token. */
@@ -15,6 +18,14 @@ export interface TokenProfile {
   readonly jwtType: JwtType
   /** Whether the token of a user has the subject of the operator's application: if each of the APIs wants it. */
   readonly applicationSubject: boolean
+  /** The key that the token is bound to. undefined: a bearer token. RFC 9449 §6. */
+  readonly key: JwkThumbprint | undefined
+}
+
+/** The client that requests a token, and the key whose proof came with the request. */
+export interface TokenRequester {
+  readonly client: AuthenticatedClient
+  readonly key: JwkThumbprint | undefined
 }
 
 /**
@@ -24,12 +35,16 @@ export interface TokenProfile {
  * Callers choose the profile before they redeem a code or rotate a refresh token, so that an error here does not use it up
  * (threats.md CODE-09, RT-09).
  *
- * @throws OAuthError invalid_target, if the APIs require different tokens; invalid_grant, if an API is no longer declared
+ * The token is bound to the key of the request, unless one of the APIs forbids it.
+ *
+ * @throws OAuthError invalid_target, if the APIs or the client require different tokens; invalid_grant, if an API is no longer declared;
+ *   invalid_request, if an API requires a proof
  */
 export function chooseTokenProfile(
   { settings: { lifetimes, signingAlgorithm } }: Pick<Context, 'settings'>,
   { apis, isOpen }: ScopeCatalog,
   resources: readonly Resource[],
+  requester: TokenRequester,
 ): TokenProfile {
   const usual = {
     format: 'jwt',
@@ -37,19 +52,29 @@ export function chooseTokenProfile(
     algorithm: signingAlgorithm,
     jwtType: 'at+jwt',
     applicationSubject: false,
+    binding: 'any',
   } as const
-  const wanted = resources.map((requested): TokenProfile => {
+  const wanted = resources.map((requested): WantedProfile => {
     const tokens = apis.find(({ resource }) => sameResource(resource, requested))?.tokens
     if (tokens === undefined && !isOpen) throw invalidGrant('resource_gone')
     if (tokens === undefined) return usual
-    const { format, lifetime = usual.lifetime, algorithm = usual.algorithm, jwtType, applicationSubject } = tokens
-    return { format, lifetime, algorithm, jwtType, applicationSubject }
+    const {
+      format,
+      lifetime = usual.lifetime,
+      algorithm = usual.algorithm,
+      jwtType,
+      applicationSubject,
+      binding,
+    } = tokens
+    return { format, lifetime, algorithm, jwtType, applicationSubject, binding }
   })
   const [first, ...others] = wanted
-  if (first === undefined) return usual
+  const key = chooseKey(wanted, requester)
+  if (first === undefined) return { ...usual, key }
   if (others.every((other) => isSameKind(first, other))) {
     return {
       ...first,
+      key,
       lifetime: Math.min(...wanted.map(({ lifetime }) => lifetime)),
       applicationSubject: wanted.every(({ applicationSubject }) => applicationSubject),
     }
@@ -58,7 +83,20 @@ export function chooseTokenProfile(
   throw invalidTarget('tokens_differ', [unacceptable('body', 'resource', msg, undefined)])
 }
 
-function isSameKind(one: TokenProfile, other: TokenProfile): boolean {
+type WantedProfile = Omit<TokenProfile, 'key'> & Pick<ApiTokens, 'binding'>
+
+function chooseKey(wanted: readonly WantedProfile[], { client, key }: TokenRequester): JwkThumbprint | undefined {
+  const isForbidden = wanted.some(({ binding }) => binding === 'bearer')
+  const isRequired = wanted.some(({ binding }) => binding === 'dpop')
+  if (isForbidden && (isRequired || requiresProof(client))) {
+    const msg = 'One of these APIs accepts only bearer tokens, and another one or the client only bound ones.'
+    throw invalidTarget('binding_differs', [unacceptable('body', 'resource', msg, undefined)])
+  }
+  if (isRequired && key === undefined) throw invalidRequest('proof_missing')
+  return isForbidden ? undefined : key
+}
+
+function isSameKind(one: WantedProfile, other: WantedProfile): boolean {
   if (one.format !== other.format) return false
   return one.format === 'opaque' || (one.algorithm === other.algorithm && one.jwtType === other.jwtType)
 }

@@ -11,7 +11,7 @@ import { authenticateClient } from './authenticate-client.ts'
 import { refuseQuery, refuseRepeated } from '../form.ts'
 import { PATHS } from '../paths.ts'
 import { GRANTS } from './grants/index.ts'
-import { readProof, verifyProof } from './proof.ts'
+import { readProof, requiresProof, verifyProof } from './proof.ts'
 import { findResource } from './scope-catalog.ts'
 
 /**
@@ -22,6 +22,7 @@ import { findResource } from './scope-catalog.ts'
  *  RFC 9449 §5  A DPoP proof is checked, all but its signature, which follows when the client is known.
  *  §2.3  The client authenticates.
  *  §5.2  The client must have registered the grant type.
+ *  RFC 9449 §5.2  A client that registered so sends a proof with each request.
  *  §4    The grant type decides the rest; see `grants/`.
  *
  * @throws OAuthError every code of RFC 6749 §5.2, invalid_target, temporarily_unavailable
@@ -31,12 +32,13 @@ export async function token(context: Context, request: Request): Promise<Reply> 
   refuseQuery(request.query)
   const grantType = readGrantType(params, context.settings.grantTypes)
   refuseRepeated(params, 'resource')
-  const proof = readProof(context, request, PROOF)
+  const proof = readProof(context, request, PATHS.token)
   const client = await authenticateClient(context, request)
   try {
     if (!client.metadata.grantTypes.includes(grantType)) throw unauthorizedClient('grant_type_not_registered')
-    verifyProof(context, proof, PROOF)
-    const { response, facts } = await GRANTS[grantType](context, client, params)
+    if (proof === undefined && requiresProof(client)) throw invalidRequest('proof_missing')
+    const key = verifyProof(context, proof)
+    const { response, facts } = await GRANTS[grantType](context, { client, key }, params)
     context.issued(client.id, grantType)
     return { kind: 'json', status: 200, body: response, event: await issuedEvent(context, grantType, facts) }
   } catch (cause) {
@@ -47,9 +49,6 @@ export async function token(context: Context, request: Request): Promise<Reply> 
     throw cause
   }
 }
-
-/** Where the proofs of this endpoint arrive. */
-const PROOF = { path: PATHS.token, place: 'request' } as const
 
 const INVALID_GRANTS: Readonly<Record<GrantType, string>> = {
   authorization_code:
@@ -75,7 +74,17 @@ function describeInvalidGrant(
 async function issuedEvent(context: Context, reason: GrantType, facts: AccessTokenFacts): Promise<OutcomeEvent> {
   const { clientId: client, userId: user, organizationId: organization, grantId: grant, scope } = facts
   const resources = context.settings.isLoopbackIssuer ? await describeResources(context, facts) : facts.resources
-  return { event: 'token.issued', client, user, organization, grant, scope, resources, reason }
+  return {
+    event: 'token.issued',
+    client,
+    user,
+    organization,
+    grant,
+    scope,
+    resources,
+    reason,
+    bound: facts.keyThumbprint === undefined ? undefined : true,
+  }
 }
 
 /** Where no API is declared, a resource is what the client sent, so that it may have anything. */

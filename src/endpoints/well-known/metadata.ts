@@ -5,6 +5,7 @@ import { ASSERTION_ALGORITHMS } from '../../protocol/client/keys.ts'
 import { CLIENT_AUTH_METHODS } from '../../protocol/client/metadata.ts'
 import { offersDocuments } from '../../protocol/client/policy.ts'
 import { offeredIdTokenAlgorithms } from '../../protocol/openid/id-token.ts'
+import { PROOF_ALGORITHMS } from '../../protocol/token/dpop-proof.ts'
 import { addressOf } from '../../protocol/uri/server-address.ts'
 import { USER_CLAIMS } from '../../protocol/openid/user-claims.ts'
 import { ADVERTISED_IDENTITY_SCOPES, advertisedScopes } from '../token/scope-catalog.ts'
@@ -20,7 +21,7 @@ export interface Discoverable {
 }
 
 /**
- * Authorization Server Metadata. RFC 8414 §2 and §3.2, RFC 9207 §3, OpenID Connect Discovery 1.0 §3.
+ * Authorization Server Metadata. RFC 8414 §2 and §3.2, RFC 9207 §3, RFC 9449 §5.1, OpenID Connect Discovery 1.0 §3.
  *
  * The endpoints come from the endpoint table, so discovery lists exactly the endpoints that exist.
  */
@@ -65,6 +66,7 @@ function describe(
     introspection_endpoint_auth_signing_alg_values_supported: ASSERTION_ALGORITHMS,
     ...(offersDocuments(clientDocuments) && outbound.isOn ? { client_id_metadata_document_supported: true } : {}),
     code_challenge_methods_supported: ['S256'],
+    dpop_signing_alg_values_supported: PROOF_ALGORITHMS,
     ...(offersUsers
       ? { ...OPENID_MEMBERS, id_token_signing_alg_values_supported: offeredIdTokenAlgorithms(grantTypes) }
       : {}),

@@ -2,6 +2,7 @@ import type { Context } from '../../ports/context.ts'
 import type { Reply, Request } from '../../ports/message.ts'
 import type { ApiRecord } from '../../ports/records/api.ts'
 import { invalidRequest, OAuthError } from '../../protocol/errors.ts'
+import { PROOF_ALGORITHMS } from '../../protocol/token/dpop-proof.ts'
 import { sameResource } from '../../protocol/token/resource.ts'
 import { missing, unacceptable } from '../../base/validation.ts'
 import { advertisedScopes } from '../token/scope-catalog.ts'
@@ -29,14 +30,21 @@ export async function describeResource(
   throw new OAuthError('invalid_target', 'resource_unknown', { status: 404, problems })
 }
 
+/** Clients that know DPoP send a proof without being asked. */
+const DPOP_REQUIRED = {
+  dpop_bound_access_tokens_required: true,
+  dpop_signing_alg_values_supported: PROOF_ALGORITHMS,
+} as const
+
 function describe(api: ApiRecord, issuer: string): object {
-  const { resource, name } = api
+  const { resource, name, tokens } = api
   const scopes = advertisedScopes(api)
   return {
     resource,
     authorization_servers: [issuer],
     ...(scopes.length === 0 ? {} : { scopes_supported: scopes }),
     bearer_methods_supported: ['header'],
+    ...(tokens.binding === 'dpop' ? DPOP_REQUIRED : {}),
     ...(name === undefined ? {} : { resource_name: name }),
   }
 }

@@ -36,6 +36,11 @@ export interface ApiTokens {
    * several APIs has it only if each of them wants it.
    */
   readonly applicationSubject: boolean
+  /**
+   * Whether its tokens are bound to a key of the client (RFC 9449). `any`: if the client proves that it has one. `dpop`: always. `bearer`:
+   * never, because the API cannot check it.
+   */
+  readonly binding: 'any' | 'dpop' | 'bearer'
 }
 
 /** `at+jwt` (RFC 9068 §2.1), or `JWT` for verifiers that accept no other type (RFC 7519 §5.1). */

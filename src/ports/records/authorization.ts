@@ -20,6 +20,8 @@ export interface AuthorizationRecord {
   readonly state: string | undefined
   /** undefined: the rules of the client permit to omit PKCE. The code is then bound to the client and the redirect URI. */
   readonly codeChallenge: CodeChallenge | undefined
+  /** The thumbprint of the key that the client must prove to redeem the code (`dpop_jkt`, RFC 9449 §10). undefined: none. */
+  readonly keyThumbprint: string | undefined
   readonly scope: Scope
   /** Scope that the client requested and did not get. A refresh request that repeats it is not refused for that. */
   readonly ungrantedScope: Scope

@@ -1,5 +1,6 @@
 import type { EpochMs } from '../../base/brand.ts'
 import type { ClientId, GrantId, OrganizationId, UserId } from '../../protocol/ids.ts'
+import type { JwkThumbprint } from '../../protocol/token/dpop-proof.ts'
 import type { Resource } from '../../protocol/token/resource.ts'
 import type { Scope } from '../../protocol/token/scope.ts'
 import type { SecretHash } from '../../protocol/secrets.ts'
@@ -26,6 +27,8 @@ export interface GrantRecord {
   readonly openid: OpenidGrant | undefined
   /** The host that got the code, as `webHost` returns it. */
   readonly redirectHost: string | undefined
+  /** The key that each refresh must prove: that of a public client that proved one. RFC 9449 §5. undefined: none. */
+  readonly keyThumbprint: JwkThumbprint | undefined
 }
 
 /** What all ID tokens of a grant have in common. OpenID Connect Core 1.0 §12.2. */

@@ -6,6 +6,7 @@ import type { Parameters } from '../../base/message.ts'
 import { readOpenidRequest, type OpenidFault, type OpenidRequest } from '../openid/request.ts'
 import { parseCodeChallenge, type CodeChallenge } from './pkce.ts'
 import { isPrivateUse } from '../uri/redirect-uri.ts'
+import { isThumbprint } from '../token/dpop-proof.ts'
 import { parseResources, type Resource } from '../token/resource.ts'
 import { isOpenid, NO_SCOPE, parseScope, type Scope } from '../token/scope.ts'
 
@@ -16,6 +17,8 @@ export type Prompt = 'none' | 'login' | 'consent'
 export interface AuthorizationRequest {
   /** undefined: the client may omit PKCE, and did. */
   readonly codeChallenge: CodeChallenge | undefined
+  /** `dpop_jkt`: the key to which the code is bound. RFC 9449 §10. */
+  readonly keyThumbprint: string | undefined
   /** undefined: the client requested no scope. */
   readonly scope: Scope | undefined
   readonly resources: readonly Resource[]
@@ -48,6 +51,7 @@ export const AUTHORIZATION_FAULTS = {
   code_challenge_method_not_s256:
     'transform algorithm not supported: send code_challenge_method=S256 (RFC 7636 section 4.4.1).',
   code_challenge_malformed: 'The code_challenge is not 43 base64url characters (RFC 7636 section 4.2).',
+  dpop_jkt_malformed: 'The dpop_jkt is not a thumbprint of 43 base64url characters (RFC 9449 section 10).',
   scope_malformed: 'The scope is malformed, or has more than 100 values.',
   scope_not_allowed: 'The client gets no scope.',
   audience_ambiguous: 'The request names no resource, and its scopes belong to several APIs.',
@@ -140,6 +144,10 @@ export function readAuthorizationRequest(
   const codeChallenge = readCodeChallenge(parameters, pkce)
   if (typeof codeChallenge === 'object') return refused('invalid_request', codeChallenge.fault)
 
+  const keyThumbprint = parameters.get('dpop_jkt')
+  if (keyThumbprint !== undefined && !isThumbprint(keyThumbprint))
+    return refused('invalid_request', 'dpop_jkt_malformed')
+
   const scopeText = parameters.get('scope')
   const scope = scopeText === undefined ? undefined : parseScope(scopeText)
   if (scopeText !== undefined && scope === undefined) return refused('invalid_scope', 'scope_malformed')
@@ -155,7 +163,10 @@ export function readAuthorizationRequest(
     return refused('invalid_request', 'organization_malformed')
   const openid = readOpenidRequest(parameters)
   if (typeof openid === 'string') return refused(OPENID_ERRORS[openid], openid)
-  return { kind: 'accepted', request: { codeChallenge, scope, resources, prompts, loginHint, organizationId, openid } }
+  return {
+    kind: 'accepted',
+    request: { codeChallenge, keyThumbprint, scope, resources, prompts, loginHint, organizationId, openid },
+  }
 }
 
 const OPENID_ERRORS: Readonly<Record<OpenidFault, AuthorizationErrorCode>> = {

@@ -14,6 +14,7 @@ const IS_IDENTITY = {
   grantTypes: false,
   responseTypes: false,
   scope: false,
+  dpopBound: false,
   idTokenAlgorithm: false,
   defaultMaxAge: false,
   requireAuthTime: false,

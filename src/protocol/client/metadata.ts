@@ -23,6 +23,8 @@ export interface ClientMetadata extends OpenidMetadata {
   readonly responseTypes: readonly 'code'[]
   /** undefined: the client registered no scope, so only decision 0006 limits it. '': no scope that it sent is declared. */
   readonly scope: Scope | undefined
+  /** Each of its token requests has a DPoP proof (`dpop_bound_access_tokens`, RFC 9449 §5.2). Absent: some may have one. */
+  readonly dpopBound?: true
   readonly descriptive: DescriptiveMetadata
 }
 
@@ -67,6 +69,7 @@ const shape = z.object({
   jwks: z.unknown().optional(),
   jwks_uri: z.unknown().optional(),
   token_endpoint_auth_signing_alg: z.unknown().optional(),
+  dpop_bound_access_tokens: z.boolean().nullish(),
   ...OPENID_SHAPE,
 })
 type Shape = z.infer<typeof shape>
@@ -115,7 +118,19 @@ export function readRegistration(body: unknown, policy: RegistrationPolicy): Reg
   const problems = [...malformed, ...faults.values()]
   if (malformed.length > 0) return { kind: 'malformed', problems }
   if (problems.length > 0) return { kind: 'not-allowed', problems }
-  const metadata = { redirectUris, authMethod, ...keys, grantTypes, responseTypes, scope, descriptive, ...openid }
+  // Absent where it is false, so that a public client that sends the default is the same client (decision 0010).
+  const bound = fields.dpop_bound_access_tokens === true ? { dpopBound: true as const } : {}
+  const metadata = {
+    redirectUris,
+    authMethod,
+    ...keys,
+    grantTypes,
+    responseTypes,
+    scope,
+    ...bound,
+    descriptive,
+    ...openid,
+  }
   if (Buffer.byteLength(JSON.stringify(metadata)) > METADATA_BYTES) {
     const msg = `The metadata may have at most ${METADATA_BYTES} bytes in all.`
     const large = problem(['body'], 'too_long', msg, null, { max_length: METADATA_BYTES })
@@ -240,6 +255,7 @@ export function describeMetadata(metadata: ClientMetadata): Readonly<Record<stri
     grant_types: metadata.grantTypes,
     response_types: metadata.responseTypes,
     scope: metadata.scope,
+    dpop_bound_access_tokens: metadata.dpopBound,
     ...describeOpenid(metadata),
     ...metadata.descriptive,
   }

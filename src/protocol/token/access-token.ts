@@ -2,6 +2,7 @@ import { hash } from 'node:crypto'
 import type { Brand, EpochMs, EpochSeconds } from '../../base/brand.ts'
 import { parseClientIdentifier } from '../client/identifier.ts'
 import type { ClientId, GrantId, OrganizationId, UserId } from '../ids.ts'
+import type { JwkThumbprint } from './dpop-proof.ts'
 import type { Resource } from './resource.ts'
 import type { Scope } from './scope.ts'
 
@@ -21,6 +22,8 @@ export interface AccessTokenFacts {
   readonly scope: Scope
   /** The subject that the operator's application has for the user. undefined: an API of the token does not want it, or there is none. */
   readonly applicationSubject: string | undefined
+  /** The key of the client without which the token is worth nothing. RFC 9449 §6. undefined: a bearer token. */
+  readonly keyThumbprint: JwkThumbprint | undefined
   readonly tokenId: string
   readonly issuedAt: EpochSeconds
   readonly expiresAt: EpochSeconds
@@ -35,7 +38,7 @@ export interface AccessTokenFacts {
 export type AccessTokenClaims = Brand<string, 'AccessTokenClaims'>
 
 /**
- * The claims of a JWT access token, as JSON. RFC 9068 §2.2; RFC 8693 §4 defines `scope` and `act`; `org_id`, `grant_id`
+ * The claims of a JWT access token, as JSON. RFC 9068 §2.2; RFC 8693 §4 defines `scope` and `act`, RFC 9449 §6.1 `cnf`; `org_id`, `grant_id`
  * and `application_subject` are claims of this server (decisions 0019, 0020). JSON leaves out undefined members. `client` is the `client_id` of the client.
  */
 export function accessTokenClaims(facts: AccessTokenFacts, client: string): AccessTokenClaims {
@@ -52,6 +55,7 @@ export function accessTokenClaims(facts: AccessTokenFacts, client: string): Acce
     act: actorOf(facts, client),
     grant_id: facts.grantId,
     application_subject: facts.applicationSubject,
+    cnf: confirmationOf(facts),
   }) as AccessTokenClaims
 }
 
@@ -61,6 +65,17 @@ export function actorOf(
   client: string,
 ): { readonly sub: string } | undefined {
   return userId !== undefined && grantId === undefined ? { sub: client } : undefined
+}
+
+/** What confirms the holder of a token. RFC 7800 §3.1, RFC 9449 §6.1. */
+export interface Confirmation {
+  /** The thumbprint of the key. */
+  readonly jkt: JwkThumbprint
+}
+
+/** The `cnf` of a token; undefined for a bearer token. */
+export function confirmationOf({ keyThumbprint }: Pick<AccessTokenFacts, 'keyThumbprint'>): Confirmation | undefined {
+  return keyThumbprint === undefined ? undefined : { jkt: keyThumbprint }
 }
 
 /** Parses the claims of a token whose signature is verified. Returns undefined for claims that `accessTokenClaims` did not make. */
@@ -78,6 +93,7 @@ export function parseAccessTokenClaims(text: string, issuer: string): AccessToke
     org_id: organizationId,
     grant_id: grantId,
     application_subject: applicationSubject,
+    cnf: confirmation,
   } = claims
   if (iss !== issuer || typeof sub !== 'string' || typeof client !== 'string' || typeof jti !== 'string') return
   if (typeof iat !== 'number' || typeof exp !== 'number' || typeof scope !== 'string') return
@@ -93,6 +109,7 @@ export function parseAccessTokenClaims(text: string, issuer: string): AccessToke
     grantId: grantId as GrantId | undefined,
     scope: scope as Scope,
     applicationSubject: applicationSubject as string | undefined,
+    keyThumbprint: (confirmation as Confirmation | undefined)?.jkt,
     tokenId: jti,
     issuedAt: iat as EpochSeconds,
     expiresAt: exp as EpochSeconds,
@@ -113,10 +130,17 @@ export function tokenIdOf(identity: readonly string[]): string {
   return hash('sha256', JSON.stringify(identity), 'base64url')
 }
 
+/** How a token is presented. RFC 6750, RFC 9449 §5. */
+export type TokenType = 'Bearer' | 'DPoP'
+
+export function tokenTypeOf({ keyThumbprint }: Pick<AccessTokenFacts, 'keyThumbprint'>): TokenType {
+  return keyThumbprint === undefined ? 'Bearer' : 'DPoP'
+}
+
 /** The body of a successful token response. RFC 6749 §5.1. JSON leaves out undefined members (clients.md). */
 export interface TokenResponse {
   readonly access_token: string
-  readonly token_type: 'Bearer'
+  readonly token_type: TokenType
   /** Seconds. */
   readonly expires_in: number
   readonly refresh_token: string | undefined
@@ -133,13 +157,13 @@ export interface IssuedToken {
 
 export function tokenResponse(
   accessToken: string,
-  facts: Pick<AccessTokenFacts, 'scope' | 'expiresAt'>,
+  facts: Pick<AccessTokenFacts, 'scope' | 'expiresAt' | 'keyThumbprint'>,
   now: EpochSeconds,
   refreshToken: string | undefined,
 ): TokenResponse {
   return {
     access_token: accessToken,
-    token_type: 'Bearer',
+    token_type: tokenTypeOf(facts),
     expires_in: Math.max(0, facts.expiresAt - now),
     refresh_token: refreshToken,
     scope: facts.scope === '' ? undefined : facts.scope,

@@ -123,7 +123,7 @@ export function isThumbprint(text: string): boolean {
 /** What a server compares a proof with. */
 export interface ProofExpectations {
   readonly method: string
-  /** The address of the endpoint under the issuer, never that of the `Host` header. */
+  /** The address as clients know it, never that of the `Host` header. */
   readonly address: string
   readonly now: EpochMs
   /** Whether this server gave the nonce lately. */
@@ -155,10 +155,14 @@ export function findProofFault(
 function isSameAddress(sent: string, own: string): boolean {
   if (sent === own) return true
   if (!URL.canParse(sent)) return false
-  const url = new URL(sent)
+  return bareAddress(sent) === bareAddress(own)
+}
+
+function bareAddress(address: string): string {
+  const url = new URL(address)
   url.search = ''
   url.hash = ''
-  return url.href === new URL(own).href
+  return url.href
 }
 
 /** Whether the proof was made for this access token. RFC 9449 §4.3, step 12. */

@@ -1,7 +1,9 @@
+import type { Confirmation, TokenType } from './access-token.ts'
+
 /** The members of an active access token. RFC 7662 §2.2, RFC 9068 §2.2; times in seconds since the epoch. */
 export interface TokenClaims {
   readonly active: true
-  readonly token_type: 'Bearer'
+  readonly token_type: TokenType
   readonly iss: string
   readonly aud: string | readonly string[]
   /** The user, or the client when no user is involved. */
@@ -17,6 +19,8 @@ export interface TokenClaims {
   readonly act?: { readonly sub: string }
   /** The subject that your application has for the user, if each API of the token wants it (docs/apis.md). Absent: none. */
   readonly application_subject?: string
+  /** RFC 9449 §6.2: the key whose proof the API must demand. Absent: a bearer token. */
+  readonly cnf?: Confirmation
 }
 
 /** The members of an active refresh token. Only the client that it was issued to may see them. */
@@ -36,7 +40,7 @@ export const ANSWER_MEMBERS: {
   }
 } = {
   active: { ofRefreshToken: true, text: '`true`' },
-  token_type: { ofRefreshToken: false, text: '`Bearer`' },
+  token_type: { ofRefreshToken: false, text: '`Bearer`, or `DPoP` for a [bound token](sender-constrained.md)' },
   iss: { ofRefreshToken: true, text: 'the issuer' },
   aud: { ofRefreshToken: false, text: 'the API that the token is for, or a list of APIs; without an API, the issuer' },
   sub: { ofRefreshToken: true, text: 'the id of the user, or the `client_id` if the client acts for itself' },
@@ -56,5 +60,9 @@ export const ANSWER_MEMBERS: {
   application_subject: {
     ofRefreshToken: false,
     text: 'the subject that your application has for the user, if each [API](apis.md) of the token wants it; only APIs see it',
+  },
+  cnf: {
+    ofRefreshToken: false,
+    text: '`{"jkt": …}`: the thumbprint of the key that the token is bound to (RFC 9449 §6.2); absent: a bearer token',
   },
 }

@@ -342,6 +342,7 @@ create table grants (
   resources text not null,
   redirect_host text, -- the host that got the code; null: a redirect URI to the user's computer
   openid text, -- JSON: what the ID tokens of the grant have in common; null: none
+  key_thumbprint text, -- the key of the client that a refresh must prove; null: none
   created_at bigint not null,
   expires_at bigint not null,
   revoked_at bigint,
@@ -412,6 +413,7 @@ create table apis (
   algorithm text, -- null: that of the server
   jwt_type text not null, -- the `typ` header of its JWTs
   application_subject bigint not null, -- whether tokens have the subject that the operator's application has for the user: 0 or 1
+  token_binding text not null, -- any, dpop, bearer: whether its tokens are bound to a key of the client
   credential_id text, -- the credentials that it uses for introspection
   secret_hash text,
   created_at bigint not null

@@ -11,6 +11,7 @@ const definition = {
     algorithm: text('algorithm'),
     jwtType: text('jwt_type'),
     applicationSubject: flag('application_subject'),
+    binding: text('token_binding'),
   }),
 }
 

@@ -27,6 +27,7 @@ export const GRANTS = table<GrantRecord>({
   }),
   openid: optionalJson<OpenidGrant>('openid'),
   redirectHost: text('redirect_host'),
+  keyThumbprint: text('key_thumbprint'),
 })
 
 /** Of the columns, those that users see. */

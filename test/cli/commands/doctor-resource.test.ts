@@ -2,8 +2,9 @@ import assert from 'node:assert/strict'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { test, type TestContext } from 'node:test'
-import { createApi } from '../../../src/admin/api/api.ts'
+import { createApi, SERVER_TOKENS } from '../../../src/admin/api/api.ts'
 import type { Finding } from '../../../src/admin/doctor/finding.ts'
+import type { ApiTokens } from '../../../src/ports/records/api.ts'
 import { WHOLE_FILE } from '../../support/authorize-answers.ts'
 import { knowApis } from '../../support/apis.ts'
 import { command, openServerForCommands, runHere } from '../../support/command.ts'
@@ -20,6 +21,7 @@ interface Members {
   readonly resource?: unknown
   readonly authorization_servers?: unknown
   readonly scopes_supported?: unknown
+  readonly dpop_bound_access_tokens_required?: unknown
 }
 
 /** How an MCP server differs from a right one. Functions get the address that clients connect to. */
@@ -32,10 +34,11 @@ interface Manner {
   readonly location?: string
   /** What the operator declared; undefined: nothing. */
   readonly declared?: (url: string) => string | undefined
+  readonly binding?: ApiTokens['binding']
   readonly raw?: (response: ServerResponse) => void
 }
 
-const right = (url: string): Required<Members> => ({
+const right = (url: string): Members => ({
   resource: url,
   authorization_servers: [ISSUER],
   scopes_supported: ['notes:read', 'notes:write'],
@@ -77,7 +80,10 @@ async function openMcpServer(t: Pick<TestContext, 'after'>, manner: Manner): Pro
       { name: 'notes:write', sentence: 'Write notes', grantedTo: 'users' },
       { name: 'notes:export', sentence: 'Export your notes', grantedTo: 'approved-clients' },
     ] as const
-    await createApi(server.context, anApiDeclaration(resource, { scopes }))
+    await createApi(
+      server.context,
+      anApiDeclaration(resource, { scopes, tokens: { ...SERVER_TOKENS, binding: manner.binding ?? 'any' } }),
+    )
     knowApis(server)
   }
   return url
@@ -101,6 +107,15 @@ test('RFC 9728 §5: for a correct MCP server there is no finding, and the exit c
 test('RFC 9728 §2: for the minimal document, without scopes, there is no finding', async (t) => {
   const members = (url: string): Members => ({ resource: url, authorization_servers: [ISSUER] })
   assert.deepEqual(await examine(await openMcpServer(t, { members })), { code: 0, said: [] })
+})
+
+test('RFC 9449 §7.1: for an API whose document and 401 say that tokens are bound to a key there is no finding', async (t) => {
+  const url = await openMcpServer(t, {
+    binding: 'dpop',
+    members: (address) => ({ ...right(address), dpop_bound_access_tokens_required: true }),
+    challenge: (at) => `Bearer resource_metadata="${at}", DPoP algs="ES256", resource_metadata="${at}"`,
+  })
+  assert.deepEqual(await examine(url), { code: 0, said: [] })
 })
 
 /** A fault of an MCP server, and what the doctor says: its verdict, what is wrong, and what to do. */
@@ -169,6 +184,16 @@ const FAULTS: readonly (readonly [fault: string, manner: Manner, says: RegExp])[
     'RFC 9728 §5.1: the 401 names no document',
     { challenge: () => 'Bearer' },
     /^warning: The 401 has no resource_metadata .*RemoteAuthProvider/,
+  ],
+  [
+    'RFC 9449 §7.1: neither the document nor the 401 says that tokens are bound to a key',
+    { binding: 'dpop' },
+    /^warning: .*--binding dpop, but its document has no "dpop_bound.*, and its 401 has no challenge .* DPoP\. Add it/,
+  ],
+  [
+    'RFC 9449 §7.1: the 401 does not say that tokens are bound to a key',
+    { binding: 'dpop', members: (url) => ({ ...right(url), dpop_bound_access_tokens_required: true }) },
+    /^warning: .*--binding dpop, but its 401 has no challenge/,
   ],
   ['RFC 6750 §3: the 401 has no challenge', { challenge: () => undefined }, /^warning: The 401 has no WWW-Auth/],
   [

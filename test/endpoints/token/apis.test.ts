@@ -144,7 +144,14 @@ test('after an API changes to opaque tokens, the next token of a grant is opaque
   await updateApi(own.context, await requireApi(own.context, JWT_API), {
     name: undefined,
     scopes: undefined,
-    tokens: { format: 'opaque', lifetime: 60, algorithm: undefined, jwtType: 'at+jwt', applicationSubject: false },
+    tokens: {
+      format: 'opaque',
+      lifetime: 60,
+      algorithm: undefined,
+      jwtType: 'at+jwt',
+      applicationSubject: false,
+      binding: 'any',
+    },
   })
   knowApis(own)
   const next = tokensOf(await refresh(own, client, tokens.refresh_token ?? ''))
@@ -241,6 +248,20 @@ test('RFC 9728 §2: the document has the name of the API if there is one', async
     bearer_methods_supported: ['header'],
     resource_name: 'Notes',
   })
+})
+
+test('RFC 9728 §2: the document of an API says if its tokens are always bound to a key', async () => {
+  for (const binding of ['dpop', 'bearer'] as const) {
+    const resource = `https://${binding}.example`
+    await declareApi(server, resource, { binding }, [])
+    knowApis(server)
+    const answer = await server.inject({ method: 'GET', url: `/v2/oauth/protected-resource?resource=${resource}` })
+    const { dpop_bound_access_tokens_required: required, dpop_signing_alg_values_supported: names } = answer.json()
+    assert.deepEqual(
+      [required, names],
+      binding === 'dpop' ? [true, ['ES256', 'EdDSA', 'Ed25519', 'PS256']] : [undefined, undefined],
+    )
+  }
 })
 
 test('RFC 9728 §3: an undeclared resource has no document, and the error names it', async () => {

@@ -134,7 +134,8 @@ test('CODE-12: a code is redeemed and its opaque token stored in one commit, eve
     },
     issueToken: (token) => (isAway ? Promise.reject(new Error('away')) : context.store.issueToken(token)),
   }
-  const { response } = await authorizationCode({ ...context, store }, record as AuthenticatedClient, form)
+  const requester = { client: record as AuthenticatedClient, key: undefined }
+  const { response } = await authorizationCode({ ...context, store }, requester, form)
   assert.equal(isAway, true)
   assert.equal(await isActive(server, api, response.access_token), true)
 })

@@ -100,6 +100,7 @@ async function keepOpaqueToken({ context, clock, origin }: TestServer, client: R
       organizationId: undefined,
       grantId: undefined,
       applicationSubject: undefined,
+      keyThumbprint: undefined,
       issuedAfter: undefined,
       scope: NO_SCOPE,
       tokenId: id,

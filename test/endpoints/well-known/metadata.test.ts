@@ -141,6 +141,7 @@ test('MET-03: the document lists exactly what is implemented', async (t) => {
     introspection_endpoint_auth_signing_alg_values_supported: ALGORITHMS,
     client_id_metadata_document_supported: true,
     code_challenge_methods_supported: ['S256'],
+    dpop_signing_alg_values_supported: ['ES256', 'EdDSA', 'Ed25519', 'PS256'],
     subject_types_supported: ['public'],
     id_token_signing_alg_values_supported: ['RS256', 'ES256', 'EdDSA'],
     claim_types_supported: ['normal'],

@@ -4,6 +4,8 @@ import type { GrantRecord } from '../../../ports/records/grant.ts'
 import type { IssuedToken } from '../../../protocol/token/access-token.ts'
 import { after, type EpochMs } from '../../../base/brand.ts'
 import { isFromFuture } from '../../../base/clock.ts'
+import { isConfidential } from '../../../protocol/client/authentication.ts'
+import type { JwkThumbprint } from '../../../protocol/token/dpop-proof.ts'
 import { invalidGrant, invalidRequest } from '../../../protocol/errors.ts'
 import { grantIdOf, type AuthorizationId, type GrantId } from '../../../protocol/ids.ts'
 import type { Parameters } from '../../../base/message.ts'
@@ -17,8 +19,8 @@ import { idTokenAlgorithmOf } from '../../openid/id-token.ts'
 import type { AuthenticatedClient } from '../authenticate-client.ts'
 import { issueGrantToken } from '../issue-tokens.ts'
 import { loadScopeCatalog } from '../scope-catalog.ts'
-import { chooseTokenProfile, type TokenProfile } from '../token-profile.ts'
-import { checkOwner, narrowResources, requireLive, scopeFor } from './grant.ts'
+import { chooseTokenProfile, type TokenProfile, type TokenRequester } from '../token-profile.ts'
+import { checkKey, checkOwner, narrowResources, requireLive, scopeFor } from './grant.ts'
 
 /**
  * Authorization Code Grant, the exchange. RFC 6749 §4.1.3, RFC 7636 §4.5 and §4.6.
@@ -26,6 +28,7 @@ import { checkOwner, narrowResources, requireLive, scopeFor } from './grant.ts'
  *  §4.1.3  The code must have been issued by this server to this client, and must not have expired.
  *  §4.1.3  `redirect_uri`, if sent, must be the one of the authorization request. It may be omitted, because every code is
  *          bound by PKCE with S256 (OAuth 2.1).
+ *  RFC 9449 §10  A code that is bound to a key needs a proof of it. A public client's refresh token is bound to the key from then on.
  *  7636    The verifier must match. A wrong verifier invalidates the code, so a second guess is impossible (threats.md CODE-07).
  *  §4.1.2  A code is redeemed once. If a request that could redeem it presents it again, its tokens are revoked.
  *
@@ -37,9 +40,10 @@ import { checkOwner, narrowResources, requireLive, scopeFor } from './grant.ts'
  */
 export async function authorizationCode(
   context: Context,
-  client: AuthenticatedClient,
+  requester: TokenRequester,
   form: Parameters,
 ): Promise<IssuedToken> {
+  const { client } = requester
   const now = context.clockCheck.now()
   const { code, verifier } = readFields(form)
   const opened = context.secrets.verify('authorization-code', code)
@@ -54,6 +58,7 @@ export async function authorizationCode(
     throw invalidGrant('code_of_another_client')
   }
   checkRedirectUri(form, authorization)
+  checkKey(context, requester, 'code', { bound: authorization.keyThumbprint, userId: approval.userId })
   if (!isBound(authorization, verifier)) {
     const { userId, organizationId } = approval
     const about = { clientId: client.id, userId, organizationId }
@@ -64,7 +69,7 @@ export async function authorizationCode(
   checkOwner(form, approval)
   const resources = narrowResources(authorization, form, context.issuer)
   const catalog = await loadScopeCatalog(context)
-  const profile = chooseTokenProfile(context, catalog, resources)
+  const profile = chooseTokenProfile(context, catalog, resources, requester)
   if (authorization.openid !== undefined) await context.keys.ensureIdTokenKey(idTokenAlgorithmOf(client))
   const isTimely = isTimelyCode(authorization, approval, now)
   if (!isTimely && !(await isRedeemed())) throw invalidGrant('code_expired', approval.userId)
@@ -72,7 +77,12 @@ export async function authorizationCode(
   if (approval.approvedAt < consentableFrom(client)) throw invalidGrant('client_changed', approval.userId)
 
   const refresh = mintRefreshToken(context, client, grantId)
-  const grant = grantOf(context, authorization, approval, profile, refresh, now)
+  const grant = grantOf(context, authorization, approval, {
+    profile,
+    refresh,
+    key: refreshKeyOf(requester, refresh),
+    now,
+  })
   const scope = scopeFor(catalog, client, grant, resources, approval.approvedAt)
   const applicationSubject = profile.applicationSubject
     ? await findApplicationSubject(context, grant.userId)
@@ -159,13 +169,26 @@ function mintRefreshToken(context: Context, client: AuthenticatedClient, id: Gra
   return context.secrets.mint('refresh-token', id, context.random)
 }
 
+/** RFC 9449 §5: the refresh token of a confidential client is bound to the client, which may change its key. */
+function refreshKeyOf(
+  { client, key }: TokenRequester,
+  refresh: MintedCredential | undefined,
+): JwkThumbprint | undefined {
+  return refresh === undefined || isConfidential(client) ? undefined : key
+}
+
+interface NewGrant {
+  readonly profile: TokenProfile
+  readonly refresh: MintedCredential | undefined
+  readonly key: JwkThumbprint | undefined
+  readonly now: EpochMs
+}
+
 function grantOf(
   { settings: { lifetimes } }: Context,
   authorization: AuthorizationRecord,
   { userId, organizationId, approvedAt }: Approval,
-  profile: TokenProfile,
-  refresh: MintedCredential | undefined,
-  now: EpochMs,
+  { profile, refresh, key, now }: NewGrant,
 ): GrantRecord {
   return {
     id: grantIdOf(authorization.id),
@@ -192,6 +215,7 @@ function grantOf(
           },
     openid: openidOf(authorization),
     redirectHost: webHost(authorization.redirectUri),
+    keyThumbprint: key,
   }
 }
 

@@ -5,12 +5,11 @@ import { invalidClient, invalidTarget, unauthorizedClient } from '../../../proto
 import type { Parameters } from '../../../base/message.ts'
 import type { Resource } from '../../../protocol/token/resource.ts'
 import { unacceptable } from '../../../base/validation.ts'
-import type { AuthenticatedClient } from '../authenticate-client.ts'
 import { issueClientToken } from '../issue-tokens.ts'
 import { loadScopeCatalog, describeUnknown, findResources, type ScopeCatalog } from '../scope-catalog.ts'
 import { decideScope } from '../scope-decision.ts'
 import { scopeError } from '../scope-refusal.ts'
-import { chooseTokenProfile } from '../token-profile.ts'
+import { chooseTokenProfile, type TokenRequester } from '../token-profile.ts'
 import { findDelegation } from './delegation.ts'
 import { readResources, readScope } from './grant.ts'
 
@@ -29,9 +28,10 @@ import { readResources, readScope } from './grant.ts'
  */
 export async function clientCredentials(
   context: Context,
-  client: AuthenticatedClient,
+  requester: TokenRequester,
   form: Parameters,
 ): Promise<IssuedToken> {
+  const { client } = requester
   if (!isConfidential(client)) throw unauthorizedClient('client_public')
   // Taken before the first read, so that a revocation during this request also covers this token (threats.md INT-06).
   const now = context.clockCheck.now()
@@ -46,7 +46,7 @@ export async function clientCredentials(
   // A JWT is not stored. Introspection reads the client's record to decide whether it is active.
   const target = { scope, resources, organizationId, userId }
   const response = issueClientToken(context, client, target, {
-    profile: chooseTokenProfile(context, catalog, resources),
+    profile: chooseTokenProfile(context, catalog, resources, requester),
     now,
   })
   if (client.usedAt !== undefined) return response

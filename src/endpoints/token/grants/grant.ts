@@ -16,6 +16,7 @@ import { parseResources, sameResource, type Resource } from '../../../protocol/t
 import { isIdentityScope, isOpenid, narrow, NO_SCOPE, parseScope, type Scope } from '../../../protocol/token/scope.ts'
 import { unacceptable } from '../../../base/validation.ts'
 import { findInvalidPrincipal, type InvalidPrincipal } from '../../../tokens/invalid-principal.ts'
+import type { UserId } from '../../../protocol/ids.ts'
 import type { AuthenticatedClient } from '../authenticate-client.ts'
 import {
   audienceOf,
@@ -27,9 +28,27 @@ import {
   type ScopeRecipient,
 } from '../scope-catalog.ts'
 import { withoutShare } from '../scope-decision.ts'
+import type { TokenRequester } from '../token-profile.ts'
 
-/** Handles one grant type at the token endpoint. It receives an authenticated client, and checks the parameters itself. */
-export type Grant = (context: Context, client: AuthenticatedClient, form: Parameters) => Promise<IssuedToken>
+/** Handles one grant type at the token endpoint. It receives an authenticated client and the key that it proved, and checks the parameters itself. */
+export type Grant = (context: Context, requester: TokenRequester, form: Parameters) => Promise<IssuedToken>
+
+/**
+ * Checks that a credential that is bound to a key came with a proof of it. RFC 9449 §5 and §10. Nothing changes otherwise: a party that only
+ * saw the credential could end what it belongs to (threats.md DP-07, DP-08).
+ *
+ * @throws OAuthError invalid_grant
+ */
+export function checkKey(
+  { report }: Pick<Context, 'report'>,
+  { client, key }: TokenRequester,
+  kind: 'code' | 'refresh-token',
+  { bound, userId }: { readonly bound: string | undefined; readonly userId: UserId },
+): void {
+  if (bound === undefined || bound === key) return
+  report({ event: 'credential.presented-with-another-key', clientId: client.id, details: { kind } })
+  throw invalidGrant('key_differs', userId)
+}
 
 /** Parses `resource` of a token request. RFC 8707 §2.2. @throws OAuthError invalid_target */
 export function readResources(form: Parameters): readonly Resource[] {

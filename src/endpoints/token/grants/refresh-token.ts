@@ -10,13 +10,12 @@ import { isIdentityScope, narrow, NO_SCOPE, scopeTokens, subtract, type Scope } 
 import { findApplicationSubject } from '../../../users/application-subject.ts'
 import { missing } from '../../../base/validation.ts'
 import { idTokenAlgorithmOf } from '../../openid/id-token.ts'
-import type { AuthenticatedClient } from '../authenticate-client.ts'
 import { issueGrantToken, type TokenTarget } from '../issue-tokens.ts'
 import { loadScopeCatalog, findResource, type ScopeCatalog } from '../scope-catalog.ts'
 import { withoutShare } from '../scope-decision.ts'
 import { moreThanGranted, nothingRemains, scopeError } from '../scope-refusal.ts'
-import { chooseTokenProfile } from '../token-profile.ts'
-import { checkOwner, narrowResources, readScope, requireLive, scopeFor } from './grant.ts'
+import { chooseTokenProfile, type TokenRequester } from '../token-profile.ts'
+import { checkKey, checkOwner, narrowResources, readScope, requireLive, scopeFor } from './grant.ts'
 
 /**
  * Refreshing an Access Token. RFC 6749 §6, RFC 9700 §4.14.2. The four steps of the rule are in `store/refresh-rotation.ts`. This
@@ -26,9 +25,10 @@ import { checkOwner, narrowResources, readScope, requireLive, scopeFor } from '.
  */
 export async function refreshToken(
   context: Context,
-  client: AuthenticatedClient,
+  requester: TokenRequester,
   form: Parameters,
 ): Promise<IssuedToken> {
+  const { client } = requester
   const now = context.clockCheck.now()
   const presented = form.get('refresh_token')
   if (presented === undefined)
@@ -41,6 +41,7 @@ export async function refreshToken(
     context.report({ event: 'refresh-token.presented-by-another-client', clientId: client.id })
     throw invalidGrant('refresh_of_another_client')
   }
+  checkKey(context, requester, 'refresh-token', { bound: grant.keyThumbprint, userId: grant.userId })
   requireLiveFamily(grant, now)
   await requireLive(context, client, grant, grant.createdAt)
   const catalog = await loadScopeCatalog(context)
@@ -49,7 +50,7 @@ export async function refreshToken(
   const resources = narrowResources(grant, form, context.issuer)
   const granted = { scope: scopeFor(catalog, client, grant, resources, grant.createdAt), resources }
   const scope = narrowScope(context, catalog, grant, granted, form)
-  const profile = chooseTokenProfile(context, catalog, resources)
+  const profile = chooseTokenProfile(context, catalog, resources, requester)
   const applicationSubject = profile.applicationSubject
     ? await findApplicationSubject(context, grant.userId)
     : undefined

@@ -28,6 +28,10 @@ export const TOKEN_EVENTS = {
   'refresh-token.presented-by-another-client': {
     when: 'The refresh token belongs to another client. Nothing changed. Counted.',
   },
+  'credential.presented-with-another-key': {
+    when: 'A code or refresh token is bound to a key, and came without its proof. Nothing changed. Counted.',
+    details: '`kind`: `code` or `refresh-token`',
+  },
   'revocation.requested-by-another-client': {
     when: 'A client asked to revoke a token of another client. Nothing changed. Counted.',
   },

@@ -82,10 +82,38 @@ export const operatorCases: Suite = (check) => {
 
   check('an API stores each of its token settings independently', async ({ first, second }) => {
     const tokens = [
-      { format: 'opaque', lifetime: 60, algorithm: 'RS256', jwtType: 'at+jwt', applicationSubject: true },
-      { format: 'jwt', lifetime: 86_400, algorithm: undefined, jwtType: 'JWT', applicationSubject: true },
-      { format: 'jwt', lifetime: undefined, algorithm: 'EdDSA', jwtType: 'at+jwt', applicationSubject: false },
-      { format: 'opaque', lifetime: undefined, algorithm: undefined, jwtType: 'at+jwt', applicationSubject: false },
+      {
+        format: 'opaque',
+        lifetime: 60,
+        algorithm: 'RS256',
+        jwtType: 'at+jwt',
+        applicationSubject: true,
+        binding: 'dpop',
+      },
+      {
+        format: 'jwt',
+        lifetime: 86_400,
+        algorithm: undefined,
+        jwtType: 'JWT',
+        applicationSubject: true,
+        binding: 'bearer',
+      },
+      {
+        format: 'jwt',
+        lifetime: undefined,
+        algorithm: 'EdDSA',
+        jwtType: 'at+jwt',
+        applicationSubject: false,
+        binding: 'any',
+      },
+      {
+        format: 'opaque',
+        lifetime: undefined,
+        algorithm: undefined,
+        jwtType: 'at+jwt',
+        applicationSubject: false,
+        binding: 'any',
+      },
     ] as const
     const apis = tokens.map((one) => anApi({ tokens: one }))
     assert.deepEqual(tally(await performAll(first, 'declareApi', apis)), { declared: 4 })
@@ -104,6 +132,7 @@ export const operatorCases: Suite = (check) => {
       const changes = [
         { name: undefined, scopes: [], tokens: { ...tokens, format: 'opaque', lifetime: 60, algorithm: 'EdDSA' } },
         { name: 'Other', scopesSince, tokens: { ...tokens, jwtType: 'JWT', applicationSubject: true } },
+        { name: 'Other', tokens: { ...tokens, binding: 'dpop' } },
         { name: 'Other' },
       ] as const
       let previous: ApiDefinition = api

@@ -13,7 +13,7 @@ import {
 import type { Resource } from '../../../../src/protocol/token/resource.ts'
 import type { Scope } from '../../../../src/protocol/token/scope.ts'
 import { perform, performAll, race, tally, times, type Suite } from '../harness.ts'
-import { aGrant, aHash, at, HOUR, NOW } from '../../../support/records.ts'
+import { A_KEY, aGrant, aHash, at, HOUR, NOW } from '../../../support/records.ts'
 import { aSweep } from '../server/sweep.ts'
 
 export const opaqueTokenCases: Suite = (check) => {
@@ -92,6 +92,7 @@ function anOpaqueToken(differing: Partial<AccessTokenFacts> = {}, expiresAt: Epo
       grantId: aGrant().id,
       scope: 'read' as Scope,
       applicationSubject: 'u_4711',
+      keyThumbprint: A_KEY,
       tokenId: id,
       issuedAt: toSeconds(NOW),
       expiresAt: toSeconds(expiresAt),

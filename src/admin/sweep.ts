@@ -29,6 +29,7 @@ const NOTHING = {
   consents: 0,
   sessions: 0,
   links: 0,
+  emailCodes: 0,
   interactions: 0,
   identityProofs: 0,
   clients: 0,

@@ -60,6 +60,7 @@ const SWEPT: { readonly [Kind in Exclude<keyof Swept, keyof SweepPlace | NotRemo
   consents: true,
   sessions: true,
   links: true,
+  emailCodes: true,
   interactions: true,
   identityProofs: true,
   clients: true,

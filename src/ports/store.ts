@@ -34,7 +34,7 @@ import type { MailRecord } from './records/mail.ts'
 import type { SecondFactorRecord } from './records/second-factor.ts'
 import type { PasskeyRecord } from './records/passkey.ts'
 import type { PasskeyId } from '../protocol/sign-in/passkey.ts'
-import type { LinkRecord, SessionRecord, UserRecord } from './records/user.ts'
+import type { EmailCodeRecord, LinkRecord, SessionRecord, UserRecord } from './records/user.ts'
 import type { AdminCredentialRecord } from './records/admin.ts'
 import type { InitialTokenRecord } from './records/initial-token.ts'
 import type { InteractionRecord } from './records/interaction.ts'
@@ -97,6 +97,8 @@ export interface Reads {
   ) => Promise<readonly SessionRecord[]>
   /** The links with which the user may set a password or add a provider, also expired ones: at most one of each origin. */
   readonly listLinks: (userId: UserId) => Promise<readonly LinkRecord[]>
+  /** The code of an address that the user may type, also an expired one. */
+  readonly findEmailCode: (userId: UserId) => Promise<EmailCodeRecord | undefined>
   /** The authenticator app of the user, if there is one. */
   readonly findSecondFactor: (userId: UserId) => Promise<SecondFactorRecord | undefined>
   readonly findPasskey: (userId: UserId, id: PasskeyId) => Promise<PasskeyRecord | undefined>

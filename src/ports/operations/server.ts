@@ -112,6 +112,7 @@ export interface Swept extends SweepPlace {
   readonly consents: number
   readonly sessions: number
   readonly links: number
+  readonly emailCodes: number
   readonly interactions: number
   readonly identityProofs: number
   readonly clients: number

@@ -1,5 +1,5 @@
 import type { CausesMail } from './mail.ts'
-import type { LinkRecord, UserRecord } from '../records/user.ts'
+import type { EmailCodeRecord, LinkRecord, UserRecord } from '../records/user.ts'
 import type { SessionId, UserId } from '../../protocol/ids.ts'
 import type { EpochMs } from '../../base/brand.ts'
 import type { UserProfile } from '../../protocol/openid/user-claims.ts'
@@ -83,6 +83,22 @@ export interface UserOperations {
    * Of concurrent requests with one link one returns `used`.
    */
   useLink: [use: LinkUse, outcome: 'used' | 'unknown']
+  /** Stores a code for the user in the place of an earlier one. `unknown`: also if the user is disabled. */
+  createEmailCode: [code: EmailCodeRecord & CausesMail, outcome: 'created' | 'unknown']
+  /**
+   * Uses the code of an address: the address becomes the user's and is verified. The links of the user end if it is another address than
+   * before. `email-taken`: the code was right, and another user has the address. `wrong`: the code can be tried again. `unknown`: it has
+   * expired, was used or replaced, this was its last try, it ended by a change of the user, or the user is disabled.
+   */
+  confirmEmail: [
+    confirmation: {
+      readonly userId: UserId
+      readonly email: string
+      readonly digest: string
+      readonly now: EpochMs
+    } & CausesMail,
+    outcome: 'changed' | 'email-taken' | 'wrong' | 'unknown',
+  ]
 }
 
 export interface LinkUse extends CausesMail {

@@ -65,3 +65,16 @@ export interface LinkRecord {
   readonly createdAt: EpochMs
   readonly expiresAt: EpochMs
 }
+
+/** A code that was mailed to an address, which becomes the user's when the user types the code. A user has at most one. */
+export interface EmailCodeRecord {
+  readonly userId: UserId
+  /** The address: a new one, or the user's own that was never verified. */
+  readonly email: string
+  /** Keyed; of the user, the address, the session and the code. */
+  readonly digest: string
+  /** Wrong codes so far. */
+  readonly failures: number
+  readonly createdAt: EpochMs
+  readonly expiresAt: EpochMs
+}

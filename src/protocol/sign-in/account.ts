@@ -1,6 +1,9 @@
 /** The longest address, in characters, that RFC 5321 §4.5.3.1.3 allows. */
 export const EMAIL_LIMIT = 254
 
+/** After so many wrong codes of an address the right one is refused. A person who guesses 8 digits 25 times an hour hits once in 4 million hours. */
+export const CODE_TRIES = 5
+
 /** How messages name a user: by the email, else by the name, else by the id. */
 export function nameUser(user: {
   readonly id: string

@@ -30,6 +30,7 @@ export const BACKUP_TABLES: Readonly<Record<string, 'stored' | 'moved' | 'omitte
   sessions: 'moved',
   logout_notices: 'moved',
   links: 'moved',
+  email_codes: 'moved',
   interactions: 'moved',
   identity_proofs: 'moved',
   opaque_tokens: 'moved',

@@ -120,6 +120,18 @@ create table links (
 
 create index links_expired on links (expires_at);
 
+-- Codes that were mailed to the addresses that users want to have, at most one for each user.
+create table email_codes (
+  user_id text /*postgres collate "C"*/ not null primary key,
+  email text not null,
+  code_digest text /*postgres collate "C"*/ not null,
+  failures bigint not null,
+  created_at bigint not null,
+  expires_at bigint not null
+) /*sqlite without rowid*/;
+
+create index email_codes_expired on email_codes (expires_at);
+
 -- The authenticator apps of users (RFC 6238).
 create table second_factors (
   user_id text /*postgres collate "C"*/ not null primary key,

@@ -27,6 +27,11 @@ export const USER_OPERATIONS: OperationRows<UserOperations> = {
     cache: 'kept',
     event: when('created', ({ userId, purpose }) => ({ event: 'link.created', userId, details: { purpose } })),
   },
+  createEmailCode: { cache: 'kept', event: 'no-event' },
+  confirmEmail: {
+    cache: ({ userId }) => userId,
+    event: when('changed', ({ userId }) => ({ event: 'user.email-changed', userId, details: { verified: true } })),
+  },
   useLink: { cache: ({ userId }) => userId, event: when('used', ({ userId }) => ({ event: 'link.used', userId })) },
 }
 

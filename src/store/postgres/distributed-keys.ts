@@ -4,6 +4,7 @@ import type { UserId } from '../../protocol/ids.ts'
 import { accountHandlers, replaceEmail } from '../shared/accounts.ts'
 import { identityHandlers, provisionUser } from '../shared/identities.ts'
 import { addMails } from '../shared/mail/mails.ts'
+import { confirmEmail, emailCodeHandlers } from '../shared/sign-in/email-codes.ts'
 import { rows, shared as sharedStatement, type Steps } from '../shared/statement.ts'
 import { USERS } from '../tables/user.ts'
 import { distributed } from './distributed-users.ts'
@@ -51,6 +52,13 @@ export const distributedHandlers = {
     yield* addMails(change.mails)
     return outcome
   }),
+  confirmEmail: distributed(emailCodeHandlers.confirmEmail, (confirmation) =>
+    confirmEmail(confirmation, function* ({ email, userId }, previous) {
+      if (!(yield* claimEmail(email, userId))) return false
+      yield* releaseEmail(previous, userId)
+      return true
+    }),
+  ),
   deleteUser: distributed(accountHandlers.deleteUser, function* (id) {
     const user = yield* holdUser(id)
     yield* releaseEmail((user?.['email'] ?? null) as string | null, id)

@@ -22,6 +22,7 @@ export const SHARD_KEYS: Readonly<Record<string, string>> = {
   recovery_codes: 'user_id',
   passkeys: 'user_id',
   links: 'user_id',
+  email_codes: 'user_id',
   logout_notices: 'user_id',
   mails: 'user_id',
   identities: 'identity_key',

@@ -41,6 +41,7 @@ const DELETE_ACCESS = [
 const DELETE_OWN = [
   shared('delete from mails where user_id = :userId'),
   shared('delete from links where user_id = :userId'),
+  shared('delete from email_codes where user_id = :userId'),
   shared(`delete from identities where ${eachOf('identities', 'user_id = :userId')}`),
   shared('delete from identity_proofs where user_id = :userId'),
 ]
@@ -165,7 +166,7 @@ export const accountReads = {
 }
 
 /** Replaces the email of a user, which no other user has, and removes the link and the proof that were made for the previous one. */
-export function* replaceEmail(input: Input<'setEmail'>): Steps<'changed' | 'unknown'> {
+export function* replaceEmail(input: Omit<Input<'setEmail'>, 'mails'>): Steps<'changed' | 'unknown'> {
   if ((yield* rows(SET_EMAIL, input)).length === 0) return 'unknown'
   yield* endProofAndLinks(input.id)
   return 'changed'

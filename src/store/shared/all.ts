@@ -3,6 +3,7 @@ import { accountHandlers, accountReads } from './accounts.ts'
 import { auditReads } from './audit.ts'
 import { clientHandlers, clientReads } from './clients.ts'
 import { codeHandlers } from './codes.ts'
+import { emailCodeHandlers, emailCodeReads } from './sign-in/email-codes.ts'
 import { eraHandlers, eraReads } from './eras.ts'
 import { domainRuleHandlers, domainRuleReads } from './domain-rules.ts'
 import { grantHandlers, grantReads } from './grants.ts'
@@ -34,6 +35,7 @@ export const SHARED_HANDLERS = {
   ...secondFactorHandlers,
   ...passkeyHandlers,
   ...linkHandlers,
+  ...emailCodeHandlers,
   ...logoutNoticeHandlers,
   ...mailHandlers,
   ...providerHandlers,
@@ -61,6 +63,7 @@ export const SHARED_READS = {
   ...secondFactorReads,
   ...passkeyReads,
   ...linkReads,
+  ...emailCodeReads,
   ...logoutNoticeReads,
   ...mailReads,
   ...providerReads,

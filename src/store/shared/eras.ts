@@ -13,6 +13,7 @@ const [TIME_LENGTH, BEHIND] = [12, 'g']
 /** What a copy of the store could bring back, and what has no time that a not-before time is compared with. */
 const FORGET = [
   shared('delete from links where expires_at > :now'),
+  shared('delete from email_codes where expires_at > :now'),
   shared('delete from interactions where expires_at > :now'),
   shared('delete from identity_proofs where expires_at > :now'),
   shared('delete from logout_notices where expires_at > :now'),

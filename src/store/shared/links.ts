@@ -19,6 +19,7 @@ const CREATE = shared(
 const LIST = shared('select * from links where user_id = :userId order by origin')
 const REMOVE = shared('delete from links where user_id = :userId')
 const REMOVE_PROOF = shared('delete from identity_proofs where user_id = :userId')
+const REMOVE_CODE = shared('delete from email_codes where user_id = :userId')
 const USE = shared(
   'delete from links where user_id = :userId and link_hash = :hash and expires_at > :now returning created_at, mailed',
 )
@@ -77,7 +78,7 @@ export function* acceptLink(
   const [link] = yield* rows(USE, use)
   if (link === undefined) return false
   if ((yield* rows(SET_PASSWORD, { ...use, createdAt: link['created_at'] })).length === 0) return false
-  if (link['mailed'] === 1) yield* rows(VERIFY_EMAIL, use)
+  if (link['mailed'] === 1) yield* verifyEmail(use)
   yield* endLaterOfUser(userId, use.now)
   yield* endLogoutNoticesOfUser(userId)
   yield* endProofAndLinks(userId)
@@ -87,16 +88,22 @@ export function* acceptLink(
   return true
 }
 
-/** A change by the operator ends what else could add a sign-in method: the open proof, and the links from before. */
+/** Notes that the user proved the own e-mail address, unless it was proved before. */
+export function* verifyEmail({ userId, now }: Pick<LinkUse, 'userId' | 'now'>): Steps<void> {
+  yield* rows(VERIFY_EMAIL, { userId, now })
+}
+
+/** A change by the operator ends what else could add a sign-in method: what the user began, and the links from before. */
 export function* endProofAndLinks(userId: UserId): Steps<void> {
   yield* endProof(userId)
   yield* rows(REMOVE, { userId })
 }
 
 /**
- * A change by the user ends the open proof. The links stay: the user may be a thief whom the operator or the owner is about to evict with
+ * A change by the user ends what else was begun: the proof of an identity, and the code of an address. The links stay: the user may be a thief whom the operator or the owner is about to evict with
  * one, and its use ends what was changed (threats.md LNK-04).
  */
 export function* endProof(userId: UserId): Steps<void> {
   yield* rows(REMOVE_PROOF, { userId })
+  yield* rows(REMOVE_CODE, { userId })
 }

@@ -45,6 +45,11 @@ const LINKS = shared(
      select user_id, origin from links where ${lookFor('links', 'expires_at < :before')} limit :limit)
    returning user_id`,
 )
+const EMAIL_CODES = shared(
+  `delete from email_codes where user_id in (
+     select user_id from email_codes where ${lookFor('email_codes', 'expires_at < :before')} limit :limit)
+   returning user_id`,
+)
 const INTERACTIONS = shared(
   `delete from interactions where interaction_id in (
      select interaction_id from interactions where ${lookFor('interactions', 'expires_at < :before')} limit :limit)
@@ -162,6 +167,7 @@ export function* sweepExpired(sweep: Sweep, forget: Forget): Steps<Swept> {
     authorizations: waited.removed + (yield* remove(EVIDENCE, idBefore(sweep.evidenceBefore, ''), limit)),
     sessions: sessions.length,
     links: yield* remove(LINKS, now, limit),
+    emailCodes: yield* remove(EMAIL_CODES, now, limit),
     interactions: yield* remove(INTERACTIONS, now, limit),
     identityProofs: yield* remove(IDENTITY_PROOFS, now, limit),
     hits: yield* remove(HITS, now, limit),

@@ -2,7 +2,7 @@ import { bigint, disabling, flag, optionalGroup, table, text } from '../table.ts
 import type { MailRecord } from '../../ports/records/mail.ts'
 import type { PasskeyRecord } from '../../ports/records/passkey.ts'
 import type { SecondFactorRecord } from '../../ports/records/second-factor.ts'
-import type { LinkRecord, UserRecord } from '../../ports/records/user.ts'
+import type { EmailCodeRecord, LinkRecord, UserRecord } from '../../ports/records/user.ts'
 import type { UserProfile } from '../../protocol/openid/user-claims.ts'
 
 export const USERS = table<UserRecord>({
@@ -32,6 +32,15 @@ export const LINKS = table<LinkRecord>({
   hash: text('link_hash'),
   purpose: text('purpose'),
   isMailed: flag('mailed'),
+  createdAt: bigint('created_at'),
+  expiresAt: bigint('expires_at'),
+})
+
+export const EMAIL_CODES = table<EmailCodeRecord>({
+  userId: text('user_id'),
+  email: text('email'),
+  digest: text('code_digest'),
+  failures: bigint('failures'),
   createdAt: bigint('created_at'),
   expiresAt: bigint('expires_at'),
 })

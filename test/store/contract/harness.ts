@@ -32,6 +32,8 @@ const CAUSES_MAIL: { readonly [Name in OperationName as Input<Name> extends Caus
   changePassword: true,
   createLink: true,
   useLink: true,
+  createEmailCode: true,
+  confirmEmail: true,
   addPasskey: true,
   usePasskey: true,
   removePasskey: true,

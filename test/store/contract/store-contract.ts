@@ -18,6 +18,7 @@ import { installationCases } from './organization/installations.ts'
 import { interactionCases } from './user/interactions.ts'
 import { keyCases } from './server/keys.ts'
 import { leaseCases } from './server/leases.ts'
+import { emailCodeCases } from './user/email-codes.ts'
 import { linkCases } from './user/links.ts'
 import { logoutNoticeCases } from './user/logout-notices.ts'
 import { mailCases } from './user/mails.ts'
@@ -55,6 +56,7 @@ export const CONTRACT: readonly Suite[] = [
   accountCases,
   sessionCases,
   linkCases,
+  emailCodeCases,
   secondFactorCases,
   passkeyCases,
   logoutNoticeCases,

@@ -7,6 +7,7 @@ import type { EpochMs } from '../../../../src/base/brand.ts'
 import type { Scope } from '../../../../src/protocol/token/scope.ts'
 import { approved } from '../token/authorizations.ts'
 import { perform, performAll, startSessions, times, type Suite } from '../harness.ts'
+import { anEmailCode } from '../user/email-codes.ts'
 import {
   aClient,
   aFamily,
@@ -40,6 +41,7 @@ const NOTHING: Swept = {
   authorizations: 0,
   sessions: 0,
   links: 0,
+  emailCodes: 0,
   interactions: 0,
   identityProofs: 0,
   hits: 0,
@@ -179,6 +181,17 @@ export const sweepCases: Suite = (check) => {
     for (const interaction of [expired, live]) await perform(first, 'startInteraction', interaction)
     assert.deepEqual(await perform(first, 'sweepExpired', aSweep()), { ...NOTHING, interactions: 1 })
     assert.deepEqual(await first.findInteraction(live.id), live)
+  })
+
+  check('expired codes of addresses are removed', async ({ first }) => {
+    const [over, live] = [aUser(), aUser()]
+    await performAll(first, 'createUser', [over, live])
+    await performAll(first, 'createEmailCode', [
+      anEmailCode({ userId: over.id, expiresAt: at(-1) }),
+      anEmailCode({ userId: live.id }),
+    ])
+    assert.deepEqual(await perform(first, 'sweepExpired', aSweep()), { ...NOTHING, emailCodes: 1 })
+    assert.notEqual(await first.findEmailCode(live.id), undefined)
   })
 
   check('expired links are removed', async ({ first }) => {

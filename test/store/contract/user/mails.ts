@@ -9,6 +9,7 @@ import { aHash, aLink, aSession, aSessionStart, aUser, at, HOUR } from '../../..
 import { anIdentity, aProvider } from '../../../support/provider/provider-records.ts'
 import { aMail, aPasskey, aSecondFactor } from '../../../support/sign-in/factor-records.ts'
 import { perform, race, startSessions, tally, times, type Suite } from '../harness.ts'
+import { anEmailCode } from './email-codes.ts'
 import { aSweep } from '../server/sweep.ts'
 
 /** A user who is signed in, with a password, and whose sign-in methods an operation changes. */
@@ -45,6 +46,13 @@ const MAILING: Mailing = {
     const { hash } = await linkTo(store, userId)
     const use = { userId, hash, passwordHash: 'new', keep: [], now: at(HOUR) }
     return [use, { ...use, hash: aHash() }]
+  },
+  createEmailCode: async (_, { user }) => [anEmailCode({ userId: user.id }), anEmailCode()],
+  async confirmEmail(store, { user }) {
+    const { userId, email, digest } = anEmailCode({ userId: user.id })
+    await perform(store, 'createEmailCode', anEmailCode({ userId, email, digest }))
+    const confirmation = { userId, email, digest, now: at(5) }
+    return [confirmation, { ...confirmation, digest: aHash() }]
   },
   async addPasskey(_, { user: { id: userId }, session }) {
     const reason = { kind: 'session', session } as const

@@ -1009,6 +1009,19 @@ export interface GrantorTasks {
     /** database: the clock of the database decides, and the confirmation changes nothing. */
     readonly decided_by: 'operator' | 'database'
   }>
+  /** Send a mail that says that mail works, at once, and return the answer of the mail server. */
+  readonly 'mail.test': (input: {
+    /** To whom the mail is sent. */
+    readonly address: string
+  }) => Promise<{
+    readonly address: string
+    /** Whether the mail server accepted the mail. It may still report a bounce later. */
+    readonly accepted: boolean
+    /** Why not, as in docs/mail.md. */
+    readonly reason: string | null
+    /** What the mail server answered, or what went wrong. */
+    readonly answer: string
+  }>
   /** Show the owner of a token, and whether it is active. */
   readonly 'token.inspect': (input: {
     /** An access token or a refresh token. */

@@ -10,6 +10,7 @@ import { INITIAL_TOKEN_TASKS } from './initial-token.ts'
 import { INSTALLATION_TASKS } from './organization/installation.ts'
 import { INTERACTION_TASKS } from './interaction/tasks.ts'
 import { KEY_TASKS } from './key/tasks.ts'
+import { MAIL_TASKS } from './mail.ts'
 import { MEMBER_TASKS } from './organization/member.ts'
 import { ORGANIZATION_TASKS } from './organization/organization.ts'
 import { PROVIDER_TASKS } from './provider/tasks.ts'
@@ -33,6 +34,7 @@ export const TASKS: readonly Task[] = [
   ...SESSION_TASKS,
   ...KEY_TASKS,
   ...CLOCK_TASKS,
+  ...MAIL_TASKS,
   ...TOKEN_TASKS,
   ...ADMIN_TASKS,
   ...DELEGATE_TASKS,

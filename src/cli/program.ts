@@ -74,7 +74,12 @@ const NOUNS: readonly Noun[] = [
     'The root secret, which protects all keys.',
     async () => (await import('./commands/secret.ts')).SECRET_VERBS,
   ],
-  ['clock', 'Confirm the clock of a server on SQLite.', async () => (await import('./commands/clock.ts')).CLOCK_VERBS],
+  ['mail', 'Test the mail server.', async () => (await import('./commands/clock-and-mail.ts')).MAIL_VERBS],
+  [
+    'clock',
+    'Confirm the clock of a server on SQLite.',
+    async () => (await import('./commands/clock-and-mail.ts')).CLOCK_VERBS,
+  ],
   ['issuer', 'The public address of the server.', async () => (await import('./commands/issuer.ts')).ISSUER_VERBS],
   ['import', 'Import a store from another place.', async () => (await import('./commands/move.ts')).IMPORT_VERBS],
   [

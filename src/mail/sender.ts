@@ -3,13 +3,19 @@ import type { MailSender, MailServer, OutgoingMail, SendFailure, SendOutcome } f
 import { isMailAddress } from '../protocol/sign-in/mail-address.ts'
 import { leadsToThisComputer } from '../protocol/uri/loopback.ts'
 
-/** Until the connection is open, with the look-up of its name. */
-const CONNECT_MS = 8000
-const GREETING_MS = 5000
-/** Between two bytes of the server. */
-const IDLE_MS = 8000
-/** The whole exchange, however often the server sends a byte. Less than the lease of a mail. */
-const WHOLE_MS = 20_000
+/** Times in milliseconds. */
+export interface MailLimits {
+  /** Until the connection is open, with the look-up of its name. */
+  readonly connectMs: number
+  readonly greetingMs: number
+  /** Between two bytes of the server. */
+  readonly idleMs: number
+  /** The whole exchange, however often the server sends a byte. Less than the lease of a mail. */
+  readonly wholeMs: number
+}
+
+export const MAIL_LIMITS: MailLimits = { connectMs: 8000, greetingMs: 5000, idleMs: 8000, wholeMs: 20_000 }
+
 const CLOSE_MS = 1000
 const ANSWER_LIMIT = 16_384
 
@@ -39,13 +45,23 @@ interface MailError {
   readonly message?: string
 }
 
-export type SendMail = (mail: OutgoingMail, signal: AbortSignal) => Promise<SendOutcome>
+/** The way to a mail server. Neither function rejects. */
+export interface MailClient {
+  readonly send: (mail: OutgoingMail, signal: AbortSignal) => Promise<SendOutcome>
+  /** Connects and logs in, and sends nothing. */
+  readonly probe: () => Promise<SendOutcome>
+}
 
 /**
  * Opens the way to a mail server (RFC 5321). Each mail has a connection of its own. It is encrypted, with a certificate that is valid for
  * the name of the server, unless the server is on this machine. `issuerHost`: how this server calls itself.
  */
-export function openMailSender(server: MailServer, from: MailSender, issuerHost: string): SendMail {
+export function openMailClient(
+  server: MailServer,
+  from: MailSender,
+  issuerHost: string,
+  { connectMs, greetingMs, idleMs, wholeMs }: MailLimits,
+): MailClient {
   const { host, port, isTls, login } = server
   const isHere = leadsToThisComputer(host) || host === '::1'
   const options = {
@@ -57,30 +73,54 @@ export function openMailSender(server: MailServer, from: MailSender, issuerHost:
     ignoreTLS: !isTls && isHere,
     ...(login === undefined ? {} : { auth: { user: login.user, pass: login.password }, forceAuth: true }),
     name: issuerHost,
-    connectionTimeout: CONNECT_MS,
-    dnsTimeout: GREETING_MS,
-    greetingTimeout: GREETING_MS,
-    socketTimeout: IDLE_MS,
+    connectionTimeout: connectMs,
+    dnsTimeout: connectMs,
+    greetingTimeout: greetingMs,
+    socketTimeout: idleMs,
     socketCloseTimeout: CLOSE_MS,
     maxResponseSize: ANSWER_LIMIT,
     disableFileAccess: true,
     disableUrlAccess: true,
   }
 
-  return async (mail, signal) => {
-    if (!isMailAddress(mail.to)) return failed('address-invalid', true)
-    // Loaded with the first mail: it takes 6 MB.
-    const { createTransport } = await import('nodemailer')
-    const whole = AbortSignal.any([signal, AbortSignal.timeout(WHOLE_MS)])
-    try {
-      const { response } = await createTransport(options).sendMail({
-        ...messageOf(mail, from, issuerHost),
-        signal: whole,
+  return {
+    async send(mail, signal) {
+      if (!isMailAddress(mail.to)) return failed('address-invalid', true)
+      // Loaded with the first mail: it takes 6 MB.
+      const { createTransport } = await import('nodemailer')
+      const whole = AbortSignal.any([signal, AbortSignal.timeout(wholeMs)])
+      try {
+        const message = { ...messageOf(mail, from, issuerHost), signal: whole }
+        const { response } = await createTransport(options).sendMail(message)
+        return { kind: 'accepted', answer: response }
+      } catch (cause) {
+        return explain(cause as MailError)
+      }
+    },
+    async probe() {
+      const { default: SMTPConnection } = await import('nodemailer/lib/smtp-connection')
+      const connection = new SMTPConnection(options)
+      const { promise, resolve, reject } = Promise.withResolvers<void>()
+      const timer = setTimeout(
+        () => reject(Object.assign(new Error('It takes too long.'), { code: 'ETIMEDOUT' })),
+        wholeMs,
+      )
+      connection.on('error', reject)
+      const answered = (cause?: Error | null): void => (cause == null ? resolve() : reject(cause))
+      connection.connect((cause) => {
+        if (cause || login === undefined) answered(cause)
+        else connection.login({ credentials: { user: login.user, pass: login.password } }, answered)
       })
-      return { kind: 'accepted', answer: response }
-    } catch (cause) {
-      return explain(cause as MailError)
-    }
+      try {
+        await promise
+        return { kind: 'accepted', answer: '' }
+      } catch (cause) {
+        return explain(cause as MailError)
+      } finally {
+        clearTimeout(timer)
+        connection.close()
+      }
+    },
   }
 }
 

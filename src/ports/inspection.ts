@@ -107,6 +107,8 @@ export interface ClientInspection {
   readonly delegateUntil: EpochMs | undefined
   /** The providers at which users sign in. */
   readonly providers: readonly ProviderRecord[]
+  /** When the next mail is due, or was. undefined: no mail waits. */
+  readonly mailDueAt: EpochMs | undefined
 }
 
 export interface StoreInspection {

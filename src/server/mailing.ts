@@ -1,6 +1,6 @@
 import type { Config } from '../config/config.ts'
-import { openMailSender } from '../mail/sender.ts'
-import type { Mailing } from '../ports/mail.ts'
+import { MAIL_LIMITS, openMailClient } from '../mail/sender.ts'
+import type { Mailing, SendOutcome } from '../ports/mail.ts'
 import type { Random } from '../protocol/ids.ts'
 import { mintMailId } from '../protocol/ids.ts'
 import { renderMail } from '../web/mail/mail.ts'
@@ -8,7 +8,7 @@ import { renderMail } from '../web/mail/mail.ts'
 /** Opens the way to the mail server, as it is configured; undefined: mail is off. Nothing is connected yet. */
 export function openMailing({ branding, issuer, mail }: Config, random: Random): Mailing | undefined {
   if (mail === undefined) return undefined
-  const send = openMailSender(mail.server, mail.from, new URL(issuer).hostname)
+  const { send } = openMailClient(mail.server, mail.from, new URL(issuer).hostname, MAIL_LIMITS)
   return {
     send: (id, model, signal) => {
       const { address, language } = model
@@ -20,4 +20,15 @@ export function openMailing({ branding, issuer, mail }: Config, random: Random):
       return send({ id, to: address, language: 'en', ...renderMail(branding, model) }, new AbortController().signal)
     },
   }
+}
+
+/** Whether the mail server would take a mail, for `grantor doctor`; undefined: mail is off. */
+export async function probeMail({
+  issuer,
+  mail,
+}: Pick<Config, 'issuer' | 'mail'>): Promise<{ readonly host: string; readonly outcome: SendOutcome } | undefined> {
+  if (mail === undefined) return undefined
+  const { host, port } = mail.server
+  const { probe } = openMailClient(mail.server, mail.from, new URL(issuer).hostname, MAIL_LIMITS)
+  return { host: `${host}:${port}`, outcome: await probe() }
 }

@@ -113,7 +113,7 @@ test('every label that an alert or the dashboard uses belongs to its metric', ()
 test('a series with an alert starts at zero, so that its first increase is seen', async (t) => {
   const { value } = await aScrape(t)
   const watched = selectorsOf(rules).filter(({ name }) => name === 'grantor_store_operations_total')
-  assert.equal(watched.length, 2)
+  assert.equal(watched.length, 3)
   for (const { name, matchers } of watched) {
     const labels = Object.fromEntries(
       [...matchers.matchAll(/([a-z]+)="(\w+)"/g)].map(([, label, text]) => [label, text]),

@@ -1,6 +1,7 @@
 import { InvalidArgumentError, type Command } from 'commander'
 import { failed, type Finding, ok } from '../../admin/doctor/finding.ts'
 import { ConfigError, readConfig, type Config } from '../../config/config.ts'
+import type { EpochMs } from '../../base/brand.ts'
 import type { IssuerProbe, StoreInspection } from '../../ports/inspection.ts'
 import type { OutboundClient } from '../../ports/outbound.ts'
 import { openPlatform, type Platform } from '../../server/platform.ts'
@@ -63,6 +64,7 @@ async function examine({ resource, clientDocument }: Addresses): Promise<readonl
       ok('configuration', 'Every setting is acceptable.'),
       ...diagnose({ choices: { ...config, ...config.settings }, store, probe, readiness, ignoredForwards, now }),
       ...(await examineProviders(config, platform, store)),
+      ...(await examineMail(config, store, now)),
       ...(resource === undefined ? [] : await examineResource(resource, config.issuer, probe)),
       ...(clientDocument === undefined ? [] : await examineDocument(clientDocument, config, platform)),
     ]
@@ -99,6 +101,14 @@ async function examineProviders(
   const { clock, random } = platform
   const outbound = await openUnlimitedOutbound(config, platform)
   return checkProviders(await probeProviders(config, store, { clock, random, outbound }), config.issuer)
+}
+
+async function examineMail(config: Config, store: StoreInspection, now: EpochMs): Promise<readonly Finding[]> {
+  const [{ checkMail }, { probeMail }] = await Promise.all([
+    import('../../admin/doctor/mail.ts'),
+    import('../../server/mailing.ts'),
+  ])
+  return checkMail(await probeMail(config), { store, now })
 }
 
 async function examineDocument(url: string, config: Config, platform: Platform): Promise<readonly Finding[]> {

@@ -223,14 +223,19 @@ const DELEGATE_UNTIL = shared(
   `select max(expires_at) as until from admin_credentials where access = 'delegate' and revoked_at is null`,
 )
 
-/** Reads what the doctor needs to find clients that would not be accepted again, a flood of registrations, and users who cannot sign in. */
+const NEXT_MAIL = shared('select due_at from mails order by due_at limit 1')
+
+/** Reads what the doctor needs to find clients that would not be accepted again, a flood of registrations, users who cannot sign in, and mail that is not sent. */
 export function* inspectClients(): Steps<ClientInspection> {
   const newest = yield* clientReads.listClients({ before: undefined, limit: INSPECTED })
   const domains = yield* domainRuleReads.listDomainRules()
   const registrations = yield* listRegistrationCounts()
   const [credentials] = yield* rows(DELEGATE_UNTIL)
   const delegateUntil = (credentials?.['until'] ?? undefined) as EpochMs | undefined
-  return { newest, domains, registrations, delegateUntil, providers: yield* providerReads.listProviders() }
+  const providers = yield* providerReads.listProviders()
+  const [mail] = yield* rows(NEXT_MAIL)
+  const mailDueAt = (mail?.['due_at'] ?? undefined) as EpochMs | undefined
+  return { newest, domains, registrations, delegateUntil, providers, mailDueAt }
 }
 
 export const clientReads = {

@@ -221,6 +221,8 @@ export const RULES: Readonly<Record<string, Rule>> = {
   'key.rotate': writes(NOTHING, 201),
   // The only key signs, so it cannot go.
   'clock.confirm': writes(NOTHING),
+  // No mail server is configured.
+  'mail.test': writes(async () => ({ address: 'ada@acme.test' }), 409),
   'key.retire': writes(async ({ server }) => ({ kid: (await server.context.store.listKeys())[0]?.id }), 409),
   'token.inspect': reads(A_TOKEN),
   'token.revoke': writes(A_TOKEN),

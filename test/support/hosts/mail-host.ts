@@ -73,7 +73,7 @@ export async function openMailHost(test: Pick<TestContext, 'after'>): Promise<Ma
       } else if (command === 'QUIT') {
         answer(line, '221 bye')
         socket.end()
-      } else answer(line, '250 ok')
+      } else answer(line, '502 unknown')
     }
   }
 

@@ -1,0 +1,37 @@
+import type { SendOutcome } from '../../ports/mail.ts'
+import { failed, ok, warning, type Examination, type Finding } from './finding.ts'
+
+const CHECK = 'mail'
+/** A node looks each second, and two mails at a time take a few seconds. */
+const LATE_MS = 10 * 60 * 1000
+
+/** Reports whether the mail server would take a mail, and mails that no node sends. `probed`: undefined: mail is off. */
+export function checkMail(
+  probed: { readonly host: string; readonly outcome: SendOutcome } | undefined,
+  { store: { clients }, now }: Pick<Examination, 'store' | 'now'>,
+): readonly Finding[] {
+  const dueAt = clients?.mailDueAt
+  const minutes = dueAt === undefined ? 0 : Math.floor((now - dueAt) / 60_000)
+  const late =
+    dueAt === undefined || now - dueAt < LATE_MS
+      ? []
+      : [
+          warning(
+            CHECK,
+            `A mail has been due for ${minutes} minutes, and no node has sent it.`,
+            'Start the server, with the same settings of mail on all nodes. While its clock differs, or the mail server cannot be reached, a node sends nothing.',
+          ),
+        ]
+  return probed === undefined ? late : [findingOf(probed), ...late]
+}
+
+function findingOf({ host, outcome }: { readonly host: string; readonly outcome: SendOutcome }): Finding {
+  if (outcome.kind === 'accepted') return ok(CHECK, `${host} can be reached, and accepts the login.`)
+  const { reason, answer } = outcome
+  const said = answer === '' ? '' : `: ${answer}`
+  return failed(
+    CHECK,
+    `No mail can be sent by ${host} (${reason})${said}.`,
+    'Compare GRANTOR_SMTP_URL with what the mail server expects (docs/mail.md). Then run: grantor mail test <address>',
+  )
+}

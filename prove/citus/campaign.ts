@@ -13,13 +13,11 @@ import { migratePostgres } from '../../src/store/postgres/schema/migrate.ts'
 import { openPostgresStore } from '../../src/store/postgres/store.ts'
 import type { Findings } from '../findings.ts'
 import { createProvider } from './person.ts'
-import { aUserOfTwo } from './shards.ts'
+import { aUserOfTwo, SHARDS } from './shards.ts'
 import type { KillableDatabase } from '../restarts/campaign.ts'
 
 /** What a cluster of Citus must do besides serving requests. */
 
-/** Few shards, so that the contract, which empties all of them before each case, takes less than a minute. */
-const SHARDS = 8
 const ROWS = 1200
 
 /** Every kind of step of a migration, on a distributed table. */

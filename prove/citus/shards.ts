@@ -4,6 +4,9 @@ import { after } from '../../src/base/brand.ts'
 import type { Findings } from '../findings.ts'
 import { aCode, anIdentity, aSession, CLIENT_ID, HOUR_MS, link, now, perform, startOf } from './person.ts'
 
+/** Few, so that the contract, which empties all of them before each case, takes less than a minute. */
+export const SHARDS = 8
+
 /** What operations and pages of a user may touch, if the user has two sessions with an app each, and two identities. */
 const CASES: readonly Case[] = [
   {
@@ -33,6 +36,12 @@ const CASES: readonly Case[] = [
     most: 15,
     run: (store, { user: { id, passwordHash: previousHash }, session }) =>
       perform(store, 'changePassword', { id, previousHash, passwordHash: 'new', keep: session.id, mails: [] }),
+  },
+  {
+    name: 'disable the user',
+    // One for each shard looks for answers of the operator's application, which name no user (src/store/shared/not-before.ts).
+    most: SHARDS + 20,
+    run: (store, { user: { id } }) => perform(store, 'disableUser', { id, now: now() }),
   },
   {
     name: 'show the apps',

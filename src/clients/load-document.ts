@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { ClientLookup } from '../ports/client-lookup.ts'
-import type { Context } from '../ports/context.ts'
+import type { Context, StoreNeeds } from '../ports/context.ts'
 import type { DocumentClient } from '../ports/operations/client.ts'
 import type { OutboundOutcome } from '../ports/outbound.ts'
 import type { ClientRecord } from '../ports/records/client.ts'
@@ -17,9 +17,8 @@ import type { ClientMetadata } from '../protocol/client/metadata.ts'
 import { sameResource } from '../protocol/token/resource.ts'
 
 export type DocumentNeeds = PolicyNeeds &
-  Pick<Context, 'apis' | 'clockCheck' | 'issuer' | 'outbound' | 'random' | 'record' | 'settings'> & {
-    readonly store: Pick<Context['store'], 'addDocumentClient' | 'findClient' | 'renewDocument'>
-  }
+  Pick<Context, 'apis' | 'clockCheck' | 'issuer' | 'outbound' | 'random' | 'record' | 'settings'> &
+  StoreNeeds<'addDocumentClient' | 'findClient' | 'renewDocument'>
 
 /** A client whose document was never fetched. */
 const UNKNOWN = { source: 'document', verifiedAt: undefined, rules: DEFAULT_RULES, initialToken: undefined } as const

@@ -1,4 +1,4 @@
-import type { Context } from '../ports/context.ts'
+import type { Context, StoreNeeds } from '../ports/context.ts'
 import type { ClientRecord } from '../ports/records/client.ts'
 import { after, type EpochMs } from '../base/brand.ts'
 import { mintOrderedId } from '../protocol/ids.ts'
@@ -7,9 +7,7 @@ import { matchesCredential, type SecretHash, type Secrets } from '../protocol/se
 /** Seconds for which the previous secret remains valid: the default, and the maximum. */
 export const SECRET_OVERLAP = { usual: 86_400, most: 30 * 86_400 } as const
 
-type Needs = Pick<Context, 'clock' | 'random' | 'secrets'> & {
-  readonly store: Pick<Context['store'], 'rotateClientSecret'>
-}
+type Needs = Pick<Context, 'clock' | 'random' | 'secrets'> & StoreNeeds<'rotateClientSecret'>
 
 /** The result of rotating a client's secret. */
 export type SecretRotationOutcome =

@@ -1,4 +1,4 @@
-import type { Context } from '../ports/context.ts'
+import type { Context, StoreNeeds } from '../ports/context.ts'
 import { after, type EpochMs } from '../base/brand.ts'
 import { isFromFuture } from '../base/clock.ts'
 import { parseJson } from '../base/json.ts'
@@ -23,9 +23,7 @@ export interface Opened {
   readonly use: () => Promise<boolean>
 }
 
-type Needs = Pick<Context, 'clockCheck' | 'random' | 'secrets'> & {
-  readonly store: Pick<Context['store'], 'consumeOnce'>
-}
+type Needs = Pick<Context, 'clockCheck' | 'random' | 'secrets'> & StoreNeeds<'consumeOnce'>
 
 /**
  * Seals a value that the server puts into a form and authenticates when the form comes back. Nothing is stored, no cookie is set, and the

@@ -1,4 +1,4 @@
-import type { Context } from '../ports/context.ts'
+import type { Context, StoreNeeds } from '../ports/context.ts'
 import type { NodeBudgets, SharedCount, Usage } from './limits.ts'
 
 /** The store counts the admitted requests of all nodes in windows of this length. */
@@ -7,9 +7,7 @@ const INTERVAL_MS = 1000
 /** Networks reported in one round, so that requests from many networks do not cause as many writes. */
 const ROUND_LIMIT = 1000
 
-type Needs = Pick<Context, 'clock' | 'secrets'> & {
-  readonly store: Pick<Context['store'], 'countHit' | 'countRegistrations'>
-}
+type Needs = Pick<Context, 'clock' | 'secrets'> & StoreNeeds<'countHit' | 'countRegistrations'>
 
 /**
  * Shares the budgets with the other nodes: once a second each node writes how many requests it admitted, and deducts those

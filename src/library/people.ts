@@ -3,7 +3,7 @@ import * as z from 'zod'
 import { AdminError, type AdminErrorKind } from '../admin/admin-error.ts'
 import { EMAIL, NAME } from '../admin/fields.ts'
 import { openBrowser } from '../endpoints/authorization/interaction.ts'
-import type { Context } from '../ports/context.ts'
+import type { Context, StoreNeeds } from '../ports/context.ts'
 import type { Cookies } from '../ports/message.ts'
 import { findInteractionOf } from '../tokens/find-interaction.ts'
 import { CONTINUE_PATH, SUBJECT_FORM } from '../protocol/sign-in/interaction.ts'
@@ -87,7 +87,7 @@ const PERSON = z.object(
 const MEMBERS: Readonly<Record<string, string>> = { authenticated_at: 'authenticatedAt' }
 type CheckedPerson = z.output<typeof PERSON>
 
-type Needs = Pick<Context, 'issuer' | 'secrets'> & { readonly store: Pick<Context['store'], 'findInteraction'> }
+type Needs = Pick<Context, 'issuer' | 'secrets'> & StoreNeeds<'findInteraction'>
 
 /** What the address of a sign-in at the host says. */
 interface HostSignIn {

@@ -1,9 +1,9 @@
-import type { Context } from '../ports/context.ts'
+import type { Context, StoreNeeds } from '../ports/context.ts'
 import type { InteractionRecord } from '../ports/records/interaction.ts'
 import type { InteractionId } from '../protocol/ids.ts'
 import { sameText } from '../protocol/secrets.ts'
 
-type Needs = Pick<Context, 'secrets'> & { readonly store: Pick<Context['store'], 'findInteraction'> }
+type Needs = Pick<Context, 'secrets'> & StoreNeeds<'findInteraction'>
 
 /** Finds the interaction of a credential. The store is not asked for a credential that this server did not issue. */
 export async function findInteractionOf(

@@ -1,4 +1,4 @@
-import type { Context } from '../ports/context.ts'
+import type { Context, StoreNeeds } from '../ports/context.ts'
 import type { ClientRecord } from '../ports/records/client.ts'
 import type { EpochMs } from '../base/brand.ts'
 import type { OrganizationId, UserId } from '../protocol/ids.ts'
@@ -17,9 +17,8 @@ export interface Principals {
 /** The principal that makes a token invalid. `server`: the server's not-before time, which revokes all tokens. */
 export type InvalidPrincipal = 'client' | 'server' | 'user' | 'organization' | 'membership' | 'installation'
 
-type Needs = Pick<Context, 'notBefore'> & {
-  readonly store: Pick<Context['store'], 'findInstallation' | 'findMembership' | 'findOrganization' | 'findUser'>
-}
+type Needs = Pick<Context, 'notBefore'> &
+  StoreNeeds<'findInstallation' | 'findMembership' | 'findOrganization' | 'findUser'>
 
 /**
  * The validity rule (threats.md TOK-18, RT-11, INT-06, INT-08): a grant, a code or a token is valid only while every

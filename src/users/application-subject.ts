@@ -1,4 +1,4 @@
-import type { Context } from '../ports/context.ts'
+import type { StoreNeeds } from '../ports/context.ts'
 import { APPLICATION } from '../protocol/sign-in/authentication.ts'
 import type { UserId } from '../protocol/ids.ts'
 
@@ -7,7 +7,7 @@ import type { UserId } from '../protocol/ids.ts'
  * was deleted since. If a user ever had several, none of them is known to be the right one.
  */
 export async function findApplicationSubject(
-  { store }: { readonly store: Pick<Context['store'], 'listIdentities'> },
+  { store }: StoreNeeds<'listIdentities'>,
   userId: UserId,
 ): Promise<string | undefined> {
   const [own, another] = (await store.listIdentities(userId)).filter(({ providerId }) => providerId === APPLICATION)

@@ -1,4 +1,4 @@
-import type { Context, OutcomeEvent } from '../../ports/context.ts'
+import type { Context, OutcomeEvent, StoreNeeds } from '../../ports/context.ts'
 import type { CookieChanges, Reply } from '../../ports/message.ts'
 import type { AuthorizationRecord } from '../../ports/records/authorization.ts'
 import type { NotifiedClient } from '../../ports/records/logout-notice.ts'
@@ -13,9 +13,8 @@ import type { Subject } from './interaction.ts'
 import { consentKey, type Approver } from './remembered-consent.ts'
 import { respond } from './response.ts'
 
-type Needs = Pick<Context, 'apis' | 'clockCheck' | 'issuer' | 'notBefore' | 'secrets' | 'settings'> & {
-  readonly store: Pick<Context['store'], 'approveAuthorization' | 'findAuthorization' | 'findGrant' | 'findUser'>
-}
+type Needs = Pick<Context, 'apis' | 'clockCheck' | 'issuer' | 'notBefore' | 'secrets' | 'settings'> &
+  StoreNeeds<'approveAuthorization' | 'findAuthorization' | 'findGrant' | 'findUser'>
 
 /** What a user allows. */
 export interface Approval {

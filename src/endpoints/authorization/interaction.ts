@@ -1,4 +1,4 @@
-import type { Context } from '../../ports/context.ts'
+import type { Context, StoreNeeds } from '../../ports/context.ts'
 import type { CookieChanges, Reply, Request } from '../../ports/message.ts'
 import type { AuthorizationRecord } from '../../ports/records/authorization.ts'
 import { evaluateClient, type AllowedClient, type PolicyNeeds } from '../../clients/evaluate-client.ts'
@@ -19,10 +19,7 @@ export interface Interaction extends Subject {
   readonly uiLocales: string | undefined
 }
 
-type Needs = Pick<Context, 'clockCheck' | 'secrets'> &
-  PolicyNeeds & {
-    readonly store: Pick<Context['store'], 'findAuthorization' | 'findClient'>
-  }
+type Needs = Pick<Context, 'clockCheck' | 'secrets'> & PolicyNeeds & StoreNeeds<'findAuthorization' | 'findClient'>
 
 /** Finds the pending authorization that a page is shown for. Returns an error page if the user has already decided. */
 export async function findOpenInteraction(context: Needs, request: Request): Promise<Interaction | Reply> {

@@ -1,4 +1,4 @@
-import type { Context } from '../../ports/context.ts'
+import type { Context, StoreNeeds } from '../../ports/context.ts'
 import { evaluateClient, type AllowedClient, type PolicyNeeds } from '../../clients/evaluate-client.ts'
 import { readState } from '../../protocol/authorization/request.ts'
 import { withParameters } from '../../protocol/authorization/response.ts'
@@ -33,10 +33,7 @@ export const NO_REQUESTER: LogoutRequest = {
   isUriUnknown: false,
 }
 
-type Needs = PolicyNeeds &
-  Pick<Context, 'issuer' | 'settings' | 'tokenReader'> & {
-    readonly store: Pick<Context['store'], 'findClient'>
-  }
+type Needs = PolicyNeeds & Pick<Context, 'issuer' | 'settings' | 'tokenReader'> & StoreNeeds<'findClient'>
 
 /** Reads a logout request. `malformed`: a parameter is repeated or too long, or the ID token is of another client. */
 export async function readLogoutRequest(context: Needs, params: Parameters): Promise<LogoutRequest | 'malformed'> {

@@ -1,4 +1,4 @@
-import type { Context } from '../../ports/context.ts'
+import type { StoreNeeds } from '../../ports/context.ts'
 import type { ConsentProblem } from '../../ports/pages.ts'
 import type { AuthorizationRecord } from '../../ports/records/authorization.ts'
 import type { MembershipRecord, OrganizationRecord } from '../../ports/records/organization.ts'
@@ -25,9 +25,7 @@ export type OpenChoices =
   /** The user chooses one of these, or none. Sorted by name. */
   | { readonly kind: 'free'; readonly organizations: readonly OwnOrganization[] }
 
-type Needs = {
-  readonly store: Pick<Context['store'], 'findMembership' | 'findOrganization' | 'listMemberships'>
-}
+type Needs = StoreNeeds<'findMembership' | 'findOrganization' | 'listMemberships'>
 
 /**
  * Returns the organizations that the user may act for. The store is read for every page and every answer, because a code may
@@ -75,7 +73,7 @@ export function chooseOrganization(
 }
 
 async function ownOrganization(
-  { store }: { readonly store: Pick<Context['store'], 'findOrganization'> },
+  { store }: StoreNeeds<'findOrganization'>,
   membership: MembershipRecord | undefined,
 ): Promise<OwnOrganization | undefined> {
   if (membership === undefined || membership.disabledAt !== undefined) return undefined

@@ -1,4 +1,4 @@
-import type { Context } from '../../ports/context.ts'
+import type { Context, StoreNeeds } from '../../ports/context.ts'
 import type { AuthorizationRecord } from '../../ports/records/authorization.ts'
 import type { ClientRecord } from '../../ports/records/client.ts'
 import type { ConsentKey } from '../../ports/records/grant.ts'
@@ -20,7 +20,7 @@ export interface Approver {
   readonly organization: OwnOrganization | undefined
 }
 
-type Needs = Pick<Context, 'apis' | 'notBefore' | 'settings'> & { readonly store: Pick<Context['store'], 'findUser'> }
+type Needs = Pick<Context, 'apis' | 'notBefore' | 'settings'> & StoreNeeds<'findUser'>
 
 /** Returns the key of a stored consent; undefined for clients that must ask each time (decision 0022). */
 export async function consentKey(
@@ -48,7 +48,7 @@ export async function consentKey(
  * user's grants were revoked, so consents end with them (threats.md LNK-03).
  */
 export async function consentStart(
-  { notBefore, store }: Pick<Context, 'notBefore'> & { readonly store: Pick<Context['store'], 'findUser'> },
+  { notBefore, store }: Pick<Context, 'notBefore'> & StoreNeeds<'findUser'>,
   client: ClientRecord,
   userId: UserId,
 ): Promise<EpochMs> {
@@ -77,7 +77,7 @@ export function requestableFrom({ identityFrom }: ClientRecord): EpochMs {
  * there are several for different organizations: only the user knows which organization is meant now.
  */
 export async function findRemembered(
-  context: Needs & { readonly store: Pick<Context['store'], 'findConsent'> },
+  context: Needs & StoreNeeds<'findConsent'>,
   allowed: AllowedClient,
   asked: Asked,
   userId: UserId,

@@ -1,4 +1,4 @@
-import type { Context } from '../../ports/context.ts'
+import type { Context, StoreNeeds } from '../../ports/context.ts'
 import type { Cookies } from '../../ports/message.ts'
 import type { Input } from '../../ports/operations/index.ts'
 import type { AccountView } from '../../ports/page-parts.ts'
@@ -21,9 +21,8 @@ export interface SignedIn {
   readonly user: UserRecord
 }
 
-type Needs = Pick<Context, 'clockCheck' | 'secrets' | 'notBefore' | 'sessionSeen' | 'settings'> & {
-  readonly store: Pick<Context['store'], 'findSession' | 'findUser'>
-}
+type Needs = Pick<Context, 'clockCheck' | 'secrets' | 'notBefore' | 'sessionSeen' | 'settings'> &
+  StoreNeeds<'findSession' | 'findUser'>
 
 /**
  * Finds the session of the browser. Returns undefined unless the cookie is authentic, the session has not expired, its user is
@@ -79,7 +78,7 @@ async function findHeld(
  * authorization counts for it, because a person may answer the requests of two tabs in any order.
  */
 export async function isForAnother(
-  { clockCheck, store }: Pick<Context, 'clockCheck'> & { readonly store: Pick<Context['store'], 'findInteraction'> },
+  { clockCheck, store }: Pick<Context, 'clockCheck'> & StoreNeeds<'findInteraction'>,
   { session }: SignedIn,
   target: Pick<AuthorizationRecord, 'id' | 'createdAt'> | 'account-pages',
 ): Promise<boolean> {

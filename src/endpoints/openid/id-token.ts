@@ -1,4 +1,4 @@
-import type { Context } from '../../ports/context.ts'
+import type { Context, StoreNeeds } from '../../ports/context.ts'
 import type { ClientRecord } from '../../ports/records/client.ts'
 import type { GrantRecord, OpenidGrant } from '../../ports/records/grant.ts'
 import { toSeconds, type EpochMs, type EpochSeconds } from '../../base/brand.ts'
@@ -17,9 +17,7 @@ import { scopeTokens } from '../../protocol/token/scope.ts'
 import { claimsOfScope } from '../../protocol/openid/user-claims.ts'
 import { findUserClaims } from './user-claims.ts'
 
-type Needs = Pick<Context, 'issuer' | 'secrets' | 'settings' | 'tokens'> & {
-  readonly store: Pick<Context['store'], 'findOrganization' | 'findUser'>
-}
+type Needs = Pick<Context, 'issuer' | 'secrets' | 'settings' | 'tokens'> & StoreNeeds<'findOrganization' | 'findUser'>
 
 /** A grant whose tokens include an ID token. */
 export type LoginGrant = Pick<GrantRecord, 'userId' | 'organizationId' | 'scope'> & { readonly openid: OpenidGrant }

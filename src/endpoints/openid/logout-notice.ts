@@ -1,4 +1,4 @@
-import type { Context } from '../../ports/context.ts'
+import type { Context, StoreNeeds } from '../../ports/context.ts'
 import type { NoticeOutcome } from '../../ports/outbound.ts'
 import type { ClientRecord } from '../../ports/records/client.ts'
 import type { LogoutNoticeRecord } from '../../ports/records/logout-notice.ts'
@@ -16,7 +16,7 @@ export interface NoticeTarget {
 }
 
 type SendNeeds = Pick<Context, 'clockCheck' | 'issuer' | 'keys' | 'outbound' | 'random' | 'tokens'>
-type FindNeeds = PolicyNeeds & { readonly store: Pick<Context['store'], 'findClient'> }
+type FindNeeds = PolicyNeeds & StoreNeeds<'findClient'>
 /** What the functions of this file need. */
 export type NoticeNeeds = SendNeeds & FindNeeds
 

@@ -1,4 +1,4 @@
-import type { Context } from '../../ports/context.ts'
+import type { Context, StoreNeeds } from '../../ports/context.ts'
 import type { Request } from '../../ports/message.ts'
 import type { InitialTokenRecord } from '../../ports/records/initial-token.ts'
 import { requiresInitialToken } from '../../protocol/client/policy.ts'
@@ -16,8 +16,7 @@ type Needs = Pick<Context, 'budgets' | 'clock'>
  * @throws OAuthError invalid_token, temporarily_unavailable
  */
 export async function readInitialToken(
-  context: Needs &
-    Pick<Context, 'secrets' | 'settings'> & { readonly store: Pick<Context['store'], 'findInitialToken'> },
+  context: Needs & Pick<Context, 'secrets' | 'settings'> & StoreNeeds<'findInitialToken'>,
   request: Request,
 ): Promise<InitialTokenRecord | undefined> {
   const presented = /^Bearer +(.+)$/i.exec(request.authorization ?? '')?.[1]

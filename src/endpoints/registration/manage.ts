@@ -1,4 +1,4 @@
-import type { Context } from '../../ports/context.ts'
+import type { Context, StoreNeeds } from '../../ports/context.ts'
 import type { Reply, Request } from '../../ports/message.ts'
 import type { ClientRecord } from '../../ports/records/client.ts'
 import { isSameIdentity } from '../../protocol/client/identity.ts'
@@ -19,7 +19,8 @@ import {
 } from './request.ts'
 
 type Needs<Name extends keyof Context['store']> = RegistrationNeeds &
-  Pick<Context, 'budgets' | 'clock' | 'secrets'> & { readonly store: Pick<Context['store'], Name | 'findClient'> }
+  Pick<Context, 'budgets' | 'clock' | 'secrets'> &
+  StoreNeeds<Name | 'findClient'>
 
 /** RFC 7592 §2.2: members that only the server sets. */
 const SERVER_MEMBERS = [
@@ -98,7 +99,7 @@ interface RegistrationOwner {
  * @throws OAuthError invalid_token, temporarily_unavailable
  */
 export async function authenticateRegistrationOwner(
-  context: Pick<Context, 'budgets' | 'clock' | 'secrets'> & { readonly store: Pick<Context['store'], 'findClient'> },
+  context: Pick<Context, 'budgets' | 'clock' | 'secrets'> & StoreNeeds<'findClient'>,
   request: Request,
 ): Promise<RegistrationOwner> {
   const token = /^Bearer +([A-Za-z0-9._~+/-]+=*)$/i.exec(request.authorization ?? '')?.[1]

@@ -1,4 +1,4 @@
-import type { Context } from '../../ports/context.ts'
+import type { Context, StoreNeeds } from '../../ports/context.ts'
 import type { Reply, Request } from '../../ports/message.ts'
 import { OAuthError, unavailable } from '../../protocol/errors.ts'
 import { readJson } from '../../base/json.ts'
@@ -8,9 +8,8 @@ import { authenticateRegistrationOwner, CONFLICT_RETRY_SECONDS } from './manage.
 import { describeRegistration } from './response.ts'
 import { takeRegistrationBudget } from './request.ts'
 
-type Needs = Pick<Context, 'budgets' | 'clock' | 'clockCheck' | 'issuer' | 'random' | 'secrets'> & {
-  readonly store: Pick<Context['store'], 'findClient' | 'rotateClientSecret'>
-}
+type Needs = Pick<Context, 'budgets' | 'clock' | 'clockCheck' | 'issuer' | 'random' | 'secrets'> &
+  StoreNeeds<'findClient' | 'rotateClientSecret'>
 
 /**
  * Gives a client a new secret. RFC 7592 has no such request: there the server issues a new secret when it chooses to (§2.1).

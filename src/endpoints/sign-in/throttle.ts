@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { SpentBucket } from '../../ports/budgets.ts'
-import type { Context } from '../../ports/context.ts'
+import type { Context, StoreNeeds } from '../../ports/context.ts'
 import type { Request } from '../../ports/message.ts'
 import type { Hit } from '../../ports/operations/server.ts'
 import { after, type EpochMs } from '../../base/brand.ts'
@@ -47,10 +47,9 @@ export type CodeAttempt =
   | (Extract<Attempt, { readonly kind: 'allowed' }> & { readonly isKnown: boolean })
   | Extract<Attempt, { readonly kind: 'refused' }>
 
-type CountNeeds = Pick<Context, 'budgets' | 'clock' | 'secrets' | 'spentBuckets'> & {
-  readonly store: Pick<Context['store'], 'countHit' | 'forgiveHit'>
-}
-type Needs = CountNeeds & { readonly store: Pick<Context['store'], 'findUserIdByEmail' | 'knowsBrowser'> }
+type CountNeeds = Pick<Context, 'budgets' | 'clock' | 'secrets' | 'spentBuckets'> &
+  StoreNeeds<'countHit' | 'forgiveHit'>
+type Needs = CountNeeds & StoreNeeds<'findUserIdByEmail' | 'knowsBrowser'>
 
 interface Bucket {
   readonly name: string
@@ -117,7 +116,7 @@ export async function countUnguessable(
  * a person who knows the password cannot lock the owner out.
  */
 export async function countCode(
-  context: CountNeeds & { readonly store: Pick<Context['store'], 'knowsBrowser'> },
+  context: CountNeeds & StoreNeeds<'knowsBrowser'>,
   { userId, network, browserHash }: SecondAttempt,
 ): Promise<CodeAttempt> {
   const now = context.clock()

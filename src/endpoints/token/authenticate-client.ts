@@ -1,5 +1,5 @@
 import type { SignatureOutcome } from '../../ports/client-signatures.ts'
-import type { Context } from '../../ports/context.ts'
+import type { Context, StoreNeeds } from '../../ports/context.ts'
 import type { Request } from '../../ports/message.ts'
 import type { ClientRecord } from '../../ports/records/client.ts'
 import { isBlockedHost } from '../../clients/evaluate-client.ts'
@@ -27,9 +27,8 @@ type Needs = DocumentNeeds &
   Pick<
     Context,
     'budgets' | 'clientSignatures' | 'clock' | 'documentLoads' | 'issuer' | 'notBefore' | 'report' | 'secrets'
-  > & {
-    readonly store: Pick<Context['store'], 'consumeOnce' | 'findClient'>
-  }
+  > &
+  StoreNeeds<'consumeOnce' | 'findClient'>
 
 /** The `Retry-After` of a response when the keys or the metadata document of the client cannot be fetched. */
 const FETCH_RETRY_SECONDS = 5

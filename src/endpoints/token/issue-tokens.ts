@@ -1,4 +1,4 @@
-import type { Context } from '../../ports/context.ts'
+import type { Context, StoreNeeds } from '../../ports/context.ts'
 import type { GrantRecord } from '../../ports/records/grant.ts'
 import {
   accessTokenClaims,
@@ -26,9 +26,7 @@ import { givesIdentity } from './scope-catalog.ts'
 import { takeStoredTokenBudget } from './stored-tokens.ts'
 import type { TokenProfile } from './token-profile.ts'
 
-type Needs = Pick<Context, 'budgets' | 'clock' | 'issuer' | 'random' | 'secrets' | 'tokens'> & {
-  readonly store: Pick<Context['store'], 'issueToken'>
-}
+type Needs = Pick<Context, 'budgets' | 'clock' | 'issuer' | 'random' | 'secrets' | 'tokens'> & StoreNeeds<'issueToken'>
 type ClientNeeds = Needs & Parameters<typeof findNewestNotBefore>[0]
 
 /** The scope and the audience of an access token. */

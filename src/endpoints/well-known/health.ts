@@ -1,12 +1,10 @@
-import type { Context } from '../../ports/context.ts'
+import type { Context, StoreNeeds } from '../../ports/context.ts'
 import type { Reply } from '../../ports/message.ts'
 import { StoreClosed, StoreRefusesWrites, StoreUnavailable } from '../../ports/store.ts'
 import { OAuthError, unavailable } from '../../protocol/errors.ts'
 import { problem } from '../../base/validation.ts'
 
-type Needs = Pick<Context, 'isStopping' | 'clockCheck' | 'hasStoreGoneBack'> & {
-  readonly store: Pick<Context['store'], 'checkWrites'>
-}
+type Needs = Pick<Context, 'isStopping' | 'clockCheck' | 'hasStoreGoneBack'> & StoreNeeds<'checkWrites'>
 
 /** The process responds. The database is not checked, so that a slow one does not cause a restart. */
 export async function alive(): Promise<Reply> {

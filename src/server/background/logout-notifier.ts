@@ -4,7 +4,7 @@ import {
   type NoticeNeeds,
   type NoticeTarget,
 } from '../../endpoints/openid/logout-notice.ts'
-import type { Context } from '../../ports/context.ts'
+import type { Context, StoreNeeds } from '../../ports/context.ts'
 import { NOTICES_AT_ONCE, type NoticeOutcome } from '../../ports/outbound.ts'
 import type { DueNotice, LogoutNoticeRecord } from '../../ports/records/logout-notice.ts'
 import { after, type EpochMs } from '../../base/brand.ts'
@@ -38,9 +38,8 @@ const OF_HOST: readonly NoticeReason[] = ['connection-failed', 'name-unresolved'
 type NoticeReason = Exclude<NoticeOutcome, { readonly kind: 'acknowledged' }>['reason']
 
 type Needs = NoticeNeeds &
-  Pick<Context, 'clock' | 'record'> & {
-    readonly store: Pick<Context['store'], 'listDueLogoutNotices' | 'rescheduleLogoutNotice' | 'settleLogoutNotice'>
-  }
+  Pick<Context, 'clock' | 'record'> &
+  StoreNeeds<'listDueLogoutNotices' | 'rescheduleLogoutNotice' | 'settleLogoutNotice'>
 
 /** Sends the notices of sessions that have ended. */
 export interface LogoutNotifier {

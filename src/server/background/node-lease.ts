@@ -1,4 +1,4 @@
-import type { Context } from '../../ports/context.ts'
+import type { Context, StoreNeeds } from '../../ports/context.ts'
 
 /** How often the node that holds the lease replaces its mark, and the others read it. */
 const INTERVAL_MS = 2000
@@ -6,9 +6,7 @@ const INTERVAL_MS = 2000
 const HOLD_MS = 6000
 const MARK_BYTES = 16
 
-type Needs = Pick<Context, 'clockCheck' | 'random'> & {
-  readonly store: Pick<Context['store'], 'findLeaseMark' | 'releaseLease' | 'takeLease'>
-}
+type Needs = Pick<Context, 'clockCheck' | 'random'> & StoreNeeds<'findLeaseMark' | 'releaseLease' | 'takeLease'>
 
 /** The right to do what one node does for all. Two nodes may do it at the same time for a moment, which is harmless. */
 export interface NodeLease {

@@ -1,7 +1,7 @@
-import type { Context } from '../../ports/context.ts'
+import type { Context, StoreNeeds } from '../../ports/context.ts'
 import { providerRedirectUri } from '../../protocol/sign-in/provider.ts'
 
-type Needs = Pick<Context, 'issuer' | 'upstream'> & { readonly store: Pick<Context['store'], 'findProvider'> }
+type Needs = Pick<Context, 'issuer' | 'upstream'> & StoreNeeds<'findProvider'>
 
 const INTERVAL_MS = 5000
 

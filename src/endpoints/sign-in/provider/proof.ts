@@ -1,4 +1,4 @@
-import type { Context } from '../../../ports/context.ts'
+import type { Context, StoreNeeds } from '../../../ports/context.ts'
 import type { MailRecord } from '../../../ports/records/mail.ts'
 import type { IdentityProofRecord } from '../../../ports/records/provider.ts'
 import { userIdOfLink } from '../../../protocol/sign-in/link.ts'
@@ -10,9 +10,7 @@ export interface OpenProof {
   readonly token: string
 }
 
-type Needs = Pick<Context, 'clockCheck' | 'secrets'> & {
-  readonly store: Pick<Context['store'], 'findIdentityProof'>
-}
+type Needs = Pick<Context, 'clockCheck' | 'secrets'> & StoreNeeds<'findIdentityProof'>
 
 /** The name of the field with the credential. */
 export const PROOF_FIELD = 'connect'
@@ -36,7 +34,7 @@ export async function findProof(
 
 /** Links the identity of a proof to its account, after all steps of a sign-in to that account. false: the proof is no longer valid. */
 export async function linkProven(
-  { clockCheck, store }: Pick<Context, 'clockCheck'> & { readonly store: Pick<Context['store'], 'linkIdentity'> },
+  { clockCheck, store }: Pick<Context, 'clockCheck'> & StoreNeeds<'linkIdentity'>,
   { identity, hash }: IdentityProofRecord,
   mails: readonly MailRecord[],
 ): Promise<boolean> {

@@ -1,4 +1,4 @@
-import type { Context } from '../../../ports/context.ts'
+import type { Context, StoreNeeds } from '../../../ports/context.ts'
 import type { Reply, Request } from '../../../ports/message.ts'
 import type { ProviderRecord } from '../../../ports/records/provider.ts'
 import type { UpstreamBinding } from '../../../ports/upstream.ts'
@@ -46,12 +46,8 @@ export interface ProviderState {
   readonly use: () => Promise<boolean>
 }
 
-type Needs = Pick<
-  Context,
-  'clockCheck' | 'issuer' | 'notBefore' | 'random' | 'secrets' | 'sessionSeen' | 'settings'
-> & {
-  readonly store: Pick<Context['store'], 'consumeOnce' | 'findIdentityProof' | 'findSession' | 'findUser' | 'listLinks'>
-}
+type Needs = Pick<Context, 'clockCheck' | 'issuer' | 'notBefore' | 'random' | 'secrets' | 'sessionSeen' | 'settings'> &
+  StoreNeeds<'consumeOnce' | 'findIdentityProof' | 'findSession' | 'findUser' | 'listLinks'>
 
 /**
  * The members of a state, in order: time, purpose, user, target, browser, what the purpose depends on, random bits, the time since when

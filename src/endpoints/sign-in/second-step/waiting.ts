@@ -1,4 +1,4 @@
-import type { Context } from '../../../ports/context.ts'
+import type { Context, StoreNeeds } from '../../../ports/context.ts'
 import type { Request } from '../../../ports/message.ts'
 import type { UserRecord } from '../../../ports/records/user.ts'
 import type { Authentication, AuthenticationMethod, ProviderId } from '../../../protocol/sign-in/authentication.ts'
@@ -57,9 +57,7 @@ export function mintWaiting(
  * the account nor its password has changed since.
  */
 export async function openWaiting(
-  context: Pick<Context, 'clockCheck' | 'notBefore' | 'random' | 'secrets'> & {
-    readonly store: Pick<Context['store'], 'consumeOnce' | 'findUser'>
-  },
+  context: Pick<Context, 'clockCheck' | 'notBefore' | 'random' | 'secrets'> & StoreNeeds<'consumeOnce' | 'findUser'>,
   { params }: Pick<Request, 'params'>,
   target: SignInTarget,
 ): Promise<Waiting | undefined> {

@@ -119,7 +119,7 @@ function actionOf({ issuer }: Pick<Context, 'issuer'>, { uiLocales }: SignInTarg
  * two factors by itself, and the operator's application and a provider with `multi_factor` have asked for them.
  */
 export async function needsSecondStep(
-  { settings, store }: Pick<Context, 'settings'> & { readonly store: Pick<Context['store'], 'findSecondFactor'> },
+  { settings, store }: Pick<Context, 'settings'> & StoreNeeds<'findSecondFactor'>,
   { id }: Pick<UserRecord, 'id'>,
   { methods }: Pick<Authentication, 'methods'>,
 ): Promise<boolean> {

@@ -9,6 +9,8 @@ import { isNewEnough, NEEDED_NODE } from './this-node.js'
 const sources = new URL('../src/cli/main.ts', import.meta.url)
 const isCheckout = existsSync(sources)
 
+if (['start', 'grantor', 'npx'].includes(process.env.npm_lifecycle_event)) endWithShell()
+
 if (isNewEnough) {
   const { keepCompiled } = await import('./compile-cache.js')
   keepCompiled()
@@ -21,6 +23,17 @@ if (isNewEnough) {
   runOn(node, [fileURLToPath(import.meta.url)].concat(process.argv.slice(2)))
 } else {
   refuse('Install the current LTS release of Node.js, or try: npx -p node@26 grantor serve')
+}
+
+/** npm sends SIGTERM to the shell in which it started this program, which ends and hands nothing on. */
+function endWithShell() {
+  const shell = process.ppid
+  const watch = setInterval(function () {
+    if (process.ppid === shell) return
+    clearInterval(watch)
+    process.kill(process.pid, 'SIGTERM')
+  }, 250)
+  watch.unref()
 }
 
 function refuse(advice) {

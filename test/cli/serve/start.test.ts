@@ -42,6 +42,19 @@ test('a second start loads no TypeScript compiler, HTTP client, other database o
   )
 })
 
+test(
+  'SIGTERM to npm start, which ends only the shell of the server, ends the server',
+  { timeout: 30_000 },
+  async (t) => {
+    const shell = ['sh', '-c', '"$0" "$@"; exit', process.execPath, fileURLToPath(new URL('grantor.js', BIN))] as const
+    const server = await serve(await openPlace(t), { command: shell, environment: { npm_lifecycle_event: 'start' } })
+    server.child.kill('SIGTERM')
+    // The server has the standard output, which is closed when the server has ended.
+    const { stdout } = await server.exited
+    assert.match(stdout, /"event":"server.stopped"/)
+  },
+)
+
 test('the compile cache is in a folder that only its user can write to, and the server starts without it', (t) => {
   const folder = temporaryFolder(t)
   const fresh = join(folder, 'packages', 'cache')

@@ -225,7 +225,7 @@ const ROWS = {
   ),
   GRANTOR_LOGO: computed(
     z.string().optional(),
-    'File with the logo on the pages: a PNG image or an SVG document of at most 64 KB. Default: the first letter of the name.',
+    'File with the logo on the pages: a PNG image or an SVG document of at most 64 KB, 32 pixels high before the name, on light and dark pages: a symbol, because a word mark would double the name. Default: the first letter of the name.',
   ),
   GRANTOR_TERMS_URI: setting('branding.termsUri', link, 'Link to the terms of service on the pages.'),
   GRANTOR_PRIVACY_URI: setting('branding.privacyUri', link, 'Link to the privacy policy on the pages.'),

@@ -30,7 +30,7 @@ export function secondStepPage(view: View, page: SecondStepPage): Markup {
       ${offers.length > 0 && isByPasskey ? passkeyMissing(texts.account.passkeyMissing) : undefined}
       ${offers.length === 0 ? html`<p class="part">${texts.noSecondStep}</p>` : undefined}
       ${offers.map((offer) => offerForm(view, page, offer))}
-      ${offers.length > 0 && isByPasskey && !isSetUp ? html`<p class="small muted">${texts.passkeyLost}</p>` : undefined}`,
+      ${offers.length > 0 && isByPasskey && !isSetUp ? html`<p class="small muted after">${texts.passkeyLost}</p>` : undefined}`,
   })
 }
 

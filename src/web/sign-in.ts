@@ -100,7 +100,7 @@ function providerForm(
         ${providerIcon(offer)}<span>${texts.continueWith(isolate(offer.name))}</span>
       </button>
     </div>
-    ${offer.isDown ? html`<p class="small muted" id="${hint}">${texts.providerAway}</p>` : undefined}
+    ${offer.isDown ? html`<p class="small muted beneath" id="${hint}">${texts.providerAway}</p>` : undefined}
   </form>`
 }
 

@@ -92,7 +92,7 @@ const parts = `
 .problem { border-color: var(--danger-line); background: var(--danger-plate); color: var(--danger); }
 .field { margin-top: 20px; }
 .qr { display: block; width: 100%; max-width: 240px; height: auto; margin: 16px 0; border-radius: 8px; stroke: none; }
-.key { overflow-wrap: anywhere; }
+.key { display: block; margin-top: 4px; color: var(--text); font-size: 1rem; }
 .codes { display: grid; grid-template-columns: repeat(auto-fill, minmax(190px, 1fr)); gap: 8px; margin: 16px 0; padding: 0; list-style: none; }
 label { display: block; margin-bottom: 4px; font-size: .875rem; font-weight: 600; }
 input, select { display: block; width: 100%; min-height: 44px; padding: 8px 12px; border: 1px solid var(--field); border-radius: 8px; background: var(--card); color: inherit; font: inherit; }
@@ -103,7 +103,7 @@ input:focus-visible, select:focus-visible { outline-offset: 0; border-color: var
 .buttons { display: flex; gap: 12px; margin-top: 24px; }
 .button { flex: 1; display: flex; align-items: center; justify-content: center; min-height: 44px; padding: 8px 16px; border: 1px solid var(--field); border-radius: 8px; background: var(--card); color: var(--text); font: inherit; font-weight: 600; text-align: center; text-decoration: none; cursor: pointer; }
 .provider .buttons { margin-top: 12px; }
-.lead + .provider { margin-top: 28px; }
+.lead + .provider, .lead + [hidden] + .provider { margin-top: 28px; }
 .button svg, .letter { flex: none; width: 20px; height: 20px; margin-right: 10px; }
 .letter { border: 1px solid var(--line); border-radius: 5px; font-size: 12px; line-height: 18px; }
 .typed { position: relative; }
@@ -118,9 +118,11 @@ input:focus-visible, select:focus-visible { outline-offset: 0; border-color: var
 .main:hover { background: var(--fill-hover); }
 .done { border-color: var(--line); background: var(--hover); color: var(--text); }
 .after { margin-top: 16px; }
+.beneath { margin-top: 4px; }
 .entries > li { padding: 16px 0; border-bottom: 1px solid var(--line); }
 h3, .entries h2 { margin: 0; font-size: 1rem; line-height: 1.5; font-weight: 600; color: var(--text); }
 .entries .buttons { margin-top: 12px; }
+.entries .buttons .button { flex: none; min-width: 120px; }
 .plain { margin: 8px 0; padding-left: 20px; list-style: disc; }
 .step { margin-top: 12px; }
 .step .button { display: inline-flex; min-width: 120px; }
@@ -135,6 +137,7 @@ h3, .entries h2 { margin: 0; font-size: 1rem; line-height: 1.5; font-weight: 600
 nav a { display: flex; align-items: center; min-width: 44px; min-height: 44px; padding: 8px 12px; border-radius: 8px; color: var(--text); font-size: .9375rem; text-decoration: none; }
 nav a:hover { background: var(--hover); }
 nav [aria-current] { background: var(--hover); box-shadow: inset 3px 0 var(--ink); font-weight: 600; }
+.short { display: none; }
 nav li:last-child { margin-top: 8px; padding-top: 8px; border-top: 1px solid var(--line); }
 .inline { display: inline-flex; align-items: center; min-width: 44px; min-height: 44px; }
 summary { width: fit-content; min-height: 44px; padding: 12px 0; cursor: pointer; }
@@ -151,6 +154,9 @@ const situations = `
   .wide main { margin-top: 24px; }
   nav ul { display: flex; flex-wrap: wrap; gap: 0 4px; margin: 0 -12px; padding-bottom: 8px; border-bottom: 1px solid var(--line); }
   nav a { font-size: .875rem; }
+  .long { display: none; }
+  .short { display: inline; }
+  nav [aria-current] { border-radius: 8px 8px 0 0; box-shadow: inset 0 -2px var(--ink); }
   nav li:last-child { margin: 0; padding: 0; border: 0; }
 }
 @media (max-width: 480px) {
@@ -170,6 +176,6 @@ const situations = `
   :root { --ground: #fff; --card: #fff; --text: #000; --muted: #333; --line: #999; --shadow: none; }
   body { padding: 0; }
   .card { display: block; max-width: none; border: 0; padding: 0; }
-  nav { display: none; }
+  nav ul, footer, .step, .buttons { display: none; }
 }
 `

@@ -55,7 +55,10 @@ function navigation({ texts }: View, frame: AccountFrame, current: AccountPageNa
       ${ACCOUNT_MENU.map(
         (page) =>
           html`<li>
-            <a href="${frame.pages[page]}" ${page === entry ? mark : undefined}>${texts.account.pages[page]}</a>
+            <a href="${frame.pages[page]}" ${page === entry ? mark : undefined}
+              ><span class="long">${texts.account.pages[page]}</span
+              ><span class="short">${texts.account.menu[page]}</span></a
+            >
           </li> `,
       )}
       <li><a href="${frame.signOutUri}">${texts.signOut}</a></li>

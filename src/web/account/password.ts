@@ -38,8 +38,8 @@ export function passwordPage(view: View, page: PasswordPage): Markup {
 
 /** The question before the password is removed. */
 export function removePasswordPage(view: View, { frame }: RemovePasswordPage): Markup {
-  const { removePassword, removePasswordConsequence } = view.texts.account
-  const buttons = stepButtons(view, frame.pages.security, removePassword, 'danger')
+  const { remove, removePasswordConsequence } = view.texts.account
+  const buttons = stepButtons(view, frame.pages.security, remove, 'danger')
   return accountLayout(view, frame, 'remove-password', {
     main: html`<p class="lead">${removePasswordConsequence}</p>
       ${accountForm(frame.pages['remove-password'], frame.csrf, {}, buttons)}`,

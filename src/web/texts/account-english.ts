@@ -19,6 +19,7 @@ export const accountEnglish: AccountTexts = {
     'remove-passkey': 'Remove a passkey',
     'remove-two-step': 'Switch off two-step sign-in',
   },
+  menu: { overview: 'Account', apps: 'Apps', sessions: 'Browsers', security: 'Security', data: 'Data' },
   navigation: 'Account',
   notices: {
     'name-changed': 'Your name was changed.',

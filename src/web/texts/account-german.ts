@@ -19,6 +19,7 @@ export const accountGerman: AccountTexts = {
     'remove-passkey': 'Passkey entfernen',
     'remove-two-step': 'Anmeldung in zwei Schritten ausschalten',
   },
+  menu: { overview: 'Konto', apps: 'Apps', sessions: 'Browser', security: 'Sicherheit', data: 'Daten' },
   navigation: 'Konto',
   notices: {
     'name-changed': 'Ihr Name wurde geändert.',

@@ -1,4 +1,5 @@
 import type {
+  AccountMenuPage,
   AccountNotice,
   AccountPageName,
   PasswordProblem,
@@ -11,6 +12,8 @@ import type { Markup } from '../markup.ts'
 /** The texts of the account pages, as those of `Texts`. */
 export interface AccountTexts {
   readonly pages: Readonly<Record<AccountPageName, string>>
+  /** The pages in the navigation of a narrow screen, in two rows at most. */
+  readonly menu: Readonly<Record<AccountMenuPage, string>>
   /** Names the links to the pages, for screen readers. */
   readonly navigation: string
   readonly notices: Readonly<Record<AccountNotice, string>>

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js'
+import * as oauth from 'oauth4webapi'
 import { createRemoteJWKSet, jwtVerify, type JWTPayload } from 'jose'
 
 /** An MCP server with one tool, protected by tokens of an issuer. RFC 9728, RFC 6750, RFC 9068. */
@@ -67,14 +68,28 @@ export async function openResourceServer(
   }
 
   async function isAuthorized(request: IncomingMessage): Promise<boolean> {
-    const token = /^Bearer (.+)$/.exec(request.headers.authorization ?? '')?.[1]
-    if (token === undefined || refused.has(token)) return false
+    const [, scheme = '', token = ''] = /^(Bearer|DPoP) (.+)$/.exec(request.headers.authorization ?? '') ?? []
+    if (scheme === '' || refused.has(token)) return false
     try {
-      claims = (await jwtVerify(token, keys, { issuer, audience: resource, typ: 'at+jwt' })).payload
+      claims = scheme === 'DPoP' ? await verifyBound(request) : await verifyBearer(token)
       return true
     } catch {
       return false
     }
+  }
+
+  async function verifyBearer(token: string): Promise<JWTPayload> {
+    const { payload } = await jwtVerify(token, keys, { issuer, audience: resource, typ: 'at+jwt' })
+    if (payload['cnf'] !== undefined) throw new Error('The token is bound to a key.')
+    return payload
+  }
+
+  /** RFC 9449 §7.1. */
+  async function verifyBound({ method = '', headers: { authorization = '', dpop = '' } }: IncomingMessage) {
+    const asked = new Request(resource, { method, headers: { authorization, dpop: String(dpop) } })
+    const authorizationServer = { issuer, jwks_uri: `${issuer}/v2/oauth/jwks` }
+    const checks = { requireDPoP: true, [oauth.allowInsecureRequests]: true }
+    return (await oauth.validateJwtAccessToken(authorizationServer, asked, resource, checks)) as JWTPayload
   }
 
   function lacksScope(): boolean {

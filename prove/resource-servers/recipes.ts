@@ -68,6 +68,15 @@ export const RECIPES: readonly Recipe[] = [
   },
   {
     ...usual,
+    name: 'oauth4webapi',
+    folder: 'oauth4webapi',
+    way: 'jwt',
+    prepare: async (folder) => symlinkSync(join(process.cwd(), 'node_modules'), join(folder, 'node_modules')),
+    start: (folder) => [process.execPath, join(folder, 'server.js')],
+    version: async () => `oauth4webapi ${versionIn('node_modules/oauth4webapi/package.json', /"version": "([^"]+)"/)}`,
+  },
+  {
+    ...usual,
     name: 'FastMCP',
     folder: 'fastmcp',
     path: '/mcp',

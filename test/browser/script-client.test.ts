@@ -5,6 +5,7 @@ import { test, type TestContext } from 'node:test'
 import { sharedBrowser } from '../support/browser.ts'
 import { openIssuer, openTab, press, signIn } from './tab.ts'
 import { perform } from '../support/tasks.ts'
+import { registerClient } from '../../tools/flow.ts'
 
 /** A client that is a script in a page of another origin, such as the MCP Inspector. */
 
@@ -52,6 +53,20 @@ test('REG-24: a script of another origin can read errors, and how long to wait',
   assert.equal(many?.['error'], 'temporarily_unavailable')
   assert.match(String(many?.['wait']), /^\d+$/)
   assert.match(String(many?.['limit']), /^"registration";r=0;t=\d+$/)
+})
+
+test('DP-13: a script of another origin proves a key of the browser, reads the nonce for a wrong clock, and gets a bound token', async (t) => {
+  const server = await openIssuer(t, {})
+  const { client_id: id, client_secret: secret } = await registerClient(server)
+  const { tab } = await openTab(t, browser, [], {})
+  await tab.goto(`${await openPage(t)}/`)
+  const answers = await tab.evaluate<readonly Record<string, unknown>[]>(
+    `(${PROVE})('${server.origin}/v2/oauth/token', '${id}:${secret}')`,
+  )
+  const [refused, granted] = answers
+  assert.deepEqual([refused?.['status'], refused?.['error'], refused?.['type']], [400, 'use_dpop_nonce', undefined])
+  assert.match(String(refused?.['nonce']), /^[\w-]{22}$/)
+  assert.deepEqual([granted?.['status'], granted?.['type'], granted?.['nonce']], [200, 'DPoP', null])
 })
 
 test("REG-24: a script of another origin cannot read the server's pages, nor any answer to a request with cookies", async (t) => {
@@ -149,6 +164,29 @@ const FINISH = `async (issuer) => {
   const second = await request({ grant_type: 'refresh_token', refresh_token: first.refresh_token })
   const { keys } = await (await fetch(metadata.jwks_uri, { headers: { 'MCP-Protocol-Version': '2025-11-25' } })).json()
   return { first: first.token_type, second: second.token_type, keys: keys.length }
+}`
+
+/** Runs in a page of the client: requests a token with a proof whose time is wrong, and again with the nonce that it got. */
+const PROVE = `async (address, credentials) => {
+  const base64 = (bytes) => btoa(String.fromCharCode(...bytes)).replace(/\\+/g, '-').replace(/\\//g, '_').replace(/=/g, '')
+  const encode = (value) => base64(new TextEncoder().encode(JSON.stringify(value)))
+  const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' }
+  const { privateKey, publicKey } = await crypto.subtle.generateKey(algorithm, false, ['sign', 'verify'])
+  const { kty, crv, x, y } = await crypto.subtle.exportKey('jwk', publicKey)
+  const request = async (nonce) => {
+    const claims = { htm: 'POST', htu: address, iat: 0, jti: crypto.randomUUID(), nonce }
+    const signed = encode({ typ: 'dpop+jwt', alg: 'ES256', jwk: { kty, crv, x, y } }) + '.' + encode(claims)
+    const signature = await crypto.subtle.sign(algorithm, privateKey, new TextEncoder().encode(signed))
+    const response = await fetch(address, {
+      method: 'POST',
+      headers: { Authorization: 'Basic ' + btoa(credentials), DPoP: signed + '.' + base64(new Uint8Array(signature)) },
+      body: new URLSearchParams({ grant_type: 'client_credentials' }),
+    })
+    const { error, token_type: type } = await response.json()
+    return { status: response.status, nonce: response.headers.get('dpop-nonce'), error, type }
+  }
+  const first = await request(undefined)
+  return [first, await request(first.nonce)]
 }`
 
 /** Runs in a page of the client: opens a link in a hidden frame, and returns the query of the page of the client that ends up there. */

@@ -131,8 +131,6 @@ test('DP-03, DP-04: a proof for another request, and what is not a proof, is ref
     assert.equal(answer.headers['www-authenticate'], undefined)
     assert.equal(answer.headers['dpop-nonce'], undefined)
   }
-  const unknown = { ...machine, client_id: 'gci_unknown', client_secret: 'gcs_unknown' }
-  await assertRefused(() => request(unknown, MACHINE, 'x'), 'invalid_dpop_proof', 'proof_malformed')
   // What the Host header says does not matter.
   const host = { dpop: proofOf(KEY, { claims: { htu: `http://evil.example${TOKEN}` } }), host: 'evil.example' }
   await assertRefused(
@@ -140,6 +138,15 @@ test('DP-03, DP-04: a proof for another request, and what is not a proof, is ref
     'invalid_dpop_proof',
     'proof_for_another_request',
   )
+})
+
+test('DP-05: a bad proof is refused before the client is looked for, and an expensive algorithm before a verification', async () => {
+  const unknown = { ...machine, client_id: 'gci_unknown', client_secret: 'gcs_unknown' }
+  const bad = ['x', ...(['ES384', 'RS256'] as const).map((algorithm) => proofOf(makeClientKey(algorithm)))]
+  // More than the failures of a client authentication that one network may have in a minute.
+  for (let count = 0; count < 25; count += 1)
+    for (const proof of bad) assertError(await request(unknown, MACHINE, proof), 400, 'invalid_dpop_proof')
+  assert.equal(lastReason(), 'proof_malformed')
 })
 
 test('DP-06: a proof with a wrong clock gets a nonce, with which the next attempt works, with the assertion of the first', async () => {

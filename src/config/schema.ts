@@ -227,6 +227,11 @@ const ROWS = {
     z.string().optional(),
     'File with the logo on the pages: a PNG image or an SVG document of at most 64 KB, 32 pixels high before the name, on light and dark pages: a symbol, because a word mark would double the name. Default: the first letter of the name.',
   ),
+  GRANTOR_CONTACT: setting(
+    'branding.contact',
+    z.url({ protocol: /^(https|mailto)$/, error: 'must be a mailto: or https address' }).optional(),
+    'Link on the pages for users who have to ask the operator: a mailto: or https address.',
+  ),
   GRANTOR_TERMS_URI: setting('branding.termsUri', link, 'Link to the terms of service on the pages.'),
   GRANTOR_PRIVACY_URI: setting('branding.privacyUri', link, 'Link to the privacy policy on the pages.'),
   ...TRACE_ROWS,

@@ -27,6 +27,8 @@ export interface GrantorOptions {
         readonly accent?: string | undefined
         /** A file with a PNG image or an SVG document of at most 64 KB. */
         readonly logo?: string | undefined
+        /** A `mailto:` or https address. */
+        readonly contact?: string | undefined
         readonly termsUri?: string | undefined
         readonly privacyUri?: string | undefined
       }
@@ -49,6 +51,7 @@ export const NAMES = {
   GRANTOR_NAME: 'branding.name',
   GRANTOR_ACCENT: 'branding.accent',
   GRANTOR_LOGO: 'branding.logo',
+  GRANTOR_CONTACT: 'branding.contact',
   GRANTOR_TERMS_URI: 'branding.termsUri',
   GRANTOR_PRIVACY_URI: 'branding.privacyUri',
   GRANTOR_ADMIN_PORT: 'admin.port',
@@ -67,6 +70,7 @@ export function configOf(options: GrantorOptions): Config {
     GRANTOR_NAME: branding.name,
     GRANTOR_ACCENT: branding.accent,
     GRANTOR_LOGO: branding.logo,
+    GRANTOR_CONTACT: branding.contact,
     GRANTOR_TERMS_URI: branding.termsUri,
     GRANTOR_PRIVACY_URI: branding.privacyUri,
     GRANTOR_ADMIN_PORT: String(admin?.port ?? 'off'),

@@ -17,6 +17,8 @@ export interface Branding {
   readonly name: string
   /** A CSS colour as `#rrggbb`. */
   readonly accent: string
+  /** Where users ask the operator. */
+  readonly contact: string | undefined
   readonly termsUri: string | undefined
   readonly privacyUri: string | undefined
   /** Beside the name, and in the tab of the browser. undefined: the first letter of the name. */

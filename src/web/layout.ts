@@ -60,11 +60,11 @@ function mark({ branding, picturePath }: View): Markup {
 }
 
 function footer({ branding, texts }: View): Fragment {
-  const { termsUri, privacyUri } = branding
-  if (termsUri === undefined && privacyUri === undefined) return undefined
+  const { contact, termsUri, privacyUri } = branding
+  if (contact === undefined && termsUri === undefined && privacyUri === undefined) return undefined
   const link = (uri: string | undefined, text: string): Fragment =>
     uri === undefined ? undefined : html`<a href="${href(uri)}">${text}</a>`
   return html`<footer aria-label="${texts.footer}">
-    ${link(termsUri, texts.terms)}${link(privacyUri, texts.privacy)}
+    ${link(contact, texts.contact)}${link(termsUri, texts.terms)}${link(privacyUri, texts.privacy)}
   </footer>`
 }

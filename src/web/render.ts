@@ -47,7 +47,7 @@ export function createRenderer(branding: Branding, picturePath: string): Rendere
   const picture = pictureOf(branding)
   const pictureName = nameOf(picture)
   const sheet = stylesheet(branding.accent)
-  for (const uri of [branding.termsUri, branding.privacyUri]) if (uri !== undefined) href(uri)
+  for (const uri of [branding.contact, branding.termsUri, branding.privacyUri]) if (uri !== undefined) href(uri)
   const shared = {
     branding,
     styleElement: styleElement(sheet),

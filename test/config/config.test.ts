@@ -97,6 +97,7 @@ const EFFECTS: Readonly<
   GRANTOR_NAME: ['Acme', (config) => config.branding.name, 'Acme', 'Grantor'],
   GRANTOR_ACCENT: ['#A0b1c2', (config) => config.branding.accent, '#A0b1c2', '#2456c9'],
   GRANTOR_LOGO: ['docs/images/sign-in.png', (config) => config.branding.logo?.mediaType, 'image/png', undefined],
+  GRANTOR_CONTACT: ['mailto:it@acme.test', (config) => config.branding.contact, 'mailto:it@acme.test', undefined],
   GRANTOR_TERMS_URI: ['https://acme.test/t', (config) => config.branding.termsUri, 'https://acme.test/t', undefined],
   GRANTOR_PRIVACY_URI: [
     'https://acme.test/p',
@@ -170,6 +171,7 @@ const REFUSED: readonly (readonly [name: string, values: readonly string[]])[] =
   ['OTEL_EXPORTER_OTLP_HEADERS', ['a', 'a=b,c', 'a=\u0007']],
   ['GRANTOR_NAME', ['x'.repeat(61)]],
   ['GRANTOR_ACCENT', ['blue', '#12345', 'red;}']],
+  ['GRANTOR_CONTACT', ['it@acme.test', 'tel:+4912345', 'javascript:alert(1)', 'http://acme.test']],
   ['GRANTOR_TERMS_URI', ['javascript:alert(1)', '/terms']],
   ['DATABASE_URL', ['sqlite:', 'sqlite::memory:', 'mysql://localhost/db', './grantor.db']],
 ]

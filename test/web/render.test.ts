@@ -69,7 +69,7 @@ test('no page has a style attribute, an event handler or a remote asset', () => 
     // A file that the browser saves is in its link.
     const loading = html.replaceAll(/href="data:text\/plain;[^"]*" download="/g, '')
     const urls = [...loading.matchAll(/(?:href|src|action)="([^"]*)"/g)].map(([, url]) => url ?? '')
-    const given = [branding.termsUri, branding.privacyUri, destinationOf(page)]
+    const given = [branding.contact, branding.termsUri, branding.privacyUri, destinationOf(page)]
     for (const url of urls)
       assert.ok(url.startsWith('/') || given.includes(url.replaceAll('&amp;', '&')), `${name}: ${url}`)
   }
@@ -244,7 +244,10 @@ test('the return page has the error and its description in a closed details elem
 })
 
 test('without configured links there is no footer', () => {
-  const bare = createRenderer({ ...branding, termsUri: undefined, privacyUri: undefined }, '/pictures/')
+  const bare = createRenderer(
+    { ...branding, contact: undefined, termsUri: undefined, privacyUri: undefined },
+    '/pictures/',
+  )
   assert.doesNotMatch(bare.render(consent, 'en'), /<footer/)
 })
 

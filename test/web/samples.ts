@@ -15,6 +15,7 @@ import type {
 export const branding: Branding = {
   name: 'Acme Cloud',
   accent: '#3b5bdb',
+  contact: 'mailto:help@acme.test',
   termsUri: 'https://acme.test/terms',
   privacyUri: 'https://acme.test/privacy',
   logo: undefined,

@@ -10,7 +10,8 @@ export const english: Texts = {
   namelessApp: 'An app without a name',
   namelessAppInside: 'an app without a name',
   thisComputer: 'this computer',
-  footer: 'Legal',
+  footer: 'Contact and legal',
+  contact: 'Contact',
   terms: 'Terms',
   privacy: 'Privacy',
 

@@ -10,7 +10,8 @@ export const german: Texts = {
   namelessApp: 'Eine App ohne Namen',
   namelessAppInside: 'einer App ohne Namen',
   thisComputer: 'diesem Computer',
-  footer: 'Rechtliches',
+  footer: 'Kontakt und Rechtliches',
+  contact: 'Kontakt',
   terms: 'Nutzungsbedingungen',
   privacy: 'Datenschutz',
 

@@ -24,6 +24,7 @@ export interface Texts {
   readonly namelessAppInside: string
   readonly thisComputer: string
   readonly footer: string
+  readonly contact: string
   readonly terms: string
   readonly privacy: string
 

@@ -39,7 +39,7 @@ test('each change of the sign-in methods, by the user, a link or the operator, q
     inject: (options) =>
       server.inject({ ...options, headers: { ...options.headers, 'user-agent': FIREFOX, 'accept-language': 'en' } }),
   }
-  const kinds = new Set<unknown>()
+  const kinds = new Set<string>()
 
   /** The mails that wait since the last call. */
   function waiting(): readonly Told[] {
@@ -49,7 +49,7 @@ test('each change of the sign-in methods, by the user, a link or the operator, q
     server.clock.advance(1001)
     for (const { notice, purpose, agent_system: system, agent_browser: browser } of rows) {
       assert.deepEqual([purpose, system], ['notice', browser === null ? null : 'Linux'])
-      kinds.add(notice)
+      kinds.add(String(notice))
     }
     return rows.map(({ notice, address, locale, agent_browser: browser }) => [notice, address, locale, browser])
   }

@@ -21,7 +21,7 @@ const NEXT = 'another long horse'
 const SECURITY = '/account/security'
 
 /** A kind of notice, for whom, in which language, and from which browser. */
-type Told = readonly [notice: unknown, address: unknown, locale: unknown, browser: unknown]
+type Queued = readonly [notice: unknown, address: unknown, locale: unknown, browser: unknown]
 
 test('each change of the sign-in methods, by the user, a link or the operator, queues one notice to the verified address', async (t) => {
   const { server, host } = await openServerWithProvider(t, {}, { env: MAIL })
@@ -42,7 +42,7 @@ test('each change of the sign-in methods, by the user, a link or the operator, q
   const kinds = new Set<string>()
 
   /** The mails that wait since the last call. */
-  function waiting(): readonly Told[] {
+  function waiting(): readonly Queued[] {
     const rows = selectAll(server, 'select * from mails order by address')
     if (rows.length > 0) execute(server, 'delete from mails')
     // The pages of a sign-in method are for users who signed in a moment ago, and sessions end before what follows them.
@@ -53,8 +53,8 @@ test('each change of the sign-in methods, by the user, a link or the operator, q
     }
     return rows.map(({ notice, address, locale, agent_browser: browser }) => [notice, address, locale, browser])
   }
-  const byUser = (notice: string): readonly Told[] => [[notice, EMAIL, 'en', 'Firefox']]
-  const byOperator = (notice: string, address = EMAIL): Told => [notice, address, 'de', null]
+  const byUser = (notice: string): readonly Queued[] => [[notice, EMAIL, 'en', 'Firefox']]
+  const byOperator = (notice: string, address = EMAIL): Queued => [notice, address, 'de', null]
 
   const owner = openOwner(target)
   await owner.open('/account')

@@ -18,8 +18,8 @@ export async function openCallbackListener(): Promise<CallbackListener> {
   const server = createServer((request, response) => {
     const url = new URL(request.url ?? '/', 'http://127.0.0.1')
     // Browsers also request an icon.
-    if (request.method !== 'GET' || url.pathname !== PATH) return reply(response, 404, 'Not found.')
-    reply(response, 200, 'Done. You can close this window and go back to the terminal.')
+    if (request.method !== 'GET' || url.pathname !== PATH) return reply(response, 404, 'Not found')
+    reply(response, 200, url.searchParams.has('code') ? 'Allowed' : 'Not allowed')
     resolve(url.searchParams)
   })
   server.listen(0, '127.0.0.1')
@@ -43,6 +43,19 @@ export async function openCallbackListener(): Promise<CallbackListener> {
   }
 }
 
-function reply(response: ServerResponse, status: number, text: string): void {
-  response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8', connection: 'close' }).end(`${text}\n`)
+const HEADERS = {
+  'content-type': 'text/html; charset=utf-8',
+  'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'",
+  connection: 'close',
+}
+
+function reply(response: ServerResponse, status: number, heading: string): void {
+  response.writeHead(status, HEADERS).end(`<!doctype html>
+<html lang="en">
+<meta name="viewport" content="width=device-width">
+<title>${heading}</title>
+<style>:root { color-scheme: light dark } body { max-width: 24rem; margin: 20vh auto; padding: 0 1rem; font: 1rem/1.5 system-ui, sans-serif }</style>
+<h1>${heading}</h1>
+<p>You can close this window. The terminal shows what came back.</p>
+`)
 }

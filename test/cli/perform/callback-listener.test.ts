@@ -16,6 +16,23 @@ test('the listener keeps a timer until the redirect comes or the listener is clo
   assert.equal(countTimers(), before)
 })
 
+test('the page of a redirect says whether access was allowed, and has nothing of the redirect', async () => {
+  for (const [query, heading] of [
+    ['code=secret-code', 'Allowed'],
+    ['error=access_denied&error_description=<b>no</b>', 'Not allowed'],
+  ] as const) {
+    const listener = await openCallbackListener()
+    const answer = listener.answer(60_000)
+    const page = await fetch(`${listener.redirectUri}?${query}`)
+    assert.match(page.headers.get('content-security-policy') ?? '', /^default-src 'none'/)
+    const text = await page.text()
+    assert.match(text, new RegExp(`<h1>${heading}</h1>`))
+    assert.doesNotMatch(text, /secret-code|<b>/)
+    await answer
+    listener.close()
+  }
+})
+
 function countTimers(): number {
   return process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length
 }

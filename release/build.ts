@@ -1,12 +1,14 @@
 import { execFileSync } from 'node:child_process'
-import { cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { cpSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { findCommit } from '../src/server/version.ts'
 import { requireDevelopmentPackages } from './development-packages.ts'
 import { API_TYPES_FILE, PAGES, publishedManifest, type Manifest } from './manifest.ts'
 
 const OUTPUT = 'dist'
 const PACKAGE = join(OUTPUT, 'package')
+/** The types that a program imports. */
+const TYPES = join(PACKAGE, 'lib', 'library', 'grantor.d.ts')
 const MIGRATIONS = 'store/migrations'
 /** The programs of a checkout that find and link its own Node.js are not published. */
 const PROGRAMS = ['bin/grantor.js', 'bin/this-node.js', 'bin/compile-cache.js']
@@ -19,11 +21,26 @@ export function buildPackage(): void {
   rmSync(PACKAGE, { recursive: true, force: true })
   mkdirSync(join(PACKAGE, 'lib', MIGRATIONS), { recursive: true })
   execFileSync('node_modules/.bin/tsc', ['--project', 'tsconfig.build.json'], { stdio: 'inherit' })
+  removeTypes(PACKAGE, typesFrom(TYPES))
   for (const file of globSync([`src/${MIGRATIONS}/*.sql`, 'src/passwords/*.txt']))
     cpSync(file, join(PACKAGE, file.replace('src/', 'lib/')))
   for (const file of [...PROGRAMS, API_TYPES_FILE, ...publishedPages()]) cpSync(file, join(PACKAGE, file))
   const manifest = publishedManifest(JSON.parse(readFileSync('package.json', 'utf8')) as Manifest, findCommit('.git'))
   writeFileSync(join(PACKAGE, 'package.json'), `${JSON.stringify(manifest, undefined, 2)}\n`)
+}
+
+/** The file and those whose types it uses, at any remove. */
+function typesFrom(file: string, found = new Set<string>()): ReadonlySet<string> {
+  if (found.has(file) || !existsSync(file)) return found
+  found.add(file)
+  for (const [, path = ''] of readFileSync(file, 'utf8').matchAll(/['"](\.[^'"]*)\.ts['"]/g))
+    typesFrom(join(dirname(file), `${path}.d.ts`), found)
+  return found
+}
+
+/** Removes types that no program can import, which are a sixth of the package. */
+function removeTypes(folder: string, kept: ReadonlySet<string>): void {
+  for (const file of globSync(`${folder}/lib/**/*.d.ts`)) if (!kept.has(file)) rmSync(file)
 }
 
 /**

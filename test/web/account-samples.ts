@@ -225,6 +225,29 @@ export const accountSamples: readonly (readonly [string, AccountPage])[] = [
   ['account password not set', { ...password, isSet: false }],
   ['account security without methods', { ...security, methods: [] }],
   [
+    'account security with passkeys',
+    {
+      ...security,
+      methods: [
+        {
+          kind: 'passkeys',
+          passkeys: [
+            { ...aPasskeyView, removal: { kind: 'open', uri: '/account/security/remove-passkey?passkey=id' } },
+            { ...aPasskeyView, isSynced: false, usedSecondsAgo: 60, removal: { kind: 'last' } },
+          ],
+          canAdd: true,
+          signal: {
+            call: 'signalAllAcceptedCredentials',
+            rpId: 'auth.example',
+            userId: 'AAAA',
+            allAcceptedCredentialIds: ['AAAA'],
+          },
+        },
+        ...security.methods,
+      ],
+    },
+  ],
+  [
     'account security with providers',
     {
       ...security,

@@ -61,7 +61,7 @@ export function passkeyUses(view: View, { isSynced, addedSecondsAgo, usedSeconds
   const added = ago(view, addedSecondsAgo)
   const used =
     usedSecondsAgo === undefined ? texts.passkeyUnused(added) : texts.identityUsed(added, ago(view, usedSecondsAgo))
-  return html`${isSynced ? texts.passkeySynced : texts.passkeyOnDevice} · ${used}`
+  return html`${used} · ${isSynced ? texts.passkeySynced : texts.passkeyOnDevice}`
 }
 
 /** The form of a new passkey, which the script shows. */

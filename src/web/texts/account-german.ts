@@ -104,8 +104,8 @@ export const accountGerman: AccountTexts = {
   removeProviderConsequence:
     'Danach können Sie sich mit diesem Konto nicht mehr anmelden. Andere Browser, in denen Sie sich damit angemeldet haben, werden abgemeldet.',
   stays: {
-    last: 'Es bleibt, weil Sie sich sonst nicht anmelden könnten.',
-    required: 'Es bleibt, weil der Betreiber es für Ihre E-Mail-Adresse verlangt.',
+    last: 'Bleibt, weil Sie sich sonst nicht anmelden könnten.',
+    required: 'Bleibt, weil der Betreiber es für Ihre E-Mail-Adresse verlangt.',
   },
   hasPassword: 'Sie haben ein Passwort.',
   hasNoPassword: 'Sie haben kein Passwort.',

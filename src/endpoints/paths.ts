@@ -14,6 +14,7 @@ export const PATHS = {
   leave: '/v2/oauth/leave',
   continueSignIn: CONTINUE_PATH,
   signInByPasskey: '/v2/oauth/sign-in/passkey',
+  forgot: '/v2/oauth/sign-in/forgot',
   signInAtProvider: '/v2/oauth/sign-in/provider',
   signInCode: '/v2/oauth/sign-in/code',
   signInPasskeyStep: '/v2/oauth/sign-in/second-passkey',
@@ -27,6 +28,8 @@ export const PATHS = {
   signOut: '/v2/oauth/sign-out',
   endSession: '/v2/oauth/end-session',
   account: '/account',
+  accountEmail: '/account/email',
+  accountConfirmEmail: '/account/email/confirm',
   accountApps: '/account/apps',
   accountRemoveApp: '/account/apps/remove',
   accountSessions: '/account/sessions',
@@ -82,6 +85,8 @@ export function parseAccountPage(name: string): AccountPageName | undefined {
 
 const ACCOUNT_PATHS: Readonly<Record<AccountPageName, string>> = {
   overview: PATHS.account,
+  'change-email': PATHS.accountEmail,
+  'confirm-email': PATHS.accountConfirmEmail,
   apps: PATHS.accountApps,
   sessions: PATHS.accountSessions,
   security: PATHS.accountSecurity,

@@ -22,6 +22,8 @@ export type AccountMenuPage = (typeof ACCOUNT_MENU)[number]
 
 /** The pages for one change each, and the page of the navigation that leads to each and shows what the change did. */
 export const ACCOUNT_STEPS = {
+  'change-email': 'overview',
+  'confirm-email': 'overview',
   'remove-app': 'apps',
   password: 'security',
   'remove-password': 'security',
@@ -40,6 +42,8 @@ export type AccountPageName = AccountMenuPage | AccountStep
 /** What a form did, as the page says it afterwards. */
 export const ACCOUNT_NOTICES = [
   'name-changed',
+  'email-changed',
+  'email-confirmed',
   'app-removed',
   'session-ended',
   'sessions-ended',
@@ -84,9 +88,34 @@ export interface OverviewPage {
   readonly isNameEditable: boolean
   /** undefined: the user has no address. */
   readonly email: { readonly address: string; readonly isVerified: boolean } | undefined
+  /** The user can change it, and confirm one that is not verified, by codes that are mailed. */
+  readonly isEmailEditable: boolean
   /** The names of the organizations. */
   readonly organizations: readonly string[]
   readonly problem: 'name-unusable' | undefined
+}
+
+/** The form that mails a code to an address has `email`. */
+export interface ChangeEmailPage {
+  readonly kind: 'account-change-email'
+  readonly frame: AccountFrame
+  /** What the field has. */
+  readonly email: string
+  readonly hasEmail: boolean
+  /** `provider`: the only one at which users with such an address sign in. */
+  readonly problem:
+    | { readonly kind: 'email-missing' | 'email-unchanged' }
+    | { readonly kind: 'email-of-provider'; readonly provider: string }
+    | undefined
+}
+
+/** The form of the code has `code`. */
+export interface ConfirmEmailPage {
+  readonly kind: 'account-confirm-email'
+  readonly frame: AccountFrame
+  /** The address to which the code was mailed. undefined: no code can be entered. */
+  readonly email: string | undefined
+  readonly problem: 'email-code-wrong' | 'email-code-void' | 'email-taken' | undefined
 }
 
 /** What the user allowed an app, for one organization or without one. */
@@ -348,6 +377,8 @@ export interface LinkUsedPage {
 export type AccountPage =
   | ConfirmPage
   | OverviewPage
+  | ChangeEmailPage
+  | ConfirmEmailPage
   | ConnectedAppsPage
   | RemoveAppPage
   | SessionsPage

@@ -74,6 +74,10 @@ export interface Mailing {
   readonly send: (id: MailId, mail: MailModel, signal: AbortSignal) => Promise<SendOutcome>
   /** Sends a mail that says that mail works, at once. */
   readonly test: (address: string) => Promise<SendOutcome>
+  /** Runs what a request causes after its answer is sent, so that the time of the answer says nothing about it. */
+  readonly afterAnswer: (work: () => Promise<void>) => void
+  /** Resolves when no such work is left. */
+  readonly settled: () => Promise<void>
 }
 
 /** The mail server of the operator. */

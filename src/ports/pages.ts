@@ -73,7 +73,26 @@ export interface SignInPage {
   readonly email: string
   /** The name of the provider that named the address of an account. The user signs in to that account to connect the two. */
   readonly connecting: string | undefined
+  /** The page that mails a link for a new password. undefined: the server sends no mail. */
+  readonly forgotUri: string | undefined
   readonly problem: SignInProblem | undefined
+}
+
+/** The form that mails a link to the user of an address has `email`. */
+export interface ForgotPage {
+  readonly kind: 'forgot'
+  readonly action: string
+  /** What the user signs in for. */
+  readonly backUri: string
+  /** What the field has. */
+  readonly email: string
+  readonly problem: 'email-missing' | undefined
+}
+
+/** The same for each address, whether it has an account or not. */
+export interface ForgotDonePage {
+  readonly kind: 'forgot-done'
+  readonly backUri: string
 }
 
 /** What a sign-in method offers. The forms are posted to `action`. */
@@ -309,6 +328,8 @@ export interface SignedOutPage {
 
 export type Page =
   | SignInPage
+  | ForgotPage
+  | ForgotDonePage
   | SecondStepPage
   | RecoveryCodesPage
   | LeavePage

@@ -107,6 +107,7 @@ export type DigestPurpose =
   | 'upstream'
   | 'sealed'
   | 'recovery-code'
+  | 'email-code'
   | 'mailed-code'
   | 'store-check'
   | 'audit'

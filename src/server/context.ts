@@ -124,7 +124,7 @@ async function makeContext(
     encryption: openEncryption(secrets.encryptionKey, random),
     budgets,
     outbound,
-    mail: openMailing(config, random),
+    mail: openMailing(config, random, logger),
     upstream: openProviderSignIn(
       secrets,
       { clock, outbound, random },

@@ -2,8 +2,11 @@ import { chooseLanguage } from '../base/language.ts'
 import { after, type EpochMs } from '../base/brand.ts'
 import type { Context } from '../ports/context.ts'
 import type { Request } from '../ports/message.ts'
+import type { CausesMail } from '../ports/operations/mail.ts'
 import type { MailRecord, NoticeKind } from '../ports/records/mail.ts'
-import type { UserRecord } from '../ports/records/user.ts'
+import type { EmailCodeRecord, LinkRecord, UserRecord } from '../ports/records/user.ts'
+import { digestEmailCode } from '../protocol/sign-in/account.ts'
+import { deriveLink } from '../protocol/sign-in/link.ts'
 import type { Secrets } from '../protocol/secrets.ts'
 import { mintMailId } from '../protocol/ids.ts'
 
@@ -34,6 +37,33 @@ export function mailedCode(
   return (BigInt(`0x${bits}`) % CODES).toString().padStart(CODE_DIGITS, '0')
 }
 
+/** To whom a mail with a secret goes. */
+type Addressee = Pick<MailRecord, 'address' | 'agent' | 'language'>
+
+/** Makes a link that only the mailbox gets. */
+export function mailLink(
+  context: Pick<Context, 'random' | 'secrets'>,
+  link: Omit<LinkRecord, 'hash' | 'isMailed'>,
+  to: Addressee,
+): LinkRecord & CausesMail {
+  const { userId, purpose, createdAt: happenedAt, expiresAt } = link
+  const mail = makeMail(context, { ...to, userId, purpose, notice: undefined, happenedAt, expiresAt })
+  return { ...link, hash: deriveLink(context.secrets, mail).hash, isMailed: true, mails: [mail] }
+}
+
+/** Makes a code that only the mailbox gets. */
+export function mailCode(
+  context: Pick<Context, 'random' | 'secrets'>,
+  code: Pick<EmailCodeRecord, 'userId' | 'createdAt' | 'expiresAt'>,
+  to: Addressee,
+): EmailCodeRecord & CausesMail {
+  const { userId, createdAt: happenedAt, expiresAt } = code
+  const { address: email } = to
+  const mail = makeMail(context, { ...to, userId, purpose: 'code', notice: undefined, happenedAt, expiresAt })
+  const digest = digestEmailCode(context.secrets, { userId, email }, mailedCode(context.secrets, mail))
+  return { ...code, email, digest, failures: 0, mails: [mail] }
+}
+
 /** The notice of a change that was made in a browser. It goes to a verified address only; without mail there is none. */
 export function noticesOf(
   context: Needs,
@@ -54,6 +84,6 @@ export function noticesByOperator(context: Needs, user: Recipient, notice: Notic
 }
 
 /** The language of a mail that the operator causes: that of the claim `locale`, else English. */
-function languageOf({ profile }: Pick<UserRecord, 'profile'>): MailRecord['language'] {
+export function languageOf({ profile }: Pick<UserRecord, 'profile'>): MailRecord['language'] {
   return chooseLanguage(profile.locale, undefined)
 }

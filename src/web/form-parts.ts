@@ -30,6 +30,26 @@ export function revealButton({ texts }: View, id: string): Markup {
   </button>`
 }
 
+/** The field of an address, with the cursor in it. `problem`: what is wrong with it. */
+export function emailField(label: string, value: string, problem: Fragment): Markup {
+  const blame = html` aria-invalid="true" aria-describedby="email-problem"`
+  return html`<div class="field">
+    <label for="email">${label}</label>
+    <input
+      id="email"
+      name="email"
+      type="email"
+      value="${value}"
+      autocomplete="email"
+      autocapitalize="none"
+      spellcheck="false"
+      autofocus
+      ${problem === undefined ? undefined : blame}
+    />
+    ${problem === undefined ? undefined : fieldProblem('email-problem', problem)}
+  </div>`
+}
+
 /** What is wrong with the value of a field, below the field, which names `id` in `aria-describedby`. */
 export function fieldProblem(id: string, text: Fragment): Markup {
   return html`<p class="error" role="alert" id="${id}">${stop}<span>${text}</span></p>`

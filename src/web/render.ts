@@ -3,6 +3,7 @@ import type { Language } from '../base/language.ts'
 import type { Branding, ErrorPage, Page, Picture } from '../ports/pages.ts'
 import { dataPage, overviewPage } from './account/account.ts'
 import { appsPage, removeAppPage } from './account/apps.ts'
+import { changeEmailPage, confirmEmailPage } from './account/email.ts'
 import { confirmPage } from './account/frame.ts'
 import { linkMethodsPage, linkPage, linkUsedPage } from './account/link.ts'
 import { passwordPage, removePasswordPage } from './account/password.ts'
@@ -12,6 +13,7 @@ import { securityPage } from './account/security.ts'
 import { sessionsPage } from './account/sessions.ts'
 import { ownRecoveryCodesPage, removeTwoStepPage, setUpAppPage } from './account/two-step.ts'
 import { consentPage } from './consent.ts'
+import { forgotDonePage, forgotPage } from './forgot.ts'
 import { formPostPage } from './form-post.ts'
 import type { View } from './layout.ts'
 import { href, styleElement } from './markup.ts'
@@ -80,6 +82,10 @@ function template(view: View, page: Page): Markup {
   switch (page.kind) {
     case 'sign-in':
       return signInPage(view, page)
+    case 'forgot':
+      return forgotPage(view, page)
+    case 'forgot-done':
+      return forgotDonePage(view, page)
     case 'second-step':
       return secondStepPage(view, page)
     case 'recovery-codes':
@@ -102,6 +108,10 @@ function template(view: View, page: Page): Markup {
       return confirmPage(view, page)
     case 'account-overview':
       return overviewPage(view, page)
+    case 'account-change-email':
+      return changeEmailPage(view, page)
+    case 'account-confirm-email':
+      return confirmEmailPage(view, page)
     case 'account-apps':
       return appsPage(view, page)
     case 'account-remove-app':

@@ -31,9 +31,16 @@ export function signInPage(view: View, page: SignInPage): Markup {
       ${complaint === undefined || complaint.fields.length === 1 ? undefined : general(complaint)}
       ${connection(view, page)}
       ${page.offers.length === 0 ? html`<p class="part">${texts.noSignInMethod}</p>` : undefined}
-      ${page.offers.map((offer) => offerForm(view, page, offer, complaint))} ${notes(view, page.problem, complaint)}
-      ${unknownPasskey(page)}`,
+      ${page.offers.map((offer) => offerForm(view, page, offer, complaint))} ${lostPasskey(view, page)}
+      ${notes(view, page.problem, complaint)} ${unknownPasskey(page)}`,
   })
+}
+
+/** What to do without the passkey, where there are no passwords. */
+function lostPasskey({ texts }: View, { offers, forgotUri }: SignInPage): Fragment {
+  if (forgotUri === undefined || !offers.some(({ kind }) => kind === 'passkey')) return undefined
+  if (offers.some(({ kind }) => kind === 'password')) return undefined
+  return html`<p class="small after"><a href="${forgotUri}">${texts.lostPasskey}</a></p>`
 }
 
 /** The passkey that is of no user, for the script. */
@@ -134,11 +141,12 @@ function passwordForm(
       ${asksEmailFirst ? undefined : passwordField(view, page, complaint)}
       ${submitButton(asksEmailFirst ? texts.continue : texts.signIn, 'main')}
     </form>
-    ${asksEmailFirst ? undefined : forgotten(view)}`
+    ${asksEmailFirst ? undefined : forgotten(view, page)}`
 }
 
-/** What to do without the password. No mail is sent, so the operator hands a link over. */
-function forgotten({ branding, texts }: View): Markup {
+/** What to do without the password. Where no mail is sent, the operator hands a link over. */
+function forgotten({ branding, texts }: View, { forgotUri }: SignInPage): Markup {
+  if (forgotUri !== undefined) return html`<p class="small after"><a href="${forgotUri}">${texts.forgot}</a></p>`
   return html`<details class="small after">
     <summary>${texts.forgot}</summary>
     <p class="muted">${texts.forgotHint(isolate(branding.name))}</p>

@@ -14,6 +14,8 @@ const frame: AccountFrame = {
   account: { name: 'Ada Lovelace', detail: 'ada@acme.test' },
   pages: {
     overview: '/account',
+    'change-email': '/account/email',
+    'confirm-email': '/account/email/confirm',
     apps: '/account/apps',
     sessions: '/account/sessions',
     security: '/account/security',
@@ -100,9 +102,19 @@ const overview = {
   name: 'Ada Lovelace',
   isNameEditable: true,
   email: { address: 'ada@acme.test', isVerified: true },
+  isEmailEditable: true,
   organizations: ['Acme', 'Beta '.repeat(30)],
   problem: undefined,
 } as const
+
+const changeEmail = {
+  kind: 'account-change-email',
+  frame,
+  email: 'ada@new.test',
+  hasEmail: true,
+  problem: undefined,
+} as const
+const confirmEmail = { kind: 'account-confirm-email', frame, email: 'ada@new.test', problem: undefined } as const
 
 const security = {
   kind: 'account-security',
@@ -174,6 +186,17 @@ const link = {
 
 export const accountSamples: readonly (readonly [string, AccountPage])[] = [
   ['account', overview],
+  ['account change email', changeEmail],
+  [
+    'account change email of a provider',
+    { ...changeEmail, hasEmail: false, email: long, problem: { kind: 'email-of-provider', provider: long } },
+  ],
+  ['account change email missing', { ...changeEmail, problem: { kind: 'email-missing' } }],
+  ['account change email unchanged', { ...changeEmail, problem: { kind: 'email-unchanged' } }],
+  ['account confirm email', confirmEmail],
+  ['account confirm email wrong', { ...confirmEmail, email: long, problem: 'email-code-wrong' }],
+  ['account confirm email void', { ...confirmEmail, email: undefined, problem: 'email-code-void' }],
+  ['account confirm email taken', { ...confirmEmail, email: undefined, problem: 'email-taken' }],
   [
     'account bare',
     {
@@ -184,6 +207,7 @@ export const accountSamples: readonly (readonly [string, AccountPage])[] = [
       frame: { ...frame, account: { name: 'gus_1', detail: undefined } },
     },
   ],
+  ['account of an application', { ...overview, isEmailEditable: false, isNameEditable: false }],
   [
     'account name unusable',
     { ...overview, email: { address: 'ada@acme.test', isVerified: false }, problem: 'name-unusable' },

@@ -76,6 +76,7 @@ const signIn = {
   offers: [{ kind: 'password', action: '/sign-in', asksEmailFirst: false }],
   email: '',
   connecting: undefined,
+  forgotUri: undefined,
   problem: undefined,
 } as const
 
@@ -224,10 +225,16 @@ const errorProblems: readonly ErrorProblem[] = [
 ]
 
 /** A sample of every page and of every case that looks different, by a name for test titles and screenshots. */
+const forgot = { kind: 'forgot', action: '/forgot', backUri: '/sign-in', email: '', problem: undefined } as const
+
 export const samples: ReadonlyMap<string, Page> = new Map<string, Page>([
   ['sign-in', signIn],
   ['sign-in for the account', { ...signIn, client: undefined }],
   ['sign-in to confirm', { ...signIn, client: undefined, isConfirmation: true, email: 'ada@acme.test' }],
+  ['sign-in with mail', { ...signIn, forgotUri: '/forgot' }],
+  ['forgot', forgot],
+  ['forgot without an address', { ...forgot, email: 'a'.repeat(300), problem: 'email-missing' }],
+  ['forgot done', { kind: 'forgot-done', backUri: '/sign-in' }],
   ['sign-in without a method', { ...signIn, offers: [] }],
   ['sign-in at the application', { ...signIn, offers: [{ kind: 'application', uri: '/leave?page=apps' }] }],
   ['sign-in with providers', { ...signIn, offers: [...providers, ...signIn.offers] }],

@@ -1,9 +1,12 @@
 import type { Context, StoreNeeds } from '../../ports/context.ts'
+import type { Input } from '../../ports/operations/index.ts'
 import type { LinkPurpose, UserRecord } from '../../ports/records/user.ts'
 import { after, type EpochMs } from '../../base/brand.ts'
 import { linkAddress, mintLink } from '../../protocol/sign-in/link.ts'
+import { isMailAddress } from '../../protocol/sign-in/mail-address.ts'
 import { rpIdOf } from '../../protocol/sign-in/passkey.ts'
 import { conflict } from '../admin-error.ts'
+import { languageOf, mailLink } from '../../users/mails.ts'
 import { usableProviders } from '../../users/provider-routing.ts'
 import { refuseRouted, requireUser, withoutPasswords } from './user.ts'
 
@@ -11,13 +14,19 @@ const DAY_MS = 24 * 60 * 60 * 1000
 /** An invitation opens an account that is still empty, so it may wait longer than the reset of one that is in use. */
 const LIFETIME_MS: Readonly<Record<LinkPurpose, number>> = { invitation: 7 * DAY_MS, reset: DAY_MS }
 
-interface CreatedLink {
-  readonly user: UserRecord
+interface NewLink {
+  readonly user: UserRecord & { readonly email: string }
   readonly purpose: LinkPurpose
-  /** The address that the operator hands over. It is not stored, and cannot be shown again. */
-  readonly address: string
   readonly expiresAt: EpochMs
 }
+
+interface CreatedLink extends NewLink {
+  /** The address that the operator hands over. It is not stored, and cannot be shown again. */
+  readonly address: string
+}
+
+type Needs = Pick<Context, 'clock' | 'issuer' | 'random' | 'secrets' | 'settings'> &
+  StoreNeeds<'createLink' | 'findUser' | 'findUserByEmail' | 'listProviders'>
 
 /**
  * Creates a link with which the user sets a password, or adds a provider or a passkey, once. An earlier link of the user stops working. It is an invitation if the
@@ -26,38 +35,52 @@ interface CreatedLink {
  * @throws AdminError when there is no such user, the user is disabled or has no address, or passwords are off and there is neither a
  * provider nor a host for which browsers make passkeys
  */
-export async function createLink(
-  context: Pick<Context, 'clock' | 'issuer' | 'random' | 'secrets' | 'settings'> &
-    StoreNeeds<'createLink' | 'findUser' | 'findUserByEmail' | 'listProviders'>,
-  who: string,
-): Promise<CreatedLink> {
+export async function createLink(context: Needs, who: string): Promise<CreatedLink> {
+  const link = await prepareLink(context, who)
+  const { token, hash } = mintLink(context.secrets, link.user.id, context.random)
+  await storeLink(context, link, { ...recordOf(context, link), hash, isMailed: false, mails: [] })
+  return { ...link, address: linkAddress(context.issuer, token) }
+}
+
+/**
+ * The same for a link that only the mailbox of the user gets. Its use verifies the address.
+ *
+ * @throws AdminError also when the server sends no mail, or none to such an address
+ */
+export async function sendLink(context: Needs & Pick<Context, 'mail'>, who: string): Promise<NewLink> {
+  if (context.mail === undefined) {
+    throw conflict('The server sends no mail. Set GRANTOR_SMTP_URL and GRANTOR_MAIL_FROM, or leave out --send.')
+  }
+  const link = await prepareLink(context, who)
+  const { email: address } = link.user
+  if (!isMailAddress(address)) throw conflict(`No mail can be sent to ${address}. Leave out --send.`)
+  const to = { address, agent: undefined, language: languageOf(link.user) }
+  await storeLink(context, link, mailLink(context, recordOf(context, link), to))
+  return link
+}
+
+async function prepareLink(context: Needs, who: string): Promise<NewLink> {
   const user = await requireUser(context, who)
+  const { email } = user
   const providers = await context.store.listProviders()
   const hasProvider = usableProviders(context.settings, providers).length > 0
   const hasPasskeys = context.settings.delegate === undefined && rpIdOf(context.issuer) !== undefined
   if (context.settings.passwords === 'off' && !hasProvider && !hasPasskeys) {
     throw withoutPasswords(context.settings)
   }
-  if (!hasProvider) refuseRouted(providers, user.email)
-  if (user.email === undefined) {
+  if (!hasProvider) refuseRouted(providers, email)
+  if (email === undefined) {
     throw conflict(`The user ${user.id} has no e-mail address to sign in with. See "grantor user set-email".`)
   }
   const purpose = user.passwordHash === undefined && user.firstSignedInAt === undefined ? 'invitation' : 'reset'
-  const now = context.clock()
-  const { token, hash } = mintLink(context.secrets, user.id, context.random)
-  const expiresAt = after(now, LIFETIME_MS[purpose])
-  const link = {
-    userId: user.id,
-    origin: 'operator',
-    hash,
-    purpose,
-    isMailed: false,
-    createdAt: now,
-    expiresAt,
-    mails: [],
-  } as const
-  if ((await context.store.createLink(link)) === 'unknown') {
-    throw conflict(`${user.email} is disabled. See "grantor user enable".`)
-  }
-  return { user, purpose, address: linkAddress(context.issuer, token), expiresAt }
+  return { user: { ...user, email }, purpose, expiresAt: after(context.clock(), LIFETIME_MS[purpose]) }
+}
+
+function recordOf({ clock }: Pick<Context, 'clock'>, { user, purpose, expiresAt }: NewLink) {
+  return { userId: user.id, origin: 'operator', purpose, createdAt: clock(), expiresAt } as const
+}
+
+async function storeLink({ store }: Needs, { user }: NewLink, link: Input<'createLink'>): Promise<void> {
+  if ((await store.createLink(link)) === 'created') return
+  throw conflict(`${user.email} is disabled. See "grantor user enable".`)
 }

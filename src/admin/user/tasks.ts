@@ -16,7 +16,7 @@ import { EMAIL, ISO, ISO_OR_NULL, iso, isoOrNull, LIMIT, NAME, NEXT, PASSWORD, U
 import { JWT_ACCEPTANCE, withDeletion, withJwtAcceptance } from '../jwt-acceptance.ts'
 import { listPage, type Listed, type PageRequest } from '../page.ts'
 import { defineTask, type Task } from '../task.ts'
-import { createLink } from './link.ts'
+import { createLink, sendLink } from './link.ts'
 import { createUser, noSuchUser, requireUser, setEmail, setPassword, updateUser } from './user.ts'
 import { noticesByOperator } from '../../users/mails.ts'
 
@@ -89,7 +89,10 @@ const LINK_DOCUMENT = z
       .describe(
         'invitation: the user has no password and never signed in. reset: using the link ends all sessions and grants.',
       ),
-    link: z.string().describe('The address of the link, for the user only. It is shown once.'),
+    link: z
+      .string()
+      .nullable()
+      .describe('The address of the link, for the user only. It is shown once. null: it was mailed.'),
     expires_at: ISO,
   })
   .meta({ id: 'Link' })
@@ -271,11 +274,18 @@ export const USER_TASKS: readonly Task[] = [
     creates: true,
     summary:
       'Create a link with which a user sets a password or adds a provider, once. An earlier link of the user stops working.',
-    input: ONE,
+    input: ONE.extend({
+      send: z
+        .boolean()
+        .default(false)
+        .describe('Mail the link to the user, whose use of it verifies the address. The answer has no link then.'),
+    }),
     output: LINK_DOCUMENT,
-    async run(context, { user_id }) {
-      const { user, purpose, address, expiresAt } = await createLink(context, user_id)
-      return { user_id: user.id, email: user.email ?? null, purpose, link: address, expires_at: iso(expiresAt) }
+    async run(context, { user_id, send }) {
+      const { address, user, purpose, expiresAt } = send
+        ? { ...(await sendLink(context, user_id)), address: null }
+        : await createLink(context, user_id)
+      return { user_id: user.id, email: user.email, purpose, link: address, expires_at: iso(expiresAt) }
     },
   }),
   change(

@@ -106,9 +106,13 @@ export const USER_VERBS: readonly AddVerb[] = [
   taskVerb<LinkDocument>({
     task: 'user.create-link',
     say: ({ email, purpose, link, expires_at }) => [
-      link,
-      '',
-      `Hand this link to ${email}: it sets the password of the account, once, until ${formatTime(expires_at)} UTC.`,
+      ...(link === null
+        ? [`A mail with a link goes to ${email}. The link works once, until ${formatTime(expires_at)} UTC.`]
+        : [
+            link,
+            '',
+            `Hand this link to ${email}: it sets the password of the account, once, until ${formatTime(expires_at)} UTC.`,
+          ]),
       ...(purpose === 'reset' ? ['Using it ends all sessions and grants of the user.'] : []),
     ],
   }),

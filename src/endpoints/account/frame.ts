@@ -17,10 +17,15 @@ const RECENT_MS = 5 * 60 * 1000
 
 /**
  * What a user may do so often in a window. Each has a count of its own: the holder of a stolen session could use up a common one, and the
- * owner could not change a stolen password (threats.md ACC-14). The last two are counted only after a recent sign-in.
+ * owner could not change a stolen password (threats.md ACC-14). The last three are counted only after a recent sign-in.
  */
-export type CountedChange = 'name' | 'sign-in-methods' | 'export'
-const CHANGE_LIMIT = 30
+export type CountedChange = 'name' | 'sign-in-methods' | 'export' | 'email'
+const CHANGE_LIMITS: Readonly<Record<CountedChange, number>> = {
+  name: 30,
+  'sign-in-methods': 30,
+  export: 30,
+  email: 5,
+}
 const WINDOW_MS = 60 * 60 * 1000
 
 type Redirect = Extract<Reply, { readonly kind: 'redirect' }>
@@ -62,7 +67,7 @@ export async function isWithinLimit(
 ): Promise<boolean> {
   const bucket = secrets.digest('bucket', ['account', change, user.id])
   const { count } = await store.countHit({ bucket, now: clock(), windowMs: WINDOW_MS, by: 1 })
-  return count <= CHANGE_LIMIT
+  return count <= CHANGE_LIMITS[change]
 }
 
 /** As `findOwner`, for a page with a change that needs a recent sign-in: otherwise the user signs in again, and comes back to it. */

@@ -3,6 +3,7 @@ import type { Reply, Request } from '../../ports/message.ts'
 import type { Endpoint } from '../endpoint.ts'
 import { PATHS } from '../paths.ts'
 import { askToRemoveApp, removeApp, showApps } from './apps.ts'
+import { askForCode, confirmAddress, showChangeEmail, showConfirmEmail } from './email.ts'
 import { exportData, showData } from './data.ts'
 import { showLink, useLink } from './link.ts'
 import { changeName, showAccount } from './overview.ts'
@@ -34,6 +35,20 @@ interface AccountRow {
 /** The account pages. Each is shown by GET, and its forms are posted to it. A page that asks before a change is shown by its own address. */
 export const ACCOUNT_ROWS: readonly AccountRow[] = [
   { name: 'account', path: PATHS.account, unlimited: NEEDS_SESSION, show: showAccount, submit: changeName },
+  {
+    name: 'account-email',
+    path: PATHS.accountEmail,
+    unlimited: NEEDS_SESSION,
+    show: showChangeEmail,
+    submit: askForCode,
+  },
+  {
+    name: 'account-confirm-email',
+    path: PATHS.accountConfirmEmail,
+    unlimited: NEEDS_SESSION,
+    show: showConfirmEmail,
+    submit: confirmAddress,
+  },
   { name: 'account-apps', path: PATHS.accountApps, unlimited: NEEDS_SESSION, show: showApps },
   {
     name: 'account-remove-app',

@@ -5,6 +5,7 @@ import { DISPLAY_TEXT_LIMIT, parseDisplayText } from '../../base/display-text.ts
 import { findOrganizations } from '../authorization/organization-choice.ts'
 import type { SignedIn } from '../authorization/session.ts'
 import { errorPage, formRefusal } from '../error-page.ts'
+import { isEmailEditable } from './email.ts'
 import { doneAt, findOwner, findSubmitter, frameOf, isWithinLimit } from './frame.ts'
 
 /** Shows the user's name, e-mail address and organizations. */
@@ -48,6 +49,7 @@ async function overviewPage(
       frame: frameOf(context, request, owner),
       email: email === undefined ? undefined : { address: email, isVerified: emailVerifiedAt !== undefined },
       isNameEditable: isNameEditable(context),
+      isEmailEditable: isEmailEditable(context, await context.providers(), email),
       organizations: organizations.map(({ name }) => name),
       ...form,
     },

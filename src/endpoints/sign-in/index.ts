@@ -4,6 +4,7 @@ import { continueSignIn } from './continue.ts'
 import { leaveForApplication } from './leave.ts'
 import { showSignIn } from './page.ts'
 import { signInByPassword } from './password.ts'
+import { mailReset, showForgot } from './forgot.ts'
 import { signInByPasskey } from './passkey/sign-in.ts'
 import { signInAtProvider } from './provider/begin.ts'
 import { finishAtProvider } from './provider/callback.ts'
@@ -91,6 +92,23 @@ export const SIGN_IN_ENDPOINTS: readonly Endpoint[] = [
     audience: 'page',
     budgets: ['sign-in'],
     run: signInByPasskey,
+  },
+  {
+    name: 'forgot',
+    method: 'GET',
+    path: PATHS.forgot,
+    audience: 'page',
+    unlimited: 'It writes nothing.',
+    run: showForgot,
+  },
+  {
+    name: 'forgot',
+    method: 'POST',
+    path: PATHS.forgot,
+    accepts: FORM,
+    audience: 'page',
+    budgets: ['sign-in'],
+    run: mailReset,
   },
   {
     name: 'sign-in-at-provider',

@@ -9,6 +9,7 @@ import { formTarget, viewClient } from '../authorization/client-view.ts'
 import { offersPasskeys } from './passkey/ceremony.ts'
 import { downProblem, findAddress, SIGN_IN } from './provider/depart.ts'
 import { PROOF_FIELD, type OpenProof } from './provider/proof.ts'
+import { forgotAddress } from './forgot.ts'
 import { leaveAddress, SIGN_IN_METHODS } from './methods.ts'
 import { clientOf, findConfirming, findOpenTarget, hiddenFields, keyIn, type SignInTarget } from './target.ts'
 
@@ -114,6 +115,7 @@ export async function signInPage(
           ? viewClient(target, target.authorization.redirectUri, context.clock())
           : undefined,
       offers: SIGN_IN_METHODS.flatMap(({ offer }) => offer(context, input)),
+      forgotUri: forgotAddress(context, target),
       connecting: providers.find(({ id }) => id === connected)?.settings.name,
       ...shown,
     },

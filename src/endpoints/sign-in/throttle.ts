@@ -28,6 +28,11 @@ const SPENT_MS = 10_000
 const SPENT_BUCKETS = 20_000
 /** Codes of a second step, of an account, and of each browser in which it has signed in before (NIST SP 800-63B-4 §3.2.2). */
 const CODE_LIMIT = 5
+/** Mails that strangers can cause, in an hour. */
+const MAILS_TO_ADDRESS = 5
+const MAILS_OF_NETWORK = 20
+const MAILS_OF_SERVER = 1000
+const HOUR_MS = 60 * 60 * 1000
 /** An id that no user has. It is queried if there is no account, so that both cases run the same queries. */
 const NO_USER = `gus_${'0'.repeat(34)}` as UserId
 
@@ -54,6 +59,7 @@ type Needs = CountNeeds & StoreNeeds<'findUserIdByEmail' | 'knowsBrowser'>
 interface Bucket {
   readonly name: string
   readonly limit: number
+  readonly windowMs: number
 }
 
 /** Opens the memory of spent buckets, for `Context`. */
@@ -130,6 +136,23 @@ export async function countCode(
   return counted.kind === 'allowed' ? { ...counted, isKnown: false } : counted
 }
 
+/** Counts a mail that a person asks for, before it is known whether any is sent: by network, by its address, and all together. */
+export function countMail(
+  context: CountNeeds,
+  { purpose, email, network }: { readonly purpose: 'reset' | 'code'; readonly email: string; readonly network: string },
+): Promise<Attempt> {
+  const named = (limit: number, ...parts: string[]): Bucket => ({
+    ...bucketOf(context, limit, ['mail', ...parts]),
+    windowMs: HOUR_MS,
+  })
+  const buckets = [
+    named(MAILS_OF_NETWORK, 'network', network),
+    named(MAILS_TO_ADDRESS, purpose, email),
+    named(MAILS_OF_SERVER, 'server'),
+  ]
+  return countInAll(context, buckets, { now: context.clock(), rate: { name: network, network } })
+}
+
 interface SecondAttempt {
   readonly userId: UserId
   readonly network: string
@@ -137,7 +160,7 @@ interface SecondAttempt {
 }
 
 function bucketOf({ secrets }: Pick<CountNeeds, 'secrets'>, limit: number, parts: readonly string[]): Bucket {
-  return { name: secrets.digest('bucket', ['sign-in', ...parts]), limit }
+  return { name: secrets.digest('bucket', ['sign-in', ...parts]), limit, windowMs: WINDOW_MS }
 }
 
 /** `rate`: the rate that is counted, too, and the network that causes it. */
@@ -176,10 +199,11 @@ function findSpent({ spentBuckets }: CountNeeds, { name }: Bucket, now: EpochMs)
 /** Counts an attempt in the store. `full`: the bucket, if it is spent. */
 async function countIn(
   context: CountNeeds,
-  { name, limit }: Bucket,
+  bucket: Bucket,
   now: EpochMs,
 ): Promise<{ readonly count: number; readonly full: SpentBucket | undefined }> {
-  const { count, windowEndsAt } = await context.store.countHit(hitOf(name, now))
+  const { name, limit } = bucket
+  const { count, windowEndsAt } = await context.store.countHit(hitOf(bucket, now))
   if (count <= limit) return { count, full: undefined }
   const askAgainAt = Math.min(after(now, SPENT_MS), windowEndsAt) as EpochMs
   const spent = { askAgainAt, windowEndsAt }
@@ -188,10 +212,10 @@ async function countIn(
 }
 
 async function forgive(context: CountNeeds, buckets: readonly Bucket[], now: EpochMs): Promise<void> {
-  await Promise.all(buckets.map(({ name }) => context.store.forgiveHit(hitOf(name, now))))
+  await Promise.all(buckets.map((bucket) => context.store.forgiveHit(hitOf(bucket, now))))
   for (const { name } of buckets) context.spentBuckets.delete(name)
 }
 
-function hitOf(bucket: string, now: EpochMs): Hit {
-  return { bucket, now, windowMs: WINDOW_MS, by: 1 }
+function hitOf({ name: bucket, windowMs }: Bucket, now: EpochMs): Hit {
+  return { bucket, now, windowMs, by: 1 }
 }

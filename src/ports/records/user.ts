@@ -71,7 +71,7 @@ export interface EmailCodeRecord {
   readonly userId: UserId
   /** The address: a new one, or the user's own that was never verified. */
   readonly email: string
-  /** Keyed; of the user, the address, the session and the code. */
+  /** `digestEmailCode`. */
   readonly digest: string
   /** Wrong codes so far. */
   readonly failures: number

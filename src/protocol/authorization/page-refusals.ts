@@ -86,6 +86,7 @@ export const PAGE_REFUSALS = {
   'not-found': {
     path_unknown: 'There is nothing at this path.',
     provider_unknown: 'The address of the callback names no provider.',
+    mail_off: 'The server sends no mail (GRANTOR_SMTP_URL), or the address of the user belongs to a provider.',
     not_delegated: 'Sign-in is not delegated to an application (GRANTOR_DELEGATE_URL).',
   },
   'sign-in-failed': {
@@ -135,6 +136,12 @@ export const FORM_REFUSALS = {
   'organization-missing': 'The user allowed the request without choosing an organization.',
   'organization-gone': 'The user is no longer a member of the chosen organization.',
   'scope-missing': 'The user unchecked all scopes of an API.',
+  'email-unchanged': 'The address is the own one already.',
+  'email-of-provider': 'Users with the new address, or with the one that it replaces, sign in at a provider only.',
+  'email-code-wrong': 'The code of an address is wrong, and can be tried again.',
+  'email-code-void':
+    'The code of an address has expired, was used, replaced or wrong five times, or the account changed.',
+  'email-taken': 'The code was right, and another account has the address.',
   'name-unusable': 'The name is too long or has characters that would reorder or hide text.',
   'password-too-short': 'The new password is too short.',
   'password-common':

@@ -1,8 +1,26 @@
+import type { UserId } from '../ids.ts'
+import type { Secrets } from '../secrets.ts'
+
 /** The longest address, in characters, that RFC 5321 §4.5.3.1.3 allows. */
 export const EMAIL_LIMIT = 254
 
 /** After so many wrong codes of an address the right one is refused. A person who guesses 8 digits 25 times an hour hits once in 4 million hours. */
 export const CODE_TRIES = 5
+
+/** Returns the digits that a person typed. undefined: it is no code of an address. Spaces are ignored. */
+export function parseEmailCode(typed: string): string | undefined {
+  const code = typed.replaceAll(/\s/g, '')
+  return /^\d{8}$/.test(code) ? code : undefined
+}
+
+/** What the store has of a code. It is of one user and one address: for another one it is wrong. */
+export function digestEmailCode(
+  { digest }: Pick<Secrets, 'digest'>,
+  { userId, email }: { readonly userId: UserId; readonly email: string },
+  code: string,
+): string {
+  return digest('email-code', [userId, email, code])
+}
 
 /** How messages name a user: by the email, else by the name, else by the id. */
 export function nameUser(user: {

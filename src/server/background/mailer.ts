@@ -3,6 +3,7 @@ import { PATHS } from '../../endpoints/paths.ts'
 import type { Context } from '../../ports/context.ts'
 import type { Mailing, MailContent, SendOutcome } from '../../ports/mail.ts'
 import type { MailRecord } from '../../ports/records/mail.ts'
+import { digestEmailCode } from '../../protocol/sign-in/account.ts'
 import { deriveLink, linkAddress } from '../../protocol/sign-in/link.ts'
 import { addressOf } from '../../protocol/uri/server-address.ts'
 import { sameText } from '../../protocol/secrets.ts'
@@ -22,7 +23,10 @@ const PAUSES_S = [30, 120, 600, 1800, 7200] as const
 
 type Needs = Pick<Context, 'clock' | 'clockCheck' | 'issuer' | 'record' | 'secrets'> & {
   readonly mail: Mailing
-  readonly store: Pick<Context['store'], 'listLinks' | 'listDueMails' | 'rescheduleMail' | 'settleMail'>
+  readonly store: Pick<
+    Context['store'],
+    'findEmailCode' | 'listLinks' | 'listDueMails' | 'rescheduleMail' | 'settleMail'
+  >
 }
 
 /** Sends the mails that wait in the store. */
@@ -153,8 +157,15 @@ async function contentOf(context: Needs, mail: MailRecord): Promise<MailContent 
       if (!links.some((link) => sameText(link.hash, hash))) return undefined
       return { kind: purpose, link: linkAddress(issuer, token), validSeconds }
     }
-    case 'code':
-      return { kind: 'code', code: mailedCode(secrets, mail), validSeconds }
+    case 'code': {
+      const { userId, address: email } = mail
+      const code = mailedCode(secrets, mail)
+      const stored = await store.findEmailCode(userId)
+      if (stored === undefined || !sameText(stored.digest, digestEmailCode(secrets, { userId, email }, code))) {
+        return undefined
+      }
+      return { kind: 'code', code, validSeconds }
+    }
     case 'notice':
       if (notice === undefined) return undefined
       return { kind: 'notice', notice, agent, happenedAt, securityUri: addressOf(issuer, PATHS.accountSecurity) }
@@ -171,6 +182,6 @@ export function startMailing(
   const timer = setInterval(() => void (isHolder() && mailer.round()), POLL_MS).unref()
   return () => {
     clearInterval(timer)
-    return mailer.close()
+    return context.mail.settled().then(mailer.close)
   }
 }

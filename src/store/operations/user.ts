@@ -25,7 +25,11 @@ export const USER_OPERATIONS: OperationRows<UserOperations> = {
   changePassword: { cache: idOf, event: when('changed', aboutUser('user.password-changed')) },
   createLink: {
     cache: 'kept',
-    event: when('created', ({ userId, purpose }) => ({ event: 'link.created', userId, details: { purpose } })),
+    event: when('created', ({ userId, purpose, isMailed }) => ({
+      event: 'link.created',
+      userId,
+      details: { purpose, sent: isMailed },
+    })),
   },
   createEmailCode: { cache: 'kept', event: 'no-event' },
   confirmEmail: {

@@ -4,6 +4,7 @@ import { tick } from '../icons.ts'
 import type { View } from '../layout.ts'
 import { html, isolate } from '../markup.ts'
 import type { Markup } from '../markup.ts'
+import { emailSection } from './email.ts'
 import { accountForm, accountLayout } from './frame.ts'
 
 /** Name, e-mail address and organizations. */
@@ -32,7 +33,7 @@ export function overviewPage(view: View, page: OverviewPage): Markup {
         ${page.isNameEditable ? undefined : fixedName(view, page)}
         <div>
           <dt>${view.texts.email}</dt>
-          ${email(view, page)}
+          ${emailSection(view, page)}
         </div>
         ${
           page.organizations.length === 0
@@ -71,12 +72,4 @@ function fixedName({ texts: { account: texts } }: View, { name }: OverviewPage):
     <dt>${texts.name}</dt>
     <dd>${name === '' ? texts.noName : isolate(name)} <span class="small muted">${texts.nameOfApplication}</span></dd>
   </div>`
-}
-
-function email({ texts: { account: texts } }: View, page: OverviewPage): Markup {
-  if (page.email === undefined) return html`<dd>${texts.noEmail}</dd>`
-  const { address, isVerified } = page.email
-  return html`<dd>
-    ${isolate(address)} <span class="small muted">${isVerified ? texts.verified : texts.unverified}</span>
-  </dd>`
 }

@@ -64,8 +64,10 @@ export function linkPage(view: View, page: LinkPage): Markup {
   return layout(view, {
     title: hasProblem ? view.texts.titleWithError(title) : title,
     main: html`<h1>${isInvitation ? texts.invitationHeading(isolate(branding.name)) : texts.resetHeading}</h1>
-      ${isInvitation ? undefined : html`<p class="lead">${texts.resetConsequence}</p>`} ${linkPasskey(view, page)}
-      ${page.providers.map((one) => acceptForm(view, page, one))} ${linkPassword(view, page)}`,
+      <p class="lead">
+        ${isInvitation ? texts.invitation(isolate(branding.name), accountName(page.account)) : texts.resetConsequence}
+      </p>
+      ${linkPasskey(view, page)} ${page.providers.map((one) => acceptForm(view, page, one))} ${linkPassword(view, page)}`,
   })
 }
 

@@ -2,6 +2,7 @@ import type {
   AccountMenuPage,
   AccountNotice,
   AccountPageName,
+  ConfirmEmailPage,
   PasswordProblem,
   PasskeyProblem,
   StayReason,
@@ -30,6 +31,17 @@ export interface AccountTexts {
   readonly verified: string
   readonly unverified: string
   readonly noEmail: string
+  readonly addEmail: string
+  readonly changeEmail: string
+  readonly confirmEmail: string
+  readonly changeEmailLead: string
+  readonly sendCode: string
+  readonly emailUnchanged: string
+  readonly emailOfProvider: (provider: Markup) => Markup
+  readonly enterEmailCode: (email: Markup) => Markup
+  readonly emailCode: string
+  readonly emailCodeHint: string
+  readonly emailCodeProblems: Readonly<Record<NonNullable<ConfirmEmailPage['problem']>, string>>
   readonly organizations: string
 
   readonly noApps: string
@@ -110,6 +122,7 @@ export interface AccountTexts {
   readonly goOn: string
   readonly invitationHeading: (brand: Markup) => Markup
   readonly invitationTitle: string
+  readonly invitation: (brand: Markup, account: Markup) => Markup
   readonly resetHeading: string
   readonly linkFor: (account: Markup) => Markup
   readonly linkWithoutPassword: (account: Markup) => Markup

@@ -35,6 +35,15 @@ export const english: Texts = {
   forgot: 'Forgot your password?',
   forgotHint: (brand) =>
     html`Ask the operator of ${brand} for a link. With it you choose a new password, or another way to sign in.`,
+  lostPasskey: 'Lost your passkey?',
+  forgotHeading: 'Sign in again',
+  forgotLead:
+    'Enter the email of your account. We send you a link, with which you choose a new password or another way to sign in.',
+  forgotSend: 'Send the link',
+  forgotDoneHeading: 'Look into your mailbox',
+  forgotDone: 'If there is an account with this address, a mail is on its way. Its link is valid for an hour.',
+  forgotNothing: 'Nothing there? Look into your spam folder, too, and check the address. Otherwise ask the operator.',
+  backToSignIn: 'Back to sign-in',
   wrongCredentials: 'That email and password do not match. Check both and try again.',
   emailMissing: 'Enter your email.',
   passwordMissing: 'Enter your password.',

@@ -36,6 +36,16 @@ export const german: Texts = {
   forgotHint: (brand) =>
     html`Bitten Sie den Betreiber von ${brand} um einen Link. Damit wählen Sie ein neues Passwort oder einen anderen
     Weg, sich anzumelden.`,
+  lostPasskey: 'Passkey verloren?',
+  forgotHeading: 'Wieder anmelden',
+  forgotLead:
+    'Geben Sie die E-Mail-Adresse Ihres Kontos ein. Sie bekommen einen Link, mit dem Sie ein neues Passwort oder einen anderen Weg wählen, sich anzumelden.',
+  forgotSend: 'Link schicken',
+  forgotDoneHeading: 'Sehen Sie in Ihr Postfach',
+  forgotDone: 'Wenn es ein Konto mit dieser Adresse gibt, ist eine E-Mail unterwegs. Ihr Link gilt eine Stunde.',
+  forgotNothing:
+    'Nichts da? Sehen Sie auch im Spam-Ordner nach und prüfen Sie die Adresse. Sonst fragen Sie den Betreiber.',
+  backToSignIn: 'Zurück zur Anmeldung',
   wrongCredentials: 'E-Mail und Passwort passen nicht zusammen. Prüfen Sie beides und versuchen Sie es noch einmal.',
   emailMissing: 'Geben Sie Ihre E-Mail-Adresse ein.',
   passwordMissing: 'Geben Sie Ihr Passwort ein.',

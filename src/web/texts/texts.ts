@@ -48,6 +48,14 @@ export interface Texts {
   readonly showPassword: string
   readonly forgot: string
   readonly forgotHint: (brand: Markup) => Markup
+  readonly lostPasskey: string
+  readonly forgotHeading: string
+  readonly forgotLead: string
+  readonly forgotSend: string
+  readonly forgotDoneHeading: string
+  readonly forgotDone: string
+  readonly forgotNothing: string
+  readonly backToSignIn: string
   readonly wrongCredentials: string
   readonly emailMissing: string
   readonly passwordMissing: string

@@ -98,10 +98,11 @@ export async function openMailHost(test: Pick<TestContext, 'after'>): Promise<Ma
   }
 }
 
-/** Sends what is due now, as the node that holds the lease does each second. */
+/** Waits for what requests cause after their answers, and sends what is due now, as the node that holds the lease does each second. */
 export async function deliver({ context }: { readonly context: Context }): Promise<void> {
   const { mail } = context
   if (mail === undefined) throw new Error('The server sends no mail.')
+  await mail.settled()
   const failed = (entry: object): void => {
     throw new Error('The mailer failed.', { cause: entry })
   }
@@ -139,4 +140,21 @@ function decodePart(part = ''): string {
     .replaceAll(/=\n/g, '')
     .replaceAll(/=([0-9A-F]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
   return Buffer.from(bytes, 'latin1').toString()
+}
+
+/** The address of the link in the newest mail to an address. */
+export function mailedLinkTo(host: MailHost, address: string): string {
+  return mailedTo(host, address, /^https?:\S+\/account\/link\?token=\S+$/m)
+}
+
+/** The code in the newest mail to an address. */
+export function mailedCodeTo(host: MailHost, address: string): string {
+  return mailedTo(host, address, /^\d{4} \d{4}$/m)
+}
+
+function mailedTo({ mails }: MailHost, address: string, pattern: RegExp): string {
+  const newest = mails.findLast(({ to }) => to.includes(address))
+  const [found] = pattern.exec(newest?.text ?? '') ?? []
+  if (found === undefined) throw new Error(`No mail to ${address} has ${pattern.source}: ${newest?.text}`)
+  return found
 }

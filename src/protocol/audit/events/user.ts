@@ -65,8 +65,8 @@ export const USER_EVENTS = {
   'logout.delivered': { when: 'A client was notified that a session ended.' },
   'logout.undelivered': { when: 'A client could not be notified of it, and no attempt follows.', details: '`reason`' },
   'link.created': {
-    when: 'An administrator created a link with which the user sets a password or adds a provider.',
-    details: '`purpose`: `invitation` or `reset`',
+    when: 'An administrator created, or the user asked for, a link with which the user sets a password or adds a provider.',
+    details: '`purpose`: `invitation` or `reset`; `sent`: whether it was mailed',
   },
   'link.used': {
     when: 'The user set a password with the link. Earlier sessions and grants end, and the identities and passkeys that were not kept.',

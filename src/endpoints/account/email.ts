@@ -1,0 +1,168 @@
+import { after } from '../../base/brand.ts'
+import type { ChangeEmailPage, ConfirmEmailPage } from '../../ports/account-pages.ts'
+import type { Context } from '../../ports/context.ts'
+import type { Reply, Request } from '../../ports/message.ts'
+import type { ProviderRecord } from '../../ports/records/provider.ts'
+import { CODE_TRIES, digestEmailCode, normalizeEmail, parseEmailCode } from '../../protocol/sign-in/account.ts'
+import { isMailAddress } from '../../protocol/sign-in/mail-address.ts'
+import { mailCode, noticesOf } from '../../users/mails.ts'
+import { findRequiredProvider } from '../../users/provider-routing.ts'
+import type { SignedIn } from '../authorization/session.ts'
+import { errorPage, formRefusal } from '../error-page.ts'
+import { countMail } from '../sign-in/throttle.ts'
+import {
+  doneAt,
+  findOwner,
+  findRecentOwner,
+  findRecentSubmitter,
+  findSubmitter,
+  frameOf,
+  isWithinLimit,
+} from './frame.ts'
+
+const LIFETIME_MS = 15 * 60 * 1000
+/** Of what a person typed, the page repeats so much. */
+const SHOWN = 300
+
+/**
+ * Whether a user can change or confirm the own address. Users whose address belongs to a provider cannot: they could leave the provider at
+ * which they have to sign in.
+ */
+export function isEmailEditable(
+  { mail }: Pick<Context, 'mail'>,
+  providers: readonly ProviderRecord[],
+  email: string | undefined,
+): boolean {
+  return mail !== undefined && findRequiredProvider(providers, email) === undefined
+}
+
+/** Shows the form of an address. It has the own one if that is not verified. */
+export async function showChangeEmail(context: Context, request: Request): Promise<Reply> {
+  const owner = await findRecentOwner(context, request, 'change-email')
+  if ('kind' in owner) return owner
+  const { email, emailVerifiedAt } = owner.user
+  if (!isEmailEditable(context, await context.providers(), email)) return errorPage('mail_off')
+  const shown = emailVerifiedAt === undefined ? (email ?? '') : ''
+  return changePage(context, request, owner, { email: shown, problem: undefined })
+}
+
+/**
+ * Mails a code to the address. That another user has the address is known only to a person who then enters the code: everybody else gets
+ * the same answer (threats.md ACC-15). An address of a provider is refused at once, as the sign-in page leads each such address there.
+ */
+export async function askForCode(context: Context, request: Request): Promise<Reply> {
+  const owner = await findRecentSubmitter(context, request, 'change-email')
+  if ('kind' in owner) return owner
+  const { user } = owner
+  const providers = await context.providers()
+  if (!isEmailEditable(context, providers, user.email)) return errorPage('mail_off', { user: user.id })
+  const typed = request.params.get('email') ?? ''
+  const address = normalizeEmail(typed)
+  const problem = findProblem(user, providers, address)
+  if (problem !== undefined) return changePage(context, request, owner, { email: typed.slice(0, SHOWN), problem })
+  const { agent, language, network } = request
+  const isAllowed =
+    (await isWithinLimit(context, owner, 'email')) &&
+    (await countMail(context, { purpose: 'code', email: address, network })).kind === 'allowed'
+  if (!isAllowed) return errorPage('too_many_requests', { user: user.id })
+  const createdAt = context.clockCheck.now()
+  const code = { userId: user.id, createdAt, expiresAt: after(createdAt, LIFETIME_MS) }
+  const outcome = await context.store.createEmailCode(mailCode(context, code, { address, agent, language }))
+  return doneAt(context, request, outcome === 'created' ? 'confirm-email' : 'overview', undefined)
+}
+
+function findProblem(
+  { email, emailVerifiedAt }: SignedIn['user'],
+  providers: readonly ProviderRecord[],
+  address: string,
+): ChangeEmailPage['problem'] {
+  if (!isMailAddress(address)) return { kind: 'email-missing' }
+  if (address === email && emailVerifiedAt !== undefined) return { kind: 'email-unchanged' }
+  const provider = findRequiredProvider(providers, address)
+  return provider === undefined ? undefined : { kind: 'email-of-provider', provider: provider.settings.name }
+}
+
+/** Shows the form of the code. The user need not have signed in a moment ago: the code was asked for then, and its mail takes a while. */
+export async function showConfirmEmail(context: Context, request: Request): Promise<Reply> {
+  const owner = await findOwner(context, request, 'confirm-email')
+  if ('kind' in owner) return owner
+  const email = await findOpenAddress(context, owner)
+  return email === undefined
+    ? doneAt(context, request, 'overview', undefined)
+    : confirmPage(context, request, owner, { email, problem: undefined })
+}
+
+/** Makes the address the user's, if the code is right. The previous one is told, and the links that were made before end. */
+export async function confirmAddress(context: Context, request: Request): Promise<Reply> {
+  const owner = await findSubmitter(context, request, 'confirm-email')
+  if ('kind' in owner) return owner
+  const { user } = owner
+  const shown = (email: string | undefined, problem: ConfirmEmailPage['problem']) =>
+    confirmPage(context, request, owner, { email, problem })
+  const email = await findOpenAddress(context, owner)
+  const providers = await context.providers()
+  // The operator may have required a provider since the code was asked for.
+  const isRefused =
+    findRequiredProvider(providers, email) !== undefined || !isEmailEditable(context, providers, user.email)
+  if (email === undefined || isRefused) return shown(undefined, 'email-code-void')
+  const code = parseEmailCode(request.params.get('code') ?? '')
+  if (code === undefined) return shown(email, 'email-code-wrong')
+  const isOwn = email === user.email
+  const digest = digestEmailCode(context.secrets, { userId: user.id, email }, code)
+  const mails = isOwn ? [] : noticesOf(context, user, 'email-changed', request)
+  const now = context.clockCheck.now()
+  const outcome = await context.store.confirmEmail({ userId: user.id, email, digest, now, mails })
+  switch (outcome) {
+    case 'changed':
+      return {
+        ...doneAt(context, request, 'overview', isOwn ? 'email-confirmed' : 'email-changed'),
+        event: { event: 'user.email-changed', user: user.id },
+      }
+    case 'wrong':
+      return shown(email, 'email-code-wrong')
+    case 'unknown':
+      return shown(undefined, 'email-code-void')
+    case 'email-taken':
+      return shown(undefined, 'email-taken')
+  }
+}
+
+/** The address to which the code was mailed that the user can enter. */
+async function findOpenAddress({ clock, store }: Context, { user }: SignedIn): Promise<string | undefined> {
+  const code = await store.findEmailCode(user.id)
+  return code === undefined || code.expiresAt <= clock() || code.failures >= CODE_TRIES ? undefined : code.email
+}
+
+function changePage(
+  context: Context,
+  request: Request,
+  owner: SignedIn,
+  form: Pick<ChangeEmailPage, 'email' | 'problem'>,
+): Reply {
+  const { id, email } = owner.user
+  return {
+    kind: 'page',
+    status: form.problem === undefined ? 200 : 400,
+    ...(form.problem === undefined ? {} : { event: formRefusal(form.problem.kind, { user: id }) }),
+    page: {
+      kind: 'account-change-email',
+      frame: frameOf(context, request, owner),
+      hasEmail: email !== undefined,
+      ...form,
+    },
+  }
+}
+
+function confirmPage(
+  context: Context,
+  request: Request,
+  owner: SignedIn,
+  form: Pick<ConfirmEmailPage, 'email' | 'problem'>,
+): Reply {
+  return {
+    kind: 'page',
+    status: form.problem === undefined ? 200 : 400,
+    ...(form.problem === undefined ? {} : { event: formRefusal(form.problem, { user: owner.user.id }) }),
+    page: { kind: 'account-confirm-email', frame: frameOf(context, request, owner), ...form },
+  }
+}

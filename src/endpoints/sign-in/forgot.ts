@@ -1,0 +1,101 @@
+import { after } from '../../base/brand.ts'
+import type { Context } from '../../ports/context.ts'
+import type { Reply, Request } from '../../ports/message.ts'
+import { normalizeEmail } from '../../protocol/sign-in/account.ts'
+import { findRequiredProvider, mayHavePassword, providersFor } from '../../users/provider-routing.ts'
+import { mailLink } from '../../users/mails.ts'
+import { isCrossSite } from '../authorization/interaction.ts'
+import { errorPage, formRefusal } from '../error-page.ts'
+import { PATHS, pageAddress } from '../paths.ts'
+import { mayHavePasskeys } from './methods.ts'
+import type { SignInTarget } from './target.ts'
+import { countMail } from './throttle.ts'
+
+/** How long a link is valid for which a stranger can ask. */
+const LIFETIME_MS = 60 * 60 * 1000
+
+/** The address of the page for a target. undefined: the server sends no mail. */
+export function forgotAddress(context: Pick<Context, 'issuer' | 'mail'>, target: SignInTarget): string | undefined {
+  if (context.mail === undefined) return undefined
+  const { uiLocales } = target
+  const subject = target.purpose === 'account' ? { page: target.page } : { authorization: target.authorization.id }
+  return pageAddress(context.issuer, PATHS.forgot, { ...subject, uiLocales })
+}
+
+/** Shows the form of an address. */
+export async function showForgot(context: Context, request: Request): Promise<Reply> {
+  return context.mail === undefined ? errorPage('mail_off') : forgotPage(context, request, '', undefined)
+}
+
+/**
+ * Answers the same for each address, and only then looks for its account (threats.md ACC-09). The link goes to the address that is
+ * stored, if it is verified, and is made of the issuer (ACC-01, ACC-03).
+ */
+export async function mailReset(context: Context, request: Request): Promise<Reply> {
+  const { mail } = context
+  if (mail === undefined) return errorPage('mail_off')
+  if (isCrossSite(request)) return errorPage('form_of_another_site')
+  const [typed = '', ...others] = request.params.all('email')
+  if (others.length > 0) return errorPage('parameter_repeated')
+  const email = normalizeEmail(typed)
+  if (email === '') return forgotPage(context, request, typed, 'email-missing')
+  mail.afterAnswer(() => sendReset(context, request, email))
+  return { kind: 'page', status: 200, page: { kind: 'forgot-done', backUri: backAddress(context, request) } }
+}
+
+/**
+ * Mails a link to the user of the address. Nothing happens beyond the limits, for a disabled account, an address that was never verified
+ * or belongs to a provider, and where the link could add no method. The link of an operator stays valid, because a stranger can ask for
+ * this one (threats.md LNK-04).
+ */
+async function sendReset(context: Context, { agent, language, network }: Request, email: string): Promise<void> {
+  const { store, settings } = context
+  if ((await countMail(context, { purpose: 'reset', email, network })).kind === 'refused') return
+  const user = await store.findUserByEmail(email)
+  if (user?.email === undefined || user.emailVerifiedAt === undefined || user.disabledAt !== undefined) return
+  const providers = await context.providers()
+  if (findRequiredProvider(providers, user.email) !== undefined) return
+  const hasMethod =
+    mayHavePassword(settings, providers, user.email) ||
+    mayHavePasskeys(context, { user, providers }) ||
+    providersFor(settings, providers, user.email).length > 0
+  if (!hasMethod) return
+  const createdAt = context.clockCheck.now()
+  const link = { userId: user.id, origin: 'user', purpose: 'reset', createdAt } as const
+  const expiresAt = after(createdAt, LIFETIME_MS)
+  await store.createLink(mailLink(context, { ...link, expiresAt }, { address: user.email, agent, language }))
+}
+
+function forgotPage(
+  context: Pick<Context, 'issuer'>,
+  request: Request,
+  typed: string,
+  problem: 'email-missing' | undefined,
+): Reply {
+  return {
+    kind: 'page',
+    status: problem === undefined ? 200 : 400,
+    ...(problem === undefined ? {} : { event: formRefusal(problem, {}) }),
+    page: {
+      kind: 'forgot',
+      action: pageAddress(context.issuer, PATHS.forgot, subjectOf(request)),
+      backUri: backAddress(context, request),
+      email: typed.slice(0, SHOWN),
+      problem,
+    },
+  }
+}
+
+/** Of what a person typed, the page repeats so much. */
+const SHOWN = 300
+
+/** Leads back to the sign-in page, which checks what it is for. */
+function backAddress({ issuer }: Pick<Context, 'issuer'>, request: Request): string {
+  const subject = subjectOf(request)
+  const isKnown = subject.authorization !== undefined || subject.page !== undefined
+  return pageAddress(issuer, isKnown ? PATHS.signIn : PATHS.account, subject)
+}
+
+function subjectOf({ query, uiLocales }: Request) {
+  return { authorization: query.get('authorization'), page: query.get('page'), uiLocales }
+}

@@ -1,0 +1,90 @@
+import type { ChangeEmailPage, ConfirmEmailPage, OverviewPage } from '../../ports/account-pages.ts'
+import { emailField, fieldProblem, submitButton } from '../form-parts.ts'
+import type { View } from '../layout.ts'
+import { html, isolate } from '../markup.ts'
+import type { Fragment, Markup } from '../markup.ts'
+import { accountForm, accountLayout, stepButtons, stepLink } from './frame.ts'
+
+/** The user's address, and what the user can do with it. */
+export function emailSection({ texts: { account: texts } }: View, page: OverviewPage): Markup {
+  const { frame, email, isEmailEditable } = page
+  if (email === undefined) {
+    return html`<dd>${texts.noEmail}</dd>
+      ${isEmailEditable ? html`<dd>${stepLink(frame.pages['change-email'], texts.addEmail)}</dd>` : undefined}`
+  }
+  const confirm =
+    email.isVerified || !isEmailEditable
+      ? undefined
+      : accountForm(
+          frame.pages['change-email'],
+          frame.csrf,
+          { email: email.address },
+          submitButton(texts.confirmEmail, 'plain'),
+        )
+  return html`<dd>
+      ${isolate(email.address)} <span class="small muted">${email.isVerified ? texts.verified : texts.unverified}</span>
+    </dd>
+    ${isEmailEditable ? html`<dd>${confirm} ${stepLink(frame.pages['change-email'], texts.changeEmail)}</dd>` : undefined}`
+}
+
+/** The form that mails a code to an address. */
+export function changeEmailPage(view: View, { frame, email, hasEmail, problem }: ChangeEmailPage): Markup {
+  const texts = view.texts.account
+  return accountLayout(view, frame, 'change-email', {
+    hasProblem: problem !== undefined,
+    title: hasEmail ? texts.changeEmail : texts.addEmail,
+    main: html`<p class="lead">${texts.changeEmailLead}</p>
+      ${accountForm(frame.pages['change-email'], frame.csrf, {}, [
+        emailField(view.texts.email, email, emailProblem(view, problem)),
+        stepButtons(view, frame.pages.overview, texts.sendCode, 'main'),
+      ])}`,
+  })
+}
+
+function emailProblem({ texts }: View, problem: ChangeEmailPage['problem']): Fragment {
+  switch (problem?.kind) {
+    case undefined:
+      return undefined
+    case 'email-missing':
+      return texts.emailMissing
+    case 'email-unchanged':
+      return texts.account.emailUnchanged
+    case 'email-of-provider':
+      return texts.account.emailOfProvider(isolate(problem.provider))
+  }
+}
+
+/** The form of the code that was mailed. */
+export function confirmEmailPage(view: View, { frame, email, problem }: ConfirmEmailPage): Markup {
+  const texts = view.texts.account
+  const text = problem === undefined ? undefined : texts.emailCodeProblems[problem]
+  return accountLayout(view, frame, 'confirm-email', {
+    hasProblem: problem !== undefined,
+    main:
+      email === undefined
+        ? html`${text === undefined ? undefined : fieldProblem('code-problem', text)}
+          ${stepLink(frame.pages['change-email'], texts.changeEmail)}`
+        : html`<p class="lead">${texts.enterEmailCode(isolate(email))}</p>
+            ${accountForm(frame.pages['confirm-email'], frame.csrf, {}, [
+              codeField(view, text),
+              stepButtons(view, frame.pages['change-email'], texts.confirmEmail, 'main'),
+            ])}
+            <p class="small muted after">${texts.emailCodeHint}</p>`,
+  })
+}
+
+function codeField({ texts: { account: texts } }: View, problem: string | undefined): Markup {
+  return html`<div class="field">
+    <label for="code">${texts.emailCode}</label>
+    <input
+      id="code"
+      name="code"
+      type="text"
+      inputmode="numeric"
+      autocomplete="one-time-code"
+      autofocus
+      ${problem === undefined ? undefined : html` aria-invalid="true" aria-describedby="code-problem"`}
+    />
+    ${problem === undefined ? undefined : fieldProblem('code-problem', problem)}
+  </div>`
+}

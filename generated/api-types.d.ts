@@ -480,6 +480,8 @@ export interface GrantorTasks {
   readonly 'user.create-link': (input: {
     /** The id of the user. */
     readonly user_id: string
+    /** Mail the link to the user, whose use of it verifies the address. The answer has no link then. */
+    readonly send?: boolean
   }) => Promise<Link>
   /** Remove the authenticator app and the recovery codes of a user who has lost them, and end the sessions. Grants stay. */
   readonly 'user.reset-second-factor': (input: {
@@ -1538,8 +1540,8 @@ export interface Link {
   readonly email: string | null
   /** invitation: the user has no password and never signed in. reset: using the link ends all sessions and grants. */
   readonly purpose: 'invitation' | 'reset'
-  /** The address of the link, for the user only. It is shown once. */
-  readonly link: string
+  /** The address of the link, for the user only. It is shown once. null: it was mailed. */
+  readonly link: string | null
   readonly expires_at: string
 }
 

@@ -47,7 +47,7 @@ export async function showChangeEmail(context: Context, request: Request): Promi
 }
 
 /**
- * Mails a code to the address. That another user has the address is known only to a person who then enters the code: everybody else gets
+ * Mails a code to the address. That another user has the address is known only to a person who then enters the code: all others get
  * the same answer (threats.md ACC-15). An address of a provider is refused at once, as the sign-in page leads each such address there.
  */
 export async function askForCode(context: Context, request: Request): Promise<Reply> {
@@ -92,7 +92,7 @@ export async function showConfirmEmail(context: Context, request: Request): Prom
     : confirmPage(context, request, owner, { email, problem: undefined })
 }
 
-/** Makes the address the user's, if the code is right. The previous one is told, and the links that were made before end. */
+/** Makes the address the user's, if the code is right. The previous one gets a notice, and the links that were made before end. */
 export async function confirmAddress(context: Context, request: Request): Promise<Reply> {
   const owner = await findSubmitter(context, request, 'confirm-email')
   if ('kind' in owner) return owner

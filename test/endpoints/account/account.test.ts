@@ -12,7 +12,9 @@ import { formsOf, openOwner } from './owner.ts'
 
 const EVE = 'eve@acme.test'
 const MINUTE_MS = 60_000
-const server = await openTestServer(WHOLE_FILE)
+// Nothing is sent: with mail there are more pages.
+const mail = { GRANTOR_SMTP_URL: 'smtp://127.0.0.1:9', GRANTOR_MAIL_FROM: 'no-reply@acme.test' }
+const server = await openTestServer(WHOLE_FILE, { env: mail })
 await createAda(server)
 await createAccount(server, { email: EVE, password: PASSWORD, name: 'Eve' })
 const ada = openOwner(server)
@@ -21,6 +23,8 @@ await ada.open('/account')
 /** Each page, with fields of its form that would change something. */
 const FORMS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   account: { name: 'Changed' },
+  'account-email': { email: 'ada@new.test' },
+  'account-confirm-email': { code: '12345678' },
   'account-remove-app': { client: `gci_${'0'.repeat(12)}${'A'.repeat(22)}` },
   'account-sessions': { others: 'all' },
   'account-password': { password: 'another long horse', repeated: 'another long horse' },

@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Page as Tab } from 'playwright-core'
+import { sendLink } from '../../src/admin/user/link.ts'
+import { PASSWORD } from '../../tools/flow.ts'
+import { createAccount } from '../support/accounts.ts'
+import { WHOLE_FILE } from '../support/authorize-answers.ts'
+import { sharedBrowser } from '../support/browser.ts'
+import { deliver, mailedCodeTo, mailedLinkTo, openMailHost } from '../support/hosts/mail-host.ts'
+import { axeFindings, openIssuer, openTab, press } from './tab.ts'
+
+/** What is mailed to a user, in a real browser. */
+
+const browser = await sharedBrowser()
+const host = await openMailHost(WHOLE_FILE)
+const server = await openIssuer(WHOLE_FILE, { ...host.env, GRANTOR_NAME: 'Acme Cloud' })
+const NEW = 'another long horse'
+
+test('a user who forgot the password gets a mail, and signs in with a new one', async (t) => {
+  const email = 'forgetful@acme.test'
+  await createAccount(server, { email, isVerified: true, password: PASSWORD, name: 'Ida' })
+  const { tab, complaints } = await openTab(t, browser, [server.origin], { viewport: { width: 360, height: 740 } })
+  await tab.goto(`${server.origin}/account`)
+  await tab.getByRole('link', { name: 'Forgot your password?' }).click()
+  await tab.locator('#email:focus').fill(email)
+  await press(tab, 'Send the link')
+  await tab.getByRole('heading', { name: 'Look into your mailbox' }).waitFor()
+  assert.deepEqual(await findingsOf(tab), [])
+  await deliver(server)
+  await tab.goto(mailedLinkTo(host, email))
+  await choosePassword(tab)
+  await tab.getByRole('link', { name: 'Go to your account' }).click()
+  await signInAs(tab, email, NEW)
+  await tab.getByRole('heading', { name: 'Your account' }).waitFor()
+  assert.deepEqual(complaints, [])
+})
+
+test('an invitation says who invites and for which address, and its use confirms the address', async (t) => {
+  const email = 'new@acme.test'
+  await createAccount(server, { email, password: undefined, name: undefined })
+  await sendLink(server.context, email)
+  await deliver(server)
+  const { tab, complaints } = await openTab(t, browser, [server.origin], {})
+  await tab.goto(mailedLinkTo(host, email))
+  assert.match(await tab.locator('main').innerText(), /Acme Cloud has made an account for new@acme\.test/)
+  assert.deepEqual(await findingsOf(tab), [])
+  await choosePassword(tab)
+  await tab.getByRole('link', { name: 'Go to your account' }).click()
+  await signInAs(tab, email, NEW)
+  await tab.getByText('new@acme.test verified').waitFor()
+  assert.deepEqual(complaints, [])
+})
+
+test('in German, a user changes the own address with the code from the new mailbox', async (t) => {
+  const [email, later] = ['old@acme.test', 'later@acme.test']
+  await createAccount(server, { email, isVerified: true, password: PASSWORD, name: 'Ida' })
+  const options = { locale: 'de-DE', colorScheme: 'dark', viewport: { width: 360, height: 740 } } as const
+  const { tab, complaints } = await openTab(t, browser, [server.origin], options)
+  await tab.goto(`${server.origin}/account`)
+  await signInAs(tab, email, PASSWORD)
+  await tab.getByRole('link', { name: 'E-Mail-Adresse ändern' }).click()
+  await tab.locator('#email:focus').fill(later)
+  await press(tab, 'Code schicken')
+  await tab.getByText(`Geben Sie den Code ein, der an ${later} geschickt wurde.`).waitFor()
+  assert.deepEqual(await findingsOf(tab), [])
+  await tab.locator('#code:focus').fill('1234 5678')
+  await press(tab, 'Adresse bestätigen')
+  await tab.getByText('Dieser Code stimmt nicht').waitFor()
+  await deliver(server)
+  await tab.locator('#code:focus').fill(mailedCodeTo(host, later))
+  await press(tab, 'Adresse bestätigen')
+  await tab.getByText('Ihre E-Mail-Adresse wurde geändert').waitFor()
+  await tab.getByText(`${later} bestätigt`).waitFor()
+  assert.deepEqual(await findingsOf(tab), [])
+  await deliver(server)
+  assert.match(host.mails.findLast(({ to }) => to.includes(email))?.text ?? '', /Die E-Mail-Adresse Ihres Kontos/)
+  assert.deepEqual(complaints, [])
+})
+
+async function findingsOf(tab: Tab): Promise<readonly unknown[]> {
+  const isWide = await tab.evaluate<boolean>('document.documentElement.scrollWidth > innerWidth')
+  return [...(await axeFindings(tab)), ...(isWide ? ['wider than the window'] : [])]
+}
+
+async function choosePassword(tab: Tab): Promise<void> {
+  await tab.locator('#password').fill(NEW)
+  await tab.locator('#repeated').fill(NEW)
+  await press(tab, 'Set password')
+  await tab.getByRole('heading', { name: 'Your password is set' }).waitFor()
+}
+
+async function signInAs(tab: Tab, email: string, password: string): Promise<void> {
+  await tab.locator('#email').fill(email)
+  await tab.locator('#password').fill(password)
+  await tab.locator('#password').press('Enter')
+}

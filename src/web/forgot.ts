@@ -16,7 +16,7 @@ export function forgotPage(view: View, { action, backUri, email, problem }: Forg
         ${emailField(texts.email, email, problem === undefined ? undefined : texts.emailMissing)}
         ${submitButton(texts.forgotSend, 'main')}
       </form>
-      <p class="small after"><a href="${backUri}">${texts.backToSignIn}</a></p>`,
+      <p class="small after"><a class="inline" href="${backUri}">${texts.backToSignIn}</a></p>`,
   })
 }
 

@@ -40,7 +40,7 @@ export function signInPage(view: View, page: SignInPage): Markup {
 function lostPasskey({ texts }: View, { offers, forgotUri }: SignInPage): Fragment {
   if (forgotUri === undefined || !offers.some(({ kind }) => kind === 'passkey')) return undefined
   if (offers.some(({ kind }) => kind === 'password')) return undefined
-  return html`<p class="small after"><a href="${forgotUri}">${texts.lostPasskey}</a></p>`
+  return html`<p class="small after"><a class="inline" href="${forgotUri}">${texts.lostPasskey}</a></p>`
 }
 
 /** The passkey that is of no user, for the script. */
@@ -146,7 +146,7 @@ function passwordForm(
 
 /** What to do without the password. Where no mail is sent, the operator hands a link over. */
 function forgotten({ branding, texts }: View, { forgotUri }: SignInPage): Markup {
-  if (forgotUri !== undefined) return html`<p class="small after"><a href="${forgotUri}">${texts.forgot}</a></p>`
+  if (forgotUri !== undefined) return html`<p class="small after"><a class="inline" href="${forgotUri}">${texts.forgot}</a></p>`
   return html`<details class="small after">
     <summary>${texts.forgot}</summary>
     <p class="muted">${texts.forgotHint(isolate(branding.name))}</p>

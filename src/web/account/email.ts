@@ -1,5 +1,5 @@
 import type { ChangeEmailPage, ConfirmEmailPage, OverviewPage } from '../../ports/account-pages.ts'
-import { emailField, fieldProblem, submitButton } from '../form-parts.ts'
+import { emailField, fieldProblem } from '../form-parts.ts'
 import type { View } from '../layout.ts'
 import { html, isolate } from '../markup.ts'
 import type { Fragment, Markup } from '../markup.ts'
@@ -19,7 +19,7 @@ export function emailSection({ texts: { account: texts } }: View, page: Overview
           frame.pages['change-email'],
           frame.csrf,
           { email: email.address },
-          submitButton(texts.confirmEmail, 'plain'),
+          html`<p class="step"><button class="button" type="submit">${texts.confirmEmail}</button></p>`,
         )
   return html`<dd>
       ${isolate(email.address)} <span class="small muted">${email.isVerified ? texts.verified : texts.unverified}</span>
@@ -67,7 +67,7 @@ export function confirmEmailPage(view: View, { frame, email, problem }: ConfirmE
         : html`<p class="lead">${texts.enterEmailCode(isolate(email))}</p>
             ${accountForm(frame.pages['confirm-email'], frame.csrf, {}, [
               codeField(view, text),
-              stepButtons(view, frame.pages['change-email'], texts.confirmEmail, 'main'),
+              stepButtons(view, frame.pages['change-email'], texts.goOn, 'main'),
             ])}
             <p class="small muted after">${texts.emailCodeHint}</p>`,
   })

@@ -146,7 +146,8 @@ function passwordForm(
 
 /** What to do without the password. Where no mail is sent, the operator hands a link over. */
 function forgotten({ branding, texts }: View, { forgotUri }: SignInPage): Markup {
-  if (forgotUri !== undefined) return html`<p class="small after"><a class="inline" href="${forgotUri}">${texts.forgot}</a></p>`
+  if (forgotUri !== undefined)
+    return html`<p class="small after"><a class="inline" href="${forgotUri}">${texts.forgot}</a></p>`
   return html`<details class="small after">
     <summary>${texts.forgot}</summary>
     <p class="muted">${texts.forgotHint(isolate(branding.name))}</p>

@@ -1,5 +1,6 @@
 import { OPAQUE_RESOURCE, REDIRECT_URI, SCOPE, VERIFIER, type CodeMint } from './codes.ts'
 import { assertionClaims, assertionForm, makeClientKey, signJws } from '../tools/client-assertion.ts'
+import { makeProof } from '../tools/dpop-proof.ts'
 import { FORM_TYPE, receive } from '../tools/send.ts'
 import type { Bodies, RequestKind } from './load/slice.ts'
 
@@ -20,6 +21,7 @@ export const ENDPOINT_NAMES = [
   'register',
   'client_credentials',
   'assertion',
+  'dpop',
   'opaque',
   'code',
   'login',
@@ -44,8 +46,11 @@ const DOCUMENT = {
 
 /** Registers the clients of the load, and returns the endpoints. */
 export async function openEndpoints(port: number, mint: CodeMint): Promise<readonly Endpoint[]> {
-  const { client_id, client_secret } = await registerClient(port, metadata('itself'))
+  const { client_id, client_secret, registration_client_uri } = await registerClient(port, metadata('itself'))
   const client = { client_id, client_secret }
+  const key = makeClientKey('ES256')
+  const address = `${new URL(registration_client_uri).origin}${TOKEN.path}`
+  const prove = (): string => makeProof(key, { method: 'POST', address, nowMs: Date.now() })
   const signer = await registerSigner(port)
   const relyingParty = await registerRelyingParty(port)
   const codeForm = { grant_type: 'authorization_code', redirect_uri: REDIRECT_URI, code_verifier: VERIFIER, ...client }
@@ -84,6 +89,14 @@ export async function openEndpoints(port: number, mint: CodeMint): Promise<reado
       contains: '"access_token":"',
       gate: undefined,
       prepare: async (count) => ({ kind: 'once', bodies: Array.from({ length: count }, () => form(signer())) }),
+    },
+    {
+      // client_credentials with a proof: another verification. The server remembers no proof, so one serves a slice.
+      ...TOKEN,
+      name: 'dpop',
+      contains: '"token_type":"DPoP"',
+      gate: undefined,
+      prepare: async () => ({ kind: 'same', body: machineBody, headers: [`DPoP: ${prove()}`] }),
     },
     {
       ...TOKEN,

@@ -1,7 +1,12 @@
 /** The source of the request bodies of a slice. */
 export type Bodies =
   /** The same every time. */
-  | { readonly kind: 'same'; readonly body: string }
+  | {
+      readonly kind: 'same'
+      readonly body: string
+      /** More lines of the header, which are made for this slice: a proof is valid for a minute. */
+      readonly headers?: readonly string[]
+    }
   /** `before`, nine digits that count up from `first`, `after`: all bodies differ and have the same length. */
   | { readonly kind: 'numbered'; readonly before: string; readonly after: string; readonly first: number }
   /** Each body is sent once. The slice ends early if none is left. */

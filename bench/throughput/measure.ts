@@ -91,8 +91,14 @@ export async function measure(
 /** Gets one right answer, which the bare server then repeats. */
 async function takeSample({ subject: { port }, bare }: Setup, endpoint: Endpoint): Promise<Answer> {
   const { method, path, contentType, name } = endpoint
-  const body = method === 'GET' ? undefined : openBodies(await endpoint.prepare(1, 1), true).next(0)
-  const headers = { accept: 'application/json', ...(body !== undefined && { 'content-type': contentType }) }
+  const bodies = await endpoint.prepare(1, 1)
+  const body = method === 'GET' ? undefined : openBodies(bodies, true).next(0)
+  const lines = bodies.kind === 'same' ? (bodies.headers ?? []) : []
+  const headers = {
+    accept: 'application/json',
+    ...(body !== undefined && { 'content-type': contentType }),
+    ...Object.fromEntries(lines.map((line) => line.split(': ') as [string, string])),
+  }
   const response = await receive({ port, path, headers, ...(body !== undefined && { body }) })
   if (response.status !== endpoint.status || !response.body.includes(endpoint.contains))
     throw new Error(`${name} answers ${response.status} ${response.body}`)

@@ -17,6 +17,7 @@ test('the bench measures every endpoint of the real server and of the bare serve
       'register',
       'client_credentials',
       'assertion',
+      'dpop',
       'opaque',
       'code',
       'login',

@@ -102,7 +102,8 @@ function noticeOf(
           ...(browser === undefined ? [] : [[mail.browser, browser] as const]),
         ],
       },
-      { kind: 'text', text: mail.wasYou },
+      // The server noticed this by itself.
+      ...(notice === 'counter-back' ? [] : [{ kind: 'text', text: mail.wasYou } as const]),
       { kind: 'text', text: mail.wasNotYou[notice] ?? mail.wasNotYou.usual },
       { kind: 'button', label: mail.securityButton, uri: securityUri },
     ],

@@ -6,16 +6,17 @@ export const mailGerman: MailTexts = {
     `${brand} hat ein Konto für Sie angelegt, mit der Adresse ${address}. Wählen Sie, wie Sie sich anmelden möchten.`,
   invitationButton: 'Konto einrichten',
   resetSubject: (brand) => `Wieder bei ${brand} anmelden`,
-  reset: (brand, address) => `Mit diesem Link setzen Sie ein neues Passwort für Ihr Konto ${address} bei ${brand}.`,
+  reset: (brand, address) =>
+    `Mit diesem Link wählen Sie ein neues Passwort für Ihr Konto ${address} bei ${brand} oder einen anderen Weg zur Anmeldung.`,
   resetConsequence: 'Danach sind alle Browser abgemeldet, und verbundene Apps müssen Sie neu fragen.',
-  resetButton: 'Neues Passwort setzen',
+  resetButton: 'Zugang wiederherstellen',
   codeSubject: (brand) => `Ihr Code für ${brand}`,
   code: (brand, address) =>
     `Um die Adresse ${address} für Ihr Konto bei ${brand} zu bestätigen, geben Sie diesen Code ein:`,
   codeValid: (span) => `Der Code gilt ${span}. Geben Sie ihn nur auf der Seite ein, auf der Sie ihn angefordert haben.`,
   linkValid: (span) => `Der Link gilt ${span} und nur einmal.`,
   unexpectedInvitation: 'Wenn Sie diese E-Mail nicht erwarten, müssen Sie nichts tun.',
-  unexpectedReset: 'Wenn Sie das nicht angefordert haben, müssen Sie nichts tun: Ihr Passwort bleibt, wie es ist.',
+  unexpectedReset: 'Wenn Sie das nicht angefordert haben, müssen Sie nichts tun: Ihr Konto bleibt, wie es ist.',
   unexpectedCode:
     'Wenn Sie das nicht angefordert haben, müssen Sie nichts tun. Geben Sie den Code an niemanden weiter.',
   notices: {

@@ -1,7 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Config } from '../config/config.ts'
 import { MAIL_LIMITS, openMailClient } from '../mail/sender.ts'
-import type { Mailing, SendOutcome } from '../ports/mail.ts'
+import type { ProbedServer } from '../admin/doctor/mail.ts'
+import type { Mailing } from '../ports/mail.ts'
 import type { Random } from '../protocol/ids.ts'
 import { mintMailId } from '../protocol/ids.ts'
 import { renderMail } from '../web/mail/mail.ts'
@@ -43,12 +44,9 @@ export function openMailing(
 }
 
 /** Whether the mail server would take a mail, for `grantor doctor`; undefined: mail is off. */
-export async function probeMail({
-  issuer,
-  mail,
-}: Pick<Config, 'issuer' | 'mail'>): Promise<{ readonly host: string; readonly outcome: SendOutcome } | undefined> {
+export async function probeMail({ issuer, mail }: Pick<Config, 'issuer' | 'mail'>): Promise<ProbedServer | undefined> {
   if (mail === undefined) return undefined
-  const { host, port } = mail.server
+  const { host, port, login } = mail.server
   const { probe } = openMailClient(mail.server, mail.from, new URL(issuer).hostname, MAIL_LIMITS)
-  return { host: `${host}:${port}`, outcome: await probe() }
+  return { host: `${host}:${port}`, hasLogin: login !== undefined, outcome: await probe() }
 }

@@ -1,13 +1,20 @@
 import type { SendOutcome } from '../../ports/mail.ts'
 import { failed, ok, warning, type Examination, type Finding } from './finding.ts'
 
+/** What the mail server answered. */
+export interface ProbedServer {
+  readonly host: string
+  readonly hasLogin: boolean
+  readonly outcome: SendOutcome
+}
+
 const CHECK = 'mail'
 /** A node looks each second, and two mails at a time take a few seconds. */
 const LATE_MS = 10 * 60 * 1000
 
 /** Reports whether the mail server would take a mail, and mails that no node sends. `probed`: undefined: mail is off. */
 export function checkMail(
-  probed: { readonly host: string; readonly outcome: SendOutcome } | undefined,
+  probed: ProbedServer | undefined,
   { store: { clients }, now }: Pick<Examination, 'store' | 'now'>,
 ): readonly Finding[] {
   const dueAt = clients?.mailDueAt
@@ -25,8 +32,9 @@ export function checkMail(
   return probed === undefined ? late : [findingOf(probed), ...late]
 }
 
-function findingOf({ host, outcome }: { readonly host: string; readonly outcome: SendOutcome }): Finding {
-  if (outcome.kind === 'accepted') return ok(CHECK, `${host} can be reached, and accepts the login.`)
+function findingOf({ host, hasLogin, outcome }: ProbedServer): Finding {
+  if (outcome.kind === 'accepted')
+    return ok(CHECK, `${host} can be reached${hasLogin ? ', and accepts the login' : ''}.`)
   const { reason, answer } = outcome
   const said = answer === '' ? '' : `: ${answer}`
   return failed(

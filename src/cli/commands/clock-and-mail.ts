@@ -1,4 +1,5 @@
 import { formatTime, visible } from '../lib/columns.ts'
+import { argumentOf } from '../lib/subjects.ts'
 import { taskVerb, type AddVerb } from '../lib/task-verb.ts'
 
 /** The verbs of `grantor clock`. */
@@ -28,10 +29,9 @@ interface Sent {
 export const MAIL_VERBS: readonly AddVerb[] = [
   taskVerb<Sent>({
     task: 'mail.test',
-    options: (command) => command.argument('[address]', 'to whom the mail is sent'),
-    input: (_options, _terminal, [address]) => (address === undefined ? {} : { address }),
+    subjects: [argumentOf('mail.test', 'address')],
     say: ({ address, accepted, reason, answer }) => {
-      const said = answer === '' ? '' : ` The mail server said: ${visible(answer)}`
+      const said = answer === '' ? '' : ` The answer: ${visible(answer)}`
       return accepted
         ? `The mail server accepted a mail to ${address}.${said}`
         : `No mail was sent to ${address}: ${reason} (docs/mail.md).${said}`

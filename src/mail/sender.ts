@@ -86,7 +86,7 @@ export function openMailClient(
   return {
     async send(mail, signal) {
       if (!isMailAddress(mail.to)) return failed('address-invalid', true)
-      // Loaded with the first mail: it takes 6 MB.
+      // Loaded with the first mail: it takes about 10 MB.
       const { createTransport } = await import('nodemailer')
       const whole = AbortSignal.any([signal, AbortSignal.timeout(wholeMs)])
       try {

@@ -346,6 +346,7 @@ export const accountSamples: readonly (readonly [string, AccountPage])[] = [
     'account link with a passkey',
     { ...link, passkey: { ceremony: aCeremony, problem: 'passkey-taken' }, username: undefined },
   ],
+  ['account link with a passkey or a password', { ...link, passkey: { ceremony: aCeremony, problem: undefined } }],
   [
     'account link methods with a passkey',
     {

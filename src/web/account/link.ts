@@ -60,13 +60,16 @@ export function linkPage(view: View, page: LinkPage): Markup {
   const texts = view.texts.account
   const isInvitation = page.purpose === 'invitation'
   const hasProblem = page.problem !== undefined || page.passkey?.problem !== undefined
-  const title = isInvitation ? texts.invitationTitle : texts.resetHeading
+  const hasPassword = page.username !== undefined
+  const reset = hasPassword ? texts.resetHeading : texts.resetWithoutPassword
+  const title = isInvitation ? texts.invitationTitle : reset
   return layout(view, {
     title: hasProblem ? view.texts.titleWithError(title) : title,
-    main: html`<h1>${isInvitation ? texts.invitationHeading(isolate(branding.name)) : texts.resetHeading}</h1>
+    main: html`<h1>${isInvitation ? texts.invitationHeading(isolate(branding.name)) : reset}</h1>
       <p class="lead">
         ${isInvitation ? texts.invitation(isolate(branding.name), accountName(page.account)) : texts.resetConsequence}
       </p>
+      ${hasPassword || isInvitation ? undefined : html`<p class="lead">${texts.linkWithoutPassword(accountName(page.account))}</p>`}
       ${linkPasskey(view, page)} ${page.providers.map((one) => acceptForm(view, page, one))} ${linkPassword(view, page)}`,
   })
 }
@@ -92,14 +95,19 @@ function acceptForm({ texts }: View, { action, hidden }: LinkPage, provider: Lin
 
 function linkPassword(view: View, page: LinkPage): Fragment {
   const texts = view.texts.account
-  const account = accountName(page.account)
-  if (page.username === undefined) return html`<p class="lead">${texts.linkWithoutPassword(account)}</p>`
-  return html`${page.providers.length === 0 ? undefined : html`<p class="or small muted">${view.texts.or}</p>`}
-    <p class="lead">${texts.linkFor(account)}</p>
+  if (page.username === undefined) return undefined
+  return html`${orPassword(view, page)}
+    <p class="lead">${texts.linkFor(accountName(page.account))}</p>
     <form method="post" action="${page.action}" novalidate>
       ${hiddenFields(page.hidden)} ${passwordFields(view, page.username, page)}
       ${submitButton(texts.setPassword, 'main')}
     </form>`
+}
+
+/** Stands between the password and what the page has besides, which may be a passkey alone, whose form only a script shows. */
+function orPassword({ texts }: View, { providers, passkey }: LinkPage): Fragment {
+  if (providers.length > 0) return html`<p class="or small muted">${texts.or}</p>`
+  return passkey === undefined ? undefined : html`<p class="or small muted alone">${texts.or}</p>`
 }
 
 export function linkUsedPage(view: View, { method, accountUri }: LinkUsedPage): Markup {

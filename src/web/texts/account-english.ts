@@ -183,6 +183,7 @@ export const accountEnglish: AccountTexts = {
   invitationTitle: 'Welcome',
   invitation: (brand, account) => html`${brand} has made an account for ${account}. Choose how you want to sign in.`,
   resetHeading: 'Choose a new password',
+  resetWithoutPassword: 'Choose how to sign in',
   linkWithoutPassword: (account) => html`Choose how ${account} signs in.`,
   linkFor: (account) => html`Choose a password for ${account}.`,
   resetConsequence:

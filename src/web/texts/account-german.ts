@@ -191,6 +191,7 @@ export const accountGerman: AccountTexts = {
   invitation: (brand, account) =>
     html`${brand} hat ein Konto für ${account} angelegt. Wählen Sie, wie Sie sich anmelden wollen.`,
   resetHeading: 'Neues Passwort wählen',
+  resetWithoutPassword: 'Anmeldung wählen',
   linkWithoutPassword: (account) => html`Wählen Sie, wie sich ${account} anmeldet.`,
   linkFor: (account) => html`Wählen Sie ein Passwort für ${account}.`,
   resetConsequence:

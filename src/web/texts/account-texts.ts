@@ -124,6 +124,7 @@ export interface AccountTexts {
   readonly invitationTitle: string
   readonly invitation: (brand: Markup, account: Markup) => Markup
   readonly resetHeading: string
+  readonly resetWithoutPassword: string
   readonly linkFor: (account: Markup) => Markup
   readonly linkWithoutPassword: (account: Markup) => Markup
   readonly resetConsequence: string

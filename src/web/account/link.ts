@@ -104,7 +104,7 @@ function linkPassword(view: View, page: LinkPage): Fragment {
     </form>`
 }
 
-/** Stands between the password and what the page has besides, which may be a passkey alone, whose form only a script shows. */
+/** Separates the password from what the page has besides. A passkey may be all, and only a script shows its form. */
 function orPassword({ texts }: View, { providers, passkey }: LinkPage): Fragment {
   if (providers.length > 0) return html`<p class="or small muted">${texts.or}</p>`
   return passkey === undefined ? undefined : html`<p class="or small muted alone">${texts.or}</p>`

@@ -104,6 +104,7 @@ export async function approve(
     mustConsent: false,
     loginHint: undefined,
     organizationId: undefined,
+    pushedRequestId: undefined,
     createdAt: now,
     expiresAt,
     status: { kind: 'pending' },

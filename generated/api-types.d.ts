@@ -33,6 +33,8 @@ export interface GrantorSettings {
   readonly sessionLifetime?: number
   /** Seconds that a user may take to sign in and decide. */
   readonly authorizationLifetime?: number
+  /** Seconds within which a browser must open an authorization request that a client pushed (RFC 9126), from 5 to 599. */
+  readonly pushedLifetime?: number
   /** Seconds after which a client that never got a token is removed. */
   readonly unusedClientLifetime?: number
   /** Whether users can have passwords and sign in with them, on or off. Default: on, or off with GRANTOR_DELEGATE_URL. */
@@ -178,6 +180,8 @@ export interface GrantorTasks {
     readonly scope?: string
     /** Whether each of its token requests must have a DPoP proof (RFC 9449). Its tokens are then bound to its key. */
     readonly dpop_bound_access_tokens?: boolean
+    /** Whether it must push each of its authorization requests (RFC 9126). */
+    readonly require_pushed_authorization_requests?: boolean
     /** How its ID tokens are signed; by default RS256. */
     readonly id_token_signed_response_alg?: 'RS256' | 'ES256' | 'EdDSA'
     /** Seconds: `max_age` of its authorization requests that have none. */
@@ -226,6 +230,8 @@ export interface GrantorTasks {
     readonly scope?: string
     /** Whether each of its token requests must have a DPoP proof (RFC 9449). Its tokens are then bound to its key. */
     readonly dpop_bound_access_tokens?: boolean
+    /** Whether it must push each of its authorization requests (RFC 9126). */
+    readonly require_pushed_authorization_requests?: boolean
     /** How its ID tokens are signed; null: RS256. */
     readonly id_token_signed_response_alg?: 'RS256' | 'ES256' | 'EdDSA' | null
     /** Seconds: `max_age` of its authorization requests that have none. null: none. */
@@ -1307,6 +1313,8 @@ export interface Client {
   readonly jwks_uri?: string
   readonly grant_types: readonly string[]
   readonly response_types: readonly string[]
+  /** Whether it must push each of its authorization requests (RFC 9126). */
+  readonly require_pushed_authorization_requests?: boolean
   readonly scope?: string
   /** Whether each of its token requests must have a DPoP proof (RFC 9449). */
   readonly dpop_bound_access_tokens?: boolean
@@ -1350,6 +1358,8 @@ export interface CreatedClient {
   readonly jwks_uri?: string
   readonly grant_types: readonly string[]
   readonly response_types: readonly string[]
+  /** Whether it must push each of its authorization requests (RFC 9126). */
+  readonly require_pushed_authorization_requests?: boolean
   readonly scope?: string
   /** Whether each of its token requests must have a DPoP proof (RFC 9449). */
   readonly dpop_bound_access_tokens?: boolean

@@ -85,6 +85,33 @@ export function authorizeUrl(client: RegisteredClient, parameters: Readonly<Reco
   return `/v2/oauth/authorize?${query.toString()}`
 }
 
+/** Pushes the request of `authorizeUrl`. RFC 9126 §2.1. */
+export function pushRequest(
+  server: RequestTarget,
+  client: RegisteredClient,
+  parameters: Readonly<Record<string, string>> = {},
+  headers: Readonly<Record<string, string>> = {},
+): Promise<LightMyRequestResponse> {
+  const secret = client.client_secret === undefined ? {} : { client_secret: client.client_secret }
+  const form = new URL(authorizeUrl(client, { ...secret, ...parameters }), 'https://unused.example').searchParams
+  return postForm(server, '/v2/oauth/par', form, headers)
+}
+
+/** Where a client sends a browser with a request that it pushed. RFC 9126 §4. */
+export async function pushedUrl(
+  server: RequestTarget,
+  client: RegisteredClient,
+  parameters: Readonly<Record<string, string>> = {},
+): Promise<string> {
+  const response = await pushRequest(server, client, parameters)
+  if (response.statusCode !== 201) throw new Error(`The push failed: ${response.body}`)
+  const query = new URLSearchParams({
+    client_id: client.client_id,
+    request_uri: response.json<{ request_uri: string }>().request_uri,
+  })
+  return `/v2/oauth/authorize?${query.toString()}`
+}
+
 /** A minimal browser that keeps cookies and reads forms. */
 export class PlainBrowser {
   readonly #server: RequestTarget

@@ -105,6 +105,7 @@ export async function aRequest(store: StoreDriver, { user, session }: Person) {
     mustConsent: false,
     loginHint: undefined,
     organizationId: undefined,
+    pushedRequestId: undefined,
     openid,
     createdAt,
     expiresAt: after(createdAt, HOUR_MS),

@@ -31,6 +31,7 @@ const NOTHING = {
   links: 0,
   emailCodes: 0,
   interactions: 0,
+  pushedRequests: 0,
   identityProofs: 0,
   clients: 0,
   hits: 0,

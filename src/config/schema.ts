@@ -135,6 +135,11 @@ const ROWS = {
     seconds(DAY).default(600),
     'Seconds that a user may take to sign in and decide.',
   ),
+  GRANTOR_PUSHED_LIFETIME: setting(
+    'settings.lifetimes.pushed',
+    whole(5, 599).default(60),
+    'Seconds within which a browser must open an authorization request that a client pushed (RFC 9126), from 5 to 599.',
+  ),
   GRANTOR_UNUSED_CLIENT_LIFETIME: setting(
     'settings.lifetimes.unusedClient',
     seconds(365 * DAY).default(DAY),

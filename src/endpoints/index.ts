@@ -11,6 +11,7 @@ import { introspect } from './introspection/introspect.ts'
 import { jwks } from './well-known/jwks.ts'
 import { describeServer } from './well-known/metadata.ts'
 import { PATHS } from './paths.ts'
+import { push } from './authorization/push.ts'
 import { postAsGet } from './post-as-get.ts'
 import { describeResource } from './well-known/protected-resource.ts'
 import { register } from './registration/register.ts'
@@ -148,6 +149,18 @@ export const ENDPOINTS: readonly Endpoint[] = [
   },
   { ...USERINFO, method: 'GET' },
   { ...USERINFO, method: 'POST', accepts: FORM, isBodyOptional: true },
+  {
+    name: 'par',
+    method: 'POST',
+    path: PATHS.par,
+    accepts: FORM,
+    audience: 'json',
+    cors: true,
+    grantType: 'authorization_code',
+    metadata: 'pushed_authorization_request_endpoint',
+    budgets: ['pushed', 'client-authentication', 'client-assertion', 'outbound', 'outbound-host'],
+    run: push,
+  },
   {
     name: 'authorize',
     method: 'GET',

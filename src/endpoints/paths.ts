@@ -10,6 +10,7 @@ export const PATHS = {
   registeredSecret: '/v2/oauth/register/secret',
   token: '/v2/oauth/token',
   authorize: '/v2/oauth/authorize',
+  par: '/v2/oauth/par',
   signIn: '/v2/oauth/sign-in',
   leave: '/v2/oauth/leave',
   continueSignIn: CONTINUE_PATH,

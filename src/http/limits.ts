@@ -38,7 +38,7 @@ export interface NodeBudgets extends Budgets {
 
 type ConfiguredBudget = Exclude<
   BudgetName,
-  keyof typeof FIXED_RATES | keyof typeof POOLED | 'client-assertion' | 'revoked-token'
+  keyof typeof FIXED_RATES | keyof typeof POOLED | 'client-assertion' | 'pushed' | 'revoked-token'
 >
 
 const MINUTE_MS = 60_000
@@ -82,6 +82,7 @@ export function openBudgets(configured: Readonly<Record<ConfiguredBudget, number
     'registration-host': HOST_RATES * configured.registration,
     'registration-server': POOL_RATES * configured.registration,
     'client-assertion': configured['stored-token'],
+    pushed: configured.authorization,
     'revoked-token': Math.ceil(configured['stored-token'] / REVOCATION_DIVISOR),
   }
   const buckets = Object.fromEntries(
@@ -92,6 +93,7 @@ export function openBudgets(configured: Readonly<Record<ConfiguredBudget, number
     'sign-in': openFairShares(SERVER_RATES * perMinute['sign-in']),
     'stored-token': openFairShares(SERVER_RATES * perMinute['stored-token']),
     'client-assertion': openFairShares(SERVER_RATES * perMinute['client-assertion']),
+    pushed: openFairShares(SERVER_RATES * perMinute.pushed),
     'revoked-token': openFairShares(SERVER_RATES * perMinute['revoked-token']),
     'recorded-revocation': openFairShares(SERVER_RATES * perMinute['recorded-revocation']),
     outbound: openFairShares(SERVER_RATES * perMinute.outbound),

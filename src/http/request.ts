@@ -5,14 +5,11 @@ import type { Cookies, Request } from '../ports/message.ts'
 import { parseAgent } from '../base/agent.ts'
 import { invalidRequest, OAuthError, type RefusalOptions } from '../protocol/errors.ts'
 import { isMediaType, NO_PARAMETERS, parseForm, type Parameters } from '../base/message.ts'
-import { parsePreferences } from '../base/preferences.ts'
+import { parsePreferences, shortenLocales } from '../base/preferences.ts'
 import { problem } from '../base/validation.ts'
 import { chooseLanguage } from '../base/language.ts'
 import type { Answering } from './outcome-line.ts'
 import type { CookieJar } from './session.ts'
-
-/** Characters of `ui_locales` that are read. */
-const LOCALES_LIMIT = 255
 
 const HEADER_LIMIT = 100
 const NO_COOKIES: Cookies = { browser: undefined, session: undefined }
@@ -113,12 +110,6 @@ export function readRequest(
     uiLocales,
     language: isPage ? chooseLanguage(uiLocales, headers['accept-language']) : 'en',
   }
-}
-
-/** The first languages of `ui_locales`. It is stored with a delegated sign-in, and is part of the addresses of pages. */
-function shortenLocales(text: string | undefined): string | undefined {
-  if (text === undefined || text.length <= LOCALES_LIMIT) return text
-  return text.slice(0, text.lastIndexOf(' ', LOCALES_LIMIT) + 1).trimEnd()
 }
 
 function lastSegment(url: string): string {

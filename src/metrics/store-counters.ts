@@ -62,6 +62,7 @@ const SWEPT: { readonly [Kind in Exclude<keyof Swept, keyof SweepPlace | NotRemo
   links: true,
   emailCodes: true,
   interactions: true,
+  pushedRequests: true,
   identityProofs: true,
   clients: true,
   hits: true,

@@ -27,6 +27,8 @@ export type BudgetName =
   | 'stored-token'
   /** Assertions whose ids are stored. */
   | 'client-assertion'
+  /** Authorization requests that a client pushes. */
+  | 'pushed'
   /** Tokens that a client revokes one by one. */
   | 'revoked-token'
   /** Revocations of single tokens that the audit records one by one; further ones are counted. */

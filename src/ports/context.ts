@@ -192,6 +192,8 @@ export interface Lifetimes {
   readonly session: number
   /** The time that a user has from the first page to the last. */
   readonly authorization: number
+  /** Within it a browser begins with a pushed request. */
+  readonly pushed: number
   readonly unusedClient: number
 }
 

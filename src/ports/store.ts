@@ -14,6 +14,7 @@ import type {
   InteractionId,
   OpaqueTokenId,
   OrganizationId,
+  PushedRequestId,
   SessionId,
   UserId,
 } from '../protocol/ids.ts'
@@ -23,7 +24,7 @@ import type { StorePlace } from '../base/store-place.ts'
 import type { SecretHash } from '../protocol/secrets.ts'
 import { WRITE_FAULT_TEXTS, type WriteFault } from '../base/write-fault.ts'
 import type { ApiRecord, OpaqueTokenRecord } from './records/api.ts'
-import type { AuthorizationRecord } from './records/authorization.ts'
+import type { AuthorizationRecord, PushedRequestRecord } from './records/authorization.ts'
 import type { ClientRecord } from './records/client.ts'
 import type { DomainRuleRecord } from './records/domain-rule.ts'
 import type { ConsentKey, ConsentRecord, GrantRecord } from './records/grant.ts'
@@ -63,6 +64,7 @@ export interface Reads {
   /** Newest first, `before` exclusive. */
   readonly listClients: (page: Page<ClientId> & ClientFilter) => Promise<readonly ClientRecord[]>
   readonly findAuthorization: (id: AuthorizationId) => Promise<AuthorizationRecord | undefined>
+  readonly findPushedRequest: (id: PushedRequestId) => Promise<PushedRequestRecord | undefined>
   readonly findGrant: (id: GrantId) => Promise<GrantRecord | undefined>
   /** Newest first. All given filters must match. */
   readonly listGrants: (page: Page<GrantId> & GrantFilter) => Promise<readonly GrantRecord[]>

@@ -4,6 +4,8 @@ export type ClientId = Brand<string, 'ClientId'>
 export type UserId = Brand<string, 'UserId'>
 /** One authorization request and, once approved, its code. */
 export type AuthorizationId = Brand<string, 'AuthorizationId'>
+/** One pushed authorization request. */
+export type PushedRequestId = Brand<string, 'PushedRequestId'>
 /** One grant: what a user authorized a client to do. Also names the grant's refresh token family. */
 export type GrantId = Brand<string, 'GrantId'>
 /** Names a mail that waits to be sent. */
@@ -67,6 +69,10 @@ export function mintKeyId(now: EpochMs, random: Random): KeyId {
 /** Identifies an authorization request in the URLs of the sign-in pages. It is useless without the browser's cookie. */
 export function mintAuthorizationId(now: EpochMs, random: Random): AuthorizationId {
   return mintOrderedId(now, random) as AuthorizationId
+}
+
+export function mintPushedRequestId(now: EpochMs, random: Random): PushedRequestId {
+  return mintOrderedId(now, random) as PushedRequestId
 }
 
 /** The grant of a code has the id of its authorization, so that a code gives one grant (decision 0032). */

@@ -41,6 +41,8 @@ export const REFUSALS = {
         'no header `DPoP`, and the client registered `dpop_bound_access_tokens`, or an API accepts only bound tokens ([sender-constrained.md](sender-constrained.md))',
       verifier_malformed:
         '`code_verifier` is not 43 to 128 unreserved characters (RFC 7636 §4.1); the code stays valid',
+      request_uri_pushed: 'a pushed request has a `request_uri`. Push the parameters themselves',
+      pushed_request_malformed: 'a pushed request has a fault, which `error_description` names',
       insecure_transport: 'plain HTTP reached an https issuer. Use https; operators: see `GRANTOR_TRUST_PROXY`',
       headers_too_many: 'more than 100 headers. Send fewer',
       grant_type_missing: '`grant_type` is missing. Send it',
@@ -144,7 +146,8 @@ export const REFUSALS = {
       proof_for_another_request: '`htm` is not the method, or `htu` not the address of the endpoint under the issuer',
       proof_wrong: 'the key in the header did not sign the proof',
       proof_of_another_token: 'at the userinfo endpoint, `ath` is not the hash of the access token',
-      proof_of_another_key: 'at the userinfo endpoint, the access token is bound to another key',
+      proof_of_another_key:
+        'at the userinfo endpoint, the access token is bound to another key; in a pushed request, `dpop_jkt` names another one',
       proof_replayed: 'at the userinfo endpoint, the same proof was used before. Make one for each request',
     },
   },

@@ -17,6 +17,7 @@ const KINDS = {
   'client-secret': { prefix: 'gcs_', generations: false },
   'management-token': { prefix: 'gmt_', generations: false },
   'authorization-code': { prefix: 'gac_', generations: false },
+  'pushed-request': { prefix: 'gpr_', generations: false },
   'refresh-token': { prefix: 'grt_', generations: true },
   'access-token': { prefix: 'gat_', generations: false },
   'api-secret': { prefix: 'gas_', generations: false },

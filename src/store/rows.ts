@@ -38,6 +38,7 @@ const REQUEST_MEMBERS = [
   'loginHint',
   'organizationId',
   'openid',
+  'pushedRequestId',
 ] as const satisfies readonly (keyof AuthorizationRecord)[]
 type StoredRequest = Pick<AuthorizationRecord, (typeof REQUEST_MEMBERS)[number]>
 
@@ -88,6 +89,7 @@ export function authorizationOf(row: Row): AuthorizationRecord {
     loginHint: request.loginHint,
     organizationId: request.organizationId,
     openid: openid && { nonce: openid.nonce, idTokenClaims: openid.idTokenClaims, session: openid.session },
+    pushedRequestId: request.pushedRequestId,
     responseMode: request.responseMode,
     ungrantedScope: request.ungrantedScope,
     id: row['authorization_id'] as AuthorizationId,

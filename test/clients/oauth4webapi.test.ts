@@ -61,6 +61,23 @@ for (const algorithm of ['ES256', 'EdDSA', 'PS256', 'RS256'] as const) {
   })
 }
 
+test('PAR-01: oauth4webapi 3 pushes its request, with an assertion and as a public client', async (t) => {
+  const { privateKey, jwk } = await cryptoKey('ES256')
+  const method = { token_endpoint_auth_method: 'private_key_jwt', jwks: { keys: [jwk] } }
+  const keyed = { ...(await register(t, method)), authentication: oauth.PrivateKeyJwt(privateKey) }
+  for (const party of [keyed, await register(t, { token_endpoint_auth_method: 'none' })]) {
+    const { issuer, server, client, authentication } = party
+    const verifier = oauth.generateRandomCodeVerifier()
+    const request = await requestOf(client, verifier)
+    const response = await oauth.pushedAuthorizationRequest(server, client, authentication, request, INSECURE)
+    const { request_uri: uri } = await oauth.processPushedAuthorizationResponse(server, client, response)
+    const link = new URL(server.authorization_endpoint ?? '')
+    link.search = new URLSearchParams({ client_id: client.client_id, request_uri: uri }).toString()
+    const { access_token: token } = await redeem(party, await openPerson(issuer.origin).allow(link), verifier)
+    await validate(party, token, RESOURCE)
+  }
+})
+
 test('RFC 6749 §5.2: oauth4webapi reports invalid_grant for a code that was used before', async (t) => {
   const party = await register(t, {})
   const { callback, verifier } = await obtainCode(party)
@@ -149,7 +166,12 @@ async function register(t: TestContext, metadata: Partial<oauth.Client>): Promis
 async function obtainCode({ issuer, server, client }: Party): Promise<{ callback: URL; verifier: string }> {
   const verifier = oauth.generateRandomCodeVerifier()
   const link = new URL(server.authorization_endpoint ?? '')
-  link.search = new URLSearchParams({
+  link.search = (await requestOf(client, verifier)).toString()
+  return { callback: await openPerson(issuer.origin).allow(link), verifier }
+}
+
+async function requestOf(client: oauth.Client, verifier: string): Promise<URLSearchParams> {
+  return new URLSearchParams({
     response_type: 'code',
     client_id: client.client_id,
     redirect_uri: CALLBACK,
@@ -158,8 +180,7 @@ async function obtainCode({ issuer, server, client }: Party): Promise<{ callback
     state: 'the-state',
     code_challenge: await oauth.calculatePKCECodeChallenge(verifier),
     code_challenge_method: 'S256',
-  }).toString()
-  return { callback: await openPerson(issuer.origin).allow(link), verifier }
+  })
 }
 
 async function redeem(

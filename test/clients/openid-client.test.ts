@@ -101,6 +101,28 @@ test('OpenID Connect Core 1.0: openid-client 6 signs a user in with a nonce and 
   assert.match(tokens.claims()?.sub ?? '', /^gus_/)
 })
 
+test('PAR-01, DP-08: openid-client 6 pushes its request with a proof, signs a user in, and only its key redeems the code', async (t) => {
+  const { server, config } = await register(t, {}, undefined)
+  const key = client.getDPoPHandle(config, await client.randomDPoPKeyPair('ES256'))
+  const [verifier, nonce, state] = [client.randomPKCECodeVerifier(), client.randomNonce(), client.randomState()]
+  const usual = { redirect_uri: CALLBACK, scope: 'openid email', code_challenge_method: 'S256', nonce, state }
+  const request = { ...usual, code_challenge: await client.calculatePKCECodeChallenge(verifier) }
+  const link = await client.buildAuthorizationUrlWithPAR(config, request, { DPoP: key })
+  assert.deepEqual([...link.searchParams.keys()].toSorted(), ['client_id', 'request_uri'])
+  const callback = await openPerson(server.origin).allow(link)
+  const checks = { pkceCodeVerifier: verifier, expectedNonce: nonce, expectedState: state }
+  const other = client.getDPoPHandle(config, await client.randomDPoPKeyPair('ES256'))
+  for (const DPoP of [other, undefined])
+    await assert.rejects(
+      client.authorizationCodeGrant(config, callback, checks, undefined, DPoP === undefined ? {} : { DPoP }),
+      { error: 'invalid_grant' },
+    )
+  const tokens = await client.authorizationCodeGrant(config, callback, checks, undefined, { DPoP: key })
+  assert.equal(tokens.token_type, 'dpop')
+  const { sub = '' } = tokens.claims() ?? {}
+  assert.equal((await client.fetchUserInfo(config, tokens.access_token, sub, { DPoP: key })).email, EMAIL)
+})
+
 test('OpenID Connect Core 1.0 §3.1.2.6: openid-client 6 renews silently, and reads the error of prompt=none', async (t) => {
   const { server, config } = await register(t, { token_endpoint_auth_method: 'none' }, client.None())
   const verifier = client.randomPKCECodeVerifier()

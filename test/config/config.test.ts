@@ -69,6 +69,7 @@ const EFFECTS: Readonly<
   GRANTOR_REFRESH_RETRY: ['0', (config) => config.settings.lifetimes.refreshRetry, 0, 30],
   GRANTOR_SESSION_LIFETIME: ['7', (config) => config.settings.lifetimes.session, 7, 43_200],
   GRANTOR_AUTHORIZATION_LIFETIME: ['7', (config) => config.settings.lifetimes.authorization, 7, 600],
+  GRANTOR_PUSHED_LIFETIME: ['7', (config) => config.settings.lifetimes.pushed, 7, 60],
   GRANTOR_UNUSED_CLIENT_LIFETIME: ['7', (config) => config.settings.lifetimes.unusedClient, 7, 86_400],
   GRANTOR_REDIRECT_SCHEMES: [
     'Acme other://cb/*',

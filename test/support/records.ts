@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { SERVER_TOKENS } from '../../src/admin/api/api.ts'
-import { type ApiDeclaration } from '../../src/admin/api/api.ts'
+import { SERVER_TOKENS, type ApiDeclaration } from '../../src/admin/api/api.ts'
 import type { SessionStart } from '../../src/ports/operations/session.ts'
 import type { AuthorizationRecord } from '../../src/ports/records/authorization.ts'
 import type { ClientRecord } from '../../src/ports/records/client.ts'
@@ -137,6 +136,7 @@ export function anAuthorization(
     authenticatedSince: undefined,
     onlyUserId: undefined,
     openid: undefined,
+    pushedRequestId: undefined,
     mustConsent: false,
     loginHint: 'ada@acme.test',
     organizationId: undefined,

@@ -65,6 +65,7 @@ export function rulesOf(
 /** What members mean, in inputs and answers. */
 export const METADATA_TEXTS = {
   id_token_signed_response_alg: 'How its ID tokens are signed',
+  require_pushed_authorization_requests: 'Whether it must push each of its authorization requests (RFC 9126).',
   default_max_age: 'Seconds: `max_age` of its authorization requests that have none.',
   require_auth_time: 'Whether each of its ID tokens has `auth_time`',
   dpop_bound_access_tokens: 'Whether each of its token requests must have a DPoP proof (RFC 9449)',
@@ -84,6 +85,10 @@ export const METADATA_MEMBERS = {
   jwks_uri: z.string().optional().describe('Where the server fetches its public keys instead.'),
   grant_types: z.array(z.string()),
   response_types: z.array(z.string()),
+  require_pushed_authorization_requests: z
+    .boolean()
+    .optional()
+    .describe(METADATA_TEXTS.require_pushed_authorization_requests),
   scope: z.string().optional(),
   dpop_bound_access_tokens: z.boolean().optional().describe(`${METADATA_TEXTS.dpop_bound_access_tokens}.`),
   id_token_signed_response_alg: z

@@ -49,6 +49,10 @@ const METADATA = {
     .boolean()
     .meta({ examples: [true] })
     .describe(`${METADATA_TEXTS.dpop_bound_access_tokens}. Its tokens are then bound to its key.`),
+  require_pushed_authorization_requests: z
+    .boolean()
+    .meta({ examples: [true] })
+    .describe(METADATA_TEXTS.require_pushed_authorization_requests),
   id_token_signed_response_alg: z
     .enum(ID_TOKEN_ALGORITHMS)
     .meta({ examples: ['ES256'] })

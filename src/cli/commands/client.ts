@@ -42,6 +42,7 @@ const METADATA: OptionRows = {
   client_name: 'name',
   id_token_signed_response_alg: 'id-token-alg',
   dpop_bound_access_tokens: 'dpop-bound',
+  require_pushed_authorization_requests: 'require-par',
   token_endpoint_auth_method: 'auth-method',
   token_endpoint_auth_signing_alg: 'signing-alg',
   jwks: false,

@@ -14,7 +14,7 @@ import { consentKey, type Approver } from './remembered-consent.ts'
 import { respond } from './response.ts'
 
 type Needs = Pick<Context, 'apis' | 'clockCheck' | 'issuer' | 'notBefore' | 'secrets' | 'settings'> &
-  StoreNeeds<'approveAuthorization' | 'findAuthorization' | 'findGrant' | 'findUser'>
+  StoreNeeds<'approveAuthorization' | 'findAuthorization' | 'findGrant' | 'findUser' | 'usePushedRequest'>
 
 /** What a user allows. */
 export interface Approval {
@@ -33,6 +33,9 @@ export interface Approval {
  * authorization and the approver. A repeated submission, usually a double click, therefore returns the same code until it is
  * redeemed or expires. A repeated submission for another organization or scope is rejected, because a code has one meaning.
  *
+ * A pushed request is used up first: of several authorizations of it, only one can be approved. A crash between the two operations leaves a
+ * request that only this authorization can use.
+ *
  * An implied consent is not remembered: the user was not asked, and the rule that implies the consent may change.
  */
 export async function approve(
@@ -46,6 +49,12 @@ export async function approve(
   const { id, browserHash } = authorization
   const { userId, organization } = approver
   const parts = [browserHash, userId, allowed.scope, ...(organization === undefined ? [] : [organization.id])]
+  const known = { client: client.id, user: userId }
+  const { pushedRequestId } = authorization
+  if (pushedRequestId !== undefined) {
+    const use = await context.store.usePushedRequest({ id: pushedRequestId, authorizationId: id, now })
+    if (use !== 'used') return errorPage(use === 'taken' ? 'pushed_request_used' : 'authorization_unknown', known)
+  }
   const code = context.secrets.derive('authorization-code', id, parts)
   const key = isRemembered ? await consentKey(context, subject, authorization, approver) : undefined
   const outcome = await context.store.approveAuthorization({
@@ -61,7 +70,6 @@ export async function approve(
     notified: notifiedOf(context, subject, allowed, session),
     about: { clientId: client.id },
   })
-  const known = { client: client.id, user: userId }
   if (outcome === 'unknown') return errorPage('authorization_unknown', known)
   const isRepeated = outcome === 'decided'
   if (isRepeated && !(await isAwaiting(context, id, code, now))) return errorPage('authorization_decided', known)

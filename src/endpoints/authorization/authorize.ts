@@ -14,31 +14,38 @@ import { browserOf } from './interaction.ts'
 import { evaluateClient } from '../../clients/evaluate-client.ts'
 import { checkRequest, chooseRedirectUri, type RequestedAccess } from './checked-request.ts'
 import { nextStep, takeStep } from './next-step.ts'
+import { openPushedRequest, type OpenedRequest } from './pushed-request.ts'
 import { refuse, type Fault, type Trusted } from './authorization-error.ts'
 import { findSignedIn } from './session.ts'
 
 /**
  * Authorization endpoint by GET. RFC 6749 §3.1 and §4.1.1, RFC 7636 §4.3, RFC 8707 §2, RFC 9207.
  *
+ *  RFC 9126 §4  The parameters that a client pushed replace those of the address.
  *  §4.1.2.1  Until the client and the redirect URI are checked, every error is a page and never a redirect.
  *  §4.1.1    The rest of the request is checked next. The client receives the error, if there is one; see `refuse`.
  *  §3.1      A valid request is stored for this browser only, and `nextStep` decides which page follows.
  */
-export async function authorize(context: Context, request: Request): Promise<Reply> {
+export async function authorize(context: Context, sent: Request): Promise<Reply> {
   const now = context.clockCheck.now()
-  if (!context.budgets.take('authorization', request.network, now).isWithin) return errorPage('too_many_requests')
+  if (!context.budgets.take('authorization', sent.network, now).isWithin) return errorPage('too_many_requests')
+  const opened = await openPushedRequest(context, sent)
+  if ('kind' in opened) return opened
+  const { request, pushedRequestId } = opened
   const trusted = await establishTrust(context, request)
   if ('kind' in trusted) return trusted
 
   const signedIn = await findSignedIn(context, request.cookies)
   const userId = signedIn?.user.id
+  if (trusted.client.metadata.parRequired === true && pushedRequestId === undefined)
+    return refuse(context, trusted, userId, NOT_PUSHED)
   const checked = await checkRequest(context, trusted, request.params)
   if ('error' in checked) return refuse(context, trusted, userId, checked)
 
   const { client, rights } = trusted
   const { access, parsed } = checked
   const { prompts } = parsed
-  const { authorization, cookies } = newAuthorization(context, request, trusted, parsed, access)
+  const { authorization, cookies } = newAuthorization(context, opened, trusted, parsed, access)
   // No session is newer than the request, so prompt=login ignores the one that exists.
   const session = prompts.has('login') ? undefined : signedIn
   const step = await nextStep(context, { authorization, client, rights }, session, { kind: 'not-asked' })
@@ -49,6 +56,7 @@ export async function authorize(context: Context, request: Request): Promise<Rep
   return takeStep(context, { authorization, client, rights, uiLocales: request.uiLocales }, step, cookies)
 }
 
+const NOT_PUSHED: Fault = { error: 'invalid_request', reason: 'par_required' }
 const NO_SESSION: Fault = { error: 'login_required', reason: 'no_session' }
 const NO_CONSENT: Fault = { error: 'consent_required', reason: 'no_consent' }
 
@@ -90,7 +98,7 @@ const REASONS = {
 
 function newAuthorization(
   context: Context,
-  request: Request,
+  { request, pushedRequestId }: OpenedRequest,
   { client, redirectUri, responseMode, state }: Trusted,
   { codeChallenge, keyThumbprint, prompts, loginHint, openid }: AuthorizationRequest,
   requested: RequestedAccess,
@@ -115,6 +123,7 @@ function newAuthorization(
     mustConsent: prompts.has('consent'),
     authenticatedSince: maxAge === undefined ? undefined : after(now, -maxAge * 1000),
     loginHint,
+    pushedRequestId,
     createdAt: now,
     expiresAt: after(now, context.settings.lifetimes.authorization * 1000),
     status: { kind: 'pending' },

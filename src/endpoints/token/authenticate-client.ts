@@ -43,15 +43,19 @@ const FETCH_RETRY_SECONDS = 5
  * A client authenticates only as it registered. Failures are counted by network. Too many cause a 429. A correct secret is always
  * accepted: a secret cannot be guessed, so a lock-out would only help an attacker who wants to lock the client out.
  *
+ * `push`: the request may be the first one of the client, so a metadata document is fetched; and the address of the endpoint may be the
+ * audience of an assertion (RFC 9126 §2).
+ *
  * @throws OAuthError invalid_client, invalid_request, temporarily_unavailable
  */
-export async function authenticateClient(context: Needs, request: Request): Promise<AuthenticatedClient> {
+export async function authenticateClient(
+  context: Needs,
+  request: Request,
+  endpoint: 'push' | 'other' = 'other',
+): Promise<AuthenticatedClient> {
   try {
     const credentials = readClientCredentials(request.authorization, request.params)
-    const client =
-      credentials.kind === 'assertion'
-        ? await findAsserted(context, credentials, request.network)
-        : await context.store.findClient(credentials.id)
+    const client = await findPresented(context, credentials, request, endpoint)
     if (client === undefined) throw invalidClient('client_unknown', credentials.usedBasic)
     if (client.metadata.keys === undefined) checkSecret(client, credentials, context)
     else await checkSignature(client, client.metadata.keys, credentials, context, request.network)
@@ -65,17 +69,20 @@ export async function authenticateClient(context: Needs, request: Request): Prom
 }
 
 /**
- * Finds the client of an assertion. The keys of a client with a metadata document are those of its current document, which is therefore
- * fetched if it is not fresh. It says nothing new about a client without keys, so that one is only read.
+ * Finds the client of a request. The keys of a client with a metadata document are those of its current document, which is therefore
+ * fetched if it is not fresh. It says nothing new about a client without keys, so that one is only read, except where it starts.
  */
-async function findAsserted(
+async function findPresented(
   context: Needs,
-  credentials: Extract<ClientCredentials, { readonly kind: 'assertion' }>,
-  network: string,
+  credentials: ClientCredentials,
+  { network, params }: Request,
+  endpoint: 'push' | 'other',
 ): Promise<ClientRecord | undefined> {
-  const { assertion } = credentials
-  await checkClaims(assertion, context)
-  const lookup = await findClient(context, assertion.clientId, network)
+  if (credentials.kind === 'assertion') await checkClaims(credentials.assertion, context, endpoint)
+  const named = endpoint === 'push' && credentials.kind === 'none' ? params.get('client_id') : undefined
+  const text = credentials.kind === 'assertion' ? credentials.assertion.clientId : named
+  if (text === undefined) return context.store.findClient(credentials.id)
+  const lookup = await findClient(context, text, network)
   switch (lookup.kind) {
     case 'found':
       return lookup.client
@@ -94,8 +101,10 @@ async function findAsserted(
 async function checkClaims(
   assertion: ClientAssertion,
   { clock, issuer, notBefore }: Pick<Needs, 'clock' | 'issuer' | 'notBefore'>,
+  endpoint: 'push' | 'other',
 ): Promise<void> {
-  const audiences = [issuer, addressOf(issuer, PATHS.token)]
+  const own = endpoint === 'push' ? [addressOf(issuer, PATHS.par)] : []
+  const audiences = [issuer, addressOf(issuer, PATHS.token), ...own]
   const fault = findAssertionFault(assertion, { audiences, now: clock(), notBefore: await notBefore() })
   if (fault !== undefined) throw invalidClient(fault, false)
 }

@@ -5,7 +5,7 @@ import { tooManyRequests } from '../../protocol/errors.ts'
 
 /**
  * Counts a row that a client causes without a user: an opaque token for the client itself (`stored-token`), a revoked token
- * (`revoked-token`), or the id of an assertion (`client-assertion`). Registration is open, so without a limit any caller could
+ * (`revoked-token`), the id of an assertion (`client-assertion`), or a pushed request (`pushed`). Registration is open, so without a limit any caller could
  * fill the store until these rows expire (threats.md BND-04). A verified client has no limit.
  *
  * @throws OAuthError temporarily_unavailable
@@ -14,7 +14,7 @@ export function takeStoredTokenBudget(
   { budgets, clock }: Pick<Context, 'budgets' | 'clock'>,
   client: ClientRecord,
   caller: string,
-  budget: 'stored-token' | 'revoked-token' | 'client-assertion',
+  budget: 'stored-token' | 'revoked-token' | 'client-assertion' | 'pushed',
 ): void {
   if (isVerified(client)) return
   const outcome = budgets.take(budget, caller, clock())

@@ -70,6 +70,7 @@ function describe(
     ...(offersUsers
       ? { ...OPENID_MEMBERS, id_token_signing_alg_values_supported: offeredIdTokenAlgorithms(grantTypes) }
       : {}),
+    ...(offersUsers ? { require_pushed_authorization_requests: false } : {}),
     ...(offersUsers && outbound.isOn
       ? { backchannel_logout_supported: true, backchannel_logout_session_supported: true }
       : {}),

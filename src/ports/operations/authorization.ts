@@ -1,5 +1,5 @@
-import type { AuthorizationRecord } from '../records/authorization.ts'
-import type { AuthorizationId, OrganizationId, UserId } from '../../protocol/ids.ts'
+import type { AuthorizationRecord, PushedRequestRecord } from '../records/authorization.ts'
+import type { AuthorizationId, OrganizationId, PushedRequestId, UserId } from '../../protocol/ids.ts'
 import type { EpochMs } from '../../base/brand.ts'
 import type { About } from '../records/audit.ts'
 import type { SecretHash } from '../../protocol/secrets.ts'
@@ -9,6 +9,13 @@ import type { ApprovingSession, NotifiedClient } from '../records/logout-notice.
 
 /** The operations on authorization requests and their codes, each as `[input, outcome]`. The rules of index.ts apply. */
 export interface AuthorizationOperations {
+  /** Stores the parameters that a client pushed. */
+  pushRequest: [pushed: PushedRequestRecord, outcome: 'pushed']
+  /**
+   * Uses a pushed request up for one authorization, before that is approved. Of concurrent authorizations of one request one returns
+   * `used`, also when it asks again, and the others `taken`. `unknown`: the request does not exist, or is no longer kept.
+   */
+  usePushedRequest: [use: PushedRequestUse, outcome: 'used' | 'taken' | 'unknown']
   /** Stores a checked authorization request, which waits for the user. */
   startAuthorization: [authorization: AuthorizationRecord, outcome: 'started']
   /**
@@ -35,6 +42,12 @@ export interface AuthorizationOperations {
     burn: { readonly id: AuthorizationId; readonly codeHash: SecretHash; readonly now: EpochMs } & About,
     outcome: 'burned' | 'spent',
   ]
+}
+
+export interface PushedRequestUse {
+  readonly id: PushedRequestId
+  readonly authorizationId: AuthorizationId
+  readonly now: EpochMs
 }
 
 export interface Approval extends About {

@@ -114,6 +114,7 @@ export interface Swept extends SweepPlace {
   readonly links: number
   readonly emailCodes: number
   readonly interactions: number
+  readonly pushedRequests: number
   readonly identityProofs: number
   readonly clients: number
   readonly hits: number

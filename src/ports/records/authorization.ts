@@ -1,7 +1,14 @@
 import type { AuthenticationMethod } from '../../protocol/sign-in/authentication.ts'
 import type { ResponseMode } from '../../protocol/authorization/response.ts'
 import type { EpochMs } from '../../base/brand.ts'
-import type { AuthorizationId, ClientId, OrganizationId, SessionId, UserId } from '../../protocol/ids.ts'
+import type {
+  AuthorizationId,
+  ClientId,
+  OrganizationId,
+  PushedRequestId,
+  SessionId,
+  UserId,
+} from '../../protocol/ids.ts'
 import type { CodeChallenge } from '../../protocol/authorization/pkce.ts'
 import type { RedirectUri } from '../../protocol/uri/redirect-uri.ts'
 import type { Resource } from '../../protocol/token/resource.ts'
@@ -39,10 +46,26 @@ export interface AuthorizationRecord {
   readonly organizationId: OrganizationId | undefined
   /** Present if the scope has `openid`. */
   readonly openid: OpenidAuthorization | undefined
+  /** The pushed request that the client sent the browser with, which the approval uses up. undefined: the address had the parameters. */
+  readonly pushedRequestId: PushedRequestId | undefined
   readonly createdAt: EpochMs
   /** The user's deadline for the decision; after the approval, the client's deadline for redeeming the code. */
   readonly expiresAt: EpochMs
   readonly status: AuthorizationStatus
+}
+
+/** The parameters of an authorization request that the client sent to the server itself. RFC 9126 §2. */
+export interface PushedRequestRecord {
+  readonly id: PushedRequestId
+  readonly clientId: ClientId
+  /** As sent, `application/x-www-form-urlencoded`, without those of client authentication. */
+  readonly parameters: string
+  /** The authorization whose approval used it up. undefined: none was approved. */
+  readonly usedBy: AuthorizationId | undefined
+  /** A browser can begin an authorization with it until then. */
+  readonly expiresAt: EpochMs
+  /** An authorization that began with it can be approved until then. */
+  readonly keptUntil: EpochMs
 }
 
 /** What the ID token of an authorization needs. OpenID Connect Core 1.0 §2. */

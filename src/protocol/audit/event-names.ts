@@ -22,6 +22,7 @@ export const AUDIT_EVENTS = Object.keys(AUDIT_EVENT_TEXTS) as readonly AuditEven
 export type LogEventName =
   | 'admin.not-listening'
   | 'audit.recording-failed'
+  | 'authorization.pushed'
   | 'authorization.refused'
   | 'authorization.repeated'
   | 'client.document-unacceptable'

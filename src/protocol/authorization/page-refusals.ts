@@ -44,6 +44,10 @@ export const PAGE_REFUSALS = {
     authorization_expired: 'The authorization request was not finished in time (GRANTOR_AUTHORIZATION_LIFETIME).',
     client_changed: 'The name or a host of a redirect URI of the client changed after the request.',
     redirect_uri_removed: 'The client removed the redirect URI of the request.',
+    pushed_request_expired:
+      'The request_uri is not of this server, or was opened too late (GRANTOR_PUSHED_LIFETIME after the push).',
+    pushed_request_of_another: 'The client_id is not the client that pushed the request.',
+    pushed_request_approved: 'The pushed request was approved before: push another one.',
     interaction_unknown: 'The interaction of a delegated sign-in does not exist, or was deleted after it ended.',
     interaction_expired: 'The interaction of a delegated sign-in has expired, or sign-in is no longer delegated.',
     everything_ended: 'The operator revoked all tokens of the server after the sign-in.',
@@ -68,6 +72,7 @@ export const PAGE_REFUSALS = {
   },
   'already-completed': {
     authorization_decided: 'The authorization request has ended: it was approved or denied, or its code was redeemed.',
+    pushed_request_used: 'The pushed request was approved in another tab or browser.',
     answer_used: 'The answer of the application that signs users in was used, and its session has ended.',
     provider_state_used: 'The address to which the provider sent the browser was opened before.',
   },

@@ -38,6 +38,7 @@ export const AUTHORIZATION_FAULTS = {
   parameter_repeated: 'A parameter other than resource is repeated.',
   state_too_long: 'The state has more than 4096 characters.',
   request_object: 'Request objects are not supported: send the parameters themselves.',
+  par_required: 'The client must push its authorization requests (RFC 9126).',
   response_type_missing: 'The response_type is missing: send response_type=code.',
   response_type_unsupported: 'The response_type is not supported: send response_type=code.',
   response_mode_unsupported:

@@ -15,6 +15,7 @@ const IS_IDENTITY = {
   responseTypes: false,
   scope: false,
   dpopBound: false,
+  parRequired: false,
   idTokenAlgorithm: false,
   defaultMaxAge: false,
   requireAuthTime: false,

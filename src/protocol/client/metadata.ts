@@ -21,6 +21,8 @@ export interface ClientMetadata extends OpenidMetadata {
   readonly keys?: ClientKeys
   readonly grantTypes: readonly GrantType[]
   readonly responseTypes: readonly 'code'[]
+  /** Present if each of its authorization requests must be pushed. RFC 9126 §6. */
+  readonly parRequired?: true
   /** undefined: the client registered no scope, so only decision 0006 limits it. '': no scope that it sent is declared. */
   readonly scope: Scope | undefined
   /** Each of its token requests has a DPoP proof (`dpop_bound_access_tokens`, RFC 9449 §5.2). Absent: some may have one. */
@@ -70,6 +72,7 @@ const shape = z.object({
   jwks_uri: z.unknown().optional(),
   token_endpoint_auth_signing_alg: z.unknown().optional(),
   dpop_bound_access_tokens: z.boolean().nullish(),
+  require_pushed_authorization_requests: z.boolean().nullish(),
   ...OPENID_SHAPE,
 })
 type Shape = z.infer<typeof shape>
@@ -118,8 +121,9 @@ export function readRegistration(body: unknown, policy: RegistrationPolicy): Reg
   const problems = [...malformed, ...faults.values()]
   if (malformed.length > 0) return { kind: 'malformed', problems }
   if (problems.length > 0) return { kind: 'not-allowed', problems }
-  // Absent where it is false, so that a public client that sends the default is the same client (decision 0010).
+  // Absent where they are false, so that a public client that sends the default is the same client (decision 0010).
   const bound = fields.dpop_bound_access_tokens === true ? { dpopBound: true as const } : {}
+  const par = fields.require_pushed_authorization_requests === true ? { parRequired: true as const } : {}
   const metadata = {
     redirectUris,
     authMethod,
@@ -128,6 +132,7 @@ export function readRegistration(body: unknown, policy: RegistrationPolicy): Reg
     responseTypes,
     scope,
     ...bound,
+    ...par,
     descriptive,
     ...openid,
   }
@@ -254,6 +259,7 @@ export function describeMetadata(metadata: ClientMetadata): Readonly<Record<stri
     ...(metadata.keys === undefined ? {} : describeKeys(metadata.keys)),
     grant_types: metadata.grantTypes,
     response_types: metadata.responseTypes,
+    require_pushed_authorization_requests: metadata.parRequired,
     scope: metadata.scope,
     dpop_bound_access_tokens: metadata.dpopBound,
     ...describeOpenid(metadata),

@@ -340,6 +340,18 @@ create table authorizations (
   approved_at bigint
 ) /*sqlite without rowid*/ /*postgres with (fillfactor = 85, autovacuum_vacuum_scale_factor = 0.02)*/;
 
+-- Parameters of authorization requests that clients pushed. An approval sets used_by.
+create table pushed_requests (
+  request_id text /*postgres collate "C"*/ not null primary key,
+  client_id text /*postgres collate "C"*/ not null,
+  parameters text not null,
+  used_by text /*postgres collate "C"*/,
+  expires_at bigint not null,
+  kept_until bigint not null
+) /*sqlite without rowid*/;
+
+create index pushed_requests_ended on pushed_requests (kept_until);
+
 -- The codes of a user are found by the user.
 create index authorizations_of_user on authorizations (user_id, authorization_id) where user_id is not null;
 

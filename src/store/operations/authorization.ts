@@ -3,6 +3,8 @@ import type { AuthorizationOperations } from '../../ports/operations/authorizati
 
 /** The rows of OPERATIONS for authorization requests and their codes. */
 export const AUTHORIZATION_OPERATIONS: OperationRows<AuthorizationOperations> = {
+  pushRequest: { cache: 'kept', event: 'no-event' },
+  usePushedRequest: { cache: 'kept', event: 'no-event' },
   startAuthorization: { cache: 'kept', event: 'no-event' },
   approveAuthorization: {
     cache: 'kept',

@@ -6,6 +6,7 @@ import type { Connection } from './schema/migration-lease.ts'
 /** The column by which Citus distributes each table (docs/citus.md). */
 export const SHARD_KEYS: Readonly<Record<string, string>> = {
   authorizations: 'authorization_id',
+  pushed_requests: 'request_id',
   grants: 'grant_id',
   sessions: 'session_id',
   revoked_tokens: 'token_id',

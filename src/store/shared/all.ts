@@ -2,7 +2,7 @@ import type { Steps } from './statement.ts'
 import { accountHandlers, accountReads } from './accounts.ts'
 import { auditReads } from './audit.ts'
 import { clientHandlers, clientReads } from './clients.ts'
-import { codeHandlers } from './codes.ts'
+import { codeHandlers } from './authorization/codes.ts'
 import { emailCodeHandlers, emailCodeReads } from './sign-in/email-codes.ts'
 import { eraHandlers, eraReads } from './eras.ts'
 import { domainRuleHandlers, domainRuleReads } from './domain-rules.ts'
@@ -19,6 +19,7 @@ import { operatorHandlers, operatorReads } from './operator.ts'
 import { organizationHandlers, organizationReads } from './organizations.ts'
 import { passkeyHandlers, passkeyReads } from './sign-in/passkeys.ts'
 import { providerHandlers, providerReads } from './providers.ts'
+import { pushedRequestHandlers, pushedRequestReads } from './authorization/pushed-requests.ts'
 import { registrationCountHandlers } from './registration-counts.ts'
 import { secondFactorHandlers, secondFactorReads } from './sign-in/second-factors.ts'
 import { sessionHandlers, sessionReads } from './sessions.ts'
@@ -30,6 +31,7 @@ import { walkReads } from './walks.ts'
 export const SHARED_HANDLERS = {
   ...clientHandlers,
   ...codeHandlers,
+  ...pushedRequestHandlers,
   ...accountHandlers,
   ...sessionHandlers,
   ...secondFactorHandlers,
@@ -57,6 +59,7 @@ export const SHARED_HANDLERS = {
 /** The reads that both stores answer with the same statements. */
 export const SHARED_READS = {
   ...clientReads,
+  ...pushedRequestReads,
   ...grantReads,
   ...accountReads,
   ...sessionReads,

@@ -3,7 +3,7 @@ import type { AuthorizationId, ClientId, GrantId, UserId } from '../../protocol/
 import { idBefore } from '../rows.ts'
 import { accountReads } from './accounts.ts'
 import { endRemoved } from './clients.ts'
-import { NOT_REDEEMED } from './codes.ts'
+import { NOT_REDEEMED } from './authorization/codes.ts'
 import { findEvicted } from './registration-counts.ts'
 import {
   forgetNothing,
@@ -54,6 +54,11 @@ const INTERACTIONS = shared(
   `delete from interactions where interaction_id in (
      select interaction_id from interactions where ${lookFor('interactions', 'expires_at < :before')} limit :limit)
    returning interaction_id`,
+)
+const PUSHED_REQUESTS = shared(
+  `delete from pushed_requests where request_id in (
+     select request_id from pushed_requests where ${lookFor('pushed_requests', 'kept_until < :before')} limit :limit)
+   returning request_id`,
 )
 const IDENTITY_PROOFS = shared(
   `delete from identity_proofs where user_id in (
@@ -169,6 +174,7 @@ export function* sweepExpired(sweep: Sweep, forget: Forget): Steps<Swept> {
     links: yield* remove(LINKS, now, limit),
     emailCodes: yield* remove(EMAIL_CODES, now, limit),
     interactions: yield* remove(INTERACTIONS, now, limit),
+    pushedRequests: yield* remove(PUSHED_REQUESTS, now, limit),
     identityProofs: yield* remove(IDENTITY_PROOFS, now, limit),
     hits: yield* remove(HITS, now, limit),
     revokedTokens: yield* remove(REVOKED_TOKENS, sweep.revocationsBefore, limit),

@@ -1,4 +1,5 @@
 import { bigint, json, optionalGroup, optionalJson, scope, table, text, without } from '../table.ts'
+import type { PushedRequestRecord } from '../../ports/records/authorization.ts'
 import type { ConsentRecord, GrantRecord, OpenidGrant } from '../../ports/records/grant.ts'
 import type { SecretHash } from '../../protocol/secrets.ts'
 import { readConsentTarget } from '../rows.ts'
@@ -28,6 +29,15 @@ export const GRANTS = table<GrantRecord>({
   openid: optionalJson<OpenidGrant>('openid'),
   redirectHost: text('redirect_host'),
   keyThumbprint: text('key_thumbprint'),
+})
+
+export const PUSHED_REQUESTS = table<PushedRequestRecord>({
+  id: text('request_id'),
+  clientId: text('client_id'),
+  parameters: text('parameters'),
+  usedBy: text('used_by'),
+  expiresAt: bigint('expires_at'),
+  keptUntil: bigint('kept_until'),
 })
 
 /** Of the columns, those that users see. */

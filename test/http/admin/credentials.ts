@@ -69,6 +69,7 @@ function sealEveryKind({ server: { context } }: AdminServer): Readonly<Record<st
     'client-secret': true,
     'management-token': true,
     'authorization-code': true,
+    'pushed-request': true,
     'refresh-token': true,
     'access-token': true,
     'api-secret': true,

@@ -31,6 +31,7 @@ import { operatorCases } from './server/operator.ts'
 import { organizationCases } from './organization/organizations.ts'
 import { passkeyCases } from './user/passkeys.ts'
 import { providerCases } from './user/providers.ts'
+import { pushedRequestCases } from './token/pushed-requests.ts'
 import { registrationCountCases } from './client/registration-counts.ts'
 import { revocationCases } from './token/revocations.ts'
 import { secondFactorCases } from './user/second-factors.ts'
@@ -51,6 +52,7 @@ export const CONTRACT: readonly Suite[] = [
   operatorClientCases,
   documentClientCases,
   authorizationCases,
+  pushedRequestCases,
   tokenCases,
   textCases,
   accountCases,

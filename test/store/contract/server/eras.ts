@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { aPushedRequest } from '../token/pushed-requests.ts'
 import { anAdminCredential } from './administrators.ts'
 import { listLinks, startNewChains } from '../chains.ts'
 import { perform, times, type Suite } from '../harness.ts'
@@ -71,6 +72,8 @@ export const eraCases: Suite = (check) => {
     await perform(first, 'createLink', aLink({ userId: user.id, createdAt: NOW, expiresAt: at(HOUR) }))
     const interaction = anInteraction()
     await perform(first, 'startInteraction', interaction)
+    const pushed = aPushedRequest()
+    await perform(first, 'pushRequest', pushed)
     await perform(first, 'beginEra', { ...KEPT, era: 'kept' })
     assert.equal((await second.findAdminCredential(credential.id))?.revokedAt, credential.revokedAt)
     assert.equal((await second.listKeys()).length, 2)
@@ -84,6 +87,7 @@ export const eraCases: Suite = (check) => {
     assert.equal((await second.findInitialToken(token.id))?.revokedAt, at(5))
     assert.deepEqual(await second.listLinks(user.id), [])
     assert.equal(await second.findInteraction(interaction.id), undefined)
+    assert.equal(await second.findPushedRequest(pushed.id), undefined)
     assert.deepEqual(await second.findUser(user.id), user)
   })
 }

@@ -43,6 +43,7 @@ const NOTHING: Swept = {
   links: 0,
   emailCodes: 0,
   interactions: 0,
+  pushedRequests: 0,
   identityProofs: 0,
   hits: 0,
   revokedTokens: 0,

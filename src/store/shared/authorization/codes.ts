@@ -1,6 +1,6 @@
-import type { EpochMs } from '../../base/brand.ts'
-import type { AuthorizationId } from '../../protocol/ids.ts'
-import { idKey, rows, shared, type SharedHandlers, type Steps } from './statement.ts'
+import type { EpochMs } from '../../../base/brand.ts'
+import type { AuthorizationId } from '../../../protocol/ids.ts'
+import { idKey, rows, shared, type SharedHandlers, type Steps } from '../statement.ts'
 
 /**
  * A code was redeemed exactly if a grant has the id of its authorization (decision 0032). Both rows are on one shard. A statement that

@@ -1,0 +1,106 @@
+import type { Context } from '../../ports/context.ts'
+import type { Reply, Request } from '../../ports/message.ts'
+import type { ClientRecord } from '../../ports/records/client.ts'
+import { evaluateClient } from '../../clients/evaluate-client.ts'
+import { after } from '../../base/brand.ts'
+import { PAGE_REFUSALS } from '../../protocol/authorization/page-refusals.ts'
+import { canBeOpened, keptParameters, PUSHED_LIMIT, requestUriOf } from '../../protocol/authorization/pushed-request.ts'
+import { AUTHORIZATION_FAULTS } from '../../protocol/authorization/request.ts'
+import { isConfidential } from '../../protocol/client/authentication.ts'
+import { invalidClient, invalidDpopProof, invalidRequest, OAuthError, type Reason } from '../../protocol/errors.ts'
+import { mintPushedRequestId } from '../../protocol/ids.ts'
+import { REFUSALS } from '../../protocol/refusals.ts'
+import type { JwkThumbprint } from '../../protocol/token/dpop-proof.ts'
+import { refuseQuery, refuseRepeated } from '../form.ts'
+import { PATHS } from '../paths.ts'
+import { authenticateClient } from '../token/authenticate-client.ts'
+import { readProof, verifyProof } from '../token/proof.ts'
+import { reportScope } from '../token/scope-refusal.ts'
+import { takeStoredTokenBudget } from '../token/stored-tokens.ts'
+import type { Fault } from './authorization-error.ts'
+import { checkRequest, chooseRedirectUri } from './checked-request.ts'
+
+const CREATED = 201
+
+/**
+ * Pushed authorization requests. RFC 9126 §2.
+ *
+ *  RFC 9449 §10.1  The key of a DPoP proof binds the code, as `dpop_jkt` does.
+ *  §2.1  The client authenticates as at the token endpoint. A `request_uri` is refused.
+ *  §2.1  The request is checked as at the authorization endpoint, except for what depends on the user.
+ *  §2.2  The parameters are kept as they were sent. The answer has the `request_uri` of them.
+ *
+ * @throws OAuthError invalid_request, invalid_client, invalid_scope, invalid_target, unauthorized_client, invalid_dpop_proof,
+ * use_dpop_nonce, temporarily_unavailable
+ */
+export async function push(context: Context, request: Request): Promise<Reply> {
+  const { params } = request
+  refuseQuery(request.query)
+  refuseRepeated(params, 'resource')
+  const proof = readProof(context, request, PATHS.par)
+  const client = await authenticateClient(context, request, 'push')
+  try {
+    if (params.get('request_uri') !== undefined) throw invalidRequest('request_uri_pushed')
+    const key = verifyProof(context, proof)
+    await check(context, client, request)
+    const parameters = keptParameters(params, boundTo(key, params.get('dpop_jkt')))
+    if (!canBeOpened(parameters)) throw malformed(TOO_LONG)
+    takeStoredTokenBudget(context, client, isConfidential(client) ? client.id : request.network, 'pushed')
+    const now = context.clockCheck.now()
+    const { authorization, pushed: lifetime } = context.settings.lifetimes
+    const id = mintPushedRequestId(now, context.random)
+    const { token } = context.secrets.mint('pushed-request', id, context.random)
+    const expiresAt = after(now, lifetime * 1000)
+    const keptUntil = after(expiresAt, authorization * 1000)
+    const kept = { id, clientId: client.id, parameters, usedBy: undefined, expiresAt, keptUntil }
+    await context.store.pushRequest(kept)
+    const body = { request_uri: requestUriOf(token), expires_in: lifetime }
+    return { kind: 'json', status: CREATED, body, event: { event: 'authorization.pushed', client: client.id } }
+  } catch (cause) {
+    if (cause instanceof OAuthError) cause.client = client.id
+    throw cause
+  }
+}
+
+const TOO_LONG = `The request has more than ${PUSHED_LIMIT} characters, or too many parameters.`
+
+async function check(context: Context, client: ClientRecord, { params }: Request): Promise<void> {
+  const chosen = chooseRedirectUri(context, client, params)
+  const redirectUri = chosen.kind === 'chosen' ? chosen.redirectUri : undefined
+  const allowed = await evaluateClient(context, client, { phase: 'use', redirectUri })
+  if ('kind' in allowed) throw invalidClient('client_not_allowed', false)
+  if (chosen.kind === 'refused') throw malformed(REDIRECT_FAULTS[chosen.reason])
+  const checked = await checkRequest(context, { ...allowed, redirectUri: chosen.redirectUri }, params)
+  if ('error' in checked) throw refusalOf(context, client, checked)
+}
+
+const REDIRECT_FAULTS = { ...PAGE_REFUSALS['redirect-missing'], ...PAGE_REFUSALS['redirect-unknown'] }
+
+/** RFC 9449 §10.1: a proof and a `dpop_jkt` name the same key. */
+function boundTo(key: JwkThumbprint | undefined, named: string | undefined): Readonly<Record<string, string>> {
+  if (key === undefined) return {}
+  if (named !== undefined && named !== key) throw invalidDpopProof('proof_of_another_key', 'request')
+  return { dpop_jkt: key }
+}
+
+/** RFC 9126 §2.3: codes that token requests have too are kept, and every other fault of the request is `invalid_request`. */
+function refusalOf(context: Pick<Context, 'report'>, client: ClientRecord, fault: Fault): OAuthError {
+  const { error, reason, refusal, description } = fault
+  if (refusal !== undefined)
+    reportScope(context, { clientId: client.id, userId: undefined, organizationId: undefined }, refusal)
+  const explanation = refusal?.description ?? description ?? AUTHORIZATION_FAULTS[reason]
+  const code = KEPT_CODES.find((kept) => kept === error)
+  return code !== undefined && isReasonOf(code, reason)
+    ? new OAuthError(code, reason, { explanation })
+    : malformed(explanation)
+}
+
+const KEPT_CODES = ['invalid_scope', 'invalid_target', 'unauthorized_client'] as const
+
+function isReasonOf(code: (typeof KEPT_CODES)[number], reason: string): reason is Reason<typeof code> {
+  return Object.hasOwn(REFUSALS[code].reasons, reason)
+}
+
+function malformed(explanation: string): OAuthError {
+  return invalidRequest('pushed_request_malformed', { explanation })
+}

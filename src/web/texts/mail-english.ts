@@ -18,7 +18,7 @@ export const mailEnglish: MailTexts = {
   unexpectedReset: 'If you did not ask for it, you need not do anything: your account stays as it is.',
   unexpectedCode: 'If you did not ask for it, you need not do anything. Do not tell the code to anyone.',
   notices: {
-    'password-changed': 'Your password was changed',
+    'password-changed': 'A new password was set for your account',
     'password-removed': 'Your password was removed',
     'passkey-added': 'A passkey was added to your account',
     'passkey-removed': 'A passkey was removed from your account',

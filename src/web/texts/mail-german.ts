@@ -20,7 +20,7 @@ export const mailGerman: MailTexts = {
   unexpectedCode:
     'Wenn Sie das nicht angefordert haben, müssen Sie nichts tun. Geben Sie den Code an niemanden weiter.',
   notices: {
-    'password-changed': 'Ihr Passwort wurde geändert',
+    'password-changed': 'Für Ihr Konto wurde ein neues Passwort gesetzt',
     'password-removed': 'Ihr Passwort wurde entfernt',
     'passkey-added': 'Ein Passkey wurde zu Ihrem Konto hinzugefügt',
     'passkey-removed': 'Ein Passkey wurde aus Ihrem Konto entfernt',

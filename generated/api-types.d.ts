@@ -214,6 +214,8 @@ export interface GrantorTasks {
       readonly pkce?: 'required' | 'nonce' | 'optional'
       /** Where the client finds the claims of its scope: at the userinfo endpoint only, or also in its ID tokens. */
       readonly claims?: 'userinfo' | 'id-token'
+      /** fapi2: the client must meet the FAPI 2.0 Security Profile. It needs private_key_jwt. The default is standard. */
+      readonly profile?: 'standard' | 'fapi2'
     }
   }) => Promise<CreatedClient>
   /** Change a client that the operator manages. Members that are absent do not change. */
@@ -255,6 +257,8 @@ export interface GrantorTasks {
     readonly pkce?: 'required' | 'nonce' | 'optional'
     /** Where the client finds the claims of its scope: at the userinfo endpoint only, or also in its ID tokens. */
     readonly claims?: 'userinfo' | 'id-token'
+    /** fapi2: the client must meet the FAPI 2.0 Security Profile. It needs private_key_jwt. The default is standard. */
+    readonly profile?: 'standard' | 'fapi2'
   }) => Promise<Client>
   /** Replace the public keys of a client that the operator manages. From then on it authenticates with private_key_jwt. */
   readonly 'client.set-keys': (input: {
@@ -1286,6 +1290,8 @@ export interface Client {
     readonly pkce: 'required' | 'nonce' | 'optional'
     /** Where the client finds the claims of its scope: at the userinfo endpoint only, or also in its ID tokens. */
     readonly claims: 'userinfo' | 'id-token'
+    /** fapi2: the client must meet the FAPI 2.0 Security Profile. It needs private_key_jwt. */
+    readonly profile: 'standard' | 'fapi2'
   }
   readonly has_secret: boolean
   /** The previous secret is valid until this time. */

@@ -15,7 +15,9 @@ export const AUTHENTICATION_REASONS = {
   assertion_malformed:
     '`client_assertion` or its type is not acceptable: a member is missing or wrong ([registration.md](registration.md#keys-instead-of-a-secret))',
   assertion_of_another_client: '`client_id` is not the client of the assertion',
-  assertion_audience: '`aud` is not the issuer or the token endpoint, or has another value too',
+  assertion_audience:
+    '`aud` is not the issuer or the token endpoint, or has another value too; with the profile `fapi2` it is the issuer, not in a list',
+  assertion_algorithm: 'the client has the profile `fapi2`, whose assertions are signed with PS256, ES256 or EdDSA',
   assertion_expired:
     'the assertion has expired, has a wrong time, or was issued before the store was restored or all tokens were revoked; check the clock',
   assertion_wrong: "none of the client's keys verifies the assertion, or its algorithm is not the registered one",

@@ -41,11 +41,15 @@ const RULES = {
     .describe(
       'Where the client finds the claims of its scope: at the userinfo endpoint only, or also in its ID tokens.',
     ),
+  profile: z
+    .enum(['standard', 'fapi2'])
+    .describe('fapi2: the client must meet the FAPI 2.0 Security Profile. It needs private_key_jwt.'),
 }
 
 /** The rules that an administrator gives a client. */
 export const RULES_INPUT = {
   ...RULES,
+  profile: RULES.profile.optional().describe(`${RULES.profile.description} The default is standard.`),
   pkce: RULES.pkce
     .meta({ examples: ['nonce'] })
     .optional()
@@ -56,10 +60,10 @@ export type RulesInput = z.output<z.ZodObject<typeof RULES_INPUT>>
 
 /** Without a rule for PKCE, a client that authenticates may send a `nonce` instead, because many applications send one and no PKCE. */
 export function rulesOf(
-  { pkce, ...rules }: RulesInput,
+  { pkce, profile = 'standard', ...rules }: RulesInput,
   { authMethod }: Pick<ClientMetadata, 'authMethod'>,
 ): ClientRules {
-  return { ...rules, pkce: pkce ?? (authMethod === 'none' ? 'required' : 'nonce') }
+  return { ...rules, profile, pkce: pkce ?? (authMethod === 'none' ? 'required' : 'nonce') }
 }
 
 /** What members mean, in inputs and answers. */

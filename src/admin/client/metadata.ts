@@ -15,13 +15,14 @@ import {
 } from '../../protocol/client/metadata.ts'
 import { evaluateClientPolicy, isOperatorMade } from '../../protocol/client/policy.ts'
 import { needCode, OFFERED_GRANT_TYPES, type GrantType } from '../../protocol/token/grant-types.ts'
-import { ID_TOKEN_ALGORITHMS } from '../../protocol/openid/id-token.ts'
+import { DEFAULT_ID_TOKEN_ALGORITHM, ID_TOKEN_ALGORITHMS } from '../../protocol/openid/id-token.ts'
 import { mintOrderedId, type ClientId } from '../../protocol/ids.ts'
 import { LIST_LIMIT } from '../../protocol/client/descriptive-metadata.ts'
 import { definedMembers } from '../../base/json.ts'
 import { MAX_AGE_LIMIT } from '../../protocol/client/openid-metadata.ts'
 import { checkRedirectUri } from '../../protocol/uri/redirect-uri.ts'
-import { NO_SCOPE, scopeTokens, type Scope } from '../../protocol/token/scope.ts'
+import { isFapiAlgorithm, PROOF_ALGORITHMS } from '../../protocol/token/dpop-proof.ts'
+import { isOpenid, NO_SCOPE, scopeTokens, type Scope } from '../../protocol/token/scope.ts'
 import { conflict } from '../admin-error.ts'
 import { CLIENT_NAME, SCOPE } from '../fields.ts'
 import { METADATA_TEXTS, rulesOf, type RulesInput } from './document.ts'
@@ -323,6 +324,7 @@ async function requirePossible(context: PolicyNeeds, client: ClientRecord): Prom
   if (rules.pkce !== 'required' && metadata.authMethod === 'none') {
     throw conflict('Only a client that authenticates may omit PKCE. A public client needs it.')
   }
+  if (rules.profile === 'fapi2') requireFapi(client)
   if (rules.consent === 'asked') return
   if (metadata.scope === undefined) {
     throw conflict('Implied consent covers the registered scope only, and this client has none. Give its scope.')
@@ -330,4 +332,21 @@ async function requirePossible(context: PolicyNeeds, client: ClientRecord): Prom
   if (!verdicts.some((verdict) => verdict.kind === 'allowed' && verdict.rights.mayImplyConsent)) {
     throw conflict('Implied consent needs a redirect URI that uses https and leads to another computer.')
   }
+}
+
+/** FAPI 2.0 Security Profile §5.3.2.1 and §5.4. @throws AdminError which names each condition that the client does not meet */
+function requireFapi({ metadata, rules }: ClientRecord): void {
+  const { authMethod, grantTypes, idTokenAlgorithm, keys, scope } = metadata
+  const algorithm = keys?.algorithm
+  const mayLogIn = grantTypes.includes('authorization_code') && (scope === undefined || isOpenid(scope))
+  const isUnfit = idTokenAlgorithm === undefined || idTokenAlgorithm === DEFAULT_ID_TOKEN_ALGORITHM
+  const missing = [
+    ...(authMethod === 'private_key_jwt' ? [] : ['keys (token_endpoint_auth_method private_key_jwt)']),
+    ...(algorithm === undefined || isFapiAlgorithm(algorithm)
+      ? []
+      : [`a token_endpoint_auth_signing_alg of ${PROOF_ALGORITHMS.join(', ')}, or none`]),
+    ...(rules.pkce === 'optional' ? ['another rule pkce than optional'] : []),
+    ...(mayLogIn && isUnfit ? ['an id_token_signed_response_alg other than RS256, because it may use openid'] : []),
+  ]
+  if (missing.length > 0) throw conflict(`The profile fapi2 needs:\n${missing.join('\n')}`)
 }

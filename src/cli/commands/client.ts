@@ -54,6 +54,9 @@ const PKCE_SENTENCES = {
   optional: 'It may omit PKCE.',
 } as const satisfies Readonly<Record<ClientDocument['rules']['pkce'], string>>
 
+const FAPI_SENTENCE =
+  'It must meet the FAPI 2.0 Security Profile: pushed requests with PKCE, DPoP, and the issuer as the audience of its assertions.'
+
 /** The verbs of `grantor client`. */
 export const CLIENT_VERBS: readonly AddVerb[] = [
   taskVerb<CreatedClientDocument, { readonly jwks?: unknown }>({
@@ -78,11 +81,11 @@ export const CLIENT_VERBS: readonly AddVerb[] = [
   taskVerb<ClientDocument>({
     task: 'client.set-rules',
     members: { consent: { isRequired: true } },
-    say: ({ client_id, rules: { consent, pkce } }) => [
+    say: ({ client_id, rules: { consent, pkce, profile } }) => [
       consent === 'implied'
         ? `The users of ${client_id} are not asked for consent to its registered scope.`
         : `The users of ${client_id} are asked for consent.`,
-      PKCE_SENTENCES[pkce],
+      ...(profile === 'fapi2' ? [FAPI_SENTENCE] : [PKCE_SENTENCES[pkce]]),
     ],
   }),
   taskVerb<ClientDocument, { readonly jwks?: unknown }>({

@@ -2,7 +2,9 @@ import type { Context, OutcomeEvent, StoreNeeds } from '../../ports/context.ts'
 import type { CookieChanges, Reply } from '../../ports/message.ts'
 import type { AuthorizationRecord } from '../../ports/records/authorization.ts'
 import type { NotifiedClient } from '../../ports/records/logout-notice.ts'
+import type { ClientRecord } from '../../ports/records/client.ts'
 import type { SessionRecord } from '../../ports/records/user.ts'
+import { followsFapi } from '../../protocol/client/policy.ts'
 import { after, type EpochMs } from '../../base/brand.ts'
 import { grantIdOf, type AuthorizationId, type UserId } from '../../protocol/ids.ts'
 import { sameText, type MintedCredential } from '../../protocol/secrets.ts'
@@ -63,7 +65,7 @@ export async function approve(
     organizationId: organization?.id,
     codeHash: code.hash,
     now,
-    codeExpiresAt: after(now, context.settings.lifetimes.code * 1000),
+    codeExpiresAt: after(now, codeLifetime(context, client) * 1000),
     decided: decidedRequest(authorization, allowed, session),
     remember: key === undefined ? undefined : { ...key, scope: allowed.scope },
     session,
@@ -79,6 +81,13 @@ export async function approve(
   }
   return { ...respond(context, authorization, { kind: 'code', code: code.token }, cookies), event }
 }
+
+/** Seconds. FAPI 2.0 Security Profile §5.3.2.1: at most 60. */
+function codeLifetime({ settings: { lifetimes } }: Pick<Context, 'settings'>, client: ClientRecord): number {
+  return followsFapi(client) ? Math.min(FAPI_CODE_SECONDS, lifetimes.code) : lifetimes.code
+}
+
+const FAPI_CODE_SECONDS = 60
 
 /** The request as the user decided it, with the session that ID tokens describe; undefined: as it was sent. */
 function decidedRequest(

@@ -14,6 +14,7 @@ import { browserOf } from './interaction.ts'
 import { evaluateClient } from '../../clients/evaluate-client.ts'
 import { checkRequest, chooseRedirectUri, type RequestedAccess } from './checked-request.ts'
 import { nextStep, takeStep } from './next-step.ts'
+import { mustPush } from '../../protocol/client/policy.ts'
 import { openPushedRequest, type OpenedRequest } from './pushed-request.ts'
 import { refuse, type Fault, type Trusted } from './authorization-error.ts'
 import { findSignedIn } from './session.ts'
@@ -37,8 +38,7 @@ export async function authorize(context: Context, sent: Request): Promise<Reply>
 
   const signedIn = await findSignedIn(context, request.cookies)
   const userId = signedIn?.user.id
-  if (trusted.client.metadata.parRequired === true && pushedRequestId === undefined)
-    return refuse(context, trusted, userId, NOT_PUSHED)
+  if (mustPush(trusted.client) && pushedRequestId === undefined) return refuse(context, trusted, userId, NOT_PUSHED)
   const checked = await checkRequest(context, trusted, request.params)
   if ('error' in checked) return refuse(context, trusted, userId, checked)
 

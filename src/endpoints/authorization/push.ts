@@ -7,6 +7,7 @@ import { PAGE_REFUSALS } from '../../protocol/authorization/page-refusals.ts'
 import { canBeOpened, keptParameters, PUSHED_LIMIT, requestUriOf } from '../../protocol/authorization/pushed-request.ts'
 import { AUTHORIZATION_FAULTS } from '../../protocol/authorization/request.ts'
 import { isConfidential } from '../../protocol/client/authentication.ts'
+import { followsFapi } from '../../protocol/client/policy.ts'
 import { invalidClient, invalidDpopProof, invalidRequest, OAuthError, type Reason } from '../../protocol/errors.ts'
 import { mintPushedRequestId } from '../../protocol/ids.ts'
 import { REFUSALS } from '../../protocol/refusals.ts'
@@ -65,6 +66,8 @@ export async function push(context: Context, request: Request): Promise<Reply> {
 const TOO_LONG = `The request has more than ${PUSHED_LIMIT} characters, or too many parameters.`
 
 async function check(context: Context, client: ClientRecord, { params }: Request): Promise<void> {
+  // FAPI 2.0 Security Profile §5.3.2.2.
+  if (followsFapi(client) && params.get('redirect_uri') === undefined) throw malformed(NO_REDIRECT_URI)
   const chosen = chooseRedirectUri(context, client, params)
   const redirectUri = chosen.kind === 'chosen' ? chosen.redirectUri : undefined
   const allowed = await evaluateClient(context, client, { phase: 'use', redirectUri })
@@ -74,6 +77,7 @@ async function check(context: Context, client: ClientRecord, { params }: Request
   if ('error' in checked) throw refusalOf(context, client, checked)
 }
 
+const NO_REDIRECT_URI = 'The redirect_uri is missing, which the profile of the client requires.'
 const REDIRECT_FAULTS = { ...PAGE_REFUSALS['redirect-missing'], ...PAGE_REFUSALS['redirect-unknown'] }
 
 /** RFC 9449 §10.1: a proof and a `dpop_jkt` name the same key. */

@@ -11,6 +11,8 @@ import {
   type ClientCredentials,
 } from '../../protocol/client/authentication.ts'
 import { isSameAlgorithm, type ClientKeys } from '../../protocol/client/keys.ts'
+import { followsFapi } from '../../protocol/client/policy.ts'
+import { isFapiAlgorithm } from '../../protocol/token/dpop-proof.ts'
 import { invalidClient, OAuthError, tooManyRequests, unavailable } from '../../protocol/errors.ts'
 import { addressOf } from '../../protocol/uri/server-address.ts'
 import { findClient } from '../../clients/find-client.ts'
@@ -58,7 +60,10 @@ export async function authenticateClient(
     const client = await findPresented(context, credentials, request, endpoint)
     if (client === undefined) throw invalidClient('client_unknown', credentials.usedBasic)
     if (client.metadata.keys === undefined) checkSecret(client, credentials, context)
-    else await checkSignature(client, client.metadata.keys, credentials, context, request.network)
+    else {
+      requireFapiAssertion(context, client, credentials)
+      await checkSignature(client, client.metadata.keys, credentials, context, request.network)
+    }
     if (client.disabledAt !== undefined) throw invalidClient('client_disabled', credentials.usedBasic)
     if (credentials.kind === 'assertion') await consume(client, credentials.assertion, context)
     return client as AuthenticatedClient
@@ -107,6 +112,18 @@ async function checkClaims(
   const audiences = [issuer, addressOf(issuer, PATHS.token), ...own]
   const fault = findAssertionFault(assertion, { audiences, now: clock(), notBefore: await notBefore() })
   if (fault !== undefined) throw invalidClient(fault, false)
+}
+
+/** FAPI 2.0 Security Profile §5.3.2.1 and §5.4: the only audience is the issuer, a text, and the algorithm is one of the profile. */
+function requireFapiAssertion(
+  { issuer }: Pick<Needs, 'issuer'>,
+  client: ClientRecord,
+  credentials: ClientCredentials,
+): void {
+  if (credentials.kind !== 'assertion' || !followsFapi(client)) return
+  const { algorithm, audience } = credentials.assertion
+  if (audience !== issuer) throw invalidClient('assertion_audience', false)
+  if (!isFapiAlgorithm(algorithm)) throw invalidClient('assertion_algorithm', false)
 }
 
 function checkSecret(

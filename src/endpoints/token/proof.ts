@@ -11,11 +11,12 @@ import {
   type DpopProof,
   type JwkThumbprint,
 } from '../../protocol/token/dpop-proof.ts'
+import { followsFapi } from '../../protocol/client/policy.ts'
 import { addressOf } from '../../protocol/uri/server-address.ts'
 
-/** Whether each token request of the client needs a proof. RFC 9449 §5.2. */
-export function requiresProof({ metadata }: Pick<ClientRecord, 'metadata'>): boolean {
-  return metadata.dpopBound === true
+/** Whether each token request of the client needs a proof. RFC 9449 §5.2, FAPI 2.0 Security Profile §5.3.2.1. */
+export function requiresProof(client: Pick<ClientRecord, 'metadata' | 'rules' | 'source'>): boolean {
+  return client.metadata.dpopBound === true || followsFapi(client)
 }
 
 /**

@@ -32,9 +32,16 @@ export interface ClientRules {
   readonly pkce: 'required' | 'nonce' | 'optional'
   /** Where the client finds the claims that its scope requests: always at the userinfo endpoint, and with `id-token` there too. */
   readonly claims: 'userinfo' | 'id-token'
+  /** `fapi2`: the requirements of the FAPI 2.0 Security Profile for clients hold (docs/sender-constrained.md). */
+  readonly profile: 'standard' | 'fapi2'
 }
 
-export const DEFAULT_RULES: ClientRules = { consent: 'asked', pkce: 'required', claims: 'userinfo' }
+export const DEFAULT_RULES: ClientRules = {
+  consent: 'asked',
+  pkce: 'required',
+  claims: 'userinfo',
+  profile: 'standard',
+}
 
 /** The part of the policy that is the same for all clients. */
 export interface ClientPolicy {
@@ -49,7 +56,7 @@ export interface PolicyClient {
   readonly verifiedAt: EpochMs | undefined
   readonly rules: ClientRules
   readonly document: { readonly url: string } | undefined
-  readonly metadata: ClientAddresses & Pick<ClientMetadata, 'keys' | 'authMethod'>
+  readonly metadata: ClientAddresses & Pick<ClientMetadata, 'keys' | 'authMethod' | 'parRequired'>
   /** The initial access token that the client registered with. */
   readonly initialToken: { readonly id: InitialTokenId } | undefined
 }
@@ -140,7 +147,7 @@ export function evaluateClientPolicy(
  * https that leads to another computer: any program can listen on loopback.
  */
 function pkceOf(client: PolicyClient, isWeb: boolean): ClientRights['pkce'] {
-  if (!isOperatorMade(client) || client.metadata.authMethod === 'none') return 'always'
+  if (!isOperatorMade(client) || client.metadata.authMethod === 'none' || followsFapi(client)) return 'always'
   return client.rules.pkce === 'nonce' && !isWeb ? 'required' : client.rules.pkce
 }
 
@@ -155,6 +162,16 @@ export function isVerified({ source, verifiedAt }: Pick<PolicyClient, 'source' |
 /** Whether only administrators change the client: one of them created or adopted it. */
 export function isOperatorMade({ source }: Pick<PolicyClient, 'source'>): boolean {
   return source === 'operator'
+}
+
+/** Whether the FAPI 2.0 Security Profile holds for the client. */
+export function followsFapi({ source, rules }: Pick<PolicyClient, 'source' | 'rules'>): boolean {
+  return isOperatorMade({ source }) && rules.profile === 'fapi2'
+}
+
+/** Whether the client must push its authorization requests. RFC 9126 §6, FAPI 2.0 Security Profile §5.3.2.2. */
+export function mustPush(client: Pick<PolicyClient, 'source' | 'rules' | 'metadata'>): boolean {
+  return client.metadata.parRequired === true || followsFapi(client)
 }
 
 /** Whether ID tokens have the claims that the scope of the client requests. OpenID Connect Core 1.0 §5.4. */

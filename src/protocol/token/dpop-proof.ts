@@ -12,6 +12,11 @@ import { sameText, type Secrets } from '../secrets.ts'
 export const PROOF_ALGORITHMS = ['ES256', 'EdDSA', 'Ed25519', 'PS256'] as const satisfies readonly AssertionAlgorithm[]
 export type ProofAlgorithm = (typeof PROOF_ALGORITHMS)[number]
 
+/** FAPI 2.0 Security Profile §5.4: whether an assertion may have this algorithm. */
+export function isFapiAlgorithm(algorithm: AssertionAlgorithm): boolean {
+  return PROOF_ALGORITHMS.some((permitted) => permitted === algorithm)
+}
+
 /**
  * The SHA-256 thumbprint of a public key, 43 characters of base64url. RFC 7638 §3. Only the verification of a proof and the rows of the
  * store have one, so what is bound to it was requested by the holder of the key.

@@ -55,7 +55,7 @@ test('client create: every option has its effect', async () => {
   )
   assert.deepEqual(
     [shown.source, shown.trust_level, shown.rules, shown.approved_scope],
-    ['operator', 'verified', { consent: 'implied', pkce: 'optional', claims: 'userinfo' }, 'pay'],
+    ['operator', 'verified', { consent: 'implied', pkce: 'optional', claims: 'userinfo', profile: 'standard' }, 'pay'],
   )
   assert.deepEqual(
     [shown.id_token_signed_response_alg, shown.default_max_age, shown.post_logout_redirect_uris],
@@ -97,7 +97,12 @@ test('client update and set-rules: change only the given members', async () => {
     await words('set-rules', id, '--consent', 'implied', '--pkce', 'optional', '--claims', 'userinfo'),
     /are not asked for consent to its registered scope\.\nIt may omit PKCE/,
   )
-  assert.deepEqual((await show(id)).rules, { consent: 'implied', pkce: 'optional', claims: 'userinfo' })
+  assert.deepEqual((await show(id)).rules, {
+    consent: 'implied',
+    pkce: 'optional',
+    claims: 'userinfo',
+    profile: 'standard',
+  })
   assert.match(
     await words('set-rules', 'Wallboard', '--consent', 'asked'),
     /are asked for consent\.\nIt may omit PKCE in a request with openid, a nonce and an https redirect URI/,

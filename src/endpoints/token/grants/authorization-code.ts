@@ -6,6 +6,7 @@ import { after, type EpochMs } from '../../../base/brand.ts'
 import { isFromFuture } from '../../../base/clock.ts'
 import { isConfidential } from '../../../protocol/client/authentication.ts'
 import type { JwkThumbprint } from '../../../protocol/token/dpop-proof.ts'
+import { followsFapi } from '../../../protocol/client/policy.ts'
 import { invalidGrant, invalidRequest } from '../../../protocol/errors.ts'
 import { grantIdOf, type AuthorizationId, type GrantId } from '../../../protocol/ids.ts'
 import type { Parameters } from '../../../base/message.ts'
@@ -81,6 +82,7 @@ export async function authorizationCode(
     profile,
     refresh,
     key: refreshKeyOf(requester, refresh),
+    isFapi: followsFapi(client),
     now,
   })
   const scope = scopeFor(catalog, client, grant, resources, approval.approvedAt)
@@ -181,6 +183,7 @@ interface NewGrant {
   readonly profile: TokenProfile
   readonly refresh: MintedCredential | undefined
   readonly key: JwkThumbprint | undefined
+  readonly isFapi: boolean
   readonly now: EpochMs
 }
 
@@ -188,7 +191,7 @@ function grantOf(
   { settings: { lifetimes } }: Context,
   authorization: AuthorizationRecord,
   { userId, organizationId, approvedAt }: Approval,
-  { profile, refresh, key, now }: NewGrant,
+  { profile, refresh, key, isFapi, now }: NewGrant,
 ): GrantRecord {
   return {
     id: grantIdOf(authorization.id),
@@ -211,7 +214,8 @@ function grantOf(
             liveHash: refresh.hash,
             previousHash: undefined,
             rotatedAt: now,
-            idleExpiresAt: after(now, lifetimes.refreshIdle * 1000),
+            // The refresh token of the profile is not rotated, so nothing would move its idle time.
+            idleExpiresAt: after(now, (isFapi ? lifetimes.refreshAbsolute : lifetimes.refreshIdle) * 1000),
           },
     openid: openidOf(authorization),
     redirectHost: webHost(authorization.redirectUri),

@@ -4,7 +4,9 @@ import type { IssuedToken } from '../../../protocol/token/access-token.ts'
 import { after, type EpochMs } from '../../../base/brand.ts'
 import { isFromFuture } from '../../../base/clock.ts'
 import { invalidGrant, invalidRequest } from '../../../protocol/errors.ts'
+import { followsFapi } from '../../../protocol/client/policy.ts'
 import type { GrantId } from '../../../protocol/ids.ts'
+import { sameText, type ParsedCredential } from '../../../protocol/secrets.ts'
 import type { Parameters } from '../../../base/message.ts'
 import { isIdentityScope, narrow, NO_SCOPE, scopeTokens, subtract, type Scope } from '../../../protocol/token/scope.ts'
 import { findApplicationSubject } from '../../../users/application-subject.ts'
@@ -57,6 +59,11 @@ export async function refreshToken(
   const target = { scope, resources, applicationSubject }
   if (grant.openid !== undefined) await context.keys.ensureIdTokenKey(idTokenAlgorithmOf(client))
 
+  // FAPI 2.0 Security Profile §5.3.2.1: the client keeps its token, which works only with its keys. Nothing is written.
+  if (followsFapi(client) && isCurrent(grant, opened)) {
+    const issue = { profile, generation: opened.generation, at: now, now, refreshToken: undefined, nonce: undefined }
+    return issueGrantToken(context, client, grant, target, issue)
+  }
   const { lifetimes } = context.settings
   const successor = context.secrets.deriveSuccessor(presented, opened)
   const outcome = await context.store.rotateRefreshToken({
@@ -88,6 +95,10 @@ export async function refreshToken(
     case 'inactive':
       throw invalidGrant('refresh_revoked', grant.userId)
   }
+}
+
+function isCurrent({ family }: GrantRecord, { generation, hash }: ParsedCredential): boolean {
+  return family !== undefined && family.generation === generation && sameText(family.liveHash, hash)
 }
 
 function requireLiveFamily(grant: GrantRecord, now: EpochMs): void {

@@ -1,0 +1,155 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { decodeJwt } from 'jose'
+import {
+  assertionClaims,
+  assertionForm,
+  makeClientKey,
+  signJws,
+  type AssertionSigner,
+} from '../../../tools/client-assertion.ts'
+import { makeProof } from '../../../tools/dpop-proof.ts'
+import {
+  authorizeUrl,
+  PlainBrowser,
+  postForm,
+  pushedUrl,
+  pushRequest,
+  REDIRECT_URI,
+  registerClient,
+  signInAndAllow,
+  VERIFIER,
+  type RegisteredClient,
+} from '../../../tools/flow.ts'
+import { createAda } from '../../support/accounts.ts'
+import { assertErrorRedirect, WHOLE_FILE } from '../../support/authorize-answers.ts'
+import { openStillClock } from '../../support/clocks.ts'
+import { openTestServer } from '../../support/server.ts'
+import { assertStoreUnchanged } from '../../support/store/dump.ts'
+import { perform } from '../../support/tasks.ts'
+import { revoke } from '../../support/token-questions.ts'
+
+const server = await openTestServer(WHOLE_FILE, {
+  clock: openStillClock(),
+  env: { GRANTOR_CODE_LIFETIME: '300', GRANTOR_REDIRECT_ERRORS: 'true' },
+})
+await createAda(server)
+const keys = { ES256: makeClientKey('ES256'), RS256: makeClientKey('RS256'), PS256: makeClientKey('PS256') }
+const proofKey = makeClientKey('ES256')
+const TOKEN = `${server.origin}/v2/oauth/token`
+const PROFILE = { consent: 'asked', profile: 'fapi2' } as const
+
+const create = (members: object = {}) =>
+  perform<RegisteredClient>(server.context, 'client.create', {
+    client_name: 'Bank',
+    redirect_uris: [REDIRECT_URI],
+    jwks: { keys: Object.values(keys).map(({ jwk }) => jwk) },
+    id_token_signed_response_alg: 'ES256',
+    ...members,
+  })
+const setRules = ({ client_id }: RegisteredClient, rules: object) =>
+  perform(server.context, 'client.set-rules', { client_id, ...PROFILE, ...rules })
+
+const client = await create({ grant_types: ['authorization_code', 'refresh_token', 'client_credentials'] })
+await setRules(client, { pkce: 'nonce' })
+
+const assertion = (audience: unknown = server.origin, algorithm: AssertionSigner & keyof typeof keys = 'ES256') => {
+  const claims = assertionClaims(client.client_id, server.origin, server.clock.now())
+  return assertionForm(signJws(keys[algorithm], { alg: algorithm }, { ...claims, aud: audience }))
+}
+const proof = () => ({ dpop: makeProof(proofKey, { method: 'POST', address: TOKEN, nowMs: server.clock.now() }) })
+const request = (form: Readonly<Record<string, string>>, headers: Readonly<Record<string, string>> = proof()) =>
+  postForm(server, '/v2/oauth/token', { ...assertion(), ...form }, headers)
+const refreshed = (token: string) => request({ grant_type: 'refresh_token', refresh_token: token })
+
+async function obtainCode(): Promise<string> {
+  const url = await pushedUrl(server, client, { ...assertion(), scope: 'openid', prompt: 'consent' })
+  return (await signInAndAllow(new PlainBrowser(server), url)).searchParams.get('code') ?? ''
+}
+const redeemed = (code: string) =>
+  request({ grant_type: 'authorization_code', code, redirect_uri: REDIRECT_URI, code_verifier: VERIFIER })
+
+test('FP-01: the profile is refused for a client that lacks one of its conditions, which the error names', async () => {
+  const cases: readonly (readonly [object, object, RegExp])[] = [
+    [{ jwks: undefined }, {}, /private_key_jwt/],
+    [{ token_endpoint_auth_signing_alg: 'RS256' }, {}, /token_endpoint_auth_signing_alg/],
+    [{ id_token_signed_response_alg: 'RS256' }, {}, /id_token_signed_response_alg/],
+    [{ id_token_signed_response_alg: undefined }, {}, /id_token_signed_response_alg/],
+    [{}, { pkce: 'optional' }, /pkce/],
+  ]
+  for (const [members, rules, text] of cases) await assert.rejects(setRules(await create(members), rules), text)
+  await assert.rejects(setRules(await registerClient(server), {}), /not created by an operator/)
+  const change = { client_id: client.client_id, id_token_signed_response_alg: 'RS256' }
+  await assert.rejects(perform(server.context, 'client.update', change), /id_token_signed_response_alg/)
+  const machine = { grant_types: ['client_credentials'], redirect_uris: [], id_token_signed_response_alg: undefined }
+  await setRules(await create(machine), {})
+})
+
+test('FP-02: a client of the profile pushes its request, with redirect_uri and PKCE, and proves a key', async () => {
+  assertErrorRedirect(server, await new PlainBrowser(server).get(authorizeUrl(client)), 'invalid_request')
+  for (const missing of [
+    { redirect_uri: '' },
+    { code_challenge: '', code_challenge_method: '', nonce: 'n', scope: 'openid' },
+  ]) {
+    const response = await pushRequest(server, client, { ...assertion(), ...missing })
+    assert.deepEqual([response.statusCode, response.json().error], [400, 'invalid_request'])
+  }
+  const bare = await request({ grant_type: 'client_credentials', scope: 'x' }, {})
+  assert.deepEqual([bare.statusCode, bare.json().error], [400, 'invalid_request'])
+  const bound = await request({ grant_type: 'client_credentials', scope: 'x' })
+  assert.equal(bound.json().token_type, 'DPoP')
+})
+
+test('FP-02: the code lives for a minute, whatever GRANTOR_CODE_LIFETIME is', async () => {
+  const [late, timely] = [await obtainCode(), await obtainCode()]
+  server.clock.advance(59_999)
+  assert.equal((await redeemed(timely)).statusCode, 200)
+  server.clock.advance(1)
+  assert.equal((await redeemed(late)).json().error, 'invalid_grant')
+})
+
+test('FP-03: a refresh keeps the token, writes nothing, and works often, late and until the grant is revoked', async () => {
+  const first = (await redeemed(await obtainCode())).json()
+  const token: string = first.refresh_token
+  assert.ok(token && decodeJwt(first.access_token)['cnf'])
+  const answers = await Promise.all(Array.from({ length: 100 }, () => refreshed(token)))
+  server.clock.advance(31_000)
+  answers.push(await refreshed(token))
+  // The idle time of other clients.
+  server.clock.advance(40 * 24 * 60 * 60 * 1000)
+  answers.push(await refreshed(token))
+  for (const answer of answers) {
+    assert.equal(answer.statusCode, 200, answer.body)
+    assert.deepEqual([answer.json().refresh_token, answer.json().token_type], [undefined, 'DPoP'])
+    assert.ok(answer.json().id_token)
+  }
+  assert.equal(
+    (await request({ grant_type: 'refresh_token', refresh_token: token }, {})).json().error,
+    'invalid_request',
+  )
+  await revoke(server, client, token, assertion())
+  assert.equal((await refreshed(token)).json().error, 'invalid_grant')
+})
+
+test('FP-04: the audience of an assertion is the issuer alone, and its algorithm one of the profile', async () => {
+  const elsewhere = [TOKEN, `${server.origin}/v2/oauth/par`, [server.origin], [server.origin, TOKEN]]
+  const refused = [...elsewhere.map((audience) => assertion(audience)), assertion(server.origin, 'RS256')]
+  await assertStoreUnchanged(server, async () => {
+    for (const form of refused) {
+      const answer = await postForm(server, '/v2/oauth/token', { ...form, grant_type: 'client_credentials' }, proof())
+      assert.equal(answer.json().error, 'invalid_client', JSON.stringify(decodeJwt(form['client_assertion'] ?? '').aud))
+      assert.equal((await pushRequest(server, client, form)).statusCode, 401)
+    }
+  })
+  const good = { ...assertion(server.origin, 'PS256'), grant_type: 'client_credentials', scope: 'x' }
+  assert.equal((await postForm(server, '/v2/oauth/token', good, proof())).statusCode, 200)
+})
+
+test('FP-03: after the profile is removed, the refresh token of the grant is rotated again', async () => {
+  const { refresh_token: token } = (await redeemed(await obtainCode())).json()
+  await setRules(client, { profile: 'standard' })
+  const { refresh_token: next } = (await refreshed(token)).json()
+  assert.ok(next && next !== token)
+  await setRules(client, {})
+  assert.equal((await refreshed(next)).json().refresh_token, undefined)
+})

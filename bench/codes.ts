@@ -99,6 +99,8 @@ export async function approve(
     resources: [],
     mustSignIn: false,
     authenticatedSince: undefined,
+    authentication: undefined,
+    stated: undefined,
     onlyUserId: undefined,
     openid: isLogin ? { nonce: 'a-nonce-of-usual-length', idTokenClaims: [], session } : undefined,
     mustConsent: false,

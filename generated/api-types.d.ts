@@ -827,7 +827,7 @@ export interface GrantorTasks {
     readonly resource: string
     /** The name of the API, as the pages show it. */
     readonly name?: string
-    /** All scopes of the API. Each has a different name. */
+    /** All scopes of the API. Each has a different name. Without `step_up`, a scope that the API has already keeps its requirement. */
     readonly scopes?: readonly {
       /** The name of the scope. */
       readonly name: string
@@ -835,6 +835,20 @@ export interface GrantorTasks {
       readonly sentence: string
       /** users: with consent. users-on-request: with consent, when the request names the scope. users-and-machines: also without a user, to any client. approved-clients: only to clients that are approved for the scope. */
       readonly granted_to: 'users' | 'users-on-request' | 'users-and-machines' | 'approved-clients'
+      /** What the scope requires of the authentication of the user; null: nothing. */
+      readonly step_up?: {
+        /** 2fa: the user must have signed in with two factors. phr: with a passkey, or one beside another method. */
+        readonly level: '2fa' | 'phr'
+        /** The greatest age of the authentication at the request of the client, in seconds; null: any. */
+        readonly max_age?: number | null
+      } | null
+    }[]
+    /** What scopes of the API require; those that are not named do not change. */
+    readonly step_up?: readonly {
+      readonly scope: string
+      readonly level: 'none' | '2fa' | 'phr'
+      /** The greatest age of the authentication at the request of the client, in seconds; null: any. */
+      readonly max_age?: number | null
     }[]
     /** The format, lifetime, algorithm and type of its access tokens. */
     readonly tokens?: {
@@ -858,7 +872,7 @@ export interface GrantorTasks {
     readonly resource: string
     /** The name of the API; empty: none. */
     readonly name?: string
-    /** All scopes of the API. Each has a different name. */
+    /** All scopes of the API. Each has a different name. Without `step_up`, a scope that the API has already keeps its requirement. */
     readonly scopes?: readonly {
       /** The name of the scope. */
       readonly name: string
@@ -866,6 +880,20 @@ export interface GrantorTasks {
       readonly sentence: string
       /** users: with consent. users-on-request: with consent, when the request names the scope. users-and-machines: also without a user, to any client. approved-clients: only to clients that are approved for the scope. */
       readonly granted_to: 'users' | 'users-on-request' | 'users-and-machines' | 'approved-clients'
+      /** What the scope requires of the authentication of the user; null: nothing. */
+      readonly step_up?: {
+        /** 2fa: the user must have signed in with two factors. phr: with a passkey, or one beside another method. */
+        readonly level: '2fa' | 'phr'
+        /** The greatest age of the authentication at the request of the client, in seconds; null: any. */
+        readonly max_age?: number | null
+      } | null
+    }[]
+    /** What scopes of the API require; those that are not named do not change. */
+    readonly step_up?: readonly {
+      readonly scope: string
+      readonly level: 'none' | '2fa' | 'phr'
+      /** The greatest age of the authentication at the request of the client, in seconds; null: any. */
+      readonly max_age?: number | null
     }[]
     /** The format, lifetime, algorithm and type of its access tokens. */
     readonly tokens?: {
@@ -1133,7 +1161,7 @@ export interface GrantorTasks {
     /** The value of `interaction` in the address of your page. */
     readonly interaction: string
     /** The error for the client (RFC 6749 §4.1.2.1). access_denied: the person declined. */
-    readonly error?: 'access_denied' | 'login_required' | 'interaction_required' | 'temporarily_unavailable'
+    readonly error?: 'access_denied' | 'login_required' | 'interaction_required' | 'unmet_authentication_requirements' | 'temporarily_unavailable'
   }) => Promise<AnsweredInteraction>
   /** End all sessions and grants of a person, for example because you disabled the account. */
   readonly 'subject.revoke-tokens': (input: {
@@ -1222,6 +1250,13 @@ export interface ApiScope {
   readonly sentence: string
   /** users: with consent. users-on-request: with consent, when the request names the scope. users-and-machines: also without a user, to any client. approved-clients: only to clients that are approved for the scope. */
   readonly granted_to: 'users' | 'users-on-request' | 'users-and-machines' | 'approved-clients'
+  /** What the scope requires of the authentication of the user; null: nothing. */
+  readonly step_up: {
+    /** 2fa: the user must have signed in with two factors. phr: with a passkey, or one beside another method. */
+    readonly level: '2fa' | 'phr'
+    /** The greatest age of the authentication at the request of the client, in seconds; null: any. */
+    readonly max_age: number | null
+  } | null
 }
 
 export interface ApiTokens {
@@ -1534,6 +1569,8 @@ export interface Interaction {
   readonly prompt: readonly ('login' | 'consent')[]
   /** The person must authenticate after this time, even if your application has a session of the person. */
   readonly sign_in_after: string | null
+  /** Whether the client, or a scope, asks for a sign-in with two factors: ask the person for them. */
+  readonly multi_factor_needed: boolean
 }
 
 export interface KeptApi extends Api {

@@ -108,6 +108,7 @@ export function growthOperations(
             idleExpiresAt: after(now, 30 * DAY_MS),
           },
           openid: undefined,
+          stated: undefined,
           redirectHost: 'app.example',
           keyThumbprint: undefined,
         },

@@ -101,6 +101,8 @@ export async function aRequest(store: StoreDriver, { user, session }: Person) {
     resources: [],
     mustSignIn: false,
     authenticatedSince: undefined,
+    authentication: undefined,
+    stated: undefined,
     onlyUserId: undefined,
     mustConsent: false,
     loginHint: undefined,
@@ -151,6 +153,7 @@ export async function aCode(store: StoreDriver, signedIn?: Person) {
       family: undefined,
       openid: { session: approved, idTokenClaims: [] },
       keyThumbprint: undefined,
+      stated: undefined,
     }
     return perform(node, 'redeemCode', { codeHash: approval.codeHash, now: createdAt, grant })
   }

@@ -24,6 +24,7 @@ export const PROBLEM_TYPES = {
   interaction_expired: 'The time for the sign-in is over. The person has to start again at the client.',
   already_answered: 'The interaction has another answer already, which stays.',
   client_gone: 'The client was deleted, disabled or blocked, or its policy no longer allows the request.',
+  multi_factor_needed: 'The client accepts no sign-in with one factor.',
   sign_in_too_old: 'The person must have authenticated at `ctx.sign_in_after` or later.',
   scope_wider: 'The scope has values that the client did not request.',
   value_error: 'The value is not acceptable; `msg` says why.',

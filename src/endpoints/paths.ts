@@ -16,6 +16,7 @@ export const PATHS = {
   continueSignIn: CONTINUE_PATH,
   signInByPasskey: '/v2/oauth/sign-in/passkey',
   forgot: '/v2/oauth/sign-in/forgot',
+  stepUp: '/v2/oauth/step-up',
   signInAtProvider: '/v2/oauth/sign-in/provider',
   signInCode: '/v2/oauth/sign-in/code',
   signInPasskeyStep: '/v2/oauth/sign-in/second-passkey',

@@ -41,9 +41,10 @@ export interface People {
    * Returns the address of the host's sign-in page. The page sends the browser to `returnTo`, a path of the issuer, when the person is
    * signed in. It must accept paths of this host alone, or it is an open redirector. `mustAuthenticate`: the person must authenticate now,
    * whatever session there is, and `authenticatedAt` must say so afterwards. If the browser returns without that, the person gets a page
-   * with a button, and is not redirected again.
+   * with a button, and is not redirected again. `multiFactorNeeded`: the client, or a scope, asks for two factors, and `multiFactor` must
+   * say so afterwards. If the browser returns without that, the client gets less, or an error.
    */
-  readonly signInAddress: (returnTo: string, mustAuthenticate: boolean) => string
+  readonly signInAddress: (returnTo: string, mustAuthenticate: boolean, multiFactorNeeded: boolean) => string
   /** Where the browser is redirected after signing out here: a page that ends the host's session. Default: it stays. */
   readonly signOutAddress?: string | undefined
 }
@@ -126,15 +127,17 @@ export async function answerForHost(
   }
   const shown = await unlessAdminError(tasks['interaction.show']({ interaction }))
   if (shown === undefined) return explanation(issuer, interaction)
-  const { sign_in_after: after } = shown
+  const { sign_in_after: after, multi_factor_needed: isMultiFactorNeeded } = shown
   const person = await currentPerson(people, request)
   const isRecent = after === null || (person?.authenticatedAt.getTime() ?? 0) + RESOLUTION_MS >= Date.parse(after)
-  if (person === undefined || !isRecent) {
-    // The host was asked, and its page has changed nothing.
-    if (isReturn) return explanation(issuer, interaction)
+  const isUnknown = person === undefined || !isRecent
+  const isTooWeak = isMultiFactorNeeded && person?.multiFactor !== true
+  // The host was asked, and its page has changed nothing.
+  if (isUnknown && isReturn) return explanation(issuer, interaction)
+  if (isUnknown || (isTooWeak && !isReturn)) {
     const query = new URLSearchParams({ interaction, [RETURN]: '1' })
     const { pathname, search } = new URL(`${addressOf(issuer, HOST_SIGN_IN_PATH)}?${query}`)
-    return signInAddress(people, pathname + search, after !== null)
+    return signInAddress(people, [pathname + search, after !== null, isMultiFactorNeeded])
   }
   const { subject, email, emailVerified, name, authenticatedAt, multiFactor } = person
   const accepted = await unlessAdminError(
@@ -149,7 +152,11 @@ export async function answerForHost(
     }),
     'refused',
   )
-  return accepted?.redirect_to ?? explanation(issuer, interaction)
+  if (accepted !== undefined) return accepted.redirect_to
+  // The client accepts nothing less.
+  const error = 'unmet_authentication_requirements'
+  const rejected = isTooWeak ? await unlessAdminError(tasks['interaction.reject']({ interaction, error })) : undefined
+  return rejected?.redirect_to ?? explanation(issuer, interaction)
 }
 
 /** The message has no value of the person: the log keeps it. */
@@ -169,8 +176,8 @@ async function currentPerson(people: People, request: HostRequest): Promise<Chec
 }
 
 /** The browser is redirected there, so the address must be one that a header can have. */
-function signInAddress(people: People, returnTo: string, mustAuthenticate: boolean): string {
-  const address: unknown = people.signInAddress(returnTo, mustAuthenticate)
+function signInAddress(people: People, asked: Parameters<People['signInAddress']>): string {
+  const address: unknown = people.signInAddress(...asked)
   if (typeof address !== 'string')
     throw new Error(`people.signInAddress must return a string, and returned ${nameOfType(address)}.`)
   if (!/^[\x21-\x7e]+$/.test(address))

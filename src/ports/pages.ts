@@ -47,8 +47,11 @@ export interface ClientView {
 export interface ScopeView {
   readonly name: string
   readonly sentences: readonly string[]
-  /** The field with which the user can leave the permission out. undefined: it goes with the consent. */
-  readonly box: { readonly name: string; readonly isChecked: boolean } | undefined
+  /**
+   * The field with which the user can leave the permission out. undefined: it goes with the consent. `withheld`: the client does not get
+   * it, because it requires a factor that the account does not have.
+   */
+  readonly box: { readonly name: string; readonly isChecked: boolean } | 'withheld' | undefined
 }
 
 /** An API: its identifier, and its name if the operator gave one. */
@@ -122,6 +125,8 @@ export interface SecondStepPage {
   readonly hidden: HiddenFields
   /** What the user continues to. undefined: an account page of this server. */
   readonly client: ClientView | undefined
+  /** The user is signed in already, and what the client asks for needs more. */
+  readonly isStepUp: boolean
   readonly offers: readonly SecondStepOffer[]
   readonly problem: SecondStepProblem | undefined
 }

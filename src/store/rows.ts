@@ -34,6 +34,8 @@ const REQUEST_MEMBERS = [
   'mustSignIn',
   'mustConsent',
   'authenticatedSince',
+  'authentication',
+  'stated',
   'onlyUserId',
   'loginHint',
   'organizationId',
@@ -85,6 +87,8 @@ export function authorizationOf(row: Row): AuthorizationRecord {
     mustSignIn: request.mustSignIn,
     mustConsent: request.mustConsent,
     authenticatedSince: request.authenticatedSince,
+    authentication: request.authentication,
+    stated: request.stated,
     onlyUserId: request.onlyUserId,
     loginHint: request.loginHint,
     organizationId: request.organizationId,
@@ -142,6 +146,12 @@ export function opaqueTokenOf(row: Row): OpaqueTokenRecord {
     id: row['token_id'] as OpaqueTokenId,
     hash: row['token_hash'] as SecretHash,
     // JSON has no undefined, so absent members are set to undefined here.
-    facts: { ...facts, userId: facts.userId, organizationId: facts.organizationId, grantId: facts.grantId },
+    facts: {
+      ...facts,
+      userId: facts.userId,
+      organizationId: facts.organizationId,
+      grantId: facts.grantId,
+      authentication: facts.authentication,
+    },
   }
 }

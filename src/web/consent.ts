@@ -57,7 +57,7 @@ function permissions({ texts }: View, { scopes, resources: apis, problem }: Cons
           <ul class="scopes" role="list">
             ${scopes.map((scope) => html`<li>${permission(texts, scope)}</li> `)}
           </ul>
-          ${scopes.some(({ box }) => box !== undefined) ? leaveOut({ texts }, problem) : undefined}
+          ${scopes.some(({ box }) => typeof box === 'object') ? leaveOut({ texts }, problem) : undefined}
         </section>`
   return [
     list,
@@ -69,6 +69,10 @@ function permissions({ texts }: View, { scopes, resources: apis, problem }: Cons
 function permission(texts: Texts, { name, sentences, box }: ScopeView): Markup {
   const lines = isIdentityScope(name) ? [texts.identityScopes[name]] : linesOf(name, sentences)
   const text = html`<span>${lines.map((line) => html`<span class="line">${line}</span>`)}</span>`
+  if (box === 'withheld')
+    return html`<span class="fixed withheld"
+      >${stop}<span>${text}<span class="line small">${texts.scopeNeedsStep}</span></span></span
+    >`
   if (box === undefined) return html`<span class="fixed">${tick}${text}</span>`
   const checked = box.isChecked ? html` checked` : undefined
   return html`<label class="choice">

@@ -1,4 +1,5 @@
 import type { SecondStepOffer, SecondStepPage, SecondStepProblem } from '../ports/pages.ts'
+import { clientName } from './client.ts'
 import { fieldProblem, submitButton } from './form-parts.ts'
 import { stop } from './icons.ts'
 import { layout } from './layout.ts'
@@ -24,7 +25,7 @@ export function secondStepPage(view: View, page: SecondStepPage): Markup {
   return layout(view, {
     title: problem === undefined ? heading : texts.titleWithError(heading),
     main: html`<h1>${heading}</h1>
-      <p class="lead muted">${continuation(view, { client: page.client, isConfirmation: false })}</p>
+      <p class="lead muted">${lead(view, page)}</p>
       ${isSetUp ? html`<p class="after">${texts.secondStepNeeded}</p>` : undefined}
       ${problem === undefined || isBeside(problem) ? undefined : general(view, problem)}
       ${offers.length > 0 && isByPasskey ? passkeyMissing(texts.account.passkeyMissing) : undefined}
@@ -32,6 +33,12 @@ export function secondStepPage(view: View, page: SecondStepPage): Markup {
       ${offers.map((offer) => offerForm(view, page, offer))}
       ${offers.length > 0 && isByPasskey && !isSetUp ? html`<p class="small muted after">${texts.passkeyLost}</p>` : undefined}`,
   })
+}
+
+/** A user who is signed in learns why the page comes. */
+function lead(view: View, { client, isStepUp }: SecondStepPage): Fragment {
+  if (!isStepUp || client === undefined) return continuation(view, { client, isConfirmation: false })
+  return view.texts.stepUp(clientName(client, view.texts.namelessApp))
 }
 
 function isNew(offer: SecondStepOffer): boolean {

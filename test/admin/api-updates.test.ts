@@ -4,6 +4,7 @@ import * as z from 'zod'
 import { AdminError } from '../../src/admin/admin-error.ts'
 import { asAdministrator, COMMAND_LINE } from '../../src/admin/administrators.ts'
 import { SERVER_TOKENS } from '../../src/admin/api/api.ts'
+import type { KeptApiDocument } from '../../src/admin/api/tasks.ts'
 import { createApi, requireApi, updateApi } from '../../src/admin/api/api.ts'
 import { runTask } from '../../src/admin/run-task.ts'
 import type { TaskContext } from '../../src/admin/task.ts'
@@ -73,6 +74,7 @@ const VALUES: Readonly<Record<string, readonly unknown[]>> = {
   'scopes.name': ['projects:read'],
   'scopes.sentence': ['Read your projects'],
   'scopes.granted_to': ['users-on-request', 'users-and-machines', 'approved-clients', 'users'],
+  'scopes.step_up': [{ level: '2fa', max_age: 300 }, { level: 'phr', max_age: null }, null],
   'tokens.format': ['opaque', 'jwt'],
   'tokens.lifetime': [60, null],
   'tokens.algorithm': ['EdDSA', 'RS256', null],
@@ -104,7 +106,7 @@ test('api.update sets every member of its input, api.show shows it, and the othe
       Record<string, unknown>
     >
   const input = z.toJSONSchema(requireTask('api.update').input, { io: 'input' }) as Schema
-  const members = membersOf(input).filter((member) => member !== 'resource')
+  const members = membersOf(input).filter((member) => member !== 'resource' && !member.startsWith('step_up.'))
   assert.deepEqual(members.toSorted(), Object.keys(VALUES).toSorted())
   await perform('api.create', {})
   await perform('api.update', { scopes: [{ name: 'before', sentence: 'Before', granted_to: 'users' }] })
@@ -120,4 +122,51 @@ test('api.update sets every member of its input, api.show shows it, and the othe
       assert.deepEqual(await perform('api.show', {}), { ...before, [noun]: shown === '' ? null : shown }, member)
     }
   }
+})
+
+test('step_up changes what scopes require, and scopes that are declared again without one keep it', async (t) => {
+  const { context } = await openTestServer(t)
+  const own = asAdministrator(context, COMMAND_LINE)
+  const resource = 'https://api.example'
+  const perform = async (name: string, input: object) => {
+    const shown = await runTask(own, requireTask(name), { resource, ...input }, () => undefined)
+    return (shown as KeptApiDocument).scopes.map(({ name: scope, step_up }) => [scope, step_up])
+  }
+  const scope = (name: string, granted_to = 'users') => ({ name, sentence: `May ${name}`, granted_to })
+  const two = { level: '2fa', max_age: 300 }
+  const scopes = [scope('read'), scope('pay'), scope('sync', 'users-and-machines')]
+  const declared = await perform('api.create', { scopes, step_up: [{ scope: 'pay', ...two }] })
+  assert.deepEqual(declared, [
+    ['read', null],
+    ['pay', two],
+    ['sync', null],
+  ])
+  const renamed = await perform('api.update', { scopes: [{ ...scope('pay'), sentence: 'Pay' }, scope('read')] })
+  assert.deepEqual(renamed, [
+    ['pay', two],
+    ['read', null],
+  ])
+  const changed = await perform('api.update', {
+    step_up: [
+      { scope: 'read', level: 'phr' },
+      { scope: 'pay', level: 'none' },
+    ],
+  })
+  assert.deepEqual(changed, [
+    ['pay', null],
+    ['read', { level: 'phr', max_age: null }],
+  ])
+  const mistakes = [
+    { step_up: [{ scope: 'other', level: '2fa' }] },
+    {
+      step_up: [
+        { scope: 'pay', level: '2fa' },
+        { scope: 'pay', level: 'phr' },
+      ],
+    },
+    { scopes: [{ ...scope('sync', 'users-and-machines'), step_up: two }] },
+  ]
+  for (const mistake of mistakes)
+    await assert.rejects(perform('api.update', mistake), { kind: 'conflict' }, JSON.stringify(mistake))
+  assert.deepEqual(await perform('api.show', {}), changed)
 })

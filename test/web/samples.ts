@@ -84,6 +84,7 @@ const secondStep = {
   kind: 'second-step',
   hidden,
   client: cursor,
+  isStepUp: false,
   offers: [
     { kind: 'code', action: '/sign-in/code' },
     { kind: 'recovery-code', action: '/sign-in/recovery-code' },

@@ -189,10 +189,14 @@ function refuseIssuer(resource: Resource, { issuer }: Pick<Context, 'issuer'>): 
   throw conflict(`"${resource}" is this server, ${why}`)
 }
 
-/** @throws AdminError when a scope is one of the server, or is named twice */
+/** @throws AdminError when a scope is one of the server, is named twice, or requires a user and is for clients without one */
 function checkScopes(scopes: readonly ApiScope[] = []): void {
   const names = new Set<string>()
-  for (const { name } of scopes) {
+  for (const { name, grantedTo, stepUp } of scopes) {
+    if (stepUp !== undefined && grantedTo === 'users-and-machines')
+      throw conflict(
+        `The scope ${name} requires a step-up of a user, and clients could have it without one: grant it otherwise.`,
+      )
     if (isIdentityScope(name)) throw new AdminError(`The scope ${name} belongs to the server itself.`)
     if (names.has(name)) throw new AdminError(`The scope ${name} is declared twice.`)
     names.add(name)

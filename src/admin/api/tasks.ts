@@ -1,6 +1,8 @@
 import * as z from 'zod'
 import type { ApiRecord, ApiScope, ApiTokens } from '../../ports/records/api.ts'
 import { ISO, iso, LIMIT, NAME, NAME_OR_NONE, NEXT, RESOURCE, SCOPE_NAME } from '../fields.ts'
+import { conflict } from '../admin-error.ts'
+import { MAX_AGE_LIMIT } from '../../protocol/client/openid-metadata.ts'
 import { pageOf } from '../page.ts'
 import { defineTask, type Task, type TaskContext } from '../task.ts'
 import {
@@ -26,6 +28,18 @@ const ONE = z.object({
     .describe('The identifier of the API.'),
 })
 
+const LEVEL = z
+  .enum(['2fa', 'phr'])
+  .describe('2fa: the user must have signed in with two factors. phr: with a passkey, or one beside another method.')
+const AGE = z
+  .int()
+  .min(0)
+  .max(MAX_AGE_LIMIT)
+  .nullable()
+  .describe('The greatest age of the authentication at the request of the client, in seconds; null: any.')
+const STEP_UP = z.object({ level: LEVEL, max_age: AGE })
+const STEP_UP_INPUT = z.strictObject({ level: LEVEL, max_age: AGE.optional() })
+
 /** A scope, and which clients can have it (decision 0006). */
 const SCOPE_OF_API = z
   .object({
@@ -36,6 +50,7 @@ const SCOPE_OF_API = z
       .describe(
         'users: with consent. users-on-request: with consent, when the request names the scope. users-and-machines: also without a user, to any client. approved-clients: only to clients that are approved for the scope.',
       ),
+    step_up: STEP_UP.nullable().describe('What the scope requires of the authentication of the user; null: nothing.'),
   })
   .meta({ id: 'ApiScope' })
 
@@ -103,6 +118,9 @@ const TOKENS_INPUT = z
 const SCOPE_INPUT = SCOPE_OF_API.extend({
   name: SCOPE_NAME.describe('The name of the scope.'),
   sentence: NAME.describe('The text of the scope on the consent page.'),
+  step_up: STEP_UP_INPUT.nullable()
+    .optional()
+    .describe('What the scope requires of the authentication of the user; null: nothing.'),
 }).strict()
 const INPUT = {
   name: NAME.optional().describe('The name of the API, as the pages show it.'),
@@ -111,7 +129,14 @@ const INPUT = {
     .max(SCOPE_LIMIT)
     .meta({ uniqueItems: true })
     .optional()
-    .describe('All scopes of the API. Each has a different name.'),
+    .describe(
+      'All scopes of the API. Each has a different name. Without `step_up`, a scope that the API has already keeps its requirement.',
+    ),
+  step_up: z
+    .array(z.strictObject({ scope: SCOPE_NAME, level: z.enum(['none', '2fa', 'phr']), max_age: AGE.optional() }))
+    .max(SCOPE_LIMIT)
+    .optional()
+    .describe('What scopes of the API require; those that are not named do not change.'),
   tokens: TOKENS_INPUT.optional().describe('The format, lifetime, algorithm and type of its access tokens.'),
 }
 
@@ -172,8 +197,9 @@ export const API_TASKS: readonly Task[] = [
     summary: 'Declare an API and its scopes.',
     input: z.object({ resource: RESOURCE, ...INPUT }),
     output: KEPT_API_DOCUMENT,
-    async run(context, { resource, name, scopes = [], tokens = {} }) {
-      const declaration = { resource, name, scopes: scopesOf(scopes), tokens: tokensOf(SERVER_TOKENS, tokens) }
+    async run(context, { resource, name, scopes = [], step_up, tokens = {} }) {
+      const declared = withStepUps(scopesOf(scopes, []), step_up)
+      const declaration = { resource, name, scopes: declared, tokens: tokensOf(SERVER_TOKENS, tokens) }
       return describeKept(context, await createApi(context, declaration))
     },
   }),
@@ -185,11 +211,14 @@ export const API_TASKS: readonly Task[] = [
     summary: 'Change an API. Members that are absent do not change, and issued tokens stay valid.',
     input: ONE.extend({ ...INPUT, name: NAME_OR_NONE.optional().describe('The name of the API; empty: none.') }),
     output: KEPT_API_DOCUMENT,
-    async run(context, { resource, name, scopes, tokens }) {
+    async run(context, { resource, name, scopes, step_up, tokens }) {
       const before = await requireApi(context, resource)
       const change = {
         name,
-        scopes: scopes === undefined ? undefined : scopesOf(scopes),
+        scopes:
+          scopes === undefined && step_up === undefined
+            ? undefined
+            : withStepUps(scopes === undefined ? before.scopes : scopesOf(scopes, before.scopes), step_up),
         tokens: tokens === undefined ? undefined : tokensOf(before.tokens, tokens),
       }
       return describeKept(context, await updateApi(context, before, change))
@@ -222,8 +251,40 @@ export const API_TASKS: readonly Task[] = [
   }),
 ]
 
-function scopesOf(scopes: readonly z.output<typeof SCOPE_OF_API>[]): readonly ApiScope[] {
-  return scopes.map(({ name, sentence, granted_to }) => ({ name, sentence, grantedTo: granted_to }))
+function scopesOf(scopes: readonly z.output<typeof SCOPE_INPUT>[], before: readonly ApiScope[]): readonly ApiScope[] {
+  return scopes.map(({ name, sentence, granted_to, step_up }) => {
+    const scope = { name, sentence, grantedTo: granted_to }
+    if (step_up !== undefined) return stepUpBy(scope, step_up)
+    const stepUp = before.find((one) => one.name === name)?.stepUp
+    return stepUp === undefined ? scope : { ...scope, stepUp }
+  })
+}
+
+/** @throws AdminError when the API has no such scope, or a scope is named twice */
+function withStepUps(
+  scopes: readonly ApiScope[],
+  stepUps: readonly {
+    readonly scope: string
+    readonly level: 'none' | '2fa' | 'phr'
+    readonly max_age?: number | null | undefined
+  }[] = [],
+): readonly ApiScope[] {
+  const names = stepUps.map(({ scope }) => scope)
+  const unknown = names.find((name) => !scopes.some((scope) => scope.name === name))
+  if (unknown !== undefined) throw conflict(`The API has no scope ${unknown}, which step_up names.`)
+  const repeated = names.find((name, index) => names.indexOf(name) < index)
+  if (repeated !== undefined) throw conflict(`The scope ${repeated} is named twice by step_up.`)
+  return scopes.map((scope) => {
+    const given = stepUps.find((one) => one.scope === scope.name)
+    if (given === undefined) return scope
+    const { level, max_age } = given
+    return stepUpBy(scope, level === 'none' ? null : { level, max_age })
+  })
+}
+
+function stepUpBy({ stepUp: _, ...scope }: ApiScope, given: z.output<typeof STEP_UP_INPUT> | null): ApiScope {
+  if (given === null) return scope
+  return { ...scope, stepUp: { level: given.level === 'phr' ? 3 : 2, maxAge: given.max_age ?? undefined } }
 }
 
 /** Opaque tokens are not JWTs, so a change to opaque tokens resets the algorithm and the type. */
@@ -245,12 +306,20 @@ async function describeKept(context: TaskContext, api: ApiRecord): Promise<KeptA
   return { ...describeApi(api), notice: notices.filter((notice) => notice !== undefined).join(' ') || null }
 }
 
+function describeScope({ name, sentence, grantedTo, stepUp }: ApiScope): ApiDocument['scopes'][number] {
+  const step_up =
+    stepUp === undefined
+      ? null
+      : { level: stepUp.level === 3 ? ('phr' as const) : ('2fa' as const), max_age: stepUp.maxAge ?? null }
+  return { name, sentence, granted_to: grantedTo, step_up }
+}
+
 /** An API as the operator sees it. */
 function describeApi({ resource, name, scopes, tokens, credentials, createdAt }: ApiRecord): ApiDocument {
   return {
     resource,
     name: name ?? null,
-    scopes: scopes.map((scope) => ({ name: scope.name, sentence: scope.sentence, granted_to: scope.grantedTo })),
+    scopes: scopes.map(describeScope),
     tokens: {
       format: tokens.format,
       lifetime: tokens.lifetime ?? null,

@@ -12,6 +12,7 @@ import {
   type AcceptedSignIn,
   type InteractionAnswer,
 } from '../../protocol/sign-in/interaction.ts'
+import { meetsAcr, reachableLevel } from '../../protocol/sign-in/acr.ts'
 import { isWithin, NO_SCOPE } from '../../protocol/token/scope.ts'
 import { problem, type ProblemType } from '../../base/validation.ts'
 import { AdminError, unknown, type AdminErrorKind } from '../admin-error.ts'
@@ -48,7 +49,7 @@ export async function showInteraction(context: Needs, token: string): Promise<Sh
  * has the same address.
  *
  * @throws AdminError when there is no such interaction (`unknown`), or `interaction_expired`, `already_answered`, `client_gone`,
- * `sign_in_too_old`, `scope_wider`, `value_error`
+ * `sign_in_too_old`, `multi_factor_needed`, `scope_wider`, `value_error`
  */
 export async function answerInteraction(
   context: Needs &
@@ -113,7 +114,7 @@ function checkAcceptance(
   { clock, settings }: Pick<Context, 'clock' | 'settings'>,
   { signInAfter }: InteractionRecord,
   purpose: InteractionPurpose,
-  { decision, organizationId, scope, authenticatedAt, rememberSeconds }: AcceptedSignIn,
+  { decision, organizationId, scope, authenticatedAt, isMultiFactor, rememberSeconds }: AcceptedSignIn,
 ): void {
   if (decision === 'allow' && settings.delegate?.mode === 'sign-in') {
     throw invalid('decision', 'This server asks for the consent itself, because GRANTOR_DELEGATE is sign-in. Send ask.')
@@ -139,6 +140,10 @@ function checkAcceptance(
       sign_in_after: iso(signInAfter),
     })
   }
+  if (!isMultiFactor && purpose.kind === 'authorization' && isMultiFactorEssential(purpose.authorization)) {
+    const msg = 'The client requires a sign-in with two factors. Ask the person for them, or reject the interaction.'
+    throw fault('conflict', ['body', 'multi_factor'], 'multi_factor_needed', msg, {})
+  }
   const wanted = purpose.kind === 'authorization' ? purpose.authorization.organizationId : undefined
   if (wanted !== undefined && organizationId !== undefined && organizationId !== wanted) {
     throw invalid(
@@ -151,6 +156,15 @@ function checkAcceptance(
   if (!isWithin(scope, requested)) {
     throw fault('refused', ['body', 'scope'], 'scope_wider', `The client requested: ${requested}`, {})
   }
+}
+
+/** Whether the client accepts no other sign-in, and two factors are enough for it. */
+function isMultiFactorEssential({ authentication }: AuthorizationRecord): boolean {
+  return (
+    authentication?.isEssential === true &&
+    !meetsAcr(authentication, 1) &&
+    reachableLevel(authentication, 2) !== undefined
+  )
 }
 
 function invalid(member: string, msg: string): AdminError {

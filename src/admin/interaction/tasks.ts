@@ -2,6 +2,7 @@ import * as z from 'zod'
 import type { Context } from '../../ports/context.ts'
 import { viewDestination } from '../../clients/destination.ts'
 import { describeAccess } from '../../clients/access-view.ts'
+import { needsMultiFactor } from '../../clients/step-up.ts'
 import { documentHostOf, identifierOf } from '../../protocol/client/identifier.ts'
 import { REJECTIONS, SUBJECT_FORM, subjectKey, type AcceptedSignIn } from '../../protocol/sign-in/interaction.ts'
 import { revokeTokensOfSubject } from '../user/subject.ts'
@@ -68,6 +69,9 @@ const INTERACTION_DOCUMENT = z
     sign_in_after: ISO_OR_NULL.describe(
       'The person must authenticate after this time, even if your application has a session of the person.',
     ),
+    multi_factor_needed: z
+      .boolean()
+      .describe('Whether the client, or a scope, asks for a sign-in with two factors: ask the person for them.'),
   })
   .meta({ id: 'Interaction' })
 
@@ -203,15 +207,25 @@ async function describeInteraction(
     sign_in_after: isoOrNull(signInAfter),
   }
   if (purpose.kind === 'account') {
-    const nothing = { client: null, scopes: [], resources: [], organization_id: null, login_hint: null, prompt: [] }
+    const nothing = {
+      multi_factor_needed: false,
+      client: null,
+      scopes: [],
+      resources: [],
+      organization_id: null,
+      login_hint: null,
+      prompt: [],
+    }
     return { ...common, ...nothing }
   }
   const { authorization } = purpose
-  const { scopes, resources } = describeAccess(await apis(), authorization)
+  const declared = await apis()
+  const { scopes, resources } = describeAccess(declared, authorization)
   const login = authorization.mustSignIn ? (['login'] as const) : []
   const consent = authorization.mustConsent ? (['consent'] as const) : []
   return {
     ...common,
+    multi_factor_needed: needsMultiFactor(declared, authorization),
     client: describeClient(purpose),
     scopes: scopes.map(({ name, sentences }) => ({ name, sentences: [...sentences] })),
     resources: resources.map(({ identifier, name }) => ({ resource: identifier, name: name ?? null })),

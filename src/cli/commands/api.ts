@@ -5,18 +5,28 @@ import type { OptionRows } from '../lib/member-options.ts'
 import { listVerb, taskVerb, type AddVerb } from '../lib/task-verb.ts'
 
 type ScopeDocument = ApiDocument['scopes'][number]
+type ScopeInput = Omit<ScopeDocument, 'step_up'>
 
 /** The scopes of `api create` and `api update`, by the clients that can have them. */
 interface ScopeOptions {
-  readonly scope?: readonly ScopeDocument[]
-  readonly scopeOnRequest?: readonly ScopeDocument[]
-  readonly machineScope?: readonly ScopeDocument[]
-  readonly approvedScope?: readonly ScopeDocument[]
+  readonly scope?: readonly ScopeInput[]
+  readonly scopeOnRequest?: readonly ScopeInput[]
+  readonly machineScope?: readonly ScopeInput[]
+  readonly approvedScope?: readonly ScopeInput[]
+  readonly stepUp?: readonly StepUpInput[]
+}
+
+/** What a scope requires, as the tasks take it. */
+interface StepUpInput {
+  readonly scope: string
+  readonly level: 'none' | '2fa' | 'phr'
+  readonly max_age: number | null
 }
 
 /** `server` is null in the task: the setting of the server. */
 const MEMBERS: OptionRows = {
   scopes: false,
+  step_up: false,
   'tokens.lifetime': { none: 'server' },
   'tokens.algorithm': { none: 'server' },
 }
@@ -27,7 +37,7 @@ export const API_VERBS: readonly AddVerb[] = [
     task: 'api.create',
     members: MEMBERS,
     options: withScopes,
-    input: (options) => ({ scopes: scopesOf(options) }),
+    input: (options) => ({ scopes: scopesOf(options), step_up: options.stepUp }),
     say({ resource, scopes, notice }) {
       const names = scopes.map(({ name }) => name).join(', ')
       return [
@@ -59,8 +69,12 @@ export const API_VERBS: readonly AddVerb[] = [
         token_application_subject: application_subject ? 'yes' : 'no',
         token_binding: binding,
       }
-      const cells = scopes.map(({ name, granted_to, sentence }) => [name, grantedWords(granted_to), sentence])
-      const table = cells.length === 0 ? [] : ['', ...columns(['SCOPE', 'GRANTED', 'SENTENCE'], cells, paint)]
+      const hasStepUps = scopes.some(({ step_up }) => stepUpWords(step_up) !== '')
+      const cells = scopes.map(({ name, granted_to, step_up, sentence }) =>
+        [name, grantedWords(granted_to), hasStepUps ? [stepUpWords(step_up)] : [], sentence].flat(),
+      )
+      const headings = ['SCOPE', 'GRANTED', hasStepUps ? ['STEP-UP'] : [], 'SENTENCE'].flat()
+      const table = cells.length === 0 ? [] : ['', ...columns(headings, cells, paint)]
       return [...record({ ...api, ...made }, paint), ...table]
     },
   }),
@@ -68,7 +82,7 @@ export const API_VERBS: readonly AddVerb[] = [
     task: 'api.update',
     members: MEMBERS,
     options: (command) => withScopes(command).addHelpText('after', '\nThe given scopes replace all scopes of the API.'),
-    input: (options) => ({ scopes: scopesOf(options) }),
+    input: (options) => ({ scopes: scopesOf(options), step_up: options.stepUp }),
     say: ({ resource, notice }) => [
       `Changed ${resource}. Running servers apply the change within a second. Issued tokens do not change.`,
       ...(notice === null ? [] : [notice]),
@@ -111,9 +125,31 @@ function withScopes(command: Command): Command {
       'a scope that only approved clients can have (client approve-scopes); repeatable',
       parseScopeOf('approved-clients'),
     )
+    .option(
+      '--step-up <name=level,seconds>',
+      'what a scope requires of the sign-in: 2fa (two factors), phr (a passkey) or none, and the greatest age of the sign-in in seconds: payments:write=2fa,300; repeatable',
+      parseStepUp,
+    )
 }
 
-function scopesOf(options: ScopeOptions): readonly ScopeDocument[] | undefined {
+function parseStepUp(text: string, previous: readonly StepUpInput[] = []): readonly StepUpInput[] {
+  const [, scope, level, seconds] = /^([^=]+)=(none|2fa|phr)(?:,(\d{1,10}))?$/.exec(text) ?? []
+  if (scope === undefined || level === undefined || (level === 'none' && seconds !== undefined))
+    throw new InvalidArgumentError(
+      'Give the name of a scope, "=", 2fa, phr or none, and optionally a comma and seconds: payments:write=2fa,300.',
+    )
+  const max_age = seconds === undefined ? null : Number(seconds)
+  return [...previous, { scope, level: level as StepUpInput['level'], max_age }]
+}
+
+/** What a scope requires, as a cell of a table. */
+function stepUpWords(stepUp: ScopeDocument['step_up']): string {
+  if (stepUp === null) return ''
+  const { level, max_age: seconds } = stepUp
+  return seconds === null ? level : `${level}, at most ${seconds} seconds ago`
+}
+
+function scopesOf(options: ScopeOptions): readonly ScopeInput[] | undefined {
   const { scope, scopeOnRequest, machineScope, approvedScope } = options
   const given = [scope, scopeOnRequest, machineScope, approvedScope].filter((some) => some !== undefined)
   return given.length === 0 ? undefined : given.flat()
@@ -134,7 +170,7 @@ function grantedWords(grantedTo: ScopeDocument['granted_to']): string {
 }
 
 function parseScopeOf(grantedTo: ScopeDocument['granted_to']) {
-  return (text: string, previous: readonly ScopeDocument[] = []): readonly ScopeDocument[] => {
+  return (text: string, previous: readonly ScopeInput[] = []): readonly ScopeInput[] => {
     const [, name, sentence] = /^([^=]+)=(.*)$/s.exec(text) ?? []
     if (name === undefined || sentence === undefined || sentence.trim() === '') {
       throw new InvalidArgumentError('Give a name, "=", and the text on the consent page: read="Read your projects".')

@@ -14,6 +14,7 @@ import { refuse, type Fault } from './authorization-error.ts'
 import type { Subject } from './interaction.ts'
 import { consentKey, type Approver } from './remembered-consent.ts'
 import { respond } from './response.ts'
+import { stateAuthentication } from './step-up.ts'
 
 type Needs = Pick<Context, 'apis' | 'clockCheck' | 'issuer' | 'notBefore' | 'secrets' | 'settings'> &
   StoreNeeds<'approveAuthorization' | 'findAuthorization' | 'findGrant' | 'findUser' | 'usePushedRequest'>
@@ -66,7 +67,7 @@ export async function approve(
     codeHash: code.hash,
     now,
     codeExpiresAt: after(now, codeLifetime(context, client) * 1000),
-    decided: decidedRequest(authorization, allowed, session),
+    decided: decidedRequest(authorization, await stateIn(context, allowed, session), session),
     remember: key === undefined ? undefined : { ...key, scope: allowed.scope },
     session,
     notified: notifiedOf(context, subject, allowed, session),
@@ -88,6 +89,16 @@ function codeLifetime({ settings: { lifetimes } }: Pick<Context, 'settings'>, cl
 }
 
 const FAPI_CODE_SECONDS = 60
+
+/** The request with the authentication that tokens state, if they do. */
+async function stateIn(
+  context: Needs,
+  allowed: AuthorizationRecord,
+  { authentication }: SessionRecord,
+): Promise<AuthorizationRecord> {
+  const stated = await stateAuthentication(context, allowed, authentication)
+  return stated === undefined ? allowed : { ...allowed, stated }
+}
 
 /** The request as the user decided it, with the session that ID tokens describe; undefined: as it was sent. */
 function decidedRequest(

@@ -5,6 +5,7 @@ import type { OrganizationView, ResourceView, ScopeView } from '../../ports/page
 import { describeAccess } from '../../clients/access-view.ts'
 import { interactionOfSession } from '../../protocol/ids.ts'
 import type { Parameters } from '../../base/message.ts'
+import { scopeTokens, type Scope } from '../../protocol/token/scope.ts'
 import { formTarget, viewClient } from './client-view.ts'
 import { errorPage, formRefusal } from '../error-page.ts'
 import { authorizationIn, findInteraction, findOpenInteraction, isCrossSite, type Interaction } from './interaction.ts'
@@ -80,13 +81,13 @@ function reply(context: Context, interaction: Interaction, step: Step): Promise<
 async function consentPage(
   context: Context,
   interaction: Interaction,
-  { signedIn, choices, problem, answer }: Extract<Step, { readonly kind: 'consent' }>,
+  { signedIn, choices, withheld, problem, answer }: Extract<Step, { readonly kind: 'consent' }>,
 ): Promise<Reply> {
   const { authorization, uiLocales } = interaction
   const { user } = signedIn
   const formToken = context.secrets.digest('csrf', formParts(interaction))
   const userToken = context.secrets.digest('csrf', userParts(interaction, signedIn))
-  const { scopes, resources } = await describeTarget(context, authorization, answer)
+  const { scopes, resources } = await describeTarget(context, authorization, withheld, answer)
   return {
     kind: 'page',
     status: problem === undefined ? 200 : 400,
@@ -133,16 +134,22 @@ function viewChoices(choices: OpenChoices, answer: Allowed | undefined): Organiz
 async function describeTarget(
   context: Context,
   authorization: AuthorizationRecord,
+  withheld: Scope,
   answer: Allowed | undefined,
 ): Promise<{ scopes: readonly ScopeView[]; resources: readonly ResourceView[] }> {
   const choosable = choosableScopes(authorization)
+  const missing = new Set(scopeTokens(withheld))
   const { scopes, resources } = describeAccess(await context.apis(), authorization)
   const boxes = scopes.map(({ name, sentences }) => ({
     name,
     sentences,
-    box: choosable.includes(name) ? { name: boxOf(name), isChecked: answer?.isAllowed(name) ?? true } : undefined,
+    box: missing.has(name) ? ('withheld' as const) : boxFor(name, choosable, answer),
   }))
   return { scopes: boxes, resources }
+}
+
+function boxFor(name: string, choosable: readonly string[], answer: Allowed | undefined): ScopeView['box'] {
+  return choosable.includes(name) ? { name: boxOf(name), isChecked: answer?.isAllowed(name) ?? true } : undefined
 }
 
 function formParts({ authorization, browserHash }: Interaction): readonly string[] {

@@ -3,7 +3,8 @@ import type { CookieChanges, Reply } from '../../ports/message.ts'
 import type { ConsentProblem } from '../../ports/pages.ts'
 import type { AuthorizationRecord } from '../../ports/records/authorization.ts'
 import type { UserId } from '../../protocol/ids.ts'
-import { isWithin, NO_SCOPE } from '../../protocol/token/scope.ts'
+import type { AuthenticationLevel } from '../../protocol/sign-in/authentication.ts'
+import { isWithin, NO_SCOPE, type Scope } from '../../protocol/token/scope.ts'
 import { PATHS, pageAddress } from '../paths.ts'
 import { approve, deny, type Approval } from './approval.ts'
 import { NOT_A_MEMBER, OTHER_USER, type Fault } from './authorization-error.ts'
@@ -13,14 +14,19 @@ import { loadScopeCatalog } from '../token/scope-catalog.ts'
 import { chooseScope } from './scope-choice.ts'
 import { findRemembered } from './remembered-consent.ts'
 import { isForAnother, type SignedIn } from './session.ts'
+import { decideLevel, UNMET } from './step-up.ts'
 
 /** What happens next to an authorization. */
 export type Step =
   | { readonly kind: 'sign-in' }
+  /** The session stays, and the user confirms with a factor of this level. */
+  | { readonly kind: 'step-up'; readonly level: AuthenticationLevel }
   | {
       readonly kind: 'consent'
       readonly signedIn: SignedIn
       readonly choices: OpenChoices
+      /** The scope that the user cannot give, because it requires a factor that the account does not have. */
+      readonly withheld: Scope
       readonly problem: ConsentProblem | undefined
       /** What the user has entered so far. undefined: the page is displayed for the first time. */
       readonly answer: Allowed | undefined
@@ -48,10 +54,17 @@ export type ConsentAnswer =
   | Allowed
   | { readonly kind: 'deny' }
 
-type Needs = Pick<Context, 'apis' | 'clockCheck' | 'notBefore' | 'settings'> & {
+type Needs = Pick<Context, 'apis' | 'clockCheck' | 'encryption' | 'issuer' | 'notBefore' | 'settings'> & {
   readonly store: Pick<
     Context['store'],
-    'findConsent' | 'findInteraction' | 'findMembership' | 'findOrganization' | 'findUser' | 'listMemberships'
+    | 'findConsent'
+    | 'findInteraction'
+    | 'findMembership'
+    | 'findOrganization'
+    | 'findSecondFactor'
+    | 'findUser'
+    | 'listMemberships'
+    | 'listPasskeys'
   >
 }
 
@@ -70,7 +83,9 @@ type Needs = Pick<Context, 'apis' | 'clockCheck' | 'notBefore' | 'settings'> & {
  *  1. Sign-in. Without a session the user signs in. With `prompt=login` the user must have authenticated after the request,
  *     and with `max_age` lately. The operator's application is asked with each request, unless it
  *     said that the browser stays signed in. If the request names a user (`id_token_hint`), another user who is
- *     signed in is asked to sign in; if that was done for this request, the authorization ends.
+ *     signed in is asked to sign in; if that was done for this request, the authorization ends. If the request or a scope needs a
+ *     higher level than the session has, the user is asked for a factor that the account has (`decideLevel`). Without one, a scope that
+ *     requires it is left out, and an essential `acr` ends the authorization.
  *  2. Denial. If the user pressed "deny", the authorization ends.
  *  3. Organization. If the client named an organization, the user must be an active member of it; otherwise the authorization
  *     ends. If the client named none, the user may choose one of their own, or none.
@@ -111,26 +126,30 @@ export async function nextStep(
     return isAsked ? { kind: 'deny', userId, fault: OTHER_USER } : { kind: 'sign-in' }
   }
   if (answer.kind === 'deny') return { kind: 'deny', userId, fault: undefined }
+  const decided = await decideLevel(context, authorization, signedIn)
+  if (decided.kind === 'unmet') return { kind: 'deny', userId, fault: UNMET }
+  if (decided.kind === 'step-up') return decided
+  const { allowed: open, withheld } = decided
   const choices = await findChoices(context, authorization, userId)
   if (choices.kind === 'not-a-member') return { kind: 'deny', userId, fault: NOT_A_MEMBER }
   if (answer.kind === 'allow') {
     const chosen = chooseOrganization(choices, answer.organization)
-    if (typeof chosen === 'string') return { kind: 'consent', signedIn, choices, problem: chosen, answer }
-    const allowed = chooseScope(await loadScopeCatalog(context), authorization, answer.isAllowed)
-    if (allowed === 'scope-missing') return { kind: 'consent', signedIn, choices, problem: allowed, answer }
+    if (typeof chosen === 'string') return { kind: 'consent', signedIn, choices, withheld, problem: chosen, answer }
+    const allowed = chooseScope(await loadScopeCatalog(context), open, answer.isAllowed)
+    if (allowed === 'scope-missing') return { kind: 'consent', signedIn, choices, withheld, problem: allowed, answer }
     const { isRemembered } = answer
     return { kind: 'approve', approver: { userId, ...chosen }, allowed, session, isRemembered }
   }
   const mayUseEarlier = answer.kind === 'not-asked' && !authorization.mustConsent
-  const earlier = mayUseEarlier ? await findRemembered(context, subject, authorization, userId, choices) : undefined
-  const allowed = authorization
-  if (earlier !== undefined) return { kind: 'approve', approver: earlier, allowed, session, isRemembered: true }
-  const isImplied = mayUseEarlier && rights.mayImplyConsent && (await isOwnAccess(context, subject))
+  const earlier = mayUseEarlier ? await findRemembered(context, subject, open, userId, choices) : undefined
+  if (earlier !== undefined) return { kind: 'approve', approver: earlier, allowed: open, session, isRemembered: true }
+  const isImplied =
+    mayUseEarlier && rights.mayImplyConsent && (await isOwnAccess(context, { ...subject, authorization: open }))
   const chosen = isImplied ? chooseOrganization(choices, undefined) : undefined
   if (typeof chosen === 'object') {
-    return { kind: 'approve', approver: { userId, ...chosen }, allowed, session, isRemembered: false }
+    return { kind: 'approve', approver: { userId, ...chosen }, allowed: open, session, isRemembered: false }
   }
-  return { kind: 'consent', signedIn, choices, problem: undefined, answer: undefined }
+  return { kind: 'consent', signedIn, choices, withheld, problem: undefined, answer: undefined }
 }
 
 /**
@@ -167,10 +186,23 @@ export async function takeStep(
     case 'deny':
       return deny(context, subject, step.userId, step.fault, cookies)
     case 'sign-in':
+    case 'step-up':
     case 'consent': {
-      const path = step.kind === 'sign-in' ? PATHS.signIn : PATHS.consent
+      const path = pathOf(context, step.kind)
       const location = pageAddress(context.issuer, path, { authorization: authorization.id, uiLocales })
       return { kind: 'redirect', location, cookies }
     }
+  }
+}
+
+/** The operator's application asks for more where it signs users in. */
+function pathOf({ settings }: Pick<Context, 'settings'>, kind: 'sign-in' | 'step-up' | 'consent'): string {
+  switch (kind) {
+    case 'sign-in':
+      return PATHS.signIn
+    case 'step-up':
+      return settings.delegate === undefined ? PATHS.stepUp : PATHS.signIn
+    case 'consent':
+      return PATHS.consent
   }
 }

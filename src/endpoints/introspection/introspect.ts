@@ -73,6 +73,7 @@ export async function describeAccessToken(
   const subject = caller === 'api' ? facts.applicationSubject : undefined
   const actor = actorOf(facts, client)
   const confirmation = confirmationOf(facts)
+  const { acr, time } = facts.authentication ?? {}
   return {
     active: true,
     token_type: tokenTypeOf(facts),
@@ -88,6 +89,8 @@ export async function describeAccessToken(
     ...(actor === undefined ? {} : { act: actor }),
     ...(subject === undefined ? {} : { application_subject: subject }),
     ...(confirmation === undefined ? {} : { cnf: confirmation }),
+    ...(acr === undefined ? {} : { acr }),
+    ...(time === undefined ? {} : { auth_time: time }),
   }
 }
 

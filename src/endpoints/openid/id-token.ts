@@ -1,6 +1,8 @@
 import type { Context, StoreNeeds } from '../../ports/context.ts'
 import type { ClientRecord } from '../../ports/records/client.ts'
 import type { GrantRecord, OpenidGrant } from '../../ports/records/grant.ts'
+import { acrOf } from '../../protocol/sign-in/acr.ts'
+import { levelOf, type AuthenticationMethod } from '../../protocol/sign-in/authentication.ts'
 import { toSeconds, type EpochMs, type EpochSeconds } from '../../base/brand.ts'
 import { identifierOf } from '../../protocol/client/identifier.ts'
 import { hasClaimsInIdToken } from '../../protocol/client/policy.ts'
@@ -20,7 +22,9 @@ import { findUserClaims } from './user-claims.ts'
 type Needs = Pick<Context, 'issuer' | 'secrets' | 'settings' | 'tokens'> & StoreNeeds<'findOrganization' | 'findUser'>
 
 /** A grant whose tokens include an ID token. */
-export type LoginGrant = Pick<GrantRecord, 'userId' | 'organizationId' | 'scope'> & { readonly openid: OpenidGrant }
+export type LoginGrant = Pick<GrantRecord, 'userId' | 'organizationId' | 'scope' | 'stated'> & {
+  readonly openid: OpenidGrant
+}
 
 /**
  * Issues the ID token beside an access token. OpenID Connect Core 1.0 §3.1.3.3 and §12.2: those of a refresh have the same `sub`,
@@ -46,6 +50,7 @@ export async function issueIdToken(
     issuedAt,
     expiresAt: (issuedAt + context.settings.lifetimes.idToken) as EpochSeconds,
     authenticatedAt: session.at === undefined ? undefined : toSeconds(session.at),
+    acr: grant.stated?.acr ?? acrFrom(session.methods),
     methods: session.methods,
     nonce,
     accessTokenHash: accessTokenHash(accessToken, algorithm),
@@ -54,6 +59,11 @@ export async function issueIdToken(
     userClaims: await findClaims(context, client, grant),
   })
   return context.tokens.signIdToken(claims, algorithm)
+}
+
+/** Without a request for it, an ID token has `acr` from the second level on. */
+function acrFrom(methods: readonly AuthenticationMethod[]): string | undefined {
+  return levelOf(methods) > 1 ? acrOf(methods, []) : undefined
 }
 
 /** Reads an `id_token_hint`: an ID token that this server issued, also one that has expired. */

@@ -64,8 +64,8 @@ export async function finishSignIn(
   assert.equal(delegated !== undefined, isDelegated, 'Only the application signs users in while sign-in is delegated.')
   if (user.disabledAt !== undefined) return { kind: 'refused', reason: 'disabled' }
   if (await needsSecondStep(context, user, authenticated)) {
-    const waiting = mintWaiting(context, target, authenticated)
-    return secondStepPage(context, target, { user, waiting }, undefined)
+    const waiting = mintWaiting(context, target, authenticated, undefined)
+    return secondStepPage(context, target, { user, waiting, stepUp: undefined }, undefined)
   }
   if (delegated === undefined && !(await connects(context, request, authenticated)))
     return { kind: 'refused', reason: 'changed' }

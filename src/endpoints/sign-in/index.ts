@@ -11,6 +11,7 @@ import { finishAtProvider } from './provider/callback.ts'
 import { signInByCode, signInByRecoveryCode } from './second-step/code.ts'
 import { confirmByPasskey, setUpPasskey } from './second-step/passkey.ts'
 import { continueWithApp, setUpApp } from './second-step/set-up.ts'
+import { showStepUp } from './second-step/step-up.ts'
 
 const FORM = 'application/x-www-form-urlencoded'
 
@@ -28,6 +29,14 @@ export const SIGN_IN_ENDPOINTS: readonly Endpoint[] = [
     audience: 'page',
     unlimited: READS_METADATA_ONCE,
     run: showSignIn,
+  },
+  {
+    name: 'step-up',
+    method: 'GET',
+    path: PATHS.stepUp,
+    audience: 'page',
+    unlimited: 'It does something only for a user who is signed in.',
+    run: showStepUp,
   },
   {
     name: 'leave',

@@ -66,6 +66,7 @@ export async function issueClientToken(
     resources,
     applicationSubject: undefined,
     keyThumbprint: profile.key,
+    authentication: undefined,
     issuedAt: toSeconds(now),
     expiresAt: (toSeconds(now) + profile.lifetime) as EpochSeconds,
     issuedAfter: undefined,
@@ -108,7 +109,10 @@ export async function issueGrantToken(
 
 type GrantNeeds = Needs & Parameters<typeof issueIdToken>[0]
 
-type IssuedGrant = Pick<GrantRecord, 'id' | 'clientId' | 'userId' | 'organizationId' | 'expiresAt' | 'openid' | 'scope'>
+type IssuedGrant = Pick<
+  GrantRecord,
+  'id' | 'clientId' | 'userId' | 'organizationId' | 'expiresAt' | 'openid' | 'scope' | 'stated'
+>
 
 interface GrantIssue extends ResponseFacts {
   readonly profile: TokenProfile
@@ -149,6 +153,7 @@ function issueAccessToken(
     resources,
     applicationSubject,
     keyThumbprint: key,
+    authentication: authenticationOf(grant),
     issuedAt,
     expiresAt,
     issuedAfter: undefined,
@@ -158,6 +163,10 @@ function issueAccessToken(
   const tokenId = opaqueTokenId((expiresAt * 1000) as EpochMs, own)
   const minted = context.secrets.derive('access-token', tokenId, identity)
   return keep(context, minted, factsOf(tokenId), issue)
+}
+
+function authenticationOf({ stated }: IssuedGrant): AccessTokenFacts['authentication'] {
+  return stated && { acr: stated.acr, time: stated.at === undefined ? undefined : toSeconds(stated.at) }
 }
 
 interface ResponseFacts {

@@ -78,7 +78,9 @@ export function describeUnknown(catalog: ScopeCatalog, requested: readonly Resou
 }
 
 /** Registration gives no authority (decision 0006): the user's consent does, or the API's operator. */
-function isGrantedTo({ name, grantedTo }: ApiScope, { kind, client }: ScopeRecipient): boolean {
+function isGrantedTo({ name, grantedTo, stepUp }: ApiScope, { kind, client }: ScopeRecipient): boolean {
+  // No user has authenticated, also where a client acts for one who did not sign in.
+  if (stepUp !== undefined && kind === 'machine') return false
   switch (grantedTo) {
     case 'users-and-machines':
       return true

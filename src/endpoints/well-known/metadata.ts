@@ -6,6 +6,8 @@ import { CLIENT_AUTH_METHODS } from '../../protocol/client/metadata.ts'
 import { offersDocuments } from '../../protocol/client/policy.ts'
 import { offeredIdTokenAlgorithms } from '../../protocol/openid/id-token.ts'
 import { PROOF_ALGORITHMS } from '../../protocol/token/dpop-proof.ts'
+import { ACR_VALUES, type Acr } from '../../protocol/sign-in/acr.ts'
+import { rpIdOf } from '../../protocol/sign-in/passkey.ts'
 import { addressOf } from '../../protocol/uri/server-address.ts'
 import { USER_CLAIMS } from '../../protocol/openid/user-claims.ts'
 import { ADVERTISED_IDENTITY_SCOPES, advertisedScopes } from '../token/scope-catalog.ts'
@@ -45,7 +47,12 @@ function describe(
   issuer: string,
   apis: readonly ApiRecord[],
   table: readonly Discoverable[],
-  { clientDocuments, grantTypes, outbound }: Pick<Settings, 'clientDocuments' | 'grantTypes' | 'outbound'>,
+  {
+    clientDocuments,
+    delegate,
+    grantTypes,
+    outbound,
+  }: Pick<Settings, 'clientDocuments' | 'delegate' | 'grantTypes' | 'outbound'>,
 ): Description {
   const offersUsers = grantTypes.includes('authorization_code')
   const scopes = new Set([...(offersUsers ? ADVERTISED_IDENTITY_SCOPES : []), ...apis.flatMap(advertisedScopes)])
@@ -68,7 +75,11 @@ function describe(
     code_challenge_methods_supported: ['S256'],
     dpop_signing_alg_values_supported: PROOF_ALGORITHMS,
     ...(offersUsers
-      ? { ...OPENID_MEMBERS, id_token_signing_alg_values_supported: offeredIdTokenAlgorithms(grantTypes) }
+      ? {
+          ...OPENID_MEMBERS,
+          acr_values_supported: acrValuesOf(issuer, delegate),
+          id_token_signing_alg_values_supported: offeredIdTokenAlgorithms(grantTypes),
+        }
       : {}),
     ...(offersUsers ? { require_pushed_authorization_requests: false } : {}),
     ...(offersUsers && outbound.isOn
@@ -80,11 +91,29 @@ function describe(
   }
 }
 
+/** RFC 9470 §7. Your application can vouch for two factors, and browsers make no passkeys for an IP address. */
+function acrValuesOf(issuer: string, delegate: Settings['delegate']): readonly Acr[] {
+  return ACR_VALUES.filter((value) => value !== 'phr' || (delegate === undefined && rpIdOf(issuer) !== undefined))
+}
+
 /** OpenID Connect Discovery 1.0 §3. A user's `sub` is the same for every client. */
 const OPENID_MEMBERS = {
   subject_types_supported: ['public'],
   claim_types_supported: ['normal'],
-  claims_supported: ['sub', 'iss', 'aud', 'exp', 'iat', 'auth_time', 'nonce', 'at_hash', 'amr', 'sid', ...USER_CLAIMS],
+  claims_supported: [
+    'sub',
+    'iss',
+    'aud',
+    'exp',
+    'iat',
+    'auth_time',
+    'nonce',
+    'at_hash',
+    'acr',
+    'amr',
+    'sid',
+    ...USER_CLAIMS,
+  ],
   claims_parameter_supported: true,
   request_parameter_supported: false,
   // Without it, clients must assume `true`.

@@ -1,6 +1,7 @@
 import type { AccessTokenFacts } from '../../protocol/token/access-token.ts'
 import type { EpochMs } from '../../base/brand.ts'
 import type { ApiCredentialId, OpaqueTokenId } from '../../protocol/ids.ts'
+import type { AuthenticationLevel } from '../../protocol/sign-in/authentication.ts'
 import type { Resource } from '../../protocol/token/resource.ts'
 import type { SecretHash } from '../../protocol/secrets.ts'
 import type { SigningAlgorithm } from './key.ts'
@@ -64,6 +65,16 @@ export interface ApiScope {
    * - `approved-clients`: only clients that the operator approved for it, with or without a user.
    */
   readonly grantedTo: 'users' | 'users-on-request' | 'users-and-machines' | 'approved-clients'
+  /** What the scope requires of the authentication of the user. Absent: nothing. Without a user no client gets a scope that has it. */
+  readonly stepUp?: ScopeStepUp
+}
+
+/** The authentication that a scope requires. */
+export interface ScopeStepUp {
+  /** The lowest level. */
+  readonly level: Exclude<AuthenticationLevel, 1>
+  /** The greatest age of the authentication at the authorization request, in seconds. undefined: any. */
+  readonly maxAge: number | undefined
 }
 
 /** An issued access token of the opaque format. The store keeps the facts that a JWT would carry. */

@@ -1,3 +1,4 @@
+import type { AuthenticationRequest, StatedAuthentication } from '../../protocol/sign-in/acr.ts'
 import type { AuthenticationMethod } from '../../protocol/sign-in/authentication.ts'
 import type { ResponseMode } from '../../protocol/authorization/response.ts'
 import type { EpochMs } from '../../base/brand.ts'
@@ -35,8 +36,12 @@ export interface AuthorizationRecord {
   readonly resources: readonly Resource[]
   /** The user must sign in even in a browser that has a session (`prompt=login`). */
   readonly mustSignIn: boolean
-  /** The user must have authenticated at this time or later (`max_age`). undefined: at any time. */
+  /** The user must have authenticated at this time or later (`max_age`, or a scope requires it). undefined: at any time. */
   readonly authenticatedSince: EpochMs | undefined
+  /** What the client asks about the authentication. undefined: nothing. */
+  readonly authentication: AuthenticationRequest | undefined
+  /** The authentication that tokens will state, since the approval. undefined: nothing asks for it. */
+  readonly stated: StatedAuthentication | undefined
   /** Only this user may approve the request (`id_token_hint`). A text of the client, which may be the id of no user. */
   readonly onlyUserId: string | undefined
   /** The user must consent even where a consent is remembered. */

@@ -5,6 +5,7 @@ import type { Resource } from '../../protocol/token/resource.ts'
 import type { Scope } from '../../protocol/token/scope.ts'
 import type { SecretHash } from '../../protocol/secrets.ts'
 import type { UserClaim } from '../../protocol/openid/user-claims.ts'
+import type { StatedAuthentication } from '../../protocol/sign-in/acr.ts'
 import type { ApprovedSession } from './authorization.ts'
 
 /** What a user allowed a client in one authorization. Its refresh tokens are one family, stored in the same row (decision 0004). */
@@ -25,6 +26,8 @@ export interface GrantRecord {
   readonly family: FamilyRecord | undefined
   /** Present if the scope has `openid`. */
   readonly openid: OpenidGrant | undefined
+  /** The authentication that all tokens state. undefined: neither the client nor a scope asks for it. */
+  readonly stated: StatedAuthentication | undefined
   /** The host that got the code, as `webHost` returns it. */
   readonly redirectHost: string | undefined
   /** The key that each refresh must prove: that of a public client that proved one. RFC 9449 §5. undefined: none. */

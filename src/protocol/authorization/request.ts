@@ -73,6 +73,8 @@ export const AUTHORIZATION_FAULTS = {
   claims_malformed:
     'The claims parameter is not a JSON object with at most 40 claims in 4096 characters and one text as sub.',
   acr_unavailable: 'The claims parameter requires an acr value that users cannot reach here.',
+  authentication_unmet: 'The user cannot authenticate as the request, or all of its scopes, require.',
+  authentication_too_weak: 'The request has prompt=none, and it or a scope requires more than the session has.',
   user_differs: 'The user who signed in is not the one that the request names.',
 } as const
 export type AuthorizationFault = keyof typeof AUTHORIZATION_FAULTS

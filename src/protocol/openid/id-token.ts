@@ -25,6 +25,8 @@ export interface IdTokenFacts {
   readonly expiresAt: EpochSeconds
   /** When the user authenticated. undefined: unknown. */
   readonly authenticatedAt: EpochSeconds | undefined
+  /** undefined: one factor, and the request did not ask for it. */
+  readonly acr: string | undefined
   readonly methods: readonly AuthenticationMethod[]
   /** Only in the first ID token of a grant. */
   readonly nonce: string | undefined
@@ -56,6 +58,7 @@ export function idTokenClaims(facts: IdTokenFacts): IdTokenClaims {
     nonce: facts.nonce,
     at_hash: facts.accessTokenHash,
     sid: facts.sessionId,
+    acr: facts.acr,
     amr: facts.methods,
     org_id: facts.organizationId,
   }) as IdTokenClaims

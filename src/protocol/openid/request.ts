@@ -1,6 +1,7 @@
 import { isObject, parseJson } from '../../base/json.ts'
 import type { Parameters } from '../../base/message.ts'
 import { MAX_AGE_LIMIT } from '../client/openid-metadata.ts'
+import { knownAcrValues, type AuthenticationRequest } from '../sign-in/acr.ts'
 import { scopeOf, type Scope } from '../token/scope.ts'
 import { scopeOfClaim, type UserClaim } from './user-claims.ts'
 
@@ -12,6 +13,8 @@ export interface OpenidRequest {
   readonly maxAge: number | undefined
   /** An ID token that names the user, as sent. */
   readonly idTokenHint: string | undefined
+  /** undefined: the request says nothing about the authentication. */
+  readonly authentication: AuthenticationRequest | undefined
   readonly claims: ClaimsRequest
 }
 
@@ -23,6 +26,8 @@ export interface ClaimsRequest {
   readonly idToken: readonly UserClaim[]
   /** Whether the ID token must have `auth_time`. Core 1.0 §2. */
   readonly isAuthTimeEssential: boolean
+  /** What is said of `acr` for the ID token. §5.5.1.1. undefined: nothing. */
+  readonly acr: AuthenticationRequest | undefined
   /** The one user who may answer the request. */
   readonly subject: string | undefined
 }
@@ -42,7 +47,13 @@ const CLAIMS_LIMIT = 4096
 const CLAIM_LIMIT = 40
 /** Longer than the id of any user: a value that is cut names no user. Each pending request stores it (threats.md BND-01). */
 const SUBJECT_LIMIT = 64
-const NO_CLAIMS: ClaimsRequest = { scope: scopeOf([]), idToken: [], isAuthTimeEssential: false, subject: undefined }
+const NO_CLAIMS: ClaimsRequest = {
+  scope: scopeOf([]),
+  idToken: [],
+  isAuthTimeEssential: false,
+  acr: undefined,
+  subject: undefined,
+}
 
 /** Reads the parameters, or returns the first fault. */
 export function readOpenidRequest(parameters: Parameters): OpenidRequest | OpenidFault {
@@ -55,7 +66,23 @@ export function readOpenidRequest(parameters: Parameters): OpenidRequest | Openi
   const text = parameters.get('claims')
   const claims = text === undefined ? NO_CLAIMS : readClaims(text)
   if (typeof claims === 'string') return claims
-  return { nonce, maxAge: age === undefined ? undefined : Number(age), idTokenHint, claims }
+  const maxAge = age === undefined ? undefined : Number(age)
+  const authentication = readAuthentication(parameters.get('acr_values'), claims, maxAge)
+  return { nonce, maxAge, idTokenHint, authentication, claims }
+}
+
+/**
+ * What the request asks about the authentication. §3.1.2.1, RFC 9470 §4. Values of `acr_values` are voluntary, and unknown ones are
+ * ignored. An essential value of `claims` comes before them, and a voluntary one after them.
+ */
+function readAuthentication(
+  text: string | undefined,
+  { acr }: ClaimsRequest,
+  maxAge: number | undefined,
+): AuthenticationRequest | undefined {
+  if (acr?.isEssential === true && acr.acrValues.length > 0) return acr
+  if (text === undefined && acr === undefined && maxAge === undefined) return undefined
+  return { acrValues: knownAcrValues([...(text ?? '').split(' '), ...(acr?.acrValues ?? [])]), isEssential: false }
 }
 
 function readClaims(text: string): ClaimsRequest | OpenidFault {
@@ -65,9 +92,8 @@ function readClaims(text: string): ClaimsRequest | OpenidFault {
   if (!isMember(userinfo) || !isMember(idToken)) return 'claims_malformed'
   const [forUserinfo, forIdToken] = [Object.keys(userinfo ?? {}), Object.keys(idToken ?? {})]
   if (forUserinfo.length + forIdToken.length > CLAIM_LIMIT) return 'claims_malformed'
-  // No value of `acr` can be reached, because the server defines none (Core 1.0 §5.5.1.1).
-  const acr = idToken?.['acr']
-  if (isEssential(acr) && ('value' in acr || 'values' in acr)) return 'acr_unavailable'
+  const acr = idToken !== null && 'acr' in idToken ? readAcr(idToken['acr']) : undefined
+  if (acr === 'acr_unavailable') return acr
   const known = (names: readonly string[]) => names.filter((name) => scopeOfClaim(name) !== undefined) as UserClaim[]
   const scopes = known([...forUserinfo, ...forIdToken]).flatMap((name) => scopeOfClaim(name) ?? [])
   const [subject, another] = new Set([idToken?.['sub'], userinfo?.['sub']].flatMap(valueOf))
@@ -75,7 +101,16 @@ function readClaims(text: string): ClaimsRequest | OpenidFault {
   if (another !== undefined || (subject !== undefined && typeof subject !== 'string')) return 'claims_malformed'
   const isAuthTimeEssential = isEssential(idToken?.['auth_time'])
   const named = subject?.slice(0, SUBJECT_LIMIT)
-  return { scope: scopeOf(scopes), idToken: known(forIdToken), isAuthTimeEssential, subject: named }
+  return { scope: scopeOf(scopes), idToken: known(forIdToken), isAuthTimeEssential, acr, subject: named }
+}
+
+/** An essential `acr` of which the server knows no value cannot be met (Core 1.0 §5.5.1.1). */
+function readAcr(requested: unknown): AuthenticationRequest | 'acr_unavailable' {
+  const { value, values } = isObject(requested) ? requested : {}
+  const named = [value, values].flat().filter((one) => one !== undefined)
+  const acrValues = knownAcrValues(named)
+  const isDemand = isEssential(requested) && named.length > 0
+  return isDemand && acrValues.length === 0 ? 'acr_unavailable' : { acrValues, isEssential: isDemand }
 }
 
 function isMember(value: unknown): value is Readonly<Record<string, unknown>> | null {

@@ -51,6 +51,7 @@ export const REJECTIONS = [
   'access_denied',
   'login_required',
   'interaction_required',
+  'unmet_authentication_requirements',
   'temporarily_unavailable',
 ] as const
 

@@ -24,6 +24,8 @@ export interface AccessTokenFacts {
   readonly applicationSubject: string | undefined
   /** The key of the client without which the token is worth nothing. RFC 9449 §6. undefined: a bearer token. */
   readonly keyThumbprint: JwkThumbprint | undefined
+  /** How and when the user authenticated. undefined: neither the client nor a scope of the grant asks for it. */
+  readonly authentication: AccessTokenAuthentication | undefined
   readonly tokenId: string
   readonly issuedAt: EpochSeconds
   readonly expiresAt: EpochSeconds
@@ -34,11 +36,18 @@ export interface AccessTokenFacts {
   readonly issuedAfter: EpochMs | undefined
 }
 
+/** RFC 9068 §2.2.1, RFC 9470 §6.1. */
+export interface AccessTokenAuthentication {
+  readonly acr: string
+  /** undefined: unknown. */
+  readonly time: EpochSeconds | undefined
+}
+
 /** Only `accessTokenClaims` returns this type, so the signing keys of access tokens sign nothing else. */
 export type AccessTokenClaims = Brand<string, 'AccessTokenClaims'>
 
 /**
- * The claims of a JWT access token, as JSON. RFC 9068 §2.2; RFC 8693 §4 defines `scope` and `act`, RFC 9449 §6.1 `cnf`; `org_id`, `grant_id`
+ * The claims of a JWT access token, as JSON. RFC 9068 §2.2 and §2.2.1; RFC 8693 §4 defines `scope` and `act`, RFC 9449 §6.1 `cnf`; `org_id`, `grant_id`
  * and `application_subject` are claims of this server (decisions 0019, 0020). JSON leaves out undefined members. `client` is the `client_id` of the client.
  */
 export function accessTokenClaims(facts: AccessTokenFacts, client: string): AccessTokenClaims {
@@ -56,6 +65,8 @@ export function accessTokenClaims(facts: AccessTokenFacts, client: string): Acce
     grant_id: facts.grantId,
     application_subject: facts.applicationSubject,
     cnf: confirmationOf(facts),
+    acr: facts.authentication?.acr,
+    auth_time: facts.authentication?.time,
   }) as AccessTokenClaims
 }
 
@@ -94,6 +105,8 @@ export function parseAccessTokenClaims(text: string, issuer: string): AccessToke
     grant_id: grantId,
     application_subject: applicationSubject,
     cnf: confirmation,
+    acr,
+    auth_time: time,
   } = claims
   if (iss !== issuer || typeof sub !== 'string' || typeof client !== 'string' || typeof jti !== 'string') return
   if (typeof iat !== 'number' || typeof exp !== 'number' || typeof scope !== 'string') return
@@ -110,6 +123,7 @@ export function parseAccessTokenClaims(text: string, issuer: string): AccessToke
     scope: scope as Scope,
     applicationSubject: applicationSubject as string | undefined,
     keyThumbprint: (confirmation as Confirmation | undefined)?.jkt,
+    authentication: typeof acr === 'string' ? { acr, time: time as EpochSeconds | undefined } : undefined,
     tokenId: jti,
     issuedAt: iat as EpochSeconds,
     expiresAt: exp as EpochSeconds,

@@ -21,6 +21,9 @@ export interface TokenClaims {
   readonly application_subject?: string
   /** RFC 9449 §6.2: the key whose proof the API must demand. Absent: a bearer token. */
   readonly cnf?: Confirmation
+  /** The level of the authentication of the user, and its time. RFC 9470 §6.2. Absent: nothing asks for it. */
+  readonly acr?: string
+  readonly auth_time?: number
 }
 
 /** The members of an active refresh token. Only the client that it was issued to may see them. */
@@ -65,4 +68,9 @@ export const ANSWER_MEMBERS: {
     ofRefreshToken: false,
     text: '`{"jkt": …}`: the thumbprint of the key that the token is bound to (RFC 9449 §6.2); absent: a bearer token',
   },
+  acr: {
+    ofRefreshToken: false,
+    text: 'the [level](apis.md#step-up) of the authentication of the user; absent: nothing asks for it',
+  },
+  auth_time: { ofRefreshToken: false, text: 'when the user authenticated, beside `acr`; absent: unknown' },
 }

@@ -4,7 +4,11 @@ import type { EpochMs } from '../../base/brand.ts'
 
 const definition = {
   name: text<string | undefined>('name'),
-  scopes: json<readonly ApiScope[]>('scopes', (scopes) => scopes.map(storedScope)),
+  scopes: json<readonly ApiScope[]>(
+    'scopes',
+    (scopes) => scopes.map(storedScope),
+    (stored) => (stored as readonly ApiScope[]).map(restoredScope),
+  ),
   tokens: group<ApiTokens>({
     format: text('token_format'),
     lifetime: bigint('token_lifetime'),
@@ -39,6 +43,12 @@ export const APIS = table<ApiRecord>({
 })
 
 /** The members have one order, because an update compares the text. */
-function storedScope({ name, sentence, grantedTo }: ApiScope): ApiScope {
-  return { name, sentence, grantedTo }
+function storedScope({ name, sentence, grantedTo, stepUp }: ApiScope): ApiScope {
+  const requirement = stepUp && { level: stepUp.level, maxAge: stepUp.maxAge }
+  return { name, sentence, grantedTo, ...(requirement && { stepUp: requirement }) }
+}
+
+/** JSON has no undefined. */
+function restoredScope({ stepUp, ...scope }: ApiScope): ApiScope {
+  return stepUp === undefined ? scope : { ...scope, stepUp: { level: stepUp.level, maxAge: stepUp.maxAge } }
 }

@@ -1,6 +1,7 @@
 import { bigint, json, optionalGroup, optionalJson, scope, table, text, without } from '../table.ts'
 import type { PushedRequestRecord } from '../../ports/records/authorization.ts'
 import type { ConsentRecord, GrantRecord, OpenidGrant } from '../../ports/records/grant.ts'
+import type { StatedAuthentication } from '../../protocol/sign-in/acr.ts'
 import type { SecretHash } from '../../protocol/secrets.ts'
 import { readConsentTarget } from '../rows.ts'
 
@@ -27,6 +28,7 @@ export const GRANTS = table<GrantRecord>({
     idleExpiresAt: bigint('idle_expires_at'),
   }),
   openid: optionalJson<OpenidGrant>('openid'),
+  stated: optionalJson<StatedAuthentication>('stated'),
   redirectHost: text('redirect_host'),
   keyThumbprint: text('key_thumbprint'),
 })

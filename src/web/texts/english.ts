@@ -53,6 +53,8 @@ export const english: Texts = {
   notAnswered: 'You are not signed in yet, because there was no answer. Try again in a moment.',
   secondStep: 'Confirm with a second step',
   noSecondStep: 'Your account needs a second step and has none that works here. Ask the operator to reset it.',
+  stepUp: (client) => html`${client} asks for more: confirm with your second step.`,
+  scopeNeedsStep: 'Needs a second step when you sign in, for which your account has nothing set up.',
   passkeyStep: 'Use a passkey',
   secondStepExpired: 'You are not signed in, because the second step took too long or was done before. Sign in again.',
   code: 'Code',

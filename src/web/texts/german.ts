@@ -56,6 +56,9 @@ export const german: Texts = {
   secondStep: 'Mit zweitem Schritt bestätigen',
   noSecondStep:
     'Ihr Konto braucht einen zweiten Schritt und hat keinen, der hier funktioniert. Bitten Sie den Betreiber, ihn zurückzusetzen.',
+  stepUp: (client) => html`${client} verlangt mehr Sicherheit: Bestätigen Sie mit Ihrem zweiten Schritt.`,
+  scopeNeedsStep:
+    'Dafür ist ein zweiter Schritt bei der Anmeldung nötig, für den in Ihrem Konto nichts eingerichtet ist.',
   passkeyStep: 'Passkey benutzen',
   secondStepExpired:
     'Sie sind nicht angemeldet, weil der zweite Schritt zu lange gedauert hat oder schon getan war. Melden Sie sich noch einmal an.',

@@ -72,6 +72,10 @@ export interface Texts {
   readonly notAnswered: string
   readonly secondStep: string
   readonly noSecondStep: string
+  /** Above the forms for a user who is signed in. */
+  readonly stepUp: (client: Markup) => Markup
+  /** Below a permission that the client does not get. */
+  readonly scopeNeedsStep: string
   readonly secondStepExpired: string
   readonly passkeyStep: string
   readonly code: string

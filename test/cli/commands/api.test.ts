@@ -24,7 +24,7 @@ test('decision 0006: a running server knows a declared API within about a second
   const client = await register(place.issuer, {})
   const words = ['api', 'create', '--resource', 'https://api.acme.test', '--name', 'Acme']
   const scopes = ['--scope', 'read=Read your projects', '--machine-scope', 'sync=Keep a copy up to date']
-  scopes.push('--scope-on-request', 'wipe=Delete your projects')
+  scopes.push('--step-up', 'read=2fa,300', '--scope-on-request', 'wipe=Delete your projects')
   const created = await runJsonHere(place, [...words, ...scopes])
   const sentence = { read: 'Read your projects', sync: 'Keep a copy up to date', wipe: 'Delete your projects' }
   assert.deepEqual(
@@ -33,9 +33,9 @@ test('decision 0006: a running server knows a declared API within about a second
       resource: 'https://api.acme.test',
       name: 'Acme',
       scopes: [
-        { name: 'read', sentence: sentence.read, granted_to: 'users' },
-        { name: 'wipe', sentence: sentence.wipe, granted_to: 'users-on-request' },
-        { name: 'sync', sentence: sentence.sync, granted_to: 'users-and-machines' },
+        { name: 'read', sentence: sentence.read, granted_to: 'users', step_up: { level: '2fa', max_age: 300 } },
+        { name: 'wipe', sentence: sentence.wipe, granted_to: 'users-on-request', step_up: null },
+        { name: 'sync', sentence: sentence.sync, granted_to: 'users-and-machines', step_up: null },
       ],
       tokens: {
         format: 'jwt',
@@ -62,6 +62,11 @@ test('decision 0006: a running server knows a declared API within about a second
   const list = (await runHere(place, ['api', 'list'])).stdout
   assert.match(list, /sync +with consent, or without a user/)
   assert.match(list, /wipe +with consent, on request/)
+  const update = ['api', 'update', 'https://api.acme.test', '--step-up', 'wipe=phr', '--step-up', 'read=none']
+  await runHere(place, update)
+  const shown = (await runHere(place, ['api', 'show', 'https://api.acme.test'])).stdout
+  assert.match(shown, /wipe +with consent, on request +phr +Delete/)
+  assert.doesNotMatch(shown, /2fa/)
   assert.match(
     (await runHere(place, ['api', 'delete', 'https://api.acme.test/'])).stdout,
     /^Deleted https:\/\/api\.acme\.test\./,

@@ -251,7 +251,7 @@ test('oidcc-unsigned-request-object-supported-correctly-or-rejected-as-unsupport
   }
 })
 
-test('oidcc-ui-locales, oidcc-claims-locales, oidcc-display-page, oidcc-display-popup, oidcc-login-hint, oidcc-ensure-request-with-acr-values-succeeds: no error', async (t) => {
+test('oidcc-ui-locales, oidcc-claims-locales, oidcc-display-page, oidcc-display-popup, oidcc-login-hint: no error', async (t) => {
   const server = await openLogin(t)
   const client = await makeClient(server, STATIC)
   for (const parameters of [
@@ -260,12 +260,30 @@ test('oidcc-ui-locales, oidcc-claims-locales, oidcc-display-page, oidcc-display-
     { display: 'page' },
     { display: 'popup' },
     { login_hint: 'ada@acme.test' },
-    { acr_values: '1 2' },
     { extra: 'foobar' },
   ]) {
     const tokens = await login(server, client, { prompt: 'consent', ...parameters })
     assert.equal(idTokenOf(tokens)['acr'], undefined)
   }
+})
+
+test('oidcc-ensure-request-with-acr-values-succeeds: acr is one of the requested values, which are two that the metadata offer', async (t) => {
+  const server = await openLogin(t)
+  const client = await makeClient(server, STATIC)
+  const metadata = await bodyOf<{ readonly acr_values_supported: readonly string[] }>(
+    server,
+    '/.well-known/openid-configuration',
+  )
+  const offered = metadata.acr_values_supported.slice(0, 2)
+  for (const acr_values of [offered.join(' '), offered.toReversed().join(' ')])
+    assert.equal(
+      idTokenOf(await login(server, client, { prompt: 'consent', acr_values }))['acr'],
+      'urn:grantor:acr:1fa',
+    )
+  assert.equal(
+    idTokenOf(await login(server, client, { prompt: 'consent', acr_values: '1 2' }))['acr'],
+    'urn:grantor:acr:1fa',
+  )
 })
 
 test('oidcc-discovery-endpoint-verification: the document has what OpenID Connect requires, with RS256 and openid', async (t) => {

@@ -101,6 +101,7 @@ async function keepOpaqueToken({ context, clock, origin }: TestServer, client: R
       grantId: undefined,
       applicationSubject: undefined,
       keyThumbprint: undefined,
+      authentication: undefined,
       issuedAfter: undefined,
       scope: NO_SCOPE,
       tokenId: id,

@@ -47,12 +47,47 @@ test('OpenID Connect Core §5.5: a claim counts as its scope, and unknown claims
     nonce: 'n'.repeat(1024),
     maxAge: 0,
     idTokenHint: 'h',
-    claims: { scope: 'profile email', idToken: ['email'], isAuthTimeEssential: true, subject: 'gus_x' },
+    authentication: { acrValues: [], isEssential: false },
+    claims: {
+      scope: 'profile email',
+      idToken: ['email'],
+      isAuthTimeEssential: true,
+      acr: { acrValues: [], isEssential: false },
+      subject: 'gus_x',
+    },
   })
 })
 
 test('a request without any of the parameters', () => {
-  const none = { scope: '', idToken: [], isAuthTimeEssential: false, subject: undefined }
-  assert.deepEqual(read({}), { nonce: undefined, maxAge: undefined, idTokenHint: undefined, claims: none })
+  const none = { scope: '', idToken: [], isAuthTimeEssential: false, acr: undefined, subject: undefined }
+  const absent = { nonce: undefined, maxAge: undefined, idTokenHint: undefined, authentication: undefined }
+  assert.deepEqual(read({}), { ...absent, claims: none })
   assert.deepEqual((read(claims({ userinfo: null })) as { claims: unknown }).claims, none)
 })
+
+const ONE = 'urn:grantor:acr:1fa'
+const TWO = 'urn:grantor:acr:2fa'
+const wanted = (acr: object | null) => claims({ id_token: { acr } })
+
+const ASKED: readonly (readonly [Readonly<Record<string, string>>, readonly string[], boolean])[] = [
+  [{ max_age: '0' }, [], false],
+  [{ max_age: '1000000000' }, [], false],
+  [{ acr_values: 'gold 1 2' }, [], false],
+  [{ acr_values: `phr ${TWO}` }, ['phr', TWO], false],
+  [{ acr_values: `${TWO}  gold ${TWO} phr `.repeat(200) }, [TWO, 'phr'], false],
+  [{ acr_values: 'PHR constructor __proto__' }, [], false],
+  [wanted(null), [], false],
+  [wanted({ essential: true }), [], false],
+  [wanted({ value: TWO }), [TWO], false],
+  [wanted({ essential: true, value: TWO }), [TWO], true],
+  [wanted({ essential: true, values: ['gold', 'phr', 7, null, TWO] }), ['phr', TWO], true],
+  [{ acr_values: ONE, ...wanted({ essential: true, value: 'phr' }) }, ['phr'], true],
+  [{ acr_values: ONE, ...wanted({ values: ['phr', ONE] }) }, [ONE, 'phr'], false],
+]
+
+for (const [parameters, acrValues, isEssential] of ASKED) {
+  const shown = JSON.stringify(parameters).slice(0, 70)
+  test(`ACR-01, OpenID Connect Core §5.5.1.1: ${shown} asks for ${JSON.stringify(acrValues)}${isEssential ? ', and nothing less' : ''}`, () => {
+    assert.deepEqual((read(parameters) as { authentication: unknown }).authentication, { acrValues, isEssential })
+  })
+}

@@ -41,16 +41,20 @@ export async function finishSecondStep(
   return (await step.waiting.use()) ? startAfter(context, request, step, second) : expired(context, step)
 }
 
-/** The same, after the sign-in that waits was used up. */
+/**
+ * The same, after the sign-in that waits was used up. In a step-up, the time of authentication is that of the session where a code was
+ * added to it: a client that asks for a recent authentication would otherwise get one of the second factor alone. A passkey has two.
+ */
 export async function startAfter(
   context: Context,
   request: Request,
   { target, waiting }: SecondStep,
   second: SecondFactorUsed,
 ): Promise<Reply> {
-  const { user, methods, providerId, identity, link } = waiting
-  const at = providerId === undefined ? timeOf(context, target) : waiting.at
-  const both = { ...second, methods: [...methods, ...second.methods] }
+  const { user, methods, providerId, identity, link, stepUp } = waiting
+  const isNow = stepUp === undefined ? providerId === undefined : second.passkey !== undefined
+  const at = isNow ? timeOf(context, target) : waiting.at
+  const both = { ...second, methods: [...new Set([...methods, ...second.methods])] }
   const authenticated = { user, at, providerId, identity, link, ...both, delegated: undefined }
   const finished = await finishSignIn(context, request, target, authenticated)
   return finished.kind === 'refused' ? signInProblem(context, target, { kind: 'account-refused' }, user.id) : finished
@@ -70,10 +74,11 @@ export function throttled({ retryAfterSeconds }: { readonly retryAfterSeconds: n
 export async function showAgain(
   context: Context,
   { params }: Request,
-  { target, waiting: { user } }: SecondStep,
+  { target, waiting: { user, stepUp } }: SecondStep,
   problem: SecondStepProblem | undefined,
 ): Promise<Reply> {
-  const page = await secondStepPage(context, target, { user, waiting: params.get(WAITING_FIELD) ?? '' }, problem)
+  const shown = { user, waiting: params.get(WAITING_FIELD) ?? '', stepUp: stepUp?.level }
+  const page = await secondStepPage(context, target, shown, problem)
   if (problem === undefined) return page
   if (problem.kind !== 'throttled') {
     const clientId = clientOf(target)?.id

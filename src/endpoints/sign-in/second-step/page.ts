@@ -3,6 +3,7 @@ import type { Reply } from '../../../ports/message.ts'
 import type { SecondStepProblem } from '../../../ports/pages.ts'
 import type { UserRecord } from '../../../ports/records/user.ts'
 import { formTarget, viewClient } from '../../authorization/client-view.ts'
+import type { AuthenticationLevel } from '../../../protocol/sign-in/authentication.ts'
 import type { Enrolment } from '../../second-factor/enrolment.ts'
 import { hiddenFields, type SignInTarget } from '../target.ts'
 import { WAITING_FIELD } from './waiting.ts'
@@ -15,6 +16,8 @@ export interface WaitingUser {
   readonly user: UserRecord
   /** The sign-in, as `mintWaiting` made it. */
   readonly waiting: string
+  /** The level that a user who is signed in is asked for. undefined: the second step of a sign-in. */
+  readonly stepUp: AuthenticationLevel | undefined
   /** The app that the user sets up on the page; absent: the page begins with another one. */
   readonly enrolment?: Enrolment
 }
@@ -33,10 +36,10 @@ const STATUS: Readonly<Record<SecondStepProblem['kind'], number>> = {
 export async function secondStepPage(
   context: Context,
   target: SignInTarget,
-  { user, waiting, enrolment }: WaitingUser,
+  { user, waiting, stepUp, enrolment }: WaitingUser,
   problem: SecondStepProblem | undefined,
 ): Promise<PageReply> {
-  const ways = SECOND_STEP_WAYS.map((way) => way.offer(context, { user, target, enrolment }))
+  const ways = SECOND_STEP_WAYS.map((way) => way.offer(context, { user, target, stepUp, enrolment }))
   const isOfClient = target.purpose === 'authorization'
   const redirectUri = isOfClient ? target.authorization.redirectUri : undefined
   return {
@@ -50,6 +53,7 @@ export async function secondStepPage(
       kind: 'second-step',
       hidden: { ...hiddenFields(context, target), [WAITING_FIELD]: waiting },
       client: isOfClient ? viewClient(target, target.authorization.redirectUri, context.clock()) : undefined,
+      isStepUp: stepUp !== undefined,
       offers: (await Promise.all(ways)).flat(),
       problem,
     },

@@ -30,8 +30,8 @@ export async function confirmByPasskey(context: Context, request: Request): Prom
 export async function setUpPasskey(context: Context, request: Request): Promise<Reply> {
   const step = await openSecondStep(context, request)
   if ('kind' in step) return step
-  const { user, madeAt: at } = step.waiting
-  if (!(await mayAddPasskey(context, user))) return showAgain(context, request, step, undefined)
+  const { user, madeAt: at, stepUp } = step.waiting
+  if (stepUp !== undefined || !(await mayAddPasskey(context, user))) return showAgain(context, request, step, undefined)
   const made = await verifyNewPasskey(context, request, passkeyStep({ user, target: step.target }), user)
   if (made.kind === 'refused') return showAgain(context, request, step, FAILED)
   const reason = { kind: 'sign-in', at, passwordHash: user.passwordHash } as const

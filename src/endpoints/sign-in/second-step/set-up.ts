@@ -26,11 +26,11 @@ export async function setUpApp(context: Context, request: Request): Promise<Repl
   const step = await openSecondStep(context, request)
   if ('kind' in step) return step
   const { target, waiting } = step
-  const { user, madeAt: at } = waiting
-  const shown = { user, waiting: request.params.get(WAITING_FIELD) ?? '' }
+  const { user, madeAt: at, stepUp } = waiting
+  const shown = { user, waiting: request.params.get(WAITING_FIELD) ?? '', stepUp: stepUp?.level }
   const where = placeOf({ user, target })
   const enrolment = openEnrolment(context, where, request.params.get(ENROLMENT_FIELD) ?? '')
-  if (enrolment === undefined || !(await mayEnrol(context, user)))
+  if (enrolment === undefined || stepUp !== undefined || !(await mayEnrol(context, user)))
     return secondStepPage(context, target, shown, undefined)
   const reason = { kind: 'sign-in', at, passwordHash: user.passwordHash } as const
   const replaces = await findApp(context, user.id)

@@ -1,11 +1,17 @@
 import type { Context, StoreNeeds } from '../../../ports/context.ts'
 import type { Request } from '../../../ports/message.ts'
 import type { UserRecord } from '../../../ports/records/user.ts'
-import type { Authentication, AuthenticationMethod, ProviderId } from '../../../protocol/sign-in/authentication.ts'
+import type {
+  Authentication,
+  AuthenticationLevel,
+  AuthenticationMethod,
+  ProviderId,
+} from '../../../protocol/sign-in/authentication.ts'
 import type { EpochMs } from '../../../base/brand.ts'
 import type { IdentityKey } from '../../../protocol/sign-in/provider-identity.ts'
 import type { SecretHash } from '../../../protocol/secrets.ts'
-import type { UserId } from '../../../protocol/ids.ts'
+import type { SessionId, UserId } from '../../../protocol/ids.ts'
+import { findSignedIn } from '../../authorization/session.ts'
 import { isLiveSince } from '../../../tokens/invalid-principal.ts'
 import { openSealed, seal, type Opened, type Seal } from '../../sealed.ts'
 import { keyOf, type SignInTarget } from '../target.ts'
@@ -24,10 +30,20 @@ export interface FirstStep extends Authentication {
   readonly link: SecretHash | undefined
 }
 
-/** A sign-in whose first step was done in this browser, and whose second step is not. */
-export interface Waiting extends FirstStep, Pick<Opened, 'madeAt' | 'use'> {}
+/** A session whose user is asked for a factor of a higher level. It takes the place of the first step. */
+export interface StepUp {
+  readonly sessionId: SessionId
+  readonly level: AuthenticationLevel
+}
 
-/** The members of the value, in order: user, methods, time, provider, identity, proof, digest of the hash of the password. */
+/** A sign-in whose first step was done in this browser, and whose second step is not. */
+export interface Waiting extends FirstStep, Pick<Opened, 'madeAt' | 'use'> {
+  /** undefined: a sign-in, and not a step-up. */
+  readonly stepUp: StepUp | undefined
+}
+
+/** The members of the value, in order: user, methods, time, provider, identity, proof, digest of the hash of the password, and the session and
+ * the level of a step-up. */
 type Members = readonly [
   UserId,
   readonly AuthenticationMethod[],
@@ -36,6 +52,8 @@ type Members = readonly [
   IdentityKey | null,
   SecretHash | null,
   string,
+  SessionId | null,
+  AuthenticationLevel | null,
 ]
 
 /**
@@ -46,30 +64,37 @@ export function mintWaiting(
   context: Pick<Context, 'clockCheck' | 'random' | 'secrets'>,
   target: SignInTarget,
   { user, methods, at, providerId, identity, link }: FirstStep,
+  stepUp: StepUp | undefined,
 ): string {
   const password = passwordDigest(context, user)
-  const members: Members = [user.id, methods, at ?? null, providerId ?? null, identity ?? null, link ?? null, password]
+  const { sessionId = null, level = null } = stepUp ?? {}
+  const how = [methods, at ?? null, providerId ?? null, identity ?? null, link ?? null] as const
+  const members: Members = [user.id, ...how, password, sessionId, level]
   return seal(context, sealOf(target), members)
 }
 
 /**
  * Opens the value of a form of the second step. Returns undefined unless the sign-in waits in this browser for this target, and neither
- * the account nor its password has changed since.
+ * the account nor its password has changed since. A step-up ends with its session.
  */
 export async function openWaiting(
-  context: Pick<Context, 'clockCheck' | 'notBefore' | 'random' | 'secrets'> & StoreNeeds<'consumeOnce' | 'findUser'>,
-  { params }: Pick<Request, 'params'>,
+  context: Pick<Context, 'clockCheck' | 'notBefore' | 'random' | 'secrets' | 'sessionSeen' | 'settings'> &
+    StoreNeeds<'consumeOnce' | 'findSession' | 'findUser'>,
+  { cookies, params }: Pick<Request, 'cookies' | 'params'>,
   target: SignInTarget,
 ): Promise<Waiting | undefined> {
   const opened = openSealed(context, sealOf(target), params.get(WAITING_FIELD) ?? '', WAITING_MS)
   if (opened === undefined) return undefined
   const { madeAt, use } = opened
-  const [userId, methods, at, providerId, identity, link, password] = opened.members as unknown as Members
+  const [userId, methods, at, providerId, identity, link, password, sessionId, level] =
+    opened.members as unknown as Members
   const [user, serverNotBefore] = await Promise.all([context.store.findUser(userId), context.notBefore()])
   if (!isLiveSince(user, madeAt) || madeAt < serverNotBefore) return undefined
   if (passwordDigest(context, user) !== password) return undefined
+  if (sessionId !== null && (await findSignedIn(context, cookies))?.session.id !== sessionId) return undefined
+  const stepUp = sessionId === null || level === null ? undefined : { sessionId, level }
   const how = { methods, at: at ?? undefined, providerId: providerId ?? undefined, identity: identity ?? undefined }
-  return { user, ...how, link: link ?? undefined, madeAt, use }
+  return { user, ...how, link: link ?? undefined, stepUp, madeAt, use }
 }
 
 function sealOf(target: SignInTarget): Seal {

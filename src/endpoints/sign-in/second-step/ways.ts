@@ -1,7 +1,7 @@
 import type { Context, StoreNeeds } from '../../../ports/context.ts'
 import type { SecondStepOffer } from '../../../ports/pages.ts'
 import type { UserRecord } from '../../../ports/records/user.ts'
-import { levelOf, type Authentication } from '../../../protocol/sign-in/authentication.ts'
+import { levelOf, type Authentication, type AuthenticationLevel } from '../../../protocol/sign-in/authentication.ts'
 import { PATHS, pageAddress } from '../../paths.ts'
 import { findApp } from '../../second-factor/app.ts'
 import {
@@ -27,6 +27,8 @@ export interface SecondStepWay {
 export interface WayInput {
   readonly user: UserRecord
   readonly target: SignInTarget
+  /** The level that a user who is signed in is asked for. undefined: the second step of a sign-in. */
+  readonly stepUp: AuthenticationLevel | undefined
   /** The app that the user sets up on the page. undefined: the page begins with another one. */
   readonly enrolment: Enrolment | undefined
 }
@@ -39,19 +41,24 @@ export const SECOND_STEP_WAYS: readonly SecondStepWay[] = [
   { offer: offerApp },
 ]
 
-async function offerCode(context: Context, { user, target }: WayInput): Promise<readonly SecondStepOffer[]> {
+async function offerCode(context: Context, { user, target, stepUp }: WayInput): Promise<readonly SecondStepOffer[]> {
+  if (stepUp === 3) return []
   const app = await findApp(context, user.id)
   return app?.kind === 'on' ? [{ kind: 'code', action: actionOf(context, target, PATHS.signInCode) }] : []
 }
 
-async function offerRecoveryCode(context: Context, { user, target }: WayInput): Promise<readonly SecondStepOffer[]> {
+async function offerRecoveryCode(
+  context: Context,
+  { user, target, stepUp }: WayInput,
+): Promise<readonly SecondStepOffer[]> {
+  if (stepUp === 3) return []
   const isUsable =
     (await findApp(context, user.id))?.kind === 'on' && (await context.store.countRecoveryCodes(user.id)) > 0
   return isUsable ? [{ kind: 'recovery-code', action: actionOf(context, target, PATHS.signInRecoveryCode) }] : []
 }
 
-/** Passkeys of the user, or, where the user has no second factor, a new one. */
-async function offerPasskey(context: Context, { user, target }: WayInput): Promise<readonly SecondStepOffer[]> {
+/** Passkeys of the user, or, where the user has no second factor, a new one. A step-up adds none (threats.md ACR-04). */
+async function offerPasskey(context: Context, { user, target, stepUp }: WayInput): Promise<readonly SecondStepOffer[]> {
   if (!offersPasskeys(context)) return []
   const passkeys = await context.store.listPasskeys(user.id)
   const ceremony = passkeyStep({ user, target })
@@ -59,7 +66,7 @@ async function offerPasskey(context: Context, { user, target }: WayInput): Promi
     const action = actionOf(context, target, PATHS.signInPasskeyStep)
     return [{ kind: 'passkey', action, ceremony: askToSign(context, ceremony, passkeys) }]
   }
-  if (!(await mayAddPasskey(context, user))) return []
+  if (stepUp !== undefined || !(await mayAddPasskey(context, user))) return []
   const action = actionOf(context, target, PATHS.signInNewPasskey)
   return [{ kind: 'passkey', action, ceremony: askToMake(context, ceremony, user, []) }]
 }
@@ -71,7 +78,7 @@ export function passkeyStep({ user, target }: Pick<WayInput, 'user' | 'target'>)
 
 async function offerApp(context: Context, input: WayInput): Promise<readonly SecondStepOffer[]> {
   const { user, target } = input
-  if (!(await mayEnrol(context, user))) return []
+  if (input.stepUp !== undefined || !(await mayEnrol(context, user))) return []
   const where = placeOf(input)
   const enrolment = input.enrolment ?? beginEnrolment(context, where)
   return [

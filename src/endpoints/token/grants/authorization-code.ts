@@ -218,6 +218,7 @@ function grantOf(
             idleExpiresAt: after(now, (isFapi ? lifetimes.refreshAbsolute : lifetimes.refreshIdle) * 1000),
           },
     openid: openidOf(authorization),
+    stated: authorization.stated,
     redirectHost: webHost(authorization.redirectUri),
     keyThumbprint: key,
   }

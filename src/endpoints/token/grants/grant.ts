@@ -96,7 +96,8 @@ export function narrowResources(
  *     issuer alone, because any other API could present its tokens at the userinfo endpoint;
  *  2. scopes that an API now gives only to approved clients, if this client is not approved. The API may have declared the scope
  *     after the consent, or the operator may have withdrawn the approval;
- *  3. scopes that one of these APIs declared after the consent, if the grant is for several APIs. The user allowed the scope for
+ *  3. scopes that require a level that the authentication of the grant does not have. The API may have required it after the consent;
+ *  4. scopes that one of these APIs declared after the consent, if the grant is for several APIs. The user allowed the scope for
  *     another API.
  *
  * If an API has scopes and none of them remains, the user must consent again.
@@ -106,7 +107,7 @@ export function narrowResources(
 export function scopeFor(
   catalog: ScopeCatalog,
   client: ScopeRecipient['client'],
-  { scope, resources: granted }: Pick<GrantRecord, 'scope' | 'resources'>,
+  { scope, resources: granted, stated }: Pick<GrantRecord, 'scope' | 'resources' | 'stated'>,
   resources: readonly Resource[],
   allowedAt: EpochMs,
 ): Scope {
@@ -120,6 +121,7 @@ export function scopeFor(
     if (audience === 'issuer' && !isWhole) return false
     if (declared.length === 0) return isWhole || catalog.isOpen
     if (granted.length > 1 && declaredSince(catalog, token, resources) > allowedAt) return false
+    if (declared.some(({ stepUp }) => stepUp !== undefined && stepUp.level > (stated?.level ?? 1))) return false
     return givenBy(declared, recipient, audience).length > 0
   })
   if (withoutShare(catalog, own, resources).length > 0) throw invalidGrant('scope_gone')

@@ -93,6 +93,7 @@ function anOpaqueToken(differing: Partial<AccessTokenFacts> = {}, expiresAt: Epo
       scope: 'read' as Scope,
       applicationSubject: 'u_4711',
       keyThumbprint: A_KEY,
+      authentication: { acr: 'phr', time: toSeconds(NOW) },
       tokenId: id,
       issuedAt: toSeconds(NOW),
       expiresAt: toSeconds(expiresAt),

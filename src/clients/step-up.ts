@@ -1,0 +1,88 @@
+import type { ApiRecord, ScopeStepUp } from '../ports/records/api.ts'
+import type { AuthorizationRecord } from '../ports/records/authorization.ts'
+import { meetsAcr, reachableLevel } from '../protocol/sign-in/acr.ts'
+import { levelOf, type Authentication, type AuthenticationLevel } from '../protocol/sign-in/authentication.ts'
+import { after, type EpochMs } from '../base/brand.ts'
+import { narrow, NO_SCOPE, scopeTokens, type Scope } from '../protocol/token/scope.ts'
+
+/** What the scopes of a request require, by scope. A scope without a requirement is absent. */
+export type StepUps = ReadonlyMap<string, ScopeStepUp>
+
+type Asked = Pick<AuthorizationRecord, 'scope' | 'resources'>
+
+/**
+ * Finds what the scopes of a request require. Of several APIs that declare a scope, the strictest decides, also where a token for the
+ * issuer names none of them.
+ */
+export function findStepUps(apis: readonly ApiRecord[], { scope, resources }: Asked): StepUps {
+  const found = new Map<string, ScopeStepUp>()
+  if (scope === NO_SCOPE) return found
+  const tokens = new Set(scopeTokens(scope))
+  for (const api of apis) {
+    if (resources.length > 0 && !resources.includes(api.resource)) continue
+    for (const { name, stepUp } of api.scopes)
+      if (stepUp !== undefined && tokens.has(name)) found.set(name, strictest(stepUp, found.get(name)))
+  }
+  return found
+}
+
+function strictest(one: ScopeStepUp, another: ScopeStepUp | undefined): ScopeStepUp {
+  if (another === undefined) return one
+  const ages = [one.maxAge, another.maxAge].filter((age) => age !== undefined)
+  const level = one.level > another.level ? one.level : another.level
+  return { level, maxAge: ages.length === 0 ? undefined : Math.min(...ages) }
+}
+
+/** The time from which the user must have authenticated for all scopes of a request of this time. undefined: any. */
+export function authenticatedSinceOf(stepUps: StepUps, now: EpochMs): EpochMs | undefined {
+  const ages = [...stepUps.values()].flatMap(({ maxAge }) => maxAge ?? [])
+  return ages.length === 0 ? undefined : after(now, -Math.min(...ages) * 1000)
+}
+
+/** The part of the scope of a request whose requirements an authentication does not meet. */
+export function withheldScope(
+  stepUps: StepUps,
+  { scope, createdAt }: Pick<AuthorizationRecord, 'scope' | 'createdAt'>,
+  { methods, at }: Pick<Authentication, 'methods' | 'at'>,
+): Scope {
+  if (stepUps.size === 0) return NO_SCOPE
+  return narrow(scope, (token) => {
+    const stepUp = stepUps.get(token)
+    if (stepUp === undefined) return false
+    const { level, maxAge } = stepUp
+    return levelOf(methods) < level || (maxAge !== undefined && (at ?? 0) < after(createdAt, -maxAge * 1000))
+  })
+}
+
+/** The level that a request needs and a session does not have. */
+export interface LevelNeed {
+  /** The level to ask the user for. undefined: the user can reach none that is needed. */
+  readonly level: AuthenticationLevel | undefined
+  /** No level in reach meets an essential `acr`. */
+  readonly isUnmet: boolean
+}
+
+/**
+ * What a request needs beyond the level of a session, for a user who can reach the level `reach`. A requirement out of reach is not asked
+ * for: the value was voluntary, or the scope is left out.
+ */
+export function findLevelNeed(
+  stepUps: StepUps,
+  { authentication: request }: Pick<AuthorizationRecord, 'authentication'>,
+  level: AuthenticationLevel,
+  reach: AuthenticationLevel,
+): LevelNeed {
+  const isMet = request === undefined || meetsAcr(request, level)
+  const requested = isMet ? undefined : reachableLevel(request, reach)
+  const wanted = [...stepUps.values()].map((stepUp) => stepUp.level).filter((one) => one > level && one <= reach)
+  const levels = requested === undefined ? wanted : [...wanted, requested]
+  return {
+    level: levels.length === 0 ? undefined : (Math.max(...levels) as AuthenticationLevel),
+    isUnmet: !isMet && requested === undefined && request.isEssential,
+  }
+}
+
+/** Whether your application is to authenticate the person with two factors for a request; it can vouch for no more. */
+export function needsMultiFactor(apis: readonly ApiRecord[], authorization: AuthorizationRecord): boolean {
+  return findLevelNeed(findStepUps(apis, authorization), authorization, 1, 2).level === 2
+}

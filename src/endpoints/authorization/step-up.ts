@@ -1,0 +1,93 @@
+import type { Context } from '../../ports/context.ts'
+import type { AuthorizationRecord } from '../../ports/records/authorization.ts'
+import { findLevelNeed, findStepUps, withheldScope, type StepUps } from '../../clients/step-up.ts'
+import { acrOf, meetsAcr, type StatedAuthentication } from '../../protocol/sign-in/acr.ts'
+import { levelOf, type Authentication, type AuthenticationLevel } from '../../protocol/sign-in/authentication.ts'
+import { interactionOfSession } from '../../protocol/ids.ts'
+import { NO_SCOPE, type Scope } from '../../protocol/token/scope.ts'
+import { findApp } from '../second-factor/app.ts'
+import { offersPasskeys } from '../sign-in/passkey/ceremony.ts'
+import { loadScopeCatalog } from '../token/scope-catalog.ts'
+import type { Fault } from './authorization-error.ts'
+import { chooseScope } from './scope-choice.ts'
+import type { SignedIn } from './session.ts'
+
+/** What the authentication of a session means for an authorization. */
+export type LevelDecision =
+  /** `allowed`: the request without the scope that requires more than the account can show. `withheld`: that scope. */
+  | { readonly kind: 'enough'; readonly allowed: AuthorizationRecord; readonly withheld: Scope }
+  /** The user is asked for this level. */
+  | { readonly kind: 'step-up'; readonly level: AuthenticationLevel }
+  /** The user cannot meet an essential `acr`, or nothing that the request asks for is left. */
+  | { readonly kind: 'unmet' }
+
+/** OpenID Connect Unmet Authentication Requirements 1.0 §2, RFC 9470 §5. */
+export const UNMET: Fault = { error: 'unmet_authentication_requirements', reason: 'authentication_unmet' }
+
+type Needs = Pick<Context, 'apis' | 'encryption' | 'issuer' | 'settings'> & {
+  readonly store: Pick<Context['store'], 'findInteraction' | 'findSecondFactor' | 'listPasskeys'>
+}
+
+/**
+ * Decides whether the authentication of a session is enough for a request (RFC 9470 §5, decision 0037). A user is asked only for a factor
+ * that the account has: who knows the password alone could otherwise pass with a factor of their own (threats.md ACR-04).
+ */
+export async function decideLevel(
+  context: Needs,
+  authorization: AuthorizationRecord,
+  signedIn: SignedIn,
+): Promise<LevelDecision> {
+  const stepUps = findStepUps(await context.apis(), authorization)
+  const { authentication: request } = authorization
+  const { authentication } = signedIn.session
+  const level = levelOf(authentication.methods)
+  const isEnough = request === undefined || meetsAcr(request, level)
+  if (isEnough && withheldScope(stepUps, authorization, authentication) === NO_SCOPE)
+    return { kind: 'enough', allowed: authorization, withheld: NO_SCOPE }
+  const need = findLevelNeed(stepUps, authorization, level, await findReach(context, authorization, signedIn))
+  if (need.isUnmet) return { kind: 'unmet' }
+  if (need.level !== undefined) return { kind: 'step-up', level: need.level }
+  return leaveOut(context, stepUps, authorization, authentication)
+}
+
+/** The highest level that the user can reach: by a factor of the account, or once for each request at the operator's application. */
+async function findReach(
+  context: Needs,
+  { id }: AuthorizationRecord,
+  { session, user }: SignedIn,
+): Promise<AuthenticationLevel> {
+  const level = levelOf(session.authentication.methods)
+  if (level === 3) return level
+  if (context.settings.delegate !== undefined) {
+    const interaction = await context.store.findInteraction(interactionOfSession(session.id))
+    return interaction?.target === id ? level : 2
+  }
+  if (offersPasskeys(context) && (await context.store.listPasskeys(user.id)).length > 0) return 3
+  return (await findApp(context, user.id))?.kind === 'on' ? 2 : level
+}
+
+async function leaveOut(
+  context: Needs,
+  stepUps: StepUps,
+  authorization: AuthorizationRecord,
+  authentication: Authentication,
+): Promise<LevelDecision> {
+  const withheld = withheldScope(stepUps, authorization, authentication)
+  const tokens = new Set(withheld.split(' '))
+  const allowed = chooseScope(await loadScopeCatalog(context), authorization, (token) => !tokens.has(token))
+  return allowed === 'scope-missing' ? { kind: 'unmet' } : { kind: 'enough', allowed, withheld }
+}
+
+/**
+ * The authentication that the tokens of an approval state. undefined: neither the client nor a scope asks for it, so that other grants cost
+ * nothing.
+ */
+export async function stateAuthentication(
+  { apis }: Pick<Context, 'apis'>,
+  allowed: AuthorizationRecord,
+  { methods, at }: Authentication,
+): Promise<StatedAuthentication | undefined> {
+  const { authentication } = allowed
+  if (authentication === undefined && findStepUps(await apis(), allowed).size === 0) return undefined
+  return { acr: acrOf(methods, authentication?.acrValues ?? []), level: levelOf(methods), at }
+}

@@ -202,3 +202,36 @@ test('a failure of the host’s own function is thrown to the host and logged', 
   await assert.rejects(walkWithClient(issuer), /The host failed/)
   assert.match(log(), /"event":"host-sign-in.failed".*The sessions are down/)
 })
+
+test('RFC 9470 §5: the host is asked once for two factors; without them the client gets less, or an error', async (t) => {
+  const signIns: (readonly boolean[])[] = []
+  let factors: 'one' | 'two' | 'two after it was asked' = 'one'
+  const current = (): Person => {
+    const multiFactor = factors === 'two' || (factors !== 'one' && signIns.length > 0)
+    return { subject: 'u_1', authenticatedAt: new Date(), multiFactor }
+  }
+  const signInAddress = (returnTo: string, ...asked: readonly boolean[]): string => {
+    signIns.push(asked)
+    return returnTo
+  }
+  const { grantor, issuer, port } = await openGrantor(t, { people: { current, signInAddress } })
+  await serveHost(t, port, (request, response) => grantor.handler(request, response))
+  const input = { client_name: 'Notes', redirect_uris: [REDIRECT_URI], token_endpoint_auth_method: 'none' } as const
+  const { client_id } = await grantor.tasks['client.create'](input)
+  const value = 'urn:grantor:acr:2fa'
+  const claims = JSON.stringify({ id_token: { acr: { essential: true, value } } })
+  for (const [has, parameters, asked, page] of [
+    ['one', {}, [], /value="allow"/],
+    ['one', { acr_values: value }, [[false, true]], /value="allow"/],
+    ['one', { claims }, [[false, true]], /error=unmet_authentication_requirements/],
+    ['two', { claims }, [], /value="allow"/],
+    ['two after it was asked', { claims }, [[false, true]], /value="allow"/],
+    ['two after it was asked', { claims, prompt: 'login' }, [[true, true]], /value="allow"/],
+  ] as const) {
+    factors = has
+    signIns.length = 0
+    const shown = await openPerson(issuer).visit(issuer + authorizeUrl({ client_id }, parameters))
+    assert.deepEqual(signIns, asked, JSON.stringify([has, parameters]))
+    assert.match(shown.url.search + shown.body, page)
+  }
+})

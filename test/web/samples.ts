@@ -137,6 +137,7 @@ const consent = {
       box: { name: 'allow.builds:start', isChecked: false },
     },
     { name: 'logs:read', sentences: [], box: undefined },
+    { name: 'payments:write', sentences: ['Pay in your name'], box: 'withheld' },
   ],
   resources: [{ name: 'Builds API', identifier: 'https://builds.acme.test/mcp', isLimited: true }],
   account: { name: 'ada@acme.test', detail: undefined },
@@ -258,6 +259,7 @@ export const samples: ReadonlyMap<string, Page> = new Map<string, Page>([
     'second step with a wrong recovery code',
     { ...secondStep, problem: { kind: 'second-step-wrong', offer: 'recovery-code' } },
   ],
+  ['step-up', { ...secondStep, isStepUp: true }],
   ['second step that is locked', { ...secondStep, problem: { kind: 'second-step-locked' } }],
   ['second step by passkey', { ...secondStep, offers: [passkeyStep] }],
   [

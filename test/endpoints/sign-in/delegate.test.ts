@@ -61,6 +61,7 @@ test('the application reads the client and the scopes, with the texts of the con
       interaction,
       purpose: 'authorization',
       answered: null,
+      multi_factor_needed: false,
       client: undefined,
       scopes: [
         { name: 'read', sentences: [] },

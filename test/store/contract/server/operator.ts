@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { ApiDefinition, ApiRecord } from '../../../../src/ports/records/api.ts'
+import type { ApiDefinition, ApiRecord, ApiScope } from '../../../../src/ports/records/api.ts'
 import type { Resource } from '../../../../src/protocol/token/resource.ts'
 import { outcomesOf, perform, performAll, race, tally, times, type Suite } from '../harness.ts'
 import { aHash, anApi, at } from '../../../support/records.ts'
@@ -129,10 +129,14 @@ export const operatorCases: Suite = (check) => {
       const credentials = { id: aHash() as never, secretHash: aHash() }
       await performAll(first, 'declareApi', [api, other])
       await perform(first, 'setApiCredentials', { resource: api.resource, credentials })
+      const requiring = (maxAge: number | undefined): readonly ApiScope[] =>
+        api.scopes.map((scope) => ({ ...scope, stepUp: { level: 3, maxAge } }))
       const changes = [
         { name: undefined, scopes: [], tokens: { ...tokens, format: 'opaque', lifetime: 60, algorithm: 'EdDSA' } },
         { name: 'Other', scopesSince, tokens: { ...tokens, jwtType: 'JWT', applicationSubject: true } },
         { name: 'Other', tokens: { ...tokens, binding: 'dpop' } },
+        { scopes: requiring(undefined) },
+        { scopes: requiring(300) },
         { name: 'Other' },
       ] as const
       let previous: ApiDefinition = api

@@ -1,0 +1,298 @@
+import assert from 'node:assert/strict'
+import { test, type TestContext } from 'node:test'
+import { decodeJwt } from 'jose'
+import type { Response } from 'light-my-request'
+import { requireApi, updateApi } from '../../../src/admin/api/api.ts'
+import type { ApiScope } from '../../../src/ports/records/api.ts'
+import type { ClientId, UserId } from '../../../src/protocol/ids.ts'
+import type { Scope } from '../../../src/protocol/token/scope.ts'
+import {
+  authorizeUrl,
+  hiddenFields,
+  locationOf,
+  PlainBrowser,
+  postForm,
+  redeem,
+  refresh,
+  requestToken,
+  type RegisteredClient,
+} from '../../../tools/flow.ts'
+import { addApp, type App } from '../../../tools/sign-in/app.ts'
+import { openAuthenticator, type SoftwareAuthenticator } from '../../../tools/sign-in/authenticator.ts'
+import { madeFields, passkeyFormOf, signedFields } from '../../../tools/sign-in/passkeys.ts'
+import { createAda } from '../../support/accounts.ts'
+import { declareApi, knowApis } from '../../support/apis.ts'
+import { openTestServer, type TestServer } from '../../support/server.ts'
+import { SESSION_COOKIE } from '../../support/session-cookie.ts'
+import { submitTo } from '../../support/sign-in/apps.ts'
+import { selectAll } from '../../support/store/dump.ts'
+import { answerOf, idTokenOf, makeClient, signIn, tokensOf, type LoginTokens } from '../openid/login.ts'
+
+const API = 'https://bank.example'
+const OPAQUE = 'https://vault.example'
+const SCOPES: readonly ApiScope[] = [
+  { name: 'read', sentence: 'Read', grantedTo: 'users' },
+  { name: 'pay', sentence: 'Pay', grantedTo: 'users', stepUp: { level: 2, maxAge: undefined } },
+]
+const FIRST_MS = 400_000
+
+interface Walk {
+  readonly server: TestServer
+  readonly client: RegisteredClient
+  readonly vault: RegisteredClient
+  readonly browser: PlainBrowser
+  readonly userId: UserId
+  /** Ada has typed the password by then. Seconds. */
+  readonly signedInAt: number
+}
+
+/** Ada, with a session of one factor that is older than six minutes. */
+async function open(t: TestContext, env: Readonly<Record<string, string>> = {}): Promise<Walk> {
+  const server = await openTestServer(t, { env: { GRANTOR_REDIRECT_ERRORS: 'true', ...env } })
+  await createAda(server)
+  await declareApi(server, API, {}, SCOPES)
+  const vault = await declareApi(server, OPAQUE, { format: 'opaque' }, SCOPES)
+  knowApis(server)
+  const browser = new PlainBrowser(server)
+  await signIn(browser, await browser.get(locationOf(await browser.get('/account/security'))))
+  const signedInAt = server.clock.now() / 1000
+  const userId = String(selectAll(server, 'select user_id from users')[0]?.['user_id']) as UserId
+  return { server, client: await makeClient(server), vault, browser, userId, signedInAt }
+}
+
+async function addPasskey({ browser }: Walk): Promise<SoftwareAuthenticator> {
+  const authenticator = openAuthenticator()
+  const page = await browser.get('/account/security/add-passkey')
+  await browser.post(passkeyFormOf(page).action, madeFields(page, authenticator))
+  return authenticator
+}
+
+function urlOf({ client }: Pick<Walk, 'client'>, parameters: Readonly<Record<string, string>> = {}): string {
+  return authorizeUrl(client, { scope: 'openid read pay', resource: API, ...parameters })
+}
+
+/** The page that a request leads to. */
+async function pageOf(walk: Walk, parameters: Readonly<Record<string, string>> = {}): Promise<Response> {
+  return walk.browser.get(locationOf(await walk.browser.get(urlOf(walk, parameters))))
+}
+
+/** Allows what the consent page asks for, and redeems the code. */
+async function allow({ server, client, browser }: Walk, answer: Response): Promise<LoginTokens> {
+  const page = await browser.get(locationOf(answer))
+  const code = answerOf(await browser.submit(page, { decision: 'allow' })).get('code') ?? ''
+  return tokensOf(await redeem(server, client, code))
+}
+
+function sessionsOf(server: TestServer): readonly Readonly<Record<string, unknown>>[] {
+  return selectAll(server, 'select root_id, methods from sessions order by session_id').map((row) => ({ ...row }))
+}
+
+const CASES: readonly (readonly [
+  name: string,
+  confirm: (walk: Walk, page: Response, app: App, authenticator: SoftwareAuthenticator) => Promise<Response>,
+  methods: string,
+  acr: string,
+  time: 'of the password' | 'now',
+])[] = [
+  [
+    'a code',
+    ({ browser }, page, app) => submitTo(browser, page, '/sign-in/code', { code: app.code() }),
+    'pwd otp mfa',
+    'urn:grantor:acr:2fa',
+    'of the password',
+  ],
+  [
+    'a recovery code',
+    ({ browser }, page, app) => submitTo(browser, page, '/sign-in/recovery-code', { code: app.recoveryCodes[0] ?? '' }),
+    'pwd mfa',
+    'urn:grantor:acr:2fa',
+    'of the password',
+  ],
+  [
+    'a passkey',
+    ({ browser, userId }, page, _, authenticator) =>
+      browser.post('/v2/oauth/sign-in/second-passkey', signedFields(page, { userId, authenticator })),
+    'pwd pop mfa',
+    'phr',
+    'now',
+  ],
+]
+
+for (const [name, confirm, methods, acr, time] of CASES) {
+  test(`RFC 9470 §5, ACR-04: ${name} lifts the session for a scope; tokens and introspection say the level and the time ${time}, after a refresh too`, async (t) => {
+    const walk = await open(t)
+    const { server, client, vault, browser, signedInAt } = walk
+    const authenticator = await addPasskey(walk)
+    const app = await addApp(server)
+    const held = browser.cookies.get(SESSION_COOKIE)
+    const [first] = sessionsOf(server)
+    server.clock.advance(FIRST_MS)
+    const page = await pageOf(walk, { resource: OPAQUE })
+    assert.match(page.body, /Board<\/\w+> asks for more: confirm with your second step\./)
+    const stepped = await confirm(walk, page, app, authenticator)
+    assert.match(locationOf(stepped), /\/consent\?/)
+    assert.deepEqual(sessionsOf(server), [{ root_id: first?.['root_id'], methods }])
+    assert.notEqual(browser.cookies.get(SESSION_COOKIE), held)
+
+    const opaque = await allow(walk, stepped)
+    const auth_time = Number(idTokenOf(opaque)['auth_time'])
+    const age = (time === 'now' ? server.clock.now() / 1000 : signedInAt) - auth_time
+    assert.ok(age >= 0 && age < 10, `The time of authentication is ${age} seconds before that ${time}.`)
+    const said = async (token: string) =>
+      (await postForm(server, '/v2/oauth/introspect', { token, ...credentialsOf(vault) })).json<
+        Record<string, unknown>
+      >()
+    assert.partialDeepStrictEqual(await said(opaque.access_token), { scope: 'read pay', acr, auth_time })
+    assert.partialDeepStrictEqual(idTokenOf(opaque), { acr, auth_time })
+    const jwt = await allow(walk, await browser.get(urlOf(walk)))
+    server.clock.advance(60_000)
+    const refreshed = tokensOf(await refresh(server, client, jwt.refresh_token ?? ''))
+    for (const { access_token } of [jwt, refreshed])
+      assert.partialDeepStrictEqual(decodeJwt(access_token), { scope: 'read pay', acr, auth_time })
+    assert.partialDeepStrictEqual(idTokenOf(refreshed), { acr, auth_time })
+    const again = tokensOf(await refresh(server, client, opaque.refresh_token ?? ''))
+    assert.partialDeepStrictEqual(await said(again.access_token), { acr, auth_time })
+  })
+}
+
+function credentialsOf({ client_id, client_secret = '' }: RegisteredClient): Record<string, string> {
+  return { client_id, client_secret }
+}
+
+test('ACR-02: without acr_values the tokens say nothing, and a scope with a requirement still needs it', async (t) => {
+  const walk = await open(t)
+  const plain = await allow(walk, await walk.browser.get(urlOf(walk, { scope: 'openid read' })))
+  assert.deepEqual([decodeJwt(plain.access_token)['acr'], idTokenOf(plain)['acr']], [undefined, undefined])
+  assert.equal(decodeJwt(plain.access_token)['auth_time'], undefined)
+  const asked = await allow(
+    walk,
+    await walk.browser.get(urlOf(walk, { scope: 'openid read', acr_values: 'phr', prompt: 'consent' })),
+  )
+  assert.equal(idTokenOf(asked)['acr'], 'urn:grantor:acr:1fa')
+  assert.partialDeepStrictEqual(decodeJwt(asked.access_token), {
+    acr: 'urn:grantor:acr:1fa',
+    auth_time: idTokenOf(asked)['auth_time'],
+  })
+})
+
+test('ACR-01: the issued acr is the first requested value that the session meets', async (t) => {
+  const walk = await open(t)
+  const authenticator = await addPasskey(walk)
+  const [page, { browser, userId }] = [await pageOf(walk, { acr_values: 'phr' }), walk]
+  await browser.post('/v2/oauth/sign-in/second-passkey', signedFields(page, { userId, authenticator }))
+  for (const [acr_values, acr] of [
+    ['urn:grantor:acr:2fa phr', 'urn:grantor:acr:2fa'],
+    ['gold urn:grantor:acr:1fa', 'urn:grantor:acr:1fa'],
+    ['gold', 'phr'],
+  ] as const) {
+    const tokens = await allow(walk, await browser.get(urlOf(walk, { acr_values, prompt: 'consent' })))
+    assert.deepEqual([idTokenOf(tokens)['acr'], decodeJwt(tokens.access_token)['acr']], [acr, acr])
+  }
+})
+
+test('ACR-03: who has no second factor sees which permission is left out; a refresh that repeats its scope is not refused', async (t) => {
+  const walk = await open(t)
+  const { server, client, browser } = walk
+  const answer = await browser.get(urlOf(walk))
+  const page = await browser.get(locationOf(answer))
+  assert.match(page.body, /Pay[^]*Needs a second step when you sign in, for which your account has nothing set up\./)
+  assert.doesNotMatch(page.body, /name="allow\.pay"/)
+  assert.match(page.body, /name="allow\.read"/)
+  const forged = { ...hiddenFields(page), 'allow.read': 'on', 'allow.pay': 'on', decision: 'allow' }
+  const code = answerOf(await browser.post('/v2/oauth/consent', forged)).get('code') ?? ''
+  const tokens = tokensOf(await redeem(server, client, code))
+  assert.equal(decodeJwt(tokens.access_token)['scope'], 'read')
+  const again = tokensOf(await refresh(server, client, tokens.refresh_token ?? '', { scope: 'read pay' }))
+  assert.equal(decodeJwt(again.access_token)['scope'], 'read')
+  // The consent is remembered for what was granted, and the factor is asked for once there is one.
+  await addApp(server)
+  assert.match(locationOf(await browser.get(urlOf(walk))), /\/step-up\?/)
+})
+
+test('ACR-03: a code is no new authentication, so max_age and the age of a scope still ask for the password', async (t) => {
+  const walk = await open(t)
+  const { server, browser } = walk
+  const app = await addApp(server)
+  server.clock.advance(FIRST_MS)
+  const stepped = await submitTo(browser, await pageOf(walk), '/sign-in/code', { code: app.code() })
+  assert.match(locationOf(stepped), /\/consent\?/)
+  for (const parameters of [{ max_age: '0' }, { max_age: '300' }, { acr_values: 'urn:grantor:acr:2fa', max_age: '1' }])
+    assert.match(locationOf(await browser.get(urlOf(walk, parameters))), /\/sign-in\?/)
+  assert.match(locationOf(await browser.get(urlOf(walk, { max_age: '1000000' }))), /\/consent\?/)
+})
+
+test('ACR-04: a step-up sets no factor up, and works once, in its browser, session and request', async (t) => {
+  const walk = await open(t)
+  const { server, browser, userId } = walk
+  const authenticator = await addPasskey(walk)
+  const app = await addApp(server)
+  const page = await pageOf(walk)
+  const hidden = hiddenFields({ body: passkeyForm(page) })
+  const dumped = ['second_factors', 'passkeys', 'sessions'].map((name) => selectAll(server, `select * from ${name}`))
+  for (const [path, fields] of [
+    ['app', { code: app.code(), enrolment: 'x' }],
+    ['new-passkey', signedFields(page, { userId, authenticator })],
+    ['app/continue', { enabled: 'x' }],
+  ] as const) {
+    const refused = await browser.post(`/v2/oauth/sign-in/${path}`, { ...hidden, ...fields })
+    assert.ok(refused.statusCode === 200 || refused.statusCode === 403, `${path}: ${refused.statusCode}`)
+    assert.doesNotMatch(refused.body, /class="key"|sign-in\/(?:app|new-passkey)"/, path)
+  }
+  const code = (by: PlainBrowser, on: Response) =>
+    by.post('/v2/oauth/sign-in/code', { ...hiddenFields({ body: passkeyForm(on) }), code: app.code() })
+  const stranger = new PlainBrowser(server)
+  assert.equal((await code(stranger, page)).statusCode, 403, 'another browser')
+  const withoutSession = new PlainBrowser(server)
+  for (const [cookie, value] of browser.cookies)
+    if (cookie !== SESSION_COOKIE) withoutSession.cookies.set(cookie, value)
+  assert.equal((await code(withoutSession, page)).statusCode, 403, 'no session')
+  const other = await pageOf(walk)
+  const mixed = { ...hiddenFields({ body: passkeyForm(other) }), waiting: hidden['waiting'] ?? '', code: app.code() }
+  assert.equal((await browser.post('/v2/oauth/sign-in/code', mixed)).statusCode, 403, 'another request')
+  assert.deepEqual(
+    ['second_factors', 'passkeys', 'sessions'].map((name) => selectAll(server, `select * from ${name}`)),
+    dumped,
+  )
+  assert.equal((await code(browser, page)).statusCode, 303)
+  server.clock.advance(30_000)
+  assert.equal((await code(browser, page)).statusCode, 403, 'used before')
+})
+
+function passkeyForm({ body }: Response): string {
+  return (body.match(/<form[^]*?<\/form>/g) ?? []).find((form) => form.includes('data-passkey')) ?? ''
+}
+
+test('ACR-02: a requirement that an API gets later takes the scope from grants of one factor, and no client has it without a user', async (t) => {
+  const walk = await open(t)
+  const { server, client, browser } = walk
+  const before = await requireApi(server.context, API)
+  const scope = { name: 'sync', sentence: 'Sync', grantedTo: 'users-and-machines' } as const
+  const free = { name: 'pay', sentence: 'Pay', grantedTo: 'users' } as const
+  const update = (scopes: readonly ApiScope[]) =>
+    requireApi(server.context, API).then((api) => updateApi(server.context, api, { scopes }))
+  await update([...before.scopes.slice(0, 1), free])
+  knowApis(server)
+  const tokens = await allow(walk, await browser.get(urlOf(walk)))
+  assert.equal(decodeJwt(tokens.access_token)['scope'], 'read pay')
+  await update(SCOPES)
+  knowApis(server)
+  const refreshed = tokensOf(await refresh(server, client, tokens.refresh_token ?? ''))
+  assert.equal(decodeJwt(refreshed.access_token)['scope'], 'read')
+
+  const approved = { name: 'wipe', sentence: 'Wipe', grantedTo: 'approved-clients' } as const
+  await update([...SCOPES, scope, approved])
+  knowApis(server)
+  const machine = await makeClient(
+    server,
+    {},
+    { redirect_uris: [], grant_types: ['client_credentials'], scope: 'sync wipe' as Scope },
+  )
+  const approval = { id: machine.client_id as ClientId, scope: 'wipe' as Scope }
+  await server.context.store.approveClientScope(approval)
+  const ask = () =>
+    requestToken(server, machine, { grant_type: 'client_credentials', resource: API, scope: 'sync wipe' })
+  assert.equal(decodeJwt(tokensOf(await ask()).access_token)['scope'], 'sync wipe')
+  await update([...SCOPES, scope, { ...approved, stepUp: { level: 2, maxAge: undefined } }])
+  knowApis(server)
+  assert.equal(decodeJwt(tokensOf(await ask()).access_token)['scope'], 'sync')
+})

@@ -82,7 +82,7 @@ export function findLevelNeed(
   }
 }
 
-/** Whether your application is to authenticate the person with two factors for a request; it can vouch for no more. */
+/** Whether your application is to authenticate the person with two factors for a request; it can state no more. */
 export function needsMultiFactor(apis: readonly ApiRecord[], authorization: AuthorizationRecord): boolean {
   return findLevelNeed(findStepUps(apis, authorization), authorization, 1, 2).level === 2
 }

@@ -390,12 +390,9 @@ export function aKey(
   purpose: KeyRecord['purpose'] = 'access',
 ): KeyRecord {
   const id = mintKeyId(at(afterMs), randomBytes)
-  const publicJwk = JSON.stringify({ kty: 'EC', kid: id })
   return {
-    id,
-    purpose,
-    algorithm,
-    publicJwk,
+    ...{ id, purpose, algorithm },
+    publicJwk: JSON.stringify({ kty: 'EC', kid: id }),
     encryptedPrivateKey: aHash(),
     createdAt: at(afterMs),
     activeFrom: at(afterMs + HOUR),

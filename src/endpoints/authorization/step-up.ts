@@ -29,7 +29,7 @@ type Needs = Pick<Context, 'apis' | 'encryption' | 'issuer' | 'settings'> & {
 }
 
 /**
- * Decides whether the authentication of a session is enough for a request (RFC 9470 §5, decision 0037). A user is asked only for a factor
+ * Decides whether the authentication of a session is enough for a request (RFC 9470 §5, decision 0036). A user is asked only for a factor
  * that the account has: who knows the password alone could otherwise pass with a factor of their own (threats.md ACR-04).
  */
 export async function decideLevel(

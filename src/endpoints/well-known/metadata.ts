@@ -91,7 +91,7 @@ function describe(
   }
 }
 
-/** RFC 9470 §7. Your application can vouch for two factors, and browsers make no passkeys for an IP address. */
+/** RFC 9470 §7. Your application can state two factors, and browsers make no passkeys for an IP address. */
 function acrValuesOf(issuer: string, delegate: Settings['delegate']): readonly Acr[] {
   return ACR_VALUES.filter((value) => value !== 'phr' || (delegate === undefined && rpIdOf(issuer) !== undefined))
 }

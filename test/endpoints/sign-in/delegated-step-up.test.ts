@@ -32,7 +32,7 @@ const FACTORS: readonly (readonly [
   [{ scope: 'pay' }, true, 'unmet_authentication_requirements', `pay ${TWO}`],
 ]
 
-test('RFC 9470 §5, DEL-03: the application is asked for two factors where it can vouch for them, once for each request', async (t) => {
+test('RFC 9470 §5, DEL-03: the application is asked for two factors where it can state them, once for each request', async (t) => {
   const env = { GRANTOR_DELEGATE_URL: APPLICATION_URL, GRANTOR_REDIRECT_ERRORS: 'true' }
   const server = await openTestServer(t, { env })
   const application = await openApplication(server)

@@ -107,13 +107,8 @@ export function aSharedClient(differing: Partial<ClientRecord> = {}, madeAt: Epo
 /** A public client with a metadata document. Its id follows from the URL. */
 export function aDocumentClient(url: string, differing: Partial<ClientRecord> = {}): DocumentClient {
   const document = { url, fetchedAt: NOW, freshUntil: at(HOUR) }
-  const bare = {
-    id: documentClientId(url),
-    source: 'document',
-    secretHash: undefined,
-    managementHash: undefined,
-  } as const
-  return { ...aClient({ ...bare, ...differing }), document }
+  const bare = { source: 'document', secretHash: undefined, managementHash: undefined } as const
+  return { ...aClient({ ...bare, id: documentClientId(url), ...differing }), document }
 }
 
 export function anAuthorization(
@@ -391,7 +386,9 @@ export function aKey(
 ): KeyRecord {
   const id = mintKeyId(at(afterMs), randomBytes)
   return {
-    ...{ id, purpose, algorithm },
+    id,
+    purpose,
+    algorithm,
     publicJwk: JSON.stringify({ kty: 'EC', kid: id }),
     encryptedPrivateKey: aHash(),
     createdAt: at(afterMs),

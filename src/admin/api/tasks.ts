@@ -282,7 +282,8 @@ function withStepUps(
   })
 }
 
-function stepUpBy({ stepUp: _, ...scope }: ApiScope, given: z.output<typeof STEP_UP_INPUT> | null): ApiScope {
+function stepUpBy({ name, sentence, grantedTo }: ApiScope, given: z.output<typeof STEP_UP_INPUT> | null): ApiScope {
+  const scope = { name, sentence, grantedTo }
   if (given === null) return scope
   return { ...scope, stepUp: { level: given.level === 'phr' ? 3 : 2, maxAge: given.max_age ?? undefined } }
 }

@@ -147,7 +147,7 @@ async function followed(browser: PlainBrowser, answer: Response): Promise<string
   if (error !== null && error !== undefined) return error
   if (code !== null && code !== undefined) {
     const { scope, acr } = decodeJwt(tokensOf(await redeem(server, client, code)).access_token)
-    return `code: ${[scope, acr].flatMap((one) => one ?? []).join(', ')}`
+    return `code: ${String(scope)}${acr === undefined ? '' : `, ${String(acr)}`}`
   }
   if (name !== 'step-up') return name
   const { body } = await browser.get(location.pathname + location.search)

@@ -146,8 +146,9 @@ async function followed(browser: PlainBrowser, answer: Response): Promise<string
   const [error, code] = ['error', 'code'].map((parameter) => location.searchParams.get(parameter))
   if (error !== null && error !== undefined) return error
   if (code !== null && code !== undefined) {
-    const { scope, acr } = decodeJwt(tokensOf(await redeem(server, client, code)).access_token)
-    return `code: ${String(scope)}${acr === undefined ? '' : `, ${String(acr)}`}`
+    const token = tokensOf(await redeem(server, client, code)).access_token
+    const { scope, acr } = decodeJwt<{ readonly scope: string; readonly acr?: string }>(token)
+    return `code: ${scope}${acr === undefined ? '' : `, ${acr}`}`
   }
   if (name !== 'step-up') return name
   const { body } = await browser.get(location.pathname + location.search)

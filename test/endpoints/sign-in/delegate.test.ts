@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { alterLast } from '../../support/alter.ts'
 import { subjectKey } from '../../../src/protocol/sign-in/interaction.ts'
-import { authorizeUrl, locationOf, PlainBrowser, redeem, registerClient } from '../../../tools/flow.ts'
+import { authorizeUrl, locationOf, PlainBrowser, pushedUrl, redeem, registerClient } from '../../../tools/flow.ts'
 import { identityKey } from '../../../src/protocol/sign-in/provider-identity.ts'
 import type { ProviderId } from '../../../src/protocol/sign-in/authentication.ts'
 import {
@@ -38,6 +38,16 @@ test('the application signs the person in and consents for them: the client gets
   assert.deepEqual([grant?.['user_id'], grant?.['scope']], [user?.['user_id'], 'read'])
   assert.deepEqual([user?.['password_hash'], Number(user?.['first_signed_in_at']) > 0], [null, true])
   assert.ok(!hasSession(browser), 'nothing is remembered by default')
+})
+
+test('PAR-01: the application signs the person in for a pushed request, which its consent uses up', async () => {
+  const client = await registerClient(server, { client_name: 'Pusher' })
+  const url = await pushedUrl(server, client, { scope: 'read' })
+  const browser = new PlainBrowser(server)
+  const back = await browser.get(await application.signIn(await leave(browser, url), { subject: 'u_par' }))
+  const code = new URL(locationOf(back)).searchParams.get('code') ?? ''
+  assert.equal((await redeem(server, client, code)).statusCode, 200)
+  assertLocalPage(await browser.get(url))
 })
 
 test('the application reads the client and the scopes, with the texts of the consent page', async () => {

@@ -19,8 +19,11 @@ import { openFolder } from '../../tools/process/session.ts'
 /** `person`: an account with a password. `secure`: one with a password, and with an app (even numbers) or a passkey. `nobody`: there is no account. */
 export type AccountKind = 'person' | 'secure' | 'nobody'
 
-/** What is sent: an address and a wrong password, an address alone, or the answer of a passkey that no user has, for a user. */
-export type Way = 'password' | 'address' | 'passkey'
+/**
+ * What is sent: an address and a wrong password, an address alone, the answer of a passkey that no user has, for a user, or an address
+ * whose user forgot the password.
+ */
+export type Way = 'password' | 'address' | 'passkey' | 'reset'
 
 export interface Attempt {
   readonly way: Way
@@ -45,6 +48,12 @@ export interface SignInServer {
 }
 
 const PASSWORD = 'not the password'
+const URLS: Readonly<Record<Way, string>> = {
+  password: '/v2/oauth/sign-in',
+  address: '/v2/oauth/sign-in',
+  passkey: '/v2/oauth/sign-in/passkey',
+  reset: '/v2/oauth/sign-in/forgot',
+}
 /** A lifetime that is longer than any campaign, so that one page is enough. */
 const DAY_SECONDS = '86400'
 /** Attempts by passkey of a browser. The server refuses a browser after 50. */
@@ -68,6 +77,9 @@ export async function openSignInServer(databaseUrl: string, accounts: number): P
     GRANTOR_AUTHORIZATION_LIFETIME: DAY_SECONDS,
     GRANTOR_AUTHORIZATION_RATE: '1000000000',
     LOG_LEVEL: 'error',
+    // Nothing listens there.
+    GRANTOR_SMTP_URL: 'smtp://127.0.0.1:9',
+    GRANTOR_MAIL_FROM: 'no-reply@acme.test',
   }
   const server = openServerProcess({ port, folder: openFolder(), settings })
   const ids = await addAccounts(server.settings, accounts)
@@ -106,7 +118,7 @@ export async function openSignInServer(databaseUrl: string, accounts: number): P
         way === 'passkey'
           ? signedFields(page, { userId: idOf(email), authenticator })
           : { ...hidden, email, ...(way === 'password' ? { password: PASSWORD } : {}) }
-      const url = way === 'passkey' ? '/v2/oauth/sign-in/passkey' : '/v2/oauth/sign-in'
+      const url = URLS[way]
       const own = { cookie, 'sec-fetch-site': 'same-origin', 'x-forwarded-for': addressIn(network) }
       const { headers, body: payload } = formBody(fields, own)
       const startedAt = performance.now()
@@ -143,7 +155,7 @@ async function addAccounts(settings: Readonly<Record<string, string>>, count: nu
   for (let index = 0; index < 2 * count; index += 1) {
     const kind = index < count ? 'person' : 'secure'
     const email = accountName(kind, index)
-    const { id } = await createUser(context, { email, password: undefined, name: undefined })
+    const { id } = await createUser(context, { email, isVerified: true, password: undefined, name: undefined })
     // The passkey is first, because it ends the password, and the app is last, because a new password ends what began before it.
     if (kind === 'secure' && index % 2 === 1) await givePasskey({ context }, id)
     await context.store.setPassword({ id, passwordHash, now: context.clock(), mails: [] })

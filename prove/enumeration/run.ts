@@ -45,6 +45,8 @@ interface Store {
 
 /** Accounts that have a password alone; as many have an app or a passkey too. */
 const ACCOUNTS = 2 + Math.ceil((hashed + 20) / ACCOUNT_LIMIT) + 1
+/** Pairs below the 1,000 mails that a server sends in an hour because strangers ask for them, so that each known account gets one. */
+const RESETS = 400
 /** The server counts 1,500 attempts a minute of one network at the least. */
 const EVERY_MS = 45
 const COMPARISONS: readonly (Comparison & { readonly name: string })[] = [
@@ -103,6 +105,17 @@ const COMPARISONS: readonly (Comparison & { readonly name: string })[] = [
     chooseAccount: (pair) => ACCOUNTS + Math.floor(pair / ACCOUNT_LIMIT),
     chooseNetwork: (attempt) => 30_000_000 + attempt,
   },
+  {
+    name: 'a forgotten password',
+    way: 'reset',
+    kinds: ['person', 'nobody'],
+    status: 200,
+    pairs: Math.min(hashed, RESETS),
+    warmUp: 20,
+    everyMs: EVERY_MS,
+    chooseAccount: (pair) => pair % ACCOUNTS,
+    chooseNetwork: (attempt) => 40_000_000 + attempt,
+  },
 ]
 /** The accounts whose pages are compared. */
 const PAGE_ACCOUNTS = [
@@ -113,7 +126,7 @@ const PAGE_ACCOUNTS = [
 ] as const
 /** The accounts of a server with two of each kind, by their number. */
 const KNOWN = ['person', 'person', 'secure'] as const
-const PAGE_WAYS = ['address', 'password', 'passkey'] as const
+const PAGE_WAYS = ['address', 'password', 'passkey', 'reset'] as const
 
 beginSession()
 const folder = openFolder()

@@ -13,6 +13,8 @@ import { countMail } from './throttle.ts'
 
 /** How long a link is valid for which a stranger can ask. */
 const LIFETIME_MS = 60 * 60 * 1000
+/** A mail is on its way for so long: another one would end the link in it. */
+const AGAIN_MS = 60 * 1000
 
 /** The address of the page for a target. undefined: the server sends no mail. */
 export function forgotAddress(context: Pick<Context, 'issuer' | 'mail'>, target: SignInTarget): string | undefined {
@@ -44,7 +46,7 @@ export async function mailReset(context: Context, request: Request): Promise<Rep
 }
 
 /**
- * Mails a link to the user of the address. Nothing happens beyond the limits, for a disabled account, an address that was never verified
+ * Mails a link to the user of the address. Nothing happens beyond the limits, twice in a minute, for a disabled account, an address that was never verified
  * or belongs to a provider, and where the link could add no method. The link of an operator stays valid, because a stranger can ask for
  * this one (threats.md LNK-04).
  */
@@ -61,6 +63,8 @@ async function sendReset(context: Context, { agent, language, network }: Request
     providersFor(settings, providers, user.email).length > 0
   if (!hasMethod) return
   const createdAt = context.clockCheck.now()
+  const earlier = (await store.listLinks(user.id)).find(({ origin }) => origin === 'user')
+  if (earlier !== undefined && createdAt < after(earlier.createdAt, AGAIN_MS)) return
   const link = { userId: user.id, origin: 'user', purpose: 'reset', createdAt } as const
   const expiresAt = after(createdAt, LIFETIME_MS)
   await store.createLink(mailLink(context, { ...link, expiresAt }, { address: user.email, agent, language }))

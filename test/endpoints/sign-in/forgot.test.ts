@@ -20,6 +20,7 @@ lowerCost(server)
 const { context } = server
 const NEW = 'another long horse'
 const BOTH = { password: NEW, repeated: NEW }
+const HOUR_MS = 3_600_000
 const PATH = '/v2/oauth/sign-in/forgot'
 
 type Addressed = UserRecord & { readonly email: string }
@@ -160,12 +161,16 @@ test('ACC-09: every address gets the same answer, and only a verified address of
   assert.equal((await ask('not an address')).statusCode, 400)
 })
 
-test('ACC-11: 100 requests for an address cause 5 mails in an hour, and those of a network 20; the answers stay the same', async () => {
+test('ACC-11: 100 requests for an address cause 5 mails in an hour, none of which ends before it is sent, and those of a network 20; the answers stay the same', async () => {
   const user = await aUser()
   const answers = new Set<string>()
+  // Counts begin with the hour.
+  server.clock.advance(HOUR_MS - (server.clock.now() % HOUR_MS))
   for (let count = 0; count < 100; count += 1) {
     answers.add((await ask(user.email)).body)
-    if (count < 8) await deliver(server)
+    if (count >= 5) continue
+    await deliver(server)
+    server.clock.advance(61_000)
   }
   await deliver(server)
   assert.deepEqual([answers.size, mailsTo(user).length], [1, 5])
@@ -177,7 +182,7 @@ test('ACC-11: 100 requests for an address cause 5 mails in an hour, and those of
   assert.equal(others.filter((other) => mailsTo(other).length > 0).length, 20)
   // The last link is valid, because nothing replaced it.
   assert.equal((await new PlainBrowser(server).get(newest)).statusCode, 200)
-  server.clock.advance(3_601_000)
+  server.clock.advance(HOUR_MS)
   await ask(user.email)
   await deliver(server)
   assert.equal(mailsTo(user).length, 6)

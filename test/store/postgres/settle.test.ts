@@ -30,6 +30,7 @@ const DECIDERS: readonly Deed[] = [
   'remove the other identity',
   'link another by the address',
   'change the address again',
+  'confirm an address',
   'use the link',
   'link by the link',
   'take the unused account over',

@@ -1,3 +1,4 @@
+import { anEmailCode } from '../contract/user/email-codes.ts'
 import type pg from 'pg'
 import type { Operation } from '../../../src/ports/operations/index.ts'
 import type { LinkingReason } from '../../../src/ports/operations/provider.ts'
@@ -88,6 +89,7 @@ export function aTornUser() {
     aDeed('linkIdentity', { identity, reason, now: at(5) })
   const unlink = ({ key, userId, providerId }: IdentityRecord) =>
     aDeed('unlinkIdentity', { key, userId, providerId, passwordCounts: false, passkeysCount: false, keep: kept.id })
+  const code = anEmailCode({ userId: user.id, email: `one.${user.email}` })
   const rename = (email: string) => aDeed('setEmail', { id: user.id, email, emailVerifiedAt: undefined, now: at(5) })
 
   return {
@@ -101,6 +103,7 @@ export function aTornUser() {
       aDeed('startAuthorization', asked),
       aDeed('approveAuthorization', approval),
       ...[one, other].map((identity) => link(identity, { kind: 'session', id: kept.id })),
+      aDeed('createEmailCode', { ...code, mails: [] }),
       aDeed('createLink', reset),
     ],
     operations: {
@@ -130,6 +133,13 @@ export function aTornUser() {
       'link another by the address': link(second, { kind: 'address', email: bare.email }),
       'change the address': rename(`one.${user.email}`),
       'change the address again': rename(`other.${user.email}`),
+      'confirm an address': aDeed('confirmEmail', {
+        userId: user.id,
+        email: code.email,
+        digest: code.digest,
+        now: at(5),
+        mails: [],
+      }),
       'create a user with that address': aDeed('createUser', { ...replacement, email: `one.${user.email}` }),
       'use the link': aDeed('useLink', {
         userId: user.id,

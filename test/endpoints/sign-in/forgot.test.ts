@@ -161,7 +161,7 @@ test('ACC-09: every address gets the same answer, and only a verified address of
   assert.equal((await ask('not an address')).statusCode, 400)
 })
 
-test('ACC-11: 100 requests for an address cause 5 mails in an hour, none of which ends before it is sent, and those of a network 20; the answers stay the same', async () => {
+test('ACC-11: 100 requests for an address cause 5 mails an hour, of which none ends the one before; those of a network cause 20', async () => {
   const user = await aUser()
   const answers = new Set<string>()
   // Counts begin with the hour.

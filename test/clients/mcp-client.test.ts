@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { auth, ClientCredentialsProvider, PrivateKeyJwtProvider } from '@modelcontextprotocol/client'
+import { addApp } from '../../tools/sign-in/app.ts'
+import { knowApis } from '../support/apis.ts'
 import { registerKeyClient } from '../support/key-clients.ts'
+import { perform } from '../support/tasks.ts'
 import { openMemoryProvider } from './memory-provider.ts'
 import { callTool } from './mcp-client.ts'
 import { codeOf, linkOf, openOneOfThree, walkMcpLibrary, type McpLibrary, type McpMachine } from './mcp-walk.ts'
@@ -38,6 +41,34 @@ test(`RFC 6750 §3.1: ${library.name} registers the scope of the first challenge
     assert.equal(await callTool(provider, resourceServer.url), '7')
   }
   assert.equal(resourceServer.lastClaims()?.['scope'], 'notes:status notes:read')
+})
+
+test(`RFC 9470 §5, RFC 6750 §3.1: a 403 leads ${library.name} to a step-up, and back with a scope that requires two factors`, async (t) => {
+  const { server, person, resourceServer } = await openOneOfThree(t, undefined)
+  await perform(server.context, 'api.update', {
+    resource: resourceServer.resource,
+    step_up: [{ scope: 'notes:read', level: '2fa' }],
+  })
+  knowApis(server)
+  const provider = openMemoryProvider()
+  resourceServer.demand('notes:status')
+  await assert.rejects(callTool(provider, resourceServer.url))
+  assert.equal(await library.auth(provider, resourceServer.url, await person.allow(linkOf(provider))), 'AUTHORIZED')
+  assert.equal(await callTool(provider, resourceServer.url), '7')
+
+  const app = await addApp(server)
+  resourceServer.demand('notes:read')
+  await assert.rejects(callTool(provider, resourceServer.url))
+  const page = await person.visit(linkOf(provider))
+  assert.match(page.body, /asks for more: confirm with your second step/)
+  const consent = await person.submit(page, { code: app.code() })
+  const { url: callback } = await person.submit(consent, { decision: 'allow' })
+  assert.equal(await library.auth(provider, resourceServer.url, callback), 'AUTHORIZED')
+  assert.equal(await callTool(provider, resourceServer.url), '7')
+  assert.partialDeepStrictEqual(resourceServer.lastClaims(), {
+    scope: 'notes:status notes:read',
+    acr: 'urn:grantor:acr:2fa',
+  })
 })
 
 test(`CA-01: ${library.name} calls a tool without a user, with a private key`, async (t) => {

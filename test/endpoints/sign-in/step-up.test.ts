@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { test, type TestContext } from 'node:test'
+import { compileFunction } from 'node:vm'
 import { decodeJwt } from 'jose'
 import type { Response } from 'light-my-request'
 import { requireApi, updateApi } from '../../../src/admin/api/api.ts'
@@ -295,4 +297,40 @@ test('ACR-02: a requirement that an API gets later takes the scope from grants o
   await update([...SCOPES, scope, { ...approved, stepUp: { level: 2, maxAge: undefined } }])
   knowApis(server)
   assert.equal(decodeJwt(tokensOf(await ask()).access_token)['scope'], 'sync')
+})
+
+/** The condition and the challenge of docs/resource-servers.md, as a function of the claims: the challenge, or undefined. */
+const [, RECIPE = ''] =
+  /## Step-up[^]*?```js\n([^]*?)^```$/m.exec(readFileSync('docs/resource-servers.md', 'utf8')) ?? []
+const challengeFor = compileFunction(RECIPE, ['claims', 'response', 'Date']) as (
+  claims: object,
+  response: {
+    readonly writeHead: (status: number, headers: Readonly<Record<string, string>>) => { end: () => string }
+  },
+  clock: { readonly now: () => number },
+) => string | undefined
+
+test('RFC 9470 §3, §4: the challenge of the API in docs/resource-servers.md leads to a token that it accepts', async (t) => {
+  const walk = await open(t)
+  const { server, browser, userId } = walk
+  const authenticator = await addPasskey(walk)
+  server.clock.advance(FIRST_MS)
+  const ask = (token: string) => {
+    const writeHead = (status: number, headers: Readonly<Record<string, string>>) => ({
+      end: () => `${status} ${headers['www-authenticate']}`,
+    })
+    return challengeFor(decodeJwt(token), { writeHead }, server.clock)
+  }
+  const weak = await allow(walk, await browser.get(urlOf(walk, { scope: 'openid read' })))
+  const challenge = ask(weak.access_token) ?? ''
+  assert.match(challenge, /^401 Bearer error="insufficient_user_authentication"/)
+  const [acr_values = '', max_age = ''] = ['acr_values', 'max_age'].map(
+    (name) => new RegExp(`${name}="([^"]*)"`).exec(challenge)?.[1],
+  )
+  const asked = { scope: 'openid read', acr_values, max_age, prompt: 'consent' }
+  const signedIn = await signIn(browser, await pageOf(walk, asked))
+  const page = await browser.get(locationOf(signedIn))
+  const fields = signedFields(page, { userId, authenticator })
+  const strong = await allow(walk, await browser.post('/v2/oauth/sign-in/second-passkey', fields))
+  assert.equal(ask(strong.access_token), undefined)
 })

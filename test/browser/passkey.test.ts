@@ -3,12 +3,13 @@ import { test, type TestContext } from 'node:test'
 import type { BrowserContextOptions, CDPSession, Page as Tab } from 'playwright-core'
 import { createLink } from '../../src/admin/user/link.ts'
 import { EMAIL } from '../../tools/flow.ts'
+import { addApp } from '../../tools/sign-in/app.ts'
 import { sharedBrowser } from '../support/browser.ts'
 import { WHOLE_FILE } from '../support/authorize-answers.ts'
 import { readEvents } from '../../src/protocol/audit/audit-link.ts'
 import type { EpochMs } from '../../src/base/brand.ts'
 import type { PasskeyId } from '../../src/protocol/sign-in/passkey.ts'
-import { axeFindings, openIssuer, openTab, press, signIn, type WatchedTab } from './tab.ts'
+import { axeFindings, openIssuer, openTab, press, signIn, startClient, type WatchedTab } from './tab.ts'
 
 /** Passkeys in a real browser, with an authenticator that Chromium simulates. */
 
@@ -87,6 +88,37 @@ for (const [locale, words, functions] of [
     assert.match(await tab.locator('main').innerText(), words.noted)
     assert.deepEqual(complaints, [])
   })
+
+test('RFC 9470 §5: a signed-in user confirms with a code for two factors, then with a passkey for phr, and reaches the consent page', async (t) => {
+  const server = await openIssuer(t, {})
+  const { tab, complaints } = await openTab(t, browser, [server.origin], {})
+  await tab.addInitScript(NO_AUTOFILL)
+  await tab.goto(`${server.origin}/account/security`)
+  await signIn(tab)
+  await tab.goto(`${server.origin}/account/security/add-passkey`)
+  await plugIn(tab, true)
+  await press(tab, 'Add a passkey')
+  await tab.getByRole('status').waitFor()
+  const app = await addApp(server)
+  const stepUp = async (acr_values: string, confirm: () => Promise<void>, methods: readonly string[]) => {
+    const { link } = await startClient(server, 'http://127.0.0.1:9/cb', { acr_values }, {})
+    await tab.goto(link)
+    assert.match(await tab.locator('main').innerText(), /Cursor asks for more: confirm with your second step\./)
+    assert.equal(await tab.locator('#code').count(), acr_values === 'phr' ? 0 : 1)
+    assert.deepEqual(await axeFindings(tab), [])
+    await confirm()
+    await tab.getByRole('button', { name: 'Allow', exact: true }).waitFor()
+    const [session] = await server.context.store.listSessions({ before: undefined, limit: 1 })
+    assert.deepEqual(session?.authentication.methods, methods)
+  }
+  const typeCode = async () => {
+    await tab.locator('#code').fill(app.code())
+    await tab.locator('form:has(#code) button[type="submit"]').click()
+  }
+  await stepUp('urn:grantor:acr:2fa', typeCode, ['pwd', 'otp', 'mfa'])
+  await stepUp('phr', () => press(tab, 'Use a passkey'), ['pwd', 'otp', 'mfa', 'pop'])
+  assert.deepEqual(complaints, [])
+})
 
 /** Ada's passkey, as her authenticator has it, and as the server of the following tests has it. */
 const issuer = await openIssuer(WHOLE_FILE, {})

@@ -159,6 +159,8 @@ test('ACC-09: every address gets the same answer, and only a verified address of
     [1, 0, 0, 0, 0],
   )
   assert.equal((await ask('not an address')).statusCode, 400)
+  // Another site would use up the mails of the visitor's network.
+  assertLocalPage(await ask(known.email, { 'sec-fetch-site': 'cross-site' }), 403)
 })
 
 test('ACC-11: 100 requests for an address cause 5 mails an hour, of which none ends the one before; those of a network cause 20', async () => {

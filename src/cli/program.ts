@@ -1,12 +1,12 @@
 import { Command, CommanderError } from 'commander'
 import { VERSION } from '../server/version.ts'
-import { addBackup } from './commands/backup.ts'
+import { addBackup } from './commands/store/backup.ts'
 import { addDoctor } from './commands/doctor.ts'
 import { describeFailure, UsageError } from './lib/failure.ts'
 import { addHealth } from './commands/health.ts'
-import { addMigrate } from './commands/migrate.ts'
-import { addExport } from './commands/move.ts'
-import { addRestore } from './commands/restore.ts'
+import { addMigrate } from './commands/store/migrate.ts'
+import { addExport } from './commands/store/move.ts'
+import { addRestore } from './commands/store/restore.ts'
 import { addServe } from './commands/serve.ts'
 import { nameCommands } from './lib/own-command.ts'
 import type { Terminal } from './lib/terminal.ts'
@@ -74,18 +74,14 @@ const NOUNS: readonly Noun[] = [
     'The root secret, which protects all keys.',
     async () => (await import('./commands/secret.ts')).SECRET_VERBS,
   ],
-  ['mail', 'Test the mail server.', async () => (await import('./commands/clock-and-mail.ts')).MAIL_VERBS],
-  [
-    'clock',
-    'Confirm the clock of a server on SQLite.',
-    async () => (await import('./commands/clock-and-mail.ts')).CLOCK_VERBS,
-  ],
+  ['mail', 'Test the mail server.', async () => (await import('./commands/mail.ts')).MAIL_VERBS],
+  ['clock', 'Confirm the clock of a server on SQLite.', async () => (await import('./commands/clock.ts')).CLOCK_VERBS],
   ['issuer', 'The public address of the server.', async () => (await import('./commands/issuer.ts')).ISSUER_VERBS],
-  ['import', 'Import a store from another place.', async () => (await import('./commands/move.ts')).IMPORT_VERBS],
+  ['import', 'Import a store from another place.', async () => (await import('./commands/store/move.ts')).IMPORT_VERBS],
   [
     'database',
     'Distribute a database over several machines, or reopen one that was closed.',
-    async () => (await import('./commands/database.ts')).DATABASE_VERBS,
+    async () => (await import('./commands/store/database.ts')).DATABASE_VERBS,
   ],
   ['audit', 'The audit log.', async () => (await import('./commands/audit.ts')).AUDIT_VERBS],
   [

@@ -164,7 +164,7 @@ const NOT_RUN: readonly Exception[] = [
     text: /^(insert into|delete from) (sessions|identities|emails) |set status = status/,
   },
   { why: 'run by npm run prove:citus', file: /\/distribution\.ts$/ },
-  { why: 'run by cli/commands/move.test.ts', file: /\/closing\.ts$/ },
+  { why: 'run by cli/commands/store/move.test.ts', file: /\/closing\.ts$/ },
   {
     why: 'run by migrate-postgres.test.ts and migrate-sqlite.test.ts, over planted migrations',
     file: /\/migrate\.ts$/,
@@ -176,7 +176,7 @@ const NOT_RUN: readonly Exception[] = [
     file: /\/migrat\w*.*\.ts$/,
     text: /^rollback$|lock_timeout = /,
   },
-  { why: 'run by cli/commands/backup.test.ts', file: /\/snapshot\.ts$/ },
+  { why: 'run by cli/commands/store/backup.test.ts', file: /\/snapshot\.ts$/ },
   { why: 'run by store/faults/postgres-refusals.test.ts', file: /\/write-check\.ts$/ },
 ]
 

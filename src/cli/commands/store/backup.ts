@@ -1,14 +1,14 @@
 import { statSync } from 'node:fs'
 import { constants, setPriority } from 'node:os'
 import type { Command } from 'commander'
-import { asAdministrator, COMMAND_LINE } from '../../admin/administrators.ts'
-import { readConfig, type Config } from '../../config/config.ts'
-import { backUp, type Backup, type BackupPlan } from '../../maintenance/backup.ts'
-import { countRows } from '../lib/columns.ts'
-import { UsageError } from '../lib/failure.ts'
-import { parseCount, withJson } from '../lib/options.ts'
-import { withRuntime } from '../lib/runtime.ts'
-import type { Terminal } from '../lib/terminal.ts'
+import { asAdministrator, COMMAND_LINE } from '../../../admin/administrators.ts'
+import { readConfig, type Config } from '../../../config/config.ts'
+import { backUp, type Backup, type BackupPlan } from '../../../maintenance/backup.ts'
+import { countRows } from '../../lib/columns.ts'
+import { UsageError } from '../../lib/failure.ts'
+import { parseCount, withJson } from '../../lib/options.ts'
+import { withRuntime } from '../../lib/runtime.ts'
+import type { Terminal } from '../../lib/terminal.ts'
 
 interface BackupOptions {
   readonly to: string

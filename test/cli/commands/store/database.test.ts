@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { COPIED_TABLES, placementOf, SHARD_KEYS } from '../../../src/store/postgres/distribution.ts'
-import { runHere } from '../../support/command.ts'
-import { openPlace, openPostgresPlace } from '../../support/process.ts'
+import { COPIED_TABLES, placementOf, SHARD_KEYS } from '../../../../src/store/postgres/distribution.ts'
+import { runHere } from '../../../support/command.ts'
+import { openPlace, openPostgresPlace } from '../../../support/process.ts'
 
 /** `npm run prove citus` distributes the tables of a cluster. */
 

@@ -3,11 +3,11 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import pg from 'pg'
-import { listMigrations } from '../../../src/store/migrations.ts'
-import { openDatabase } from '../../../src/store/sqlite/database.ts'
-import { openTestDatabase } from '../../support/store/postgres.ts'
-import { runHere } from '../../support/command.ts'
-import { openPlace, run, withDatabase, type Place } from '../../support/process.ts'
+import { listMigrations } from '../../../../src/store/migrations.ts'
+import { openDatabase } from '../../../../src/store/sqlite/database.ts'
+import { openTestDatabase } from '../../../support/store/postgres.ts'
+import { runHere } from '../../../support/command.ts'
+import { openPlace, run, withDatabase, type Place } from '../../../support/process.ts'
 
 interface Status {
   readonly database: string

@@ -1,11 +1,11 @@
 import type { Command } from 'commander'
-import { readConfig } from '../../config/config.ts'
-import { locationOf } from '../../config/database-url.ts'
-import type { Restored } from '../../maintenance/restore.ts'
-import { countRows, formatTime } from '../lib/columns.ts'
-import { withJson } from '../lib/options.ts'
-import type { AddVerb } from '../lib/task-verb.ts'
-import type { Terminal } from '../lib/terminal.ts'
+import { readConfig } from '../../../config/config.ts'
+import { locationOf } from '../../../config/database-url.ts'
+import type { Restored } from '../../../maintenance/restore.ts'
+import { countRows, formatTime } from '../../lib/columns.ts'
+import { withJson } from '../../lib/options.ts'
+import type { AddVerb } from '../../lib/task-verb.ts'
+import type { Terminal } from '../../lib/terminal.ts'
 import { backUpAsAdministrator } from './backup.ts'
 import { printRestored } from './restore.ts'
 
@@ -52,7 +52,7 @@ export const IMPORT_VERBS: readonly AddVerb[] = [
       )
       .argument('<file>', 'the file')
       .action(async (file: string, { json }: { readonly json?: true }) => {
-        const { restore } = await import('../../maintenance/restore.ts')
+        const { restore } = await import('../../../maintenance/restore.ts')
         const imported = await restore(readConfig(), { from: file, replace: false, isMove: true })
         const { adminToken, location, madeAt, rows } = imported
         if (adminToken !== undefined) return printRestored(terminal, imported, json === true)

@@ -1,13 +1,13 @@
 import type { Command } from 'commander'
-import { readConfig } from '../../config/config.ts'
-import { locationOf } from '../../config/database-url.ts'
-import type { RestoreAnswer } from '../../maintenance/answer-restore.ts'
-import type { Restored } from '../../maintenance/restore.ts'
-import { formatTime } from '../lib/columns.ts'
-import { UsageError } from '../lib/failure.ts'
-import { withJson } from '../lib/options.ts'
-import { requireStore } from '../lib/runtime.ts'
-import type { Terminal } from '../lib/terminal.ts'
+import { readConfig } from '../../../config/config.ts'
+import { locationOf } from '../../../config/database-url.ts'
+import type { RestoreAnswer } from '../../../maintenance/answer-restore.ts'
+import type { Restored } from '../../../maintenance/restore.ts'
+import { formatTime } from '../../lib/columns.ts'
+import { UsageError } from '../../lib/failure.ts'
+import { withJson } from '../../lib/options.ts'
+import { requireStore } from '../../lib/runtime.ts'
+import type { Terminal } from '../../lib/terminal.ts'
 
 interface RestoreOptions {
   readonly from?: string
@@ -50,7 +50,7 @@ export function addRestore(parent: Command, terminal: Terminal): void {
       if (from === undefined) {
         if (replace === true) throw new UsageError('--replace belongs to --from.')
         await requireStore(config, 'refuse')
-        const { answerForStore } = await import('../../maintenance/answer-restore.ts')
+        const { answerForStore } = await import('../../../maintenance/answer-restore.ts')
         const answered = await answerForStore(config, inPlace === true ? 'went-back' : 'nothing-lost')
         return json === true ? terminal.printJson(describeAnswer(answered)) : terminal.print(answerLines(answered))
       }
@@ -60,7 +60,7 @@ export function addRestore(parent: Command, terminal: Terminal): void {
         )
       }
       // The other commands do not need what a restore loads.
-      const { restore } = await import('../../maintenance/restore.ts')
+      const { restore } = await import('../../../maintenance/restore.ts')
       printRestored(terminal, await restore(config, { from, replace: replace === true, isMove: false }), json === true)
     })
 }

@@ -1,12 +1,12 @@
 import type { Command } from 'commander'
-import { AdminError } from '../../admin/admin-error.ts'
-import { readConfig } from '../../config/config.ts'
-import { locationOf } from '../../config/database-url.ts'
-import { readSchema } from '../../server/store.ts'
-import { columns, formatTime } from '../lib/columns.ts'
-import { withJson } from '../lib/options.ts'
-import { withRuntime } from '../lib/runtime.ts'
-import type { Terminal } from '../lib/terminal.ts'
+import { AdminError } from '../../../admin/admin-error.ts'
+import { readConfig } from '../../../config/config.ts'
+import { locationOf } from '../../../config/database-url.ts'
+import { readSchema } from '../../../server/store.ts'
+import { columns, formatTime } from '../../lib/columns.ts'
+import { withJson } from '../../lib/options.ts'
+import { withRuntime } from '../../lib/runtime.ts'
+import type { Terminal } from '../../lib/terminal.ts'
 
 type Schema = Awaited<ReturnType<typeof readSchema>>
 

@@ -1,13 +1,13 @@
-import { AdminError } from '../../admin/admin-error.ts'
-import { readConfig } from '../../config/config.ts'
-import { locationOf } from '../../config/database-url.ts'
-import { openDistribution } from '../../server/store.ts'
-import { reopenStore } from '../../server/closing.ts'
-import { columns } from '../lib/columns.ts'
-import { parseCount, withJson } from '../lib/options.ts'
-import { withRuntime } from '../lib/runtime.ts'
-import type { AddVerb } from '../lib/task-verb.ts'
-import type { Terminal } from '../lib/terminal.ts'
+import { AdminError } from '../../../admin/admin-error.ts'
+import { readConfig } from '../../../config/config.ts'
+import { locationOf } from '../../../config/database-url.ts'
+import { openDistribution } from '../../../server/store.ts'
+import { reopenStore } from '../../../server/closing.ts'
+import { columns } from '../../lib/columns.ts'
+import { parseCount, withJson } from '../../lib/options.ts'
+import { withRuntime } from '../../lib/runtime.ts'
+import type { AddVerb } from '../../lib/task-verb.ts'
+import type { Terminal } from '../../lib/terminal.ts'
 
 /** As many workers can share the rows of a table. Citus's own default. */
 const SHARDS = 32

@@ -52,16 +52,16 @@ test('BND-04: an endpoint takes exactly the budgets that its row names', async (
   const grant = { grant_type: 'client_credentials', resource: OPAQUE_API }
   await requestToken(asked, wrong, grant)
   const { access_token: token } = (await requestToken(asked, client, grant)).json<{ access_token: string }>()
-  for (const url of ['/v2/oauth/introspect', '/v2/oauth/revoke'])
+  for (const url of ['/v2/oauth/introspect', '/v2/oauth/revoke', '/v2/oauth/par'])
     for (const client_secret of ['wrong', api.client_secret, client.client_secret])
       for (const { client_id } of [api, client])
         await postForm(asked, url, { token, client_id, client_secret: client_secret ?? '' })
 
-  for (const path of ['token', 'introspect', 'revoke'])
+  for (const path of ['token', 'introspect', 'revoke', 'par'])
     await postForm(asked, `/v2/oauth/${path}`, { ...grant, token, ...authentication(server, app) })
 
   const host = await openDocumentHost(t)
-  for (const path of ['token', 'introspect', 'revoke']) {
+  for (const path of ['token', 'introspect', 'revoke', 'par']) {
     const documented = { client: host.client(`/${path}.json`), key: app.key }
     await postForm(asked, `/v2/oauth/${path}`, { ...grant, token, ...authentication(server, documented) })
   }

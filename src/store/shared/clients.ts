@@ -223,7 +223,7 @@ const DELEGATE_UNTIL = shared(
   `select max(expires_at) as until from admin_credentials where access = 'delegate' and revoked_at is null`,
 )
 
-const NEXT_MAIL = shared('select due_at from mails order by due_at limit 1')
+const NEXT_MAIL = shared('select min(due_at) as due_at from mails')
 
 /** Reads what the doctor needs to find clients that would not be accepted again, a flood of registrations, users who cannot sign in, and mail that is not sent. */
 export function* inspectClients(): Steps<ClientInspection> {

@@ -48,6 +48,6 @@ export const mailEnglish: MailTexts = {
   },
   securityButton: 'Check your sign-in methods',
   testSubject: (brand) => `${brand} can send mail`,
-  test: (brand) => `This mail was sent by “grantor mail test”. The mail settings of ${brand} work.`,
+  test: (brand) => `This is a test. The mail settings of ${brand} work.`,
   automatic: (brand) => `${brand} sent this mail automatically. Replies are not read.`,
 }

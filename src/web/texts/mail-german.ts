@@ -51,7 +51,6 @@ export const mailGerman: MailTexts = {
   },
   securityButton: 'Anmeldewege prüfen',
   testSubject: (brand) => `${brand} kann E-Mails senden`,
-  test: (brand) =>
-    `Diese E-Mail wurde von „grantor mail test“ gesendet. Die E-Mail-Einstellungen von ${brand} funktionieren.`,
+  test: (brand) => `Dies ist ein Test. Die E-Mail-Einstellungen von ${brand} funktionieren.`,
   automatic: (brand) => `${brand} hat diese E-Mail automatisch gesendet. Antworten werden nicht gelesen.`,
 }

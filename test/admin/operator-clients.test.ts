@@ -23,7 +23,7 @@ import { makeClientKey, type ClientKey } from '../../tools/client-assertion.ts'
 import { assertRefused, openOffice } from './office.ts'
 
 /** Those that a client of an operator has if nothing is said. */
-const RULES = { consent: 'asked', pkce: 'nonce', claims: 'id-token' } as const
+const RULES = { consent: 'asked', pkce: 'nonce', claims: 'id-token', profile: 'standard' } as const
 const MACHINE = { grant_type: 'client_credentials' }
 const APP = { client_name: 'Board', redirect_uris: ['https://app.example/callback'] }
 

@@ -17,6 +17,7 @@ import { addProvider, signInAt } from '../support/provider/providers.ts'
 import { addApp } from '../../tools/sign-in/app.ts'
 import { doFirstStep, submitTo } from '../support/sign-in/apps.ts'
 import { PATHS } from '../../src/endpoints/paths.ts'
+import { deliver, openMailHost } from '../support/hosts/mail-host.ts'
 import { openDocumentHost } from '../support/hosts/document-host.ts'
 import type { TestServer } from '../support/server.ts'
 import { OPAQUE_API, openWithOpaqueApis } from '../support/apis.ts'
@@ -42,7 +43,7 @@ function recordTaken(server: TestServer): { readonly taken: Map<string, Set<stri
 }
 
 test('BND-04: an endpoint takes exactly the budgets that its row names', async (t) => {
-  const { server, api } = await openWithOpaqueApis(t)
+  const { server, api } = await openWithOpaqueApis(t, { env: (await openMailHost(t)).env })
   const { taken, asked } = recordTaken(server)
   const idp = await openProviderHost(t)
   await addProvider(server, idp)
@@ -86,7 +87,11 @@ test('BND-04: an endpoint takes exactly the budgets that its row names', async (
       })
 
   const browser = new PlainBrowser(asked)
-  const start = authorizeUrl(await registerClient(asked))
+  const started = await registerClient(asked)
+  const start = authorizeUrl(started)
+  const pushed = new URLSearchParams(start.split('?')[1])
+  pushed.set('client_secret', started.client_secret ?? '')
+  await postForm(asked, PATHS.par, pushed)
   await postForm(asked, '/v2/oauth/authorize', new URLSearchParams(start.split('?')[1]))
   const page = await browser.get(locationOf(await browser.get(start)))
   await browser.submit(page, { email: 'nobody@acme.test', password: 'wrong' })
@@ -103,6 +108,9 @@ test('BND-04: an endpoint takes exactly the budgets that its row names', async (
     ({ method, path }) => method === 'POST' && /consent|sign-out|end-session|account|userinfo/.test(path),
   )
   for (const { path } of forms) await postForm(asked, path, {})
+
+  await postForm(asked, PATHS.forgot, { email: 'nobody@acme.test' })
+  await deliver(server)
 
   for (const row of endpoints) {
     const budgets = 'budgets' in row ? row.budgets : []

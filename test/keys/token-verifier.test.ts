@@ -24,6 +24,7 @@ const FACTS = {
   expiresAt: 901,
   applicationSubject: undefined,
   keyThumbprint: '0ZcOCORZNYy-DWpqq30jZyJGHTN0d2HglBV3uiguA4I',
+  authentication: undefined,
   issuedAfter: undefined,
 } as never
 const CLAIMS = accessTokenClaims(FACTS, CLIENT)

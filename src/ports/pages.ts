@@ -125,10 +125,20 @@ export interface SecondStepPage {
   readonly hidden: HiddenFields
   /** What the user continues to. undefined: an account page of this server. */
   readonly client: ClientView | undefined
-  /** The user is signed in already, and what the client asks for needs more. */
-  readonly isStepUp: boolean
+  /** The user is signed in already, and what the client asks for needs more. undefined: a sign-in. */
+  readonly stepUp: StepUpView | undefined
   readonly offers: readonly SecondStepOffer[]
   readonly problem: SecondStepProblem | undefined
+}
+
+/** What a user who is signed in can do instead of the second step. */
+export interface StepUpView {
+  /** Where the form is posted to that goes on without it. */
+  readonly action: string
+  /** Without it the request ends with an error to the client. */
+  readonly isEnd: boolean
+  /** Where the user signs in with another account. */
+  readonly switchUri: string
 }
 
 /** A way to do the second step. The forms are posted to `action`. */

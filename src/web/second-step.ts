@@ -1,4 +1,4 @@
-import type { SecondStepOffer, SecondStepPage, SecondStepProblem } from '../ports/pages.ts'
+import type { SecondStepOffer, SecondStepPage, SecondStepProblem, StepUpView } from '../ports/pages.ts'
 import { clientName } from './client.ts'
 import { fieldProblem, submitButton } from './form-parts.ts'
 import { stop } from './icons.ts'
@@ -31,13 +31,22 @@ export function secondStepPage(view: View, page: SecondStepPage): Markup {
       ${offers.length > 0 && isByPasskey ? passkeyMissing(texts.account.passkeyMissing) : undefined}
       ${offers.length === 0 ? html`<p class="part">${texts.noSecondStep}</p>` : undefined}
       ${offers.map((offer) => offerForm(view, page, offer))}
-      ${offers.length > 0 && isByPasskey && !isSetUp ? html`<p class="small muted after">${texts.passkeyLost}</p>` : undefined}`,
+      ${offers.length > 0 && isByPasskey && !isSetUp ? html`<p class="small muted after">${texts.passkeyLost}</p>` : undefined}
+      ${page.stepUp === undefined ? undefined : instead(view, page, page.stepUp)}`,
   })
 }
 
+/** A user who cannot confirm is not stuck. */
+function instead({ texts }: View, { hidden }: SecondStepPage, { action, isEnd, switchUri }: StepUpView): Markup {
+  return html`<form method="post" action="${action}">
+      ${hiddenFields(hidden)} ${submitButton(isEnd ? texts.account.cancel : texts.continueWithout, 'plain')}
+    </form>
+    <p class="small after"><a class="inline" href="${switchUri}">${texts.otherAccount}</a></p>`
+}
+
 /** A user who is signed in learns why the page comes. */
-function lead(view: View, { client, isStepUp }: SecondStepPage): Fragment {
-  if (!isStepUp || client === undefined) return continuation(view, { client, isConfirmation: false })
+function lead(view: View, { client, stepUp }: SecondStepPage): Fragment {
+  if (stepUp === undefined || client === undefined) return continuation(view, { client, isConfirmation: false })
   return view.texts.stepUp(clientName(client, view.texts.namelessApp))
 }
 

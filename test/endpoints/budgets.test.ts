@@ -101,7 +101,8 @@ test('BND-04: an endpoint takes exactly the budgets that its row names', async (
   const second = await doFirstStep(browser, await registerClient(asked))
   for (const path of [PATHS.signInCode, PATHS.signInRecoveryCode]) await submitTo(browser, second, path, { code: 'x' })
   await browser.post(PATHS.signInPasskeyStep, hiddenFields(second))
-  for (const path of [PATHS.signInApp, PATHS.signInAppEnabled, PATHS.signInNewPasskey]) await postForm(asked, path, {})
+  for (const path of [PATHS.stepUp, PATHS.signInApp, PATHS.signInAppEnabled, PATHS.signInNewPasskey])
+    await postForm(asked, path, {})
   const endpoints = endpointsFor(server.context.settings)
   for (const { method, path } of endpoints) if (method === 'GET') await asked.inject({ method, url: path })
   const forms = endpoints.filter(

@@ -80,11 +80,13 @@ const signIn = {
   problem: undefined,
 } as const
 
+const stepUp = { action: '/step-up', isEnd: false, switchUri: '/sign-in' } as const
+
 const secondStep = {
   kind: 'second-step',
   hidden,
   client: cursor,
-  isStepUp: false,
+  stepUp: undefined,
   offers: [
     { kind: 'code', action: '/sign-in/code' },
     { kind: 'recovery-code', action: '/sign-in/recovery-code' },
@@ -259,7 +261,8 @@ export const samples: ReadonlyMap<string, Page> = new Map<string, Page>([
     'second step with a wrong recovery code',
     { ...secondStep, problem: { kind: 'second-step-wrong', offer: 'recovery-code' } },
   ],
-  ['step-up', { ...secondStep, isStepUp: true }],
+  ['step-up', { ...secondStep, stepUp }],
+  ['step-up that is essential', { ...secondStep, stepUp: { ...stepUp, isEnd: true } }],
   ['second step that is locked', { ...secondStep, problem: { kind: 'second-step-locked' } }],
   ['second step by passkey', { ...secondStep, offers: [passkeyStep] }],
   [

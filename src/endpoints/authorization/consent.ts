@@ -9,18 +9,27 @@ import { scopeTokens, type Scope } from '../../protocol/token/scope.ts'
 import { formTarget, viewClient } from './client-view.ts'
 import { errorPage, formRefusal } from '../error-page.ts'
 import { authorizationIn, findInteraction, findOpenInteraction, isCrossSite, type Interaction } from './interaction.ts'
-import { nextStep, takeStep, type Allowed, type ConsentAnswer, type Step } from './next-step.ts'
+import { nextStep, takeStep, type Allowed, type ConsentAnswer, type Step, type UserAnswer } from './next-step.ts'
 import { WITHOUT, type OpenChoices } from './organization-choice.ts'
 import { boxOf, choosableScopes, readBoxes } from './scope-choice.ts'
 import { PATHS, pageAddress } from '../paths.ts'
 import { findSignedIn, viewAccount, type SignedIn } from './session.ts'
+import { declineParts } from './step-up.ts'
+
+/** The field of the form that says that the user continues without a factor. */
+const DECLINED_FIELD = 'without_step_up'
 
 /** Shows the consent page to the user who is signed in (decision 0022). */
 export async function showConsent(context: Context, request: Request): Promise<Reply> {
   const interaction = await findOpenInteraction(context, request)
   if ('kind' in interaction) return interaction
   const signedIn = await findAsked(context, request, interaction)
-  return reply(context, interaction, await nextStep(context, interaction, signedIn, { kind: 'asked' }))
+  return reply(context, interaction, signedIn, { kind: 'asked' })
+}
+
+/** Goes on with the request of a user who does not confirm with a factor. The consent page remembers it in its form. */
+export function continueWithout(context: Context, interaction: Interaction, signedIn: SignedIn): Promise<Reply> {
+  return reply(context, interaction, signedIn, { kind: 'not-asked', declinesStepUp: true })
 }
 
 /**
@@ -44,7 +53,12 @@ export async function consent(context: Context, request: Request): Promise<Reply
   if (isOtherUser) return errorPage('user_changed', known)
   const answer = parseAnswer(request.params, interaction.authorization)
   if (answer === undefined) return errorPage('decision_missing', known)
-  return reply(context, interaction, await nextStep(context, interaction, signedIn, answer))
+  const declined = request.params.get(DECLINED_FIELD)
+  const declinesStepUp =
+    declined !== undefined &&
+    signedIn !== undefined &&
+    context.secrets.digestMatches('csrf', declineParts(interaction, signedIn), declined)
+  return reply(context, interaction, signedIn, { ...answer, declinesStepUp })
 }
 
 /**
@@ -74,19 +88,30 @@ function parseAnswer(params: Parameters, authorization: AuthorizationRecord): Co
   }
 }
 
-function reply(context: Context, interaction: Interaction, step: Step): Promise<Reply> {
-  return step.kind === 'consent' ? consentPage(context, interaction, step) : takeStep(context, interaction, step, {})
+async function reply(
+  context: Context,
+  interaction: Interaction,
+  signedIn: SignedIn | undefined,
+  answer: UserAnswer,
+): Promise<Reply> {
+  const step = await nextStep(context, interaction, signedIn, answer)
+  if (step.kind !== 'consent') return takeStep(context, interaction, step, {})
+  return consentPage(context, interaction, step, answer.declinesStepUp === true)
 }
 
 async function consentPage(
   context: Context,
   interaction: Interaction,
   { signedIn, choices, withheld, problem, answer }: Extract<Step, { readonly kind: 'consent' }>,
+  declinesStepUp: boolean,
 ): Promise<Reply> {
   const { authorization, uiLocales } = interaction
   const { user } = signedIn
   const formToken = context.secrets.digest('csrf', formParts(interaction))
   const userToken = context.secrets.digest('csrf', userParts(interaction, signedIn))
+  const declined = declinesStepUp
+    ? { [DECLINED_FIELD]: context.secrets.digest('csrf', declineParts(interaction, signedIn)) }
+    : {}
   const { scopes, resources } = await describeTarget(context, authorization, withheld, answer)
   return {
     kind: 'page',
@@ -96,7 +121,7 @@ async function consentPage(
     page: {
       kind: 'consent',
       action: pageAddress(context.issuer, PATHS.consent, { uiLocales }),
-      hidden: { authorization: authorization.id, csrf: `${formToken}.${userToken}` },
+      hidden: { authorization: authorization.id, csrf: `${formToken}.${userToken}`, ...declined },
       client: viewClient(interaction, authorization.redirectUri, context.clock()),
       scopes,
       resources,

@@ -14,7 +14,7 @@ import { loadScopeCatalog } from '../token/scope-catalog.ts'
 import { chooseScope } from './scope-choice.ts'
 import { findRemembered } from './remembered-consent.ts'
 import { isForAnother, type SignedIn } from './session.ts'
-import { decideLevel, UNMET } from './step-up.ts'
+import { decideLevel, decideWithout, UNMET } from './step-up.ts'
 
 /** What happens next to an authorization. */
 export type Step =
@@ -54,6 +54,12 @@ export type ConsentAnswer =
   | Allowed
   | { readonly kind: 'deny' }
 
+/** The same, and on the page of the step-up. */
+export type UserAnswer = ConsentAnswer & {
+  /** The user continues without a factor that the request asks for. Absent: no such answer. */
+  readonly declinesStepUp?: boolean
+}
+
 type Needs = Pick<Context, 'apis' | 'clockCheck' | 'encryption' | 'issuer' | 'notBefore' | 'settings'> & {
   readonly store: Pick<
     Context['store'],
@@ -84,8 +90,8 @@ type Needs = Pick<Context, 'apis' | 'clockCheck' | 'encryption' | 'issuer' | 'no
  *     and with `max_age` lately. The operator's application is asked with each request, unless it
  *     said that the browser stays signed in. If the request names a user (`id_token_hint`), another user who is
  *     signed in is asked to sign in; if that was done for this request, the authorization ends. If the request or a scope needs a
- *     higher level than the session has, the user is asked for a factor that the account has (`decideLevel`). Without one, a scope that
- *     requires it is left out, and an essential `acr` ends the authorization.
+ *     higher level than the session has, the user is asked for a factor that the account has (`decideLevel`). Without one, and if the
+ *     user continues without it, a scope that requires it is left out, and an essential `acr` ends the authorization.
  *  2. Denial. If the user pressed "deny", the authorization ends.
  *  3. Organization. If the client named an organization, the user must be an active member of it; otherwise the authorization
  *     ends. If the client named none, the user may choose one of their own, or none.
@@ -114,7 +120,7 @@ export async function nextStep(
   context: Needs,
   subject: Subject,
   signedIn: SignedIn | undefined,
-  answer: ConsentAnswer,
+  answer: UserAnswer,
 ): Promise<Step> {
   const { authorization, rights } = subject
   if (signedIn === undefined || isTooOld(authorization, signedIn)) return { kind: 'sign-in' }
@@ -126,7 +132,10 @@ export async function nextStep(
     return isAsked ? { kind: 'deny', userId, fault: OTHER_USER } : { kind: 'sign-in' }
   }
   if (answer.kind === 'deny') return { kind: 'deny', userId, fault: undefined }
-  const decided = await decideLevel(context, authorization, signedIn)
+  const decided =
+    answer.declinesStepUp === true
+      ? await decideWithout(context, authorization, session.authentication)
+      : await decideLevel(context, authorization, signedIn)
   if (decided.kind === 'unmet') return { kind: 'deny', userId, fault: UNMET }
   if (decided.kind === 'step-up') return decided
   const { allowed: open, withheld } = decided

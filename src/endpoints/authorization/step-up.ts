@@ -1,6 +1,6 @@
 import type { Context } from '../../ports/context.ts'
 import type { AuthorizationRecord } from '../../ports/records/authorization.ts'
-import { findLevelNeed, findStepUps, withheldScope, type StepUps } from '../../clients/step-up.ts'
+import { findLevelNeed, findStepUps, withheldScope } from '../../clients/step-up.ts'
 import { acrOf, meetsAcr, type StatedAuthentication } from '../../protocol/sign-in/acr.ts'
 import { levelOf, type Authentication, type AuthenticationLevel } from '../../protocol/sign-in/authentication.ts'
 import { interactionOfSession } from '../../protocol/ids.ts'
@@ -9,6 +9,7 @@ import { findApp } from '../second-factor/app.ts'
 import { offersPasskeys } from '../sign-in/passkey/ceremony.ts'
 import { loadScopeCatalog } from '../token/scope-catalog.ts'
 import type { Fault } from './authorization-error.ts'
+import type { Interaction } from './interaction.ts'
 import { chooseScope } from './scope-choice.ts'
 import type { SignedIn } from './session.ts'
 
@@ -45,9 +46,30 @@ export async function decideLevel(
   if (isEnough && withheldScope(stepUps, authorization, authentication) === NO_SCOPE)
     return { kind: 'enough', allowed: authorization, withheld: NO_SCOPE }
   const need = findLevelNeed(stepUps, authorization, level, await findReach(context, authorization, signedIn))
-  if (need.isUnmet) return { kind: 'unmet' }
-  if (need.level !== undefined) return { kind: 'step-up', level: need.level }
-  return leaveOut(context, stepUps, authorization, authentication)
+  if (!need.isUnmet && need.level !== undefined) return { kind: 'step-up', level: need.level }
+  return decideWithout(context, authorization, authentication)
+}
+
+/** Decides the same for a user who is asked for no more, as for one whose account has no factor. */
+export async function decideWithout(
+  context: Pick<Needs, 'apis' | 'issuer' | 'settings'>,
+  authorization: AuthorizationRecord,
+  authentication: Pick<Authentication, 'methods' | 'at'>,
+): Promise<Exclude<LevelDecision, { readonly kind: 'step-up' }>> {
+  const { authentication: request } = authorization
+  if (request?.isEssential === true && !meetsAcr(request, levelOf(authentication.methods))) return { kind: 'unmet' }
+  const withheld = withheldScope(findStepUps(await context.apis(), authorization), authorization, authentication)
+  const tokens = new Set(withheld.split(' '))
+  const allowed = chooseScope(await loadScopeCatalog(context), authorization, (token) => !tokens.has(token))
+  return allowed === 'scope-missing' ? { kind: 'unmet' } : { kind: 'enough', allowed, withheld }
+}
+
+/**
+ * What the form of the consent page says of a user who does not confirm with a factor: of this session and request, so that another one is
+ * asked.
+ */
+export function declineParts({ authorization, browserHash }: Interaction, { session }: SignedIn): readonly string[] {
+  return ['without-step-up', authorization.id, browserHash, session.id]
 }
 
 /** The highest level that the user can reach: by a factor of the account, or once for each request at the operator's application. */
@@ -64,18 +86,6 @@ async function findReach(
   }
   if (offersPasskeys(context) && (await context.store.listPasskeys(user.id)).length > 0) return 3
   return (await findApp(context, user.id))?.kind === 'on' ? 2 : level
-}
-
-async function leaveOut(
-  context: Needs,
-  stepUps: StepUps,
-  authorization: AuthorizationRecord,
-  authentication: Authentication,
-): Promise<LevelDecision> {
-  const withheld = withheldScope(stepUps, authorization, authentication)
-  const tokens = new Set(withheld.split(' '))
-  const allowed = chooseScope(await loadScopeCatalog(context), authorization, (token) => !tokens.has(token))
-  return allowed === 'scope-missing' ? { kind: 'unmet' } : { kind: 'enough', allowed, withheld }
 }
 
 /**

@@ -65,7 +65,7 @@ export async function finishSignIn(
   if (user.disabledAt !== undefined) return { kind: 'refused', reason: 'disabled' }
   if (await needsSecondStep(context, user, authenticated)) {
     const waiting = mintWaiting(context, target, authenticated, undefined)
-    return secondStepPage(context, target, { user, waiting, stepUp: undefined }, undefined)
+    return secondStepPage(context, target, { ...authenticated, waiting, stepUp: undefined }, undefined)
   }
   if (delegated === undefined && !(await connects(context, request, authenticated)))
     return { kind: 'refused', reason: 'changed' }

@@ -11,7 +11,7 @@ import { finishAtProvider } from './provider/callback.ts'
 import { signInByCode, signInByRecoveryCode } from './second-step/code.ts'
 import { confirmByPasskey, setUpPasskey } from './second-step/passkey.ts'
 import { continueWithApp, setUpApp } from './second-step/set-up.ts'
-import { showStepUp } from './second-step/step-up.ts'
+import { declineStepUp, showStepUp } from './second-step/step-up.ts'
 
 const FORM = 'application/x-www-form-urlencoded'
 
@@ -37,6 +37,13 @@ export const SIGN_IN_ENDPOINTS: readonly Endpoint[] = [
     audience: 'page',
     unlimited: 'It does something only for a user who is signed in.',
     run: showStepUp,
+  },
+  {
+    ...SECOND_STEP,
+    name: 'step-up',
+    path: PATHS.stepUp,
+    unlimited: 'It does something only for a user who is signed in.',
+    run: declineStepUp,
   },
   {
     name: 'leave',

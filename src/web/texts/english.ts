@@ -54,6 +54,8 @@ export const english: Texts = {
   secondStep: 'Confirm with a second step',
   noSecondStep: 'Your account needs a second step and has none that works here. Ask the operator to reset it.',
   stepUp: (client) => html`${client} asks for more: confirm with your second step.`,
+  continueWithout: 'Continue without',
+  otherAccount: 'Sign in with another account',
   scopeNeedsStep: 'Needs a second step when you sign in, for which your account has nothing set up.',
   passkeyStep: 'Use a passkey',
   secondStepExpired: 'You are not signed in, because the second step took too long or was done before. Sign in again.',

@@ -57,6 +57,8 @@ export const german: Texts = {
   noSecondStep:
     'Ihr Konto braucht einen zweiten Schritt und hat keinen, der hier funktioniert. Bitten Sie den Betreiber, ihn zurückzusetzen.',
   stepUp: (client) => html`${client} verlangt mehr Sicherheit: Bestätigen Sie mit Ihrem zweiten Schritt.`,
+  continueWithout: 'Ohne fortfahren',
+  otherAccount: 'Mit einem anderen Konto anmelden',
   scopeNeedsStep:
     'Dafür ist ein zweiter Schritt bei der Anmeldung nötig, für den in Ihrem Konto nichts eingerichtet ist.',
   passkeyStep: 'Passkey benutzen',

@@ -74,6 +74,8 @@ export interface Texts {
   readonly noSecondStep: string
   /** Above the forms for a user who is signed in. */
   readonly stepUp: (client: Markup) => Markup
+  readonly continueWithout: string
+  readonly otherAccount: string
   /** Below a permission that the client does not get. */
   readonly scopeNeedsStep: string
   readonly secondStepExpired: string

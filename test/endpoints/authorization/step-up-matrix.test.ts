@@ -14,6 +14,7 @@ import { WHOLE_FILE } from '../../support/authorize-answers.ts'
 import { openProviderHost } from '../../support/provider/provider-host.ts'
 import { addProvider, freshClaims, signInAt } from '../../support/provider/providers.ts'
 import { openTestServer } from '../../support/server.ts'
+import { submitTo } from '../../support/sign-in/apps.ts'
 import { makeClient, tokensOf } from '../openid/login.ts'
 
 /**
@@ -132,7 +133,11 @@ for (const age of ['new', 'old'] as const) {
           ['login', 'sign-in'],
         ] as const) {
           const url = urlOf({ ...parameters, ...(prompt === '' ? {} : { prompt }) })
-          assert.equal(await followed(browser, await browser.get(url)), expected, `${demand}, prompt=${prompt}`)
+          const what = `${demand}, prompt=${prompt}`
+          const answer = await browser.get(url)
+          assert.equal(await followed(browser, answer), expected, what)
+          if (!expected.startsWith('step-up')) continue
+          assert.equal(await declined(browser, answer), typeof fresh === 'string' ? fresh : fresh[0], what)
         }
       }
     })
@@ -155,6 +160,16 @@ async function followed(browser: PlainBrowser, answer: Response): Promise<string
   assert.doesNotMatch(body, /sign-in\/(?:app|new-passkey)"/, 'ACR-04: no factor is set up')
   const ways = ['code', 'recovery-code', 'second-passkey'].filter((way) => body.includes(`/sign-in/${way}"`))
   return `step-up: ${ways.join(' ').replace('second-', '')}`
+}
+
+/** What follows from the button for users who cannot confirm: as if the account had no factor. */
+async function declined(browser: PlainBrowser, answer: Response): Promise<string> {
+  const page = await browser.get(locationOf(answer))
+  const followedTo = await followed(browser, await submitTo(browser, page, '/step-up', {}))
+  const form = page.body.slice(page.body.indexOf('/step-up"'))
+  assert.match(form, followedTo === UNMET ? />Cancel</ : />Continue without</)
+  assert.match(form, /href="[^"]*\/sign-in\?authorization=[^"]*">Sign in with another account</)
+  return followedTo
 }
 
 function urlOf(parameters: Readonly<Record<string, string>>): string {

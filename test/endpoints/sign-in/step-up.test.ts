@@ -260,6 +260,56 @@ test('ACR-04: a step-up sets no factor up, and works once, in its browser, sessi
   assert.equal((await code(browser, page)).statusCode, 403, 'used before')
 })
 
+test('ACR-04: a demand of phr takes no code that is posted by hand, and uses none up', async (t) => {
+  const walk = await open(t)
+  const { server, browser } = walk
+  await addPasskey(walk)
+  const app = await addApp(server)
+  const page = await pageOf(walk, { acr_values: 'phr' })
+  const hidden = hiddenFields({ body: passkeyForm(page) })
+  const stored = () =>
+    ['second_factors', 'recovery_codes', 'sessions'].map((name) => selectAll(server, `select * from ${name}`))
+  const before = stored()
+  for (const [path, code] of [
+    ['code', app.code()],
+    ['recovery-code', app.recoveryCodes[0] ?? ''],
+  ] as const) {
+    const refused = await browser.post(`/v2/oauth/sign-in/${path}`, { ...hidden, code })
+    assert.equal(refused.statusCode, 200, path)
+    assert.match(refused.body, /sign-in\/second-passkey"/)
+  }
+  assert.deepEqual(stored(), before)
+})
+
+test('ACR-05: who continues without a factor gets less; another session, request or browser is asked again', async (t) => {
+  const walk = await open(t)
+  const { server, client, browser } = walk
+  const app = await addApp(server)
+  const page = await pageOf(walk)
+  const waiting = hiddenFields(page)
+  assert.equal((await new PlainBrowser(server).post('/v2/oauth/step-up', waiting)).statusCode, 403, 'another browser')
+  const unsealed = { ...waiting, waiting: 'x' }
+  assert.equal((await browser.post('/v2/oauth/step-up', unsealed)).statusCode, 403, 'no page of a step-up')
+  const consent = await submitTo(browser, page, '/step-up', {})
+  assert.match(consent.body, /Pay[^]*Needs a second step when you sign in/)
+  const wrong = await submitTo(browser, consent, '/consent', { decision: 'allow', 'allow.pay': 'on' })
+  assert.equal(wrong.statusCode, 400, 'no box is ticked, so that nothing is left')
+  const other = hiddenFields(await submitTo(browser, await pageOf(walk), '/step-up', {}))
+  const own = hiddenFields(wrong)
+  const mixed = { ...other, without_step_up: own['without_step_up'] ?? '', 'allow.read': 'on', decision: 'allow' }
+  assert.match(locationOf(await browser.post('/v2/oauth/consent', mixed)), /\/step-up\?/, 'another request')
+  const code = answerOf(await browser.post('/v2/oauth/consent', { ...own, 'allow.read': 'on', decision: 'allow' }))
+  const tokens = tokensOf(await redeem(server, client, code.get('code') ?? ''))
+  assert.equal(decodeJwt(tokens.access_token)['scope'], 'read')
+  await submitTo(browser, await pageOf(walk), '/sign-in/code', { code: app.code() })
+  const later = await browser.post('/v2/oauth/consent', { ...other, decision: 'allow', 'allow.pay': 'on' })
+  assert.equal(
+    decodeJwt(tokensOf(await redeem(server, client, answerOf(later).get('code') ?? '')).access_token)['scope'],
+    'read pay',
+    'another session',
+  )
+})
+
 function passkeyForm({ body }: Response): string {
   return (body.match(/<form[^]*?<\/form>/g) ?? []).find((form) => form.includes('data-passkey')) ?? ''
 }

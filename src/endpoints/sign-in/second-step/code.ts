@@ -3,7 +3,15 @@ import type { Reply, Request } from '../../../ports/message.ts'
 import { findStep } from '../../../protocol/sign-in/totp.ts'
 import { findApp, recoveryDigest } from '../../second-factor/app.ts'
 import { countCode, countUnguessable } from '../throttle.ts'
-import { expired, finishSecondStep, openSecondStep, showAgain, startAfter, throttled } from './finish.ts'
+import {
+  expired,
+  finishSecondStep,
+  openSecondStep,
+  showAgain,
+  startAfter,
+  throttled,
+  type SecondStep,
+} from './finish.ts'
 import { noticesOf } from '../../../users/mails.ts'
 
 /**
@@ -11,7 +19,7 @@ import { noticesOf } from '../../../users/mails.ts'
  * all nodes (§5.2).
  */
 export async function signInByCode(context: Context, request: Request): Promise<Reply> {
-  const step = await openSecondStep(context, request)
+  const step = await openCodeStep(context, request)
   if ('kind' in step) return step
   const { user } = step.waiting
   const app = await findApp(context, user.id)
@@ -53,7 +61,7 @@ export async function signInByCode(context: Context, request: Request): Promise<
  * none.
  */
 export async function signInByRecoveryCode(context: Context, request: Request): Promise<Reply> {
-  const step = await openSecondStep(context, request)
+  const step = await openCodeStep(context, request)
   if ('kind' in step) return step
   const { user } = step.waiting
   const { id: userId } = user
@@ -69,4 +77,10 @@ export async function signInByRecoveryCode(context: Context, request: Request): 
   if (used.kind === 'unknown') return expired(context, step)
   await attempt.forgive()
   return startAfter(context, request, step, { methods: ['mfa'], passkey: undefined, app })
+}
+
+/** A code never serves a demand of level 3, whatever form it is posted by (threats.md ACR-04). */
+async function openCodeStep(context: Context, request: Request): Promise<SecondStep | Reply> {
+  const step = await openSecondStep(context, request)
+  return !('kind' in step) && step.waiting.stepUp?.level === 3 ? showAgain(context, request, step, undefined) : step
 }

@@ -74,10 +74,11 @@ export function throttled({ retryAfterSeconds }: { readonly retryAfterSeconds: n
 export async function showAgain(
   context: Context,
   { params }: Request,
-  { target, waiting: { user, stepUp } }: SecondStep,
+  { target, waiting }: SecondStep,
   problem: SecondStepProblem | undefined,
 ): Promise<Reply> {
-  const shown = { user, waiting: params.get(WAITING_FIELD) ?? '', stepUp: stepUp?.level }
+  const { user } = waiting
+  const shown = { ...waiting, waiting: params.get(WAITING_FIELD) ?? '', stepUp: waiting.stepUp?.level }
   const page = await secondStepPage(context, target, shown, problem)
   if (problem === undefined) return page
   if (problem.kind !== 'throttled') {

@@ -1,19 +1,19 @@
 import type { Context } from '../../../ports/context.ts'
 import type { Reply } from '../../../ports/message.ts'
-import type { SecondStepProblem } from '../../../ports/pages.ts'
-import type { UserRecord } from '../../../ports/records/user.ts'
+import type { SecondStepProblem, StepUpView } from '../../../ports/pages.ts'
 import { formTarget, viewClient } from '../../authorization/client-view.ts'
+import { decideWithout } from '../../authorization/step-up.ts'
+import { PATHS, pageAddress } from '../../paths.ts'
 import type { AuthenticationLevel } from '../../../protocol/sign-in/authentication.ts'
 import type { Enrolment } from '../../second-factor/enrolment.ts'
 import { hiddenFields, type SignInTarget } from '../target.ts'
-import { WAITING_FIELD } from './waiting.ts'
+import { WAITING_FIELD, type FirstStep } from './waiting.ts'
 import { SECOND_STEP_WAYS } from './ways.ts'
 
 type PageReply = Extract<Reply, { readonly kind: 'page' }>
 
-/** A user whose sign-in waits. */
-export interface WaitingUser {
-  readonly user: UserRecord
+/** A user whose sign-in waits, and how the user has authenticated. */
+export interface WaitingUser extends Pick<FirstStep, 'user' | 'methods' | 'at'> {
   /** The sign-in, as `mintWaiting` made it. */
   readonly waiting: string
   /** The level that a user who is signed in is asked for. undefined: the second step of a sign-in. */
@@ -36,9 +36,10 @@ const STATUS: Readonly<Record<SecondStepProblem['kind'], number>> = {
 export async function secondStepPage(
   context: Context,
   target: SignInTarget,
-  { user, waiting, stepUp, enrolment }: WaitingUser,
+  shown: WaitingUser,
   problem: SecondStepProblem | undefined,
 ): Promise<PageReply> {
+  const { user, waiting, stepUp, enrolment } = shown
   const ways = SECOND_STEP_WAYS.map((way) => way.offer(context, { user, target, stepUp, enrolment }))
   const isOfClient = target.purpose === 'authorization'
   const redirectUri = isOfClient ? target.authorization.redirectUri : undefined
@@ -53,9 +54,25 @@ export async function secondStepPage(
       kind: 'second-step',
       hidden: { ...hiddenFields(context, target), [WAITING_FIELD]: waiting },
       client: isOfClient ? viewClient(target, target.authorization.redirectUri, context.clock()) : undefined,
-      isStepUp: stepUp !== undefined,
+      stepUp: stepUp === undefined ? undefined : await viewStepUp(context, target, shown),
       offers: (await Promise.all(ways)).flat(),
       problem,
     },
+  }
+}
+
+/** What a user can do who does not confirm with a factor. */
+async function viewStepUp(
+  context: Context,
+  target: SignInTarget,
+  authentication: WaitingUser,
+): Promise<StepUpView | undefined> {
+  if (target.purpose === 'account') return undefined
+  const { authorization, uiLocales } = target
+  const { kind } = await decideWithout(context, authorization, authentication)
+  return {
+    action: pageAddress(context.issuer, PATHS.stepUp, { uiLocales }),
+    isEnd: kind === 'unmet',
+    switchUri: pageAddress(context.issuer, PATHS.signIn, { authorization: authorization.id, uiLocales }),
   }
 }

@@ -27,7 +27,7 @@ export async function setUpApp(context: Context, request: Request): Promise<Repl
   if ('kind' in step) return step
   const { target, waiting } = step
   const { user, madeAt: at, stepUp } = waiting
-  const shown = { user, waiting: request.params.get(WAITING_FIELD) ?? '', stepUp: stepUp?.level }
+  const shown = { ...waiting, waiting: request.params.get(WAITING_FIELD) ?? '', stepUp: stepUp?.level }
   const where = placeOf({ user, target })
   const enrolment = openEnrolment(context, where, request.params.get(ENROLMENT_FIELD) ?? '')
   if (enrolment === undefined || stepUp !== undefined || !(await mayEnrol(context, user)))

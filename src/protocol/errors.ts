@@ -1,6 +1,7 @@
 import { AUTHENTICATION_EXPLANATIONS } from './authentication-reasons.ts'
 import type { ClientId, UserId } from './ids.ts'
 import { REFUSALS } from './refusals.ts'
+import type { TokenType } from './token/access-token.ts'
 import { PROOF_ALGORITHMS } from './token/dpop-proof.ts'
 import type { Problem } from '../base/validation.ts'
 
@@ -102,9 +103,12 @@ export function invalidToken(reason: Reason<'invalid_token'>): OAuthError {
 const TOKEN_FOR_ANOTHER =
   'The access token is for an API. For the userinfo endpoint, request one with the issuer as its only resource.'
 
-/** 403. RFC 6750 §3.1: the token lacks a scope. */
-export function insufficientScope(scope: string): OAuthError {
-  const challenge = `Bearer realm="grantor", error="insufficient_scope", scope="${scope}"`
+/** 403. RFC 6750 §3.1, RFC 9449 §7.1: the token lacks a scope. The challenge has the scheme with which the token came. */
+export function insufficientScope(scope: string, scheme: TokenType): OAuthError {
+  const challenge =
+    scheme === 'DPoP'
+      ? `${proofChallenge('insufficient_scope')}, scope="${scope}"`
+      : `Bearer realm="grantor", error="insufficient_scope", scope="${scope}"`
   return new OAuthError('insufficient_scope', 'openid_missing', { headers: { 'WWW-Authenticate': challenge } })
 }
 

@@ -36,7 +36,8 @@ export async function userinfo(context: Context, request: Request): Promise<Repl
   const { clientId, grantId, organizationId, resources, scope, userId } = found.facts
   if (resources.length > 0) throw refuse('access_token_for_another')
   const tokens = scopeTokens(scope)
-  if (userId === undefined || grantId === undefined || !tokens.includes('openid')) throw insufficientScope('openid')
+  if (userId === undefined || grantId === undefined || !tokens.includes('openid'))
+    throw insufficientScope('openid', presented.scheme)
   const user = await context.store.findUser(userId)
   if (user === undefined) throw refuse('access_token_wrong')
   const claims = await findUserClaims(context, user, claimsOfScope(tokens), organizationId)

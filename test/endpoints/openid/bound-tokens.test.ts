@@ -18,8 +18,8 @@ await createAda(server)
 const KEY = makeClientKey('ES256')
 const client = await registerClient(server)
 
-async function accessToken(key: ClientKey | undefined): Promise<string> {
-  const code = await obtainCode(server, client, { scope: 'openid email', prompt: 'consent' })
+async function accessToken(key: ClientKey | undefined, scope = 'openid email'): Promise<string> {
+  const code = await obtainCode(server, client, { scope, prompt: 'consent' })
   const form = { grant_type: 'authorization_code', code, redirect_uri: REDIRECT_URI, code_verifier: VERIFIER }
   const address = `${server.origin}/v2/oauth/token`
   const headers = key === undefined ? {} : { dpop: makeProof(key, { method: 'POST', address, nowMs: clock.now() }) }
@@ -30,8 +30,13 @@ async function accessToken(key: ClientKey | undefined): Promise<string> {
 const BOUND = await accessToken(KEY)
 const BEARER = await accessToken(undefined)
 
-function proofOf(differing: DifferingProof = {}, key: ClientKey = KEY, method: 'GET' | 'POST' = 'GET'): string {
-  const request = { method, address: `${server.origin}${USERINFO}`, nowMs: clock.now(), accessToken: BOUND }
+function proofOf(
+  differing: DifferingProof = {},
+  key: ClientKey = KEY,
+  method: 'GET' | 'POST' = 'GET',
+  accessToken = BOUND,
+): string {
+  const request = { method, address: `${server.origin}${USERINFO}`, nowMs: clock.now(), accessToken }
   return makeProof(key, request, differing)
 }
 
@@ -90,6 +95,14 @@ test('DP-10: a bound token without its proof, or with that of another key, token
   const none = await ask(undefined, proofOf())
   assertError(none, 401, 'invalid_token')
   assert.equal(none.headers['www-authenticate'], 'Bearer realm="grantor"')
+})
+
+test('RFC 9449 §7.1: the challenge for a missing scope has the scheme with which the token came', async () => {
+  const narrow = await accessToken(KEY, 'profile')
+  const answer = await ask(`DPoP ${narrow}`, proofOf({}, KEY, 'GET', narrow))
+  assertError(answer, 403, 'insufficient_scope')
+  const challenge = 'DPoP realm="grantor", error="insufficient_scope", algs="ES256 EdDSA Ed25519 PS256", scope="openid"'
+  assert.equal(answer.headers['www-authenticate'], challenge)
 })
 
 test('DP-11: the userinfo endpoint accepts each proof once, also one with a nonce and another time', async () => {

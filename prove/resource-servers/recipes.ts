@@ -81,6 +81,7 @@ export const RECIPES: readonly Recipe[] = [
     folder: 'fastmcp',
     path: '/mcp',
     prefix: 'tasks',
+    overlooks: ['bound'],
     prepare: preparePython,
     start: (folder) => [pythonOf(folder), join(folder, 'server.py')],
     version: (folder) => pythonVersion(folder, 'fastmcp'),
@@ -92,7 +93,7 @@ export const RECIPES: readonly Recipe[] = [
     path: '/mcp',
     prefix: 'tasks',
     way: 'jwt',
-    overlooks: ['typ'],
+    overlooks: ['typ', 'bound'],
     prepare: preparePython,
     start(folder) {
       writeFileSync(join(folder, 'with-jwt.py'), withJwtVerifier(folder))
@@ -148,6 +149,7 @@ export const RECIPES: readonly Recipe[] = [
     ...usual,
     name: 'Apache httpd, mod_oauth2',
     folder: 'apache',
+    overlooks: ['bound'],
     prepare: async () => requireModule('apache', 'mod_oauth2.so', 'libapache2-mod-oauth2'),
     start(folder, environment) {
       fillIn(join(folder, 'orders.conf'), environment)

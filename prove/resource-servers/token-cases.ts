@@ -2,11 +2,13 @@ import { createHmac, createPublicKey, generateKeyPairSync } from 'node:crypto'
 import { CompactSign, type JWK } from 'jose'
 import type { AccessTokenClaims } from '../../src/protocol/token/access-token.ts'
 import type { JwtType } from '../../src/ports/records/api.ts'
-import { postForm, registerClient, requestToken, type RegisteredClient, type Tokens } from '../../tools/flow.ts'
+import { makeClientKey } from '../../tools/client-assertion.ts'
+import { makeProof } from '../../tools/dpop-proof.ts'
+import { postForm, registerClient, type RegisteredClient, type Tokens } from '../../tools/flow.ts'
 import type { ScopePrefix } from './declare-api.ts'
 import type { Grantor } from './grantor.ts'
 
-/** The single flaw of a token. Every other part of the token is right. */
+/** The single flaw of a token. Every other part of the token is right. `bound` is to a key, whose proof is not sent. RFC 9449 §7.2. */
 export type Flaw =
   | 'none'
   | 'no token'
@@ -19,6 +21,7 @@ export type Flaw =
   | 'typ'
   | 'ID token'
   | 'scope'
+  | 'bound'
   | 'revoked'
 
 /** The tokens, and a function that revokes one of them after its first use. */
@@ -39,12 +42,16 @@ export async function mintCases(
 ): Promise<TokenCases> {
   const [read, write] = [`${api.prefix}:read`, `${api.prefix}:write`]
   const client = await registerClient(grantor, { scope: `${read} ${write}` })
-  const issue = (resource: string, scope: string): Promise<string> => issueToken(grantor, client, { resource, scope })
-  const [good, revoked, unscoped, foreign] = await Promise.all([
+  const issue = (resource: string, scope: string, headers = {}): Promise<string> =>
+    issueToken(grantor, client, { resource, scope }, headers)
+  const address = `${grantor.origin}/v2/oauth/token`
+  const dpop = makeProof(makeClientKey('ES256'), { method: 'POST', address, nowMs: Date.now() })
+  const [good, revoked, unscoped, foreign, bound] = await Promise.all([
     issue(api.resource, `${read} ${write}`),
     issue(api.resource, read),
     issue(api.resource, write),
     issue(api.otherResource, read),
+    issue(api.resource, read, { dpop }),
   ])
   const claims = partOf(good, 1)
   const sign = (changed: object, jwtType = api.jwtType): Promise<string> =>
@@ -63,6 +70,7 @@ export async function mintCases(
     typ: await sign({}, api.jwtType === 'JWT' ? 'at+jwt' : 'JWT'),
     'ID token': await sign(idToken, 'JWT'),
     scope: unscoped,
+    bound,
     revoked,
   }
   const { client_id, client_secret = '' } = client
@@ -74,8 +82,11 @@ async function issueToken(
   grantor: Grantor,
   client: RegisteredClient,
   form: Readonly<Record<string, string>>,
+  headers: Readonly<Record<string, string>>,
 ): Promise<string> {
-  const answer = await requestToken(grantor, client, { grant_type: 'client_credentials', ...form })
+  const { client_id, client_secret = '' } = client
+  const credentials = { grant_type: 'client_credentials', client_id, client_secret }
+  const answer = await postForm(grantor, '/v2/oauth/token', { ...credentials, ...form }, headers)
   if (answer.statusCode !== 200) throw new Error(`There is no token for ${form['resource']}: ${answer.body}`)
   return answer.json<Tokens>().access_token
 }

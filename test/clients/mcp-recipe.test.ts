@@ -6,7 +6,11 @@ import { test, type TestContext } from 'node:test'
 import { SERVER_TOKENS } from '../../src/admin/api/api.ts'
 import { createApi, createApiCredentials } from '../../src/admin/api/api.ts'
 import type { ApiTokens } from '../../src/ports/records/api.ts'
+import { makeClientKey } from '../../tools/client-assertion.ts'
+import { makeProof } from '../../tools/dpop-proof.ts'
+import { postForm, registerClient, type Tokens } from '../../tools/flow.ts'
 import { createAda } from '../support/accounts.ts'
+import { credentialsOf } from '../support/hosts/http-agent.ts'
 import { freePort } from '../../tools/process/free-ports.ts'
 import { openTestServer, type TestServer } from '../support/server.ts'
 import { openMemoryProvider } from './memory-provider.ts'
@@ -42,7 +46,7 @@ async function followRecipe(
   await createAda(server)
   const port = await freePort()
   const resource = `http://127.0.0.1:${port}/mcp`
-  const scopes = [{ name: 'notes:read', sentence: 'Read your notes', grantedTo: 'users' } as const]
+  const scopes = [{ name: 'notes:read', sentence: 'Read your notes', grantedTo: 'users-and-machines' } as const]
   await createApi(
     server.context,
     anApiDeclaration(resource, { name: 'Notes', scopes, tokens: { ...SERVER_TOKENS, format } }),
@@ -90,6 +94,18 @@ for (const [way, verify, format] of [
     assert.equal(await newestSdk.callTool(provider, url), '7')
     const stranger = await fetch(url, { method: 'POST', headers: { authorization: `Bearer ${token}x` } })
     assert.equal(stranger.status, 401)
+    const machine = await registerClient(server, { grant_types: ['client_credentials'], redirect_uris: [] })
+    const address = `${server.origin}/v2/oauth/token`
+    const dpop = makeProof(makeClientKey('ES256'), { method: 'POST', address, nowMs: server.clock.now() })
+    const form = { ...credentialsOf(machine), grant_type: 'client_credentials', resource }
+    for (const [headers, status] of [
+      [{}, 406],
+      [{ dpop }, 401],
+    ] as const) {
+      const { access_token: own } = (await postForm(server, '/v2/oauth/token', form, headers)).json<Tokens>()
+      const answer = await fetch(url, { method: 'POST', headers: { authorization: `Bearer ${own}` } })
+      assert.equal(answer.status, status, 'RFC 9449 §7.2: a bound token is no bearer token.')
+    }
   })
 }
 

@@ -8,7 +8,9 @@ const checks = { issuer: ISSUER, audience: RESOURCE, typ: 'at+jwt', algorithms: 
 /** The claims of a token that passes all checks; undefined for any other token. @throws Error when the keys cannot be fetched */
 async function verify(token) {
   try {
-    return (await jwtVerify(token, keys, checks)).payload
+    const { payload } = await jwtVerify(token, keys, checks)
+    // A token with cnf needs a proof, which this program does not check.
+    return payload.cnf === undefined ? payload : undefined
   } catch (error) {
     const isOfKeys = ['ERR_JOSE_GENERIC', 'ERR_JWKS_INVALID', 'ERR_JWKS_TIMEOUT'].includes(error.code)
     if (isOfKeys || !(error instanceof errors.JOSEError)) throw error

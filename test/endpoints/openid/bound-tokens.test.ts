@@ -34,9 +34,9 @@ function proofOf(
   differing: DifferingProof = {},
   key: ClientKey = KEY,
   method: 'GET' | 'POST' = 'GET',
-  accessToken = BOUND,
+  token = BOUND,
 ): string {
-  const request = { method, address: `${server.origin}${USERINFO}`, nowMs: clock.now(), accessToken }
+  const request = { method, address: `${server.origin}${USERINFO}`, nowMs: clock.now(), accessToken: token }
   return makeProof(key, request, differing)
 }
 

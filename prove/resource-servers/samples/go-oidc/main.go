@@ -18,7 +18,7 @@ import (
 type claims struct {
 	Subject string `json:"sub"`
 	Scope   string `json:"scope"`
-	// Of a token that needs a proof, which this program does not check.
+	// Bound tokens need a proof.
 	Bound json.RawMessage `json:"cnf"`
 }
 

@@ -9,7 +9,7 @@ const checks = { issuer: ISSUER, audience: RESOURCE, typ: 'at+jwt', algorithms: 
 async function verify(token) {
   try {
     const { payload } = await jwtVerify(token, keys, checks)
-    // A token with cnf needs a proof, which this program does not check.
+    // A bound token needs a proof.
     return payload.cnf === undefined ? payload : undefined
   } catch (error) {
     const isOfKeys = ['ERR_JOSE_GENERIC', 'ERR_JWKS_INVALID', 'ERR_JWKS_TIMEOUT'].includes(error.code)

@@ -24,7 +24,7 @@ class Introspection:
             )
         answer.raise_for_status()
         claims = answer.json()
-        # A token with cnf needs a proof, which this program does not check.
+        # A bound token needs a proof.
         if not claims["active"] or "cnf" in claims:
             return None
         audience = claims["aud"] if isinstance(claims["aud"], list) else [claims["aud"]]

@@ -5,7 +5,7 @@ async function check(request) {
   const answer = await request.subrequest('/introspect', { method: 'POST', body })
   if (answer.status !== 200) throw new Error(`Introspection answered ${answer.status}`)
   const claims = JSON.parse(answer.responseText)
-  // A token with cnf needs a proof, which this program does not check.
+  // A bound token needs a proof.
   if (!claims.active || claims.cnf) return refuse(request, 401, 'Bearer error="invalid_token"')
   if (!(claims.scope || '').split(' ').includes('orders:read')) {
     return refuse(request, 403, 'Bearer error="insufficient_scope", scope="orders:read"')

@@ -12,7 +12,7 @@ async function introspect(token) {
   })
   if (!answer.ok) throw new Error(`Introspection answered ${answer.status}`)
   const claims = await answer.json()
-  // A token with cnf needs a proof, which this program does not check.
+  // A bound token needs a proof.
   return claims.active && claims.cnf === undefined ? claims : undefined
 }
 

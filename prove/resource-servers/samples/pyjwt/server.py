@@ -23,7 +23,7 @@ def verify(token: str) -> dict | None:
             audience=RESOURCE,
             options={"require": ["iss", "aud", "exp"]},
         )
-        # A token with cnf needs a proof, which this program does not check.
+        # A bound token needs a proof.
         return None if "cnf" in claims else claims
     except jwt.PyJWKClientConnectionError:
         raise

@@ -48,10 +48,23 @@ export function withheldScope(
   if (stepUps.size === 0) return NO_SCOPE
   return narrow(scope, (token) => {
     const stepUp = stepUps.get(token)
-    if (stepUp === undefined) return false
-    const { level, maxAge } = stepUp
-    return levelOf(methods) < level || (maxAge !== undefined && (at ?? 0) < after(createdAt, -maxAge * 1000))
+    return stepUp !== undefined && (levelOf(methods) < stepUp.level || isOlder(stepUp, createdAt, at))
   })
+}
+
+/** Whether a scope whose level is in reach requires a newer authentication. The age of another scope asks for nothing. */
+export function needsNewSignIn(
+  stepUps: StepUps,
+  { createdAt }: Pick<AuthorizationRecord, 'createdAt'>,
+  { at }: Pick<Authentication, 'at'>,
+  reach: AuthenticationLevel,
+): boolean {
+  return [...stepUps.values()].some((stepUp) => stepUp.level <= reach && isOlder(stepUp, createdAt, at))
+}
+
+/** An unknown time is too old. */
+function isOlder({ maxAge }: ScopeStepUp, requestedAt: EpochMs, at: EpochMs | undefined): boolean {
+  return maxAge !== undefined && (at ?? 0) < after(requestedAt, -maxAge * 1000)
 }
 
 /** The level that a request needs and a session does not have. */

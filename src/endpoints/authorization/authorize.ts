@@ -3,7 +3,7 @@ import type { CookieChanges, Reply, Request } from '../../ports/message.ts'
 import type { AuthorizationRecord } from '../../ports/records/authorization.ts'
 import type { ClientRecord } from '../../ports/records/client.ts'
 import { readResponseMode, readState, type AuthorizationRequest } from '../../protocol/authorization/request.ts'
-import { after, type EpochMs } from '../../base/brand.ts'
+import { after } from '../../base/brand.ts'
 import { describeSentUri } from '../../protocol/uri/canonical-uri.ts'
 import { parseClientIdentifier } from '../../protocol/client/identifier.ts'
 import { mintAuthorizationId } from '../../protocol/ids.ts'
@@ -11,7 +11,6 @@ import { MAX_AGE_LIMIT } from '../../protocol/client/openid-metadata.ts'
 import { errorPage } from '../error-page.ts'
 import { findClient } from '../../clients/find-client.ts'
 import { browserOf } from './interaction.ts'
-import { authenticatedSinceOf, findStepUps, type StepUps } from '../../clients/step-up.ts'
 import { evaluateClient } from '../../clients/evaluate-client.ts'
 import { checkRequest, chooseRedirectUri, type RequestedAccess } from './checked-request.ts'
 import { nextStep, takeStep } from './next-step.ts'
@@ -46,8 +45,7 @@ export async function authorize(context: Context, sent: Request): Promise<Reply>
   const { client, rights } = trusted
   const { access, parsed } = checked
   const { prompts } = parsed
-  const stepUps = findStepUps(await context.apis(), access)
-  const { authorization, cookies } = newAuthorization(context, opened, trusted, parsed, { ...access, stepUps })
+  const { authorization, cookies } = newAuthorization(context, opened, trusted, parsed, access)
   // No session is newer than the request, so prompt=login ignores the one that exists.
   const session = prompts.has('login') ? undefined : signedIn
   const step = await nextStep(context, { authorization, client, rights }, session, { kind: 'not-asked' })
@@ -105,17 +103,13 @@ function newAuthorization(
   { request, pushedRequestId }: OpenedRequest,
   { client, redirectUri, responseMode, state }: Trusted,
   { codeChallenge, keyThumbprint, prompts, loginHint, openid }: AuthorizationRequest,
-  { stepUps, ...requested }: RequestedAccess & { readonly stepUps: StepUps },
+  requested: RequestedAccess,
 ): { readonly authorization: AuthorizationRecord; readonly cookies: CookieChanges } {
   const now = context.clockCheck.now()
   const isTimeRequired = client.metadata.requireAuthTime === true || openid.claims.isAuthTimeEssential
   // A sign-in of any age satisfies it, whose time is known.
   const anyAge = isTimeRequired && requested.openid !== undefined ? MAX_AGE_LIMIT : undefined
   const maxAge = openid.maxAge ?? client.metadata.defaultMaxAge ?? anyAge
-  const since = [
-    maxAge === undefined ? [] : after(now, -maxAge * 1000),
-    authenticatedSinceOf(stepUps, now) ?? [],
-  ].flat()
   const { hash, cookies } = browserOf(context, request)
   const authorization: AuthorizationRecord = {
     ...requested,
@@ -129,7 +123,7 @@ function newAuthorization(
     keyThumbprint,
     mustSignIn: prompts.has('login'),
     mustConsent: prompts.has('consent'),
-    authenticatedSince: since.length === 0 ? undefined : (Math.max(...since) as EpochMs),
+    authenticatedSince: maxAge === undefined ? undefined : after(now, -maxAge * 1000),
     authentication: openid.authentication,
     stated: undefined,
     loginHint,

@@ -87,7 +87,7 @@ type Needs = Pick<Context, 'apis' | 'clockCheck' | 'encryption' | 'issuer' | 'no
  * in this order:
  *
  *  1. Sign-in. Without a session the user signs in. With `prompt=login` the user must have authenticated after the request,
- *     and with `max_age` lately. The operator's application is asked with each request, unless it
+ *     and with `max_age` lately; so with a scope that requires it, if its level is in reach. The operator's application is asked with each request, unless it
  *     said that the browser stays signed in. If the request names a user (`id_token_hint`), another user who is
  *     signed in is asked to sign in; if that was done for this request, the authorization ends. If the request or a scope needs a
  *     higher level than the session has, the user is asked for a factor that the account has (`decideLevel`). Without one, and if the
@@ -137,7 +137,7 @@ export async function nextStep(
       ? await decideWithout(context, authorization, session.authentication)
       : await decideLevel(context, authorization, signedIn)
   if (decided.kind === 'unmet') return { kind: 'deny', userId, fault: UNMET }
-  if (decided.kind === 'step-up') return decided
+  if (decided.kind === 'step-up' || decided.kind === 'sign-in') return decided
   const { allowed: open, withheld } = decided
   const choices = await findChoices(context, authorization, userId)
   if (choices.kind === 'not-a-member') return { kind: 'deny', userId, fault: NOT_A_MEMBER }

@@ -1,6 +1,6 @@
 import type { Context } from '../../ports/context.ts'
 import type { AuthorizationRecord } from '../../ports/records/authorization.ts'
-import { findLevelNeed, findStepUps, withheldScope } from '../../clients/step-up.ts'
+import { findLevelNeed, findStepUps, needsNewSignIn, withheldScope } from '../../clients/step-up.ts'
 import { acrOf, meetsAcr, type StatedAuthentication } from '../../protocol/sign-in/acr.ts'
 import { levelOf, type Authentication, type AuthenticationLevel } from '../../protocol/sign-in/authentication.ts'
 import { interactionOfSession } from '../../protocol/ids.ts'
@@ -19,6 +19,8 @@ export type LevelDecision =
   | { readonly kind: 'enough'; readonly allowed: AuthorizationRecord; readonly withheld: Scope }
   /** The user is asked for this level. */
   | { readonly kind: 'step-up'; readonly level: AuthenticationLevel }
+  /** A scope requires a newer authentication, and a level that the user can reach. */
+  | { readonly kind: 'sign-in' }
   /** The user cannot meet an essential `acr`, or nothing that the request asks for is left. */
   | { readonly kind: 'unmet' }
 
@@ -45,7 +47,9 @@ export async function decideLevel(
   const isEnough = request === undefined || meetsAcr(request, level)
   if (isEnough && withheldScope(stepUps, authorization, authentication) === NO_SCOPE)
     return { kind: 'enough', allowed: authorization, withheld: NO_SCOPE }
-  const need = findLevelNeed(stepUps, authorization, level, await findReach(context, authorization, signedIn))
+  const reach = await findReach(context, authorization, signedIn)
+  const need = findLevelNeed(stepUps, authorization, level, reach)
+  if (!need.isUnmet && needsNewSignIn(stepUps, authorization, authentication, reach)) return { kind: 'sign-in' }
   if (!need.isUnmet && need.level !== undefined) return { kind: 'step-up', level: need.level }
   return decideWithout(context, authorization, authentication)
 }
@@ -55,7 +59,7 @@ export async function decideWithout(
   context: Pick<Needs, 'apis' | 'issuer' | 'settings'>,
   authorization: AuthorizationRecord,
   authentication: Pick<Authentication, 'methods' | 'at'>,
-): Promise<Exclude<LevelDecision, { readonly kind: 'step-up' }>> {
+): Promise<Exclude<LevelDecision, { readonly kind: 'step-up' | 'sign-in' }>> {
   const { authentication: request } = authorization
   if (request?.isEssential === true && !meetsAcr(request, levelOf(authentication.methods))) return { kind: 'unmet' }
   const withheld = withheldScope(findStepUps(await context.apis(), authorization), authorization, authentication)

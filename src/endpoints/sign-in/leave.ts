@@ -29,7 +29,7 @@ export async function leaveForApplication(context: Context, request: Request): P
     target: keyOf(target),
     browserHash: target.browserHash,
     uiLocales: request.uiLocales,
-    signInAfter: demandOf(target, mustSignIn, now)?.after,
+    signInAfter: (await demandOf(context, target, mustSignIn, now))?.after,
     expiresAt:
       target.purpose === 'authorization'
         ? target.authorization.expiresAt

@@ -55,7 +55,7 @@ export async function signInByPassword(context: Context, request: Request): Prom
       : await finishSignIn(context, request, target, {
           user,
           methods: ['pwd'],
-          at: timeOf(context, target),
+          at: await timeOf(context, target),
           providerId: undefined,
           identity: undefined,
           link: isProven ? proof.proof.hash : undefined,

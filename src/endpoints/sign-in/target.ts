@@ -3,6 +3,7 @@ import type { Context } from '../../ports/context.ts'
 import type { CookieChanges, Reply, Request } from '../../ports/message.ts'
 import type { HiddenFields } from '../../ports/page-parts.ts'
 import type { ClientRecord } from '../../ports/records/client.ts'
+import { authenticatedSinceOf, findStepUps } from '../../clients/step-up.ts'
 import { evaluateTime, type SignInDemand } from '../../protocol/sign-in/authentication.ts'
 import type { EpochMs } from '../../base/brand.ts'
 import type { SecretHash } from '../../protocol/secrets.ts'
@@ -99,22 +100,33 @@ export async function findConfirming(
 }
 
 /**
- * What a source of sign-ins is asked for, because the client or the account page needs it. undefined: the person may have authenticated at
+ * What a source of sign-ins is asked for, because the client, a scope or the account page needs it. undefined: the person may have authenticated at
  * any time. `mustSignIn`: the person has to authenticate now, whatever the client asks for.
  */
-export function demandOf(target: SignInTarget, mustSignIn: boolean, now: EpochMs): SignInDemand | undefined {
+export async function demandOf(
+  { apis }: Pick<Context, 'apis'>,
+  target: SignInTarget,
+  mustSignIn: boolean,
+  now: EpochMs,
+): Promise<SignInDemand | undefined> {
   if (target.purpose === 'account') return mustSignIn ? { after: now, isAfresh: true } : undefined
   const { authorization } = target
   const { authenticatedSince, createdAt } = authorization
   // The clock of the node that began the authorization may be ahead.
   if (mustSignIn) return { after: Math.max(now, createdAt) as EpochMs, isAfresh: true }
-  return readDemand(target, authorization.mustSignIn ? createdAt : authenticatedSince)
+  const ofRequest = authorization.mustSignIn ? createdAt : authenticatedSince
+  const ofScopes = authenticatedSinceOf(findStepUps(await apis(), authorization), createdAt)
+  const since = [ofRequest ?? [], ofScopes ?? []].flat()
+  return readDemand(target, since.length === 0 ? undefined : (Math.max(...since) as EpochMs))
 }
 
 /** When this server authenticated the user: now, or when the request was made if the clock of that node is ahead. */
-export function timeOf({ clockCheck }: Pick<Context, 'clockCheck'>, target: SignInTarget): EpochMs | undefined {
-  const now = clockCheck.now()
-  const time = evaluateTime({ kind: 'now' }, demandOf(target, false, now), { now, toleranceMs: 0 })
+export async function timeOf(
+  context: Pick<Context, 'apis' | 'clockCheck'>,
+  target: SignInTarget,
+): Promise<EpochMs | undefined> {
+  const now = context.clockCheck.now()
+  const time = evaluateTime({ kind: 'now' }, await demandOf(context, target, false, now), { now, toleranceMs: 0 })
   return time.kind === 'accepted' ? time.at : undefined
 }
 

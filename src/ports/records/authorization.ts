@@ -36,7 +36,7 @@ export interface AuthorizationRecord {
   readonly resources: readonly Resource[]
   /** The user must sign in even in a browser that has a session (`prompt=login`). */
   readonly mustSignIn: boolean
-  /** The user must have authenticated at this time or later (`max_age`, or a scope requires it). undefined: at any time. */
+  /** The user must have authenticated at this time or later (`max_age`); a scope may require more. undefined: at any time. */
   readonly authenticatedSince: EpochMs | undefined
   /** What the client asks about the authentication. undefined: nothing. */
   readonly authentication: AuthenticationRequest | undefined

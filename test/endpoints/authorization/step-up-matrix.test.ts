@@ -4,7 +4,15 @@ import { decodeJwt } from 'jose'
 import type { Response } from 'light-my-request'
 import type { ApiScope, ScopeStepUp } from '../../../src/ports/records/api.ts'
 import { requireApi, updateApi } from '../../../src/admin/api/api.ts'
-import { authorizeUrl, locationOf, PASSWORD, PlainBrowser, redeem, signInAndAllow } from '../../../tools/flow.ts'
+import {
+  authorizeUrl,
+  locationOf,
+  PASSWORD,
+  PlainBrowser,
+  postForm,
+  redeem,
+  signInAndAllow,
+} from '../../../tools/flow.ts'
 import { addApp } from '../../../tools/sign-in/app.ts'
 import { openAuthenticator } from '../../../tools/sign-in/authenticator.ts'
 import { madeFields, passkeyFormOf } from '../../../tools/sign-in/passkeys.ts'
@@ -29,6 +37,7 @@ const STEP_UPS: Readonly<Record<string, ScopeStepUp | undefined>> = {
   pay: { level: 2, maxAge: undefined },
   transfer: { level: 2, maxAge: 300 },
   admin: { level: 3, maxAge: undefined },
+  erase: { level: 3, maxAge: 300 },
 }
 
 const host = await openProviderHost(WHOLE_FILE)
@@ -98,7 +107,7 @@ const DEMANDS: readonly (readonly [
   demand: string,
   parameters: Readonly<Record<string, string>>,
   fresh: readonly [string, string, string, string] | string,
-  old?: string,
+  old?: readonly [string, string, string, string] | string,
 ])[] = [
   ['nothing', { scope: 'read' }, 'code: read'],
   ['max_age', { scope: 'read', max_age: '300' }, 'code: read, urn:grantor:acr:1fa', 'sign-in'],
@@ -116,7 +125,29 @@ const DEMANDS: readonly (readonly [
   ['a scope with phr', { scope: 'read admin' }, ['code: read', 'code: read', PASSKEY, PASSKEY]],
   ['scopes with 2fa and phr', { scope: 'read pay admin' }, ['code: read', CODES, PASSKEY, PASSKEY]],
   ['only a scope with phr', { scope: 'admin' }, [UNMET, UNMET, PASSKEY, PASSKEY]],
-  ['a scope with 2fa and an age', { scope: 'read transfer' }, ['code: read', CODES, PASSKEY, ALL], 'sign-in'],
+  [
+    'a scope with 2fa and an age',
+    { scope: 'read transfer' },
+    ['code: read', CODES, PASSKEY, ALL],
+    ['code: read', 'sign-in', 'sign-in', 'sign-in'],
+  ],
+  [
+    'a scope with phr and an age',
+    { scope: 'read erase' },
+    ['code: read', 'code: read', PASSKEY, PASSKEY],
+    ['code: read', 'code: read', 'sign-in', 'sign-in'],
+  ],
+  [
+    'a scope with phr and an age, max_age',
+    { scope: 'read erase', max_age: '300' },
+    ['code: read, urn:grantor:acr:1fa', 'code: read, urn:grantor:acr:1fa', PASSKEY, PASSKEY],
+    'sign-in',
+  ],
+  [
+    'a scope with 2fa, and phr essential',
+    { scope: 'read pay', claims: essential('phr') },
+    [UNMET, UNMET, PASSKEY, PASSKEY],
+  ],
 ]
 
 for (const age of ['new', 'old'] as const) {
@@ -125,8 +156,14 @@ for (const age of ['new', 'old'] as const) {
       if (age === 'old' && name === [...sessions.keys()][0]) server.clock.advance(400_000)
       const position = Object.keys(ACCOUNTS).indexOf(name.split(', ')[1] ?? '')
       for (const [demand, parameters, fresh, old] of DEMANDS) {
-        const usual = (age === 'old' ? old : undefined) ?? (typeof fresh === 'string' ? fresh : fresh[position]) ?? ''
+        const row = (age === 'old' ? old : undefined) ?? fresh
+        const usual = (typeof row === 'string' ? row : row[position]) ?? ''
         const silent = /^s(?:tep-up|ign-in)/.test(usual) ? 'login_required' : usual
+        assert.equal(
+          await followed(browser, await browser.get(await pushedUrl(parameters))),
+          usual,
+          `${demand}, pushed`,
+        )
         for (const [prompt, expected] of [
           ['', usual],
           ['none', silent],
@@ -170,6 +207,15 @@ async function declined(browser: PlainBrowser, answer: Response): Promise<string
   assert.match(form, followedTo === UNMET ? />Cancel</ : />Continue without</)
   assert.match(form, /href="[^"]*\/sign-in\?authorization=[^"]*">Sign in with another account</)
   return followedTo
+}
+
+/** RFC 9126 §4: the same, from a pushed request. */
+async function pushedUrl(parameters: Readonly<Record<string, string>>): Promise<string> {
+  const { client_id, client_secret = '' } = client
+  const pushed = new URLSearchParams(urlOf(parameters).split('?')[1])
+  pushed.set('client_secret', client_secret)
+  const { request_uri } = (await postForm(server, '/v2/oauth/par', pushed)).json<{ readonly request_uri: string }>()
+  return `/v2/oauth/authorize?${new URLSearchParams({ client_id, request_uri }).toString()}`
 }
 
 function urlOf(parameters: Readonly<Record<string, string>>): string {

@@ -33,7 +33,7 @@ export async function signInByPasskey(context: Context, request: Request): Promi
   const finished = await finishSignIn(context, request, target, {
     user,
     methods: ['pop', 'mfa'],
-    at: timeOf(context, target),
+    at: await timeOf(context, target),
     providerId: undefined,
     identity: undefined,
     link: proof?.proof.identity.userId === user.id ? proof.proof.hash : undefined,

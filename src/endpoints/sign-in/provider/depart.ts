@@ -43,7 +43,7 @@ export async function findAddress(
   const { browserHash } = target
   // A session that is left over at the provider changes no sign-in methods: neither for an account page nor as a proof.
   const isChange = signedIn !== undefined || purpose.kind === 'proof'
-  const demand = demandOf(target, isChange || isAgain, context.clockCheck.now())
+  const demand = await demandOf(context, target, isChange || isAgain, context.clockCheck.now())
   const binding = mintState(context, provider, {
     purpose,
     targetKey: keyOf(target),

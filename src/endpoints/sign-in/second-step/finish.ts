@@ -53,7 +53,7 @@ export async function startAfter(
 ): Promise<Reply> {
   const { user, methods, providerId, identity, link, stepUp } = waiting
   const isNow = stepUp === undefined ? providerId === undefined : second.passkey !== undefined
-  const at = isNow ? timeOf(context, target) : waiting.at
+  const at = isNow ? await timeOf(context, target) : waiting.at
   const both = { ...second, methods: [...new Set([...methods, ...second.methods])] }
   const authenticated = { user, at, providerId, identity, link, ...both, delegated: undefined }
   const finished = await finishSignIn(context, request, target, authenticated)

@@ -27,6 +27,9 @@ function parseFile(path: string, { text, fault, exposure, remedy }: GuardedFile)
   if (cut !== -1) return mistaken(`${path}, whose line ${cut + 1} has a value that begins with #: write it in quotes`)
   if (fault !== undefined) return mistaken(`a file that is not safe. ${fault}`)
   const values = parseEnv(text)
+  const unread = Object.keys(values).find((name) => /^(NODE|SSL)_/.test(name))
+  if (unread !== undefined)
+    return mistaken(`${path}, where ${unread} has no effect: Node.js reads it from the environment when it starts`)
   const secrets = Object.entries(values).filter(([name, value = '']) => isSecret(name, value))
   if (exposure === 'none' || secrets.length === 0) return { kind: 'read', values, warnings: [] }
   const exposed = `Other users can read ${path}, which contains ${secrets.map(([name]) => name).join(', ')}`

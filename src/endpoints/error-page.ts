@@ -48,7 +48,10 @@ export function homePage(issuer: string): Reply {
 }
 
 /** Returns an error page without a link to the client, because no address is known to be safe (RFC 6749 §4.1.2.1). */
-export function errorPage(reason: PageReason, known: Known = NOTHING): Extract<Reply, { readonly kind: 'page' }> {
+export function errorPage(
+  reason: PageReason,
+  known: Known = NOTHING,
+): Extract<Reply, { readonly kind: 'page' }> & { readonly page: ErrorPage } {
   const page = PAGES.get(reason)
   assert(page, 'Every reason of the table has a page.')
   const { redirectUri } = known

@@ -281,7 +281,7 @@ export interface ErrorPage {
   readonly problem: ErrorProblem
   /** undefined: the page is no refusal. */
   readonly notes: DeveloperNotes | undefined
-  /** Where users find their account, on the page that is no refusal. */
+  /** Where users find their account, on the page that is no refusal, and on that of a link that no longer works. */
   readonly accountUri?: string
 }
 

@@ -32,3 +32,12 @@ test('a value that begins with # is refused without quotes, because it would be 
   writeFileSync(file, 'PORT=4000 # a comment\nGRANTOR_ACCENT="#c2410c"\nGRANTOR_NAME= # none\n')
   assert.equal(readConfig({ GRANTOR_CONFIG: file }).branding.accent, '#c2410c')
 })
+
+test('a setting that Node.js reads before the file is refused there', (t) => {
+  const file = join(temporaryFolder(t), 'grantor.env')
+  writeFileSync(file, 'PORT=4000\nNODE_EXTRA_CA_CERTS=/etc/acme/ca.pem\n')
+  assert.match(
+    mistakesOf({ GRANTOR_CONFIG: file }).join(),
+    /NODE_EXTRA_CA_CERTS has no effect: Node\.js reads it from the environment/,
+  )
+})

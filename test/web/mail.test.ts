@@ -6,7 +6,7 @@ import { NOTICE_KINDS } from '../../src/ports/records/mail.ts'
 import { renderMail } from '../../src/web/mail/mail.ts'
 import { languages } from './samples.ts'
 
-const BRANDING = { name: 'Acme <Cloud>', accent: '#2456c9' }
+const BRANDING = { name: 'Acme <Cloud>', accent: '#2456c9', contact: 'mailto:help@desk.test' }
 const HOSTILE = `"<img/src=x>"'&\u202e@acme.test`
 const SECURITY = 'https://id.acme.test/account/security'
 const LINK = 'https://id.acme.test/account/link?token=gln_x'
@@ -50,6 +50,7 @@ test('a mail says how long its link or code is valid, and a notice when it happe
   assert.match(textOf(0, 'de'), /gilt 7 Tage/)
   assert.match(textOf(1, 'en'), /valid for 1 hour/)
   assert.match(textOf(1, 'de'), /gilt 1 Stunde/)
+  assert.match(textOf(3, 'en'), /Replies are not read\. Contact: help@desk\.test\n$/)
   assert.match(textOf(2, 'en'), /\n1234 5678\n[^]*valid for 15 minutes/)
   assert.match(textOf(2, 'de'), /gilt 15 Minuten/)
   assert.match(textOf(4, 'en'), /When: 24 November 2026 at 00:46 UTC\nBrowser: Firefox on Linux/)

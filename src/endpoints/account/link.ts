@@ -8,6 +8,7 @@ import type { KeptMethod } from '../../ports/operations/user.ts'
 import type { PasskeyRecord } from '../../ports/records/passkey.ts'
 import { APPLICATION } from '../../protocol/sign-in/authentication.ts'
 import type { EpochMs } from '../../base/brand.ts'
+import type { UserId } from '../../protocol/ids.ts'
 import { userIdOfLink } from '../../protocol/sign-in/link.ts'
 import { sameText, type SecretHash } from '../../protocol/secrets.ts'
 import { isLiveSince } from '../../tokens/invalid-principal.ts'
@@ -70,7 +71,7 @@ export async function useLink(context: Context, request: Request): Promise<Reply
   const now = context.clockCheck.now()
   const mails = noticesOf(context, user, 'password-changed', request)
   const outcome = await context.store.useLink({ userId: user.id, hash: link.hash, passwordHash, keep, now, mails })
-  if (outcome === 'unknown') return errorPage('link_unusable', { user: user.id })
+  if (outcome === 'unknown') return unusable(context, request, user.id)
   return usedPage(context, request, user, 'password')
 }
 
@@ -102,7 +103,7 @@ async function acceptByPasskey(
     case 'too-many':
       return linkPage(context, request, open, keep, { passkey: 'passkeys-full' })
     case 'refused':
-      return errorPage('link_unusable', { user: user.id })
+      return unusable(context, request, user.id)
   }
 }
 
@@ -126,16 +127,22 @@ function usedPage(
   }
 }
 
+/** The page leads to the account, whose sign-in page has the ways to another link. */
+function unusable({ issuer }: Context, { uiLocales }: Request, user?: UserId): Reply {
+  const refused = errorPage('link_unusable', user === undefined ? {} : { user })
+  return { ...refused, page: { ...refused.page, accountUri: pageAddress(issuer, PATHS.account, { uiLocales }) } }
+}
+
 /** Finds the link of the token in the request. Returns an error page if the user can use it no longer. */
-async function findOpenLink(context: Context, { params }: Request): Promise<OpenLink | Reply> {
-  const token = params.get('token') ?? ''
+async function findOpenLink(context: Context, request: Request): Promise<OpenLink | Reply> {
+  const token = request.params.get('token') ?? ''
   const opened = context.secrets.verify('link', token)
-  if (opened === undefined) return errorPage('link_unusable')
+  if (opened === undefined) return unusable(context, request)
   const userId = userIdOfLink(opened.id)
   const [links, user] = await Promise.all([context.store.listLinks(userId), context.store.findUser(userId)])
   const link = links.find(({ hash }) => sameText(hash, opened.hash))
-  if (link === undefined || link.expiresAt <= context.clockCheck.now()) return errorPage('link_unusable')
-  if (!isLiveSince(user, link.createdAt)) return errorPage('link_unusable')
+  if (link === undefined || link.expiresAt <= context.clockCheck.now()) return unusable(context, request)
+  if (!isLiveSince(user, link.createdAt)) return unusable(context, request)
   const known = await context.providers()
   const hasPassword = mayHavePassword(context.settings, known, user.email)
   const providers = providersFor(context.settings, known, user.email)

@@ -48,23 +48,26 @@ export async function mailReset(context: Context, request: Request): Promise<Rep
 /**
  * Mails a link to the user of the address. Nothing happens beyond the limits, twice in a minute, for a disabled account, an address that was never verified
  * or belongs to a provider, and where the link could add no method. The link of an operator stays valid, because a stranger can ask for
- * this one (threats.md LNK-04).
+ * this one (threats.md LNK-04). The log says why nothing was sent to an account.
  */
 async function sendReset(context: Context, { agent, language, network }: Request, email: string): Promise<void> {
   const { store, settings } = context
   if ((await countMail(context, { purpose: 'reset', email, network })).kind === 'refused') return
   const user = await store.findUserByEmail(email)
-  if (user?.email === undefined || user.emailVerifiedAt === undefined || user.disabledAt !== undefined) return
+  if (user?.email === undefined) return
+  const withhold = (reason: string): void => context.record({ event: 'mail.withheld', user: user.id, reason })
+  if (user.disabledAt !== undefined) return withhold('user-disabled')
+  if (user.emailVerifiedAt === undefined) return withhold('address-unverified')
   const providers = await context.providers()
-  if (findRequiredProvider(providers, user.email) !== undefined) return
+  if (findRequiredProvider(providers, user.email) !== undefined) return withhold('provider-required')
   const hasMethod =
     mayHavePassword(settings, providers, user.email) ||
     mayHavePasskeys(context, { user, providers }) ||
     providersFor(settings, providers, user.email).length > 0
-  if (!hasMethod) return
+  if (!hasMethod) return withhold('no-method')
   const createdAt = context.clockCheck.now()
   const earlier = (await store.listLinks(user.id)).find(({ origin }) => origin === 'user')
-  if (earlier !== undefined && createdAt < after(earlier.createdAt, AGAIN_MS)) return
+  if (earlier !== undefined && createdAt < after(earlier.createdAt, AGAIN_MS)) return withhold('sent-lately')
   const link = { userId: user.id, origin: 'user', purpose: 'reset', createdAt } as const
   const expiresAt = after(createdAt, LIFETIME_MS)
   await store.createLink(mailLink(context, { ...link, expiresAt }, { address: user.email, agent, language }))

@@ -42,6 +42,7 @@ export type LogEventName =
   | 'logout.postponed'
   | 'mail.delivery-failed'
   | 'mail.postponed'
+  | 'mail.withheld'
   | 'page.redirected-to-issuer'
   | 'request.refused'
   | 'secret.replaced'

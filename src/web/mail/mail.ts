@@ -23,13 +23,15 @@ interface Drawn {
 
 /** Returns a mail as plain text and as HTML of the same texts. It loads nothing, and has one link or one code at most. */
 export function renderMail(
-  branding: Pick<Branding, 'accent' | 'name'>,
+  branding: Pick<Branding, 'accent' | 'contact' | 'name'>,
   { content, address, language }: MailModel,
 ): Pick<OutgoingMail, 'subject' | 'text' | 'html'> {
   const texts = translations[language]
   const brand = visible(branding.name)
   const { subject, parts } = draw(content, { texts, brand, address: visible(address), language })
-  const all: readonly Part[] = [...parts, { kind: 'small', text: texts.mail.automatic(brand) }]
+  const { contact } = branding
+  const reachedBy = contact === undefined ? '' : ` ${texts.contact}: ${visible(contact.replace(/^mailto:/, ''))}`
+  const all: readonly Part[] = [...parts, { kind: 'small', text: texts.mail.automatic(brand) + reachedBy }]
   return {
     subject,
     text: `${all.map(plainOf).join('\n\n')}\n`,
@@ -102,8 +104,10 @@ function noticeOf(
           ...(browser === undefined ? [] : [[mail.browser, browser] as const]),
         ],
       },
-      // The server noticed this by itself.
-      ...(notice === 'counter-back' ? [] : [{ kind: 'text', text: mail.wasYou } as const]),
+      // The server noticed this by itself, or it names who did it.
+      ...(notice === 'counter-back' || notice === 'two-step-reset'
+        ? []
+        : [{ kind: 'text', text: mail.wasYou } as const]),
       { kind: 'text', text: mail.wasNotYou[notice] ?? mail.wasNotYou.usual },
       { kind: 'button', label: mail.securityButton, uri: securityUri },
     ],

@@ -216,7 +216,7 @@ export const english: Texts = {
     'link-invalid': {
       heading: 'This link no longer works',
       happened: 'It was used, replaced by a newer one, or is too old. Or it is incomplete.',
-      todo: 'Check that you copied the whole link. Otherwise ask the operator for a new one.',
+      todo: 'Check that you copied the whole link. Otherwise open your account and choose “Forgot your password?”, or ask the operator for a new one.',
     },
     'provider-failed': {
       heading: 'The provider did not confirm who you are',

@@ -233,7 +233,7 @@ export const german: Texts = {
     'link-invalid': {
       heading: 'Dieser Link gilt nicht mehr',
       happened: 'Er wurde benutzt, durch einen neueren ersetzt oder ist zu alt. Oder er ist unvollständig.',
-      todo: 'Prüfen Sie, ob Sie den ganzen Link kopiert haben. Sonst bitten Sie den Betreiber um einen neuen.',
+      todo: 'Prüfen Sie, ob Sie den ganzen Link kopiert haben. Sonst öffnen Sie Ihr Konto und wählen „Passwort vergessen?“, oder bitten Sie den Betreiber um einen neuen.',
     },
     'provider-failed': {
       heading: 'Der Anbieter hat nicht bestätigt, wer Sie sind',

@@ -158,6 +158,16 @@ test('ACC-09: every address gets the same answer, and only a verified address of
     addresses.map((email) => mailsTo({ email }).length),
     [1, 0, 0, 0, 0],
   )
+  const withheld = server
+    .log()
+    .split('\n')
+    .filter((line) => line.includes('"mail.withheld"'))
+    .map((line) => JSON.parse(line) as Readonly<Record<string, unknown>>)
+  assert.deepEqual(withheld.map((line) => [line['user'], line['reason']]).slice(0, 2), [
+    [unverified.id, 'address-unverified'],
+    [disabled.id, 'user-disabled'],
+  ])
+  assert.equal(withheld.at(-1)?.['reason'], 'provider-required')
   assert.equal((await ask('not an address')).statusCode, 400)
   // Another site would use up the mails of the visitor's network.
   assertLocalPage(await ask(known.email, { 'sec-fetch-site': 'cross-site' }), 403)

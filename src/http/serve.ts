@@ -3,9 +3,10 @@ import { errorPage, homePage } from '../endpoints/error-page.ts'
 import type { Endpoint } from '../endpoints/endpoint.ts'
 import { PATHS } from '../endpoints/paths.ts'
 import type { Context } from '../ports/context.ts'
+import type { Reply, Request } from '../ports/message.ts'
 import { invalidRequest, type OAuthError } from '../protocol/errors.ts'
 import { problem } from '../base/validation.ts'
-import { chooseLanguage } from '../base/language.ts'
+import { chooseLanguage, type Language } from '../base/language.ts'
 import { discardBody, readBody } from './body.ts'
 import type { Connections } from './connections.ts'
 import type { Gate } from './gate.ts'
@@ -94,11 +95,17 @@ async function run(serving: Serving, exchange: Exchange, endpoint: Endpoint, bod
     const work = () => endpoint.run(context, request)
     const reply = await (endpoint.audience === 'page' ? context.inRequest(exchange.requestId, work) : work())
     closeIfStopping(serving, response)
-    replies.send(exchange, reply, request.language, endpoint.cors === true)
+    replies.send(exchange, reply, languageOf(reply, request, message), endpoint.cors === true)
     logReply(serving, exchange, endpoint, reply)
   } finally {
     gate.leave(network)
   }
+}
+
+function languageOf(reply: Reply, { language }: Request, { headers }: Exchange['message']): Language {
+  return reply.kind === 'page' && reply.uiLocales !== undefined
+    ? chooseLanguage(reply.uiLocales, headers['accept-language'])
+    : language
 }
 
 /** Decides what can be decided before the body is read. Returns the endpoint, or a function that sends the answer. */

@@ -67,6 +67,8 @@ export type Reply = { readonly event?: OutcomeEvent } & (
       /** Where the page's form may finally lead, as a CSP source. Browsers check it after redirects, too. */
       readonly formTarget?: string
       readonly retryAfterSeconds?: number
+      /** The `ui_locales` that the client pushed (RFC 9126), which the address of the request does not have. */
+      readonly uiLocales?: string | undefined
       readonly cookies?: CookieChanges
     }
 )

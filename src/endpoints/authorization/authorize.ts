@@ -32,6 +32,11 @@ export async function authorize(context: Context, sent: Request): Promise<Reply>
   if (!context.budgets.take('authorization', sent.network, now).isWithin) return errorPage('too_many_requests')
   const opened = await openPushedRequest(context, sent)
   if ('kind' in opened) return opened
+  const reply = await answer(context, opened)
+  return reply.kind === 'page' ? { ...reply, uiLocales: opened.request.uiLocales } : reply
+}
+
+async function answer(context: Context, opened: OpenedRequest): Promise<Reply> {
   const { request, pushedRequestId } = opened
   const trusted = await establishTrust(context, request)
   if ('kind' in trusted) return trusted

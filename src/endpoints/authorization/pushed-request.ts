@@ -35,11 +35,12 @@ export async function openPushedRequest(context: Needs, request: Request): Promi
   if (pushed === undefined || pushed.expiresAt <= context.clockCheck.now()) return errorPage('pushed_request_expired')
   const known = { client: pushed.clientId }
   if (parseClientIdentifier(clientId)?.id !== pushed.clientId) return errorPage('pushed_request_of_another', known)
-  if (pushed.usedBy !== undefined) return errorPage('pushed_request_approved', known)
   const kept = readKept(pushed.parameters, clientId)
   assert(kept, 'The push has read them the same way.')
+  const uiLocales = shortenLocales(kept.get('ui_locales'))
+  if (pushed.usedBy !== undefined) return { ...errorPage('pushed_request_approved', known), uiLocales }
   return {
-    request: { ...request, params: kept, uiLocales: shortenLocales(kept.get('ui_locales')) },
+    request: { ...request, params: kept, uiLocales },
     pushedRequestId: pushed.id,
   }
 }

@@ -202,12 +202,21 @@ test('PAR-07: parameters beside request_uri are ignored, and ui_locales of the p
   const beside =
     '&state=evil&redirect_uri=https%3A%2F%2Fevil.example%2F&scope=admin&prompt=none&ui_locales=en&request=x'
   const address = locationOf(await signedIn.get(`${url}${beside}`))
+  const opened = await signedIn.get(url)
   assert.equal(new URL(address).searchParams.get('ui_locales'), 'de')
   const page = await signedIn.get(address)
   assert.match(page.body, /<html lang="de"/)
   const answer = new URL(locationOf(await signedIn.submit(page, { decision: 'allow' })))
   assert.equal(`${answer.origin}${answer.pathname}`, REDIRECT_URI)
   assert.equal(answer.searchParams.get('state'), 'pushed')
+  const late = await signedIn.submit(await signedIn.get(locationOf(opened)), { decision: 'allow' })
+  for (const [refused, status] of [
+    [await signedIn.get(url), 400],
+    [late, 409],
+  ] as const) {
+    assertLocalPage(refused, status)
+    assert.match(refused.body, /<html lang="de"/)
+  }
 })
 
 test('PAR-07: the request of another person’s client shows its consent page', async () => {
@@ -234,11 +243,13 @@ test('PAR-09: a client that changes between the push and its use gets a page', a
   for (const [change, status, make] of CHANGES) {
     const redirect = change === 'blocked' ? 'https://blocked.example/cb' : REDIRECT_URI
     const own = await registerClient(server, { client_name: change, redirect_uris: [redirect] })
-    const url = await pushedUrl(server, own, { redirect_uri: redirect })
+    const url = await pushedUrl(server, own, { redirect_uri: redirect, ui_locales: 'de' })
     await make(own)
     server.clock.advance(2000)
     await server.context.clientPolicy()
-    assertLocalPage(await signedIn.get(url), status)
+    const page = await signedIn.get(url)
+    assertLocalPage(page, status)
+    assert.match(page.body, /<html lang="de"/, change)
   }
 })
 

@@ -22,6 +22,7 @@ export const ENDPOINT_NAMES = [
   'client_credentials',
   'assertion',
   'dpop',
+  'assertion+dpop',
   'opaque',
   'code',
   'login',
@@ -97,6 +98,18 @@ export async function openEndpoints(port: number, mint: CodeMint): Promise<reado
       contains: '"token_type":"DPoP"',
       gate: undefined,
       prepare: async () => ({ kind: 'same', body: machineBody, headers: [`DPoP: ${prove()}`] }),
+    },
+    {
+      // Both, as FAPI 2.0 has it.
+      ...TOKEN,
+      name: 'assertion+dpop',
+      contains: '"token_type":"DPoP"',
+      gate: undefined,
+      prepare: async (count) => ({
+        kind: 'once',
+        bodies: Array.from({ length: count }, () => form(signer())),
+        headers: [`DPoP: ${prove()}`],
+      }),
     },
     {
       ...TOKEN,

@@ -15,7 +15,7 @@ export function startGenerator(core: number | undefined): Promise<Generator> {
 /** Runs one slice. Rejects at the first unexpected answer. */
 export async function runSlice(slice: Slice): Promise<SliceResult> {
   const bodies = openBodies(slice.bodies, slice.isFresh)
-  const head = headOf(slice, slice.port, slice.bodies.kind === 'same' ? slice.bodies.headers : [])
+  const head = headOf(slice, slice.port, 'headers' in slice.bodies ? slice.bodies.headers : [])
   const latenciesMs: number[] = []
   const connections: Connection[] = []
   const starts: (() => void)[] = []

@@ -1,16 +1,18 @@
+/** More lines of the header, which are made for this slice: a proof is valid for a minute. */
+type HeaderLines = readonly string[]
+
 /** The source of the request bodies of a slice. */
 export type Bodies =
   /** The same every time. */
   | {
       readonly kind: 'same'
       readonly body: string
-      /** More lines of the header, which are made for this slice: a proof is valid for a minute. */
-      readonly headers?: readonly string[]
+      readonly headers?: HeaderLines
     }
   /** `before`, nine digits that count up from `first`, `after`: all bodies differ and have the same length. */
   | { readonly kind: 'numbered'; readonly before: string; readonly after: string; readonly first: number }
   /** Each body is sent once. The slice ends early if none is left. */
-  | { readonly kind: 'once'; readonly bodies: readonly string[] }
+  | { readonly kind: 'once'; readonly bodies: readonly string[]; readonly headers?: HeaderLines }
   /** `before` and a token. Each connection has its own token, and takes the next one from this member of the answer. */
   | { readonly kind: 'chain'; readonly before: string; readonly member: string; readonly tokens: readonly string[] }
 

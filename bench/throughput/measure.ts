@@ -93,7 +93,7 @@ async function takeSample({ subject: { port }, bare }: Setup, endpoint: Endpoint
   const { method, path, contentType, name } = endpoint
   const bodies = await endpoint.prepare(1, 1)
   const body = method === 'GET' ? undefined : openBodies(bodies, true).next(0)
-  const lines = bodies.kind === 'same' ? (bodies.headers ?? []) : []
+  const lines = 'headers' in bodies ? (bodies.headers ?? []) : []
   const headers = {
     accept: 'application/json',
     ...(body !== undefined && { 'content-type': contentType }),

@@ -18,6 +18,7 @@ test('the bench measures every endpoint of the real server and of the bare serve
       'client_credentials',
       'assertion',
       'dpop',
+      'assertion+dpop',
       'opaque',
       'code',
       'login',

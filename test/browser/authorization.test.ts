@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sharedBrowser } from '../support/browser.ts'
-import { EMAIL, PASSWORD, redeem, type Tokens } from '../../tools/flow.ts'
+import { EMAIL, PASSWORD, pushedUrl, redeem, type Tokens } from '../../tools/flow.ts'
 import { openIssuer, openListener, openTab, press, signIn, startClient } from './tab.ts'
 
 /** A user in a real browser, from a client's link to its tokens. */
@@ -40,11 +40,11 @@ test('a user signs in, sees the client and the permissions, allows access, and t
   assert.deepEqual(complaints, [])
 })
 
-test('UI-04: after Deny the client gets access_denied and nothing else', async (t) => {
+test('UI-04, PAR-05: after Deny the client gets access_denied and nothing else; Chromium reloads a pushed request, and allows it once', async (t) => {
   const server = await openIssuer(t, {})
   const { port, next } = await openListener(t)
   const redirectUri = `http://127.0.0.1:${port}/callback`
-  const { link } = await startClient(server, redirectUri, {}, {})
+  const { client, link } = await startClient(server, redirectUri, {}, {})
   const { tab, complaints } = await openTab(t, browser, [server.origin, new URL(redirectUri).origin], {})
   await tab.goto(link)
   await signIn(tab)
@@ -56,6 +56,16 @@ test('UI-04: after Deny the client gets access_denied and nothing else', async (
     state: 'the-state',
     iss: server.origin,
   })
+
+  const pushed = server.origin + (await pushedUrl(server, client, { redirect_uri: redirectUri, ui_locales: 'de' }))
+  await tab.goto(pushed)
+  await tab.goto(pushed)
+  await press(tab, 'Erlauben')
+  const { searchParams: allowed } = await next()
+  const response = await redeem(server, client, allowed.get('code') ?? '', { redirect_uri: redirectUri })
+  assert.equal(response.statusCode, 200, response.body)
+  assert.equal((await tab.goto(pushed))?.status(), 400)
+  assert.equal(await tab.locator('html').getAttribute('lang'), 'de')
   assert.deepEqual(complaints, [])
 })
 

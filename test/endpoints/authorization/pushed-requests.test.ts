@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { decodeJwt } from 'jose'
 import { REFUSALS } from '../../../src/protocol/refusals.ts'
 import { AUTHORIZATION_FAULTS } from '../../../src/protocol/authorization/request.ts'
 import { makeProof } from '../../../tools/dpop-proof.ts'
@@ -8,10 +7,8 @@ import { assertionForm, assertionClaims, makeClientKey, signJws } from '../../..
 import {
   authorizeUrl,
   CHALLENGE,
-  EMAIL,
   hiddenFields,
   locationOf,
-  PASSWORD,
   PlainBrowser,
   postForm,
   pushedUrl,
@@ -22,9 +19,6 @@ import {
   signInAndAllow,
   type RegisteredClient,
 } from '../../../tools/flow.ts'
-import { addApp } from '../../../tools/sign-in/app.ts'
-import { submitTo } from '../../support/sign-in/apps.ts'
-import { addMember, createOrganization, openConsent } from '../../support/organizations.ts'
 import { createAda } from '../../support/accounts.ts'
 import {
   assertErrorRedirect,
@@ -119,6 +113,7 @@ const FAULTS: readonly (readonly [string, Readonly<Record<string, string>>, stri
 
 test('PAR-02: each fault of a pushed request is answered to the client, and stores nothing', async () => {
   const machine = await registerClient(server, { grant_types: ['client_credentials'], redirect_uris: [] })
+  const withoutCodes = await registerClient(server, { grant_types: ['client_credentials'] })
   await assertStoreUnchanged(server, async () => {
     for (const [name, parameters, error, description] of FAULTS) {
       const response = await pushRequest(server, client, parameters)
@@ -126,6 +121,8 @@ test('PAR-02: each fault of a pushed request is answered to the client, and stor
       assert.deepEqual([response.json().error, response.json().error_description], [error, description], name)
     }
     assert.equal((await pushRequest(server, machine, {})).json().error, 'invalid_request')
+    const unauthorized = await pushRequest(server, withoutCodes)
+    assert.deepEqual([unauthorized.statusCode, unauthorized.json().error], [400, 'unauthorized_client'])
     const inQuery = await postForm(server, `/v2/oauth/par?client_id=${client.client_id}`, {})
     assert.equal(inQuery.json().error, 'invalid_request')
     const twice = new URLSearchParams({ client_id: client.client_id, state: 'a' })
@@ -347,60 +344,4 @@ test('PAR-10: pushes are counted by the client that authenticates, and by the ne
   assert.deepEqual(await statuses([verified, verified, verified]), [201, 201, 201])
   assert.deepEqual(await statuses([...open, ...open]), [201, 201, 429, 429])
   assert.equal(selectAll(strict, 'select request_id from pushed_requests').length, 8)
-})
-
-test('PAR-01: the parameters that ASP.NET Core pushes sign a user in, and the answer is posted as a form', async () => {
-  const state = `CfDJ8${'N'.repeat(2048)}`
-  const parameters = { scope: 'openid profile', response_mode: 'form_post', nonce: '638.NzU5', state }
-  const sent = { ...parameters, 'x-client-SKU': 'ID_NET9_0', 'x-client-ver': '8.0.1.0' }
-  const page = await signedIn.get(locationOf(await signedIn.get(await pushedUrl(server, client, sent))))
-  const answer = await signedIn.submit(page, { decision: 'allow' })
-  assert.equal(answer.statusCode, 200)
-  const fields = hiddenFields(answer)
-  assert.deepEqual([fields['state'], fields['iss']], [state, server.origin])
-  assert.ok((await redeem(server, client, fields['code'] ?? '')).json().id_token)
-})
-
-test('PAR-01: prompt=none, login_hint, claims and an organization have the same effect as in the address', async () => {
-  const none = await pushedUrl(server, client, { prompt: 'none' })
-  assertErrorRedirect(server, await new PlainBrowser(server).get(none), 'login_required')
-  assert.ok(isCodeAnswer(await signedIn.get(none)), 'the refusal did not use it up')
-
-  const hinted = new PlainBrowser(server)
-  const page = await hinted.get(
-    locationOf(await hinted.get(await pushedUrl(server, client, { login_hint: 'eve@acme.test' }))),
-  )
-  assert.match(page.body, /value="eve@acme.test"/)
-
-  const claims = JSON.stringify({ id_token: { email: { essential: true } } })
-  const asking = await pushedUrl(server, client, { scope: 'openid', claims, prompt: 'consent' })
-  const code = (await signInAndAllow(signedIn, asking)).searchParams.get('code') ?? ''
-  const { id_token: idToken } = (await redeem(server, client, code)).json<{ id_token: string }>()
-  assert.equal(decodeJwt(idToken)['email'], EMAIL)
-
-  const ada = await server.context.store.findUserByEmail(EMAIL)
-  assert.ok(ada)
-  const [own, others] = [await createOrganization(server, 'Acme'), await createOrganization(server, 'Other')]
-  await addMember(server, ada.id, own)
-  server.clock.advance(1)
-  const foreign = await signedIn.get(await pushedUrl(server, client, { org_id: others }))
-  assertErrorRedirect(server, foreign, 'access_denied')
-  const url = await pushedUrl(server, client, { org_id: own, prompt: 'consent' })
-  const granted = await redeem(server, client, (await signInAndAllow(signedIn, url)).searchParams.get('code') ?? '')
-  assert.equal(decodeJwt(granted.json<{ access_token: string }>().access_token)['org_id'], own)
-})
-
-test('PAR-01: a user who signs out while the consent page is open signs in again, with a second step, in the same pushed request', async () => {
-  const browser = new PlainBrowser(server)
-  const page = await openConsent(browser, await pushedUrl(server, client, { prompt: 'consent' }))
-  await browser.submit(await browser.get('/v2/oauth/sign-out'), {})
-  const allow = { decision: 'allow', organization: 'none' }
-  const refused = await browser.submit(page, allow)
-  assert.match(locationOf(refused), /\/sign-in\?/)
-  const app = await addApp(server)
-  const signIn = await browser.get(locationOf(refused))
-  const step = await browser.submit(signIn, { email: EMAIL, password: PASSWORD })
-  const done = await submitTo(browser, step, '/sign-in/code', { code: app.code() })
-  const consent = await browser.get(locationOf(done))
-  assert.ok(isCodeAnswer(await browser.submit(consent, allow)))
 })

@@ -8,6 +8,7 @@ import { renewRootSecret, rootSecretPath } from '../../../../src/keys/root-secre
 import { openBackup } from '../../../../src/store/backup/read.ts'
 import { endEverything, type RestoreTimes } from '../../../../src/store/backup/tables.ts'
 import { loadPostgres } from '../../../../src/store/postgres/snapshot.ts'
+import { authorizeUrl, pushedUrl, registerClient } from '../../../../tools/flow.ts'
 import { withClient } from '../../../../tools/postgres/postgres.ts'
 import { runHere } from '../../../support/command.ts'
 import { openTestDatabase } from '../../../support/store/postgres.ts'
@@ -92,6 +93,23 @@ test('BAK-01: a command that opens the previous database while it is replaced wr
   )
   const { stdout } = await runHere(place, ['org', 'list'])
   assert.deepEqual([/Acme/.test(stdout), /Later/.test(stdout)], [true, false])
+})
+
+test('PAR-10: a restored store has no request that was pushed before the backup', async (t) => {
+  const { place, path, backup } = await openPlaceWithBackup(t)
+  const before = await openTestServer(t, { folder: place.folder })
+  const client = await registerClient(before)
+  const url = await pushedUrl(before, client)
+  assert.equal((await before.inject({ url })).statusCode, 303)
+  const again = `${backup}.again`
+  assert.equal((await runHere(place, ['backup', '--to', again])).code, 0)
+  await before.close()
+  const { code, stderr } = await runHere(place, ['restore', '--from', again, '--replace'])
+  assert.equal(code, 0, stderr)
+  assert.ok(existsSync(path))
+  const after = await openTestServer(t, { folder: place.folder })
+  assert.equal((await after.inject({ url })).statusCode, 400)
+  assert.equal((await after.inject({ url: authorizeUrl(client) })).statusCode, 303)
 })
 
 test('a command that opened the previous database before it is replaced makes the restore fail', async (t) => {

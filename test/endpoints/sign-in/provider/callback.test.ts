@@ -4,7 +4,7 @@ import { createLink } from '../../../../src/admin/user/link.ts'
 import { updateProvider } from '../../../../src/admin/provider/provider.ts'
 import type { ProviderId } from '../../../../src/protocol/sign-in/authentication.ts'
 import type { ProviderSettings } from '../../../../src/protocol/sign-in/provider.ts'
-import { EMAIL, PASSWORD, PlainBrowser } from '../../../../tools/flow.ts'
+import { EMAIL, locationOf, PASSWORD, PlainBrowser, pushedUrl, redeem } from '../../../../tools/flow.ts'
 import { createAccount, createAda } from '../../../support/accounts.ts'
 import { createOrganization } from '../../../support/organizations.ts'
 import { ADA_CLAIMS, addProvider, signInAt } from '../../../support/provider/providers.ts'
@@ -116,6 +116,18 @@ test('UP-04: a proof of one person and browser links no other person and no othe
   const late = await first.browser.post(form?.action ?? '', { ...form?.hidden, email: EMAIL, password: PASSWORD })
   assert.ok(isSignedIn(late))
   assert.deepEqual(setup.rows('identities'), [])
+})
+
+test('PAR-01: a user signs in at a provider for a pushed request, which the approval uses up', async (t) => {
+  const { server, host, client } = await openServerWithProvider(t, ANYBODY)
+  const browser = new PlainBrowser(server)
+  const url = await pushedUrl(server, client, { state: 'pushed' })
+  const page = await browser.get(locationOf(await browser.get(url)))
+  const consent = await browser.get(locationOf(await signInAt({ browser, page, host })))
+  const { searchParams: answer } = new URL(locationOf(await browser.submit(consent, { decision: 'allow' })))
+  assert.equal(answer.get('state'), 'pushed')
+  assert.equal((await redeem(server, client, answer.get('code') ?? '')).statusCode, 200)
+  assert.equal((await browser.get(url)).statusCode, 400)
 })
 
 test('UP-04: a proof or a link that another one replaces while the provider answers is not used', async (t) => {

@@ -44,7 +44,7 @@ test('PAR-01: the parameters that ASP.NET Core pushes sign a user in, and the an
   assert.ok((await redeem(server, client, fields['code'] ?? '')).json().id_token)
 })
 
-test('PAR-01: the first request of a client with a metadata document is its push, and one whose document cannot be fetched may push later', async () => {
+test('PAR-01: a client with a metadata document may push first, and later if its document cannot be fetched', async () => {
   const host = await openDocumentHost(WHOLE_FILE)
   const own = host.client()
   const url = await pushedUrl(server, own)

@@ -6,7 +6,6 @@ import { after } from '../../base/brand.ts'
 import { PAGE_REFUSALS } from '../../protocol/authorization/page-refusals.ts'
 import { canBeOpened, keptParameters, PUSHED_LIMIT, requestUriOf } from '../../protocol/authorization/pushed-request.ts'
 import { AUTHORIZATION_FAULTS } from '../../protocol/authorization/request.ts'
-import { isConfidential } from '../../protocol/client/authentication.ts'
 import { followsFapi } from '../../protocol/client/policy.ts'
 import { invalidClient, invalidDpopProof, invalidRequest, OAuthError, type Reason } from '../../protocol/errors.ts'
 import { mintPushedRequestId } from '../../protocol/ids.ts'
@@ -46,7 +45,7 @@ export async function push(context: Context, request: Request): Promise<Reply> {
     await check(context, client, request)
     const parameters = keptParameters(params, boundTo(key, params.get('dpop_jkt')))
     if (!canBeOpened(parameters)) throw malformed(TOO_LONG)
-    takeStoredTokenBudget(context, client, isConfidential(client) ? client.id : request.network, 'pushed')
+    takeStoredTokenBudget(context, client, request.network, 'pushed')
     const now = context.clockCheck.now()
     const { authorization, pushed: lifetime } = context.settings.lifetimes
     const id = mintPushedRequestId(now, context.random)

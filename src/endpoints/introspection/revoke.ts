@@ -2,13 +2,12 @@ import type { Context } from '../../ports/context.ts'
 import type { Reply, Request } from '../../ports/message.ts'
 import type { AccessTokenFacts } from '../../protocol/token/access-token.ts'
 import type { EpochMs } from '../../base/brand.ts'
-import { isConfidential } from '../../protocol/client/authentication.ts'
 import { isVerified } from '../../protocol/client/policy.ts'
 import { findToken } from '../../tokens/find-token.ts'
 import { hasExpiredEverywhere } from '../../tokens/has-expired-everywhere.ts'
 import { authenticateClient, type AuthenticatedClient } from '../token/authenticate-client.ts'
 import { readToken } from './read-token.ts'
-import { takeStoredTokenBudget } from '../token/stored-tokens.ts'
+import { callerOf, takeStoredTokenBudget } from '../token/stored-tokens.ts'
 
 const DONE: Reply = { kind: 'json', status: 200, body: {} }
 
@@ -54,11 +53,10 @@ async function revokeToken(
   { tokenId, userId, organizationId, expiresAt }: AccessTokenFacts,
   network: string,
 ): Promise<void> {
-  // The id of a public client is not secret. A budget by client id would let one caller spend the budget of all users.
-  const caller = isConfidential(client) ? client.id : network
-  takeStoredTokenBudget(context, client, caller, 'revoked-token')
+  takeStoredTokenBudget(context, client, network, 'revoked-token')
   const { budgets, clock, report, store } = context
-  const isRecorded = isVerified(client) || budgets.take('recorded-revocation', caller, clock()).isWithin
+  const isRecorded =
+    isVerified(client) || budgets.take('recorded-revocation', callerOf(client, network), clock(), network).isWithin
   const revocation = { tokenId, expiresAt: (expiresAt * 1000) as EpochMs }
   const about = { clientId: client.id, userId, organizationId }
   const outcome = await store.revokeToken(isRecorded ? { ...revocation, about } : revocation)

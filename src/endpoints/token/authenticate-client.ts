@@ -65,7 +65,7 @@ export async function authenticateClient(
       await checkSignature(client, client.metadata.keys, credentials, context, request.network)
     }
     if (client.disabledAt !== undefined) throw invalidClient('client_disabled', credentials.usedBasic)
-    if (credentials.kind === 'assertion') await consume(client, credentials.assertion, context)
+    if (credentials.kind === 'assertion') await consume(client, credentials.assertion, context, request.network)
     return client as AuthenticatedClient
   } catch (cause) {
     if (cause instanceof OAuthError && cause.code === 'invalid_client') countFailure(context, request.network)
@@ -181,8 +181,13 @@ async function verify(
 }
 
 /** Accepts the assertion once, on all nodes. RFC 7523 §3, RFC 7519 §4.1.7. */
-async function consume(client: ClientRecord, assertion: ClientAssertion, context: Needs): Promise<void> {
-  takeStoredTokenBudget(context, client, client.id, 'client-assertion')
+async function consume(
+  client: ClientRecord,
+  assertion: ClientAssertion,
+  context: Needs,
+  network: string,
+): Promise<void> {
+  takeStoredTokenBudget(context, client, network, 'client-assertion')
   const digest = context.secrets.digest('client-assertion', [client.id, assertion.id])
   const expiresAt = rememberUntil(assertion, context.clock())
   if ((await context.store.consumeOnce([{ digest, expiresAt }])) === 'fresh') return

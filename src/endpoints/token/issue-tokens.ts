@@ -52,7 +52,7 @@ export async function issueClientToken(
   context: ClientNeeds,
   client: AuthenticatedClient,
   target: UnattendedTarget,
-  { profile, now }: { readonly profile: TokenProfile; readonly now: EpochMs },
+  { profile, now, network }: { readonly profile: TokenProfile; readonly now: EpochMs; readonly network: string },
 ): Promise<IssuedToken> {
   const { scope, resources, userId, organizationId } = target
   const factsOf = <Id extends string>(tokenId: Id) => ({
@@ -75,7 +75,7 @@ export async function issueClientToken(
   if (profile.format === 'jwt') {
     return sign(context, client, profile, factsOf(mintOrderedId(now, context.random)), response)
   }
-  takeStoredTokenBudget(context, client, client.id, 'stored-token')
+  takeStoredTokenBudget(context, client, network, 'stored-token')
   const tokenId = opaqueTokenId(after(now, profile.lifetime * 1000), context.random(16).toString('base64url'))
   const minted = context.secrets.mint('access-token', tokenId, context.random)
   const issuedAfter = await findNewestNotBefore(context, { client, userId, organizationId })

@@ -26,6 +26,8 @@ export interface TokenProfile {
 export interface TokenRequester {
   readonly client: AuthenticatedClient
   readonly key: JwkThumbprint | undefined
+  /** The network of the caller. */
+  readonly network: string
 }
 
 /**

@@ -38,7 +38,7 @@ export async function token(context: Context, request: Request): Promise<Reply> 
     if (!client.metadata.grantTypes.includes(grantType)) throw unauthorizedClient('grant_type_not_registered')
     if (proof === undefined && requiresProof(client)) throw invalidRequest('proof_missing')
     const key = verifyProof(context, proof)
-    const { response, facts } = await GRANTS[grantType](context, { client, key }, params)
+    const { response, facts } = await GRANTS[grantType](context, { client, key, network: request.network }, params)
     context.issued(client.id, grantType)
     return { kind: 'json', status: 200, body: response, event: await issuedEvent(context, grantType, facts) }
   } catch (cause) {

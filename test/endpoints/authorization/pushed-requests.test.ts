@@ -345,3 +345,22 @@ test('PAR-10: pushes are counted by the client that authenticates, and by the ne
   assert.deepEqual(await statuses([...open, ...open]), [201, 201, 429, 429])
   assert.equal(selectAll(strict, 'select request_id from pushed_requests').length, 8)
 })
+
+test('PAR-10: one address with many clients does not take the pushes of another network', async (t) => {
+  const strict = await openTestServer(t, { clock: openStillClock(), env: { GRANTOR_AUTHORIZATION_RATE: '2' } })
+  const clients = []
+  for (let count = 0; count < 16; count += 1) clients.push(await registerClient(strict))
+  const push = async ({ client_id, client_secret = '' }: RegisteredClient, remoteAddress: string) => {
+    const { searchParams } = new URL(authorizeUrl({ client_id }, { client_secret }), strict.origin)
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+    const payload = searchParams.toString()
+    const sent = { method: 'POST', url: '/v2/oauth/par', remoteAddress, headers, payload } as const
+    return (await strict.inject(sent)).statusCode
+  }
+  const own = clients.pop()
+  assert.ok(own)
+  const attack = []
+  for (const one of clients) attack.push(await push(one, '192.0.2.1'))
+  assert.equal(attack.filter((status) => status === 201).length, 5)
+  assert.equal(await push(own, '198.51.100.7'), 201)
+})

@@ -31,7 +31,7 @@ export async function clientCredentials(
   requester: TokenRequester,
   form: Parameters,
 ): Promise<IssuedToken> {
-  const { client } = requester
+  const { client, network } = requester
   if (!isConfidential(client)) throw unauthorizedClient('client_public')
   // Taken before the first read, so that a revocation during this request also covers this token (threats.md INT-06).
   const now = context.clockCheck.now()
@@ -48,6 +48,7 @@ export async function clientCredentials(
   const response = issueClientToken(context, client, target, {
     profile: chooseTokenProfile(context, catalog, resources, requester),
     now,
+    network,
   })
   if (client.usedAt !== undefined) return response
   const [used] = await Promise.all([context.store.useClient({ id: client.id, now }), response])

@@ -64,6 +64,7 @@ async function examine({ resource, clientDocument }: Addresses): Promise<readonl
       ok('configuration', 'Every setting is acceptable.'),
       ...diagnose({ choices: { ...config, ...config.settings }, store, probe, readiness, ignoredForwards, now }),
       ...(await examineProviders(config, platform, store)),
+      ...(await examineClientKeys(config, platform, store)),
       ...(await examineMail(config, store, now)),
       ...(resource === undefined ? [] : await examineResource(resource, config.issuer, probe)),
       ...(clientDocument === undefined ? [] : await examineDocument(clientDocument, config, platform)),
@@ -101,6 +102,20 @@ async function examineProviders(
   const { clock, random } = platform
   const outbound = await openUnlimitedOutbound(config, platform)
   return checkProviders(await probeProviders(config, store, { clock, random, outbound }), config.issuer)
+}
+
+async function examineClientKeys(
+  config: Config,
+  platform: Platform,
+  { clients }: StoreInspection,
+): Promise<readonly Finding[]> {
+  const { checkClientKeys, keyHoldersOf } = await import('../../admin/doctor/client-keys.ts')
+  const outbound = await openUnlimitedOutbound(config, platform)
+  const fetching = keyHoldersOf(clients?.newest ?? []).map(async (holder) => {
+    const request = { purpose: 'client-keys', url: holder.uri, etag: undefined, hasCopy: false, network: '' } as const
+    return checkClientKeys(holder, await outbound.get(request))
+  })
+  return Promise.all(fetching)
 }
 
 async function examineMail(config: Config, store: StoreInspection, now: EpochMs): Promise<readonly Finding[]> {

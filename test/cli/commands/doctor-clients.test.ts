@@ -5,7 +5,10 @@ import type { EpochMs } from '../../../src/base/brand.ts'
 import { registerClient, requestToken, type RegisteredClient } from '../../../tools/flow.ts'
 import { WHOLE_FILE } from '../../support/authorize-answers.ts'
 import { commandJson, findingsAbout, openServerForCommands, runHere } from '../../support/command.ts'
+import { openWebHost, sendJson } from '../../support/hosts/web-host.ts'
 import { openPlace } from '../../support/process.ts'
+import { perform } from '../../support/tasks.ts'
+import { makeClientKey } from '../../../tools/client-assertion.ts'
 
 const HOUR_MS = 3_600_000
 const server = await openServerForCommands(WHOLE_FILE)
@@ -81,4 +84,24 @@ test('doctor warns of clients that may omit PKCE and the nonce', async () => {
   ])
   await commandJson(['client', 'set-rules', wiki.client_id, '--consent', 'asked', '--pkce', 'nonce'])
   assert.deepEqual(await about(), [])
+})
+
+test('doctor fails for a client of the profile fapi2 whose keys cannot be fetched', async () => {
+  let answer: unknown = { keys: [makeClientKey('ES256').jwk] }
+  const host = await openWebHost(WHOLE_FILE, {}, (request, response) => sendJson(answer)(request, response))
+  const bank = await perform<RegisteredClient>(server.context, 'client.create', {
+    client_name: 'Bank',
+    redirect_uris: ['https://bank.example/cb'],
+    jwks_uri: `http://localhost:${host.port}/keys.json`,
+    id_token_signed_response_alg: 'ES256',
+  })
+  assert.deepEqual(await findingsAbout('client-keys'), [])
+  await perform(server.context, 'client.set-rules', { client_id: bank.client_id, consent: 'asked', profile: 'fapi2' })
+  assert.deepEqual(await findingsAbout('client-keys'), [
+    ['ok', `The keys of the client ${bank.client_id} can be fetched.`],
+  ])
+  answer = { keys: [] }
+  const [[verdict, message] = []] = await findingsAbout('client-keys')
+  assert.equal(verdict, 'failed')
+  assert.match(message ?? '', new RegExp(`${bank.client_id}.*keys.json cannot be used: it is no set of usable keys`))
 })

@@ -1,0 +1,39 @@
+import type { OutboundOutcome } from '../../ports/outbound.ts'
+import type { ClientRecord } from '../../ports/records/client.ts'
+import { parseKeySet } from '../../protocol/client/keys.ts'
+import { followsFapi } from '../../protocol/client/policy.ts'
+import { failed, ok, type Finding } from './finding.ts'
+
+const CHECK = 'client-keys'
+/** The most requests of one run. */
+const ASKED = 20
+
+/** A client of the profile `fapi2`, which can only authenticate by the keys at this address. */
+export interface KeyHolder {
+  readonly client: ClientRecord
+  readonly uri: string
+}
+
+/** The clients of the profile whose keys are fetched: at most twenty of the newest ones. */
+export function keyHoldersOf(newest: readonly ClientRecord[]): readonly KeyHolder[] {
+  return newest
+    .flatMap((client): readonly KeyHolder[] => {
+      const { keys } = client.metadata
+      const isAsked = followsFapi(client) && client.disabledAt === undefined && keys?.kind === 'jwks_uri'
+      return isAsked ? [{ client, uri: keys.uri }] : []
+    })
+    .slice(0, ASKED)
+}
+
+/** Reports a client of the profile whose keys this machine cannot fetch. Until a copy of a node ends, its requests still succeed. */
+export function checkClientKeys({ client: { id }, uri }: KeyHolder, outcome: OutboundOutcome): Finding {
+  if (outcome.kind === 'fetched' && parseKeySet(outcome.text) !== undefined)
+    return ok(CHECK, `The keys of the client ${id} can be fetched.`)
+  const reason =
+    outcome.kind === 'unreachable' || outcome.kind === 'unacceptable' ? outcome.reason : 'it is no set of usable keys'
+  return failed(
+    CHECK,
+    `The client ${id} of the profile fapi2 cannot authenticate, because ${uri} cannot be used: ${reason}.`,
+    `The server needs a name server and direct access to the host, without a proxy. Or register the keys themselves: grantor client update ${id} --jwks <file>`,
+  )
+}

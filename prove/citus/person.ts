@@ -1,14 +1,23 @@
 import { randomBytes } from 'node:crypto'
 import type { Input, Operation, OperationName, Outcome } from '../../src/ports/operations/index.ts'
-import type { AuthorizationRecord } from '../../src/ports/records/authorization.ts'
+import type { AuthorizationRecord, PushedRequestRecord } from '../../src/ports/records/authorization.ts'
 import type { LinkingReason } from '../../src/ports/operations/provider.ts'
 import type { GrantRecord } from '../../src/ports/records/grant.ts'
 import type { IdentityRecord } from '../../src/ports/records/provider.ts'
-import type { SessionRecord, UserRecord } from '../../src/ports/records/user.ts'
+import type { MailRecord } from '../../src/ports/records/mail.ts'
+import type { LinkOrigin, SessionRecord, UserRecord } from '../../src/ports/records/user.ts'
 import type { StoreDriver } from '../../src/ports/store.ts'
 import type { ProviderId } from '../../src/protocol/sign-in/authentication.ts'
 import { after, type EpochMs } from '../../src/base/brand.ts'
-import { mintAuthorizationId, mintClientId, grantIdOf, mintSessionId, mintUserId } from '../../src/protocol/ids.ts'
+import {
+  grantIdOf,
+  mintAuthorizationId,
+  mintClientId,
+  mintMailId,
+  mintPushedRequestId,
+  mintSessionId,
+  mintUserId,
+} from '../../src/protocol/ids.ts'
 import { PROVIDER_TEMPLATES } from '../../src/protocol/sign-in/provider.ts'
 import type { IdentityKey } from '../../src/protocol/sign-in/provider-identity.ts'
 import type { RedirectUri } from '../../src/protocol/uri/redirect-uri.ts'
@@ -169,22 +178,56 @@ export function aConsent({
   return { ...key, since, scope: 'openid' as Scope }
 }
 
-/** A link to set a password, and a function that uses it and keeps no identity. */
-export async function aLink(store: StoreDriver, { user }: Person, hash: SecretHash = aHash()) {
+/** A link to set a password. Returns a function that uses it and keeps no identity. */
+export async function aLink(
+  store: StoreDriver,
+  { user }: Person,
+  hash: SecretHash = aHash(),
+  origin: LinkOrigin = 'operator',
+) {
   const createdAt = now()
   const lifetime = { createdAt, expiresAt: after(createdAt, HOUR_MS) }
-  const record = {
-    userId: user.id,
-    origin: 'operator',
-    hash,
-    purpose: 'reset',
-    isMailed: false,
-    ...lifetime,
-    mails: [],
-  } as const
+  const record = { userId: user.id, origin, hash, purpose: 'reset', isMailed: false, ...lifetime, mails: [] } as const
   await perform(store, 'createLink', record)
   return (node: StoreDriver) =>
     perform(node, 'useLink', { userId: user.id, hash, passwordHash: 'reset', keep: [], now: now(), mails: [] })
+}
+
+/** The code of a new address, with its mail, and a function that confirms the address. */
+export async function anEmailCode(
+  store: StoreDriver,
+  { id: userId }: UserRecord,
+  email = `${aHash()}@new.test`.toLowerCase(),
+) {
+  const createdAt = now()
+  const expiresAt = after(createdAt, HOUR_MS)
+  const code = { userId, email, digest: aHash(), failures: 0, createdAt, expiresAt }
+  const mail: MailRecord = {
+    userId,
+    id: mintMailId(randomBytes),
+    purpose: 'code',
+    notice: undefined,
+    address: email,
+    language: 'en',
+    agent: undefined,
+    happenedAt: createdAt,
+    dueAt: createdAt,
+    attempts: 0,
+    expiresAt,
+  }
+  await perform(store, 'createEmailCode', { ...code, mails: [mail] })
+  const confirm = (node: StoreDriver) => () =>
+    perform(node, 'confirmEmail', { userId, email, digest: code.digest, now: now(), mails: [] })
+  return { code, mail, confirm }
+}
+
+/** A request that the client pushed. */
+export async function aPushedRequest(store: StoreDriver): Promise<PushedRequestRecord['id']> {
+  const since = now()
+  const id = mintPushedRequestId(since, randomBytes)
+  const times = { expiresAt: after(since, HOUR_MS), keptUntil: after(since, HOUR_MS) }
+  await perform(store, 'pushRequest', { id, clientId: CLIENT_ID, parameters: '', usedBy: undefined, ...times })
+  return id
 }
 
 /** The provider of all identities. */

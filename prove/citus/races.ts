@@ -1,17 +1,20 @@
+import { randomBytes } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { RevocationCutoff } from '../../src/ports/operations/token.ts'
 import type { SessionRecord } from '../../src/ports/records/user.ts'
 import type { StoreDriver } from '../../src/ports/store.ts'
 import { after } from '../../src/base/brand.ts'
-import type { GrantId } from '../../src/protocol/ids.ts'
+import { mintAuthorizationId, type GrantId } from '../../src/protocol/ids.ts'
 import type { Findings } from '../findings.ts'
 import {
   aCode,
   aConsent,
+  anEmailCode,
   aHash,
   aLink,
   anIdentity,
   aPerson,
+  aPushedRequest,
   aRequest,
   aSession,
   aUser,
@@ -152,6 +155,98 @@ const RACES: Readonly<Record<string, Race>> = {
     const [remembered, code] = [await other.findConsent(consent), await other.findAuthorization(authorization.id)]
     const isApproved = code?.status.kind === 'approved'
     return (remembered !== undefined) === isApproved ? undefined : 'of a code and its consent one is left'
+  },
+  async 'a pushed request and another authorization of it'({ one, other }) {
+    const id = await aPushedRequest(one)
+    const [use, another] = [useOf(), useOf()]
+    const outcomes = await atOnce(
+      () => perform(one, 'usePushedRequest', use),
+      () => perform(other, 'usePushedRequest', another),
+    )
+    const winner = (outcomes[0] === 'used' ? use : another).authorizationId
+    const isUsedOnce = outcomes.toSorted().join() === 'taken,used'
+    const usedBy = (await other.findPushedRequest(id))?.usedBy
+    return isUsedOnce && usedBy === winner ? undefined : `${outcomes.join(' and ')}, used by ${usedBy}`
+
+    function useOf() {
+      return { id, authorizationId: mintAuthorizationId(now(), randomBytes), now: now() }
+    }
+  },
+  async 'the code of an address and the same code'({ one, other }) {
+    const { user } = await aPerson(one)
+    const { code, confirm } = await anEmailCode(one, user)
+    const outcomes = await atOnce(confirm(one), confirm(other))
+    const owners = [await other.findUserByEmail(code.email), await other.findUserByEmail(user.email ?? '')]
+    const isChangedOnce = outcomes.toSorted().join() === 'changed,unknown'
+    const isMoved = owners[0]?.id === user.id && owners[1] === undefined
+    return isChangedOnce && isMoved
+      ? undefined
+      : `${outcomes.join(' and ')}, the address is ${isMoved ? 'new' : 'torn'}`
+  },
+  async 'the codes of two users for one address'({ one, other }) {
+    const [user, rival] = [await aUser(one), await aUser(one)]
+    const { code, confirm } = await anEmailCode(one, user)
+    const { confirm: confirmOther } = await anEmailCode(other, rival, code.email)
+    const outcomes = await atOnce(confirm(one), confirmOther(other))
+    const [winner, loser] = outcomes[0] === 'changed' ? [user, rival] : [rival, user]
+    const isOne = outcomes.toSorted().join() === 'changed,email-taken'
+    const [owner, kept] = [await other.findUserByEmail(code.email), await other.findUserByEmail(loser.email ?? '')]
+    return isOne && owner?.id === winner.id && kept?.id === loser.id ? undefined : outcomes.join(' and ')
+  },
+  async 'the code of an address and the use of a link'({ one, other }) {
+    const person = await aPerson(one)
+    const use = await aLink(one, person)
+    const { code, confirm } = await anEmailCode(one, person.user)
+    const outcomes = await atOnce(confirm(one), () => use(other))
+    const isChanged = (await other.findUserByEmail(code.email)) !== undefined
+    const isOne = (outcomes[0] === 'changed') !== (outcomes[1] === 'used')
+    return isOne && isChanged === (outcomes[0] === 'changed') ? undefined : outcomes.join(' and ')
+  },
+  async 'a link of the operator and one that the user asked for'({ one, other }) {
+    const person = await aPerson(one)
+    const [use, useOther] = [await aLink(one, person), await aLink(one, person, aHash(), 'user')]
+    const outcomes = await atOnce(
+      () => use(one),
+      () => useOther(other),
+    )
+    const left = await other.listLinks(person.user.id)
+    return outcomes.toSorted().join() === 'unknown,used' && left.length === 0
+      ? undefined
+      : `${outcomes.join(' and ')}, ${left.length} links are left`
+  },
+  async 'a new link of the operator and one that the user asks for'({ one, other }) {
+    const person = await aPerson(one)
+    const [ours, asked] = [aHash(), aHash()]
+    await aLink(one, person)
+    await atOnce(
+      () => aLink(one, person, ours),
+      () => aLink(other, person, asked, 'user'),
+    )
+    const left = (await other.listLinks(person.user.id)).filter(({ hash }) => hash !== asked)
+    return left.length === 1 && left[0]?.hash === ours ? undefined : 'the link of the operator is not the new one'
+  },
+  async 'a mail and another node that sends it'({ one, other }) {
+    const { user } = await aPerson(one)
+    const { mail } = await anEmailCode(one, user)
+    const until = after(mail.dueAt, HOUR_MS)
+    const outcomes = await atOnce(
+      () => perform(one, 'rescheduleMail', { ...mail, until, attempts: 1 }),
+      () => perform(other, 'rescheduleMail', { ...mail, until, attempts: 1 }),
+    )
+    return outcomes.toSorted().join() === 'rescheduled,taken' ? undefined : outcomes.join(' and ')
+  },
+  async 'a mail that is sent and postponed'({ one, other }) {
+    const { user } = await aPerson(one)
+    const { mail } = await anEmailCode(one, user)
+    const until = after(mail.dueAt, 1)
+    const outcomes = await atOnce(
+      () => perform(one, 'settleMail', { ...mail, failure: undefined }),
+      () => perform(other, 'rescheduleMail', { ...mail, until, attempts: 1 }),
+    )
+    const due = await other.listDueMails({ now: after(until, HOUR_MS), limit: 1_000_000 })
+    const isLeft = due.some(({ id }) => id === mail.id)
+    const isOne = (outcomes[0] === 'sent') !== (outcomes[1] === 'rescheduled')
+    return isOne && isLeft === (outcomes[1] === 'rescheduled') ? undefined : outcomes.join(' and ')
   },
 }
 

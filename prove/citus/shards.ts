@@ -2,7 +2,19 @@ import pg from 'pg'
 import type { StoreDriver } from '../../src/ports/store.ts'
 import { after } from '../../src/base/brand.ts'
 import type { Findings } from '../findings.ts'
-import { aCode, anIdentity, aSession, CLIENT_ID, HOUR_MS, link, now, perform, startOf } from './person.ts'
+import {
+  aCode,
+  anEmailCode,
+  anIdentity,
+  aPushedRequest,
+  aSession,
+  CLIENT_ID,
+  HOUR_MS,
+  link,
+  now,
+  perform,
+  startOf,
+} from './person.ts'
 
 /** Few, so that the contract, which empties all of them before each case, takes less than a minute. */
 export const SHARDS = 8
@@ -55,6 +67,15 @@ const CASES: readonly Case[] = [
     name: 'show the sessions',
     most: 3,
     run: (store, { user }) => store.listSessions({ userId: user.id, before: undefined, limit: 100 }),
+  },
+  { name: 'push a request', most: 1, run: (store) => aPushedRequest(store) },
+  {
+    name: 'create and confirm the code of an address',
+    most: 15,
+    async run(store, { user }) {
+      const { confirm } = await anEmailCode(store, user)
+      await confirm(store)()
+    },
   },
   { name: 'show the identities', most: 3, run: (store, { user }) => store.listIdentities(user.id) },
 ]

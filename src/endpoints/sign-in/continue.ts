@@ -26,9 +26,11 @@ import type { ConsentAnswer } from '../authorization/next-step.ts'
 import { chooseOrganization, findChoices, WITHOUT } from '../authorization/organization-choice.ts'
 import { chooseScope } from '../authorization/scope-choice.ts'
 import { errorPage } from '../error-page.ts'
+import { decideWithout } from '../authorization/step-up.ts'
 import { loadScopeCatalog } from '../token/scope-catalog.ts'
 import { finishSignIn, type DelegatedSession } from './finish-sign-in.ts'
 import { signInProblem } from './page.ts'
+import type { FirstStep } from './second-step/waiting.ts'
 import { AFRESH, leaveAddress } from './methods.ts'
 import { clientOf, continueWith, findTarget, readDemand, type SignInTarget } from './target.ts'
 
@@ -85,8 +87,8 @@ async function accept(context: Context, request: Request, target: SignInTarget, 
   }
   const user = await findSubject(context, accepted.answer)
   if (user === undefined) return refuseAccount(context, target, undefined)
-  const delegated = await delegatedSession(context, target, accepted, user)
   const methods = methodsElsewhere(accepted.answer.isMultiFactor)
+  const delegated = await delegatedSession(context, target, accepted, { user, methods, at: evaluated.at })
   const method = { methods, at: evaluated.at, providerId: APPLICATION, identity: undefined }
   const authenticated = { user, ...method, link: undefined, passkey: undefined, app: undefined, delegated }
   const finished = await finishSignIn(context, request, target, authenticated)
@@ -141,13 +143,13 @@ async function delegatedSession(
   context: Context,
   target: SignInTarget,
   { id, hash, answer, expiresAt: deadline }: Accepted,
-  user: UserRecord,
+  signedIn: Pick<FirstStep, 'user' | 'methods' | 'at'>,
 ): Promise<DelegatedSession> {
   const { rememberSeconds } = answer
   const { lifetimes } = context.settings
   const now = context.clockCheck.now()
   const consent = consentOf(answer)
-  const hasPage = await leavesOpen(context, target, user, consent)
+  const hasPage = await leavesOpen(context, target, signedIn, consent)
   const remembered = after(now, Math.min(rememberSeconds, lifetimes.session) * 1000)
   const isKept = hasPage || rememberSeconds > 0
   const least = hasPage ? deadline : after(now, lifetimes.code * 1000)
@@ -177,12 +179,14 @@ function consentOf({ decision, organizationId, scope }: AcceptedSignIn): Consent
 async function leavesOpen(
   context: Context,
   target: SignInTarget,
-  user: UserRecord,
+  { user, ...authentication }: Pick<FirstStep, 'user' | 'methods' | 'at'>,
   consent: ConsentAnswer,
 ): Promise<boolean> {
   if (target.purpose === 'account' || consent.kind !== 'allow') return true
   const choices = await findChoices(context, target.authorization, user.id)
   if (choices.kind === 'not-a-member') return false
   if (typeof chooseOrganization(choices, consent.organization) === 'string') return true
-  return chooseScope(await loadScopeCatalog(context), target.authorization, consent.isAllowed) === 'scope-missing'
+  const decided = await decideWithout(context, target.authorization, authentication)
+  if (decided.kind === 'unmet') return false
+  return chooseScope(await loadScopeCatalog(context), decided.allowed, consent.isAllowed) === 'scope-missing'
 }

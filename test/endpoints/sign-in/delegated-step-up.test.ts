@@ -43,6 +43,15 @@ test('RFC 9470 §5, DEL-03: the application is asked for two factors where it ca
     { name: 'admin', sentence: 'Administer', grantedTo: 'users', ...stepUp(3) },
   ])
   knowApis(server)
+  // Only a scope that is left out is allowed: this server asks for the rest, and the application is not asked again.
+  const begun = await startAtClient(server, { resource: 'https://bank.example', scope: 'read pay' })
+  const only = await application.signIn(begun.interaction, { scope: 'pay' })
+  const asked = await begun.browser.get(locationOf(await begun.browser.get(only)))
+  assert.match(asked.body, /Pay[^]*Needs a second step/)
+  const { searchParams: rest } = new URL(
+    locationOf(await begun.browser.submit(asked, { decision: 'allow', 'allow.read': 'on' })),
+  )
+  assert.ok(rest.has('code'))
   for (const [parameters, isNeeded, one, two] of FACTORS) {
     for (const multi_factor of [false, true]) {
       const what = JSON.stringify({ ...parameters, multi_factor })

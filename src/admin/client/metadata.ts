@@ -13,7 +13,7 @@ import {
   readRegistration,
   type ClientMetadata,
 } from '../../protocol/client/metadata.ts'
-import { evaluateClientPolicy, isOperatorMade } from '../../protocol/client/policy.ts'
+import { evaluateClientPolicy, followsFapi, isOperatorMade } from '../../protocol/client/policy.ts'
 import { needCode, OFFERED_GRANT_TYPES, type GrantType } from '../../protocol/token/grant-types.ts'
 import { DEFAULT_ID_TOKEN_ALGORITHM, ID_TOKEN_ALGORITHMS } from '../../protocol/openid/id-token.ts'
 import { mintOrderedId, type ClientId } from '../../protocol/ids.ts'
@@ -226,11 +226,15 @@ export async function setRules(
   given: RulesInput,
 ): Promise<ClientRecord> {
   const client = await requireOperatorClient(context, id)
+  if (followsFapi(client) && given.profile === undefined) throw conflict(PROFILE_UNSAID)
   const rules = rulesOf(given, client.metadata)
   await requirePossible(context, { ...client, rules })
   if ((await context.store.setClientRules({ id: client.id, rules })) === 'unknown') throw changedMeanwhile(client)
   return requireClient(context, id)
 }
+
+const PROFILE_UNSAID =
+  'The client has the profile fapi2. Name the profile with the other rules: fapi2 keeps it, and standard removes it.'
 
 /**
  * Takes over a registered client: from then on the operator manages it. Its id, secret and grants stay. It no longer manages itself, and no registration

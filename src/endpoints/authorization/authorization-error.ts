@@ -28,6 +28,9 @@ export interface Fault {
 /** The same for an organization that the user does not belong to and for one that does not exist (threats.md AUTH-22). */
 export const NOT_A_MEMBER: Fault = { error: 'access_denied', reason: 'organization_of_others' }
 
+/** RFC 9126 §6. */
+export const NOT_PUSHED: Fault = { error: 'invalid_request', reason: 'par_required' }
+
 /** OpenID Connect Core 1.0 §3.1.2.1: the user of `id_token_hint` is not the one who signed in. */
 export const OTHER_USER: Fault = { error: 'login_required', reason: 'user_differs' }
 

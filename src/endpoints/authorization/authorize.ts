@@ -16,7 +16,7 @@ import { checkRequest, chooseRedirectUri, type RequestedAccess } from './checked
 import { nextStep, takeStep } from './next-step.ts'
 import { mustPush } from '../../protocol/client/policy.ts'
 import { openPushedRequest, type OpenedRequest } from './pushed-request.ts'
-import { refuse, type Fault, type Trusted } from './authorization-error.ts'
+import { NOT_PUSHED, refuse, type Fault, type Trusted } from './authorization-error.ts'
 import { findSignedIn } from './session.ts'
 
 /**
@@ -62,7 +62,6 @@ async function answer(context: Context, opened: OpenedRequest): Promise<Reply> {
   return takeStep(context, { authorization, client, rights, uiLocales: request.uiLocales }, step, cookies)
 }
 
-const NOT_PUSHED: Fault = { error: 'invalid_request', reason: 'par_required' }
 const NO_SESSION: Fault = { error: 'login_required', reason: 'no_session' }
 const TOO_WEAK: Fault = { error: 'login_required', reason: 'authentication_too_weak' }
 const NO_CONSENT: Fault = { error: 'consent_required', reason: 'no_consent' }

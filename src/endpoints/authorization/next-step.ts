@@ -7,7 +7,7 @@ import type { AuthenticationLevel } from '../../protocol/sign-in/authentication.
 import { isWithin, NO_SCOPE, type Scope } from '../../protocol/token/scope.ts'
 import { PATHS, pageAddress } from '../paths.ts'
 import { approve, deny, type Approval } from './approval.ts'
-import { NOT_A_MEMBER, OTHER_USER, type Fault } from './authorization-error.ts'
+import { NOT_A_MEMBER, NOT_PUSHED, OTHER_USER, type Fault } from './authorization-error.ts'
 import { chooseOrganization, findChoices, type OpenChoices } from './organization-choice.ts'
 import type { Subject } from './interaction.ts'
 import { loadScopeCatalog } from '../token/scope-catalog.ts'
@@ -15,6 +15,7 @@ import { chooseScope } from './scope-choice.ts'
 import { findRemembered } from './remembered-consent.ts'
 import { isForAnother, type SignedIn } from './session.ts'
 import { decideLevel, decideWithout, UNMET } from './step-up.ts'
+import { mustPush } from '../../protocol/client/policy.ts'
 
 /** What happens next to an authorization. */
 export type Step =
@@ -93,6 +94,7 @@ type Needs = Pick<Context, 'apis' | 'clockCheck' | 'encryption' | 'issuer' | 'no
  *     higher level than the session has, the user is asked for a factor that the account has (`decideLevel`). Without one, and if the
  *     user continues without it, a scope that requires it is left out, and an essential `acr` ends the authorization.
  *  2. Denial. If the user pressed "deny", the authorization ends.
+ *     It also ends if the operator has required pushed requests or PKCE of the client since, and the request lacks them.
  *  3. Organization. If the client named an organization, the user must be an active member of it; otherwise the authorization
  *     ends. If the client named none, the user may choose one of their own, or none.
  *  4. Consent. If the user allowed the client this access earlier, the consent page is skipped, unless consents for several
@@ -132,6 +134,8 @@ export async function nextStep(
     return isAsked ? { kind: 'deny', userId, fault: OTHER_USER } : { kind: 'sign-in' }
   }
   if (answer.kind === 'deny') return { kind: 'deny', userId, fault: undefined }
+  const outdated = findOutdated(subject)
+  if (outdated !== undefined) return { kind: 'deny', userId, fault: outdated }
   const decided =
     answer.declinesStepUp === true
       ? await decideWithout(context, authorization, session.authentication)
@@ -169,6 +173,15 @@ function isTooOld({ authenticatedSince, createdAt, mustSignIn }: AuthorizationRe
   const since = mustSignIn ? createdAt : authenticatedSince
   return since !== undefined && (session.authentication.at ?? 0) < since
 }
+
+/** Why the client may no longer send a request that waits. */
+function findOutdated({ authorization, client, rights }: Subject): Fault | undefined {
+  if (mustPush(client) && authorization.pushedRequestId === undefined) return NOT_PUSHED
+  if (rights.pkce === 'always' && authorization.codeChallenge === undefined) return NO_CHALLENGE
+  return undefined
+}
+
+const NO_CHALLENGE: Fault = { error: 'invalid_request', reason: 'code_challenge_missing' }
 
 function isOtherUser({ onlyUserId }: AuthorizationRecord, { user }: SignedIn): boolean {
   return onlyUserId !== undefined && onlyUserId !== user.id

@@ -27,6 +27,7 @@ import { openStillClock } from '../../support/clocks.ts'
 import { openTestServer } from '../../support/server.ts'
 import { assertStoreUnchanged } from '../../support/store/dump.ts'
 import { perform } from '../../support/tasks.ts'
+import { openConsent } from '../../support/organizations.ts'
 import { revoke } from '../../support/token-questions.ts'
 
 const server = await openTestServer(WHOLE_FILE, {
@@ -53,8 +54,12 @@ const setRules = ({ client_id }: RegisteredClient, rules: object) =>
 const client = await create({ grant_types: ['authorization_code', 'refresh_token', 'client_credentials'] })
 await setRules(client, { pkce: 'nonce' })
 
-const assertion = (audience: unknown = server.origin, algorithm: AssertionSigner & keyof typeof keys = 'ES256') => {
-  const claims = assertionClaims(client.client_id, server.origin, server.clock.now())
+const assertion = (
+  audience: unknown = server.origin,
+  algorithm: AssertionSigner & keyof typeof keys = 'ES256',
+  { client_id } = client,
+) => {
+  const claims = assertionClaims(client_id, server.origin, server.clock.now())
   return assertionForm(signJws(keys[algorithm], { alg: algorithm }, { ...claims, aud: audience }))
 }
 const proof = () => ({ dpop: makeProof(proofKey, { method: 'POST', address: TOKEN, nowMs: server.clock.now() }) })
@@ -151,5 +156,58 @@ test('FP-03: after the profile is removed, the refresh token of the grant is rot
   const { refresh_token: next } = (await refreshed(token)).json()
   assert.ok(next && next !== token)
   await setRules(client, {})
-  assert.equal((await refreshed(next)).json().refresh_token, undefined)
+  const { refresh_token: kept } = (await refreshed(next)).json()
+  assert.equal((await refreshed(kept)).json().refresh_token, undefined)
+})
+
+test('FP-03: a grant from before the profile is rotated once, and then lives without an idle time', async () => {
+  const own = await create()
+  const ask = (form: Readonly<Record<string, string>>) =>
+    postForm(server, '/v2/oauth/token', { ...assertion(server.origin, 'ES256', own), ...form }, proof())
+  const renew = (token: string) => ask({ grant_type: 'refresh_token', refresh_token: token })
+  const code = (await signInAndAllow(new PlainBrowser(server), authorizeUrl(own))).searchParams.get('code') ?? ''
+  const { refresh_token: first } = (
+    await ask({ grant_type: 'authorization_code', code, redirect_uri: REDIRECT_URI, code_verifier: VERIFIER })
+  ).json()
+  await setRules(own, {})
+  const answers = await Promise.all([renew(first), renew(first)])
+  const [token, other] = answers.map((answer) => answer.json().refresh_token)
+  assert.ok(token && token !== first && token === other)
+  for (let period = 0; period < 2; period += 1) {
+    server.clock.advance(40 * 24 * 60 * 60 * 1000)
+    const answer = await renew(token)
+    assert.deepEqual([answer.statusCode, answer.json().refresh_token], [200, undefined], answer.body)
+  }
+})
+
+test('FP-05: what began before the profile or --require-par ends without a token, and only a named profile removes it', async () => {
+  const own = await create()
+  const pkceless = { nonce: 'n'.repeat(20), scope: 'openid', code_challenge: '', code_challenge_method: '' }
+  const browser = new PlainBrowser(server)
+  const approved = await signInAndAllow(browser, authorizeUrl(own, pkceless))
+  const [pending, pushed] = [
+    await openConsent(browser, authorizeUrl(own, { ...pkceless, prompt: 'consent' })),
+    await openConsent(
+      browser,
+      await pushedUrl(server, own, { ...assertion(server.origin, 'ES256', own), ...pkceless, prompt: 'consent' }),
+    ),
+  ]
+  await setRules(own, {})
+  const allow = { decision: 'allow' }
+  assert.match(assertErrorRedirect(server, await browser.submit(pending, allow), 'invalid_request'), /must push/)
+  assert.match(assertErrorRedirect(server, await browser.submit(pushed, allow), 'invalid_request'), /code_challenge/)
+  const code = approved.searchParams.get('code') ?? ''
+  const form = { ...assertion(server.origin, 'ES256', own), grant_type: 'authorization_code', code }
+  const answer = await postForm(server, '/v2/oauth/token', { ...form, redirect_uri: REDIRECT_URI }, proof())
+  assert.equal(answer.json().error, 'invalid_grant')
+  const open = await registerClient(server, { token_endpoint_auth_method: 'none', grant_types: ['authorization_code'] })
+  const page = await openConsent(browser, authorizeUrl(open))
+  await perform(server.context, 'client.adopt', { client_id: open.client_id })
+  const change = { client_id: open.client_id, require_pushed_authorization_requests: true }
+  await perform(server.context, 'client.update', change)
+  assertErrorRedirect(server, await browser.submit(page, allow), 'invalid_request')
+
+  const unsaid = perform(server.context, 'client.set-rules', { client_id: own.client_id, consent: 'asked' })
+  await assert.rejects(unsaid, /fapi2 keeps it, and standard removes it/)
+  await setRules(own, { profile: 'standard' })
 })

@@ -60,6 +60,8 @@ export async function authorizationCode(
   }
   checkRedirectUri(form, authorization)
   checkKey(context, requester, 'code', { bound: authorization.keyThumbprint, userId: approval.userId })
+  // The profile was given after the approval.
+  if (followsFapi(client) && verifier === undefined) throw invalidGrant('verifier_missing')
   if (!isBound(authorization, verifier)) {
     const { userId, organizationId } = approval
     const about = { clientId: client.id, userId, organizationId }

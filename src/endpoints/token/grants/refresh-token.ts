@@ -59,8 +59,10 @@ export async function refreshToken(
   const target = { scope, resources, applicationSubject }
   if (grant.openid !== undefined) await context.keys.ensureIdTokenKey(idTokenAlgorithmOf(client))
 
-  // FAPI 2.0 Security Profile §5.3.2.1: the client keeps its token, which works only with its keys. Nothing is written.
-  if (followsFapi(client) && isCurrent(grant, opened)) {
+  // FAPI 2.0 Security Profile §5.3.2.1: the client keeps its token, which works only with its keys. Nothing is written. A grant that is
+  // older than the profile of the client is rotated once: the rotation ends its idle time, which nothing would move afterwards.
+  const isFapi = followsFapi(client)
+  if (isFapi && isCurrent(grant, opened) && !canIdle(grant)) {
     const issue = { profile, generation: opened.generation, at: now, now, refreshToken: undefined, nonce: undefined }
     return issueGrantToken(context, client, grant, target, issue)
   }
@@ -72,7 +74,7 @@ export async function refreshToken(
     presentedHash: opened.hash,
     successorHash: successor.hash,
     now,
-    idleExpiresAt: after(now, lifetimes.refreshIdle * 1000),
+    idleExpiresAt: isFapi ? grant.expiresAt : after(now, lifetimes.refreshIdle * 1000),
     retryMs: lifetimes.refreshRetry * 1000,
     about: { clientId: client.id, userId: grant.userId, organizationId: grant.organizationId },
   })
@@ -99,6 +101,10 @@ export async function refreshToken(
 
 function isCurrent({ family }: GrantRecord, { generation, hash }: ParsedCredential): boolean {
   return family !== undefined && family.generation === generation && sameText(family.liveHash, hash)
+}
+
+function canIdle({ family, expiresAt }: GrantRecord): boolean {
+  return family !== undefined && family.idleExpiresAt < expiresAt
 }
 
 function requireLiveFamily(grant: GrantRecord, now: EpochMs): void {

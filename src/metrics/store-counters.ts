@@ -46,7 +46,7 @@ const STARTS_AT_ZERO = {
   revokeGrant: { revoked: true, known: false, unknown: false },
   revokeToken: { revoked: true, known: false },
   useTotp: { accepted: true, 'used-before': false, wrong: true, locked: true, none: false },
-  settleMail: { sent: true, undelivered: true, taken: false },
+  settleMail: { sent: true, void: false, undelivered: true, taken: false },
   settleLogoutNotice: { delivered: true, undelivered: true, taken: false },
 } as const satisfies { readonly [Name in OperationName]?: { readonly [Label in LabelOf<Name> & string]: boolean } }
 

@@ -15,10 +15,10 @@ export interface MailOperations {
   settleMail: [
     settlement: DueMail &
       Pick<MailRecord, 'purpose'> & {
-        /** Why it was given up; undefined: it was sent. */
+        /** Why it was given up; undefined: it was sent. `void`: its link or code ended before, so the mail is not needed. */
         readonly failure: string | undefined
       },
-    outcome: 'sent' | 'undelivered' | 'taken',
+    outcome: 'sent' | 'void' | 'undelivered' | 'taken',
   ]
 }
 

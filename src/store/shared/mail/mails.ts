@@ -25,7 +25,8 @@ export const mailHandlers = {
     keys: mailKey,
     *run(mail) {
       if ((yield* rows(REMOVE, mail)).length !== 1) return 'taken'
-      return mail.failure === undefined ? 'sent' : 'undelivered'
+      if (mail.failure === undefined) return 'sent'
+      return mail.failure === 'void' ? 'void' : 'undelivered'
     },
   },
 } satisfies SharedHandlers

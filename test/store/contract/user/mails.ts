@@ -178,6 +178,8 @@ export const mailCases: Suite = (check) => {
     assert.deepEqual(await waitingOf(second, mail.userId), [])
     const lost = await aWaitingMail(first)
     assert.equal(await perform(second, 'settleMail', { ...lost, failure: 'refused' }), 'undelivered')
+    const replaced = await aWaitingMail(first)
+    assert.equal(await perform(second, 'settleMail', { ...replaced, failure: 'void' }), 'void')
   })
 
   check('mails are listed by their time, the earliest first, and some at once', async ({ first }) => {

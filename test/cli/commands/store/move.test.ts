@@ -3,13 +3,15 @@ import fs, { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
-import { registerClient, obtainTokens, refresh, requestToken } from '../../../../tools/flow.ts'
+import { EMAIL, registerClient, obtainTokens, refresh, requestToken } from '../../../../tools/flow.ts'
 import { readConfig } from '../../../../src/config/config.ts'
 import { backUp } from '../../../../src/maintenance/backup.ts'
 import { openBackup } from '../../../../src/store/backup/read.ts'
 import { keepEverything } from '../../../../src/store/backup/tables.ts'
 import { withConnection } from '../../../../src/store/postgres/connection/single-connection.ts'
 import { loadPostgres } from '../../../../src/store/postgres/snapshot.ts'
+import { aLink } from '../../../support/records.ts'
+import { aMail } from '../../../support/sign-in/factor-records.ts'
 import { createAda } from '../../../support/accounts.ts'
 import { runHere } from '../../../support/command.ts'
 import { openMigratedDatabase } from '../../../support/store/migrated-database.ts'
@@ -85,10 +87,14 @@ async function keySetOf(server: TestServer): Promise<unknown> {
 }
 
 for (const [from, to] of MOVES) {
-  test(`MOV-01: a store that moves from ${from} to ${to} keeps all tokens, keys and administrators, and what was revoked stays revoked`, async (t) => {
+  test(`MOV-01: a store that moves from ${from} to ${to} keeps tokens, keys, administrators and waiting mails; what was revoked stays so`, async (t) => {
     const { place, own, server, client, tokens, machine, live, revoked, file } = await openSource(t, from)
     const admin = JSON.parse(await command(place, own, 'admin', 'create', '--name', 'A', '--access', 'write', '--json'))
     const keys = await keySetOf(server)
+    const ada = await server.context.store.findUserByEmail(EMAIL)
+    assert.ok(ada)
+    const mail = aMail({ userId: ada.id })
+    await server.context.store.createLink({ ...aLink({ userId: ada.id }), mails: [mail] })
     await server.close()
     await command(place, own, 'export', '--to', file, '--final')
     const target = await targetOf(t, to)
@@ -96,6 +102,7 @@ for (const [from, to] of MOVES) {
 
     const moved = await openTestServer(t, { env: target })
     assert.deepEqual(await keySetOf(moved), keys)
+    assert.deepEqual(await moved.context.store.listDueMails({ now: mail.dueAt, limit: 2 }), [mail])
     assert.equal(await isActive(moved, client, tokens.access_token), true)
     assert.equal(await isActive(moved, machine, live), true)
     assert.equal(await isActive(moved, machine, revoked), false)

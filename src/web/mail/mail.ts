@@ -107,7 +107,7 @@ function noticeOf(
       // The server noticed this by itself, or it names who did it.
       ...(notice === 'counter-back' || notice === 'two-step-reset'
         ? []
-        : [{ kind: 'text', text: mail.wasYou } as const]),
+        : [{ kind: 'text', text: mail.wasYou[notice] ?? mail.wasYou.usual } as const]),
       { kind: 'text', text: mail.wasNotYou[notice] ?? mail.wasNotYou.usual },
       { kind: 'button', label: mail.securityButton, uri: securityUri },
     ],

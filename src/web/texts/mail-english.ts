@@ -36,7 +36,11 @@ export const mailEnglish: MailTexts = {
   account: 'Account',
   when: 'When',
   browser: 'Browser',
-  wasYou: 'If it was you, or the operator did it for you, you need not do anything.',
+  wasYou: {
+    usual: 'If it was you, or the operator did it for you, you need not do anything.',
+    'codes-wrong': 'If it was you, you need not do anything.',
+    'recovery-code-used': 'If it was you, you need not do anything.',
+  },
   wasNotYou: {
     usual:
       'If it was not you: sign in, remove the sign-in methods that you do not know, set a new password and sign out the other browsers. If you can no longer sign in, ask the operator.',

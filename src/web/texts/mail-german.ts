@@ -38,7 +38,11 @@ export const mailGerman: MailTexts = {
   account: 'Konto',
   when: 'Wann',
   browser: 'Browser',
-  wasYou: 'Wenn Sie das waren oder der Betreiber es für Sie getan hat, müssen Sie nichts tun.',
+  wasYou: {
+    usual: 'Wenn Sie das waren oder der Betreiber es für Sie getan hat, müssen Sie nichts tun.',
+    'codes-wrong': 'Wenn Sie das waren, müssen Sie nichts tun.',
+    'recovery-code-used': 'Wenn Sie das waren, müssen Sie nichts tun.',
+  },
   wasNotYou: {
     usual:
       'Wenn Sie das nicht waren: Melden Sie sich an, entfernen Sie die Anmeldewege, die Sie nicht kennen, setzen Sie ein neues Passwort und melden Sie die anderen Browser ab. Wenn Sie sich nicht mehr anmelden können, fragen Sie den Betreiber.',

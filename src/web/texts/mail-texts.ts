@@ -21,10 +21,13 @@ export interface MailTexts {
   readonly account: string
   readonly when: string
   readonly browser: string
-  readonly wasYou: string
-  readonly wasNotYou: Readonly<Partial<Record<NoticeKind, string>>> & { readonly usual: string }
+  readonly wasYou: TextsOfNotices
+  readonly wasNotYou: TextsOfNotices
   readonly securityButton: string
   readonly testSubject: (brand: string) => string
   readonly test: (brand: string) => string
   readonly automatic: (brand: string) => string
 }
+
+/** A text for each kind of notice: its own, or the usual one. */
+type TextsOfNotices = Readonly<Partial<Record<NoticeKind, string>>> & { readonly usual: string }

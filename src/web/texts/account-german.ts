@@ -56,7 +56,7 @@ export const accountGerman: AccountTexts = {
   changeEmail: 'E-Mail-Adresse ändern',
   confirmEmail: 'Adresse bestätigen',
   changeEmailLead: 'An die Adresse geht ein Code. Wenn Sie ihn hier eingeben, gehört sie zu Ihrem Konto.',
-  sendCode: 'Code senden',
+  sendCode: 'Senden',
   emailUnchanged: 'Das ist schon Ihre Adresse.',
   emailOfProvider: (provider) =>
     html`Mit so einer Adresse meldet man sich nur bei ${provider} an. Fragen Sie den Betreiber.`,

@@ -5,7 +5,7 @@ import { signJws, type ClientKey } from './client-assertion.ts'
 
 /** The request that a proof is for. */
 export interface ProvenRequest {
-  readonly method: 'GET' | 'POST'
+  readonly method: 'GET' | 'HEAD' | 'POST'
   /** The whole address. */
   readonly address: string
   readonly nowMs: number

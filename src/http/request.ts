@@ -96,7 +96,7 @@ export function readRequest(
   const uiLocales = shortenLocales(query.get('ui_locales') ?? params.get('ui_locales'))
   return {
     id: requestId,
-    method: endpoint.method,
+    method: message.method === 'HEAD' ? 'HEAD' : endpoint.method,
     params,
     query,
     body: text,

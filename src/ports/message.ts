@@ -9,7 +9,8 @@ import type { Page } from './pages.ts'
 export interface Request {
   /** In the header `X-Request-Id` of the answer, and in the line of the log. */
   readonly id: string
-  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
+  /** HEAD is answered as GET. */
+  readonly method: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'DELETE'
   /** The form of a POST, the query of a GET. */
   readonly params: Parameters
   readonly query: Parameters

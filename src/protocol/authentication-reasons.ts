@@ -36,7 +36,8 @@ export const AUTHENTICATION_EXPLANATIONS: Partial<Record<keyof typeof AUTHENTICA
   assertion_malformed:
     'The client_assertion or its type is not acceptable: it needs iss, sub, aud, exp and jti, and a listed alg.',
   assertion_of_another_client: 'The client_id is not the sub of the client_assertion.',
-  assertion_audience: 'The aud of the client_assertion must be the issuer or the token endpoint, and nothing else.',
+  assertion_audience:
+    'The aud of the client_assertion must be the issuer or the token endpoint, and nothing else. With the profile fapi2 it is the issuer, not in a list.',
   assertion_expired:
     'The client_assertion has expired, was issued more than ten minutes ago, has a time in the future, or without iat expires in more than ten minutes.',
   basic_malformed: 'The Authorization header is not Basic with an id and a secret.',

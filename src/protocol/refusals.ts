@@ -142,7 +142,7 @@ export const REFUSALS = {
     remedy: 'Correct the proof. Tokens stay valid.',
     reasons: {
       proof_malformed:
-        'the header `DPoP` is not one JWT of at most 4 KiB with the members of RFC 9449 §4.2, or its key is private, weak or not for its algorithm',
+        'the header `DPoP` is not one JWT of at most 4 KiB with the members of RFC 9449 §4.2, or its key is private, weak or not for its algorithm; or it has a right nonce, and `exp` is over or `nbf` not reached',
       proof_for_another_request: '`htm` is not the method, or `htu` not the address of the endpoint under the issuer',
       proof_wrong: 'the key in the header did not sign the proof',
       proof_of_another_token: 'at the userinfo endpoint, `ath` is not the hash of the access token',

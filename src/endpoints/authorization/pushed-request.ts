@@ -32,13 +32,14 @@ export async function openPushedRequest(context: Needs, request: Request): Promi
   if (clientId === undefined) return errorPage('client_id_missing')
   const id = context.secrets.verify('pushed-request', token)?.id as PushedRequestId | undefined
   const pushed = id === undefined ? undefined : await context.store.findPushedRequest(id)
-  if (pushed === undefined || pushed.expiresAt <= context.clockCheck.now()) return errorPage('pushed_request_expired')
+  if (pushed === undefined) return errorPage('pushed_request_expired')
   const known = { client: pushed.clientId }
   if (parseClientIdentifier(clientId)?.id !== pushed.clientId) return errorPage('pushed_request_of_another', known)
   const kept = readKept(pushed.parameters, clientId)
   assert(kept, 'The push has read them the same way.')
   const uiLocales = shortenLocales(kept.get('ui_locales'))
   if (pushed.usedBy !== undefined) return { ...errorPage('pushed_request_approved', known), uiLocales }
+  if (pushed.expiresAt <= context.clockCheck.now()) return errorPage('pushed_request_expired', known)
   return {
     request: { ...request, params: kept, uiLocales },
     pushedRequestId: pushed.id,

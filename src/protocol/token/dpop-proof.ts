@@ -141,19 +141,22 @@ export interface ProofExpectations {
  *  8, 9  `htm` and `htu` are those of the request. The query and the fragment of `htu` are ignored.
  *  10    A nonce must be a recent one of this server.
  *  11    Without a nonce, `iat` differs by at most a minute from the time of the server. With one, the nonce bounds the age instead, so
- *        that a client with a wrong clock can use the server. `nbf` and `exp` are honoured in both cases.
+ *        that a client with a wrong clock can use the server. `nbf` and `exp` are honoured in both cases; another nonce would not
+ *        mend them.
  */
 export function findProofFault(
   { method, address, issuedAt, notBefore, expiresAt, nonce }: DpopProof,
   { method: ownMethod, address: own, now, knowsNonce }: ProofExpectations,
-): 'proof_for_another_request' | 'nonce_stale' | 'proof_not_fresh' | undefined {
+): 'proof_for_another_request' | 'nonce_stale' | 'proof_not_fresh' | 'proof_malformed' | undefined {
   if (method !== ownMethod || !isSameAddress(address, own)) return 'proof_for_another_request'
   if (nonce !== undefined && !knowsNonce(nonce)) return 'nonce_stale'
   const seconds = now / 1000
   const isOff = nonce === undefined && Math.abs(issuedAt - seconds) > TOLERANCE_SECONDS
   const isEarly = notBefore !== undefined && notBefore > seconds + TOLERANCE_SECONDS
   const isOver = expiresAt !== undefined && expiresAt < seconds - TOLERANCE_SECONDS
-  return isOff || isEarly || isOver ? 'proof_not_fresh' : undefined
+  if (isOff) return 'proof_not_fresh'
+  if (!isEarly && !isOver) return undefined
+  return nonce === undefined ? 'proof_not_fresh' : 'proof_malformed'
 }
 
 /** RFC 9449 §4.3: compared after normalization by the URL standard, such as that of the port and of the case of the host. */

@@ -145,6 +145,8 @@ test('PAR-03, PAR-04: a request_uri of another client, expired, wrong, repeated 
   assertErrorRedirect(server, foreign, 'request_uri_not_supported')
   server.clock.advance(59_999)
   assert.ok(isCodeAnswer(await signedIn.get(url)))
+  server.clock.advance(1)
+  assert.match((await signedIn.get(url)).body, /pushed_request_approved/)
   const late = await pushedUrl(server, client)
   server.clock.advance(60_000)
   assertLocalPage(await signedIn.get(late))

@@ -33,7 +33,7 @@ const BEARER = await accessToken(undefined)
 function proofOf(
   differing: DifferingProof = {},
   key: ClientKey = KEY,
-  method: 'GET' | 'POST' = 'GET',
+  method: 'GET' | 'HEAD' | 'POST' = 'GET',
   token = BOUND,
 ): string {
   const request = { method, address: `${server.origin}${USERINFO}`, nowMs: clock.now(), accessToken: token }
@@ -63,6 +63,13 @@ test('DP-10: the userinfo endpoint answers a bound token with a proof of its key
     const answer = await ask(`${scheme} ${BOUND}`, proofOf())
     assert.equal(answer.statusCode, 200, answer.body)
     assert.equal(answer.json().email, 'ada@acme.test')
+  }
+  for (const [method, status] of [
+    ['HEAD', 200],
+    ['GET', 401],
+  ] as const) {
+    const own = { authorization: `DPoP ${BOUND}`, dpop: proofOf({}, KEY, method) }
+    assert.equal((await server.inject({ method: 'HEAD', url: USERINFO, headers: own })).statusCode, status)
   }
   const headers = { authorization: `DPoP ${BOUND}`, dpop: proofOf({}, KEY, 'POST') }
   assert.equal((await postForm(server, USERINFO, {}, headers)).statusCode, 200)

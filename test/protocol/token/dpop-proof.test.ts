@@ -202,7 +202,8 @@ test('DP-06: without a nonce iat is at most a minute off; with a nonce of the la
       (minutes) => [{ nonce: nonceOf(secrets, after(NOW, minutes * 60_000)), iat: 0 }, undefined] as const,
     ),
     ...[-10, 10].map((minutes) => [{ nonce: nonceOf(secrets, after(NOW, minutes * 60_000)) }, 'nonce_stale'] as const),
-    [{ nonce: nonceOf(secrets, NOW), iat: 0, exp: SECONDS - 61 }, 'proof_not_fresh'],
+    [{ nonce: nonceOf(secrets, NOW), iat: 0, exp: SECONDS - 61 }, 'proof_malformed'],
+    [{ nonce: nonceOf(secrets, NOW), nbf: SECONDS + 61 }, 'proof_malformed'],
   ]
   for (const [claims, fault] of table) assert.equal(faultOf(claims), fault, JSON.stringify(claims))
   assert.match(nonceOf(secrets, NOW), /^[A-Za-z0-9_-]{22}$/)

@@ -1,6 +1,7 @@
 import type { Context } from '../../ports/context.ts'
 import type { ApiTokens, JwtType } from '../../ports/records/api.ts'
 import type { SigningAlgorithm } from '../../ports/records/key.ts'
+import { isConfidential } from '../../protocol/client/authentication.ts'
 import { invalidGrant, invalidRequest, invalidTarget } from '../../protocol/errors.ts'
 import type { JwkThumbprint } from '../../protocol/token/dpop-proof.ts'
 import { sameResource, type Resource } from '../../protocol/token/resource.ts'
@@ -83,6 +84,24 @@ export function chooseTokenProfile(
   }
   const msg = 'These APIs require different tokens. Name one of them in `resource`.'
   throw invalidTarget('tokens_differ', [unacceptable('body', 'resource', msg, undefined)])
+}
+
+/**
+ * Checks that the refresh token of a public client will be bound, if it is for an API that accepts only bound tokens: who stole an unbound
+ * one would get tokens for its own key. RFC 9449 §5.
+ *
+ * @throws OAuthError invalid_request
+ */
+export function requireGrantKey(
+  { apis }: ScopeCatalog,
+  granted: readonly Resource[],
+  { client, key }: TokenRequester,
+): void {
+  if (key !== undefined || isConfidential(client) || !client.metadata.grantTypes.includes('refresh_token')) return
+  const isBound = apis.some(
+    ({ resource, tokens }) => tokens.binding === 'dpop' && granted.some((one) => sameResource(one, resource)),
+  )
+  if (isBound) throw invalidRequest('proof_missing')
 }
 
 type WantedProfile = Omit<TokenProfile, 'key'> & Pick<ApiTokens, 'binding'>

@@ -190,6 +190,16 @@ test('DP-07: the refresh token of a public client is bound to the key, and each 
   assertError(await refreshed(app, third.refresh_token, proofOf()), 400, 'invalid_grant')
 })
 
+test('DP-07: a public client proves a key for a grant with an API of bound tokens, also for a token of another API', async () => {
+  const app = await registerClient(server, { token_endpoint_auth_method: 'none', scope: 'read write' })
+  const code = await obtainCodeFor(server, app, [JWT_API, DPOP_API])
+  const form = { grant_type: 'authorization_code', code, code_verifier: VERIFIER, resource: JWT_API }
+  await assertRefused(() => request(app, form, undefined), 'invalid_request', 'proof_missing')
+  const { refresh_token: token } = tokensOf(await request(app, form, proofOf()))
+  const stolen = () => refreshed(app, token, proofOf(OTHER_KEY), { resource: DPOP_API })
+  await assertRefused(stolen, 'invalid_grant', 'key_differs')
+})
+
 test('DP-07: a confidential client may change its key, and omit the proof, at each refresh', async () => {
   const app = await registerClient(server)
   const first = tokensOf(await redeemed(app, await obtainCode(server, app), proofOf()))

@@ -20,7 +20,7 @@ import { idTokenAlgorithmOf } from '../../openid/id-token.ts'
 import type { AuthenticatedClient } from '../authenticate-client.ts'
 import { issueGrantToken } from '../issue-tokens.ts'
 import { loadScopeCatalog } from '../scope-catalog.ts'
-import { chooseTokenProfile, type TokenProfile, type TokenRequester } from '../token-profile.ts'
+import { chooseTokenProfile, requireGrantKey, type TokenProfile, type TokenRequester } from '../token-profile.ts'
 import { checkKey, checkOwner, narrowResources, requireLive, scopeFor } from './grant.ts'
 
 /**
@@ -73,6 +73,7 @@ export async function authorizationCode(
   const resources = narrowResources(authorization, form, context.issuer)
   const catalog = await loadScopeCatalog(context)
   const profile = chooseTokenProfile(context, catalog, resources, requester)
+  requireGrantKey(catalog, authorization.resources, requester)
   if (authorization.openid !== undefined) await context.keys.ensureIdTokenKey(idTokenAlgorithmOf(client))
   const isTimely = isTimelyCode(authorization, approval, now)
   if (!isTimely && !(await isRedeemed())) throw invalidGrant('code_expired', approval.userId)

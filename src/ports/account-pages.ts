@@ -77,6 +77,8 @@ export interface ConfirmPage {
   /** The page whose form it was. */
   readonly page: AccountPageName
   readonly confirmUri: string
+  /** The password alone is not enough: the user signs in with a passkey. */
+  readonly isPasskeyNeeded: boolean
 }
 
 /** Name, e-mail address and organizations. The form has `name`. */

@@ -218,7 +218,20 @@ export const accountSamples: readonly (readonly [string, AccountPage])[] = [
   ]),
   ['account of an application', { ...overview, isNameEditable: false }],
   ['account of an application without a name', { ...overview, name: '', isNameEditable: false }],
-  ['account confirm', { kind: 'account-confirm', frame, page: 'password', confirmUri: '/sign-in?page=password' }],
+  [
+    'account confirm',
+    { kind: 'account-confirm', frame, page: 'password', confirmUri: '/sign-in?page=password', isPasskeyNeeded: false },
+  ],
+  [
+    'account confirm by passkey',
+    {
+      kind: 'account-confirm',
+      frame,
+      page: 'set-up-app',
+      confirmUri: '/sign-in?page=set-up-app',
+      isPasskeyNeeded: true,
+    },
+  ],
   ['account remove app', { kind: 'account-remove-app', frame, app }],
   [
     'account remove app endless',

@@ -9,7 +9,7 @@ import { mailCode, noticesOf } from '../../users/mails.ts'
 import { findRequiredProvider } from '../../users/provider-routing.ts'
 import type { SignedIn } from '../authorization/session.ts'
 import { errorPage, formRefusal } from '../error-page.ts'
-import { countMail } from '../sign-in/throttle.ts'
+import { countMail, countSentMail } from '../sign-in/throttle.ts'
 import {
   doneAt,
   findOwner,
@@ -63,7 +63,8 @@ export async function askForCode(context: Context, request: Request): Promise<Re
   const { agent, language, network } = request
   const isAllowed =
     (await isWithinLimit(context, owner, 'email')) &&
-    (await countMail(context, { purpose: 'code', email: address, network })).kind === 'allowed'
+    (await countMail(context, { purpose: 'code', email: address, network })).kind === 'allowed' &&
+    (await countSentMail(context)).kind === 'allowed'
   if (!isAllowed) return errorPage('too_many_requests', { user: user.id })
   const createdAt = context.clockCheck.now()
   const code = { userId: user.id, createdAt, expiresAt: after(createdAt, LIFETIME_MS) }

@@ -6,10 +6,12 @@ import {
 } from '../../ports/account-pages.ts'
 import type { Context } from '../../ports/context.ts'
 import type { Reply, Request } from '../../ports/message.ts'
+import { levelOf } from '../../protocol/sign-in/authentication.ts'
 import { addressOf } from '../../protocol/uri/server-address.ts'
 import { browserOf, isCrossSite } from '../authorization/interaction.ts'
 import { findSignedIn, isForAnother, viewAccount, type SignedIn } from '../authorization/session.ts'
 import { errorPage } from '../error-page.ts'
+import { offersPasskeys } from '../sign-in/passkey/ceremony.ts'
 import { accountAddresses, accountPath, PATHS, pageAddress } from '../paths.ts'
 
 /** How long after signing in a user may do what another person at the open browser must not do. */
@@ -75,10 +77,11 @@ export async function findRecentOwner(
   context: Context,
   request: Request,
   page: AccountPageName,
-): Promise<SignedIn | Redirect> {
+): Promise<SignedIn | Reply> {
   const owner = await findOwner(context, request, page)
-  if ('kind' in owner || isRecent(context, owner)) return owner
-  return toSignIn(context, request, page)
+  if ('kind' in owner) return owner
+  if (!isRecent(context, owner)) return toSignIn(context, request, page)
+  return (await lacksPasskey(context, owner, page)) ? confirmPage(context, request, owner, page, true) : owner
 }
 
 /**
@@ -91,10 +94,33 @@ export async function findRecentSubmitter(
   page: AccountPageName,
 ): Promise<SignedIn | Reply> {
   const owner = await findSubmitter(context, request, page)
-  if ('kind' in owner || isRecent(context, owner)) return owner
+  if ('kind' in owner) return owner
+  if (!isRecent(context, owner)) return confirmPage(context, request, owner, page, false)
+  return (await lacksPasskey(context, owner, page)) ? confirmPage(context, request, owner, page, true) : owner
+}
+
+function confirmPage(
+  context: Context,
+  request: Request,
+  owner: SignedIn,
+  page: AccountPageName,
+  isPasskeyNeeded: boolean,
+): Reply {
   const frame = frameOf(context, request, owner)
   const confirmUri = signInAddress(context, request, page)
-  return { kind: 'page', status: 200, page: { kind: 'account-confirm', frame, page, confirmUri } }
+  return { kind: 'page', status: 200, page: { kind: 'account-confirm', frame, page, confirmUri, isPasskeyNeeded } }
+}
+
+/** The pages that add or remove a factor. An authenticator app is asked for at each sign-in, so its pages need no more. */
+const FACTOR_PAGES: ReadonlySet<AccountPageName> = new Set(['add-passkey', 'remove-passkey', 'set-up-app'])
+
+/**
+ * Whether the user has a passkey and signed in without any second factor: who knows the password alone could otherwise add a factor of
+ * their own, and meet with it what a scope requires (threats.md ACR-06).
+ */
+async function lacksPasskey(context: Context, { session, user }: SignedIn, page: AccountPageName): Promise<boolean> {
+  if (!FACTOR_PAGES.has(page) || levelOf(session.authentication.methods) > 1 || !offersPasskeys(context)) return false
+  return (await context.store.listPasskeys(user.id)).length > 0
 }
 
 /** Whether the user is known to have authenticated a moment ago. */

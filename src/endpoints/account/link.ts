@@ -139,14 +139,20 @@ async function findOpenLink(context: Context, request: Request): Promise<OpenLin
   const opened = context.secrets.verify('link', token)
   if (opened === undefined) return unusable(context, request)
   const userId = userIdOfLink(opened.id)
-  const [links, user] = await Promise.all([context.store.listLinks(userId), context.store.findUser(userId)])
+  const [links, user, app] = await Promise.all([
+    context.store.listLinks(userId),
+    context.store.findUser(userId),
+    context.store.findSecondFactor(userId),
+  ])
   const link = links.find(({ hash }) => sameText(hash, opened.hash))
   if (link === undefined || link.expiresAt <= context.clockCheck.now()) return unusable(context, request)
   if (!isLiveSince(user, link.createdAt)) return unusable(context, request)
   const known = await context.providers()
   const hasPassword = mayHavePassword(context.settings, known, user.email)
-  const providers = providersFor(context.settings, known, user.email)
-  const hasPasskey = mayHavePasskeys(context, { user, providers: known })
+  // What signs in without the authenticator app is not added: a link proves the mailbox alone (threats.md ACC-17).
+  const routed = providersFor(context.settings, known, user.email)
+  const providers = app === undefined ? routed : routed.filter(({ settings }) => !settings.multiFactor)
+  const hasPasskey = app === undefined && mayHavePasskeys(context, { user, providers: known })
   if (!hasPassword && !hasPasskey && providers.length === 0) return errorPage('link_without_method', { user: user.id })
   return { link, user, token, hasPassword, hasPasskey, providers }
 }

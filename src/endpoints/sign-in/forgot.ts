@@ -9,7 +9,7 @@ import { errorPage, formRefusal } from '../error-page.ts'
 import { PATHS, pageAddress } from '../paths.ts'
 import { mayHavePasskeys } from './methods.ts'
 import type { SignInTarget } from './target.ts'
-import { countMail } from './throttle.ts'
+import { countMail, countSentMail } from './throttle.ts'
 
 /** How long a link is valid for which a stranger can ask. */
 const LIFETIME_MS = 60 * 60 * 1000
@@ -68,6 +68,7 @@ async function sendReset(context: Context, { agent, language, network }: Request
   const createdAt = context.clockCheck.now()
   const earlier = (await store.listLinks(user.id)).find(({ origin }) => origin === 'user')
   if (earlier !== undefined && createdAt < after(earlier.createdAt, AGAIN_MS)) return withhold('sent-lately')
+  if ((await countSentMail(context)).kind === 'refused') return withhold('too-many')
   const link = { userId: user.id, origin: 'user', purpose: 'reset', createdAt } as const
   const expiresAt = after(createdAt, LIFETIME_MS)
   await store.createLink(mailLink(context, { ...link, expiresAt }, { address: user.email, agent, language }))

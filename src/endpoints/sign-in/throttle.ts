@@ -136,21 +136,26 @@ export async function countCode(
   return counted.kind === 'allowed' ? { ...counted, isKnown: false } : counted
 }
 
-/** Counts a mail that a person asks for, before it is known whether any is sent: by network, by its address, and all together. */
+/** Counts a mail that a person asks for, before it is known whether any is sent: by network and by its address. */
 export function countMail(
   context: CountNeeds,
   { purpose, email, network }: { readonly purpose: 'reset' | 'code'; readonly email: string; readonly network: string },
 ): Promise<Attempt> {
-  const named = (limit: number, ...parts: string[]): Bucket => ({
-    ...bucketOf(context, limit, ['mail', ...parts]),
-    windowMs: HOUR_MS,
-  })
   const buckets = [
-    named(MAILS_OF_NETWORK, 'network', network),
-    named(MAILS_TO_ADDRESS, purpose, email),
-    named(MAILS_OF_SERVER, 'server'),
+    mailBucket(context, MAILS_OF_NETWORK, 'network', network),
+    mailBucket(context, MAILS_TO_ADDRESS, purpose, email),
   ]
   return countInAll(context, buckets, { now: context.clock(), rate: { name: network, network } })
+}
+
+/** Counts a mail that is about to be sent, together with all others. What is asked for addresses without an account uses up nothing of it. */
+export function countSentMail(context: CountNeeds): Promise<Attempt> {
+  const bucket = mailBucket(context, MAILS_OF_SERVER, 'server')
+  return countInAll(context, [bucket], { now: context.clock(), rate: undefined })
+}
+
+function mailBucket(context: Pick<CountNeeds, 'secrets'>, limit: number, ...parts: readonly string[]): Bucket {
+  return { ...bucketOf(context, limit, ['mail', ...parts]), windowMs: HOUR_MS }
 }
 
 interface SecondAttempt {

@@ -93,10 +93,10 @@ export function accountName({ name, detail }: AccountView): Markup {
 }
 
 /** Leads to the page where the user confirms the own identity. */
-export function confirmPage(view: View, { frame, page, confirmUri }: ConfirmPage): Markup {
-  const { confirm, confirmFirst } = view.texts.account
+export function confirmPage(view: View, { frame, page, confirmUri, isPasskeyNeeded }: ConfirmPage): Markup {
+  const { confirm, confirmFirst, confirmByPasskey } = view.texts.account
   return accountLayout(view, frame, page, {
-    main: html`<p class="lead">${confirmFirst}</p>
+    main: html`<p class="lead">${isPasskeyNeeded ? confirmByPasskey : confirmFirst}</p>
       ${linkButton(confirmUri, confirm)}`,
   })
 }

@@ -157,6 +157,8 @@ export const accountEnglish: AccountTexts = {
     'password-common': () => 'This password is easy to guess. Four words are easy to remember.',
     'passwords-differ': () => 'The two passwords differ.',
   },
+  confirmByPasskey:
+    'Your account has a passkey. Sign in with it to add or remove what signs you in. If you no longer have it, use “Forgot your password?” there or ask the operator.',
   confirmFirst: 'Your last sign-in may be a while ago. Confirm that it is you before you continue.',
   confirm: 'Confirm that it is you',
 

@@ -163,6 +163,8 @@ export const accountGerman: AccountTexts = {
     'password-common': () => 'Dieses Passwort ist leicht zu erraten. Vier Wörter kann man sich gut merken.',
     'passwords-differ': () => 'Die beiden Passwörter sind verschieden.',
   },
+  confirmByPasskey:
+    'Ihr Konto hat einen Passkey. Melden Sie sich mit ihm an, um Anmeldearten hinzuzufügen oder zu entfernen. Wenn Sie ihn nicht mehr haben, wählen Sie dort „Passwort vergessen?“, oder fragen Sie den Betreiber.',
   confirmFirst:
     'Ihre letzte Anmeldung ist vielleicht länger her. Bestätigen Sie, dass Sie es sind, bevor Sie weitermachen.',
   confirm: 'Bestätigen, dass Sie es sind',

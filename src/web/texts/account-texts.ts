@@ -108,6 +108,7 @@ export interface AccountTexts {
   readonly switchOffTwoStep: string
   readonly switchOffConsequence: string
   readonly passwordProblems: Readonly<Record<PasswordProblem, (shortest: number) => string>>
+  readonly confirmByPasskey: string
   readonly confirmFirst: string
   readonly confirm: string
 

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import type { UserId } from '../../../src/protocol/ids.ts'
 import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
 import { createLink } from '../../../src/admin/user/link.ts'
@@ -12,7 +13,7 @@ import { givePasskey, madeFields, passkeyFormOf } from '../../../tools/sign-in/p
 import { openTestServer } from '../../support/server.ts'
 import { assertStoreUnchanged, selectAll } from '../../support/store/dump.ts'
 import { isSignedIn, openServerWithProvider } from '../sign-in/provider/server-with-provider.ts'
-import { formsOf, openOwner, removalsOf } from './owner.ts'
+import { formsOf, openOwner, removalsOf, signInByPasskey } from './owner.ts'
 
 const ANYBODY = { signUp: 'anybody' } as const
 
@@ -136,6 +137,8 @@ test('WebAuthn L3 §5.1.10: a passkey that was made and refused is one that the 
   const good = madeFields(refused, authenticator, { fmt: 'packed', attStmt })
   const added = await owner.browser.post(action, good)
   assert.match((await owner.browser.get(locationOf(added))).body, /Your passkey is added[^]*on this device/)
+  const [stored] = selectAll(server, 'select user_id from passkeys')
+  await signInByPasskey(owner.browser, stored?.['user_id'] as UserId, authenticator)
   const repeated = await owner.browser.post(action, good)
   assert.deepEqual([repeated.statusCode, signalOf(repeated.body)], [400, undefined])
   const endless = madeFields(page, openAuthenticator(), { attStmt: new Map([['x5c', [randomBytes(9_000)]]]) })

@@ -12,7 +12,7 @@ import { appOfPage, doFirstStep, submitTo } from '../../support/sign-in/apps.ts'
 import { execute, selectAll } from '../../support/store/dump.ts'
 import { performOnUser } from '../../support/tasks.ts'
 import { openServerWithProvider } from '../sign-in/provider/server-with-provider.ts'
-import { openOwner } from './owner.ts'
+import { openOwner, signInByPasskey } from './owner.ts'
 
 /** Nothing listens there, and nothing is sent: the test reads what waits. */
 const MAIL = { GRANTOR_SMTP_URL: 'smtp://127.0.0.1:1', GRANTOR_MAIL_FROM: 'no-reply@acme.test' }
@@ -77,6 +77,8 @@ test('each change of the sign-in methods, by the user, a link or the operator, q
     assert.equal((await browser.post(passkeyFormOf(page).action, fields)).statusCode, 303)
     assert.deepEqual(waiting(), counter === 7 ? [] : byUser('counter-back'))
   }
+  await signInByPasskey(owner.browser, userId, authenticator)
+  waiting()
   const { csrf = '' } = passkeyFormOf(add).hidden
   await owner.browser.post(`${SECURITY}/remove-passkey`, { csrf, passkey: passkey?.id ?? '' })
   assert.deepEqual(waiting(), byUser('passkey-removed'))

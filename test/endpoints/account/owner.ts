@@ -9,6 +9,20 @@ import {
   PlainBrowser,
   type RequestTarget,
 } from '../../../tools/flow.ts'
+import type { UserId } from '../../../src/protocol/ids.ts'
+import type { SoftwareAuthenticator } from '../../../tools/sign-in/authenticator.ts'
+import { passkeyFormOf, signedFields } from '../../../tools/sign-in/passkeys.ts'
+
+/** Signs in again with a passkey, as a browser does from the page that asks for it. */
+export async function signInByPasskey(
+  browser: PlainBrowser,
+  userId: UserId,
+  authenticator: SoftwareAuthenticator,
+): Promise<void> {
+  const page = await browser.get('/v2/oauth/sign-in?page=security')
+  const answer = await browser.post(passkeyFormOf(page).action, signedFields(page, { userId, authenticator }))
+  assert.equal(answer.statusCode, 303, answer.body)
+}
 
 /** A user at the account pages. */
 export interface Owner {

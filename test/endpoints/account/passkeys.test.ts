@@ -8,9 +8,10 @@ import { createAccount, createAda } from '../../support/accounts.ts'
 import { openTestServer, type TestServer } from '../../support/server.ts'
 import { assertStoreUnchanged } from '../../support/store/dump.ts'
 import { performOnUser } from '../../support/tasks.ts'
-import { openOwner } from './owner.ts'
+import { openOwner, signInByPasskey } from './owner.ts'
 
 const [ADD, REMOVE] = ['/account/security/add-passkey', '/account/security/remove-passkey']
+const APP = '/account/security/app'
 const SECURITY = 'http://localhost:3000/account/security'
 
 /** What is wrong with the request, and the answer to it. */
@@ -76,6 +77,23 @@ test('PK-02: only the owner, who has signed in here within five minutes, adds an
   assert.deepEqual(await server.context.store.listPasskeys(userId), [])
 })
 
+test('ACR-06: who knows the password of an account with a passkey adds and removes no factor', async (t) => {
+  const { server, passkey } = await open(t)
+  const thief = openOwner(server)
+  const csrf = /name="csrf" value="([^"]+)"/.exec((await thief.open('/account')).body)?.[1] ?? ''
+  assert.notEqual(csrf, '')
+  for (const path of [ADD, `${REMOVE}?passkey=${passkey.id}`, APP]) {
+    const asked = await thief.open(path)
+    assert.deepEqual([asked.statusCode, asked.body.includes('Your account has a passkey')], [200, true], path)
+  }
+  for (const [path, fields] of [
+    [ADD, {}],
+    [REMOVE, { passkey: passkey.id }],
+    [APP, { code: '123456' }],
+  ] as const)
+    await assertStoreUnchanged(server, () => thief.browser.post(path, { csrf, ...fields }), path)
+})
+
 test('PK-01: the forms of an account remove no passkey of another user, as if it were unknown', async (t) => {
   const { server, passkey } = await open(t)
   await createAccount(server, { email: 'bob@acme.test', password: PASSWORD, name: undefined })
@@ -97,14 +115,16 @@ async function open(t: TestContext) {
   return { server, clock: server.clock, ...(await addPasskey(server, EMAIL)) }
 }
 
-/** The user signs in by password, and adds a passkey. */
+/** The user signs in by password, adds a passkey, and signs in with it. */
 async function addPasskey(server: TestServer, email: string) {
   const owner = openOwner(server, email)
-  const added = await owner.browser.post(ADD, madeFields(await owner.open(ADD), openAuthenticator()))
+  const authenticator = openAuthenticator()
+  const added = await owner.browser.post(ADD, madeFields(await owner.open(ADD), authenticator))
   assert.equal(locationOf(added), `${SECURITY}?done=passkey-added`)
   server.clock.advance(1)
   const userId = (await server.context.store.findUserByEmail(email))?.id as UserId
   const [passkey] = await server.context.store.listPasskeys(userId)
   assert.ok(passkey)
+  await signInByPasskey(owner.browser, userId, authenticator)
   return { owner, userId, passkey }
 }

@@ -5,12 +5,15 @@ import { createLink, sendLink } from '../../../src/admin/user/link.ts'
 import { setEmail } from '../../../src/admin/user/user.ts'
 import type { UserRecord } from '../../../src/ports/records/user.ts'
 import { hiddenFields, PASSWORD, PlainBrowser } from '../../../tools/flow.ts'
+import { openAuthenticator } from '../../../tools/sign-in/authenticator.ts'
+import { madeFields } from '../../../tools/sign-in/passkeys.ts'
 import { createAccount, lowerCost } from '../../support/accounts.ts'
 import { assertLocalPage, WHOLE_FILE } from '../../support/authorize-answers.ts'
 import { deliver, mailedLinkTo, openMailHost } from '../../support/hosts/mail-host.ts'
 import { addProvider } from '../../support/provider/providers.ts'
 import { openProviderHost } from '../../support/provider/provider-host.ts'
 import { openTestServer } from '../../support/server.ts'
+import { storeApp } from '../../support/sign-in/stored-app.ts'
 import { assertStoreUnchanged, selectAll } from '../../support/store/dump.ts'
 import { formsOf, openOwner } from '../account/owner.ts'
 
@@ -276,4 +279,25 @@ test('without mail there is neither the page nor a word of it', async (t) => {
   const signIn = await browser.get((await browser.get('/account')).headers.location ?? '')
   assert.match(signIn.body, /<details[^]*Ask the operator of/)
   assert.doesNotMatch(signIn.body, /\/forgot/)
+})
+
+test('ACC-17: a link adds no passkey to an account with an authenticator app, also one that was set up meanwhile', async () => {
+  for (const isEarlier of [true, false]) {
+    const user = await aUser()
+    if (isEarlier) await storeApp(context, user.id)
+    await ask(user.email)
+    await deliver(server)
+    const link = mailedLinkTo(host, user.email)
+    const other = await aUser()
+    await ask(other.email)
+    await deliver(server)
+    const browser = new PlainBrowser(server)
+    const page = await browser.get(link)
+    assert.equal(page.body.includes('Add a passkey'), !isEarlier)
+    const offered = isEarlier ? await browser.get(mailedLinkTo(host, other.email)) : page
+    const fields = { ...madeFields(offered, openAuthenticator()), token: new URL(link).searchParams.get('token') ?? '' }
+    if (!isEarlier) await storeApp(context, user.id)
+    const refused = await assertStoreUnchanged(server, () => browser.post('/account/link', fields))
+    assert.equal(refused.statusCode, 400)
+  }
 })

@@ -153,7 +153,7 @@ function* isAllowed(userId: UserId, reason: PasskeyReason): Steps<boolean> {
     case 'sign-in':
       return (yield* holdSignIn(userId, reason)) && !(yield* hasSecondFactor(userId))
     case 'link':
-      return (yield* rows(HOLD_LIVE, { userId })).length === 1
+      return (yield* rows(HOLD_LIVE, { userId })).length === 1 && !(yield* hasSecondFactor(userId))
   }
 }
 

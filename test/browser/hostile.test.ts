@@ -12,6 +12,7 @@ import { addApp } from '../../tools/sign-in/app.ts'
 import { CLIENT_NAME_LIMIT } from '../../src/protocol/client/descriptive-metadata.ts'
 import { normalizeEmail } from '../../src/protocol/sign-in/account.ts'
 import type { UserId } from '../../src/protocol/ids.ts'
+import { execute } from '../support/store/dump.ts'
 import { openIssuer, openListener, openTab, press, signIn, startClient } from './tab.ts'
 
 /** Text that clients and callers chose, on the server's pages: it runs no script, adds no element and loads nothing. */
@@ -130,6 +131,8 @@ test('PK-06: on the pages of an account that have a script, a hostile name of th
   assert.ok(session)
   const reason = { kind: 'session', session } as const
   assert.equal(await store.addPasskey({ passkey: aPasskey({ userId: id }), reason, mails: [] }), 'added')
+  // The page that adds another one is for those who signed in with it.
+  execute(server, `update sessions set methods = 'pop mfa'`)
   const { address } = await createLink(context, invited.email ?? '')
   const pages = [security, `${security}/password`, address, `${security}/add-passkey`]
   const elements = new Map<string, number>()

@@ -69,3 +69,30 @@ test('the compile cache is in a folder that only its user can write to, and the 
   chmodSync(join(folder, 'group'), 0o770)
   assert.equal(isOursAlone(join(folder, 'group')), false)
 })
+
+/** Says at the end whether V8 allocates a list among the young objects, although many lists of the same line have lived long. */
+const ALLOCATION_WITNESS = `
+  process.on('exit', () => {
+    const list = new Function('value', 'return [value, value]');
+    %PrepareFunctionForOptimization(list);
+    const kept = []
+    for (let round = 0; round < 4; round += 1) {
+      for (let count = 0; count < 500; count += 1) kept.push(list(count))
+      gc({ type: 'minor' })
+    }
+    %OptimizeFunctionOnNextCall(list);
+    process.stderr.write(%InYoungGeneration(list(kept)) ? 'young' : 'old')
+  })
+`
+
+test('a server allocates no object of a request among those that live long', async (t) => {
+  // V8 decides only when its space for young objects has its full size.
+  const space = ['--min-semi-space-size=1', '--max-semi-space-size=1']
+  const witness = ['--import', `data:text/javascript,${encodeURIComponent(ALLOCATION_WITNESS)}`]
+  const node = [process.execPath, '--allow-natives-syntax', '--expose-gc', ...space, ...witness] as const
+  assert.equal(spawnSync(node[0], [...node.slice(1), '--eval', '0']).stderr.toString(), 'old')
+  const command = [...node, fileURLToPath(new URL('grantor.js', BIN))] as const
+  const server = await serve(await openPlace(t), { command })
+  server.child.kill('SIGTERM')
+  assert.equal((await server.exited).stderr, 'young')
+})

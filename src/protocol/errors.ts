@@ -90,13 +90,14 @@ export function invalidClient(reason: Reason<'invalid_client'>, usedBasic: boole
 
 /**
  * 401. RFC 6750 §3.1: the challenge has no error code if the request had no token. It describes what the holder of a valid token has to
- * do, because many clients show only the challenge.
+ * do, because many clients show only the challenge. Where a bound token is accepted too, its challenge follows (RFC 9449 §7.1).
  */
 export function invalidToken(reason: Reason<'invalid_token'>): OAuthError {
   const explanation = reason === 'access_token_for_another' ? TOKEN_FOR_ANOTHER : undefined
   const fault = reason.endsWith('_missing') ? '' : ', error="invalid_token"'
   const description = explanation === undefined ? '' : `, error_description="${explanation}"`
-  const challenge = `Bearer realm="grantor"${fault}${description}`
+  const other = reason === 'access_token_missing' ? `, ${proofChallenge(undefined)}` : ''
+  const challenge = `Bearer realm="grantor"${fault}${description}${other}`
   return new OAuthError('invalid_token', reason, { headers: { 'WWW-Authenticate': challenge }, explanation })
 }
 
@@ -138,9 +139,10 @@ export function invalidDpopToken(reason: Reason<'invalid_token'>): OAuthError {
   return new OAuthError('invalid_token', reason, proofOptions('invalid_token', 'access-token', {}))
 }
 
-/** RFC 9449 §7.1. */
-function proofChallenge(code: ErrorCode): string {
-  return `DPoP realm="grantor", error="${code}", algs="${PROOF_ALGORITHMS.join(' ')}"`
+/** RFC 9449 §7.1. undefined: the request had no token. */
+function proofChallenge(code: ErrorCode | undefined): string {
+  const fault = code === undefined ? '' : `, error="${code}"`
+  return `DPoP realm="grantor"${fault}, algs="${PROOF_ALGORITHMS.join(' ')}"`
 }
 
 /** `user`: that of the code or refresh token, where it is known, for the log. */

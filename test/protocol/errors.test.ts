@@ -37,5 +37,5 @@ test('RFC 6750 §3.1: the challenge describes only a valid token for another API
     /, error_description="The access token is for an API\./,
   )
   assert.equal(challengeOf(invalidToken('access_token_wrong')), 'Bearer realm="grantor", error="invalid_token"')
-  assert.equal(challengeOf(invalidToken('access_token_missing')), 'Bearer realm="grantor"')
+  assert.equal(challengeOf(invalidToken('management_token_missing')), 'Bearer realm="grantor"')
 })

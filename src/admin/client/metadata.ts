@@ -21,7 +21,7 @@ import { LIST_LIMIT } from '../../protocol/client/descriptive-metadata.ts'
 import { definedMembers } from '../../base/json.ts'
 import { MAX_AGE_LIMIT } from '../../protocol/client/openid-metadata.ts'
 import { checkRedirectUri } from '../../protocol/uri/redirect-uri.ts'
-import { isFapiAlgorithm, PROOF_ALGORITHMS } from '../../protocol/token/dpop-proof.ts'
+import { hasFapiKey, isFapiAlgorithm, PROOF_ALGORITHMS } from '../../protocol/token/dpop-proof.ts'
 import { isOpenid, NO_SCOPE, scopeTokens, type Scope } from '../../protocol/token/scope.ts'
 import { conflict } from '../admin-error.ts'
 import { CLIENT_NAME, SCOPE } from '../fields.ts'
@@ -349,6 +349,7 @@ function requireFapi({ metadata, rules }: ClientRecord): void {
     ...(algorithm === undefined || isFapiAlgorithm(algorithm)
       ? []
       : [`a token_endpoint_auth_signing_alg of ${PROOF_ALGORITHMS.join(', ')}, or none`]),
+    ...(keys?.kind !== 'jwks' || hasFapiKey(keys) ? [] : [`a key for one of ${PROOF_ALGORITHMS.join(', ')}`]),
     ...(rules.pkce === 'optional' ? ['another rule pkce than optional'] : []),
     ...(mayLogIn && isUnfit ? ['an id_token_signed_response_alg other than RS256, because it may use openid'] : []),
   ]

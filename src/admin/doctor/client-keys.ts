@@ -1,6 +1,7 @@
 import type { OutboundOutcome } from '../../ports/outbound.ts'
 import type { ClientRecord } from '../../ports/records/client.ts'
 import { parseKeySet } from '../../protocol/client/keys.ts'
+import { hasFapiKey, PROOF_ALGORITHMS } from '../../protocol/token/dpop-proof.ts'
 import { followsFapi } from '../../protocol/client/policy.ts'
 import { failed, ok, type Finding } from './finding.ts'
 
@@ -27,13 +28,15 @@ export function keyHoldersOf(newest: readonly ClientRecord[]): readonly KeyHolde
 
 /** Reports a client of the profile whose keys this machine cannot fetch. Until a copy of a node ends, its requests still succeed. */
 export function checkClientKeys({ client: { id }, uri }: KeyHolder, outcome: OutboundOutcome): Finding {
-  if (outcome.kind === 'fetched' && parseKeySet(outcome.text) !== undefined)
-    return ok(CHECK, `The keys of the client ${id} can be fetched.`)
+  const keys = outcome.kind === 'fetched' ? parseKeySet(outcome.text) : undefined
+  if (keys !== undefined && hasFapiKey(keys)) return ok(CHECK, `The keys of the client ${id} can be fetched.`)
   const reason =
-    outcome.kind === 'unreachable' || outcome.kind === 'unacceptable' ? outcome.reason : 'it is no set of usable keys'
+    outcome.kind === 'unreachable' || outcome.kind === 'unacceptable'
+      ? outcome.reason
+      : `it is no set of usable keys with one for ${PROOF_ALGORITHMS.join(', ')}`
   return failed(
     CHECK,
     `The client ${id} of the profile fapi2 cannot authenticate, because ${uri} cannot be used: ${reason}.`,
-    `The server needs a name server and direct access to the host, without a proxy. Or register the keys themselves: grantor client update ${id} --jwks <file>`,
+    `The server needs a name server and direct access to the host, without a proxy. Or register the keys themselves: grantor client set-keys ${id} --jwks <file>`,
   )
 }

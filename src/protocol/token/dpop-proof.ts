@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import * as z from 'zod'
 import type { Brand, EpochMs } from '../../base/brand.ts'
 import { parseJson } from '../../base/json.ts'
-import { algorithmsOf, readJwkMembers, type AssertionAlgorithm, type PublicJwk } from '../client/keys.ts'
+import { algorithmsOf, readJwkMembers, type AssertionAlgorithm, type JwkSet, type PublicJwk } from '../client/keys.ts'
 import { sameText, type Secrets } from '../secrets.ts'
 
 /**
@@ -13,8 +13,13 @@ export const PROOF_ALGORITHMS = ['ES256', 'EdDSA', 'Ed25519', 'PS256'] as const 
 export type ProofAlgorithm = (typeof PROOF_ALGORITHMS)[number]
 
 /** FAPI 2.0 Security Profile §5.4: whether an assertion may have this algorithm. */
-export function isFapiAlgorithm(algorithm: AssertionAlgorithm): boolean {
+export function isFapiAlgorithm(algorithm: string): boolean {
   return PROOF_ALGORITHMS.some((permitted) => permitted === algorithm)
+}
+
+/** Whether one of the keys can verify an assertion that FAPI 2.0 Security Profile §5.4 permits. */
+export function hasFapiKey({ jwks }: JwkSet): boolean {
+  return jwks.some((jwk) => algorithmsOf(jwk).some(isFapiAlgorithm))
 }
 
 /**
@@ -159,7 +164,10 @@ export function findProofFault(
   return nonce === undefined ? 'proof_not_fresh' : 'proof_malformed'
 }
 
-/** RFC 9449 §4.3: compared after normalization by the URL standard, such as that of the port and of the case of the host. */
+/**
+ * RFC 9449 §4.3: compared after the normalization of RFC 3986 §6.2.2 and §6.2.3. The URL standard normalizes all but encoded characters of the
+ * path.
+ */
 function isSameAddress(sent: string, own: string): boolean {
   if (sent === own) return true
   if (!URL.canParse(sent)) return false
@@ -170,7 +178,17 @@ function bareAddress(address: string): string {
   const url = new URL(address)
   url.search = ''
   url.hash = ''
-  return url.href
+  return url.href.replace(ENCODED, normalizeEncoded)
+}
+
+const ENCODED = /%[0-9a-f]{2}/gi
+/** RFC 3986 §2.3. */
+const UNRESERVED = /[A-Za-z0-9._~-]/
+
+/** RFC 3986 §6.2.2.1 and §6.2.2.2. */
+function normalizeEncoded(encoded: string): string {
+  const character = String.fromCharCode(Number.parseInt(encoded.slice(1), 16))
+  return UNRESERVED.test(character) ? character : encoded.toUpperCase()
 }
 
 /** Whether the proof was made for this access token. RFC 9449 §4.3, step 12. */

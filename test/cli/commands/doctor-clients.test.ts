@@ -100,8 +100,10 @@ test('doctor fails for a client of the profile fapi2 whose keys cannot be fetche
   assert.deepEqual(await findingsAbout('client-keys'), [
     ['ok', `The keys of the client ${bank.client_id} can be fetched.`],
   ])
-  answer = { keys: [] }
-  const [[verdict, message] = []] = await findingsAbout('client-keys')
-  assert.equal(verdict, 'failed')
-  assert.match(message ?? '', new RegExp(`${bank.client_id}.*keys.json cannot be used: it is no set of usable keys`))
+  for (const keys of [[], [makeClientKey('ES384').jwk]]) {
+    answer = { keys }
+    const [[verdict, message] = []] = await findingsAbout('client-keys')
+    assert.equal(verdict, 'failed')
+    assert.match(message ?? '', new RegExp(`${bank.client_id}.*keys.json cannot be used: it is no set of usable keys`))
+  }
 })

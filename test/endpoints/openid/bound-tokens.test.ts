@@ -99,9 +99,15 @@ test('DP-10: a bound token without its proof, or with that of another key, token
   for (const [authorization, dpop, code, reason] of table)
     assertChallenged(await ask(authorization, dpop), code, reason)
   assertChallenged(await postForm(server, USERINFO, { access_token: BOUND }), 'invalid_token', bound)
-  const none = await ask(undefined, proofOf())
-  assertError(none, 401, 'invalid_token')
-  assert.equal(none.headers['www-authenticate'], 'Bearer realm="grantor"')
+})
+
+test('RFC 9449 §7.1: a request without a token learns that both schemes are accepted, and with which algorithms', async () => {
+  for (const dpop of [undefined, proofOf()]) {
+    const none = await ask(undefined, dpop)
+    assertError(none, 401, 'invalid_token')
+    const challenges = 'Bearer realm="grantor", DPoP realm="grantor", algs="ES256 EdDSA Ed25519 PS256"'
+    assert.equal(none.headers['www-authenticate'], challenges)
+  }
 })
 
 test('RFC 9449 §7.1: the challenge for a missing scope has the scheme with which the token came', async () => {

@@ -36,6 +36,8 @@ const server = await openTestServer(WHOLE_FILE, {
 })
 await createAda(server)
 const keys = { ES256: makeClientKey('ES256'), RS256: makeClientKey('RS256'), PS256: makeClientKey('PS256') }
+// Without alg the same key verifies PS256 too.
+const RS256_ONLY = { keys: [{ ...keys.RS256.jwk, alg: 'RS256' }, makeClientKey('ES384').jwk] }
 const proofKey = makeClientKey('ES256')
 const TOKEN = `${server.origin}/v2/oauth/token`
 const PROFILE = { consent: 'asked', profile: 'fapi2' } as const
@@ -78,6 +80,7 @@ test('FP-01: the profile is refused for a client that lacks one of its condition
   const cases: readonly (readonly [object, object, RegExp])[] = [
     [{ jwks: undefined }, {}, /private_key_jwt/],
     [{ token_endpoint_auth_signing_alg: 'RS256' }, {}, /token_endpoint_auth_signing_alg/],
+    [{ jwks: RS256_ONLY }, {}, /a key for one of ES256/],
     [{ id_token_signed_response_alg: 'RS256' }, {}, /id_token_signed_response_alg/],
     [{ id_token_signed_response_alg: undefined }, {}, /id_token_signed_response_alg/],
     [{}, { pkce: 'optional' }, /pkce/],
@@ -86,6 +89,9 @@ test('FP-01: the profile is refused for a client that lacks one of its condition
   await assert.rejects(setRules(await registerClient(server), {}), /not created by an operator/)
   const change = { client_id: client.client_id, id_token_signed_response_alg: 'RS256' }
   await assert.rejects(perform(server.context, 'client.update', change), /id_token_signed_response_alg/)
+  const weaker = { client_id: client.client_id, jwks: RS256_ONLY }
+  await assert.rejects(perform(server.context, 'client.set-keys', weaker), /a key for one of ES256/)
+  await setRules(await create({ jwks: { keys: [keys.RS256.jwk] } }), {})
   const machine = { grant_types: ['client_credentials'], redirect_uris: [], id_token_signed_response_alg: undefined }
   await setRules(await create(machine), {})
 })

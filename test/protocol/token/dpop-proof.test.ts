@@ -82,6 +82,9 @@ test('DP-03: htm is the method, and htu the address of the endpoint under the is
     'https://auth.example:443/v2/oauth/token',
     'HTTPS://AUTH.example/v2/oauth/token',
     'https://auth.example/v2/x/../oauth/token',
+    // RFC 3986 §6.2.2.2: an encoded unreserved character is the character.
+    'https://auth.example/%76%32/oauth/tok%65n',
+    'https://%61uth.example/v2/x/%2E%2e/oauth/token',
   ]
   for (const htu of good) assert.equal(faultOf({ htu }), undefined, htu)
   const wrong = [
@@ -94,6 +97,10 @@ test('DP-03: htm is the method, and htu the address of the endpoint under the is
     'https://auth.example/v2/oauth/userinfo',
     'https://auth.example/other/v2/oauth/token',
     'https://ada@auth.example/v2/oauth/token',
+    'https://auth.example/v2%2Foauth%2Ftoken',
+    'https://auth.example/v2/oauth/%2574oken',
+    'https://auth.example/v2/oauth/token%',
+    'https://auth.example/v2/oauth/token%20',
     '/v2/oauth/token',
     'auth.example/v2/oauth/token',
     '',
@@ -104,6 +111,16 @@ test('DP-03: htm is the method, and htu the address of the endpoint under the is
   const named = parsed(proofOf({ claims: { htu: 'https://bücher.example/v2/oauth/token' } }))
   assert.equal(findProofFault(named, idn), undefined)
   assert.equal(findProofFault(named, EXPECTED), 'proof_for_another_request')
+  // The path of an issuer may have encoded characters itself. The case of their digits does not matter (RFC 3986 §6.2.2.1).
+  const encoded = { ...EXPECTED, address: 'https://auth.example/b%C3%BC~%2Fcher/v2/oauth/token' }
+  for (const [path, fault] of [
+    ['b%c3%bc%7E%2fcher', undefined],
+    ['bü~%2Fcher', undefined],
+    ['bü~/cher', 'proof_for_another_request'],
+  ] as const) {
+    const proof = parsed(proofOf({ claims: { htu: `https://auth.example/${path}/v2/oauth/token` } }))
+    assert.equal(findProofFault(proof, encoded), fault, path)
+  }
 })
 
 test('DP-04: what is not a proof, or has a private, weak, symmetric or unfitting key, is refused before a signature is computed', () => {

@@ -6,6 +6,7 @@ import type { Parameters } from '../../base/message.ts'
 import type { PAGE_REFUSALS } from '../../protocol/authorization/page-refusals.ts'
 import {
   readAuthorizationRequest,
+  challengeFault,
   replacesPkce,
   type AuthorizationRequest,
 } from '../../protocol/authorization/request.ts'
@@ -46,11 +47,10 @@ export async function checkRequest(
   if (typeof onlyUserId === 'object') return onlyUserId
   const requested = findRequestedAccess(context, await loadScopeCatalog(context), client, request)
   if ('error' in requested) return requested
-  if (request.codeChallenge === undefined && !replacesPkce(request, pkce, requested.openid)) return NO_PKCE
+  if (request.codeChallenge === undefined && !replacesPkce(request, pkce, requested.openid))
+    return { error: 'invalid_request', reason: challengeFault(pkce) }
   return { parsed: request, access: { ...requested, onlyUserId } }
 }
-
-const NO_PKCE: Fault = { error: 'invalid_request', reason: 'code_challenge_not_optional' }
 
 type RedirectUriChoice =
   | { readonly kind: 'chosen'; readonly redirectUri: RedirectUri }

@@ -5,6 +5,7 @@ import type { AuthorizationRecord } from '../../ports/records/authorization.ts'
 import type { UserId } from '../../protocol/ids.ts'
 import type { AuthenticationLevel } from '../../protocol/sign-in/authentication.ts'
 import { isWithin, NO_SCOPE, type Scope } from '../../protocol/token/scope.ts'
+import { challengeFault, replacesPkce } from '../../protocol/authorization/request.ts'
 import { PATHS, pageAddress } from '../paths.ts'
 import { approve, deny, type Approval } from './approval.ts'
 import { NOT_A_MEMBER, NOT_PUSHED, OTHER_USER, type Fault } from './authorization-error.ts'
@@ -177,11 +178,11 @@ function isTooOld({ authenticatedSince, createdAt, mustSignIn }: AuthorizationRe
 /** Why the client may no longer send a request that waits. */
 function findOutdated({ authorization, client, rights }: Subject): Fault | undefined {
   if (mustPush(client) && authorization.pushedRequestId === undefined) return NOT_PUSHED
-  if (rights.pkce === 'always' && authorization.codeChallenge === undefined) return NO_CHALLENGE
+  const { codeChallenge, openid } = authorization
+  if (codeChallenge === undefined && !replacesPkce(authorization, rights.pkce, openid))
+    return { error: 'invalid_request', reason: challengeFault(rights.pkce) }
   return undefined
 }
-
-const NO_CHALLENGE: Fault = { error: 'invalid_request', reason: 'code_challenge_missing' }
 
 function isOtherUser({ onlyUserId }: AuthorizationRecord, { user }: SignedIn): boolean {
   return onlyUserId !== undefined && onlyUserId !== user.id

@@ -192,10 +192,14 @@ function readCodeChallenge(
   const method = parameters.get('code_challenge_method')
   const mayBeAbsent = (pkce === 'nonce' || pkce === 'optional') && method === undefined
   if (challenge === undefined && mayBeAbsent) return undefined
-  if (challenge === undefined)
-    return { fault: pkce === 'always' ? 'code_challenge_missing' : 'code_challenge_not_optional' }
+  if (challenge === undefined) return { fault: challengeFault(pkce) }
   if (method !== 'S256') return { fault: 'code_challenge_method_not_s256' }
   return parseCodeChallenge(challenge) ?? { fault: 'code_challenge_malformed' }
+}
+
+/** The fault of a request without a challenge: the second one says which rule of the client would permit it. */
+export function challengeFault(pkce: ClientRights['pkce']): 'code_challenge_missing' | 'code_challenge_not_optional' {
+  return pkce === 'always' ? 'code_challenge_missing' : 'code_challenge_not_optional'
 }
 
 /**

@@ -14,9 +14,9 @@ import {
   VERIFIER,
   type RegisteredClient,
 } from '../../../tools/flow.ts'
-import { consentedBrowser, withParameters, WHOLE_FILE } from '../../support/authorize-answers.ts'
+import { consentedBrowser, isCodeAnswer, withParameters, WHOLE_FILE } from '../../support/authorize-answers.ts'
 import { createAda } from '../../support/accounts.ts'
-import { clientId } from '../../support/organizations.ts'
+import { clientId, openConsent } from '../../support/organizations.ts'
 import { openTestServer } from '../../support/server.ts'
 import { assertStoreUnchanged } from '../../support/store/dump.ts'
 import { idTokenOf, makeClient, tokensOf } from '../openid/login.ts'
@@ -112,6 +112,33 @@ for (const kind of Object.keys(CLIENTS) as Kind[]) {
   })
 }
 
+test('AUTH-06: a request that waits for its user is refused if the rule has since become one that it does not meet', async () => {
+  const client = await create({ pkce: 'optional' })
+  const [bare, withNonce, withPkce] = [
+    { challenge: 'none', scope: 'openid', nonce: 'none' },
+    { challenge: 'none', scope: 'openid', nonce: 'a nonce' },
+    { challenge: 'both', scope: 'openid', nonce: 'none' },
+  ] as const satisfies readonly Sent[]
+  const browser = new PlainBrowser(server)
+  for (const [pkce, accepted] of [
+    ['nonce', [withNonce, withPkce]],
+    ['required', [withPkce]],
+  ] as const) {
+    await setPkce(client, 'optional')
+    const waiting = []
+    for (const sent of [bare, withNonce, withPkce]) {
+      const page = await openConsent(browser, `${urlOf(client, 'https', sent)}&prompt=consent`)
+      waiting.push({ sent, page })
+    }
+    await setPkce(client, pkce)
+    for (const { sent, page } of waiting) {
+      const answer = await browser.submit(page, { decision: 'allow' })
+      const isAccepted = accepted.some((one) => one === sent)
+      assert.equal(isCodeAnswer(answer), isAccepted, JSON.stringify({ pkce, ...sent }))
+    }
+  }
+})
+
 test('CODE-05, CODE-06: a code is redeemed only by what its request bound it to: the verifier, or else the redirect URI', async () => {
   const verifiers = { none: undefined, right: VERIFIER, wrong: 'b'.repeat(43) } as const
   const uris = { none: undefined, right: REDIRECT_URI, wrong: REDIRECTS['loopback with TLS'] } as const
@@ -174,8 +201,12 @@ async function create(
 
 async function changed(pkce: ClientRules['pkce'] | undefined): Promise<RegisteredClient> {
   const client = await create({ pkce: 'optional' })
-  await perform(server.context, 'client.set-rules', { ...client, consent: 'asked', claims: 'userinfo', pkce })
+  await setPkce(client, pkce)
   return client
+}
+
+async function setPkce(client: RegisteredClient, pkce: ClientRules['pkce'] | undefined): Promise<void> {
+  await perform(server.context, 'client.set-rules', { ...client, consent: 'asked', claims: 'userinfo', pkce })
 }
 
 function register(metadata: object = {}): Promise<RegisteredClient> {

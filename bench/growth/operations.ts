@@ -74,6 +74,7 @@ export function growthOperations(
         successorHash: `${generation + 1}.${hashOf(index)}`.slice(0, 43) as SecretHash,
         now,
         idleExpiresAt: after(now, 30 * DAY_MS),
+        key: undefined,
         retryMs: 30_000,
       })
       if (outcome.kind !== 'rotated') throw new Error(`A refresh token was ${outcome.kind}.`)
@@ -110,7 +111,7 @@ export function growthOperations(
           openid: undefined,
           stated: undefined,
           redirectHost: 'app.example',
-          keyThumbprint: undefined,
+          boundKey: undefined,
         },
       })
       if (redeemed !== 'redeemed') throw new Error(`A code was ${redeemed}.`)

@@ -161,7 +161,7 @@ export async function aCode(store: StoreDriver, signedIn?: Person) {
       revokedAt: undefined,
       family: undefined,
       openid: { session: approved, idTokenClaims: [] },
-      keyThumbprint: undefined,
+      boundKey: undefined,
       stated: undefined,
     }
     return perform(node, 'redeemCode', { codeHash: approval.codeHash, now: createdAt, grant })

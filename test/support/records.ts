@@ -42,6 +42,7 @@ import type { SecretHash } from '../../src/protocol/secrets.ts'
 export const NOW = 1_800_000_000_000 as EpochMs
 export const MINUTE = 60_000
 export const HOUR = 60 * MINUTE
+export const ANOTHER_KEY = 'NzbLsXh8uDCcd-6MNwXF4W_7noWXFZAfHkxZsRGC9Xs' as JwkThumbprint
 export const A_KEY = '0ZcOCORZNYy-DWpqq30jZyJGHTN0d2HglBV3uiguA4I' as JwkThumbprint
 
 export function at(milliseconds: number): EpochMs {
@@ -199,7 +200,7 @@ export function aGrant(differing: Partial<GrantRecord> = {}, madeAt: EpochMs = N
     openid: undefined,
     stated: { acr: 'urn:grantor:acr:2fa', level: 3, at: NOW },
     redirectHost: 'app.example',
-    keyThumbprint: A_KEY,
+    boundKey: { thumbprint: A_KEY, generation: 0 },
     ...differing,
   }
 }
@@ -219,6 +220,7 @@ export function aRotation(grant: GrantRecord, differing: Partial<Rotation> = {})
     now: at(1000),
     idleExpiresAt: at(1000 + 10 * HOUR),
     retryMs: 30_000,
+    key: grant.boundKey?.thumbprint,
     ...differing,
   }
 }

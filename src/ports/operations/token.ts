@@ -2,6 +2,7 @@ import type { ClientId, GrantId, OrganizationId, UserId } from '../../protocol/i
 import type { EpochMs } from '../../base/brand.ts'
 import type { About } from '../records/audit.ts'
 import type { OpaqueTokenRecord } from '../records/api.ts'
+import type { JwkThumbprint } from '../../protocol/token/dpop-proof.ts'
 import type { SecretHash } from '../../protocol/secrets.ts'
 
 /** The operations on grants and tokens, each as `[input, outcome]`. The rules of index.ts apply. */
@@ -46,6 +47,8 @@ export interface Rotation extends About {
   readonly successorHash: SecretHash
   readonly now: EpochMs
   readonly idleExpiresAt: EpochMs
+  /** The key that the request proved. An unbound family is bound to it. undefined: none, or the family is not bound to keys. */
+  readonly key: JwkThumbprint | undefined
   /** How long after a rotation the previous token can still be used to get the same successor. */
   readonly retryMs: number
 }

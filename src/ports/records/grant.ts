@@ -30,8 +30,15 @@ export interface GrantRecord {
   readonly stated: StatedAuthentication | undefined
   /** The host that got the code, as `webHost` returns it. */
   readonly redirectHost: string | undefined
-  /** The key that each refresh must prove: that of a public client that proved one. RFC 9449 §5. undefined: none. */
-  readonly keyThumbprint: JwkThumbprint | undefined
+  /** The key of a public client that proved one. RFC 9449 §5. undefined: a refresh needs no proof. */
+  readonly boundKey: BoundKey | undefined
+}
+
+/** The key that a refresh must prove. */
+export interface BoundKey {
+  readonly thumbprint: JwkThumbprint
+  /** The refresh tokens of this generation and later ones are bound to it. It is 0 if the code was exchanged with a proof. */
+  readonly generation: number
 }
 
 /** What all ID tokens of a grant have in common. OpenID Connect Core 1.0 §12.2. */

@@ -41,10 +41,12 @@ const FIND_REDEEMED = {
 const ROTATE = {
   name: 'rotate-families',
   text: `update grants as g set generation = g.generation + 1, previous_hash = g.live_hash, live_hash = i.successor,
-      rotated_at = i.now, idle_expires_at = i.idle_expires_at
-    from unnest($1::text[], $2::bigint[], $3::text[], $4::text[], $5::bigint[], $6::bigint[])
-      as i (grant_id, generation, presented, successor, now, idle_expires_at)
+      rotated_at = i.now, idle_expires_at = i.idle_expires_at, key_thumbprint = i.key,
+      key_generation = case when g.key_thumbprint is not distinct from i.key then g.key_generation else g.generation + 1 end
+    from unnest($1::text[], $2::bigint[], $3::text[], $4::text[], $5::bigint[], $6::bigint[], $7::text[])
+      as i (grant_id, generation, presented, successor, now, idle_expires_at, key)
     where g.grant_id = i.grant_id and g.generation = i.generation and g.live_hash = i.presented
+      and coalesce(g.key_thumbprint, i.key) is not distinct from i.key
       and g.revoked_at is null and g.idle_expires_at > i.now and g.expires_at > i.now
     returning g.grant_id`,
 }
@@ -115,7 +117,7 @@ async function redeem(query: Query, inputs: readonly Redemption[]): Promise<Read
 
 /** Returns the ids of the grants whose families were rotated. */
 async function rotate(query: Query, inputs: readonly Rotation[]): Promise<ReadonlySet<unknown>> {
-  const rows = columns(inputs, 'grantId', 'generation', 'presentedHash', 'successorHash', 'now', 'idleExpiresAt')
+  const rows = columns(inputs, 'grantId', 'generation', 'presentedHash', 'successorHash', 'now', 'idleExpiresAt', 'key')
   return valuesOf(await query(ROTATE, rows), 'grant_id')
 }
 

@@ -32,8 +32,9 @@ export function tokenStatements(database: DatabaseSync) {
 
   function prepareRotation(place: string) {
     return database.prepare(
-      `update grants set generation = generation + 1, previous_hash = live_hash, live_hash = ?1, rotated_at = ?2, idle_expires_at = ?3
-       where ${place} and generation = ?6 and live_hash = ?7 and revoked_at is null and idle_expires_at > ?2 and expires_at > ?2`,
+      `update grants set generation = generation + 1, previous_hash = live_hash, live_hash = ?1, rotated_at = ?2, idle_expires_at = ?3,
+         key_thumbprint = ?8, key_generation = case when key_thumbprint is ?8 then key_generation else generation + 1 end
+       where ${place} and generation = ?6 and live_hash = ?7 and coalesce(key_thumbprint, ?8) is ?8 and revoked_at is null and idle_expires_at > ?2 and expires_at > ?2`,
     )
   }
 
@@ -51,8 +52,9 @@ export function tokenStatements(database: DatabaseSync) {
       return revoke.run(now, grant.id).changes === 1 ? 'replayed' : 'spent'
     },
     rotateRefreshToken(rotation) {
-      const { grantId, generation, presentedHash, successorHash, now, idleExpiresAt } = rotation
-      const values = [successorHash, now, idleExpiresAt, slotOf(grantId), grantId, generation, presentedHash] as const
+      const { grantId, generation, presentedHash, successorHash, now, idleExpiresAt, key = null } = rotation
+      const place = [slotOf(grantId), grantId] as const
+      const values = [successorHash, now, idleExpiresAt, ...place, generation, presentedHash, key] as const
       if (rotateAtSlot.run(...values).changes === 1 || rotateById.run(...values).changes === 1) {
         return { kind: 'rotated', rotatedAt: now }
       }

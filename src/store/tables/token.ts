@@ -30,7 +30,10 @@ export const GRANTS = table<GrantRecord>({
   openid: optionalJson<OpenidGrant>('openid'),
   stated: optionalJson<StatedAuthentication>('stated'),
   redirectHost: text('redirect_host'),
-  keyThumbprint: text('key_thumbprint'),
+  boundKey: optionalGroup('key_thumbprint', {
+    thumbprint: text('key_thumbprint'),
+    generation: bigint('key_generation'),
+  }),
 })
 
 export const PUSHED_REQUESTS = table<PushedRequestRecord>({

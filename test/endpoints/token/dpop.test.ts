@@ -25,12 +25,15 @@ import { assertError } from '../../support/error-answer.ts'
 import { credentialsOf } from '../../support/hosts/http-agent.ts'
 import { assertionOf, registerKeyClient } from '../../support/key-clients.ts'
 import { openTestServer } from '../../support/server.ts'
+import { perform } from '../../support/tasks.ts'
 import { assertStoreUnchanged } from '../../support/store/dump.ts'
 import { introspect } from '../../support/token-questions.ts'
 
 const TOKEN = '/v2/oauth/token'
 const MACHINE = { grant_type: 'client_credentials' }
 const DPOP_API = 'https://dpop.example'
+/** An API that requires proofs only later. */
+const LATER_API = 'https://later.example'
 const BEARER_API = 'https://bearer.example'
 const BEARER_TOO = 'https://bearer-too.example'
 
@@ -40,6 +43,7 @@ await createAda(server)
 const api = await declareApi(server, OPAQUE_API, { format: 'opaque' })
 const jwtApi = await declareApi(server, JWT_API)
 await declareApi(server, DPOP_API, { binding: 'dpop' })
+await declareApi(server, LATER_API)
 await declareApi(server, BEARER_API, { binding: 'bearer' })
 await declareApi(server, BEARER_TOO, { binding: 'bearer' })
 knowApis(server)
@@ -198,6 +202,34 @@ test('DP-07: a public client proves a key for a grant with an API of bound token
   const { refresh_token: token } = tokensOf(await request(app, form, proofOf()))
   const stolen = () => refreshed(app, token, proofOf(OTHER_KEY), { resource: DPOP_API })
   await assertRefused(stolen, 'invalid_grant', 'key_differs')
+})
+
+test('DP-07: the first proof of a public client binds its refresh token, and the unbound one before it is no way around the key', async () => {
+  const app = await registerClient(server, { token_endpoint_auth_method: 'none', scope: 'read write' })
+  const start = async (): Promise<string> => {
+    const answer = await redeemed(app, await obtainCodeFor(server, app, [JWT_API, LATER_API]), undefined)
+    return tokensOf(answer).refresh_token ?? assert.fail()
+  }
+  const [first, other] = [await start(), await start()]
+  await perform(server.context, 'api.update', { resource: LATER_API, tokens: { binding: 'dpop' } })
+  knowApis(server)
+  // Also for a token of the other API: an unbound successor would give a thief tokens for a key of its own.
+  for (const more of [{}, { resource: JWT_API }])
+    await assertRefused(() => refreshed(app, first, undefined, more), 'invalid_request', 'proof_missing')
+  const second = tokensOf(await refreshed(app, first, proofOf()))
+  assertBound(second, JKT)
+  const retried = tokensOf(await refreshed(app, first, proofOf()))
+  assert.equal(retried.refresh_token, second.refresh_token)
+  assert.equal(decodeJwt(retried.access_token).jti, decodeJwt(second.access_token).jti)
+  const stolen = () => refreshed(app, second.refresh_token, proofOf(OTHER_KEY))
+  await assertRefused(stolen, 'invalid_grant', 'key_differs')
+  assertBound(tokensOf(await refreshed(app, second.refresh_token, proofOf())), JKT)
+
+  // A thief of the unbound token binds it first. Its owner presents it too, without that key, and so ends the grant.
+  const taken = tokensOf(await refreshed(app, other, proofOf(OTHER_KEY)))
+  assertError(await refreshed(app, other, proofOf()), 400, 'invalid_grant')
+  assert.equal(lastReason(), 'refresh_reused')
+  assertError(await refreshed(app, taken.refresh_token, proofOf(OTHER_KEY)), 400, 'invalid_grant')
 })
 
 test('DP-07: a confidential client may change its key, and omit the proof, at each refresh', async () => {

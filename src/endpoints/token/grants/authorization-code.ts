@@ -223,7 +223,7 @@ function grantOf(
     openid: openidOf(authorization),
     stated: authorization.stated,
     redirectHost: webHost(authorization.redirectUri),
-    keyThumbprint: key,
+    boundKey: key === undefined ? undefined : { thumbprint: key, generation: 0 },
   }
 }
 

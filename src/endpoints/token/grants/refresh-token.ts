@@ -4,6 +4,7 @@ import type { IssuedToken } from '../../../protocol/token/access-token.ts'
 import { after, type EpochMs } from '../../../base/brand.ts'
 import { isFromFuture } from '../../../base/clock.ts'
 import { invalidGrant, invalidRequest } from '../../../protocol/errors.ts'
+import { isConfidential } from '../../../protocol/client/authentication.ts'
 import { followsFapi } from '../../../protocol/client/policy.ts'
 import type { GrantId } from '../../../protocol/ids.ts'
 import { sameText, type ParsedCredential } from '../../../protocol/secrets.ts'
@@ -16,7 +17,7 @@ import { issueGrantToken, type TokenTarget } from '../issue-tokens.ts'
 import { loadScopeCatalog, findResource, type ScopeCatalog } from '../scope-catalog.ts'
 import { withoutShare } from '../scope-decision.ts'
 import { moreThanGranted, nothingRemains, scopeError } from '../scope-refusal.ts'
-import { chooseTokenProfile, type TokenRequester } from '../token-profile.ts'
+import { chooseTokenProfile, requireGrantKey, type TokenRequester } from '../token-profile.ts'
 import { checkKey, checkOwner, narrowResources, readScope, requireLive, scopeFor } from './grant.ts'
 
 /**
@@ -43,7 +44,7 @@ export async function refreshToken(
     context.report({ event: 'refresh-token.presented-by-another-client', clientId: client.id })
     throw invalidGrant('refresh_of_another_client')
   }
-  checkKey(context, requester, 'refresh-token', { bound: grant.keyThumbprint, userId: grant.userId })
+  checkKey(context, requester, 'refresh-token', { bound: boundKeyOf(grant, opened), userId: grant.userId })
   requireLiveFamily(grant, now)
   await requireLive(context, client, grant, grant.createdAt)
   const catalog = await loadScopeCatalog(context)
@@ -53,6 +54,7 @@ export async function refreshToken(
   const granted = { scope: scopeFor(catalog, client, grant, resources, grant.createdAt), resources }
   const scope = narrowScope(context, catalog, grant, granted, form)
   const profile = chooseTokenProfile(context, catalog, resources, requester)
+  requireGrantKey(catalog, grant.resources, requester)
   const applicationSubject = profile.applicationSubject
     ? await findApplicationSubject(context, grant.userId)
     : undefined
@@ -75,6 +77,7 @@ export async function refreshToken(
     successorHash: successor.hash,
     now,
     idleExpiresAt: isFapi ? grant.expiresAt : after(now, lifetimes.refreshIdle * 1000),
+    key: isConfidential(client) && grant.boundKey === undefined ? undefined : requester.key,
     retryMs: lifetimes.refreshRetry * 1000,
     about: { clientId: client.id, userId: grant.userId, organizationId: grant.organizationId },
   })
@@ -97,6 +100,14 @@ export async function refreshToken(
     case 'inactive':
       throw invalidGrant('refresh_revoked', grant.userId)
   }
+}
+
+/**
+ * The key that the presented token is bound to. One of a generation before the binding is not: it is the unbound token that a rotation
+ * replaced, and its reuse must end the grant, with every key.
+ */
+function boundKeyOf({ boundKey }: GrantRecord, { generation }: ParsedCredential): string | undefined {
+  return boundKey !== undefined && generation >= boundKey.generation ? boundKey.thumbprint : undefined
 }
 
 function isCurrent({ family }: GrantRecord, { generation, hash }: ParsedCredential): boolean {

@@ -6,12 +6,14 @@ import { approved } from './authorizations.ts'
 import { aSweep } from '../server/sweep.ts'
 import { perform, performAll, race, tally, times, type Suite } from '../harness.ts'
 import {
+  A_KEY,
   aFamily,
   aGrant,
   aHash,
   anApproval,
   anAuthorization,
   anOrganization,
+  ANOTHER_KEY,
   aRedemption,
   aRotation,
   aSession,
@@ -305,6 +307,40 @@ export const tokenCases: Suite = (check) => {
       assert.deepEqual(tally(outcomes), { rotated: 1, repeated: 2 })
     },
   )
+
+  check('DP-07: a rotation binds an unbound family to its key, and no other key rotates it then', async (stores) => {
+    const { first, second } = stores
+    const grant = await aLiveGrant(first, { boundKey: undefined })
+    const one = aRotation(grant)
+    const two = { ...one, generation: 1, presentedHash: one.successorHash, successorHash: aHash(), key: A_KEY }
+    const three = { ...two, generation: 2, presentedHash: two.successorHash, successorHash: aHash() }
+    await performAll(first, 'rotateRefreshToken', [one, two])
+    const boundKey = { thumbprint: A_KEY, generation: 2 }
+    assert.deepEqual((await second.findGrant(grant.id))?.boundKey, boundKey)
+    assert.equal((await perform(second, 'rotateRefreshToken', two)).kind, 'repeated')
+    assert.equal((await perform(first, 'rotateRefreshToken', three)).kind, 'rotated')
+    assert.deepEqual((await second.findGrant(grant.id))?.boundKey, boundKey)
+    for (const key of [undefined, ANOTHER_KEY]) {
+      const bound = await aLiveGrant(first)
+      assert.deepEqual(await perform(second, 'rotateRefreshToken', aRotation(bound, { key })), { kind: 'reused' })
+      assert.ok((await first.findGrant(bound.id))?.revokedAt)
+    }
+  })
+
+  check('DP-07: of concurrent refreshes with two keys one binds the family, and the other ends it', async (stores) => {
+    for (const keys of [
+      [A_KEY, ANOTHER_KEY],
+      [A_KEY, undefined],
+    ]) {
+      const grant = await aLiveGrant(stores.first, { boundKey: undefined })
+      const rotation = aRotation(grant)
+      const rotations = times(20, (index) => ({ ...rotation, key: keys[index % 2] }))
+      const counts = tally(await race(stores, 'rotateRefreshToken', rotations))
+      assert.equal(counts['rotated'], 1)
+      assert.ok(counts['reused'] !== undefined, JSON.stringify(counts))
+      assert.ok((await stores.second.findGrant(grant.id))?.revokedAt)
+    }
+  })
 
   check('RT-18: reuse revokes its own family and no other of the same user and client', async ({ first }) => {
     const one = await aLiveGrant(first)

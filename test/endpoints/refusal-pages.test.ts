@@ -10,6 +10,7 @@ import { authorizeUrl, locationOf, PlainBrowser, REDIRECT_URI, registerClient } 
 import { WHOLE_FILE, withParameters } from '../support/authorize-answers.ts'
 import { evaluateDomain } from '../support/domains.ts'
 import { anApiDeclaration } from '../support/records.ts'
+import { lastLogged } from '../support/error-answer.ts'
 import { openTestServer } from '../support/server.ts'
 import { branding, languages } from '../web/samples.ts'
 
@@ -18,11 +19,6 @@ const server = await openTestServer(WHOLE_FILE)
 const client = await registerClient(server)
 const other = `gci_${'0'.repeat(34)}`
 const known = client.client_id
-
-/** The last line of the log. */
-function lastLine(): Readonly<Record<string, unknown>> {
-  return JSON.parse(server.log().trim().split('\n').at(-1) ?? '') as Readonly<Record<string, unknown>>
-}
 
 /** The text of the part for developers. */
 function notesOf(html: string): string {
@@ -93,7 +89,7 @@ test('NET-10: a refused request without a redirect has its reason in the log and
       }
     })
     const answer = await new PlainBrowser(server).get(url)
-    const line = lastLine()
+    const line = lastLogged(server)
     const seen = `${JSON.stringify(change)}: ${JSON.stringify(line)}`
     assert.equal(answer.headers.location, undefined, seen)
     assert.deepEqual(
@@ -118,7 +114,7 @@ test('the log lines of a refused sign-in, a repeated page and a forged form have
   })
   const seen: unknown[] = []
   const note = (): void => {
-    const { event, reason, client: by, user: who } = lastLine()
+    const { event, reason, client: by, user: who } = lastLogged(server)
     seen.push([event, reason, by, who])
   }
   const browser = new PlainBrowser(server)
@@ -161,7 +157,7 @@ test('a page of a refusal that is thrown explains it, too: a path without pages,
   const broken = await server.inject({ method: 'GET', url: '/v2/oauth/authorize?client_id=%zz', headers: accept })
   assert.match(notesOf(broken.body), /error=invalid_request reason=form_malformed/)
   assert.ok(notesOf(broken.body).includes(REFUSALS.invalid_request.description))
-  assert.equal(lastLine()['reason'], 'form_malformed')
+  assert.equal(lastLogged(server)['reason'], 'form_malformed')
   const home = await server.inject({ method: 'GET', url: '/', headers: accept })
   assert.doesNotMatch(home.body, /<details/)
 })
@@ -173,7 +169,7 @@ test('RFC 8707 §2: the refusal of an unknown resource names it without its quer
   const description = `No API is declared for https://unknown.test/mcp${OTHERWISE_WRITTEN}.`
   const page = await new PlainBrowser(server).get(url)
   assert.ok(notesOf(page.body).includes(`error=invalid_target reason=resource_unknown ${description}`), page.body)
-  const { event, reason, description: logged } = lastLine()
+  const { event, reason, description: logged } = lastLogged(server)
   assert.deepEqual([event, reason, logged], ['authorization.refused', 'resource_unknown', description])
   const link = /href="([^"]*unknown[^"]*)"/.exec(page.body)?.[1]?.replaceAll('&amp;', '&') ?? ''
   assert.equal(new URL(link).searchParams.get('error_description'), description)

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Response as LightMyRequestResponse } from 'light-my-request'
+import type { TestServer } from './server.ts'
 
 interface ErrorBody {
   readonly error: string
@@ -58,6 +59,11 @@ function assertProblem(problem: Problem, seen: string): void {
 function assertNoNull(value: unknown, seen: string): void {
   assert.notEqual(value, null, seen)
   if (typeof value === 'object' && value !== null) for (const inner of Object.values(value)) assertNoNull(inner, seen)
+}
+
+/** The last line of the log. */
+export function lastLogged({ log }: Pick<TestServer, 'log'>): Readonly<Record<string, unknown>> {
+  return JSON.parse(log().trim().split('\n').at(-1) ?? '') as Readonly<Record<string, unknown>>
 }
 
 /** Every problem as `body.redirect_uris.1:value_error`, sorted. */

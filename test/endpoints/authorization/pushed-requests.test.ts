@@ -29,6 +29,7 @@ import {
 } from '../../support/authorize-answers.ts'
 import { openStillClock } from '../../support/clocks.ts'
 import { registerKeyClient } from '../../support/key-clients.ts'
+import { lastLogged } from '../../support/error-answer.ts'
 import { openTestServer } from '../../support/server.ts'
 import { assertStoreUnchanged, selectAll } from '../../support/store/dump.ts'
 import { perform } from '../../support/tasks.ts'
@@ -101,6 +102,7 @@ const FAULTS: readonly (readonly [string, Readonly<Record<string, string>>, stri
     'invalid_request',
     'The request has more than 8192 characters, or too many parameters.',
   ],
+  ['a short dpop_jkt', { dpop_jkt: 'x' }, 'invalid_request', AUTHORIZATION_FAULTS.dpop_jkt_malformed],
   ['a scope with a quote', { scope: '"' }, 'invalid_scope', AUTHORIZATION_FAULTS.scope_malformed],
   [
     'a resource with a fragment',
@@ -119,6 +121,8 @@ test('PAR-02: each fault of a pushed request is answered to the client, and stor
       const response = await pushRequest(server, client, parameters)
       assert.equal(response.statusCode, error === 'invalid_client' ? 401 : 400, name)
       assert.deepEqual([response.json().error, response.json().error_description], [error, description], name)
+      const reason = name === 'a request_uri' ? 'request_uri_pushed' : 'pushed_request_malformed'
+      if (error === 'invalid_request') assert.equal(lastLogged(server)['reason'], reason, name)
     }
     assert.equal((await pushRequest(server, machine, {})).json().error, 'invalid_request')
     const unauthorized = await pushRequest(server, withoutCodes)
@@ -297,6 +301,7 @@ test('RFC 9449 §10.1: a proof binds the request to its key, and another dpop_jk
   assert.equal((await pushRequest(server, client, { dpop_jkt: thumbprint ?? '' }, proof())).statusCode, 201)
   const other = await pushRequest(server, client, { dpop_jkt: CHALLENGE }, proof())
   assert.deepEqual([other.statusCode, other.json().error], [400, 'invalid_dpop_proof'])
+  assert.equal(lastLogged(server)['reason'], 'proof_of_another_key')
   const elsewhere = makeProof(key, {
     method: 'POST',
     address: `${server.origin}/v2/oauth/token`,

@@ -7,7 +7,7 @@ import { obtainCode, postForm, REDIRECT_URI, registerClient, VERIFIER, type Toke
 import { createAda } from '../../support/accounts.ts'
 import { WHOLE_FILE } from '../../support/authorize-answers.ts'
 import { openStillClocks } from '../../support/clocks.ts'
-import { assertError } from '../../support/error-answer.ts'
+import { assertError, lastLogged } from '../../support/error-answer.ts'
 import { credentialsOf } from '../../support/hosts/http-agent.ts'
 import { openTestServer } from '../../support/server.ts'
 
@@ -53,8 +53,7 @@ function assertChallenged(answer: LightMyRequestResponse, code: string, reason: 
   assertError(answer, 401, code)
   const challenge = `DPoP realm="grantor", error="${code}", algs="ES256 EdDSA Ed25519 PS256"`
   assert.equal(answer.headers['www-authenticate'], challenge)
-  const [line = '{}'] = server.log().trim().split('\n').slice(-1)
-  assert.equal((JSON.parse(line) as { reason?: unknown }).reason, reason)
+  assert.equal(lastLogged(server)['reason'], reason)
   assert.equal(answer.headers['dpop-nonce'] === undefined, code !== 'use_dpop_nonce')
 }
 

@@ -12,7 +12,7 @@ import {
   requestToken,
   type RegisteredClient,
 } from '../../../tools/flow.ts'
-import { assertError, problemsOf } from '../../support/error-answer.ts'
+import { assertError, problemsOf, lastLogged } from '../../support/error-answer.ts'
 import { assertStoreUnchanged } from '../../support/store/dump.ts'
 import { openTestServer, type TestServer } from '../../support/server.ts'
 import { openStillClock } from '../../support/clocks.ts'
@@ -33,12 +33,6 @@ function encode(id: string, secret = ''): string {
 /** Every character as a percent-escape. */
 function escaped(text: string): string {
   return [...text].map((letter) => `%${letter.charCodeAt(0).toString(16)}`).join('')
-}
-
-/** The reason that the log gives for the last refusal. */
-function lastReason(server: TestServer): unknown {
-  const [line = '{}'] = server.log().trim().split('\n').slice(-1)
-  return (JSON.parse(line) as { reason?: unknown }).reason
 }
 
 test('decision 0005: a failed client authentication gets 401 invalid_client, and only the log has the reason', async (t) => {
@@ -74,7 +68,7 @@ test('decision 0005: a failed client authentication gets 401 invalid_client, and
     const answer = await assertStoreUnchanged(server, () => postForm(server, PATH, { ...MACHINE, ...form }), reason)
     assertError(answer, 401, 'invalid_client')
     assert.equal(answer.headers['www-authenticate'], undefined)
-    assert.equal(lastReason(server), reason, JSON.stringify(form))
+    assert.equal(lastLogged(server)['reason'], reason, JSON.stringify(form))
     // That no client is named is known to the caller.
     if (reason !== 'client_missing') bodies.add(answer.body)
   }
@@ -109,7 +103,7 @@ test('TOK-05: malformed and wrong Basic credentials get 401 with a challenge', a
     const answer = await basic(server, header)
     assertError(answer, 401, 'invalid_client')
     assert.match(String(answer.headers['www-authenticate']), /^Basic realm="[^"]+"/, header)
-    assert.equal(lastReason(server), reason, header)
+    assert.equal(lastLogged(server)['reason'], reason, header)
   }
 })
 
@@ -193,7 +187,7 @@ test('TOK-13: a partly correct secret is rejected like a completely wrong one', 
   const guesses = [0, 4, 38, 60, right.length - 22, right.length - 1].map((at) => right.slice(0, at) + wrong.slice(at))
   for (const guess of guesses.filter((one) => one !== right)) {
     assertError(await requestToken(server, { ...client, client_secret: guess }, MACHINE), 401, 'invalid_client')
-    assert.equal(lastReason(server), 'client_secret_wrong')
+    assert.equal(lastLogged(server)['reason'], 'client_secret_wrong')
   }
 })
 

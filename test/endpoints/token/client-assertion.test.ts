@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { assertionForm, makeClientKey, signJws } from '../../../tools/client-assertion.ts'
 import { postForm, registerClient, type Tokens } from '../../../tools/flow.ts'
 import { WHOLE_FILE } from '../../support/authorize-answers.ts'
-import { assertError, problemsOf } from '../../support/error-answer.ts'
+import { assertError, problemsOf, lastLogged } from '../../support/error-answer.ts'
 import { assertionOf, authentication, registerKeyClient, type Differing } from '../../support/key-clients.ts'
 import { openTestServer } from '../../support/server.ts'
 import { openStillClocks } from '../../support/clocks.ts'
@@ -45,8 +45,7 @@ async function assertRefused(form: Record<string, string>, reason: string): Prom
   const { error_description: description } = assertError(answer, 401, 'invalid_client')
   assert.match(description, EXPLAINED[reason] ?? FIXED)
   assert.equal(answer.headers['www-authenticate'], undefined)
-  const [line = '{}'] = server.log().trim().split('\n').slice(-1)
-  assert.equal((JSON.parse(line) as { reason?: unknown }).reason, reason, JSON.stringify(form))
+  assert.equal(lastLogged(server)['reason'], reason, JSON.stringify(form))
 }
 
 async function assertAllRefused(reason: string, table: readonly Differing[]): Promise<void> {

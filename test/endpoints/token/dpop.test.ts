@@ -21,7 +21,7 @@ import { createAda } from '../../support/accounts.ts'
 import { declareApi, JWT_API, knowApis, obtainCodeFor, OPAQUE_API } from '../../support/apis.ts'
 import { WHOLE_FILE } from '../../support/authorize-answers.ts'
 import { openStillClocks } from '../../support/clocks.ts'
-import { assertError } from '../../support/error-answer.ts'
+import { assertError, lastLogged } from '../../support/error-answer.ts'
 import { credentialsOf } from '../../support/hosts/http-agent.ts'
 import { assertionOf, registerKeyClient } from '../../support/key-clients.ts'
 import { openTestServer } from '../../support/server.ts'
@@ -98,12 +98,8 @@ async function assertRefused(
 ): Promise<LightMyRequestResponse> {
   const answer = await assertStoreUnchanged(server, act, reason)
   assertError(answer, 400, code)
-  assert.equal(lastReason(), reason)
+  assert.equal(lastLogged(server)['reason'], reason)
   return answer
-}
-
-function lastReason(): unknown {
-  return (JSON.parse(server.log().trim().split('\n').at(-1) ?? '{}') as { reason?: unknown }).reason
 }
 
 const machine = await registerClient(server)
@@ -112,10 +108,10 @@ test('RFC 9449 §5: a client with a proof gets a token that is bound to its key,
   for (const key of [KEY, OTHER_KEY, makeClientKey('PS256')]) {
     const bound = tokensOf(await request(machine, MACHINE, proofOf(key)))
     assertBound(bound, thumbprintOf(key.jwk as PublicJwk))
-    assert.match(server.log().trim().split('\n').at(-1) ?? '', /"token\.issued".*"bound":true/)
+    assert.deepEqual([lastLogged(server)['event'], lastLogged(server)['bound']], ['token.issued', true])
   }
   assertBound(tokensOf(await request(machine, MACHINE, undefined)), undefined)
-  assert.doesNotMatch(server.log().trim().split('\n').at(-1) ?? '', /"bound"/)
+  assert.equal(lastLogged(server)['bound'], undefined)
 })
 
 test('DP-03, DP-04: a proof for another request, and what is not a proof, is refused before anything is read or stored', async () => {
@@ -150,7 +146,7 @@ test('DP-05: a bad proof is refused before the client is looked for, and an expe
   // More than the failures of a client authentication that one network may have in a minute.
   for (let count = 0; count < 25; count += 1)
     for (const proof of bad) assertError(await request(unknown, MACHINE, proof), 400, 'invalid_dpop_proof')
-  assert.equal(lastReason(), 'proof_malformed')
+  assert.equal(lastLogged(server)['reason'], 'proof_malformed')
 })
 
 test('DP-06: a proof with a wrong clock gets a nonce, with which the next attempt works, with the assertion of the first', async () => {
@@ -190,7 +186,7 @@ test('DP-07: the refresh token of a public client is bound to the key, and each 
   await assertRefused(() => refreshed(app, first.refresh_token, proofOf(OTHER_KEY)), 'invalid_grant', 'key_differs')
   const third = tokensOf(await refreshed(app, second.refresh_token, proofOf()))
   assertError(await refreshed(app, first.refresh_token, proofOf()), 400, 'invalid_grant')
-  assert.equal(lastReason(), 'refresh_reused')
+  assert.equal(lastLogged(server)['reason'], 'refresh_reused')
   assertError(await refreshed(app, third.refresh_token, proofOf()), 400, 'invalid_grant')
 })
 
@@ -228,7 +224,7 @@ test('DP-07: the first proof of a public client binds its refresh token, and the
   // A thief of the unbound token binds it first. Its owner presents it too, without that key, and so ends the grant.
   const taken = tokensOf(await refreshed(app, other, proofOf(OTHER_KEY)))
   assertError(await refreshed(app, other, proofOf()), 400, 'invalid_grant')
-  assert.equal(lastReason(), 'refresh_reused')
+  assert.equal(lastLogged(server)['reason'], 'refresh_reused')
   assertError(await refreshed(app, taken.refresh_token, proofOf(OTHER_KEY)), 400, 'invalid_grant')
 })
 

@@ -24,6 +24,7 @@ import {
 import { createAda } from '../../support/accounts.ts'
 import { assertErrorRedirect, WHOLE_FILE } from '../../support/authorize-answers.ts'
 import { openStillClock } from '../../support/clocks.ts'
+import { lastLogged } from '../../support/error-answer.ts'
 import { openTestServer } from '../../support/server.ts'
 import { assertStoreUnchanged } from '../../support/store/dump.ts'
 import { perform } from '../../support/tasks.ts'
@@ -152,6 +153,7 @@ test('FP-04: the audience of an assertion is the issuer alone, and its algorithm
       assert.equal((await pushRequest(server, client, form)).statusCode, 401)
     }
   })
+  assert.equal(lastLogged(server)['reason'], 'assertion_algorithm')
   const good = { ...assertion(server.origin, 'PS256'), grant_type: 'client_credentials', scope: 'x' }
   assert.equal((await postForm(server, '/v2/oauth/token', good, proof())).statusCode, 200)
 })

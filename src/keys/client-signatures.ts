@@ -5,7 +5,7 @@ import type { FetchedKeys } from './fetched-keys.ts'
 
 /** Loaded at the first assertion: most servers never receive one, and the library takes memory. */
 type Jose = typeof jose
-type LocalSet = ReturnType<Jose['createLocalJWKSet']>
+type ChooseKey = jose.CompactVerifyGetKey
 type Signed = Parameters<ClientSignatures['verify']>[0]
 
 const VERIFIED: SignatureOutcome = { kind: 'verified' }
@@ -17,11 +17,11 @@ const WRONG: SignatureOutcome = { kind: 'wrong' }
  */
 export function openClientSignatures(fetched: FetchedKeys): ClientSignatures {
   /** jose imports each key of a set once. */
-  const sets = new WeakMap<JwkSet, LocalSet>()
+  const sets = new WeakMap<JwkSet, ChooseKey>()
 
   async function isSignedBy(set: JwkSet, signed: Signed): Promise<boolean> {
     const library: Jose = await import('jose')
-    const known = sets.get(set) ?? library.createLocalJWKSet({ keys: set.jwks.map(forEitherName) })
+    const known = sets.get(set) ?? openSet(library, set)
     sets.set(set, known)
     return isSigned(library, known, signed)
   }
@@ -39,6 +39,20 @@ export function openClientSignatures(fetched: FetchedKeys): ClientSignatures {
   }
 }
 
+/**
+ * The keys of a client, of which jose takes those whose `kid` is that of the header. Where no key has it, the keys without a `kid` are
+ * meant: a library may name a key that its operator registered without a name (RFC 7515 §4.1.4: the header is a hint).
+ */
+function openSet({ createLocalJWKSet }: Jose, { jwks }: JwkSet): ChooseKey {
+  const keys = jwks.map(forEitherName)
+  const all = createLocalJWKSet({ keys })
+  const unnamed = createLocalJWKSet({ keys: keys.filter(({ kid }) => kid === undefined) })
+  return (header, token) => {
+    const { kid, ...rest } = header
+    return kid === undefined || keys.some((key) => key.kid === kid) ? all(header, token) : unnamed(rest, token)
+  }
+}
+
 /** RFC 9864 §2.2: jose would compare the name that the key has with that in the header. */
 function forEitherName(jwk: PublicJwk): PublicJwk {
   if (jwk.kty !== 'OKP') return jwk
@@ -46,7 +60,7 @@ function forEitherName(jwk: PublicJwk): PublicJwk {
   return nameless
 }
 
-async function isSigned(library: Jose, set: LocalSet, { jwt, algorithm }: Signed): Promise<boolean> {
+async function isSigned(library: Jose, set: ChooseKey, { jwt, algorithm }: Signed): Promise<boolean> {
   const { compactVerify, errors } = library
   const options = { algorithms: [algorithm] }
   try {

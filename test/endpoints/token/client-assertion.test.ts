@@ -288,7 +288,7 @@ test('RFC 7591 §2: a client that registered an algorithm is rejected with anoth
   assert.equal((await request(authentication(server, right))).statusCode, 200)
 })
 
-test('RFC 7515 §4.1.4: without kid each key of the client is tried, with kid only its own', async () => {
+test('RFC 7515 §4.1.4: without kid each key of the client is tried, with a registered kid only its own, with another the unnamed ones', async () => {
   const keys = [makeClientKey('ES256', { kid: 'one' }), makeClientKey('ES256', { kid: 'two' }), makeClientKey('EdDSA')]
   const { client } = await registerKeyClient(server, { jwks: { keys: keys.map(({ jwk }) => jwk) } })
   for (const key of keys) assert.equal((await request(authentication(server, { client, key }))).statusCode, 200)
@@ -298,6 +298,12 @@ test('RFC 7515 §4.1.4: without kid each key of the client is tried, with kid on
   assert.equal((await request(named)).statusCode, 200)
   await assertRefused(authentication(server, { client, key }, { header: { kid: 'one' } }), 'assertion_wrong')
   await assertRefused(authentication(server, { client, key: makeClientKey('ES256') }), 'assertion_wrong')
+  // mod_auth_openidc sends the thumbprint of its key as kid. A key made from a PEM file has none.
+  const unnamed = keys[2] ?? assert.fail()
+  const sent = authentication(server, { client, key: unnamed }, { header: { kid: 'not registered' } })
+  assert.equal((await request(sent)).statusCode, 200)
+  await assertRefused(authentication(server, { client, key: unnamed }, { header: { kid: 'one' } }), 'assertion_wrong')
+  await assertRefused(authentication(server, { client, key }, { header: { kid: 'three' } }), 'assertion_wrong')
 })
 
 test('RFC 7009 §2.1, RFC 7662 §2.1: a client with keys revokes and introspects with an assertion', async () => {

@@ -35,8 +35,9 @@ const signedIn = await consentedBrowser(server, client)
 test('PAR-01: the parameters that ASP.NET Core pushes sign a user in, and the answer is posted as a form', async () => {
   const state = `CfDJ8${'N'.repeat(2048)}`
   const parameters = { scope: 'openid profile', response_mode: 'form_post', nonce: '638.NzU5', state }
-  const sent = { ...parameters, 'x-client-SKU': 'ID_NET9_0', 'x-client-ver': '8.0.1.0' }
-  const page = await signedIn.get(locationOf(await signedIn.get(await pushedUrl(server, client, sent))))
+  // The browser carries what names the library.
+  const url = `${await pushedUrl(server, client, parameters)}&x-client-SKU=ID_NET9_0&x-client-ver=8.14.0.0`
+  const page = await signedIn.get(locationOf(await signedIn.get(url)))
   const answer = await signedIn.submit(page, { decision: 'allow' })
   assert.equal(answer.statusCode, 200)
   const fields = hiddenFields(answer)

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { after, type EpochMs } from '../../base/brand.ts'
+import { fromNumericDate, readUnverifiedJwt } from '../token/unverified-jwt.ts'
 import { ASSERTION_ALGORITHMS, type AssertionAlgorithm } from './keys.ts'
-import { parseJson } from '../../base/json.ts'
 
 /** RFC 7523 §2.2. */
 const ASSERTION_TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer'
@@ -34,7 +34,6 @@ const KEPT_MS = 60 * 1000
 /** The longest time for which a digest is kept: far longer than the assertion can be used. */
 const KEPT_AT_MOST_MS = 60 * 60 * 1000
 
-const PARTS = /^([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)\.[A-Za-z0-9_-]+$/
 /** RFC 7519 §5.1, RFC 7515 §4.1.9: a media type, whose `application/` may be left out. */
 const TYPES = /^(application\/)?(jwt|client-authentication\+jwt)$/i
 
@@ -72,10 +71,9 @@ const claims = z.object({
  * @returns undefined if the text is not such an assertion
  */
 export function parseClientAssertion(type: string | undefined, jwt: string): ClientAssertion | undefined {
-  const [, head, body] = (type === ASSERTION_TYPE && jwt.length <= LENGTH_LIMIT && PARTS.exec(jwt)) || []
-  if (head === undefined || body === undefined) return undefined
-  const { data: headed } = header.safeParse(decode(head))
-  const { data: claimed } = claims.safeParse(decode(body))
+  const parts = type === ASSERTION_TYPE ? readUnverifiedJwt(jwt, LENGTH_LIMIT) : undefined
+  const { data: headed } = header.safeParse(parts?.header)
+  const { data: claimed } = claims.safeParse(parts?.claims)
   if (headed === undefined || claimed === undefined || claimed.iss !== claimed.sub) return undefined
   return {
     jwt,
@@ -84,9 +82,9 @@ export function parseClientAssertion(type: string | undefined, jwt: string): Cli
     clientId: claimed.sub,
     id: claimed.jti,
     audience: claimed.aud,
-    expiresAt: milliseconds(claimed.exp),
-    notBefore: claimed.nbf === undefined ? undefined : milliseconds(claimed.nbf),
-    issuedAt: claimed.iat === undefined ? undefined : milliseconds(claimed.iat),
+    expiresAt: fromNumericDate(claimed.exp),
+    notBefore: claimed.nbf === undefined ? undefined : fromNumericDate(claimed.nbf),
+    issuedAt: claimed.iat === undefined ? undefined : fromNumericDate(claimed.iat),
   }
 }
 
@@ -129,13 +127,4 @@ export function findAssertionFault(
 /** Until when the id of an assertion that is used now must be remembered: until it expires, and at most an hour. */
 export function rememberUntil({ expiresAt }: ClientAssertion, now: EpochMs): EpochMs {
   return after(Math.min(expiresAt, after(now, KEPT_AT_MOST_MS)) as EpochMs, KEPT_MS)
-}
-
-function decode(part: string): unknown {
-  return parseJson(Buffer.from(part, 'base64url').toString('utf8'))
-}
-
-/** RFC 7519 §2: a NumericDate has seconds, and may have a fraction. */
-function milliseconds(numericDate: number): EpochMs {
-  return Math.floor(numericDate * 1000) as EpochMs
 }

@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto'
 import * as z from 'zod'
 import type { Brand, EpochMs } from '../../base/brand.ts'
-import { parseJson } from '../../base/json.ts'
 import { algorithmsOf, readJwkMembers, type AssertionAlgorithm, type JwkSet, type PublicJwk } from '../client/keys.ts'
 import { sameText, type Secrets } from '../secrets.ts'
+import { readUnverifiedJwt } from './unverified-jwt.ts'
 
 /**
  * The algorithms of proofs: those of FAPI 2.0 §5.4. Each is cheap to verify, because the key of a proof comes from any caller
@@ -58,8 +58,6 @@ export const PROOF_RSA_BITS = 4096
 /** Base64url characters of a modulus of that length. */
 const MODULUS_LIMIT = Math.ceil(PROOF_RSA_BITS / 6)
 
-const PARTS = /^([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)\.[A-Za-z0-9_-]+$/
-
 /** Other header members, such as `kid` or `jku`, are ignored: only the key in the header is used. */
 const header = z.object({
   typ: z.string().regex(/^dpop\+jwt$/i),
@@ -85,10 +83,9 @@ const claims = z.object({
  * @returns undefined if the text is not a proof, or its key is not a public key for its algorithm
  */
 export function parseDpopProof(jwt: string): DpopProof | undefined {
-  const [, head, body] = (jwt.length <= LENGTH_LIMIT && PARTS.exec(jwt)) || []
-  if (head === undefined || body === undefined) return undefined
-  const { data: headed } = header.safeParse(decode(head))
-  const { data: claimed } = claims.safeParse(decode(body))
+  const parts = readUnverifiedJwt(jwt, LENGTH_LIMIT)
+  const { data: headed } = header.safeParse(parts?.header)
+  const { data: claimed } = claims.safeParse(parts?.claims)
   if (headed === undefined || claimed === undefined) return undefined
   const reading = readJwkMembers(headed.jwk)
   if (reading.kind !== 'usable') return undefined
@@ -212,8 +209,4 @@ export function isRecentNonce({ digest }: Pick<Secrets, 'digest'>, nonce: string
 
 function nonceOfWindow(digest: Secrets['digest'], window: number): string {
   return digest('dpop-nonce', [String(window)]).slice(0, NONCE_LENGTH)
-}
-
-function decode(part: string): unknown {
-  return parseJson(Buffer.from(part, 'base64url').toString('utf8'))
 }

@@ -78,12 +78,12 @@ export function noticesOf(
   return [makeMail(context, { userId, purpose: 'notice', notice, address, language, agent, happenedAt, expiresAt })]
 }
 
-/** The notice of a change that the operator made. */
-export function noticesByOperator(context: Needs, user: Recipient, notice: NoticeKind): readonly MailRecord[] {
+/** The notice of a change that no browser made, but the operator or a provider. */
+export function noticesWithoutBrowser(context: Needs, user: Recipient, notice: NoticeKind): readonly MailRecord[] {
   return noticesOf(context, user, notice, { agent: undefined, language: languageOf(user) })
 }
 
-/** The language of a mail that the operator causes: that of the claim `locale`, else English. */
+/** The language of a mail that no browser causes: that of the claim `locale`, else English. */
 export function languageOf({ profile }: Pick<UserRecord, 'profile'>): MailRecord['language'] {
   return chooseLanguage(profile.locale, undefined)
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { NOTICE_KINDS } from '../../src/ports/records/mail.ts'
-import { noticesByOperator } from '../../src/users/mails.ts'
+import { noticesWithoutBrowser } from '../../src/users/mails.ts'
 import { createAccount } from '../support/accounts.ts'
 import { deliver, openMailHost } from '../support/hosts/mail-host.ts'
 import { openTestServer } from '../support/server.ts'
@@ -19,7 +19,7 @@ test('two nodes that both send what waits send each mail once', async (t) => {
     password: undefined,
     name: 'Ada',
   })
-  const mails = NOTICE_KINDS.flatMap((notice) => noticesByOperator(first.context, user, notice))
+  const mails = NOTICE_KINDS.flatMap((notice) => noticesWithoutBrowser(first.context, user, notice))
   assert.equal(mails.length, NOTICE_KINDS.length)
   await store.setPassword({ id: user.id, passwordHash: 'hash', now: first.clock.now(), mails })
   await Promise.all([first, second, first, second].map(deliver))

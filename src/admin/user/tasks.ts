@@ -18,7 +18,7 @@ import { listPage, type Listed, type PageRequest } from '../page.ts'
 import { defineTask, type Task } from '../task.ts'
 import { createLink, sendLink } from './link.ts'
 import { createUser, noSuchUser, requireUser, setEmail, setPassword, updateUser } from './user.ts'
-import { noticesByOperator } from '../../users/mails.ts'
+import { noticesWithoutBrowser } from '../../users/mails.ts'
 
 /** A user in an answer, without the hash of the password. */
 const USER_DOCUMENT = z
@@ -294,7 +294,7 @@ export const USER_TASKS: readonly Task[] = [
     async (context, { user_id: userId }) => {
       const user = await requireUser(context, userId)
       const { id, email } = user
-      const mails = noticesByOperator(context, user, 'two-step-reset')
+      const mails = noticesWithoutBrowser(context, user, 'two-step-reset')
       if ((await context.store.resetSecondFactor({ userId, mails })) === 'changed') return
       throw conflict(`${email ?? id} has no authenticator app. If a passkey is lost: "grantor user remove-passkey".`)
     },
@@ -324,7 +324,7 @@ export const USER_TASKS: readonly Task[] = [
     output: USER_DOCUMENT,
     async run(context, { user_id, passkey_id: id }) {
       const user = await requireUser(context, user_id)
-      const mails = noticesByOperator(context, user, 'passkey-removed')
+      const mails = noticesWithoutBrowser(context, user, 'passkey-removed')
       const outcome = await context.store.removePasskey({ userId: user_id, id, by: { kind: 'operator' }, mails })
       if (outcome !== 'removed')
         throw unknown(`${nameUser(user)} has no passkey ${id}. See "grantor user list-passkeys".`)

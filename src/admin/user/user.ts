@@ -11,7 +11,7 @@ import { parseUserId, type Random } from '../../protocol/ids.ts'
 import { definedMembers } from '../../base/json.ts'
 import type { UserProfile } from '../../protocol/openid/user-claims.ts'
 import { AdminError, conflict, unknown } from '../admin-error.ts'
-import { noticesByOperator } from '../../users/mails.ts'
+import { noticesWithoutBrowser } from '../../users/mails.ts'
 
 /** 32 characters, 5 bits each, without those that are easily confused. */
 const PASSWORD_ALPHABET = 'abcdefghijkmnpqrstuvwxyz23456789'
@@ -68,7 +68,7 @@ export async function setPassword(
   const { id } = user
   refuseRouted(await context.store.listProviders(), user.email)
   const passwordHash = await hashPassword(context, user, password)
-  const mails = noticesByOperator(context, user, 'password-changed')
+  const mails = noticesWithoutBrowser(context, user, 'password-changed')
   await context.store.setPassword({ id, passwordHash, now: context.clock(), mails })
   return requireUser(context, id)
 }
@@ -134,7 +134,7 @@ export async function setEmail(
   // Both get a notice: the previous address may be that of the owner, or the new one.
   const emailVerifiedAt = isVerified ? now : undefined
   const addressees = email === user.email ? [] : [user, { ...user, email, emailVerifiedAt }]
-  const mails = addressees.flatMap((one) => noticesByOperator(context, one, 'email-changed'))
+  const mails = addressees.flatMap((one) => noticesWithoutBrowser(context, one, 'email-changed'))
   const change = { id, email, emailVerifiedAt, now, mails }
   if ((await context.store.setEmail(change)) === 'email-taken') throw emailTaken(email)
   return requireUser(context, id)

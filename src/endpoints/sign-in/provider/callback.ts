@@ -4,6 +4,7 @@ import type { SignInProblem } from '../../../ports/pages.ts'
 import type { ProviderRecord } from '../../../ports/records/provider.ts'
 import type { UserRecord } from '../../../ports/records/user.ts'
 import type { UpstreamAnswer, UpstreamFailure, UpstreamReason } from '../../../ports/upstream.ts'
+import { joinOrganization } from '../../../users/provider-membership.ts'
 import { findRequiredProvider, isOfAnotherProvider, isUsable } from '../../../users/provider-routing.ts'
 import { evaluateTime, methodsElsewhere, type Authentication } from '../../../protocol/sign-in/authentication.ts'
 import type { UserId } from '../../../protocol/ids.ts'
@@ -198,23 +199,16 @@ async function signIn(
 }
 
 /**
- * Makes a user a member of the organization of the provider: each person whose proved address is of the domains, and any other person
- * only if the operator declared that every person of the provider belongs (threats.md UP-22). A membership that is disabled stays so.
+ * Each person whose proved address is of the domains becomes a member of the organization of the provider, and any other person only if
+ * the operator declared that every person of the provider belongs (threats.md UP-22).
  */
 async function join(
-  { clockCheck, store }: Context,
-  { settings: { organizationId, membership: rule } }: ProviderRecord,
+  context: Context,
+  provider: ProviderRecord,
   { isWithinDomains }: ProviderIdentity,
-  user: UserRecord,
+  { id }: UserRecord,
 ): Promise<void> {
-  if (organizationId === undefined || !(isWithinDomains || rule === 'anybody')) return
-  const [membership, organization] = await Promise.all([
-    store.findMembership({ userId: user.id, organizationId }),
-    store.findOrganization(organizationId),
-  ])
-  if (membership !== undefined || organization === undefined) return
-  const now = clockCheck.now()
-  await store.addMember({ userId: user.id, organizationId, createdAt: now, disabledAt: undefined, notBefore: now })
+  if (isWithinDomains || provider.settings.membership === 'anybody') await joinOrganization(context, provider, id)
 }
 
 function failedPage(context: Context, returned: Return, { reason }: UpstreamFailure): Promise<Reply> {

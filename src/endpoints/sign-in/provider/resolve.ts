@@ -4,7 +4,7 @@ import type { LinkingReason } from '../../../ports/operations/provider.ts'
 import type { IdentityRecord, ProviderRecord } from '../../../ports/records/provider.ts'
 import type { UserRecord } from '../../../ports/records/user.ts'
 import { newUser } from '../../../users/new-user.ts'
-import { noticesOf } from '../../../users/mails.ts'
+import { noticesOf, noticesWithoutBrowser } from '../../../users/mails.ts'
 import { findRequiredProvider } from '../../../users/provider-routing.ts'
 import { APPLICATION } from '../../../protocol/sign-in/authentication.ts'
 import { after, type EpochMs } from '../../../base/brand.ts'
@@ -22,9 +22,10 @@ export interface Arrival {
   readonly identity: ProviderIdentity
   readonly key: IdentityKey
   readonly purpose: ProviderPurpose
-  readonly browserHash: SecretHash
-  /** The browser and its language, for the notice to the user. */
-  readonly request: Pick<Request, 'agent' | 'language'>
+  /** undefined: the person is not in a browser, so that rule 7 refuses. */
+  readonly browserHash: SecretHash | undefined
+  /** The browser and its language, for the notice to the user. undefined: there is none. */
+  readonly request: Pick<Request, 'agent' | 'language'> | undefined
   /** The user of the browser, for a person who adds a sign-in method. */
   readonly signedIn: SignedIn | undefined
 }
@@ -55,8 +56,22 @@ type Needs = Pick<Context, 'clock' | 'clockCheck' | 'mail' | 'providers' | 'rand
 /** How long a person may take to sign in to the account that has the address. */
 const PROOF_MS = 10 * 60 * 1000
 
+/** What a person gets, before anything is stored. */
+export type Plan =
+  | { readonly kind: 'use'; readonly identity: IdentityRecord; readonly user: UserRecord }
+  | { readonly kind: 'link'; readonly account: UserRecord; readonly reason: LinkingReason }
+  | { readonly kind: 'connect'; readonly account: UserRecord; readonly reason: LinkingReason }
+  | { readonly kind: 'ask'; readonly userId: UserId; readonly browserHash: SecretHash }
+  | { readonly kind: 'create' }
+  | Extract<Resolution, { readonly kind: 'refused' }>
+
+/** Finds the account of a person, or links or creates one, as `planResolution` decides. */
+export async function resolveIdentity(context: Needs, arrival: Arrival): Promise<Resolution> {
+  return carryOut(context, arrival, await planResolution(context, arrival))
+}
+
 /**
- * Finds the account of a person, or links or creates one. An e-mail address alone finds no account, unless the operator said so of the
+ * Decides which account a person gets, and stores nothing. An e-mail address alone finds no account, unless the operator said so of the
  * provider and of its domains (threats.md UP-01 to UP-05). The first rule that fits decides; docs/providers.md has them in words.
  *
  *  1. The identity is known and its user enabled: signed in. The address of the account stays as it is.
@@ -76,42 +91,34 @@ const PROOF_MS = 10 * 60 * 1000
  *
  * An account whose address requires another provider is neither linked nor created by rules 3 to 9 (UP-19).
  */
-export async function resolveIdentity(context: Needs, arrival: Arrival): Promise<Resolution> {
+export async function planResolution(context: Needs, arrival: Pick<Arrival, PlannedBy>): Promise<Plan> {
   const { provider, identity, key, purpose } = arrival
   const { store } = context
   const known = await store.findIdentity(key)
   if (purpose.kind === 'link') {
     if (known !== undefined && known.userId !== purpose.userId) return { kind: 'refused', reason: 'identity-taken' }
-    return linkTo(context, arrival, await store.findUser(purpose.userId), purpose)
+    return planLink(context, provider, await store.findUser(purpose.userId), purpose)
   }
   if (purpose.kind === 'connect') {
-    return known === undefined ? connect(context, arrival) : { kind: 'refused', reason: 'identity-taken' }
+    return known === undefined ? planConnection(context, arrival) : { kind: 'refused', reason: 'identity-taken' }
   }
-  if (known !== undefined) return useKnown(context, known, identity)
+  if (known !== undefined) return planUse(context, known)
   // It restricts, so an address that is not trusted counts too.
   if (await isRequiredElsewhere(context, provider, identity.email)) return { kind: 'refused', reason: 'no-account' }
   const email = identity.isEmailTrusted ? identity.email : undefined
   const account = email === undefined ? undefined : await store.findUserByEmail(email)
-  if (account !== undefined && email !== undefined) return resolveByAddress(context, arrival, account, email)
-  return provision(context, arrival)
+  if (account !== undefined && email !== undefined) return planByAddress(context, arrival, account, email)
+  const { signUp } = provider.settings
+  const isAllowed = signUp === 'anybody' || (signUp === 'domains' && identity.isWithinDomains)
+  return isAllowed ? { kind: 'create' } : { kind: 'refused', reason: 'no-account' }
 }
 
-async function useKnown(
-  { clockCheck, store }: Needs,
-  { key, providerId, userId }: IdentityRecord,
-  { email }: ProviderIdentity,
-): Promise<Resolution> {
-  const user = await store.findUser(userId)
+type PlannedBy = 'browserHash' | 'provider' | 'identity' | 'key' | 'purpose' | 'signedIn'
+
+async function planUse({ store }: Needs, identity: IdentityRecord): Promise<Plan> {
+  const user = await store.findUser(identity.userId)
   if (user === undefined || user.disabledAt !== undefined) return { kind: 'refused', reason: 'account-refused' }
-  // The provider may have been disabled, or the identity removed, while the provider answered.
-  switch (await store.useIdentity({ key, userId, providerId, email, now: clockCheck.now() })) {
-    case 'used':
-      return { kind: 'user', user }
-    case 'unknown':
-      return { kind: 'refused', reason: 'account-refused' }
-    case 'provider-off':
-      return { kind: 'refused', reason: 'provider-off' }
-  }
+  return { kind: 'use', identity, user }
 }
 
 /** Whether accounts with the address sign in at another provider only. */
@@ -124,45 +131,96 @@ async function isRequiredElsewhere(
   return required !== undefined && required.id !== id
 }
 
-async function connect(context: Needs, arrival: Arrival): Promise<Resolution> {
-  const { signedIn } = arrival
+async function planConnection(
+  context: Needs,
+  { provider, signedIn }: Pick<Arrival, 'provider' | 'signedIn'>,
+): Promise<Plan> {
   if (signedIn === undefined) return { kind: 'refused', reason: 'account-refused' }
-  const linked = await linkTo(context, arrival, signedIn.user, { kind: 'session', id: signedIn.session.id })
-  return linked.kind === 'user' ? { kind: 'connected' } : linked
+  const plan = await planLink(context, provider, signedIn.user, { kind: 'session', id: signedIn.session.id })
+  return plan.kind === 'link' ? { ...plan, kind: 'connect' } : plan
 }
 
-async function resolveByAddress(
+async function planByAddress(
   context: Needs,
-  arrival: Arrival,
+  { browserHash, provider, identity }: Pick<Arrival, 'browserHash' | 'provider' | 'identity'>,
   account: UserRecord,
   email: string,
-): Promise<Resolution> {
-  const { provider, identity } = arrival
+): Promise<Plan> {
   if (account.disabledAt !== undefined) return { kind: 'refused', reason: 'account-refused' }
   const others = await context.store.listIdentities(account.id)
   if (others.some(({ providerId }) => providerId === provider.id)) return { kind: 'refused', reason: 'no-account' }
   const isUnused = account.emailVerifiedAt === undefined && account.firstSignedInAt === undefined
   if (identity.isWithinDomains && isUnused) {
-    return linkTo(context, arrival, account, { kind: 'unused', email })
+    return planLink(context, provider, account, { kind: 'unused', email })
   }
   const isOfAnotherProvider = others.some(({ providerId }) => providerId !== APPLICATION)
   const isVerified = account.emailVerifiedAt !== undefined
   const mayLink = provider.settings.link === 'verified-email' && isVerified && !isOfAnotherProvider
-  if (identity.isWithinDomains && mayLink) return linkTo(context, arrival, account, { kind: 'address', email })
-  return askForProof(context, arrival, account.id)
+  if (identity.isWithinDomains && mayLink) return planLink(context, provider, account, { kind: 'address', email })
+  return browserHash === undefined
+    ? { kind: 'refused', reason: 'account-refused' }
+    : { kind: 'ask', userId: account.id, browserHash }
 }
 
-async function linkTo(
+async function planLink(
   context: Needs,
-  arrival: Arrival,
+  provider: ProviderRecord,
   account: UserRecord | undefined,
   reason: LinkingReason,
-): Promise<Resolution> {
-  if (account === undefined || (await isRequiredElsewhere(context, arrival.provider, account.email))) {
+): Promise<Plan> {
+  if (account === undefined || (await isRequiredElsewhere(context, provider, account.email))) {
     return { kind: 'refused', reason: 'account-refused' }
   }
+  return { kind: 'link', account, reason }
+}
+
+/** Stores what was planned, if it is still so. */
+export async function carryOut(context: Needs, arrival: Arrival, plan: Plan): Promise<Resolution> {
+  switch (plan.kind) {
+    case 'use':
+      return use(context, plan, arrival)
+    case 'link':
+      return link(context, arrival, plan)
+    case 'connect': {
+      const linked = await link(context, arrival, plan)
+      return linked.kind === 'user' ? { kind: 'connected' } : linked
+    }
+    case 'ask':
+      return askForProof(context, arrival, plan)
+    case 'create':
+      return provision(context, arrival)
+    case 'refused':
+      return plan
+  }
+}
+
+async function use(
+  { clockCheck, store }: Needs,
+  { identity: { key, userId, providerId }, user }: Extract<Plan, { readonly kind: 'use' }>,
+  { identity: { email } }: Pick<Arrival, 'identity'>,
+): Promise<Resolution> {
+  // The provider may have been disabled, or the identity removed, while the provider answered.
+  switch (await store.useIdentity({ key, userId, providerId, email, now: clockCheck.now() })) {
+    case 'used':
+      return { kind: 'user', user }
+    case 'unknown':
+      return { kind: 'refused', reason: 'account-refused' }
+    case 'provider-off':
+      return { kind: 'refused', reason: 'provider-off' }
+  }
+}
+
+async function link(
+  context: Needs,
+  arrival: Arrival,
+  { account, reason }: Pick<Extract<Plan, { readonly kind: 'link' }>, 'account' | 'reason'>,
+): Promise<Resolution> {
   const now = context.clockCheck.now()
-  const mails = noticesOf(context, account, 'provider-added', arrival.request)
+  const { request } = arrival
+  const mails =
+    request === undefined
+      ? noticesWithoutBrowser(context, account, 'provider-added')
+      : noticesOf(context, account, 'provider-added', request)
   const outcome = await context.store.linkIdentity({ identity: recordOf(arrival, account.id, now), reason, now, mails })
   if (outcome === 'taken') return { kind: 'refused', reason: 'identity-taken' }
   if (outcome === 'provider-off') return { kind: 'refused', reason: 'provider-off' }
@@ -170,12 +228,16 @@ async function linkTo(
   return user === undefined ? { kind: 'refused', reason: 'account-refused' } : { kind: 'user', user }
 }
 
-async function askForProof(context: Needs, arrival: Arrival, userId: UserId): Promise<Resolution> {
+async function askForProof(
+  context: Needs,
+  arrival: Arrival,
+  { userId, browserHash }: Extract<Plan, { readonly kind: 'ask' }>,
+): Promise<Resolution> {
   const { clockCheck, random, secrets, store } = context
   const now = clockCheck.now()
   const { token, hash } = mintIdentityProof(secrets, userId, random)
   const identity = recordOf(arrival, userId, now)
-  const proof = { identity, hash, browserHash: arrival.browserHash, expiresAt: after(now, PROOF_MS) }
+  const proof = { identity, hash, browserHash, expiresAt: after(now, PROOF_MS) }
   const outcome = await store.createIdentityProof(proof)
   if (outcome === 'provider-off') return { kind: 'refused', reason: 'provider-off' }
   if (outcome === 'unknown') return { kind: 'refused', reason: 'account-refused' }
@@ -183,10 +245,7 @@ async function askForProof(context: Needs, arrival: Arrival, userId: UserId): Pr
 }
 
 async function provision(context: Needs, arrival: Arrival): Promise<Resolution> {
-  const { provider, identity } = arrival
-  const { signUp } = provider.settings
-  const isAllowed = signUp === 'anybody' || (signUp === 'domains' && identity.isWithinDomains)
-  if (!isAllowed) return { kind: 'refused', reason: 'no-account' }
+  const { identity } = arrival
   const now = context.clockCheck.now()
   const user = newUser(context, now, {
     email: identity.isEmailTrusted ? identity.email : undefined,

@@ -1,0 +1,22 @@
+import type { Context, StoreNeeds } from '../ports/context.ts'
+import type { ProviderRecord } from '../ports/records/provider.ts'
+import type { UserId } from '../protocol/ids.ts'
+
+/**
+ * Makes a user a member of the organization of a provider, if it has one. The caller has found that the user belongs (threats.md UP-22). A
+ * membership that is disabled stays so.
+ */
+export async function joinOrganization(
+  { clockCheck, store }: Pick<Context, 'clockCheck'> & StoreNeeds<'addMember' | 'findMembership' | 'findOrganization'>,
+  { settings: { organizationId } }: Pick<ProviderRecord, 'settings'>,
+  userId: UserId,
+): Promise<void> {
+  if (organizationId === undefined) return
+  const [membership, organization] = await Promise.all([
+    store.findMembership({ userId, organizationId }),
+    store.findOrganization(organizationId),
+  ])
+  if (membership !== undefined || organization === undefined) return
+  const now = clockCheck.now()
+  await store.addMember({ userId, organizationId, createdAt: now, disabledAt: undefined, notBefore: now })
+}

@@ -112,6 +112,7 @@ export function growthOperations(
           stated: undefined,
           redirectHost: 'app.example',
           boundKey: undefined,
+          providerId: undefined,
         },
       })
       if (redeemed !== 'redeemed') throw new Error(`A code was ${redeemed}.`)

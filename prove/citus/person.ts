@@ -162,6 +162,7 @@ export async function aCode(store: StoreDriver, signedIn?: Person) {
       family: undefined,
       openid: { session: approved, idTokenClaims: [] },
       boundKey: undefined,
+      providerId: undefined,
       stated: undefined,
     }
     return perform(node, 'redeemCode', { codeHash: approval.codeHash, now: createdAt, grant })

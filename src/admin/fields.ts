@@ -3,7 +3,7 @@ import { EMAIL_LIMIT, normalizeEmail } from '../protocol/sign-in/account.ts'
 import { PASSWORD_BYTES } from '../protocol/sign-in/password-rules.ts'
 import { CLIENT_NAME_LIMIT } from '../protocol/client/descriptive-metadata.ts'
 import type { EpochMs } from '../base/brand.ts'
-import { CLIENT_REFERENCE_FORM, parseClientReference } from '../protocol/client/identifier.ts'
+import { CLIENT_IDENTIFIER_FORM, CLIENT_REFERENCE_FORM, parseClientReference } from '../protocol/client/identifier.ts'
 import { DISPLAY_TEXT_FORM, DISPLAY_TEXT_LIMIT } from '../base/display-text.ts'
 import {
   ORDERED_ID,
@@ -34,6 +34,11 @@ export const CLIENT_ID = parsed(
   'This is not a client id.',
   `gci_${ORDERED_EXAMPLE}`,
 ).describe('The client_id of the client. For a client with a metadata document, its URL or the id in answers.')
+/** The `client_id` as others know it. */
+export const CLIENT_IDENTIFIER = z
+  .string()
+  .regex(CLIENT_IDENTIFIER_FORM, { error: 'This is not a client_id: gci_… or the URL of a metadata document.' })
+  .meta({ examples: [`gci_${ORDERED_EXAMPLE}`] })
 export const USER_ID = parsed(parseUserId, USER_ID_FORM, 'This is not a user id.', `gus_${ORDERED_EXAMPLE}`).describe(
   'The id of the user.',
 )

@@ -52,7 +52,13 @@ const BUCKETS = 20_000
  * A request of this server that is beyond its rate is not sent, as if the host were down. To a host go those that come first, and as
  * many again that are divided fairly, so that no network keeps others from a host that has the documents of many clients.
  */
-const FIXED_RATES = { 'sign-in': 600, 'recorded-revocation': 20, outbound: 30, 'outbound-host': 30 } as const
+const FIXED_RATES = {
+  'sign-in': 600,
+  'recorded-revocation': 20,
+  outbound: 30,
+  'outbound-host': 30,
+  assertion: 6000,
+} as const
 /** The row of a revoked token is kept a day longer than that of an opaque token, so fewer of them are allowed. */
 const REVOCATION_DIVISOR = 10
 /** The rate of all networks together, of a budget that limits stored rows or requests to others, as a multiple of the rate of one network. */

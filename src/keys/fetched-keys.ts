@@ -24,7 +24,7 @@ export type KeysFound =
   | { readonly kind: 'found'; readonly set: JwkSet }
   | { readonly kind: 'keys-unavailable'; readonly reason: string }
 
-/** Keys of clients, as they are at the clients' URIs. */
+/** Keys of clients and providers, as they are at their URIs. */
 export interface FetchedKeys {
   /** The keys at a URI: a copy while it is fresh, or while the host cannot be asked. */
   readonly current: (uri: string, network: string) => Promise<KeysFound>
@@ -45,7 +45,7 @@ const PAUSE_MS = 30 * 1000
 const KEPT_BYTES = 8 * 1024 * 1024
 
 /** Opens the copies of keys, which each node has for itself. RFC 7517 §5. */
-export function openFetchedKeys(outbound: OutboundClient, clock: () => EpochMs): FetchedKeys {
+export function openFetchedKeys(outbound: Pick<OutboundClient, 'get'>, clock: () => EpochMs): FetchedKeys {
   const copies = openRecentlyUsed<Copy>(KEPT_BYTES, weightOf)
   const underWay = new Map<string, Promise<Asked>>()
 

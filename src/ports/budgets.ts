@@ -27,6 +27,8 @@ export type BudgetName =
   | 'stored-token'
   /** Assertions whose ids are stored. */
   | 'client-assertion'
+  /** Identity assertions of a provider, which is the name. */
+  | 'assertion'
   /** Authorization requests that a client pushes. */
   | 'pushed'
   /** Tokens that a client revokes one by one. */

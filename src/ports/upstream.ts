@@ -1,3 +1,4 @@
+import type { ClientAssertion } from '../protocol/client/assertion.ts'
 import type { SignInDemand, StatedTime } from '../protocol/sign-in/authentication.ts'
 import type { ProviderClaims } from '../protocol/sign-in/provider-identity.ts'
 import type { ProviderRecord } from './records/provider.ts'
@@ -74,6 +75,14 @@ export interface Upstream {
     binding: UpstreamBinding & UpstreamCause,
     query: URLSearchParams,
   ) => Promise<({ readonly kind: 'authenticated' } & UpstreamAnswer) | UpstreamFailure>
+  /**
+   * Whether a key of the provider signed the JWT. The keys are those at its `jwks_uri`, of which each node has a copy (RFC 7517 §5). An
+   * unknown key makes the server fetch them again, at most once in 30 seconds. `failed`: there are no keys to compare with.
+   */
+  readonly verify: (
+    provider: ProviderRecord,
+    signed: Pick<ClientAssertion, 'jwt' | 'algorithm'> & UpstreamCause,
+  ) => Promise<{ readonly kind: 'verified' } | { readonly kind: 'wrong' } | UpstreamFailure>
   /** Whether sign-ins and then a try of the server got no answer. The sign-in page then says so, and no browser is sent there. */
   readonly isDown: (provider: ProviderRecord) => boolean
   /** The ids of the providers that are down, or may be, because sign-ins got no answer. */

@@ -80,6 +80,11 @@ export function grantIdOf(id: AuthorizationId): GrantId {
   return id as string as GrantId
 }
 
+/** The id of a grant without a code. */
+export function mintGrantId(now: EpochMs, random: Random): GrantId {
+  return mintOrderedId(now, random) as GrantId
+}
+
 export function mintSessionId(now: EpochMs, random: Random): SessionId {
   return mintOrderedId(now, random) as SessionId
 }

@@ -23,7 +23,7 @@ export const REFUSALS = {
     remedy: 'Correct the request. Tokens stay valid.',
     reasons: {
       parameter_missing:
-        '`code` or `refresh_token` is missing for its grant, `token` at introspection or revocation, or `resource` at the metadata of an API. Send it',
+        '`code`, `refresh_token` or `assertion` is missing for its grant, `token` at introspection or revocation, or `resource` at the metadata of an API. Send it',
       parameter_repeated: 'a parameter is sent twice. Send each once',
       parameter_malformed: 'the address or the Content-Length header is malformed. Build requests with an HTTP library',
       form_malformed: 'the form or query has a broken percent-escape, is not UTF-8, or has more than 100 parameters',
@@ -101,7 +101,8 @@ export const REFUSALS = {
   },
   invalid_grant: {
     status: 400,
-    description: 'The authorization code, its verifier or the refresh token is invalid, expired, used or revoked.',
+    description:
+      'The authorization code, its verifier, the refresh token or the assertion is invalid, expired, used or revoked.',
     remedy: 'Start a new authorization.',
     reasons: {
       code_unknown: 'the code was not issued by this server, or was invalidated by a wrong verifier',
@@ -115,7 +116,23 @@ export const REFUSALS = {
       verifier_missing: 'no `code_verifier`; nothing changed',
       verifier_wrong: 'the verifier does not match; the code is now invalid',
       key_differs:
-        'the code or the refresh token is bound to a key, and the request has no DPoP proof or one of another key; nothing changed',
+        'the code, the refresh token or the assertion is bound to a key, and the request has no DPoP proof or one of another key; nothing changed',
+      assertion_malformed:
+        'the identity assertion is not one of at most 8 KiB with the header and the claims that [enterprise.md](enterprise.md) lists',
+      assertion_issuer:
+        '`iss` is not the issuer of exactly one usable provider that accepts assertions, or that provider does not list the client',
+      assertion_wrong: 'no key of the provider signed the assertion',
+      assertion_audience: '`aud` is not this issuer alone',
+      assertion_client: '`client_id` of the assertion is not the client that presents it',
+      assertion_expired:
+        'the assertion has expired, is valid for more than 30 minutes, is from the future, or from before all tokens were revoked or the store was restored',
+      assertion_replayed: 'the assertion was used before',
+      assertion_tenant: 'the assertion is for a tenant; create a provider for each',
+      assertion_resource:
+        '`resource` of the assertion and of the request is not one declared API of the provider; without it, the provider has several',
+      assertion_details: 'the assertion has `authorization_details`',
+      subject_refused:
+        'the subject has no account and gets none by the rules of sign-in, or is disabled, or is not a member of the organization of the provider',
       refresh_unknown: 'the refresh token was not issued by this server, or its grant was deleted long ago',
       refresh_of_another_client: 'another client presented it; nothing changed',
       refresh_expired:
@@ -169,7 +186,10 @@ export const REFUSALS = {
     remedy: 'Register for the grant type.',
     reasons: {
       grant_type_not_registered: 'the client did not register this grant type',
-      client_public: 'client credentials without a secret',
+      client_public:
+        'client credentials without a secret; or an identity assertion of a public client without a metadata document',
+      client_not_listed:
+        'no usable provider lists the client for its identity assertions (`grantor provider update --assertion-client`), or the domain of the client is blocked',
     },
   },
   unsupported_grant_type: {
@@ -248,6 +268,8 @@ export const REFUSALS = {
         'more requests are pending than can be answered soon ([faults.md](faults.md)); this request changed nothing',
       keys_unavailable:
         'the keys at the `jwks_uri` of the client cannot be fetched: the log has the reason in `client.keys-unavailable`',
+      provider_unavailable:
+        'the keys of the provider of an identity assertion cannot be fetched: the log has the reason in `provider.failed`',
       shutting_down: 'the answer of `/health/ready` while a process stops; use another node',
       clock_differs:
         "the clock of this node was changed, or [differs](faults.md#a-clock-that-differs) from the database's by `ahead_ms` (`/health/ready`); the node issues nothing",

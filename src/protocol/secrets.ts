@@ -104,6 +104,7 @@ export type DigestPurpose =
   | 'bucket'
   | 'shared-client'
   | 'client-assertion'
+  | 'assertion-grant'
   | 'session-id'
   | 'upstream'
   | 'sealed'

@@ -11,9 +11,9 @@ export type Library = typeof library
 /** The requests of openid-client to one provider, through the only way out of this process. */
 export function openProviderFetch(
   { ask }: Pick<OutboundClient, 'ask'>,
-  { issuer, kind, privateHosts }: Pick<ProviderSettings, 'issuer' | 'kind' | 'privateHosts'>,
+  settings: Pick<ProviderSettings, 'issuer' | 'kind' | 'privateHosts'>,
 ): CustomFetch {
-  const named = [new URL(issuer).hostname, ...privateHosts]
+  const privateHosts = privateHostsOf(settings)
   // The signal of openid-client is not needed: the outbound client ends each request earlier.
   return async (url, { method, headers, body }) => {
     const answer = await ask({
@@ -22,14 +22,22 @@ export function openProviderFetch(
       headers,
       // openid-client sends forms alone.
       body: body instanceof URLSearchParams ? body.toString() : undefined,
-      privateHosts: named,
+      privateHosts,
     })
     if (answer.kind !== 'answered') throw new ProviderUnavailable(answer)
     return new Response(answer.text === '' ? null : answer.text, {
-      status: kind === 'github' && refuses(answer.text) ? 400 : answer.status,
+      status: settings.kind === 'github' && refuses(answer.text) ? 400 : answer.status,
       headers: { 'content-type': answer.contentType },
     })
   }
+}
+
+/** The hosts that the operator named, of which one is that of the issuer. */
+export function privateHostsOf({
+  issuer,
+  privateHosts,
+}: Pick<ProviderSettings, 'issuer' | 'privateHosts'>): readonly string[] {
+  return [new URL(issuer).hostname, ...privateHosts]
 }
 
 /** GitHub refuses a code or a secret with the status 200, and the error of RFC 6749 §5.2 in the body. */

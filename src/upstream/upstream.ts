@@ -19,8 +19,9 @@ import { failure, failureOf, ProviderUnavailable } from './failure.ts'
 import { readGithubClaims } from './github.ts'
 import { probeProvider, tryProvider, type Probing } from './probe.ts'
 import { openProviderFetch, type Library } from './provider-fetch.ts'
+import { openProviderKeys, type ProviderKeyOptions } from './provider-keys.ts'
 
-export interface UpstreamOptions extends Omit<Options, 'readSecret'> {
+export interface UpstreamOptions extends Omit<Options, 'readSecret'>, Pick<ProviderKeyOptions, 'openSignatures'> {
   readonly encrypt: (id: string, secret: string) => string
   /** @throws Error if the text was encrypted under another key */
   readonly decrypt: (id: string, encrypted: string) => string
@@ -46,8 +47,9 @@ function nameOf(id: string): string {
 }
 
 /** Opens the sign-in at providers. openid-client is loaded at the first sign-in: most servers never need it. */
-export function openUpstream({ encrypt, decrypt, observe, ...options }: UpstreamOptions): Upstream {
+export function openUpstream({ encrypt, decrypt, observe, openSignatures, ...options }: UpstreamOptions): Upstream {
   const availability = openAvailability(options.clock)
+  const keys = openProviderKeys({ ...options, openSignatures })
   const readSecret = (provider: ProviderRecord): string => decrypt(nameOf(provider.id), provider.encryptedSecret ?? '')
   let loading: Promise<{ readonly library: Library; readonly configurations: Configurations }> | undefined
   const load = () =>
@@ -109,6 +111,14 @@ export function openUpstream({ encrypt, decrypt, observe, ...options }: Upstream
       availability.noteSignIn(provider.id)
       observe(provider.id, finished.kind)
       return finished
+    },
+    verify(provider, { network, ...signed }) {
+      return step(provider, network, async (_library, configuration) => {
+        const { jwks_uri: uri } = configuration.serverMetadata()
+        if (uri === undefined) return failure('invalid', 'The metadata have no jwks_uri.')
+        const outcome = await keys.verify(provider, uri, signed)
+        return outcome.kind === 'keys-unavailable' ? failure('unreachable', outcome.reason) : outcome
+      })
     },
     isDown: ({ id }) => availability.isDown(id),
     suspects: () => availability.suspects() as readonly ProviderRecord['id'][],

@@ -201,6 +201,7 @@ export function aGrant(differing: Partial<GrantRecord> = {}, madeAt: EpochMs = N
     stated: { acr: 'urn:grantor:acr:2fa', level: 3, at: NOW },
     redirectHost: 'app.example',
     boundKey: { thumbprint: A_KEY, generation: 0 },
+    providerId: undefined,
     ...differing,
   }
 }

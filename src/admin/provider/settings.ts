@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import type { ProviderRecord } from '../../ports/records/provider.ts'
 import {
+  ASSERTION_LIST_LIMIT,
   DOMAIN_FORM,
   EMAIL_TRUSTS,
   LINK_RULES,
@@ -15,7 +16,7 @@ import {
   type ProviderSettings,
 } from '../../protocol/sign-in/provider.ts'
 import { isUsable } from '../../users/provider-routing.ts'
-import { ISO, ISO_OR_NULL, iso, isoOrNull, NAME, ORGANIZATION_ID } from '../fields.ts'
+import { CLIENT_IDENTIFIER, ISO, ISO_OR_NULL, iso, isoOrNull, NAME, ORGANIZATION_ID, RESOURCE } from '../fields.ts'
 import type { TaskContext } from '../task.ts'
 
 export const SHORT_TEXT = z.string().min(1).max(500)
@@ -77,6 +78,16 @@ const SETTINGS = {
     .array(HOST)
     .max(PROVIDER_LIST_LIMIT)
     .describe('Hosts of the provider, besides that of its issuer, that may have private addresses.'),
+  assertionClients: z
+    .array(CLIENT_IDENTIFIER)
+    .max(ASSERTION_LIST_LIMIT)
+    .meta({ examples: [[]] })
+    .describe('The client_id of each client that may act for persons of the provider by its identity assertions.'),
+  assertionApis: z
+    .array(RESOURCE)
+    .max(ASSERTION_LIST_LIMIT)
+    .meta({ examples: [[]] })
+    .describe('The APIs for which the clients get tokens by identity assertions of the provider.'),
 } satisfies { readonly [Name in keyof ProviderSettings]?: z.ZodType<ProviderSettings[Name]> }
 
 type Wire<Name extends string> = Name extends `${infer Head}${infer Tail}`

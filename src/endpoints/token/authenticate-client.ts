@@ -32,6 +32,8 @@ type Needs = DocumentNeeds &
   > &
   StoreNeeds<'consumeOnce' | 'findClient'>
 
+type Endpoint = 'push' | 'assertion' | 'other'
+
 /** The `Retry-After` of a response when the keys or the metadata document of the client cannot be fetched. */
 const FETCH_RETRY_SECONDS = 5
 
@@ -45,15 +47,15 @@ const FETCH_RETRY_SECONDS = 5
  * A client authenticates only as it registered. Failures are counted by network. Too many cause a 429. A correct secret is always
  * accepted: a secret cannot be guessed, so a lock-out would only help an attacker who wants to lock the client out.
  *
- * `push`: the request may be the first one of the client, so a metadata document is fetched; and the address of the endpoint may be the
- * audience of an assertion (RFC 9126 §2).
+ * `push` and `assertion`: the request, with parameters or an identity assertion, may be the first one of the client, so a metadata document
+ * is fetched. `push`: the address of the endpoint may be the audience of a client assertion (RFC 9126 §2).
  *
  * @throws OAuthError invalid_client, invalid_request, temporarily_unavailable
  */
 export async function authenticateClient(
   context: Needs,
   request: Request,
-  endpoint: 'push' | 'other' = 'other',
+  endpoint: Endpoint = 'other',
 ): Promise<AuthenticatedClient> {
   try {
     const credentials = readClientCredentials(request.authorization, request.params)
@@ -81,10 +83,10 @@ async function findPresented(
   context: Needs,
   credentials: ClientCredentials,
   { network, params }: Request,
-  endpoint: 'push' | 'other',
+  endpoint: Endpoint,
 ): Promise<ClientRecord | undefined> {
   if (credentials.kind === 'assertion') await checkClaims(credentials.assertion, context, endpoint)
-  const named = endpoint === 'push' && credentials.kind === 'none' ? params.get('client_id') : undefined
+  const named = endpoint !== 'other' && credentials.kind === 'none' ? params.get('client_id') : undefined
   const text = credentials.kind === 'assertion' ? credentials.assertion.clientId : named
   if (text === undefined) return context.store.findClient(credentials.id)
   const lookup = await findClient(context, text, network)
@@ -106,7 +108,7 @@ async function findPresented(
 async function checkClaims(
   assertion: ClientAssertion,
   { clock, issuer, notBefore }: Pick<Needs, 'clock' | 'issuer' | 'notBefore'>,
-  endpoint: 'push' | 'other',
+  endpoint: Endpoint,
 ): Promise<void> {
   const own = endpoint === 'push' ? [addressOf(issuer, PATHS.par)] : []
   const audiences = [issuer, addressOf(issuer, PATHS.token), ...own]

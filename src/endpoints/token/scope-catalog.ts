@@ -34,9 +34,12 @@ const IDENTITY_DECLARATIONS: readonly ApiScope[] = IDENTITY_SCOPES.map((name) =>
 /** Those that the metadata lists. A client that asks for `offline_access` because it is listed would ask the user each time. */
 export const ADVERTISED_IDENTITY_SCOPES: readonly string[] = ['openid', 'profile', 'email']
 
-/** The client that requests a scope: with a user's consent (`user`) or without a user (`machine`). */
+/**
+ * The client that requests a scope: with a user's consent (`user`), for a user whose provider decided instead (`asserted-user`), or without
+ * a user (`machine`).
+ */
 export interface ScopeRecipient {
-  readonly kind: 'user' | 'machine'
+  readonly kind: 'user' | 'asserted-user' | 'machine'
   readonly client: Pick<ClientRecord, 'approvedScope'>
 }
 
@@ -56,7 +59,7 @@ export function advertisedScopes({ scopes }: Pick<ApiRecord, 'scopes'>): readonl
 
 /** Whether a client that requests no scope gets this one. */
 export function isByDefault({ grantedTo }: Pick<ApiScope, 'grantedTo'>, kind: ScopeRecipient['kind']): boolean {
-  return grantedTo === 'users-and-machines' || (grantedTo === 'users' && kind === 'user')
+  return grantedTo === 'users-and-machines' || (grantedTo === 'users' && kind !== 'machine')
 }
 
 /** Returns the resource as declared; undefined if the server issues no token for it. */
@@ -79,14 +82,14 @@ export function describeUnknown(catalog: ScopeCatalog, requested: readonly Resou
 
 /** Registration gives no authority (decision 0006): the user's consent does, or the API's operator. */
 function isGrantedTo({ name, grantedTo, stepUp }: ApiScope, { kind, client }: ScopeRecipient): boolean {
-  // No user has authenticated, also where a client acts for one who did not sign in.
-  if (stepUp !== undefined && kind === 'machine') return false
+  // No user has authenticated here, also where a client acts for one who did not sign in.
+  if (stepUp !== undefined && kind !== 'user') return false
   switch (grantedTo) {
     case 'users-and-machines':
       return true
     case 'users':
     case 'users-on-request':
-      return kind === 'user' || isApproved(client, name)
+      return kind !== 'machine' || isApproved(client, name)
     case 'approved-clients':
       return isApproved(client, name)
   }

@@ -10,6 +10,7 @@ const REASONS = {
   not_approved: 'not approved for the client',
   not_installed: 'not part of the installation',
   not_requested: 'given on request only',
+  not_asserted: 'not in the assertion',
 } as const
 
 export type ScopeReason = keyof typeof REASONS

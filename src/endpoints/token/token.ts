@@ -1,7 +1,7 @@
 import type { Context, OutcomeEvent } from '../../ports/context.ts'
 import type { Reply, Request } from '../../ports/message.ts'
 import type { AccessTokenFacts } from '../../protocol/token/access-token.ts'
-import type { GrantType } from '../../protocol/token/grant-types.ts'
+import { JWT_BEARER, type GrantType } from '../../protocol/token/grant-types.ts'
 import { describeUri } from '../../protocol/uri/canonical-uri.ts'
 import { invalidRequest, OAuthError, unauthorizedClient } from '../../protocol/errors.ts'
 import { REFUSALS } from '../../protocol/refusals.ts'
@@ -33,7 +33,7 @@ export async function token(context: Context, request: Request): Promise<Reply> 
   const grantType = readGrantType(params, context.settings.grantTypes)
   refuseRepeated(params, 'resource')
   const proof = readProof(context, request, PATHS.token)
-  const client = await authenticateClient(context, request)
+  const client = await authenticateClient(context, request, grantType === JWT_BEARER ? 'assertion' : 'other')
   try {
     if (!client.metadata.grantTypes.includes(grantType)) throw unauthorizedClient('grant_type_not_registered')
     if (proof === undefined && requiresProof(client)) throw invalidRequest('proof_missing')
@@ -55,6 +55,7 @@ const INVALID_GRANTS: Readonly<Record<GrantType, string>> = {
     'The authorization code does not fit the request (code_verifier, redirect_uri), or is invalid, expired, used or revoked.',
   client_credentials: REFUSALS.invalid_grant.description,
   refresh_token: 'The refresh token is invalid, expired, used or revoked.',
+  [JWT_BEARER]: 'The assertion does not fit the request, or is not accepted for it, or was used.',
 }
 
 /**

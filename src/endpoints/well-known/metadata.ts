@@ -6,6 +6,8 @@ import { CLIENT_AUTH_METHODS } from '../../protocol/client/metadata.ts'
 import { offersDocuments } from '../../protocol/client/policy.ts'
 import { offeredIdTokenAlgorithms } from '../../protocol/openid/id-token.ts'
 import { PROOF_ALGORITHMS } from '../../protocol/token/dpop-proof.ts'
+import { JWT_BEARER } from '../../protocol/token/grant-types.ts'
+import { IDENTITY_ASSERTION_PROFILE } from '../../protocol/token/identity-assertion.ts'
 import { ACR_VALUES, type Acr } from '../../protocol/sign-in/acr.ts'
 import { rpIdOf } from '../../protocol/sign-in/passkey.ts'
 import { addressOf } from '../../protocol/uri/server-address.ts'
@@ -65,6 +67,9 @@ function describe(
     response_types_supported: ['code'],
     response_modes_supported: ['query', 'form_post'],
     grant_types_supported: grantTypes,
+    ...(grantTypes.includes(JWT_BEARER)
+      ? { authorization_grant_profiles_supported: [IDENTITY_ASSERTION_PROFILE] }
+      : {}),
     token_endpoint_auth_methods_supported: CLIENT_AUTH_METHODS,
     token_endpoint_auth_signing_alg_values_supported: ASSERTION_ALGORITHMS,
     revocation_endpoint_auth_methods_supported: CLIENT_AUTH_METHODS,

@@ -5,10 +5,11 @@ import type { Resource } from '../../protocol/token/resource.ts'
 import type { Scope } from '../../protocol/token/scope.ts'
 import type { SecretHash } from '../../protocol/secrets.ts'
 import type { UserClaim } from '../../protocol/openid/user-claims.ts'
+import type { ProviderId } from '../../protocol/sign-in/authentication.ts'
 import type { StatedAuthentication } from '../../protocol/sign-in/acr.ts'
 import type { ApprovedSession } from './authorization.ts'
 
-/** What a user allowed a client in one authorization. Its refresh tokens are one family, stored in the same row (decision 0004). */
+/** What a user, or the provider of the user, allowed a client in one authorization. Its refresh tokens are one family, stored in the same row (decision 0004). */
 export interface GrantRecord {
   readonly id: GrantId
   readonly clientId: ClientId
@@ -32,6 +33,8 @@ export interface GrantRecord {
   readonly redirectHost: string | undefined
   /** The key of a public client that proved one. RFC 9449 §5. undefined: a refresh needs no proof. */
   readonly boundKey: BoundKey | undefined
+  /** The provider whose identity assertion opened the grant. undefined: the user allowed it. */
+  readonly providerId: ProviderId | undefined
 }
 
 /** The key that a refresh must prove. */

@@ -31,8 +31,11 @@ export function parseClientIdentifier(text: string): ClientIdentifier | undefine
   return id === undefined ? undefined : { id, documentUrl: undefined }
 }
 
+const DOCUMENT_FORM = `^https?://[\\x21-\\x7e]{1,${URL_LIMIT - 8}}$`
 /** What an administrator gives for a client: the id of its record, or its `client_id`. */
-export const CLIENT_REFERENCE_FORM = new RegExp(`${CLIENT_ID_FORM.source}|^https?://[\\x21-\\x7e]{1,${URL_LIMIT - 8}}$`)
+export const CLIENT_REFERENCE_FORM = new RegExp(`${CLIENT_ID_FORM.source}|${DOCUMENT_FORM}`)
+/** A `client_id` alone, as others name the client. */
+export const CLIENT_IDENTIFIER_FORM = new RegExp(`${CLIENT_ID_FORM.source.replace('|gcd', '')}|${DOCUMENT_FORM}`)
 
 /** Returns the id of the client that an administrator names; undefined if the text has neither syntax. */
 export function parseClientReference(text: string): ClientId | undefined {

@@ -1,5 +1,6 @@
 import type { OrganizationId } from '../ids.ts'
 import { APPLICATION, type ProviderId } from './authentication.ts'
+import type { Resource } from '../token/resource.ts'
 import { isLoopbackHost } from '../uri/loopback.ts'
 import { addressOf } from '../uri/server-address.ts'
 
@@ -47,12 +48,17 @@ export interface ProviderSettings {
   readonly membership: (typeof MEMBERSHIP_RULES)[number]
   /** Hosts of the provider that may have private addresses and any port, besides that of the issuer. */
   readonly privateHosts: readonly string[]
+  /** The `client_id`s that may act for persons of the provider by its identity assertions, and the APIs for which. Both or neither are empty. */
+  readonly assertionClients: readonly string[]
+  readonly assertionApis: readonly Resource[]
 }
 
 /** The most providers of a server. */
 export const PROVIDER_LIMIT = 64
 /** The most domains, and the most private hosts, of a provider. */
 export const PROVIDER_LIST_LIMIT = 100
+/** The most clients, and the most APIs, of the identity assertions of a provider. */
+export const ASSERTION_LIST_LIMIT = 20
 export const PROVIDER_ID_FORM = /^[a-z][a-z0-9-]{0,30}$/
 /** A DNS name in ASCII with at least one dot. An internationalized name is given in its A-label form (RFC 5890 §2.3.2.1). */
 export const DOMAIN_FORM = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]{0,61}[a-z0-9]$/
@@ -111,6 +117,8 @@ function template(differing: Partial<ProviderTemplate>): ProviderTemplate {
     organizationId: undefined,
     membership: 'domains',
     privateHosts: [],
+    assertionClients: [],
+    assertionApis: [],
     ...differing,
   }
 }
@@ -137,6 +145,8 @@ export function findProviderFault(
   if (settings.multiFactor && OPEN_TO_ANYBODY.test(issuer)) {
     return 'Anybody can have an account at this provider, also without a second factor, so the sign-ins there have one factor.'
   }
+  const assertionFault = findAssertionFault(settings)
+  if (assertionFault !== undefined) return assertionFault
   if (domains.length > 0) return undefined
   const needs = 'needs at least one domain of the provider (--domain).'
   if (routing === 'required') return `Required routing ${needs}`
@@ -160,6 +170,19 @@ function findMembershipFault({
   }
   if (organizationId === undefined || domains.length > 0) return undefined
   return 'An organization needs at least one domain of the provider (--domain), or --membership anybody if every person of the provider belongs to it.'
+}
+
+/** Without a list the provider could let any client act for its persons at any API. */
+function findAssertionFault({
+  kind,
+  assertionClients,
+  assertionApis,
+}: Pick<ProviderSettings, 'kind' | 'assertionClients' | 'assertionApis'>): string | undefined {
+  if (assertionClients.length === 0 && assertionApis.length === 0) return undefined
+  if (kind !== 'oidc') return 'Only an OpenID provider issues identity assertions.'
+  return assertionClients.length > 0 && assertionApis.length > 0
+    ? undefined
+    : 'Identity assertions need a client (--assertion-client) and an API (--assertion-api).'
 }
 
 function findIssuerFault(issuer: string, isLoopbackIssuer: boolean): string | undefined {

@@ -1,3 +1,6 @@
+/** RFC 7523 §2.1. */
+export const JWT_BEARER = 'urn:ietf:params:oauth:grant-type:jwt-bearer'
+
 /** What registration, discovery and the token endpoint know about a grant type. */
 interface GrantTypeRules {
   /**
@@ -18,6 +21,8 @@ const GRANT_TYPES = {
   authorization_code: { isOffered: true, isForConfidentialClients: false, needsCode: true, refreshTokens: 'issues' },
   client_credentials: { isOffered: true, isForConfidentialClients: true, needsCode: false, refreshTokens: 'none' },
   refresh_token: { isOffered: true, isForConfidentialClients: false, needsCode: false, refreshTokens: 'uses' },
+  // The lists of the providers decide which clients may use it.
+  [JWT_BEARER]: { isOffered: false, isForConfidentialClients: false, needsCode: false, refreshTokens: 'none' },
 } as const satisfies Readonly<Record<string, GrantTypeRules>>
 export type GrantType = keyof typeof GRANT_TYPES
 

@@ -9,7 +9,7 @@ export interface UnverifiedJwt {
 
 const PARTS = /^([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)\.[A-Za-z0-9_-]+$/
 
-/** Reads a signed JWT. undefined: the text is none (RFC 7515 §7.1), or it is longer than the limit. A part that is not JSON is undefined. */
+/** Reads a signed JWT. undefined: the text is not one (RFC 7515 §7.1), or it is longer than the limit. A part that is not JSON is undefined. */
 export function readUnverifiedJwt(text: string, lengthLimit: number): UnverifiedJwt | undefined {
   const [, header, claims] = (text.length <= lengthLimit && PARTS.exec(text)) || []
   return header === undefined || claims === undefined ? undefined : { header: decode(header), claims: decode(claims) }

@@ -368,6 +368,7 @@ create table grants (
   openid text, -- JSON: what the ID tokens of the grant have in common; null: none
   key_thumbprint text, -- the key of the client that a refresh must prove; null: none
   key_generation bigint, -- the generation of the first refresh token that is bound to it
+  provider_id text, -- the provider whose assertion opened the grant; null: the user allowed it
   stated text, -- JSON: the authentication of the user, as all tokens state it; null: they do not
   created_at bigint not null,
   expires_at bigint not null,

@@ -8,6 +8,7 @@ export const TOKEN_OPERATIONS: OperationRows<TokenOperations> = {
     event: ({ grantId, generation, about }, { kind }) =>
       kind === 'reused' ? { event: 'refresh-token.reused', ...about, grantId, details: { generation } } : undefined,
   },
+  openGrant: { cache: 'kept', event: 'no-event' },
   revokeGrant: {
     cache: 'kept',
     event: when('revoked', ({ id, about }) => ({ event: 'grant.revoked', ...about, grantId: id })),

@@ -57,6 +57,12 @@ export const distributedUserHandlers = {
   removePassword: holding(passkeyHandlers.removePassword, ({ userId }) => userId),
   useLink: holding(linkHandlers.useLink, ({ userId }) => userId),
   removeApp: holding(grantHandlers.removeApp, ({ userId }) => userId),
+  openGrant: distributed(grantHandlers.openGrant, function* (grant) {
+    const { id: key, userId } = grant
+    yield* holdUser(userId)
+    yield* nameRow({ userId, table: 'authorizations', key })
+    return yield* grantHandlers.openGrant.run(grant)
+  }),
   linkIdentity: distributed(identityHandlers.linkIdentity, function* (link) {
     const { userId, key } = link.identity
     yield* holdUser(userId)

@@ -6,8 +6,8 @@ import type { EpochMs } from '../../base/brand.ts'
 import type { GrantId, UserId } from '../../protocol/ids.ts'
 import { NO_SCOPE, scopeTokens, unite, type Scope } from '../../protocol/token/scope.ts'
 import { consentTarget, idBefore } from '../rows.ts'
-import { CONSENTS, GRANTS } from '../tables/token.ts'
-import { eachOf, rows, shared, type SharedHandlers, type SharedStatement, type Steps } from './statement.ts'
+import { CONSENTS, GRANTS, NEW_GRANT } from '../tables/token.ts'
+import { eachOf, idKey, rows, shared, type SharedHandlers, type SharedStatement, type Steps } from './statement.ts'
 
 const LIST = shared('select * from grants where grant_id < :before order by grant_id desc limit :limit')
 const OF_USER = `user_id = :userId and grant_id < :before
@@ -67,13 +67,26 @@ const REVOKE_OF_APP = shared(
 /** Also deletes consents for other organizations: asking the user again is always safe. */
 const FORGET_CONSENTS = shared('delete from consents where user_id = :userId and client_id = :clientId')
 
+/** On SQLite in the row that the id names, if it is free. */
+const OPEN = shared(
+  `insert into grants (/*sqlite slot, */${NEW_GRANT.names})
+   values (/*sqlite iif(exists (select 1 from grants where slot = slot_of(:grant_id)), null, slot_of(:grant_id)), */${NEW_GRANT.parameters})
+   on conflict (grant_id) do nothing`,
+)
+
 export const grantHandlers = {
+  openGrant: { keys: idKey, run: openGrant },
   removeApp: {
     keys: ({ userId }) => [userId],
     isAlone: true,
     run: removeApp,
   },
 } satisfies SharedHandlers
+
+function* openGrant(grant: GrantRecord): Steps<'opened'> {
+  yield* rows(OPEN, NEW_GRANT.values(grant))
+  return 'opened'
+}
 
 function* removeApp(removal: Input<'removeApp'>): Steps<Outcome<'removeApp'>> {
   // A code that another node is redeeming has a grant afterwards, which the next statement sees.

@@ -4,7 +4,12 @@ import type { IdentityProofRecord, IdentityRecord, ProviderRecord } from '../../
 
 const DEFAULTS: Readonly<Record<string, unknown>> = PROVIDER_TEMPLATES.oidc
 /** Members that earlier providers lack. */
-const LATER: readonly string[] = ['membership', 'multiFactor'] satisfies readonly (keyof ProviderSettings)[]
+const LATER: readonly string[] = [
+  'membership',
+  'multiFactor',
+  'assertionClients',
+  'assertionApis',
+] satisfies readonly (keyof ProviderSettings)[]
 
 /**
  * The members are stored in one order, because an update compares the text. For the same reason a member that earlier providers lack is
@@ -15,7 +20,7 @@ const settings = json<ProviderSettings>(
   (declared) =>
     Object.fromEntries(
       Object.entries(declared)
-        .filter(([name, value]) => !LATER.includes(name) || value !== DEFAULTS[name])
+        .filter(([name, value]) => !LATER.includes(name) || JSON.stringify(value) !== JSON.stringify(DEFAULTS[name]))
         .toSorted(([one], [other]) => (one < other ? -1 : 1)),
     ),
   (stored) => ({ ...PROVIDER_TEMPLATES.oidc, ...(stored as ProviderSettings) }),

@@ -34,6 +34,7 @@ export const GRANTS = table<GrantRecord>({
     thumbprint: text('key_thumbprint'),
     generation: bigint('key_generation'),
   }),
+  providerId: text('provider_id'),
 })
 
 export const PUSHED_REQUESTS = table<PushedRequestRecord>({

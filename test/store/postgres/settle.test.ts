@@ -11,6 +11,7 @@ import { aTornUser, createTornUsers, describeTornUser, PROVIDER, type Deed, type
 /** What writes rows of a user on several machines. */
 const WRITERS: readonly Deed[] = [
   'redeem the code',
+  'open a grant',
   'approve another code',
   'sign in',
   'remove an identity',

@@ -81,6 +81,7 @@ export function aTornUser() {
     scope: 'openid' as Scope,
     openid: { session: openid.session, idTokenClaims: [] },
   })
+  const asserted = aGrant({ clientId: CLIENT, userId: user.id, family: undefined, providerId: PROVIDER.id })
   const replacement = { ...aUser(), email: `new.${user.email}` }
 
   const start = (next: Session, replaces?: Session['id']) =>
@@ -112,6 +113,7 @@ export function aTornUser() {
       'approve another code': aDeed('approveAuthorization', approvalOf(asked)),
       'sign in': start(started),
       'sign in again in the browser': start(replacing, session.id),
+      'open a grant': aDeed('openGrant', asserted),
       'remove the app': aDeed('removeApp', {
         userId: user.id,
         clientId: CLIENT,
@@ -164,6 +166,7 @@ export function aTornUser() {
       replacing,
       coded,
       asked,
+      asserted,
       unused,
       squatting,
     })

@@ -169,6 +169,8 @@ export function metadataOf(issuer: string): object {
     userinfo_endpoint: `${issuer}/userinfo`,
     jwks_uri: `${issuer}/jwks`,
     authorization_response_iss_parameter_supported: true,
+    response_types_supported: ['code'],
+    subject_types_supported: ['public'],
     id_token_signing_alg_values_supported: ['ES256', 'HS256', 'none'],
     code_challenge_methods_supported: ['S256'],
   }

@@ -224,6 +224,7 @@ function grantOf(
     stated: authorization.stated,
     redirectHost: webHost(authorization.redirectUri),
     boundKey: key === undefined ? undefined : { thumbprint: key, generation: 0 },
+    providerId: undefined,
   }
 }
 

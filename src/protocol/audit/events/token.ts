@@ -25,6 +25,10 @@ export const TOKEN_EVENTS = {
     when: 'A rotated refresh token was presented again: a copy exists. Its family is revoked.',
     details: '`generation`',
   },
+  'assertion.refused': {
+    when: 'An identity assertion was refused. Counted.',
+    details: '`reason`, as [errors.md](errors.md) has it; `provider`',
+  },
   'refresh-token.presented-by-another-client': {
     when: 'The refresh token belongs to another client. Nothing changed. Counted.',
   },

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Redemption } from '../../../../src/ports/operations/authorization.ts'
 import type { GrantRecord } from '../../../../src/ports/records/grant.ts'
+import type { Scope } from '../../../../src/protocol/token/scope.ts'
 import type { StoreDriver } from '../../../../src/ports/store.ts'
 import { approved } from './authorizations.ts'
 import { aSweep } from '../server/sweep.ts'
@@ -65,6 +66,19 @@ export const tokenCases: Suite = (check) => {
     const redemption = aRedemption(approval, { grant: aGrant({ family: undefined, resources: [] }) })
     await perform(first, 'redeemCode', redemption)
     assert.deepEqual(await first.findGrant(redemption.grant.id), redemption.grant)
+  })
+
+  check('openGrant stores grants without a code, once, which end as others do', async ({ first, second }) => {
+    const grants = times(3, () => aGrant({ family: undefined, providerId: 'idp' as GrantRecord['providerId'] }))
+    const [one, other] = grants as [GrantRecord, GrantRecord]
+    await performAll(first, 'openGrant', grants)
+    assert.equal(await perform(second, 'openGrant', { ...one, scope: 'another' as Scope }), 'opened')
+    for (const grant of grants) assert.deepEqual(await second.findGrant(grant.id), grant)
+    const { clientId, userId, organizationId } = one
+    assert.deepEqual(await first.listLiveGrants({ userId, now: at(1), limit: 9 }), [one])
+    await perform(second, 'removeApp', { userId, clientId, organizationId, now: at(2), codesSince: at(0) })
+    assert.deepEqual(await first.findGrant(one.id), { ...one, revokedAt: at(2) })
+    assert.deepEqual(await first.findGrant(other.id), other)
   })
 
   check(

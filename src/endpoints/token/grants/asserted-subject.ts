@@ -1,0 +1,83 @@
+import type { Context } from '../../../ports/context.ts'
+import type { ProviderRecord } from '../../../ports/records/provider.ts'
+import type { EpochMs } from '../../../base/brand.ts'
+import type { Reason } from '../../../protocol/errors.ts'
+import type { UserId } from '../../../protocol/ids.ts'
+import { identityKey, type ProviderIdentity } from '../../../protocol/sign-in/provider-identity.ts'
+import { findInvalidPrincipal } from '../../../tokens/invalid-principal.ts'
+import { joinOrganization } from '../../../users/provider-membership.ts'
+import { findRequiredProvider } from '../../../users/provider-routing.ts'
+import { carryOut, planResolution, type Arrival, type Plan } from '../../sign-in/provider/resolve.ts'
+import type { AuthenticatedClient } from '../authenticate-client.ts'
+
+/** The subject of an identity assertion whose signature and claims are right. */
+export interface AssertedSubject {
+  readonly provider: ProviderRecord
+  readonly identity: ProviderIdentity
+  readonly client: AuthenticatedClient
+  /** Uses the assertion up. false: it was used before. */
+  readonly use: () => Promise<boolean>
+}
+
+export type SettledSubject =
+  /** `openedAt`: no principal was disabled or revoked then. */
+  | { readonly kind: 'settled'; readonly userId: UserId; readonly openedAt: EpochMs }
+  | { readonly kind: 'refused'; readonly reason: Reason<'invalid_grant'> }
+
+const REFUSED = { kind: 'refused', reason: 'subject_refused' } as const
+
+/**
+ * Finds, links or creates the account of the subject by the rules of sign-in (`planResolution`), and makes it a member of the organization of
+ * the provider. There is no browser, so the rule that asks the person refuses.
+ *
+ * - A person outside of the domains of the provider does not become a member, also where the operator declared that every person of the
+ *   provider belongs: only a membership that exists counts (threats.md JAG-08).
+ * - All refusals have one reason, and nothing but the use of the assertion is stored then. That commit takes longer than the reads
+ *   beside it, so that the time of the answer does not show whether there is an account (JAG-13).
+ */
+export async function settleSubject(context: Context, subject: AssertedSubject): Promise<SettledSubject> {
+  const { provider, identity, client } = subject
+  const key = identityKey({ id: provider.id, ...provider.settings }, identity.subject)
+  const nobody = { browserHash: undefined, request: undefined, signedIn: undefined }
+  const arrival = { provider, identity, key, purpose: { kind: 'sign-in' }, ...nobody } as const
+  const [isFresh, plan] = await Promise.all([subject.use(), planSubject(context, arrival)])
+  if (!isFresh) return { kind: 'refused', reason: 'assertion_replayed' }
+  const first = await carryOut(context, arrival, plan)
+  // Another assertion for the same new person came first: an app often asks for tokens of several APIs together.
+  const isTaken = first.kind === 'refused' && first.reason === 'identity-taken'
+  const settled = isTaken ? await carryOut(context, arrival, await planSubject(context, arrival)) : first
+  if (settled.kind === 'refused' && settled.reason === 'provider-off')
+    return { kind: 'refused', reason: 'assertion_issuer' }
+  if (settled.kind !== 'user') return REFUSED
+  const { id: userId } = settled.user
+  if (identity.isWithinDomains) await joinOrganization(context, provider, userId)
+  const { organizationId } = provider.settings
+  const openedAt = context.clockCheck.now()
+  const current = await context.store.findClient(client.id)
+  if (current === undefined) return { kind: 'refused', reason: 'client_not_live' }
+  const principals = { client: current, userId, organizationId, isUnattended: false }
+  const invalid = await findInvalidPrincipal(context, principals, openedAt)
+  if (invalid === undefined) return { kind: 'settled', userId, openedAt }
+  return invalid === 'client' ? { kind: 'refused', reason: 'client_not_live' } : REFUSED
+}
+
+/** The plan of a sign-in, unless the account may not be used at this provider or for its organization. */
+async function planSubject(context: Context, arrival: Arrival): Promise<Plan> {
+  const plan = await planResolution(context, arrival)
+  const isUsable = plan.kind === 'refused' || (await isUsableFor(context, arrival, plan))
+  return isUsable ? plan : { kind: 'refused', reason: 'account-refused' }
+}
+
+async function isUsableFor(
+  { providers, store }: Context,
+  { provider, identity }: Arrival,
+  plan: Exclude<Plan, { readonly kind: 'refused' }>,
+): Promise<boolean> {
+  const user = plan.kind === 'use' ? plan.user : plan.kind === 'link' ? plan.account : undefined
+  const required = findRequiredProvider(await providers(), user?.email)
+  if (required !== undefined && required.id !== provider.id) return false
+  const { organizationId } = provider.settings
+  if (organizationId === undefined) return true
+  const membership = user === undefined ? undefined : await store.findMembership({ userId: user.id, organizationId })
+  return membership === undefined ? identity.isWithinDomains : membership.disabledAt === undefined
+}

@@ -140,6 +140,6 @@ export async function declareApis(context: Context): Promise<void> {
     { resource: 'https://api.example' as Resource, tokens: SERVER_TOKENS },
     { resource: OPAQUE_RESOURCE as Resource, tokens: { ...SERVER_TOKENS, format: 'opaque' as const } },
   ]
-  for (const api of apis) await createApi(context, { ...api, name: undefined, scopes })
+  for (const api of apis) await createApi(context, { ...api, name: undefined, exchange: [], scopes })
   await delay(CATALOGUE_MS)
 }

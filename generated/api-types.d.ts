@@ -858,6 +858,13 @@ export interface GrantorTasks {
       /** The greatest age of the authentication at the request of the client, in seconds; null: any. */
       readonly max_age?: number | null
     }[]
+    /** From which APIs a token can be exchanged for one of this API, with the most that it has; empty scope: from none. Those that are not named do not change. */
+    readonly exchange?: readonly {
+      /** The identifier of the API, an absolute URI without a fragment or user information (RFC 8707). */
+      readonly resource: string
+      /** Scopes, separated by spaces. */
+      readonly scope: string
+    }[]
     /** The format, lifetime, algorithm and type of its access tokens. */
     readonly tokens?: {
       /** jwt: APIs can verify the tokens locally. opaque: APIs introspect them. */
@@ -903,6 +910,13 @@ export interface GrantorTasks {
       /** The greatest age of the authentication at the request of the client, in seconds; null: any. */
       readonly max_age?: number | null
     }[]
+    /** From which APIs a token can be exchanged for one of this API, with the most that it has; empty scope: from none. Those that are not named do not change. */
+    readonly exchange?: readonly {
+      /** The identifier of the API, an absolute URI without a fragment or user information (RFC 8707). */
+      readonly resource: string
+      /** Scopes, separated by spaces. */
+      readonly scope: string
+    }[]
     /** The format, lifetime, algorithm and type of its access tokens. */
     readonly tokens?: {
       /** jwt: APIs can verify the tokens locally. opaque: APIs introspect them. */
@@ -927,7 +941,7 @@ export interface GrantorTasks {
     readonly resource: string
     readonly deleted: true
   }>
-  /** Create the credentials with which an API introspects tokens. Its previous credentials stop working. */
+  /** Create the credentials with which an API introspects and exchanges tokens. Its previous credentials stop working. */
   readonly 'api.create-credentials': (input: {
     /** The identifier of the API. */
     readonly resource: string
@@ -1186,7 +1200,7 @@ export interface GrantorTasks {
     /** Continue after this row: the `next` of the previous page. */
     readonly before?: string
     /** Only events of this name, or of all names that begin with it, such as `client.`; a part of a name ends with a dot. */
-    readonly event?: 'admin-credential.' | 'admin.' | 'api.' | 'app.' | 'assertion.' | 'audit.' | 'authorization.' | 'client.' | 'clock.' | 'code.' | 'credential.' | 'domain.' | 'grant.' | 'identity.' | 'initial-token.' | 'installation.' | 'interaction.' | 'introspection.' | 'key.' | 'link.' | 'logout.' | 'mail.' | 'member.' | 'organization.' | 'passkey.' | 'provider.' | 'recovery-code.' | 'recovery-codes.' | 'refresh-token.' | 'revocation.' | 'scope.' | 'second-factor.' | 'secret.' | 'server.' | 'session.' | 'sign-in.' | 'token.' | 'tokens.' | 'user.' | 'client.registered' | 'client.updated' | 'client.document-added' | 'client.document-changed' | 'client.created' | 'client.adopted' | 'client.rules-set' | 'client.registration-token-created' | 'client.deleted' | 'client.verified' | 'client.unverified' | 'client.disabled' | 'client.enabled' | 'client.secret-rotated' | 'client.scope-approved' | 'client.tokens-revoked' | 'client.authentication-failed' | 'initial-token.created' | 'initial-token.revoked' | 'authorization.approved' | 'authorization.denied' | 'scope.refused' | 'code.replayed' | 'code.burned' | 'code.presented-by-another-client' | 'refresh-token.reused' | 'assertion.refused' | 'refresh-token.presented-by-another-client' | 'credential.presented-with-another-key' | 'revocation.requested-by-another-client' | 'grant.revoked' | 'token.revoked' | 'introspection.inactive' | 'tokens.issued' | 'user.created' | 'user.password-changed' | 'user.email-changed' | 'user.renamed' | 'user.updated' | 'user.disabled' | 'user.enabled' | 'user.deleted' | 'user.tokens-revoked' | 'user.provisioned' | 'session.started' | 'session.ended' | 'sign-in.failed' | 'second-factor.enabled' | 'second-factor.disabled' | 'passkey.added' | 'passkey.removed' | 'passkey.counter-back' | 'user.password-removed' | 'second-factor.refused' | 'recovery-codes.replaced' | 'recovery-code.used' | 'mail.undelivered' | 'logout.delivered' | 'logout.undelivered' | 'link.created' | 'link.used' | 'identity.linked' | 'identity.unlinked' | 'interaction.answered' | 'app.removed' | 'organization.created' | 'organization.renamed' | 'organization.disabled' | 'organization.enabled' | 'organization.tokens-revoked' | 'organization.deleted' | 'member.added' | 'member.disabled' | 'member.enabled' | 'member.removed' | 'installation.added' | 'installation.replaced' | 'installation.disabled' | 'installation.enabled' | 'installation.removed' | 'provider.created' | 'provider.updated' | 'provider.disabled' | 'provider.enabled' | 'provider.deleted' | 'provider.failed' | 'server.tokens-revoked' | 'server.issuer-changed' | 'server.backed-up' | 'server.restored' | 'server.went-back' | 'server.confirmed' | 'server.exported' | 'server.imported' | 'server.reopened' | 'api.created' | 'api.updated' | 'api.credentials-set' | 'api.deleted' | 'domain.trusted' | 'domain.blocked' | 'domain.forgotten' | 'key.added' | 'key.removed' | 'secret.rotated' | 'clock.confirmed' | 'admin-credential.created' | 'admin-credential.revoked' | 'admin.refused' | 'audit.head' | 'audit.swept' | 'audit.unreadable'
+    readonly event?: 'admin-credential.' | 'admin.' | 'api.' | 'app.' | 'assertion.' | 'audit.' | 'authorization.' | 'client.' | 'clock.' | 'code.' | 'credential.' | 'domain.' | 'exchange.' | 'grant.' | 'identity.' | 'initial-token.' | 'installation.' | 'interaction.' | 'introspection.' | 'key.' | 'link.' | 'logout.' | 'mail.' | 'member.' | 'organization.' | 'passkey.' | 'provider.' | 'recovery-code.' | 'recovery-codes.' | 'refresh-token.' | 'revocation.' | 'scope.' | 'second-factor.' | 'secret.' | 'server.' | 'session.' | 'sign-in.' | 'token.' | 'tokens.' | 'user.' | 'client.registered' | 'client.updated' | 'client.document-added' | 'client.document-changed' | 'client.created' | 'client.adopted' | 'client.rules-set' | 'client.registration-token-created' | 'client.deleted' | 'client.verified' | 'client.unverified' | 'client.disabled' | 'client.enabled' | 'client.secret-rotated' | 'client.scope-approved' | 'client.tokens-revoked' | 'client.authentication-failed' | 'initial-token.created' | 'initial-token.revoked' | 'authorization.approved' | 'authorization.denied' | 'scope.refused' | 'code.replayed' | 'code.burned' | 'code.presented-by-another-client' | 'refresh-token.reused' | 'assertion.refused' | 'refresh-token.presented-by-another-client' | 'credential.presented-with-another-key' | 'revocation.requested-by-another-client' | 'grant.revoked' | 'token.revoked' | 'introspection.inactive' | 'exchange.refused' | 'tokens.issued' | 'user.created' | 'user.password-changed' | 'user.email-changed' | 'user.renamed' | 'user.updated' | 'user.disabled' | 'user.enabled' | 'user.deleted' | 'user.tokens-revoked' | 'user.provisioned' | 'session.started' | 'session.ended' | 'sign-in.failed' | 'second-factor.enabled' | 'second-factor.disabled' | 'passkey.added' | 'passkey.removed' | 'passkey.counter-back' | 'user.password-removed' | 'second-factor.refused' | 'recovery-codes.replaced' | 'recovery-code.used' | 'mail.undelivered' | 'logout.delivered' | 'logout.undelivered' | 'link.created' | 'link.used' | 'identity.linked' | 'identity.unlinked' | 'interaction.answered' | 'app.removed' | 'organization.created' | 'organization.renamed' | 'organization.disabled' | 'organization.enabled' | 'organization.tokens-revoked' | 'organization.deleted' | 'member.added' | 'member.disabled' | 'member.enabled' | 'member.removed' | 'installation.added' | 'installation.replaced' | 'installation.disabled' | 'installation.enabled' | 'installation.removed' | 'provider.created' | 'provider.updated' | 'provider.disabled' | 'provider.enabled' | 'provider.deleted' | 'provider.failed' | 'server.tokens-revoked' | 'server.issuer-changed' | 'server.backed-up' | 'server.restored' | 'server.went-back' | 'server.confirmed' | 'server.exported' | 'server.imported' | 'server.reopened' | 'api.created' | 'api.updated' | 'api.credentials-set' | 'api.deleted' | 'domain.trusted' | 'domain.blocked' | 'domain.forgotten' | 'key.added' | 'key.removed' | 'secret.rotated' | 'clock.confirmed' | 'admin-credential.created' | 'admin-credential.revoked' | 'admin.refused' | 'audit.head' | 'audit.swept' | 'audit.unreadable'
     /** The client_id of the client. For a client with a metadata document, its URL or the id in answers. */
     readonly client_id?: string
     /** The id of the user. */
@@ -1247,6 +1261,11 @@ export interface Api {
   readonly name: string | null
   readonly scopes: readonly ApiScope[]
   readonly tokens: ApiTokens
+  /** The APIs whose tokens can be exchanged for tokens of this API, and the most that they have. */
+  readonly exchange: readonly {
+    readonly resource: string
+    readonly scope: string
+  }[]
   /** The id that the API introspects tokens with; null: it has no credentials. */
   readonly introspection_id: string | null
   readonly created_at: string

@@ -67,9 +67,10 @@ export function requestToken(
   server: RequestTarget,
   client: RegisteredClient,
   form: Readonly<Record<string, string>>,
+  headers: Readonly<Record<string, string>> = {},
 ): Promise<LightMyRequestResponse> {
   const secret = client.client_secret === undefined ? {} : { client_secret: client.client_secret }
-  return postForm(server, '/v2/oauth/token', { client_id: client.client_id, ...secret, ...form })
+  return postForm(server, '/v2/oauth/token', { client_id: client.client_id, ...secret, ...form }, headers)
 }
 
 export function authorizeUrl(client: RegisteredClient, parameters: Readonly<Record<string, string>> = {}): string {
@@ -200,14 +201,10 @@ export function redeem(
   client: RegisteredClient,
   code: string,
   form: Readonly<Record<string, string>> = {},
+  headers: Readonly<Record<string, string>> = {},
 ): Promise<LightMyRequestResponse> {
-  return requestToken(server, client, {
-    grant_type: 'authorization_code',
-    code,
-    redirect_uri: REDIRECT_URI,
-    code_verifier: VERIFIER,
-    ...form,
-  })
+  const given = { grant_type: 'authorization_code', code, redirect_uri: REDIRECT_URI, code_verifier: VERIFIER }
+  return requestToken(server, client, { ...given, ...form }, headers)
 }
 
 export function refresh(

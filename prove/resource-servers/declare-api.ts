@@ -28,6 +28,7 @@ export async function declareApi(
   await createApi(context, {
     resource: resource as Resource,
     name: undefined,
+    exchange: [],
     scopes,
     tokens: { ...SERVER_TOKENS, jwtType },
   })

@@ -2,6 +2,7 @@ import type { Context } from '../ports/context.ts'
 import type { AuditEvent, AuditLinkRecord } from '../ports/records/audit.ts'
 import { after, type EpochMs } from '../base/brand.ts'
 import type { EventFields } from '../protocol/audit/event-names.ts'
+import { isForClients } from '../protocol/token/grant-types.ts'
 import type { ChainHead, Chains } from './chain.ts'
 import { openCommandLog } from './command-log.ts'
 import { eventLine } from './event-line.ts'
@@ -130,7 +131,7 @@ export function openAuditRecorder({
 
   return {
     issued(clientId, grantType) {
-      if (grantType !== 'client_credentials') owing = { since: chains.lastHead() }
+      if (grantType !== 'client_credentials' && isForClients(grantType)) owing = { since: chains.lastHead() }
       if (tokenCounter.add(clientId, grantType, clock())) void enqueue(() => writeCounts(clock()))
     },
     report(event) {

@@ -1,7 +1,7 @@
 import type { ApiRecord, ScopeStepUp } from '../ports/records/api.ts'
 import type { AuthorizationRecord } from '../ports/records/authorization.ts'
 import { meetsAcr, reachableLevel } from '../protocol/sign-in/acr.ts'
-import { levelOf, type Authentication, type AuthenticationLevel } from '../protocol/sign-in/authentication.ts'
+import type { Authentication, AuthenticationLevel } from '../protocol/sign-in/authentication.ts'
 import { after, type EpochMs } from '../base/brand.ts'
 import { narrow, NO_SCOPE, scopeTokens, type Scope } from '../protocol/token/scope.ts'
 
@@ -43,12 +43,12 @@ export function authenticatedSinceOf(stepUps: StepUps, now: EpochMs): EpochMs | 
 export function withheldScope(
   stepUps: StepUps,
   { scope, createdAt }: Pick<AuthorizationRecord, 'scope' | 'createdAt'>,
-  { methods, at }: Pick<Authentication, 'methods' | 'at'>,
+  { level, at }: { readonly level: AuthenticationLevel } & Pick<Authentication, 'at'>,
 ): Scope {
   if (stepUps.size === 0) return NO_SCOPE
   return narrow(scope, (token) => {
     const stepUp = stepUps.get(token)
-    return stepUp !== undefined && (levelOf(methods) < stepUp.level || isOlder(stepUp, createdAt, at))
+    return stepUp !== undefined && (level < stepUp.level || isOlder(stepUp, createdAt, at))
   })
 }
 

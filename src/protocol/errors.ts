@@ -38,7 +38,7 @@ export class OAuthError extends Error {
   client: ClientId | undefined
   /** The user of the code or refresh token of the request, for the log. */
   readonly user: UserId | undefined
-  /** The id of API credentials that were presented with a wrong secret, for the log. */
+  /** The id of the API credentials of the request, also if their secret was wrong, for the log. */
   credential: string | undefined
 
   constructor(code: ErrorCode, reason: Reason, options: RefusalOptions = {}) {
@@ -70,11 +70,23 @@ function namedParameter(reason: Reason<'invalid_request'>, [first]: readonly Pro
   return NAMED_PARAMETERS[reason]
 }
 
+const NO_SUBJECT = 'The subject_token is not an active access token for this API alone.'
+/** One text for tokens of others and for inactive ones: an API learns nothing of tokens for others. */
+const SUBJECT_EXPLANATIONS = {
+  subject_inactive: NO_SUBJECT,
+  subject_for_another: NO_SUBJECT,
+  subject_without_user: 'The subject_token is not that of a user.',
+  token_type_unsupported: 'Only access tokens are exchanged for access tokens.',
+  actor_unsupported: 'The API is the actor: there is no actor_token.',
+  actors_too_many: 'The subject_token was exchanged too often.',
+}
+
 const NAMED_PARAMETERS: { readonly [One in Reason<'invalid_request'>]?: string } = {
   verifier_malformed: 'The code_verifier has not 43 to 128 unreserved characters.',
   organization_mismatch: 'The request is not for the organization in org_id.',
   user_mismatch: 'The request is not for the user in user_id.',
   proof_missing: 'The request needs a DPoP proof.',
+  ...SUBJECT_EXPLANATIONS,
 }
 
 /**
@@ -173,6 +185,7 @@ export function invalidTarget(
 
 const TARGET_EXPLANATIONS: Partial<Record<Reason<'invalid_target'>, string>> = {
   resource_not_granted: 'The grant does not have this resource.',
+  exchange_not_allowed: 'This API may not exchange its tokens for those of the resource, or it is not declared.',
   tokens_differ: 'The APIs of the grant need different tokens. Request again with one resource.',
   binding_differs:
     'One API accepts only bearer tokens, and another one or the client only tokens that are bound to a key.',

@@ -23,7 +23,7 @@ export const REFUSALS = {
     remedy: 'Correct the request. Tokens stay valid.',
     reasons: {
       parameter_missing:
-        '`code`, `refresh_token` or `assertion` is missing for its grant, `token` at introspection or revocation, or `resource` at the metadata of an API. Send it',
+        '`code`, `refresh_token`, `assertion`, `subject_token`, `subject_token_type` or `resource` is missing for its grant, `token` at introspection or revocation, or `resource` at the metadata of an API. Send it',
       parameter_repeated: 'a parameter is sent twice. Send each once',
       parameter_malformed: 'the address or the Content-Length header is malformed. Build requests with an HTTP library',
       form_malformed: 'the form or query has a broken percent-escape, is not UTF-8, or has more than 100 parameters',
@@ -39,6 +39,14 @@ export const REFUSALS = {
         '`org_id` is not the organization of the grant, or with client credentials not one that installed the client',
       proof_missing:
         'no header `DPoP`, and the client registered `dpop_bound_access_tokens`, or an API accepts only bound tokens ([sender-constrained.md](sender-constrained.md))',
+      subject_inactive:
+        '`subject_token` is not an access token of this server, or no longer active ([token-exchange.md](token-exchange.md))',
+      subject_for_another: '`subject_token` is for another API than the caller, or for several; counted in the audit',
+      subject_without_user: 'the client of `subject_token` acts for itself. Use client credentials',
+      token_type_unsupported:
+        '`subject_token_type` or `requested_token_type` is not that of an access token (RFC 8693 §3)',
+      actor_unsupported: 'the request has an `actor_token`. The API that authenticates is the actor',
+      actors_too_many: '`act` of `subject_token` names four parties already',
       verifier_malformed:
         '`code_verifier` is not 43 to 128 unreserved characters (RFC 7636 §4.1); the code stays valid',
       request_uri_pushed: 'a pushed request has a `request_uri`. Push the parameters themselves',
@@ -190,6 +198,7 @@ export const REFUSALS = {
         'client credentials without a secret; or an identity assertion of a public client without a metadata document',
       client_not_listed:
         'no usable provider lists the client for its identity assertions (`grantor provider update --assertion-client`), or the domain of the client is blocked',
+      exchange_by_client: 'a client requests a token exchange, which is for the credentials of APIs (`gap_…`)',
     },
   },
   unsupported_grant_type: {
@@ -224,6 +233,8 @@ export const REFUSALS = {
       resource_not_granted: 'the grant does not have one of the requested resources',
       tokens_differ:
         'its APIs need tokens of different formats or algorithms. The code or refresh token stays valid: name one `resource` ([apis.md](apis.md))',
+      exchange_not_allowed:
+        'the API is not declared, or does not list the caller: see `grantor api update --exchange-from` ([token-exchange.md](token-exchange.md))',
       binding_differs:
         'one API accepts only bearer tokens, and another one or the client only bound ones ([sender-constrained.md](sender-constrained.md))',
     },

@@ -106,7 +106,7 @@ test('api.update sets every member of its input, api.show shows it, and the othe
       Record<string, unknown>
     >
   const input = z.toJSONSchema(requireTask('api.update').input, { io: 'input' }) as Schema
-  const members = membersOf(input).filter((member) => member !== 'resource' && !member.startsWith('step_up.'))
+  const members = membersOf(input).filter((member) => !/^(resource$|step_up|exchange)/.test(member))
   assert.deepEqual(members.toSorted(), Object.keys(VALUES).toSorted())
   await perform('api.create', {})
   await perform('api.update', { scopes: [{ name: 'before', sentence: 'Before', granted_to: 'users' }] })
@@ -122,6 +122,37 @@ test('api.update sets every member of its input, api.show shows it, and the othe
       assert.deepEqual(await perform('api.show', {}), { ...before, [noun]: shown === '' ? null : shown }, member)
     }
   }
+})
+
+test('exchange changes the rules that it names, and a rule without scopes is removed; mistakes of the operator are conflicts', async (t) => {
+  const { context } = await openTestServer(t)
+  const own = asAdministrator(context, COMMAND_LINE)
+  const [mcp, other, files] = ['https://mcp.example', 'https://other.example', 'https://files.example'] as const
+  const perform = async (name: string, input: object) =>
+    (await runTask(own, requireTask(name), { resource: files, ...input }, () => undefined)) as KeptApiDocument
+  const scopes = ['read', 'write'].map((name) => ({ name, sentence: `May ${name}`, granted_to: 'users' }))
+  await perform('api.create', { resource: mcp })
+  const created = await perform('api.create', { scopes, exchange: [{ resource: `${mcp}/`, scope: 'read' }] })
+  assert.deepEqual(created.exchange, [{ resource: `${mcp}/`, scope: 'read' }])
+  assert.match(created.notice ?? '', /create-credentials https:\/\/mcp\.example\/\)\.$/)
+  await perform('api.create-credentials', { resource: mcp })
+  const both = await perform('api.update', { exchange: [{ resource: other, scope: 'read write' }] })
+  assert.deepEqual(both.exchange, [...created.exchange, { resource: other, scope: 'read write' }])
+  assert.match(both.notice ?? '', /Without credentials: https:\/\/other\.example \(not declared\)\.$/)
+  const mistakes = [
+    [{ resource: files, scope: 'read' }],
+    [{ resource: mcp, scope: 'read admin' }],
+    [{ resource: mcp, scope: 'openid' }],
+    [
+      { resource: mcp, scope: 'read' },
+      { resource: `${mcp}/`, scope: '' },
+    ],
+  ]
+  for (const exchange of mistakes)
+    await assert.rejects(perform('api.update', { exchange }), { kind: 'conflict' }, JSON.stringify(exchange))
+  assert.deepEqual(await perform('api.update', { name: 'Files' }), { ...both, name: 'Files' })
+  const none = [mcp, other].map((resource) => ({ resource, scope: '' }))
+  assert.deepEqual((await perform('api.update', { exchange: none })).exchange, [])
 })
 
 test('step_up changes what scopes require, and scopes that are declared again without one keep it', async (t) => {

@@ -1,7 +1,7 @@
 import type { TestContext } from 'node:test'
 import { SERVER_TOKENS } from '../../src/admin/api/api.ts'
 import { createApi, createApiCredentials } from '../../src/admin/api/api.ts'
-import type { ApiScope, ApiTokens } from '../../src/ports/records/api.ts'
+import type { ApiScope, ApiTokens, ExchangeRule } from '../../src/ports/records/api.ts'
 import { authorizeUrl, PlainBrowser, signInAndAllow, type RegisteredClient } from '../../tools/flow.ts'
 import { createAda } from './accounts.ts'
 import { openTestServer, type TestServer, type TestServerOptions } from './server.ts'
@@ -23,8 +23,9 @@ export async function declareApi(
   resource: string,
   tokens: Partial<ApiTokens> = {},
   scopes: readonly ApiScope[] = SCOPES,
+  exchange: readonly ExchangeRule[] = [],
 ): Promise<RegisteredClient> {
-  await createApi(context, anApiDeclaration(resource, { scopes, tokens: { ...SERVER_TOKENS, ...tokens } }))
+  await createApi(context, anApiDeclaration(resource, { scopes, tokens: { ...SERVER_TOKENS, ...tokens }, exchange }))
   const { id, secret } = await createApiCredentials(context, resource)
   return { client_id: id, client_secret: secret }
 }

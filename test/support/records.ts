@@ -339,6 +339,7 @@ export function anApi(differing: Partial<ApiRecord> = {}): ApiRecord {
       binding: 'any',
     },
     scopesSince: new Map(),
+    exchange: [],
     credentials: undefined,
     createdAt: NOW,
     ...differing,
@@ -378,7 +379,14 @@ export function aLink(differing: Partial<LinkRecord> = {}): LinkRecord {
 
 /** What an operator declares of an API: without scopes, and with the settings of the server. */
 export function anApiDeclaration(resource: string, differing: Partial<ApiDeclaration> = {}): ApiDeclaration {
-  return { resource: resource as Resource, name: undefined, scopes: [], tokens: SERVER_TOKENS, ...differing }
+  return {
+    resource: resource as Resource,
+    name: undefined,
+    scopes: [],
+    tokens: SERVER_TOKENS,
+    exchange: [],
+    ...differing,
+  }
 }
 
 /** A key that was created this many milliseconds after NOW. */

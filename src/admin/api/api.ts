@@ -1,11 +1,11 @@
 import type { Context, StoreNeeds } from '../../ports/context.ts'
-import type { ApiRecord, ApiScope, ApiTokens } from '../../ports/records/api.ts'
+import type { ApiRecord, ApiScope, ApiTokens, ExchangeRule } from '../../ports/records/api.ts'
 import type { EpochMs } from '../../base/brand.ts'
 import { mintApiCredentialId, type ApiCredentialId } from '../../protocol/ids.ts'
 import { chooseStartedKey } from '../../protocol/key-rotation.ts'
 import { documentClientId } from '../../protocol/client/identifier.ts'
 import { sameResource, type Resource } from '../../protocol/token/resource.ts'
-import { isIdentityScope } from '../../protocol/token/scope.ts'
+import { isIdentityScope, NO_SCOPE, scopeTokens } from '../../protocol/token/scope.ts'
 import { AdminError, conflict, unknown } from '../admin-error.ts'
 import { introduceAlgorithm } from '../key/key.ts'
 
@@ -13,6 +13,8 @@ import { introduceAlgorithm } from '../key/key.ts'
 export const SCOPE_LIMIT = 100
 /** The maximum number of APIs, because every token request searches all of them. */
 const API_LIMIT = 1000
+/** From how many APIs an API takes tokens in exchange. */
+export const EXCHANGE_LIMIT = 20
 /** Seconds, as for GRANTOR_ACCESS_TOKEN_LIFETIME: keys stay published for that long after they signed. */
 export const LIFETIME_LIMIT = 86_400
 
@@ -32,6 +34,7 @@ export interface ApiDeclaration {
   readonly name: string | undefined
   readonly scopes: readonly ApiScope[]
   readonly tokens: ApiTokens
+  readonly exchange: readonly ExchangeRule[]
 }
 
 /** The changes of an API. What is absent or undefined does not change. */
@@ -40,6 +43,8 @@ export interface ApiChange {
   readonly name?: string | undefined
   readonly scopes?: readonly ApiScope[] | undefined
   readonly tokens?: ApiTokens | undefined
+  /** A rule replaces the one of the same API, and one without scopes removes it. */
+  readonly exchange?: readonly ExchangeRule[] | undefined
 }
 
 type KeyNeeds = Pick<Context, 'clock' | 'keys' | 'settings'> & StoreNeeds<'addFirstKey' | 'listKeys'>
@@ -53,7 +58,9 @@ export async function createApi(
   refuseIssuer(declaration.resource, context)
   checkScopes(declaration.scopes)
   checkTokens(declaration.tokens)
-  const api: ApiRecord = { ...declaration, scopesSince: new Map(), credentials: undefined, createdAt: clock() }
+  const exchange = changeExchange({ ...declaration, exchange: [] }, declaration.exchange)
+  const made = { scopesSince: new Map(), credentials: undefined, createdAt: clock() }
+  const api: ApiRecord = { ...declaration, exchange, ...made }
   const declared = await store.listApis()
   if (declared.length >= API_LIMIT) throw conflict(`There are ${API_LIMIT} APIs, which is the maximum.`)
   const same = declared.find(({ resource }) => sameResource(resource, api.resource))
@@ -84,16 +91,17 @@ async function refuseClientIdentifier(store: Pick<Context['store'], 'findClient'
 export async function updateApi(
   context: StoreNeeds<'updateApi'> & KeyNeeds,
   before: ApiRecord,
-  { name, scopes, tokens = before.tokens }: ApiChange,
+  { name, scopes, tokens = before.tokens, exchange = [] }: ApiChange,
 ): Promise<ApiRecord> {
   checkScopes(scopes)
   checkTokens(tokens)
-  const api: ApiRecord = {
+  const changed: ApiRecord = {
     ...before,
     name: name === undefined ? before.name : name === '' ? undefined : name,
     ...(scopes === undefined ? {} : changeScopes(before, scopes, context.clock())),
     tokens,
   }
+  const api = { ...changed, exchange: changeExchange(changed, exchange) }
   if ((await context.store.updateApi({ previous: before, api })) === 'conflict') {
     throw conflict(
       `The API ${before.resource} was changed or deleted at the same time. Check it: grantor api show ${before.resource}`,
@@ -112,6 +120,43 @@ function changeScopes(
   const declared = new Set(before.scopes.map(({ name }) => name))
   const since = scopes.map(({ name }) => [name, declared.has(name) ? before.scopesSince.get(name) : now] as const)
   return { scopes, scopesSince: new Map(since.filter((entry): entry is [string, EpochMs] => entry[1] !== undefined)) }
+}
+
+/**
+ * The rules of an API after a change of some of them. A rule may name an API that is not declared yet.
+ *
+ * @throws AdminError when a rule is for the API itself, has scopes that the API does not declare, or there are too many
+ */
+function changeExchange(
+  { resource: target, scopes, exchange }: Pick<ApiRecord, 'resource' | 'scopes' | 'exchange'>,
+  given: readonly ExchangeRule[],
+): readonly ExchangeRule[] {
+  for (const [index, { resource, scope }] of given.entries()) {
+    if (given.slice(0, index).some((other) => sameResource(other.resource, resource)))
+      throw conflict(`The API ${resource} is named twice by exchange.`)
+    if (sameResource(resource, target)) throw conflict('An API does not exchange its tokens for its own.')
+    const undeclared = scopeTokens(scope).filter((token) => !scopes.some(({ name }) => name === token))
+    if (undeclared.length > 0) throw conflict(`The API has no scope ${undeclared.join(', ')}, which exchange names.`)
+  }
+  const kept = exchange.filter(({ resource }) => !given.some((rule) => sameResource(rule.resource, resource)))
+  const changed = [...kept, ...given.filter(({ scope }) => scope !== NO_SCOPE)]
+  if (changed.length > EXCHANGE_LIMIT)
+    throw conflict(`An API takes tokens of at most ${EXCHANGE_LIMIT} APIs in exchange.`)
+  return changed
+}
+
+/** The notice about APIs that cannot request the exchange that a rule permits; undefined: none. */
+export function exchangeNotice(
+  { exchange }: Pick<ApiRecord, 'exchange'>,
+  declared: readonly ApiRecord[],
+): string | undefined {
+  const bare = exchange.flatMap(({ resource }) => {
+    const source = declared.find((api) => sameResource(api.resource, resource))
+    if (source === undefined) return [`${resource} (not declared)`]
+    return source.credentials === undefined ? [`${resource} (grantor api create-credentials ${resource})`] : []
+  })
+  if (bare.length === 0) return undefined
+  return `An exchange needs the credentials of the API that requests it. Without credentials: ${bare.join(', ')}.`
 }
 
 /** The notice about an API whose tokens are not signed with its algorithm yet; undefined: none. */

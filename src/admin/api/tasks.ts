@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import type { ApiRecord, ApiScope, ApiTokens } from '../../ports/records/api.ts'
-import { ISO, iso, LIMIT, NAME, NAME_OR_NONE, NEXT, RESOURCE, SCOPE_NAME } from '../fields.ts'
+import { ISO, iso, LIMIT, NAME, NAME_OR_NONE, NEXT, RESOURCE, SCOPE, SCOPE_NAME } from '../fields.ts'
 import { conflict } from '../admin-error.ts'
 import { MAX_AGE_LIMIT } from '../../protocol/client/openid-metadata.ts'
 import { pageOf } from '../page.ts'
@@ -9,6 +9,8 @@ import {
   algorithmNotice,
   createApi,
   createApiCredentials,
+  EXCHANGE_LIMIT,
+  exchangeNotice,
   LIFETIME_LIMIT,
   requireApi,
   SCOPE_LIMIT,
@@ -137,6 +139,13 @@ const INPUT = {
     .max(SCOPE_LIMIT)
     .optional()
     .describe('What scopes of the API require; those that are not named do not change.'),
+  exchange: z
+    .array(z.strictObject({ resource: RESOURCE, scope: SCOPE }))
+    .max(EXCHANGE_LIMIT)
+    .optional()
+    .describe(
+      'From which APIs a token can be exchanged for one of this API, with the most that it has; empty scope: from none. Those that are not named do not change.',
+    ),
   tokens: TOKENS_INPUT.optional().describe('The format, lifetime, algorithm and type of its access tokens.'),
 }
 
@@ -147,6 +156,9 @@ const API_DOCUMENT = z
     name: z.string().nullable(),
     scopes: z.array(SCOPE_OF_API),
     tokens: TOKENS,
+    exchange: z
+      .array(z.object({ resource: z.string(), scope: z.string() }))
+      .describe('The APIs whose tokens can be exchanged for tokens of this API, and the most that they have.'),
     introspection_id: z
       .string()
       .nullable()
@@ -197,9 +209,9 @@ export const API_TASKS: readonly Task[] = [
     summary: 'Declare an API and its scopes.',
     input: z.object({ resource: RESOURCE, ...INPUT }),
     output: KEPT_API_DOCUMENT,
-    async run(context, { resource, name, scopes = [], step_up, tokens = {} }) {
+    async run(context, { resource, name, scopes = [], step_up, exchange = [], tokens = {} }) {
       const declared = withStepUps(scopesOf(scopes, []), step_up)
-      const declaration = { resource, name, scopes: declared, tokens: tokensOf(SERVER_TOKENS, tokens) }
+      const declaration = { resource, name, scopes: declared, exchange, tokens: tokensOf(SERVER_TOKENS, tokens) }
       return describeKept(context, await createApi(context, declaration))
     },
   }),
@@ -211,7 +223,7 @@ export const API_TASKS: readonly Task[] = [
     summary: 'Change an API. Members that are absent do not change, and issued tokens stay valid.',
     input: ONE.extend({ ...INPUT, name: NAME_OR_NONE.optional().describe('The name of the API; empty: none.') }),
     output: KEPT_API_DOCUMENT,
-    async run(context, { resource, name, scopes, step_up, tokens }) {
+    async run(context, { resource, name, scopes, step_up, exchange, tokens }) {
       const before = await requireApi(context, resource)
       const change = {
         name,
@@ -220,6 +232,7 @@ export const API_TASKS: readonly Task[] = [
             ? undefined
             : withStepUps(scopes === undefined ? before.scopes : scopesOf(scopes, before.scopes), step_up),
         tokens: tokens === undefined ? undefined : tokensOf(before.tokens, tokens),
+        exchange,
       }
       return describeKept(context, await updateApi(context, before, change))
     },
@@ -244,7 +257,8 @@ export const API_TASKS: readonly Task[] = [
     path: `${PATH}/{resource}/credentials`,
     access: 'write',
     creates: true,
-    summary: 'Create the credentials with which an API introspects tokens. Its previous credentials stop working.',
+    summary:
+      'Create the credentials with which an API introspects and exchanges tokens. Its previous credentials stop working.',
     input: ONE,
     output: z.object({ resource: z.string(), id: z.string(), secret: z.string().describe('Shown once.') }),
     run: (context, { resource }) => createApiCredentials(context, resource),
@@ -303,7 +317,8 @@ function tokensOf(before: ApiTokens, input: z.output<typeof TOKENS_INPUT>): ApiT
 }
 
 async function describeKept(context: TaskContext, api: ApiRecord): Promise<KeptApiDocument> {
-  const notices = [await algorithmNotice(context, api), sharedNotice(api, await context.store.listApis())]
+  const declared = await context.store.listApis()
+  const notices = [await algorithmNotice(context, api), sharedNotice(api, declared), exchangeNotice(api, declared)]
   return { ...describeApi(api), notice: notices.filter((notice) => notice !== undefined).join(' ') || null }
 }
 
@@ -316,7 +331,7 @@ function describeScope({ name, sentence, grantedTo, stepUp }: ApiScope): ApiDocu
 }
 
 /** An API as the operator sees it. */
-function describeApi({ resource, name, scopes, tokens, credentials, createdAt }: ApiRecord): ApiDocument {
+function describeApi({ resource, name, scopes, tokens, exchange, credentials, createdAt }: ApiRecord): ApiDocument {
   return {
     resource,
     name: name ?? null,
@@ -329,6 +344,7 @@ function describeApi({ resource, name, scopes, tokens, credentials, createdAt }:
       application_subject: tokens.applicationSubject,
       binding: tokens.binding,
     },
+    exchange: exchange.map((rule) => ({ resource: rule.resource, scope: rule.scope })),
     introspection_id: credentials?.id ?? null,
     created_at: iso(createdAt),
   }

@@ -14,7 +14,7 @@ import {
   type ClientMetadata,
 } from '../../protocol/client/metadata.ts'
 import { evaluateClientPolicy, followsFapi, isOperatorMade } from '../../protocol/client/policy.ts'
-import { needCode, OFFERED_GRANT_TYPES, type GrantType } from '../../protocol/token/grant-types.ts'
+import { isForClients, needCode, OFFERED_GRANT_TYPES, type GrantType } from '../../protocol/token/grant-types.ts'
 import { DEFAULT_ID_TOKEN_ALGORITHM, ID_TOKEN_ALGORITHMS } from '../../protocol/openid/id-token.ts'
 import { mintOrderedId, type ClientId } from '../../protocol/ids.ts'
 import { LIST_LIMIT } from '../../protocol/client/descriptive-metadata.ts'
@@ -40,7 +40,7 @@ const METADATA = {
   client_name: CLIENT_NAME,
   redirect_uris: uris('https://app.example/callback').describe('Exact redirect URIs.'),
   grant_types: z
-    .array(z.enum(OFFERED_GRANT_TYPES))
+    .array(z.enum(OFFERED_GRANT_TYPES.filter(isForClients)))
     .max(LIST_LIMIT)
     .describe(
       'The grant types. The default is authorization_code and refresh_token, or client_credentials without redirect URIs.',

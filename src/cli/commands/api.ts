@@ -14,6 +14,7 @@ interface ScopeOptions {
   readonly machineScope?: readonly ScopeInput[]
   readonly approvedScope?: readonly ScopeInput[]
   readonly stepUp?: readonly StepUpInput[]
+  readonly exchangeFrom?: ApiDocument['exchange']
 }
 
 /** What a scope requires, as the tasks take it. */
@@ -27,6 +28,7 @@ interface StepUpInput {
 const MEMBERS: OptionRows = {
   scopes: false,
   step_up: false,
+  exchange: false,
   'tokens.lifetime': { none: 'server' },
   'tokens.algorithm': { none: 'server' },
 }
@@ -37,7 +39,7 @@ export const API_VERBS: readonly AddVerb[] = [
     task: 'api.create',
     members: MEMBERS,
     options: withScopes,
-    input: (options) => ({ scopes: scopesOf(options), step_up: options.stepUp }),
+    input: inputOf,
     say({ resource, scopes, notice }) {
       const names = scopes.map(({ name }) => name).join(', ')
       return [
@@ -59,7 +61,7 @@ export const API_VERBS: readonly AddVerb[] = [
   }),
   taskVerb<ApiDocument>({
     task: 'api.show',
-    say({ scopes, tokens, ...api }, { paint }) {
+    say({ scopes, tokens, exchange, ...api }, { paint }) {
       const { format, lifetime, algorithm, jwt_type, application_subject, binding } = tokens
       const made = {
         token_format: format,
@@ -75,14 +77,16 @@ export const API_VERBS: readonly AddVerb[] = [
       )
       const headings = ['SCOPE', 'GRANTED', hasStepUps ? ['STEP-UP'] : [], 'SENTENCE'].flat()
       const table = cells.length === 0 ? [] : ['', ...columns(headings, cells, paint)]
-      return [...record({ ...api, ...made }, paint), ...table]
+      const rules = exchange.map(({ resource, scope }) => [resource, scope])
+      const exchanges = rules.length === 0 ? [] : ['', ...columns(['EXCHANGE FROM', 'SCOPE'], rules, paint)]
+      return [...record({ ...api, ...made }, paint), ...table, ...exchanges]
     },
   }),
   taskVerb<KeptApiDocument, ScopeOptions>({
     task: 'api.update',
     members: MEMBERS,
     options: (command) => withScopes(command).addHelpText('after', '\nThe given scopes replace all scopes of the API.'),
-    input: (options) => ({ scopes: scopesOf(options), step_up: options.stepUp }),
+    input: inputOf,
     say: ({ resource, notice }) => [
       `Changed ${resource}. Running servers apply the change within a second. Issued tokens do not change.`,
       ...(notice === null ? [] : [notice]),
@@ -91,7 +95,7 @@ export const API_VERBS: readonly AddVerb[] = [
   taskVerb<{ readonly resource: string; readonly id: string; readonly secret: string }>({
     task: 'api.create-credentials',
     say: ({ resource, id, secret }) => [
-      `${resource} authenticates at /v2/oauth/introspect by HTTP Basic, with the id as the user and the secret as the password:`,
+      `${resource} authenticates at /v2/oauth/introspect, and at /v2/oauth/token for an exchange, by HTTP Basic, with the id as the user and the secret as the password:`,
       `  id      ${id}`,
       `  secret  ${secret}`,
       'The secret is not shown again. Running servers accept it within a second.',
@@ -130,6 +134,23 @@ function withScopes(command: Command): Command {
       'what a scope requires of the sign-in: 2fa (two factors), phr (a passkey) or none, and the greatest age of the sign-in in seconds: payments:write=2fa,300; repeatable',
       parseStepUp,
     )
+    .option(
+      '--exchange-from <resource=scopes>',
+      'another API, whose tokens can be exchanged for tokens of this one, and the scopes that they can have; no scopes: not any more; repeatable',
+      parseExchange,
+    )
+}
+
+function inputOf(options: ScopeOptions) {
+  return { scopes: scopesOf(options), step_up: options.stepUp, exchange: options.exchangeFrom }
+}
+
+/** The identifier may contain "=". */
+function parseExchange(text: string, previous: ApiDocument['exchange'] = []): ApiDocument['exchange'] {
+  const [, resource, scope] = /^(.+)=([^=]*)$/.exec(text) ?? []
+  if (resource === undefined || scope === undefined)
+    throw new InvalidArgumentError('Give the API, "=", and scopes: https://mcp.example.com/mcp="files:read".')
+  return [...previous, { resource, scope }]
 }
 
 function parseStepUp(text: string, previous: readonly StepUpInput[] = []): readonly StepUpInput[] {

@@ -45,7 +45,7 @@ export async function decideLevel(
   const { authentication } = signedIn.session
   const level = levelOf(authentication.methods)
   const isEnough = request === undefined || meetsAcr(request, level)
-  if (isEnough && withheldScope(stepUps, authorization, authentication) === NO_SCOPE)
+  if (isEnough && withheldScope(stepUps, authorization, { level, at: authentication.at }) === NO_SCOPE)
     return { kind: 'enough', allowed: authorization, withheld: NO_SCOPE }
   const reach = await findReach(context, authorization, signedIn)
   const need = findLevelNeed(stepUps, authorization, level, reach)
@@ -61,8 +61,10 @@ export async function decideWithout(
   authentication: Pick<Authentication, 'methods' | 'at'>,
 ): Promise<Exclude<LevelDecision, { readonly kind: 'step-up' | 'sign-in' }>> {
   const { authentication: request } = authorization
-  if (request?.isEssential === true && !meetsAcr(request, levelOf(authentication.methods))) return { kind: 'unmet' }
-  const withheld = withheldScope(findStepUps(await context.apis(), authorization), authorization, authentication)
+  const level = levelOf(authentication.methods)
+  if (request?.isEssential === true && !meetsAcr(request, level)) return { kind: 'unmet' }
+  const stated = { level, at: authentication.at }
+  const withheld = withheldScope(findStepUps(await context.apis(), authorization), authorization, stated)
   const tokens = new Set(withheld.split(' '))
   const allowed = chooseScope(await loadScopeCatalog(context), authorization, (token) => !tokens.has(token))
   return allowed === 'scope-missing' ? { kind: 'unmet' } : { kind: 'enough', allowed, withheld }

@@ -8,6 +8,8 @@ import {
   tokenTypeOf,
   type AccessTokenFacts,
 } from '../../protocol/token/access-token.ts'
+import { isConfidential } from '../../protocol/client/authentication.ts'
+import { OAuthError } from '../../protocol/errors.ts'
 import { toSeconds } from '../../base/brand.ts'
 import { hasDocument, identifierOf } from '../../protocol/client/identifier.ts'
 import type { ClientId } from '../../protocol/ids.ts'
@@ -15,13 +17,14 @@ import type { IntrospectionAnswer, RefreshTokenAnswer, TokenClaims } from '../..
 import { sameResource } from '../../protocol/token/resource.ts'
 import { findInactiveReason, type End } from '../../tokens/inactive-reason.ts'
 import { findToken, type FoundToken } from '../../tokens/find-token.ts'
-import { authenticateCaller, type IntrospectionCaller } from './authenticate-caller.ts'
+import { authenticateCaller, type Caller } from '../token/authenticate-caller.ts'
 import { readToken } from './read-token.ts'
 
 /**
  * Token Introspection. RFC 7662 §2.
  *
- *  §2.1  The caller authenticates: an API with its credentials, or a confidential client.
+ *  §2.1  The caller authenticates: an API with its credentials, or a client. A public client cannot, so it may not introspect tokens
+ *        (threats.md INT-02).
  *  §2.2  If the token is inactive, or the caller may not see it, the response is only `active: false`.
  *  §2.2  `org_id` and `act` have the same values as in a JWT (decision 0019).
  *  §4    An API sees access tokens that name it in their audience. A client sees tokens that were issued to it.
@@ -33,6 +36,8 @@ import { readToken } from './read-token.ts'
 export async function introspect(context: Context, request: Request): Promise<Reply> {
   const token = readToken(request)
   const caller = await authenticateCaller(context, request)
+  if (caller.kind === 'client' && !isConfidential(caller.client))
+    throw new OAuthError('unauthorized_client', 'client_public', { status: 403 })
   const found = await findToken(context, token)
   const reason =
     found && mayKnow(caller, found) ? await findInactiveReason(context, found, context.clock()) : hidden(found)
@@ -57,7 +62,7 @@ type FoundAccessToken = Extract<FoundToken, { kind: 'access' }>
 async function describe(
   context: Pick<Context, 'issuer' | 'store'>,
   found: FoundToken,
-  caller: IntrospectionCaller['kind'],
+  caller: Caller['kind'],
 ): Promise<IntrospectionAnswer> {
   if (found.kind === 'access') return describeAccessToken(context, found, caller)
   return describeRefreshToken(found.grant, context.issuer, await findIdentifier(context, found.owner))
@@ -67,7 +72,7 @@ async function describe(
 export async function describeAccessToken(
   context: Pick<Context, 'issuer' | 'store'>,
   { facts, owner }: FoundAccessToken,
-  caller: IntrospectionCaller['kind'],
+  caller: Caller['kind'],
 ): Promise<TokenClaims> {
   const client = await findIdentifier(context, owner)
   const subject = caller === 'api' ? facts.applicationSubject : undefined
@@ -125,12 +130,7 @@ function hidden(found: FoundToken | undefined): Refusal {
 const USUAL: ReadonlySet<Refusal> = new Set(['expired', 'replaced', 'unknown', 'for-another'])
 
 /** Records in the audit that an API received a token whose access was withdrawn. */
-function reportUse(
-  { report }: Pick<Context, 'report'>,
-  caller: IntrospectionCaller,
-  found: FoundToken,
-  reason: Refusal,
-): void {
+function reportUse({ report }: Pick<Context, 'report'>, caller: Caller, found: FoundToken, reason: Refusal): void {
   if (caller.kind === 'client' || USUAL.has(reason)) return
   const { clientId, userId, organizationId } = principalsOf(found)
   const details = { resource: caller.api.resource, reason }
@@ -141,7 +141,7 @@ function principalsOf(found: FoundToken): Pick<AccessTokenFacts, 'clientId' | 'u
   return found.kind === 'access' ? found.facts : found.grant
 }
 
-function mayKnow(caller: IntrospectionCaller, found: FoundToken): boolean {
+function mayKnow(caller: Caller, found: FoundToken): boolean {
   if (caller.kind === 'client') return caller.client.id === found.owner
   return found.kind === 'access' && found.facts.resources.some((one) => sameResource(one, caller.api.resource))
 }

@@ -1,4 +1,5 @@
 import type { Context, StoreNeeds } from '../../ports/context.ts'
+import type { ClientRecord } from '../../ports/records/client.ts'
 import type { GrantRecord } from '../../ports/records/grant.ts'
 import {
   accessTokenClaims,
@@ -7,7 +8,7 @@ import {
   type AccessTokenFacts,
   type IssuedToken,
 } from '../../protocol/token/access-token.ts'
-import { after, toSeconds, type EpochMs, type EpochSeconds } from '../../base/brand.ts'
+import { toSeconds, type EpochMs, type EpochSeconds } from '../../base/brand.ts'
 import { identifierOf } from '../../protocol/client/identifier.ts'
 import {
   mintOrderedId,
@@ -21,9 +22,10 @@ import { isIdentityScope, narrow, unite, type Scope } from '../../protocol/token
 import type { MintedCredential } from '../../protocol/secrets.ts'
 import { findNewestNotBefore } from '../../tokens/invalid-principal.ts'
 import { issueIdToken } from '../openid/id-token.ts'
+import type { AuthenticatedApi } from './authenticate-caller.ts'
 import type { AuthenticatedClient } from './authenticate-client.ts'
 import { givesIdentity } from './scope-catalog.ts'
-import { takeStoredTokenBudget } from './stored-tokens.ts'
+import { callerOf, takeRowBudget } from './stored-tokens.ts'
 import type { TokenProfile } from './token-profile.ts'
 
 type Needs = Pick<Context, 'budgets' | 'clock' | 'issuer' | 'random' | 'secrets' | 'tokens'> & StoreNeeds<'issueToken'>
@@ -54,32 +56,74 @@ export async function issueClientToken(
   target: UnattendedTarget,
   { profile, now, network }: { readonly profile: TokenProfile; readonly now: EpochMs; readonly network: string },
 ): Promise<IssuedToken> {
-  const { scope, resources, userId, organizationId } = target
-  const factsOf = <Id extends string>(tokenId: Id) => ({
-    tokenId,
+  const facts = {
+    ...target,
     issuer: context.issuer,
     clientId: client.id,
-    userId,
-    organizationId,
     grantId: undefined,
-    scope,
-    resources,
+    actors: [],
     applicationSubject: undefined,
-    keyThumbprint: profile.key,
     authentication: undefined,
-    issuedAt: toSeconds(now),
-    expiresAt: (toSeconds(now) + profile.lifetime) as EpochSeconds,
     issuedAfter: undefined,
-  })
+    expiresAt: (toSeconds(now) + profile.lifetime) as EpochSeconds,
+  }
+  return issueOnce(context, client, facts, { profile, now, network, payer: callerOf(client, network) })
+}
+
+/**
+ * Issues an access token for an API in exchange for another one (RFC 8693 §2.2.1). All but the target is that of the subject token, which
+ * the new token does not outlive.
+ *
+ * @throws OAuthError temporarily_unavailable
+ */
+export async function issueExchangedToken(
+  context: ClientNeeds,
+  exchange: {
+    readonly api: AuthenticatedApi
+    /** That of the subject token. */
+    readonly client: ClientRecord
+    readonly subject: AccessTokenFacts
+  },
+  target: TokenTarget,
+  { profile, now, network }: { readonly profile: TokenProfile; readonly now: EpochMs; readonly network: string },
+): Promise<IssuedToken> {
+  const { api, client, subject } = exchange
+  const expiresAt = Math.min(toSeconds(now) + profile.lifetime, subject.expiresAt) as EpochSeconds
+  const facts = { ...subject, ...target, actors: [api.resource, ...subject.actors], expiresAt }
+  // Each grant has its own budget: the tokens of one user cannot use up those of the API's other users.
+  return issueOnce(context, client, facts, { profile, now, network, payer: subject.grantId ?? client.id })
+}
+
+interface OnceIssue {
+  readonly profile: TokenProfile
+  readonly now: EpochMs
+  readonly network: string
+  /** Whose budget a token that is stored counts against. */
+  readonly payer: string
+}
+
+/** Issues an access token with a random id, which no repeated request gets again. */
+async function issueOnce(
+  context: ClientNeeds,
+  client: ClientRecord,
+  content: Omit<AccessTokenFacts, 'tokenId' | 'keyThumbprint' | 'issuedAt'>,
+  { profile, now, network, payer }: OnceIssue,
+): Promise<IssuedToken> {
+  const facts = { ...content, keyThumbprint: profile.key, issuedAt: toSeconds(now), issuedAfter: undefined }
   const response = { now, refreshToken: undefined }
   if (profile.format === 'jwt') {
-    return sign(context, client, profile, factsOf(mintOrderedId(now, context.random)), response)
+    return sign(context, client, profile, { ...facts, tokenId: mintOrderedId(now, context.random) }, response)
   }
-  takeStoredTokenBudget(context, client, network, 'stored-token')
-  const tokenId = opaqueTokenId(after(now, profile.lifetime * 1000), context.random(16).toString('base64url'))
+  takeRowBudget(context, client, { budget: 'stored-token', payer, network })
+  // The milliseconds are those of the time of issue (`issueTime`).
+  const endsAt = (facts.expiresAt * 1000 + (now % 1000)) as EpochMs
+  const tokenId = opaqueTokenId(endsAt, context.random(16).toString('base64url'))
   const minted = context.secrets.mint('access-token', tokenId, context.random)
-  const issuedAfter = await findNewestNotBefore(context, { client, userId, organizationId })
-  return keep(context, minted, { ...factsOf(tokenId), issuedAfter }, response)
+  const { grantId, userId, organizationId } = facts
+  const newest =
+    grantId === undefined ? await findNewestNotBefore(context, { client, userId, organizationId }) : undefined
+  const issuedAfter = newest && (Math.min(newest, content.issuedAfter ?? newest) as EpochMs)
+  return keep(context, minted, { ...facts, tokenId, issuedAfter }, response)
 }
 
 /**
@@ -152,6 +196,7 @@ function issueAccessToken(
     scope,
     resources,
     applicationSubject,
+    actors: [],
     keyThumbprint: key,
     authentication: authenticationOf(grant),
     issuedAt,
@@ -177,7 +222,7 @@ interface ResponseFacts {
 
 async function sign(
   { tokens }: Pick<Needs, 'tokens'>,
-  client: AuthenticatedClient,
+  client: ClientRecord,
   { algorithm, jwtType }: TokenProfile,
   facts: AccessTokenFacts,
   { now, refreshToken }: ResponseFacts,

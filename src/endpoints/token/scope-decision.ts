@@ -108,7 +108,7 @@ function chooseAudience(
 }
 
 /** Returns the APIs that declare any of these scopes. Identity scopes such as `openid` belong to no API. */
-function declaringApis({ apis }: ScopeCatalog, requested: Scope | undefined): readonly ApiRecord[] {
+export function declaringApis({ apis }: ScopeCatalog, requested: Scope | undefined): readonly ApiRecord[] {
   const tokens = new Set(scopeTokens(requested ?? NO_SCOPE).filter((token) => !isIdentityScope(token)))
   return apis.filter(({ scopes }) => scopes.some(({ name }) => tokens.has(name)))
 }

@@ -11,6 +11,8 @@ const REASONS = {
   not_installed: 'not part of the installation',
   not_requested: 'given on request only',
   not_asserted: 'not in the assertion',
+  not_exchanged: 'not given in exchange for the token',
+  not_authenticated: 'requires another sign-in of the user',
 } as const
 
 export type ScopeReason = keyof typeof REASONS

@@ -4,6 +4,8 @@ import { isConfidential } from '../../protocol/client/authentication.ts'
 import { isVerified } from '../../protocol/client/policy.ts'
 import { tooManyRequests } from '../../protocol/errors.ts'
 
+type StoredBudget = 'stored-token' | 'revoked-token' | 'client-assertion' | 'pushed'
+
 /**
  * Counts a row that a client causes without a user: an opaque token for the client itself (`stored-token`), a revoked token
  * (`revoked-token`), the id of an assertion (`client-assertion`), or a pushed request (`pushed`). Registration is open, so without a limit any caller could
@@ -17,10 +19,19 @@ export function takeStoredTokenBudget(
   { budgets, clock }: Pick<Context, 'budgets' | 'clock'>,
   client: ClientRecord,
   network: string,
-  budget: 'stored-token' | 'revoked-token' | 'client-assertion' | 'pushed',
+  budget: StoredBudget,
+): void {
+  takeRowBudget({ budgets, clock }, client, { budget, payer: callerOf(client, network), network })
+}
+
+/** The same for a row that another party than the client or its network pays for. @throws OAuthError temporarily_unavailable */
+export function takeRowBudget(
+  { budgets, clock }: Pick<Context, 'budgets' | 'clock'>,
+  client: ClientRecord,
+  { budget, payer, network }: { readonly budget: StoredBudget; readonly payer: string; readonly network: string },
 ): void {
   if (isVerified(client)) return
-  const outcome = budgets.take(budget, callerOf(client, network), clock(), network)
+  const outcome = budgets.take(budget, payer, clock(), network)
   if (!outcome.isWithin) throw tooManyRequests(budget, outcome)
 }
 

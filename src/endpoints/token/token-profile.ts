@@ -31,6 +31,9 @@ export interface TokenRequester {
   readonly network: string
 }
 
+/** The same where an API requests a token: then there is no client that demands a key. */
+type TokenHolder = Pick<TokenRequester, 'key'> & { readonly client: TokenRequester['client'] | undefined }
+
 /**
  * Chooses the profile of an access token for these resources. The APIs determine the format, and the API with the shortest
  * lifetime determines the lifetime. A token without a resource is for the issuer and follows the server's settings.
@@ -47,7 +50,7 @@ export function chooseTokenProfile(
   { settings: { lifetimes, signingAlgorithm } }: Pick<Context, 'settings'>,
   { apis, isOpen }: ScopeCatalog,
   resources: readonly Resource[],
-  requester: TokenRequester,
+  requester: TokenHolder,
 ): TokenProfile {
   const usual = {
     format: 'jwt',
@@ -106,10 +109,10 @@ export function requireGrantKey(
 
 type WantedProfile = Omit<TokenProfile, 'key'> & Pick<ApiTokens, 'binding'>
 
-function chooseKey(wanted: readonly WantedProfile[], { client, key }: TokenRequester): JwkThumbprint | undefined {
+function chooseKey(wanted: readonly WantedProfile[], { client, key }: TokenHolder): JwkThumbprint | undefined {
   const isForbidden = wanted.some(({ binding }) => binding === 'bearer')
   const isRequired = wanted.some(({ binding }) => binding === 'dpop')
-  if (isForbidden && (isRequired || requiresProof(client))) {
+  if (isForbidden && (isRequired || (client !== undefined && requiresProof(client)))) {
     const msg = 'One of these APIs accepts only bearer tokens, and another one or the client only bound ones.'
     throw invalidTarget('binding_differs', [unacceptable('body', 'resource', msg, undefined)])
   }

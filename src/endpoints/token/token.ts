@@ -1,16 +1,19 @@
 import type { Context, OutcomeEvent } from '../../ports/context.ts'
 import type { Reply, Request } from '../../ports/message.ts'
-import type { AccessTokenFacts } from '../../protocol/token/access-token.ts'
-import { JWT_BEARER, type GrantType } from '../../protocol/token/grant-types.ts'
+import type { AccessTokenFacts, IssuedToken } from '../../protocol/token/access-token.ts'
+import { isForClients, JWT_BEARER, type ClientGrantType, type GrantType } from '../../protocol/token/grant-types.ts'
+import type { DpopProof } from '../../protocol/token/dpop-proof.ts'
 import { describeUri } from '../../protocol/uri/canonical-uri.ts'
 import { invalidRequest, OAuthError, unauthorizedClient } from '../../protocol/errors.ts'
 import { REFUSALS } from '../../protocol/refusals.ts'
 import type { Parameters } from '../../base/message.ts'
 import { missing, problem } from '../../base/validation.ts'
+import { authenticateCaller } from './authenticate-caller.ts'
 import { authenticateClient } from './authenticate-client.ts'
 import { refuseQuery, refuseRepeated } from '../form.ts'
 import { PATHS } from '../paths.ts'
 import { GRANTS } from './grants/index.ts'
+import { exchangeToken } from './grants/token-exchange.ts'
 import { readProof, requiresProof, verifyProof } from './proof.ts'
 import { findResource } from './scope-catalog.ts'
 
@@ -20,7 +23,7 @@ import { findResource } from './scope-catalog.ts'
  *  §3.2  Parameters are sent in the body. Only `resource` may be repeated (RFC 8707 §2.2). Unknown parameters are ignored.
  *  §5.2  A `grant_type` that is missing or not offered is an error, with status 422 (decision 0005).
  *  RFC 9449 §5  A DPoP proof is checked, all but its signature, which follows when the client is known.
- *  §2.3  The client authenticates.
+ *  §2.3  The client authenticates, or the API where the grant type is one of APIs (RFC 8693 §2.1).
  *  §5.2  The client must have registered the grant type.
  *  RFC 9449 §5.2  A client that registered so sends a proof with each request.
  *  §4    The grant type decides the rest; see `grants/`.
@@ -33,14 +36,25 @@ export async function token(context: Context, request: Request): Promise<Reply> 
   const grantType = readGrantType(params, context.settings.grantTypes)
   refuseRepeated(params, 'resource')
   const proof = readProof(context, request, PATHS.token)
+  const { response, facts } = isForClients(grantType)
+    ? await issueToClient(context, request, grantType, proof)
+    : await issueToApi(context, request, proof)
+  context.issued(facts.clientId, grantType)
+  return { kind: 'json', status: 200, body: response, event: await issuedEvent(context, grantType, facts) }
+}
+
+async function issueToClient(
+  context: Context,
+  request: Request,
+  grantType: ClientGrantType,
+  proof: DpopProof | undefined,
+): Promise<IssuedToken> {
   const client = await authenticateClient(context, request, grantType === JWT_BEARER ? 'assertion' : 'other')
   try {
     if (!client.metadata.grantTypes.includes(grantType)) throw unauthorizedClient('grant_type_not_registered')
     if (proof === undefined && requiresProof(client)) throw invalidRequest('proof_missing')
     const key = verifyProof(context, proof)
-    const { response, facts } = await GRANTS[grantType](context, { client, key, network: request.network }, params)
-    context.issued(client.id, grantType)
-    return { kind: 'json', status: 200, body: response, event: await issuedEvent(context, grantType, facts) }
+    return await GRANTS[grantType](context, { client, key, network: request.network }, request.params)
   } catch (cause) {
     if (cause instanceof OAuthError) {
       cause.client = client.id
@@ -50,7 +64,23 @@ export async function token(context: Context, request: Request): Promise<Reply> 
   }
 }
 
-const INVALID_GRANTS: Readonly<Record<GrantType, string>> = {
+/** RFC 8693 §2.1: the caller is an API with its credentials, and no client. */
+async function issueToApi(context: Context, request: Request, proof: DpopProof | undefined): Promise<IssuedToken> {
+  const caller = await authenticateCaller(context, request)
+  try {
+    if (caller.kind === 'client') throw unauthorizedClient('exchange_by_client')
+    const key = verifyProof(context, proof)
+    return await exchangeToken(context, { api: caller.api, key, network: request.network }, request.params)
+  } catch (cause) {
+    if (cause instanceof OAuthError) {
+      if (caller.kind === 'client') cause.client = caller.client.id
+      else cause.credential = caller.api.credentials?.id
+    }
+    throw cause
+  }
+}
+
+const INVALID_GRANTS: Readonly<Record<ClientGrantType, string>> = {
   authorization_code:
     'The authorization code does not fit the request (code_verifier, redirect_uri), or is invalid, expired, used or revoked.',
   client_credentials: REFUSALS.invalid_grant.description,
@@ -64,7 +94,7 @@ const INVALID_GRANTS: Readonly<Record<GrantType, string>> = {
  */
 function describeInvalidGrant(
   { settings }: Pick<Context, 'settings'>,
-  grantType: GrantType,
+  grantType: ClientGrantType,
   reason: OAuthError['reason'],
 ): string {
   const { isLoopbackIssuer } = settings
@@ -77,6 +107,7 @@ async function issuedEvent(context: Context, reason: GrantType, facts: AccessTok
   const resources = context.settings.isLoopbackIssuer ? await describeResources(context, facts) : facts.resources
   return {
     event: 'token.issued',
+    api: facts.actors[0],
     client,
     user,
     organization,

@@ -3,6 +3,7 @@ import type { EpochMs } from '../../base/brand.ts'
 import type { ApiCredentialId, OpaqueTokenId } from '../../protocol/ids.ts'
 import type { AuthenticationLevel } from '../../protocol/sign-in/authentication.ts'
 import type { Resource } from '../../protocol/token/resource.ts'
+import type { Scope } from '../../protocol/token/scope.ts'
 import type { SecretHash } from '../../protocol/secrets.ts'
 import type { SigningAlgorithm } from './key.ts'
 
@@ -14,6 +15,8 @@ export interface ApiRecord {
   /** When the API declared a scope, by the scope's name. A scope that is absent was declared when the API was created. */
   readonly scopesSince: ReadonlyMap<string, EpochMs>
   readonly tokens: ApiTokens
+  /** From which APIs a token can be exchanged for one of this API (RFC 8693, decision 0040). Empty: from none. */
+  readonly exchange: readonly ExchangeRule[]
   /** undefined: no credentials were created for the API. */
   readonly credentials: ApiCredentials | undefined
   readonly createdAt: EpochMs
@@ -47,7 +50,14 @@ export interface ApiTokens {
 /** `at+jwt` (RFC 9068 §2.1), or `JWT` for verifiers that accept no other type (RFC 7519 §5.1). */
 export type JwtType = 'at+jwt' | 'JWT'
 
-/** What an API authenticates with at the introspection endpoint. RFC 7662 §2.1. */
+/** An API that may exchange its tokens for those of the API that has the rule. */
+export interface ExchangeRule {
+  readonly resource: Resource
+  /** The most that the new token has. */
+  readonly scope: Scope
+}
+
+/** What an API authenticates with at the introspection endpoint (RFC 7662 §2.1) and for an exchange (RFC 8693 §2.1). */
 export interface ApiCredentials {
   readonly id: ApiCredentialId
   readonly secretHash: SecretHash

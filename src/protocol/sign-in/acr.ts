@@ -26,7 +26,7 @@ export interface StatedAuthentication {
 }
 
 /** The level of a value. */
-function levelOfAcr(value: Acr): AuthenticationLevel {
+export function levelOfAcr(value: Acr): AuthenticationLevel {
   return (ACR_VALUES.indexOf(value) + 1) as AuthenticationLevel
 }
 

@@ -19,6 +19,8 @@ export interface AccessTokenFacts {
   readonly organizationId: OrganizationId | undefined
   /** undefined for client credentials: the client acts for itself, or for a user who did not sign in (decision 0019). */
   readonly grantId: GrantId | undefined
+  /** The APIs that exchanged the token (RFC 8693), newest first. Empty: the client got it. */
+  readonly actors: readonly Resource[]
   readonly scope: Scope
   /** The subject that the operator's application has for the user. undefined: an API of the token does not want it, or there is none. */
   readonly applicationSubject: string | undefined
@@ -70,12 +72,31 @@ export function accessTokenClaims(facts: AccessTokenFacts, client: string): Acce
   }) as AccessTokenClaims
 }
 
-/** The client, if it acts for a user who did not sign in. RFC 8693 §4.1, decision 0019. `client` is its `client_id`. */
+/** A party that acts for the user, and the one that acted before it. RFC 8693 §4.1. */
+export interface Actor {
+  /** The identifier of an API, or a `client_id`. */
+  readonly sub: string
+  readonly act?: Actor
+}
+
+/**
+ * The `act` of a token: the APIs that exchanged it (decision 0040), and before them the client, if it acts for a user who did not sign in
+ * (decision 0019). `client` is its `client_id`. undefined: the client of a user who signed in.
+ */
 export function actorOf(
-  { userId, grantId }: Pick<AccessTokenFacts, 'userId' | 'grantId'>,
+  { actors, userId, grantId }: Pick<AccessTokenFacts, 'actors' | 'userId' | 'grantId'>,
   client: string,
-): { readonly sub: string } | undefined {
-  return userId !== undefined && grantId === undefined ? { sub: client } : undefined
+): Actor | undefined {
+  const first: Actor | undefined = userId !== undefined && grantId === undefined ? { sub: client } : undefined
+  return actors.reduceRight<Actor | undefined>(
+    (before, sub) => (before === undefined ? { sub } : { sub, act: before }),
+    first,
+  )
+}
+
+/** Everyone in an `act`, newest first. */
+function namesOf(act: Actor | undefined): readonly string[] {
+  return act === undefined ? [] : [act.sub, ...namesOf(act.act)]
 }
 
 /** What confirms the holder of a token. RFC 7800 §3.1, RFC 9449 §6.1. */
@@ -103,6 +124,7 @@ export function parseAccessTokenClaims(text: string, issuer: string): AccessToke
     scope = '',
     org_id: organizationId,
     grant_id: grantId,
+    act,
     application_subject: applicationSubject,
     cnf: confirmation,
     acr,
@@ -113,6 +135,7 @@ export function parseAccessTokenClaims(text: string, issuer: string): AccessToke
   const clientId = parseClientIdentifier(client)?.id
   if (clientId === undefined) return
   const audience = Array.isArray(aud) ? aud : [aud]
+  const names = namesOf(act as Actor | undefined)
   return {
     issuer,
     resources: audience.filter((one) => one !== issuer) as readonly Resource[],
@@ -120,6 +143,8 @@ export function parseAccessTokenClaims(text: string, issuer: string): AccessToke
     userId: sub === client ? undefined : (sub as UserId),
     organizationId: organizationId as OrganizationId | undefined,
     grantId: grantId as GrantId | undefined,
+    // Without a grant the client acted first (`actorOf`).
+    actors: (grantId === undefined ? names.slice(0, -1) : names) as readonly Resource[],
     scope: scope as Scope,
     applicationSubject: applicationSubject as string | undefined,
     keyThumbprint: (confirmation as Confirmation | undefined)?.jkt,
@@ -161,6 +186,8 @@ export interface TokenResponse {
   readonly scope: string | undefined
   /** OpenID Connect Core 1.0 §3.1.3.3. Absent if the grant has no `openid`. */
   readonly id_token?: string
+  /** RFC 8693 §2.2.1. Only in the answer to an exchange. */
+  readonly issued_token_type?: string
 }
 
 /** An issued token: the response for the client, and the content of the token for the log. */

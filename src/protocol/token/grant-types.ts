@@ -1,5 +1,7 @@
 /** RFC 7523 §2.1. */
 export const JWT_BEARER = 'urn:ietf:params:oauth:grant-type:jwt-bearer'
+/** RFC 8693 §2.1. An API calls it with its own credentials, so no client can register it (decision 0040). */
+export const TOKEN_EXCHANGE = 'urn:ietf:params:oauth:grant-type:token-exchange'
 
 /** What registration, discovery and the token endpoint know about a grant type. */
 interface GrantTypeRules {
@@ -23,13 +25,21 @@ const GRANT_TYPES = {
   refresh_token: { isOffered: true, isForConfidentialClients: false, needsCode: false, refreshTokens: 'uses' },
   // The lists of the providers decide which clients may use it.
   [JWT_BEARER]: { isOffered: false, isForConfidentialClients: false, needsCode: false, refreshTokens: 'none' },
+  [TOKEN_EXCHANGE]: { isOffered: false, isForConfidentialClients: true, needsCode: false, refreshTokens: 'none' },
 } as const satisfies Readonly<Record<string, GrantTypeRules>>
 export type GrantType = keyof typeof GRANT_TYPES
+/** The grant types that clients can register. */
+export type ClientGrantType = Exclude<GrantType, typeof TOKEN_EXCHANGE>
 
 /** The grant types that a server offers. Tests of an unfinished grant type open a server that offers it too. */
 export const OFFERED_GRANT_TYPES: readonly GrantType[] = (Object.keys(GRANT_TYPES) as GrantType[]).filter(
   (name) => GRANT_TYPES[name].isOffered,
 )
+
+/** Whether clients can register the grant type. */
+export function isForClients(name: GrantType): name is ClientGrantType {
+  return name !== TOKEN_EXCHANGE
+}
 
 /**
  * RFC 7591 §2.1: returns the grant types that a client can use of those in `offered`, in their order. Values that are not

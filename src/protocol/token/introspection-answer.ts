@@ -1,4 +1,4 @@
-import type { Confirmation, TokenType } from './access-token.ts'
+import type { Actor, Confirmation, TokenType } from './access-token.ts'
 
 /** The members of an active access token. RFC 7662 §2.2, RFC 9068 §2.2; times in seconds since the epoch. */
 export interface TokenClaims {
@@ -16,7 +16,7 @@ export interface TokenClaims {
   readonly scope?: string
   readonly org_id?: string
   /** RFC 8693 §4.1. */
-  readonly act?: { readonly sub: string }
+  readonly act?: Actor
   /** The subject that your application has for the user, if each API of the token wants it (docs/apis.md). Absent: none. */
   readonly application_subject?: string
   /** RFC 9449 §6.2: the key whose proof the API must demand. Absent: a bearer token. */
@@ -58,7 +58,7 @@ export const ANSWER_MEMBERS: {
   },
   act: {
     ofRefreshToken: false,
-    text: '`{"sub": …}`: the client, which acts for a user who did not sign in (RFC 8693); absent otherwise',
+    text: '`{"sub": …, "act": …}`: who acts for the user (RFC 8693 §4.1): the API that [exchanged](token-exchange.md) the token, or the client for a user who did not sign in; `act` in it: who acted before; absent otherwise',
   },
   application_subject: {
     ofRefreshToken: false,

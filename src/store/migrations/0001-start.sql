@@ -441,6 +441,7 @@ create table apis (
   jwt_type text not null, -- the `typ` header of its JWTs
   application_subject bigint not null, -- whether tokens have the subject that the operator's application has for the user: 0 or 1
   token_binding text not null, -- any, dpop, bearer: whether its tokens are bound to a key of the client
+  exchange text not null, -- from which APIs a token can be exchanged for one of this API, with the most that it has: rules as JSON
   credential_id text, -- the credentials that it uses for introspection
   secret_hash text,
   created_at bigint not null

@@ -1,5 +1,5 @@
 import { bigint, flag, group, json, type Member, optionalGroup, table, text } from '../table.ts'
-import type { ApiDefinition, ApiRecord, ApiScope, ApiTokens } from '../../ports/records/api.ts'
+import type { ApiDefinition, ApiRecord, ApiScope, ApiTokens, ExchangeRule } from '../../ports/records/api.ts'
 import type { EpochMs } from '../../base/brand.ts'
 
 const definition = {
@@ -17,6 +17,10 @@ const definition = {
     applicationSubject: flag('application_subject'),
     binding: text('token_binding'),
   }),
+  // The members have one order, because an update compares the text.
+  exchange: json<readonly ExchangeRule[]>('exchange', (rules) =>
+    rules.map(({ resource, scope }) => ({ resource, scope })),
+  ),
 }
 
 /** The columns that the operator defines. An update compares them with what its caller read. */

@@ -45,6 +45,7 @@ test('decision 0006: a running server knows a declared API within about a second
         application_subject: false,
         binding: 'any',
       },
+      exchange: [],
       introspection_id: null,
       created_at: '',
       notice: null,

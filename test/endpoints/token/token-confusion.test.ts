@@ -99,6 +99,7 @@ async function keepOpaqueToken({ context, clock, origin }: TestServer, client: R
       userId: undefined,
       organizationId: undefined,
       grantId: undefined,
+      actors: [],
       applicationSubject: undefined,
       keyThumbprint: undefined,
       authentication: undefined,

@@ -48,6 +48,10 @@ export const TOKEN_EVENTS = {
     when: 'An API introspected a token that is inactive for another reason than expiry. Unknown tokens are no event. Counted.',
     details: '`resource`, `reason`',
   },
+  'exchange.refused': {
+    when: 'An API tried to exchange a token for another API, or one that is inactive for another reason than expiry. Counted.',
+    details: '`resource` of the caller, `reason`',
+  },
   'tokens.issued': {
     when: 'How many tokens a client got in one minute (see below).',
     details: '`minute`, and a count for each grant type',

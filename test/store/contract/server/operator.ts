@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import type { ApiDefinition, ApiRecord, ApiScope } from '../../../../src/ports/records/api.ts'
+import type { Scope } from '../../../../src/protocol/token/scope.ts'
 import type { Resource } from '../../../../src/protocol/token/resource.ts'
 import { outcomesOf, perform, performAll, race, tally, times, type Suite } from '../harness.ts'
 import { aHash, anApi, at } from '../../../support/records.ts'
@@ -135,6 +136,7 @@ export const operatorCases: Suite = (check) => {
         { name: undefined, scopes: [], tokens: { ...tokens, format: 'opaque', lifetime: 60, algorithm: 'EdDSA' } },
         { name: 'Other', scopesSince, tokens: { ...tokens, jwtType: 'JWT', applicationSubject: true } },
         { name: 'Other', tokens: { ...tokens, binding: 'dpop' } },
+        { exchange: [{ resource: other.resource, scope: 'read' as Scope }] },
         { scopes: requiring(undefined) },
         { scopes: requiring(300) },
         { name: 'Other' },

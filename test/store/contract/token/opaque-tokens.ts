@@ -90,6 +90,7 @@ function anOpaqueToken(differing: Partial<AccessTokenFacts> = {}, expiresAt: Epo
       userId: mintUserId(NOW, randomBytes),
       organizationId: mintOrganizationId(NOW, randomBytes),
       grantId: aGrant().id,
+      actors: ['https://between.example' as Resource, 'https://first.example' as Resource],
       scope: 'read' as Scope,
       applicationSubject: 'u_4711',
       keyThumbprint: A_KEY,

@@ -255,7 +255,8 @@ export interface OutcomeEvent {
   readonly resources?: readonly string[] | undefined
   /** The token is bound to a key (RFC 9449). Absent: a bearer token. */
   readonly bound?: true | undefined
-  /** For an introspection: the API that asked (undefined if a client asked), and the `active` of the response. */
+  /** The API that introspected a token (undefined: a client did), or exchanged one. */
   readonly api?: Resource | undefined
+  /** For an introspection: the `active` of the response. */
   readonly active?: boolean | undefined
 }

@@ -1,5 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { requireApi, updateApi } from '../../src/admin/api/api.ts'
+import { TOKEN_EXCHANGE } from '../../src/protocol/token/grant-types.ts'
+import type { Resource } from '../../src/protocol/token/resource.ts'
+import type { Scope } from '../../src/protocol/token/scope.ts'
 import { USER_CLAIMS } from '../../src/protocol/openid/user-claims.ts'
 import type { AuditEvent } from '../../src/ports/records/audit.ts'
 import {
@@ -15,7 +19,7 @@ import { createAda } from '../support/accounts.ts'
 import { openTestServer, type TestServer } from '../support/server.ts'
 import { openStillClock } from '../support/clocks.ts'
 import { assertStoreUnchanged, selectAll } from '../support/store/dump.ts'
-import { OPAQUE_API, openWithOpaqueApis } from '../support/apis.ts'
+import { JWT_API, knowApis, OPAQUE_API, openWithOpaqueApis } from '../support/apis.ts'
 import { introspect, isActive, revoke } from '../support/token-questions.ts'
 import { perform } from '../support/tasks.ts'
 
@@ -100,8 +104,8 @@ test('BND-04: a caller that uses a shared public client spends only the budget o
   assert.equal((await from('203.0.113.1', second.access_token)).statusCode, 200)
 })
 
-test('BND-04: above its rate a client gets no opaque token for itself, but a verified client does', async (t) => {
-  const { server, api } = await openWithOpaqueApis(t, {
+test('BND-04: above its rate a client gets no opaque token for itself, but a verified client does, and so each grant by exchange', async (t) => {
+  const { server, jwtApi, api } = await openWithOpaqueApis(t, {
     clock: openStillClock(),
     env: { GRANTOR_STORED_TOKEN_RATE: '2' },
   })
@@ -112,6 +116,21 @@ test('BND-04: above its rate a client gets no opaque token for itself, but a ver
   const refused = await assertStoreUnchanged(server, ask)
   assert.deepEqual([refused.statusCode, refused.headers['retry-after']], [429, '30'])
   assert.equal((await requestToken(server, client, { grant_type: 'client_credentials' })).statusCode, 200, 'a JWT')
+  const rule = { resource: JWT_API as Resource, scope: 'read' as Scope }
+  await updateApi(server.context, await requireApi(server.context, OPAQUE_API), { exchange: [rule] })
+  knowApis(server)
+  const mine = (await obtainTokens(server, client, { resource: JWT_API })).access_token
+  const other = (await obtainTokens(server, client, { resource: JWT_API, prompt: 'consent' })).access_token
+  const usual = { grant_type: TOKEN_EXCHANGE, subject_token_type: 'urn:ietf:params:oauth:token-type:access_token' }
+  const exchange = async (subject_token: string) =>
+    (await requestToken(server, jwtApi, { ...usual, subject_token, resource: OPAQUE_API })).statusCode
+  for (const [token, status] of [
+    [mine, 200],
+    [mine, 200],
+    [mine, 429],
+    [other, 200],
+  ] as const)
+    assert.equal(await exchange(token), status)
   await perform(server.context, 'client.verify', { client_id: client.client_id })
   for (let count = 0; count < 5; count += 1) assert.equal((await ask()).statusCode, 200)
 })

@@ -330,14 +330,7 @@ export function anApi(differing: Partial<ApiRecord> = {}): ApiRecord {
     resource: `https://${mintOrderedId(NOW, randomBytes).toLowerCase()}.example` as Resource,
     name: 'An API',
     scopes: [{ name: 'read', sentence: 'Read "everything"', grantedTo: 'users-and-machines' }],
-    tokens: {
-      format: 'jwt',
-      lifetime: undefined,
-      algorithm: undefined,
-      jwtType: 'at+jwt',
-      applicationSubject: false,
-      binding: 'any',
-    },
+    tokens: SERVER_TOKENS,
     scopesSince: new Map(),
     exchange: [],
     credentials: undefined,
@@ -377,16 +370,11 @@ export function aLink(differing: Partial<LinkRecord> = {}): LinkRecord {
   }
 }
 
+const BARE_API = { name: undefined, scopes: [], tokens: SERVER_TOKENS, exchange: [] }
+
 /** What an operator declares of an API: without scopes, and with the settings of the server. */
 export function anApiDeclaration(resource: string, differing: Partial<ApiDeclaration> = {}): ApiDeclaration {
-  return {
-    resource: resource as Resource,
-    name: undefined,
-    scopes: [],
-    tokens: SERVER_TOKENS,
-    exchange: [],
-    ...differing,
-  }
+  return { resource: resource as Resource, ...BARE_API, ...differing }
 }
 
 /** A key that was created this many milliseconds after NOW. */

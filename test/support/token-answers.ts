@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import type { Response as LightMyRequestResponse } from 'light-my-request'
 import { obtainTokens, registerClient, type RegisteredClient, type Tokens } from '../../tools/flow.ts'
 import type { TestServer } from './server.ts'
+import { assertError, lastLogged } from './error-answer.ts'
 import { assertStoreUnchanged } from './store/dump.ts'
 
 /** A client with a refresh token for Ada. */
@@ -33,4 +34,17 @@ export async function assertNothingHappens(
   act: () => Promise<LightMyRequestResponse>,
 ): Promise<void> {
   assertInvalidGrant(await assertStoreUnchanged(server, act))
+}
+
+/** Asserts that a request to the token endpoint is refused for this reason, and that nothing is stored. `what` names the case. */
+export async function assertRefused(
+  server: TestServer,
+  [code, reason]: readonly [code: string, reason: string],
+  act: () => Promise<LightMyRequestResponse>,
+  what: string = reason,
+): Promise<LightMyRequestResponse> {
+  const answer = await assertStoreUnchanged(server, act, what)
+  assertError(answer, code === 'invalid_client' ? 401 : 400, code)
+  assert.equal(lastLogged(server)['reason'], reason, what)
+  return answer
 }

@@ -151,9 +151,9 @@ export function exchangeNotice(
   declared: readonly ApiRecord[],
 ): string | undefined {
   const bare = exchange.flatMap(({ resource }) => {
-    const source = declared.find((api) => sameResource(api.resource, resource))
-    if (source === undefined) return [`${resource} (not declared)`]
-    return source.credentials === undefined ? [`${resource} (grantor api create-credentials ${resource})`] : []
+    const caller = declared.find((api) => sameResource(api.resource, resource))
+    if (caller === undefined) return [`${resource} (not declared)`]
+    return caller.credentials === undefined ? [`${resource} (grantor api create-credentials ${resource})`] : []
   })
   if (bare.length === 0) return undefined
   return `An exchange needs the credentials of the API that requests it. Without credentials: ${bare.join(', ')}.`

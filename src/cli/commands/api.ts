@@ -136,7 +136,7 @@ function withScopes(command: Command): Command {
     )
     .option(
       '--exchange-from <resource=scopes>',
-      'another API, whose tokens can be exchanged for tokens of this one, and the scopes that they can have; no scopes: not any more; repeatable',
+      'another API, whose tokens can be exchanged for tokens of this one, and the scopes that they can have; no scopes: no longer; repeatable',
       parseExchange,
     )
 }

@@ -25,7 +25,7 @@ const GRANT_TYPES = {
   refresh_token: { isOffered: true, isForConfidentialClients: false, needsCode: false, refreshTokens: 'uses' },
   // The lists of the providers decide which clients may use it.
   [JWT_BEARER]: { isOffered: false, isForConfidentialClients: false, needsCode: false, refreshTokens: 'none' },
-  [TOKEN_EXCHANGE]: { isOffered: false, isForConfidentialClients: true, needsCode: false, refreshTokens: 'none' },
+  [TOKEN_EXCHANGE]: { isOffered: true, isForConfidentialClients: true, needsCode: false, refreshTokens: 'none' },
 } as const satisfies Readonly<Record<string, GrantTypeRules>>
 export type GrantType = keyof typeof GRANT_TYPES
 /** The grant types that clients can register. */

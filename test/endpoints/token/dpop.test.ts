@@ -26,7 +26,7 @@ import { credentialsOf } from '../../support/hosts/http-agent.ts'
 import { assertionOf, registerKeyClient } from '../../support/key-clients.ts'
 import { openTestServer } from '../../support/server.ts'
 import { perform } from '../../support/tasks.ts'
-import { assertStoreUnchanged } from '../../support/store/dump.ts'
+import { assertRefused as assertRefusal } from '../../support/token-answers.ts'
 import { introspect } from '../../support/token-questions.ts'
 
 const TOKEN = '/v2/oauth/token'
@@ -90,17 +90,8 @@ function assertBound(tokens: BoundTokens, jkt: string | undefined): void {
   assert.deepEqual(decodeJwt(tokens.access_token)['cnf'], jkt === undefined ? undefined : { jkt })
 }
 
-/** Checks that a request is refused for this reason, and that nothing is stored. */
-async function assertRefused(
-  act: () => Promise<LightMyRequestResponse>,
-  code: string,
-  reason: string,
-): Promise<LightMyRequestResponse> {
-  const answer = await assertStoreUnchanged(server, act, reason)
-  assertError(answer, 400, code)
-  assert.equal(lastLogged(server)['reason'], reason)
-  return answer
-}
+const assertRefused = (act: () => Promise<LightMyRequestResponse>, code: string, reason: string) =>
+  assertRefusal(server, [code, reason], act)
 
 const machine = await registerClient(server)
 

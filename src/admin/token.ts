@@ -43,6 +43,9 @@ const INSPECTION = z
     token_id: z.string().nullable().describe('The jti of an access token.'),
     scope: z.string().nullable(),
     resources: z.array(z.string()).describe('The APIs that the token is for; empty: the issuer itself.'),
+    actors: z
+      .array(z.string())
+      .describe('The APIs that exchanged the token, the newest first; empty: it is as the client got it.'),
     issued_at: ISO_OR_NULL,
     expires_at: ISO_OR_NULL,
   })
@@ -139,6 +142,7 @@ const NOTHING: Description = {
   token_id: null,
   scope: null,
   resources: [],
+  actors: [],
   issued_at: null,
   expires_at: null,
 }
@@ -152,6 +156,7 @@ function describeFacts(facts: AccessTokenFacts): Description {
     token_id: facts.tokenId,
     scope: facts.scope,
     resources: [...facts.resources],
+    actors: [...facts.actors],
     issued_at: iso((facts.issuedAt * 1000) as EpochMs),
     expires_at: iso((facts.expiresAt * 1000) as EpochMs),
   }
@@ -177,6 +182,7 @@ function describeGrant({
     token_id: null,
     scope,
     resources: [...resources],
+    actors: [],
     issued_at: iso(family?.rotatedAt ?? createdAt),
     expires_at: iso(Math.min(expiresAt, family?.idleExpiresAt ?? expiresAt) as EpochMs),
   }

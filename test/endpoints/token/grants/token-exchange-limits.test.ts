@@ -9,7 +9,6 @@ import type { PublicJwk } from '../../../../src/protocol/client/keys.ts'
 import { makeClientKey } from '../../../../tools/client-assertion.ts'
 import { makeProof } from '../../../../tools/dpop-proof.ts'
 import { registerClient, requestToken, type Tokens } from '../../../../tools/flow.ts'
-import { knowApis } from '../../../support/apis.ts'
 import { WHOLE_FILE } from '../../../support/authorize-answers.ts'
 import { assertError } from '../../../support/error-answer.ts'
 import { A, B, BEARER, C, DPOP, openExchanges, rule } from '../../../support/exchanges.ts'
@@ -67,13 +66,14 @@ test('TX-04: a scope that requires a level is given for a subject token that sta
   execute(server, sessions, 'pwd')
 })
 
-test('TX-04: a rule that is removed permits no further exchange, and neither do new credentials of the API', async () => {
+test('TX-04: a second after a rule is removed or changed, it applies', async () => {
   const { access_token: subject } = await tokensFor()
   const usual = rule(A, 'e')
   const change = async (scope: string): Promise<void> => {
     const api = await requireApi(server.context, BEARER)
     await updateApi(server.context, api, { exchange: [{ ...usual, scope: scope as Scope }] })
-    knowApis(server)
+    // As old as the copy of another node can be.
+    clock.advance(1000)
   }
   const request = () => exchange(a, subject, { resource: BEARER })
   assert.equal((await request()).statusCode, 200)

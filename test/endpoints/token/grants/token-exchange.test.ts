@@ -5,6 +5,7 @@ import { registerClient, requestToken, type RegisteredClient, type Tokens } from
 import { WHOLE_FILE } from '../../../support/authorize-answers.ts'
 import { assertError, lastLogged } from '../../../support/error-answer.ts'
 import { A, ACCESS_TOKEN, B, C, CLOSED, openExchanges } from '../../../support/exchanges.ts'
+import { perform } from '../../../support/tasks.ts'
 import { isActive, revoke } from '../../../support/token-questions.ts'
 
 const { server, a, b, c, ada, acme, client, tokensFor, exchange, exchanged, refuses, claimsFor } =
@@ -47,7 +48,7 @@ test('TX-01, RFC 8693 §2.1: the target is a resource, an audience, or the API o
     await refuses('invalid_request', 'parameter_missing', () => exchange(a, subject, { [name]: '' }))
 })
 
-test('TX-02: a token that is not an active one of a user for the caller alone is refused, as is each other credential', async () => {
+test('TX-02, REV-09: a token that is not an active one of a user for the caller alone is refused, as is each other credential', async () => {
   const {
     access_token: subject,
     refresh_token: refreshToken = '',
@@ -119,6 +120,8 @@ test('TX-03: act nests, at most four APIs act, and the end of the grant ends the
     tokens.push((await exchanged(api, tokens.at(-1) ?? '', { resource })).access_token)
   const [, first = '', , third = '', fourth = ''] = tokens
   assert.deepEqual((await claimsFor(b, first))['act'], { sub: A })
+  const inspected = await perform(server.context, 'token.inspect', { token: fourth })
+  assert.deepEqual((inspected as { readonly actors: unknown }).actors, [B, A, B, A])
   const act = { sub: B, act: { sub: A, act: { sub: B, act: { sub: A } } } }
   assert.deepEqual((await claimsFor(c, fourth))['act'], act)
   const back = (await exchanged(b, third, { resource: A })).access_token

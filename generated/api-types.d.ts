@@ -1780,6 +1780,8 @@ export interface TokenInspection {
   readonly scope: string | null
   /** The APIs that the token is for; empty: the issuer itself. */
   readonly resources: readonly string[]
+  /** The APIs that exchanged the token, the newest first; empty: it is as the client got it. */
+  readonly actors: readonly string[]
   readonly issued_at: string | null
   readonly expires_at: string | null
 }

@@ -1,5 +1,5 @@
 import { createServer, type Socket } from 'node:net'
-import { once } from 'node:events'
+import { EventEmitter, once } from 'node:events'
 import { createInterface } from 'node:readline'
 import type { TestContext } from 'node:test'
 import type { Context } from '../../../src/ports/context.ts'
@@ -22,6 +22,8 @@ export type Behaviour = (command: string, socket: Socket) => string | undefined
 export interface MailHost {
   readonly port: number
   readonly mails: readonly ReceivedMail[]
+  /** Waits for a mail to the address, which a server that listens may be sending by itself. */
+  readonly arrival: (address: string) => Promise<void>
   /** The commands so far, and connections as `connection`. */
   readonly commands: readonly string[]
   /** From now on. undefined: everything is accepted. */
@@ -35,6 +37,7 @@ export async function openMailHost(test: Pick<TestContext, 'after'>): Promise<Ma
   const mails: ReceivedMail[] = []
   const commands: string[] = []
   const sockets = new Set<Socket>()
+  const arrivals = new EventEmitter()
   let behaviour: Behaviour | undefined
 
   async function converse(socket: Socket): Promise<void> {
@@ -56,6 +59,7 @@ export async function openMailHost(test: Pick<TestContext, 'after'>): Promise<Ma
           const before = commands.length
           answer('message', '250 kept')
           if (behaviour?.(commands[before] ?? '', socket) === undefined) mails.push(mail)
+          arrivals.emit('mail')
         }
         continue
       }
@@ -92,6 +96,10 @@ export async function openMailHost(test: Pick<TestContext, 'after'>): Promise<Ma
   return {
     port,
     mails,
+    async arrival(address) {
+      const signal = AbortSignal.timeout(10_000)
+      while (!mails.some(({ to }) => to.includes(address))) await once(arrivals, 'mail', { signal })
+    },
     commands,
     behave: (other) => void (behaviour = other),
     env: { GRANTOR_SMTP_URL: `smtp://127.0.0.1:${port}`, GRANTOR_MAIL_FROM: 'Acme <no-reply@acme.test>' },

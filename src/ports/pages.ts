@@ -6,6 +6,7 @@ import type {
   EnrolmentView,
   HiddenFields,
   PasskeyCeremony,
+  PasskeySignal,
   ProviderMark,
 } from './page-parts.ts'
 import type { ClientTrust } from '../protocol/client/policy.ts'
@@ -49,9 +50,9 @@ export interface ScopeView {
   readonly sentences: readonly string[]
   /**
    * The field with which the user can leave the permission out. undefined: it goes with the consent. `withheld`: the client does not get
-   * it, because it requires a factor that the account does not have.
+   * it, because it requires a factor that the account does not have; `declined`: one that the user did not use.
    */
-  readonly box: { readonly name: string; readonly isChecked: boolean } | 'withheld' | undefined
+  readonly box: { readonly name: string; readonly isChecked: boolean } | 'withheld' | 'declined' | undefined
 }
 
 /** An API: its identifier, and its name if the operator gave one. */
@@ -80,6 +81,9 @@ export interface SignInPage {
   readonly forgotUri: string | undefined
   readonly problem: SignInProblem | undefined
 }
+
+/** The field with which the sign-in page leads to the page that mails a link. The form has `email` there, too. */
+export const ASK_FIELD = 'ask'
 
 /** The form that mails a link to the user of an address has `email`. */
 export interface ForgotPage {
@@ -129,10 +133,14 @@ export interface SecondStepPage {
   readonly stepUp: StepUpView | undefined
   readonly offers: readonly SecondStepOffer[]
   readonly problem: SecondStepProblem | undefined
+  /** For the browser, which made a passkey that is not stored. */
+  readonly signal: PasskeySignal | undefined
 }
 
 /** What a user who is signed in can do instead of the second step. */
 export interface StepUpView {
+  /** The permissions that need it. Empty: the client asks for it by itself. */
+  readonly scopes: readonly Pick<ScopeView, 'name' | 'sentences'>[]
   /** Where the form is posted to that goes on without it. */
   readonly action: string
   /** Without it the request ends with an error to the client. */

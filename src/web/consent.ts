@@ -40,7 +40,7 @@ export function consentPage(view: View, page: ConsentPage): Markup {
         </div>
       </form>
       <p class="small muted after">
-        ${texts.takeBack(html`<a class="inline" href="${page.appsUri}">${texts.account.pages.apps}</a>`)}
+        ${texts.takeBack(html`<a class="inline within" href="${page.appsUri}">${texts.account.pages.apps}</a>`)}
       </p>`,
   })
 }
@@ -67,11 +67,10 @@ function permissions({ texts }: View, { scopes, resources: apis, problem }: Cons
 
 /** A permission that the user may leave out has a box, which belongs to the form below. */
 function permission(texts: Texts, { name, sentences, box }: ScopeView): Markup {
-  const lines = isIdentityScope(name) ? [texts.identityScopes[name]] : linesOf(name, sentences)
-  const text = html`<span>${lines.map((line) => html`<span class="line">${line}</span>`)}</span>`
-  if (box === 'withheld')
+  const text = scopeText(texts, { name, sentences })
+  if (box === 'withheld' || box === 'declined')
     return html`<span class="fixed withheld"
-      >${stop}<span>${text}<span class="line small">${texts.scopeNeedsStep}</span></span></span
+      >${stop}<span>${text}<span class="line small">${texts.scopeNeedsStep[box]}</span></span></span
     >`
   if (box === undefined) return html`<span class="fixed">${tick}${text}</span>`
   const checked = box.isChecked ? html` checked` : undefined
@@ -79,6 +78,12 @@ function permission(texts: Texts, { name, sentences, box }: ScopeView): Markup {
     <input type="checkbox" form="${FORM}" name="${box.name}" value="on" ${checked} />
     <span class="box" aria-hidden="true">${tick}</span>${text}
   </label>`
+}
+
+/** What a scope permits, a line for each API. */
+export function scopeText(texts: Texts, { name, sentences }: Pick<ScopeView, 'name' | 'sentences'>): Markup {
+  const lines = isIdentityScope(name) ? [texts.identityScopes[name]] : linesOf(name, sentences)
+  return html`<span>${lines.map((line) => html`<span class="line">${line}</span>`)}</span>`
 }
 
 function linesOf(name: string, sentences: readonly string[]): readonly Fragment[] {

@@ -50,6 +50,11 @@ export function emailField(label: string, value: string, problem: Fragment): Mar
   </div>`
 }
 
+/** What went wrong, above the forms of a page, where no single field is wrong. */
+export function pageProblem(text: Fragment): Markup {
+  return html`<p class="notice problem" role="alert" id="problem">${stop}<span>${text}</span></p>`
+}
+
 /** What is wrong with the value of a field, below the field, which names `id` in `aria-describedby`. */
 export function fieldProblem(id: string, text: Fragment): Markup {
   return html`<p class="error" role="alert" id="${id}">${stop}<span>${text}</span></p>`

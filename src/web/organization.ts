@@ -1,6 +1,5 @@
 import type { ConsentPage, ConsentProblem, OrganizationView } from '../ports/pages.ts'
-import { fieldProblem } from './form-parts.ts'
-import { stop } from './icons.ts'
+import { fieldProblem, pageProblem } from './form-parts.ts'
 import type { View } from './layout.ts'
 import { html, isolate } from './markup.ts'
 import type { Fragment, Markup } from './markup.ts'
@@ -22,9 +21,7 @@ export function organizationFact({ texts }: View, { organization }: ConsentPage)
 export function organizationField(view: View, { organization, problem }: ConsentPage): Fragment {
   if (organization?.kind === 'choice')
     return field(view, organization, problem === 'scope-missing' ? undefined : problem)
-  return problem === undefined || problem === 'scope-missing'
-    ? undefined
-    : html`<p class="notice problem" role="alert">${stop}<span>${complaint(view, problem)}</span></p>`
+  return problem === undefined || problem === 'scope-missing' ? undefined : pageProblem(complaint(view, problem))
 }
 
 function field(

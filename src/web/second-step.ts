@@ -1,12 +1,12 @@
 import type { SecondStepOffer, SecondStepPage, SecondStepProblem, StepUpView } from '../ports/pages.ts'
 import { clientName } from './client.ts'
-import { fieldProblem, submitButton } from './form-parts.ts'
-import { stop } from './icons.ts'
+import { scopeText } from './consent.ts'
+import { fieldProblem, pageProblem, submitButton } from './form-parts.ts'
 import { layout } from './layout.ts'
 import type { View } from './layout.ts'
 import { hiddenFields, html } from './markup.ts'
 import type { Fragment, Markup } from './markup.ts'
-import { passkeyForm, passkeyMissing } from './passkey.ts'
+import { passkeyForm, passkeyMissing, passkeySignal } from './passkey.ts'
 import { enrolmentFields } from './second-factor.ts'
 import { continuation } from './sign-in.ts'
 import { inAWhile } from './spans.ts'
@@ -26,14 +26,26 @@ export function secondStepPage(view: View, page: SecondStepPage): Markup {
     title: problem === undefined ? heading : texts.titleWithError(heading),
     main: html`<h1>${heading}</h1>
       <p class="lead muted">${lead(view, page)}</p>
+      ${page.stepUp === undefined ? undefined : neededFor(view, page.stepUp)}
       ${isSetUp ? html`<p class="after">${texts.secondStepNeeded}</p>` : undefined}
-      ${problem === undefined || isBeside(problem) ? undefined : general(view, problem)}
+      ${problem === undefined || isBeside(problem) ? undefined : pageProblem(describe(view, problem))}
       ${offers.length > 0 && isByPasskey ? passkeyMissing(texts.account.passkeyMissing) : undefined}
       ${offers.length === 0 ? html`<p class="part">${texts.noSecondStep}</p>` : undefined}
       ${offers.map((offer) => offerForm(view, page, offer))}
       ${offers.length > 0 && isByPasskey && !isSetUp ? html`<p class="small muted after">${texts.passkeyLost}</p>` : undefined}
-      ${page.stepUp === undefined ? undefined : instead(view, page, page.stepUp)}`,
+      ${page.stepUp === undefined ? undefined : instead(view, page, page.stepUp)} ${passkeySignal(page.signal)}`,
   })
+}
+
+/** What the user gets access to with it, so that "continue without" is a choice. */
+function neededFor({ texts }: View, { scopes }: StepUpView): Fragment {
+  if (scopes.length === 0) return undefined
+  return html`<section class="after" aria-labelledby="needed-for">
+    <h2 id="needed-for">${texts.stepUpFor}</h2>
+    <ul class="plain" role="list">
+      ${scopes.map((scope) => html`<li>${scopeText(texts, scope)}</li> `)}
+    </ul>
+  </section>`
 }
 
 /** A user who cannot confirm is not stuck. */
@@ -64,8 +76,8 @@ function offerForm(view: View, page: SecondStepPage, offer: SecondStepOffer): Ma
     case 'code':
       return codeForm(view, page, offer)
     case 'recovery-code':
-      return html`<details class="part" ${isBlamed(page, offer) ? html` open` : undefined}>
-        <summary>${view.texts.cannotUseApp}</summary>
+      return html`<details class="after" ${isWanted(page, offer) ? html` open` : undefined}>
+        <summary class="small">${view.texts.cannotUseApp}</summary>
         ${codeForm(view, page, offer)}
       </details>`
     case 'passkey':
@@ -107,7 +119,8 @@ function codeForm(
         type="text"
         autocapitalize="none"
         spellcheck="false"
-        ${isOfApp ? html` inputmode="numeric" autocomplete="one-time-code" autofocus` : html` autocomplete="off"`}
+        ${isOfApp ? html` inputmode="numeric" autocomplete="one-time-code"` : html` autocomplete="off"`}
+        ${isFirst(page, offer) ? html` autofocus` : undefined}
         ${described === '' ? undefined : html` aria-describedby="${described}"`}
         ${isWrong ? html` aria-invalid="true"` : undefined}
       />
@@ -117,12 +130,19 @@ function codeForm(
   </form>`
 }
 
-function isBlamed({ problem }: SecondStepPage, { kind }: SecondStepOffer): boolean {
-  return problem?.kind === 'second-step-wrong' && problem.offer === kind
+/** Whether a recovery code is what the user needs now: one was wrong, or codes of the app are refused. */
+function isWanted(page: SecondStepPage, offer: SecondStepOffer): boolean {
+  return isBlamed(page, offer) || page.problem?.kind === 'second-step-locked'
 }
 
-function general(view: View, problem: GeneralProblem): Fragment {
-  return html`<p class="notice problem" role="alert">${stop}<span>${describe(view, problem)}</span></p>`
+/** Whether the cursor is in the field of a code: in that of the app, unless a recovery code is needed. */
+function isFirst(page: SecondStepPage, offer: SecondStepOffer): boolean {
+  const recovery = page.offers.find(({ kind }) => kind === 'recovery-code')
+  return (recovery !== undefined && isWanted(page, recovery)) === (offer === recovery)
+}
+
+function isBlamed({ problem }: SecondStepPage, { kind }: SecondStepOffer): boolean {
+  return problem?.kind === 'second-step-wrong' && problem.offer === kind
 }
 
 function describe({ texts, language }: View, problem: GeneralProblem): string {

@@ -1,9 +1,10 @@
 import type { LeavePage, SignInOffer, SignInPage, SignInProblem } from '../ports/pages.ts'
+import { ASK_FIELD } from '../ports/pages.ts'
 import { FORM_REFUSALS } from '../protocol/authorization/page-refusals.ts'
 import { clientName } from './client.ts'
 import { developerNotes } from './developer-notes.ts'
-import { fieldProblem, linkButton, revealButton, submitButton } from './form-parts.ts'
-import { providerIcon, stop } from './icons.ts'
+import { fieldProblem, linkButton, pageProblem, revealButton, submitButton } from './form-parts.ts'
+import { providerIcon } from './icons.ts'
 import { layout } from './layout.ts'
 import type { View } from './layout.ts'
 import { hiddenFields, href, html, isolate } from './markup.ts'
@@ -28,7 +29,7 @@ export function signInPage(view: View, page: SignInPage): Markup {
     title: complaint === undefined ? texts.signIn : texts.titleWithError(texts.signIn),
     main: html`<h1>${texts.signIn}</h1>
       <p class="lead muted">${continuation(view, page)}</p>
-      ${complaint === undefined || complaint.fields.length === 1 ? undefined : general(complaint)}
+      ${complaint === undefined || complaint.fields.length === 1 ? undefined : pageProblem(complaint.text)}
       ${connection(view, page)}
       ${page.offers.length === 0 ? html`<p class="part">${texts.noSignInMethod}</p>` : undefined}
       ${page.offers.map((offer) => offerForm(view, page, offer, complaint))} ${lostPasskey(view, page)}
@@ -122,7 +123,7 @@ function passwordForm(
   // Beside a passkey alone, whose form only a script shows.
   const look = others.every(({ kind }) => kind === 'passkey') ? 'or small muted alone' : 'or small muted'
   return html`${others.length > 0 ? html`<p class="${look}">${texts.or}</p>` : undefined}
-    <form method="post" action="${action}" novalidate>
+    <form method="post" action="${action}" id="${BY_PASSWORD}" novalidate>
       ${hiddenFields(page.hidden)}
       <div class="field">
         <label for="email">${texts.email}</label>
@@ -144,10 +145,16 @@ function passwordForm(
     ${asksEmailFirst ? undefined : forgotten(view, page)}`
 }
 
-/** What to do without the password. Where no mail is sent, the operator hands a link over. */
+const BY_PASSWORD = 'by-password'
+
+/** What to do without the password: the page that mails a link, with the address. Where no mail is sent, the operator hands a link over. */
 function forgotten({ branding, texts }: View, { forgotUri }: SignInPage): Markup {
   if (forgotUri !== undefined)
-    return html`<p class="small after"><a class="inline" href="${forgotUri}">${texts.forgot}</a></p>`
+    return html`<p class="small after">
+      <button class="inline link" type="submit" form="${BY_PASSWORD}" formaction="${forgotUri}" name="${ASK_FIELD}">
+        ${texts.forgot}
+      </button>
+    </p>`
   return html`<details class="small after">
     <summary>${texts.forgot}</summary>
     <p class="muted">${texts.forgotHint(isolate(branding.name))}</p>
@@ -233,12 +240,7 @@ function noAccount(texts: Texts, { provider, email }: Extract<SignInProblem, { r
   return email === undefined ? texts.noAccount(isolate(provider)) : texts.noAccountOf(isolate(email), isolate(provider))
 }
 
-/** A problem of both fields or of neither is shown above the form. */
-function general(complaint: Complaint): Markup {
-  return html`<p class="notice problem" role="alert" id="problem">${stop}<span>${complaint.text}</span></p>`
-}
-
-/** A problem of one field is shown below the field. */
+/** A problem of one field is shown below the field, and one of both or of neither above the form. */
 function beside(complaint: Complaint | undefined, field: Field): Fragment {
   if (complaint?.fields.length !== 1 || !complaint.fields.includes(field)) return undefined
   return fieldProblem('problem', complaint.text)

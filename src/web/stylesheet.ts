@@ -73,6 +73,7 @@ const parts = `
 .part { margin-top: 24px; }
 .fixed, .choice { display: flex; gap: 12px; margin-top: 8px; font: inherit; }
 .fixed svg { margin-top: 2px; color: var(--ink); }
+.withheld, .withheld svg { color: var(--muted); }
 .choice { position: relative; margin: 0; padding: 10px 0; }
 .choice input { position: absolute; inset: 0; width: 100%; height: 100%; margin: 0; opacity: 0; cursor: pointer; }
 .box { flex: none; width: 24px; height: 24px; border: 1px solid var(--field); border-radius: 6px; background: var(--card); }
@@ -100,8 +101,9 @@ input:focus-visible, select:focus-visible { outline-offset: 0; border-color: var
 [aria-invalid] { border-color: var(--danger); }
 .hint { margin-bottom: 8px; }
 .error { display: flex; gap: 8px; margin-top: 8px; color: var(--danger); font-size: .875rem; line-height: 1.25rem; }
-.buttons { display: flex; gap: 12px; margin-top: 24px; }
-.button { flex: 1; display: flex; align-items: center; justify-content: center; min-height: 44px; padding: 8px 16px; border: 1px solid var(--field); border-radius: 8px; background: var(--card); color: var(--text); font: inherit; font-weight: 600; text-align: center; text-decoration: none; cursor: pointer; }
+.buttons { display: flex; flex-wrap: wrap; gap: 12px; margin-top: 24px; }
+.buttons > form { flex: 1; display: flex; }
+.button { flex: 1; display: flex; max-width: 100%; overflow-wrap: break-word; align-items: center; justify-content: center; min-height: 44px; padding: 8px 16px; border: 1px solid var(--field); border-radius: 8px; background: var(--card); color: var(--text); font: inherit; font-weight: 600; text-align: center; text-decoration: none; cursor: pointer; }
 .provider .buttons { margin-top: 12px; }
 .lead + .provider, .lead + [hidden] + .provider { margin-top: 28px; }
 .button svg, .letter { flex: none; width: 20px; height: 20px; margin-right: 10px; }
@@ -124,7 +126,8 @@ h3, .entries h2 { margin: 0; font-size: 1rem; line-height: 1.5; font-weight: 600
 .entries .buttons { margin-top: 12px; }
 .entries .buttons .button { flex: none; min-width: 120px; }
 .plain { margin: 8px 0; padding-left: 20px; list-style: disc; }
-.step { margin-top: 12px; }
+.step { display: inline-block; max-width: 100%; margin: 12px 4px 0 0; }
+.facts form { display: inline; }
 .step .button { display: inline-flex; min-width: 120px; }
 .danger { border-color: var(--danger); background: var(--danger); color: var(--card); }
 .danger:hover { background: var(--danger); filter: brightness(.92); }
@@ -140,8 +143,10 @@ nav [aria-current] { background: var(--hover); box-shadow: inset 3px 0 var(--ink
 .short { display: none; }
 nav li:last-child { margin-top: 8px; padding-top: 8px; border-top: 1px solid var(--line); }
 .inline { display: inline-flex; align-items: center; min-width: 44px; min-height: 44px; }
+.within { margin: -12px 0; }
+.link { padding: 0; border: 0; background: none; color: var(--ink); font: inherit; text-decoration: underline; text-underline-offset: 2px; cursor: pointer; }
 summary { width: fit-content; min-height: 44px; padding: 12px 0; cursor: pointer; }
-footer { display: flex; flex-wrap: wrap; justify-content: center; gap: 0 24px; max-width: 440px; margin: 8px auto 0; font-size: .875rem; }
+footer { display: flex; flex-wrap: wrap; justify-content: center; gap: 0 16px; max-width: 440px; margin: 8px auto 0; font-size: .875rem; }
 footer a { display: inline-flex; align-items: center; justify-content: center; min-width: 44px; min-height: 44px; color: var(--muted); text-decoration: none; }
 footer a:hover { color: var(--text); text-decoration: underline; }
 `

@@ -357,9 +357,12 @@ export const accountSamples: readonly (readonly [string, AccountPage])[] = [
   ['account link invitation', { ...link, purpose: 'invitation', problem: 'passwords-differ' }],
   [
     'account link with a passkey',
-    { ...link, passkey: { ceremony: aCeremony, problem: 'passkey-taken' }, username: undefined },
+    { ...link, passkey: { ceremony: aCeremony, problem: 'passkey-taken', signal: undefined }, username: undefined },
   ],
-  ['account link with a passkey or a password', { ...link, passkey: { ceremony: aCeremony, problem: undefined } }],
+  [
+    'account link with a passkey or a password',
+    { ...link, passkey: { ceremony: aCeremony, problem: undefined, signal: undefined } },
+  ],
   [
     'account link methods with a passkey',
     {

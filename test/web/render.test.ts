@@ -3,7 +3,8 @@ import { createHash } from 'node:crypto'
 import { test } from 'node:test'
 import type { Page } from '../../src/ports/pages.ts'
 import { createRenderer } from '../../src/web/render.ts'
-import { branding, cursor, languages, sample, samples } from './samples.ts'
+import { cursor } from './client-samples.ts'
+import { branding, languages, sample, samples } from './samples.ts'
 
 const renderer = createRenderer(branding, '/pictures/')
 const everyPage = [...samples].flatMap(([name, page]) => languages.map((language) => ({ name, page, language })))

@@ -18,7 +18,7 @@ import { findSignedIn, viewAccount } from '../authorization/session.ts'
 import { errorPage, formRefusal } from '../error-page.ts'
 import { PATHS, pageAddress } from '../paths.ts'
 import { markOf, mayHavePasskeys, viewIdentity, viewPasskey } from '../sign-in/methods.ts'
-import { askToMake, verifyNewPasskey, type Ceremony } from '../sign-in/passkey/ceremony.ts'
+import { askToMake, checkOf, signalRefused, verifyNewPasskey, type Ceremony } from '../sign-in/passkey/ceremony.ts'
 import { findAddress, leave } from '../sign-in/provider/depart.ts'
 import { readNewPassword } from './new-password.ts'
 import { noticesOf } from '../../users/mails.ts'
@@ -87,7 +87,10 @@ async function acceptByPasskey(
   if (browserHash === undefined) return errorPage('browser_differs', { user: user.id })
   if (!open.hasPasskey) return errorPage('link_without_method', { user: user.id })
   const made = await verifyNewPasskey(context, request, ceremonyOf(open, browserHash), user)
-  if (made.kind === 'refused') return linkPage(context, request, open, keep, { passkey: 'passkey-invalid' })
+  if (made.kind === 'refused') {
+    const event = { ...formRefusal('passkey-invalid', { user: user.id }), description: checkOf(made) }
+    return { ...(await linkPage(context, request, open, keep, { passkey: 'passkey-invalid' })), event }
+  }
   const reason = { kind: 'link', hash: link.hash, keep, now: context.clockCheck.now() } as const
   switch (
     await context.store.addPasskey({
@@ -199,7 +202,8 @@ async function linkPage(
   const problem = problems.password ?? problems.passkey
   const browser = browserOf(context, request)
   // One that is not kept is no obstacle: the authenticator of the person makes another one in its place.
-  const kept = hasPasskey ? (await context.store.listPasskeys(user.id)).filter(({ id }) => keep.includes(id)) : []
+  const passkeys = hasPasskey ? await context.store.listPasskeys(user.id) : []
+  const kept = passkeys.filter(({ id }) => keep.includes(id))
   return {
     kind: 'page',
     status: problem === undefined ? 200 : 400,
@@ -212,7 +216,11 @@ async function linkPage(
       hidden: { token, ...(keep.length === 0 ? {} : { keep: keep.join(' ') }) },
       account: viewAccount(user),
       passkey: hasPasskey
-        ? { ceremony: askToMake(context, ceremonyOf(open, browser.hash), user, kept), problem: problems.passkey }
+        ? {
+            ceremony: askToMake(context, ceremonyOf(open, browser.hash), user, kept),
+            problem: problems.passkey,
+            signal: signalRefused(context, request, passkeys),
+          }
         : undefined,
       username: hasPassword ? (user.email ?? '') : undefined,
       providers: providers.map((one) => ({ id: one.id, name: one.settings.name, mark: markOf(one) })),

@@ -1,10 +1,8 @@
 import type { PasskeyProblem } from '../../ports/account-pages.ts'
 import type { Context } from '../../ports/context.ts'
 import type { Reply, Request } from '../../ports/message.ts'
-import type { PasskeyCeremony, PasskeySignal } from '../../ports/page-parts.ts'
 import type { PasskeyRecord } from '../../ports/records/passkey.ts'
 import type { SecretHash } from '../../protocol/secrets.ts'
-import { readPasskeyField } from '../../protocol/sign-in/passkey.ts'
 import { browserOf, openBrowser } from '../authorization/interaction.ts'
 import type { SignedIn } from '../authorization/session.ts'
 import { errorPage, formRefusal } from '../error-page.ts'
@@ -15,7 +13,7 @@ import {
   viewPasskey,
   type OwnerInput,
 } from '../sign-in/methods.ts'
-import { askToMake, checkOf, verifyNewPasskey, type Ceremony } from '../sign-in/passkey/ceremony.ts'
+import { askToMake, checkOf, signalRefused, verifyNewPasskey, type Ceremony } from '../sign-in/passkey/ceremony.ts'
 import { doneAt, findRecentOwner, findRecentSubmitter, frameOf, isWithinLimit } from './frame.ts'
 import { ownerInput } from './security.ts'
 import { noticesOf } from '../../users/mails.ts'
@@ -124,20 +122,9 @@ async function addPage(
       frame: frameOf(context, request, owner),
       ceremony,
       problem,
-      signal: signalRefused(request, ceremony, passkeys),
+      signal: signalRefused(context, request, passkeys),
     },
   }
-}
-
-/** Lets the browser forget a passkey that it made and that was not stored. One that a repeated form has stored before is the user's. */
-function signalRefused(
-  { params }: Request,
-  { rpId }: PasskeyCeremony,
-  passkeys: readonly PasskeyRecord[],
-): PasskeySignal | undefined {
-  const credentialId = readPasskeyField(params, 'credential')
-  if (credentialId === undefined || passkeys.some((one) => one.credentialId === credentialId)) return undefined
-  return { call: 'signalUnknownCredential', rpId, credentialId }
 }
 
 /** The root, because the session is another one after the user has confirmed the own identity in another tab. */

@@ -53,7 +53,10 @@ async function answer(context: Context, opened: OpenedRequest): Promise<Reply> {
   const { authorization, cookies } = newAuthorization(context, opened, trusted, parsed, access)
   // No session is newer than the request, so prompt=login ignores the one that exists.
   const session = prompts.has('login') ? undefined : signedIn
-  const step = await nextStep(context, { authorization, client, rights }, session, { kind: 'not-asked' })
+  const step = await nextStep(context, { authorization, client, rights }, session, {
+    kind: 'not-asked',
+    isSilent: prompts.has('none'),
+  })
   if (step.kind === 'deny' && step.fault !== undefined) return refuse(context, trusted, userId, step.fault)
   if (prompts.has('none') && step.kind === 'sign-in') return refuse(context, trusted, userId, NO_SESSION)
   if (prompts.has('none') && step.kind === 'step-up') return refuse(context, trusted, userId, TOO_WEAK)

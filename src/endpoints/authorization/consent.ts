@@ -112,7 +112,7 @@ async function consentPage(
   const declined = declinesStepUp
     ? { [DECLINED_FIELD]: context.secrets.digest('csrf', declineParts(interaction, signedIn)) }
     : {}
-  const { scopes, resources } = await describeTarget(context, authorization, withheld, answer)
+  const { scopes, resources } = await describeTarget(context, authorization, { withheld, declinesStepUp, answer })
   return {
     kind: 'page',
     status: problem === undefined ? 200 : 400,
@@ -159,16 +159,20 @@ function viewChoices(choices: OpenChoices, answer: Allowed | undefined): Organiz
 async function describeTarget(
   context: Context,
   authorization: AuthorizationRecord,
-  withheld: Scope,
-  answer: Allowed | undefined,
+  given: {
+    readonly withheld: Scope
+    readonly declinesStepUp: boolean
+    readonly answer: Allowed | undefined
+  },
 ): Promise<{ scopes: readonly ScopeView[]; resources: readonly ResourceView[] }> {
   const choosable = choosableScopes(authorization)
-  const missing = new Set(scopeTokens(withheld))
+  const missing = new Set(scopeTokens(given.withheld))
+  const lack = given.declinesStepUp ? 'declined' : 'withheld'
   const { scopes, resources } = describeAccess(await context.apis(), authorization)
   const boxes = scopes.map(({ name, sentences }) => ({
     name,
     sentences,
-    box: missing.has(name) ? ('withheld' as const) : boxFor(name, choosable, answer),
+    box: missing.has(name) ? lack : boxFor(name, choosable, given.answer),
   }))
   return { scopes: boxes, resources }
 }

@@ -58,6 +58,8 @@ export type ConsentAnswer =
 
 /** The same, and on the page of the step-up. */
 export type UserAnswer = ConsentAnswer & {
+  /** `prompt=none`: no page can be shown. Absent: one can. */
+  readonly isSilent?: boolean
   /** The user continues without a factor that the request asks for. Absent: no such answer. */
   readonly declinesStepUp?: boolean
 }
@@ -99,7 +101,7 @@ type Needs = Pick<Context, 'apis' | 'clockCheck' | 'encryption' | 'issuer' | 'no
  *  3. Organization. If the client named an organization, the user must be an active member of it; otherwise the authorization
  *     ends. If the client named none, the user may choose one of their own, or none.
  *  4. Consent. If the user allowed the client this access earlier, the consent page is skipped, unless consents for several
- *     organizations match. It is also skipped for a first-party client that requests no more than the operator registered for it,
+ *     organizations match, or a scope is left out because the account lacks a factor: the page says so. It is also skipped for a first-party client that requests no more than the operator registered for it,
  *     unless the user has to choose an organization. `prompt=consent` always shows the page. So does an unverified client with a
  *     redirect URI that other programs could receive (client/policy.ts).
  *     The user may leave scopes out, but something must remain.
@@ -155,7 +157,9 @@ export async function nextStep(
     return { kind: 'approve', approver: { userId, ...chosen }, allowed, session, isRemembered }
   }
   const mayUseEarlier = answer.kind === 'not-asked' && !authorization.mustConsent
-  const earlier = mayUseEarlier ? await findRemembered(context, subject, open, userId, choices) : undefined
+  // Each time, as for a scope that the user left out. After "continue without" the user knows it.
+  const isTold = withheld === NO_SCOPE || answer.declinesStepUp === true || answer.isSilent === true
+  const earlier = mayUseEarlier && isTold ? await findRemembered(context, subject, open, userId, choices) : undefined
   if (earlier !== undefined) return { kind: 'approve', approver: earlier, allowed: open, session, isRemembered: true }
   const isImplied =
     mayUseEarlier && rights.mayImplyConsent && (await isOwnAccess(context, { ...subject, authorization: open }))

@@ -1,6 +1,7 @@
 import { after } from '../../base/brand.ts'
 import type { Context } from '../../ports/context.ts'
 import type { Reply, Request } from '../../ports/message.ts'
+import { ASK_FIELD } from '../../ports/pages.ts'
 import { normalizeEmail } from '../../protocol/sign-in/account.ts'
 import { findRequiredProvider, mayHavePassword, providersFor } from '../../users/provider-routing.ts'
 import { mailLink } from '../../users/mails.ts'
@@ -31,7 +32,7 @@ export async function showForgot(context: Context, request: Request): Promise<Re
 
 /**
  * Answers the same for each address, and only then looks for its account (threats.md ACC-09). The link goes to the address that is
- * stored, if it is verified, and is made of the issuer (ACC-01, ACC-03).
+ * stored, if it is verified, and is made of the issuer (ACC-01, ACC-03). The form of the sign-in page leads to that of the address first.
  */
 export async function mailReset(context: Context, request: Request): Promise<Reply> {
   const { mail } = context
@@ -39,6 +40,7 @@ export async function mailReset(context: Context, request: Request): Promise<Rep
   if (isCrossSite(request)) return errorPage('form_of_another_site')
   const [typed = '', ...others] = request.params.all('email')
   if (others.length > 0) return errorPage('parameter_repeated')
+  if (request.params.names.includes(ASK_FIELD)) return forgotPage(context, request, typed, undefined)
   const email = normalizeEmail(typed)
   if (email === '') return forgotPage(context, request, typed, 'email-missing')
   mail.afterAnswer(() => sendReset(context, request, email))

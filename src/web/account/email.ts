@@ -1,5 +1,5 @@
 import type { ChangeEmailPage, ConfirmEmailPage, OverviewPage } from '../../ports/account-pages.ts'
-import { emailField, fieldProblem } from '../form-parts.ts'
+import { emailField, fieldProblem, pageProblem } from '../form-parts.ts'
 import type { View } from '../layout.ts'
 import { html, isolate } from '../markup.ts'
 import type { Fragment, Markup } from '../markup.ts'
@@ -62,20 +62,20 @@ export function confirmEmailPage(view: View, { frame, email, problem }: ConfirmE
     hasProblem: problem !== undefined,
     main:
       email === undefined
-        ? html`${text === undefined ? undefined : fieldProblem('code-problem', text)}
+        ? html`${text === undefined ? undefined : pageProblem(text)}
           ${stepLink(frame.pages['change-email'], texts.changeEmail)}`
         : html`<p class="lead">${texts.enterEmailCode(isolate(email))}</p>
             ${accountForm(frame.pages['confirm-email'], frame.csrf, {}, [
               codeField(view, text),
               stepButtons(view, frame.pages['change-email'], texts.goOn, 'main'),
-            ])}
-            <p class="small muted after">${texts.emailCodeHint}</p>`,
+            ])}`,
   })
 }
 
 function codeField({ texts: { account: texts } }: View, problem: string | undefined): Markup {
   return html`<div class="field">
     <label for="code">${texts.emailCode}</label>
+    <p class="small muted hint" id="code-hint">${texts.emailCodeHint}</p>
     <input
       id="code"
       name="code"
@@ -83,7 +83,8 @@ function codeField({ texts: { account: texts } }: View, problem: string | undefi
       inputmode="numeric"
       autocomplete="one-time-code"
       autofocus
-      ${problem === undefined ? undefined : html` aria-invalid="true" aria-describedby="code-problem"`}
+      aria-describedby="${problem === undefined ? 'code-hint' : 'code-hint code-problem'}"
+      ${problem === undefined ? undefined : html` aria-invalid="true"`}
     />
     ${problem === undefined ? undefined : fieldProblem('code-problem', problem)}
   </div>`

@@ -1,11 +1,11 @@
 import type { LinkMethodsPage, LinkPage, LinkUsedPage } from '../../ports/account-pages.ts'
-import { fieldProblem, linkButton, submitButton } from '../form-parts.ts'
+import { linkButton, pageProblem, submitButton } from '../form-parts.ts'
 import { layout } from '../layout.ts'
 import type { View } from '../layout.ts'
 import { providerIcon, tick } from '../icons.ts'
 import { hiddenFields, html, isolate } from '../markup.ts'
 import type { Fragment, Markup } from '../markup.ts'
-import { passkeyForm, passkeyMissing } from '../passkey.ts'
+import { passkeyForm, passkeyMissing, passkeySignal } from '../passkey.ts'
 import { ago } from '../spans.ts'
 import { accountName } from './frame.ts'
 import { passkeyUses } from './passkeys.ts'
@@ -78,11 +78,12 @@ export function linkPage(view: View, page: LinkPage): Markup {
 function linkPasskey(view: View, { action, hidden, passkey, providers, username }: LinkPage): Fragment {
   if (passkey === undefined) return undefined
   const texts = view.texts.account
-  const { ceremony, problem } = passkey
+  const { ceremony, problem, signal } = passkey
   const isOnly = username === undefined && providers.length === 0
-  return html`${problem === undefined ? undefined : fieldProblem('passkey-problem', texts.passkeyProblems[problem])}
+  return html`${problem === undefined ? undefined : pageProblem(texts.passkeyProblems[problem])}
   ${isOnly ? passkeyMissing(texts.passkeyMissing) : undefined}
-  ${passkeyForm(view, { action, hidden, ceremony, button: texts.addPasskey, look: isOnly ? 'main' : 'plain', hasAutofill: false })}`
+  ${passkeyForm(view, { action, hidden, ceremony, button: texts.addPasskey, look: isOnly ? 'main' : 'plain', hasAutofill: false })}
+  ${passkeySignal(signal)}`
 }
 
 /** The form that adds an account at a provider to the link's user. */

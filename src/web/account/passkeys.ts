@@ -6,7 +6,7 @@ import type {
   RemovePasskeyPage,
   SecurityPage,
 } from '../../ports/account-pages.ts'
-import { fieldProblem } from '../form-parts.ts'
+import { pageProblem } from '../form-parts.ts'
 import type { View } from '../layout.ts'
 import { html } from '../markup.ts'
 import type { Fragment, Markup } from '../markup.ts'
@@ -70,8 +70,8 @@ export function addPasskeyPage(view: View, { frame, ceremony, problem, signal }:
   const form = { action: frame.pages['add-passkey'], hidden: { csrf: frame.csrf }, ceremony, button: texts.addPasskey }
   return accountLayout(view, frame, 'add-passkey', {
     hasProblem: problem !== undefined,
-    main: html`${problem === undefined ? undefined : fieldProblem('problem', texts.passkeyProblems[problem])}
-      <p class="lead">${texts.addPasskeyHint}</p>
+    main: html`<p class="lead">${texts.addPasskeyHint}</p>
+      ${problem === undefined ? undefined : pageProblem(texts.passkeyProblems[problem])}
       ${passkeyMissing(texts.passkeyMissing)} ${passkeyForm(view, { ...form, look: 'main', hasAutofill: false })}
       ${stepLink(frame.pages.security, texts.cancel)} ${passkeySignal(signal)}`,
   })

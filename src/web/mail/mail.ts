@@ -13,7 +13,7 @@ type Part =
   | { readonly kind: 'heading' | 'text' | 'small'; readonly text: string }
   | { readonly kind: 'facts'; readonly facts: readonly (readonly [name: string, value: string])[] }
   | { readonly kind: 'code'; readonly code: string }
-  /** The address is in the HTML, too: a person can compare it, or copy it into another browser. */
+  /** The HTML names the host, so that a person can compare it: the address of a link would take six lines of a phone. */
   | { readonly kind: 'button'; readonly label: string; readonly uri: string }
 
 interface Drawn {
@@ -109,7 +109,10 @@ function noticeOf(
         ? []
         : [{ kind: 'text', text: mail.wasYou[notice] ?? mail.wasYou.usual } as const]),
       { kind: 'text', text: mail.wasNotYou[notice] ?? mail.wasNotYou.usual },
-      { kind: 'button', label: mail.securityButton, uri: securityUri },
+      // It goes to the previous address, whose reader may no longer be able to sign in.
+      ...(notice === 'email-changed'
+        ? []
+        : [{ kind: 'button', label: mail.securityButton, uri: securityUri } as const]),
     ],
   }
 }
@@ -191,7 +194,7 @@ function markupOf(part: Part, { fill, fillText, ink }: ReturnType<typeof accentC
           >
         </p>
         <p style="margin:0 0 16px;font-size:14px;overflow-wrap:anywhere">
-          <a href="${href(part.uri)}" style="color:${ink}">${part.uri}</a>
+          <a href="${href(part.uri)}" style="color:${ink}">${new URL(part.uri).host}</a>
         </p> `
   }
 }

@@ -108,7 +108,8 @@ export const accountGerman: AccountTexts = {
   passkeyOnDevice: 'auf diesem Gerät',
   passkeyUnused: (added) => `Hinzugefügt ${added} · nie benutzt`,
   passkeyProblems: {
-    'passkey-invalid': 'Der Passkey hat nicht funktioniert. Versuchen Sie es noch einmal.',
+    'passkey-invalid':
+      'Der Passkey hat nicht funktioniert. Versuchen Sie es noch einmal, oder nehmen Sie ein anderes Gerät. Ein Sicherheitsschlüssel braucht eine PIN.',
     'passkey-taken': 'Dieser Passkey ist schon hinzugefügt.',
     'passkeys-full': 'Sie haben 20 Passkeys. Entfernen Sie einen, bevor Sie einen weiteren hinzufügen.',
   },

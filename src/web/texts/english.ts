@@ -54,9 +54,13 @@ export const english: Texts = {
   secondStep: 'Confirm with a second step',
   noSecondStep: 'Your account needs a second step and has none that works here. Ask the operator to reset it.',
   stepUp: (client) => html`${client} asks for more: confirm with your second step.`,
+  stepUpFor: 'It is needed for',
   continueWithout: 'Continue without',
   otherAccount: 'Sign in with another account',
-  scopeNeedsStep: 'Needs a second step when you sign in, for which your account has nothing set up.',
+  scopeNeedsStep: {
+    withheld: 'Needs a second step when you sign in, for which your account has nothing set up.',
+    declined: 'Needs a second step, which you left out.',
+  },
   passkeyStep: 'Use a passkey',
   secondStepExpired: 'You are not signed in, because the second step took too long or was done before. Sign in again.',
   code: 'Code',
@@ -82,7 +86,8 @@ export const english: Texts = {
   passkeyUnknown: 'This passkey belongs to no account here. It may have been removed.',
   noPasskey: {
     get: 'No passkey was used. Try again, or sign in another way.',
-    create: 'No passkey was added. Try again. A device that has one for this account makes no other.',
+    create:
+      'No passkey was added. Try again. A device that has one for this account makes no other, and a security key needs a PIN.',
   },
   passkeyLost: 'If you no longer have your passkey, ask the operator for a link.',
   methodOff: 'You can no longer sign in that way here. Nothing was done.',
@@ -140,7 +145,7 @@ export const english: Texts = {
   identityScopes: {
     openid: 'Know that it is you',
     profile: 'See your name and other details of your profile',
-    email: 'See your e-mail address',
+    email: 'See your email address',
     phone: 'See your phone number',
     address: 'See your postal address',
     offline_access: 'Stay connected while you are away',

@@ -57,10 +57,13 @@ export const german: Texts = {
   noSecondStep:
     'Ihr Konto braucht einen zweiten Schritt und hat keinen, der hier funktioniert. Bitten Sie den Betreiber, ihn zurückzusetzen.',
   stepUp: (client) => html`${client} verlangt mehr Sicherheit: Bestätigen Sie mit Ihrem zweiten Schritt.`,
+  stepUpFor: 'Er ist nötig für',
   continueWithout: 'Ohne fortfahren',
   otherAccount: 'Mit einem anderen Konto anmelden',
-  scopeNeedsStep:
-    'Dafür ist ein zweiter Schritt bei der Anmeldung nötig, für den in Ihrem Konto nichts eingerichtet ist.',
+  scopeNeedsStep: {
+    withheld: 'Dafür ist ein zweiter Schritt bei der Anmeldung nötig, für den in Ihrem Konto nichts eingerichtet ist.',
+    declined: 'Dafür ist ein zweiter Schritt nötig, den Sie ausgelassen haben.',
+  },
   passkeyStep: 'Passkey benutzen',
   secondStepExpired:
     'Sie sind nicht angemeldet, weil der zweite Schritt zu lange gedauert hat oder schon getan war. Melden Sie sich noch einmal an.',
@@ -90,7 +93,7 @@ export const german: Texts = {
   noPasskey: {
     get: 'Es wurde kein Passkey benutzt. Versuchen Sie es noch einmal oder melden Sie sich anders an.',
     create:
-      'Es wurde kein Passkey hinzugefügt. Versuchen Sie es noch einmal. Ein Gerät, das schon einen für dieses Konto hat, macht keinen zweiten.',
+      'Es wurde kein Passkey hinzugefügt. Versuchen Sie es noch einmal. Ein Gerät, das schon einen für dieses Konto hat, macht keinen zweiten, und ein Sicherheitsschlüssel braucht eine PIN.',
   },
   passkeyLost: 'Wenn Sie Ihren Passkey nicht mehr haben, bitten Sie den Betreiber um einen Link.',
   methodOff: 'Auf diesem Weg können Sie sich hier nicht mehr anmelden. Es ist nichts geschehen.',
@@ -162,7 +165,7 @@ export const german: Texts = {
   formPostHint: 'Ihr Browser kehrt von selbst zur App zurück. Wenn nicht, drücken Sie den Knopf.',
 
   returnTitle: 'Diese Anfrage hat nicht funktioniert',
-  returnHeading: (client) => html`Die Anfrage von ${client} hat nicht funktioniert`,
+  returnHeading: (client) => html`${client} hat eine Anfrage geschickt, die nicht funktioniert`,
   returnProblems: {
     invalid_request:
       'Die Anfrage ist unvollständig oder widerspricht sich. Der Fehler liegt bei der App, nicht bei Ihnen.',

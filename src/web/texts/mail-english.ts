@@ -29,7 +29,7 @@ export const mailEnglish: MailTexts = {
     'two-step-reset': 'Your two-step sign-in was reset by the operator',
     'recovery-codes-replaced': 'New recovery codes were made',
     'recovery-code-used': 'A recovery code was used to sign in',
-    'email-changed': 'The e-mail address of your account was changed',
+    'email-changed': 'The email address of your account was changed',
     'counter-back': 'One of your passkeys may have a copy',
     'codes-wrong': 'Five wrong codes were entered for your account',
   },
@@ -45,6 +45,8 @@ export const mailEnglish: MailTexts = {
     usual:
       'If it was not you: sign in, remove the sign-in methods that you do not know, set a new password and sign out the other browsers. If you can no longer sign in, ask the operator.',
     'email-changed': 'If it was not you: ask the operator at once. Another person may be using your account.',
+    'two-step-reset':
+      'Sign in and set it up again. If you did not ask for it: tell the operator at once. Another person may have asked in your name.',
     'counter-back':
       'A sign-in used a passkey whose counter was too low. That happens if a passkey was copied or restored. If you do not know why: remove the passkey and add a new one.',
     'codes-wrong':

@@ -48,6 +48,8 @@ export const mailGerman: MailTexts = {
       'Wenn Sie das nicht waren: Melden Sie sich an, entfernen Sie die Anmeldewege, die Sie nicht kennen, setzen Sie ein neues Passwort und melden Sie die anderen Browser ab. Wenn Sie sich nicht mehr anmelden können, fragen Sie den Betreiber.',
     'email-changed':
       'Wenn Sie das nicht waren: Fragen Sie sofort den Betreiber. Vielleicht benutzt eine andere Person Ihr Konto.',
+    'two-step-reset':
+      'Melden Sie sich an und richten Sie sie neu ein. Wenn Sie nicht darum gebeten haben: Sagen Sie es sofort dem Betreiber. Vielleicht hat eine andere Person in Ihrem Namen gefragt.',
     'counter-back':
       'Bei einer Anmeldung hatte ein Passkey einen zu niedrigen Zähler. Das kommt vor, wenn ein Passkey kopiert oder wiederhergestellt wurde. Wenn Sie den Grund nicht kennen: Entfernen Sie den Passkey und fügen Sie einen neuen hinzu.',
     'codes-wrong':

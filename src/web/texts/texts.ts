@@ -74,10 +74,12 @@ export interface Texts {
   readonly noSecondStep: string
   /** Above the forms for a user who is signed in. */
   readonly stepUp: (client: Markup) => Markup
+  /** Above the permissions that need it. */
+  readonly stepUpFor: string
   readonly continueWithout: string
   readonly otherAccount: string
   /** Below a permission that the client does not get. */
-  readonly scopeNeedsStep: string
+  readonly scopeNeedsStep: Readonly<Record<'withheld' | 'declined', string>>
   readonly secondStepExpired: string
   readonly passkeyStep: string
   readonly code: string

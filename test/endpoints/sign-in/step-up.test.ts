@@ -206,7 +206,10 @@ test('ACR-03: who has no second factor sees which permission is left out; a refr
   assert.equal(decodeJwt(tokens.access_token)['scope'], 'read')
   const again = tokensOf(await refresh(server, client, tokens.refresh_token ?? '', { scope: 'read pay' }))
   assert.equal(decodeJwt(again.access_token)['scope'], 'read')
-  // The consent is remembered for what was granted, and the factor is asked for once there is one.
+  // The consent is remembered for what was granted. A user who does not get all learns it each time, unless no page can be shown.
+  assert.match(locationOf(await browser.get(urlOf(walk))), /\/consent\?/)
+  assert.ok(answerOf(await browser.get(urlOf(walk, { prompt: 'none' }))).has('code'))
+  assert.ok(answerOf(await browser.get(urlOf(walk, { scope: 'openid read' }))).has('code'))
   await addApp(server)
   assert.match(locationOf(await browser.get(urlOf(walk))), /\/step-up\?/)
 })
@@ -286,12 +289,14 @@ test('ACR-05: who continues without a factor gets less; another session, request
   const { server, client, browser } = walk
   const app = await addApp(server)
   const page = await pageOf(walk)
+  assert.match(page.body, /It is needed for<[^]*<li>[^]*Pay[^]*Continue without/)
+  assert.doesNotMatch(page.body, />Read</)
   const waiting = hiddenFields(page)
   assert.equal((await new PlainBrowser(server).post('/v2/oauth/step-up', waiting)).statusCode, 403, 'another browser')
   const unsealed = { ...waiting, waiting: 'x' }
   assert.equal((await browser.post('/v2/oauth/step-up', unsealed)).statusCode, 403, 'no page of a step-up')
   const consent = await submitTo(browser, page, '/step-up', {})
-  assert.match(consent.body, /Pay[^]*Needs a second step when you sign in/)
+  assert.match(consent.body, /Pay[^]*Needs a second step, which you left out/)
   const wrong = await submitTo(browser, consent, '/consent', { decision: 'allow', 'allow.pay': 'on' })
   assert.equal(wrong.statusCode, 400, 'no box is ticked, so that nothing is left')
   const other = hiddenFields(await submitTo(browser, await pageOf(walk), '/step-up', {}))

@@ -96,9 +96,9 @@ export async function openMailHost(test: Pick<TestContext, 'after'>): Promise<Ma
   return {
     port,
     mails,
-    async arrival(address) {
+    async arrival(recipient) {
       const signal = AbortSignal.timeout(10_000)
-      while (!mails.some(({ to }) => to.includes(address))) await once(arrivals, 'mail', { signal })
+      while (!mails.some(({ to }) => to.includes(recipient))) await once(arrivals, 'mail', { signal })
     },
     commands,
     behave: (other) => void (behaviour = other),

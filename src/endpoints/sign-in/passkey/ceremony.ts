@@ -84,6 +84,19 @@ export function signalAccepted(
   }
 }
 
+/** Lets the browser forget a passkey that it made and that was not stored. One that a repeated form has stored before is the user's. */
+export function signalRefused(
+  context: Pick<Context, 'issuer'>,
+  { params }: Request,
+  passkeys: readonly PasskeyRecord[],
+): PasskeySignal | undefined {
+  const credentialId = readPasskeyField(params, 'credential')
+  const isNew = params.names.includes('attestationObject')
+  if (credentialId === undefined || !isNew || passkeys.some((one) => one.credentialId === credentialId))
+    return undefined
+  return { call: 'signalUnknownCredential', rpId: requireRpId(context), credentialId }
+}
+
 /** What the page asks the browser for to make a passkey. The browser refuses an authenticator that has one of the user. */
 export function askToMake(
   context: Context,

@@ -3,6 +3,7 @@ import type { Reply, Request } from '../../../ports/message.ts'
 import type { SecondStepProblem } from '../../../ports/pages.ts'
 import type { AuthenticationMethod } from '../../../protocol/sign-in/authentication.ts'
 import { finishSignIn, type AuthenticatedUser } from '../finish-sign-in.ts'
+import { signalRefused } from '../passkey/ceremony.ts'
 import { refusedSignIn, signInProblem } from '../page.ts'
 import { clientOf, findSubmittedTarget, timeOf, type SignInTarget } from '../target.ts'
 import { secondStepPage } from './page.ts'
@@ -70,20 +71,23 @@ export function throttled({ retryAfterSeconds }: { readonly retryAfterSeconds: n
   return { kind: 'throttled', retryAfterSeconds }
 }
 
-/** Shows the page again. The audit counts a wrong second step, because the first one was right. */
+/** Shows the page again. The audit counts a wrong second step, because the first one was right. `check`: the one that failed, for the log. */
 export async function showAgain(
   context: Context,
-  { params }: Request,
+  request: Request,
   { target, waiting }: SecondStep,
   problem: SecondStepProblem | undefined,
+  check?: string,
 ): Promise<Reply> {
   const { user } = waiting
-  const shown = { ...waiting, waiting: params.get(WAITING_FIELD) ?? '', stepUp: waiting.stepUp?.level }
+  const signal = signalRefused(context, request, await context.store.listPasskeys(user.id))
+  const sealed = request.params.get(WAITING_FIELD) ?? ''
+  const shown = { ...waiting, waiting: sealed, stepUp: waiting.stepUp?.level, signal }
   const page = await secondStepPage(context, target, shown, problem)
   if (problem === undefined) return page
   if (problem.kind !== 'throttled') {
     const clientId = clientOf(target)?.id
     context.report({ event: 'second-factor.refused', clientId, userId: user.id, details: { reason: problem.kind } })
   }
-  return { ...page, event: refusedSignIn(target, problem.kind, user.id) }
+  return { ...page, event: { ...refusedSignIn(target, problem.kind, user.id), description: check } }
 }

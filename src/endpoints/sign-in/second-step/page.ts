@@ -1,10 +1,14 @@
 import type { Context } from '../../../ports/context.ts'
 import type { Reply } from '../../../ports/message.ts'
+import type { PasskeySignal } from '../../../ports/page-parts.ts'
 import type { SecondStepProblem, StepUpView } from '../../../ports/pages.ts'
+import { describeAccess } from '../../../clients/access-view.ts'
+import { findStepUps, withheldScope } from '../../../clients/step-up.ts'
+import { scopeTokens } from '../../../protocol/token/scope.ts'
 import { formTarget, viewClient } from '../../authorization/client-view.ts'
 import { decideWithout } from '../../authorization/step-up.ts'
 import { PATHS, pageAddress } from '../../paths.ts'
-import type { AuthenticationLevel } from '../../../protocol/sign-in/authentication.ts'
+import { levelOf, type AuthenticationLevel } from '../../../protocol/sign-in/authentication.ts'
 import type { Enrolment } from '../../second-factor/enrolment.ts'
 import { hiddenFields, type SignInTarget } from '../target.ts'
 import { WAITING_FIELD, type FirstStep } from './waiting.ts'
@@ -20,6 +24,8 @@ export interface WaitingUser extends Pick<FirstStep, 'user' | 'methods' | 'at'> 
   readonly stepUp: AuthenticationLevel | undefined
   /** The app that the user sets up on the page; absent: the page begins with another one. */
   readonly enrolment?: Enrolment
+  /** For the browser, which made a passkey that was refused. Absent: it made none. */
+  readonly signal?: PasskeySignal | undefined
 }
 
 const STATUS: Readonly<Record<SecondStepProblem['kind'], number>> = {
@@ -39,7 +45,7 @@ export async function secondStepPage(
   shown: WaitingUser,
   problem: SecondStepProblem | undefined,
 ): Promise<PageReply> {
-  const { user, waiting, stepUp, enrolment } = shown
+  const { user, waiting, stepUp, enrolment, signal } = shown
   const ways = SECOND_STEP_WAYS.map((way) => way.offer(context, { user, target, stepUp, enrolment }))
   const isOfClient = target.purpose === 'authorization'
   const redirectUri = isOfClient ? target.authorization.redirectUri : undefined
@@ -54,23 +60,31 @@ export async function secondStepPage(
       kind: 'second-step',
       hidden: { ...hiddenFields(context, target), [WAITING_FIELD]: waiting },
       client: isOfClient ? viewClient(target, target.authorization.redirectUri, context.clock()) : undefined,
-      stepUp: stepUp === undefined ? undefined : await viewStepUp(context, target, shown),
+      stepUp: stepUp === undefined ? undefined : await viewStepUp(context, target, shown, stepUp),
       offers: (await Promise.all(ways)).flat(),
       problem,
+      signal,
     },
   }
 }
 
-/** What a user can do who does not confirm with a factor. */
+/** What a user is asked for a factor for, and can do instead. */
 async function viewStepUp(
   context: Context,
   target: SignInTarget,
   authentication: WaitingUser,
+  level: AuthenticationLevel,
 ): Promise<StepUpView | undefined> {
   if (target.purpose === 'account') return undefined
   const { authorization, uiLocales } = target
   const { kind } = await decideWithout(context, authorization, authentication)
+  const apis = await context.apis()
+  const stepUps = findStepUps(apis, authorization)
+  const own = { level: levelOf(authentication.methods), at: authentication.at }
+  const unmet = new Set(scopeTokens(withheldScope(stepUps, authorization, own)))
+  const isNeeded = (name: string): boolean => unmet.has(name) && (stepUps.get(name)?.level ?? 1) <= level
   return {
+    scopes: describeAccess(apis, authorization).scopes.filter(({ name }) => isNeeded(name)),
     action: pageAddress(context.issuer, PATHS.stepUp, { uiLocales }),
     isEnd: kind === 'unmet',
     switchUri: pageAddress(context.issuer, PATHS.signIn, { authorization: authorization.id, uiLocales }),

@@ -1,6 +1,6 @@
 import type { Context } from '../../../ports/context.ts'
 import type { Reply, Request } from '../../../ports/message.ts'
-import { verifyNewPasskey, verifySignature } from '../passkey/ceremony.ts'
+import { checkOf, verifyNewPasskey, verifySignature } from '../passkey/ceremony.ts'
 import { signInProblem } from '../page.ts'
 import { countUnguessable } from '../throttle.ts'
 import { finishSecondStep, openSecondStep, showAgain, throttled } from './finish.ts'
@@ -17,7 +17,7 @@ export async function confirmByPasskey(context: Context, request: Request): Prom
   if (attempt.kind === 'refused') return showAgain(context, request, step, throttled(attempt))
   const { user } = step.waiting
   const signed = await verifySignature(context, request, passkeyStep({ user, target: step.target }), user)
-  if (signed.kind === 'refused') return showAgain(context, request, step, FAILED)
+  if (signed.kind === 'refused') return showAgain(context, request, step, FAILED, checkOf(signed))
   await attempt.forgive()
   return finishSecondStep(context, request, step, {
     methods: ['pop', 'mfa'],
@@ -33,7 +33,7 @@ export async function setUpPasskey(context: Context, request: Request): Promise<
   const { user, madeAt: at, stepUp } = step.waiting
   if (stepUp !== undefined || !(await mayAddPasskey(context, user))) return showAgain(context, request, step, undefined)
   const made = await verifyNewPasskey(context, request, passkeyStep({ user, target: step.target }), user)
-  if (made.kind === 'refused') return showAgain(context, request, step, FAILED)
+  if (made.kind === 'refused') return showAgain(context, request, step, FAILED, checkOf(made))
   const reason = { kind: 'sign-in', at, passwordHash: user.passwordHash } as const
   const mails = noticesOf(context, user, 'passkey-added', request)
   const added = await context.store.addPasskey({ passkey: made.passkey, reason, mails })

@@ -186,6 +186,8 @@ export interface GrantorTasks {
     readonly id_token_signed_response_alg?: 'RS256' | 'ES256' | 'EdDSA'
     /** Seconds: `max_age` of its authorization requests that have none. */
     readonly default_max_age?: number
+    /** `acr_values` of its authorization requests that name no level: `urn:grantor:acr:1fa`, `urn:grantor:acr:2fa` or `phr`. */
+    readonly default_acr_values?: readonly ('urn:grantor:acr:1fa' | 'urn:grantor:acr:2fa' | 'phr')[]
     /** Whether each of its ID tokens has `auth_time`: a user whose time of sign-in is unknown signs in again. */
     readonly require_auth_time?: boolean
     /** Exact URIs to which the browser may return after a logout. */
@@ -238,6 +240,8 @@ export interface GrantorTasks {
     readonly id_token_signed_response_alg?: 'RS256' | 'ES256' | 'EdDSA' | null
     /** Seconds: `max_age` of its authorization requests that have none. null: none. */
     readonly default_max_age?: number | null
+    /** `acr_values` of its authorization requests that name no level: `urn:grantor:acr:1fa`, `urn:grantor:acr:2fa` or `phr`. */
+    readonly default_acr_values?: readonly ('urn:grantor:acr:1fa' | 'urn:grantor:acr:2fa' | 'phr')[]
     /** Whether each of its ID tokens has `auth_time`: a user whose time of sign-in is unknown signs in again. */
     readonly require_auth_time?: boolean
     /** Exact URIs to which the browser may return after a logout. */
@@ -1390,6 +1394,8 @@ export interface Client {
   readonly id_token_signed_response_alg?: string
   /** Seconds: `max_age` of its authorization requests that have none. */
   readonly default_max_age?: number
+  /** `acr_values` of its authorization requests that name no level: `urn:grantor:acr:1fa`, `urn:grantor:acr:2fa` or `phr`. */
+  readonly default_acr_values?: readonly string[]
   /** Whether each of its ID tokens has `auth_time`. */
   readonly require_auth_time?: boolean
   /** Exact URIs to which the browser may return after a logout. */
@@ -1435,6 +1441,8 @@ export interface CreatedClient {
   readonly id_token_signed_response_alg?: string
   /** Seconds: `max_age` of its authorization requests that have none. */
   readonly default_max_age?: number
+  /** `acr_values` of its authorization requests that name no level: `urn:grantor:acr:1fa`, `urn:grantor:acr:2fa` or `phr`. */
+  readonly default_acr_values?: readonly string[]
   /** Whether each of its ID tokens has `auth_time`. */
   readonly require_auth_time?: boolean
   /** Exact URIs to which the browser may return after a logout. */

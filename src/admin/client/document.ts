@@ -71,6 +71,8 @@ export const METADATA_TEXTS = {
   id_token_signed_response_alg: 'How its ID tokens are signed',
   require_pushed_authorization_requests: 'Whether it must push each of its authorization requests (RFC 9126).',
   default_max_age: 'Seconds: `max_age` of its authorization requests that have none.',
+  default_acr_values:
+    '`acr_values` of its authorization requests that name no level: `urn:grantor:acr:1fa`, `urn:grantor:acr:2fa` or `phr`.',
   require_auth_time: 'Whether each of its ID tokens has `auth_time`',
   dpop_bound_access_tokens: 'Whether each of its token requests must have a DPoP proof (RFC 9449)',
   post_logout_redirect_uris: 'Exact URIs to which the browser may return after a logout.',
@@ -100,6 +102,7 @@ export const METADATA_MEMBERS = {
     .optional()
     .describe(`${METADATA_TEXTS.id_token_signed_response_alg}. Absent: RS256.`),
   default_max_age: z.int().optional().describe(METADATA_TEXTS.default_max_age),
+  default_acr_values: z.array(z.string()).optional().describe(METADATA_TEXTS.default_acr_values),
   require_auth_time: z.boolean().optional().describe(`${METADATA_TEXTS.require_auth_time}.`),
   post_logout_redirect_uris: z.array(z.string()).optional().describe(METADATA_TEXTS.post_logout_redirect_uris),
   backchannel_logout_uri: z.string().optional().describe(METADATA_TEXTS.backchannel_logout_uri),

@@ -20,6 +20,7 @@ import { mintOrderedId, type ClientId } from '../../protocol/ids.ts'
 import { LIST_LIMIT } from '../../protocol/client/descriptive-metadata.ts'
 import { definedMembers } from '../../base/json.ts'
 import { MAX_AGE_LIMIT } from '../../protocol/client/openid-metadata.ts'
+import { ACR_VALUES } from '../../protocol/sign-in/acr.ts'
 import { checkRedirectUri } from '../../protocol/uri/redirect-uri.ts'
 import { hasFapiKey, isFapiAlgorithm, PROOF_ALGORITHMS } from '../../protocol/token/dpop-proof.ts'
 import { isOpenid, NO_SCOPE, scopeTokens, type Scope } from '../../protocol/token/scope.ts'
@@ -64,6 +65,10 @@ const METADATA = {
     .max(MAX_AGE_LIMIT)
     .meta({ examples: [3600] })
     .describe(METADATA_TEXTS.default_max_age),
+  default_acr_values: z
+    .array(z.enum(ACR_VALUES).meta({ examples: ['urn:grantor:acr:2fa'] }))
+    .max(ACR_VALUES.length)
+    .describe(METADATA_TEXTS.default_acr_values),
   require_auth_time: z
     .boolean()
     .meta({ examples: [true] })

@@ -7,6 +7,7 @@ import { after } from '../../base/brand.ts'
 import { describeSentUri } from '../../protocol/uri/canonical-uri.ts'
 import { parseClientIdentifier } from '../../protocol/client/identifier.ts'
 import { mintAuthorizationId } from '../../protocol/ids.ts'
+import type { Acr, AuthenticationRequest } from '../../protocol/sign-in/acr.ts'
 import { MAX_AGE_LIMIT } from '../../protocol/client/openid-metadata.ts'
 import { errorPage } from '../error-page.ts'
 import { findClient } from '../../clients/find-client.ts'
@@ -131,7 +132,7 @@ function newAuthorization(
     mustSignIn: prompts.has('login'),
     mustConsent: prompts.has('consent'),
     authenticatedSince: maxAge === undefined ? undefined : after(now, -maxAge * 1000),
-    authentication: openid.authentication,
+    authentication: withDefault(openid.authentication, client.metadata.defaultAcrValues),
     stated: undefined,
     loginHint,
     pushedRequestId,
@@ -140,6 +141,15 @@ function newAuthorization(
     status: { kind: 'pending' },
   }
   return { authorization, cookies }
+}
+
+/** Dynamic Client Registration 1.0 §2, `default_acr_values`: what a request asks for that names no level. */
+function withDefault(
+  asked: AuthenticationRequest | undefined,
+  acrValues: readonly Acr[] | undefined,
+): AuthenticationRequest | undefined {
+  const isNamed = asked !== undefined && asked.acrValues.length > 0
+  return isNamed || acrValues === undefined ? asked : { acrValues, isEssential: false }
 }
 
 /** Stores the authorization. An unused client is kept at least until the code of this authorization expires. */

@@ -18,6 +18,7 @@ const IS_IDENTITY = {
   parRequired: false,
   idTokenAlgorithm: false,
   defaultMaxAge: false,
+  defaultAcrValues: false,
   requireAuthTime: false,
   backchannelLogoutSessionRequired: false,
 

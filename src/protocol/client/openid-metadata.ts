@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { ID_TOKEN_ALGORITHMS, DEFAULT_ID_TOKEN_ALGORITHM, type IdTokenAlgorithm } from '../openid/id-token.ts'
+import { knownAcrValues, type Acr } from '../sign-in/acr.ts'
 import { checkOutboundUrl, type OutboundPolicy } from '../uri/outbound-url.ts'
 import { problem, type Problem } from '../../base/validation.ts'
 
@@ -9,6 +10,8 @@ export interface OpenidMetadata {
   readonly idTokenAlgorithm?: IdTokenAlgorithm
   /** `max_age` of its requests that have none, in seconds. */
   readonly defaultMaxAge?: number
+  /** `acr_values` of its requests that name no level. */
+  readonly defaultAcrValues?: readonly Acr[]
   /** Whether each of its ID tokens has `auth_time`, so that a user whose time of authentication is unknown signs in again. */
   readonly requireAuthTime?: boolean
   /** Where the browser may return after a logout. RP-Initiated Logout 1.0 §3.1. */
@@ -26,6 +29,7 @@ export const MAX_AGE_LIMIT = 1e9
 export const OPENID_SHAPE = {
   id_token_signed_response_alg: z.string().nullish(),
   default_max_age: z.int().min(0).max(MAX_AGE_LIMIT).nullish(),
+  default_acr_values: z.array(z.string()).nullish(),
   require_auth_time: z.boolean().nullish(),
   post_logout_redirect_uris: z.array(z.string()).nullish(),
   backchannel_logout_uri: z.string().nullish(),
@@ -35,6 +39,7 @@ export const OPENID_SHAPE = {
 interface Fields {
   readonly id_token_signed_response_alg?: string | null | undefined
   readonly default_max_age?: number | null | undefined
+  readonly default_acr_values?: readonly string[] | null | undefined
   readonly require_auth_time?: boolean | null | undefined
   readonly post_logout_redirect_uris?: readonly string[] | null | undefined
   readonly backchannel_logout_uri?: string | null | undefined
@@ -50,16 +55,19 @@ export interface NoticePolicy {
 }
 
 /**
- * An algorithm that is not supported, such as `none`, is replaced by the usual one, which the response says (RFC 7591 §2). The members
+ * An algorithm that is not supported, such as `none`, is replaced by the usual one, and unknown values of `acr` are left out, which the
+ * response says (RFC 7591 §2). The members
  * for back-channel logout are left out where the client would not be notified, so that it does not rely on that.
  */
 export function readOpenid(fields: Fields, policy: NoticePolicy, fault: (problem: Problem) => void): OpenidMetadata {
   const { id_token_signed_response_alg: sent, default_max_age: age, post_logout_redirect_uris: uris } = fields
   const { require_auth_time: isTimeRequired } = fields
+  const acrValues = knownAcrValues(fields.default_acr_values ?? [])
   const algorithm = ID_TOKEN_ALGORITHMS.find((known) => known === sent) ?? DEFAULT_ID_TOKEN_ALGORITHM
   return {
     ...(sent === null || sent === undefined || sent === '' ? {} : { idTokenAlgorithm: algorithm }),
     ...(age === null || age === undefined ? {} : { defaultMaxAge: age }),
+    ...(acrValues.length === 0 ? {} : { defaultAcrValues: acrValues }),
     ...(isTimeRequired === null || isTimeRequired === undefined ? {} : { requireAuthTime: isTimeRequired }),
     ...(uris === null || uris === undefined ? {} : { postLogoutRedirectUris: uris }),
     ...readBackchannelLogout(fields, policy, fault),
@@ -85,11 +93,12 @@ function readBackchannelLogout(
 
 /** The same under the names of the registration. */
 export function describeOpenid(metadata: OpenidMetadata): Fields {
-  const { idTokenAlgorithm, defaultMaxAge, requireAuthTime, postLogoutRedirectUris } = metadata
+  const { idTokenAlgorithm, defaultMaxAge, defaultAcrValues, requireAuthTime, postLogoutRedirectUris } = metadata
   const { backchannelLogoutUri, backchannelLogoutSessionRequired } = metadata
   return {
     id_token_signed_response_alg: idTokenAlgorithm,
     default_max_age: defaultMaxAge,
+    default_acr_values: defaultAcrValues,
     require_auth_time: requireAuthTime,
     post_logout_redirect_uris: postLogoutRedirectUris,
     backchannel_logout_uri: backchannelLogoutUri,

@@ -58,9 +58,11 @@ test('OP-13: an algorithm that is not supported becomes RS256, and every member 
       id_token_signed_response_alg: sent,
       subject_type: 'pairwise',
       default_max_age: 60,
+      default_acr_values: ['gold', 'phr', 'phr'],
       require_auth_time: true,
     })
     assert.equal(client['require_auth_time'], true)
+    assert.deepEqual(client['default_acr_values'], ['phr'], 'unknown values are left out')
     assert.equal(client['id_token_signed_response_alg'], registered)
     assert.deepEqual([client['subject_type'], client['default_max_age']], ['public', 60])
   }
@@ -68,11 +70,18 @@ test('OP-13: an algorithm that is not supported becomes RS256, and every member 
     { default_max_age: -1 },
     { require_auth_time: 1 },
     { default_max_age: '60' },
+    { default_acr_values: 'phr' },
     { id_token_signed_response_alg: 1 },
   ])
     await assert.rejects(registerClient(server, member), /invalid_client_metadata/)
-  const usual = await registerClient(server, { default_max_age: null, id_token_signed_response_alg: '' })
-  assert.ok(!('default_max_age' in usual) && !('id_token_signed_response_alg' in usual))
+  const usual = await registerClient(server, {
+    default_max_age: null,
+    default_acr_values: ['gold'],
+    id_token_signed_response_alg: '',
+  })
+  assert.ok(
+    !('default_max_age' in usual) && !('default_acr_values' in usual) && !('id_token_signed_response_alg' in usual),
+  )
 })
 
 test('OP-03: no endpoint takes an ID token for an access token, or an access token for an ID token', async (t) => {

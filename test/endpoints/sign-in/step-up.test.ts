@@ -177,7 +177,7 @@ test('ACR-02: without acr_values the tokens say nothing, and a scope with a requ
   })
 })
 
-test('ACR-01: the issued acr is the first requested value that the session meets', async (t) => {
+test('ACR-01: the issued acr is the first requested value that the session meets, or the first of default_acr_values', async (t) => {
   const walk = await open(t)
   const authenticator = await addPasskey(walk)
   const [page, { browser, userId }] = [await pageOf(walk, { acr_values: 'phr' }), walk]
@@ -190,13 +190,22 @@ test('ACR-01: the issued acr is the first requested value that the session meets
     const tokens = await allow(walk, await browser.get(urlOf(walk, { acr_values, prompt: 'consent' })))
     assert.deepEqual([idTokenOf(tokens)['acr'], decodeJwt(tokens.access_token)['acr']], [acr, acr])
   }
+  const client = await makeClient(walk.server, {}, { default_acr_values: ['urn:grantor:acr:2fa'] })
+  for (const [parameters, acr] of [
+    [{}, 'urn:grantor:acr:2fa'],
+    [{ max_age: '100000' }, 'urn:grantor:acr:2fa'],
+    [{ acr_values: 'phr' }, 'phr'],
+  ] as const) {
+    const url = urlOf({ client }, { ...parameters, prompt: 'consent' })
+    const tokens = await allow({ ...walk, client }, await browser.get(url))
+    assert.equal(decodeJwt(tokens.access_token)['acr'], acr)
+  }
 })
 
 test('ACR-03: who has no second factor sees which permission is left out; a refresh that repeats its scope is not refused', async (t) => {
   const walk = await open(t)
   const { server, client, browser } = walk
-  const answer = await browser.get(urlOf(walk))
-  const page = await browser.get(locationOf(answer))
+  const page = await pageOf(walk)
   assert.match(page.body, /Pay[^]*Needs a second step when you sign in, for which your account has nothing set up\./)
   assert.doesNotMatch(page.body, /name="allow\.pay"/)
   assert.match(page.body, /name="allow\.read"/)
@@ -206,7 +215,7 @@ test('ACR-03: who has no second factor sees which permission is left out; a refr
   assert.equal(decodeJwt(tokens.access_token)['scope'], 'read')
   const again = tokensOf(await refresh(server, client, tokens.refresh_token ?? '', { scope: 'read pay' }))
   assert.equal(decodeJwt(again.access_token)['scope'], 'read')
-  // The consent is remembered for what was granted. A user who does not get all learns it each time, unless no page can be shown.
+  // The consent is remembered for what was granted. That something is missing is said each time, if a page can be shown.
   assert.match(locationOf(await browser.get(urlOf(walk))), /\/consent\?/)
   assert.ok(answerOf(await browser.get(urlOf(walk, { prompt: 'none' }))).has('code'))
   assert.ok(answerOf(await browser.get(urlOf(walk, { scope: 'openid read' }))).has('code'))

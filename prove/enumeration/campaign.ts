@@ -20,10 +20,10 @@ import { openFolder } from '../../tools/process/session.ts'
 export type AccountKind = 'person' | 'secure' | 'nobody'
 
 /**
- * What is sent: an address and a wrong password, an address alone, the answer of a passkey that no user has, for a user, or an address
- * whose user forgot the password.
+ * What is sent: an address and a wrong password, an address alone, the answer of a passkey that no user has, for a user, an address
+ * whose user forgot the password, or the address that a user who is signed in wants to have.
  */
-export type Way = 'password' | 'address' | 'passkey' | 'reset'
+export type Way = 'password' | 'address' | 'passkey' | 'reset' | 'change'
 
 export interface Attempt {
   readonly way: Way
@@ -33,7 +33,7 @@ export interface Attempt {
   readonly network: number
 }
 
-/** `page`: the answer without what differs in each answer: the address that was typed, and the challenge. */
+/** `page`: the answer without what differs in each answer: the address that was typed, the challenge, and the id of the request. */
 export interface Answer {
   readonly status: number
   readonly ms: number
@@ -53,21 +53,27 @@ const URLS: Readonly<Record<Way, string>> = {
   address: '/v2/oauth/sign-in',
   passkey: '/v2/oauth/sign-in/passkey',
   reset: '/v2/oauth/sign-in/forgot',
+  change: '/account/email',
 }
 /** A lifetime that is longer than any campaign, so that one page is enough. */
 const DAY_SECONDS = '86400'
 /** Attempts by passkey of a browser. The server refuses a browser after 50. */
 const BROWSER_ATTEMPTS = 48
+/** Changes of address of a user who is signed in. The server refuses a sixth one in an hour. */
+export const HOLDER_ATTEMPTS = 5
 /** Headers that differ in each answer. */
 const OWN_HEADERS = new Set(['date', 'x-request-id', 'retry-after'])
 
-/** All names have the same length, so that answers have the same length too. */
-function accountName(kind: AccountKind, index: number): string {
+/** All names have the same length, so that answers have the same length too. `holder`: a user who changes the own address. */
+function accountName(kind: AccountKind | 'holder', index: number): string {
   return `${kind}-${String(index).padStart(4, '0')}@acme.test`
 }
 
-/** Starts a server on an empty database. The accounts up to `accounts` have a password; those up to twice that are `secure`. */
-export async function openSignInServer(databaseUrl: string, accounts: number): Promise<SignInServer> {
+/**
+ * Starts a server on an empty database. The accounts up to `accounts` have a password; those up to twice that are `secure`. As many others
+ * as `holders` change their address.
+ */
+export async function openSignInServer(databaseUrl: string, accounts: number, holders: number): Promise<SignInServer> {
   const [port = 0] = await freePorts(1)
   const settings = {
     DATABASE_URL: databaseUrl,
@@ -82,25 +88,33 @@ export async function openSignInServer(databaseUrl: string, accounts: number): P
     GRANTOR_MAIL_FROM: 'no-reply@acme.test',
   }
   const server = openServerProcess({ port, folder: openFolder(), settings })
-  const ids = await addAccounts(server.settings, accounts)
+  const ids = await addAccounts(server.settings, accounts, holders)
   await server.start()
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   const remote = openRemoteServer({ port, agent, limitMs: 10_000, host: new URL(ORIGIN).host })
   const client = await registerClient(remote)
   const authenticator = openAuthenticator()
+  const formIn = (browser: PlainBrowser, page: LightMyRequestResponse) => ({
+    page,
+    cookie: [...browser.cookies].map(([name, value]) => `${name}=${value}`).join('; '),
+    hidden: hiddenFields({ body: page.body.replaceAll(/<form[^>]*data-passkey[^]*?<\/form>/g, '') }),
+  })
   const openPage = async () => {
     const browser = new PlainBrowser(remote)
-    const page = await browser.get(locationOf(await browser.get(authorizeUrl(client))))
-    const cookie = [...browser.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
-    return {
-      page,
-      cookie,
-      hidden: hiddenFields({ body: page.body.replaceAll(/<form[^>]*data-passkey[^]*?<\/form>/g, '') }),
-    }
+    return formIn(browser, await browser.get(locationOf(await browser.get(authorizeUrl(client)))))
+  }
+  /** The form of an address, of a user who has just signed in. */
+  const openHolder = async (index: number) => {
+    const browser = new PlainBrowser(remote)
+    const page = await browser.get(locationOf(await browser.get(URLS.change)))
+    await browser.submit(page, { email: accountName('holder', index), password: PASSWORD.toUpperCase() })
+    return formIn(browser, await browser.get(URLS.change))
   }
   const first = await openPage()
   let forPasskeys = first
   let byPasskey = 0
+  let holder = first
+  let changes = 0
 
   /** Names of no account get an id that no user has. */
   function idOf(name: string): UserId {
@@ -113,7 +127,9 @@ export async function openSignInServer(databaseUrl: string, accounts: number): P
     async attempt({ way, kind, index, network }) {
       const email = accountName(kind, index)
       if (way === 'passkey' && (byPasskey += 1) % BROWSER_ATTEMPTS === 0) forPasskeys = await openPage()
-      const { page, cookie, hidden } = way === 'passkey' ? forPasskeys : first
+      if (way === 'change' && (changes += 1) % HOLDER_ATTEMPTS === 1)
+        holder = await openHolder(Math.floor(changes / HOLDER_ATTEMPTS))
+      const { page, cookie, hidden } = way === 'passkey' ? forPasskeys : way === 'change' ? holder : first
       const fields =
         way === 'passkey'
           ? signedFields(page, { userId: idOf(email), authenticator })
@@ -138,7 +154,10 @@ export async function openSignInServer(databaseUrl: string, accounts: number): P
 
 function pageOf({ headers, body }: Pick<LightMyRequestResponse, 'headers' | 'body'>, email: string): string {
   const kept = Object.entries(headers).filter(([name]) => !OWN_HEADERS.has(name))
-  const shown = body.replaceAll(email, 'EMAIL').replaceAll(/(challenge&quot;:&quot;)[^&]*|(Try again in )\d+/g, '$1$2')
+  const shown = body
+    .replaceAll(email, 'EMAIL')
+    .replaceAll(String(headers['x-request-id']), 'ID')
+    .replaceAll(/(challenge&quot;:&quot;)[^&]*|(Try again in )\d+/g, '$1$2')
   return JSON.stringify([kept, shown])
 }
 
@@ -148,7 +167,11 @@ function addressIn(network: number): string {
 }
 
 /** Creates the accounts. Returns their ids by name. */
-async function addAccounts(settings: Readonly<Record<string, string>>, count: number): Promise<Map<string, UserId>> {
+async function addAccounts(
+  settings: Readonly<Record<string, string>>,
+  count: number,
+  holders: number,
+): Promise<Map<string, UserId>> {
   const { context, close } = await openStoreOf(settings)
   const ids = new Map<string, UserId>()
   const passwordHash = await context.passwords.hash(PASSWORD.toUpperCase(), undefined)
@@ -164,6 +187,11 @@ async function addAccounts(settings: Readonly<Record<string, string>>, count: nu
       await addApp({ context }, email)
     }
     ids.set(email, id)
+  }
+  for (let index = 0; index < holders; index += 1) {
+    const email = accountName('holder', index)
+    const { id } = await createUser(context, { email, isVerified: true, password: undefined, name: undefined })
+    await context.store.setPassword({ id, passwordHash, now: context.clock(), mails: [] })
   }
   await close()
   return ids

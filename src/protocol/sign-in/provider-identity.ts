@@ -17,8 +17,8 @@ export const PERSON_CLAIMS = ['email', 'name'] as const
 /** The claims about a person, and no others. `undefined`: the provider did not say it. */
 export type PersonClaims = Readonly<Record<(typeof PERSON_CLAIMS)[number], unknown>>
 
-/** A person as a provider knows one. */
-export interface ProviderIdentity {
+/** A person as a provider knows one, with each claim as it is kept. */
+export interface ProviderIdentity extends Readonly<Record<keyof PersonClaims, string | undefined>> {
   /** Unique at the provider, and never given to another person. */
   readonly subject: string
   /** The address as accounts have it. undefined: the provider gave none that can be one. */
@@ -30,7 +30,6 @@ export interface ProviderIdentity {
   readonly isEmailTrusted: boolean
   /** Whether the address is proved and of a domain of the provider. */
   readonly isWithinDomains: boolean
-  readonly name: string | undefined
 }
 
 /** Bytes. OpenID Connect Core §2 allows 255 characters of ASCII. */

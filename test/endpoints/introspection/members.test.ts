@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { describeAccessToken } from '../../../src/endpoints/introspection/introspect.ts'
+import {
+  accessTokenClaims,
+  parseAccessTokenClaims,
+  type AccessTokenFacts,
+} from '../../../src/protocol/token/access-token.ts'
+import { ANSWER_MEMBERS } from '../../../src/protocol/token/introspection-answer.ts'
+import type { EpochSeconds } from '../../../src/base/brand.ts'
+import { A_KEY, aGrant, anOrganization } from '../../support/records.ts'
+
+const { id: grantId, clientId, resources, scope, userId } = aGrant()
+/** Facts of which each that a token states has a value. */
+const WHOLE: AccessTokenFacts = {
+  issuer: 'https://auth.example',
+  resources,
+  clientId,
+  userId,
+  organizationId: anOrganization().id,
+  grantId,
+  scope,
+  applicationSubject: 'person 1',
+  keyThumbprint: A_KEY,
+  authentication: { acr: 'phr', time: 1 as EpochSeconds },
+  tokenId: 'id',
+  issuedAt: 1 as EpochSeconds,
+  expiresAt: 901 as EpochSeconds,
+  issuedAfter: undefined,
+}
+/** `act` is in the token of a client that acts for a user who did not sign in. */
+const EACH = [WHOLE, { ...WHOLE, grantId: undefined }]
+
+test('RFC 7662 §2.2: the answer about a token has each member that the page describes, and a JWT states the same', async () => {
+  const context = { issuer: WHOLE.issuer, store: undefined as never }
+  const answers = await Promise.all(
+    EACH.map((facts) => describeAccessToken(context, { kind: 'access', facts, owner: facts.clientId }, 'api')),
+  )
+  const described = Object.keys(ANSWER_MEMBERS)
+  assert.deepEqual(membersOf(answers), described.toSorted())
+  const claims = EACH.map((facts) => JSON.parse(accessTokenClaims(facts, facts.clientId)) as object)
+  const stated = described.filter((name) => name !== 'active' && name !== 'token_type')
+  assert.deepEqual(membersOf(claims), [...stated, 'grant_id'].toSorted())
+})
+
+test('RFC 9068 §2.2: the facts of a token are read back from its claims unchanged', () => {
+  for (const facts of EACH)
+    assert.deepEqual(parseAccessTokenClaims(accessTokenClaims(facts, facts.clientId), facts.issuer), facts)
+})
+
+function membersOf(documents: readonly object[]): readonly string[] {
+  return [...new Set(documents.flatMap((document) => Object.keys(document)))].toSorted()
+}

@@ -1,4 +1,4 @@
-import type { Context } from '../ports/context.ts'
+import type { Context, StoreNeeds } from '../ports/context.ts'
 import type { AuditEvent, AuditLinkRecord } from '../ports/records/audit.ts'
 import { after, type EpochMs } from '../base/brand.ts'
 import type { EventFields } from '../protocol/audit/event-names.ts'
@@ -33,8 +33,8 @@ export interface AuditRecorder extends Pick<Context, 'issued' | 'report'> {
   readonly close: () => Promise<void>
 }
 
-interface Dependencies extends Pick<Context, 'clock'> {
-  readonly store: Pick<Context['store'], 'listAuditHeads' | 'listChainLinks' | 'noteUses' | 'recordEvent'>
+interface Dependencies
+  extends Pick<Context, 'clock'>, StoreNeeds<'listAuditHeads' | 'listChainLinks' | 'noteUses' | 'recordEvent'> {
   readonly chains: Chains
   readonly logger: Readonly<Record<'info' | 'warn' | 'error', (fields: EventFields) => void>>
   /** Counts a failure. */

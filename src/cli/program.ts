@@ -8,7 +8,7 @@ import { addMigrate } from './commands/store/migrate.ts'
 import { addExport } from './commands/store/move.ts'
 import { addRestore } from './commands/store/restore.ts'
 import { addServe } from './commands/serve.ts'
-import { nameCommands } from './lib/own-command.ts'
+import { replaceCommand } from './lib/own-command.ts'
 import type { Terminal } from './lib/terminal.ts'
 import type { AddVerb } from './lib/task-verb.ts'
 
@@ -112,7 +112,7 @@ export async function createProgram(terminal: Terminal, isAskedFor: (noun: strin
     .version(VERSION)
     .exitOverride()
     .configureOutput({
-      writeOut: (text) => void terminal.stdout.write(nameCommands(text, terminal.command)),
+      writeOut: (text) => void terminal.stdout.write(replaceCommand(text, terminal.command)),
       writeErr: terminal.complain,
     })
     .showHelpAfterError('Add --help for the available commands and options.')

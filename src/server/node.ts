@@ -12,7 +12,8 @@ import { closeDriver, openContext, type NodeContext, type Runtime } from './cont
 import { startTryingProviders } from './background/suspect-providers.ts'
 import { startKeepingKeys } from './keys.ts'
 import { startMailing } from './background/mailer.ts'
-import { startNotifying } from './background/logout-notifier.ts'
+import { openLogoutNotifier } from './background/logout-notifier.ts'
+import { startSending } from './background/sender.ts'
 import { openNodeLease, startHolding } from './background/node-lease.ts'
 import { startNotingSessions } from './background/seen-sessions.ts'
 import { startWatchingServerEnd, type ServerEndReason } from './store.ts'
@@ -111,7 +112,7 @@ export async function openNode(
       startWatchingServerEnd(context, logger, onServerEnd),
       startNotingSessions(context.seenSessions),
       ...(mail === undefined ? [] : [startMailing({ ...context, mail }, logger, isHolder)]),
-      ...(isOn ? [startNotifying(context, logger, isHolder), startTryingProviders(context)] : []),
+      ...(isOn ? [startSending(openLogoutNotifier(context, logger), isHolder), startTryingProviders(context)] : []),
     ]
   }
 

@@ -33,7 +33,7 @@ function typedPath(file: string, folder: string): string {
 /** Messages name commands in quotes, in brackets, behind a colon, or on a line of their own, which is indented. */
 const NAMED = /(?<=["(`]|: |[:,] or |\bor |=\S+ |^ {2,})grantor (?=[a-z]{3}|\[)/gm
 
-/** Names the commands of a message as they are started here: a message is written with `grantor`. */
-export function nameCommands(message: string, command: string): string {
+/** Replaces `grantor`, with which each message is written, by the command that starts this program. */
+export function replaceCommand(message: string, command: string): string {
   return command === 'grantor' ? message : message.replaceAll(NAMED, () => `${command} `)
 }

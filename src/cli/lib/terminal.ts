@@ -1,7 +1,7 @@
 import { styleText } from 'node:util'
 import { ConfigError, withoutEmpty } from '../../config/config.ts'
 import { COMMAND_TOKEN, readSecretFiles } from '../../config/secret-files.ts'
-import { nameCommands } from './own-command.ts'
+import { replaceCommand } from './own-command.ts'
 
 /** The streams that a command reads and writes. Tests use their own. */
 export interface Streams {
@@ -50,8 +50,8 @@ export function openTerminal(
     command,
     adminToken: () => readAdminToken(environment),
     paint: (style, text) => (isColoured ? styleText(style, text, { validateStream: false }) : text),
-    print: (lines) => void streams.stdout.write(nameCommands(lines.map((line) => `${line}\n`).join(''), command)),
-    complain: (text) => void streams.stderr.write(nameCommands(text, command)),
+    print: (lines) => void streams.stdout.write(replaceCommand(lines.map((line) => `${line}\n`).join(''), command)),
+    complain: (text) => void streams.stderr.write(replaceCommand(text, command)),
     printJson: (document) => void streams.stdout.write(`${JSON.stringify(document, undefined, 2)}\n`),
   }
 }

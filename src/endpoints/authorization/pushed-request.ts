@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { Context } from '../../ports/context.ts'
+import type { Context, StoreNeeds } from '../../ports/context.ts'
 import type { Reply, Request } from '../../ports/message.ts'
 import { shortenLocales } from '../../base/preferences.ts'
 import { pushedTokenIn, readKept } from '../../protocol/authorization/pushed-request.ts'
@@ -13,7 +13,7 @@ export interface OpenedRequest {
   readonly pushedRequestId: PushedRequestId | undefined
 }
 
-type Needs = Pick<Context, 'clockCheck' | 'secrets'> & { readonly store: Pick<Context['store'], 'findPushedRequest'> }
+type Needs = Pick<Context, 'clockCheck' | 'secrets'> & StoreNeeds<'findPushedRequest'>
 
 /**
  * Replaces the parameters of a request by those that the client pushed under its `request_uri`. RFC 9126 §4.

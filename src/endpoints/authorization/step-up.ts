@@ -1,4 +1,4 @@
-import type { Context } from '../../ports/context.ts'
+import type { Context, StoreNeeds } from '../../ports/context.ts'
 import type { AuthorizationRecord } from '../../ports/records/authorization.ts'
 import { findLevelNeed, findStepUps, needsNewSignIn, withheldScope } from '../../clients/step-up.ts'
 import { acrOf, meetsAcr, type StatedAuthentication } from '../../protocol/sign-in/acr.ts'
@@ -27,9 +27,8 @@ export type LevelDecision =
 /** OpenID Connect Unmet Authentication Requirements 1.0 §2, RFC 9470 §5. */
 export const UNMET: Fault = { error: 'unmet_authentication_requirements', reason: 'authentication_unmet' }
 
-type Needs = Pick<Context, 'apis' | 'encryption' | 'issuer' | 'settings'> & {
-  readonly store: Pick<Context['store'], 'findInteraction' | 'findSecondFactor' | 'listPasskeys'>
-}
+type Needs = Pick<Context, 'apis' | 'encryption' | 'issuer' | 'settings'> &
+  StoreNeeds<'findInteraction' | 'findSecondFactor' | 'listPasskeys'>
 
 /**
  * Decides whether the authentication of a session is enough for a request (RFC 9470 §5, decision 0036). A user is asked only for a factor

@@ -10,9 +10,8 @@ import type { DueNotice, LogoutNoticeRecord } from '../../ports/records/logout-n
 import { after, type EpochMs } from '../../base/brand.ts'
 import type { ClientId } from '../../protocol/ids.ts'
 import type { Log } from '../log.ts'
+import { openSender, type Sender } from './sender.ts'
 
-/** How often the node that holds the lease looks for notices that are due. */
-const POLL_MS = 1000
 /** Notices that are read at once. */
 const SLICE = 100
 /** Another node does not send a notice again for this long. Longer than a request and its answer may take. */
@@ -40,16 +39,6 @@ type NoticeReason = Exclude<NoticeOutcome, { readonly kind: 'acknowledged' }>['r
 type Needs = NoticeNeeds &
   Pick<Context, 'clock' | 'record'> &
   StoreNeeds<'listDueLogoutNotices' | 'rescheduleLogoutNotice' | 'settleLogoutNotice'>
-
-/** Sends the notices of sessions that have ended. */
-export interface LogoutNotifier {
-  /** Starts to send what is due. Returns when all that could be started is started. Never rejects. */
-  readonly round: () => Promise<void>
-  /** Resolves when nothing is being sent. */
-  readonly idle: () => Promise<void>
-  /** Ends the requests that are under way. Their notices are sent by another node, or after the next start. */
-  readonly close: () => Promise<void>
-}
 
 interface Host {
   active: number
@@ -79,31 +68,23 @@ type Due = LogoutNoticeRecord & DueNotice
  * however many are due for it (threats.md LO-11, LO-22). Nor do many hosts of one attacker (LO-23): hosts that were slow share half of
  * the requests, and when all are under way, those that have waited for a while are given up.
  */
-export function openLogoutNotifier(context: Needs, logger: Pick<Log, 'error' | 'warn'>): LogoutNotifier {
+export function openLogoutNotifier(context: Needs, logger: Pick<Log, 'error' | 'warn'>): Sender {
   const { clock, store } = context
   const hosts = new Map<string, Host>()
   /** Until when no notice is sent to a client. */
   const heldClients = new Map<ClientId, EpochMs>()
   const sending = new Map<Attempt, Promise<void>>()
   const end = new AbortController()
-  let starting: Promise<void> | undefined
+  const sender = openSender(context, logger, end, { startDue, underWay: () => sending.values() })
   let isMoreDue = false
   let isWholeRoundDue = false
 
   function round(): Promise<void> {
     isWholeRoundDue = true
-    return look()
+    return sender.round()
   }
 
   /** Between whole rounds only the first slice is looked at: reading past thousands of notices to a busy host takes long. */
-  async function look(): Promise<void> {
-    if (end.signal.aborted || context.clockCheck.differenceMs() !== 0) return
-    starting ??= startDue()
-      .catch((cause: unknown) => logger.warn({ event: 'store.unavailable', err: cause }))
-      .finally(() => (starting = undefined))
-    await starting
-  }
-
   async function startDue(): Promise<void> {
     const leftOut = new Map<ClientId, Due>()
     const isWhole = isWholeRoundDue
@@ -164,7 +145,7 @@ export function openLogoutNotifier(context: Needs, logger: Pick<Log, 'error' | '
         host.active -= 1
         sending.delete(attempt)
         // After a failure the next round looks: a store that refuses each write would be asked without a pause.
-        if (isComplete && isMoreDue) void look()
+        if (isComplete && isMoreDue) void sender.round()
       })
     sending.set(attempt, work)
     // The next slice that is read must not have it.
@@ -227,33 +208,5 @@ export function openLogoutNotifier(context: Needs, logger: Pick<Log, 'error' | '
     return host
   }
 
-  async function idle(): Promise<void> {
-    const work = [...(starting === undefined ? [] : [starting]), ...sending.values()]
-    if (work.length === 0) return
-    await Promise.all(work)
-    await idle()
-  }
-
-  return {
-    round,
-    idle,
-    close() {
-      end.abort()
-      return idle()
-    },
-  }
-}
-
-/** Sends notices at intervals, on the node that holds the lease. Returns the function that stops this. */
-export function startNotifying(
-  context: Needs,
-  logger: Pick<Log, 'error' | 'warn'>,
-  isHolder: () => boolean,
-): () => Promise<void> {
-  const notifier = openLogoutNotifier(context, logger)
-  const timer = setInterval(() => void (isHolder() && notifier.round()), POLL_MS).unref()
-  return () => {
-    clearInterval(timer)
-    return notifier.close()
-  }
+  return { ...sender, round }
 }

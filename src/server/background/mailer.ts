@@ -1,6 +1,6 @@
 import { after, secondsSince, type EpochMs } from '../../base/brand.ts'
 import { PATHS } from '../../endpoints/paths.ts'
-import type { Context } from '../../ports/context.ts'
+import type { Context, StoreNeeds } from '../../ports/context.ts'
 import type { Mailing, MailContent, SendOutcome } from '../../ports/mail.ts'
 import type { MailRecord } from '../../ports/records/mail.ts'
 import { digestEmailCode } from '../../protocol/sign-in/account.ts'
@@ -9,9 +9,8 @@ import { addressOf } from '../../protocol/uri/server-address.ts'
 import { sameText } from '../../protocol/secrets.ts'
 import { mailedCode } from '../../users/mails.ts'
 import type { Log } from '../log.ts'
+import { openSender, startSending, type Sender } from './sender.ts'
 
-/** How often the node that holds the lease looks for mails that are due. */
-const POLL_MS = 1000
 /** Connections to the mail server. */
 const AT_ONCE = 2
 /** Another node does not send a mail again for this long. Longer than an exchange with the server may take. */
@@ -21,43 +20,22 @@ const HOLD_MS = 10_000
 /** Seconds after each failed attempt. After the last one the mail is given up. */
 const PAUSES_S = [30, 120, 600, 1800, 7200] as const
 
-type Needs = Pick<Context, 'clock' | 'clockCheck' | 'issuer' | 'record' | 'secrets'> & {
-  readonly mail: Mailing
-  readonly store: Pick<
-    Context['store'],
-    'findEmailCode' | 'listLinks' | 'listDueMails' | 'rescheduleMail' | 'settleMail'
-  >
-}
-
-/** Sends the mails that wait in the store. */
-export interface Mailer {
-  /** Starts to send what is due. Returns when all that could be started is started. Never rejects. */
-  readonly round: () => Promise<void>
-  /** Resolves when nothing is being sent. */
-  readonly idle: () => Promise<void>
-  /** Ends the exchanges that are under way. Their mails are sent by another node, or after the next start. */
-  readonly close: () => Promise<void>
-}
+type Needs = Pick<Context, 'clock' | 'clockCheck' | 'issuer' | 'record' | 'secrets'> &
+  StoreNeeds<'findEmailCode' | 'listLinks' | 'listDueMails' | 'rescheduleMail' | 'settleMail'> & {
+    readonly mail: Mailing
+  }
 
 /**
  * Opens the mailer of a node. A mail is in the store from its cause until the mail server has accepted it, so a crash loses none; a crash
  * between the acceptance and the store sends it a second time, with the same `Message-ID`. A node postpones a mail before it sends it, so
  * two nodes do not send it at the same time. No request waits for any of this.
  */
-export function openMailer(context: Needs, logger: Pick<Log, 'error' | 'warn'>): Mailer {
+export function openMailer(context: Needs, logger: Pick<Log, 'error' | 'warn'>): Sender {
   const { clock, mail: mailing, store } = context
   const sending = new Set<Promise<void>>()
   const end = new AbortController()
   let heldUntil = 0 as EpochMs
-  let starting: Promise<void> | undefined
-
-  async function round(): Promise<void> {
-    if (end.signal.aborted || context.clockCheck.differenceMs() !== 0) return
-    starting ??= startDue()
-      .catch((cause: unknown) => logger.warn({ event: 'store.unavailable', err: cause }))
-      .finally(() => (starting = undefined))
-    await starting
-  }
+  const sender = openSender(context, logger, end, { startDue, underWay: () => sending })
 
   async function startDue(): Promise<void> {
     while (!end.signal.aborted && sending.size < AT_ONCE && heldUntil <= clock()) {
@@ -84,7 +62,7 @@ export function openMailer(context: Needs, logger: Pick<Log, 'error' | 'warn'>):
       .then((isComplete) => {
         sending.delete(work)
         // After a failure the next round looks: a store that refuses each write would be asked without a pause.
-        if (isComplete) void round()
+        if (isComplete) void sender.round()
       })
     sending.add(work)
   }
@@ -119,21 +97,7 @@ export function openMailer(context: Needs, logger: Pick<Log, 'error' | 'warn'>):
     context.record({ event: 'mail.undelivered', user: mail.userId, reason: failure, description })
   }
 
-  async function idle(): Promise<void> {
-    const work = [...(starting === undefined ? [] : [starting]), ...sending]
-    if (work.length === 0) return
-    await Promise.all(work)
-    await idle()
-  }
-
-  return {
-    round,
-    idle,
-    close() {
-      end.abort()
-      return idle()
-    },
-  }
+  return sender
 }
 
 /** The kind of mail, and the reply code of the server; never its text, which may have the address. */
@@ -179,9 +143,5 @@ export function startMailing(
   isHolder: () => boolean,
 ): () => Promise<void> {
   const mailer = openMailer(context, logger)
-  const timer = setInterval(() => void (isHolder() && mailer.round()), POLL_MS).unref()
-  return () => {
-    clearInterval(timer)
-    return context.mail.settled().then(mailer.close)
-  }
+  return startSending({ ...mailer, close: () => context.mail.settled().then(mailer.close) }, isHolder)
 }

@@ -1,5 +1,5 @@
 import type { Log } from '../log.ts'
-import type { ClockCheck, Context } from '../../ports/context.ts'
+import type { ClockCheck, StoreNeeds } from '../../ports/context.ts'
 import { StoreUnavailable } from '../../ports/store.ts'
 import type { EpochMs } from '../../base/brand.ts'
 import {
@@ -27,12 +27,12 @@ export interface NodeClock extends ClockCheck {
   readonly start: () => () => Promise<void>
 }
 
-export interface NodeClockDependencies extends Pick<ClockCheck, 'databaseNow'> {
+export interface NodeClockDependencies
+  extends Pick<ClockCheck, 'databaseNow'>, StoreNeeds<'findClockNotes' | 'noteClock'> {
   /** The wall clock. */
   readonly clock: () => EpochMs
   /** Milliseconds on a clock that cannot be set. */
   readonly monotonic: () => number
-  readonly store: Pick<Context['store'], 'findClockNotes' | 'noteClock'>
   readonly logger: Log
 }
 

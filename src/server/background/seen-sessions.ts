@@ -1,4 +1,4 @@
-import type { Context } from '../../ports/context.ts'
+import type { Context, StoreNeeds } from '../../ports/context.ts'
 import type { EpochMs } from '../../base/brand.ts'
 import type { EventFields } from '../../protocol/audit/event-names.ts'
 import type { SessionId } from '../../protocol/ids.ts'
@@ -15,8 +15,7 @@ export interface SeenSessions extends Pick<Context, 'sessionSeen'> {
   readonly flush: () => Promise<void>
 }
 
-interface Dependencies {
-  readonly store: Pick<Context['store'], 'noteSessions'>
+interface Dependencies extends StoreNeeds<'noteSessions'> {
   readonly logger: Readonly<Record<'warn', (fields: EventFields) => void>>
 }
 

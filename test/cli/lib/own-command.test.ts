@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { nameCommands, ownCommand } from '../../../src/cli/lib/own-command.ts'
+import { replaceCommand, ownCommand } from '../../../src/cli/lib/own-command.ts'
 import { openFolder } from '../../../tools/process/session.ts'
 import { command, openServerForCommands } from '../../support/command.ts'
 
@@ -46,7 +46,7 @@ test('each message of the sources that names a command is written so that the co
     .flatMap((line) => line.match(/(?<=')[^']*(?=')|(?<=`).*(?=`)/g) ?? [line])
     .filter((text) => BARE.test(text))
   assert.ok(found.length > 100, String(found.length))
-  const isRenamed = (text: string): boolean => !BARE.test(nameCommands(text, OWN))
+  const isRenamed = (text: string): boolean => !BARE.test(replaceCommand(text, OWN))
   assert.deepEqual(found.filter((text) => !isRenamed(text)).toSorted(), NOT_RENAMED.toSorted())
 })
 

@@ -19,6 +19,7 @@ const WHOLE: AccessTokenFacts = {
   userId,
   organizationId: anOrganization().id,
   grantId,
+  actors: resources,
   scope,
   applicationSubject: 'person 1',
   keyThumbprint: A_KEY,

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
 import { after, before, test } from 'node:test'
 import { commandsDocument } from '../../src/cli/docs/commands-document.ts'
 import { createProgram } from '../../src/cli/program.ts'
@@ -50,6 +50,29 @@ test('docs/commands.md is what `npm run docs` makes of the command line', async 
   const committed = readFileSync(new URL('../../docs/commands.md', import.meta.url), 'utf8')
   const made = commandsDocument(await createProgram(openTerminal(process, {}, 'grantor'), () => true))
   assert.equal(committed, made, 'Run: npm run docs')
+})
+
+test('each command that a message or a page names exists, with its options', async () => {
+  const program = await createProgram(openTerminal(process, {}, 'grantor'), () => true)
+  const faults: string[] = []
+  let named = 0
+  for (const path of [...globSync('src/**/*.ts'), ...globSync('docs/**/*.md')])
+    for (const text of readFileSync(path, 'utf8')
+      .split(/(?<![\w/-])grantor (?:-- )?/)
+      .slice(1)) {
+      const [line = ''] = /^(?:(?!\. |\\n)[^\n"`'|)])*/.exec(text) ?? []
+      const words = line.split(' ')
+      const noun = program.commands.find((one) => one.name() === words[0])
+      if (noun === undefined) continue
+      const verb = noun.commands.find((one) => one.name() === words[1]) ?? noun
+      named += 1
+      const options = ['--help', ...verb.options.map(({ long }) => long)]
+      const unknown = (line.match(/(?<= )--[a-z][a-z-]*/g) ?? []).filter((option) => !options.includes(option))
+      const isVerbless = verb.commands.length > 0 && /^[a-z-]+$/.test(words[1] ?? '')
+      if (unknown.length > 0 || isVerbless) faults.push(`${path}: grantor ${line}`)
+    }
+  assert.deepEqual(faults, [])
+  assert.ok(named > 500, String(named))
 })
 
 test('the command line has a verb for every task, except for tasks that another verb performs with --organization', async () => {

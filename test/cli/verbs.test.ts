@@ -61,14 +61,14 @@ test('each command that a message or a page names exists, with its options', asy
       .split(/(?<![\w/-])grantor (?:-- )?/)
       .slice(1)) {
       const [line = ''] = /^(?:(?!\. |\\n)[^\n"`'|)])*/.exec(text) ?? []
-      const words = line.split(' ')
-      const noun = program.commands.find((one) => one.name() === words[0])
+      const [first = '', second = ''] = line.split(' ')
+      const noun = program.commands.find((one) => one.name() === first)
       if (noun === undefined) continue
-      const verb = noun.commands.find((one) => one.name() === words[1]) ?? noun
+      const verb = noun.commands.find((one) => one.name() === second) ?? noun
       named += 1
       const options = ['--help', ...verb.options.map(({ long }) => long)]
       const unknown = (line.match(/(?<= )--[a-z][a-z-]*/g) ?? []).filter((option) => !options.includes(option))
-      const isVerbless = verb.commands.length > 0 && /^[a-z-]+$/.test(words[1] ?? '')
+      const isVerbless = verb.commands.length > 0 && /^[a-z-]+$/.test(second)
       if (unknown.length > 0 || isVerbless) faults.push(`${path}: grantor ${line}`)
     }
   assert.deepEqual(faults, [])

@@ -175,7 +175,7 @@ export interface GrantorTasks {
     /** Exact redirect URIs. */
     readonly redirect_uris?: readonly string[]
     /** The grant types. The default is authorization_code and refresh_token, or client_credentials without redirect URIs. */
-    readonly grant_types?: readonly ('authorization_code' | 'client_credentials' | 'refresh_token')[]
+    readonly grant_types?: readonly ('authorization_code' | 'client_credentials' | 'refresh_token' | 'urn:ietf:params:oauth:grant-type:jwt-bearer')[]
     /** The registered scope, separated by spaces. */
     readonly scope?: string
     /** Whether each of its token requests must have a DPoP proof (RFC 9449). Its tokens are then bound to its key. */
@@ -229,7 +229,7 @@ export interface GrantorTasks {
     /** Exact redirect URIs. */
     readonly redirect_uris?: readonly string[]
     /** The grant types. The default is authorization_code and refresh_token, or client_credentials without redirect URIs. */
-    readonly grant_types?: readonly ('authorization_code' | 'client_credentials' | 'refresh_token')[]
+    readonly grant_types?: readonly ('authorization_code' | 'client_credentials' | 'refresh_token' | 'urn:ietf:params:oauth:grant-type:jwt-bearer')[]
     /** The registered scope, separated by spaces. */
     readonly scope?: string
     /** Whether each of its token requests must have a DPoP proof (RFC 9449). Its tokens are then bound to its key. */
@@ -631,7 +631,7 @@ export interface GrantorTasks {
     /** The APIs for which the clients get tokens by identity assertions of the provider. */
     readonly assertion_apis?: readonly string[]
   }) => Promise<Provider>
-  /** Check the metadata, the keys, the secret and, if the provider can be asked, the redirect URI of a provider. */
+  /** Check the metadata, the keys, the secret, the lists of its assertions and, if the provider can be asked, the redirect URI of a provider. */
   readonly 'provider.test': (input: {
     /** The id of the provider. It is part of the redirect URI, and never changes. */
     readonly provider_id: string
@@ -1522,7 +1522,9 @@ export interface Grant {
   readonly scope: string
   /** The APIs that its tokens are for; empty: the issuer itself. */
   readonly resources: readonly string[]
-  /** When the user consented. */
+  /** The provider whose identity assertion gave the access; null: the user did. */
+  readonly provider_id: string | null
+  /** When the user consented, or the assertion was used. */
   readonly created_at: string
   /** All tokens of the grant expire by this time. */
   readonly expires_at: string

@@ -117,14 +117,15 @@ export const NAME_OR_NONE = sized(
 const NOT_A_RESOURCE =
   'This is not a resource: it must be an absolute URI without a fragment or user information (RFC 8707 §2).'
 /** RFC 8707 §2: an absolute URI without a fragment. A host or port that no URL can have is refused as well. */
-export const RESOURCE = z
+export const RESOURCE_TEXT = z
   .string()
   .max(RESOURCE_LIMIT)
   .regex(/^[A-Za-z][A-Za-z0-9+.-]*:[\x21\x22\x24-\x7e]*$/, { error: NOT_A_RESOURCE, abort: true })
   .refine((text) => parseResource(text) !== undefined, { error: NOT_A_RESOURCE })
   .meta({ examples: ['https://api.example'] })
-  .transform((text) => text as Resource)
-  .describe('The identifier of the API, an absolute URI without a fragment or user information (RFC 8707).')
+export const RESOURCE = RESOURCE_TEXT.transform((text) => text as Resource).describe(
+  'The identifier of the API, an absolute URI without a fragment or user information (RFC 8707).',
+)
 
 /**
  * The characters allowed on each side of the @. Addresses are compared in a compatibility form (UAX #15), so spaces,

@@ -48,7 +48,11 @@ const GRANT_DOCUMENT = z
     organization_id: z.string().nullable(),
     scope: z.string(),
     resources: z.array(z.string()).describe('The APIs that its tokens are for; empty: the issuer itself.'),
-    created_at: ISO.describe('When the user consented.'),
+    provider_id: z
+      .string()
+      .nullable()
+      .describe('The provider whose identity assertion gave the access; null: the user did.'),
+    created_at: ISO.describe('When the user consented, or the assertion was used.'),
     expires_at: ISO.describe('All tokens of the grant expire by this time.'),
     revoked_at: ISO_OR_NULL,
     refreshed_at: ISO_OR_NULL.describe('When its refresh token was issued; null: it has none.'),
@@ -200,6 +204,7 @@ function describeGrant({ id, clientId, userId, organizationId, ...grant }: Grant
     organization_id: organizationId ?? null,
     scope: grant.scope,
     resources: [...grant.resources],
+    provider_id: grant.providerId ?? null,
     created_at: iso(grant.createdAt),
     expires_at: iso(grant.expiresAt),
     revoked_at: isoOrNull(grant.revokedAt),

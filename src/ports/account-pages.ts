@@ -133,6 +133,8 @@ export interface ConnectedApp {
   /** Where the app gets its answers. undefined: it no longer has a redirect URI. */
   readonly destination: Destination | undefined
   readonly organization: string | undefined
+  /** The name of the provider that gave it access by an assertion, without a question. undefined: the user allowed all of it. */
+  readonly assertedBy: string | undefined
   /** What the app may know about the user. */
   readonly identity: readonly IdentityScope[]
   /** A sentence for each other scope, or the scope's name. */
@@ -140,14 +142,8 @@ export interface ConnectedApp {
   /** The names or identifiers of the APIs. */
   readonly resources: readonly string[]
   readonly allowedSecondsAgo: number
-  /** undefined: the app has no valid token, but gets one without asking the user. */
-  readonly access:
-    | {
-        readonly usedSecondsAgo: number
-        /** When the last of its tokens expires, unless the user allows it again. */
-        readonly endsAt: EpochMs
-      }
-    | undefined
+  /** undefined: the app has no valid token, but gets one without asking the user. `endsAt`: of the last token, unless the user allows it again. */
+  readonly access: { readonly usedSecondsAgo: number; readonly endsAt: EpochMs } | undefined
 }
 
 export interface ConnectedAppsPage {

@@ -44,6 +44,7 @@ const app: ConnectedApp = {
   documentHost: undefined,
   destination: { kind: 'this-computer', host: '127.0.0.1:43110' },
   organization: 'Acme',
+  assertedBy: undefined,
   identity: ['openid', 'profile', 'email'],
   permissions: ['Read your projects', 'builds:start'],
   resources: ['Projects', 'https://builds.acme.test/mcp'],
@@ -64,6 +65,7 @@ const apps: readonly ConnectedApp[] = [
   {
     ...app,
     name: 'Notes',
+    assertedBy: 'Acme ID',
     trust: { level: 'known-domain', host: 'notes.example' },
     destination: undefined,
     access: undefined,

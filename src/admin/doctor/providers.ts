@@ -2,6 +2,7 @@ import type { ProviderRecord } from '../../ports/records/provider.ts'
 import type { ProviderFinding } from '../../ports/upstream.ts'
 import type { ProviderId } from '../../protocol/sign-in/authentication.ts'
 import { providerRedirectUri } from '../../protocol/sign-in/provider.ts'
+import { findTwin } from '../provider/assertions.ts'
 import { failed, ok, warning, type Finding } from './finding.ts'
 
 /** What the probe of a provider found. */
@@ -13,7 +14,11 @@ const CHECK = 'provider'
 
 /** Reports the enabled providers that cannot be used, and why. `issuer`: of this server. */
 export function checkProviders(probed: readonly ProbedProvider[], issuer: string): readonly Finding[] {
-  return probed.flatMap((provider) => [...checkAnswers(provider, issuer), ...checkMembership(provider)])
+  return probed.flatMap((provider) => [
+    ...checkAnswers(provider, issuer),
+    ...checkMembership(provider),
+    ...checkTwin(provider, probed),
+  ])
 }
 
 function checkAnswers({ id, settings: { name }, findings }: ProbedProvider, issuer: string): readonly Finding[] {
@@ -38,6 +43,15 @@ function checkMembership({ id, settings }: ProbedProvider): readonly Finding[] {
   ]
 }
 
+/** Only usable providers are probed. */
+function checkTwin(provider: ProbedProvider, probed: readonly ProbedProvider[]): readonly Finding[] {
+  if (provider.settings.assertionClients.length === 0) return []
+  const others = probed.map((other) => ({ ...other, disabledAt: undefined }))
+  const twin = findTwin(provider, others)
+  const remedy = `Empty the list of one of them: grantor provider update ${provider.id} --assertion-client '' --assertion-api ''`
+  return twin === undefined ? [] : [warning(CHECK, `${provider.settings.name} (${provider.id}): ${twin}`, remedy)]
+}
+
 function remedyOf(check: ProviderFinding['check'], id: ProviderId, issuer: string): string {
   switch (check) {
     case 'discovery':
@@ -45,6 +59,8 @@ function remedyOf(check: ProviderFinding['check'], id: ProviderId, issuer: strin
       return `The server reaches the provider without a proxy, and finds its name by DNS. Compare the issuer in "grantor provider show ${id}" with that of the provider.`
     case 'secret':
       return `Compare the client_id in "grantor provider show ${id}", and set the secret: grantor provider update ${id} --client-secret -`
+    case 'assertions':
+      return `Change the lists: grantor provider update ${id} --assertion-client <client_id> --assertion-api <resource>`
     case 'request':
       return `Register this redirect URI at the provider: ${providerRedirectUri(issuer, id)}`
   }

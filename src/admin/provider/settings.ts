@@ -16,7 +16,7 @@ import {
   type ProviderSettings,
 } from '../../protocol/sign-in/provider.ts'
 import { isUsable } from '../../users/provider-routing.ts'
-import { CLIENT_IDENTIFIER, ISO, ISO_OR_NULL, iso, isoOrNull, NAME, ORGANIZATION_ID, RESOURCE } from '../fields.ts'
+import { CLIENT_IDENTIFIER, ISO, ISO_OR_NULL, iso, isoOrNull, NAME, ORGANIZATION_ID, RESOURCE_TEXT } from '../fields.ts'
 import type { TaskContext } from '../task.ts'
 
 export const SHORT_TEXT = z.string().min(1).max(500)
@@ -84,7 +84,7 @@ const SETTINGS = {
     .meta({ examples: [[]] })
     .describe('The client_id of each client that may act for persons of the provider by its identity assertions.'),
   assertionApis: z
-    .array(RESOURCE)
+    .array(RESOURCE_TEXT)
     .max(ASSERTION_LIST_LIMIT)
     .meta({ examples: [[]] })
     .describe('The APIs for which the clients get tokens by identity assertions of the provider.'),

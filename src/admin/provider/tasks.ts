@@ -11,6 +11,7 @@ import {
 import { changeTasks } from '../change-tasks.ts'
 import { ORGANIZATION_ID } from '../fields.ts'
 import { defineTask, type Task } from '../task.ts'
+import { checkAssertions } from './assertions.ts'
 import { createProvider, noSuchProvider, requireProvider, updateProvider } from './provider.ts'
 import {
   describeProvider,
@@ -117,12 +118,16 @@ export const PROVIDER_TASKS: readonly Task[] = [
     path: `${PATH}/{provider_id}/test`,
     access: 'read',
     summary:
-      'Check the metadata, the keys, the secret and, if the provider can be asked, the redirect URI of a provider.',
+      'Check the metadata, the keys, the secret, the lists of its assertions and, if the provider can be asked, the redirect URI of a provider.',
     input: ONE,
     output: TEST_DOCUMENT,
     async run(context, { provider_id }) {
       const redirectUri = providerRedirectUri(context.issuer, provider_id)
-      const findings = await context.upstream.probe(await requireProvider(context, provider_id), redirectUri)
+      const provider = await requireProvider(context, provider_id)
+      const findings = [
+        ...(await context.upstream.probe(provider, redirectUri)),
+        ...(await checkAssertions(context, provider)),
+      ]
       return {
         provider_id,
         redirect_uri: redirectUri,

@@ -164,6 +164,7 @@ async function viewApp(
     documentHost: documentHostOf(client),
     destination: redirectUri === undefined ? undefined : viewDestination(redirectUri),
     organization: organization?.name,
+    assertedBy: await findAsserting(context, grants),
     identity: IDENTITY_SCOPES.filter((token) => allowed.some(({ scope }) => scopeTokens(scope).includes(token))),
     permissions: [...new Set(allowed.flatMap((one) => sentencesOf(one, apis)))],
     resources: [...new Set(allowed.flatMap(({ resources }) => resources))].map(
@@ -172,6 +173,16 @@ async function viewApp(
     allowedSecondsAgo: secondsSince(Math.max(...allowed.map(({ createdAt }) => createdAt)) as EpochMs, now),
     access: ends.length === 0 ? undefined : { usedSecondsAgo: secondsSince(lastUse(connection), now), endsAt: lastEnd },
   }
+}
+
+/** The provider may have been deleted since. */
+async function findAsserting(
+  { providers }: Pick<Context, 'providers'>,
+  grants: readonly GrantRecord[],
+): Promise<string | undefined> {
+  const asserting = grants.find(({ providerId }) => providerId !== undefined)?.providerId
+  if (asserting === undefined) return undefined
+  return (await providers()).find(({ id }) => id === asserting)?.settings.name ?? asserting
 }
 
 /** A client that the policy no longer allows is shown too: its tokens work until they expire. */

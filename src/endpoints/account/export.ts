@@ -84,6 +84,7 @@ export async function exportUser(context: Context, user: UserRecord, now: EpochM
         organization_id: grant.organizationId ?? null,
         scope: grant.scope,
         resources: grant.resources,
+        provider_id: grant.providerId ?? null,
         created_at: iso(grant.createdAt),
         expires_at: iso(grant.expiresAt),
         revoked_at: iso(grant.revokedAt),

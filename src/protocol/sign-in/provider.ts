@@ -1,6 +1,5 @@
 import type { OrganizationId } from '../ids.ts'
 import { APPLICATION, type ProviderId } from './authentication.ts'
-import type { Resource } from '../token/resource.ts'
 import { isLoopbackHost } from '../uri/loopback.ts'
 import { addressOf } from '../uri/server-address.ts'
 
@@ -50,7 +49,7 @@ export interface ProviderSettings {
   readonly privateHosts: readonly string[]
   /** The `client_id`s that may act for persons of the provider by its identity assertions, and the APIs for which. Both or neither are empty. */
   readonly assertionClients: readonly string[]
-  readonly assertionApis: readonly Resource[]
+  readonly assertionApis: readonly string[]
 }
 
 /** The most providers of a server. */

@@ -24,7 +24,7 @@ const GRANT_TYPES = {
   client_credentials: { isOffered: true, isForConfidentialClients: true, needsCode: false, refreshTokens: 'none' },
   refresh_token: { isOffered: true, isForConfidentialClients: false, needsCode: false, refreshTokens: 'uses' },
   // The lists of the providers decide which clients may use it.
-  [JWT_BEARER]: { isOffered: false, isForConfidentialClients: false, needsCode: false, refreshTokens: 'none' },
+  [JWT_BEARER]: { isOffered: true, isForConfidentialClients: false, needsCode: false, refreshTokens: 'none' },
   [TOKEN_EXCHANGE]: { isOffered: true, isForConfidentialClients: true, needsCode: false, refreshTokens: 'none' },
 } as const satisfies Readonly<Record<string, GrantTypeRules>>
 export type GrantType = keyof typeof GRANT_TYPES

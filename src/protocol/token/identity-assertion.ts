@@ -168,8 +168,8 @@ export function rememberAssertionUntil({ expiresAt }: IdentityAssertion): EpochM
 export function chooseAssertedResource(
   { resource: asserted }: Pick<IdentityAssertion, 'resource'>,
   requested: readonly Resource[],
-  offered: readonly Resource[],
-): Resource | undefined {
+  offered: readonly string[],
+): string | undefined {
   if (asserted === 'malformed') return undefined
   const [only, ...others] = offered
   const chosen =

@@ -40,7 +40,13 @@ export function removeAppPage(view: View, { frame, app }: RemoveAppPage): Markup
   const buttons = stepButtons(view, frame.pages.apps, texts.remove, 'danger')
   return accountLayout(view, frame, 'remove-app', {
     heading: texts.removeHeading(clientName(app, view.texts.namelessAppInside)),
-    main: html`<p class="lead">${texts.removeAppConsequence}</p>
+    main: html`<p class="lead">
+        ${
+          app.assertedBy === undefined
+            ? texts.removeAppConsequence
+            : texts.removeAssertedConsequence(isolate(app.assertedBy))
+        }
+      </p>
       <div class="part">${appFacts(view, app)}</div>
       ${accountForm(frame.pages['remove-app'], frame.csrf, app.hidden, buttons)}`,
   })
@@ -60,7 +66,11 @@ function appFacts(view: View, app: ConnectedApp): Markup {
     access === undefined
       ? texts.returns(allowed)
       : texts.used(allowed, ago(view, access.usedSecondsAgo), onDay(language, access.endsAt))
-  return html`${trust(view, app)} ${organization}
+  const asserted =
+    app.assertedBy === undefined
+      ? undefined
+      : html`<p class="small muted">${texts.assertedBy(isolate(app.assertedBy))}</p>`
+  return html`${trust(view, app)} ${organization} ${asserted}
     <ul class="plain" role="list">
       ${app.identity.map((token) => html`<li>${view.texts.identityScopes[token]}</li> `)}
       ${app.permissions.map((permission) => html`<li>${isolate(permission)}</li> `)}

@@ -72,6 +72,9 @@ export const accountEnglish: AccountTexts = {
   noApps: 'You have not allowed any app to use your account.',
   appsHint: 'These apps can use your account. Remove those that you no longer use.',
   removeAppConsequence: 'It loses its access at once. If you use it again, it has to ask you first.',
+  removeAssertedConsequence: (provider) =>
+    html`It loses its access at once. ${provider} can give it access again without asking you.`,
+  assertedBy: (provider) => html`Access by your organization, through ${provider}`,
   on: (apis) => html`at ${apis}`,
   forOrganization: (organization) => html`for ${organization}`,
   used: (allowed, used, end) => `Allowed ${allowed} · used ${used} · ends on ${end}`,

@@ -73,6 +73,9 @@ export const accountGerman: AccountTexts = {
   noApps: 'Sie haben keiner App erlaubt, Ihr Konto zu verwenden.',
   appsHint: 'Diese Apps können Ihr Konto verwenden. Entfernen Sie die Apps, die Sie nicht mehr benutzen.',
   removeAppConsequence: 'Sie verliert sofort den Zugriff. Wenn Sie sie wieder benutzen, muss sie Sie vorher fragen.',
+  removeAssertedConsequence: (provider) =>
+    html`Sie verliert sofort den Zugriff. ${provider} kann ihn ihr wieder geben, ohne Sie zu fragen.`,
+  assertedBy: (provider) => html`Zugriff durch Ihre Organisation, über ${provider}`,
   on: (apis) => html`bei ${apis}`,
   forOrganization: (organization) => html`für ${organization}`,
   used: (allowed, used, end) => `Erlaubt ${allowed} · benutzt ${used} · endet am ${end}`,

@@ -47,6 +47,8 @@ export interface AccountTexts {
   readonly noApps: string
   readonly appsHint: string
   readonly removeAppConsequence: string
+  readonly removeAssertedConsequence: (provider: Markup) => Markup
+  readonly assertedBy: (provider: Markup) => Markup
   readonly on: (apis: Markup) => Markup
   readonly forOrganization: (organization: Markup) => Markup
   readonly used: (allowed: string, used: string, end: string) => string

@@ -3,8 +3,11 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import type { ProviderDocument, ProviderTestDocument } from '../../../src/admin/provider/settings.ts'
+import { registerClient } from '../../../tools/flow.ts'
+import { ASSERTION_GRANT_TYPES } from '../../../tools/identity-assertion.ts'
+import { declareApi, JWT_API, knowApis } from '../../support/apis.ts'
 import { WHOLE_FILE } from '../../support/authorize-answers.ts'
-import { command, commandJson, openServerForCommands } from '../../support/command.ts'
+import { command, commandJson, findingsAbout, openServerForCommands } from '../../support/command.ts'
 import { CLIENT_SECRET, openProviderHost } from '../../support/provider/provider-host.ts'
 import { selectAll } from '../../support/store/dump.ts'
 
@@ -138,4 +141,40 @@ test('provider: an id that is taken or reserved, and a domain of another provide
     assert.match(stderr, message)
   }
   await words('delete', 'first')
+})
+
+test('provider: the clients and APIs of assertions are given together, tested, shown and emptied', async () => {
+  await words(...create('asserting'))
+  const client = await registerClient(server, { grant_types: ASSERTION_GRANT_TYPES, client_name: 'Agent' })
+  const plain = await registerClient(server)
+  const lists = ['--assertion-client', client.client_id, '--assertion-client', 'https://app.example/client.json']
+  const { code, stderr } = await command(['provider', 'update', 'asserting', ...lists])
+  assert.deepEqual([code, /need a client \(--assertion-client\) and an API/.test(stderr)], [1, true])
+  for (const wrong of ['Agent', 'gcd_01a200f2d7f1OGrZM2nOk7CWgjISwIxFbQ']) {
+    const refused = await command(['provider', 'update', 'asserting', '--assertion-client', wrong])
+    assert.match(refused.stderr, /not a client_id/)
+  }
+  await words('update', 'asserting', ...lists, '--assertion-api', JWT_API)
+  const shown = await commandJson<ProviderDocument>(['provider', 'show', 'asserting'])
+  assert.deepEqual(shown.assertion_clients, [client.client_id, 'https://app.example/client.json'])
+  assert.match(
+    (await command(['provider', 'test', 'asserting'])).stdout,
+    /failed +assertions +The API \S+ is not declared\./,
+  )
+  await declareApi(server, JWT_API)
+  knowApis(server)
+  assert.match(
+    await words('test', 'asserting'),
+    /ok +assertions +Clients that may present its assertions: 2; APIs: 1\./,
+  )
+  await words(...create('twin', '--assertion-client', plain.client_id, '--assertion-api', JWT_API))
+  const found = await command(['provider', 'test', 'twin'])
+  assert.match(found.stdout, /The provider asserting lists clients too and has the same issuer/)
+  assert.match(found.stdout, /The client gci_\S+ is not registered for the grant type urn:/)
+  assert.match(
+    String(await findingsAbout('provider')),
+    /warning,Acme ID \(twin\): The provider asserting lists clients too/,
+  )
+  await words('update', 'twin', '--assertion-client', '', '--assertion-api', '')
+  assert.deepEqual((await commandJson<ProviderDocument>(['provider', 'show', 'twin'])).assertion_apis, [])
 })

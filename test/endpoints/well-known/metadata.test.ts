@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createLocalJWKSet, jwtVerify, type JSONWebKeySet } from 'jose'
+import { JWT_BEARER, TOKEN_EXCHANGE } from '../../../src/protocol/token/grant-types.ts'
 import { makeClientKey, type AssertionSigner } from '../../../tools/client-assertion.ts'
 import { authorizeUrl, locationOf, PlainBrowser, postForm, registerClient, requestToken } from '../../../tools/flow.ts'
 import { authentication, registerKeyClient } from '../../support/key-clients.ts'
@@ -10,6 +11,7 @@ import { declareApi } from '../../support/apis.ts'
 
 const WELL_KNOWN = ['/.well-known/oauth-authorization-server', '/.well-known/openid-configuration'] as const
 const HTTPS = { GRANTOR_ISSUER: 'https://auth.example', GRANTOR_HOST: '127.0.0.1' }
+const METHODS = ['client_secret_post', 'client_secret_basic', 'none', 'private_key_jwt']
 const ALGORITHMS = ['ES256', 'EdDSA', 'Ed25519', 'PS256', 'RS256', 'ES384']
 
 interface Metadata {
@@ -129,20 +131,11 @@ test('MET-03: the document lists exactly what is implemented', async (t) => {
     scopes_supported: ['email', 'openid', 'profile'],
     response_types_supported: ['code'],
     response_modes_supported: ['query', 'form_post'],
-    grant_types_supported: [
-      'authorization_code',
-      'client_credentials',
-      'refresh_token',
-      'urn:ietf:params:oauth:grant-type:token-exchange',
-    ],
-    token_endpoint_auth_methods_supported: ['client_secret_post', 'client_secret_basic', 'none', 'private_key_jwt'],
+    grant_types_supported: ['authorization_code', 'client_credentials', 'refresh_token', JWT_BEARER, TOKEN_EXCHANGE],
+    authorization_grant_profiles_supported: ['urn:ietf:params:oauth:grant-profile:id-jag'],
+    token_endpoint_auth_methods_supported: METHODS,
     token_endpoint_auth_signing_alg_values_supported: ALGORITHMS,
-    revocation_endpoint_auth_methods_supported: [
-      'client_secret_post',
-      'client_secret_basic',
-      'none',
-      'private_key_jwt',
-    ],
+    revocation_endpoint_auth_methods_supported: METHODS,
     revocation_endpoint_auth_signing_alg_values_supported: ALGORITHMS,
     introspection_endpoint_auth_methods_supported: ['client_secret_post', 'client_secret_basic', 'private_key_jwt'],
     introspection_endpoint_auth_signing_alg_values_supported: ALGORITHMS,

@@ -11,7 +11,6 @@ import {
   type DifferingAssertion,
 } from '../../../tools/identity-assertion.ts'
 import type { ProviderSettings } from '../../../src/protocol/sign-in/provider.ts'
-import type { Resource } from '../../../src/protocol/token/resource.ts'
 import { declareApi, JWT_API, knowApis } from '../apis.ts'
 import { openStillClock } from '../clocks.ts'
 import { assertError } from '../error-answer.ts'
@@ -84,7 +83,7 @@ export async function openAssertingServer(
     domains: ['acme.test'],
     signUp: 'domains',
     assertionClients: [client.client_id],
-    assertionApis: [JWT_API as Resource],
+    assertionApis: [JWT_API],
     ...settings,
   })
   knowApis(server)

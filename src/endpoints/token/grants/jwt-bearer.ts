@@ -26,7 +26,7 @@ import {
   rememberAssertionUntil,
   type IdentityAssertion,
 } from '../../../protocol/token/identity-assertion.ts'
-import type { Resource } from '../../../protocol/token/resource.ts'
+import { sameResource, type Resource } from '../../../protocol/token/resource.ts'
 import {
   intersect,
   isIdentityScope,
@@ -40,7 +40,7 @@ import { findApplicationSubject } from '../../../users/application-subject.ts'
 import { isOfAnotherProvider, usableProviders } from '../../../users/provider-routing.ts'
 import { countFailure } from '../authenticate-client.ts'
 import { issueGrantToken } from '../issue-tokens.ts'
-import { findResource, loadScopeCatalog, type ScopeCatalog } from '../scope-catalog.ts'
+import { loadScopeCatalog, type ScopeCatalog } from '../scope-catalog.ts'
 import { decideScope } from '../scope-decision.ts'
 import { nothingRemains, scopeError } from '../scope-refusal.ts'
 import { chooseTokenProfile, type TokenProfile, type TokenRequester } from '../token-profile.ts'
@@ -180,8 +180,8 @@ function requireResource(
 ): Resource {
   const offered = provider.settings.assertionApis
   const chosen = chooseAssertedResource(assertion, readResources(form), offered)
-  const declared = chosen === undefined ? undefined : findResource({ ...catalog, isOpen: false }, chosen)
-  if (declared !== undefined) return declared
+  const api = chosen === undefined ? undefined : catalog.apis.find(({ resource }) => sameResource(resource, chosen))
+  if (api !== undefined) return api.resource
   throw refusal(context, requester, 'assertion_resource', provider)
 }
 

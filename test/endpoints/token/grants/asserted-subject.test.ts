@@ -6,7 +6,6 @@ import { decodeJwt } from 'jose'
 import type { ProviderId } from '../../../../src/protocol/sign-in/authentication.ts'
 import type { ProviderSettings } from '../../../../src/protocol/sign-in/provider.ts'
 import type { UserId } from '../../../../src/protocol/ids.ts'
-import type { Resource } from '../../../../src/protocol/token/resource.ts'
 import { PASSWORD, registerClient, requestToken } from '../../../../tools/flow.ts'
 import { ASSERTION_GRANT_TYPES, identityAssertionForm, makeProviderKey } from '../../../../tools/identity-assertion.ts'
 import { createAccount } from '../../../support/accounts.ts'
@@ -188,7 +187,7 @@ test('JAG-05: a provider speaks for its own persons, clients and APIs, and two w
   const key = makeProviderKey('second')
   second.answer('/jwks', sendJson({ keys: [key.jwk] }))
   const own = await registerClient(server, { grant_types: ASSERTION_GRANT_TYPES, client_name: 'Second' })
-  const resource = 'https://second.example' as Resource
+  const resource = 'https://second.example'
   await declareApi(server, resource)
   const lists = { assertionClients: [own.client_id], assertionApis: [resource] }
   await addProvider(server, second, { domains: ['second.test'], signUp: 'anybody', ...lists }, { id: 'second' })

@@ -3,12 +3,15 @@ import { test } from 'node:test'
 import { decodeJwt } from 'jose'
 import { makeClientKey, signJws } from '../../../../tools/client-assertion.ts'
 import {
+  authorizeUrl,
   EMAIL,
   obtainTokens,
   PASSWORD,
+  PlainBrowser,
   postForm,
   registerClient,
   requestToken,
+  signInAndAllow,
   type RegisteredClient,
 } from '../../../../tools/flow.ts'
 import {
@@ -295,4 +298,22 @@ test('the first assertion of an unused client keeps it, and Ada gets the account
   assert.equal(decodeJwt(tokensOf(await fresh.present()).access_token).sub, own.sub)
   const [used] = selectAll(fresh.server, 'select used_at from clients where client_id = ?', fresh.client.client_id)
   assert.notEqual(used?.['used_at'] ?? null, null)
+})
+
+test('the account page and the administration say which provider gave an app access, until the token ends', async (t) => {
+  const opened = await openAssertingServer(t, { link: 'verified-email' })
+  await createAccount(opened.server, { email: EMAIL, password: PASSWORD, name: undefined, isVerified: true })
+  const browser = new PlainBrowser(opened.server)
+  await signInAndAllow(browser, authorizeUrl(await registerClient(opened.server)))
+  const token = decodeJwt(tokensOf(await opened.present()).access_token)
+  const apps = await browser.get('/account/apps')
+  assert.match(apps.body, /Access by your organization, through <bdi>Acme ID<\/bdi>/)
+  const remove = `/account/apps/remove?client=${opened.client.client_id}`
+  const question = await browser.get(remove)
+  assert.match(question.body, /<bdi>Acme ID<\/bdi> can give it access again without asking you\./)
+  assert.match((await browser.get(`${remove}&ui_locales=de`)).body, /Zugriff durch Ihre Organisation, über/)
+  const shown = await perform(opened.server.context, 'grant.show', { grant_id: token['grant_id'] })
+  assert.partialDeepStrictEqual(shown, { provider_id: 'idp', user_id: token.sub })
+  opened.server.clock.advance(900_000)
+  assert.doesNotMatch((await browser.get('/account/apps')).body, /through/)
 })

@@ -4,9 +4,10 @@ import type { Cluster } from '../cluster/cluster.ts'
 import { countGrants } from '../cluster/stored.ts'
 import { openUser, type User } from '../cluster/user.ts'
 import type { Findings } from '../findings.ts'
+import { assertionRounds } from './assertions.ts'
 import { codeRound, refreshRounds, theftRound, walkRound } from './rounds.ts'
 
-type RoundKind = 'code' | 'refresh' | 'theft' | 'walk'
+type RoundKind = 'code' | 'refresh' | 'theft' | 'walk' | 'assertion'
 
 /** The resources of every round. */
 export interface Campaign {
@@ -34,7 +35,7 @@ const GENERATIONS = 10
 
 /**
  * Sends concurrent requests of which only one may succeed to nodes that share only a database: `rounds` rounds of codes and of
- * refreshes, and a tenth of that of thefts and of walks through the pages. Returns the rounds of each kind.
+ * refreshes, and a tenth of that of thefts, of walks through the pages and of identity assertions. Returns the rounds of each kind.
  */
 export async function proveNodes(
   cluster: Cluster,
@@ -48,7 +49,7 @@ export async function proveNodes(
   const grants = await countGrants(cluster.database)
   const campaign: Campaign = { cluster, findings, client, user, parallel, unavailable, grants }
   const fewer = Math.ceil(rounds / 10)
-  const counts: Record<RoundKind, number> = { code: 0, refresh: 0, theft: 0, walk: 0 }
+  const counts: Record<RoundKind, number> = { code: 0, refresh: 0, theft: 0, walk: 0, assertion: fewer }
 
   for (; counts.walk < fewer; counts.walk += 1) await walkRound(campaign, counts.walk)
   findings.progress(`${counts.walk} walks through the pages`)
@@ -62,5 +63,7 @@ export async function proveNodes(
   findings.progress(`${counts.refresh} rounds of one refresh token`)
   for (; counts.theft < fewer; counts.theft += 1) await theftRound(campaign)
   findings.progress(`${counts.theft} thefts`)
+  await assertionRounds(campaign, fewer)
+  findings.progress(`${counts.assertion} rounds of one assertion`)
   return { ...counts, unavailable: campaign.unavailable ?? 0 }
 }

@@ -7,7 +7,11 @@ import { proveNodes } from './campaign.ts'
 /** Three nodes on one PostgreSQL: one request wins each code and each rotation. See docs/proofs.md. */
 
 const options = readOptions({
-  rounds: whole('rounds of codes and of refreshes; of thefts and of walks through the pages a tenth', 1000, [1, 1e6]),
+  rounds: whole(
+    'rounds of codes and of refreshes; of thefts, walks through the pages and identity assertions a tenth',
+    1000,
+    [1, 1e6],
+  ),
   parallel: whole('concurrent requests', 100, [1, 10_000]),
 })
 beginSession()

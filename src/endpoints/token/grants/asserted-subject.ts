@@ -43,7 +43,7 @@ export async function settleSubject(context: Context, subject: AssertedSubject):
   const [isFresh, plan] = await Promise.all([subject.use(), planSubject(context, arrival)])
   if (!isFresh) return { kind: 'refused', reason: 'assertion_replayed' }
   const first = await carryOut(context, arrival, plan)
-  // Another assertion for the same new person came first: an app often asks for tokens of several APIs together.
+  // Another assertion for the same new person came first.
   const isTaken = first.kind === 'refused' && first.reason === 'identity-taken'
   const settled = isTaken ? await carryOut(context, arrival, await planSubject(context, arrival)) : first
   if (settled.kind === 'refused' && settled.reason === 'provider-off')
@@ -61,8 +61,17 @@ export async function settleSubject(context: Context, subject: AssertedSubject):
   return invalid === 'client' ? { kind: 'refused', reason: 'client_not_live' } : REFUSED
 }
 
-/** The plan of a sign-in, unless the account may not be used at this provider or for its organization. */
+/**
+ * The plan for the subject. Another assertion may have created the account between the reads of a plan, which then refuses: an app often asks
+ * for tokens of several APIs together. So each refusal is planned again.
+ */
 async function planSubject(context: Context, arrival: Arrival): Promise<Plan> {
+  const first = await planOnce(context, arrival)
+  return first.kind === 'refused' ? planOnce(context, arrival) : first
+}
+
+/** The plan of a sign-in, unless the account may not be used at this provider or for its organization. */
+async function planOnce(context: Context, arrival: Arrival): Promise<Plan> {
   const plan = await planResolution(context, arrival)
   const isUsable = plan.kind === 'refused' || (await isUsableFor(context, arrival, plan))
   return isUsable ? plan : { kind: 'refused', reason: 'account-refused' }

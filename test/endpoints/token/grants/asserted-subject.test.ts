@@ -134,6 +134,26 @@ test('JAG-08: of assertions for one new person at once, all get the one new acco
   assert.equal(selectAll(opened.server, 'select * from users').length, 1)
 })
 
+test('JAG-08: an assertion that looked for a person just before another one created the account finds it', async (t) => {
+  const opened = await openAssertingServer(t)
+  const { store } = opened.server.context
+  const { findIdentity } = store
+  const users: string[] = []
+  let isFirst = true
+  Object.assign(store, {
+    async findIdentity(key: Parameters<typeof findIdentity>[0]) {
+      const found = await findIdentity(key)
+      if (!isFirst) return found
+      isFirst = false
+      users.push(await outcomeOf(opened, {}))
+      return found
+    },
+  })
+  users.push(await outcomeOf(opened, {}))
+  assert.deepEqual(users, [users[0], users[0]])
+  assert.match(users[0] ?? '', /^gus_/)
+})
+
 test('JAG-05, JAG-08: the user becomes a member only within the domains, and must be an active one', async (t) => {
   const opened = await openAssertingServer(t)
   const { server, client } = opened

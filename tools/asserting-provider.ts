@@ -40,7 +40,7 @@ export async function openAssertingProvider(
   server.on('request', answerAsProvider(issuer, [key]))
   const { context, close } = await openStoreOf(settings)
   const scopes = [{ name: 'read', sentence: 'Read', grantedTo: 'users' }] as const
-  await createApi(context, { resource: RESOURCE, name: undefined, scopes, tokens: SERVER_TOKENS })
+  await createApi(context, { resource: RESOURCE, name: undefined, scopes, tokens: SERVER_TOKENS, exchange: [] })
   const own = { id: 'asserting' as ProviderId, template: 'oidc', name: 'Asserting', clientId: 'grantor' } as const
   const lists = { assertionClients: [clientId], assertionApis: [RESOURCE] }
   await createProvider(context, { ...own, clientSecret: 'a secret', settings: { issuer, ...lists, ...rules } })

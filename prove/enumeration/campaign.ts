@@ -5,7 +5,16 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { EpochMs } from '../../src/base/brand.ts'
 import { mintUserId, type UserId } from '../../src/protocol/ids.ts'
 import { createUser } from '../../src/admin/user/user.ts'
-import { authorizeUrl, hiddenFields, locationOf, PlainBrowser, registerClient } from '../../tools/flow.ts'
+import { openAssertingProvider, type AssertingProvider } from '../../tools/asserting-provider.ts'
+import {
+  authorizeUrl,
+  hiddenFields,
+  locationOf,
+  PlainBrowser,
+  registerClient,
+  type RegisteredClient,
+} from '../../tools/flow.ts'
+import { ASSERTION_GRANT_TYPES, identityAssertionForm } from '../../tools/identity-assertion.ts'
 import { freePorts } from '../../tools/process/free-ports.ts'
 import { openRemoteServer } from '../../tools/remote-server.ts'
 import { openStoreOf } from '../../tools/runtime.ts'
@@ -21,9 +30,10 @@ export type AccountKind = 'person' | 'secure' | 'nobody'
 
 /**
  * What is sent: an address and a wrong password, an address alone, the answer of a passkey that no user has, for a user, an address
- * whose user forgot the password, or the address that a user who is signed in wants to have.
+ * whose user forgot the password, the address that a user who is signed in wants to have, or an identity assertion of a provider for a
+ * person whom it did not sign in, with the address.
  */
-export type Way = 'password' | 'address' | 'passkey' | 'reset' | 'change'
+export type Way = 'password' | 'address' | 'passkey' | 'reset' | 'change' | 'assertion'
 
 export interface Attempt {
   readonly way: Way
@@ -48,12 +58,15 @@ export interface SignInServer {
 }
 
 const PASSWORD = 'not the password'
+/** A server knows a new provider after a second. */
+const KNOWN_MS = 1500
 const URLS: Readonly<Record<Way, string>> = {
   password: '/v2/oauth/sign-in',
   address: '/v2/oauth/sign-in',
   passkey: '/v2/oauth/sign-in/passkey',
   reset: '/v2/oauth/sign-in/forgot',
   change: '/account/email',
+  assertion: '/v2/oauth/token',
 }
 /** A lifetime that is longer than any campaign, so that one page is enough. */
 const DAY_SECONDS = '86400'
@@ -92,7 +105,9 @@ export async function openSignInServer(databaseUrl: string, accounts: number, ho
   await server.start()
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   const remote = openRemoteServer({ port, agent, limitMs: 10_000, host: new URL(ORIGIN).host })
-  const client = await registerClient(remote)
+  const client = await registerClient(remote, { grant_types: ASSERTION_GRANT_TYPES })
+  const provider = await openAssertingProvider(server.settings, client, {})
+  await delay(KNOWN_MS)
   const authenticator = openAuthenticator()
   const formIn = (browser: PlainBrowser, page: LightMyRequestResponse) => ({
     page,
@@ -130,26 +145,40 @@ export async function openSignInServer(databaseUrl: string, accounts: number, ho
       if (way === 'change' && (changes += 1) % HOLDER_ATTEMPTS === 1)
         holder = await openHolder(Math.floor(changes / HOLDER_ATTEMPTS))
       const { page, cookie, hidden } = way === 'passkey' ? forPasskeys : way === 'change' ? holder : first
-      const fields =
-        way === 'passkey'
-          ? signedFields(page, { userId: idOf(email), authenticator })
-          : { ...hidden, email, ...(way === 'password' ? { password: PASSWORD } : {}) }
+      const fields = (): Record<string, string> => {
+        if (way === 'passkey') return signedFields(page, { userId: idOf(email), authenticator })
+        if (way === 'assertion') return assertionFields(client, provider, email)
+        return { ...hidden, email, ...(way === 'password' ? { password: PASSWORD } : {}) }
+      }
       const url = URLS[way]
-      const own = { cookie, 'sec-fetch-site': 'same-origin', 'x-forwarded-for': addressIn(network) }
-      const { headers, body: payload } = formBody(fields, own)
+      const browser = way === 'assertion' ? {} : { cookie, 'sec-fetch-site': 'same-origin' }
+      const own = { ...browser, 'x-forwarded-for': addressIn(network) }
+      const { headers, body: payload } = formBody(fields(), own)
       const startedAt = performance.now()
       const answer = await remote.inject({ method: 'POST', url, headers, payload })
       const ms = performance.now() - startedAt
       // The page tells the browser to forget a passkey that was looked up and not found.
       if (way === 'passkey' && answer.statusCode === 401 && !answer.body.includes(authenticator.credentialId))
         throw new Error(`The passkey was refused before it was looked up: ${answer.body}`)
+      if (way === 'assertion' && !answer.body.includes('subject_refused'))
+        throw new Error(`The assertion was refused for another reason: ${answer.body}`)
       return { status: answer.statusCode, ms, page: pageOf(answer, email) }
     },
     async stop() {
       agent.destroy()
+      provider.close()
       await server.stop()
     },
   }
+}
+
+function assertionFields(
+  { client_id, client_secret = '' }: RegisteredClient,
+  { assertion }: AssertingProvider,
+  email: string,
+): Record<string, string> {
+  const claims = { sub: `at-idp-${email}`, email, name: undefined }
+  return { client_id, client_secret, ...identityAssertionForm(assertion({ claims })) }
 }
 
 function pageOf({ headers, body }: Pick<LightMyRequestResponse, 'headers' | 'body'>, email: string): string {

@@ -111,6 +111,17 @@ const COMPARISONS: readonly (Comparison & { readonly name: string })[] = [
     chooseNetwork: (attempt) => 30_000_000 + attempt,
   },
   {
+    name: 'an identity assertion for a person whom the provider did not sign in',
+    way: 'assertion',
+    kinds: ['person', 'nobody'],
+    status: 400,
+    pairs: hashed,
+    warmUp: 20,
+    everyMs: 0,
+    chooseAccount: (pair) => pair % ACCOUNTS,
+    chooseNetwork: (attempt) => 50_000_000 + attempt,
+  },
+  {
     name: 'a forgotten password',
     way: 'reset',
     kinds: ['person', 'nobody'],
@@ -142,7 +153,7 @@ const PAGE_ACCOUNTS = [
 ] as const
 /** The accounts of a server with two of each kind, by their number. */
 const KNOWN = ['person', 'person', 'secure'] as const
-const PAGE_WAYS = ['address', 'password', 'passkey', 'reset', 'change'] as const
+const PAGE_WAYS = ['address', 'password', 'passkey', 'reset', 'change', 'assertion'] as const
 
 beginSession()
 const folder = openFolder()

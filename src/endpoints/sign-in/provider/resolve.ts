@@ -8,7 +8,7 @@ import { noticesOf, noticesWithoutBrowser } from '../../../users/mails.ts'
 import { findRequiredProvider } from '../../../users/provider-routing.ts'
 import { APPLICATION } from '../../../protocol/sign-in/authentication.ts'
 import { after, type EpochMs } from '../../../base/brand.ts'
-import type { UserId } from '../../../protocol/ids.ts'
+import { ID_LENGTH, type UserId } from '../../../protocol/ids.ts'
 import { mintIdentityProof } from '../../../protocol/sign-in/link.ts'
 import type { IdentityKey, ProviderIdentity } from '../../../protocol/sign-in/provider-identity.ts'
 import type { SecretHash } from '../../../protocol/secrets.ts'
@@ -53,6 +53,8 @@ type Needs = Pick<Context, 'clock' | 'clockCheck' | 'mail' | 'providers' | 'rand
   >
 }
 
+/** The id of no user. */
+const NO_USER = `gus_${'0'.repeat(ID_LENGTH)}` as UserId
 /** How long a person may take to sign in to the account that has the address. */
 const PROOF_MS = 10 * 60 * 1000
 
@@ -107,7 +109,9 @@ export async function planResolution(context: Needs, arrival: Pick<Arrival, Plan
   if (await isRequiredElsewhere(context, provider, identity.email)) return { kind: 'refused', reason: 'no-account' }
   const email = identity.isEmailTrusted ? identity.email : undefined
   const account = email === undefined ? undefined : await store.findUserByEmail(email)
-  if (account !== undefined && email !== undefined) return planByAddress(context, arrival, account, email)
+  // Read also for no user, so that a refusal takes the same time with and without an account (threats.md JAG-13).
+  const others = email === undefined ? [] : await store.listIdentities(account?.id ?? NO_USER)
+  if (account !== undefined && email !== undefined) return planByAddress(context, arrival, { account, email, others })
   const { signUp } = provider.settings
   const isAllowed = signUp === 'anybody' || (signUp === 'domains' && identity.isWithinDomains)
   return isAllowed ? { kind: 'create' } : { kind: 'refused', reason: 'no-account' }
@@ -140,14 +144,19 @@ async function planConnection(
   return plan.kind === 'link' ? { ...plan, kind: 'connect' } : plan
 }
 
+/** The account that has the trusted address, and its identities. */
+interface Addressed {
+  readonly account: UserRecord
+  readonly email: string
+  readonly others: readonly IdentityRecord[]
+}
+
 async function planByAddress(
   context: Needs,
   { browserHash, provider, identity }: Pick<Arrival, 'browserHash' | 'provider' | 'identity'>,
-  account: UserRecord,
-  email: string,
+  { account, email, others }: Addressed,
 ): Promise<Plan> {
   if (account.disabledAt !== undefined) return { kind: 'refused', reason: 'account-refused' }
-  const others = await context.store.listIdentities(account.id)
   if (others.some(({ providerId }) => providerId === provider.id)) return { kind: 'refused', reason: 'no-account' }
   const isUnused = account.emailVerifiedAt === undefined && account.firstSignedInAt === undefined
   if (identity.isWithinDomains && isUnused) {

@@ -63,11 +63,12 @@ export async function settleSubject(context: Context, subject: AssertedSubject):
 
 /**
  * The plan for the subject. Another assertion may have created the account between the reads of a plan, which then refuses: an app often asks
- * for tokens of several APIs together. So each refusal is planned again.
+ * for tokens of several APIs together.
  */
 async function planSubject(context: Context, arrival: Arrival): Promise<Plan> {
-  const first = await planOnce(context, arrival)
-  return first.kind === 'refused' ? planOnce(context, arrival) : first
+  const plan = await planOnce(context, arrival)
+  if (plan.kind !== 'refused') return plan
+  return (await context.store.findIdentity(arrival.key)) === undefined ? plan : planOnce(context, arrival)
 }
 
 /** The plan of a sign-in, unless the account may not be used at this provider or for its organization. */

@@ -17,9 +17,10 @@ import { parseClientId, parseOrganizationId, type OrganizationId, type UserId } 
 import { IDENTITY_SCOPES, isIdentityScope, scopeTokens } from '../../protocol/token/scope.ts'
 import { findOrganizations } from '../authorization/organization-choice.ts'
 import { consentStart } from '../authorization/remembered-consent.ts'
+import type { SignedIn } from '../authorization/session.ts'
 import { errorPage } from '../error-page.ts'
 import { PATHS, pageAddress } from '../paths.ts'
-import { doneAt, findOwner, findSubmitter, frameOf } from './frame.ts'
+import { doneAt, frameOf } from './frame.ts'
 
 /** The newest active grants that are read. An app usually has one; programs that never refresh have more. */
 const GRANT_LIMIT = 200
@@ -29,18 +30,14 @@ const CONSENT_LIMIT = 200
 const APP_LIMIT = 50
 
 /** Shows the apps that the user allowed something that is still valid, or that they can get again without a question. */
-export async function showApps(context: Context, request: Request): Promise<Reply> {
-  const owner = await findOwner(context, request, 'apps')
-  if ('kind' in owner) return owner
+export async function showApps(context: Context, request: Request, owner: SignedIn): Promise<Reply> {
   const { apps, isCut } = await findApps(context, request, owner.user.id)
   const frame = frameOf(context, request, owner)
   return { kind: 'page', status: 200, page: { kind: 'account-apps', frame, apps, isCut } }
 }
 
 /** Asks before an app is removed. An app that the user has not allowed anything leads to the list. */
-export async function askToRemoveApp(context: Context, request: Request): Promise<Reply> {
-  const owner = await findOwner(context, request, 'remove-app')
-  if ('kind' in owner) return owner
+export async function askToRemoveApp(context: Context, request: Request, owner: SignedIn): Promise<Reply> {
   const { apps } = await findApps(context, request, owner.user.id)
   const [client, organization] = [request.params.get('client'), request.params.get('organization')]
   const app = apps.find(({ hidden }) => hidden['client'] === client && hidden['organization'] === organization)
@@ -53,9 +50,7 @@ export async function askToRemoveApp(context: Context, request: Request): Promis
  * Takes back what the user allowed an app. The grants with all tokens end, and the app has to ask again. An app of another user,
  * and one that does not exist, get the same answer (threats.md ACC-06).
  */
-export async function removeApp(context: Context, request: Request): Promise<Reply> {
-  const owner = await findSubmitter(context, request, 'remove-app')
-  if ('kind' in owner) return owner
+export async function removeApp(context: Context, request: Request, owner: SignedIn): Promise<Reply> {
   const clientId = parseClientId(request.params.get('client') ?? '')
   const organization = request.params.get('organization')
   const organizationId = organization === undefined ? undefined : parseOrganizationId(organization)

@@ -1,20 +1,17 @@
 import type { Context } from '../../ports/context.ts'
 import type { Reply, Request } from '../../ports/message.ts'
+import type { SignedIn } from '../authorization/session.ts'
 import { errorPage } from '../error-page.ts'
-import { findOwner, findRecentSubmitter, frameOf, isWithinLimit } from './frame.ts'
+import { frameOf, isWithinLimit } from './frame.ts'
 import { exportUser } from './export.ts'
 
 /** Shows what is kept about the user. */
-export async function showData(context: Context, request: Request): Promise<Reply> {
-  const owner = await findOwner(context, request, 'data')
-  if ('kind' in owner) return owner
+export async function showData(context: Context, request: Request, owner: SignedIn): Promise<Reply> {
   return { kind: 'page', status: 200, page: { kind: 'account-data', frame: frameOf(context, request, owner) } }
 }
 
 /** Sends what is kept about the user as a file, if the user has signed in a moment ago. */
-export async function exportData(context: Context, request: Request): Promise<Reply> {
-  const owner = await findRecentSubmitter(context, request, 'data')
-  if ('kind' in owner) return owner
+export async function exportData(context: Context, _: Request, owner: SignedIn): Promise<Reply> {
   if (!(await isWithinLimit(context, owner, 'export'))) return errorPage('too_many_requests', { user: owner.user.id })
   return {
     kind: 'download',

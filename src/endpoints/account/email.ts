@@ -10,15 +10,7 @@ import { findRequiredProvider } from '../../users/provider-routing.ts'
 import type { SignedIn } from '../authorization/session.ts'
 import { errorPage, formRefusal } from '../error-page.ts'
 import { countMail, countSentMail } from '../sign-in/throttle.ts'
-import {
-  doneAt,
-  findOwner,
-  findRecentOwner,
-  findRecentSubmitter,
-  findSubmitter,
-  frameOf,
-  isWithinLimit,
-} from './frame.ts'
+import { doneAt, frameOf, isWithinLimit } from './frame.ts'
 
 const LIFETIME_MS = 15 * 60 * 1000
 /** Of what a person typed, the page repeats so much. */
@@ -37,9 +29,7 @@ export function isEmailEditable(
 }
 
 /** Shows the form of an address. It has the own one if that is not verified. */
-export async function showChangeEmail(context: Context, request: Request): Promise<Reply> {
-  const owner = await findRecentOwner(context, request, 'change-email')
-  if ('kind' in owner) return owner
+export async function showChangeEmail(context: Context, request: Request, owner: SignedIn): Promise<Reply> {
   const { email, emailVerifiedAt } = owner.user
   if (!isEmailEditable(context, await context.providers(), email)) return errorPage('mail_off')
   const shown = emailVerifiedAt === undefined ? (email ?? '') : ''
@@ -50,9 +40,7 @@ export async function showChangeEmail(context: Context, request: Request): Promi
  * Mails a code to the address. That another user has the address is known only to a person who then enters the code: all others get
  * the same answer (threats.md ACC-15). An address of a provider is refused at once, as the sign-in page leads each such address there.
  */
-export async function askForCode(context: Context, request: Request): Promise<Reply> {
-  const owner = await findRecentSubmitter(context, request, 'change-email')
-  if ('kind' in owner) return owner
+export async function askForCode(context: Context, request: Request, owner: SignedIn): Promise<Reply> {
   const { user } = owner
   const providers = await context.providers()
   if (!isEmailEditable(context, providers, user.email)) return errorPage('mail_off', { user: user.id })
@@ -84,9 +72,7 @@ function findProblem(
 }
 
 /** Shows the form of the code. The user need not have signed in a moment ago: the code was asked for then, and its mail takes a while. */
-export async function showConfirmEmail(context: Context, request: Request): Promise<Reply> {
-  const owner = await findOwner(context, request, 'confirm-email')
-  if ('kind' in owner) return owner
+export async function showConfirmEmail(context: Context, request: Request, owner: SignedIn): Promise<Reply> {
   const email = await findOpenAddress(context, owner)
   return email === undefined
     ? doneAt(context, request, 'overview', undefined)
@@ -94,9 +80,7 @@ export async function showConfirmEmail(context: Context, request: Request): Prom
 }
 
 /** Makes the address the user's, if the code is right. The previous one gets a notice, and the links that were made before end. */
-export async function confirmAddress(context: Context, request: Request): Promise<Reply> {
-  const owner = await findSubmitter(context, request, 'confirm-email')
-  if ('kind' in owner) return owner
+export async function confirmAddress(context: Context, request: Request, owner: SignedIn): Promise<Reply> {
   const { user } = owner
   const shown = (email: string | undefined, problem: ConfirmEmailPage['problem']) =>
     confirmPage(context, request, owner, { email, problem })

@@ -6,20 +6,15 @@ import { findOrganizations } from '../authorization/organization-choice.ts'
 import type { SignedIn } from '../authorization/session.ts'
 import { errorPage, formRefusal } from '../error-page.ts'
 import { isEmailEditable } from './email.ts'
-import { doneAt, findOwner, findSubmitter, frameOf, isWithinLimit } from './frame.ts'
+import { doneAt, frameOf, isWithinLimit } from './frame.ts'
 
 /** Shows the user's name, e-mail address and organizations. */
-export async function showAccount(context: Context, request: Request): Promise<Reply> {
-  const owner = await findOwner(context, request, 'overview')
-  return 'kind' in owner
-    ? owner
-    : overviewPage(context, request, owner, { name: owner.user.name ?? '', problem: undefined })
+export async function showAccount(context: Context, request: Request, owner: SignedIn): Promise<Reply> {
+  return overviewPage(context, request, owner, { name: owner.user.name ?? '', problem: undefined })
 }
 
 /** Changes the user's name. An empty one removes it. */
-export async function changeName(context: Context, request: Request): Promise<Reply> {
-  const owner = await findSubmitter(context, request, 'overview')
-  if ('kind' in owner) return owner
+export async function changeName(context: Context, request: Request, owner: SignedIn): Promise<Reply> {
   if (!isNameEditable(context)) return errorPage('form_field_malformed', { user: owner.user.id })
   const typed = request.params.get('name') ?? ''
   const name = parseDisplayText(typed)

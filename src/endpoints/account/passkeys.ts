@@ -14,23 +14,19 @@ import {
   type OwnerInput,
 } from '../sign-in/methods.ts'
 import { askToMake, checkOf, signalRefused, verifyNewPasskey, type Ceremony } from '../sign-in/passkey/ceremony.ts'
-import { doneAt, findRecentOwner, findRecentSubmitter, frameOf, isWithinLimit } from './frame.ts'
+import { doneAt, frameOf, isWithinLimit } from './frame.ts'
 import { ownerInput } from './security.ts'
 import { noticesOf } from '../../users/mails.ts'
 
 /** Shows the form that asks the browser for a passkey. */
-export async function showAddPasskey(context: Context, request: Request): Promise<Reply> {
-  const owner = await findRecentOwner(context, request, 'add-passkey')
-  if ('kind' in owner) return owner
+export async function showAddPasskey(context: Context, request: Request, owner: SignedIn): Promise<Reply> {
   const input = await ownerInput(context, request, owner)
   if (!mayHavePasskeys(context, input)) return doneAt(context, request, 'security', undefined)
   return addPage(context, request, owner, undefined)
 }
 
 /** Adds the passkey that the browser made, in this session, which must still be there when it is stored (threats.md PK-02). */
-export async function addPasskey(context: Context, request: Request): Promise<Reply> {
-  const owner = await findRecentSubmitter(context, request, 'add-passkey')
-  if ('kind' in owner) return owner
+export async function addPasskey(context: Context, request: Request, owner: SignedIn): Promise<Reply> {
   const { session, user } = owner
   const browserHash = openBrowser(context, request)
   if (browserHash === undefined) return errorPage('browser_differs', { user: user.id })
@@ -66,9 +62,7 @@ export async function addPasskey(context: Context, request: Request): Promise<Re
 }
 
 /** Asks before a passkey is removed. One that stays, or that the user does not have, leads to the sign-in methods. */
-export async function askToRemovePasskey(context: Context, request: Request): Promise<Reply> {
-  const owner = await findRecentOwner(context, request, 'remove-passkey')
-  if ('kind' in owner) return owner
+export async function askToRemovePasskey(context: Context, request: Request, owner: SignedIn): Promise<Reply> {
   const { passkey } = await findRemovable(context, request, owner)
   if (passkey === undefined) return doneAt(context, request, 'security', undefined)
   return {
@@ -84,9 +78,7 @@ export async function askToRemovePasskey(context: Context, request: Request): Pr
 }
 
 /** Removes a passkey, and ends the other sessions of the user. One method always remains. */
-export async function removePasskey(context: Context, request: Request): Promise<Reply> {
-  const owner = await findRecentSubmitter(context, request, 'remove-passkey')
-  if ('kind' in owner) return owner
+export async function removePasskey(context: Context, request: Request, owner: SignedIn): Promise<Reply> {
   const { session, user } = owner
   const { passkey, input } = await findRemovable(context, request, owner)
   if (passkey === undefined) return doneAt(context, request, 'security', undefined)

@@ -6,15 +6,13 @@ import { mayHavePassword } from '../../users/provider-routing.ts'
 import type { SignedIn } from '../authorization/session.ts'
 import { errorPage, formRefusal } from '../error-page.ts'
 import { isPasswordRemovable, mayHavePasskeys } from '../sign-in/methods.ts'
-import { doneAt, findRecentOwner, findRecentSubmitter, frameOf, isWithinLimit } from './frame.ts'
+import { doneAt, frameOf, isWithinLimit } from './frame.ts'
 import { readNewPassword } from './new-password.ts'
 import { ownerInput } from './security.ts'
 import { noticesOf } from '../../users/mails.ts'
 
 /** Shows the form of a new password. A user who cannot have one sees the sign-in methods. */
-export async function showPassword(context: Context, request: Request): Promise<Reply> {
-  const owner = await findRecentOwner(context, request, 'password')
-  if ('kind' in owner) return owner
+export async function showPassword(context: Context, request: Request, owner: SignedIn): Promise<Reply> {
   const username = await findUsername(context, owner)
   return username === undefined
     ? doneAt(context, request, 'security', undefined)
@@ -25,9 +23,7 @@ export async function showPassword(context: Context, request: Request): Promise<
  * Sets the user's password. The old one is not asked for again. The other sessions end, because a person who knows the old password
  * may have started them; apps stay connected.
  */
-export async function changePassword(context: Context, request: Request): Promise<Reply> {
-  const owner = await findRecentSubmitter(context, request, 'password')
-  if ('kind' in owner) return owner
+export async function changePassword(context: Context, request: Request, owner: SignedIn): Promise<Reply> {
   const { session, user } = owner
   const username = await findUsername(context, owner)
   if (username === undefined) return errorPage('form_field_malformed', { user: user.id })
@@ -46,9 +42,7 @@ export async function changePassword(context: Context, request: Request): Promis
 }
 
 /** Asks before the password is removed. One that stays leads to the sign-in methods. */
-export async function askToRemovePassword(context: Context, request: Request): Promise<Reply> {
-  const owner = await findRecentOwner(context, request, 'remove-password')
-  if ('kind' in owner) return owner
+export async function askToRemovePassword(context: Context, request: Request, owner: SignedIn): Promise<Reply> {
   if (!isPasswordRemovable(context, await ownerInput(context, request, owner)))
     return doneAt(context, request, 'security', undefined)
   return {
@@ -59,9 +53,7 @@ export async function askToRemovePassword(context: Context, request: Request): P
 }
 
 /** Removes the password, and ends the other sessions of the user. One method always remains. */
-export async function removePassword(context: Context, request: Request): Promise<Reply> {
-  const owner = await findRecentSubmitter(context, request, 'remove-password')
-  if ('kind' in owner) return owner
+export async function removePassword(context: Context, request: Request, owner: SignedIn): Promise<Reply> {
   const { session, user } = owner
   const input = await ownerInput(context, request, owner)
   if (!isPasswordRemovable(context, input)) return doneAt(context, request, 'security', undefined)

@@ -15,14 +15,12 @@ import {
   type OwnerInput,
 } from '../sign-in/methods.ts'
 import { findAddress, leave } from '../sign-in/provider/depart.ts'
-import { doneAt, findRecentOwner, findRecentSubmitter, frameOf, isWithinLimit } from './frame.ts'
+import { doneAt, frameOf, isWithinLimit } from './frame.ts'
 import { ownerInput } from './security.ts'
 import { noticesOf } from '../../users/mails.ts'
 
 /** Shows the providers that the user can add. */
-export async function showProviders(context: Context, request: Request): Promise<Reply> {
-  const owner = await findRecentOwner(context, request, 'add-provider')
-  if ('kind' in owner) return owner
+export async function showProviders(context: Context, request: Request, owner: SignedIn): Promise<Reply> {
   const addable = addableProviders(context, await ownerInput(context, request, owner))
   if (addable.length === 0) return doneAt(context, request, 'security', undefined)
   const providers = addable.map((one) => ({ id: one.id, name: one.settings.name, mark: markOf(one) }))
@@ -31,9 +29,7 @@ export async function showProviders(context: Context, request: Request): Promise
 }
 
 /** Sends the user to a provider, whose account becomes a sign-in method. */
-export async function addProvider(context: Context, request: Request): Promise<Reply> {
-  const owner = await findRecentSubmitter(context, request, 'add-provider')
-  if ('kind' in owner) return owner
+export async function addProvider(context: Context, request: Request, owner: SignedIn): Promise<Reply> {
   const id = request.params.get('provider')
   const provider = providersFor(context.settings, await context.providers(), owner.user.email).find(
     (one) => one.id === id,
@@ -57,9 +53,7 @@ export async function addProvider(context: Context, request: Request): Promise<R
 }
 
 /** Asks before an account at a provider is removed. One that stays, or that the user does not have, leads to the sign-in methods. */
-export async function askToRemoveProvider(context: Context, request: Request): Promise<Reply> {
-  const owner = await findRecentOwner(context, request, 'remove-provider')
-  if ('kind' in owner) return owner
+export async function askToRemoveProvider(context: Context, request: Request, owner: SignedIn): Promise<Reply> {
   const { identity, input } = await findRemovable(context, request, owner)
   if (identity === undefined) return doneAt(context, request, 'security', undefined)
   return {
@@ -75,9 +69,7 @@ export async function askToRemoveProvider(context: Context, request: Request): P
 }
 
 /** Removes an account at a provider from the user's sign-in methods, and ends the other sessions that started there. One method always remains. */
-export async function removeProvider(context: Context, request: Request): Promise<Reply> {
-  const owner = await findRecentSubmitter(context, request, 'remove-provider')
-  if ('kind' in owner) return owner
+export async function removeProvider(context: Context, request: Request, owner: SignedIn): Promise<Reply> {
   const { identity, input } = await findRemovable(context, request, owner)
   if (identity === undefined) return doneAt(context, request, 'security', undefined)
   if (!(await isWithinLimit(context, owner, 'sign-in-methods'))) {

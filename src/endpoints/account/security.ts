@@ -2,13 +2,11 @@ import type { Context } from '../../ports/context.ts'
 import type { Reply, Request } from '../../ports/message.ts'
 import type { SignedIn } from '../authorization/session.ts'
 import { SIGN_IN_METHODS, type OwnerInput } from '../sign-in/methods.ts'
-import { findOwner, frameOf } from './frame.ts'
+import { frameOf } from './frame.ts'
 import { viewTwoStep } from './two-step.ts'
 
 /** Shows how the user can sign in, and leads to the pages that change it. */
-export async function showSecurity(context: Context, request: Request): Promise<Reply> {
-  const owner = await findOwner(context, request, 'security')
-  if ('kind' in owner) return owner
+export async function showSecurity(context: Context, request: Request, owner: SignedIn): Promise<Reply> {
   const input = await ownerInput(context, request, owner)
   const methods = SIGN_IN_METHODS.flatMap(({ ofUser }) => ofUser(context, input))
   const frame = frameOf(context, request, owner)

@@ -9,15 +9,13 @@ import { parseSessionId } from '../../protocol/ids.ts'
 import { isLiveSince } from '../../tokens/invalid-principal.ts'
 import { revocationCutoff } from '../../tokens/revocation-cutoff.ts'
 import { endOf, type SignedIn } from '../authorization/session.ts'
-import { doneAt, findOwner, findSubmitter, frameOf } from './frame.ts'
+import { doneAt, frameOf } from './frame.ts'
 
 /** The newest sessions that are shown. A browser has one for at most GRANTOR_SESSION_LIFETIME. */
 const SESSION_LIMIT = 100
 
 /** Shows the browsers in which the user is signed in. */
-export async function showSessions(context: Context, request: Request): Promise<Reply> {
-  const owner = await findOwner(context, request, 'sessions')
-  if ('kind' in owner) return owner
+export async function showSessions(context: Context, request: Request, owner: SignedIn): Promise<Reply> {
   const now = context.clock()
   const [sessions, notBefore, providers] = await Promise.all([
     context.store.listSessions({ userId: owner.user.id, before: undefined, limit: SESSION_LIMIT }),
@@ -42,9 +40,7 @@ export async function showSessions(context: Context, request: Request): Promise<
  * Ends a session of the user, or all but that of this browser. A session of another user, and one that does not exist, get the
  * same answer (threats.md ACC-06).
  */
-export async function endSessions(context: Context, request: Request): Promise<Reply> {
-  const owner = await findSubmitter(context, request, 'sessions')
-  if ('kind' in owner) return owner
+export async function endSessions(context: Context, request: Request, owner: SignedIn): Promise<Reply> {
   const { session, user } = owner
   if (request.params.get('others') !== undefined) {
     await context.store.endOtherSessions({ userId: user.id, keep: session.id, ...revocationCutoff(context) })

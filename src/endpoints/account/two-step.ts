@@ -4,7 +4,7 @@ import type { Reply, Request } from '../../ports/message.ts'
 import { secondsSince } from '../../base/brand.ts'
 import type { SignedIn } from '../authorization/session.ts'
 import { errorPage, formRefusal } from '../error-page.ts'
-import { findApp, newRecoveryCodes, type App } from '../second-factor/app.ts'
+import { findApp, newRecoveryCodes } from '../second-factor/app.ts'
 import {
   beginEnrolment,
   enrol,
@@ -13,7 +13,7 @@ import {
   viewEnrolment,
   type Enrolment,
 } from '../second-factor/enrolment.ts'
-import { doneAt, findRecentOwner, findRecentSubmitter, frameOf, isWithinLimit } from './frame.ts'
+import { doneAt, frameOf, isWithinLimit } from './frame.ts'
 import { noticesOf } from '../../users/mails.ts'
 
 /** What the page of the sign-in methods says of the two-step sign-in; undefined: the operator's application signs users in. */
@@ -30,17 +30,13 @@ export async function viewTwoStep(context: Context, { user }: SignedIn): Promise
 }
 
 /** Shows the QR code of an app, which takes the place of the one that the user has. */
-export async function showAppSetUp(context: Context, request: Request): Promise<Reply> {
-  const owner = await findRecentOwner(context, request, 'set-up-app')
-  if ('kind' in owner) return owner
+export async function showAppSetUp(context: Context, request: Request, owner: SignedIn): Promise<Reply> {
   if (context.settings.delegate !== undefined) return doneAt(context, request, 'security', undefined)
   return appPage(context, request, owner, undefined)
 }
 
 /** Takes the first code of the app, and shows the recovery codes. The other sessions end, as after another password. */
-export async function setUpOwnApp(context: Context, request: Request): Promise<Reply> {
-  const owner = await findRecentSubmitter(context, request, 'set-up-app')
-  if ('kind' in owner) return owner
+export async function setUpOwnApp(context: Context, request: Request, owner: SignedIn): Promise<Reply> {
   const known = { user: owner.user.id }
   if (context.settings.delegate !== undefined) return errorPage('form_field_malformed', known)
   const enrolment = openEnrolment(context, placeOf(owner), request.params.get(ENROLMENT_FIELD) ?? '')
@@ -67,16 +63,14 @@ export async function setUpOwnApp(context: Context, request: Request): Promise<R
 }
 
 /** Asks before new recovery codes replace the earlier ones. */
-export async function showRecoveryCodes(context: Context, request: Request): Promise<Reply> {
-  const found = await findOwnApp(context, request, await findRecentOwner(context, request, 'recovery-codes'))
-  return 'kind' in found ? found : codesPage(context, request, found.owner, undefined)
+export async function showRecoveryCodes(context: Context, request: Request, owner: SignedIn): Promise<Reply> {
+  return (await leaveWithoutApp(context, request, owner)) ?? codesPage(context, request, owner, undefined)
 }
 
 /** Makes new recovery codes, and shows them once. */
-export async function replaceCodes(context: Context, request: Request): Promise<Reply> {
-  const found = await findOwnApp(context, request, await findRecentSubmitter(context, request, 'recovery-codes'))
-  if ('kind' in found) return found
-  const { owner } = found
+export async function replaceCodes(context: Context, request: Request, owner: SignedIn): Promise<Reply> {
+  const away = await leaveWithoutApp(context, request, owner)
+  if (away !== undefined) return away
   const known = { user: owner.user.id }
   if (!(await isWithinLimit(context, owner, 'sign-in-methods'))) return errorPage('too_many_requests', known)
   const { codes, digests } = newRecoveryCodes(context, owner.user.id)
@@ -89,19 +83,18 @@ export async function replaceCodes(context: Context, request: Request): Promise<
 }
 
 /** Asks before the two-step sign-in is switched off. */
-export async function askToRemoveTwoStep(context: Context, request: Request): Promise<Reply> {
-  const found = await findOwnApp(context, request, await findRecentOwner(context, request, 'remove-two-step'))
-  if ('kind' in found) return found
+export async function askToRemoveTwoStep(context: Context, request: Request, owner: SignedIn): Promise<Reply> {
+  const away = await leaveWithoutApp(context, request, owner)
+  if (away !== undefined) return away
   if (!isRemovable(context)) return doneAt(context, request, 'security', undefined)
-  const frame = frameOf(context, request, found.owner)
+  const frame = frameOf(context, request, owner)
   return { kind: 'page', status: 200, page: { kind: 'account-remove-two-step', frame } }
 }
 
 /** Switches the two-step sign-in off. */
-export async function removeTwoStep(context: Context, request: Request): Promise<Reply> {
-  const found = await findOwnApp(context, request, await findRecentSubmitter(context, request, 'remove-two-step'))
-  if ('kind' in found) return found
-  const { owner } = found
+export async function removeTwoStep(context: Context, request: Request, owner: SignedIn): Promise<Reply> {
+  const away = await leaveWithoutApp(context, request, owner)
+  if (away !== undefined) return away
   if (!isRemovable(context)) return doneAt(context, request, 'security', undefined)
   const known = { user: owner.user.id }
   if (!(await isWithinLimit(context, owner, 'sign-in-methods'))) return errorPage('too_many_requests', known)
@@ -114,15 +107,10 @@ export async function removeTwoStep(context: Context, request: Request): Promise
   }
 }
 
-/** The owner with the app; a user without one sees the sign-in methods. */
-async function findOwnApp(
-  context: Context,
-  request: Request,
-  owner: SignedIn | Reply,
-): Promise<{ readonly owner: SignedIn; readonly app: App } | Reply> {
-  if ('kind' in owner) return owner
+/** Leads a user without an app to the sign-in methods. undefined: the user has one. */
+async function leaveWithoutApp(context: Context, request: Request, owner: SignedIn): Promise<Reply | undefined> {
   const app = await findApp(context, owner.user.id)
-  return app?.kind === 'on' ? { owner, app } : doneAt(context, request, 'security', undefined)
+  return app?.kind === 'on' ? undefined : doneAt(context, request, 'security', undefined)
 }
 
 /** Where every sign-in needs two factors, the app can only be replaced: a thief of the password could set up the next one. */

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { coversAll } from '../../src/endpoints/sign-in/changing-session.ts'
 import type { Input, Operation, OperationName, Outcome } from '../../src/ports/operations/index.ts'
 import type { AuthorizationRecord, PushedRequestRecord } from '../../src/ports/records/authorization.ts'
 import type { LinkingReason } from '../../src/ports/operations/provider.ts'
@@ -197,11 +198,12 @@ export async function aLink(
 /** The code of a new address, with its mail, and a function that confirms the address. */
 export async function anEmailCode(
   store: StoreDriver,
-  { id: userId }: UserRecord,
+  { user: { id: userId }, session: own }: Person,
   email = `${aHash()}@new.test`.toLowerCase(),
 ) {
   const createdAt = now()
   const expiresAt = after(createdAt, HOUR_MS)
+  const session = coversAll(own)
   const code = { userId, email, digest: aHash(), failures: 0, createdAt, expiresAt }
   const mail: MailRecord = {
     userId,
@@ -216,9 +218,9 @@ export async function anEmailCode(
     attempts: 0,
     expiresAt,
   }
-  await perform(store, 'createEmailCode', { ...code, mails: [mail] })
+  await perform(store, 'createEmailCode', { ...code, session, mails: [mail] })
   const confirm = (node: StoreDriver) => () =>
-    perform(node, 'confirmEmail', { userId, email, digest: code.digest, now: now(), mails: [] })
+    perform(node, 'confirmEmail', { userId, email, digest: code.digest, session, now: now(), mails: [] })
   return { code, mail, confirm }
 }
 

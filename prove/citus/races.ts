@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
+import { coversAll } from '../../src/endpoints/sign-in/changing-session.ts'
 import type { RevocationCutoff } from '../../src/ports/operations/token.ts'
 import type { SessionRecord } from '../../src/ports/records/user.ts'
 import type { StoreDriver } from '../../src/ports/store.ts'
@@ -73,7 +74,13 @@ const RACES: Readonly<Record<string, Race>> = {
   async 'a sign-in and a new password'({ one, other }) {
     const { user, session } = await aPerson(one)
     const next = aSession(user)
-    const change = { id: user.id, passwordHash: 'new', previousHash: user.passwordHash, keep: session.id, mails: [] }
+    const change = {
+      id: user.id,
+      passwordHash: 'new',
+      previousHash: user.passwordHash,
+      session: coversAll(session),
+      mails: [],
+    }
     await atOnce(
       () => perform(one, 'startSession', startOf(user, next)),
       () => perform(other, 'changePassword', change),
@@ -94,7 +101,7 @@ const RACES: Readonly<Record<string, Race>> = {
     const person = await aPerson(one)
     const use = await aLink(one, person)
     await atOnce(
-      () => link(one, anIdentity(person), { kind: 'session', id: person.session.id }),
+      () => link(one, anIdentity(person), { kind: 'session', session: coversAll(person.session) }),
       () => use(other),
     )
     return (await other.listIdentities(person.user.id)).length === 0 ? undefined : 'an identity is linked'
@@ -103,7 +110,7 @@ const RACES: Readonly<Record<string, Race>> = {
     const person = await aPerson(one)
     const { user, session } = person
     const identity = anIdentity(person)
-    await link(one, identity, { kind: 'session', id: session.id })
+    await link(one, identity, { kind: 'session', session: coversAll(session) })
     const hash = aHash()
     const use = await aLink(one, person, hash)
     const chosen = anIdentity(person)
@@ -173,8 +180,9 @@ const RACES: Readonly<Record<string, Race>> = {
     }
   },
   async 'the code of an address and the same code'({ one, other }) {
-    const { user } = await aPerson(one)
-    const { code, confirm } = await anEmailCode(one, user)
+    const person = await aPerson(one)
+    const { user } = person
+    const { code, confirm } = await anEmailCode(one, person)
     const outcomes = await atOnce(confirm(one), confirm(other))
     const owners = [await other.findUserByEmail(code.email), await other.findUserByEmail(user.email ?? '')]
     const isChangedOnce = outcomes.toSorted().join() === 'changed,unknown'
@@ -184,11 +192,11 @@ const RACES: Readonly<Record<string, Race>> = {
       : `${outcomes.join(' and ')}, the address is ${isMoved ? 'new' : 'torn'}`
   },
   async 'the codes of two users for one address'({ one, other }) {
-    const [user, rival] = [await aUser(one), await aUser(one)]
-    const { code, confirm } = await anEmailCode(one, user)
+    const [person, rival] = [await aPerson(one), await aPerson(one)]
+    const { code, confirm } = await anEmailCode(one, person)
     const { confirm: confirmOther } = await anEmailCode(other, rival, code.email)
     const outcomes = await atOnce(confirm(one), confirmOther(other))
-    const [winner, loser] = outcomes[0] === 'changed' ? [user, rival] : [rival, user]
+    const [winner, loser] = outcomes[0] === 'changed' ? [person.user, rival.user] : [rival.user, person.user]
     const isOne = outcomes.toSorted().join() === 'changed,email-taken'
     const [owner, kept] = [await other.findUserByEmail(code.email), await other.findUserByEmail(loser.email ?? '')]
     return isOne && owner?.id === winner.id && kept?.id === loser.id ? undefined : outcomes.join(' and ')
@@ -196,7 +204,7 @@ const RACES: Readonly<Record<string, Race>> = {
   async 'the code of an address and the use of a link'({ one, other }) {
     const person = await aPerson(one)
     const use = await aLink(one, person)
-    const { code, confirm } = await anEmailCode(one, person.user)
+    const { code, confirm } = await anEmailCode(one, person)
     const outcomes = await atOnce(confirm(one), () => use(other))
     const isChanged = (await other.findUserByEmail(code.email)) !== undefined
     const isOne = (outcomes[0] === 'changed') !== (outcomes[1] === 'used')
@@ -226,8 +234,7 @@ const RACES: Readonly<Record<string, Race>> = {
     return left.length === 1 && left[0]?.hash === ours ? undefined : 'the link of the operator is not the new one'
   },
   async 'a mail and another node that sends it'({ one, other }) {
-    const { user } = await aPerson(one)
-    const { mail } = await anEmailCode(one, user)
+    const { mail } = await anEmailCode(one, await aPerson(one))
     const until = after(mail.dueAt, HOUR_MS)
     const outcomes = await atOnce(
       () => perform(one, 'rescheduleMail', { ...mail, until, attempts: 1 }),
@@ -236,8 +243,7 @@ const RACES: Readonly<Record<string, Race>> = {
     return outcomes.toSorted().join() === 'rescheduled,taken' ? undefined : outcomes.join(' and ')
   },
   async 'a mail that is sent and postponed'({ one, other }) {
-    const { user } = await aPerson(one)
-    const { mail } = await anEmailCode(one, user)
+    const { mail } = await anEmailCode(one, await aPerson(one))
     const until = after(mail.dueAt, 1)
     const outcomes = await atOnce(
       () => perform(one, 'settleMail', { ...mail, failure: undefined }),

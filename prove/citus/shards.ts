@@ -1,4 +1,5 @@
 import pg from 'pg'
+import { coversAll } from '../../src/endpoints/sign-in/changing-session.ts'
 import type { StoreDriver } from '../../src/ports/store.ts'
 import { after } from '../../src/base/brand.ts'
 import type { Findings } from '../findings.ts'
@@ -47,7 +48,13 @@ const CASES: readonly Case[] = [
     name: 'change the password',
     most: 15,
     run: (store, { user: { id, passwordHash: previousHash }, session }) =>
-      perform(store, 'changePassword', { id, previousHash, passwordHash: 'new', keep: session.id, mails: [] }),
+      perform(store, 'changePassword', {
+        id,
+        previousHash,
+        passwordHash: 'new',
+        session: coversAll(session),
+        mails: [],
+      }),
   },
   {
     name: 'disable the user',
@@ -72,8 +79,8 @@ const CASES: readonly Case[] = [
   {
     name: 'create and confirm the code of an address',
     most: 15,
-    async run(store, { user }) {
-      const { confirm } = await anEmailCode(store, user)
+    async run(store, person) {
+      const { confirm } = await anEmailCode(store, person)
       await confirm(store)()
     },
   },
@@ -161,7 +168,7 @@ export async function aUserOfTwo(store: StoreDriver) {
   const second = await aCode(store, { user, session: other })
   await second.redeem(store)()
   for (let identities = 0; identities < 2; identities += 1)
-    await link(store, anIdentity({ user, session }), { kind: 'session', id: session.id })
+    await link(store, anIdentity({ user, session }), { kind: 'session', session: coversAll(session) })
   return { user, session }
 }
 

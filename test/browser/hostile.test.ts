@@ -5,6 +5,7 @@ import { test } from 'node:test'
 import type { Page as Tab } from 'playwright-core'
 import { sharedBrowser } from '../support/browser.ts'
 import { authorizeUrl, EMAIL, postJson, registerClient, type RegisteredClient } from '../../tools/flow.ts'
+import { coversAll } from '../../src/endpoints/sign-in/changing-session.ts'
 import { createLink } from '../../src/admin/user/link.ts'
 import { createAccount } from '../support/accounts.ts'
 import { aPasskey } from '../support/sign-in/factor-records.ts'
@@ -129,7 +130,7 @@ test('PK-06: on the pages of an account that have a script, a hostile name of th
   await tab.waitForURL(/\/account\/security/)
   const [session] = await store.listSessions({ userId: id, before: undefined, limit: 1 })
   assert.ok(session)
-  const reason = { kind: 'session', session } as const
+  const reason = { kind: 'session', session: coversAll(session) } as const
   assert.equal(await store.addPasskey({ passkey: aPasskey({ userId: id }), reason, mails: [] }), 'added')
   // The page that adds another one is for those who signed in with it.
   execute(server, `update sessions set methods = 'pop mfa'`)

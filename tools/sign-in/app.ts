@@ -1,4 +1,5 @@
 import { Secret, TOTP } from 'otpauth'
+import { coversAll } from '../../src/endpoints/sign-in/changing-session.ts'
 import { newRecoveryCodes, secretName } from '../../src/endpoints/second-factor/app.ts'
 import type { Context } from '../../src/ports/context.ts'
 import { EMAIL } from '../flow.ts'
@@ -22,7 +23,10 @@ export async function addApp({ context }: { readonly context: Context }, email =
   // A sign-in sets no app up beside a passkey, and a session does.
   const session = (await store.listSessions({ userId: user.id, before: undefined, limit: 1 }))[0]
   const signIn = { kind: 'sign-in', at: clock(), passwordHash: user.passwordHash } as const
-  const reason = session === undefined ? signIn : ({ kind: 'session', session } as const)
+  const reason =
+    session === undefined
+      ? signIn
+      : ({ kind: 'session', session: coversAll(session) } as const)
   const outcome = await store.enableTotp({
     factor: {
       userId: user.id,

@@ -9,6 +9,7 @@ import { mailCode, noticesOf } from '../../users/mails.ts'
 import { findRequiredProvider } from '../../users/provider-routing.ts'
 import type { SignedIn } from '../authorization/session.ts'
 import { errorPage, formRefusal } from '../error-page.ts'
+import { changingSession } from '../sign-in/changing-session.ts'
 import { countMail, countSentMail } from '../sign-in/throttle.ts'
 import { doneAt, frameOf, isWithinLimit } from './frame.ts'
 
@@ -56,7 +57,11 @@ export async function askForCode(context: Context, request: Request, owner: Sign
   if (!isAllowed) return errorPage('too_many_requests', { user: user.id })
   const createdAt = context.clockCheck.now()
   const code = { userId: user.id, createdAt, expiresAt: after(createdAt, LIFETIME_MS) }
-  const outcome = await context.store.createEmailCode(mailCode(context, code, { address, agent, language }))
+  const session = await changingSession(context, owner)
+  const outcome = await context.store.createEmailCode({
+    ...mailCode(context, code, { address, agent, language }),
+    session,
+  })
   return doneAt(context, request, outcome === 'created' ? 'confirm-email' : 'overview', undefined)
 }
 
@@ -96,7 +101,8 @@ export async function confirmAddress(context: Context, request: Request, owner: 
   const digest = digestEmailCode(context.secrets, { userId: user.id, email }, code)
   const mails = isOwn ? [] : noticesOf(context, user, 'email-changed', request)
   const now = context.clockCheck.now()
-  const outcome = await context.store.confirmEmail({ userId: user.id, email, digest, now, mails })
+  const session = await changingSession(context, owner)
+  const outcome = await context.store.confirmEmail({ userId: user.id, email, digest, session, now, mails })
   switch (outcome) {
     case 'changed':
       return {

@@ -43,7 +43,7 @@ export const ACCOUNT_ROWS: readonly AccountRow[] = [
   {
     name: 'account-confirm-email',
     page: 'confirm-email',
-    rule: 'session',
+    rule: 'completion',
     show: showConfirmEmail,
     submit: confirmAddress,
   },
@@ -51,7 +51,7 @@ export const ACCOUNT_ROWS: readonly AccountRow[] = [
   { name: 'account-remove-app', page: 'remove-app', rule: 'session', show: askToRemoveApp, submit: removeApp },
   { name: 'account-sessions', page: 'sessions', rule: 'session', show: showSessions, submit: endSessions },
   { name: 'account-security', page: 'security', rule: 'session', show: showSecurity },
-  { name: 'account-password', page: 'password', rule: 'change', show: showPassword, submit: changePassword },
+  { name: 'account-password', page: 'password', rule: 'password', show: showPassword, submit: changePassword },
   {
     name: 'account-remove-password',
     page: 'remove-password',

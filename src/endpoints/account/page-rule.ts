@@ -1,25 +1,27 @@
 import type { AccountPageName } from '../../ports/account-pages.ts'
 import type { Context } from '../../ports/context.ts'
 import type { Reply, Request } from '../../ports/message.ts'
-import { levelOf } from '../../protocol/sign-in/authentication.ts'
 import { browserOf, isCrossSite } from '../authorization/interaction.ts'
 import { findSignedIn, isForAnother, type SignedIn } from '../authorization/session.ts'
 import { errorPage } from '../error-page.ts'
 import { PATHS, pageAddress } from '../paths.ts'
-import { offersPasskeys } from '../sign-in/passkey/ceremony.ts'
+import { findUncovered, knowsPassword } from '../sign-in/changing-session.ts'
 import { csrfParts, frameOf } from './frame.ts'
 
 /** How long after signing in a user may do what another person at the open browser must not do. */
 const RECENT_MS = 5 * 60 * 1000
 
 /**
- * What a page asks of the session of its user.
+ * What a page asks of the session of its user. Each page that changes how its user signs in asks for the second factors of the account
+ * (threats.md ACR-06), and so does the operation of the store that makes the change.
  *
  * - `session`: nothing more.
  * - `recent-form`: its form needs a recent sign-in.
- * - `change`: the page and its form need one.
+ * - `change`: it needs a recent sign-in, with the second factors of the account.
+ * - `password`: the same, but for a user who signed in with the password that the form replaces.
+ * - `completion`: it needs the second factors, and no recent sign-in, because a page with the rule `change` has led to it.
  */
-export type PageRule = 'session' | 'recent-form' | 'change'
+export type PageRule = 'session' | 'recent-form' | 'change' | 'password' | 'completion'
 
 /** A page, and its rule. */
 interface RuledPage {
@@ -34,14 +36,20 @@ export async function admitOwner(
   { page, rule }: RuledPage,
 ): Promise<SignedIn | Reply> {
   const owner = await findOwner(context, request, page)
-  if ('kind' in owner || rule !== 'change') return owner
-  if (!isRecent(context, owner)) return toSignIn(context, request, page)
-  return (await lacksPasskey(context, owner, page)) ? confirmPage(context, request, owner, page, true) : owner
+  if ('kind' in owner) return owner
+  switch (rule === 'recent-form' ? undefined : await findLack(context, owner, rule)) {
+    case undefined:
+      return owner
+    case 'passkey':
+      return confirmPage(context, request, owner, page, true)
+    case 'sign-in':
+      return toSignIn(context, request, page)
+  }
 }
 
 /**
  * Returns the user who submitted the form of a page. Returns an error page if another site's page did, or the page was shown to another
- * user; a user who is signed out meanwhile signs in again, and nothing is done. Where a change needs a recent sign-in, the page leads to
+ * user; a user who is signed out meanwhile signs in again, and nothing is done. Where a change needs another sign-in, the page leads to
  * the sign-in page by a link: a redirect could end at a provider, to which a form of this page must not lead (CSP `form-action`).
  */
 export async function admitSubmitter(
@@ -55,9 +63,18 @@ export async function admitSubmitter(
   const csrf = request.params.get('csrf') ?? ''
   if (!context.secrets.digestMatches('csrf', csrfParts(owner), csrf))
     return errorPage('form_token_wrong', { user: owner.user.id })
-  if (rule === 'session') return owner
-  if (!isRecent(context, owner)) return confirmPage(context, request, owner, page, false)
-  return (await lacksPasskey(context, owner, page)) ? confirmPage(context, request, owner, page, true) : owner
+  const lack = await findLack(context, owner, rule)
+  return lack === undefined ? owner : confirmPage(context, request, owner, page, lack === 'passkey')
+}
+
+/** What the user has to do before the page: sign in, or sign in with a passkey. undefined: nothing. */
+async function findLack(context: Context, owner: SignedIn, rule: PageRule): Promise<'sign-in' | 'passkey' | undefined> {
+  if (rule === 'session') return undefined
+  if (rule !== 'completion' && !isRecent(context, owner)) return 'sign-in'
+  if (rule === 'recent-form' || (rule === 'password' && knowsPassword(owner))) return undefined
+  const uncovered = await findUncovered(context, owner)
+  // The sign-in page asks for a code after the password, and offers a passkey beside it.
+  return uncovered === 'app' ? 'sign-in' : uncovered
 }
 
 async function findOwner(context: Context, request: Request, page: AccountPageName): Promise<SignedIn | Reply> {
@@ -76,18 +93,6 @@ function confirmPage(
   const frame = frameOf(context, request, owner)
   const confirmUri = signInAddress(context, request, page)
   return { kind: 'page', status: 200, page: { kind: 'account-confirm', frame, page, confirmUri, isPasskeyNeeded } }
-}
-
-/** The pages that add or remove a factor. An authenticator app is asked for at each sign-in, so its pages need no more. */
-const FACTOR_PAGES: ReadonlySet<AccountPageName> = new Set(['add-passkey', 'remove-passkey', 'set-up-app'])
-
-/**
- * Whether the user has a passkey and signed in without any second factor: who knows the password alone could otherwise add a factor of
- * their own, and meet with it what a scope requires (threats.md ACR-06).
- */
-async function lacksPasskey(context: Context, { session, user }: SignedIn, page: AccountPageName): Promise<boolean> {
-  if (!FACTOR_PAGES.has(page) || levelOf(session.authentication.methods) > 1 || !offersPasskeys(context)) return false
-  return (await context.store.listPasskeys(user.id)).length > 0
 }
 
 /** Whether the user is known to have authenticated a moment ago. */

@@ -13,6 +13,7 @@ import {
   viewPasskey,
   type OwnerInput,
 } from '../sign-in/methods.ts'
+import { changingSession } from '../sign-in/changing-session.ts'
 import { askToMake, checkOf, signalRefused, verifyNewPasskey, type Ceremony } from '../sign-in/passkey/ceremony.ts'
 import { doneAt, frameOf, isWithinLimit } from './frame.ts'
 import { ownerInput } from './security.ts'
@@ -27,7 +28,7 @@ export async function showAddPasskey(context: Context, request: Request, owner: 
 
 /** Adds the passkey that the browser made, in this session, which must still be there when it is stored (threats.md PK-02). */
 export async function addPasskey(context: Context, request: Request, owner: SignedIn): Promise<Reply> {
-  const { session, user } = owner
+  const { user } = owner
   const browserHash = openBrowser(context, request)
   if (browserHash === undefined) return errorPage('browser_differs', { user: user.id })
   const input = await ownerInput(context, request, owner)
@@ -39,7 +40,7 @@ export async function addPasskey(context: Context, request: Request, owner: Sign
     const event = { ...formRefusal('passkey-invalid', { user: user.id }), description: checkOf(made) }
     return { ...(await addPage(context, request, owner, 'passkey-invalid')), event }
   }
-  const reason = { kind: 'session', session } as const
+  const reason = { kind: 'session', session: await changingSession(context, owner) } as const
   switch (
     await context.store.addPasskey({
       passkey: made.passkey,
@@ -79,11 +80,12 @@ export async function askToRemovePasskey(context: Context, request: Request, own
 
 /** Removes a passkey, and ends the other sessions of the user. One method always remains. */
 export async function removePasskey(context: Context, request: Request, owner: SignedIn): Promise<Reply> {
-  const { session, user } = owner
+  const { user } = owner
   const { passkey, input } = await findRemovable(context, request, owner)
   if (passkey === undefined) return doneAt(context, request, 'security', undefined)
   if (!(await isWithinLimit(context, owner, 'sign-in-methods')))
     return errorPage('too_many_requests', { user: user.id })
+  const session = await changingSession(context, owner)
   const by = { kind: 'user', session, passwordCounts: countsPassword(context, input) } as const
   const mails = noticesOf(context, user, 'passkey-removed', request)
   const outcome = await context.store.removePasskey({ userId: user.id, id: passkey.id, by, mails })

@@ -5,6 +5,7 @@ import { shortestPassword } from '../../protocol/sign-in/password-rules.ts'
 import { mayHavePassword } from '../../users/provider-routing.ts'
 import type { SignedIn } from '../authorization/session.ts'
 import { errorPage, formRefusal } from '../error-page.ts'
+import { changingSession, coversAll, knowsPassword } from '../sign-in/changing-session.ts'
 import { isPasswordRemovable, mayHavePasskeys } from '../sign-in/methods.ts'
 import { doneAt, frameOf, isWithinLimit } from './frame.ts'
 import { readNewPassword } from './new-password.ts'
@@ -24,7 +25,7 @@ export async function showPassword(context: Context, request: Request, owner: Si
  * may have started them; apps stay connected.
  */
 export async function changePassword(context: Context, request: Request, owner: SignedIn): Promise<Reply> {
-  const { session, user } = owner
+  const { user } = owner
   const username = await findUsername(context, owner)
   if (username === undefined) return errorPage('form_field_malformed', { user: user.id })
   const read = readNewPassword(context, request.params, user)
@@ -34,7 +35,8 @@ export async function changePassword(context: Context, request: Request, owner: 
   const passwordHash = await context.passwords.hash(read.password, request.network)
   const { passwordHash: previousHash } = user
   const mails = noticesOf(context, user, 'password-changed', request)
-  const change = { id: user.id, passwordHash, previousHash, keep: session.id, mails }
+  const session = knowsPassword(owner) ? coversAll(owner.session) : await changingSession(context, owner)
+  const change = { id: user.id, passwordHash, previousHash, session, mails }
   // The session has ended meanwhile, for example because the password was reset: nothing is done, and the user signs in again.
   if ((await context.store.changePassword(change)) === 'unknown') return doneAt(context, request, 'security', undefined)
   const done = previousHash === undefined ? 'password-set' : 'password-changed'
@@ -54,11 +56,12 @@ export async function askToRemovePassword(context: Context, request: Request, ow
 
 /** Removes the password, and ends the other sessions of the user. One method always remains. */
 export async function removePassword(context: Context, request: Request, owner: SignedIn): Promise<Reply> {
-  const { session, user } = owner
+  const { user } = owner
   const input = await ownerInput(context, request, owner)
   if (!isPasswordRemovable(context, input)) return doneAt(context, request, 'security', undefined)
   if (!(await isWithinLimit(context, owner, 'sign-in-methods')))
     return errorPage('too_many_requests', { user: user.id })
+  const session = await changingSession(context, owner)
   const passkeysCount = mayHavePasskeys(context, input)
   const mails = noticesOf(context, user, 'password-removed', request)
   const outcome = await context.store.removePassword({ userId: user.id, session, passkeysCount, mails })

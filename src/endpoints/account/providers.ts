@@ -5,6 +5,7 @@ import { providersFor } from '../../users/provider-routing.ts'
 import { openBrowser } from '../authorization/interaction.ts'
 import type { SignedIn } from '../authorization/session.ts'
 import { errorPage } from '../error-page.ts'
+import { changingSession } from '../sign-in/changing-session.ts'
 import {
   addableProviders,
   countsPassword,
@@ -80,7 +81,7 @@ export async function removeProvider(context: Context, request: Request, owner: 
     ...identity,
     passwordCounts,
     passkeysCount: mayHavePasskeys(context, input),
-    keep: owner.session.id,
+    session: await changingSession(context, owner),
     mails: noticesOf(context, owner.user, 'provider-removed', request),
   })
   if (outcome === 'last') return doneAt(context, request, 'security', undefined)

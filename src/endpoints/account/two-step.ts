@@ -13,6 +13,7 @@ import {
   viewEnrolment,
   type Enrolment,
 } from '../second-factor/enrolment.ts'
+import { changingSession } from '../sign-in/changing-session.ts'
 import { doneAt, frameOf, isWithinLimit } from './frame.ts'
 import { noticesOf } from '../../users/mails.ts'
 
@@ -45,7 +46,7 @@ export async function setUpOwnApp(context: Context, request: Request, owner: Sig
   const enrolled = await enrol(context, placeOf(owner), enrolment, {
     code: request.params.get('code') ?? '',
     replaces: await findApp(context, owner.user.id),
-    reason: { kind: 'session', session: owner.session },
+    reason: { kind: 'session', session: await changingSession(context, owner) },
     mails: noticesOf(context, owner.user, 'two-step-on', request),
   })
   switch (enrolled.kind) {
@@ -75,7 +76,12 @@ export async function replaceCodes(context: Context, request: Request, owner: Si
   if (!(await isWithinLimit(context, owner, 'sign-in-methods'))) return errorPage('too_many_requests', known)
   const { codes, digests } = newRecoveryCodes(context, owner.user.id)
   const mails = noticesOf(context, owner.user, 'recovery-codes-replaced', request)
-  const change = { userId: owner.user.id, session: owner.session, recoveryDigests: digests, mails }
+  const change = {
+    userId: owner.user.id,
+    session: await changingSession(context, owner),
+    recoveryDigests: digests,
+    mails,
+  }
   // The app or the session has ended meanwhile.
   if ((await context.store.replaceRecoveryCodes(change)) === 'unknown')
     return doneAt(context, request, 'security', undefined)
@@ -99,7 +105,7 @@ export async function removeTwoStep(context: Context, request: Request, owner: S
   const known = { user: owner.user.id }
   if (!(await isWithinLimit(context, owner, 'sign-in-methods'))) return errorPage('too_many_requests', known)
   const mails = noticesOf(context, owner.user, 'two-step-off', request)
-  const removal = { userId: owner.user.id, session: owner.session, mails }
+  const removal = { userId: owner.user.id, session: await changingSession(context, owner), mails }
   if ((await context.store.disableTotp(removal)) === 'unknown') return doneAt(context, request, 'security', undefined)
   return {
     ...doneAt(context, request, 'security', 'two-step-removed'),

@@ -10,6 +10,7 @@ import type { ConsentAnswer } from '../authorization/next-step.ts'
 import { endOf, findReplaceable, type SignedIn } from '../authorization/session.ts'
 import { findRequiredProvider } from '../../users/provider-routing.ts'
 import { noticesOf } from '../../users/mails.ts'
+import { findCovered } from './changing-session.ts'
 import { linkProven } from './provider/proof.ts'
 import { secondStepPage } from './second-step/page.ts'
 import { mintWaiting, type FirstStep } from './second-step/waiting.ts'
@@ -83,11 +84,12 @@ export async function finishSignIn(
 async function connects(
   context: Context,
   request: Request,
-  { user, providerId, link }: AuthenticatedUser,
+  { user, methods, providerId, link }: AuthenticatedUser,
 ): Promise<boolean> {
   const proof = link === undefined ? undefined : await context.store.findIdentityProof(user.id)
+  const covers = await findCovered(context, user, methods)
   const mails = noticesOf(context, user, 'provider-added', request)
-  const isLinked = proof !== undefined && proof.hash === link && (await linkProven(context, proof, mails))
+  const isLinked = proof !== undefined && proof.hash === link && (await linkProven(context, proof, covers, mails))
   const required = findRequiredProvider(await context.providers(), user.email)
   if (required === undefined || required.id === providerId) return true
   return isLinked && proof.identity.providerId === required.id

@@ -188,8 +188,8 @@ export function findStayReason(
 
 /** Whether the user can sign in with a passkey, once there is one: not if a provider is required for the address. */
 export function mayHavePasskeys(
-  context: Context,
-  { user, providers }: Pick<OwnerInput, 'user' | 'providers'>,
+  context: Pick<Context, 'issuer' | 'settings'>,
+  { user, providers }: { readonly user: Pick<UserRecord, 'email'> } & Pick<OwnerInput, 'providers'>,
 ): boolean {
   return offersPasskeys(context) && findRequiredProvider(providers, user.email) === undefined
 }

@@ -1,12 +1,13 @@
 import type { CausesMail } from './mail.ts'
 import type { IdentityProofRecord, IdentityRecord, ProviderRecord } from '../records/provider.ts'
-import type { ProviderId } from '../../protocol/sign-in/authentication.ts'
+import type { CoveredFactors, ProviderId } from '../../protocol/sign-in/authentication.ts'
 import type { ProviderSettings } from '../../protocol/sign-in/provider.ts'
 import type { EpochMs } from '../../base/brand.ts'
-import type { SessionRecord, UserRecord } from '../records/user.ts'
+import type { UserRecord } from '../records/user.ts'
 import type { IdentityKey } from '../../protocol/sign-in/provider-identity.ts'
+import type { ChangingSession } from './second-factor.ts'
 import type { KeptMethod } from './user.ts'
-import type { SessionId, UserId } from '../../protocol/ids.ts'
+import type { UserId } from '../../protocol/ids.ts'
 import type { SecretHash } from '../../protocol/secrets.ts'
 
 /** The operations on providers, and the accounts that users have there, each as `[input, outcome]`. The rules of index.ts apply. */
@@ -53,16 +54,15 @@ export interface ProviderOperations {
     outcome: 'used' | 'unknown' | 'provider-off',
   ]
   /**
-   * Removes an identity, and ends the sessions that the user started at its provider, except `keep`. The open proof of the user ends.
-   * Grants stay. `last`: the user has no other identity of an enabled provider, and no password or `passwordCounts` is false.
+   * Removes an identity, and ends the other sessions that the user started at its provider. The open proof of the user ends. Grants stay.
+   * `unknown`: also if the session has ended, or does not cover the second factors of the account. `last`: the user has no other identity of an enabled provider, and no password or `passwordCounts` is false.
    */
   unlinkIdentity: [
     change: Pick<IdentityRecord, 'key' | 'userId' | 'providerId'> & {
       readonly passwordCounts: boolean
       /** Whether the user can sign in with a passkey. */
       readonly passkeysCount: boolean
-      /** The session in which the user removes it. */
-      readonly keep: SessionId
+      readonly session: ChangingSession
     } & CausesMail,
     outcome: 'unlinked' | 'unknown' | 'last',
   ]
@@ -73,18 +73,18 @@ export interface ProviderOperations {
 /**
  * What allows an identity to be linked to an account. The operation checks it again, and uses it up.
  *
- * - `session`: the user added a sign-in method, in a session that has not ended.
+ * - `session`: the user added a sign-in method, in a session that has not ended and covers the second factors of the account.
  * - `link`: the user had a link of an operator. It is used up. As with a new password, everything else that could sign in ends: the
  *   password, the sessions and grants from before now, and the identities and passkeys that the user did not keep (threats.md LNK-01).
- * - `proof`: the user signed in to the account after the provider. The proof is used up.
+ * - `proof`: the user signed in to the account after the provider, and the sign-in covers its second factors. The proof is used up.
  * - `address`: the account has the verified address, and no identity of any provider.
  * - `unused`: the account has the address, which was never verified, and its user never signed in. Its password, sessions, grants,
  *   consents and memberships end, because another person may have made it.
  */
 export type LinkingReason =
-  | { readonly kind: 'session'; readonly id: SessionRecord['id'] }
+  | { readonly kind: 'session'; readonly session: ChangingSession }
   | { readonly kind: 'link'; readonly hash: SecretHash; readonly keep: readonly KeptMethod[] }
-  | { readonly kind: 'proof'; readonly hash: SecretHash }
+  | { readonly kind: 'proof'; readonly hash: SecretHash; readonly covers: CoveredFactors }
   | { readonly kind: 'address' | 'unused'; readonly email: string }
 
 /**

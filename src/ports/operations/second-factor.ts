@@ -3,6 +3,7 @@ import type { SecondFactorRecord } from '../records/second-factor.ts'
 import type { SessionRecord } from '../records/user.ts'
 import type { EpochMs } from '../../base/brand.ts'
 import type { UserId } from '../../protocol/ids.ts'
+import type { CoveredFactors } from '../../protocol/sign-in/authentication.ts'
 
 /** The operations on authenticator apps and recovery codes, each as `[input, outcome]`. The rules of index.ts apply. */
 export interface SecondFactorOperations {
@@ -50,8 +51,11 @@ export interface SecondFactorOperations {
   ]
 }
 
-/** The session in which a user changes a second factor. */
-export type ChangingSession = Pick<SessionRecord, 'id' | 'createdAt'>
+/** The session in which a user changes how the user signs in. */
+export interface ChangingSession extends Pick<SessionRecord, 'id' | 'createdAt'> {
+  /** An account with a second factor that is not covered, also one that was added meanwhile, stays as it is (threats.md ACR-06). */
+  readonly covers: CoveredFactors
+}
 
 /** What allows a user to add an app. It must still be so. */
 export type EnrolmentReason =

@@ -1,10 +1,11 @@
 import type { CausesMail } from './mail.ts'
 import type { EmailCodeRecord, LinkRecord, UserRecord } from '../records/user.ts'
-import type { SessionId, UserId } from '../../protocol/ids.ts'
+import type { UserId } from '../../protocol/ids.ts'
 import type { EpochMs } from '../../base/brand.ts'
 import type { UserProfile } from '../../protocol/openid/user-claims.ts'
 import type { SecretHash } from '../../protocol/secrets.ts'
 import type { PasskeyId } from '../../protocol/sign-in/passkey.ts'
+import type { ChangingSession } from './second-factor.ts'
 import type { IdentityKey } from '../../protocol/sign-in/provider-identity.ts'
 
 /** The operations on users and the links with which they set a password, each as `[input, outcome]`. The rules of index.ts apply. */
@@ -56,9 +57,9 @@ export interface UserOperations {
     outcome: 'changed' | 'conflict',
   ]
   /**
-   * Replaces the password for the user, who authenticated just now: ends all sessions but `keep`, and the remembered
-   * consents. Grants stay, and the link that an operator handed over (threats.md LNK-04). `unknown`: also if the user is disabled, or if the session has ended, or the password was changed,
-   * since the request was checked.
+   * Replaces the password for the user, who authenticated just now: ends all other sessions, and the remembered
+   * consents. Grants stay, and the link that an operator handed over (threats.md LNK-04). `unknown`: also if
+   * the session has ended or does not cover the second factors of the account, or the password was changed, since the request was checked.
    */
   changePassword: [
     change: {
@@ -66,8 +67,7 @@ export interface UserOperations {
       readonly passwordHash: string
       /** The password of the user when the request was checked; undefined: none. */
       readonly previousHash: string | undefined
-      /** The session in which the user changes it. */
-      readonly keep: SessionId
+      readonly session: ChangingSession
     } & CausesMail,
     outcome: 'changed' | 'unknown',
   ]
@@ -83,18 +83,23 @@ export interface UserOperations {
    * Of concurrent requests with one link one returns `used`.
    */
   useLink: [use: LinkUse, outcome: 'used' | 'unknown']
-  /** Stores a code for the user in the place of an earlier one. `unknown`: also if the user is disabled. */
-  createEmailCode: [code: EmailCodeRecord & CausesMail, outcome: 'created' | 'unknown']
+  /** Stores a code for the user in the place of an earlier one. `unknown`: also if the session has ended, or does not cover the factors. */
+  createEmailCode: [
+    code: EmailCodeRecord & CausesMail & { readonly session: ChangingSession },
+    outcome: 'created' | 'unknown',
+  ]
   /**
    * Uses the code of an address: the address becomes the user's and is verified. The links of the user end if it is another address than
    * before. `email-taken`: the code was right, and another user has the address. `wrong`: the code can be tried again. `unknown`: it has
-   * expired, was used or replaced, this was its last try, it ended by a change of the user, or the user is disabled.
+   * expired, was used or replaced, this was its last try, it ended by a change of the user, or the
+   * session has ended or does not cover the second factors of the account.
    */
   confirmEmail: [
     confirmation: {
       readonly userId: UserId
       readonly email: string
       readonly digest: string
+      readonly session: ChangingSession
       readonly now: EpochMs
     } & CausesMail,
     outcome: 'changed' | 'email-taken' | 'wrong' | 'unknown',

@@ -59,7 +59,7 @@ export function idTokenClaims(facts: IdTokenFacts): IdTokenClaims {
     at_hash: facts.accessTokenHash,
     sid: facts.sessionId,
     acr: facts.acr,
-    amr: facts.methods,
+    amr: facts.methods.filter((method) => method !== 'recovery'),
     org_id: facts.organizationId,
   }) as IdTokenClaims
 }

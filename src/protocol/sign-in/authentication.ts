@@ -8,9 +8,9 @@ export const APPLICATION = 'delegate' as ProviderId
 
 /**
  * How a user authenticated. RFC 8176 §2, and `fed`: a provider authenticated the user. `otp`: an authenticator app; `pop`: a passkey;
- * `mfa`: with two factors, also where a recovery code was the second.
+ * `mfa`: with two factors; `recovery`: a recovery code was the second, which ID tokens do not say.
  */
-export type AuthenticationMethod = 'pwd' | 'fed' | 'otp' | 'pop' | 'mfa'
+export type AuthenticationMethod = 'pwd' | 'fed' | 'otp' | 'pop' | 'mfa' | 'recovery'
 
 /** How sure it is that the user is the person: 1 one factor, 2 two factors, 3 a passkey, which no imitated page can use. */
 export type AuthenticationLevel = 1 | 2 | 3
@@ -19,6 +19,21 @@ export type AuthenticationLevel = 1 | 2 | 3
 export function levelOf(methods: readonly AuthenticationMethod[]): AuthenticationLevel {
   if (methods.includes('pop')) return 3
   return methods.includes('mfa') ? 2 : 1
+}
+
+/** The second factors of an account for which an authentication is enough. */
+export interface CoveredFactors {
+  readonly passkey: boolean
+  readonly app: boolean
+}
+
+/**
+ * For which second factors an authentication is enough, where the user changes how the user signs in: a passkey needs a passkey, and an
+ * app any second factor. Otherwise a person with less could add a factor of their own, and meet with it what a scope requires
+ * (threats.md ACR-06). A recovery code is the exception: its user has lost the others.
+ */
+export function coveredBy(methods: readonly AuthenticationMethod[]): CoveredFactors {
+  return { passkey: levelOf(methods) === 3 || methods.includes('recovery'), app: levelOf(methods) > 1 }
 }
 
 /** What a sign-in elsewhere shows: with two factors if the operator or the application says that it always asks for them. */

@@ -19,7 +19,8 @@ import { endProof, endProofAndLinks } from './links.ts'
 import { mailing } from './mail/mails.ts'
 import { endLogoutNoticesOfUser } from './logout-notices.ts'
 import { endLaterOfServer, endLaterOfUser, forgetConsents } from './not-before.ts'
-import { endOtherSessions, findSessionStart } from './sessions.ts'
+import { endOtherSessions } from './sessions.ts'
+import { holdChange } from './sign-in/covered-factors.ts'
 
 const INSERT = shared(
   `insert into users (${USERS.names}) values (${USERS.parameters}) on conflict (email) do nothing returning user_id`,
@@ -50,11 +51,10 @@ const SET_EMAIL = shared(
   `update users set email = :email, email_verified_at = :emailVerifiedAt, updated_at = :now
    where user_id = :id returning user_id`,
 )
-/** Changes nothing if the user's sessions were revoked since this one started, or the password was changed since the check. */
+/** Changes nothing if the password was changed since the check. */
 const SET_OWN_PASSWORD = shared(
   `update users set password_hash = :passwordHash
-   where user_id = :id and disabled_at is null and not_before <= :startedAt
-     and password_hash is not distinct from cast(:previousHash as text)
+   where user_id = :id and password_hash is not distinct from cast(:previousHash as text)
    returning user_id`,
 )
 const REVOKE_ALL_TOKENS = shared(
@@ -104,11 +104,9 @@ const handlers = {
   changePassword: {
     keys: idKey,
     *run(input) {
-      const { id, keep } = input
-      const startedAt = yield* findSessionStart(id, keep)
-      if (startedAt === undefined || (yield* rows(SET_OWN_PASSWORD, { ...input, startedAt })).length === 0)
-        return 'unknown'
-      yield* endOtherSessions(id, keep)
+      const { id, session } = input
+      if (!(yield* holdChange(id, session)) || (yield* rows(SET_OWN_PASSWORD, input)).length === 0) return 'unknown'
+      yield* endOtherSessions(id, session.id)
       yield* forgetConsents(id)
       yield* endProof(id)
       return 'changed'

@@ -12,10 +12,9 @@ import { isProviderEnabled } from './providers.ts'
 import { deleteAccess, insertUser } from './accounts.ts'
 import { acceptLink, endProof, endProofAndLinks } from './links.ts'
 import { mailing } from './mail/mails.ts'
-import { holdSession } from './logout-notices.ts'
 import { endLaterOfUser } from './not-before.ts'
-import { endSessionsOfProvider, findSessionStart, holdIdentity } from './sessions.ts'
-import { hasPasskeys } from './sign-in/passkeys.ts'
+import { endSessionsOfProvider, holdIdentity } from './sessions.ts'
+import { areCovered, hasPasskeys, holdChange } from './sign-in/covered-factors.ts'
 import { eachOf, rows, shared, type SharedHandlers, type Steps } from './statement.ts'
 
 const FIND = shared('select * from identities where identity_key = :key')
@@ -103,14 +102,15 @@ const handlers = {
   },
   unlinkIdentity: {
     keys: ({ key, userId }) => [userId, key],
-    *run({ key, userId, providerId, passwordCounts, passkeysCount, keep }) {
+    *run({ key, userId, providerId, passwordCounts, passkeysCount, session }) {
+      if (!(yield* holdChange(userId, session))) return 'unknown'
       const [user] = yield* rows(LOCK_USER, { userId })
       if (user === undefined) return 'unknown'
       const hasPassword = passwordCounts && user['password_hash'] !== null
       const hasOwn = hasPassword || (passkeysCount && (yield* hasPasskeys(userId)))
       if (!hasOwn && (yield* rows(OTHER_METHOD, { userId, key })).length === 0) return 'last'
       if ((yield* rows(DELETE, { key, userId })).length === 0) return 'unknown'
-      yield* endSessionsOfProvider(userId, providerId, keep)
+      yield* endSessionsOfProvider(userId, providerId, session.id)
       yield* endProof(userId)
       return 'unlinked'
     },
@@ -164,14 +164,13 @@ function* holds(identity: IdentityRecord, reason: LinkingReason, now: EpochMs): 
   const { key, userId } = identity
   const values = { ...identity, ...reason, now }
   switch (reason.kind) {
-    case 'session': {
-      const createdAt = yield* findSessionStart(userId, reason.id)
-      return createdAt !== undefined && (yield* holdSession(userId, { id: reason.id, createdAt }))
-    }
+    case 'session':
+      return yield* holdChange(userId, reason.session)
     case 'link':
       return yield* acceptLink({ userId, hash: reason.hash, keep: [...reason.keep, key], passwordHash: undefined, now })
     case 'proof':
-      return (yield* rows(LOCK_LIVE, values)).length === 1 && (yield* rows(USE_PROOF, values)).length === 1
+      if ((yield* rows(LOCK_LIVE, values)).length === 0 || !(yield* areCovered(userId, reason.covers))) return false
+      return (yield* rows(USE_PROOF, values)).length === 1
     case 'address':
       return (yield* rows(HAS_ADDRESS, values)).length === 1 && (yield* rows(HAS_IDENTITY, values)).length === 0
     case 'unused': {

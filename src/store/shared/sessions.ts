@@ -3,7 +3,6 @@ import type { SessionRecord } from '../../ports/records/user.ts'
 import type { Input, Outcome } from '../../ports/operations/index.ts'
 import type { Page } from '../../ports/store.ts'
 import type { ProviderId } from '../../protocol/sign-in/authentication.ts'
-import type { EpochMs } from '../../base/brand.ts'
 import type { SessionId, UserId } from '../../protocol/ids.ts'
 import type { IdentityKey } from '../../protocol/sign-in/provider-identity.ts'
 import type { SecretHash } from '../../protocol/secrets.ts'
@@ -49,7 +48,6 @@ const FORGET_BROWSERS = shared(
      select browser_hash from browsers where user_id = :userId order by seen_at desc limit :limit)`,
 )
 const KNOWS_BROWSER = shared('select seen_at from browsers where user_id = :userId and browser_hash = :hash')
-const FIND_START = shared('select created_at from sessions where session_id = :id and user_id = :userId')
 const END = shared('delete from sessions where session_id = :id returning user_id, root_id')
 const FIND_ROOT = shared('select root_id from sessions where session_id = :id and user_id = :userId')
 const END_OTHERS = shared(
@@ -193,11 +191,6 @@ export const sessionReads = {
     const statement = page.userId === undefined ? LIST : LIST_OF_USER
     return (yield* rows(statement, { ...page, before: page.before ?? '~' })).map(SESSIONS.read)
   },
-}
-
-/** Returns when a session of the user started; undefined if it has ended. */
-export function* findSessionStart(userId: UserId, id: SessionId): Steps<EpochMs | undefined> {
-  return (yield* rows(FIND_START, { userId, id }))[0]?.['created_at'] as EpochMs | undefined
 }
 
 /**

@@ -33,7 +33,7 @@ function sessionEntry(view: View, { frame }: SessionsPage, session: SessionView,
 
 /** How the user signed in, and from where. */
 function origin({ texts: { account: texts } }: View, { methods, provider, network }: SessionView): readonly Fragment[] {
-  const isSecondNamed = methods.some((method) => method === 'otp' || method === 'pop')
+  const isSecondNamed = methods.some((method) => method === 'otp' || method === 'pop' || method === 'recovery')
   const named = methods.filter((method) => method !== 'mfa' || !isSecondNamed)
   const by = named.map((method) =>
     method === 'fed' && provider !== undefined ? texts.signedInAt(isolate(provider)) : texts.signedInBy[method],

@@ -92,6 +92,7 @@ export const accountEnglish: AccountTexts = {
     otp: 'with an authenticator app',
     pop: 'with a passkey',
     mfa: 'with a second step',
+    recovery: 'with a recovery code',
   },
   signedInAt: (provider) => html`at ${provider}`,
   from: (network) => `from ${network}`,

@@ -94,6 +94,7 @@ export const accountGerman: AccountTexts = {
     otp: 'mit einer Authenticator-App',
     pop: 'mit einem Passkey',
     mfa: 'mit einem zweiten Schritt',
+    recovery: 'mit einem Wiederherstellungscode',
   },
   signedInAt: (provider) => html`bei ${provider}`,
   from: (network) => `aus ${network}`,

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { coversAll } from '../../../src/endpoints/sign-in/changing-session.ts'
 import { ACCOUNT_ROWS } from '../../../src/endpoints/account/index.ts'
 import { accountPath } from '../../../src/endpoints/paths.ts'
 import type { UserId } from '../../../src/protocol/ids.ts'
@@ -245,7 +246,7 @@ test('UI-13: a password that changes while a sign-in verifies the old one signs 
   const [session] = await own.context.store.listSessions({ userId: id, before: undefined, limit: 1 })
   assert.ok(session)
   const previousHash = String(user?.['password_hash'])
-  const change = { id, passwordHash: 'another', previousHash, keep: session.id, mails: [] }
+  const change = { id, passwordHash: 'another', previousHash, session: coversAll(session), mails: [] }
   afterPassword(own, 'verify', () => own.context.store.changePassword(change))
   await assert.rejects(openOwner(own).open('/account'), /That email and password do not match/)
   assert.equal((await owner.open('/account')).statusCode, 200)

@@ -110,10 +110,12 @@ test('PK-02: a user removes the password where a passkey or a provider remains, 
   assert.equal(events.filter((text) => text.includes('user.password-removed')).length, 1)
 
   // A passkey counts where the address needs no provider.
-  await givePasskey(server, id)
+  const { authenticator } = await givePasskey(server, id)
   await server.context.store.setPassword({ id, passwordHash: before, now: server.clock.now(), mails: [] })
   server.clock.advance(1)
   const keeper = openOwner(server)
+  await keeper.open('/account')
+  await signInByPasskey(keeper.browser, id, authenticator)
   await keeper.browser.submit(await keeper.open(remove), {})
   assert.equal(await passwordOf(), undefined)
 })

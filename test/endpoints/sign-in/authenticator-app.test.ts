@@ -165,7 +165,7 @@ test('OTP-01: wrong codes of an unknown browser lock neither its owner nor its n
   const twice = await submitTo(more, again, '/sign-in/recovery-code', { code })
   assert.equal(twice.statusCode, 401)
   assert.match(twice.body, /This recovery code is not right, or was used before/)
-  assert.deepEqual(sessionsOf(server).at(-1), 'pwd mfa')
+  assert.deepEqual(sessionsOf(server).at(-1), 'pwd mfa recovery')
 })
 
 test('OTP-01: after 100 wrong codes over days, a right one of an unknown browser is refused', async (t) => {

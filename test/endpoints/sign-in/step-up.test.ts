@@ -106,7 +106,7 @@ const CASES: readonly (readonly [
   [
     'a recovery code',
     ({ browser }, page, app) => submitTo(browser, page, '/sign-in/recovery-code', { code: app.recoveryCodes[0] ?? '' }),
-    'pwd mfa',
+    'pwd mfa recovery',
     'urn:grantor:acr:2fa',
     'of the password',
   ],
@@ -146,6 +146,7 @@ for (const [name, confirm, methods, acr, time] of CASES) {
       >()
     assert.partialDeepStrictEqual(await said(opaque.access_token), { scope: 'read pay', acr, auth_time })
     assert.partialDeepStrictEqual(idTokenOf(opaque), { acr, auth_time })
+    assert.deepEqual(idTokenOf(opaque)['amr'], methods.replace(' recovery', '').split(' '))
     const jwt = await allow(walk, await browser.get(urlOf(walk)))
     server.clock.advance(60_000)
     const refreshed = tokensOf(await refresh(server, client, jwt.refresh_token ?? ''))

@@ -18,6 +18,7 @@ import { installationCases } from './organization/installations.ts'
 import { interactionCases } from './user/interactions.ts'
 import { keyCases } from './server/keys.ts'
 import { leaseCases } from './server/leases.ts'
+import { changeCases } from './user/changes.ts'
 import { emailCodeCases } from './user/email-codes.ts'
 import { linkCases } from './user/links.ts'
 import { logoutNoticeCases } from './user/logout-notices.ts'
@@ -58,6 +59,7 @@ export const CONTRACT: readonly Suite[] = [
   accountCases,
   sessionCases,
   linkCases,
+  changeCases,
   emailCodeCases,
   secondFactorCases,
   passkeyCases,

@@ -1,5 +1,6 @@
 import { anEmailCode } from '../contract/user/email-codes.ts'
 import type pg from 'pg'
+import { coversAll } from '../../../src/endpoints/sign-in/changing-session.ts'
 import type { Operation } from '../../../src/ports/operations/index.ts'
 import type { LinkingReason } from '../../../src/ports/operations/provider.ts'
 import type { IdentityRecord } from '../../../src/ports/records/provider.ts'
@@ -89,7 +90,14 @@ export function aTornUser() {
   const link = (identity: IdentityRecord, reason: LinkingReason) =>
     aDeed('linkIdentity', { identity, reason, now: at(5) })
   const unlink = ({ key, userId, providerId }: IdentityRecord) =>
-    aDeed('unlinkIdentity', { key, userId, providerId, passwordCounts: false, passkeysCount: false, keep: kept.id })
+    aDeed('unlinkIdentity', {
+      key,
+      userId,
+      providerId,
+      passwordCounts: false,
+      passkeysCount: false,
+      session: coversAll(kept),
+    })
   const code = anEmailCode({ userId: user.id, email: `one.${user.email}` })
   const rename = (email: string) => aDeed('setEmail', { id: user.id, email, emailVerifiedAt: undefined, now: at(5) })
 
@@ -103,8 +111,8 @@ export function aTornUser() {
       aDeed('startAuthorization', coded),
       aDeed('startAuthorization', asked),
       aDeed('approveAuthorization', approval),
-      ...[one, other].map((identity) => link(identity, { kind: 'session', id: kept.id })),
-      aDeed('createEmailCode', { ...code, mails: [] }),
+      ...[one, other].map((identity) => link(identity, { kind: 'session', session: coversAll(kept) })),
+      aDeed('createEmailCode', { ...code, session: coversAll(kept), mails: [] }),
       aDeed('createLink', reset),
     ],
     operations: {
@@ -126,11 +134,11 @@ export function aTornUser() {
         id: user.id,
         passwordHash: 'new',
         previousHash: user.passwordHash,
-        keep: kept.id,
+        session: coversAll(kept),
       }),
       'remove an identity': unlink(one),
       'remove the other identity': unlink(other),
-      'link in the session': link(third, { kind: 'session', id: session.id }),
+      'link in the session': link(third, { kind: 'session', session: coversAll(session) }),
       'link by the address': link(first, { kind: 'address', email: bare.email }),
       'link another by the address': link(second, { kind: 'address', email: bare.email }),
       'change the address': rename(`one.${user.email}`),
@@ -139,6 +147,7 @@ export function aTornUser() {
         userId: user.id,
         email: code.email,
         digest: code.digest,
+        session: coversAll(kept),
         now: at(5),
         mails: [],
       }),

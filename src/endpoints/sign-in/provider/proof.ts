@@ -1,6 +1,7 @@
 import type { Context, StoreNeeds } from '../../../ports/context.ts'
 import type { MailRecord } from '../../../ports/records/mail.ts'
 import type { IdentityProofRecord } from '../../../ports/records/provider.ts'
+import type { CoveredFactors } from '../../../protocol/sign-in/authentication.ts'
 import { userIdOfLink } from '../../../protocol/sign-in/link.ts'
 import { sameText, type SecretHash } from '../../../protocol/secrets.ts'
 
@@ -32,16 +33,20 @@ export async function findProof(
   return isValid ? { proof, token } : undefined
 }
 
-/** Links the identity of a proof to its account, after all steps of a sign-in to that account. false: the proof is no longer valid. */
+/**
+ * Links the identity of a proof to its account, after all steps of a sign-in to that account. false: the proof is no longer valid, or the
+ * sign-in does not cover the second factors of the account.
+ */
 export async function linkProven(
   { clockCheck, store }: Pick<Context, 'clockCheck'> & StoreNeeds<'linkIdentity'>,
   { identity, hash }: IdentityProofRecord,
+  covers: CoveredFactors,
   mails: readonly MailRecord[],
 ): Promise<boolean> {
   const now = clockCheck.now()
   const outcome = await store.linkIdentity({
     identity: { ...identity, linkedAt: now, usedAt: now },
-    reason: { kind: 'proof', hash },
+    reason: { kind: 'proof', hash, covers },
     now,
     mails,
   })

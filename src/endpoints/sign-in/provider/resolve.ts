@@ -13,6 +13,7 @@ import { mintIdentityProof } from '../../../protocol/sign-in/link.ts'
 import type { IdentityKey, ProviderIdentity } from '../../../protocol/sign-in/provider-identity.ts'
 import type { SecretHash } from '../../../protocol/secrets.ts'
 import type { SignedIn } from '../../authorization/session.ts'
+import { changingSession } from '../changing-session.ts'
 import type { OpenProof } from './proof.ts'
 import type { ProviderPurpose } from './state.ts'
 
@@ -39,7 +40,10 @@ export type Resolution =
   | { readonly kind: 'asked'; readonly proof: OpenProof }
   | { readonly kind: 'refused'; readonly reason: 'account-refused' | 'no-account' | 'provider-off' | 'identity-taken' }
 
-type Needs = Pick<Context, 'clock' | 'clockCheck' | 'mail' | 'providers' | 'random' | 'secrets'> & {
+type Needs = Pick<
+  Context,
+  'clock' | 'clockCheck' | 'issuer' | 'mail' | 'providers' | 'random' | 'secrets' | 'settings'
+> & {
   readonly store: Pick<
     Context['store'],
     | 'createIdentityProof'
@@ -140,7 +144,8 @@ async function planConnection(
   { provider, signedIn }: Pick<Arrival, 'provider' | 'signedIn'>,
 ): Promise<Plan> {
   if (signedIn === undefined) return { kind: 'refused', reason: 'account-refused' }
-  const plan = await planLink(context, provider, signedIn.user, { kind: 'session', id: signedIn.session.id })
+  const session = await changingSession(context, signedIn)
+  const plan = await planLink(context, provider, signedIn.user, { kind: 'session', session })
   return plan.kind === 'link' ? { ...plan, kind: 'connect' } : plan
 }
 

@@ -76,7 +76,7 @@ export async function signInByRecoveryCode(context: Context, request: Request): 
   const used = await context.store.useRecoveryCode({ userId, digest, now: context.clockCheck.now(), mails })
   if (used.kind === 'unknown') return expired(context, step)
   await attempt.forgive()
-  return startAfter(context, request, step, { methods: ['mfa'], passkey: undefined, app })
+  return startAfter(context, request, step, { methods: ['mfa', 'recovery'], passkey: undefined, app })
 }
 
 /** A code never serves a demand of level 3, whatever form it is posted by (threats.md ACR-04). */

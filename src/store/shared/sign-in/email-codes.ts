@@ -8,11 +8,10 @@ import { replaceEmail } from '../accounts.ts'
 import { verifyEmail } from '../links.ts'
 import { addMails } from '../mail/mails.ts'
 import { rows, shared, type SharedHandlers, type Steps } from '../statement.ts'
+import { holdChange } from './covered-factors.ts'
 
 /** Changes nothing, and locks the row: codes are created, tried and ended one after the other. */
-const HOLD_LIVE = shared(
-  'update users set password_hash = password_hash where user_id = :userId and disabled_at is null returning email',
-)
+const HOLD = shared('update users set password_hash = password_hash where user_id = :userId returning email')
 const CREATE = shared(
   `insert into email_codes (${EMAIL_CODES.names}) values (${EMAIL_CODES.parameters})
    on conflict (user_id) do update set ${assignments(without(EMAIL_CODES, 'user_id'))}`,
@@ -28,7 +27,7 @@ export const emailCodeHandlers = {
   createEmailCode: {
     keys: ({ userId }) => [userId],
     *run(code) {
-      if ((yield* rows(HOLD_LIVE, code)).length === 0) return 'unknown'
+      if (!(yield* holdChange(code.userId, code.session))) return 'unknown'
       yield* rows(CREATE, EMAIL_CODES.values(code))
       yield* addMails(code.mails)
       return 'created'
@@ -54,8 +53,8 @@ export function* confirmEmail(
   take: (confirmation: Input<'confirmEmail'>, previous: string | null) => Steps<boolean>,
 ): Steps<Outcome<'confirmEmail'>> {
   const { userId: id, email, now } = confirmation
-  const [user] = yield* rows(HOLD_LIVE, confirmation)
-  if (user === undefined) return 'unknown'
+  const [user] = yield* rows(HOLD, confirmation)
+  if (user === undefined || !(yield* holdChange(id, confirmation.session))) return 'unknown'
   if ((yield* rows(USE, confirmation)).length === 0) return yield* countWrong(confirmation)
   if (user['email'] === email) {
     yield* verifyEmail(confirmation)

@@ -7,10 +7,10 @@ import type { Row } from '../../rows.ts'
 import { PASSKEYS } from '../../tables/user.ts'
 import { acceptLink } from '../links.ts'
 import { mailing } from '../mail/mails.ts'
-import { holdSession } from '../logout-notices.ts'
 import { endOtherSessions } from '../sessions.ts'
 import { eachOf, listOf, rows, shared, type SharedHandlers, type Steps } from '../statement.ts'
-import { hasSecondFactor, holdSignIn } from './second-factors.ts'
+import { hasPasskeys, hasSecondFactor, holdChange } from './covered-factors.ts'
+import { holdSignIn } from './second-factors.ts'
 
 const FIND = shared('select * from passkeys where user_id = :userId and passkey_id = :id')
 const NEXT = shared('select user_id from passkeys where user_id > :after order by user_id limit :limit')
@@ -68,7 +68,7 @@ const handlers = {
   removePasskey: {
     keys: ({ userId }) => [userId],
     *run({ userId, id, by }) {
-      const isHeld = by.kind === 'operator' || (yield* holdSession(userId, by.session))
+      const isHeld = by.kind === 'operator' || (yield* holdChange(userId, by.session))
       const [user] = yield* rows(HOLD, { userId })
       if (!isHeld || user === undefined) return 'unknown'
       const found = yield* passkeyReads.listPasskeys(userId)
@@ -84,7 +84,7 @@ const handlers = {
   removePassword: {
     keys: ({ userId }) => [userId],
     *run({ userId, session, passkeysCount }) {
-      if (!(yield* holdSession(userId, session))) return 'unknown'
+      if (!(yield* holdChange(userId, session))) return 'unknown'
       const hasPasskey = passkeysCount && (yield* hasPasskeys(userId))
       if (!hasPasskey && !(yield* hasIdentity(userId))) return 'last'
       if ((yield* rows(REMOVE_PASSWORD, { userId })).length === 0) return 'unknown'
@@ -149,7 +149,7 @@ function* addPasskey({ passkey, reason }: Input<'addPasskey'>): Steps<Outcome<'a
 function* isAllowed(userId: UserId, reason: PasskeyReason): Steps<boolean> {
   switch (reason.kind) {
     case 'session':
-      return yield* holdSession(userId, reason.session)
+      return yield* holdChange(userId, reason.session)
     case 'sign-in':
       return (yield* holdSignIn(userId, reason)) && !(yield* hasSecondFactor(userId))
     case 'link':
@@ -159,11 +159,6 @@ function* isAllowed(userId: UserId, reason: PasskeyReason): Steps<boolean> {
 
 function usersOf(found: readonly Row[]): readonly UserId[] {
   return [...new Set(found.map((row) => row['user_id'] as UserId))]
-}
-
-/** Whether the user has a passkey. */
-export function* hasPasskeys(userId: UserId): Steps<boolean> {
-  return (yield* rows(LIST, { userId })).length > 0
 }
 
 function* hasIdentity(userId: UserId): Steps<boolean> {

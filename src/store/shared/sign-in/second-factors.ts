@@ -5,9 +5,9 @@ import type { SessionId, UserId } from '../../../protocol/ids.ts'
 import { GUESS_LIMIT } from '../../../protocol/sign-in/totp.ts'
 import { SECOND_FACTORS } from '../../tables/user.ts'
 import { mailing } from '../mail/mails.ts'
-import { holdSession } from '../logout-notices.ts'
 import { endOtherSessions } from '../sessions.ts'
 import { rows, shared, type SharedHandlers, type Steps } from '../statement.ts'
+import { hasPasskeys, hasSecondFactor, holdChange } from './covered-factors.ts'
 
 /** Changes nothing, and locks the row: a session that starts without a second step starts before, and ends, or sees the app. */
 const HOLD_SIGN_IN = shared(
@@ -40,7 +40,6 @@ const NOTE_USE = shared('update second_factors set failures = 0, used_at = :now 
 const FIND_CODE = shared('select digest from recovery_codes where user_id = :userId and digest = :digest')
 const LIST_CODES = shared('select digest from recovery_codes where user_id = :userId')
 const ADD_CODE = shared('insert into recovery_codes (user_id, digest) values (:userId, :digest)')
-const LIST_PASSKEYS = shared('select passkey_id from passkeys where user_id = :userId')
 /** A browser in which a person signed in with the password alone does not count as one of the user (threats.md OTP-09). */
 const FORGET_BROWSERS = shared('delete from browsers where user_id = :userId')
 const REMOVE_CODES = shared('delete from recovery_codes where user_id = :userId')
@@ -74,7 +73,7 @@ const handlers = {
   disableTotp: {
     keys: ({ userId }) => [userId],
     *run({ userId, session }) {
-      return (yield* holdSession(userId, session)) && (yield* remove(userId)) ? 'changed' : 'unknown'
+      return (yield* holdChange(userId, session)) && (yield* remove(userId)) ? 'changed' : 'unknown'
     },
   },
   resetSecondFactor: {
@@ -88,7 +87,7 @@ const handlers = {
   replaceRecoveryCodes: {
     keys: ({ userId }) => [userId],
     *run({ userId, session, recoveryDigests }) {
-      if (!(yield* holdSession(userId, session)) || !(yield* hasSecondFactor(userId))) return 'unknown'
+      if (!(yield* holdChange(userId, session)) || !(yield* hasSecondFactor(userId))) return 'unknown'
       yield* replaceCodes(userId, recoveryDigests)
       return 'changed'
     },
@@ -122,7 +121,7 @@ const NO_SESSION = '' as SessionId
 
 /** It then stays so until the operation is committed. */
 function* isAllowed(userId: UserId, reason: EnrolmentReason): Steps<boolean> {
-  if (reason.kind === 'session') return yield* holdSession(userId, reason.session)
+  if (reason.kind === 'session') return yield* holdChange(userId, reason.session)
   return yield* holdSignIn(userId, reason)
 }
 
@@ -132,7 +131,7 @@ export function* holdSignIn(
   signIn: Extract<EnrolmentReason, { readonly kind: 'sign-in' }>,
 ): Steps<boolean> {
   if ((yield* rows(HOLD_SIGN_IN, { userId, ...signIn })).length === 0) return false
-  return (yield* rows(LIST_PASSKEYS, { userId })).length === 0
+  return !(yield* hasPasskeys(userId))
 }
 
 function* useTotp(use: TotpUse): Steps<Outcome<'useTotp'>> {
@@ -153,8 +152,4 @@ function* replaceCodes(userId: UserId, digests: readonly string[]): Steps<void> 
 function* remove(userId: UserId): Steps<boolean> {
   yield* rows(REMOVE_CODES, { userId })
   return (yield* rows(REMOVE, { userId })).length === 1
-}
-
-export function* hasSecondFactor(userId: UserId): Steps<boolean> {
-  return (yield* rows(FIND, { userId })).length === 1
 }

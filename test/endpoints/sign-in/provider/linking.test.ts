@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createLink } from '../../../../src/admin/user/link.ts'
 import { updateProvider } from '../../../../src/admin/provider/provider.ts'
-import { setEmail } from '../../../../src/admin/user/user.ts'
+import { setEmail, setPassword } from '../../../../src/admin/user/user.ts'
 import type { ProviderId } from '../../../../src/protocol/sign-in/authentication.ts'
 import type { UserId } from '../../../../src/protocol/ids.ts'
 import type { ProviderSettings } from '../../../../src/protocol/sign-in/provider.ts'
@@ -17,6 +17,7 @@ import {
   refresh,
   registerClient,
 } from '../../../../tools/flow.ts'
+import { givePasskey, passkeyFormOf, signedFields } from '../../../../tools/sign-in/passkeys.ts'
 import { createAccount, createAda } from '../../../support/accounts.ts'
 import { addMember, createOrganization } from '../../../support/organizations.ts'
 import { ADA_CLAIMS, addProvider, signInAt } from '../../../support/provider/providers.ts'
@@ -213,6 +214,27 @@ test('L7: a person whose address has an account signs in to it once, and then si
   assert.ok(isSignedIn(right))
   assert.ok(isSignedIn(await setup.signIn()))
   assert.equal(setup.rows('users').length, 1)
+})
+
+test('L7, ACR-06: an account with a passkey is connected after a sign-in with it, and not after the password alone', async (t) => {
+  for (const multiFactor of [true, false]) {
+    const setup = await openServerWithProvider(t, { multiFactor })
+    const { server, host } = setup
+    await createAda(server)
+    const id = await userIdOf(setup)
+    const { authenticator } = await givePasskey(server, id)
+    await setPassword(server.context, EMAIL, PASSWORD)
+    server.clock.advance(1)
+    const thief = await setup.arrive()
+    const asked = await signInAt({ ...thief, host })
+    assert.ok(isSignedIn(await thief.browser.submit(asked, { email: EMAIL, password: PASSWORD })))
+    assert.deepEqual(setup.rows('identities'), [])
+    const owner = await setup.arrive()
+    const again = await signInAt({ ...owner, host })
+    const fields = signedFields(again, { userId: id, authenticator })
+    assert.ok(isSignedIn(await owner.browser.post(passkeyFormOf(again).action, fields)))
+    assert.equal(setup.rows('identities').length, 1)
+  }
 })
 
 test('L7: the person may sign in to the account at another provider', async (t) => {

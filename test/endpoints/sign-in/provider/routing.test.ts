@@ -4,6 +4,8 @@ import { trySuspects } from '../../../../src/server/background/suspect-providers
 import { createLink } from '../../../../src/admin/user/link.ts'
 import { updateProvider } from '../../../../src/admin/provider/provider.ts'
 import { setPassword } from '../../../../src/admin/user/user.ts'
+import { coversAll } from '../../../../src/endpoints/sign-in/changing-session.ts'
+import type { UserId } from '../../../../src/protocol/ids.ts'
 import type { ProviderId } from '../../../../src/protocol/sign-in/authentication.ts'
 import { EMAIL, locationOf, PASSWORD, PlainBrowser } from '../../../../tools/flow.ts'
 import { createAccount, createAda } from '../../../support/accounts.ts'
@@ -12,6 +14,7 @@ import { execute } from '../../../support/store/dump.ts'
 import { sendJson } from '../../../support/hosts/web-host.ts'
 import { ADA_CLAIMS, addProvider, freshClaims, signInAt } from '../../../support/provider/providers.ts'
 import { givePasskey, passkeyFormOf, signedFields } from '../../../../tools/sign-in/passkeys.ts'
+import { aPasskey } from '../../../support/sign-in/factor-records.ts'
 import { leadsTo, pressProvider } from '../../../../tools/provider-page.ts'
 import { formsOf, openOwner } from '../../account/owner.ts'
 import { isSignedIn, openServerWithProvider } from './server-with-provider.ts'
@@ -124,7 +127,7 @@ test('UP-19: a proof of a required provider allows no password after the provide
   assert.deepEqual([setup.rows('sessions'), setup.rows('identities')], [[], []])
 })
 
-test('UP-19: a user cannot remove a required provider', async (t) => {
+test('UP-19, ACR-06: a user cannot remove a required provider, and sets an app up beside a passkey from before, which signs nobody in', async (t) => {
   const setup = await openServerWithProvider(t, { ...REQUIRED, signUp: 'domains' })
   const { browser, page } = await setup.arrive()
   await signInAt({ browser, page, host: setup.host }, freshClaims(setup.server))
@@ -134,6 +137,14 @@ test('UP-19: a user cannot remove a required provider', async (t) => {
   const [identity] = setup.rows('identities')
   await browser.post('/account/security/remove-provider', { csrf, identity: String(identity?.['identity_key']) })
   assert.equal(setup.rows('identities').length, 1)
+
+  const { store } = setup.server.context
+  const userId = String(identity?.['user_id']) as UserId
+  const [session] = await store.listSessions({ userId, before: undefined, limit: 1 })
+  const reason = { kind: 'session', session: coversAll(session ?? assert.fail()) } as const
+  assert.equal(await store.addPasskey({ passkey: aPasskey({ userId }), reason, mails: [] }), 'added')
+  const app = await browser.get('/account/security/app')
+  assert.deepEqual([app.statusCode, app.body.includes('class="key"')], [200, true])
 })
 
 test('with one provider and without passwords the sign-in page is left out', async (t) => {

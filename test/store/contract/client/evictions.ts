@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { coversAll } from '../../../../src/endpoints/sign-in/changing-session.ts'
 import type { LinkPurpose, SessionRecord, UserRecord } from '../../../../src/ports/records/user.ts'
 import type { IdentityRecord } from '../../../../src/ports/records/provider.ts'
 import type { StoreDriver } from '../../../../src/ports/store.ts'
@@ -47,8 +48,12 @@ async function prepare(store: StoreDriver, differing: Parameters<typeof aUser>[0
   return { user, identities, ofApplication, session }
 }
 
-function linkBySession(store: StoreDriver, identity: IdentityRecord, { id }: SessionRecord) {
-  return perform(store, 'linkIdentity', { identity, reason: { kind: 'session', id }, now: at(HOUR) })
+function linkBySession(store: StoreDriver, identity: IdentityRecord, session: SessionRecord) {
+  return perform(store, 'linkIdentity', {
+    identity,
+    reason: { kind: 'session', session: coversAll(session) },
+    now: at(HOUR),
+  })
 }
 
 const WAYS = ['a password', 'a new identity', 'an identity of the account'] as const
@@ -111,7 +116,7 @@ export const evictionCases: Suite = (check) => {
         const link = aLink({ userId: id })
         await perform(first, 'createLink', link)
         if (way === 'changePassword') {
-          const change = { id, keep: session.id, previousHash: user.passwordHash, passwordHash: 'new' }
+          const change = { id, session: coversAll(session), previousHash: user.passwordHash, passwordHash: 'new' }
           assert.equal(await perform(first, way, change), 'changed')
         } else if (way === 'linkIdentity') {
           await accept(first, 'a new identity', { link, keep: [], chosen: anIdentity({ userId: id }) })
@@ -152,8 +157,8 @@ export const evictionCases: Suite = (check) => {
         await perform(first, 'createIdentityProof', proof)
         const reason =
           index % 2 === 0
-            ? ({ kind: 'session', id: session.id } as const)
-            : ({ kind: 'proof', hash: proof.hash } as const)
+            ? ({ kind: 'session', session: coversAll(session) } as const)
+            : ({ kind: 'proof', hash: proof.hash, covers: { passkey: true, app: true } } as const)
         const use = { userId: user.id, hash: link.hash, passwordHash: 'a new hash', keep: [], now: at(HOUR) }
         await Promise.all([
           perform(first, 'useLink', use),
@@ -179,7 +184,7 @@ export const evictionCases: Suite = (check) => {
     await startSessions(first, ...[...others, kept].map((one) => aSessionStart({ session: one, passwordHash })))
     const [identity] = identities
     assert.ok(identity)
-    const unlink = { ...identity, passwordCounts: true, passkeysCount: false, keep: kept.id }
+    const unlink = { ...identity, passwordCounts: true, passkeysCount: false, session: coversAll(kept) }
     assert.equal(await perform(first, 'unlinkIdentity', unlink), 'unlinked')
     assert.equal(await second.findSession(session.id), undefined)
     for (const one of [...others, kept]) assert.deepEqual(await second.findSession(one.id), one)
@@ -201,7 +206,7 @@ export const evictionCases: Suite = (check) => {
       assert.ok(identity)
       const late = aSession({ userId: user.id, authentication: session.authentication })
       const start = aSessionStart({ session: late, passwordHash: user.passwordHash, identity: identity.key })
-      const unlink = { ...identity, passwordCounts: true, passkeysCount: false, keep: aSession().id }
+      const unlink = { ...identity, passwordCounts: true, passkeysCount: false, session: coversAll(session) }
       if (isRemovedFirst) await perform(second, 'unlinkIdentity', unlink)
       const [started] = await Promise.all([
         perform(first, 'startSession', start),

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { coversAll } from '../../../../src/endpoints/sign-in/changing-session.ts'
 import type { AuthorizationId } from '../../../../src/protocol/ids.ts'
 import type { Sweep, Swept } from '../../../../src/ports/operations/server.ts'
 import type { GrantRecord } from '../../../../src/ports/records/grant.ts'
@@ -187,9 +188,11 @@ export const sweepCases: Suite = (check) => {
   check('expired codes of addresses are removed', async ({ first }) => {
     const [over, live] = [aUser(), aUser()]
     await performAll(first, 'createUser', [over, live])
+    const [one, other] = [aSession({ userId: over.id }), aSession({ userId: live.id })]
+    await startSessions(first, aSessionStart({ session: one }), aSessionStart({ session: other }))
     await performAll(first, 'createEmailCode', [
-      anEmailCode({ userId: over.id, expiresAt: at(-1) }),
-      anEmailCode({ userId: live.id }),
+      { ...anEmailCode({ userId: over.id, expiresAt: at(-1) }), session: coversAll(one) },
+      { ...anEmailCode({ userId: live.id }), session: coversAll(other) },
     ])
     assert.deepEqual(await perform(first, 'sweepExpired', aSweep()), { ...NOTHING, emailCodes: 1 })
     assert.notEqual(await first.findEmailCode(live.id), undefined)

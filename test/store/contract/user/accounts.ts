@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { coversAll } from '../../../../src/endpoints/sign-in/changing-session.ts'
 import type { SessionRecord, UserRecord } from '../../../../src/ports/records/user.ts'
 import type { Hit } from '../../../../src/ports/operations/server.ts'
 import { perform, performAll, race, startSessions, tally, times, type Suite } from '../harness.ts'
@@ -159,7 +160,7 @@ export const accountCases: Suite = (check) => {
     for (const session of [own, elsewhere, kept]) await startSessions(first, aSessionStart({ session }))
     const links = [user, other].map(({ id: userId }) => aLink({ userId }))
     await performAll(first, 'createLink', links)
-    const change = { id: user.id, passwordHash: 'mine', previousHash: user.passwordHash, keep: own.id }
+    const change = { id: user.id, passwordHash: 'mine', previousHash: user.passwordHash, session: coversAll(own) }
     assert.equal(await perform(first, 'changePassword', change), 'changed')
     assert.deepEqual(await first.findUser(user.id), { ...user, passwordHash: 'mine' })
     const sessions = await Promise.all([own, elsewhere, kept].map(({ id }) => first.findSession(id)))
@@ -179,7 +180,7 @@ export const accountCases: Suite = (check) => {
           const keep = aSession({ userId: user.id })
           await startSessions(second, aSessionStart({ session: keep }))
           const { id, passwordHash: previousHash } = user
-          await perform(second, 'changePassword', { id, passwordHash: 'other', previousHash, keep: keep.id })
+          await perform(second, 'changePassword', { id, passwordHash: 'other', previousHash, session: coversAll(keep) })
         },
       ]
       for (const end of ends) {
@@ -189,7 +190,12 @@ export const accountCases: Suite = (check) => {
         await startSessions(first, aSessionStart({ session }))
         await end(user, session)
         const before = await first.findUser(user.id)
-        const change = { id: user.id, passwordHash: 'mine', previousHash: user.passwordHash, keep: session.id }
+        const change = {
+          id: user.id,
+          passwordHash: 'mine',
+          previousHash: user.passwordHash,
+          session: coversAll(session),
+        }
         assert.equal(await perform(first, 'changePassword', change), 'unknown')
         assert.deepEqual(await second.findUser(user.id), before)
       }
@@ -201,11 +207,11 @@ export const accountCases: Suite = (check) => {
     await perform(stores.first, 'createUser', user)
     const sessions = times(6, () => aSession({ userId: user.id }))
     for (const session of sessions) await startSessions(stores.first, aSessionStart({ session }))
-    const changes = sessions.map(({ id: keep }, index) => ({
+    const changes = sessions.map((session, index) => ({
       id: user.id,
       passwordHash: `mine ${index}`,
       previousHash: user.passwordHash,
-      keep,
+      session: coversAll(session),
     }))
     const outcomes = await race(stores, 'changePassword', changes)
     assert.deepEqual(tally(outcomes), { changed: 1, unknown: 5 })

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { coversAll } from '../../../../src/endpoints/sign-in/changing-session.ts'
 import type { LinkingReason } from '../../../../src/ports/operations/provider.ts'
 import type { IdentityRecord, ProviderRecord } from '../../../../src/ports/records/provider.ts'
 import type { UserRecord } from '../../../../src/ports/records/user.ts'
@@ -33,6 +34,13 @@ async function prepare(store: StoreDriver, differing: Partial<UserAtProvider['us
   return { provider, user, identity: anIdentity({ userId: user.id, providerId: provider.id }) }
 }
 
+/** A session of the user. */
+async function sessionOf(store: StoreDriver, { id: userId }: Pick<UserRecord, 'id'>) {
+  const start = aSessionStart({ session: aSession({ userId }) })
+  await perform(store, 'startSession', start)
+  return { kind: 'session', session: coversAll(start.session) } as const
+}
+
 /** The reasons that hold for an account that prepare() made with these members, each with what makes it hold. */
 const REASONS: Readonly<
   Record<
@@ -45,11 +53,7 @@ const REASONS: Readonly<
 > = {
   session: {
     user: {},
-    async make(store, { user }) {
-      const start = aSessionStart({ session: aSession({ userId: user.id }) })
-      await perform(store, 'startSession', start)
-      return { kind: 'session', id: start.session.id }
-    },
+    make: (store, { user }) => sessionOf(store, user),
   },
   link: {
     user: {},
@@ -64,7 +68,7 @@ const REASONS: Readonly<
     async make(store, { identity }) {
       const proof = anIdentityProof({ identity, expiresAt: at(2 * HOUR) })
       await perform(store, 'createIdentityProof', proof)
-      return { kind: 'proof', hash: proof.hash }
+      return { kind: 'proof', hash: proof.hash, covers: { passkey: true, app: true } }
     },
   },
   address: { user: {}, make: async (_, { user }) => ({ kind: 'address', email: user.email }) },
@@ -118,9 +122,9 @@ export const identityCases: Suite = (check) => {
     const open = aLink({ userId: user.id })
     await perform(first, 'createLink', open)
     const stale: readonly LinkingReason[] = [
-      { kind: 'session', id: aSession().id },
+      { kind: 'session', session: coversAll(aSession()) },
       { kind: 'link', hash: aHash(), keep: [] },
-      { kind: 'proof', hash: aHash() },
+      { kind: 'proof', hash: aHash(), covers: { passkey: true, app: true } },
       { kind: 'address', email: 'another@acme.test' },
       { kind: 'unused', email: user.email },
     ]
@@ -129,7 +133,11 @@ export const identityCases: Suite = (check) => {
     }
     const expired = anIdentityProof({ identity })
     await perform(first, 'createIdentityProof', expired)
-    const late = { identity, reason: { kind: 'proof', hash: expired.hash }, now: expired.expiresAt } as const
+    const late = {
+      identity,
+      reason: { kind: 'proof', hash: expired.hash, covers: { passkey: true, app: true } },
+      now: expired.expiresAt,
+    } as const
     assert.equal(await perform(first, 'linkIdentity', late), 'refused')
     const other = { ...late, identity: anIdentity({ userId: user.id, providerId: identity.providerId }), now: at(1) }
     assert.equal(await perform(first, 'linkIdentity', other), 'refused', 'a proof is of one identity')
@@ -240,8 +248,9 @@ export const identityCases: Suite = (check) => {
     const made = await linkOne(first)
     const { identity } = made
     const { key, userId, providerId } = identity
-    const keep = aSession().id
-    const unlink = { key, userId, providerId, passwordCounts: false, passkeysCount: false, keep }
+    const reason = await sessionOf(first, made.user)
+    const { session } = reason
+    const unlink = { key, userId, providerId, passwordCounts: false, passkeysCount: false, session }
     assert.equal(await perform(first, 'unlinkIdentity', unlink), 'last')
     assert.equal(await perform(first, 'unlinkIdentity', { ...unlink, userId: aUser().id }), 'unknown')
     assert.equal(
@@ -251,7 +260,6 @@ export const identityCases: Suite = (check) => {
     const second = aProvider()
     await perform(first, 'createProvider', second)
     const other = anIdentity({ userId, providerId: second.id })
-    const reason = await REASONS.session.make(first, made)
     assert.equal(await perform(first, 'linkIdentity', { identity: other, reason, now: at(HOUR) }), 'linked')
     await perform(first, 'disableProvider', { id: second.id, now: at(1) })
     assert.equal(await perform(first, 'unlinkIdentity', unlink), 'last', 'the other provider is disabled')
@@ -262,7 +270,9 @@ export const identityCases: Suite = (check) => {
     assert.equal(await perform(first, 'unlinkIdentity', unlink), 'unlinked')
     assert.deepEqual(await first.listIdentities(userId), [other])
     assert.deepEqual([await first.findIdentityProof(userId), await first.listLinks(userId)], [undefined, [link]])
-    const last = { key: other.key, userId, providerId: second.id, passwordCounts: true, passkeysCount: false, keep }
+    const last = { key: other.key, userId, providerId: second.id, passwordCounts: true, passkeysCount: false, session }
+    const ended = coversAll(aSession({ userId }))
+    assert.equal(await perform(first, 'unlinkIdentity', { ...last, session: ended }), 'unknown')
     assert.equal(await perform(first, 'unlinkIdentity', last), 'unlinked')
   })
 
@@ -272,14 +282,13 @@ export const identityCases: Suite = (check) => {
     const provider = aProvider()
     await perform(stores.first, 'createProvider', provider)
     const other = anIdentity({ userId: user.id, providerId: provider.id })
-    const reason = await REASONS.session.make(stores.first, made)
+    const reason = await sessionOf(stores.first, made.user)
     await perform(stores.first, 'linkIdentity', { identity: other, reason, now: at(HOUR) })
-    const keep = aSession().id
     const removals = times(10, (index) => ({
       ...(index % 2 === 0 ? identity : other),
       passwordCounts: false,
       passkeysCount: false,
-      keep,
+      session: reason.session,
     }))
     const outcomes = await race(stores, 'unlinkIdentity', removals)
     assert.equal(tally(outcomes)['unlinked'], 1)

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { coversAll } from '../../../../src/endpoints/sign-in/changing-session.ts'
 import type { LogoutNoticeRecord, NotifiedClient } from '../../../../src/ports/records/logout-notice.ts'
 import type { SessionRecord } from '../../../../src/ports/records/user.ts'
 import type { StoreDriver } from '../../../../src/ports/store.ts'
@@ -230,8 +231,8 @@ const ENDS: readonly (readonly [claim: string, end: End])[] = [
   ],
   [
     'changePassword',
-    async (store, { userId: id }, { id: keep }) => {
-      const change = { id, keep, passwordHash: 'mine', previousHash: aUser().passwordHash }
+    async (store, { userId: id }, kept) => {
+      const change = { id, session: coversAll(kept), passwordHash: 'mine', previousHash: aUser().passwordHash }
       assert.equal(await perform(store, 'changePassword', change), 'changed')
       return 'one-is-kept'
     },
@@ -254,14 +255,15 @@ const ENDS: readonly (readonly [claim: string, end: End])[] = [
   ],
   [
     'unlinkIdentity',
-    async (store, { id, userId, authentication: { providerId } }, { id: keep }) => {
+    async (store, { userId, authentication: { providerId } }, kept) => {
+      const session = coversAll(kept)
       const provider = { ...aProvider(), id: providerId ?? assert.fail() }
       await perform(store, 'createProvider', provider)
       const identity = anIdentity({ userId, providerId: provider.id })
-      const reason = { kind: 'session', id } as const
+      const reason = { kind: 'session', session } as const
       assert.equal(await perform(store, 'linkIdentity', { identity, reason, now: at(9) }), 'linked')
       assert.equal(
-        await perform(store, 'unlinkIdentity', { ...identity, passwordCounts: true, passkeysCount: false, keep }),
+        await perform(store, 'unlinkIdentity', { ...identity, passwordCounts: true, passkeysCount: false, session }),
         'unlinked',
       )
       return 'one-is-kept'

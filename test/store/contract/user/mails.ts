@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { coversAll } from '../../../../src/endpoints/sign-in/changing-session.ts'
 import type { CausesMail } from '../../../../src/ports/operations/mail.ts'
 import type { Input, OperationName } from '../../../../src/ports/operations/index.ts'
 import type { MailRecord } from '../../../../src/ports/records/mail.ts'
@@ -38,7 +39,7 @@ const MAILING: Mailing = {
     return [change, { ...change, email: email ?? '' }]
   },
   changePassword: async (_, { user: { id, passwordHash: previousHash }, session }) => {
-    const change = { id, passwordHash: 'new', previousHash, keep: session.id }
+    const change = { id, passwordHash: 'new', previousHash, session: coversAll(session) }
     return [change, { ...change, previousHash: 'another' }]
   },
   createLink: async (_, { user }) => [aLink({ userId: user.id }), aLink()],
@@ -47,16 +48,23 @@ const MAILING: Mailing = {
     const use = { userId, hash, passwordHash: 'new', keep: [], now: at(HOUR) }
     return [use, { ...use, hash: aHash() }]
   },
-  createEmailCode: async (_, { user }) => [anEmailCode({ userId: user.id }), anEmailCode()],
-  async confirmEmail(store, { user }) {
+  createEmailCode: async (_, { user, session: own }) => {
+    const session = coversAll(own)
+    return [
+      { ...anEmailCode({ userId: user.id }), session },
+      { ...anEmailCode(), session },
+    ]
+  },
+  async confirmEmail(store, { user, session: own }) {
+    const session = coversAll(own)
     const { userId, email, digest } = anEmailCode({ userId: user.id })
-    await perform(store, 'createEmailCode', anEmailCode({ userId, email, digest }))
-    const confirmation = { userId, email, digest, now: at(5) }
+    await perform(store, 'createEmailCode', { ...anEmailCode({ userId, email, digest }), session })
+    const confirmation = { userId, email, digest, session, now: at(5) }
     return [confirmation, { ...confirmation, digest: aHash() }]
   },
   async addPasskey(_, { user: { id: userId }, session }) {
-    const reason = { kind: 'session', session } as const
-    const other = { kind: 'session', session: aSession({ userId }) } as const
+    const reason = { kind: 'session', session: coversAll(session) } as const
+    const other = { kind: 'session', session: coversAll(aSession({ userId })) } as const
     return [
       { passkey: aPasskey({ userId }), reason },
       { passkey: aPasskey({ userId }), reason: other },
@@ -77,7 +85,7 @@ const MAILING: Mailing = {
   },
   async removePassword(store, person) {
     const { userId } = await addPasskey(store, person)
-    const removal = { userId, session: person.session }
+    const removal = { userId, session: coversAll(person.session) }
     return [
       { ...removal, passkeysCount: true },
       { ...removal, passkeysCount: false },
@@ -87,8 +95,8 @@ const MAILING: Mailing = {
     const provider = aProvider()
     await perform(store, 'createProvider', provider)
     const identity = anIdentity({ userId, providerId: provider.id })
-    const reason = { kind: 'session', id: session.id } as const
-    const other = { kind: 'session', id: aSession().id } as const
+    const reason = { kind: 'session', session: coversAll(session) } as const
+    const other = { kind: 'session', session: coversAll(aSession()) } as const
     return [
       { identity, reason, now: at(5) },
       { identity: anIdentity({ userId, providerId: provider.id }), reason: other, now: at(5) },
@@ -98,7 +106,7 @@ const MAILING: Mailing = {
     const [link] = await MAILING.linkIdentity(store, person)
     await perform(store, 'linkIdentity', link)
     const { key, userId, providerId } = link.identity
-    const unlinking = { key, userId, providerId, passkeysCount: false, keep: person.session.id }
+    const unlinking = { key, userId, providerId, passkeysCount: false, session: coversAll(person.session) }
     return [
       { ...unlinking, passwordCounts: true },
       { ...unlinking, passwordCounts: false },
@@ -107,8 +115,8 @@ const MAILING: Mailing = {
   async enableTotp(_, { user: { id: userId }, session }) {
     const enabling = { factor: aSecondFactor({ userId }), recoveryDigests: [], replaces: undefined }
     return [
-      { ...enabling, reason: { kind: 'session', session } },
-      { ...enabling, reason: { kind: 'session', session: aSession({ userId }) } },
+      { ...enabling, reason: { kind: 'session', session: coversAll(session) } },
+      { ...enabling, reason: { kind: 'session', session: coversAll(aSession({ userId })) } },
     ]
   },
   async useTotp(store, person) {
@@ -130,8 +138,8 @@ const MAILING: Mailing = {
   async disableTotp(store, person) {
     const { userId } = await addApp(store, person)
     return [
-      { userId, session: person.session },
-      { userId, session: aSession({ userId }) },
+      { userId, session: coversAll(person.session) },
+      { userId, session: coversAll(aSession({ userId })) },
     ]
   },
   async resetSecondFactor(store, person) {
@@ -142,8 +150,8 @@ const MAILING: Mailing = {
     const { userId } = await addApp(store, person)
     const change = { userId, recoveryDigests: [aHash()] }
     return [
-      { ...change, session: person.session },
-      { ...change, session: aSession({ userId }) },
+      { ...change, session: coversAll(person.session) },
+      { ...change, session: coversAll(aSession({ userId })) },
     ]
   },
 }
@@ -231,7 +239,10 @@ async function linkTo(store: StoreDriver, userId: UserId) {
 
 async function addPasskey(store: StoreDriver, { user, session }: Person) {
   const passkey = aPasskey({ userId: user.id, counter: 5 })
-  assert.equal(await perform(store, 'addPasskey', { passkey, reason: { kind: 'session', session } }), 'added')
+  assert.equal(
+    await perform(store, 'addPasskey', { passkey, reason: { kind: 'session', session: coversAll(session) } }),
+    'added',
+  )
   return passkey
 }
 
@@ -241,7 +252,7 @@ async function addApp(store: StoreDriver, { user, session }: Person, digest = aH
     factor,
     recoveryDigests: [digest],
     replaces: undefined,
-    reason: { kind: 'session', session },
+    reason: { kind: 'session', session: coversAll(session) },
   } as const
   assert.equal(await perform(store, 'enableTotp', enabling), 'enabled')
   return factor

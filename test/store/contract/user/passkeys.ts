@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { coversAll } from '../../../../src/endpoints/sign-in/changing-session.ts'
 import type { PasskeyReason } from '../../../../src/ports/operations/passkey.ts'
 import type { Input } from '../../../../src/ports/operations/index.ts'
 import type { PasskeyRecord } from '../../../../src/ports/records/passkey.ts'
@@ -26,7 +27,11 @@ async function aPerson(store: StoreDriver, differing: Parameters<typeof aUser>[0
 }
 
 function adding({ user, session }: Person, differing: Partial<PasskeyRecord> = {}): Input<'addPasskey'> {
-  return { passkey: aPasskey({ userId: user.id, ...differing }), reason: { kind: 'session', session }, mails: [] }
+  return {
+    passkey: aPasskey({ userId: user.id, ...differing }),
+    reason: { kind: 'session', session: coversAll(session) },
+    mails: [],
+  }
 }
 
 /** A person with a passkey. */
@@ -43,7 +48,7 @@ function using({ userId, id }: PasskeyRecord, counter: number): Input<'usePasske
 
 /** Removes a passkey for its user, who has no password that counts. */
 function removing({ session }: Person, { userId, id }: PasskeyRecord): Input<'removePasskey'> {
-  return { userId, id, by: { kind: 'user', session, passwordCounts: false }, mails: [] }
+  return { userId, id, by: { kind: 'user', session: coversAll(session), passwordCounts: false }, mails: [] }
 }
 
 async function linkTo(store: StoreDriver, { id: userId }: UserRecord) {
@@ -86,7 +91,7 @@ export const passkeyCases: Suite = (check) => {
         at: at(3),
         passwordHash,
       })
-      const inSession = ({ session }: Person): PasskeyReason => ({ kind: 'session', session })
+      const inSession = ({ session }: Person): PasskeyReason => ({ kind: 'session', session: coversAll(session) })
       type End = (person: Person) => Promise<unknown>
       const ends: readonly (readonly [string, (person: Person) => PasskeyReason, End])[] = [
         ['the session ended', inSession, ({ session: { id } }) => perform(first, 'endSession', { id, ...END })],
@@ -103,7 +108,7 @@ export const passkeyCases: Suite = (check) => {
               factor: aSecondFactor({ userId }),
               recoveryDigests: [],
               replaces: undefined,
-              reason: { kind: 'session', session },
+              reason: { kind: 'session', session: coversAll(session) },
             }),
         ],
       ]
@@ -127,11 +132,14 @@ export const passkeyCases: Suite = (check) => {
     const { first, second } = stores
     const { user, session, passkey: thief } = await anOwner(first)
     const { passkey: kept } = adding({ user, session })
-    assert.equal(await perform(first, 'addPasskey', { passkey: kept, reason: { kind: 'session', session } }), 'added')
+    assert.equal(
+      await perform(first, 'addPasskey', { passkey: kept, reason: { kind: 'session', session: coversAll(session) } }),
+      'added',
+    )
     const provider = aProvider()
     await perform(first, 'createProvider', provider)
     const identity = anIdentity({ userId: user.id, providerId: provider.id })
-    const linking = { identity, reason: { kind: 'session', id: session.id }, now: at(1) } as const
+    const linking = { identity, reason: { kind: 'session', session: coversAll(session) }, now: at(1) } as const
     assert.equal(await perform(first, 'linkIdentity', linking), 'linked')
     const reason = { ...(await linkTo(first, user)), keep: [kept.id] }
     const wrong = { ...reason, hash: aHash() }
@@ -220,7 +228,11 @@ export const passkeyCases: Suite = (check) => {
       const provider = aProvider()
       const identity = anIdentity({ userId: user.id, providerId: provider.id })
       await perform(first, 'createProvider', provider)
-      await perform(first, 'linkIdentity', { identity, reason: { kind: 'session', id: session.id }, now: at(1) })
+      await perform(first, 'linkIdentity', {
+        identity,
+        reason: { kind: 'session', session: coversAll(session) },
+        now: at(1),
+      })
       assert.equal(await count(false), 1)
       await perform(first, 'disableProvider', { id: provider.id, now: at(2) })
       assert.equal(await count(false), 2)
@@ -234,12 +246,15 @@ export const passkeyCases: Suite = (check) => {
     await startSessions(first, aSessionStart({ session: other }))
     const removal = removing(owner, passkey)
     assert.equal(await perform(first, 'removePasskey', removal), 'last')
-    const gone = { ...removal, by: { kind: 'user', session: aSession(), passwordCounts: true } } as const
+    const gone = { ...removal, by: { kind: 'user', session: coversAll(aSession()), passwordCounts: true } } as const
     assert.equal(await perform(first, 'removePasskey', gone), 'unknown')
     const unknown = { ...removal, id: aPasskey().id }
     assert.equal(await perform(first, 'removePasskey', unknown), 'unknown')
     assert.deepEqual(await second.listPasskeys(user.id), [passkey])
-    const withPassword = { ...removal, by: { kind: 'user', session, passwordCounts: true } } as const
+    const withPassword = {
+      ...removal,
+      by: { kind: 'user', session: coversAll(session), passwordCounts: true },
+    } as const
     assert.deepEqual(await performAll(first, 'removePasskey', [withPassword, withPassword]), ['removed', 'unknown'])
     assert.deepEqual(await second.listPasskeys(user.id), [])
     assert.equal(await second.findSession(other.id), undefined)
@@ -266,14 +281,16 @@ export const passkeyCases: Suite = (check) => {
       } = person
       const passkeys = times(count, () => adding(person))
       await performAll(first, 'addPasskey', passkeys)
-      const by = { kind: 'user', session, passwordCounts } as const
+      const by = { kind: 'user', session: coversAll(session), passwordCounts } as const
       const [removed, password] = await Promise.all([
         race(
           stores,
           'removePasskey',
           passkeys.map(({ passkey: { id } }) => ({ userId, id, by })),
         ),
-        passwordCounts ? perform(stores.second, 'removePassword', { userId, session, passkeysCount: true }) : 'last',
+        passwordCounts
+          ? perform(stores.second, 'removePassword', { userId, session: by.session, passkeysCount: true })
+          : 'last',
       ])
       assert.deepEqual(tally([...removed, password])['removed'], 1)
       const left = (await first.listPasskeys(userId)).length
@@ -293,12 +310,16 @@ export const passkeyCases: Suite = (check) => {
       const provider = aProvider()
       await perform(first, 'createProvider', provider)
       const identity = anIdentity({ userId, providerId: provider.id })
-      await perform(first, 'linkIdentity', { identity, reason: { kind: 'session', id: session.id }, now: at(1) })
-      const unlink = { ...identity, passwordCounts: false, keep: session.id }
+      await perform(first, 'linkIdentity', {
+        identity,
+        reason: { kind: 'session', session: coversAll(session) },
+        now: at(1),
+      })
+      const unlink = { ...identity, passwordCounts: false, session: coversAll(session) }
       assert.equal(await perform(first, 'unlinkIdentity', { ...unlink, passkeysCount: false }), 'last')
       assert.equal(await perform(first, 'unlinkIdentity', { ...unlink, passkeysCount: true }), 'unlinked')
-      const gone = { userId, session: aSession({ userId }), passkeysCount: true }
-      const removal = { userId, session, passkeysCount: true }
+      const gone = { userId, session: coversAll(aSession({ userId })), passkeysCount: true }
+      const removal = { userId, session: coversAll(session), passkeysCount: true }
       assert.equal(await perform(first, 'removePassword', { ...removal, passkeysCount: false }), 'last')
       assert.equal(await perform(first, 'removePassword', gone), 'unknown')
       assert.deepEqual(await performAll(first, 'removePassword', [removal, removal]), ['removed', 'unknown'])

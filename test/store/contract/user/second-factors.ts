@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { coversAll } from '../../../../src/endpoints/sign-in/changing-session.ts'
 import type { EnrolmentReason, TotpUse } from '../../../../src/ports/operations/second-factor.ts'
 import type { Input } from '../../../../src/ports/operations/index.ts'
 import type { SecondFactorRecord } from '../../../../src/ports/records/second-factor.ts'
@@ -35,7 +36,7 @@ function enabling(
     factor: aSecondFactor({ userId: user.id, ...app }),
     recoveryDigests: times(10, aHash),
     replaces: undefined,
-    reason: { kind: 'session', session },
+    reason: { kind: 'session', session: coversAll(session) },
     mails: [],
     ...other,
   }
@@ -203,7 +204,7 @@ export const secondFactorCases: Suite = (check) => {
     const passkey = aPasskey({ userId: user.id })
     const session = aSession({ userId: user.id })
     await perform(first, 'startSession', aSessionStart({ session, isSecondStepDone: true }))
-    const reason = { kind: 'session', session } as const
+    const reason = { kind: 'session', session: coversAll(session) } as const
     assert.equal(await perform(first, 'addPasskey', { passkey, reason }), 'added')
     await performAll(
       first,
@@ -237,8 +238,8 @@ export const secondFactorCases: Suite = (check) => {
 
   check('disableTotp and replaceRecoveryCodes need the session and the app', async ({ first, second }) => {
     const { user, session, recoveryDigests } = await aUserOfApp(first)
-    const change = { userId: user.id, session, recoveryDigests: times(3, aHash) }
-    const gone = { ...change, session: aSession({ userId: user.id }) }
+    const change = { userId: user.id, session: coversAll(session), recoveryDigests: times(3, aHash) }
+    const gone = { ...change, session: coversAll(aSession({ userId: user.id })) }
     assert.equal(await perform(first, 'replaceRecoveryCodes', gone), 'unknown')
     assert.equal(await perform(first, 'disableTotp', gone), 'unknown')
     assert.equal(await second.countRecoveryCodes(user.id), 10)

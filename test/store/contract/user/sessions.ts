@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
+import { coversAll } from '../../../../src/endpoints/sign-in/changing-session.ts'
 import { mintSessionId, type ClientId, type SessionId, type UserId } from '../../../../src/protocol/ids.ts'
 import { perform, performAll, race, startSessions, tally, times, type Suite } from '../harness.ts'
 import type { UserRecord } from '../../../../src/ports/records/user.ts'
@@ -135,7 +136,7 @@ export const sessionCases: Suite = (check) => {
     await perform(stores.first, 'createUser', user)
     await startSessions(stores.first, aSessionStart({ session: own }))
     const starts = times(12, () => aSessionStart({ session: aSession({ userId: user.id }) }))
-    const change = { id: user.id, passwordHash: 'mine', previousHash: user.passwordHash, keep: own.id }
+    const change = { id: user.id, passwordHash: 'mine', previousHash: user.passwordHash, session: coversAll(own) }
     const [outcome] = await Promise.all([
       perform(stores.second, 'changePassword', change),
       race(stores, 'startSession', starts),
@@ -300,7 +301,9 @@ export const sessionCases: Suite = (check) => {
       { userId, openid: undefined },
       { openid: loginOf(other.id), scope: 'openid' as Scope },
     ])
-    assert.deepEqual(await perform(first, 'endOtherSessions', { userId, keep: kept.id, ...END }), { ended: 1 })
+    assert.deepEqual(await perform(first, 'endOtherSessions', { userId, keep: kept.id, ...END }), {
+      ended: 1,
+    })
     const rest = [at(99), at(99), undefined, undefined, undefined]
     assert.deepEqual(await revocationsOf(second, grants), [undefined, ...rest])
     // The session to keep has ended meanwhile.

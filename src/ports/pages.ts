@@ -110,15 +110,18 @@ export type SignInOffer =
   | { readonly kind: 'passkey'; readonly action: string; readonly ceremony: PasskeyCeremony }
   /** A link to the operator's application. */
   | { readonly kind: 'application'; readonly uri: string }
-  /** With `provider`. `isDown`: the provider does not answer at the moment. */
-  | {
-      readonly kind: 'provider'
-      readonly action: string
-      readonly id: string
-      readonly name: string
-      readonly mark: ProviderMark
-      readonly isDown: boolean
-    }
+  | ProviderOffer
+
+/** With `provider`. */
+export interface ProviderOffer {
+  readonly kind: 'provider'
+  readonly action: string
+  readonly id: string
+  readonly name: string
+  readonly mark: ProviderMark
+  /** The provider does not answer at the moment. */
+  readonly isDown: boolean
+}
 
 /**
  * Forms for the second step of a sign-in, one for each offer, all with the same hidden fields. If no offer checks a factor that the user
@@ -162,6 +165,8 @@ export type SecondStepOffer =
       readonly hidden: HiddenFields
       readonly enrolment: EnrolmentView
     }
+  /** A provider that always asks for two factors, at which the user has an account: the sign-in there takes the place of this one. */
+  | ProviderOffer
 
 /** The recovery codes of an app that was set up in a sign-in, which the form continues. */
 export interface RecoveryCodesPage {
@@ -173,7 +178,7 @@ export interface RecoveryCodesPage {
 
 /** Why the last attempt at the second step failed. */
 export type SecondStepProblem =
-  | { readonly kind: 'second-step-wrong'; readonly offer: Exclude<SecondStepOffer['kind'], 'passkey'> }
+  | { readonly kind: 'second-step-wrong'; readonly offer: Exclude<SecondStepOffer['kind'], 'passkey' | 'provider'> }
   | { readonly kind: 'second-step-wrong'; readonly offer: 'passkey' }
   /** The code was accepted before. */
   | { readonly kind: 'second-step-used' }

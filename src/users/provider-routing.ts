@@ -58,6 +58,16 @@ export function isUsable({ delegate }: Delegation, { disabledAt }: Pick<Provider
   return delegate === undefined && disabledAt === undefined
 }
 
+/** The identities with which a user signs in with two factors, at a provider that always asks for them. */
+export function multiFactorIdentities(
+  settings: Delegation,
+  providers: readonly ProviderRecord[],
+  identities: readonly IdentityRecord[],
+): readonly IdentityRecord[] {
+  const strong = usableProviders(settings, providers).filter((one) => one.settings.multiFactor)
+  return identities.filter(({ providerId }) => strong.some(({ id }) => id === providerId))
+}
+
 /** An identity of a user, for an administrator or the user. */
 export function describeIdentity({ providerId, subject, email, linkedAt, usedAt }: IdentityRecord) {
   return {

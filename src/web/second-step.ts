@@ -8,7 +8,7 @@ import { hiddenFields, html } from './markup.ts'
 import type { Fragment, Markup } from './markup.ts'
 import { passkeyForm, passkeyMissing, passkeySignal } from './passkey.ts'
 import { enrolmentFields } from './second-factor.ts'
-import { continuation } from './sign-in.ts'
+import { continuation, providerForm } from './sign-in.ts'
 import { inAWhile } from './spans.ts'
 
 type WrongStep = Extract<SecondStepProblem, { readonly kind: 'second-step-wrong' }>
@@ -89,6 +89,8 @@ function offerForm(view: View, page: SecondStepPage, offer: SecondStepOffer): Ma
         look: 'plain',
         hasAutofill: false,
       })
+    case 'provider':
+      return providerForm(view, page, offer)
     case 'set-up':
       return html`${page.offers.length > 1 ? html`<p class="or small muted alone">${view.texts.or}</p>` : undefined}
         <form method="post" action="${offer.action}" novalidate>

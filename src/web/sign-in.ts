@@ -1,4 +1,4 @@
-import type { LeavePage, SignInOffer, SignInPage, SignInProblem } from '../ports/pages.ts'
+import type { LeavePage, ProviderOffer, SignInOffer, SignInPage, SignInProblem } from '../ports/pages.ts'
 import { ASK_FIELD } from '../ports/pages.ts'
 import { FORM_REFUSALS } from '../protocol/authorization/page-refusals.ts'
 import { clientName } from './client.ts'
@@ -95,11 +95,8 @@ function connection({ texts }: View, { connecting }: SignInPage): Fragment {
   return html`<p class="notice" role="status"><span>${texts.signInToConnect(isolate(connecting))}</span></p>`
 }
 
-function providerForm(
-  { texts }: View,
-  page: SignInPage,
-  offer: Extract<SignInOffer, { readonly kind: 'provider' }>,
-): Markup {
+/** The button of a provider. */
+export function providerForm({ texts }: View, page: Pick<SignInPage, 'hidden'>, offer: ProviderOffer): Markup {
   const hint = `down-${offer.id}`
   return html`<form class="provider" method="post" action="${offer.action}">
     ${hiddenFields({ ...page.hidden, provider: offer.id })}

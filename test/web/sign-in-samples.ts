@@ -66,8 +66,17 @@ const passkeySignIn = {
   ceremony: { kind: 'get', challenge: 'x', rpId: 'auth.example', credentials: [] },
 } as const
 
+const strongProvider = {
+  kind: 'provider',
+  action: '/sign-in/provider',
+  id: 'google',
+  name: 'Google',
+  mark: 'letter',
+  isDown: false,
+} as const
+
 const providers: SignInPage['offers'] = [
-  { kind: 'provider', action: '/sign-in/provider', id: 'google', name: 'Google', mark: 'letter', isDown: false },
+  strongProvider,
   {
     kind: 'provider',
     action: '/sign-in/provider',
@@ -164,6 +173,7 @@ export const signInSamples: readonly (readonly [string, Page])[] = [
   ['step-up that is essential', { ...secondStep, stepUp: { ...stepUp, isEnd: true } }],
   ['second step that is locked', { ...secondStep, problem: { kind: 'second-step-locked' } }],
   ['second step by passkey', { ...secondStep, offers: [passkeyStep] }],
+  ['second step at a provider', { ...secondStep, offers: [strongProvider] }],
   [
     'second step by a passkey that did not work',
     {

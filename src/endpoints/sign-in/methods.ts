@@ -1,7 +1,7 @@
 import type { IdentityView, OwnMethod, PasskeyView, StayReason } from '../../ports/account-pages.ts'
 import type { Context } from '../../ports/context.ts'
 import type { ProviderMark } from '../../ports/page-parts.ts'
-import type { SignInOffer } from '../../ports/pages.ts'
+import type { ProviderOffer, SignInOffer } from '../../ports/pages.ts'
 import type { IdentityRecord, ProviderRecord } from '../../ports/records/provider.ts'
 import type { UserRecord } from '../../ports/records/user.ts'
 import { findRequiredProvider, mayHavePassword, providersFor, usableProviders } from '../../users/provider-routing.ts'
@@ -88,21 +88,26 @@ function offerPassword(
   return [{ kind: 'password', action, asksEmailFirst: isRouted && !hasEmail }]
 }
 
-function offerProviders(
-  { issuer, settings, upstream }: Context,
-  { target: { uiLocales }, providers }: OfferInput,
-): readonly SignInOffer[] {
-  const action = pageAddress(issuer, PATHS.signInAtProvider, { uiLocales })
-  return usableProviders(settings, providers)
+function offerProviders(context: Context, { target, providers }: OfferInput): readonly SignInOffer[] {
+  return usableProviders(context.settings, providers)
     .slice(0, BUTTONS)
-    .map((provider) => ({
-      kind: 'provider',
-      action,
-      id: provider.id,
-      name: provider.settings.name,
-      mark: markOf(provider),
-      isDown: upstream.isDown(provider),
-    }))
+    .map((provider) => offerProvider(context, target, provider))
+}
+
+/** The button of a provider. */
+export function offerProvider(
+  { issuer, upstream }: Pick<Context, 'issuer' | 'upstream'>,
+  { uiLocales }: SignInTarget,
+  provider: ProviderRecord,
+): ProviderOffer {
+  return {
+    kind: 'provider',
+    action: pageAddress(issuer, PATHS.signInAtProvider, { uiLocales }),
+    id: provider.id,
+    name: provider.settings.name,
+    mark: markOf(provider),
+    isDown: upstream.isDown(provider),
+  }
 }
 
 function ownPassword(context: Context, input: OwnerInput): readonly OwnMethod[] {

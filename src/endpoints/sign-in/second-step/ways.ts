@@ -1,5 +1,6 @@
 import type { Context, StoreNeeds } from '../../../ports/context.ts'
 import type { SecondStepOffer } from '../../../ports/pages.ts'
+import type { ProviderRecord } from '../../../ports/records/provider.ts'
 import type { UserRecord } from '../../../ports/records/user.ts'
 import { levelOf, type Authentication, type AuthenticationLevel } from '../../../protocol/sign-in/authentication.ts'
 import { PATHS, pageAddress } from '../../paths.ts'
@@ -12,6 +13,8 @@ import {
   type EnrolmentPlace,
 } from '../../second-factor/enrolment.ts'
 import { askToMake, askToSign, offersPasskeys, type Ceremony } from '../passkey/ceremony.ts'
+import { multiFactorIdentities } from '../../../users/provider-routing.ts'
+import { offerProvider } from '../methods.ts'
 import { keyOf, type SignInTarget } from '../target.ts'
 
 /**
@@ -33,11 +36,15 @@ export interface WayInput {
   readonly enrolment: Enrolment | undefined
 }
 
+type EnrolmentNeeds = Pick<Context, 'encryption' | 'providers' | 'settings'> &
+  StoreNeeds<'findSecondFactor' | 'listIdentities' | 'listPasskeys'>
+
 /** The table of ways, in the order of the page. */
 export const SECOND_STEP_WAYS: readonly SecondStepWay[] = [
   { offer: offerCode },
   { offer: offerRecoveryCode },
   { offer: offerPasskey },
+  { offer: offerStrongProvider },
   { offer: offerApp },
 ]
 
@@ -76,6 +83,26 @@ export function passkeyStep({ user, target }: Pick<WayInput, 'user' | 'target'>)
   return { browserHash: target.browserHash, purpose: 'second-step', bound: [keyOf(target), user.id] }
 }
 
+/** Where the account has no app that works, an account at a provider that always asks for two factors is its second factor. */
+async function offerStrongProvider(
+  context: Context,
+  { user, target, stepUp }: WayInput,
+): Promise<readonly SecondStepOffer[]> {
+  if (stepUp !== undefined || (await findApp(context, user.id))?.kind === 'on') return []
+  const providers = await findStrongProviders(context, user)
+  return providers.map((provider) => offerProvider(context, target, provider))
+}
+
+/** The usable providers with `multi_factor` at which the user has an account. */
+async function findStrongProviders(
+  context: Pick<Context, 'providers' | 'settings'> & StoreNeeds<'listIdentities'>,
+  { id }: Pick<UserRecord, 'id'>,
+): Promise<readonly ProviderRecord[]> {
+  const [providers, identities] = await Promise.all([context.providers(), context.store.listIdentities(id)])
+  const strong = multiFactorIdentities(context.settings, providers, identities)
+  return providers.filter((provider) => strong.some(({ providerId }) => providerId === provider.id))
+}
+
 async function offerApp(context: Context, input: WayInput): Promise<readonly SecondStepOffer[]> {
   const { user, target } = input
   if (input.stepUp !== undefined || !(await mayEnrol(context, user))) return []
@@ -95,21 +122,19 @@ async function offerApp(context: Context, input: WayInput): Promise<readonly Sec
  * Whether a user who has done the first step may set an app up: only if the account has no second factor that works, because a person who
  * knows the password could otherwise use a factor of their own (threats.md OTP-02).
  */
-export async function mayEnrol(
-  context: Pick<Context, 'encryption'> & StoreNeeds<'findSecondFactor' | 'listPasskeys'>,
-  { id }: Pick<UserRecord, 'id'>,
-): Promise<boolean> {
+export async function mayEnrol(context: EnrolmentNeeds, user: Pick<UserRecord, 'id'>): Promise<boolean> {
+  const { id } = user
   const [app, passkeys] = await Promise.all([findApp(context, id), context.store.listPasskeys(id)])
-  return app?.kind !== 'on' && passkeys.length === 0
+  return app?.kind !== 'on' && passkeys.length === 0 && (await findStrongProviders(context, user)).length === 0
 }
 
 /** Whether such a user may add a passkey: an app that a leak made void is replaced by another app, as the store has it. */
 export async function mayAddPasskey(
-  context: Pick<Context, 'encryption' | 'issuer' | 'settings'> & StoreNeeds<'findSecondFactor' | 'listPasskeys'>,
-  { id }: Pick<UserRecord, 'id'>,
+  context: EnrolmentNeeds & Pick<Context, 'issuer'>,
+  user: Pick<UserRecord, 'id'>,
 ): Promise<boolean> {
-  if (!offersPasskeys(context) || (await context.store.findSecondFactor(id)) !== undefined) return false
-  return (await context.store.listPasskeys(id)).length === 0
+  if (!offersPasskeys(context) || (await context.store.findSecondFactor(user.id)) !== undefined) return false
+  return mayEnrol(context, user)
 }
 
 /** An app is set up in the browser of the sign-in. */

@@ -192,7 +192,16 @@ export async function aLink(
   const record = { userId: user.id, origin, hash, purpose: 'reset', isMailed: false, ...lifetime, mails: [] } as const
   await perform(store, 'createLink', record)
   return (node: StoreDriver) =>
-    perform(node, 'useLink', { userId: user.id, hash, passwordHash: 'reset', keep: [], now: now(), mails: [] })
+    perform(node, 'useLink', {
+      userId: user.id,
+      hash,
+      passwordHash: 'reset',
+      keep: [],
+      isSecondStepRequired: false,
+      browserHash: aHash(),
+      now: now(),
+      mails: [],
+    })
 }
 
 /** The code of a new address, with its mail, and a function that confirms the address. */

@@ -115,7 +115,7 @@ const RACES: Readonly<Record<string, Race>> = {
     const use = await aLink(one, person, hash)
     const chosen = anIdentity(person)
     const outcomes = await atOnce(
-      () => link(one, chosen, { kind: 'link', hash, keep: [] }),
+      () => link(one, chosen, { kind: 'link', hash, keep: [], isMultiFactor: false, isSecondStepRequired: false }),
       () => use(other),
     )
     const kept = (await other.listIdentities(user.id)).map(({ key }) => key)

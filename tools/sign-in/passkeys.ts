@@ -74,7 +74,7 @@ export async function givePasskey(
   expect(await context.store.createLink(link), 'created')
   const id = passkeyIdOf(key.credentialId)
   const passkey = { ...key, userId, id, agent: undefined, createdAt: now, usedAt: undefined, ...differing }
-  const reason = { kind: 'link', hash, keep: [], now } as const
+  const reason = { kind: 'link', hash, keep: [], isSecondStepRequired: false, now } as const
   expect(await context.store.addPasskey({ passkey, reason, mails: [] }), 'added')
   return { authenticator, passkey }
 }

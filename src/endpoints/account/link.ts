@@ -2,7 +2,7 @@ import type { PasskeyProblem, PasswordProblem } from '../../ports/account-pages.
 import type { Context } from '../../ports/context.ts'
 import { shortestPassword } from '../../protocol/sign-in/password-rules.ts'
 import type { Reply, Request } from '../../ports/message.ts'
-import type { IdentityRecord, ProviderRecord } from '../../ports/records/provider.ts'
+import type { IdentityRecord } from '../../ports/records/provider.ts'
 import type { LinkRecord, UserRecord } from '../../ports/records/user.ts'
 import type { KeptMethod } from '../../ports/operations/user.ts'
 import type { PasskeyRecord } from '../../ports/records/passkey.ts'
@@ -12,26 +12,21 @@ import type { UserId } from '../../protocol/ids.ts'
 import { userIdOfLink } from '../../protocol/sign-in/link.ts'
 import { sameText, type SecretHash } from '../../protocol/secrets.ts'
 import { isLiveSince } from '../../tokens/invalid-principal.ts'
-import { mayHavePassword, providersFor } from '../../users/provider-routing.ts'
 import { browserOf, isCrossSite, openBrowser } from '../authorization/interaction.ts'
 import { findSignedIn, viewAccount } from '../authorization/session.ts'
 import { errorPage, formRefusal } from '../error-page.ts'
 import { PATHS, pageAddress } from '../paths.ts'
-import { markOf, mayHavePasskeys, viewIdentity, viewPasskey } from '../sign-in/methods.ts'
+import { findLinkMethods, hasLinkMethod, type LinkMethods } from '../sign-in/link-methods.ts'
+import { markOf, viewIdentity, viewPasskey } from '../sign-in/methods.ts'
 import { askToMake, checkOf, signalRefused, verifyNewPasskey, type Ceremony } from '../sign-in/passkey/ceremony.ts'
 import { findAddress, leave } from '../sign-in/provider/depart.ts'
 import { readNewPassword } from './new-password.ts'
 import { noticesOf } from '../../users/mails.ts'
 
-interface OpenLink {
+interface OpenLink extends LinkMethods {
   readonly link: LinkRecord
   readonly user: UserRecord
   readonly token: string
-  readonly hasPassword: boolean
-  /** Whether the user of the link may add a passkey. */
-  readonly hasPasskey: boolean
-  /** The providers that the user of the link may add. */
-  readonly providers: readonly ProviderRecord[]
 }
 
 /**
@@ -69,10 +64,20 @@ export async function useLink(context: Context, request: Request): Promise<Reply
   if ('problem' in read) return linkPage(context, request, open, keep, { password: read.problem })
   const passwordHash = await context.passwords.hash(read.password, request.network)
   const now = context.clockCheck.now()
+  const browser = browserOf(context, request)
   const mails = noticesOf(context, user, 'password-changed', request)
-  const outcome = await context.store.useLink({ userId: user.id, hash: link.hash, passwordHash, keep, now, mails })
+  const outcome = await context.store.useLink({
+    userId: user.id,
+    hash: link.hash,
+    passwordHash,
+    keep,
+    isSecondStepRequired: context.settings.secondFactor === 'required',
+    browserHash: browser.hash,
+    now,
+    mails,
+  })
   if (outcome === 'unknown') return unusable(context, request, user.id)
-  return usedPage(context, request, user, 'password')
+  return { ...usedPage(context, request, user, 'password'), cookies: browser.cookies }
 }
 
 /** Adds the passkey that the browser made, instead of the password, and uses the link up. No session starts. */
@@ -91,7 +96,8 @@ async function acceptByPasskey(
     const event = { ...formRefusal('passkey-invalid', { user: user.id }), description: checkOf(made) }
     return { ...(await linkPage(context, request, open, keep, { passkey: 'passkey-invalid' })), event }
   }
-  const reason = { kind: 'link', hash: link.hash, keep, now: context.clockCheck.now() } as const
+  const isSecondStepRequired = context.settings.secondFactor === 'required'
+  const reason = { kind: 'link', hash: link.hash, keep, isSecondStepRequired, now: context.clockCheck.now() } as const
   switch (
     await context.store.addPasskey({
       passkey: made.passkey,
@@ -120,7 +126,7 @@ function usedPage(
   { uiLocales }: Request,
   { id }: UserRecord,
   method: 'password' | 'passkey',
-): Reply {
+): Extract<Reply, { readonly kind: 'page' }> {
   const accountUri = pageAddress(issuer, PATHS.account, { uiLocales })
   return {
     kind: 'page',
@@ -142,22 +148,14 @@ async function findOpenLink(context: Context, request: Request): Promise<OpenLin
   const opened = context.secrets.verify('link', token)
   if (opened === undefined) return unusable(context, request)
   const userId = userIdOfLink(opened.id)
-  const [links, user, app] = await Promise.all([
-    context.store.listLinks(userId),
-    context.store.findUser(userId),
-    context.store.findSecondFactor(userId),
-  ])
+  const [links, user] = await Promise.all([context.store.listLinks(userId), context.store.findUser(userId)])
   const link = links.find(({ hash }) => sameText(hash, opened.hash))
   if (link === undefined || link.expiresAt <= context.clockCheck.now()) return unusable(context, request)
   if (!isLiveSince(user, link.createdAt)) return unusable(context, request)
-  const known = await context.providers()
-  const hasPassword = mayHavePassword(context.settings, known, user.email)
-  // What signs in without the authenticator app is not added: a link proves the mailbox alone (threats.md ACC-17).
-  const routed = providersFor(context.settings, known, user.email)
-  const providers = app === undefined ? routed : routed.filter(({ settings }) => !settings.multiFactor)
-  const hasPasskey = app === undefined && mayHavePasskeys(context, { user, providers: known })
-  if (!hasPassword && !hasPasskey && providers.length === 0) return errorPage('link_without_method', { user: user.id })
-  return { link, user, token, hasPassword, hasPasskey, providers }
+  const methods = await findLinkMethods(context, user, link.origin)
+  return hasLinkMethod(methods)
+    ? { ...methods, link, user, token }
+    : errorPage('link_without_method', { user: user.id })
 }
 
 /** Sends the browser to a provider, whose account becomes a sign-in method of the link's user. The link is used up at the return. */
@@ -244,10 +242,17 @@ type ListedMethod =
 /**
  * The identities and passkeys that could sign in after the link was used, if they were kept. The identity at the operator's application is
  * one of them: it may be of a stranger who gave the application the address of the user, and signs in when sign-in is delegated again
- * (threats.md LNK-05).
+ * (threats.md LNK-05). Those that stay in any case are not listed.
  */
-async function listMethods({ store }: Context, { user }: OpenLink): Promise<readonly ListedMethod[]> {
-  const [identities, passkeys] = await Promise.all([store.listIdentities(user.id), store.listPasskeys(user.id)])
+async function listMethods(
+  { store }: Context,
+  { user, keepsPasskeys, keptIdentities }: OpenLink,
+): Promise<readonly ListedMethod[]> {
+  const [all, passkeys] = await Promise.all([
+    store.listIdentities(user.id),
+    keepsPasskeys ? [] : store.listPasskeys(user.id),
+  ])
+  const identities = all.filter(({ key }) => keptIdentities.every((one) => one.key !== key))
   const methods: readonly ListedMethod[] = [
     ...identities.map((identity) => ({ key: identity.key, usedAt: identity.usedAt, identity })),
     ...passkeys.map((passkey) => ({ key: passkey.id, usedAt: passkey.usedAt ?? passkey.createdAt, passkey })),
@@ -255,10 +260,11 @@ async function listMethods({ store }: Context, { user }: OpenLink): Promise<read
   return methods.toSorted((one, other) => other.usedAt - one.usedAt).slice(0, LISTED)
 }
 
-/** The methods that the person confirmed, on the page that lists them or on one that followed. */
+/** The methods that the person confirmed, on the page that lists them or on one that followed, and the identities that stay. */
 async function readKept(context: Context, { params }: Request, open: OpenLink): Promise<readonly KeptMethod[]> {
   const named = new Set<string>(params.all('keep').flatMap((value) => value.split(' ')))
-  return (await listMethods(context, open)).map(({ key }) => key).filter((key) => named.has(key))
+  const confirmed = (await listMethods(context, open)).map(({ key }) => key).filter((key) => named.has(key))
+  return [...open.keptIdentities.map(({ key }) => key), ...confirmed]
 }
 
 async function methodsPage(

@@ -3,12 +3,12 @@ import type { Context } from '../../ports/context.ts'
 import type { Reply, Request } from '../../ports/message.ts'
 import { ASK_FIELD } from '../../ports/pages.ts'
 import { normalizeEmail } from '../../protocol/sign-in/account.ts'
-import { findRequiredProvider, mayHavePassword, providersFor } from '../../users/provider-routing.ts'
+import { findRequiredProvider } from '../../users/provider-routing.ts'
 import { mailLink } from '../../users/mails.ts'
 import { isCrossSite } from '../authorization/interaction.ts'
 import { errorPage, formRefusal } from '../error-page.ts'
 import { PATHS, pageAddress } from '../paths.ts'
-import { mayHavePasskeys } from './methods.ts'
+import { findLinkMethods, hasLinkMethod } from './link-methods.ts'
 import type { SignInTarget } from './target.ts'
 import { countMail, countSentMail } from './throttle.ts'
 
@@ -53,20 +53,15 @@ export async function mailReset(context: Context, request: Request): Promise<Rep
  * this one (threats.md LNK-04). The log says why nothing was sent to an account.
  */
 async function sendReset(context: Context, { agent, language, network }: Request, email: string): Promise<void> {
-  const { store, settings } = context
+  const { store } = context
   if ((await countMail(context, { purpose: 'reset', email, network })).kind === 'refused') return
   const user = await store.findUserByEmail(email)
   if (user?.email === undefined) return
   const withhold = (reason: string): void => context.record({ event: 'mail.withheld', user: user.id, reason })
   if (user.disabledAt !== undefined) return withhold('user-disabled')
   if (user.emailVerifiedAt === undefined) return withhold('address-unverified')
-  const providers = await context.providers()
-  if (findRequiredProvider(providers, user.email) !== undefined) return withhold('provider-required')
-  const hasMethod =
-    mayHavePassword(settings, providers, user.email) ||
-    mayHavePasskeys(context, { user, providers }) ||
-    providersFor(settings, providers, user.email).length > 0
-  if (!hasMethod) return withhold('no-method')
+  if (findRequiredProvider(await context.providers(), user.email) !== undefined) return withhold('provider-required')
+  if (!hasLinkMethod(await findLinkMethods(context, user, 'user'))) return withhold('no-method')
   const createdAt = context.clockCheck.now()
   const earlier = (await store.listLinks(user.id)).find(({ origin }) => origin === 'user')
   if (earlier !== undefined && createdAt < after(earlier.createdAt, AGAIN_MS)) return withhold('sent-lately')

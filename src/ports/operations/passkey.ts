@@ -56,6 +56,8 @@ export type PasskeyReason =
       readonly hash: SecretHash
       /** What the user confirmed. */
       readonly keep: readonly KeptMethod[]
+      /** As in `LinkUse`. */
+      readonly isSecondStepRequired: boolean
       readonly now: EpochMs
     }
 

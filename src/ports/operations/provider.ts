@@ -6,7 +6,7 @@ import type { EpochMs } from '../../base/brand.ts'
 import type { UserRecord } from '../records/user.ts'
 import type { IdentityKey } from '../../protocol/sign-in/provider-identity.ts'
 import type { ChangingSession } from './second-factor.ts'
-import type { KeptMethod } from './user.ts'
+import type { LinkUse } from './user.ts'
 import type { UserId } from '../../protocol/ids.ts'
 import type { SecretHash } from '../../protocol/secrets.ts'
 
@@ -76,6 +76,7 @@ export interface ProviderOperations {
  * - `session`: the user added a sign-in method, in a session that has not ended and covers the second factors of the account.
  * - `link`: the user had a link of an operator. It is used up. As with a new password, everything else that could sign in ends: the
  *   password, the sessions and grants from before now, and the identities and passkeys that the user did not keep (threats.md LNK-01).
+ *   An identity that would take the place of a second factor of the account is refused (ACC-17).
  * - `proof`: the user signed in to the account after the provider, and the sign-in covers its second factors. The proof is used up.
  * - `address`: the account has the verified address, and no identity of any provider.
  * - `unused`: the account has the address, which was never verified, and its user never signed in. Its password, sessions, grants,
@@ -83,7 +84,11 @@ export interface ProviderOperations {
  */
 export type LinkingReason =
   | { readonly kind: 'session'; readonly session: ChangingSession }
-  | { readonly kind: 'link'; readonly hash: SecretHash; readonly keep: readonly KeptMethod[] }
+  | ({
+      readonly kind: 'link'
+      /** Whether the identity is at a provider with `multi_factor`, which would take the place of the second step. */
+      readonly isMultiFactor: boolean
+    } & Pick<LinkUse, 'hash' | 'keep' | 'isSecondStepRequired'>)
   | { readonly kind: 'proof'; readonly hash: SecretHash; readonly covers: CoveredFactors }
   | { readonly kind: 'address' | 'unused'; readonly email: string }
 

@@ -77,12 +77,13 @@ export interface UserOperations {
    */
   createLink: [link: LinkRecord & CausesMail, outcome: 'created' | 'unknown']
   /**
-   * Uses a link and ends the other one: sets the password, verifies the e-mail address if the link was mailed, removes the identities and passkeys that the user did not keep, and revokes the user's sessions and grants from
+   * Uses a link and ends the other one: sets the password, verifies the e-mail address if the link was mailed, removes the identities and passkeys
+   * that the user did not keep, but no passkeys by a link that the user asked for if the account has an app or each sign-in two factors, and revokes the user's sessions and grants from
    * before now. `unknown`: the link was used,
    * replaced or has expired, or since it was created the user was disabled, got another password, or had all tokens revoked.
    * Of concurrent requests with one link one returns `used`.
    */
-  useLink: [use: LinkUse, outcome: 'used' | 'unknown']
+  useLink: [use: PasswordLinkUse, outcome: 'used' | 'unknown']
   /** Stores a code for the user in the place of an earlier one. `unknown`: also if the session has ended, or does not cover the factors. */
   createEmailCode: [
     code: EmailCodeRecord & CausesMail & { readonly session: ChangingSession },
@@ -109,10 +110,17 @@ export interface UserOperations {
 export interface LinkUse extends CausesMail {
   readonly userId: UserId
   readonly hash: SecretHash
-  readonly passwordHash: string
   /** What the user confirmed. */
   readonly keep: readonly KeptMethod[]
+  /** Whether every sign-in needs two factors: passkeys are second factors then, and a link that the user asked for leaves them. */
+  readonly isSecondStepRequired: boolean
   readonly now: EpochMs
+}
+
+/** The same with a new password, in a browser that is then known: nobody else’s wrong passwords lock it out. */
+export interface PasswordLinkUse extends LinkUse {
+  readonly passwordHash: string
+  readonly browserHash: SecretHash
 }
 
 /** A sign-in method that the user of a link keeps. The two kinds differ in their length. */

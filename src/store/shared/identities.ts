@@ -167,7 +167,14 @@ function* holds(identity: IdentityRecord, reason: LinkingReason, now: EpochMs): 
     case 'session':
       return yield* holdChange(userId, reason.session)
     case 'link':
-      return yield* acceptLink({ userId, hash: reason.hash, keep: [...reason.keep, key], passwordHash: undefined, now })
+      return yield* acceptLink({
+        ...reason,
+        userId,
+        keep: [...reason.keep, key],
+        passwordHash: undefined,
+        addsFactor: reason.isMultiFactor,
+        now,
+      })
     case 'proof':
       if ((yield* rows(LOCK_LIVE, values)).length === 0 || !(yield* areCovered(userId, reason.covers))) return false
       return (yield* rows(USE_PROOF, values)).length === 1

@@ -6,6 +6,8 @@ import { assignments, without } from '../table.ts'
 import { mailing } from './mail/mails.ts'
 import { endLogoutNoticesOfUser } from './logout-notices.ts'
 import { endLaterOfUser } from './not-before.ts'
+import { meetBrowser } from './sessions.ts'
+import { hasPasskeys, hasSecondFactor } from './sign-in/covered-factors.ts'
 import { eachOf, rows, shared, type SharedHandlers, type Steps } from './statement.ts'
 
 /** Changes nothing, and locks the row: of two links of a user, each waits for what the other one ends. */
@@ -20,6 +22,7 @@ const LIST = shared('select * from links where user_id = :userId order by origin
 const REMOVE = shared('delete from links where user_id = :userId')
 const REMOVE_PROOF = shared('delete from identity_proofs where user_id = :userId')
 const REMOVE_CODE = shared('delete from email_codes where user_id = :userId')
+const FIND_ORIGIN = shared('select origin from links where user_id = :userId and link_hash = :hash')
 const USE = shared(
   'delete from links where user_id = :userId and link_hash = :hash and expires_at > :now returning created_at, mailed',
 )
@@ -53,7 +56,10 @@ const handlers = {
   useLink: {
     keys: ({ userId }) => [userId],
     *run(use) {
-      return (yield* acceptLink(use)) ? 'used' : 'unknown'
+      if (!(yield* acceptLink({ ...use, addsFactor: false }))) return 'unknown'
+      // The app of an account would otherwise have no limit of codes in the browser of a reader of the mailbox (threats.md OTP-09).
+      if (!(yield* hasSecondFactor(use.userId))) yield* meetBrowser(use)
+      return 'used'
     },
   },
 } satisfies SharedHandlers
@@ -68,13 +74,22 @@ export const linkReads = {
 
 /**
  * Uses a link up, whichever way in its user chose: the password becomes another one or none, and everything else that could sign in, or
- * add a way to, ends (threats.md LNK-01), also another link. false: the link is no longer valid, or was not since the user changed.
+ * add a way to, ends (threats.md LNK-01), also another link. Passkeys stay where a sign-in with the password demands a second step, and the
+ * user asked for the link (ACC-17). false: the link is no longer valid, was not since the user changed, or may not add a factor.
  */
 export function* acceptLink(
-  use: Omit<LinkUse, 'mails' | 'passwordHash'> & { readonly passwordHash: string | undefined },
+  use: Omit<LinkUse, 'mails'> & {
+    readonly passwordHash: string | undefined
+    /** Whether the user adds what would take the place of a second step. */
+    readonly addsFactor: boolean
+  },
 ): Steps<boolean> {
-  const { userId, keep } = use
+  const { userId, keep, addsFactor, isSecondStepRequired } = use
   if ((yield* rows(HOLD_LIVE, use)).length === 0) return false
+  const [found] = yield* rows(FIND_ORIGIN, use)
+  const hasApp = yield* hasSecondFactor(userId)
+  const isDemanded = found?.['origin'] === 'user' && (hasApp || isSecondStepRequired)
+  if (addsFactor && (hasApp || (isDemanded && (yield* hasPasskeys(userId))))) return false
   const [link] = yield* rows(USE, use)
   if (link === undefined) return false
   if ((yield* rows(SET_PASSWORD, { ...use, createdAt: link['created_at'] })).length === 0) return false
@@ -84,7 +99,7 @@ export function* acceptLink(
   yield* endProofAndLinks(userId)
   const kept = ` ${keep.join(' ')} `
   yield* rows(REMOVE_OTHERS, { userId, kept })
-  yield* rows(REMOVE_PASSKEYS, { userId, kept })
+  if (!isDemanded) yield* rows(REMOVE_PASSKEYS, { userId, kept })
   return true
 }
 

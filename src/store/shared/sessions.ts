@@ -2,6 +2,7 @@ import type { SessionStart } from '../../ports/operations/session.ts'
 import type { SessionRecord } from '../../ports/records/user.ts'
 import type { Input, Outcome } from '../../ports/operations/index.ts'
 import type { Page } from '../../ports/store.ts'
+import type { EpochMs } from '../../base/brand.ts'
 import type { ProviderId } from '../../protocol/sign-in/authentication.ts'
 import type { SessionId, UserId } from '../../protocol/ids.ts'
 import type { IdentityKey } from '../../protocol/sign-in/provider-identity.ts'
@@ -152,9 +153,18 @@ export function* startSession(
   const last = earlier[SESSION_LIMIT - 1]?.['session_id']
   if (last !== undefined) yield* rows(END_OLDEST, { userId, last })
   if (replaced !== undefined) yield* continueLogoutNotices({ userId, rootId, startedAt: now, expiresAt })
+  yield* meetBrowser({ userId, browserHash, now })
+  return { kind: 'started', rootId }
+}
+
+/** Remembers that a browser is one of the user. */
+export function* meetBrowser({
+  userId,
+  browserHash,
+  now,
+}: Pick<SessionStart, 'browserHash'> & { readonly userId: UserId; readonly now: EpochMs }): Steps<void> {
   yield* rows(MEET_BROWSER, { userId, browserHash, now })
   yield* rows(FORGET_BROWSERS, { userId, limit: BROWSER_LIMIT })
-  return { kind: 'started', rootId }
 }
 
 function* endSession({ id, now, codesSince }: Input<'endSession'>): Steps<Outcome<'endSession'>> {

@@ -9,6 +9,7 @@ import type { Scope } from '../../../src/protocol/token/scope.ts'
 import { anIdentity, aProvider } from '../../support/provider/provider-records.ts'
 import {
   aGrant,
+  aHash,
   aLink,
   anApproval,
   anAuthorization,
@@ -157,9 +158,17 @@ export function aTornUser() {
         hash: reset.hash,
         passwordHash: 'reset',
         keep: [one.key],
+        isSecondStepRequired: false,
+        browserHash: aHash(),
         now: at(5),
       }),
-      'link by the link': link(chosen, { kind: 'link', hash: reset.hash, keep: [] }),
+      'link by the link': link(chosen, {
+        kind: 'link',
+        hash: reset.hash,
+        keep: [],
+        isMultiFactor: false,
+        isSecondStepRequired: false,
+      }),
       'sign in to the unused account': start(squatting),
       'take the unused account over': link(evicting, { kind: 'unused', email: unused.email }),
       'disable the user': aDeed('disableUser', { id: user.id, now: at(5) }),

@@ -83,7 +83,8 @@ export async function resolveIdentity(context: Needs, arrival: Arrival): Promise
  *  1. The identity is known and its user enabled: signed in. The address of the account stays as it is.
  *  2. The identity is known and its user disabled: refused, and nothing is linked.
  *  3. The person came from the page of a link: linked to the user of the link, which is used up, or already linked to that user. The
- *     password, the sessions, and the identities that the person did not keep end (LNK-01).
+ *     password, the sessions, and the identities that the person did not keep end (LNK-01). A provider with `multi_factor` takes the place
+ *     of no second factor (ACC-17).
  *  4. The person added a sign-in method: linked to the user of the session.
  *  5. An account has the trusted address: linked at once if the provider may link by address, the address is of its domains, and the
  *     account's is verified. An account that has an identity of the same provider is never linked: the address was given to another
@@ -103,7 +104,11 @@ export async function planResolution(context: Needs, arrival: Pick<Arrival, Plan
   const known = await store.findIdentity(key)
   if (purpose.kind === 'link') {
     if (known !== undefined && known.userId !== purpose.userId) return { kind: 'refused', reason: 'identity-taken' }
-    return planLink(context, provider, await store.findUser(purpose.userId), purpose)
+    const { hash, keep, userId } = purpose
+    const { multiFactor: isMultiFactor } = provider.settings
+    const isSecondStepRequired = context.settings.secondFactor === 'required'
+    const reason = { kind: 'link', hash, keep, isMultiFactor, isSecondStepRequired } as const
+    return planLink(context, provider, await store.findUser(userId), reason)
   }
   if (purpose.kind === 'connect') {
     return known === undefined ? planConnection(context, arrival) : { kind: 'refused', reason: 'identity-taken' }

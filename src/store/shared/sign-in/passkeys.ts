@@ -137,12 +137,10 @@ function* addPasskey({ passkey, reason }: Input<'addPasskey'>): Steps<Outcome<'a
   const staying = reason.kind === 'link' ? others.filter((one) => reason.keep.includes(one.id)) : others
   if (others.some((one) => one.id === id)) return 'taken'
   if (staying.length >= PASSKEY_LIMIT) return 'too-many'
+  if (reason.kind === 'link' && !(yield* acceptLink({ ...reason, userId, passwordHash: undefined, addsFactor: true })))
+    return 'refused'
   yield* rows(INSERT, PASSKEYS.values(passkey))
-  if (reason.kind !== 'link') return 'added'
-  const { hash, keep, now } = reason
-  if (yield* acceptLink({ userId, hash, keep: [...keep, id], passwordHash: undefined, now })) return 'added'
-  yield* rows(REMOVE, { userId, id })
-  return 'refused'
+  return 'added'
 }
 
 /** The row of the user is locked then, so it stays so until the operation is committed. */
@@ -153,7 +151,7 @@ function* isAllowed(userId: UserId, reason: PasskeyReason): Steps<boolean> {
     case 'sign-in':
       return (yield* holdSignIn(userId, reason)) && !(yield* hasSecondFactor(userId))
     case 'link':
-      return (yield* rows(HOLD_LIVE, { userId })).length === 1 && !(yield* hasSecondFactor(userId))
+      return (yield* rows(HOLD_LIVE, { userId })).length === 1
   }
 }
 

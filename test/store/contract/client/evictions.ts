@@ -135,7 +135,13 @@ export const evictionCases: Suite = (check) => {
     await perform(first, 'createLink', link)
     const [taken] = other.identities
     assert.ok(taken)
-    const reason = { kind: 'link', hash: link.hash, keep: [] } as const
+    const reason = {
+      kind: 'link',
+      hash: link.hash,
+      keep: [],
+      isMultiFactor: false,
+      isSecondStepRequired: false,
+    } as const
     const attempt = { identity: { ...taken, userId: one.user.id }, reason, now: at(HOUR) }
     assert.equal(await perform(first, 'linkIdentity', attempt), 'taken')
     assert.deepEqual(await first.listLinks(one.user.id), [link])
@@ -159,7 +165,15 @@ export const evictionCases: Suite = (check) => {
           index % 2 === 0
             ? ({ kind: 'session', session: coversAll(session) } as const)
             : ({ kind: 'proof', hash: proof.hash, covers: { passkey: true, app: true } } as const)
-        const use = { userId: user.id, hash: link.hash, passwordHash: 'a new hash', keep: [], now: at(HOUR) }
+        const use = {
+          userId: user.id,
+          hash: link.hash,
+          passwordHash: 'a new hash',
+          keep: [],
+          isSecondStepRequired: false,
+          browserHash: aHash(),
+          now: at(HOUR),
+        }
         await Promise.all([
           perform(first, 'useLink', use),
           perform(second, 'linkIdentity', { identity: added, reason, now: at(HOUR) }),
@@ -242,10 +256,21 @@ async function accept(
   const { userId, hash } = link
   const now = at(HOUR)
   if (way === 'a password') {
-    assert.equal(await perform(store, 'useLink', { userId, hash, passwordHash: 'a new hash', keep, now }), 'used')
+    assert.equal(
+      await perform(store, 'useLink', {
+        userId,
+        hash,
+        passwordHash: 'a new hash',
+        keep,
+        isSecondStepRequired: false,
+        browserHash: aHash(),
+        now,
+      }),
+      'used',
+    )
     return
   }
-  const reason = { kind: 'link', hash, keep } as const
+  const reason = { kind: 'link', hash, keep, isMultiFactor: false, isSecondStepRequired: false } as const
   assert.equal(await perform(store, 'linkIdentity', { identity: chosen, reason, now }), 'linked')
 }
 

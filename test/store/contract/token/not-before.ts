@@ -9,6 +9,7 @@ import { anIdentity, aProvider } from '../../../support/provider/provider-record
 import {
   aClient,
   aGrant,
+  aHash,
   aLink,
   anApproval,
   anAuthorization,
@@ -121,14 +122,14 @@ export const notBeforeCases: Suite = (check) => {
       const rows = await openRows(first, owners, after(REVOKED_AT, HOUR))
       const link = aLink({ userId: owners.id, createdAt: NOW })
       await perform(first, 'createLink', link)
-      const use = { userId: owners.id, hash: link.hash, keep: [], now: REVOKED_AT }
+      const use = { userId: owners.id, hash: link.hash, keep: [], isSecondStepRequired: false, now: REVOKED_AT }
       if (way === 'a password') {
-        assert.equal(await perform(second, 'useLink', { ...use, passwordHash: 'new' }), 'used')
+        assert.equal(await perform(second, 'useLink', { ...use, passwordHash: 'new', browserHash: aHash() }), 'used')
       } else {
         const provider = aProvider()
         await perform(first, 'createProvider', provider)
         const identity = anIdentity({ userId: owners.id, providerId: provider.id })
-        const reason = { kind: 'link', ...use } as const
+        const reason = { kind: 'link', isMultiFactor: false, ...use } as const
         assert.equal(await perform(second, 'linkIdentity', { identity, reason, now: REVOKED_AT }), 'linked')
       }
       const ends = ['grant', 'code', 'session', 'answer'] as const

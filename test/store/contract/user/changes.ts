@@ -134,7 +134,15 @@ export const changeCases: Suite = (check) => {
         await perform(first, 'createLink', reset)
         const { email, digest } = anEmailCode({ userId })
         await perform(first, 'createEmailCode', { ...anEmailCode({ userId, email, digest }), session })
-        const use = { userId, hash: reset.hash, passwordHash: 'reset', keep: [], now: at(1) }
+        const use = {
+          userId,
+          hash: reset.hash,
+          passwordHash: 'reset',
+          keep: [],
+          isSecondStepRequired: false,
+          browserHash: aHash(),
+          now: at(1),
+        }
         const outcomes = await Promise.all([
           perform(one, 'confirmEmail', { userId, email, digest, session, now: at(1) }),
           perform(other, 'useLink', use),

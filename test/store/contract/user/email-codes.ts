@@ -142,7 +142,15 @@ export const emailCodeCases: Suite = (check) => {
           const link = aLink({ userId })
           await perform(first, 'createLink', link)
           const { hash } = link
-          return perform(first, 'useLink', { userId, hash, passwordHash: 'reset', keep: [], now: at(1) })
+          return perform(first, 'useLink', {
+            userId,
+            hash,
+            passwordHash: 'reset',
+            keep: [],
+            isSecondStepRequired: false,
+            browserHash: aHash(),
+            now: at(1),
+          })
         },
       }
       for (const [name, end] of Object.entries(ends)) {

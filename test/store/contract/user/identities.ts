@@ -60,7 +60,7 @@ const REASONS: Readonly<
     async make(store, { user }) {
       const link = aLink({ userId: user.id })
       await perform(store, 'createLink', link)
-      return { kind: 'link', hash: link.hash, keep: [] }
+      return { kind: 'link', hash: link.hash, keep: [], isMultiFactor: false, isSecondStepRequired: false }
     },
   },
   proof: {
@@ -123,7 +123,7 @@ export const identityCases: Suite = (check) => {
     await perform(first, 'createLink', open)
     const stale: readonly LinkingReason[] = [
       { kind: 'session', session: coversAll(aSession()) },
-      { kind: 'link', hash: aHash(), keep: [] },
+      { kind: 'link', hash: aHash(), keep: [], isMultiFactor: false, isSecondStepRequired: false },
       { kind: 'proof', hash: aHash(), covers: { passkey: true, app: true } },
       { kind: 'address', email: 'another@acme.test' },
       { kind: 'unused', email: user.email },

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict'
-import type { LinkUse } from '../../../../src/ports/operations/user.ts'
+import { coversAll } from '../../../../src/endpoints/sign-in/changing-session.ts'
+import type { PasswordLinkUse } from '../../../../src/ports/operations/user.ts'
 import type { LinkRecord } from '../../../../src/ports/records/user.ts'
-import { perform, performAll, race, tally, times, type Suite } from '../harness.ts'
-import { aHash, aLink, aUser, aUserOfProvider, at, HOUR } from '../../../support/records.ts'
+import { anIdentity, aProvider } from '../../../support/provider/provider-records.ts'
+import { aPasskey, aSecondFactor } from '../../../support/sign-in/factor-records.ts'
+import { perform, performAll, race, startSessions, tally, times, type Suite } from '../harness.ts'
+import { aHash, aLink, aSession, aSessionStart, aUser, aUserOfProvider, at, HOUR } from '../../../support/records.ts'
 
 export const linkCases: Suite = (check) => {
   check('createLink stores the link in the place of an earlier one, for an enabled user', async ({ first, second }) => {
@@ -118,8 +121,90 @@ export const linkCases: Suite = (check) => {
     await perform(first, 'createLink', link)
     assert.equal(await perform(first, 'useLink', useOf(link)), 'used')
   })
+
+  for (const origin of ['user', 'operator'] as const)
+    check(
+      `ACC-17: a link of the ${origin} leaves the second factors of the account, and adds none, as the table says`,
+      async ({ first, second }) => {
+        for (const [factors, isSecondStepRequired, expected] of FACTORS) {
+          const { keepsPasskeys, addsFactor } = expected[origin]
+          const what = `${factors.join(' and ')}, ${isSecondStepRequired ? 'required' : 'optional'}`
+          const provider = aProvider()
+          await perform(first, 'createProvider', provider)
+          for (const way of ['a password', 'a passkey', 'a multi-factor provider', 'a provider'] as const) {
+            const user = aUser()
+            const { id: userId } = user
+            await perform(first, 'createUser', user)
+            const session = aSession({ userId })
+            await startSessions(first, aSessionStart({ session }))
+            const own = { kind: 'session', session: coversAll(session) } as const
+            const passkey = aPasskey({ userId })
+            if (factors.includes('passkey')) await perform(first, 'addPasskey', { passkey, reason: own })
+            const factor = aSecondFactor({ userId })
+            if (factors.includes('app'))
+              await perform(second, 'enableTotp', { factor, recoveryDigests: [], replaces: undefined, reason: own })
+            const link = aLink({ userId, origin })
+            await perform(first, 'createLink', link)
+            const use = { ...useOf(link), isSecondStepRequired }
+            const { hash, keep, now } = use
+            const reason = {
+              kind: 'link',
+              hash,
+              keep,
+              isSecondStepRequired,
+              isMultiFactor: way !== 'a provider',
+              now,
+            } as const
+            const identity = anIdentity({ userId, providerId: provider.id })
+            const outcome =
+              way === 'a password'
+                ? await perform(first, 'useLink', use)
+                : way === 'a passkey'
+                  ? await perform(first, 'addPasskey', { passkey: aPasskey({ userId }), reason })
+                  : await perform(first, 'linkIdentity', { identity, reason, now })
+            const isUsed = addsFactor || way === 'a password' || way === 'a provider'
+            assert.match(outcome, isUsed ? /^(?:used|added|linked)$/ : /^refused$/, `${what}: ${way}`)
+            assert.equal((await second.listLinks(userId)).length, isUsed ? 0 : 1, `${what}: ${way}`)
+            const left = (await second.listPasskeys(userId)).some(({ id }) => id === passkey.id)
+            const isKept = factors.includes('passkey') && (keepsPasskeys || !isUsed)
+            assert.equal(left, isKept, `${what}: ${way}`)
+            assert.equal((await second.findSecondFactor(userId)) !== undefined, factors.includes('app'), what)
+            // OTP-09: the browser of a link is known only where no codes are guessed in it.
+            const isKnown = way === 'a password' && !factors.includes('app')
+            assert.equal(await second.knowsBrowser(userId, use.browserHash), isKnown, `${what}: ${way}`)
+          }
+        }
+      },
+    )
 }
 
-function useOf({ userId, hash }: LinkRecord, differing: Partial<LinkUse> = {}): LinkUse {
-  return { userId, hash, passwordHash: 'a new hash', keep: [], now: at(HOUR), mails: [], ...differing }
+const REPLACES = { keepsPasskeys: false, addsFactor: true }
+const KEEPS = { keepsPasskeys: true, addsFactor: false }
+/** What a link does to an account, by its second factors and by whether every sign-in needs two. */
+const FACTORS: readonly (readonly [
+  factors: readonly ('app' | 'passkey')[],
+  isSecondStepRequired: boolean,
+  expected: Readonly<Record<LinkRecord['origin'], typeof KEEPS>>,
+])[] = [
+  [[], false, { user: REPLACES, operator: REPLACES }],
+  [[], true, { user: REPLACES, operator: REPLACES }],
+  [['passkey'], false, { user: REPLACES, operator: REPLACES }],
+  [['passkey'], true, { user: KEEPS, operator: REPLACES }],
+  [['app'], false, { user: KEEPS, operator: { ...REPLACES, addsFactor: false } }],
+  [['app', 'passkey'], false, { user: KEEPS, operator: { ...REPLACES, addsFactor: false } }],
+  [['app', 'passkey'], true, { user: KEEPS, operator: { ...REPLACES, addsFactor: false } }],
+]
+
+function useOf({ userId, hash }: LinkRecord, differing: Partial<PasswordLinkUse> = {}): PasswordLinkUse {
+  return {
+    userId,
+    hash,
+    passwordHash: 'a new hash',
+    keep: [],
+    isSecondStepRequired: false,
+    browserHash: aHash(),
+    now: at(HOUR),
+    mails: [],
+    ...differing,
+  }
 }

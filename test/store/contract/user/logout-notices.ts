@@ -249,7 +249,13 @@ const ENDS: readonly (readonly [claim: string, end: End])[] = [
       await perform(store, 'createProvider', provider)
       await perform(store, 'createLink', link)
       const identity = anIdentity({ userId, providerId: provider.id })
-      const reason = { kind: 'link', hash: link.hash, keep: [] } as const
+      const reason = {
+        kind: 'link',
+        hash: link.hash,
+        keep: [],
+        isMultiFactor: false,
+        isSecondStepRequired: false,
+      } as const
       assert.equal(await perform(store, 'linkIdentity', { identity, reason, now: at(9) }), 'linked')
     },
   ],
@@ -274,7 +280,15 @@ const ENDS: readonly (readonly [claim: string, end: End])[] = [
     async (store, { userId }) => {
       const link = aLink({ userId })
       await perform(store, 'createLink', link)
-      const use = { userId, hash: link.hash, passwordHash: 'new', keep: [], now: at(9) }
+      const use = {
+        userId,
+        hash: link.hash,
+        passwordHash: 'new',
+        keep: [],
+        isSecondStepRequired: false,
+        browserHash: aHash(),
+        now: at(9),
+      }
       assert.equal(await perform(store, 'useLink', use), 'used')
     },
   ],

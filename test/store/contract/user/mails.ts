@@ -45,7 +45,15 @@ const MAILING: Mailing = {
   createLink: async (_, { user }) => [aLink({ userId: user.id }), aLink()],
   async useLink(store, { user: { id: userId } }) {
     const { hash } = await linkTo(store, userId)
-    const use = { userId, hash, passwordHash: 'new', keep: [], now: at(HOUR) }
+    const use = {
+      userId,
+      hash,
+      passwordHash: 'new',
+      keep: [],
+      isSecondStepRequired: false,
+      browserHash: aHash(),
+      now: at(HOUR),
+    }
     return [use, { ...use, hash: aHash() }]
   },
   createEmailCode: async (_, { user, session: own }) => {

@@ -54,7 +54,13 @@ function removing({ session }: Person, { userId, id }: PasskeyRecord): Input<'re
 async function linkTo(store: StoreDriver, { id: userId }: UserRecord) {
   const link = aLink({ userId })
   await perform(store, 'createLink', link)
-  return { kind: 'link', hash: link.hash, keep: [], now: at(HOUR) } as const satisfies PasskeyReason
+  return {
+    kind: 'link',
+    hash: link.hash,
+    keep: [],
+    isSecondStepRequired: false,
+    now: at(HOUR),
+  } as const satisfies PasskeyReason
 }
 
 export const passkeyCases: Suite = (check) => {
@@ -162,7 +168,15 @@ export const passkeyCases: Suite = (check) => {
   check('a link whose password was set removes the passkeys that were not kept', async ({ first, second }) => {
     const { user, passkey } = await anOwner(first)
     const { hash, now } = await linkTo(first, user)
-    const use = { userId: user.id, hash, passwordHash: 'reset', keep: [], now }
+    const use = {
+      userId: user.id,
+      hash,
+      passwordHash: 'reset',
+      keep: [],
+      isSecondStepRequired: false,
+      browserHash: aHash(),
+      now,
+    }
     assert.equal(await perform(first, 'useLink', use), 'used')
     assert.equal(await second.findPasskey(user.id, passkey.id), undefined)
   })

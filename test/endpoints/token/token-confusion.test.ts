@@ -20,6 +20,7 @@ import {
   VERIFIER,
   type RegisteredClient,
 } from '../../../tools/flow.ts'
+import { ASSERTION_GRANT_TYPES, identityAssertionForm } from '../../../tools/identity-assertion.ts'
 import { assertError } from '../../support/error-answer.ts'
 import { assertStoreUnchanged, dumpStore } from '../../support/store/dump.ts'
 import { openTestServer, type TestServer } from '../../support/server.ts'
@@ -156,6 +157,15 @@ test('TOK-19: only the client id is accepted as a client id, of all kinds of val
   for (const [kind, value] of Object.entries(kinds).filter(([name]) => name !== 'client id')) {
     const attempt = () => requestToken(server, { ...client, client_id: value }, { grant_type: 'client_credentials' })
     assertError(await assertStoreUnchanged(server, attempt, kind), 401, 'invalid_client')
+  }
+})
+
+test('TOK-19, JAG-03: no value that the server issues is accepted as an identity assertion, of all kinds of value', async (t) => {
+  const { server, kinds } = await openServerWithCredentials(t)
+  const client = await registerClient(server, { grant_types: ASSERTION_GRANT_TYPES })
+  for (const [kind, value] of Object.entries(kinds)) {
+    const attempt = () => requestToken(server, client, identityAssertionForm(value))
+    assertError(await assertStoreUnchanged(server, attempt, kind), 400, 'invalid_grant')
   }
 })
 

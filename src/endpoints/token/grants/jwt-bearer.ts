@@ -63,6 +63,8 @@ import { checkOwner, organizationMismatch, readResources, readScope } from './gr
  */
 export async function jwtBearer(context: Context, requester: TokenRequester, form: Parameters): Promise<IssuedToken> {
   const { client } = requester
+  // A node whose clock differs refuses before the assertion is used up (threats.md STO-13).
+  context.clockCheck.now()
   const jwt = form.get('assertion')
   if (jwt === undefined) throw invalidRequest('parameter_missing', { problems: [missing('body', 'assertion')] })
   const assertion = parseIdentityAssertion(jwt)

@@ -24,6 +24,7 @@ import { createAccount } from '../../../support/accounts.ts'
 import { JWT_API, OPAQUE_API } from '../../../support/apis.ts'
 import { WHOLE_FILE } from '../../../support/authorize-answers.ts'
 import { assertError } from '../../../support/error-answer.ts'
+import { openSteppingClocks } from '../../../support/server.ts'
 import { openAssertingServer, tokensOf } from '../../../support/provider/asserting.ts'
 import { selectAll } from '../../../support/store/dump.ts'
 import { perform } from '../../../support/tasks.ts'
@@ -298,6 +299,21 @@ test('the first assertion of an unused client keeps it, and Ada gets the account
   assert.equal(decodeJwt(tokensOf(await fresh.present()).access_token).sub, own.sub)
   const [used] = selectAll(fresh.server, 'select used_at from clients where client_id = ?', fresh.client.client_id)
   assert.notEqual(used?.['used_at'] ?? null, null)
+})
+
+test('STO-13: a node whose clock differs refuses an assertion before it is used up', async (t) => {
+  const [clock] = openSteppingClocks([0])
+  const opened = await openAssertingServer(t, {}, { clock })
+  const { clockCheck } = opened.server.context
+  const form = identityAssertionForm(opened.assertion())
+  const present = () => requestToken(opened.server, opened.client, form)
+  clock.step(60_000)
+  await clockCheck.compare()
+  assertError(await present(), 503, 'temporarily_unavailable')
+  assert.deepEqual(selectAll(opened.server, 'select * from consumed'), [])
+  clock.step(-60_000)
+  await clockCheck.compare()
+  tokensOf(await present())
 })
 
 test('the account page and the administration say which provider gave an app access, until the token ends', async (t) => {

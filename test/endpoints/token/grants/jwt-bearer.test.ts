@@ -306,14 +306,14 @@ test('STO-13: a node whose clock differs refuses an assertion before it is used 
   const opened = await openAssertingServer(t, {}, { clock })
   const { clockCheck } = opened.server.context
   const form = identityAssertionForm(opened.assertion())
-  const present = () => requestToken(opened.server, opened.client, form)
+  const presentIt = () => requestToken(opened.server, opened.client, form)
   clock.step(60_000)
   await clockCheck.compare()
-  assertError(await present(), 503, 'temporarily_unavailable')
+  assertError(await presentIt(), 503, 'temporarily_unavailable')
   assert.deepEqual(selectAll(opened.server, 'select * from consumed'), [])
   clock.step(-60_000)
   await clockCheck.compare()
-  tokensOf(await present())
+  tokensOf(await presentIt())
 })
 
 test('the account page and the administration say which provider gave an app access, until the token ends', async (t) => {

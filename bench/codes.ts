@@ -107,6 +107,7 @@ export async function approve(
     loginHint: undefined,
     organizationId: undefined,
     pushedRequestId: undefined,
+    device: undefined,
     createdAt: now,
     expiresAt,
     status: { kind: 'pending' },

@@ -9,6 +9,8 @@ export interface GrantorSettings {
   readonly registration?: 'open' | 'token' | 'closed'
   /** Which new clients with a metadata document are accepted: open, of every domain; trusted, of trusted domains; off, none (docs/client-documents.md). */
   readonly clientDocuments?: 'open' | 'trusted' | 'off'
+  /** Whether a device without a browser gets tokens by a code that a user types, for clients that have the grant: on or off (docs/devices.md). */
+  readonly deviceGrant?: 'on' | 'off'
   /** Registrations per minute and network. */
   readonly registrationRate?: number
   /** Authorization requests per minute and network. */
@@ -1177,6 +1179,8 @@ export interface GrantorTasks {
     readonly scope?: string
     /** When the person authenticated. Without it, the time is unknown, or with sign_in_after that of your answer. */
     readonly authenticated_at?: string
+    /** Whether the person confirmed on your page that the device is an own one. Without it, the consent page of this server follows for a device of another network. */
+    readonly own_device?: boolean
     /** Whether the person authenticated with two factors at that time. */
     readonly multi_factor?: boolean
     /** How long the browser stays signed in at this server, at most GRANTOR_SESSION_LIFETIME. */
@@ -1582,12 +1586,22 @@ export interface Interaction {
     readonly registered_at: string
     /** The host of its metadata document; null: it has none. */
     readonly document_host: string | null
-    /** Where the browser goes after the consent: to a host, to a program on this computer, or to the app that opens a scheme. */
+    /** Where the browser goes after the consent: to a host, to a program on this computer, or to the app that opens a scheme. device: nowhere, the access is for the device of `device`. */
     readonly destination: {
-      readonly kind: 'host' | 'this-computer' | 'app'
+      readonly kind: 'host' | 'this-computer' | 'app' | 'device'
       readonly host: string | null
       readonly scheme: string | null
     }
+  } | null
+  /** The device that gets the access; null: the client has sent the browser. */
+  readonly device: {
+    /** The code that the person typed. Ask whether the device shows it now. */
+    readonly user_code: string
+    readonly asked_at: string
+    /** The address from which the device asked. */
+    readonly network: string
+    /** false: the browser has another address. Warn the person, and ask whether the device is an own one. */
+    readonly is_same_network: boolean
   } | null
   readonly scopes: readonly {
     readonly name: string

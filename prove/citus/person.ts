@@ -118,6 +118,7 @@ export async function aRequest(store: StoreDriver, { user, session }: Person) {
     loginHint: undefined,
     organizationId: undefined,
     pushedRequestId: undefined,
+    device: undefined,
     openid,
     createdAt,
     expiresAt: after(createdAt, HOUR_MS),

@@ -32,6 +32,7 @@ const NOTHING = {
   emailCodes: 0,
   interactions: 0,
   pushedRequests: 0,
+  devices: 0,
   identityProofs: 0,
   clients: 0,
   hits: 0,

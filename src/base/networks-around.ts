@@ -5,3 +5,17 @@ export function networksAround(network: string): readonly string[] {
   const third = network.indexOf(separator, second + 1)
   return third === -1 ? [network] : [network.slice(0, second), network.slice(0, third), network]
 }
+
+/**
+ * Whether two callers are known to be in one network. All addresses of the machine itself are one: browsers reach `localhost` by either
+ * family.
+ */
+export function isSameNetwork(one: string, other: string): boolean {
+  if (one === 'unreadable') return false
+  return one === other || (isThisMachine(one) && isThisMachine(other))
+}
+
+/** The network of ::1 has no other caller. */
+function isThisMachine(network: string): boolean {
+  return network.startsWith('127.') || network === '0:0:0:0::/64'
+}

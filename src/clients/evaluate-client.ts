@@ -1,4 +1,5 @@
 import type { Context } from '../ports/context.ts'
+import type { AuthorizationRecord } from '../ports/records/authorization.ts'
 import type { ClientRecord } from '../ports/records/client.ts'
 import {
   evaluateClientPolicy,
@@ -10,6 +11,7 @@ import {
   type PolicyRefusal,
 } from '../protocol/client/policy.ts'
 import type { DomainRules } from '../protocol/client/domain-rule.ts'
+import { DEVICE_CODE } from '../protocol/token/grant-types.ts'
 
 export type PolicyNeeds = Pick<Context, 'clientPolicy'>
 
@@ -25,9 +27,24 @@ export async function evaluateClient(
   client: ClientRecord,
   question: Omit<PolicyQuestion, 'client'>,
 ): Promise<AllowedClient | PolicyRefusal> {
-  const { phase, redirectUri } = question
-  const verdict = evaluateClientPolicy(await context.clientPolicy(), { client, phase, redirectUri })
+  const verdict = evaluateClientPolicy(await context.clientPolicy(), { ...question, client })
   return verdict.kind === 'refused' ? verdict : { client, rights: verdict.rights }
+}
+
+/** The question about a client whose tokens go to a device. */
+export const AT_DEVICE = { phase: 'use', redirectUri: undefined, isDevice: true } as const
+
+/** Applies the policy to the client of an authorization. A client that may no longer have the device grant is refused, too. */
+export async function evaluateAuthorized(
+  context: PolicyNeeds,
+  client: ClientRecord,
+  authorized: Pick<AuthorizationRecord, 'device' | 'redirectUri'> | 'device',
+): Promise<AllowedClient | 'refused'> {
+  const isDevice = authorized === 'device' || authorized.device !== undefined
+  if (isDevice && !client.metadata.grantTypes.includes(DEVICE_CODE)) return 'refused'
+  const question = isDevice ? AT_DEVICE : ({ phase: 'use', redirectUri: authorized.redirectUri } as const)
+  const allowed = await evaluateClient(context, client, question)
+  return 'kind' in allowed ? 'refused' : allowed
 }
 
 /** Whether the operator blocked the host of a URI, such as the `jwks_uri` of a client. */

@@ -1,8 +1,8 @@
 import type { Context } from '../ports/context.ts'
 import type { ApiRecord } from '../ports/records/api.ts'
 import type { RegistrationPolicy } from '../protocol/client/metadata.ts'
-import { mayBeNotifiedAt, type ClientOrigin } from '../protocol/client/policy.ts'
-import { isForClients } from '../protocol/token/grant-types.ts'
+import { isOperatorMade, mayBeNotifiedAt, type ClientOrigin } from '../protocol/client/policy.ts'
+import { registrableGrantTypes } from '../protocol/token/grant-types.ts'
 import { isIdentityScope } from '../protocol/token/scope.ts'
 
 /**
@@ -19,7 +19,7 @@ export function registrationPolicy(
     ...settings.redirects,
     declaresScope: (token) =>
       isOpen || isIdentityScope(token) || apis.some(({ scopes }) => scopes.some(({ name }) => name === token)),
-    grantTypes: settings.grantTypes.filter(isForClients),
+    grantTypes: registrableGrantTypes(settings.grantTypes, isOperatorMade(client)),
     mayBeNotifiedAt: (url) => mayBeNotifiedAt(client, url),
     outbound: settings.outbound.isOn ? settings.outbound : undefined,
   }

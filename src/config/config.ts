@@ -6,7 +6,7 @@ import { readLogo } from './logo.ts'
 import type { Settings } from '../ports/context.ts'
 import type { Branding } from '../ports/pages.ts'
 import { isAppRedirect, openAppRedirects, schemeOf } from '../protocol/uri/app-redirect.ts'
-import { OFFERED_GRANT_TYPES } from '../protocol/token/grant-types.ts'
+import { DEVICE_CODE, OFFERED_GRANT_TYPES } from '../protocol/token/grant-types.ts'
 import { isLoopbackHost } from '../protocol/uri/loopback.ts'
 import { isBrowserScheme } from '../protocol/uri/redirect-uri.ts'
 import { placeSettings, SECRET_SETTINGS, SETTINGS, type PlacedSettings, type SettingValues } from './schema.ts'
@@ -226,7 +226,7 @@ function configOf(
       serverName: values.GRANTOR_NAME,
       delegate: delegateOf(values),
       outbound: outboundOf(values, derived),
-      grantTypes: OFFERED_GRANT_TYPES,
+      grantTypes: OFFERED_GRANT_TYPES.filter((name) => name !== DEVICE_CODE || values.GRANTOR_DEVICE_GRANT === 'on'),
       redirects: { apps: openAppRedirects(values.GRANTOR_REDIRECT_SCHEMES), own: new URL(derived.issuer) },
     },
     mail: mailOf(values),

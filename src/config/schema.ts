@@ -75,6 +75,10 @@ const ROWS = {
     z.enum(DOCUMENT_MODES).default('open'),
     'Which new clients with a metadata document are accepted: open, of every domain; trusted, of trusted domains; off, none (docs/client-documents.md).',
   ),
+  GRANTOR_DEVICE_GRANT: computed(
+    z.enum(['on', 'off']).default('off'),
+    'Whether a device without a browser gets tokens by a code that a user types, for clients that have the grant: on or off (docs/devices.md).',
+  ),
   GRANTOR_REGISTRATION_RATE: setting(
     'rates.registration',
     whole(1, 1e9).default(60),

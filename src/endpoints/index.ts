@@ -4,6 +4,8 @@ import { ACCOUNT_ENDPOINTS } from './account/index.ts'
 import { authorize } from './authorization/authorize.ts'
 import { deleteClient, readClient, updateClient } from './registration/manage.ts'
 import { rotateSecret } from './registration/rotate-secret.ts'
+import { enterCode, showDevicePage } from './device/enter-code.ts'
+import { startDevice } from './device/start.ts'
 import type { Endpoint } from './endpoint.ts'
 import { consent, showConsent } from './authorization/consent.ts'
 import { alive, ready, version } from './well-known/health.ts'
@@ -20,6 +22,7 @@ import { endSession, showSignOut, signOut } from './authorization/sign-out.ts'
 import { SIGN_IN_ENDPOINTS } from './sign-in/index.ts'
 import { token } from './token/token.ts'
 import { userinfo } from './openid/userinfo.ts'
+import { DEVICE_CODE } from '../protocol/token/grant-types.ts'
 import { offersRegistration } from '../protocol/client/policy.ts'
 
 const FORM = 'application/x-www-form-urlencoded'
@@ -35,6 +38,9 @@ const PICTURE = {
 } as const
 
 const NEEDS_SESSION = 'It writes only for a browser that is signed in, and ends its session.'
+
+/** RFC 8628 §3.3. */
+const DEVICE_PAGE = { name: 'device', path: PATHS.device, audience: 'page', grantType: DEVICE_CODE } as const
 
 /** What programs read often, and what load balancers depend on. */
 const DOCUMENT = {
@@ -114,7 +120,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
     audience: 'json',
     cors: true,
     metadata: 'token_endpoint',
-    budgets: ['client-authentication', 'client-assertion', 'outbound', 'outbound-host', 'stored-token'],
+    budgets: ['client-authentication', 'client-assertion', 'outbound', 'outbound-host', 'stored-token', 'device-poll'],
     run: token,
   },
   {
@@ -161,6 +167,20 @@ export const ENDPOINTS: readonly Endpoint[] = [
     budgets: ['pushed', 'client-authentication', 'client-assertion', 'outbound', 'outbound-host'],
     run: push,
   },
+  {
+    name: 'device-authorization',
+    method: 'POST',
+    path: PATHS.deviceAuthorization,
+    accepts: FORM,
+    audience: 'json',
+    cors: true,
+    grantType: DEVICE_CODE,
+    metadata: 'device_authorization_endpoint',
+    budgets: ['device', 'client-authentication', 'client-assertion', 'outbound', 'outbound-host'],
+    run: startDevice,
+  },
+  { ...DEVICE_PAGE, method: 'GET', unlimited: 'It writes nothing.', run: showDevicePage },
+  { ...DEVICE_PAGE, method: 'POST', accepts: FORM, budgets: ['sign-in', 'authorization'], run: enterCode },
   {
     name: 'authorize',
     method: 'GET',

@@ -11,6 +11,9 @@ export const PATHS = {
   token: '/v2/oauth/token',
   authorize: '/v2/oauth/authorize',
   par: '/v2/oauth/par',
+  deviceAuthorization: '/v2/oauth/device_authorization',
+  /** Users type it. */
+  device: '/device',
   signIn: '/v2/oauth/sign-in',
   leave: '/v2/oauth/leave',
   continueSignIn: CONTINUE_PATH,

@@ -54,11 +54,15 @@ const BUCKETS = 20_000
  */
 const FIXED_RATES = {
   'sign-in': 600,
+  device: 60,
+  'device-poll': 15,
   'recorded-revocation': 20,
   outbound: 30,
   'outbound-host': 30,
   assertion: 6000,
 } as const
+/** The budget that nodes do not share: reporting it would write for each poll. */
+const OWN_BUDGET = 'device-poll'
 /** The row of a revoked token is kept a day longer than that of an opaque token, so fewer of them are allowed. */
 const REVOCATION_DIVISOR = 10
 /** The rate of all networks together, of a budget that limits stored rows or requests to others, as a multiple of the rate of one network. */
@@ -100,6 +104,7 @@ export function openBudgets(configured: Readonly<Record<ConfiguredBudget, number
     'stored-token': openFairShares(SERVER_RATES * perMinute['stored-token']),
     'client-assertion': openFairShares(SERVER_RATES * perMinute['client-assertion']),
     pushed: openFairShares(SERVER_RATES * perMinute.pushed),
+    device: openFairShares(SERVER_RATES * perMinute.device),
     'revoked-token': openFairShares(SERVER_RATES * perMinute['revoked-token']),
     'recorded-revocation': openFairShares(SERVER_RATES * perMinute['recorded-revocation']),
     outbound: openFairShares(SERVER_RATES * perMinute.outbound),
@@ -110,6 +115,7 @@ export function openBudgets(configured: Readonly<Record<ConfiguredBudget, number
   const unreported = new Map<Bucket, Omit<Usage, 'requests'>>()
 
   function markUnreported(budget: BudgetName, network: string, bucket: Bucket, requests: number): void {
+    if (budget === OWN_BUDGET) return
     bucket.unreported += requests
     if (!unreported.has(bucket) && unreported.size < UNREPORTED_LIMIT) unreported.set(bucket, { budget, network })
   }

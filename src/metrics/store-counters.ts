@@ -63,6 +63,7 @@ const SWEPT: { readonly [Kind in Exclude<keyof Swept, keyof SweepPlace | NotRemo
   emailCodes: true,
   interactions: true,
   pushedRequests: true,
+  devices: true,
   identityProofs: true,
   clients: true,
   hits: true,

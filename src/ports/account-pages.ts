@@ -6,11 +6,11 @@ import type { EpochMs } from '../base/brand.ts'
 import type { ClientTrust } from '../protocol/client/policy.ts'
 import type {
   AccountView,
-  Destination,
   EnrolmentView,
   HiddenFields,
   PasskeyCeremony,
   PasskeySignal,
+  RedirectDestination,
   ProviderMark,
 } from './page-parts.ts'
 
@@ -131,7 +131,7 @@ export interface ConnectedApp {
   /** The host of its metadata document. undefined: it has none. */
   readonly documentHost: string | undefined
   /** Where the app gets its answers. undefined: it no longer has a redirect URI. */
-  readonly destination: Destination | undefined
+  readonly destination: RedirectDestination | undefined
   readonly organization: string | undefined
   /** The name of the provider that gave it access by an assertion, without a question. undefined: the user allowed all of it. */
   readonly assertedBy: string | undefined

@@ -31,6 +31,10 @@ export type BudgetName =
   | 'assertion'
   /** Authorization requests that a client pushes. */
   | 'pushed'
+  /** Devices that wait for a user. */
+  | 'device'
+  /** Polls of a device, on this node alone: they are not reported to other nodes, so that a poll writes nothing. */
+  | 'device-poll'
   /** Tokens that a client revokes one by one. */
   | 'revoked-token'
   /** Revocations of single tokens that the audit records one by one; further ones are counted. */

@@ -1,7 +1,13 @@
 /** What several pages show, without HTML. */
 
-/** Where the client receives the response, in terms that a user understands (decision 0022). */
+/** Who gets the response, in terms that a user understands (decision 0022). */
 export type Destination =
+  | RedirectDestination
+  /** The device that shows the code that the user typed. */
+  | { readonly kind: 'device' }
+
+/** Where a redirect URI leads. */
+export type RedirectDestination =
   | { readonly kind: 'host'; /** The ASCII form of the host, with a port where one is named. */ readonly host: string }
   | { readonly kind: 'this-computer'; readonly host: string }
   | { readonly kind: 'app'; /** A private-use scheme, without the colon. */ readonly scheme: string }

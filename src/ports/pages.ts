@@ -7,6 +7,7 @@ import type {
   HiddenFields,
   PasskeyCeremony,
   PasskeySignal,
+  RedirectDestination,
   ProviderMark,
 } from './page-parts.ts'
 import type { ClientTrust } from '../protocol/client/policy.ts'
@@ -33,7 +34,7 @@ export interface Picture {
 }
 
 /** The client as the user sees it. The texts that the client registered are untrusted. */
-export interface ClientView {
+export interface ClientView<To extends Destination = Destination> {
   /** undefined: the client registered no name, and the page says so. */
   readonly name: string | undefined
   readonly trust: ClientTrust
@@ -41,7 +42,7 @@ export interface ClientView {
   readonly ageSeconds: number
   /** The host of the client's metadata document, in its ASCII form, with a port where one is named; undefined: it registered. */
   readonly documentHost: string | undefined
-  readonly destination: Destination
+  readonly destination: To
 }
 
 /** One permission: the scope's name, and a sentence for the user of each API that declares it. Identity scopes have none. */
@@ -240,6 +241,8 @@ export interface ConsentPage {
   /** undefined: the user belongs to no organization. */
   readonly organization: OrganizationView | undefined
   readonly problem: ConsentProblem | undefined
+  /** The device that shows the code. undefined: the client is where the browser has come from. */
+  readonly device: DeviceView | undefined
   /** Where the user can take the consent back. */
   readonly appsUri: string
   /** Where to sign in as another user. */
@@ -258,7 +261,39 @@ export type OrganizationView =
     }
 
 /** Why the last decision was not accepted. */
-export type ConsentProblem = 'organization-missing' | 'organization-gone' | 'scope-missing'
+export type ConsentProblem = 'organization-missing' | 'organization-gone' | 'scope-missing' | 'device-unconfirmed'
+
+/** A device that waits for the user, as the consent page shows it (decision 0039). */
+export interface DeviceView {
+  /** `BCDF-GHJK` */
+  readonly userCode: string
+  readonly askedSecondsAgo: number
+  /** The network from which the device asked, and the box for it. undefined: that of the browser. */
+  readonly elsewhere: { readonly network: string; readonly box: string; readonly isChecked: boolean } | undefined
+}
+
+/** Form with `code`, which the user reads from a device. */
+export interface DeviceCodePage {
+  readonly kind: 'device-code'
+  readonly action: string
+  readonly hidden: HiddenFields
+  readonly problem: DeviceCodeProblem | undefined
+}
+
+export type DeviceCodeProblem =
+  | { readonly kind: 'user-code-missing' }
+  /** The same for a code that is wrong, used, or has expired. */
+  | { readonly kind: 'user-code-wrong' }
+  | { readonly kind: 'throttled'; readonly retryAfterSeconds: number }
+
+/** How the request of a device ended. The user goes on there. */
+export interface DeviceEndPage {
+  readonly kind: 'device-end'
+  readonly end:
+    | { readonly kind: 'connected'; /** Where the user can take it back. */ readonly appsUri: string }
+    | { readonly kind: 'denied' }
+    | { readonly kind: 'refused'; readonly problem: ReturnProblem; readonly notes: DeveloperNotes }
+}
 
 /**
  * A refused authorization request of an unverified client. The page has a link that the user may follow, but does not
@@ -269,7 +304,7 @@ export interface ReturnPage {
   readonly problem: ReturnProblem
   /** With the `error_description` as explanation. */
   readonly notes: DeveloperNotes
-  readonly client: ClientView
+  readonly client: ClientView<RedirectDestination>
   readonly back: ReturnPath
 }
 
@@ -351,7 +386,7 @@ export interface SignOutPage {
 export interface SignedOutPage {
   readonly kind: 'signed-out'
   /** The client that requested the logout, if the browser may return to it. */
-  readonly back: { readonly uri: string; readonly destination: Destination } | undefined
+  readonly back: { readonly uri: string; readonly destination: RedirectDestination } | undefined
 }
 
 export type Page =
@@ -362,6 +397,8 @@ export type Page =
   | RecoveryCodesPage
   | LeavePage
   | ConsentPage
+  | DeviceCodePage
+  | DeviceEndPage
   | ReturnPage
   | FormPostPage
   | ErrorPage

@@ -9,6 +9,7 @@ import type {
   AdminCredentialId,
   AuthorizationId,
   ClientId,
+  DeviceId,
   GrantId,
   InitialTokenId,
   InteractionId,
@@ -24,7 +25,7 @@ import type { StorePlace } from '../base/store-place.ts'
 import type { SecretHash } from '../protocol/secrets.ts'
 import { WRITE_FAULT_TEXTS, type WriteFault } from '../base/write-fault.ts'
 import type { ApiRecord, OpaqueTokenRecord } from './records/api.ts'
-import type { AuthorizationRecord, PushedRequestRecord } from './records/authorization.ts'
+import type { AuthorizationRecord, DeviceRecord, PushedRequestRecord } from './records/authorization.ts'
 import type { ClientRecord } from './records/client.ts'
 import type { DomainRuleRecord } from './records/domain-rule.ts'
 import type { ConsentKey, ConsentRecord, GrantRecord } from './records/grant.ts'
@@ -65,6 +66,7 @@ export interface Reads {
   readonly listClients: (page: Page<ClientId> & ClientFilter) => Promise<readonly ClientRecord[]>
   readonly findAuthorization: (id: AuthorizationId) => Promise<AuthorizationRecord | undefined>
   readonly findPushedRequest: (id: PushedRequestId) => Promise<PushedRequestRecord | undefined>
+  readonly findDevice: (id: DeviceId) => Promise<DeviceRecord | undefined>
   readonly findGrant: (id: GrantId) => Promise<GrantRecord | undefined>
   /** Newest first. All given filters must match. */
   readonly listGrants: (page: Page<GrantId> & GrantFilter) => Promise<readonly GrantRecord[]>

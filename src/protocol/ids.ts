@@ -6,6 +6,8 @@ export type UserId = Brand<string, 'UserId'>
 export type AuthorizationId = Brand<string, 'AuthorizationId'>
 /** One pushed authorization request. */
 export type PushedRequestId = Brand<string, 'PushedRequestId'>
+/** A device that waits for a user. It is derived from the code that the user types. */
+export type DeviceId = Brand<string, 'DeviceId'>
 /** One grant: what a user authorized a client to do. Also names the grant's refresh token family. */
 export type GrantId = Brand<string, 'GrantId'>
 /** Names a mail that waits to be sent. */
@@ -37,6 +39,15 @@ const TIME_LENGTH = 12
  */
 export function mintOrderedId(now: EpochMs, random: Random): string {
   return hexTime(now) + random(16).toString('base64url')
+}
+
+/** Where other ids have the time, these have 40 bits of the hash: SQLite computes a row number from the first twelve digits. */
+const HASHED_DIGITS = 10
+const HASHED_CHARACTERS = ID_LENGTH - 2 - HASHED_DIGITS
+
+/** An id with the syntax of the others that is found by what it names. `digest`: 256 bits. */
+export function hashedId(digest: Buffer): string {
+  return `00${digest.toString('hex').slice(0, HASHED_DIGITS)}${digest.toString('base64url').slice(-HASHED_CHARACTERS)}`
 }
 
 /** When a time-ordered id was made. */

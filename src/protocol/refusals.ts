@@ -23,7 +23,7 @@ export const REFUSALS = {
     remedy: 'Correct the request. Tokens stay valid.',
     reasons: {
       parameter_missing:
-        '`code`, `refresh_token`, `assertion`, `subject_token`, `subject_token_type` or `resource` is missing for its grant, `token` at introspection or revocation, or `resource` at the metadata of an API. Send it',
+        '`code`, `refresh_token`, `device_code`, `assertion`, `subject_token`, `subject_token_type` or `resource` is missing for its grant, `token` at introspection or revocation, or `resource` at the metadata of an API. Send it',
       parameter_repeated: 'a parameter is sent twice. Send each once',
       parameter_malformed: 'the address or the Content-Length header is malformed. Build requests with an HTTP library',
       form_malformed: 'the form or query has a broken percent-escape, is not UTF-8, or has more than 100 parameters',
@@ -113,9 +113,11 @@ export const REFUSALS = {
       'The authorization code, its verifier, the refresh token or the assertion is invalid, expired, used or revoked.',
     remedy: 'Start a new authorization.',
     reasons: {
+      device_unknown: 'the device code was not issued by this server',
+      device_of_another_client: 'another client presented the device code; nothing changed',
       code_unknown: 'the code was not issued by this server, or was invalidated by a wrong verifier',
       code_expired: 'the code was presented too late',
-      code_replayed: 'the code was redeemed before; its tokens are revoked',
+      code_replayed: 'the code, or that of a device, was redeemed before; its tokens are revoked',
       code_of_another_client: 'another client presented it; nothing changed',
       redirect_uri_mismatch: '`redirect_uri` is not the one of the authorization request; nothing changed',
       redirect_uri_missing:
@@ -186,6 +188,33 @@ export const REFUSALS = {
       proof_not_fresh:
         'without a nonce, `iat` differs by more than a minute from the time of the server; or `exp` is over, or `nbf` not reached',
       nonce_stale: '`nonce` is not one that this server gave in the last five to ten minutes',
+    },
+  },
+  authorization_pending: {
+    status: 400,
+    description: 'No user has answered yet.',
+    remedy: 'Poll again after `interval` seconds ([devices.md](devices.md)).',
+    reasons: { device_waiting: 'a device polls, and no user has answered' },
+  },
+  slow_down: {
+    status: 400,
+    description: 'The device polls too often.',
+    remedy: 'Poll again after five seconds more than before, from now on (RFC 8628 §3.5).',
+    reasons: { device_polled_too_often: 'a device polls more than 15 times in a minute, and no user has answered' },
+  },
+  access_denied: {
+    status: 400,
+    description: 'The user denied the request, or it was refused for the user.',
+    remedy: 'Stop polling. The user can start again on the device.',
+    reasons: { device_denied: 'a user answered the device with "Deny", or may not allow what it asks for' },
+  },
+  expired_token: {
+    status: 400,
+    description: 'The device code has expired.',
+    remedy: 'Start again at the device authorization endpoint, when the user wants to.',
+    reasons: {
+      device_expired:
+        'no user answered within ten minutes, or the device did not poll within five minutes after the approval',
     },
   },
   unauthorized_client: {
@@ -303,6 +332,6 @@ export const REFUSALS = {
 } as const satisfies Readonly<Record<string, Refusal>>
 
 /** `a, b and c`. */
-function listed(names: readonly string[]): string {
+export function listed(names: readonly string[]): string {
   return [names.slice(0, -1).join(', '), ...names.slice(-1)].filter((part) => part !== '').join(' and ')
 }

@@ -18,6 +18,7 @@ const KINDS = {
   'management-token': { prefix: 'gmt_', generations: false },
   'authorization-code': { prefix: 'gac_', generations: false },
   'pushed-request': { prefix: 'gpr_', generations: false },
+  'device-code': { prefix: 'gdv_', generations: false },
   'refresh-token': { prefix: 'grt_', generations: true },
   'access-token': { prefix: 'gat_', generations: false },
   'api-secret': { prefix: 'gas_', generations: false },
@@ -117,6 +118,7 @@ export type DigestPurpose =
   | 'interaction'
   | 'era'
   | 'dpop-nonce'
+  | 'user-code'
 
 /** Verified client secrets that a process remembers, at least; about 400 B each. */
 const VERIFIED_SECRETS = 5000

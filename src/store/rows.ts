@@ -41,6 +41,7 @@ const REQUEST_MEMBERS = [
   'organizationId',
   'openid',
   'pushedRequestId',
+  'device',
 ] as const satisfies readonly (keyof AuthorizationRecord)[]
 type StoredRequest = Pick<AuthorizationRecord, (typeof REQUEST_MEMBERS)[number]>
 
@@ -94,6 +95,7 @@ export function authorizationOf(row: Row): AuthorizationRecord {
     organizationId: request.organizationId,
     openid: openid && { nonce: openid.nonce, idTokenClaims: openid.idTokenClaims, session: openid.session },
     pushedRequestId: request.pushedRequestId,
+    device: request.device,
     responseMode: request.responseMode,
     ungrantedScope: request.ungrantedScope,
     id: row['authorization_id'] as AuthorizationId,

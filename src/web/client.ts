@@ -1,4 +1,4 @@
-import type { Destination } from '../ports/page-parts.ts'
+import type { RedirectDestination } from '../ports/page-parts.ts'
 import type { ClientView } from '../ports/pages.ts'
 import { tick, warning } from './icons.ts'
 import type { View } from './layout.ts'
@@ -50,7 +50,7 @@ export function describedBy({ documentHost, destination: to }: ClientView): Mark
 }
 
 /** The whole address to which the browser is sent after the user has decided. */
-export function destination({ texts }: View, to: Destination): Markup {
+export function destination({ texts }: View, to: RedirectDestination): Markup {
   switch (to.kind) {
     case 'host':
       return code(to.host)

@@ -1,6 +1,7 @@
 import type { ClientView, ConsentPage, ConsentProblem, ScopeView } from '../ports/pages.ts'
 import { isIdentityScope } from '../protocol/token/scope.ts'
 import { clientName, describedBy, destination, trustLine } from './client.ts'
+import { deviceHead, ownDeviceField } from './device.ts'
 import { stop, tick, warning } from './icons.ts'
 import { layout } from './layout.ts'
 import type { View } from './layout.ts'
@@ -12,18 +13,13 @@ import type { Texts } from './texts/texts.ts'
 /** The consent page: the client, the permissions, where the answer goes, the account, and how to revoke the consent. */
 export function consentPage(view: View, page: ConsentPage): Markup {
   const { texts } = view
+  const { device } = page
+  const title = device === undefined ? texts.consentTitle : texts.device.title
   return layout(view, {
-    title: page.problem === undefined ? texts.consentTitle : texts.titleWithError(texts.consentTitle),
-    main: html`<h1>${texts.consentHeading(clientName(page.client, texts.namelessApp))}</h1>
-      ${trustLine(view, page.client)}
-      ${page.client.trust.level === 'verified' ? undefined : html`<p class="small muted lead">${texts.onlyIfStarted}</p>`}
-      ${permissions(view, page)}
+    title: page.problem === undefined ? title : texts.titleWithError(title),
+    main: html`${device === undefined ? head(view, page) : deviceHead(view, page, device)} ${permissions(view, page)}
       <dl class="facts">
-        ${resources(view, page)} ${documentFact(view, page.client)}
-        <div>
-          <dt>${texts.sendsYouTo}</dt>
-          <dd>${destination(view, page.client.destination)}</dd>
-        </div>
+        ${resources(view, page)} ${documentFact(view, page.client)} ${destinationFact(view, page.client)}
         <div>
           <dt>${texts.signedInAs}</dt>
           ${account(page)}
@@ -33,16 +29,25 @@ export function consentPage(view: View, page: ConsentPage): Markup {
       </dl>
       ${page.client.destination.kind === 'this-computer' ? loopbackWarning(view, page.client) : undefined}
       <form method="post" action="${page.action}" id="${FORM}">
-        ${hiddenFields(page.hidden)} ${organizationField(view, page)}
+        ${hiddenFields(page.hidden)} ${organizationField(view, page)} ${ownDeviceField(view, page)}
         <div class="buttons">
           <button class="button" type="submit" name="decision" value="deny" formnovalidate>${texts.deny}</button>
-          <button class="button main" type="submit" name="decision" value="allow">${texts.allow}</button>
+          <button class="button main" type="submit" name="decision" value="allow">
+            ${device === undefined ? texts.allow : texts.device.connect}
+          </button>
         </div>
       </form>
       <p class="small muted after">
         ${texts.takeBack(html`<a class="inline within" href="${page.appsUri}">${texts.account.pages.apps}</a>`)}
       </p>`,
   })
+}
+
+function head(view: View, { client }: ConsentPage): Markup {
+  const { texts } = view
+  return html`<h1>${texts.consentHeading(clientName(client, texts.namelessApp))}</h1>
+    ${trustLine(view, client)}
+    ${client.trust.level === 'verified' ? undefined : html`<p class="small muted lead">${texts.onlyIfStarted}</p>`}`
 }
 
 /** What the token permits: its scopes, and full access to each API that has no scopes. */
@@ -123,6 +128,14 @@ function documentFact({ texts }: View, client: ClientView): Markup | undefined {
   return html`<div>
     <dt>${texts.describedBy}</dt>
     <dd>${site}</dd>
+  </div>`
+}
+
+function destinationFact(view: View, { destination: to }: ClientView): Fragment {
+  if (to.kind === 'device') return undefined
+  return html`<div>
+    <dt>${view.texts.sendsYouTo}</dt>
+    <dd>${destination(view, to)}</dd>
   </div>`
 }
 

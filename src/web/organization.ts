@@ -4,7 +4,7 @@ import type { View } from './layout.ts'
 import { html, isolate } from './markup.ts'
 import type { Fragment, Markup } from './markup.ts'
 
-type OrganizationProblem = Exclude<ConsentProblem, 'scope-missing'>
+type OrganizationProblem = Extract<ConsentProblem, `organization-${string}`>
 
 /** The organization that the client requested, as one of the facts. The user cannot choose another one. */
 export function organizationFact({ texts }: View, { organization }: ConsentPage): Fragment {
@@ -19,9 +19,13 @@ export function organizationFact({ texts }: View, { organization }: ConsentPage)
  * The field in which the user chooses an organization. When there is nothing to choose, only the problem, if there is one.
  */
 export function organizationField(view: View, { organization, problem }: ConsentPage): Fragment {
-  if (organization?.kind === 'choice')
-    return field(view, organization, problem === 'scope-missing' ? undefined : problem)
-  return problem === undefined || problem === 'scope-missing' ? undefined : pageProblem(complaint(view, problem))
+  const own = problem !== undefined && isOfOrganization(problem) ? problem : undefined
+  if (organization?.kind === 'choice') return field(view, organization, own)
+  return own === undefined ? undefined : pageProblem(complaint(view, own))
+}
+
+function isOfOrganization(problem: ConsentProblem): problem is OrganizationProblem {
+  return problem === 'organization-missing' || problem === 'organization-gone'
 }
 
 function field(

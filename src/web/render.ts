@@ -13,6 +13,7 @@ import { securityPage } from './account/security.ts'
 import { sessionsPage } from './account/sessions.ts'
 import { ownRecoveryCodesPage, removeTwoStepPage, setUpAppPage } from './account/two-step.ts'
 import { consentPage } from './consent.ts'
+import { deviceCodePage, deviceEndPage } from './device.ts'
 import { forgotDonePage, forgotPage } from './forgot.ts'
 import { formPostPage } from './form-post.ts'
 import type { View } from './layout.ts'
@@ -94,6 +95,10 @@ function template(view: View, page: Page): Markup {
       return leavePage(view, page)
     case 'consent':
       return consentPage(view, page)
+    case 'device-code':
+      return deviceCodePage(view, page)
+    case 'device-end':
+      return deviceEndPage(view, page)
     case 'return':
       return returnPage(view, page)
     case 'form-post':

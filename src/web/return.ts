@@ -1,4 +1,4 @@
-import type { Destination } from '../ports/page-parts.ts'
+import type { RedirectDestination } from '../ports/page-parts.ts'
 import type { ReturnPage, ReturnPath } from '../ports/pages.ts'
 import { clientName, destination, trustLine } from './client.ts'
 import { developerNotes } from './developer-notes.ts'
@@ -30,7 +30,7 @@ function wayBack(back: ReturnPath, text: Fragment): Markup {
 }
 
 /** Names the destination when the text of the link does not. */
-function leadsTo(view: View, to: Destination): Fragment {
+function leadsTo(view: View, to: RedirectDestination): Fragment {
   if (to.kind === 'host') return undefined
   return html`<dl class="facts">
     <div>
@@ -41,7 +41,7 @@ function leadsTo(view: View, to: Destination): Fragment {
 }
 
 /** The text of a link or button that leads to a client. */
-export function offerReturn({ texts }: View, to: Destination): Fragment {
+export function offerReturn({ texts }: View, to: RedirectDestination): Fragment {
   switch (to.kind) {
     case 'host':
       return html`<span>${texts.returnTo(code(to.host))}</span>`

@@ -189,6 +189,8 @@ export function continuation(
       return texts.continueToComputer(name)
     case 'app':
       return texts.continueTo(name)
+    case 'device':
+      return texts.device.signIn
   }
 }
 

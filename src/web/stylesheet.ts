@@ -96,7 +96,11 @@ const parts = `
 .key { display: block; margin-top: 4px; color: var(--text); font-size: 1rem; }
 .codes { display: grid; grid-template-columns: repeat(auto-fill, minmax(190px, 1fr)); gap: 8px; margin: 16px 0; padding: 0; list-style: none; }
 label { display: block; margin-bottom: 4px; font-size: .875rem; font-weight: 600; }
+.user-code { font: 600 1.375rem/1.4 ui-monospace, SFMono-Regular, Menlo, Consolas, "Liberation Mono", monospace; letter-spacing: .08em; text-transform: uppercase; }
+.shown { margin-top: 16px; padding: 12px; border: 1px solid var(--line); border-radius: 8px; background: var(--hover); text-align: center; hyphens: none; }
+.shown code { font: inherit; }
 input, select { display: block; width: 100%; min-height: 44px; padding: 8px 12px; border: 1px solid var(--field); border-radius: 8px; background: var(--card); color: inherit; font: inherit; }
+input.user-code { font: 600 1.125rem/1.5 ui-monospace, SFMono-Regular, Menlo, Consolas, "Liberation Mono", monospace; }
 input:focus-visible, select:focus-visible { outline-offset: 0; border-color: var(--ink); }
 [aria-invalid] { border-color: var(--danger); }
 .hint { margin-bottom: 8px; }

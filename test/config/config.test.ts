@@ -5,6 +5,7 @@ import { test } from 'node:test'
 import { settingsDocument } from '../../src/cli/docs/settings.ts'
 import { readConfig, type Config } from '../../src/config/config.ts'
 import { locationOf } from '../../src/config/database-url.ts'
+import { DEVICE_CODE } from '../../src/protocol/token/grant-types.ts'
 import { SETTINGS } from '../../src/config/schema.ts'
 import { temporaryFolder } from '../support/server.ts'
 import { mistakesOf } from './mistakes.ts'
@@ -53,6 +54,7 @@ const EFFECTS: Readonly<
   GRANTOR_DRAIN_SECONDS: ['4', (config) => config.drainSeconds, 4, process.stdout.isTTY ? 0 : 2],
   GRANTOR_REGISTRATION: ['closed', (config) => config.settings.registration, 'closed', 'open'],
   GRANTOR_CLIENT_DOCUMENTS: ['trusted', (config) => config.settings.clientDocuments, 'trusted', 'open'],
+  GRANTOR_DEVICE_GRANT: ['on', (config) => config.settings.grantTypes.includes(DEVICE_CODE), true, false],
   GRANTOR_REGISTRATION_RATE: ['7', (config) => config.rates.registration, 7, 60],
   GRANTOR_AUTHORIZATION_RATE: ['7', (config) => config.rates.authorization, 7, 600],
   GRANTOR_CLIENT_FAILURE_RATE: ['7', (config) => config.rates['client-authentication'], 7, 60],
@@ -162,6 +164,7 @@ const REFUSED: readonly (readonly [name: string, values: readonly string[]])[] =
   ['GRANTOR_SIGNING_ALGORITHM', ['HS256', 'none', 'es256']],
   ['GRANTOR_REDIRECT_SCHEMES', ['1app', 'javascript', 'https://app.example/*', 'app:', 'app://cb?x=1', 'app:/cb#']],
   ['GRANTOR_CLIENT_DOCUMENTS', ['on', 'closed']],
+  ['GRANTOR_DEVICE_GRANT', ['true', 'On', '1']],
   ['GRANTOR_OUTBOUND', ['perhaps']],
   ['GRANTOR_OUTBOUND_PORTS', ['https', '0', '65536', '80-90']],
   ['GRANTOR_PASSWORDS', ['no', 'OFF']],

@@ -11,6 +11,8 @@ import {
   registerClient,
   requestToken,
 } from '../../tools/flow.ts'
+import { poll, startDevice, typeCode } from '../../tools/device-flow.ts'
+import { createDeviceClient, DEVICES_ON } from '../support/devices.ts'
 import { authentication, registerKeyClient } from '../support/key-clients.ts'
 import { openProviderHost } from '../support/provider/provider-host.ts'
 import { addProvider, signInAt } from '../support/provider/providers.ts'
@@ -43,7 +45,7 @@ function recordTaken(server: TestServer): { readonly taken: Map<string, Set<stri
 }
 
 test('BND-04: an endpoint takes exactly the budgets that its row names', async (t) => {
-  const { server, api } = await openWithOpaqueApis(t, { env: (await openMailHost(t)).env })
+  const { server, api } = await openWithOpaqueApis(t, { env: { ...(await openMailHost(t)).env, ...DEVICES_ON } })
   const { taken, asked } = recordTaken(server)
   const idp = await openProviderHost(t)
   await addProvider(server, idp)
@@ -86,7 +88,14 @@ test('BND-04: an endpoint takes exactly the budgets that its row names', async (
           : { payload: JSON.stringify({ client_id: client.client_id }) }),
       })
 
+  const cli = await createDeviceClient(server)
+  const device = await startDevice(asked, cli)
+  await poll(asked, cli, device)
+  for (const form of [{}, authentication(server, app)]) await postForm(asked, PATHS.deviceAuthorization, form)
+  const documented = { client: host.client('/device.json'), key: app.key }
+  await postForm(asked, PATHS.deviceAuthorization, authentication(server, documented))
   const browser = new PlainBrowser(asked)
+  await typeCode(browser, device)
   const started = await registerClient(asked)
   const start = authorizeUrl(started)
   const pushed = new URLSearchParams(start.split('?')[1])

@@ -10,6 +10,7 @@ import { openSecrets, sameText, type CredentialKind } from '../../src/protocol/s
 const KINDS = [
   'client-secret',
   'authorization-code',
+  'device-code',
   'refresh-token',
   'session',
   'browser',

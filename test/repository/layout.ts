@@ -156,7 +156,7 @@ const CATCHERS = [
   /^src\/(store|keys|files|passwords|passkeys|upstream|mail|http|cli|config|library|server|maintenance)\//,
   /^src\/(protocol\/client\/keys|base\/(json|message))\.ts$/,
   /^src\/web\/browser\/passkey\.js$/,
-  /^src\/endpoints\/(authorization\/push|token\/authenticate-client|token\/token|sign-in\/password)\.ts$/,
+  /^src\/endpoints\/(token\/authenticate-client|token\/token|sign-in\/password)\.ts$/,
 ]
 const IMPURE =
   /\b(Date\.now|new Date\(\)|Math\.random|process\.|performance\.now|setTimeout|setInterval|setImmediate|fetch\()/

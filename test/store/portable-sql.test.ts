@@ -135,7 +135,7 @@ const KEYLESS: readonly Exception[] = [
   { why: 'an operator changes an address', text: /^select user_id from users where email = \S+ and user_id <>/ },
   {
     why: 'the operator ends what a store that was restored could revive, once',
-    text: /^delete from (links|email_codes|interactions|pushed_requests|identity_proofs|logout_notices|mails) where (expires_at|kept_until) > \S+$/,
+    text: /^delete from (links|email_codes|interactions|pushed_requests|devices|identity_proofs|logout_notices|mails) where (expires_at|kept_until) > \S+$/,
   },
   {
     why: 'a node looks for older links only if the store lacks the one that it remembers',

@@ -135,6 +135,7 @@ export function anAuthorization(
     onlyUserId: undefined,
     openid: undefined,
     pushedRequestId: undefined,
+    device: undefined,
     mustConsent: false,
     loginHint: 'ada@acme.test',
     organizationId: undefined,

@@ -1,10 +1,11 @@
+import type { RedirectDestination } from '../../src/ports/page-parts.ts'
 import type { ClientView } from '../../src/ports/pages.ts'
 
 /** The clients of the samples. */
 
 export const hidden = { authorization: 'az_4f9c', csrf: 'cs_81d2' }
 
-export const cursor: ClientView = {
+export const cursor: ClientView<RedirectDestination> = {
   name: 'Cursor',
   trust: { level: 'unverified' },
   ageSeconds: 180,
@@ -12,7 +13,7 @@ export const cursor: ClientView = {
   destination: { kind: 'this-computer', host: '127.0.0.1:43110' },
 }
 
-export const verified: ClientView = {
+export const verified: ClientView<RedirectDestination> = {
   name: 'Build Board',
   trust: { level: 'verified' },
   ageSeconds: 8_000_000,
@@ -20,7 +21,7 @@ export const verified: ClientView = {
   destination: { kind: 'host', host: 'board.example.com' },
 }
 
-export const known: ClientView = {
+export const known: ClientView<RedirectDestination> = {
   name: 'Claude',
   trust: { level: 'known-domain', host: 'claude.ai' },
   ageSeconds: 8_000_000,
@@ -29,9 +30,9 @@ export const known: ClientView = {
 }
 
 /** A client whose metadata document is on another host than its redirect URI. */
-export const described: ClientView = { ...cursor, name: 'Claude Code', documentHost: 'claude.ai' }
+export const described: ClientView<RedirectDestination> = { ...cursor, name: 'Claude Code', documentHost: 'claude.ai' }
 
-export const app: ClientView = {
+export const app: ClientView<RedirectDestination> = {
   name: undefined,
   trust: { level: 'unverified' },
   ageSeconds: 20,
@@ -39,7 +40,7 @@ export const app: ClientView = {
   destination: { kind: 'app', scheme: 'com.example.notes' },
 }
 
-export const endless: ClientView = {
+export const endless: ClientView<RedirectDestination> = {
   name: 'W'.repeat(5000),
   trust: { level: 'unverified' },
   ageSeconds: 1e9,

@@ -3,6 +3,7 @@ import { IDENTITY_SCOPES } from '../../src/protocol/token/scope.ts'
 import assert from 'node:assert/strict'
 import { accountSamples } from './account-samples.ts'
 import { app, cursor, described, endless, hidden, known, verified } from './client-samples.ts'
+import { deviceSamples } from './device-samples.ts'
 import { signInSamples } from './sign-in-samples.ts'
 import type { Branding, ErrorProblem, Page, ReturnProblem } from '../../src/ports/pages.ts'
 
@@ -37,6 +38,7 @@ const consent = {
   account: { name: 'ada@acme.test', detail: undefined },
   organization: undefined,
   problem: undefined,
+  device: undefined,
   appsUri: '/account/apps',
   switchUri: '/switch?authorization=az_4f9c',
 } as const
@@ -199,6 +201,7 @@ export const samples: ReadonlyMap<string, Page> = new Map<string, Page>([
     },
   ],
   ...accountSamples,
+  ...deviceSamples,
 ])
 
 /** A sample by its name, with the type of the expected kind. */

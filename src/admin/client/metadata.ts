@@ -14,7 +14,13 @@ import {
   type ClientMetadata,
 } from '../../protocol/client/metadata.ts'
 import { evaluateClientPolicy, followsFapi, isOperatorMade } from '../../protocol/client/policy.ts'
-import { isForClients, needCode, OFFERED_GRANT_TYPES, type GrantType } from '../../protocol/token/grant-types.ts'
+import {
+  DEVICE_CODE,
+  isForClients,
+  needCode,
+  OFFERED_GRANT_TYPES,
+  type GrantType,
+} from '../../protocol/token/grant-types.ts'
 import { DEFAULT_ID_TOKEN_ALGORITHM, ID_TOKEN_ALGORITHMS } from '../../protocol/openid/id-token.ts'
 import { mintOrderedId, type ClientId } from '../../protocol/ids.ts'
 import { LIST_LIMIT } from '../../protocol/client/descriptive-metadata.ts'
@@ -282,6 +288,10 @@ async function requireMetadata(
   const { redirect_uris: redirectUris = [] } = input
   const usual = redirectUris.length === 0 ? ['client_credentials'] : ['authorization_code', 'refresh_token']
   const grantTypes = (input.grant_types ?? usual) as readonly GrantType[]
+  const missing = grantTypes.filter((name) => !context.settings.grantTypes.includes(name))
+  if (missing.length > 0) {
+    throw conflict(`This server does not offer ${missing.join(', ')}. See GRANTOR_DEVICE_GRANT.`)
+  }
   const hasKeys = input.jwks !== undefined || input.jwks_uri !== undefined
   const method = input.token_endpoint_auth_method ?? (hasKeys ? 'private_key_jwt' : 'client_secret_basic')
   if (hasKeys !== (method === 'private_key_jwt'))
@@ -356,6 +366,7 @@ function requireFapi({ metadata, rules }: ClientRecord): void {
       : [`a token_endpoint_auth_signing_alg of ${PROOF_ALGORITHMS.join(', ')}, or none`]),
     ...(keys?.kind !== 'jwks' || hasFapiKey(keys) ? [] : [`a key for one of ${PROOF_ALGORITHMS.join(', ')}`]),
     ...(rules.pkce === 'optional' ? ['another rule pkce than optional'] : []),
+    ...(grantTypes.includes(DEVICE_CODE) ? [`other grant types than ${DEVICE_CODE}`] : []),
     ...(mayLogIn && isUnfit ? ['an id_token_signed_response_alg other than RS256, because it may use openid'] : []),
   ]
   if (missing.length > 0) throw conflict(`The profile fapi2 needs:\n${missing.join('\n')}`)

@@ -1,6 +1,7 @@
 import type { ClientRecord } from '../../ports/records/client.ts'
 import { makeClientPolicy } from '../../clients/evaluate-client.ts'
 import { evaluateClientPolicy, type PolicyRefusal } from '../../protocol/client/policy.ts'
+import { DEVICE_CODE } from '../../protocol/token/grant-types.ts'
 import { openDomainRules } from '../../protocol/client/domain-rule.ts'
 import { ok, warning, type Examination, type Finding } from './finding.ts'
 
@@ -17,7 +18,12 @@ interface Refused {
 
 /** Checks the clients that are in use, and how many registered lately. */
 export function checkClients(examination: Examination): readonly Finding[] {
-  return [...checkPolicy(examination), ...checkPkce(examination), ...checkRegistrations(examination)]
+  return [
+    ...checkPolicy(examination),
+    ...checkPkce(examination),
+    ...checkDevices(examination),
+    ...checkRegistrations(examination),
+  ]
 }
 
 /**
@@ -69,6 +75,21 @@ function checkPkce({ choices, store: { clients } }: Examination): readonly Findi
       'clients',
       `Of the newest ${clients.newest.length} clients, ${exempt.length} may omit PKCE and the nonce: ${idsOf(exempt)}.`,
       'If the application sends PKCE or a nonce now: grantor client set-rules <client> --consent asked --pkce nonce',
+    ),
+  ]
+}
+
+/** Finds whether a client has the device grant. Where none has it, it need not be offered to phishers. */
+function checkDevices({ choices, store: { clients } }: Examination): readonly Finding[] {
+  if (clients === undefined || !choices.grantTypes.includes(DEVICE_CODE)) return []
+  const having = clients.newest.filter(({ metadata }) => metadata.grantTypes.includes(DEVICE_CODE))
+  const examined = `Of the newest ${clients.newest.length} clients`
+  if (having.length > 0) return [ok('devices', `${examined}, ${having.length} can connect devices: ${idsOf(having)}.`)]
+  return [
+    warning(
+      'devices',
+      `The device grant is on. ${examined}, none has it.`,
+      `Set GRANTOR_DEVICE_GRANT=off, or create a client with it: grantor client create --help`,
     ),
   ]
 }

@@ -26,7 +26,11 @@ export type PoolChoices = Pick<Settings, 'unusedClients'> & {
 
 /** The data of all checks, which were collected without changing anything. */
 export interface Examination {
-  readonly choices: NetworkChoices & KeyChoices & PolicySettings & PoolChoices & Pick<Settings, 'delegate'>
+  readonly choices: NetworkChoices &
+    KeyChoices &
+    PolicySettings &
+    PoolChoices &
+    Pick<Settings, 'delegate' | 'grantTypes'>
   readonly store: StoreInspection
   readonly probe: IssuerProbe
   readonly readiness: ReadinessProbe

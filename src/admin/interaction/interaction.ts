@@ -1,7 +1,8 @@
 import type { Context, StoreNeeds } from '../../ports/context.ts'
 import type { AuthorizationRecord } from '../../ports/records/authorization.ts'
 import type { InteractionRecord } from '../../ports/records/interaction.ts'
-import { evaluateClient, type AllowedClient, type PolicyNeeds } from '../../clients/evaluate-client.ts'
+import { findWaitingDevice, type WaitingDevice } from '../../clients/device.ts'
+import { evaluateAuthorized, type AllowedClient, type PolicyNeeds } from '../../clients/evaluate-client.ts'
 import { findInteractionOf } from '../../tokens/find-interaction.ts'
 import { after } from '../../base/brand.ts'
 import { parseAuthorizationId } from '../../protocol/ids.ts'
@@ -19,13 +20,18 @@ import { AdminError, unknown, type AdminErrorKind } from '../admin-error.ts'
 import { iso } from '../fields.ts'
 import { provisionSubject } from '../user/subject.ts'
 
-type Needs = Pick<Context, 'clock' | 'secrets'> &
+type Needs = Pick<Context, 'clock' | 'encryption' | 'secrets'> &
   PolicyNeeds &
-  StoreNeeds<'findAuthorization' | 'findClient' | 'findInteraction'>
+  StoreNeeds<'findAuthorization' | 'findClient' | 'findDevice' | 'findInteraction'>
 
 /** What an interaction is about. */
 export type InteractionPurpose =
-  | ({ readonly kind: 'authorization'; readonly authorization: AuthorizationRecord } & AllowedClient)
+  | ({
+      readonly kind: 'authorization'
+      readonly authorization: AuthorizationRecord
+      /** undefined: the client has sent the browser. */
+      readonly device: WaitingDevice | undefined
+    } & AllowedClient)
   | { readonly kind: 'account' }
 
 /** An interaction that the application may read. */
@@ -105,9 +111,11 @@ async function requirePurpose(
   if (authorization.status.kind !== 'pending' && answer === undefined) throw expired()
   const client = await context.store.findClient(authorization.clientId)
   if (client === undefined || client.disabledAt !== undefined) throw clientGone()
-  const allowed = await evaluateClient(context, client, { phase: 'use', redirectUri: authorization.redirectUri })
-  if ('kind' in allowed) throw clientGone()
-  return { kind: 'authorization', authorization, ...allowed }
+  const allowed = await evaluateAuthorized(context, client, authorization)
+  if (allowed === 'refused') throw clientGone()
+  const device = await findWaitingDevice(context, authorization)
+  if (authorization.device !== undefined && device === undefined) throw expired()
+  return { kind: 'authorization', authorization, device, ...allowed }
 }
 
 function checkAcceptance(

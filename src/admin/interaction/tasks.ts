@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import type { Context } from '../../ports/context.ts'
-import { viewDestination } from '../../clients/destination.ts'
 import { describeAccess } from '../../clients/access-view.ts'
+import { destinationOf, type WaitingDevice } from '../../clients/device.ts'
 import { needsMultiFactor } from '../../clients/step-up.ts'
 import { documentHostOf, identifierOf } from '../../protocol/client/identifier.ts'
 import { REJECTIONS, SUBJECT_FORM, subjectKey, type AcceptedSignIn } from '../../protocol/sign-in/interaction.ts'
@@ -26,12 +26,12 @@ const SUBJECT = z
 
 const DESTINATION = z
   .object({
-    kind: z.enum(['host', 'this-computer', 'app']),
+    kind: z.enum(['host', 'this-computer', 'app', 'device']),
     host: z.string().nullable(),
     scheme: z.string().nullable(),
   })
   .describe(
-    'Where the browser goes after the consent: to a host, to a program on this computer, or to the app that opens a scheme.',
+    'Where the browser goes after the consent: to a host, to a program on this computer, or to the app that opens a scheme. device: nowhere, the access is for the device of `device`.',
   )
 
 const CLIENT = z.object({
@@ -45,6 +45,17 @@ const CLIENT = z.object({
   destination: DESTINATION,
 })
 
+const DEVICE = z
+  .object({
+    user_code: z.string().describe('The code that the person typed. Ask whether the device shows it now.'),
+    asked_at: ISO,
+    network: z.string().describe('The address from which the device asked.'),
+    is_same_network: z
+      .boolean()
+      .describe('false: the browser has another address. Warn the person, and ask whether the device is an own one.'),
+  })
+  .describe('Show all of it: a person who sends the code to another one asks for the access of that one.')
+
 const INTERACTION_DOCUMENT = z
   .object({
     interaction: z.string(),
@@ -54,6 +65,7 @@ const INTERACTION_DOCUMENT = z
     expires_at: ISO,
     answered: z.enum(['accepted', 'rejected']).nullable(),
     client: CLIENT.nullable().describe('null: no client asks.'),
+    device: DEVICE.nullable().describe('The device that gets the access; null: the client has sent the browser.'),
     scopes: z.array(z.object({ name: z.string(), sentences: z.array(z.string()) })),
     resources: z.array(z.object({ resource: z.string(), name: z.string().nullable() })),
     organization_id: z
@@ -107,6 +119,12 @@ const ACCEPTANCE = ONE.extend({
   authenticated_at: TIME.optional().describe(
     'When the person authenticated. Without it, the time is unknown, or with sign_in_after that of your answer.',
   ),
+  own_device: z
+    .boolean()
+    .default(false)
+    .describe(
+      'Whether the person confirmed on your page that the device is an own one. Without it, the consent page of this server follows for a device of another network.',
+    ),
   multi_factor: z.boolean().default(false).describe('Whether the person authenticated with two factors at that time.'),
   remember_seconds: z
     .int()
@@ -189,6 +207,7 @@ function acceptanceOf(accepted: Omit<z.output<typeof ACCEPTANCE>, 'interaction'>
     authenticatedAt: accepted.authenticated_at,
     isMultiFactor: accepted.multi_factor,
     rememberSeconds: accepted.remember_seconds,
+    ...(accepted.own_device ? { isOwnDevice: true as const } : {}),
   }
 }
 
@@ -210,6 +229,7 @@ async function describeInteraction(
     const nothing = {
       multi_factor_needed: false,
       client: null,
+      device: null,
       scopes: [],
       resources: [],
       organization_id: null,
@@ -218,7 +238,7 @@ async function describeInteraction(
     }
     return { ...common, ...nothing }
   }
-  const { authorization } = purpose
+  const { authorization, device } = purpose
   const declared = await apis()
   const { scopes, resources } = describeAccess(declared, authorization)
   const login = authorization.mustSignIn ? (['login'] as const) : []
@@ -227,6 +247,7 @@ async function describeInteraction(
     ...common,
     multi_factor_needed: needsMultiFactor(declared, authorization),
     client: describeClient(purpose),
+    device: describeDevice(device),
     scopes: scopes.map(({ name, sentences }) => ({ name, sentences: [...sentences] })),
     resources: resources.map(({ identifier, name }) => ({ resource: identifier, name: name ?? null })),
     organization_id: authorization.organizationId ?? null,
@@ -240,7 +261,7 @@ function describeClient({
   rights,
   authorization,
 }: Extract<ShownInteraction['purpose'], { readonly kind: 'authorization' }>): z.output<typeof CLIENT> {
-  const destination = viewDestination(authorization.redirectUri)
+  const destination = destinationOf(authorization)
   return {
     client_id: identifierOf(client),
     client_name: client.metadata.descriptive.client_name ?? null,
@@ -253,4 +274,10 @@ function describeClient({
       scheme: 'scheme' in destination ? destination.scheme : null,
     },
   }
+}
+
+function describeDevice(device: WaitingDevice | undefined): z.output<typeof DEVICE> | null {
+  if (device === undefined) return null
+  const { userCode, createdAt, network, isSameNetwork } = device
+  return { user_code: userCode, asked_at: iso(createdAt), network, is_same_network: isSameNetwork }
 }

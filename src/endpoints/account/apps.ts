@@ -5,7 +5,7 @@ import type { ApiRecord } from '../../ports/records/api.ts'
 import type { ClientRecord } from '../../ports/records/client.ts'
 import type { ConsentRecord, GrantRecord } from '../../ports/records/grant.ts'
 import { viewDestination } from '../../clients/destination.ts'
-import { evaluateClient } from '../../clients/evaluate-client.ts'
+import { AT_DEVICE, evaluateClient } from '../../clients/evaluate-client.ts'
 import { findGrantReason } from '../../tokens/inactive-reason.ts'
 import { revocationCutoff } from '../../tokens/revocation-cutoff.ts'
 import { describeAccess } from '../../clients/access-view.ts'
@@ -14,6 +14,7 @@ import { documentHostOf } from '../../protocol/client/identifier.ts'
 import type { ShownMetadata } from '../../protocol/client/identity.ts'
 import type { ClientTrust } from '../../protocol/client/policy.ts'
 import { parseClientId, parseOrganizationId, type OrganizationId, type UserId } from '../../protocol/ids.ts'
+import { DEVICE_CODE } from '../../protocol/token/grant-types.ts'
 import { IDENTITY_SCOPES, isIdentityScope, scopeTokens } from '../../protocol/token/scope.ts'
 import { findOrganizations } from '../authorization/organization-choice.ts'
 import { consentStart } from '../authorization/remembered-consent.ts'
@@ -182,8 +183,14 @@ async function findAsserting(
 
 /** A client that the policy no longer allows is shown too: its tokens work until they expire. */
 async function findTrust(context: Context, client: ClientRecord): Promise<ClientTrust> {
-  const [redirectUri] = client.metadata.redirectUris
-  const allowed = await evaluateClient(context, client, { phase: 'use', redirectUri })
+  const { grantTypes, redirectUris } = client.metadata
+  // It may have got its tokens as a device.
+  const isDevice = grantTypes.includes(DEVICE_CODE)
+  const allowed = await evaluateClient(
+    context,
+    client,
+    isDevice ? AT_DEVICE : { phase: 'use', redirectUri: redirectUris[0] },
+  )
   return 'kind' in allowed ? { level: 'unverified' } : allowed.rights.trust
 }
 

@@ -1,23 +1,32 @@
 import type { Context, OutcomeEvent, StoreNeeds } from '../../ports/context.ts'
 import type { CookieChanges, Reply } from '../../ports/message.ts'
+import type { DeviceEndPage } from '../../ports/pages.ts'
+import type { AuditEvent } from '../../ports/records/audit.ts'
 import type { AuthorizationRecord } from '../../ports/records/authorization.ts'
 import type { NotifiedClient } from '../../ports/records/logout-notice.ts'
 import type { ClientRecord } from '../../ports/records/client.ts'
 import type { SessionRecord } from '../../ports/records/user.ts'
+import type { PageReason } from '../../protocol/authorization/page-refusals.ts'
 import { followsFapi } from '../../protocol/client/policy.ts'
 import { after, type EpochMs } from '../../base/brand.ts'
-import { grantIdOf, type AuthorizationId, type UserId } from '../../protocol/ids.ts'
+import { grantIdOf, type UserId } from '../../protocol/ids.ts'
 import { sameText, type MintedCredential } from '../../protocol/secrets.ts'
 import { errorPage } from '../error-page.ts'
+import { PATHS, pageAddress } from '../paths.ts'
 import { sessionIdFor } from '../openid/id-token.ts'
-import { refuse, type Fault } from './authorization-error.ts'
+import { explain, refuse, type Fault } from './authorization-error.ts'
 import type { Subject } from './interaction.ts'
 import { consentKey, type Approver } from './remembered-consent.ts'
 import { respond } from './response.ts'
 import { stateAuthentication } from './step-up.ts'
 
 type Needs = Pick<Context, 'apis' | 'clockCheck' | 'issuer' | 'notBefore' | 'secrets' | 'settings'> &
-  StoreNeeds<'approveAuthorization' | 'findAuthorization' | 'findGrant' | 'findUser' | 'usePushedRequest'>
+  StoreNeeds<
+    'approveAuthorization' | 'connectDevice' | 'findAuthorization' | 'findGrant' | 'findUser' | 'usePushedRequest'
+  >
+
+/** An authorization in the browser that goes on with it. */
+type Ending = Subject & { readonly uiLocales: string | undefined }
 
 /** What a user allows. */
 export interface Approval {
@@ -43,7 +52,7 @@ export interface Approval {
  */
 export async function approve(
   context: Needs,
-  subject: Subject,
+  subject: Ending,
   { approver, allowed, session, isRemembered }: Approval,
   cookies: CookieChanges,
 ): Promise<Reply> {
@@ -53,11 +62,13 @@ export async function approve(
   const { userId, organization } = approver
   const parts = [browserHash, userId, allowed.scope, ...(organization === undefined ? [] : [organization.id])]
   const known = { client: client.id, user: userId }
-  const { pushedRequestId } = authorization
+  const { device, pushedRequestId } = authorization
   if (pushedRequestId !== undefined) {
     const use = await context.store.usePushedRequest({ id: pushedRequestId, authorizationId: id, now })
     if (use !== 'used') return errorPage(use === 'taken' ? 'pushed_request_used' : 'authorization_unknown', known)
   }
+  const taken = await connect(context, authorization, now)
+  if (taken !== undefined) return errorPage(taken, known)
   const code = context.secrets.derive('authorization-code', id, parts)
   const key = isRemembered ? await consentKey(context, subject, authorization, approver) : undefined
   const outcome = await context.store.approveAuthorization({
@@ -66,22 +77,64 @@ export async function approve(
     organizationId: organization?.id,
     codeHash: code.hash,
     now,
-    codeExpiresAt: after(now, codeLifetime(context, client) * 1000),
+    codeExpiresAt: after(now, redeemableFor(context, subject) * 1000),
     decided: decidedRequest(authorization, await stateIn(context, allowed, session), session),
     remember: key === undefined ? undefined : { ...key, scope: allowed.scope },
     session,
     notified: notifiedOf(context, subject, allowed, session),
-    about: { clientId: client.id },
+    about: { clientId: client.id, ...auditedOf(authorization) },
   })
   if (outcome === 'unknown') return errorPage('authorization_unknown', known)
   const isRepeated = outcome === 'decided'
-  if (isRepeated && !(await isAwaiting(context, id, code, now))) return errorPage('authorization_decided', known)
+  if (isRepeated && !(await isAwaiting(context, authorization, code, now)))
+    return errorPage('authorization_decided', known)
   const event: OutcomeEvent = {
     event: isRepeated ? 'authorization.repeated' : 'authorization.approved',
     ...known,
   }
+  if (device !== undefined) {
+    const appsUri = pageAddress(context.issuer, PATHS.accountApps, { uiLocales: subject.uiLocales })
+    return { ...deviceEnd({ kind: 'connected', appsUri }, cookies), event }
+  }
   return { ...respond(context, authorization, { kind: 'code', code: code.token }, cookies), event }
 }
+
+/**
+ * Connects the device of an authorization with it, so that no other browser answers the device. If the node stops before the answer is
+ * stored, only this authorization can answer. Returns why it cannot; undefined: it can, or there is no device.
+ */
+async function connect(
+  { store }: StoreNeeds<'connectDevice'>,
+  { id, device }: AuthorizationRecord,
+  now: EpochMs,
+): Promise<PageReason | undefined> {
+  if (device === undefined) return undefined
+  switch (await store.connectDevice({ id: device.id, authorizationId: id, now })) {
+    case 'connected':
+      return undefined
+    case 'taken':
+      return 'authorization_decided'
+    case 'unknown':
+      return 'authorization_expired'
+  }
+}
+
+function auditedOf({ device }: AuthorizationRecord): Pick<AuditEvent, 'details'> {
+  return device === undefined ? {} : { details: { device: true } }
+}
+
+function deviceEnd(end: DeviceEndPage['end'], cookies: CookieChanges): PageReply {
+  return { kind: 'page', status: end.kind === 'refused' ? 400 : 200, page: { kind: 'device-end', end }, cookies }
+}
+
+type PageReply = Extract<Reply, { readonly kind: 'page' }>
+
+/** Seconds. A device polls every few seconds, and may slow down. */
+function redeemableFor(context: Pick<Context, 'settings'>, { authorization, client }: Subject): number {
+  return authorization.device === undefined ? codeLifetime(context, client) : DEVICE_SECONDS
+}
+
+const DEVICE_SECONDS = 300
 
 /** Seconds. FAPI 2.0 Security Profile §5.3.2.1: at most 60. */
 function codeLifetime({ settings: { lifetimes } }: Pick<Context, 'settings'>, client: ClientRecord): number {
@@ -123,26 +176,26 @@ function notifiedOf(
   return { userId, clientId, sid: sessionIdFor(context, rootId, clientId), session }
 }
 
-/** Whether the client can still redeem this code. */
+/** Whether the client can still redeem this code, or has got this answer by itself. */
 async function isAwaiting(
   { store }: Pick<Needs, 'store'>,
-  id: AuthorizationId,
+  { id, device }: AuthorizationRecord,
   code: MintedCredential,
   now: EpochMs,
 ): Promise<boolean> {
   const authorization = await store.findAuthorization(id)
   if (authorization?.status.kind !== 'approved') return false
   if (!sameText(authorization.status.codeHash, code.hash) || now >= authorization.expiresAt) return false
-  return (await store.findGrant(grantIdOf(id))) === undefined
+  return device !== undefined || (await store.findGrant(grantIdOf(id))) === undefined
 }
 
 const DENIED = { kind: 'error', error: 'access_denied', description: 'The person denied the request.' } as const
 
 /**
- * Ends an authorization without a code. RFC 6749 §4.1.2.1.
+ * Ends an authorization without a code. RFC 6749 §4.1.2.1, RFC 8628 §3.5.
  *
  * If the user denied it, the browser returns to the client: the user has seen the client's name and where the form leads. If
- * the server found a fault, the rules of `refuse` apply.
+ * the server found a fault, the rules of `refuse` apply. A device learns it by its next poll, and the browser shows a page.
  */
 export async function deny(
   context: Context,
@@ -151,15 +204,26 @@ export async function deny(
   fault: Fault | undefined,
   cookies: CookieChanges,
 ): Promise<Reply> {
-  const outcome = await context.store.denyAuthorization({
-    id: authorization.id,
-    now: context.clock(),
-    about: { clientId: client.id, userId },
-  })
+  const now = context.clock()
   const known = { client: client.id, user: userId }
+  const taken = await connect(context, authorization, now)
+  if (taken !== undefined) return errorPage(taken, known)
+  const about = { clientId: client.id, userId, ...auditedOf(authorization) }
+  const outcome = await context.store.denyAuthorization({ id: authorization.id, now, about })
   if (outcome !== 'denied')
     return errorPage(outcome === 'decided' ? 'authorization_decided' : 'authorization_unknown', known)
+  if (fault !== undefined && authorization.device !== undefined) return refuseDevice(known, fault, cookies)
   if (fault !== undefined) return refuse(context, { ...authorization, client, rights }, userId, fault, cookies)
   const event: OutcomeEvent = { event: 'authorization.denied', ...known }
+  if (authorization.device !== undefined) return { ...deviceEnd({ kind: 'denied' }, cookies), event }
   return { ...respond(context, authorization, DENIED, cookies), event }
+}
+
+/** The page for a fault of the request of a device, which no address of the client can receive. */
+function refuseDevice(known: Pick<OutcomeEvent, 'client' | 'user'>, fault: Fault, cookies: CookieChanges): Reply {
+  const { error, reason } = fault
+  const description = explain(fault)
+  const notes = { error, reason, explanation: description }
+  const event: OutcomeEvent = { event: 'authorization.refused', ...known, reason, description }
+  return { ...deviceEnd({ kind: 'refused', problem: error, notes }, cookies), event }
 }

@@ -1,9 +1,12 @@
 import type { Context, OutcomeEvent } from '../../ports/context.ts'
 import type { CookieChanges, Reply } from '../../ports/message.ts'
+import { viewDestination } from '../../clients/destination.ts'
 import type { AllowedClient } from '../../clients/evaluate-client.ts'
 import { AUTHORIZATION_FAULTS, type AuthorizationFault } from '../../protocol/authorization/request.ts'
 import type { AuthorizationErrorCode } from '../../protocol/authorization/response.ts'
-import type { UserId } from '../../protocol/ids.ts'
+import { OAuthError, type Reason } from '../../protocol/errors.ts'
+import type { ClientId, UserId } from '../../protocol/ids.ts'
+import { REFUSALS } from '../../protocol/refusals.ts'
 import type { RedirectUri } from '../../protocol/uri/redirect-uri.ts'
 import { formTarget, viewClient } from './client-view.ts'
 import { hasAllowedHost } from './remembered-consent.ts'
@@ -45,11 +48,12 @@ export async function refuse(
   context: Context,
   trusted: Trusted,
   userId: UserId | undefined,
-  { error, reason, refusal, description: detail }: Fault,
+  fault: Fault,
   cookies: CookieChanges = {},
 ): Promise<Reply> {
+  const { error, reason, refusal } = fault
   const { client, rights, redirectUri } = trusted
-  const description = refusal?.description ?? detail ?? AUTHORIZATION_FAULTS[reason]
+  const description = explain(fault)
   if (refusal !== undefined) reportScope(context, { clientId: client.id, userId, organizationId: undefined }, refusal)
   const event: OutcomeEvent = { event: 'authorization.refused', client: client.id, user: userId, reason, description }
   const answer = { kind: 'error', error, description } as const
@@ -58,7 +62,7 @@ export async function refuse(
     context.settings.redirectErrors ||
     (userId !== undefined && (await hasAllowedHost(context, client, userId, redirectUri)))
   if (isTrusted) return { ...respond(context, trusted, answer, cookies), event }
-  const view = viewClient({ client, rights }, redirectUri, context.clock())
+  const view = viewClient({ client, rights }, viewDestination(redirectUri), context.clock())
   const back = returnPath(context, trusted, answer)
   return {
     kind: 'page',
@@ -68,4 +72,32 @@ export async function refuse(
     cookies,
     event,
   }
+}
+
+/** The `error_description` of a fault. */
+export function explain({ reason, refusal, description }: Fault): string {
+  return refusal?.description ?? description ?? AUTHORIZATION_FAULTS[reason]
+}
+
+/**
+ * The error for a client that sent the request itself, and no browser, if token requests have its code too. A refusal of scopes is recorded
+ * in the audit.
+ */
+export function findKeptError(
+  context: Pick<Context, 'report'>,
+  clientId: ClientId,
+  fault: Fault,
+): OAuthError | undefined {
+  const { error, reason, refusal } = fault
+  if (refusal !== undefined) reportScope(context, { clientId, userId: undefined, organizationId: undefined }, refusal)
+  const code = KEPT_CODES.find((kept) => kept === error)
+  return code !== undefined && isReasonOf(code, reason)
+    ? new OAuthError(code, reason, { explanation: explain(fault) })
+    : undefined
+}
+
+const KEPT_CODES = ['invalid_scope', 'invalid_target', 'unauthorized_client'] as const
+
+function isReasonOf(code: (typeof KEPT_CODES)[number], reason: string): reason is Reason<typeof code> {
+  return Object.hasOwn(REFUSALS[code].reasons, reason)
 }

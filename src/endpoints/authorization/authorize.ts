@@ -3,7 +3,7 @@ import type { CookieChanges, Reply, Request } from '../../ports/message.ts'
 import type { AuthorizationRecord } from '../../ports/records/authorization.ts'
 import type { ClientRecord } from '../../ports/records/client.ts'
 import { readResponseMode, readState, type AuthorizationRequest } from '../../protocol/authorization/request.ts'
-import { after } from '../../base/brand.ts'
+import { after, type EpochMs } from '../../base/brand.ts'
 import { describeSentUri } from '../../protocol/uri/canonical-uri.ts'
 import { parseClientIdentifier } from '../../protocol/client/identifier.ts'
 import { mintAuthorizationId } from '../../protocol/ids.ts'
@@ -114,10 +114,6 @@ function newAuthorization(
   requested: RequestedAccess,
 ): { readonly authorization: AuthorizationRecord; readonly cookies: CookieChanges } {
   const now = context.clockCheck.now()
-  const isTimeRequired = client.metadata.requireAuthTime === true || openid.claims.isAuthTimeEssential
-  // A sign-in of any age satisfies it, whose time is known.
-  const anyAge = isTimeRequired && requested.openid !== undefined ? MAX_AGE_LIMIT : undefined
-  const maxAge = openid.maxAge ?? client.metadata.defaultMaxAge ?? anyAge
   const { hash, cookies } = browserOf(context, request)
   const authorization: AuthorizationRecord = {
     ...requested,
@@ -131,11 +127,11 @@ function newAuthorization(
     keyThumbprint,
     mustSignIn: prompts.has('login'),
     mustConsent: prompts.has('consent'),
-    authenticatedSince: maxAge === undefined ? undefined : after(now, -maxAge * 1000),
-    authentication: withDefault(openid.authentication, client.metadata.defaultAcrValues),
+    ...findDemand(client, requested.openid, openid, now),
     stated: undefined,
     loginHint,
     pushedRequestId,
+    device: undefined,
     createdAt: now,
     expiresAt: after(now, context.settings.lifetimes.authorization * 1000),
     status: { kind: 'pending' },
@@ -143,7 +139,27 @@ function newAuthorization(
   return { authorization, cookies }
 }
 
-/** Dynamic Client Registration 1.0 §2, `default_acr_values`: what a request asks for that names no level. */
+/**
+ * What the request and the metadata of the client ask of the authentication of the user. OpenID Connect Core 1.0 §2 and §3.1.2.1, Dynamic
+ * Client Registration 1.0 §2. `asked`: by the request itself, which a device does not.
+ */
+export function findDemand(
+  { metadata }: Pick<ClientRecord, 'metadata'>,
+  openid: AuthorizationRecord['openid'],
+  asked: AuthorizationRequest['openid'] | undefined,
+  now: EpochMs,
+): Pick<AuthorizationRecord, 'authenticatedSince' | 'authentication'> {
+  const isTimeRequired = metadata.requireAuthTime === true || asked?.claims.isAuthTimeEssential === true
+  // A sign-in of any age satisfies it, whose time is known.
+  const anyAge = isTimeRequired && openid !== undefined ? MAX_AGE_LIMIT : undefined
+  const maxAge = asked?.maxAge ?? metadata.defaultMaxAge ?? anyAge
+  return {
+    authenticatedSince: maxAge === undefined ? undefined : after(now, -maxAge * 1000),
+    authentication: withDefault(asked?.authentication, metadata.defaultAcrValues),
+  }
+}
+
+/** `default_acr_values`: what a request asks for that names no level. */
 function withDefault(
   asked: AuthenticationRequest | undefined,
   acrValues: readonly Acr[] | undefined,

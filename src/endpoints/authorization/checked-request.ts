@@ -45,12 +45,15 @@ export async function checkRequest(
   const { request } = reading
   const onlyUserId = await findOnlyUser(context, client, request.openid)
   if (typeof onlyUserId === 'object') return onlyUserId
+  if (!client.metadata.grantTypes.includes('authorization_code')) return NO_CODE
   const requested = findRequestedAccess(context, await loadScopeCatalog(context), client, request)
   if ('error' in requested) return requested
   if (request.codeChallenge === undefined && !replacesPkce(request, pkce, requested.openid))
     return { error: 'invalid_request', reason: challengeFault(pkce) }
   return { parsed: request, access: { ...requested, onlyUserId } }
 }
+
+const NO_CODE: Fault = { error: 'unauthorized_client', reason: 'grant_type_not_registered' }
 
 type RedirectUriChoice =
   | { readonly kind: 'chosen'; readonly redirectUri: RedirectUri }
@@ -108,16 +111,18 @@ async function findOnlyUser(
 /** Characters. A longer value is not stored: any browser could make the server store it. */
 const UNGRANTED_LIMIT = 1024
 
+/** The members of a request that its access follows from. */
+type AccessRequest = Pick<AuthorizationRequest, 'scope' | 'resources' | 'organizationId'> & {
+  readonly openid: Pick<AuthorizationRequest['openid'], 'claims' | 'nonce'>
+}
+
 /** Returns the access that the code will give: at most what the client registered and the APIs declare (decision 0006). */
-function findRequestedAccess(
+export function findRequestedAccess(
   { issuer }: Pick<Context, 'issuer'>,
   catalog: ScopeCatalog,
   client: ClientRecord,
-  request: AuthorizationRequest,
+  request: AccessRequest,
 ): Omit<RequestedAccess, 'onlyUserId'> | Fault {
-  if (!client.metadata.grantTypes.includes('authorization_code')) {
-    return { error: 'unauthorized_client', reason: 'grant_type_not_registered' }
-  }
   const { idToken, scope: claimed } = request.openid.claims
   const isLogin = isOpenid(request.scope ?? NO_SCOPE)
   // A client that may know who the user is can always get a token for the issuer, so naming the issuer adds nothing.

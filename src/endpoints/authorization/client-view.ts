@@ -1,5 +1,5 @@
+import type { Destination } from '../../ports/page-parts.ts'
 import type { ClientView } from '../../ports/pages.ts'
-import { viewDestination } from '../../clients/destination.ts'
 import type { AllowedClient } from '../../clients/evaluate-client.ts'
 import { toSeconds, type EpochMs } from '../../base/brand.ts'
 import { documentHostOf } from '../../protocol/client/identifier.ts'
@@ -7,14 +7,18 @@ import type { ShownMetadata } from '../../protocol/client/identity.ts'
 import { isPrivateUse } from '../../protocol/uri/redirect-uri.ts'
 
 /** Returns the client as the pages show it (decision 0022). */
-export function viewClient({ client, rights }: AllowedClient, redirectUri: string, now: EpochMs): ClientView {
+export function viewClient<To extends Destination>(
+  { client, rights }: AllowedClient,
+  destination: To,
+  now: EpochMs,
+): ClientView<To> {
   const shown: ShownMetadata = client.metadata.descriptive
   return {
     name: shown.client_name,
     trust: rights.trust,
     ageSeconds: Math.max(0, toSeconds(now) - client.issuedAt),
     documentHost: documentHostOf(client),
-    destination: viewDestination(redirectUri),
+    destination,
   }
 }
 

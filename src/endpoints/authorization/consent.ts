@@ -1,8 +1,10 @@
 import type { Context } from '../../ports/context.ts'
 import type { Reply, Request } from '../../ports/message.ts'
 import type { AuthorizationRecord } from '../../ports/records/authorization.ts'
-import type { OrganizationView, ResourceView, ScopeView } from '../../ports/pages.ts'
+import type { DeviceView, OrganizationView, ResourceView, ScopeView } from '../../ports/pages.ts'
 import { describeAccess } from '../../clients/access-view.ts'
+import { destinationOf, findWaitingDevice, type WaitingDevice } from '../../clients/device.ts'
+import { secondsSince, type EpochMs } from '../../base/brand.ts'
 import { interactionOfSession } from '../../protocol/ids.ts'
 import type { Parameters } from '../../base/message.ts'
 import { scopeTokens, type Scope } from '../../protocol/token/scope.ts'
@@ -16,6 +18,8 @@ import { PATHS, pageAddress } from '../paths.ts'
 import { findSignedIn, viewAccount, type SignedIn } from './session.ts'
 import { declineParts } from './step-up.ts'
 
+/** The box of the form that says that the device is an own one. */
+const DEVICE_BOX = 'own_device'
 /** The field of the form that says that the user continues without a factor. */
 const DECLINED_FIELD = 'without_step_up'
 
@@ -85,6 +89,7 @@ function parseAnswer(params: Parameters, authorization: AuthorizationRecord): Co
     isRemembered: true,
     organization: params.get('organization'),
     isAllowed: readBoxes(params, authorization),
+    isOwnDevice: params.get(DEVICE_BOX) !== undefined,
   }
 }
 
@@ -107,6 +112,11 @@ async function consentPage(
 ): Promise<Reply> {
   const { authorization, uiLocales } = interaction
   const { user } = signedIn
+  const known = { client: interaction.client.id, user: user.id }
+  const device = await findWaitingDevice(context, authorization)
+  if (authorization.device !== undefined && device === undefined) return errorPage('authorization_expired', known)
+  if ((device?.authorizationId ?? authorization.id) !== authorization.id)
+    return errorPage('authorization_decided', known)
   const formToken = context.secrets.digest('csrf', formParts(interaction))
   const userToken = context.secrets.digest('csrf', userParts(interaction, signedIn))
   const declined = declinesStepUp
@@ -116,18 +126,19 @@ async function consentPage(
   return {
     kind: 'page',
     status: problem === undefined ? 200 : 400,
-    ...(problem === undefined ? {} : { event: formRefusal(problem, { client: interaction.client.id, user: user.id }) }),
+    ...(problem === undefined ? {} : { event: formRefusal(problem, known) }),
     formTarget: formTarget(authorization.redirectUri),
     page: {
       kind: 'consent',
       action: pageAddress(context.issuer, PATHS.consent, { uiLocales }),
       hidden: { authorization: authorization.id, csrf: `${formToken}.${userToken}`, ...declined },
-      client: viewClient(interaction, authorization.redirectUri, context.clock()),
+      client: viewClient(interaction, destinationOf(authorization), context.clock()),
       scopes,
       resources,
       account: viewAccount(user),
       organization: viewChoices(choices, answer),
       problem,
+      device: device === undefined ? undefined : viewDevice(device, context.clock(), answer),
       appsUri: pageAddress(context.issuer, PATHS.accountApps, { uiLocales }),
       switchUri: pageAddress(context.issuer, PATHS.signIn, {
         authorization: authorization.id,
@@ -135,6 +146,12 @@ async function consentPage(
       }),
     },
   }
+}
+
+function viewDevice(device: WaitingDevice, now: EpochMs, answer: Allowed | undefined): DeviceView {
+  const { userCode, createdAt, isSameNetwork, network } = device
+  const box = { network, box: DEVICE_BOX, isChecked: answer?.isOwnDevice === true }
+  return { userCode, askedSecondsAgo: secondsSince(createdAt, now), elsewhere: isSameNetwork ? undefined : box }
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { Context, StoreNeeds } from '../../ports/context.ts'
 import type { CookieChanges, Reply, Request } from '../../ports/message.ts'
 import type { AuthorizationRecord } from '../../ports/records/authorization.ts'
-import { evaluateClient, type AllowedClient, type PolicyNeeds } from '../../clients/evaluate-client.ts'
+import { evaluateAuthorized, type AllowedClient, type PolicyNeeds } from '../../clients/evaluate-client.ts'
 import { mintOrderedId, parseAuthorizationId } from '../../protocol/ids.ts'
 import { redirectUriMatches } from '../../protocol/uri/redirect-uri.ts'
 import type { SecretHash } from '../../protocol/secrets.ts'
@@ -55,12 +55,12 @@ export async function findInteraction(context: Needs, request: Request, text: st
   if (client.disabledAt !== undefined) return errorPage('client_disabled', known)
   // The client has changed its name or redirect host since, and the page would show the new one.
   if (authorization.createdAt < requestableFrom(client)) return errorPage('client_changed', known)
-  const { redirectUri } = authorization
+  const { device, redirectUri } = authorization
   // The client has removed the redirect URI since.
-  if (!client.metadata.redirectUris.some((uri) => redirectUriMatches(uri, redirectUri)))
+  if (device === undefined && !client.metadata.redirectUris.some((uri) => redirectUriMatches(uri, redirectUri)))
     return errorPage('redirect_uri_removed', known)
-  const allowed = await evaluateClient(context, client, { phase: 'use', redirectUri })
-  if ('kind' in allowed) return errorPage('client_not_allowed', known)
+  const allowed = await evaluateAuthorized(context, client, authorization)
+  if (allowed === 'refused') return errorPage('client_not_allowed', known)
   return { ...allowed, authorization, browserHash: browser, uiLocales: request.uiLocales }
 }
 

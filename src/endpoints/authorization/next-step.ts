@@ -45,6 +45,8 @@ export interface Allowed {
   /** The id of the organization, or WITHOUT. undefined: no choice. */
   readonly organization: string | undefined
   readonly isAllowed: (scopeToken: string) => boolean
+  /** The user says that the device is an own one, although it is in another network. */
+  readonly isOwnDevice: boolean
 }
 
 /** What the user has answered on the consent page. */
@@ -104,12 +106,12 @@ type Needs = Pick<Context, 'apis' | 'clockCheck' | 'encryption' | 'issuer' | 'no
  *     organizations match, or a scope is left out because the account lacks a factor: the page says so. It is also skipped for a first-party client that requests no more than the operator registered for it,
  *     unless the user has to choose an organization. `prompt=consent` always shows the page. So does an unverified client with a
  *     redirect URI that other programs could receive (client/policy.ts).
- *     The user may leave scopes out, but something must remain.
- *  5. Approval. The authorization is marked as approved and the browser carries the code to the client.
+ *     A device always leads to the page (decision 0039). The user may leave scopes out, but something must remain.
+ *  5. Approval. The authorization is marked as approved and the browser carries the code to the client. A device gets the tokens by itself.
  *
  * No endpoint decides which endpoint follows. Each parses its request, calls this function and replies:
  *
- *  - `authorize.ts` has a new request, and redirects to a page or directly to the client.
+ *  - `authorize.ts` has a new request, and redirects to a page or directly to the client. `device/enter-code.ts` has that of a device.
  *  - `sign-in/target.ts` has a session that a sign-in method has just started. Usually the consent page is next.
  *  - `consent.ts` displays the question, and accepts the answer.
  *
@@ -149,6 +151,8 @@ export async function nextStep(
   const choices = await findChoices(context, authorization, userId)
   if (choices.kind === 'not-a-member') return { kind: 'deny', userId, fault: NOT_A_MEMBER }
   if (answer.kind === 'allow') {
+    if (isUnconfirmed(authorization, answer))
+      return { kind: 'consent', signedIn, choices, withheld, problem: 'device-unconfirmed', answer }
     const chosen = chooseOrganization(choices, answer.organization)
     if (typeof chosen === 'string') return { kind: 'consent', signedIn, choices, withheld, problem: chosen, answer }
     const allowed = chooseScope(await loadScopeCatalog(context), open, answer.isAllowed)
@@ -179,8 +183,15 @@ function isTooOld({ authenticatedSince, createdAt, mustSignIn }: AuthorizationRe
   return since !== undefined && (session.authentication.at ?? 0) < since
 }
 
+/** Whether the device is in another network, and the user has not confirmed that it is an own one. */
+export function isUnconfirmed({ device }: AuthorizationRecord, { isOwnDevice }: Allowed): boolean {
+  return device?.isSameNetwork === false && !isOwnDevice
+}
+
 /** Why the client may no longer send a request that waits. */
 function findOutdated({ authorization, client, rights }: Subject): Fault | undefined {
+  // A device sends no authorization request, and no code is sent to it.
+  if (authorization.device !== undefined) return undefined
   if (mustPush(client) && authorization.pushedRequestId === undefined) return NOT_PUSHED
   const { codeChallenge, openid } = authorization
   if (codeChallenge === undefined && !replacesPkce(authorization, rights.pkce, openid))

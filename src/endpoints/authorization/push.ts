@@ -5,19 +5,16 @@ import { evaluateClient } from '../../clients/evaluate-client.ts'
 import { after } from '../../base/brand.ts'
 import { PAGE_REFUSALS } from '../../protocol/authorization/page-refusals.ts'
 import { canBeOpened, keptParameters, PUSHED_LIMIT, requestUriOf } from '../../protocol/authorization/pushed-request.ts'
-import { AUTHORIZATION_FAULTS } from '../../protocol/authorization/request.ts'
 import { followsFapi } from '../../protocol/client/policy.ts'
-import { invalidClient, invalidDpopProof, invalidRequest, OAuthError, type Reason } from '../../protocol/errors.ts'
+import { invalidClient, invalidDpopProof, invalidRequest, type OAuthError } from '../../protocol/errors.ts'
 import { mintPushedRequestId } from '../../protocol/ids.ts'
-import { REFUSALS } from '../../protocol/refusals.ts'
 import type { JwkThumbprint } from '../../protocol/token/dpop-proof.ts'
 import { refuseQuery, refuseRepeated } from '../form.ts'
 import { PATHS } from '../paths.ts'
-import { authenticateClient } from '../token/authenticate-client.ts'
+import { asClient, authenticateClient } from '../token/authenticate-client.ts'
 import { readProof, verifyProof } from '../token/proof.ts'
-import { reportScope } from '../token/scope-refusal.ts'
 import { takeStoredTokenBudget } from '../token/stored-tokens.ts'
-import type { Fault } from './authorization-error.ts'
+import { explain, findKeptError, type Fault } from './authorization-error.ts'
 import { checkRequest, chooseRedirectUri } from './checked-request.ts'
 
 const CREATED = 201
@@ -39,7 +36,7 @@ export async function push(context: Context, request: Request): Promise<Reply> {
   refuseRepeated(params, 'resource')
   const proof = readProof(context, request, PATHS.par)
   const client = await authenticateClient(context, request, 'push')
-  try {
+  return asClient(client, async () => {
     if (params.get('request_uri') !== undefined) throw invalidRequest('request_uri_pushed')
     const key = verifyProof(context, proof)
     await check(context, client, request)
@@ -56,10 +53,7 @@ export async function push(context: Context, request: Request): Promise<Reply> {
     await context.store.pushRequest(kept)
     const body = { request_uri: requestUriOf(token), expires_in: lifetime }
     return { kind: 'json', status: CREATED, body, event: { event: 'authorization.pushed', client: client.id } }
-  } catch (cause) {
-    if (cause instanceof OAuthError) cause.client = client.id
-    throw cause
-  }
+  })
 }
 
 const TOO_LONG = `The request has more than ${PUSHED_LIMIT} characters, or too many parameters.`
@@ -88,20 +82,7 @@ function boundTo(key: JwkThumbprint | undefined, named: string | undefined): Rea
 
 /** RFC 9126 §2.3: codes that token requests have too are kept, and every other fault of the request is `invalid_request`. */
 function refusalOf(context: Pick<Context, 'report'>, client: ClientRecord, fault: Fault): OAuthError {
-  const { error, reason, refusal, description } = fault
-  if (refusal !== undefined)
-    reportScope(context, { clientId: client.id, userId: undefined, organizationId: undefined }, refusal)
-  const explanation = refusal?.description ?? description ?? AUTHORIZATION_FAULTS[reason]
-  const code = KEPT_CODES.find((kept) => kept === error)
-  return code !== undefined && isReasonOf(code, reason)
-    ? new OAuthError(code, reason, { explanation })
-    : malformed(explanation)
-}
-
-const KEPT_CODES = ['invalid_scope', 'invalid_target', 'unauthorized_client'] as const
-
-function isReasonOf(code: (typeof KEPT_CODES)[number], reason: string): reason is Reason<typeof code> {
-  return Object.hasOwn(REFUSALS[code].reasons, reason)
+  return findKeptError(context, client.id, fault) ?? malformed(explain(fault))
 }
 
 function malformed(explanation: string): OAuthError {

@@ -22,7 +22,7 @@ import {
 import { scopeTokens } from '../../protocol/token/scope.ts'
 import { deny } from '../authorization/approval.ts'
 import { openBrowser } from '../authorization/interaction.ts'
-import type { ConsentAnswer } from '../authorization/next-step.ts'
+import { isUnconfirmed, type ConsentAnswer } from '../authorization/next-step.ts'
 import { chooseOrganization, findChoices, WITHOUT } from '../authorization/organization-choice.ts'
 import { chooseScope } from '../authorization/scope-choice.ts'
 import { errorPage } from '../error-page.ts'
@@ -164,7 +164,7 @@ async function delegatedSession(
 }
 
 /** The application's decision takes the place of the form of the consent page. */
-function consentOf({ decision, organizationId, scope }: AcceptedSignIn): ConsentAnswer {
+function consentOf({ decision, organizationId, scope, isOwnDevice }: AcceptedSignIn): ConsentAnswer {
   if (decision === 'ask') return { kind: 'not-asked' }
   const allowed = scope === undefined ? undefined : new Set(scopeTokens(scope))
   return {
@@ -172,10 +172,11 @@ function consentOf({ decision, organizationId, scope }: AcceptedSignIn): Consent
     isRemembered: false,
     organization: organizationId === null ? WITHOUT : organizationId,
     isAllowed: (token) => allowed?.has(token) ?? true,
+    isOwnDevice: isOwnDevice === true,
   }
 }
 
-/** Whether the user sees a page of this server next: the answer leaves the consent, the organization or the scope open. */
+/** Whether the user sees a page of this server next: the answer leaves the consent, the device, the organization or the scope open. */
 async function leavesOpen(
   context: Context,
   target: SignInTarget,
@@ -183,6 +184,7 @@ async function leavesOpen(
   consent: ConsentAnswer,
 ): Promise<boolean> {
   if (target.purpose === 'account' || consent.kind !== 'allow') return true
+  if (isUnconfirmed(target.authorization, consent)) return true
   const choices = await findChoices(context, target.authorization, user.id)
   if (choices.kind === 'not-a-member') return false
   if (typeof chooseOrganization(choices, consent.organization) === 'string') return true

@@ -4,6 +4,7 @@ import type { SignInProblem } from '../../ports/pages.ts'
 import type { ProviderRecord } from '../../ports/records/provider.ts'
 import type { UserId } from '../../protocol/ids.ts'
 import type { FormReason } from '../../protocol/authorization/page-refusals.ts'
+import { destinationOf } from '../../clients/device.ts'
 import { findRequiredProvider, isUsable, usableProviders } from '../../users/provider-routing.ts'
 import { formTarget, viewClient } from '../authorization/client-view.ts'
 import { offersPasskeys } from './passkey/ceremony.ts'
@@ -112,7 +113,7 @@ export async function signInPage(
       hidden: { ...hiddenFields(context, target), ...(proof === undefined ? {} : { [PROOF_FIELD]: proof.token }) },
       client:
         target.purpose === 'authorization'
-          ? viewClient(target, target.authorization.redirectUri, context.clock())
+          ? viewClient(target, destinationOf(target.authorization), context.clock())
           : undefined,
       offers: SIGN_IN_METHODS.flatMap(({ offer }) => offer(context, input)),
       forgotUri: forgotAddress(context, target),

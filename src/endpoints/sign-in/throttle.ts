@@ -136,6 +136,12 @@ export async function countCode(
   return counted.kind === 'allowed' ? { ...counted, isKnown: false } : counted
 }
 
+/** Counts the code of a device that a person typed, before it is looked up. RFC 8628 §5.1. There is no limit of the whole server to use up. */
+export function countUserCode(context: CountNeeds, network: string): Promise<Attempt> {
+  const bucket = bucketOf(context, NETWORK_LIMIT, ['user-code', network])
+  return countInAll(context, [bucket], { now: context.clock(), rate: { name: network, network } })
+}
+
 /** Counts a mail that a person asks for, before it is known whether any is sent: by network and by its address. */
 export function countMail(
   context: CountNeeds,

@@ -197,6 +197,16 @@ async function consume(
   throw invalidClient('assertion_replayed', false)
 }
 
+/** Runs the part of a request for which the client is known. A refusal names it in the log. */
+export async function asClient<Result>(client: ClientRecord, work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work()
+  } catch (cause) {
+    if (cause instanceof OAuthError) cause.client = client.id
+    throw cause
+  }
+}
+
 /** Counts a failed authentication of a client or an API. @throws OAuthError temporarily_unavailable, with 429, if there are too many */
 export function countFailure({ budgets, clock }: Pick<Needs, 'budgets' | 'clock'>, network: string): void {
   const outcome = budgets.take('client-authentication', network, clock())

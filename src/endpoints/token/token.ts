@@ -1,11 +1,17 @@
 import type { Context, OutcomeEvent } from '../../ports/context.ts'
 import type { Reply, Request } from '../../ports/message.ts'
 import type { AccessTokenFacts, IssuedToken } from '../../protocol/token/access-token.ts'
-import { isForClients, JWT_BEARER, type ClientGrantType, type GrantType } from '../../protocol/token/grant-types.ts'
+import {
+  DEVICE_CODE,
+  isForClients,
+  JWT_BEARER,
+  type ClientGrantType,
+  type GrantType,
+} from '../../protocol/token/grant-types.ts'
 import type { DpopProof } from '../../protocol/token/dpop-proof.ts'
 import { describeUri } from '../../protocol/uri/canonical-uri.ts'
 import { invalidRequest, OAuthError, unauthorizedClient } from '../../protocol/errors.ts'
-import { REFUSALS } from '../../protocol/refusals.ts'
+import { listed, REFUSALS } from '../../protocol/refusals.ts'
 import type { Parameters } from '../../base/message.ts'
 import { missing, problem } from '../../base/validation.ts'
 import { authenticateCaller } from './authenticate-caller.ts'
@@ -86,6 +92,7 @@ const INVALID_GRANTS: Readonly<Record<ClientGrantType, string>> = {
   client_credentials: REFUSALS.invalid_grant.description,
   refresh_token: 'The refresh token is invalid, expired, used or revoked.',
   [JWT_BEARER]: 'The assertion does not fit the request, or is not accepted for it, or was used.',
+  [DEVICE_CODE]: 'The device code is invalid, used or revoked.',
 }
 
 /**
@@ -137,5 +144,7 @@ function readGrantType(params: Parameters, offered: readonly GrantType[]): Grant
   if (grantType !== undefined) return grantType
   const msg = 'This grant type is not supported.'
   const problems = [problem(['body', 'grant_type'], 'literal_error', msg, text, { expected: offered })]
-  throw new OAuthError('unsupported_grant_type', 'grant_type_unknown', { problems })
+  // The table does not know what this server offers.
+  const explanation = `The grant type is not one of ${listed(offered)}.`
+  throw new OAuthError('unsupported_grant_type', 'grant_type_unknown', { problems, explanation })
 }

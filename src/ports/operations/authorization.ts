@@ -1,5 +1,5 @@
-import type { AuthorizationRecord, PushedRequestRecord } from '../records/authorization.ts'
-import type { AuthorizationId, OrganizationId, PushedRequestId, UserId } from '../../protocol/ids.ts'
+import type { AuthorizationRecord, DeviceRecord, PushedRequestRecord } from '../records/authorization.ts'
+import type { AuthorizationId, DeviceId, OrganizationId, PushedRequestId, UserId } from '../../protocol/ids.ts'
 import type { EpochMs } from '../../base/brand.ts'
 import type { About } from '../records/audit.ts'
 import type { SecretHash } from '../../protocol/secrets.ts'
@@ -16,6 +16,13 @@ export interface AuthorizationOperations {
    * `used`, also when it asks again, and the others `taken`. `unknown`: the request does not exist, or is no longer kept.
    */
   usePushedRequest: [use: PushedRequestUse, outcome: 'used' | 'taken' | 'unknown']
+  /** Stores a device that waits for a user. `code-taken`: another one has its id, and so its code. */
+  startDevice: [device: DeviceRecord, outcome: 'started' | 'code-taken']
+  /**
+   * Connects a device with the authorization in which a user answers, before that is approved or denied. Of concurrent authorizations of one
+   * device one returns `connected`, also when it asks again, and the others `taken`. `unknown`: there is no such device, or it has expired.
+   */
+  connectDevice: [connection: DeviceConnection, outcome: 'connected' | 'taken' | 'unknown']
   /** Stores a checked authorization request, which waits for the user. */
   startAuthorization: [authorization: AuthorizationRecord, outcome: 'started']
   /**
@@ -46,6 +53,12 @@ export interface AuthorizationOperations {
 
 export interface PushedRequestUse {
   readonly id: PushedRequestId
+  readonly authorizationId: AuthorizationId
+  readonly now: EpochMs
+}
+
+export interface DeviceConnection {
+  readonly id: DeviceId
   readonly authorizationId: AuthorizationId
   readonly now: EpochMs
 }

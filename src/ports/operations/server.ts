@@ -115,6 +115,7 @@ export interface Swept extends SweepPlace {
   readonly emailCodes: number
   readonly interactions: number
   readonly pushedRequests: number
+  readonly devices: number
   readonly identityProofs: number
   readonly clients: number
   readonly hits: number

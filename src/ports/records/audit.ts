@@ -39,5 +39,5 @@ export interface AuditLinkRecord {
  * and records it unchecked.
  */
 export interface About {
-  readonly about?: Pick<AuditEvent, 'clientId' | 'userId' | 'organizationId'>
+  readonly about?: Pick<AuditEvent, 'clientId' | 'userId' | 'organizationId' | 'details'>
 }

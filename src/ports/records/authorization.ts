@@ -5,6 +5,7 @@ import type { EpochMs } from '../../base/brand.ts'
 import type {
   AuthorizationId,
   ClientId,
+  DeviceId,
   OrganizationId,
   PushedRequestId,
   SessionId,
@@ -53,11 +54,41 @@ export interface AuthorizationRecord {
   readonly openid: OpenidAuthorization | undefined
   /** The pushed request that the client sent the browser with, which the approval uses up. undefined: the address had the parameters. */
   readonly pushedRequestId: PushedRequestId | undefined
+  /** The device that shows the code that the user typed, and that gets the tokens (RFC 8628). undefined: the browser has come from the client. */
+  readonly device: AuthorizingDevice | undefined
   readonly createdAt: EpochMs
   /** The user's deadline for the decision; after the approval, the client's deadline for redeeming the code. */
   readonly expiresAt: EpochMs
   readonly status: AuthorizationStatus
 }
+
+/** The device of an authorization. Its `redirectUri` is then the page of this server where the user typed the code. */
+export interface AuthorizingDevice {
+  readonly id: DeviceId
+  /** What the user typed, encrypted: the pages show it again. */
+  readonly userCode: string
+  /** Whether the browser in which the user typed the code was in the network of the device. */
+  readonly isSameNetwork: boolean
+}
+
+/** A device that waits for a user. RFC 8628 §3.2. */
+export interface DeviceRecord {
+  readonly id: DeviceId
+  readonly deviceHash: SecretHash
+  readonly clientId: ClientId
+  /** The access that the device asks for. */
+  readonly request: DeviceRequest
+  /** From which it asked. Users see it. */
+  readonly network: string
+  /** The authorization in which a user answered. undefined: none has. */
+  readonly authorizationId: AuthorizationId | undefined
+  readonly createdAt: EpochMs
+  /** A user can answer until then. */
+  readonly expiresAt: EpochMs
+}
+
+/** What the request of a device has in common with the authorization that answers it. */
+export type DeviceRequest = Pick<AuthorizationRecord, 'scope' | 'ungrantedScope' | 'resources' | 'organizationId'>
 
 /** The parameters of an authorization request that the client sent to the server itself. RFC 9126 §2. */
 export interface PushedRequestRecord {

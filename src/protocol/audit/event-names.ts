@@ -28,6 +28,7 @@ export type LogEventName =
   | 'client.document-unacceptable'
   | 'client.document-unavailable'
   | 'client.keys-unavailable'
+  | 'device.started'
   | 'client.registration-repeated'
   | 'clock.agrees'
   | 'clock.comparison-failed'

@@ -141,6 +141,11 @@ export const FORM_REFUSALS = {
   'organization-missing': 'The user allowed the request without choosing an organization.',
   'organization-gone': 'The user is no longer a member of the chosen organization.',
   'scope-missing': 'The user unchecked all scopes of an API.',
+  'device-unconfirmed':
+    'The device is in another network, and the user allowed it without checking the box that it is an own one.',
+  'user-code-missing': 'The form has no code of a device.',
+  'user-code-wrong':
+    'The code of a device is wrong, has expired, or was used; or its client can no longer have the device grant.',
   'email-unchanged': 'The address is the own one already.',
   'email-of-provider': 'Users with the new address, or with the one that it replaces, sign in at a provider only.',
   'email-code-wrong': 'The code of an address is wrong, and can be tried again.',

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { CLIENT_ID_FORM, ID_LENGTH, parseClientId, type ClientId } from '../ids.ts'
+import { CLIENT_ID_FORM, hashedId, parseClientId, type ClientId } from '../ids.ts'
 
 /**
  * The `client_id` of requests, tokens and responses. RFC 6749 §2.2. For a client with a metadata document it is the URL of the
@@ -15,9 +15,6 @@ export interface ClientIdentifier {
 const URL_LIMIT = 512
 /** Distinguishes the ids from those of registered clients. It sorts before theirs, so that the sweep finds unused ones first. */
 const PREFIX = 'gcd_'
-/** Where other ids have the time, these have 40 bits of the hash: SQLite computes a row number from the first twelve digits. */
-const HASHED_DIGITS = 10
-const HASHED_CHARACTERS = ID_LENGTH - 2 - HASHED_DIGITS
 
 /**
  * Reads a `client_id`. Returns undefined if it has the syntax of none. Whether a document may be fetched from the URL is checked
@@ -47,10 +44,7 @@ export function parseClientReference(text: string): ClientId | undefined {
  * may change and the URL is public.
  */
 export function documentClientId(url: string): ClientId {
-  const digest = hash('sha256', url, 'buffer')
-  const digits = digest.toString('hex').slice(0, HASHED_DIGITS)
-  const rest = digest.toString('base64url').slice(-HASHED_CHARACTERS)
-  return `${PREFIX}00${digits}${rest}` as ClientId
+  return `${PREFIX}${hashedId(hash('sha256', url, 'buffer'))}` as ClientId
 }
 
 /** Whether an id is that of a client with a metadata document, whose `client_id` is the URL of the document. */

@@ -70,6 +70,8 @@ export interface PolicyQuestion {
   readonly phase: 'enter' | 'use'
   /** The redirect URI of an authorization request; undefined where there is none. */
   readonly redirectUri: string | undefined
+  /** The tokens go to the device that shows a code (RFC 8628). Absent: they do not. */
+  readonly isDevice?: true
 }
 
 /** The trust level, as the pages show it. */
@@ -115,17 +117,18 @@ export type PolicyRefusal =
  *  2. A mode that is closed refuses new clients. Clients that are stored stay usable.
  *  3. The trust level is `verified` for a client that an operator created or verified. It is `known-domain` if every URI to which the
  *     server sends a browser or a notice, and the metadata document, have a trusted domain.
+ *     A public client at a device is `unverified`, because nothing proves which program gets the tokens (decision 0039).
  *  4. The rights follow from the level and from where the redirect URI leads.
  */
 export function evaluateClientPolicy(
   policy: ClientPolicy,
-  { client, phase, redirectUri }: PolicyQuestion,
+  { client, phase, redirectUri, isDevice }: PolicyQuestion,
 ): ClientVerdict {
   const blocked = findBlocked(policy, client)
   if (blocked !== undefined) return { kind: 'refused', reason: 'domain-blocked', ...blocked }
   const closed = phase === 'enter' ? findClosed(policy, client) : undefined
   if (closed !== undefined) return { kind: 'refused', reason: closed }
-  const trust = trustOf(policy, client, redirectUri)
+  const trust = isDevice === true && !provesItself(client) ? UNVERIFIED : trustOf(policy, client, redirectUri)
   const isChecked = isVerified(client)
   // RFC 8252 §8.6: any program can listen on loopback or claim a scheme, so a consent to one program must not serve another.
   const isWeb = redirectUri !== undefined && hasDomain(redirectUri)
@@ -234,10 +237,17 @@ function findClosed(policy: ClientPolicy, { source, document, initialToken }: Po
   }
 }
 
+const UNVERIFIED: ClientTrust = { level: 'unverified' }
+
+/** Whether only the client itself can request tokens. Any program can name a public client, and no redirect URI shows which one does. */
+function provesItself({ metadata }: PolicyClient): boolean {
+  return metadata.authMethod !== 'none'
+}
+
 function trustOf(policy: ClientPolicy, client: PolicyClient, redirectUri: string | undefined): ClientTrust {
   if (isVerified(client)) return { level: 'verified' }
   const host = knownHost(policy, client, redirectUri)
-  return host === undefined ? { level: 'unverified' } : { level: 'known-domain', host }
+  return host === undefined ? UNVERIFIED : { level: 'known-domain', host }
 }
 
 /**

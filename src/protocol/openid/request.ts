@@ -47,7 +47,8 @@ const CLAIMS_LIMIT = 4096
 const CLAIM_LIMIT = 40
 /** Longer than the id of any user: a value that is cut names no user. Each pending request stores it (threats.md BND-01). */
 const SUBJECT_LIMIT = 64
-const NO_CLAIMS: ClaimsRequest = {
+/** A request without the parameter. */
+export const NO_CLAIMS: ClaimsRequest = {
   scope: scopeOf([]),
   idToken: [],
   isAuthTimeEssential: false,

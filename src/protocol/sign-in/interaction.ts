@@ -44,6 +44,8 @@ export interface AcceptedSignIn {
   readonly isMultiFactor: boolean
   /** How long the browser stays signed in at this server. 0: for this request alone. */
   readonly rememberSeconds: number
+  /** The person confirmed at the application that the device of the request is an own one. Absent: there is none, or nothing was said. */
+  readonly isOwnDevice?: true
 }
 
 /** The errors with which the application rejects a request of a client. RFC 6749 §4.1.2.1, OpenID Connect Core §3.1.2.6. */
@@ -99,9 +101,9 @@ function partsOf({ id, browserHash, answer }: ProofSubject): readonly string[] {
 export function answerText(answer: InteractionAnswer): string {
   if (answer.kind === 'rejected') return JSON.stringify({ kind: answer.kind, error: answer.error })
   const { kind, subject, decision, email, isEmailVerified, name, organizationId, scope } = answer
-  const { authenticatedAt, isMultiFactor, rememberSeconds } = answer
+  const { authenticatedAt, isMultiFactor, rememberSeconds, isOwnDevice } = answer
   const what = { kind, subject, decision, email, isEmailVerified, name, organizationId, scope }
-  return JSON.stringify({ ...what, authenticatedAt, isMultiFactor, rememberSeconds })
+  return JSON.stringify({ ...what, authenticatedAt, isMultiFactor, rememberSeconds, isOwnDevice })
 }
 
 const OPEN = {

@@ -3,6 +3,9 @@ export const JWT_BEARER = 'urn:ietf:params:oauth:grant-type:jwt-bearer'
 /** RFC 8693 §2.1. An API calls it with its own credentials, so no client can register it (decision 0040). */
 export const TOKEN_EXCHANGE = 'urn:ietf:params:oauth:grant-type:token-exchange'
 
+/** RFC 8628 §3.4. */
+export const DEVICE_CODE = 'urn:ietf:params:oauth:grant-type:device_code'
+
 /** What registration, discovery and the token endpoint know about a grant type. */
 interface GrantTypeRules {
   /**
@@ -16,6 +19,8 @@ interface GrantTypeRules {
   readonly needsCode: boolean
   /** Whether the grant type issues refresh tokens, or uses them up. A client that registers no issuer cannot use any. */
   readonly refreshTokens: 'issues' | 'uses' | 'none'
+  /** Only a client that an operator created or adopted may have it. Absent: any client. */
+  readonly isForOperatorClients?: true
 }
 
 /** The table of grant types. A new row does not compile until GRANTS (endpoints/token/grants/index.ts) has one too. */
@@ -26,6 +31,14 @@ const GRANT_TYPES = {
   // The lists of the providers decide which clients may use it.
   [JWT_BEARER]: { isOffered: true, isForConfidentialClients: false, needsCode: false, refreshTokens: 'none' },
   [TOKEN_EXCHANGE]: { isOffered: true, isForConfidentialClients: true, needsCode: false, refreshTokens: 'none' },
+  // Nothing proves which program gets the tokens: there is no redirect URI (decision 0039).
+  [DEVICE_CODE]: {
+    isOffered: true,
+    isForConfidentialClients: false,
+    needsCode: false,
+    refreshTokens: 'issues',
+    isForOperatorClients: true,
+  },
 } as const satisfies Readonly<Record<string, GrantTypeRules>>
 export type GrantType = keyof typeof GRANT_TYPES
 /** The grant types that clients can register. */
@@ -39,6 +52,17 @@ export const OFFERED_GRANT_TYPES: readonly GrantType[] = (Object.keys(GRANT_TYPE
 /** Whether clients can register the grant type. */
 export function isForClients(name: GrantType): name is ClientGrantType {
   return name !== TOKEN_EXCHANGE
+}
+
+/** The grant types of `offered` that a client can register at all. */
+export function registrableGrantTypes(
+  offered: readonly GrantType[],
+  isOperatorMade: boolean,
+): readonly ClientGrantType[] {
+  return offered.filter(isForClients).filter((name) => {
+    const { isForOperatorClients }: GrantTypeRules = GRANT_TYPES[name]
+    return isOperatorMade || isForOperatorClients !== true
+  })
 }
 
 /**

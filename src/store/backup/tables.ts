@@ -27,6 +27,7 @@ export const BACKUP_TABLES: Readonly<Record<string, 'stored' | 'moved' | 'omitte
   // What is in these ends at a restore, which could not know which of it was revoked since. A store that is moved keeps it.
   authorizations: 'moved',
   pushed_requests: 'moved',
+  devices: 'moved',
   grants: 'moved',
   sessions: 'moved',
   logout_notices: 'moved',

@@ -352,6 +352,20 @@ create table pushed_requests (
 
 create index pushed_requests_ended on pushed_requests (kept_until);
 
+-- Devices that wait for a user. The id is derived from the code that the user types. An answer sets authorization_id.
+create table devices (
+  device_id text /*postgres collate "C"*/ not null primary key,
+  device_hash text /*postgres collate "C"*/ not null,
+  client_id text /*postgres collate "C"*/ not null,
+  request text not null, -- JSON: scope, resources and organization
+  network text /*postgres collate "C"*/ not null,
+  authorization_id text /*postgres collate "C"*/,
+  created_at bigint not null,
+  expires_at bigint not null
+) /*sqlite without rowid*/;
+
+create index devices_ended on devices (expires_at);
+
 -- The codes of a user are found by the user.
 create index authorizations_of_user on authorizations (user_id, authorization_id) where user_id is not null;
 

@@ -5,6 +5,8 @@ import type { AuthorizationOperations } from '../../ports/operations/authorizati
 export const AUTHORIZATION_OPERATIONS: OperationRows<AuthorizationOperations> = {
   pushRequest: { cache: 'kept', event: 'no-event' },
   usePushedRequest: { cache: 'kept', event: 'no-event' },
+  startDevice: { cache: 'kept', event: 'no-event' },
+  connectDevice: { cache: 'kept', event: 'no-event' },
   startAuthorization: { cache: 'kept', event: 'no-event' },
   approveAuthorization: {
     cache: 'kept',
@@ -13,7 +15,7 @@ export const AUTHORIZATION_OPERATIONS: OperationRows<AuthorizationOperations> = 
       ...about,
       userId,
       organizationId,
-      details: { authorization: id },
+      details: { authorization: id, ...about?.details },
     })),
   },
   denyAuthorization: {
@@ -21,7 +23,7 @@ export const AUTHORIZATION_OPERATIONS: OperationRows<AuthorizationOperations> = 
     event: when('denied', ({ id, about }) => ({
       event: 'authorization.denied',
       ...about,
-      details: { authorization: id },
+      details: { authorization: id, ...about?.details },
     })),
   },
   redeemCode: {

@@ -7,6 +7,7 @@ import type { Connection } from './schema/migration-lease.ts'
 export const SHARD_KEYS: Readonly<Record<string, string>> = {
   authorizations: 'authorization_id',
   pushed_requests: 'request_id',
+  devices: 'device_id',
   grants: 'grant_id',
   sessions: 'session_id',
   revoked_tokens: 'token_id',

@@ -19,6 +19,7 @@ import { operatorHandlers, operatorReads } from './operator.ts'
 import { organizationHandlers, organizationReads } from './organizations.ts'
 import { passkeyHandlers, passkeyReads } from './sign-in/passkeys.ts'
 import { providerHandlers, providerReads } from './providers.ts'
+import { deviceHandlers, deviceReads } from './authorization/devices.ts'
 import { pushedRequestHandlers, pushedRequestReads } from './authorization/pushed-requests.ts'
 import { registrationCountHandlers } from './registration-counts.ts'
 import { secondFactorHandlers, secondFactorReads } from './sign-in/second-factors.ts'
@@ -32,6 +33,7 @@ export const SHARED_HANDLERS = {
   ...clientHandlers,
   ...codeHandlers,
   ...pushedRequestHandlers,
+  ...deviceHandlers,
   ...accountHandlers,
   ...sessionHandlers,
   ...secondFactorHandlers,
@@ -60,6 +62,7 @@ export const SHARED_HANDLERS = {
 export const SHARED_READS = {
   ...clientReads,
   ...pushedRequestReads,
+  ...deviceReads,
   ...grantReads,
   ...accountReads,
   ...sessionReads,

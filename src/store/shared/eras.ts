@@ -16,6 +16,7 @@ const FORGET = [
   shared('delete from email_codes where expires_at > :now'),
   shared('delete from interactions where expires_at > :now'),
   shared('delete from pushed_requests where kept_until > :now'),
+  shared('delete from devices where expires_at > :now'),
   shared('delete from identity_proofs where expires_at > :now'),
   shared('delete from logout_notices where expires_at > :now'),
   shared('delete from mails where expires_at > :now'),

@@ -60,6 +60,11 @@ const PUSHED_REQUESTS = shared(
      select request_id from pushed_requests where ${lookFor('pushed_requests', 'kept_until < :before')} limit :limit)
    returning request_id`,
 )
+const DEVICES = shared(
+  `delete from devices where device_id in (
+     select device_id from devices where ${lookFor('devices', 'expires_at < :before')} limit :limit)
+   returning device_id`,
+)
 const IDENTITY_PROOFS = shared(
   `delete from identity_proofs where user_id in (
      select user_id from identity_proofs where ${lookFor('identity_proofs', 'expires_at < :before')} limit :limit)
@@ -146,6 +151,8 @@ const CONSENTS = shared(
    returning user_id`,
 )
 
+/** Until then a device can redeem a late approval. */
+const DEVICE_MS = 10 * 60 * 1000
 /** Until then a node that sends mail settles them, with an event. */
 const UNSENT_MS = 24 * 60 * 60 * 1000
 /** Counts are kept a day longer than the clients that they are about. */
@@ -175,6 +182,7 @@ export function* sweepExpired(sweep: Sweep, forget: Forget): Steps<Swept> {
     emailCodes: yield* remove(EMAIL_CODES, now, limit),
     interactions: yield* remove(INTERACTIONS, now, limit),
     pushedRequests: yield* remove(PUSHED_REQUESTS, now, limit),
+    devices: yield* remove(DEVICES, now - DEVICE_MS, limit),
     identityProofs: yield* remove(IDENTITY_PROOFS, now, limit),
     hits: yield* remove(HITS, now, limit),
     revokedTokens: yield* remove(REVOKED_TOKENS, sweep.revocationsBefore, limit),

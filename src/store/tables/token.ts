@@ -1,5 +1,5 @@
 import { bigint, json, optionalGroup, optionalJson, scope, table, text, without } from '../table.ts'
-import type { PushedRequestRecord } from '../../ports/records/authorization.ts'
+import type { DeviceRecord, DeviceRequest, PushedRequestRecord } from '../../ports/records/authorization.ts'
 import type { ConsentRecord, GrantRecord, OpenidGrant } from '../../ports/records/grant.ts'
 import type { StatedAuthentication } from '../../protocol/sign-in/acr.ts'
 import type { SecretHash } from '../../protocol/secrets.ts'
@@ -44,6 +44,20 @@ export const PUSHED_REQUESTS = table<PushedRequestRecord>({
   usedBy: text('used_by'),
   expiresAt: bigint('expires_at'),
   keptUntil: bigint('kept_until'),
+})
+
+export const DEVICES = table<DeviceRecord>({
+  id: text('device_id'),
+  deviceHash: text('device_hash'),
+  clientId: text('client_id'),
+  request: json('request', undefined, (stored) => {
+    const request = stored as DeviceRequest
+    return { ...request, organizationId: request.organizationId }
+  }),
+  network: text('network'),
+  authorizationId: text('authorization_id'),
+  createdAt: bigint('created_at'),
+  expiresAt: bigint('expires_at'),
 })
 
 /** Of the columns, those that users see. */

@@ -1,5 +1,6 @@
 import { mailEnglish } from './mail-english.ts'
 import { accountEnglish } from './account-english.ts'
+import { deviceEnglish } from './device-english.ts'
 import { html } from '../markup.ts'
 import type { Texts } from './texts.ts'
 
@@ -286,6 +287,7 @@ export const english: Texts = {
   },
 
   account: accountEnglish,
+  device: deviceEnglish,
   mail: mailEnglish,
 
   signOutHeading: (brand) => html`Sign out of ${brand}?`,

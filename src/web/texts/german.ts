@@ -1,5 +1,6 @@
 import { mailGerman } from './mail-german.ts'
 import { accountGerman } from './account-german.ts'
+import { deviceGerman } from './device-german.ts'
 import { html } from '../markup.ts'
 import type { Texts } from './texts.ts'
 
@@ -304,6 +305,7 @@ export const german: Texts = {
   },
 
   account: accountGerman,
+  device: deviceGerman,
   mail: mailGerman,
 
   signOutHeading: (brand) => html`Von ${brand} abmelden?`,

@@ -3,6 +3,7 @@ import type { ErrorProblem, ReturnProblem } from '../../ports/pages.ts'
 import type { IdentityScope } from '../../protocol/token/scope.ts'
 import type { MailTexts } from './mail-texts.ts'
 import type { AccountTexts } from './account-texts.ts'
+import type { DeviceTexts } from './device-texts.ts'
 import type { Markup } from '../markup.ts'
 
 /** The texts of an error page: what happened, and what to do. */
@@ -163,6 +164,7 @@ export interface Texts {
   readonly reference: string
 
   readonly account: AccountTexts
+  readonly device: DeviceTexts
   readonly mail: MailTexts
 
   readonly signOutHeading: (brand: Markup) => Markup

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setDomainRules } from '../../../src/admin/domain.ts'
+import { DEVICE_CODE } from '../../../src/protocol/token/grant-types.ts'
 import type { EpochMs } from '../../../src/base/brand.ts'
 import { registerClient, requestToken, type RegisteredClient } from '../../../tools/flow.ts'
 import { WHOLE_FILE } from '../../support/authorize-answers.ts'
@@ -84,6 +85,23 @@ test('doctor warns of clients that may omit PKCE and the nonce', async () => {
   ])
   await commandJson(['client', 'set-rules', wiki.client_id, '--consent', 'asked', '--pkce', 'nonce'])
   assert.deepEqual(await about(), [])
+})
+
+test('doctor warns if the device grant is on and no client has it', async () => {
+  assert.deepEqual(await findingsAbout('devices'), [])
+  process.env['GRANTOR_DEVICE_GRANT'] = 'on'
+  assert.deepEqual(await findingsAbout('devices'), [
+    ['warning', 'The device grant is on. Of the newest 6 clients, none has it.'],
+  ])
+  const cli = await commandJson<RegisteredClient>([
+    ...['client', 'create', '--name', 'CLI', '--auth-method', 'none'],
+    ...['--grant-type', DEVICE_CODE, '--grant-type', 'refresh_token'],
+  ])
+  assert.deepEqual(cli['grant_types'], [DEVICE_CODE, 'refresh_token'])
+  assert.deepEqual(await findingsAbout('devices'), [
+    ['ok', `Of the newest 7 clients, 1 can connect devices: ${cli.client_id}.`],
+  ])
+  delete process.env['GRANTOR_DEVICE_GRANT']
 })
 
 test('doctor fails for a client of the profile fapi2 whose keys cannot be fetched', async () => {

@@ -168,6 +168,7 @@ const SOUND: Examination = {
     lifetimes: { unusedClient: 86_400 },
     unusedClients: 1000,
     delegate: undefined,
+    grantTypes: ['authorization_code'],
   },
   store: {
     location: 'grantor.db',

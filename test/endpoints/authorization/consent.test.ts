@@ -366,10 +366,11 @@ for (const [way, end] of Object.entries(ENDS)) {
       assert.ok(authorization && found)
       const allowed = await evaluateClient(context, found, { phase: 'use', redirectUri: authorization.redirectUri })
       assert.ok('client' in allowed)
-      const subject = { ...allowed, authorization }
+      const subject = { ...allowed, authorization, uiLocales: undefined }
       const signedIn = await findSignedIn(context, { browser: undefined, session: browser.cookies.get(SESSION_COOKIE) })
       assert.ok(signedIn)
-      const answer = { kind: 'allow', isRemembered: true, organization: undefined, isAllowed: () => true } as const
+      const choice = { organization: undefined, isAllowed: () => true, isOwnDevice: false }
+      const answer = { kind: 'allow', isRemembered: true, ...choice } as const
       const step = await nextStep(context, subject, signedIn, answer)
       assert.equal(step.kind, 'approve')
 

@@ -72,6 +72,7 @@ test('the application reads the client and the scopes, with the texts of the con
       purpose: 'authorization',
       answered: null,
       multi_factor_needed: false,
+      device: null,
       client: undefined,
       scopes: [
         { name: 'read', sentences: [] },

@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { toSeconds, type EpochMs, type EpochSeconds } from '../../../src/base/brand.ts'
 import { opaqueTokenId, type ClientId } from '../../../src/protocol/ids.ts'
 import { NO_SCOPE } from '../../../src/protocol/token/scope.ts'
+import { poll, startDevice } from '../../../tools/device-flow.ts'
 import { createAda } from '../../support/accounts.ts'
 import {
   authorizeUrl,
@@ -21,13 +22,14 @@ import {
   type RegisteredClient,
 } from '../../../tools/flow.ts'
 import { ASSERTION_GRANT_TYPES, identityAssertionForm } from '../../../tools/identity-assertion.ts'
+import { createDeviceClient, DEVICES_ON } from '../../support/devices.ts'
 import { assertError } from '../../support/error-answer.ts'
 import { assertStoreUnchanged, dumpStore } from '../../support/store/dump.ts'
 import { openTestServer, type TestServer } from '../../support/server.ts'
 import { mutantsOf } from './mutants.ts'
 import { isActive } from '../../support/token-questions.ts'
 
-const PATIENT = { env: { GRANTOR_CLIENT_FAILURE_RATE: '1000000' } }
+const PATIENT = { env: { ...DEVICES_ON, GRANTOR_CLIENT_FAILURE_RATE: '1000000' } }
 
 interface ServerWithCredentials {
   readonly server: TestServer
@@ -62,6 +64,7 @@ async function openServerWithCredentials(t: Parameters<typeof openTestServer>[0]
     'client id': client.client_id,
     'client secret': client.client_secret ?? '',
     code,
+    'device code': (await startDevice(server, await createDeviceClient(server))).device_code,
     'refresh token': tokens.refresh_token ?? '',
     'access token': tokens.access_token,
     'opaque token': await keepOpaqueToken(server, client),
@@ -125,6 +128,17 @@ test('TOK-19: only an authorization code is accepted as a code, of all kinds of 
     assertError(await assertStoreUnchanged(server, attempt, kind), 400, 'invalid_grant')
   }
   assert.equal((await redeem(server, client, kinds['code'] ?? '')).statusCode, 200)
+})
+
+test('TOK-19: only a device code is accepted as a device code, of all kinds of value', async (t) => {
+  const { server, kinds } = await openServerWithCredentials(t)
+  const client = await createDeviceClient(server)
+  const own = await startDevice(server, client)
+  for (const [kind, value] of Object.entries(kinds)) {
+    const attempt = () => poll(server, client, { device_code: value })
+    assertError(await assertStoreUnchanged(server, attempt, kind), 400, 'invalid_grant')
+  }
+  assertError(await poll(server, client, own), 400, 'authorization_pending')
 })
 
 test('TOK-19: only a refresh token is accepted as a refresh token, of all kinds of value', async (t) => {

@@ -70,6 +70,7 @@ function sealEveryKind({ server: { context } }: AdminServer): Readonly<Record<st
     'management-token': true,
     'authorization-code': true,
     'pushed-request': true,
+    'device-code': true,
     'refresh-token': true,
     'access-token': true,
     'api-secret': true,

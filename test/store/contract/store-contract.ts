@@ -32,6 +32,7 @@ import { operatorCases } from './server/operator.ts'
 import { organizationCases } from './organization/organizations.ts'
 import { passkeyCases } from './user/passkeys.ts'
 import { providerCases } from './user/providers.ts'
+import { deviceCases } from './token/devices.ts'
 import { pushedRequestCases } from './token/pushed-requests.ts'
 import { registrationCountCases } from './client/registration-counts.ts'
 import { revocationCases } from './token/revocations.ts'
@@ -54,6 +55,7 @@ export const CONTRACT: readonly Suite[] = [
   documentClientCases,
   authorizationCases,
   pushedRequestCases,
+  deviceCases,
   tokenCases,
   textCases,
   accountCases,

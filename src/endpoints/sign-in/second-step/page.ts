@@ -3,6 +3,7 @@ import type { Reply } from '../../../ports/message.ts'
 import type { PasskeySignal } from '../../../ports/page-parts.ts'
 import type { SecondStepProblem, StepUpView } from '../../../ports/pages.ts'
 import { describeAccess } from '../../../clients/access-view.ts'
+import { destinationOf } from '../../../clients/device.ts'
 import { findStepUps, withheldScope } from '../../../clients/step-up.ts'
 import { scopeTokens } from '../../../protocol/token/scope.ts'
 import { formTarget, viewClient } from '../../authorization/client-view.ts'
@@ -59,7 +60,7 @@ export async function secondStepPage(
     page: {
       kind: 'second-step',
       hidden: { ...hiddenFields(context, target), [WAITING_FIELD]: waiting },
-      client: isOfClient ? viewClient(target, target.authorization.redirectUri, context.clock()) : undefined,
+      client: isOfClient ? viewClient(target, destinationOf(target.authorization), context.clock()) : undefined,
       stepUp: stepUp === undefined ? undefined : await viewStepUp(context, target, shown, stepUp),
       offers: (await Promise.all(ways)).flat(),
       problem,

@@ -1,6 +1,7 @@
-import { JWT_BEARER, type ClientGrantType } from '../../../protocol/token/grant-types.ts'
+import { DEVICE_CODE, JWT_BEARER, type ClientGrantType } from '../../../protocol/token/grant-types.ts'
 import { authorizationCode } from './authorization-code.ts'
 import { clientCredentials } from './client-credentials.ts'
+import { deviceCode } from './device-code.ts'
 import type { Grant } from './grant.ts'
 import { jwtBearer } from './jwt-bearer.ts'
 import { refreshToken } from './refresh-token.ts'
@@ -11,4 +12,5 @@ export const GRANTS: Readonly<Record<ClientGrantType, Grant>> = {
   client_credentials: clientCredentials,
   refresh_token: refreshToken,
   [JWT_BEARER]: jwtBearer,
+  [DEVICE_CODE]: deviceCode,
 }

@@ -4,11 +4,11 @@ import type { EventText } from './event-text.ts'
 export const TOKEN_EVENTS = {
   'authorization.approved': {
     when: 'A user approved the authorization, now or by a remembered consent.',
-    details: '`authorization`',
+    details: '`authorization`, and `device` if it is that of a device',
   },
   'authorization.denied': {
     when: 'A user denied the authorization, or it was refused for the user.',
-    details: '`authorization`',
+    details: '`authorization`, and `device` if it is that of a device',
   },
   'scope.refused': {
     when: 'A request was refused because of its scopes ([apis.md](apis.md)). Counted.',
@@ -21,6 +21,9 @@ export const TOKEN_EVENTS = {
   },
   'code.burned': { when: 'The code came with a wrong verifier and was invalidated.', details: '`authorization`' },
   'code.presented-by-another-client': { when: 'The code belongs to another client. Nothing changed. Counted.' },
+  'device.presented-by-another-client': {
+    when: 'The device code belongs to another client. Nothing changed. Counted.',
+  },
   'refresh-token.reused': {
     when: 'A rotated refresh token was presented again: a copy exists. Its family is revoked.',
     details: '`generation`',

@@ -12,6 +12,8 @@ import { withConnection } from '../../../../src/store/postgres/connection/single
 import { loadPostgres } from '../../../../src/store/postgres/snapshot.ts'
 import { aLink } from '../../../support/records.ts'
 import { aMail } from '../../../support/sign-in/factor-records.ts'
+import { poll, startDevice } from '../../../../tools/device-flow.ts'
+import { createDeviceClient, DEVICES_ON } from '../../../support/devices.ts'
 import { createAda } from '../../../support/accounts.ts'
 import { runHere } from '../../../support/command.ts'
 import { openMigratedDatabase } from '../../../support/store/migrated-database.ts'
@@ -41,7 +43,7 @@ const MOVES = [
 async function openSource(t: TestContext, kind: keyof typeof STORES) {
   const url = kind === 'SQLite' ? await STORES.SQLite(t) : await openMigratedDatabase(t)
   const own = { DATABASE_URL: url, GRANTOR_SECRET }
-  const server = await openTestServer(t, { env: own })
+  const server = await openTestServer(t, { env: { ...own, ...DEVICES_ON } })
   await createAda(server)
   const client = await registerClient(server)
   const [first, second] = [
@@ -87,8 +89,10 @@ async function keySetOf(server: TestServer): Promise<unknown> {
 }
 
 for (const [from, to] of MOVES) {
-  test(`MOV-01: a store that moves from ${from} to ${to} keeps tokens, keys, administrators and waiting mails; what was revoked stays so`, async (t) => {
+  test(`MOV-01, DEV-13: a store that moves from ${from} to ${to} keeps tokens, keys, administrators, waiting mails and devices; what was revoked stays so`, async (t) => {
     const { place, own, server, client, tokens, machine, live, revoked, file } = await openSource(t, from)
+    const cli = await createDeviceClient(server)
+    const device = await startDevice(server, cli)
     const admin = JSON.parse(await command(place, own, 'admin', 'create', '--name', 'A', '--access', 'write', '--json'))
     const keys = await keySetOf(server)
     const ada = await server.context.store.findUserByEmail(EMAIL)
@@ -100,9 +104,10 @@ for (const [from, to] of MOVES) {
     const target = await targetOf(t, to)
     assert.match(await command(place, target, 'import', 'grantor', file), /Everything that was issued before is valid/)
 
-    const moved = await openTestServer(t, { env: target })
+    const moved = await openTestServer(t, { env: { ...target, ...DEVICES_ON } })
     assert.deepEqual(await keySetOf(moved), keys)
     assert.deepEqual(await moved.context.store.listDueMails({ now: mail.dueAt, limit: 2 }), [mail])
+    assert.equal((await poll(moved, cli, device)).json().error, 'authorization_pending')
     assert.equal(await isActive(moved, client, tokens.access_token), true)
     assert.equal(await isActive(moved, machine, live), true)
     assert.equal(await isActive(moved, machine, revoked), false)

@@ -13,6 +13,8 @@ import { withClient } from '../../../../tools/postgres/postgres.ts'
 import { runHere } from '../../../support/command.ts'
 import { openTestDatabase } from '../../../support/store/postgres.ts'
 import { openPlace, withDatabase, type Place } from '../../../support/process.ts'
+import { poll, startDevice } from '../../../../tools/device-flow.ts'
+import { createDeviceClient, DEVICES_ON } from '../../../support/devices.ts'
 import { openTestServer } from '../../../support/server.ts'
 
 /** Other processes that use the place of a SQLite database while it is restored. */
@@ -110,6 +112,20 @@ test('PAR-10: a restored store has no request that was pushed before the backup'
   const after = await openTestServer(t, { folder: place.folder })
   assert.equal((await after.inject({ url })).statusCode, 400)
   assert.equal((await after.inject({ url: authorizeUrl(client) })).statusCode, 303)
+})
+
+test('DEV-13: a restored store has no device that waited at the backup', async (t) => {
+  const { place, backup } = await openPlaceWithBackup(t)
+  const options = { folder: place.folder, env: DEVICES_ON }
+  const before = await openTestServer(t, options)
+  const client = await createDeviceClient(before)
+  const device = await startDevice(before, client)
+  const again = `${backup}.again`
+  assert.equal((await runHere(place, ['backup', '--to', again])).code, 0)
+  await before.close()
+  assert.equal((await runHere(place, ['restore', '--from', again, '--replace'])).code, 0)
+  const restored = await openTestServer(t, options)
+  assert.equal((await poll(restored, client, device)).json().error, 'expired_token')
 })
 
 test('a command that opened the previous database before it is replaced makes the restore fail', async (t) => {

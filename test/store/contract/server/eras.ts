@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { aDevice } from '../token/devices.ts'
 import { aPushedRequest } from '../token/pushed-requests.ts'
 import { anAdminCredential } from './administrators.ts'
 import { listLinks, startNewChains } from '../chains.ts'
@@ -74,6 +75,8 @@ export const eraCases: Suite = (check) => {
     await perform(first, 'startInteraction', interaction)
     const pushed = aPushedRequest()
     await perform(first, 'pushRequest', pushed)
+    const device = aDevice()
+    await perform(first, 'startDevice', device)
     await perform(first, 'beginEra', { ...KEPT, era: 'kept' })
     assert.equal((await second.findAdminCredential(credential.id))?.revokedAt, credential.revokedAt)
     assert.equal((await second.listKeys()).length, 2)
@@ -88,6 +91,7 @@ export const eraCases: Suite = (check) => {
     assert.deepEqual(await second.listLinks(user.id), [])
     assert.equal(await second.findInteraction(interaction.id), undefined)
     assert.equal(await second.findPushedRequest(pushed.id), undefined)
+    assert.equal(await second.findDevice(device.id), undefined)
     assert.deepEqual(await second.findUser(user.id), user)
   })
 }

@@ -45,6 +45,7 @@ const NOTHING: Swept = {
   emailCodes: 0,
   interactions: 0,
   pushedRequests: 0,
+  devices: 0,
   identityProofs: 0,
   hits: 0,
   revokedTokens: 0,

@@ -1,0 +1,126 @@
+import type { ConsentPage, DeviceCodePage, DeviceCodeProblem, DeviceEndPage, DeviceView } from '../ports/pages.ts'
+import { clientName, trustLine } from './client.ts'
+import { developerNotes } from './developer-notes.ts'
+import { fieldProblem, submitButton } from './form-parts.ts'
+import { tick, warning } from './icons.ts'
+import { layout } from './layout.ts'
+import type { View } from './layout.ts'
+import { code, hiddenFields, html } from './markup.ts'
+import type { Fragment, Markup } from './markup.ts'
+import { ago, inAWhile } from './spans.ts'
+
+/** The page on which a user types the code of a device. The field is always empty at first (threats.md DEV-04). */
+export function deviceCodePage(view: View, page: DeviceCodePage): Markup {
+  const texts = view.texts.device
+  const problem = page.problem === undefined ? undefined : describe(view, page.problem)
+  return layout(view, {
+    title: problem === undefined ? texts.title : view.texts.titleWithError(texts.title),
+    main: html`<h1>${texts.title}</h1>
+      <p class="lead">${texts.typeCode}</p>
+      <form method="post" action="${page.action}" novalidate>
+        ${hiddenFields(page.hidden)}
+        <div class="field">
+          <label for="code">${texts.code}</label>
+          <p class="small muted hint" id="code-hint">${texts.codeHint}</p>
+          <input
+            class="user-code"
+            id="code"
+            name="code"
+            type="text"
+            autocomplete="off"
+            autocapitalize="characters"
+            spellcheck="false"
+            autofocus
+            aria-describedby="${problem === undefined ? 'code-hint' : 'code-hint code-problem'}"
+            ${problem === undefined ? undefined : html` aria-invalid="true"`}
+          />
+          ${problem === undefined ? undefined : fieldProblem('code-problem', problem)}
+        </div>
+        ${submitButton(view.texts.continue, 'main')}
+      </form>
+      <p class="notice">${warning}<span>${texts.sentByOthers}</span></p>`,
+  })
+}
+
+function describe({ texts, language }: View, problem: DeviceCodeProblem): string {
+  switch (problem.kind) {
+    case 'user-code-missing':
+      return texts.device.codeMissing
+    case 'user-code-wrong':
+      return texts.device.codeWrong
+    case 'throttled':
+      return texts.throttled(inAWhile(language, problem.retryAfterSeconds))
+  }
+}
+
+/** The begin of the consent page for a device: its code, what it says that it is, and from where it asked (decision 0039). */
+export function deviceHead(view: View, { client }: Pick<ConsentPage, 'client'>, device: DeviceView): Markup {
+  const texts = view.texts.device
+  const name = html`<strong>${clientName(client, view.texts.namelessAppInside)}</strong>`
+  const who =
+    client.trust.level === 'unverified'
+      ? html`<p class="trust unverified">${warning}<span>${texts.saysItIs(name)}</span></p>`
+      : html`<p class="part">${texts.is(name)}</p>
+          ${trustLine(view, client)}`
+  return html`<h1>${texts.heading}</h1>
+    <p class="user-code shown">${code(device.userCode)}</p>
+    <p class="lead">${texts.isShown}</p>
+    ${who} ${asked(view, device)}`
+}
+
+function asked(view: View, { askedSecondsAgo, elsewhere }: DeviceView): Markup {
+  const texts = view.texts.device
+  const since = ago(view, askedSecondsAgo)
+  if (elsewhere === undefined) return html`<p class="small muted after">${texts.askedHere(since)} ${texts.phishing}</p>`
+  const where = texts.askedElsewhere(since, html`<strong>${code(elsewhere.network)}</strong>`)
+  return html`<p class="notice">${warning}<span>${where} ${texts.phishing}</span></p>`
+}
+
+/** The box that a user must check for a device of another network. */
+export function ownDeviceField(view: View, { device, problem }: Pick<ConsentPage, 'device' | 'problem'>): Fragment {
+  if (device?.elsewhere === undefined) return undefined
+  const { isOwn, unconfirmed } = view.texts.device
+  const { box, isChecked } = device.elsewhere
+  const isBlamed = problem === 'device-unconfirmed'
+  const marks = [
+    isChecked ? html` checked` : undefined,
+    isBlamed ? html` aria-invalid="true" aria-describedby="device-problem" autofocus` : undefined,
+  ]
+  return html`<div class="field">
+    <label class="choice">
+      <input type="checkbox" name="${box}" value="on" ${marks} />
+      <span class="box" aria-hidden="true">${tick}</span><span>${isOwn}</span>
+    </label>
+    ${isBlamed ? fieldProblem('device-problem', unconfirmed) : undefined}
+  </div>`
+}
+
+/** How it ended. The user goes on at the device. */
+export function deviceEndPage(view: View, { end }: DeviceEndPage): Markup {
+  const texts = view.texts.device
+  switch (end.kind) {
+    case 'connected': {
+      const apps = html`<a class="inline" href="${end.appsUri}">${view.texts.account.pages.apps}</a>`
+      return message(view, texts.connected, [
+        html`<p class="lead">${texts.goBack}</p>`,
+        html`<p class="small muted after">${texts.notYou(apps)}</p>`,
+      ])
+    }
+    case 'denied':
+      return message(view, texts.denied, html`<p class="lead">${texts.deniedHint}</p>`)
+    case 'refused':
+      return message(view, texts.refused, [
+        html`<p class="lead">${view.texts.returnProblems[end.problem]}</p>`,
+        html`<p class="lead">${texts.startAgain}</p>`,
+        developerNotes(view, end.notes),
+      ])
+  }
+}
+
+function message(view: View, heading: string, content: Fragment): Markup {
+  return layout(view, {
+    title: heading,
+    main: html`<h1>${heading}</h1>
+      ${content}`,
+  })
+}

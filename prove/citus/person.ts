@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { coversAll } from '../../src/endpoints/sign-in/changing-session.ts'
 import type { Input, Operation, OperationName, Outcome } from '../../src/ports/operations/index.ts'
-import type { AuthorizationRecord, PushedRequestRecord } from '../../src/ports/records/authorization.ts'
+import type { AuthorizationRecord, DeviceRecord, PushedRequestRecord } from '../../src/ports/records/authorization.ts'
 import type { LinkingReason } from '../../src/ports/operations/provider.ts'
 import type { GrantRecord } from '../../src/ports/records/grant.ts'
 import type { IdentityRecord } from '../../src/ports/records/provider.ts'
@@ -15,7 +15,9 @@ import {
   mintAuthorizationId,
   mintClientId,
   mintMailId,
+  hashedId,
   mintPushedRequestId,
+  type DeviceId,
   mintSessionId,
   mintUserId,
 } from '../../src/protocol/ids.ts'
@@ -241,6 +243,23 @@ export async function aPushedRequest(store: StoreDriver): Promise<PushedRequestR
   const times = { expiresAt: after(since, HOUR_MS), keptUntil: after(since, HOUR_MS) }
   await perform(store, 'pushRequest', { id, clientId: CLIENT_ID, parameters: '', usedBy: undefined, ...times })
   return id
+}
+
+/** A device that waits for a user. */
+export async function aDevice(store: StoreDriver): Promise<DeviceRecord> {
+  const createdAt = now()
+  const device: DeviceRecord = {
+    id: hashedId(randomBytes(32)) as DeviceId,
+    deviceHash: aHash(),
+    clientId: CLIENT_ID,
+    request: { scope: 'read' as Scope, ungrantedScope: '' as Scope, resources: [], organizationId: undefined },
+    network: '203.0.113.7',
+    authorizationId: undefined,
+    createdAt,
+    expiresAt: after(createdAt, HOUR_MS),
+  }
+  await perform(store, 'startDevice', device)
+  return device
 }
 
 /** The provider of all identities. */

@@ -13,6 +13,7 @@ import {
   anEmailCode,
   aHash,
   aLink,
+  aDevice,
   anIdentity,
   aPerson,
   aPushedRequest,
@@ -162,6 +163,22 @@ const RACES: Readonly<Record<string, Race>> = {
     const [remembered, code] = [await other.findConsent(consent), await other.findAuthorization(authorization.id)]
     const isApproved = code?.status.kind === 'approved'
     return (remembered !== undefined) === isApproved ? undefined : 'of a code and its consent one is left'
+  },
+  async 'a device and another authorization of it'({ one, other }) {
+    const { id } = await aDevice(one)
+    const [connection, another] = [ofDevice(), ofDevice()]
+    const outcomes = await atOnce(
+      () => perform(one, 'connectDevice', connection),
+      () => perform(other, 'connectDevice', another),
+    )
+    const winner = (outcomes[0] === 'connected' ? connection : another).authorizationId
+    const isOnce = outcomes.toSorted().join() === 'connected,taken'
+    const stored = (await other.findDevice(id))?.authorizationId
+    return isOnce && stored === winner ? undefined : `${outcomes.join(' and ')}, connected with ${stored}`
+
+    function ofDevice() {
+      return { id, authorizationId: mintAuthorizationId(now(), randomBytes), now: now() }
+    }
   },
   async 'a pushed request and another authorization of it'({ one, other }) {
     const id = await aPushedRequest(one)

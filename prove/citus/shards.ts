@@ -7,6 +7,7 @@ import {
   aCode,
   anEmailCode,
   anIdentity,
+  aDevice,
   aPushedRequest,
   aSession,
   CLIENT_ID,
@@ -76,6 +77,7 @@ const CASES: readonly Case[] = [
     run: (store, { user }) => store.listSessions({ userId: user.id, before: undefined, limit: 100 }),
   },
   { name: 'push a request', most: 1, run: (store) => aPushedRequest(store) },
+  { name: 'start a device', most: 1, run: (store) => aDevice(store) },
   {
     name: 'create and confirm the code of an address',
     most: 15,

@@ -65,6 +65,7 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
     GRANTOR_DRAIN_SECONDS: String(drainSeconds),
     GRANTOR_REFRESH_RETRY: String(RETRY_SECONDS),
     GRANTOR_CODE_LIFETIME: '600',
+    GRANTOR_DEVICE_GRANT: 'on',
     // One address sends all requests.
     GRANTOR_REGISTRATION_RATE: '1000000000',
     GRANTOR_AUTHORIZATION_RATE: '1000000000',

@@ -6,7 +6,7 @@ import { formBody, send, type SendResult } from '../../tools/send.ts'
 import type { Cluster } from './cluster.ts'
 import type { Findings } from '../findings.ts'
 
-/** One grant from its code on, as its client sees it. Every call is recorded. */
+/** One grant from its code or its device on, as its client sees it. Every call is recorded. */
 export interface Grant {
   readonly operations: readonly GrantOperation[]
   readonly redeem: (port?: number) => Promise<Outcome>
@@ -26,10 +26,16 @@ export interface GrantOptions {
   readonly cluster: Pick<Cluster, 'port' | 'agent' | 'limitMs' | 'retryMs'>
   readonly findings: Findings
   readonly client: RegisteredClient
-  readonly code: string
+  /** What its first request presents: a code, or the code of a device. */
+  readonly redemption: Readonly<Record<string, string>>
 }
 
-export function openGrant({ cluster, findings, client, code }: GrantOptions): Grant {
+/** The redemption of an authorization code. */
+export function ofCode(code: string): GrantOptions['redemption'] {
+  return { grant_type: 'authorization_code', code, redirect_uri: REDIRECT_URI, code_verifier: VERIFIER }
+}
+
+export function openGrant({ cluster, findings, client, redemption }: GrantOptions): Grant {
   const operations: GrantOperation[] = []
   const ids = new Map<string, string>()
 
@@ -46,12 +52,7 @@ export function openGrant({ cluster, findings, client, code }: GrantOptions): Gr
 
   return {
     operations,
-    redeem: (port = cluster.port) =>
-      request(
-        { kind: 'redeem' },
-        { grant_type: 'authorization_code', code, redirect_uri: REDIRECT_URI, code_verifier: VERIFIER },
-        port,
-      ),
+    redeem: (port = cluster.port) => request({ kind: 'redeem' }, redemption, port),
     refresh: (presented, port = cluster.port) =>
       request({ kind: 'refresh', presented }, { grant_type: 'refresh_token', refresh_token: presented }, port),
     idOf: (output) => (output?.kind === 'issued' ? (ids.get(output.refreshToken) ?? '') : ''),

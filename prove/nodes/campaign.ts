@@ -4,16 +4,19 @@ import type { Cluster } from '../cluster/cluster.ts'
 import { countGrants } from '../cluster/stored.ts'
 import { openUser, type User } from '../cluster/user.ts'
 import type { Findings } from '../findings.ts'
+import { createDeviceClient } from '../cluster/device-client.ts'
 import { assertionRounds } from './assertions.ts'
-import { codeRound, refreshRounds, theftRound, walkRound } from './rounds.ts'
+import { codeRound, deviceRound, refreshRounds, theftRound, walkRound } from './rounds.ts'
 
-type RoundKind = 'code' | 'refresh' | 'theft' | 'walk' | 'assertion'
+type RoundKind = 'code' | 'device' | 'refresh' | 'theft' | 'walk' | 'assertion'
 
 /** The resources of every round. */
 export interface Campaign {
   readonly cluster: Cluster
   readonly findings: Findings
   readonly client: RegisteredClient
+  /** A client with the device grant. */
+  readonly deviceClient: RegisteredClient
   readonly user: User
   /** Concurrent requests. */
   readonly parallel: number
@@ -35,7 +38,8 @@ const GENERATIONS = 10
 
 /**
  * Sends concurrent requests of which only one may succeed to nodes that share only a database: `rounds` rounds of codes and of
- * refreshes, and a tenth of that of thefts, of walks through the pages and of identity assertions. Returns the rounds of each kind.
+ * refreshes, and a tenth of that of devices, of thefts, of walks through the pages and of identity assertions. Returns the rounds of each
+ * kind.
  */
 export async function proveNodes(
   cluster: Cluster,
@@ -47,14 +51,17 @@ export async function proveNodes(
   const unavailable = mayBeUnavailable ? 0 : undefined
   // Races of operations have left some before.
   const grants = await countGrants(cluster.database)
-  const campaign: Campaign = { cluster, findings, client, user, parallel, unavailable, grants }
+  const deviceClient = await createDeviceClient(cluster)
+  const campaign: Campaign = { cluster, findings, client, deviceClient, user, parallel, unavailable, grants }
   const fewer = Math.ceil(rounds / 10)
-  const counts: Record<RoundKind, number> = { code: 0, refresh: 0, theft: 0, walk: 0, assertion: fewer }
+  const counts: Record<RoundKind, number> = { code: 0, device: 0, refresh: 0, theft: 0, walk: 0, assertion: fewer }
 
   for (; counts.walk < fewer; counts.walk += 1) await walkRound(campaign, counts.walk)
   findings.progress(`${counts.walk} walks through the pages`)
   for (; counts.code < rounds; counts.code += 1) await codeRound(campaign)
   findings.progress(`${counts.code} rounds of one code`)
+  for (; counts.device < fewer; counts.device += 1) await deviceRound(campaign, counts.device)
+  findings.progress(`${counts.device} rounds of one device`)
   while (counts.refresh < rounds) {
     const generations = Math.min(GENERATIONS, rounds - counts.refresh)
     await refreshRounds(campaign, generations)

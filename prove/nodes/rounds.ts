@@ -1,5 +1,8 @@
 import type { GrantOutput } from '../cluster/grant-model.ts'
-import { openGrant, type Grant, type Outcome } from '../cluster/grant.ts'
+import { DEVICE_CODE } from '../../src/protocol/token/grant-types.ts'
+import { connectDevice, startDevice } from '../../tools/device-flow.ts'
+import { openRemoteServer } from '../../tools/remote-server.ts'
+import { ofCode, openGrant, type Grant, type Outcome } from '../cluster/grant.ts'
 import type { Campaign } from './campaign.ts'
 import { walk } from '../cluster/user.ts'
 import { describeResult, hasStatus } from '../../tools/send.ts'
@@ -10,7 +13,12 @@ export async function walkRound(campaign: Campaign, number: number): Promise<voi
   const { cluster, findings, client } = campaign
   const ports = cluster.nodes.map(({ port }) => port)
   const portOf = (step: number): number => ports[(number + step) % ports.length] ?? cluster.port
-  const grant = openGrant({ cluster, findings, client, code: await walk(cluster, client, [portOf(0), portOf(1)]) })
+  const grant = openGrant({
+    cluster,
+    findings,
+    client,
+    redemption: ofCode(await walk(cluster, client, [portOf(0), portOf(1)])),
+  })
   const redeemed = await grant.redeem(portOf(2))
   campaign.grants += 1
   const tokens = tokensOf(redeemed.output)
@@ -23,22 +31,40 @@ export async function walkRound(campaign: Campaign, number: number): Promise<voi
 
 /** Many concurrent requests present one code. One of them gets tokens, which the other requests revoke as replays. */
 export async function codeRound(campaign: Campaign): Promise<void> {
+  await redeemAtOnce(campaign, 'code', await freshGrant(campaign))
+}
+
+/** A device starts on one node, its user answers on the next, and then many concurrent polls reach all of them. */
+export async function deviceRound(campaign: Campaign, number: number): Promise<void> {
+  const { cluster, findings, deviceClient: client } = campaign
+  const [start, answer] = [0, 1].map((step) => {
+    const remote = openRemoteServer(cluster)
+    remote.port = cluster.nodes[(number + step) % cluster.nodes.length]?.port ?? cluster.port
+    return remote
+  })
+  if (start === undefined || answer === undefined) throw new Error('There are no nodes.')
+  const { user_code, device_code } = await startDevice(start, client)
+  await connectDevice(answer, { user_code })
+  const redemption = { grant_type: DEVICE_CODE, device_code }
+  await redeemAtOnce(campaign, 'device', openGrant({ cluster, findings, client, redemption }))
+}
+
+async function redeemAtOnce(campaign: Campaign, kind: 'code' | 'device', grant: Grant): Promise<void> {
   const { findings } = campaign
-  const grant = await freshGrant(campaign)
   const outcomes = await atOnce(campaign, () => grant.redeem())
   campaign.grants += 1
-  expectAnswers(campaign, 'code', outcomes)
+  expectAnswers(campaign, kind, outcomes)
   const winners = outcomes.filter(({ output }) => output?.kind === 'issued')
-  if (winners.length !== 1) findings.report(`code: ${winners.length} of ${outcomes.length} got tokens`)
+  if (winners.length !== 1) findings.report(`${kind}: ${winners.length} of ${outcomes.length} got tokens`)
   const [won] = winners
   const tokens = tokensOf(won?.output)
   if (tokens !== undefined && outcomes.length > 1) {
     const { output, result } = await grant.refresh(tokens)
     if (output?.kind !== 'refused')
-      findings.report(`code: the tokens of a replayed code still give ${describeResult(result)}`)
+      findings.report(`${kind}: the tokens of a replayed code still give ${describeResult(result)}`)
   }
-  checkHistory(campaign, 'code', grant)
-  await expectStored(campaign, 'code', grant.idOf(won?.output), { generation: 0, isRevoked: outcomes.length > 1 })
+  checkHistory(campaign, kind, grant)
+  await expectStored(campaign, kind, grant.idOf(won?.output), { generation: 0, isRevoked: outcomes.length > 1 })
 }
 
 /** Many concurrent requests present the live refresh token, and all get the same successor. Then they present the successor, and so on. */
@@ -86,7 +112,7 @@ export async function theftRound(campaign: Campaign): Promise<void> {
 }
 
 async function freshGrant({ cluster, findings, client, user }: Campaign): Promise<Grant> {
-  return openGrant({ cluster, findings, client, code: await user.obtainCode() })
+  return openGrant({ cluster, findings, client, redemption: ofCode(await user.obtainCode()) })
 }
 
 function atOnce({ parallel }: Campaign, act: (index: number) => Promise<Outcome>): Promise<readonly Outcome[]> {

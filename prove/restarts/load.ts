@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { REDIRECT_URI, registerClient, type RegisteredClient } from '../../tools/flow.ts'
-import { openGrant, requestToken, type Grant, type Outcome } from '../cluster/grant.ts'
+import { ofCode, openGrant, requestToken, type Grant, type Outcome } from '../cluster/grant.ts'
 import { openUser } from '../cluster/user.ts'
 import { describeResult, hasStatus, send, type SendResult } from '../../tools/send.ts'
 import type { Cluster } from '../cluster/cluster.ts'
@@ -121,7 +121,7 @@ export async function openLoad(
   async function startGrant(): Promise<Grant | undefined> {
     const { code, result } = await user.requestCode()
     expect('an authorization', result, code !== undefined)
-    return code === undefined ? undefined : openGrant({ cluster, findings, client, code })
+    return code === undefined ? undefined : openGrant({ cluster, findings, client, redemption: ofCode(code) })
   }
 
   /** Repeats the request until there is an answer. After a lost answer the code may already be redeemed. */

@@ -10,7 +10,7 @@ export function networksAround(network: string): readonly string[] {
  * Whether two callers are known to be in one network. All addresses of the machine itself are one: browsers reach `localhost` by either
  * family.
  */
-export function isSameNetwork(one: string, other: string): boolean {
+export function isOneNetwork(one: string, other: string): boolean {
   if (one === 'unreadable') return false
   return one === other || (isThisMachine(one) && isThisMachine(other))
 }

@@ -5,7 +5,7 @@ import type { AuthorizationRecord, DeviceRecord } from '../../ports/records/auth
 import { encryptUserCode } from '../../clients/device.ts'
 import { evaluateAuthorized, type AllowedClient } from '../../clients/evaluate-client.ts'
 import { after, type EpochMs } from '../../base/brand.ts'
-import { isSameNetwork } from '../../base/networks-around.ts'
+import { isOneNetwork } from '../../base/networks-around.ts'
 import { deviceIdOf, parseUserCode, type UserCode } from '../../protocol/authorization/user-code.ts'
 import { mintAuthorizationId } from '../../protocol/ids.ts'
 import type { SecretHash } from '../../protocol/secrets.ts'
@@ -55,7 +55,7 @@ export async function enterCode(context: Context, request: Request): Promise<Rep
   if (!context.budgets.take('authorization', request.network, now).isWithin) return errorPage('too_many_requests')
 
   const { device, allowed } = found
-  const typing: Typing = { code, browserHash, isSameNetwork: isSameNetwork(device.network, request.network), now }
+  const typing: Typing = { code, browserHash, isSameNetwork: isOneNetwork(device.network, request.network), now }
   const authorization = authorizationOf(context, device, allowed, typing)
   const subject = { authorization, ...allowed, uiLocales: request.uiLocales }
   await context.store.startAuthorization(authorization)

@@ -94,8 +94,16 @@ test('doctor warns if the device grant is on and no client has it', async () => 
     ['warning', 'The device grant is on. Of the newest 6 clients, none has it.'],
   ])
   const cli = await commandJson<RegisteredClient>([
-    ...['client', 'create', '--name', 'CLI', '--auth-method', 'none'],
-    ...['--grant-type', DEVICE_CODE, '--grant-type', 'refresh_token'],
+    'client',
+    'create',
+    '--name',
+    'CLI',
+    '--auth-method',
+    'none',
+    '--grant-type',
+    DEVICE_CODE,
+    '--grant-type',
+    'refresh_token',
   ])
   assert.deepEqual(cli['grant_types'], [DEVICE_CODE, 'refresh_token'])
   assert.deepEqual(await findingsAbout('devices'), [

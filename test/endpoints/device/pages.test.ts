@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Response as LightMyRequestResponse } from 'light-my-request'
-import { isSameNetwork } from '../../../src/base/networks-around.ts'
+import { isOneNetwork } from '../../../src/base/networks-around.ts'
 import { DEVICE_CODE } from '../../../src/protocol/token/grant-types.ts'
 import { connectDevice, from, openDeviceConsent, poll, startDevice, typeCode } from '../../../tools/device-flow.ts'
 import {
@@ -245,5 +245,5 @@ test('DEV-04: an address that cannot be read is in no network, and all addresses
     ['127.0.0.1', '0:0:0:0::/64', true],
     ['127.0.0.1', '203.0.113.7', false],
   ] as const)
-    assert.equal(isSameNetwork(one, other), isSame, `${one} ${other}`)
+    assert.equal(isOneNetwork(one, other), isSame, `${one} ${other}`)
 })

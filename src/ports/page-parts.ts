@@ -54,3 +54,14 @@ export type PasskeySignal =
 
 /** Hidden fields that a form returns unchanged, by name. */
 export type HiddenFields = Readonly<Record<string, string>>
+
+/** Why a page refuses a request, for developers: in English, and folded. */
+export interface DeveloperNotes {
+  /** The `error` that the client gets, or would get. */
+  readonly error?: string
+  /** The reason of the log line, which docs/errors.md explains. */
+  readonly reason: string
+  readonly explanation: string
+  /** The refused redirect URI, as `describeSentUri` returns it. */
+  readonly redirectUri?: string
+}

@@ -1,8 +1,10 @@
 import type { AccountPage } from './account-pages.ts'
+import type { DeviceCodePage, DeviceEndPage, DeviceView } from './device-pages.ts'
 import type { AuthorizationErrorCode } from '../protocol/authorization/response.ts'
 import type {
   AccountView,
   Destination,
+  DeveloperNotes,
   EnrolmentView,
   HiddenFields,
   PasskeyCeremony,
@@ -263,38 +265,6 @@ export type OrganizationView =
 /** Why the last decision was not accepted. */
 export type ConsentProblem = 'organization-missing' | 'organization-gone' | 'scope-missing' | 'device-unconfirmed'
 
-/** A device that waits for the user, as the consent page shows it (decision 0039). */
-export interface DeviceView {
-  /** `BCDF-GHJK` */
-  readonly userCode: string
-  readonly askedSecondsAgo: number
-  /** The network from which the device asked, and the box for it. undefined: that of the browser. */
-  readonly elsewhere: { readonly network: string; readonly box: string; readonly isChecked: boolean } | undefined
-}
-
-/** Form with `code`, which the user reads from a device. */
-export interface DeviceCodePage {
-  readonly kind: 'device-code'
-  readonly action: string
-  readonly hidden: HiddenFields
-  readonly problem: DeviceCodeProblem | undefined
-}
-
-export type DeviceCodeProblem =
-  | { readonly kind: 'user-code-missing' }
-  /** The same for a code that is wrong, used, or has expired. */
-  | { readonly kind: 'user-code-wrong' }
-  | { readonly kind: 'throttled'; readonly retryAfterSeconds: number }
-
-/** How the request of a device ended. The user goes on there. */
-export interface DeviceEndPage {
-  readonly kind: 'device-end'
-  readonly end:
-    | { readonly kind: 'connected'; /** Where the user can take it back. */ readonly appsUri: string }
-    | { readonly kind: 'denied' }
-    | { readonly kind: 'refused'; readonly problem: ReturnProblem; readonly notes: DeveloperNotes }
-}
-
 /**
  * A refused authorization request of an unverified client. The page has a link that the user may follow, but does not
  * redirect.
@@ -331,17 +301,6 @@ export interface ErrorPage {
   readonly notes: DeveloperNotes | undefined
   /** Where users find their account, on the page that is no refusal, and on that of a link that no longer works. */
   readonly accountUri?: string
-}
-
-/** Why a page refuses a request, for developers: in English, and folded. */
-export interface DeveloperNotes {
-  /** The `error` that the client gets, or would get. */
-  readonly error?: string
-  /** The reason of the log line, which docs/errors.md explains. */
-  readonly reason: string
-  readonly explanation: string
-  /** The refused redirect URI, as `describeSentUri` returns it. */
-  readonly redirectUri?: string
 }
 
 /** The subject of an error page. Each has a heading and advice in every language. */

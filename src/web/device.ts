@@ -1,4 +1,5 @@
-import type { ConsentPage, DeviceCodePage, DeviceCodeProblem, DeviceEndPage, DeviceView } from '../ports/pages.ts'
+import type { DeviceCodePage, DeviceCodeProblem, DeviceEndPage, DeviceView } from '../ports/device-pages.ts'
+import type { ConsentPage } from '../ports/pages.ts'
 import { clientName, trustLine } from './client.ts'
 import { developerNotes } from './developer-notes.ts'
 import { fieldProblem, submitButton } from './form-parts.ts'

@@ -6,7 +6,7 @@ import { poll } from '../../tools/device-flow.ts'
 import { openPerson } from '../../tools/person.ts'
 import { createAda } from '../support/accounts.ts'
 import { WHOLE_FILE } from '../support/authorize-answers.ts'
-import { createDeviceClient, DEVICES_ON } from '../support/devices.ts'
+import { createDeviceClient, DEVICES_ON } from '../support/sign-in/devices.ts'
 import { openTestServer } from '../support/server.ts'
 
 const server = await openTestServer(WHOLE_FILE, { listen: true, env: DEVICES_ON })

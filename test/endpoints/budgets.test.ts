@@ -12,7 +12,7 @@ import {
   requestToken,
 } from '../../tools/flow.ts'
 import { poll, startDevice, typeCode } from '../../tools/device-flow.ts'
-import { createDeviceClient, DEVICES_ON } from '../support/devices.ts'
+import { createDeviceClient, DEVICES_ON } from '../support/sign-in/devices.ts'
 import { authentication, registerKeyClient } from '../support/key-clients.ts'
 import { openProviderHost } from '../support/provider/provider-host.ts'
 import { addProvider, signInAt } from '../support/provider/providers.ts'

@@ -4,7 +4,7 @@ import { openDeviceConsent, poll, startDevice } from '../../tools/device-flow.ts
 import { PlainBrowser } from '../../tools/flow.ts'
 import { createAda } from '../support/accounts.ts'
 import { closedFirst } from '../support/closed-first.ts'
-import { createDeviceClient, DEVICES_ON } from '../support/devices.ts'
+import { createDeviceClient, DEVICES_ON } from '../support/sign-in/devices.ts'
 import { openNodeSettings } from '../support/store/migrated-database.ts'
 import { openTestServer } from '../support/server.ts'
 

@@ -1,4 +1,5 @@
-import type { ClientView, ConsentPage, DeviceCodePage, DeviceCodeProblem, Page } from '../../src/ports/pages.ts'
+import type { DeviceCodePage, DeviceCodeProblem } from '../../src/ports/device-pages.ts'
+import type { ClientView, ConsentPage, Page } from '../../src/ports/pages.ts'
 
 /** A sample of each page of a device, and of every case that looks different. */
 

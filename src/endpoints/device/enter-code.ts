@@ -1,6 +1,6 @@
 import type { Context } from '../../ports/context.ts'
 import type { CookieChanges, Reply, Request } from '../../ports/message.ts'
-import type { DeviceCodeProblem } from '../../ports/pages.ts'
+import type { DeviceCodeProblem } from '../../ports/device-pages.ts'
 import type { AuthorizationRecord, DeviceRecord } from '../../ports/records/authorization.ts'
 import { encryptUserCode } from '../../clients/device.ts'
 import { evaluateAuthorized, type AllowedClient } from '../../clients/evaluate-client.ts'

@@ -17,7 +17,7 @@ import {
 import { createAccount, createAda } from '../../support/accounts.ts'
 import { assertLocalPage, WHOLE_FILE } from '../../support/authorize-answers.ts'
 import { openStillClock } from '../../support/clocks.ts'
-import { createDeviceClient, DEVICES_ON } from '../../support/devices.ts'
+import { createDeviceClient, DEVICES_ON } from '../../support/sign-in/devices.ts'
 import { assertError } from '../../support/error-answer.ts'
 import { openTestServer } from '../../support/server.ts'
 import { assertStoreUnchanged, selectAll } from '../../support/store/dump.ts'

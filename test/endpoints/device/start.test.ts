@@ -7,7 +7,7 @@ import { postForm, postJson, registerClient, requestToken } from '../../../tools
 import { declareApi, knowApis } from '../../support/apis.ts'
 import { WHOLE_FILE } from '../../support/authorize-answers.ts'
 import { openStillClock } from '../../support/clocks.ts'
-import { createDeviceClient, DEVICES_ON } from '../../support/devices.ts'
+import { createDeviceClient, DEVICES_ON } from '../../support/sign-in/devices.ts'
 import { assertError } from '../../support/error-answer.ts'
 import { openDocumentHost } from '../../support/hosts/document-host.ts'
 import { openTestServer } from '../../support/server.ts'

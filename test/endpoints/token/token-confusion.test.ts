@@ -22,7 +22,7 @@ import {
   type RegisteredClient,
 } from '../../../tools/flow.ts'
 import { ASSERTION_GRANT_TYPES, identityAssertionForm } from '../../../tools/identity-assertion.ts'
-import { createDeviceClient, DEVICES_ON } from '../../support/devices.ts'
+import { createDeviceClient, DEVICES_ON } from '../../support/sign-in/devices.ts'
 import { assertError } from '../../support/error-answer.ts'
 import { assertStoreUnchanged, dumpStore } from '../../support/store/dump.ts'
 import { openTestServer, type TestServer } from '../../support/server.ts'

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { openAppRedirects } from '../../../src/protocol/uri/app-redirect.ts'
-import { OFFERED_GRANT_TYPES } from '../../../src/protocol/token/grant-types.ts'
+import { DEVICE_CODE, OFFERED_GRANT_TYPES } from '../../../src/protocol/token/grant-types.ts'
 import {
   readRegistration,
   type ClientMetadata,
@@ -177,7 +177,8 @@ test('decision 0017: accepted grant types and response types are consistent for 
     assert.equal(new Set(grantTypes).size, grantTypes.length)
     if (response_types !== undefined)
       assert.equal(responseTypes.includes('code'), grantTypes.includes('authorization_code'))
-    if (grantTypes.includes('refresh_token')) assert.ok(grantTypes.includes('authorization_code'))
+    if (grantTypes.includes('refresh_token'))
+      assert.ok(grantTypes.includes('authorization_code') || grantTypes.includes(DEVICE_CODE))
     if (token_endpoint_auth_method === 'none') assert.ok(!grantTypes.includes('client_credentials'))
   })
   fc.assert(property, { numRuns: 1000 })

@@ -14,7 +14,7 @@ import { runHere } from '../../../support/command.ts'
 import { openTestDatabase } from '../../../support/store/postgres.ts'
 import { openPlace, withDatabase, type Place } from '../../../support/process.ts'
 import { poll, startDevice } from '../../../../tools/device-flow.ts'
-import { createDeviceClient, DEVICES_ON } from '../../../support/devices.ts'
+import { createDeviceClient, DEVICES_ON } from '../../../support/sign-in/devices.ts'
 import { openTestServer } from '../../../support/server.ts'
 
 /** Other processes that use the place of a SQLite database while it is restored. */

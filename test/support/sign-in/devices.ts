@@ -1,7 +1,7 @@
-import type { RegisteredClient } from '../../tools/flow.ts'
-import { DEVICE_CODE } from '../../src/protocol/token/grant-types.ts'
-import type { TestServer } from './server.ts'
-import { perform, type Members } from './tasks.ts'
+import type { RegisteredClient } from '../../../tools/flow.ts'
+import { DEVICE_CODE } from '../../../src/protocol/token/grant-types.ts'
+import type { TestServer } from '../server.ts'
+import { perform, type Members } from '../tasks.ts'
 
 /** Settings with which devices can be connected, also from other networks: by a proxy on this machine (`from`). */
 export const DEVICES_ON = { GRANTOR_DEVICE_GRANT: 'on', GRANTOR_TRUST_PROXY: '127.0.0.1' } as const

@@ -82,5 +82,7 @@ function recordOf({ clock }: Pick<Context, 'clock'>, { user, purpose, expiresAt 
 
 async function storeLink({ store }: Needs, { user }: NewLink, link: Input<'createLink'>): Promise<void> {
   if ((await store.createLink(link)) === 'created') return
-  throw conflict(`${user.email} is disabled. See "grantor user enable".`)
+  throw conflict(
+    `${user.email} is disabled, or was changed meanwhile. See "grantor user show" and "grantor user enable".`,
+  )
 }

@@ -73,7 +73,8 @@ export interface UserOperations {
   ]
   /**
    * Stores a link for the user. A link of the operator replaces all earlier ones. A link that the user asked for replaces only another such one,
-   * because a stranger can ask for it (threats.md LNK-04). `unknown`: also if the user is disabled.
+   * because a stranger can ask for it (threats.md LNK-04). `unknown`: also if the user is disabled, or has another address than the mail
+   * with the link: the previous mailbox would get a link that is valid (LNK-06).
    */
   createLink: [link: LinkRecord & CausesMail, outcome: 'created' | 'unknown']
   /**

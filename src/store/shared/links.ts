@@ -12,7 +12,7 @@ import { eachOf, rows, shared, type SharedHandlers, type Steps } from './stateme
 
 /** Changes nothing, and locks the row: of two links of a user, each waits for what the other one ends. */
 const HOLD_LIVE = shared(
-  'update users set password_hash = password_hash where user_id = :userId and disabled_at is null returning user_id',
+  'update users set password_hash = password_hash where user_id = :userId and disabled_at is null returning email',
 )
 const CREATE = shared(
   `insert into links (${LINKS.names}) values (${LINKS.parameters})
@@ -47,7 +47,8 @@ const handlers = {
     keys: ({ userId }) => [userId],
     *run(link) {
       const values = LINKS.values(link)
-      if ((yield* rows(HOLD_LIVE, link)).length === 0) return 'unknown'
+      const [user] = yield* rows(HOLD_LIVE, link)
+      if (user === undefined || link.mails.some(({ address }) => address !== user['email'])) return 'unknown'
       if (link.origin === 'operator') yield* rows(REMOVE, link)
       yield* rows(CREATE, values)
       return 'created'

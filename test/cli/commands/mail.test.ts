@@ -45,7 +45,7 @@ test('doctor connects to the mail server, and reports a mail that no node sends'
   await createAda({ context })
   const { id: userId = '' as never } = (await context.store.findUserByEmail(EMAIL)) ?? {}
   const dueAt = (context.clock() - 11 * 60_000) as EpochMs
-  await context.store.createLink({ ...aLink({ userId }), mails: [aMail({ userId, dueAt })] })
+  await context.store.createLink({ ...aLink({ userId }), mails: [aMail({ userId, address: EMAIL, dueAt })] })
   const late = ['warning', 'A mail has been due for 11 minutes, and no node has sent it.']
   assert.deepEqual((await findingsAbout('mail'))[1], late)
   for (const name of Object.keys(host.env)) delete process.env[name]

@@ -3,23 +3,38 @@ import { coversAll } from '../../../../src/endpoints/sign-in/changing-session.ts
 import type { PasswordLinkUse } from '../../../../src/ports/operations/user.ts'
 import type { LinkRecord } from '../../../../src/ports/records/user.ts'
 import { anIdentity, aProvider } from '../../../support/provider/provider-records.ts'
-import { aPasskey, aSecondFactor } from '../../../support/sign-in/factor-records.ts'
+import { aMail, aPasskey, aSecondFactor } from '../../../support/sign-in/factor-records.ts'
 import { perform, performAll, race, startSessions, tally, times, type Suite } from '../harness.ts'
 import { aHash, aLink, aSession, aSessionStart, aUser, aUserOfProvider, at, HOUR } from '../../../support/records.ts'
 
 export const linkCases: Suite = (check) => {
-  check('createLink stores the link in the place of an earlier one, for an enabled user', async ({ first, second }) => {
-    const user = aUser()
-    await perform(first, 'createUser', user)
-    assert.deepEqual(await first.listLinks(user.id), [])
-    for (const link of [aLink({ userId: user.id }), aLink({ userId: user.id, purpose: 'invitation' })]) {
-      assert.equal(await perform(first, 'createLink', link), 'created')
-      assert.deepEqual(await second.listLinks(user.id), [link])
-    }
-    await perform(first, 'disableUser', { id: user.id, now: at(1) })
-    const links = [aLink({ userId: user.id }), aLink()]
-    assert.deepEqual(await performAll(first, 'createLink', links), ['unknown', 'unknown'])
-  })
+  check(
+    'LNK-06: createLink stores the link in the place of an earlier one, for an enabled user who has the address of its mail',
+    async ({ first, second }) => {
+      const user = aUser()
+      await perform(first, 'createUser', user)
+      assert.deepEqual(await first.listLinks(user.id), [])
+      for (const link of [aLink({ userId: user.id }), aLink({ userId: user.id, purpose: 'invitation' })]) {
+        assert.equal(await perform(first, 'createLink', link), 'created')
+        assert.deepEqual(await second.listLinks(user.id), [link])
+      }
+      const mailed = {
+        ...aLink({ userId: user.id, isMailed: true }),
+        mails: [aMail({ userId: user.id, address: user.email ?? '' })],
+      }
+      assert.equal(await perform(first, 'createLink', mailed), 'created')
+      // LNK-06: the user has got another address since it was read.
+      const elsewhere = { ...mailed, hash: aHash(), mails: [aMail({ userId: user.id })] }
+      assert.equal(await perform(first, 'createLink', elsewhere), 'unknown')
+      assert.deepEqual(
+        (await second.listLinks(user.id)).map(({ hash }) => hash),
+        [mailed.hash],
+      )
+      await perform(first, 'disableUser', { id: user.id, now: at(1) })
+      const links = [aLink({ userId: user.id }), aLink()]
+      assert.deepEqual(await performAll(first, 'createLink', links), ['unknown', 'unknown'])
+    },
+  )
 
   check(
     'LNK-04: a link that the user asked for replaces only such a link, a link of the operator replaces all, and its use ends all',

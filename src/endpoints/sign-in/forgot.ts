@@ -54,7 +54,8 @@ export async function mailReset(context: Context, request: Request): Promise<Rep
  */
 async function sendReset(context: Context, { agent, language, network }: Request, email: string): Promise<void> {
   const { store } = context
-  if ((await countMail(context, { purpose: 'reset', email, network })).kind === 'refused') return
+  const attempt = await countMail(context, { purpose: 'reset', email, network })
+  if (attempt.kind === 'refused') return
   const user = await store.findUserByEmail(email)
   if (user?.email === undefined) return
   const withhold = (reason: string): void => context.record({ event: 'mail.withheld', user: user.id, reason })
@@ -64,7 +65,10 @@ async function sendReset(context: Context, { agent, language, network }: Request
   if (!hasLinkMethod(await findLinkMethods(context, user, 'user'))) return withhold('no-method')
   const createdAt = context.clockCheck.now()
   const earlier = (await store.listLinks(user.id)).find(({ origin }) => origin === 'user')
-  if (earlier !== undefined && createdAt < after(earlier.createdAt, AGAIN_MS)) return withhold('sent-lately')
+  if (earlier !== undefined && createdAt < after(earlier.createdAt, AGAIN_MS)) {
+    await attempt.forgive()
+    return withhold('sent-lately')
+  }
   if ((await countSentMail(context)).kind === 'refused') return withhold('too-many')
   const link = { userId: user.id, origin: 'user', purpose: 'reset', createdAt } as const
   const expiresAt = after(createdAt, LIFETIME_MS)

@@ -142,16 +142,22 @@ export function countUserCode(context: CountNeeds, network: string): Promise<Att
   return countInAll(context, [bucket], { now: context.clock(), rate: { name: network, network } })
 }
 
-/** Counts a mail that a person asks for, before it is known whether any is sent: by network and by its address. */
-export function countMail(
+/**
+ * Counts a mail that a person asks for, before it is known whether any is sent: by network and by its address. The codes of signed-in users
+ * are counted apart from the resets that any stranger of the network asks for. `forgive` is for a mail that is not sent because the last
+ * one is on its way: strangers could otherwise use up the mails of an address at once. The count of the network stays, which would tell
+ * whether the address has an account (threats.md ACC-19).
+ */
+export async function countMail(
   context: CountNeeds,
   { purpose, email, network }: { readonly purpose: 'reset' | 'code'; readonly email: string; readonly network: string },
 ): Promise<Attempt> {
-  const buckets = [
-    mailBucket(context, MAILS_OF_NETWORK, 'network', network),
-    mailBucket(context, MAILS_TO_ADDRESS, purpose, email),
-  ]
-  return countInAll(context, buckets, { now: context.clock(), rate: { name: network, network } })
+  const ofAddress = mailBucket(context, MAILS_TO_ADDRESS, purpose, email)
+  const buckets = [mailBucket(context, MAILS_OF_NETWORK, `${purpose} network`, network), ofAddress]
+  const now = context.clock()
+  const rate = { name: purpose === 'code' ? `${network} codes` : network, network }
+  const counted = await countInAll(context, buckets, { now, rate })
+  return counted.kind === 'allowed' ? { ...counted, forgive: () => forgive(context, [ofAddress], now) } : counted
 }
 
 /** Counts a mail that is about to be sent, together with all others. What is asked for addresses without an account uses up nothing of it. */

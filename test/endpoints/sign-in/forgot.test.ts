@@ -207,6 +207,24 @@ test('ACC-11: 100 requests for an address cause 5 mails an hour, of which none e
   assert.equal(mailsTo(user).length, 6)
 })
 
+test('ACC-19: strangers use up neither the resets of an address at once, nor the codes of a signed-in user of their network', async () => {
+  const user = await aUser()
+  server.clock.advance(HOUR_MS - (server.clock.now() % HOUR_MS))
+  for (let count = 0; count < 10; count += 1) {
+    await ask(user.email)
+    await deliver(server)
+  }
+  assert.equal(mailsTo(user).length, 1)
+  server.clock.advance(61_000)
+  await ask(user.email)
+  await deliver(server)
+  assert.equal(mailsTo(user).length, 2)
+  for (let count = 0; count < 21; count += 1) await ask(`${count}@nobody.test`, {}, '127.0.0.1')
+  const owner = openOwner(server, user.email)
+  const asked = await owner.submit(await owner.open('/account/email'), 'email', { email: `new.${user.email}` })
+  assert.match(asked.body, /Enter the code that was sent to/)
+})
+
 test('ACC-13: a scanner that opens a link and submits its forms without input uses nothing up', async () => {
   const user = await aUser()
   await ask(user.email)

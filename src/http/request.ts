@@ -86,6 +86,7 @@ export function readRequest(
   body: Buffer | undefined,
   endpoint: Endpoint,
   jar: CookieJar,
+  issuer: string,
 ): Request {
   const { headers, url = '' } = message
   const isPage = endpoint.audience === 'page'
@@ -106,10 +107,19 @@ export function readRequest(
     cookies: isPage ? jar.read(message) : NO_COOKIES,
     network,
     agent: isPage ? parseAgent(headers['user-agent']) : undefined,
-    fetchSite: isPage ? headers['sec-fetch-site'] : undefined,
+    fetchSite: isPage ? siteOf(headers, issuer) : undefined,
     uiLocales,
     language: isPage ? chooseLanguage(uiLocales, headers['accept-language']) : 'en',
   }
+}
+
+/**
+ * Which site's page sent the request: `Sec-Fetch-Site`, or what the `Origin` of a browser without it shows. The pages of this server send
+ * the origin `null`, because they have `Referrer-Policy: no-referrer` (decision 0022).
+ */
+function siteOf({ origin, 'sec-fetch-site': site }: IncomingHttpHeaders, issuer: string): string | undefined {
+  const isOther = origin !== undefined && origin !== 'null' && origin !== new URL(issuer).origin
+  return isOther ? 'cross-site' : site
 }
 
 function lastSegment(url: string): string {

@@ -91,7 +91,7 @@ async function run(serving: Serving, exchange: Exchange, endpoint: Endpoint, bod
     // The requests of a batch take each step together, so that all use the code and data in the processor's caches.
     await (endpoint.priority === 'high' ? scheduler.endOfTurn(network) : scheduler.batch(network))
     if (connections.isHungUp(message)) return
-    const request = readRequest(exchange, body, endpoint, jar)
+    const request = readRequest(exchange, body, endpoint, jar, context.issuer)
     const work = () => endpoint.run(context, request)
     const reply = await (endpoint.audience === 'page' ? context.inRequest(exchange.requestId, work) : work())
     closeIfStopping(serving, response)

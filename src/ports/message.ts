@@ -26,7 +26,7 @@ export interface Request {
   readonly network: string
   /** The browser, as its `User-Agent` names it. undefined: an unknown one, or the endpoint is for programs. */
   readonly agent: Agent | undefined
-  /** `Sec-Fetch-Site`, if the browser sent it. */
+  /** `Sec-Fetch-Site`, if the browser sent it; `cross-site` also for an `Origin` of another site. */
   readonly fetchSite: string | undefined
   /** OpenID Connect Core §3.1.2.1, as sent. The pages repeat it in their own links. */
   readonly uiLocales: string | undefined

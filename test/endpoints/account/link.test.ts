@@ -5,6 +5,7 @@ import { createUser, setEmail, setPassword } from '../../../src/admin/user/user.
 import {
   authorizeUrl,
   EMAIL,
+  locationOf,
   obtainTokens,
   PASSWORD,
   PlainBrowser,
@@ -198,6 +199,39 @@ test('ACC-08: the form of a link from another site is rejected, and changes noth
     const post = () => browser.post('/account/link', { ...form?.hidden, ...BOTH }, { 'sec-fetch-site': site })
     assertLocalPage(await assertStoreUnchanged(server, post), 403)
   }
+})
+
+test('ACC-08: a form whose Origin is of another site is refused without Sec-Fetch-Site, too; that of this server is null', async (t) => {
+  const { server, address } = await openLink(t)
+  const token = new URL(address).searchParams.get('token') ?? ''
+  const post = (origin: string, url: string, fields: Readonly<Record<string, string>>) =>
+    server.inject({
+      method: 'POST',
+      url,
+      payload: new URLSearchParams(fields).toString(),
+      headers: { 'content-type': 'application/x-www-form-urlencoded', origin },
+    })
+  for (const origin of ['https://evil.test', 'http://localhost:3001', 'https://localhost:3000'])
+    for (const url of ['/account/link', '/v2/oauth/sign-in/forgot'])
+      assertLocalPage(
+        await assertStoreUnchanged(server, () => post(origin, url, { token, ...BOTH })),
+        url.endsWith('forgot') ? 404 : 403,
+      )
+  for (const origin of ['null', 'http://localhost:3000']) {
+    const answer = await post(origin, '/account/link', { token, password: 'short', repeated: 'short' })
+    assert.match(answer.body, /at least 15 characters/)
+  }
+})
+
+test('UI-08: wrong passwords of others do not lock out the browser in which the link was used', async (t) => {
+  const { server, address } = await openLink(t)
+  const browser = new PlainBrowser(server)
+  await browser.submit(await browser.get(address), BOTH)
+  for (let count = 0; count < 11; count += 1)
+    await assert.rejects(openOwner(server, EMAIL, `wrong ${count}`).open('/account'))
+  const signIn = await browser.get(locationOf(await browser.get('/account')))
+  assert.equal((await browser.submit(signIn, { email: EMAIL, password: NEW })).statusCode, 303)
+  await assert.rejects(openOwner(server, EMAIL, NEW).open('/account'), /Too many/)
 })
 
 test('ACC-04: a browser that opened a link of another user signs in to its own account, and nothing is linked', async (t) => {

@@ -90,7 +90,15 @@ async function accept(context: Context, request: Request, target: SignInTarget, 
   const methods = methodsElsewhere(accepted.answer.isMultiFactor)
   const delegated = await delegatedSession(context, target, accepted, { user, methods, at: evaluated.at })
   const method = { methods, at: evaluated.at, providerId: APPLICATION, identity: undefined }
-  const authenticated = { user, ...method, link: undefined, passkey: undefined, app: undefined, delegated }
+  const authenticated = {
+    user,
+    ...method,
+    link: undefined,
+    passkey: undefined,
+    app: undefined,
+    endsAt: undefined,
+    delegated,
+  }
   const finished = await finishSignIn(context, request, target, authenticated)
   if (finished.kind !== 'refused') return finished
   return finished.reason === 'repeated'

@@ -23,6 +23,8 @@ export interface AuthenticatedUser extends FirstStep {
   readonly passkey: PasskeyId | undefined
   /** When the app was stored whose code was the second step, or in whose place a recovery code was. undefined: the second step was another. */
   readonly app: EpochMs | undefined
+  /** When the session ends to which a code was added without a first factor. undefined: after a whole lifetime. */
+  readonly endsAt: EpochMs | undefined
   /** What the operator's application decided, if it authenticated the user. undefined: a usual session starts. */
   readonly delegated: DelegatedSession | undefined
 }
@@ -100,7 +102,7 @@ async function startSession(
   context: Context,
   request: Request,
   { browserHash }: SignInTarget,
-  { user, methods, at, providerId, identity, passkey, app, delegated }: AuthenticatedUser,
+  { user, methods, at, providerId, identity, passkey, app, endsAt, delegated }: AuthenticatedUser,
 ): Promise<{ readonly signedIn: SignedIn; readonly credential: MintedCredential } | RefusedSignIn> {
   const previous = await findReplaceable(context, request.cookies)
   const now = context.clockCheck.now()
@@ -115,7 +117,7 @@ async function startSession(
     network: request.network,
     seenAt: now,
     createdAt: now,
-    expiresAt: delegated?.expiresAt ?? after(now, context.settings.lifetimes.session * 1000),
+    expiresAt: delegated?.expiresAt ?? endsAt ?? after(now, context.settings.lifetimes.session * 1000),
   }
   const isSameUser = previous?.user.id === user.id
   const replaces = isSameUser && delegated?.isKept !== false ? previous.session.id : undefined

@@ -61,6 +61,7 @@ export async function signInByPassword(context: Context, request: Request): Prom
           link: isProven ? proof.proof.hash : undefined,
           passkey: undefined,
           app: undefined,
+          endsAt: undefined,
           delegated: undefined,
         })
   if (finished === undefined || finished.kind === 'refused') {

@@ -193,7 +193,15 @@ async function signIn(
   const methods = methodsElsewhere(provider.settings.multiFactor)
   const method = { methods, at, providerId: provider.id, identity: key }
   const link = isProven ? proof.hash : undefined
-  const authenticated = { user, ...method, link, passkey: undefined, app: undefined, delegated: undefined }
+  const authenticated = {
+    user,
+    ...method,
+    link,
+    passkey: undefined,
+    app: undefined,
+    endsAt: undefined,
+    delegated: undefined,
+  }
   const finished = await finishSignIn(context, request, target, authenticated)
   return finished.kind === 'refused' ? again(context, returned, { kind: 'account-refused' }, user.id) : finished
 }

@@ -44,7 +44,8 @@ export async function finishSecondStep(
 
 /**
  * The same, after the sign-in that waits was used up. In a step-up, the time of authentication is that of the session where a code was
- * added to it: a client that asks for a recent authentication would otherwise get one of the second factor alone. A passkey has two.
+ * added to it, and so is its end: a client that asks for a recent authentication would otherwise get one of the second factor alone, and
+ * codes would prolong the session for ever. A passkey has two factors.
  */
 export async function startAfter(
   context: Context,
@@ -56,7 +57,8 @@ export async function startAfter(
   const isNow = stepUp === undefined ? providerId === undefined : second.passkey !== undefined
   const at = isNow ? await timeOf(context, target) : waiting.at
   const both = { ...second, methods: [...new Set([...methods, ...second.methods])] }
-  const authenticated = { user, at, providerId, identity, link, ...both, delegated: undefined }
+  const endsAt = isNow ? undefined : stepUp?.expiresAt
+  const authenticated = { user, at, providerId, identity, link, ...both, endsAt, delegated: undefined }
   const finished = await finishSignIn(context, request, target, authenticated)
   return finished.kind === 'refused' ? signInProblem(context, target, { kind: 'account-refused' }, user.id) : finished
 }

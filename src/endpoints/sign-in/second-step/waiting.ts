@@ -36,10 +36,16 @@ export interface StepUp {
   readonly level: AuthenticationLevel
 }
 
+/** The same, as the form comes back while the session is active. */
+interface OpenStepUp extends StepUp {
+  /** When the session ends. */
+  readonly expiresAt: EpochMs
+}
+
 /** A sign-in whose first step was done in this browser, and whose second step is not. */
 export interface Waiting extends FirstStep, Pick<Opened, 'madeAt' | 'use'> {
   /** undefined: a sign-in, and not a step-up. */
-  readonly stepUp: StepUp | undefined
+  readonly stepUp: OpenStepUp | undefined
 }
 
 /** The members of the value, in order: user, methods, time, provider, identity, proof, digest of the hash of the password, and the session and
@@ -91,8 +97,10 @@ export async function openWaiting(
   const [user, serverNotBefore] = await Promise.all([context.store.findUser(userId), context.notBefore()])
   if (!isLiveSince(user, madeAt) || madeAt < serverNotBefore) return undefined
   if (passwordDigest(context, user) !== password) return undefined
-  if (sessionId !== null && (await findSignedIn(context, cookies))?.session.id !== sessionId) return undefined
-  const stepUp = sessionId === null || level === null ? undefined : { sessionId, level }
+  const session = sessionId === null ? undefined : (await findSignedIn(context, cookies))?.session
+  if (sessionId !== null && session?.id !== sessionId) return undefined
+  const stepUp =
+    session === undefined || level === null ? undefined : { sessionId: session.id, level, expiresAt: session.expiresAt }
   const how = { methods, at: at ?? undefined, providerId: providerId ?? undefined, identity: identity ?? undefined }
   return { user, ...how, link: link ?? undefined, stepUp, madeAt, use }
 }

@@ -118,7 +118,7 @@ export interface LinkUse extends CausesMail {
   readonly now: EpochMs
 }
 
-/** The same with a new password, in a browser that is then known: nobody else’s wrong passwords lock it out. */
+/** The same with a new password, in a browser that is then known: wrong passwords of others do not lock it out. */
 export interface PasswordLinkUse extends LinkUse {
   readonly passwordHash: string
   readonly browserHash: SecretHash

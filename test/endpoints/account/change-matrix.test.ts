@@ -43,7 +43,7 @@ type FactorName = keyof typeof ALLOWED
 /** The sessions in which the user may change the password that the account has, whatever its factors: it was typed. */
 const WITH_PASSWORD: readonly SessionName[] = ['a password', 'a code']
 
-/** Where two factors are required, a session of one is none. */
+/** Where two factors are required, a session of one does not count. */
 const OF_ONE_FACTOR: readonly SessionName[] = ['a password', 'a provider']
 
 /** The pages with fields of their forms, which get past the rule and fail the check of the form, or change the account last. */

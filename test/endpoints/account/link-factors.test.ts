@@ -52,7 +52,7 @@ async function openLink({ clock, context }: TestServer, { id: userId }: Person, 
   return { address: linkAddress(context.issuer, token), token }
 }
 
-/** By rule and factors, whether a link of the user leaves the second factors. One of the operator never leaves passkeys. */
+/** By rule and factors, whether a link of the user leaves the second factors. That of an operator always replaces passkeys. */
 const CASES: readonly (readonly [rule: keyof typeof SERVERS, factors: readonly Factor[], keeps: boolean])[] = [
   ['optional', ['passkey'], false],
   ['optional', ['strong'], false],

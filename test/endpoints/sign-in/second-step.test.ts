@@ -22,6 +22,7 @@ import { openAuthenticator } from '../../../tools/sign-in/authenticator.ts'
 import { madeFields, signedFields } from '../../../tools/sign-in/passkeys.ts'
 import { appOfPage, doFirstStep, submitTo } from '../../support/sign-in/apps.ts'
 import { assertStoreUnchanged, define, selectAll } from '../../support/store/dump.ts'
+import { makeClient } from '../openid/login.ts'
 import { perform, performOnUser } from '../../support/tasks.ts'
 
 /** Fields and parameters that have a credential at some endpoint. */
@@ -43,6 +44,23 @@ test('OTP-03: where two factors are required, a right password starts no session
   assert.match(answer.body, /<h1>Set up two-step sign-in<\/h1>/)
   assert.deepEqual([...browser.cookies.keys()], cookies)
   assert.deepEqual(selectAll(server, 'select * from sessions'), [])
+})
+
+test('ACR-07: a step-up by a code keeps the end of the session, so that no number of codes prolongs it', async (t) => {
+  const server = await openTestServer(t)
+  await createAda(server)
+  const client = await makeClient(server)
+  const browser = new PlainBrowser(server)
+  const signIn = await browser.get(locationOf(await browser.get('/account')))
+  await browser.submit(signIn, { email: EMAIL, password: PASSWORD })
+  const app = await addApp(server)
+  const endOf = () => selectAll(server, 'select expires_at from sessions').map((row) => row['expires_at'])
+  const ends = endOf()
+  server.clock.advance(60 * 60_000)
+  const asking = authorizeUrl(client, { scope: 'openid', acr_values: 'urn:grantor:acr:2fa' })
+  const page = await browser.get(locationOf(await browser.get(asking)))
+  assert.match(locationOf(await submitTo(browser, page, '/sign-in/code', { code: app.code() })), /\/consent\?/)
+  assert.deepEqual([endOf(), selectAll(server, 'select methods from sessions')[0]?.['methods']], [ends, 'pwd otp mfa'])
 })
 
 test('UP-32: a password connects the account of another person at a provider only after the second step', async (t) => {

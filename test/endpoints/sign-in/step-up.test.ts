@@ -128,7 +128,6 @@ for (const [name, confirm, methods, acr, time] of CASES) {
     const app = await addApp(server)
     const held = browser.cookies.get(SESSION_COOKIE)
     const [first] = sessionsOf(server)
-    const [{ expires_at: end } = {}] = selectAll(server, 'select expires_at from sessions')
     server.clock.advance(FIRST_MS)
     const page = await pageOf(walk, { resource: OPAQUE })
     assert.match(page.body, /Board<\/\w+> asks for more: confirm with your second step\./)
@@ -136,9 +135,6 @@ for (const [name, confirm, methods, acr, time] of CASES) {
     assert.match(locationOf(stepped), /\/consent\?/)
     assert.deepEqual(sessionsOf(server), [{ root_id: first?.['root_id'], methods }])
     assert.notEqual(browser.cookies.get(SESSION_COOKIE), held)
-    // A factor alone does not prolong the session.
-    const [{ expires_at: laterEnd } = {}] = selectAll(server, 'select expires_at from sessions')
-    assert.equal(Number(laterEnd) > Number(end), time === 'now')
 
     const opaque = await allow(walk, stepped)
     const auth_time = Number(idTokenOf(opaque)['auth_time'])
@@ -150,7 +146,6 @@ for (const [name, confirm, methods, acr, time] of CASES) {
       >()
     assert.partialDeepStrictEqual(await said(opaque.access_token), { scope: 'read pay', acr, auth_time })
     assert.partialDeepStrictEqual(idTokenOf(opaque), { acr, auth_time })
-    assert.deepEqual(idTokenOf(opaque)['amr'], methods.replace(' recovery', '').split(' '))
     const jwt = await allow(walk, await browser.get(urlOf(walk)))
     server.clock.advance(60_000)
     const refreshed = tokensOf(await refresh(server, client, jwt.refresh_token ?? ''))

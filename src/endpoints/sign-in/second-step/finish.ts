@@ -45,7 +45,7 @@ export async function finishSecondStep(
 /**
  * The same, after the sign-in that waits was used up. In a step-up, the time of authentication is that of the session where a code was
  * added to it, and so is its end: a client that asks for a recent authentication would otherwise get one of the second factor alone, and
- * codes would prolong the session for ever. A passkey has two factors.
+ * codes would prolong the session without end. A passkey has two factors.
  */
 export async function startAfter(
   context: Context,

@@ -127,7 +127,7 @@ test('UP-19: a proof of a required provider allows no password after the provide
   assert.deepEqual([setup.rows('sessions'), setup.rows('identities')], [[], []])
 })
 
-test('UP-19, ACR-06: a user cannot remove a required provider, and sets an app up beside a passkey from before, which signs nobody in', async (t) => {
+test('UP-19, ACR-06: a user cannot remove a required provider, and sets an app up beside a passkey from before, which cannot sign in', async (t) => {
   const setup = await openServerWithProvider(t, { ...REQUIRED, signUp: 'domains' })
   const { browser, page } = await setup.arrive()
   await signInAt({ browser, page, host: setup.host }, freshClaims(setup.server))

@@ -7,7 +7,7 @@ import { openTestServer } from '../../../support/server.ts'
 import { aPerson } from '../../../support/sign-in/persons.ts'
 import { assertStoreUnchanged } from '../../../support/store/dump.ts'
 
-test('OTP-10: where two factors are required, the password of a user of a provider with multi_factor sets up no factor, and leads there', async (t) => {
+test('OTP-10: with two factors required, the password of a user of a provider with multi_factor leads there, and sets up no factor', async (t) => {
   const host = await openProviderHost(t)
   const server = await openTestServer(t, { env: { GRANTOR_SECOND_FACTOR: 'required' } })
   await addProvider(server, host, { multiFactor: true }, { id: 'strong', name: 'Strong ID' })

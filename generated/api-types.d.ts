@@ -1774,7 +1774,7 @@ export interface RegistrationTemplate {
 export interface Session {
   readonly session_id: string
   readonly user_id: string
-  /** How the user authenticated (RFC 8176). */
+  /** How the user authenticated (RFC 8176); `recovery`: with a recovery code. */
   readonly methods: readonly string[]
   readonly provider_id: string | null
   /** null: unknown, because the provider or the application did not report it. */

@@ -16,7 +16,7 @@ const SESSION_DOCUMENT = z
   .object({
     session_id: z.string(),
     user_id: z.string(),
-    methods: z.array(z.string()).describe('How the user authenticated (RFC 8176).'),
+    methods: z.array(z.string()).describe('How the user authenticated (RFC 8176); `recovery`: with a recovery code.'),
     provider_id: z.string().nullable(),
     authenticated_at: ISO_OR_NULL.describe('null: unknown, because the provider or the application did not report it.'),
     browser: z.string().nullable(),

@@ -84,7 +84,7 @@ export async function removeProvider(context: Context, request: Request, owner: 
     session: await changingSession(context, owner),
     mails: noticesOf(context, owner.user, 'provider-removed', request),
   })
-  if (outcome === 'last') return doneAt(context, request, 'security', undefined)
+  if (outcome !== 'unlinked') return doneAt(context, request, 'security', undefined)
   return { ...doneAt(context, request, 'security', 'method-removed'), event: { event: 'identity.unlinked' } }
 }
 

@@ -145,8 +145,8 @@ export function countUserCode(context: CountNeeds, network: string): Promise<Att
 /**
  * Counts a mail that a person asks for, before it is known whether any is sent: by network and by its address. The codes of signed-in users
  * are counted apart from the resets that any stranger of the network asks for. `forgive` is for a mail that is not sent because the last
- * one is on its way: strangers could otherwise use up the mails of an address at once. The count of the network stays, which would tell
- * whether the address has an account (threats.md ACC-19).
+ * one is on its way: strangers could otherwise use up the mails of an address at once. The count of the network
+ * stays: its end would tell a stranger whether the address has an account (threats.md ACC-19).
  */
 export async function countMail(
   context: CountNeeds,

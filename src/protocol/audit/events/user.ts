@@ -17,7 +17,7 @@ export const USER_EVENTS = {
   },
   'session.started': {
     when: 'A user signed in.',
-    details: '`methods`: how the user authenticated (RFC 8176), and `provider`',
+    details: '`methods`: how the user authenticated (RFC 8176; `recovery`: with a recovery code), and `provider`',
   },
   'session.ended': {
     when: 'A user signed out, or sessions were ended, with the grants of the apps that signed the user in there.',

@@ -1149,6 +1149,36 @@ export interface GrantorTasks {
     /** The id of the credentials; not the token. */
     readonly credential_id: string
   }) => Promise<AdminCredential>
+  /** List the users who may use the console, newest users first. */
+  readonly 'role.list': (input?: {
+    /** At most this many rows, up to 1000. */
+    readonly limit?: number
+    /** Continue after this row: the `next` of the previous page. */
+    readonly before?: string
+  }) => Promise<{
+    readonly roles: readonly ListedRole[]
+    /** Names by id: the e-mail address or, without one, the name of a user, the name of a client, an organization or credentials. Ids without a name, and ids of deleted records, are absent. */
+    readonly names: Readonly<Record<string, string>>
+    /** Give this as `before` to get the next page; null: this is the last page. */
+    readonly next: string | null
+  }>
+  /** Let a user use the console. Another role of the user is replaced. */
+  readonly 'role.set': (input: {
+    /** The id of the user. */
+    readonly user_id: string
+    /** read: everything except secrets. write: everything. */
+    readonly access: 'read' | 'write'
+    /** true: the role counts only while the issuer is a loopback address, for a trial. */
+    readonly loopback_only?: boolean
+  }) => Promise<Role>
+  /** End the role of a user: the console refuses the next request. */
+  readonly 'role.remove': (input: {
+    /** The id of the user. */
+    readonly user_id: string
+  }) => Promise<{
+    readonly user_id: string
+    readonly removed: true
+  }>
   /** Create the credentials of the application that signs users in. Its previous credentials stop working. The token is shown once. */
   readonly 'delegate.create-credentials': (input?: {
     /** How many days the credentials are valid. */
@@ -1649,6 +1679,11 @@ export interface Link {
   readonly expires_at: string
 }
 
+export interface ListedRole extends Role {
+  /** Whether the account has an authenticator app or a passkey. The console needs two factors. */
+  readonly has_second_factor: boolean
+}
+
 export interface Member {
   readonly organization_id: string
   readonly user_id: string
@@ -1771,6 +1806,14 @@ export interface RegistrationTemplate {
   readonly unused?: 'keep' | 'sweep'
 }
 
+export interface Role {
+  readonly user_id: string
+  readonly access: 'read' | 'write'
+  /** The role counts only while the issuer is a loopback address. */
+  readonly loopback_only: boolean
+  readonly set_at: string
+}
+
 export interface Session {
   readonly session_id: string
   readonly user_id: string
@@ -1851,4 +1894,16 @@ export interface WholeUser extends User {
   } | null
   /** The passkeys, the oldest first. */
   readonly passkeys: readonly Passkey[]
+  /** How the account can sign in by now. */
+  readonly sign_in: {
+    /** What the account can sign in with now: "password", "passkey", "delegate" for your application, or the id of a provider. Empty: it cannot sign in. */
+    readonly ways: readonly string[]
+    /** What prevents sign-ins, or some of them, each with a sentence. Empty: nothing. */
+    readonly obstacles: readonly {
+      readonly reason: 'disabled' | 'no-way' | 'provider-required' | 'provider-disabled' | 'too-many-passwords' | 'too-many-codes' | 'codes-locked'
+      readonly message: string
+    }[]
+  }
+  /** What the user may do by the console; null: nothing. */
+  readonly role: 'read' | 'write' | null
 }

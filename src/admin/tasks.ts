@@ -14,6 +14,7 @@ import { MAIL_TASKS } from './mail.ts'
 import { MEMBER_TASKS } from './organization/member.ts'
 import { ORGANIZATION_TASKS } from './organization/organization.ts'
 import { PROVIDER_TASKS } from './provider/tasks.ts'
+import { ROLE_TASKS } from './user/role.ts'
 import { SESSION_TASKS } from './session.ts'
 import type { Task } from './task.ts'
 import { TOKEN_TASKS } from './token.ts'
@@ -37,6 +38,7 @@ export const TASKS: readonly Task[] = [
   ...MAIL_TASKS,
   ...TOKEN_TASKS,
   ...ADMIN_TASKS,
+  ...ROLE_TASKS,
   ...DELEGATE_TASKS,
   ...INTERACTION_TASKS,
   ...AUDIT_TASKS,

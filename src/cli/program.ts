@@ -63,6 +63,7 @@ const NOUNS: readonly Noun[] = [
     'Credentials of administrators, for --server and the admin HTTP API.',
     async () => (await import('./commands/admin.ts')).ADMIN_VERBS,
   ],
+  ['role', 'What users may do by the console.', async () => (await import('./commands/role.ts')).ROLE_VERBS],
   [
     'delegate',
     'The application that signs users in instead of this server.',

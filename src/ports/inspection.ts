@@ -5,6 +5,7 @@ import type { KeyId } from '../protocol/ids.ts'
 import type { StorePlace } from '../base/store-place.ts'
 import type { ClientRecord } from './records/client.ts'
 import type { ProviderRecord } from './records/provider.ts'
+import type { RoleRecord } from './records/role.ts'
 import type { KeyPurpose, SigningAlgorithm, StoredMasterKey } from './records/key.ts'
 
 /** The result of inspecting the database. The inspection changes nothing. */
@@ -96,6 +97,13 @@ export interface RegistrationCount {
   readonly windowEndsAt: EpochMs
 }
 
+/** A role, and whether its account has a second factor of its own. */
+export interface RoleInspection extends Pick<RoleRecord, 'access' | 'isLoopbackOnly'> {
+  /** The e-mail address, or the id. */
+  readonly user: string
+  readonly hasSecondFactor: boolean
+}
+
 /** What the doctor needs to find clients that would not be accepted again, a flood of registrations, and users who cannot sign in. */
 export interface ClientInspection {
   /** The clients that came in last. */
@@ -107,6 +115,8 @@ export interface ClientInspection {
   readonly delegateUntil: EpochMs | undefined
   /** The providers at which users sign in. */
   readonly providers: readonly ProviderRecord[]
+  /** The newest users with a role for the console. */
+  readonly roles: readonly RoleInspection[]
   /** When the next mail is due, or was. undefined: no mail waits. */
   readonly mailDueAt: EpochMs | undefined
 }

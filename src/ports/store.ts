@@ -1,5 +1,6 @@
 import type { Input, Operation, OperationName, Outcome } from './operations/index.ts'
 import type { ClientFilter } from './operations/client.ts'
+import type { Hit, HitCount } from './operations/server.ts'
 import type { InstallationKey, MembershipKey } from './operations/organization.ts'
 import type { Walk, WalkedClients, WalkedGrants } from './walks.ts'
 import type { ProviderId } from '../protocol/sign-in/authentication.ts'
@@ -33,6 +34,7 @@ import type { InstallationRecord, MembershipRecord, OrganizationRecord } from '.
 import type { IdentityProofRecord, IdentityRecord, ProviderRecord } from './records/provider.ts'
 import type { DueNotice, LogoutNoticeRecord } from './records/logout-notice.ts'
 import type { MailRecord } from './records/mail.ts'
+import type { RoleRecord } from './records/role.ts'
 import type { SecondFactorRecord } from './records/second-factor.ts'
 import type { PasskeyRecord } from './records/passkey.ts'
 import type { PasskeyId } from '../protocol/sign-in/passkey.ts'
@@ -103,6 +105,11 @@ export interface Reads {
   readonly listLinks: (userId: UserId) => Promise<readonly LinkRecord[]>
   /** The code of an address that the user may type, also an expired one. */
   readonly findEmailCode: (userId: UserId) => Promise<EmailCodeRecord | undefined>
+  /** The attempts that were counted in the window of `now`; undefined: none. */
+  readonly findHits: (hit: Omit<Hit, 'by'>) => Promise<HitCount | undefined>
+  readonly findRole: (userId: UserId) => Promise<RoleRecord | undefined>
+  /** Newest users first, `before` exclusive. */
+  readonly listRoles: (page: Page<UserId>) => Promise<readonly RoleRecord[]>
   /** The authenticator app of the user, if there is one. */
   readonly findSecondFactor: (userId: UserId) => Promise<SecondFactorRecord | undefined>
   readonly findPasskey: (userId: UserId, id: PasskeyId) => Promise<PasskeyRecord | undefined>

@@ -30,7 +30,7 @@ const ACROSS: Readonly<Record<string, readonly [why: string, reads: string | und
   deleteOrganization: [ABSENT, 'all installations, all memberships'],
   beginEra: [
     NOT_BEFORE,
-    'all authorizations, all consents, all devices, all email_codes, all grants, all identity_proofs, all initial_tokens, all interactions, all links, all logout_notices, all mails, all pushed_requests, all sessions',
+    'all authorizations, all consents, all devices, all email_codes, all grants, all identity_proofs, all initial_tokens, all interactions, all links, all logout_notices, all mails, all pushed_requests, all roles, all sessions',
   ],
   disableMember: [NOT_BEFORE, 'authorization_id'],
   disableOrganization: [NOT_BEFORE, 'all authorizations, all consents, all grants'],

@@ -54,6 +54,7 @@ const NOT_SWEPT: Readonly<Record<string, string>> = {
   domain_rules: BY_OPERATOR,
   providers: BY_OPERATOR,
   identities: 'an identity is removed by its user, or deleted with the user or the provider',
+  roles: 'a user has at most one, which an operator sets',
   browsers: 'a user has at most BROWSER_LIMIT, and they are deleted with the user',
   second_factors: 'a user has at most one, and it is deleted with the user',
   passkeys: 'a user has at most PASSKEY_LIMIT, and they are deleted with the user',
@@ -94,7 +95,7 @@ const KEYLESS: readonly Exception[] = [
     why: 'a person signs in by email',
     text: /^select (\*|coalesce\(max\(user_id\), \S+\) as user_id) from users where email = \S+$/,
   },
-  { why: 'the doctor looks how long a mail has waited', text: /^select min\(due_at\) as due_at from mails$/ },
+  { why: 'the doctor looks at mails and roles', text: /^select (min\(due_at\) as due_at from mails$|r\.\*, )/ },
   { why: 'the operator pages through a list', text: /^select \* from \w+ where .+ < .+ desc limit/ },
   {
     why: 'an operator counts in slices',
@@ -135,7 +136,7 @@ const KEYLESS: readonly Exception[] = [
   { why: 'an operator changes an address', text: /^select user_id from users where email = \S+ and user_id <>/ },
   {
     why: 'the operator ends what a store that was restored could revive, once',
-    text: /^delete from (links|email_codes|interactions|pushed_requests|devices|identity_proofs|logout_notices|mails) where (expires_at|kept_until) > \S+$/,
+    text: /^delete from (roles where user_id > |(links|email_codes|interactions|pushed_requests|devices|identity_proofs|logout_notices|mails) where (expires_at|kept_until) > \S+$)/,
   },
   {
     why: 'a node looks for older links only if the store lacks the one that it remembers',

@@ -3,6 +3,7 @@ import { checkClients } from './clients.ts'
 import { checkDelegate } from './delegate.ts'
 import { checkIssuer } from './issuer.ts'
 import { checkReadiness } from './readiness.ts'
+import { checkRoles } from './roles.ts'
 import { checkStore } from './store.ts'
 import type { Examination, Finding } from './finding.ts'
 
@@ -12,6 +13,7 @@ export function diagnose(examination: Examination): readonly Finding[] {
     ...checkStore(examination),
     ...checkClients(examination),
     ...checkAdmin(examination),
+    ...checkRoles(examination),
     ...checkDelegate(examination),
     ...checkReadiness(examination),
     ...checkIssuer(examination),

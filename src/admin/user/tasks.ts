@@ -5,7 +5,6 @@ import { describePasskey } from '../../users/passkey-document.ts'
 import { describeIdentity } from '../../users/provider-routing.ts'
 import { nameUser, normalizeEmail } from '../../protocol/sign-in/account.ts'
 import { APPLICATION } from '../../protocol/sign-in/authentication.ts'
-import { GUESS_LIMIT } from '../../protocol/sign-in/totp.ts'
 import { PASSKEY_ID_FORM, type PasskeyId } from '../../protocol/sign-in/passkey.ts'
 import { SUBJECT_FORM, subjectKey } from '../../protocol/sign-in/interaction.ts'
 import type { UserId } from '../../protocol/ids.ts'
@@ -17,6 +16,7 @@ import { JWT_ACCEPTANCE, withDeletion, withJwtAcceptance } from '../jwt-acceptan
 import { listPage, type Listed, type PageRequest } from '../page.ts'
 import { defineTask, type Task } from '../task.ts'
 import { createLink, sendLink } from './link.ts'
+import { APP_DOCUMENT, describeApp, describeSignIn, SIGN_IN_DOCUMENT } from './sign-in.ts'
 import { createUser, noSuchUser, requireUser, setEmail, setPassword, updateUser } from './user.ts'
 import { noticesWithoutBrowser } from '../../users/mails.ts'
 
@@ -67,16 +67,10 @@ const WHOLE_USER = USER_DOCUMENT.extend({
       }),
     )
     .describe('The providers and the application at which the user signs in.'),
-  authenticator_app: z
-    .object({
-      added_at: ISO,
-      used_at: ISO_OR_NULL.describe('null: no sign-in has used it.'),
-      recovery_codes: z.int().describe('How many recovery codes are left.'),
-      is_locked: z.boolean().describe('Whether codes of unknown browsers are refused, after 100 wrong ones.'),
-    })
-    .nullable()
-    .describe('The app of the two-step sign-in; null: none.'),
+  authenticator_app: APP_DOCUMENT.nullable().describe('The app of the two-step sign-in; null: none.'),
   passkeys: z.array(PASSKEY_DOCUMENT).describe('The passkeys, the oldest first.'),
+  sign_in: SIGN_IN_DOCUMENT.describe('How the account can sign in by now.'),
+  role: z.enum(['read', 'write']).nullable().describe('What the user may do by the console; null: nothing.'),
 }).meta({ id: 'WholeUser' })
 
 /** The answer to the creation of a link. */
@@ -192,16 +186,19 @@ export const USER_TASKS: readonly Task[] = [
     output: WHOLE_USER,
     async run(context, { user_id }) {
       const user = await requireUser(context, user_id)
-      const [identities, app, passkeys] = await Promise.all([
+      const [identities, app, passkeys, role] = await Promise.all([
         context.store.listIdentities(user.id),
-        describeApp(context, user.id),
+        context.store.findSecondFactor(user.id),
         context.store.listPasskeys(user.id),
+        context.store.findRole(user.id),
       ])
       return {
         ...describeUser(user),
         identities: identities.map(describeIdentity),
-        authenticator_app: app,
+        authenticator_app: await describeApp(context, app),
         passkeys: passkeys.map(describePasskey),
+        sign_in: await describeSignIn(context, { user, identities, passkeys, app }),
+        role: role?.access ?? null,
       }
     },
   }),
@@ -362,20 +359,6 @@ export const USER_TASKS: readonly Task[] = [
     },
   }),
 ]
-
-async function describeApp(
-  { store }: StoreNeeds<'countRecoveryCodes' | 'findSecondFactor'>,
-  id: UserId,
-): Promise<z.output<typeof WHOLE_USER>['authenticator_app']> {
-  const app = await store.findSecondFactor(id)
-  if (app === undefined) return null
-  return {
-    added_at: iso(app.createdAt),
-    used_at: isoOrNull(app.usedAt),
-    recovery_codes: await store.countRecoveryCodes(id),
-    is_locked: app.failures >= GUESS_LIMIT,
-  }
-}
 
 /** Returns a page of users, newest first, or the user with an address or a subject. */
 async function listUsers(

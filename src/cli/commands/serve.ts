@@ -1,6 +1,7 @@
 import { InvalidArgumentError, Option, type Command } from 'commander'
 import { availableParallelism } from 'node:os'
 import type { CreatedClientDocument } from '../../admin/client/tasks.ts'
+import type { UserDocument } from '../../admin/user/tasks.ts'
 import { readConfig, type Config } from '../../config/config.ts'
 import type { Context } from '../../ports/context.ts'
 import { openRuntime } from '../../server/context.ts'
@@ -153,7 +154,8 @@ async function createDemo(context: Context): Promise<Demo | undefined> {
   const grant_types = ['client_credentials']
   const user = { email: DEMO_EMAIL, password, name: 'Demo' }
   try {
-    await perform('user.create', user)
+    const { user_id } = await perform<UserDocument>('user.create', user)
+    await perform('role.set', { user_id, access: 'write', loopback_only: true })
   } catch (cause) {
     if (await hasUsers(context)) return undefined
     throw cause

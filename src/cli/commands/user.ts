@@ -46,6 +46,20 @@ function nameOf(user: UserDocument): string {
   return nameUser({ ...user, id: user.user_id })
 }
 
+/** The link that a task has created, and what the user does with it. */
+export function linkLines({ email, purpose, link, expires_at }: LinkDocument): readonly string[] {
+  return [
+    ...(link === null
+      ? [`A mail with a link goes to ${email}. The link works once, until ${formatTime(expires_at)} UTC.`]
+      : [
+          link,
+          '',
+          `Hand this link to ${email}: it sets the password of the account, once, until ${formatTime(expires_at)} UTC.`,
+        ]),
+    ...(purpose === 'reset' ? ['Using it ends all sessions and grants of the user.'] : []),
+  ]
+}
+
 /** The verbs of `grantor user`. */
 export const USER_VERBS: readonly AddVerb[] = [
   taskVerb<UserDocument, CreateOptions>({
@@ -105,16 +119,7 @@ export const USER_VERBS: readonly AddVerb[] = [
   }),
   taskVerb<LinkDocument>({
     task: 'user.create-link',
-    say: ({ email, purpose, link, expires_at }) => [
-      ...(link === null
-        ? [`A mail with a link goes to ${email}. The link works once, until ${formatTime(expires_at)} UTC.`]
-        : [
-            link,
-            '',
-            `Hand this link to ${email}: it sets the password of the account, once, until ${formatTime(expires_at)} UTC.`,
-          ]),
-      ...(purpose === 'reset' ? ['Using it ends all sessions and grants of the user.'] : []),
-    ],
+    say: linkLines,
   }),
   taskVerb<UserDocument>({
     task: 'user.reset-second-factor',

@@ -15,7 +15,7 @@ import { nextPage, optionNameOf, subjectOf, withJson, withServer, type ServerOpt
 export type AddVerb = (noun: Command, terminal: Terminal) => void
 
 /** The description of an option that is an alternative to an argument. */
-const SAME_AS_ARGUMENT = 'the same value as the argument, given as an option'
+export const SAME_AS_ARGUMENT = 'the same value as the argument, given as an option'
 
 /** The options of every verb, as commander returns them. */
 export interface CommonOptions extends ServerOptions {

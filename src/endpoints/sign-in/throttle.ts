@@ -7,9 +7,15 @@ import { after, type EpochMs } from '../../base/brand.ts'
 import { timeOfOrderedId, type UserId } from '../../protocol/ids.ts'
 import { openRecentlyUsed, type RecentlyUsed } from '../../base/recently-used.ts'
 import type { SecretHash } from '../../protocol/secrets.ts'
+import {
+  ACCOUNT_LIMIT,
+  accountBucket,
+  ATTEMPT_WINDOW_MS,
+  attemptBucket,
+  CODE_LIMIT,
+  codeBucket,
+} from '../../users/attempt-bucket.ts'
 
-const WINDOW_MS = 15 * 60 * 1000
-const ACCOUNT_LIMIT = 10
 const NETWORK_LIMIT = 20
 /** Attempts with what cannot be guessed that failed, of one browser. */
 const PROVIDER_LIMIT = 50
@@ -26,8 +32,6 @@ const DEVICE_LIMIT = 10
 const SPENT_MS = 10_000
 /** The number of recently used spent buckets that are remembered: at least this many, at most twice as many. */
 const SPENT_BUCKETS = 20_000
-/** Codes of a second step, of an account, and of each browser in which it has signed in before (NIST SP 800-63B-4 §3.2.2). */
-const CODE_LIMIT = 5
 /** Mails that strangers can cause, in an hour. */
 const MAILS_TO_ADDRESS = 5
 const MAILS_OF_NETWORK = 20
@@ -87,13 +91,15 @@ export async function countAttempt(
   const now = context.clock()
   const userId = await context.store.findUserIdByEmail(attempt.email, NO_USER)
   const isKnown = await context.store.knowsBrowser(userId, attempt.browserHash)
-  const named = (limit: number, ...parts: string[]): Bucket => bucketOf(context, limit, parts)
   if (isKnown) {
-    const device = named(DEVICE_LIMIT, 'device', attempt.email, attempt.browserHash)
+    const device = bucketOf(context, DEVICE_LIMIT, ['device', attempt.email, attempt.browserHash])
     const counted = await countInAll(context, [device], { now, rate: undefined })
     if (counted.kind === 'allowed') return counted
   }
-  const buckets = [named(NETWORK_LIMIT, 'network', attempt.network), named(ACCOUNT_LIMIT, 'account', attempt.email)]
+  const buckets = [
+    bucketOf(context, NETWORK_LIMIT, ['network', attempt.network]),
+    bucketNamed(accountBucket(context, attempt.email), ACCOUNT_LIMIT),
+  ]
   return countInAll(context, buckets, { now, rate: { name: attempt.network, network: attempt.network } })
 }
 
@@ -126,13 +132,13 @@ export async function countCode(
   { userId, network, browserHash }: SecondAttempt,
 ): Promise<CodeAttempt> {
   const now = context.clock()
-  const named = (...parts: string[]) => bucketOf(context, CODE_LIMIT, ['second-step', ...parts])
   const rate = { name: network, network }
   if (await context.store.knowsBrowser(userId, browserHash)) {
-    const counted = await countInAll(context, [named('device', userId, browserHash)], { now, rate })
+    const device = bucketOf(context, CODE_LIMIT, ['second-step', 'device', userId, browserHash])
+    const counted = await countInAll(context, [device], { now, rate })
     if (counted.kind === 'allowed') return { ...counted, isKnown: true }
   }
-  const counted = await countInAll(context, [named('account', userId)], { now, rate })
+  const counted = await countInAll(context, [bucketNamed(codeBucket(context, userId), CODE_LIMIT)], { now, rate })
   return counted.kind === 'allowed' ? { ...counted, isKnown: false } : counted
 }
 
@@ -176,8 +182,12 @@ interface SecondAttempt {
   readonly browserHash: SecretHash
 }
 
-function bucketOf({ secrets }: Pick<CountNeeds, 'secrets'>, limit: number, parts: readonly string[]): Bucket {
-  return { name: secrets.digest('bucket', ['sign-in', ...parts]), limit, windowMs: WINDOW_MS }
+function bucketOf(context: Pick<CountNeeds, 'secrets'>, limit: number, parts: readonly string[]): Bucket {
+  return bucketNamed(attemptBucket(context, ...parts), limit)
+}
+
+function bucketNamed(name: string, limit: number): Bucket {
+  return { name, limit, windowMs: ATTEMPT_WINDOW_MS }
 }
 
 /** `rate`: the rate that is counted, too, and the network that causes it. */

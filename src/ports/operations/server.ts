@@ -8,7 +8,7 @@ import type { KeyRecord } from '../records/key.ts'
 /** The operations on what the server keeps for itself, and its administrators, each as `[input, outcome]`. The rules of index.ts apply. */
 export interface ServerOperations {
   /** Counts `by` attempts in a fixed window. The count is exact, so that parallel attempts cannot pass a limit. */
-  countHit: [hit: Hit, outcome: { readonly count: number; readonly windowEndsAt: EpochMs }]
+  countHit: [hit: Hit, outcome: HitCount]
   /** Takes attempts off the count, because they turned out not to be failures. */
   forgiveHit: [hit: Hit, outcome: 'forgiven']
   /** Adds an event to the audit that belongs to no other operation. */
@@ -63,6 +63,12 @@ export interface Hit {
   readonly windowMs: number
   /** The number of attempts. */
   readonly by: number
+}
+
+/** How many attempts were counted in a window. */
+export interface HitCount {
+  readonly count: number
+  readonly windowEndsAt: EpochMs
 }
 
 /**

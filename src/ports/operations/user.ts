@@ -1,4 +1,5 @@
 import type { CausesMail } from './mail.ts'
+import type { RoleRecord } from '../records/role.ts'
 import type { EmailCodeRecord, LinkRecord, UserRecord } from '../records/user.ts'
 import type { UserId } from '../../protocol/ids.ts'
 import type { EpochMs } from '../../base/brand.ts'
@@ -85,6 +86,9 @@ export interface UserOperations {
    * Of concurrent requests with one link one returns `used`.
    */
   useLink: [use: PasswordLinkUse, outcome: 'used' | 'unknown']
+  /** Gives the user this role in the place of an earlier one. */
+  setRole: [role: RoleRecord, outcome: 'changed' | 'unknown']
+  removeRole: [userId: UserId, outcome: 'removed' | 'unknown']
   /** Stores a code for the user in the place of an earlier one. `unknown`: also if the session has ended, or does not cover the factors. */
   createEmailCode: [
     code: EmailCodeRecord & CausesMail & { readonly session: ChangingSession },

@@ -31,6 +31,7 @@ export const BACKUP_TABLES: Readonly<Record<string, 'stored' | 'moved' | 'omitte
   grants: 'moved',
   sessions: 'moved',
   logout_notices: 'moved',
+  roles: 'moved',
   // A restored store must not send what the other one has sent.
   mails: 'moved',
   links: 'moved',

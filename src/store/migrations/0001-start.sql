@@ -106,6 +106,14 @@ create table user_rows (
   primary key (user_id, row_table, row_key)
 ) /*sqlite without rowid*/;
 
+-- What users may do by the console, at most one role for each.
+create table roles (
+  user_id text /*postgres collate "C"*/ not null primary key,
+  access text not null, -- read, write
+  loopback_only bigint not null, -- whether it counts only while the issuer is a loopback address: 0 or 1
+  created_at bigint not null
+) /*sqlite without rowid*/;
+
 -- The link that an operator hands over to a user, who sets a password with it.
 create table links (
   user_id text /*postgres collate "C"*/ not null,

@@ -31,6 +31,15 @@ export const USER_OPERATIONS: OperationRows<UserOperations> = {
       details: { purpose, sent: isMailed },
     })),
   },
+  setRole: {
+    cache: 'kept',
+    event: when('changed', ({ userId, access, isLoopbackOnly }) => ({
+      event: 'role.set',
+      userId,
+      details: { access, loopback_only: isLoopbackOnly },
+    })),
+  },
+  removeRole: { cache: 'kept', event: when('removed', aboutUser('role.removed')) },
   createEmailCode: { cache: 'kept', event: 'no-event' },
   confirmEmail: {
     cache: ({ userId }) => userId,

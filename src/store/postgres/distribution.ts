@@ -19,6 +19,7 @@ export const SHARD_KEYS: Readonly<Record<string, string>> = {
   users: 'user_id',
   emails: 'email',
   user_rows: 'user_id',
+  roles: 'user_id',
   browsers: 'user_id',
   second_factors: 'user_id',
   recovery_codes: 'user_id',

@@ -7,6 +7,7 @@ import { emailCodeHandlers, emailCodeReads } from './sign-in/email-codes.ts'
 import { eraHandlers, eraReads } from './eras.ts'
 import { domainRuleHandlers, domainRuleReads } from './domain-rules.ts'
 import { grantHandlers, grantReads } from './grants.ts'
+import { hitReads } from './sign-in/hits.ts'
 import { identityHandlers, identityReads } from './identities.ts'
 import { initialTokenHandlers, initialTokenReads } from './initial-tokens.ts'
 import { interactionHandlers, interactionReads } from './interactions.ts'
@@ -22,6 +23,7 @@ import { providerHandlers, providerReads } from './providers.ts'
 import { deviceHandlers, deviceReads } from './authorization/devices.ts'
 import { pushedRequestHandlers, pushedRequestReads } from './authorization/pushed-requests.ts'
 import { registrationCountHandlers } from './registration-counts.ts'
+import { roleHandlers, roleReads } from './roles.ts'
 import { secondFactorHandlers, secondFactorReads } from './sign-in/second-factors.ts'
 import { sessionHandlers, sessionReads } from './sessions.ts'
 import { signingKeyHandlers, signingKeyReads } from './signing-keys.ts'
@@ -36,6 +38,7 @@ export const SHARED_HANDLERS = {
   ...deviceHandlers,
   ...accountHandlers,
   ...sessionHandlers,
+  ...roleHandlers,
   ...secondFactorHandlers,
   ...passkeyHandlers,
   ...linkHandlers,
@@ -66,6 +69,8 @@ export const SHARED_READS = {
   ...grantReads,
   ...accountReads,
   ...sessionReads,
+  ...hitReads,
+  ...roleReads,
   ...secondFactorReads,
   ...passkeyReads,
   ...linkReads,

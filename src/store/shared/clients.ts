@@ -11,6 +11,7 @@ import { countTokenUse } from './initial-tokens.ts'
 import { endLaterOfClient } from './not-before.ts'
 import { providerReads } from './providers.ts'
 import { listRegistrationCounts } from './registration-counts.ts'
+import { inspectRoles } from './roles.ts'
 import { change, idKey, listOf, outcome, rows, shared, type SharedHandlers, type Steps } from './statement.ts'
 
 /** On SQLite the number of a row follows from its id, unless another row has that number (decision 0011). */
@@ -233,9 +234,10 @@ export function* inspectClients(): Steps<ClientInspection> {
   const [credentials] = yield* rows(DELEGATE_UNTIL)
   const delegateUntil = (credentials?.['until'] ?? undefined) as EpochMs | undefined
   const providers = yield* providerReads.listProviders()
+  const roles = yield* inspectRoles()
   const [mail] = yield* rows(NEXT_MAIL)
   const mailDueAt = (mail?.['due_at'] ?? undefined) as EpochMs | undefined
-  return { newest, domains, registrations, delegateUntil, providers, mailDueAt }
+  return { newest, domains, registrations, delegateUntil, providers, roles, mailDueAt }
 }
 
 export const clientReads = {

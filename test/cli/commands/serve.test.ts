@@ -87,6 +87,8 @@ test('the first start on a terminal prints a request that gets a token, and one 
   assert.deepEqual(others, [])
   assert.equal(runRequest(token)['token_type'], 'Bearer')
   assert.equal(runRequest(registration)['client_name'], 'First steps')
+  const { roles } = await runJson<{ roles: readonly object[] }>(place, ['role', 'list'])
+  assert.partialDeepStrictEqual(roles, [{ access: 'write', loopback_only: true }])
 })
 
 test('a start on a terminal creates no demo in a store that has a client', async (t) => {

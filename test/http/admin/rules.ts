@@ -34,6 +34,11 @@ const AN_OPERATORS_CLIENT: Sample = async ({ makeClient, server }) => {
 const A_KEY = { kty: 'OKP', crv: 'Ed25519', x: '11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo' }
 const A_CREDENTIAL: Sample = async ({ issue }) => ({ credential_id: (await issue('read')).id })
 const A_USER: Sample = async ({ makeUser }) => ({ user_id: (await makeUser()).id })
+const A_USER_WITH_ROLE: Sample = async ({ makeUser, server }) => {
+  const { id } = await makeUser()
+  await perform(server.context, 'role.set', { user_id: id, access: 'read' })
+  return { user_id: id }
+}
 const A_USER_WITH_APP: Sample = async ({ makeUser, server }) => {
   const { id } = await makeUser()
   await storeApp(server.context, id)
@@ -126,6 +131,9 @@ export const RULES: Readonly<Record<string, Rule>> = {
   'client.rotate-secret': writes(A_CLIENT),
   'client.delete': writes(A_CLIENT),
   'client.approve-scopes': writes(async (stage) => ({ ...(await A_CLIENT(stage)), scope: 'payments' })),
+  'role.list': reads(NOTHING),
+  'role.set': writes(and(A_USER, () => ({ access: 'read' }))),
+  'role.remove': writes(A_USER_WITH_ROLE),
   'domain.list': reads(NOTHING),
   'domain.trust': writes(() => ({ pattern: 'trusted.example' })),
   'domain.block': writes(() => ({ pattern: 'blocked.example' })),

@@ -36,6 +36,7 @@ import { deviceCases } from './token/devices.ts'
 import { pushedRequestCases } from './token/pushed-requests.ts'
 import { registrationCountCases } from './client/registration-counts.ts'
 import { revocationCases } from './token/revocations.ts'
+import { roleCases } from './user/roles.ts'
 import { secondFactorCases } from './user/second-factors.ts'
 import { sessionCases } from './user/sessions.ts'
 import { sharedClientCases } from './client/shared-clients.ts'
@@ -63,6 +64,7 @@ export const CONTRACT: readonly Suite[] = [
   linkCases,
   changeCases,
   emailCodeCases,
+  roleCases,
   secondFactorCases,
   passkeyCases,
   logoutNoticeCases,

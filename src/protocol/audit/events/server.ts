@@ -44,6 +44,8 @@ export const SERVER_EVENTS = {
   'admin-credential.created': { details: '`credential`, `access`' },
   'admin-credential.revoked': { details: '`credential`' },
   'admin.refused': { when: 'The administration refused a request of known credentials. Counted.', details: '`reason`' },
+  'role.set': { when: 'A user got a role for the console.', details: '`access`, `loopback_only`' },
+  'role.removed': {},
   'audit.head': {
     when: 'The last link of another chain (see below).',
     details: '`chain`, `sequence`, `hash`, `recorded_at`',

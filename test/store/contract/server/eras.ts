@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { aDevice } from '../token/devices.ts'
 import { aPushedRequest } from '../token/pushed-requests.ts'
+import { aRole } from '../user/roles.ts'
 import { anAdminCredential } from './administrators.ts'
 import { listLinks, startNewChains } from '../chains.ts'
 import { perform, times, type Suite } from '../harness.ts'
@@ -70,6 +71,7 @@ export const eraCases: Suite = (check) => {
     await perform(first, 'createAdminCredential', credential)
     await perform(first, 'createInitialToken', token)
     await perform(first, 'createUser', user)
+    await perform(first, 'setRole', aRole(user))
     await perform(first, 'createLink', aLink({ userId: user.id, createdAt: NOW, expiresAt: at(HOUR) }))
     const interaction = anInteraction()
     await perform(first, 'startInteraction', interaction)
@@ -89,6 +91,7 @@ export const eraCases: Suite = (check) => {
     assert.equal((await second.findAdminCredential(credential.id))?.revokedAt, at(5))
     assert.equal((await second.findInitialToken(token.id))?.revokedAt, at(5))
     assert.deepEqual(await second.listLinks(user.id), [])
+    assert.equal(await second.findRole(user.id), undefined)
     assert.equal(await second.findInteraction(interaction.id), undefined)
     assert.equal(await second.findPushedRequest(pushed.id), undefined)
     assert.equal(await second.findDevice(device.id), undefined)

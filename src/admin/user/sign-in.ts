@@ -1,0 +1,163 @@
+import * as z from 'zod'
+import type { Context, StoreNeeds } from '../../ports/context.ts'
+import type { PasskeyRecord } from '../../ports/records/passkey.ts'
+import type { IdentityRecord, ProviderRecord } from '../../ports/records/provider.ts'
+import type { SecondFactorRecord } from '../../ports/records/second-factor.ts'
+import type { UserRecord } from '../../ports/records/user.ts'
+import type { EpochMs } from '../../base/brand.ts'
+import { APPLICATION } from '../../protocol/sign-in/authentication.ts'
+import { rpIdOf } from '../../protocol/sign-in/passkey.ts'
+import { GUESS_LIMIT } from '../../protocol/sign-in/totp.ts'
+import { ACCOUNT_LIMIT, accountBucket, ATTEMPT_WINDOW_MS, CODE_LIMIT, codeBucket } from '../../users/attempt-bucket.ts'
+import { findRequiredProvider, mayHavePassword, providersFor } from '../../users/provider-routing.ts'
+import { ISO, ISO_OR_NULL, iso, isoOrNull } from '../fields.ts'
+
+/** The authenticator app of a user. */
+export const APP_DOCUMENT = z.object({
+  added_at: ISO,
+  used_at: ISO_OR_NULL.describe('null: no sign-in has used it.'),
+  recovery_codes: z.int().describe('How many recovery codes are left.'),
+  is_locked: z.boolean().describe('Whether codes of unknown browsers are refused, after 100 wrong ones.'),
+})
+
+/** How an account can sign in by now, and what prevents it. */
+export const SIGN_IN_DOCUMENT = z.object({
+  ways: z
+    .array(z.string())
+    .describe(
+      `What the account can sign in with now: "password", "passkey", "${APPLICATION}" for your application, or the id of a provider. Empty: it cannot sign in.`,
+    ),
+  obstacles: z
+    .array(
+      z.object({
+        reason: z.enum([
+          'disabled',
+          'no-way',
+          'provider-required',
+          'provider-disabled',
+          'too-many-passwords',
+          'too-many-codes',
+          'codes-locked',
+        ]),
+        message: z.string(),
+      }),
+    )
+    .describe('What prevents sign-ins, or some of them, each with a sentence. Empty: nothing.'),
+})
+
+type SignInDocument = z.output<typeof SIGN_IN_DOCUMENT>
+type Obstacle = SignInDocument['obstacles'][number]
+
+/** A user and the sign-in methods of the account. */
+export interface Account {
+  readonly user: UserRecord
+  readonly identities: readonly IdentityRecord[]
+  readonly passkeys: readonly PasskeyRecord[]
+  readonly app: SecondFactorRecord | undefined
+}
+
+type Needs = Pick<Context, 'clock' | 'issuer' | 'secrets' | 'settings'> & StoreNeeds<'findHits' | 'listProviders'>
+
+/** Says how an account can sign in by now, so that a support colleague need not try it. */
+export async function describeSignIn(context: Needs, account: Account): Promise<SignInDocument> {
+  const providers = await context.store.listProviders()
+  const ways = waysOf(context, account, providers)
+  const obstacles = [
+    ...(account.user.disabledAt === undefined ? [] : [obstacle('disabled', 'The account is disabled.')]),
+    ...routingObstacles(account, providers),
+    ...(ways.length > 0 ? [] : [obstacle('no-way', 'The account has nothing to sign in with. A link gives it a way.')]),
+    ...(await findLocks(context, account, ways)),
+  ]
+  return { ways: account.user.disabledAt === undefined ? [...ways] : [], obstacles }
+}
+
+function waysOf(
+  { issuer, settings }: Needs,
+  { user, identities, passkeys }: Account,
+  providers: readonly ProviderRecord[],
+): readonly string[] {
+  const { email, passwordHash } = user
+  const isAt = (id: string): boolean => identities.some(({ providerId }) => providerId === id)
+  if (settings.delegate !== undefined) return isAt(APPLICATION) ? [APPLICATION] : []
+  const isRouted = findRequiredProvider(providers, email) !== undefined
+  const hasPassword = passwordHash !== undefined && email !== undefined && mayHavePassword(settings, providers, email)
+  return [
+    ...(hasPassword ? ['password'] : []),
+    ...(passkeys.length > 0 && !isRouted && rpIdOf(issuer) !== undefined ? ['passkey'] : []),
+    ...providersFor(settings, providers, email).flatMap(({ id }) => (isAt(id) ? [id] : [])),
+  ]
+}
+
+/** What providers and their rules for domains prevent. */
+function routingObstacles({ user, identities }: Account, providers: readonly ProviderRecord[]): readonly Obstacle[] {
+  const required = findRequiredProvider(providers, user.email)
+  const disabled = providers.filter(
+    ({ id, disabledAt }) =>
+      disabledAt !== undefined &&
+      (required === undefined ? identities.some((one) => one.providerId === id) : required.id === id),
+  )
+  return [
+    ...(required === undefined
+      ? []
+      : [
+          obstacle(
+            'provider-required',
+            `${user.email} signs in at ${required.settings.name} only: passwords and passkeys do not count.`,
+          ),
+        ]),
+    ...disabled.map(({ settings }) => obstacle('provider-disabled', `The provider ${settings.name} is disabled.`)),
+  ]
+}
+
+/** The attempts of strangers lock out no browser in which the account signed in before. */
+async function findLocks(
+  context: Needs,
+  { user, app }: Account,
+  ways: readonly string[],
+): Promise<readonly Obstacle[]> {
+  const now = context.clock()
+  const countedIn = (bucket: string) => context.store.findHits({ bucket, now, windowMs: ATTEMPT_WINDOW_MS })
+  const [passwords, codes] = await Promise.all([
+    user.email === undefined || !ways.includes('password') ? undefined : countedIn(accountBucket(context, user.email)),
+    app === undefined ? undefined : countedIn(codeBucket(context, user.id)),
+  ])
+  const until = (time: EpochMs): string => `until ${iso(time)}, except in browsers that it knows`
+  return [
+    ...(passwords === undefined || passwords.count < ACCOUNT_LIMIT
+      ? []
+      : [
+          obstacle(
+            'too-many-passwords',
+            `After ${ACCOUNT_LIMIT} wrong passwords none is checked ${until(passwords.windowEndsAt)}.`,
+          ),
+        ]),
+    ...(codes === undefined || codes.count < CODE_LIMIT
+      ? []
+      : [obstacle('too-many-codes', `After ${CODE_LIMIT} wrong codes none is checked ${until(codes.windowEndsAt)}.`)]),
+    ...(app === undefined || app.failures < GUESS_LIMIT
+      ? []
+      : [
+          obstacle(
+            'codes-locked',
+            `After ${GUESS_LIMIT} wrong codes of the authenticator app only a browser that the account knows may send one, or a recovery code.`,
+          ),
+        ]),
+  ]
+}
+
+export async function describeApp(
+  { store }: StoreNeeds<'countRecoveryCodes'>,
+  app: SecondFactorRecord | undefined,
+): Promise<z.output<typeof APP_DOCUMENT> | null> {
+  if (app === undefined) return null
+  return {
+    added_at: iso(app.createdAt),
+    used_at: isoOrNull(app.usedAt),
+    recovery_codes: await store.countRecoveryCodes(app.userId),
+    is_locked: app.failures >= GUESS_LIMIT,
+  }
+}
+
+function obstacle(reason: Obstacle['reason'], message: string): Obstacle {
+  return { reason, message }
+}

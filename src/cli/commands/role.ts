@@ -1,0 +1,81 @@
+import type { Command } from 'commander'
+import type { LinkDocument, UserDocument } from '../../admin/user/tasks.ts'
+import type { ListedRoleDocument, RoleDocument } from '../../admin/user/role.ts'
+import { formatTime } from '../lib/columns.ts'
+import { addMemberOptions } from '../lib/member-options.ts'
+import { optionNameOf, subjectOf, withJson, withServer } from '../lib/options.ts'
+import { requireTask, withTasks } from '../lib/perform-task.ts'
+import { USER } from '../lib/subjects.ts'
+import { linkLines } from './user.ts'
+import { listVerb, SAME_AS_ARGUMENT, taskVerb, type AddVerb, type CommonOptions } from '../lib/task-verb.ts'
+import type { Terminal } from '../lib/terminal.ts'
+
+/** The verbs of `grantor role`. */
+export const ROLE_VERBS: readonly AddVerb[] = [
+  addSet,
+  listVerb<ListedRoleDocument>({
+    task: 'role.list',
+    rows: 'roles',
+    headings: ['USER', 'ACCESS', 'TWO FACTORS', 'SET (UTC)', 'ID'],
+    cells: ({ user_id, access, loopback_only, has_second_factor, set_at }, names) => [
+      [
+        names[user_id] ?? '–',
+        loopback_only ? `${access}, on loopback` : access,
+        has_second_factor ? 'yes' : 'no',
+        formatTime(set_at),
+        user_id,
+      ],
+    ],
+    empty: 'No user may use the console. Give a role: grantor role set <email> --access <read|write> --link',
+  }),
+  taskVerb<{ readonly user_id: string }>({
+    task: 'role.remove',
+    say: ({ user_id }) => `${user_id} may no longer use the console.`,
+  }),
+]
+
+interface SetOptions extends CommonOptions {
+  readonly email?: string
+  readonly link?: true
+}
+
+/** `grantor role set`. With `--link` it is all that a first administrator needs: the user, the role, and the way in. */
+function addSet(noun: Command, terminal: Terminal): void {
+  const task = requireTask('role.set')
+  const { name, placeholder, meaning } = USER
+  const command = withServer(withJson(noun.command('set')))
+    .description(task.summary)
+    .argument(`[${name}]`, meaning)
+    .option(`--${name} ${placeholder}`, SAME_AS_ARGUMENT)
+    .option(
+      '--link',
+      'create the user if there is none with this address, and print a link with which the user signs in',
+    )
+  const members = addMemberOptions(command, task, { rows: {}, others: new Set(['user_id']) })
+  command.action(async () => {
+    const options = command.opts<SetOptions>()
+    const text = subjectOf(name, command.args[0], options.email)
+    const input = members.read(command)
+    const done = await withTasks(terminal, options, 'create', async (performAs) => {
+      const perform = performAs((member) => members.longNameOf(member) ?? optionNameOf(command, member))
+      const isNew = options.link === true && text.includes('@') && (await hasNone(text))
+      const { user_id } = isNew
+        ? await perform<UserDocument>('user.create', { email: text })
+        : await USER.find(text, perform, {})
+      const role = await perform<RoleDocument>(task.name, { ...input, user_id })
+      return options.link === true
+        ? { ...role, link: await perform<LinkDocument>('user.create-link', { user_id }) }
+        : { ...role, link: undefined }
+
+      async function hasNone(email: string): Promise<boolean> {
+        const { users } = await perform<{ readonly users: readonly UserDocument[] }>('user.list', { email })
+        return users.length === 0
+      }
+    })
+    if (options.json) return terminal.printJson(done)
+    terminal.print([
+      `${text} may use the console with ${done.access} access.`,
+      ...(done.link === undefined ? [] : ['', ...linkLines(done.link)]),
+    ])
+  })
+}

@@ -1,0 +1,61 @@
+import type { RoleInspection } from '../../ports/inspection.ts'
+import type { RoleRecord } from '../../ports/records/role.ts'
+import type { Page } from '../../ports/store.ts'
+import type { UserId } from '../../protocol/ids.ts'
+import { ROLES } from '../tables/user.ts'
+import { assignments, without } from '../table.ts'
+import { outcome, rows, shared, type SharedHandlers, type Steps } from './statement.ts'
+
+/** The roles that the doctor looks at. */
+const INSPECTED = 100
+/** Changes nothing, and locks the row: a user who is deleted at the same time keeps no role. */
+const HOLD = shared('update users set password_hash = password_hash where user_id = :userId returning user_id')
+const SET = shared(
+  `insert into roles (${ROLES.names}) values (${ROLES.parameters})
+   on conflict (user_id) do update set ${assignments(without(ROLES, 'user_id'))}`,
+)
+const FIND = shared('select * from roles where user_id = :userId')
+/** For the doctor: the newest users with a role, and what second factor the accounts have. */
+const INSPECT = shared(
+  `select r.*, (select u.email from users as u where u.user_id = r.user_id) as email,
+     (select a.user_id from second_factors as a where a.user_id = r.user_id) as app,
+     (select min(p.passkey_id) from passkeys as p where p.user_id = r.user_id) as passkey
+   from roles as r
+   order by r.user_id desc limit ${INSPECTED}`,
+)
+const LIST = shared('select * from roles where user_id < :before order by user_id desc limit :limit')
+
+/** What users may do by the console. */
+export const roleHandlers = {
+  setRole: {
+    keys: ({ userId }) => [userId],
+    *run(role) {
+      if ((yield* rows(HOLD, role)).length === 0) return 'unknown'
+      yield* rows(SET, ROLES.values(role))
+      return 'changed'
+    },
+  },
+  removeRole: {
+    keys: (userId) => [userId],
+    run: outcome('delete from roles where user_id = :id returning user_id', 'removed', 'unknown'),
+  },
+} satisfies SharedHandlers
+
+export const roleReads = {
+  *findRole(userId: UserId): Steps<RoleRecord | undefined> {
+    const [row] = yield* rows(FIND, { userId })
+    return row === undefined ? undefined : ROLES.read(row)
+  },
+  *listRoles({ before, limit }: Page<UserId>): Steps<readonly RoleRecord[]> {
+    return (yield* rows(LIST, { before: before ?? '~', limit })).map(ROLES.read)
+  },
+}
+
+/** The newest users with a role, and whether their accounts have a second factor. */
+export function* inspectRoles(): Steps<readonly RoleInspection[]> {
+  return (yield* rows(INSPECT)).map((row) => {
+    const { userId, access, isLoopbackOnly } = ROLES.read(row)
+    const hasSecondFactor = row['app'] !== null || row['passkey'] !== null
+    return { user: (row['email'] ?? userId) as string, access, isLoopbackOnly, hasSecondFactor }
+  })
+}

@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { UserId } from '../../src/protocol/ids.ts'
+import { GUESS_LIMIT } from '../../src/protocol/sign-in/totp.ts'
+import { accountBucket, ATTEMPT_WINDOW_MS, codeBucket } from '../../src/users/attempt-bucket.ts'
+import { addProvider } from '../support/provider/providers.ts'
+import { storeApp } from '../support/sign-in/stored-app.ts'
+import { execute } from '../support/store/dump.ts'
+import { givePasskey } from '../../tools/sign-in/passkeys.ts'
+import { PASSWORD } from '../../tools/flow.ts'
+import { assertRefused, openOffice } from './office.ts'
+
+interface SignIn {
+  readonly sign_in: {
+    readonly ways: readonly string[]
+    readonly obstacles: readonly { readonly reason: string; readonly message: string }[]
+  }
+}
+
+test('a role is set, replaced, listed with the name of its user, and removed, and the audit names the user', async (t) => {
+  const { perform, stage } = await openOffice(t)
+  const { id, email } = await stage.makeUser()
+  const other = await stage.makeUser()
+  await perform('role.set', { user_id: id, access: 'read', loopback_only: true })
+  const { set_at, ...role } = await perform('role.set', { user_id: id, access: 'write' })
+  assert.deepEqual(role, { user_id: id, access: 'write', loopback_only: false })
+  assert.equal((await perform('user.show', { user_id: id }))['role'], 'write')
+  const listed = { ...role, set_at, has_second_factor: false }
+  assert.deepEqual(await perform('role.list', {}), { roles: [listed], names: { [id]: email }, next: null })
+  await storeApp(stage.server.context, id)
+  await perform('role.set', { user_id: other.id, access: 'read' })
+  await givePasskey(stage.server, other.id)
+  const { roles } = await perform<{ roles: readonly { has_second_factor: boolean }[] }>('role.list', {})
+  assert.deepEqual(
+    roles.map((one) => one.has_second_factor),
+    [true, true],
+  )
+  assert.deepEqual(await perform('role.remove', { user_id: id }), { user_id: id, removed: true })
+  await assertRefused(perform('role.remove', { user_id: id }), 'conflict', /has no role\. See "grantor role list"/)
+  const gone = `gus_${'0'.repeat(34)}`
+  await assertRefused(perform('role.set', { user_id: gone, access: 'read' }), 'unknown', /There is no user/)
+  const { events } = await perform<{ events: readonly { event: string; user_id: string }[] }>('audit.list', {})
+  const about = events.filter(({ user_id }) => user_id === id).map(({ event }) => event)
+  assert.deepEqual(
+    about.filter((event) => event.startsWith('role.')),
+    ['role.removed', 'role.set', 'role.set'],
+  )
+})
+
+test('user.show says how an account can sign in by now, and what prevents it', async (t) => {
+  const { perform, stage } = await openOffice(t)
+  const { server } = stage
+  const { store, clock } = server.context
+  const { id, email } = await stage.makeUser()
+  const shown = async (user_id: string = id) => {
+    const { ways, obstacles } = (await perform<SignIn>('user.show', { user_id })).sign_in
+    return [ways, obstacles.map(({ reason }) => reason)]
+  }
+  assert.deepEqual(await shown(), [['password'], []])
+  await storeApp(server.context, id)
+  const other = await stage.makeUser()
+  await givePasskey(server, other.id)
+  assert.deepEqual(await shown(other.id), [['passkey'], []])
+
+  const count = (bucket: string, by: number) =>
+    store.countHit({ bucket, now: clock(), windowMs: ATTEMPT_WINDOW_MS, by })
+  await count(accountBucket(server.context, email), 9)
+  await count(codeBucket(server.context, id), 4)
+  assert.deepEqual(await shown(), [['password'], []])
+  await count(accountBucket(server.context, email), 1)
+  await count(codeBucket(server.context, id), 1)
+  execute(server, `update second_factors set failures = ${GUESS_LIMIT}`)
+  assert.deepEqual((await shown())[1], ['too-many-passwords', 'too-many-codes', 'codes-locked'])
+  const { obstacles } = (await perform<SignIn>('user.show', { user_id: id })).sign_in
+  assert.match(
+    obstacles[0]?.message ?? '',
+    /^After 10 wrong passwords none is checked until \d{4}-\S+Z, except in browsers/,
+  )
+  server.clock.advance(ATTEMPT_WINDOW_MS)
+  assert.deepEqual((await shown())[1], ['codes-locked'])
+
+  const idp = await addProvider(
+    server,
+    { issuer: 'http://127.0.0.1:1' },
+    { domains: ['acme.test'], routing: 'required' },
+  )
+  assert.deepEqual(await shown(), [[], ['provider-required', 'no-way', 'codes-locked']])
+  await perform('provider.disable', { provider_id: idp.id })
+  await perform('user.disable', { user_id: id })
+  assert.deepEqual(await shown(), [
+    [],
+    ['disabled', 'provider-required', 'provider-disabled', 'no-way', 'codes-locked'],
+  ])
+  const empty = await perform('user.create', { email: 'new@beta.test' })
+  assert.deepEqual(await shown(empty['user_id'] as UserId), [[], ['no-way']])
+  const full = await perform('user.create', { email: 'old@beta.test', password: PASSWORD })
+  assert.deepEqual(await shown(full['user_id'] as UserId), [['password'], []])
+})

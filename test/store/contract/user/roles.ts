@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import type { RoleRecord } from '../../../../src/ports/records/role.ts'
+import type { UserRecord } from '../../../../src/ports/records/user.ts'
+import { mintUserId } from '../../../../src/protocol/ids.ts'
+import { perform, performAll, race, tally, times, type Suite } from '../harness.ts'
+import { aUser, at, HOUR, MINUTE, NOW } from '../../../support/records.ts'
+
+export const roleCases: Suite = (check) => {
+  check('setRole stores one role for each user, visible through both handles', async ({ first, second }) => {
+    const [one, other] = [aUser(), aUser()]
+    await performAll(first, 'createUser', [one, other])
+    const role = aRole(one, { isLoopbackOnly: true })
+    assert.deepEqual(await performAll(first, 'setRole', [aRole(one), aRole(other), role, aRole(aUser())]), [
+      'changed',
+      'changed',
+      'changed',
+      'unknown',
+    ])
+    assert.deepEqual(await second.findRole(one.id), role)
+    assert.deepEqual(await first.findRole(other.id), aRole(other))
+    assert.equal(await second.findRole(aUser().id), undefined)
+  })
+
+  check('of concurrent removals of a role one succeeds, and other roles stay', async (stores) => {
+    const [one, other] = [aUser(), aUser()]
+    await performAll(stores.first, 'createUser', [one, other])
+    await performAll(stores.first, 'setRole', [aRole(one), aRole(other)])
+    const removals = times(10, () => one.id)
+    assert.deepEqual(tally(await race(stores, 'removeRole', removals)), { removed: 1, unknown: 9 })
+    assert.deepEqual(
+      [await stores.first.findRole(one.id), await stores.second.findRole(other.id)],
+      [undefined, aRole(other)],
+    )
+  })
+
+  check('a role ends with its user, also if it is set at the same time', async (stores) => {
+    const users = times(10, () => aUser())
+    await performAll(stores.first, 'createUser', users)
+    await Promise.all([
+      performAll(
+        stores.first,
+        'setRole',
+        users.map((user) => aRole(user)),
+      ),
+      performAll(
+        stores.second,
+        'deleteUser',
+        users.map(({ id }) => id),
+      ),
+    ])
+    for (const { id } of users) assert.equal(await stores.first.findRole(id), undefined)
+  })
+
+  check('listRoles pages the newest users first, `before` exclusive', async ({ first, second }) => {
+    const users = times(5, (index) => aUser({ id: mintUserId(at(HOUR * (index + 1)), randomBytes) }))
+    await performAll(first, 'createUser', users)
+    const roles = users.map((user) => aRole(user))
+    await performAll(first, 'setRole', roles)
+    const page = await second.listRoles({ before: undefined, limit: 3 })
+    const own = (listed: readonly RoleRecord[]) => listed.filter(({ userId }) => users.some(({ id }) => id === userId))
+    assert.deepEqual(page, roles.toReversed().slice(0, 3))
+    assert.deepEqual(own(await second.listRoles({ before: page[2]?.userId, limit: 1000 })), roles.toReversed().slice(3))
+  })
+
+  check('findHits returns what was counted in the window, and changes nothing', async ({ first, second }) => {
+    const hit = { bucket: `roles ${String(NOW)}`, now: NOW, windowMs: MINUTE }
+    assert.equal(await second.findHits(hit), undefined)
+    const counted = await perform(first, 'countHit', { ...hit, by: 3 })
+    assert.deepEqual(await second.findHits({ ...hit, now: at(1) }), counted)
+    assert.deepEqual(await second.findHits(hit), { ...counted, count: 3 })
+    assert.equal(await second.findHits({ ...hit, now: at(MINUTE) }), undefined)
+  })
+}
+
+export function aRole({ id }: Pick<UserRecord, 'id'>, differing: Partial<RoleRecord> = {}): RoleRecord {
+  return { userId: id, access: 'write', isLoopbackOnly: false, createdAt: NOW, ...differing }
+}

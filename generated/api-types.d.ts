@@ -1,6 +1,8 @@
 // Written by "npm run docs" from the table of settings and the table of tasks.
 /** The settings of docs/configuration.md in camelCase. Each has its default. */
 export interface GrantorSettings {
+  /** Address at which browsers reach the port of the administration, without a path, or off: the console for users with a role (docs/console.md). Default: http://localhost:<port> while only this machine reaches the port, otherwise off. */
+  readonly consoleUrl?: string
   /** File, best on another disk, in which this machine remembers how far the store has got, to notice one that went back. Default: beside a SQLite database; with PostgreSQL in the state folder of systemd, otherwise none. */
   readonly stateFile?: string
   /** Lowest level of events to log. Default: info, or warn when standard output is a terminal. */
@@ -95,6 +97,8 @@ export interface GrantorTasks {
     readonly source?: 'operator' | 'registration' | 'document'
     /** verified: the operator created or verified the client. known-domain: all of its domains are trusted. blocked: one of them is blocked. */
     readonly trust_level?: 'verified' | 'known-domain' | 'unverified' | 'blocked'
+    /** Only clients with this text in the name, in any case. */
+    readonly name?: string
     /** Only clients with a redirect URI, a logout URI or a metadata document at this host. */
     readonly host?: string
     /** Whether the client ever got a token. */
@@ -304,6 +308,8 @@ export interface GrantorTasks {
     readonly source?: 'operator' | 'registration' | 'document'
     /** verified: the operator created or verified the client. known-domain: all of its domains are trusted. blocked: one of them is blocked. */
     readonly trust_level?: 'verified' | 'known-domain' | 'unverified' | 'blocked'
+    /** Only clients with this text in the name, in any case. */
+    readonly name?: string
     /** Only clients with a redirect URI, a logout URI or a metadata document at this host. */
     readonly host?: string
     /** Whether the client ever got a token. */

@@ -26,6 +26,8 @@ export interface Config extends Omit<PlacedSettings, 'settings' | 'branding'> {
    * administration. A configured port (`isChosen`) that is taken is an error.
    */
   readonly admin: { readonly host: string; readonly port: number; readonly isChosen: boolean } | undefined
+  /** The origin at which browsers reach the administration, and so the console; undefined: there is no console. */
+  readonly consoleUrl: string | undefined
   readonly issuer: string
   readonly database: DatabaseChoice
   /** Where the machine remembers how far the store has got; undefined: nowhere. */
@@ -82,7 +84,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   mistakes.push(...issuerMistakes(issuer))
   const isLoopbackIssuer = URL.canParse(issuer) && isLoopbackHost(new URL(issuer).hostname)
   const host = settings.GRANTOR_HOST ?? (isLoopbackIssuer ? 'localhost' : '::')
-  mistakes.push(...adminPortMistakes(settings))
+  mistakes.push(...adminPortMistakes(settings), ...consoleMistakes(settings, issuer))
   mistakes.push(...listenMistakes(settings, issuer, host), ...schemeMistakes(settings.GRANTOR_REDIRECT_SCHEMES))
   mistakes.push(...outboundPortMistakes(settings.GRANTOR_OUTBOUND_PORTS), ...delegateMistakes(settings))
   mistakes.push(...mailMistakes(settings))
@@ -181,6 +183,19 @@ function adminPortMistakes({ PORT, GRANTOR_ADMIN_PORT: port }: SettingValues): r
     : []
 }
 
+/** The console is an origin: its cookie and its forms are for it alone. Without TLS another machine could read the cookie. */
+function consoleMistakes({ GRANTOR_CONSOLE_URL: chosen }: SettingValues, issuer: string): readonly string[] {
+  if (chosen === undefined || chosen === 'off') return []
+  const url = URL.parse(chosen)
+  if (url === null || url.origin !== chosen)
+    return ['GRANTOR_CONSOLE_URL must be https://<host>, without a path, or off']
+  if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isLoopbackHost(url.hostname)))
+    return ['GRANTOR_CONSOLE_URL must use https; http is allowed for localhost, 127.0.0.1 and [::1]']
+  return URL.canParse(issuer) && new URL(issuer).origin === chosen
+    ? ['GRANTOR_CONSOLE_URL must be another origin than the issuer: the console is on the port of the administration']
+    : []
+}
+
 function outboundPortMistakes(ports: readonly string[]): readonly string[] {
   return ports
     .filter((port) => !/^[1-9]\d{0,4}$/.test(port) || Number(port) > PORT_LIMIT)
@@ -217,6 +232,7 @@ function configOf(
     ...computed,
     branding: { ...placed.branding, logo },
     admin: adminOf(values),
+    consoleUrl: consoleUrlOf(values),
     logLevel: values.LOG_LEVEL ?? (process.stdout.isTTY ? 'warn' : 'info'),
     drainSeconds: values.GRANTOR_DRAIN_SECONDS ?? (process.stdout.isTTY ? 0 : 2),
     settings: {
@@ -236,6 +252,14 @@ function configOf(
 
 function adminOf({ PORT, GRANTOR_ADMIN_PORT: chosen, GRANTOR_ADMIN_HOST: host }: SettingValues): Config['admin'] {
   return chosen === 'off' ? undefined : { host, port: chosen ?? PORT + 1, isChosen: chosen !== undefined }
+}
+
+/** Any machine that reaches the port sends the cookie of the console, so a default is only for this machine. */
+function consoleUrlOf(values: SettingValues): string | undefined {
+  const admin = adminOf(values)
+  const { GRANTOR_CONSOLE_URL: chosen } = values
+  if (admin === undefined || chosen === 'off') return undefined
+  return chosen ?? (isLoopbackHost(admin.host) ? `http://localhost:${admin.port}` : undefined)
 }
 
 /** No request may come back to this server: not on the ports on which it listens, nor on that of its proxy. */

@@ -24,6 +24,10 @@ const ROWS = {
     z.string().default('localhost'),
     'Address that the administration listens on. Other machines need credentials, and TLS as for the issuer.',
   ),
+  GRANTOR_CONSOLE_URL: computed(
+    z.string().optional(),
+    'Address at which browsers reach the port of the administration, without a path, or off: the console for users with a role (docs/console.md). Default: http://localhost:<port> while only this machine reaches the port, otherwise off.',
+  ),
   GRANTOR_ISSUER: computed(
     z.string().optional(),
     'Public address of the server, exactly as in tokens and metadata: https, unless it is a loopback address. Default: http://localhost:<PORT>.',

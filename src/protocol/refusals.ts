@@ -18,7 +18,7 @@ export interface Refusal {
 export const REFUSALS = {
   invalid_request: {
     status: 400,
-    otherStatus: 'or 422 when `grant_type` is missing, 413, 415, 405, 404, 431',
+    otherStatus: 'or 422 when `grant_type` is missing, 413, 415, 405, 404, 421, 431',
     description: 'The request lacks a parameter, repeats one, or has one that is malformed.',
     remedy: 'Correct the request. Tokens stay valid.',
     reasons: {
@@ -60,6 +60,12 @@ export const REFUSALS = {
       method_wrong: 'the path does not have this method. See `Allow`',
       path_unknown: 'there is nothing at this path. Read the metadata',
       registration_closed: 'the operator closed registration (404). Ask the operator for a client',
+      console_host_wrong:
+        'the host of a request to the [console](console.md) is not that of `GRANTOR_CONSOLE_URL` (421), or a proxy forwarded a request to a loopback address',
+      console_form_wrong:
+        'a form of the [console](console.md) came from another site, was made for another page or session, or names a task that the page does not have',
+      console_sign_in_failed:
+        'the browser came back to the [console](console.md) with a sign-in that another browser began, too late, or twice. Open the console again',
       input_malformed: 'the input of a task of the [administration](administration.md) is not acceptable. See `detail`',
     },
   },
@@ -84,7 +90,10 @@ export const REFUSALS = {
     reasons: {
       openid_missing:
         'the access token of a request to the userinfo endpoint has no scope `openid`, or no user allowed it',
-      admin_may_only_read: 'the credentials were made with `--access read`',
+      admin_may_only_read: 'the credentials were made with `--access read`, or the role has read access',
+      console_role_missing: 'the user of the [console](console.md) has no role',
+      console_factor_missing:
+        'the user of the [console](console.md) signed in with one factor, or has removed one since',
       admin_of_sign_in:
         'the task is for the credentials of [delegated sign-in](delegated-sign-in.md) (`gde_…`) only, or these credentials are not for it',
       admin_may_only_read_metrics: 'the credentials were made with `--access metrics`',

@@ -119,6 +119,7 @@ export type DigestPurpose =
   | 'era'
   | 'dpop-nonce'
   | 'user-code'
+  | 'console'
 
 /** Verified client secrets that a process remembers, at least; about 400 B each. */
 const VERIFIED_SECRETS = 5000

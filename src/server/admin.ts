@@ -9,7 +9,7 @@ import type { EventFields } from '../protocol/audit/event-names.ts'
 
 /** Creates the listener of the administration: the tasks of operators, and /metrics. Returns undefined when it is off. */
 export function openAdmin(
-  { admin, trustedProxies }: Config,
+  { admin, trustedProxies, consoleUrl, branding }: Config,
   context: Context,
   logger: Log,
   telemetry: Telemetry,
@@ -22,9 +22,15 @@ export function openAdmin(
     host: admin.host,
     trustedProxies,
     plainRoutes: [metricsRoute(scrape)],
+    console: consoleUrl === undefined ? undefined : { origin: consoleUrl, branding },
     log(line, cause) {
       log(line, cause)
-      telemetry.metrics.countRequest({ ...line, endpoint: 'admin', method: undefined, path: undefined })
+      telemetry.metrics.countRequest({
+        ...line,
+        endpoint: line.task.startsWith('console') ? 'console' : 'admin',
+        method: undefined,
+        path: undefined,
+      })
     },
   })
 }

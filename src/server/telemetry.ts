@@ -20,7 +20,7 @@ export interface Telemetry {
 /** Opens metrics and traces. Without a collector, OpenTelemetry is not even loaded. */
 export async function openTelemetry({ traces }: Config, version: string, logger: Log): Promise<Telemetry> {
   const names = new Set(ENDPOINTS.map(({ name }) => name))
-  const metrics = openMetrics(version, [...names, 'admin'])
+  const metrics = openMetrics(version, [...names, 'admin', 'console'])
   const tracing = traces === undefined ? undefined : await startTracing({ ...traces, version }, logger)
   return {
     metrics,

@@ -8,9 +8,14 @@ const dark = { ground: '#0d0f12', card: '#16191e' } as const
  * The stylesheet of all pages. It uses no remote font, image or import, because the Content-Security-Policy forbids them.
  */
 export function stylesheet(accent: string): string {
+  return (palette(accent) + base + parts + situations).replaceAll(/\n\s*/g, '\n').trim()
+}
+
+/** The colours of all pages, in light and dark, as custom properties. */
+export function palette(accent: string): string {
   const lightAccent = accentColours(accent, { backgrounds: [light.ground, light.card], ink: '#000000', distinct: 1.2 })
   const darkAccent = accentColours(accent, { backgrounds: [dark.ground, dark.card], ink: '#ffffff', distinct: 2 })
-  return (colours(lightAccent, darkAccent) + base + parts + situations).replaceAll(/\n\s*/g, '\n').trim()
+  return colours(lightAccent, darkAccent)
 }
 
 function colours(lightAccent: AccentColours, darkAccent: AccentColours): string {

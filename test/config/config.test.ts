@@ -39,6 +39,12 @@ const EFFECTS: Readonly<
   GRANTOR_HOST: ['0.0.0.0', (config) => config.host, '0.0.0.0', 'localhost'],
   GRANTOR_ADMIN_PORT: ['off', (config) => config.admin, undefined, { host: 'localhost', port: 3001, isChosen: false }],
   GRANTOR_ADMIN_HOST: ['10.0.0.1', (config) => config.admin?.host, '10.0.0.1', 'localhost'],
+  GRANTOR_CONSOLE_URL: [
+    'https://console.acme.test',
+    (config) => config.consoleUrl,
+    'https://console.acme.test',
+    'http://localhost:3001',
+  ],
   GRANTOR_ISSUER: [
     'http://127.0.0.1:9000',
     (config) => config.issuer,

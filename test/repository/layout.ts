@@ -48,7 +48,8 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   upstream: { layers: INNER, packages: ['openid-client'], node: [], pure: false },
   mail: { layers: INNER, packages: ['nodemailer'], node: [], pure: false },
   metrics: { layers: INNER, packages: TELEMETRY_PACKAGES, node: 'any', pure: false },
-  http: { layers: [...INNER, 'endpoints', 'admin', 'web'], packages: [], node: 'any', pure: false },
+  console: { layers: [...INNER, 'clients', 'admin', 'web'], packages: [], node: ['node:crypto'], pure: true },
+  http: { layers: [...INNER, 'endpoints', 'admin', 'web', 'console'], packages: [], node: 'any', pure: false },
   config: { layers: [...INNER, 'files'], packages: ['zod'], node: 'any', pure: false },
   server: {
     layers: [
@@ -67,6 +68,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
       'upstream',
       'mail',
       'metrics',
+      'console',
       'http',
       'config',
     ],

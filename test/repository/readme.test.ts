@@ -14,6 +14,7 @@ test('the README shows what the first start prints, and both before anything tha
       isLoopbackIssuer: true,
       hasApis: false,
       logsRefusals: false,
+      consoleUrl: 'http://localhost:3001',
       command: 'npm run -s grantor --',
       demo: { email: DEMO_EMAIL, password: '…', clientId: 'gci_…', clientSecret: 'gcs_…' },
     },

@@ -16,6 +16,7 @@ const EXAMINED_LIMIT = 5_000
 export interface ClientSearch {
   readonly source?: ClientSource | undefined
   readonly trust_level?: ShownLevel | undefined
+  readonly name?: string | undefined
   readonly host?: string | undefined
   readonly used?: boolean | undefined
   readonly verified?: boolean | undefined
@@ -40,7 +41,8 @@ export async function findClients(
   page: PageRequest<ClientId>,
 ): Promise<FoundClients> {
   const policy = await context.clientPolicy()
-  const isCompared = search.host !== undefined || search.trust_level !== undefined
+  const { host, name, trust_level: level } = search
+  const isCompared = host !== undefined || name !== undefined || level !== undefined
   return collect(context, policy, search, page, isCompared ? (client) => isMeant(policy, search, client) : undefined)
 }
 
@@ -101,9 +103,18 @@ function filterOf({ source, used, verified, disabled, unused_since }: ClientSear
   return { source, isUsed: used, isVerified: verified, isDisabled: disabled, unusedSince: unused_since }
 }
 
-function isMeant(policy: ClientPolicy, { trust_level: level, host }: ClientSearch, client: ClientRecord): boolean {
+function isMeant(
+  policy: ClientPolicy,
+  { trust_level: level, host, name }: ClientSearch,
+  client: ClientRecord,
+): boolean {
+  if (name !== undefined && !nameOf(client).includes(name.toLowerCase())) return false
   if (level !== undefined && shownLevel(policy, client) !== level) return false
   return host === undefined || hostsOf(client).includes(host.toLowerCase())
+}
+
+function nameOf({ metadata }: ClientRecord): string {
+  return metadata.descriptive.client_name?.toLowerCase() ?? ''
 }
 
 /** The hosts of the redirect and logout URIs, and of the metadata document, without ports. The scheme of an app has no host. */

@@ -5,7 +5,7 @@ import { isOperatorMade } from '../../protocol/client/policy.ts'
 import { NO_SCOPE, scopeTokens } from '../../protocol/token/scope.ts'
 import { conflict } from '../admin-error.ts'
 import { changeTasks } from '../change-tasks.ts'
-import { CLIENT_ID, ISO, iso, LIMIT, NEXT, SCOPE, TIME, pageStart } from '../fields.ts'
+import { CLIENT_ID, CLIENT_NAME, ISO, iso, LIMIT, NEXT, SCOPE, TIME, pageStart } from '../fields.ts'
 import { LIST_LIMIT } from '../page.ts'
 import { defineTask, type Task } from '../task.ts'
 import { createManagementToken, noSuchClient, requireClient, rotateSecret } from './client.ts'
@@ -36,6 +36,7 @@ const ONE = z.object({ client_id: CLIENT_ID })
 const SEARCH = {
   source: SOURCE.optional(),
   trust_level: TRUST_LEVEL.optional(),
+  name: CLIENT_NAME.optional().describe('Only clients with this text in the name, in any case.'),
   host: z
     .string()
     .max(253)

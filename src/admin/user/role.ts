@@ -1,13 +1,12 @@
 import * as z from 'zod'
-import type { StoreNeeds } from '../../ports/context.ts'
 import type { RoleRecord } from '../../ports/records/role.ts'
-import type { UserId } from '../../protocol/ids.ts'
 import { nameUser } from '../../protocol/sign-in/account.ts'
 import { conflict } from '../admin-error.ts'
 import { ISO, iso, LIMIT, NEXT, pageStart, USER_ID } from '../fields.ts'
 import { findNames, NAMES } from '../names.ts'
 import { listPage } from '../page.ts'
 import { defineTask, type Task } from '../task.ts'
+import { hasSecondFactor } from './role-holder.ts'
 import { noSuchUser, requireUser } from './user.ts'
 
 const PATH = '/admin/v1/users/{user_id}/role'
@@ -102,11 +101,3 @@ export const ROLE_TASKS: readonly Task[] = [
     },
   }),
 ]
-
-/** Whether an account has a second factor of its own. A provider that states one is not known before the sign-in. */
-async function hasSecondFactor(
-  { store }: StoreNeeds<'findSecondFactor' | 'listPasskeys'>,
-  id: UserId,
-): Promise<boolean> {
-  return (await store.findSecondFactor(id)) !== undefined || (await store.listPasskeys(id)).length > 0
-}

@@ -123,7 +123,16 @@ async function sayReady(
     const hasApis = (await context.store.listApis()).length > 0
     const { command } = person
     const logsRefusals = config.logLevel === 'debug' || config.logLevel === 'info'
-    const welcome = { issuer, version, isLoopbackIssuer, hasApis, logsRefusals, command, demo }
+    const welcome = {
+      issuer,
+      version,
+      isLoopbackIssuer,
+      hasApis,
+      logsRefusals,
+      consoleUrl: config.consoleUrl,
+      command,
+      demo,
+    }
     person.print(welcomeLines(welcome, person.paint))
   }
   platform.logger.info({

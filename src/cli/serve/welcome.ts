@@ -9,6 +9,8 @@ export interface Welcome {
   readonly hasApis: boolean
   /** Whether the log has a line for each refused request. */
   readonly logsRefusals: boolean
+  /** The origin of the console; undefined: there is none. */
+  readonly consoleUrl: string | undefined
   /** The command that starts this program; `grantor` may not be on the path. */
   readonly command: string
   /** What this start created. The password and the secret are shown once and not stored in clear text. */
@@ -36,16 +38,19 @@ function tokenRequest(issuer: string, { clientId, clientSecret }: Demo): string 
 /** The default of GRANTOR_ISSUER. */
 const DEFAULT_ISSUER = 'http://localhost:3000'
 
-/** A dozen lines for the first start of a loopback issuer, four for every other start. */
+/** A dozen lines for the first start of a loopback issuer, five for every other start. */
 export function welcomeLines(welcome: Welcome, paint: Paint): readonly string[] {
   const { issuer, version, command, demo } = welcome
   const title = `  ${paint('bold', 'Grantor')} ${version}`
   const line = (name: string, value: string): string => `  ${paint('dim', name.padEnd(10))}${value}`
   const logLines = welcome.logsRefusals ? [] : [line('Log', 'LOG_LEVEL=info shows each refused request and its reason')]
+  const consoleLines =
+    welcome.consoleUrl === undefined ? [] : [line('Console', paint('cyan', `${welcome.consoleUrl}/console`))]
   if (demo === undefined) {
     return [
       `${title} is ready at ${paint('cyan', issuer)}`,
       line('Mode', modeOf(welcome)),
+      ...consoleLines,
       line('Check', `${command} doctor`),
       ...logLines,
     ]
@@ -60,6 +65,7 @@ export function welcomeLines(welcome: Welcome, paint: Paint): readonly string[] 
       'Sign in',
       `${paint('bold', demo.email)} with the password ${paint('bold', demo.password)}  (shown this once)`,
     ),
+    ...consoleLines,
     line('Try it', `${command} perform authorization-code${issuer === DEFAULT_ISSUER ? '' : ` --issuer ${issuer}`}`),
     ...logLines,
     '',

@@ -16,6 +16,7 @@ import { chooseScope } from './scope-choice.ts'
 import { findRemembered } from './remembered-consent.ts'
 import { isForAnother, type SignedIn } from './session.ts'
 import { decideLevel, decideWithout, UNMET } from './step-up.ts'
+import { isOfConsole } from '../../protocol/client/console.ts'
 import { mustPush } from '../../protocol/client/policy.ts'
 
 /** What happens next to an authorization. */
@@ -107,6 +108,7 @@ type Needs = Pick<Context, 'apis' | 'clockCheck' | 'encryption' | 'issuer' | 'no
  *     unless the user has to choose an organization. `prompt=consent` always shows the page. So does an unverified client with a
  *     redirect URI that other programs could receive (client/policy.ts).
  *     A device always leads to the page (decision 0039). The user may leave scopes out, but something must remain.
+ *     The console of this server asks for no consent and no organization.
  *  5. Approval. The authorization is marked as approved and the browser carries the code to the client. A device gets the tokens by itself.
  *
  * No endpoint decides which endpoint follows. Each parses its request, calls this function and replies:
@@ -148,6 +150,14 @@ export async function nextStep(
   if (decided.kind === 'unmet') return { kind: 'deny', userId, fault: UNMET }
   if (decided.kind === 'step-up' || decided.kind === 'sign-in') return decided
   const { allowed: open, withheld } = decided
+  if (answer.kind === 'not-asked' && isOfConsole(subject))
+    return {
+      kind: 'approve',
+      approver: { userId, organization: undefined },
+      allowed: open,
+      session,
+      isRemembered: false,
+    }
   const choices = await findChoices(context, authorization, userId)
   if (choices.kind === 'not-a-member') return { kind: 'deny', userId, fault: NOT_A_MEMBER }
   if (answer.kind === 'allow') {

@@ -10,6 +10,8 @@ import { createServer } from '../node-http.ts'
 import { openProxies } from '../proxies.ts'
 import { openRequestIds } from '../request-ids.ts'
 import { openScheduler } from '../scheduler.ts'
+import type { Branding } from '../../ports/pages.ts'
+import type { Console, ConsoleOptions } from './console/console.ts'
 import { openAdminRoutes, type PlainRoute } from './routes.ts'
 import { serveAdmin, type AdminServing, type LogAdminOutcome } from './serve.ts'
 
@@ -21,6 +23,8 @@ export interface AdminAppOptions {
   /** The routes that are not tasks. */
   readonly plainRoutes: readonly PlainRoute[]
   readonly log: LogAdminOutcome
+  /** Where browsers reach the console, and how it looks; undefined: there is none. */
+  readonly console: { readonly origin: string; readonly branding: Branding } | undefined
 }
 
 export const OPENAPI_PATH = '/admin/v1/openapi.json'
@@ -29,7 +33,8 @@ export const OPENAPI_PATH = '/admin/v1/openapi.json'
 const LOAD_AFTER_MS = 1000
 
 /** Creates the HTTP server of the administration, with its own listener (threats.md ADM-01). It does not listen yet. */
-export function createAdminApp({ context, host, trustedProxies, plainRoutes, log }: AdminAppOptions): Server {
+export function createAdminApp(options: AdminAppOptions): Server {
+  const { context, host, trustedProxies, plainRoutes, log, console } = options
   const proxies = openProxies(trustedProxies, () => context.record({ event: 'forwarded-address.unreadable' }))
   const findRoute = openLazyRoutes([...plainRoutes, openapiRoute(context.version)])
   const connections = openConnections(proxies, connectionLimits('admin'))
@@ -42,6 +47,7 @@ export function createAdminApp({ context, host, trustedProxies, plainRoutes, log
     gate: openGate({ issuer: context.issuer, proxies, hasStoreGoneBack: context.hasStoreGoneBack }),
     scheduler: openScheduler(),
     nextRequestId: openRequestIds(context.random),
+    loadConsole: console && openLazyConsole({ context, ...console }),
   }
   const server = createServer(
     {
@@ -73,6 +79,12 @@ function openLazyRoutes(plainRoutes: readonly PlainRoute[]): AdminServing['findR
     tasks ??= import('../../admin/tasks.ts').then(({ TASKS }) => openAdminRoutes(TASKS, []))
     return (await tasks)(path)
   }
+}
+
+/** Loads the console with its first request: it needs all tasks, and few servers show it soon. */
+function openLazyConsole(options: ConsoleOptions): () => Promise<Console> {
+  let opened: Promise<Console> | undefined
+  return () => (opened ??= import('./console/console.ts').then(({ openConsole }) => openConsole(options)))
 }
 
 /** Loads the tasks in advance. When that fails, the next request for a task fails with the error. */

@@ -70,7 +70,7 @@ export function authorizeTask(
 }
 
 /** Any of these headers means that a proxy forwarded the request. */
-const FORWARDING = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-real-ip']
+export const FORWARDING = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-real-ip']
 
 /**
  * Whether a plain route needs no credentials: programs on this machine need none, and send none. The Host header must name this

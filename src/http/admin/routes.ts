@@ -57,7 +57,7 @@ export function openAdminRoutes(
     if (route !== undefined) return { kind: 'plain', route, methods: ['GET', 'HEAD'] }
     const segments = path.split('/')
     for (const pattern of patterns) {
-      const parameters = matchSegments(pattern, segments)
+      const parameters = matchSegments(pattern.segments, segments)
       if (parameters === undefined) continue
       return { kind: 'tasks', tasks: pattern.tasks, methods: [...pattern.tasks.keys()], parameters }
     }
@@ -84,8 +84,9 @@ function isParameter(segment: string): boolean {
   return segment.startsWith('{')
 }
 
-function matchSegments(
-  { segments: wanted }: Pattern,
+/** Returns the parameters in a path; undefined: it is another path. */
+export function matchSegments(
+  wanted: readonly string[],
   segments: readonly string[],
 ): Readonly<Record<string, string>> | undefined {
   if (wanted.length !== segments.length) return undefined

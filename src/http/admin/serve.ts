@@ -15,6 +15,8 @@ import { wrongMethod } from '../routes.ts'
 import type { Scheduler } from '../scheduler.ts'
 import { authenticate, authorizePlain, authorizeTask, isOpen } from './authorize.ts'
 import { readTaskInput } from './input.ts'
+import type { Console } from './console/console.ts'
+import { answerConsole, isBelowConsole, PAGE_HEADERS } from './console/serve.ts'
 import type { AdminRoute, TaskRow } from './routes.ts'
 
 /** One line of the log per answered request. */
@@ -43,6 +45,8 @@ export interface AdminServing {
   readonly log: LogAdminOutcome
   readonly scheduler: Scheduler
   readonly nextRequestId: () => string
+  /** Loads the console with the first request for it; undefined: it is off. */
+  readonly loadConsole: (() => Promise<Console>) | undefined
 }
 
 /** A request that is being processed. */
@@ -54,12 +58,17 @@ interface Exchange extends Target {
   readonly startedAt: number
   task: string
   administrator: Administrator | undefined
+  /** Set for a request to the console, whose refusals are pages. */
+  console: Console | undefined
 }
 
 interface Answer {
   readonly status: number
   readonly contentType: string
-  readonly body: string
+  readonly body: string | Uint8Array
+  readonly headers?: Readonly<Record<string, string>>
+  /** Why a page says no. */
+  readonly reason?: string | undefined
 }
 
 const HEADERS = {
@@ -87,12 +96,14 @@ export async function serveAdmin(
     startedAt: performance.now(),
     task: 'none',
     administrator: undefined,
+    console: undefined,
   }
   connections.beginRequest(response)
   try {
     const answer = await answerTo(serving, exchange)
-    send(serving, exchange, answer, {})
-    logOutcome(serving, exchange, 'admin.answered', answer.status, undefined, undefined)
+    send(serving, exchange, answer, answer.headers ?? {})
+    const event = answer.reason === undefined ? 'admin.answered' : 'admin.refused'
+    logOutcome(serving, exchange, event, answer.status, answer.reason, undefined)
   } catch (cause) {
     discardBody(message)
     await scheduler.endOfTurn(network)
@@ -111,6 +122,11 @@ async function answerTo(serving: AdminServing, exchange: Exchange): Promise<Answ
   const { message, network } = exchange
   checkHeaders(message, {})
   const [path = ''] = (message.url ?? '').split('?', 1)
+  if (serving.loadConsole !== undefined && isBelowConsole(path)) {
+    exchange.task = 'console'
+    exchange.console = await serving.loadConsole()
+    return answerConsole(serving, exchange, exchange.console, path)
+  }
   const route = await serving.findRoute(path)
   if (route === undefined) throw invalidRequest('path_unknown', { status: 404, problems: [PATH_PROBLEM] })
   const method = message.method ?? ''
@@ -185,8 +201,13 @@ function refuse(serving: AdminServing, exchange: Exchange, cause: unknown): void
   // Part of the answer may have been sent. The connection is closed so that the client does not take it for a whole answer.
   if (response.headersSent) return void response.destroy()
   const retry = retryAfterSeconds === undefined ? {} : { 'Retry-After': String(retryAfterSeconds) }
-  const answer = { status, contentType: JSON_TYPE, body: JSON.stringify(errorBody(error)) }
-  send(serving, exchange, answer, { ...headers, ...retry })
+  const answer: Answer = exchange.console?.refuse(error, exchange.requestId) ?? {
+    status,
+    contentType: JSON_TYPE,
+    body: JSON.stringify(errorBody(error)),
+  }
+  const page = exchange.console === undefined ? {} : PAGE_HEADERS
+  send(serving, exchange, answer, { ...headers, ...retry, ...page })
 }
 
 function send(

@@ -12,6 +12,7 @@ const WELCOME = {
   isLoopbackIssuer: true,
   hasApis: false,
   logsRefusals: false,
+  consoleUrl: 'http://localhost:3001',
   command: 'grantor',
   demo: { email: 'demo@localhost', password: 'abcde-fghij-kmnpq', clientId: 'gci_1', clientSecret: 'gcs_2' },
 } as const
@@ -37,13 +38,13 @@ function paintOf(isTTY: boolean, environment: Readonly<Record<string, string>> =
 test('the first start prints about a dozen lines with the issuer, the mode, the demo user and two requests', () => {
   const lines = welcomeLines(WELCOME, paintOf(true, { NO_COLOR: '1' }))
   const filled = lines.filter((line) => line !== '')
-  assert.ok(lines.length <= 17 && filled.length <= 12, `${lines.length} lines`)
+  assert.ok(lines.length <= 18 && filled.length <= 13, `${lines.length} lines`)
   const text = lines.join('\n')
   assert.match(text, /Issuer +http:\/\/localhost:3000\n/)
   assert.match(text, /development: any scope and resource .* until an API is declared/)
   assert.match(text, /demo@localhost with the password abcde-fghij-kmnpq {2}\(shown this once\)/)
   assert.equal(lines.filter((line) => line.includes('curl -s http://localhost:3000/v2/oauth/')).length, 2)
-  const values = lines.filter((line) => /^ {2}(Issuer|Mode|Sign in|Try it|Log)/.test(line))
+  const values = lines.filter((line) => /^ {2}(Issuer|Mode|Sign in|Console|Try it|Log)/.test(line))
   assert.deepEqual(
     values.map((line) => /^ {2}\S+(?: \S+)?\s+/.exec(line)?.[0].length).filter((length) => length !== 12),
     [],
@@ -51,12 +52,14 @@ test('the first start prints about a dozen lines with the issuer, the mode, the 
   )
 })
 
-test('a later start prints four lines, with what can be requested and how to log rejected requests', () => {
+test('a later start prints five lines, with what can be requested and how to log rejected requests', () => {
   const plain = paintOf(false)
   const later = { ...WELCOME, demo: undefined }
-  assert.equal(welcomeLines(later, plain).length, 4)
+  assert.equal(welcomeLines(later, plain).length, 5)
   assert.match(welcomeLines(later, plain).join('\n'), /Log +LOG_LEVEL=info shows each refused request/)
-  assert.equal(welcomeLines({ ...later, logsRefusals: true }, plain).length, 3)
+  assert.equal(welcomeLines({ ...later, logsRefusals: true }, plain).length, 4)
+  assert.match(welcomeLines(later, plain).join('\n'), /Console +http:\/\/localhost:3001\/console/)
+  assert.equal(welcomeLines({ ...later, consoleUrl: undefined }, plain).length, 4)
   assert.match(welcomeLines({ ...later, hasApis: true }, plain).join('\n'), /for the declared APIs only/)
   assert.match(welcomeLines({ ...later, isLoopbackIssuer: false }, plain).join('\n'), /no scope can be requested/)
 })

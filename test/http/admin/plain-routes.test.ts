@@ -20,6 +20,7 @@ function openAsk(stage: AdminServer, host: string) {
     host,
     trustedProxies: [],
     plainRoutes: [GAUGES],
+    console: undefined,
     log: () => undefined,
   })
   return (headers: Record<string, string>, method: 'GET' | 'HEAD' | 'POST' = 'GET') =>

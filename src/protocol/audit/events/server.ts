@@ -44,6 +44,10 @@ export const SERVER_EVENTS = {
   'admin-credential.created': { details: '`credential`, `access`' },
   'admin-credential.revoked': { details: '`credential`' },
   'admin.refused': { when: 'The administration refused a request of known credentials. Counted.', details: '`reason`' },
+  'console.refused': {
+    when: 'A user signed in to the console without a role, or with one factor. Counted.',
+    details: '`reason`: `console_role_missing` or `console_factor_missing`',
+  },
   'role.set': { when: 'A user got a role for the console.', details: '`access`, `loopback_only`' },
   'role.removed': {},
   'audit.head': {

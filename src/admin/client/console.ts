@@ -1,0 +1,28 @@
+import type { Context, StoreNeeds } from '../../ports/context.ts'
+import { newClient } from '../../clients/new-client.ts'
+import { CONSOLE_CLIENT_ID, CONSOLE_SCOPE, consoleCallback } from '../../protocol/client/console.ts'
+import type { ClientMetadata } from '../../protocol/client/metadata.ts'
+
+type Needs = Pick<Context, 'clock' | 'random'> & StoreNeeds<'changeClient' | 'createClient' | 'findClient'>
+
+/**
+ * Creates the client of the console, or gives it the address that the console has now. It gets refresh tokens, which no program receives:
+ * otherwise its grants, which are the sessions of the console, would end with the first access token.
+ */
+export async function ensureConsoleClient(context: Needs, origin: string): Promise<void> {
+  const { store, clock } = context
+  const metadata: ClientMetadata = {
+    redirectUris: [consoleCallback(origin)],
+    authMethod: 'none',
+    grantTypes: ['authorization_code', 'refresh_token'],
+    responseTypes: ['code'],
+    scope: CONSOLE_SCOPE,
+    descriptive: { client_name: 'Administration console' },
+  }
+  const client = await store.findClient(CONSOLE_CLIENT_ID)
+  if (client === undefined) {
+    await store.createClient({ ...newClient(context, clock(), metadata, 'operator'), id: CONSOLE_CLIENT_ID })
+  } else if (client.metadata.redirectUris[0] !== metadata.redirectUris[0]) {
+    await store.changeClient({ id: client.id, previous: client.metadata, metadata, identityFrom: undefined })
+  }
+}

@@ -1,0 +1,67 @@
+import type { Context, StoreNeeds } from '../../ports/context.ts'
+import type { GrantRecord } from '../../ports/records/grant.ts'
+import type { UserRecord } from '../../ports/records/user.ts'
+import type { EpochMs } from '../../base/brand.ts'
+import { CONSOLE_CLIENT_ID } from '../../protocol/client/console.ts'
+import type { GrantId, UserId } from '../../protocol/ids.ts'
+import { levelOf } from '../../protocol/sign-in/authentication.ts'
+import { findGrantReason } from '../../tokens/inactive-reason.ts'
+import type { Administrator } from '../task.ts'
+
+/** A user who is signed in to the console. */
+export interface ConsoleUser {
+  readonly grantId: GrantId
+  readonly user: UserRecord
+  /** When the user authenticated. undefined: unknown. */
+  readonly authenticatedAt: EpochMs | undefined
+}
+
+export type RoleAuthentication =
+  | (ConsoleUser & { readonly kind: 'administrator'; readonly administrator: Administrator })
+  /** The user is signed in, and the console is not for the account. */
+  | (ConsoleUser & { readonly kind: 'refused'; readonly reason: 'console_role_missing' | 'console_factor_missing' })
+  /** The grant does not exist, or ended: it was revoked, or the user or the console was disabled. */
+  | { readonly kind: 'ended' }
+
+type Needs = Pick<Context, 'clock' | 'notBefore' | 'settings'> &
+  Parameters<typeof findGrantReason>[0] &
+  StoreNeeds<'findClient' | 'findGrant' | 'findRole' | 'findSecondFactor' | 'findUser' | 'listPasskeys'>
+
+/**
+ * Authenticates the user of a grant of the console. It reads the grant, the client, the user, the factors and the role for every request,
+ * so that each of them ends the access at once, on every node (threats.md CON-05).
+ */
+export async function authenticateRole(context: Needs, grantId: GrantId): Promise<RoleAuthentication> {
+  const { store, clock } = context
+  const [grant, client] = await Promise.all([store.findGrant(grantId), store.findClient(CONSOLE_CLIENT_ID)])
+  if (grant?.clientId !== CONSOLE_CLIENT_ID) return { kind: 'ended' }
+  if ((await findGrantReason(context, client, grant, clock())) !== undefined) return { kind: 'ended' }
+  const [user, role] = await Promise.all([store.findUser(grant.userId), store.findRole(grant.userId)])
+  if (user === undefined) return { kind: 'ended' }
+  const holder = { grantId, user, authenticatedAt: grant.stated?.at }
+  const { isLoopbackIssuer } = context.settings
+  if (role === undefined || (role.isLoopbackOnly && !isLoopbackIssuer))
+    return { kind: 'refused', reason: 'console_role_missing', ...holder }
+  if (!isLoopbackIssuer && !(await isTwoFactor(context, grant)))
+    return { kind: 'refused', reason: 'console_factor_missing', ...holder }
+  const administrator: Administrator = { actor: user.id, access: role.access, organizationId: undefined }
+  return { kind: 'administrator', administrator, ...holder }
+}
+
+/**
+ * Whether the user authenticated with two factors, and still has both: an account whose factor was removed keeps its grants. A provider
+ * and the application state the factors of theirs (threats.md CON-17).
+ */
+async function isTwoFactor(context: Needs, { openid, userId }: GrantRecord): Promise<boolean> {
+  const methods = openid?.session.methods ?? []
+  if (levelOf(methods) < 2) return false
+  return methods.includes('fed') || hasSecondFactor(context, userId)
+}
+
+/** Whether an account has a second factor of its own. A provider that states one is not known before the sign-in. */
+export async function hasSecondFactor(
+  { store }: StoreNeeds<'findSecondFactor' | 'listPasskeys'>,
+  id: UserId,
+): Promise<boolean> {
+  return (await store.findSecondFactor(id)) !== undefined || (await store.listPasskeys(id)).length > 0
+}

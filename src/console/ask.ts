@@ -1,0 +1,142 @@
+import type { InputField } from '../admin/input-fields.ts'
+import { href, html, type Fragment, type Markup } from '../web/markup.ts'
+import { addressOf, copyButton, hidden, id, name } from './parts.ts'
+import type { Frame, ScreenForm, Texts, View } from './screen.ts'
+
+/** From this number of rows on, the person types the number. */
+export const TYPED_FROM = 11
+
+/** A page that asks before a change: what it is about, what ends, and the fields of the task. */
+export interface Asking {
+  readonly form: ScreenForm
+  /** What the task does, in its own words. */
+  readonly summary: string
+  readonly fields: readonly InputField[]
+  /** What the person typed before, by field. */
+  readonly values: Texts
+  /** Sentences by field; those of no field are by ''. */
+  readonly errors: Texts
+  readonly subjects: readonly string[]
+  /** Names by id. */
+  readonly names: Texts
+  /** A value that works once, of a form that creates a secret. */
+  readonly once: string | undefined
+}
+
+export function askPage(asking: Asking, frame: Frame): View {
+  const { form, summary, fields, errors, subjects, names, once } = asking
+  const { task, label, warning, isDanger } = form
+  const general = errors['']
+  return {
+    title: label,
+    main: html`<div class="ask">
+      <h1>${label}</h1>
+      <p class="muted">${summary}</p>
+      ${general === undefined ? undefined : html`<p class="plate" role="alert">${general}</p>`}
+      ${
+        subjects.length === 0
+          ? undefined
+          : html`<ul class="plain">
+              ${subjects.map((one) => html`<li>${names[one] === undefined ? id(one) : name(names[one], '(no name)')}</li>`)}
+            </ul>`
+      }
+      ${warning === undefined ? undefined : html`<p class="${isDanger ? 'plate' : ''}">${warning}</p>`}
+      <form method="post" action="${addressOf(frame, {})}" class="ask">
+        ${hidden('csrf', frame.csrf)} ${hidden('task', task)} ${hidden('confirmed', '1')}
+        ${once === undefined ? undefined : hidden('once', once)} ${subjects.map((one) => hidden('subject', one))}
+        ${fields.map((field, index) => fieldOf(field, asking, index === firstFaulty(fields, errors)))}
+        ${subjects.length < TYPED_FROM ? undefined : typedNumber(subjects.length, errors['typed'])}
+        <div class="actions">
+          <button type="submit" class="${isDanger ? 'button main danger' : 'button main'}">${label}</button>
+          <a class="button" href="${addressOf(frame, {})}">Cancel</a>
+        </div>
+      </form>
+    </div>`,
+  }
+}
+
+/** The field that gets the focus: the first one with an error, and otherwise the first. */
+function firstFaulty(fields: readonly InputField[], errors: Texts): number {
+  return Math.max(
+    0,
+    fields.findIndex(({ name: field }) => errors[field] !== undefined),
+  )
+}
+
+function fieldOf(field: InputField, { values, errors }: Asking, hasFocus: boolean): Markup {
+  const { name: member, label, description, kind, choices, isRequired, maxLength } = field
+  const value = values[member] ?? field.default ?? ''
+  const error = errors[member]
+  const hints = [description === '' ? undefined : `hint-${member}`, error === undefined ? undefined : `error-${member}`]
+  const described = hints.filter((hint) => hint !== undefined).join(' ')
+  const more: Fragment = [
+    described === '' ? undefined : html` aria-describedby="${described}"`,
+    error === undefined ? undefined : html` aria-invalid="true"`,
+    hasFocus ? html` autofocus` : undefined,
+  ]
+  const below = html`${description === '' ? undefined : html`<p class="hint" id="hint-${member}">${description}</p>`}
+  ${error === undefined ? undefined : html`<p class="error" id="error-${member}">${error}</p>`}`
+  if (kind === 'flag')
+    return html`<div>
+      <label class="field flag"
+        ><input
+          type="checkbox"
+          name="${member}"
+          value="on"
+          ${value === 'true' || value === 'on' ? html` checked` : undefined}${more}
+        /><span>${label}</span></label
+      >${below}
+    </div>`
+  if (kind === 'choice')
+    return html`<div>
+      <label class="field"
+        ><span>${label}</span
+        ><select name="${member}" ${more}>
+          ${isRequired ? undefined : html`<option value=""></option>`}
+          ${choices.map((choice) => html`<option value="${choice}" ${choice === value ? html` selected` : undefined}>${choice}</option>`)}
+        </select></label
+      >${below}
+    </div>`
+  const type = { text: 'text', number: 'text', time: 'text', password: 'password' }[kind]
+  return html`<div>
+    <label class="field"
+      ><span>${label}</span
+      ><input
+        type="${type}"
+        name="${member}"
+        value="${value}"
+        autocomplete="off"
+        ${maxLength === undefined ? undefined : html` maxlength="${maxLength}"`}${more} /></label
+    >${below}
+  </div>`
+}
+
+function typedNumber(count: number, error: string | undefined): Markup {
+  return html`<div>
+    <label class="field"
+      ><span>Type ${count} to confirm</span>
+      <input
+        name="typed"
+        inputmode="numeric"
+        autocomplete="off"
+        ${error === undefined ? undefined : html` aria-invalid="true" aria-describedby="error-typed"`}
+    /></label>
+    ${error === undefined ? undefined : html`<p class="error" id="error-typed">${error}</p>`}
+  </div>`
+}
+
+/** A secret, which is shown once. `isLink`: an address. */
+export function secretPage(form: ScreenForm, secret: string, frame: Frame): View {
+  const isLink = URL.canParse(secret) && /^https?:/.test(secret)
+  return {
+    title: form.done,
+    main: html`<div class="ask">
+      <h1>${form.done}</h1>
+      <p>It is shown this once. Hand it to the person over a way that only the person reads.</p>
+      <p class="secret">
+        ${isLink ? html`<code>${href(secret)}</code>` : html`<code>${secret}</code>`} ${copyButton(secret)}
+      </p>
+      <p><a class="button" href="${addressOf(frame, {})}">Go on</a></p>
+    </div>`,
+  }
+}

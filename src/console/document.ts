@@ -1,0 +1,178 @@
+import type { Branding } from '../ports/pages.ts'
+import { initial } from '../web/initial.ts'
+import { href, html, isolate, type Fragment, type Markup } from '../web/markup.ts'
+import { clientsIcon, downIcon, menuIcon, searchIcon } from './icons.ts'
+import { hidden } from './parts.ts'
+import type { Section } from './screen.ts'
+
+/** The addresses of the files that all pages load. Each has the hash of its content in its name. */
+export interface Assets {
+  readonly style: string
+  readonly script: string
+  /** The picture of the operator; undefined: the first letter of the name. */
+  readonly logo: string | undefined
+}
+
+/** The person at the console. */
+export interface Person {
+  readonly name: string
+  readonly email: string | null
+  readonly access: 'read' | 'write'
+  /** Of the form that signs out. */
+  readonly csrf: string
+}
+
+export interface Document {
+  readonly branding: Branding
+  readonly assets: Assets
+  readonly version: string
+  readonly accountUri: string
+  readonly title: string
+  readonly main: Fragment
+  /** undefined: no user with a role is signed in, so there is no side and no menu. */
+  readonly person: Person | undefined
+  readonly section: Section | undefined
+  /** The address to which the browser goes at once. */
+  readonly refresh?: string | undefined
+}
+
+const SECTIONS: readonly (readonly [section: Section, label: string, path: string, icon: Markup, key: string])[] = [
+  ['clients', 'Clients', '/console/clients', clientsIcon, 'c'],
+]
+
+/** A whole document of the console. */
+export function document(page: Document): string {
+  const { branding, assets, title, person, refresh } = page
+  return html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <meta name="robots" content="noindex" />
+        ${refresh === undefined ? undefined : html`<meta http-equiv="refresh" content="0; url=${href(refresh)}" />`}
+        <title>${title} · ${branding.name}</title>
+        <link rel="icon" href="data:," />
+        <link rel="stylesheet" href="${assets.style}" />
+        <script src="${assets.script}" defer></script>
+      </head>
+      <body>
+        ${person === undefined ? plain(page) : framed(page, person)}
+      </body>
+    </html>`.toString()
+}
+
+/** Without a side: to say something to a person who is not signed in, or has no role. */
+function plain({ branding, assets, main }: Document): Markup {
+  return html`<div class="card">
+    <p class="brand">${mark(branding, assets)}${isolate(branding.name)}</p>
+    <main>${main}</main>
+  </div>`
+}
+
+function framed({ branding, assets, version, accountUri, main, section }: Document, person: Person): Markup {
+  return html`<a class="skip" href="#main">Skip to the content</a>
+    <div class="frame">
+      <div class="side">
+        <p class="brand">${mark(branding, assets)}${isolate(branding.name)}</p>
+        <details class="menu">
+          <summary aria-label="Menu">${menuIcon}</summary>
+          ${navigation(section)}
+        </details>
+        ${navigation(section)}
+        <p class="version muted">${version}</p>
+      </div>
+      <div class="page">
+        <div class="top">
+          <form method="get" action="/console/search" role="search" class="search">
+            ${searchIcon}
+            <input
+              name="q"
+              type="search"
+              aria-label="Search"
+              placeholder="Search: id, address, host, name"
+              autocomplete="off"
+              spellcheck="false"
+              data-search
+            />
+            ${section === undefined ? undefined : hidden('in', section)}
+            <kbd data-key hidden>/</kbd>
+          </form>
+          ${account(person, accountUri)}
+        </div>
+        <main id="main" tabindex="-1">${main}</main>
+      </div>
+    </div>
+    <dialog data-help>
+      <h2>Keys</h2>
+      <dl class="keys">
+        <div>
+          <dt><kbd>/</kbd></dt>
+          <dd>Search</dd>
+        </div>
+        ${SECTIONS.map(
+          ([, label, , , key]) =>
+            html`<div>
+              <dt><kbd>g</kbd> <kbd>${key}</kbd></dt>
+              <dd>${label}</dd>
+            </div>`,
+        )}
+        <div>
+          <dt><kbd>j</kbd> <kbd>k</kbd></dt>
+          <dd>Next and previous row</dd>
+        </div>
+        <div>
+          <dt><kbd>x</kbd></dt>
+          <dd>Choose the row</dd>
+        </div>
+        <div>
+          <dt><kbd>Enter</kbd></dt>
+          <dd>Open the row</dd>
+        </div>
+        <div>
+          <dt><kbd>?</kbd></dt>
+          <dd>These keys</dd>
+        </div>
+      </dl>
+      <p>
+        <label class="switch"><input type="checkbox" data-keys-switch /> Single keys</label>
+      </p>
+      <form method="dialog"><button class="button">Close</button></form>
+    </dialog>`
+}
+
+function navigation(current: Section | undefined): Markup {
+  return html`<nav aria-label="Screens">
+    <ul role="list">
+      ${SECTIONS.map(
+        ([section, label, path, icon, key]) =>
+          html`<li>
+            <a href="${path}" data-go="${key}" ${section === current ? html` aria-current="page"` : undefined}
+              >${icon}${label}</a
+            >
+          </li>`,
+      )}
+    </ul>
+  </nav>`
+}
+
+function account({ name, email, access, csrf }: Person, accountUri: string): Markup {
+  return html`<details class="account">
+    <summary>${isolate(name)}${downIcon}</summary>
+    <div class="sheet">
+      ${email === null || email === name ? undefined : html`<p><bdi>${email}</bdi></p>`}
+      <p class="muted">${access === 'write' ? 'May change everything' : 'May read, and change nothing'}</p>
+      <p><a href="${href(accountUri)}">Your account</a></p>
+      <p><button type="button" class="link" data-show-help hidden>Keys</button></p>
+      <form method="post" action="/console/sign-out">
+        ${hidden('csrf', csrf)}<button class="button" type="submit">Sign out</button>
+      </form>
+    </div>
+  </details>`
+}
+
+function mark(branding: Branding, { logo }: Assets): Markup {
+  return logo === undefined
+    ? html`<span class="mark" aria-hidden="true">${initial(branding.name)}</span>`
+    : html`<img class="logo" src="${logo}" alt="" />`
+}

@@ -1,0 +1,20 @@
+import { html, type Markup } from '../web/markup.ts'
+
+// Drawn in the colour of the text around them, and hidden from screen readers, because the text beside them says the same.
+
+function drawing(path: string): Markup {
+  return html`<svg viewBox="0 0 20 20" aria-hidden="true"><path d="${path}" /></svg>`
+}
+
+export const overviewIcon = drawing('M3 11.5 10 4l7 7.5M5 10v6.5h10V10M8.5 16.5v-4h3v4')
+export const clientsIcon = drawing('M3.5 3.5h5v5h-5zM11.5 3.5h5v5h-5zM3.5 11.5h5v5h-5zM14 11.5v5M11.5 14h5')
+export const usersIcon = drawing('M10 9.5a3 3 0 1 0 0-6 3 3 0 0 0 0 6ZM4 16.5c.6-3 3-4.5 6-4.5s5.4 1.5 6 4.5')
+export const grantsIcon = drawing('M7 13a3.5 3.5 0 1 1 2.9-5.5h7v3h-2v2h-3v-2h-2A3.5 3.5 0 0 1 7 13ZM6.5 9.5v.05')
+export const auditIcon = drawing('M5 3.5h10v13H5zM8 7h4M8 10h4M8 13h2')
+export const searchIcon = drawing('M9 14.5a5.5 5.5 0 1 0 0-11 5.5 5.5 0 0 0 0 11ZM13 13l4 4')
+export const copyIcon = drawing('M7.5 7.5h8v8h-8zM12.5 7.5v-3h-8v8h3')
+export const yesIcon = drawing('m4.5 10.5 3.5 3.5 7.5-8')
+export const warnIcon = drawing('M10 3.5 2.8 16h14.4zM10 8.5v3.5M10 14v.05')
+export const noIcon = drawing('M10 17a7 7 0 1 0 0-14 7 7 0 0 0 0 14ZM5.2 14.8 14.8 5.2')
+export const menuIcon = drawing('M3.5 6h13M3.5 10h13M3.5 14h13')
+export const downIcon = drawing('m6 8.5 4 4 4-4')

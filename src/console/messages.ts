@@ -1,0 +1,59 @@
+import { href, html, type Markup } from '../web/markup.ts'
+import { command } from './parts.ts'
+import type { View } from './screen.ts'
+
+/** The pages that say something without showing anything of the server. */
+
+export function roleMissing(name: string, email: string | null, csrf: string): View {
+  return message('No role', [
+    html`<p><bdi>${name}</bdi> has no role here. Ask an administrator, who runs:</p>`,
+    html`<p>${command(`grantor role set ${email ?? name} --access read`)}</p>`,
+    signOutForm(csrf),
+  ])
+}
+
+export function factorMissing(securityUri: string, csrf: string | undefined): View {
+  return message('The console needs two-step sign-in', [
+    html`<p>Add an authenticator app or a passkey to your account, then open the console again.</p>`,
+    html`<p>
+      <a class="button main" href="${href(securityUri)}">Two-step sign-in</a>
+      <a class="button" href="/console">Try again</a>
+    </p>`,
+    csrf === undefined ? undefined : signOutForm(csrf),
+  ])
+}
+
+export function notSignedIn(): View {
+  return message('Not signed in', [
+    html`<p>The sign-in was denied or refused.</p>`,
+    html`<p><a class="button main" href="/console">Sign in</a></p>`,
+  ])
+}
+
+/** The browser leaves by itself: a redirect could follow a form of this page, which must lead nowhere else. */
+export function leaving(location: string): View {
+  return message('One moment', [html`<p><a href="${href(location)}">Go on to the sign-in</a></p>`])
+}
+
+/** `explanation`: the sentences of the task, or of the table of refusals. */
+export function refusal(title: string, explanation: string, requestId: string): View {
+  return message(title, [
+    html`<p>${explanation}</p>`,
+    html`<p><a href="/console">Overview</a></p>`,
+    html`<p class="muted">Request <code>${requestId}</code></p>`,
+  ])
+}
+
+function message(title: string, parts: readonly (Markup | undefined)[]): View {
+  return {
+    title,
+    main: html`<h1>${title}</h1>
+      ${parts}`,
+  }
+}
+
+function signOutForm(csrf: string): Markup {
+  return html`<form method="post" action="/console/sign-out">
+    <input type="hidden" name="csrf" value="${csrf}" /><button class="button" type="submit">Sign out</button>
+  </form>`
+}

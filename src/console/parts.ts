@@ -1,0 +1,276 @@
+import { ago } from '../web/spans.ts'
+import { code, html, type Fragment, type Markup } from '../web/markup.ts'
+import { translations } from '../web/texts/language.ts'
+import { visible } from '../web/visible.ts'
+import { copyIcon, noIcon, warnIcon, yesIcon } from './icons.ts'
+import { asksFirst, type Filter, type Frame, type ScreenForm, type Texts } from './screen.ts'
+
+const ENGLISH = { language: 'en', texts: translations.en } as const
+const MONTHS = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ')
+
+/** A time of an answer: how long ago, with the exact time. `never`: what null means. */
+export function time(iso: string | null, { place }: Pick<Frame, 'place'>, never = 'never'): Markup {
+  if (iso === null) return html`<span class="muted">${never}</span>`
+  const at = new Date(iso)
+  const pad = (number: number): string => String(number).padStart(2, '0')
+  const exact = `${at.getUTCDate()} ${MONTHS[at.getUTCMonth()] ?? ''} ${at.getUTCFullYear()}, ${pad(at.getUTCHours())}:${pad(at.getUTCMinutes())} UTC`
+  const ageSeconds = (place.now - at.getTime()) / 1000
+  const text = ageSeconds < 0 ? exact : ago(ENGLISH, ageSeconds)
+  return html`<time datetime="${iso}" title="${exact}">${text}</time>`
+}
+
+const [HEAD, TAIL] = [10, 4]
+
+/** An id in a fixed-width face, cut in the middle, with a button that copies all of it. */
+export function id(text: string, to?: string): Markup {
+  const short = text.length <= HEAD + TAIL + 4 ? text : `${text.slice(0, HEAD)}…${text.slice(-TAIL)}`
+  const shown = html`<code title="${text}">${short}</code>`
+  return html`<span class="id"
+    >${to === undefined ? shown : html`<a href="${to}">${shown}</a>`}${copyButton(text)}</span
+  >`
+}
+
+/** The script shows the button. */
+export function copyButton(text: string): Markup {
+  return html`<button type="button" class="copy" data-copy="${text}" aria-label="Copy" hidden>${copyIcon}</button>`
+}
+
+/** A command, ready to copy. */
+export function command(text: string): Markup {
+  return html`<span class="command"><code>${text}</code>${copyButton(text)}</span>`
+}
+
+export type Tone = 'good' | 'caution' | 'bad' | 'quiet'
+
+/** A state in a word, with a drawing, because colour alone says nothing to many people. */
+export function chip(text: string, tone: Tone): Markup {
+  const icon = { good: yesIcon, caution: warnIcon, bad: noIcon, quiet: undefined }[tone]
+  return html`<span class="chip ${tone}">${icon}${text}</span>`
+}
+
+/** Untrusted text as the name of a row. An empty name is said to be none. */
+export function name(text: string | null | undefined, none: string): Markup {
+  const seen = visible(text ?? '').trim()
+  return seen === '' ? html`<span class="muted">${none}</span>` : html`<bdi>${seen}</bdi>`
+}
+
+/** Scopes, each in a fixed-width face. */
+export function scopes(text: string): Markup {
+  const tokens = text.split(' ').filter((token) => token !== '')
+  if (tokens.length === 0) return html`<span class="muted">none</span>`
+  return html`<span class="scopes">${tokens.map((token) => html`${code(token)} `)}</span>`
+}
+
+export interface Column<Row> {
+  readonly heading: string
+  readonly cell: (row: Row) => Fragment
+  /** Left out where there is little room: cards on a phone have all columns. */
+  readonly isWide?: true
+}
+
+export interface Table<Row> {
+  readonly caption: string
+  readonly columns: readonly [Column<Row>, ...Column<Row>[]]
+  readonly rows: readonly Row[]
+  /** The id of a row, for the selection. Absent: rows are not chosen. */
+  readonly idOf?: (row: Row) => string
+  /** What a row is called beside its box. */
+  readonly labelOf?: (row: Row) => string
+  /** Under the rows. */
+  readonly next?: string | null
+  /** Instead of the rows, if there are none. */
+  readonly empty: Fragment
+}
+
+/** A list. On a phone each row is a card. */
+export function table<Row>(frame: Frame, list: Table<Row>): Markup {
+  const { caption, columns, rows, idOf, next = null, empty } = list
+  const bulk = idOf === undefined ? [] : frame.forms.filter(({ isBulk }) => isBulk === true)
+  const chooses = bulk.length > 0 && rows.length > 0
+  const body =
+    rows.length === 0
+      ? html`<div class="empty">${empty}</div>`
+      : html`<div class="scroll">
+          <table>
+            <caption>
+              ${caption}
+            </caption>
+            <thead>
+              <tr>
+                ${chooses ? html`<th scope="col" class="pick"><span class="unseen">Choose</span></th>` : undefined}
+                ${columns.map(({ heading, isWide }) => html`<th scope="col" ${isWide ? html` class="far"` : undefined}>${heading}</th>`)}
+              </tr>
+            </thead>
+            <tbody>
+              ${rows.map((row) => bodyRow(row, list, chooses))}
+            </tbody>
+          </table>
+        </div>`
+  const pager = pages(frame, rows.length, next)
+  if (!chooses) return html`${body}${pager === undefined ? undefined : html`<div class="bar">${pager}</div>`}`
+  return html`<form method="post" action="${addressOf(frame, {})}" class="list">
+    ${hidden('csrf', frame.csrf)} ${body}
+    <div class="bar">
+      <span class="count" aria-live="polite" data-count hidden></span>
+      ${bulk.map((form) => button(form))} ${pager}
+    </div>
+  </form>`
+}
+
+function bodyRow<Row>(row: Row, { columns, idOf, labelOf }: Table<Row>, chooses: boolean): Markup {
+  const [first, ...others] = columns
+  const rowId = idOf?.(row) ?? ''
+  return html`<tr data-row>
+    ${chooses ? html`<td class="pick"><input type="checkbox" name="subject" value="${rowId}" aria-label="${labelOf?.(row) ?? rowId}" /></td>` : undefined}
+    <th scope="row">${first.cell(row)}</th>
+    ${others.map(({ heading, cell, isWide }) => html`<td data-label="${heading}" ${isWide ? html` class="far"` : undefined}>${cell(row)}</td>`)}
+  </tr>`
+}
+
+/** A page that filters and searches may be empty although more rows follow. */
+function pages(frame: Frame, shown: number, next: string | null): Markup | undefined {
+  const isFirst = frame.place.query['before'] === undefined
+  if (isFirst && next === null) return undefined
+  return html`<nav class="pages" aria-label="Pages">
+    ${shown === 0 && next !== null ? html`<span class="muted">None among the rows that were searched.</span>` : undefined}
+    ${isFirst ? undefined : html`<a href="${addressOf(frame, { before: undefined })}">Newest</a>`}
+    ${next === null ? undefined : html`<a href="${addressOf(frame, { before: next })}" data-more>${shown === 0 ? 'Search on' : 'Older'}</a>`}
+  </nav>`
+}
+
+/** The address of this screen with a changed query. What was said on the page before is left out. */
+export function addressOf(
+  { place }: Pick<Frame, 'place'>,
+  changes: Readonly<Record<string, string | undefined>>,
+): string {
+  const { done: _, ask: __, subject: ___, ...kept } = place.query
+  const pairs = Object.entries({ ...kept, ...changes }).filter(
+    (pair): pair is [string, string] => pair[1] !== undefined,
+  )
+  const query = new URLSearchParams(pairs).toString()
+  return query === '' ? place.path : `${place.path}?${query}`
+}
+
+export function hidden(field: string, value: string): Markup {
+  return html`<input type="hidden" name="${field}" value="${value}" />`
+}
+
+/** The button of a form that has one already, such as the list. */
+function button({ task, label, isDanger, ...form }: ScreenForm): Markup {
+  const text = asksFirst({ task, label, ...form }) ? `${label}…` : label
+  return html`<button type="submit" name="task" value="${task}" class="${isDanger ? 'button danger' : 'button'}">
+    ${text}
+  </button>`
+}
+
+/** The buttons of the object that a screen shows, or of one of its rows. */
+export function actions(frame: Frame, forms: readonly ScreenForm[], subject?: string): Markup | undefined {
+  if (forms.length === 0) return undefined
+  return html`<form method="post" action="${addressOf(frame, {})}" class="actions">
+    ${hidden('csrf', frame.csrf)} ${subject === undefined ? undefined : hidden('subject', subject)}
+    ${forms.map((form) => button(form))}
+  </form>`
+}
+
+/** The forms of a screen that fit its object, with or without danger. */
+export function formsFor(
+  frame: Frame,
+  object: Readonly<Record<string, unknown>>,
+  isDanger: boolean,
+): readonly ScreenForm[] {
+  return frame.forms.filter(
+    (form) => form.subject === undefined && (form.isDanger === true) === isDanger && form.fits?.(object) !== false,
+  )
+}
+
+/** The form of one task, if the person may use it. */
+export function formOf(frame: Frame, task: string): readonly ScreenForm[] {
+  return frame.forms.filter((form) => form.task === task)
+}
+
+/** The filters of a list: those that are set are words, which are taken off one by one. */
+export function filterBar(frame: Frame): Markup {
+  const set = frame.filters.filter(({ value }) => value !== undefined)
+  return html`<form method="get" action="${frame.place.path}" class="filters">
+      ${frame.filters.map(filterField)}
+      <button type="submit" class="button">Filter</button>
+    </form>
+    ${
+      set.length === 0
+        ? undefined
+        : html`<ul class="set" aria-label="Filters that are set">
+            ${set.map(
+              ({ name: field, label, value = '' }) =>
+                html`<li>
+                  <a
+                    href="${addressOf(frame, { [field]: undefined, before: undefined })}"
+                    aria-label="Remove the filter ${label} ${value}"
+                    ><span class="muted">${label}</span> <bdi>${value}</bdi> ✕</a
+                  >
+                </li>`,
+            )}
+            <li><a href="${frame.place.path}">Clear</a></li>
+          </ul>`
+    }`
+}
+
+function filterField({ name: field, label, kind, choices, value = '' }: Filter): Markup {
+  if (kind !== 'choice') {
+    const placeholder = kind === 'time' ? '2026-01-31T12:00:00Z' : ''
+    return html`<label
+      ><span>${label}</span><input name="${field}" value="${value}" placeholder="${placeholder}" autocomplete="off"
+    /></label>`
+  }
+  return html`<label
+    ><span>${label}</span>
+    <select name="${field}">
+      <option value="">any</option>
+      ${choices.map((choice) => html`<option value="${choice}" ${choice === value ? html` selected` : undefined}>${choice}</option>`)}
+    </select></label
+  >`
+}
+
+/** What there is to see, and the command that makes the first; or that nothing matches the filters. */
+export function nothing(frame: Frame, what: string, example: string | undefined): Markup {
+  const isFiltered = frame.filters.some(({ value }) => value !== undefined) || frame.place.query['before'] !== undefined
+  if (isFiltered) return html`<p>Nothing matches. <a href="${frame.place.path}">Clear the filters</a></p>`
+  return html`<p>${what}</p>
+    ${example === undefined ? undefined : html`<p>${command(example)}</p>`}`
+}
+
+/** Facts of an object, a term and what it is. */
+export function facts(pairs: readonly (readonly [term: string, what: Fragment])[]): Markup {
+  return html`<dl class="facts">
+    ${pairs
+      .filter(([, what]) => what !== undefined)
+      .map(
+        ([term, what]) =>
+          html`<div>
+            <dt>${term}</dt>
+            <dd>${what}</dd>
+          </div>`,
+      )}
+  </dl>`
+}
+
+export function section(title: string, content: Fragment, aside?: Fragment): Markup {
+  return html`<section>
+    <header>
+      <h2>${title}</h2>
+      ${aside}
+    </header>
+    ${content}
+  </section>`
+}
+
+/** Where the page of an object is. */
+export function linkTo(kind: 'clients' | 'users' | 'grants', object: string): string {
+  return `/console/${kind}/${encodeURIComponent(object)}`
+}
+
+/** The name of an id in a list, which links to its page. */
+export function named(kind: 'clients' | 'users', object: string, names: Texts): Markup {
+  return html`<a href="${linkTo(kind, object)}"
+    >${names[object] === undefined ? id(object) : name(names[object], '(no name)')}</a
+  >`
+}

@@ -1,0 +1,113 @@
+import type { EpochMs } from '../base/brand.ts'
+import type { Markup } from '../web/markup.ts'
+
+export type Members = Readonly<Record<string, unknown>>
+export type Texts = Readonly<Record<string, string>>
+
+/** Where a person is: a screen with the parameters in its path, and the query of the address. */
+export interface Place {
+  readonly path: string
+  readonly parameters: Texts
+  /** Of a member that is repeated, the first value. */
+  readonly query: Texts
+  readonly now: EpochMs
+}
+
+/** A task that a screen reads, and the members of its input besides those in the path. */
+export interface Read<Answer> {
+  readonly task: string
+  readonly input: (place: Place) => Members
+  /** Only the type of the answer, which the schema of the task has. */
+  readonly answer?: Answer
+}
+
+/** A form, which performs one task. It has the members of the path, the rows that are chosen, and the fields; other members are refused. */
+export interface ScreenForm {
+  readonly task: string
+  /** On the button, in the imperative. */
+  readonly label: string
+  /** After it was done: `Verified`. */
+  readonly done: string
+  /** The member of the input that the chosen rows give, one of them or at most 50. Absent: the path names the object. */
+  readonly subject?: string
+  /** The form is offered beside the list, for all rows that are chosen. */
+  readonly isBulk?: true
+  /** Members of the input that the person fills in. */
+  readonly fields?: readonly string[]
+  /** The person must have signed in within the last five minutes: the task creates a secret, deletes, or gives rights. */
+  readonly isRecent?: true
+  /** What ends, on the page that asks before. Absent: nothing is asked, unless there are fields. */
+  readonly warning?: string
+  readonly isDanger?: true
+  /** The task that takes it back, for the rows that changed. */
+  readonly undo?: string
+  /** What to say beside the undo, because it restores not everything. */
+  readonly undoNote?: string
+  /** Where the person goes on, when the object is gone. */
+  readonly leadsTo?: string
+  /** The member of the answer that is shown once, and never again. */
+  readonly secret?: string
+  /** Whether the form fits the state of the object that the screen shows, which is the first answer. */
+  readonly fits?: (object: Members) => boolean
+}
+
+/** Around the content of a screen. */
+export interface Frame {
+  readonly place: Place
+  readonly mayWrite: boolean
+  /** Proves that a form of this page was made for this session. */
+  readonly csrf: string
+  /** The forms of the screen that the person may use. */
+  readonly forms: readonly ScreenForm[]
+  /** What the list of the screen can be filtered by, from the schema of its task. */
+  readonly filters: readonly Filter[]
+}
+
+/** A filter of a list: a member of the input of its task. */
+export interface Filter {
+  readonly name: string
+  readonly label: string
+  readonly kind: 'choice' | 'text' | 'time'
+  readonly choices: readonly string[]
+  readonly value: string | undefined
+}
+
+export interface View {
+  /** Only the own words of the console, or the name of the object. */
+  readonly title: string
+  readonly main: Markup
+}
+
+export type Section = 'overview' | 'clients' | 'users' | 'grants' | 'audit'
+
+/**
+ * A screen: the tasks that it reads, and the forms that it offers. The view sees nothing but their answers, so a screen can neither show
+ * nor do what the API cannot (decision 0041).
+ */
+export interface Screen<Answers extends object = never> {
+  readonly path: string
+  readonly section: Section
+  readonly reads: { readonly [Name in keyof Answers]: Read<Answers[Name]> }
+  readonly forms: readonly ScreenForm[]
+  /** Members of the first task that the address may have, besides `before`. */
+  readonly filters: readonly string[]
+  readonly view: (answers: Answers, frame: Frame) => View
+  /** The names of the rows by id, for the page that asks before a change. */
+  readonly names: (answers: Answers) => Texts
+}
+
+/** A screen whose types are erased, for the table. */
+export type AnyScreen = Omit<Screen, 'reads' | 'view' | 'names'> & {
+  readonly reads: Readonly<Record<string, Read<unknown>>>
+  readonly view: (answers: Readonly<Record<string, unknown>>, frame: Frame) => View
+  readonly names: (answers: Readonly<Record<string, unknown>>) => Texts
+}
+
+export function screen<Answers extends object>(one: Screen<Answers>): AnyScreen {
+  return one as unknown as AnyScreen
+}
+
+/** Whether a form has a page of its own, before anything is done. */
+export function asksFirst({ fields = [], isRecent, warning }: ScreenForm): boolean {
+  return fields.length > 0 || isRecent === true || warning !== undefined
+}

@@ -1,0 +1,137 @@
+import type { ClientDocument } from '../../admin/client/document.ts'
+import { viewDestination } from '../../clients/destination.ts'
+import { html, type Markup } from '../../web/markup.ts'
+import { chip, filterBar, linkTo, name, nothing, table, time } from '../parts.ts'
+import { screen, type Frame, type Members, type ScreenForm } from '../screen.ts'
+
+interface Answers {
+  readonly list: { readonly clients: readonly ClientDocument[]; readonly next: string | null }
+}
+
+const isDisabled = (client: Members): boolean => client['disabled_at'] !== null
+const isOperators = (client: Members): boolean => client['source'] === 'operator'
+
+/** What can be done with a client, in a list and on its page. */
+export const CLIENT_FORMS: readonly ScreenForm[] = [
+  {
+    task: 'client.verify',
+    label: 'Verify',
+    done: 'Verified',
+    undo: 'client.unverify',
+    fits: (client) => client['verified_at'] === null,
+  },
+  {
+    task: 'client.unverify',
+    label: 'Unverify',
+    done: 'No longer verified',
+    undo: 'client.verify',
+    fits: (client) => client['verified_at'] !== null && !isOperators(client),
+  },
+  {
+    task: 'client.disable',
+    label: 'Disable',
+    done: 'Disabled',
+    undo: 'client.enable',
+    fits: (client) => !isDisabled(client),
+  },
+  { task: 'client.enable', label: 'Enable', done: 'Enabled', undo: 'client.disable', fits: isDisabled },
+  {
+    task: 'client.revoke-tokens',
+    label: 'Revoke all tokens',
+    done: 'All tokens revoked',
+    isRecent: true,
+    isDanger: true,
+    warning:
+      'Every token of the client stops working, and each of its users has to allow it again. To stop a client, disable it: that can be undone.',
+  },
+  {
+    task: 'client.delete',
+    label: 'Delete',
+    done: 'Deleted',
+    isRecent: true,
+    isDanger: true,
+    leadsTo: '/console/clients',
+    warning:
+      'The client, its tokens and its installations end, and cannot be restored. To stop a client, disable it: that can be undone.',
+  },
+]
+
+export const CLIENTS = screen<Answers>({
+  path: '/console/clients',
+  section: 'clients',
+  reads: { list: { task: 'client.list', input: () => ({}) } },
+  filters: ['name', 'host', 'trust_level', 'source', 'used', 'disabled'],
+  forms: CLIENT_FORMS.map((form) => ({ ...form, subject: 'client_id', isBulk: true })),
+  names: ({ list }) => Object.fromEntries(list.clients.map((client) => [client.client_id, client.client_name ?? ''])),
+  view: ({ list }, frame) => ({
+    title: 'Clients',
+    main: html`<div class="heading"><h1>Clients</h1></div>
+      ${filterBar(frame)}
+      ${table(frame, {
+        caption: 'Clients, newest first',
+        rows: list.clients,
+        next: list.next,
+        idOf: (client) => client.client_id,
+        labelOf: (client) => client.client_name ?? client.client_id,
+        empty: nothing(
+          frame,
+          'Clients appear here when they register, when their metadata document is used, or when you create one.',
+          'grantor client create --name <name> --redirect-uri <uri>',
+        ),
+        columns: [
+          { heading: 'Name', cell: clientLink },
+          { heading: 'Goes to', cell: (client) => goesTo(client) },
+          { heading: 'Trust', cell: (client) => trust(client) },
+          { heading: 'Source', isWide: true, cell: (row) => SOURCES[row.source] },
+          { heading: 'Registered', isWide: true, cell: (client) => registered(client, frame) },
+          { heading: 'Last used', cell: (client) => time(client.last_used_at ?? client.used_at, frame) },
+        ],
+      })}`,
+  }),
+})
+
+/** How a client came to the server. */
+export const SOURCES = { operator: 'created', registration: 'registered', document: 'document' } as const
+
+function clientLink({ client_id: client, client_name: text }: ClientDocument): Markup {
+  return html`<a href="${linkTo('clients', client)}">${name(text, '(no name)')}</a>`
+}
+
+/** Where the browser of a user goes with a code. */
+export function goesTo({ redirect_uris: uris }: Pick<ClientDocument, 'redirect_uris'>): Markup {
+  const hosts = [...new Set(uris.map(destination))]
+  const [first, ...others] = hosts
+  if (first === undefined) return html`<span class="muted">nowhere</span>`
+  return html`<bdi>${first}</bdi
+    >${others.length === 0 ? undefined : html` <span class="muted">and ${others.length} more</span>`}`
+}
+
+function destination(uri: string): string {
+  const to = viewDestination(uri)
+  switch (to.kind) {
+    case 'host':
+      return to.host
+    case 'this-computer':
+      return 'this computer'
+    case 'app':
+      return `app ${to.scheme}:`
+  }
+}
+
+export function trust(client: ClientDocument): Markup {
+  if (client.disabled_at !== null) return chip('Disabled', 'bad')
+  switch (client.trust_level) {
+    case 'verified':
+      return chip('Verified', 'good')
+    case 'known-domain':
+      return chip('Known domain', 'good')
+    case 'unverified':
+      return chip('Unverified', 'caution')
+    case 'blocked':
+      return chip('Blocked', 'bad')
+  }
+}
+
+export function registered({ client_id_issued_at: seconds }: ClientDocument, frame: Frame): Markup {
+  return time(new Date(seconds * 1000).toISOString(), frame)
+}

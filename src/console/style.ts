@@ -1,0 +1,199 @@
+import { palette } from '../web/stylesheet.ts'
+
+/** The stylesheet of the console: the colours of all pages, and one step denser. */
+export function consoleStyle(accent: string): string {
+  return (palette(accent) + more + base + frame + lists + objects + situations).replaceAll(/\n\s*/g, '\n').trim()
+}
+
+const more = `
+:root { --good: #1a6e3c; --row: #f7f8fa; }
+@media (prefers-color-scheme: dark) { :root { --good: #7fd6a2; --row: #1b1f25; } }
+`
+
+const base = `
+*, ::before, ::after { box-sizing: border-box; }
+html { -webkit-text-size-adjust: 100%; text-size-adjust: 100%; }
+body { margin: 0; background: var(--ground); color: var(--text); overflow-wrap: anywhere; -webkit-font-smoothing: antialiased;
+  font: .875rem/1.43 system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", "Noto Sans", "Liberation Sans", Arial, sans-serif; }
+h1, h2, p, ul, dl, dd, dt { margin: 0; padding: 0; }
+ul { list-style: none; }
+h1 { font-size: 1.25rem; line-height: 1.75rem; font-weight: 600; letter-spacing: -.01em; }
+h2 { font-size: .875rem; line-height: 1.25rem; font-weight: 600; }
+a { color: var(--ink); text-decoration: none; text-underline-offset: 2px; }
+a:hover { text-decoration: underline; }
+code, kbd { font: .8125rem/1.25rem ui-monospace, SFMono-Regular, Menlo, Consolas, "Liberation Mono", monospace; font-variant-ligatures: none; }
+kbd { padding: 0 5px; border: 1px solid var(--line); border-radius: 4px; background: var(--ground); color: var(--muted); font-size: .75rem; }
+svg { flex: none; width: 1rem; height: 1rem; fill: none; stroke: currentColor; stroke-width: 1.75; stroke-linecap: round; stroke-linejoin: round; }
+time, td { font-variant-numeric: tabular-nums; }
+time { white-space: nowrap; }
+:focus-visible { outline: 2px solid var(--ink); outline-offset: 1px; border-radius: 4px; }
+.muted { color: var(--muted); }
+.unseen { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
+[hidden] { display: none !important; }
+input, select, textarea { min-height: 32px; padding: 4px 8px; border: 1px solid var(--field); border-radius: 6px; background: var(--card); color: inherit; font: inherit; }
+input:focus-visible, select:focus-visible { outline-offset: 0; border-color: var(--ink); }
+[type=checkbox] { min-height: 0; width: 16px; height: 16px; margin: 0; accent-color: var(--ink); }
+.button { display: inline-flex; align-items: center; min-height: 32px; padding: 4px 12px; border: 1px solid var(--line); border-radius: 6px; background: var(--card); color: var(--text); font: inherit; font-weight: 500; white-space: nowrap; cursor: pointer; }
+.button:hover { background: var(--hover); text-decoration: none; }
+.button.main { border-color: var(--fill); background: var(--fill); color: var(--fill-text); }
+.button.main:hover { background: var(--fill-hover); }
+.button.danger { color: var(--danger); }
+.button.main.danger { border-color: var(--danger); background: var(--danger); color: var(--card); }
+.link, .copy { padding: 0; border: 0; background: none; color: var(--ink); font: inherit; cursor: pointer; }
+.copy { display: inline-flex; align-items: center; justify-content: center; width: 24px; height: 24px; border-radius: 4px; color: var(--muted); vertical-align: middle; }
+.copy:hover { background: var(--hover); color: var(--text); }
+.copy svg { width: .875rem; height: .875rem; }
+`
+
+const frame = `
+.skip { position: absolute; left: -999px; }
+.skip:focus { left: 8px; top: 8px; z-index: 3; padding: 8px; background: var(--card); }
+.frame { display: grid; grid-template-columns: 208px minmax(0, 1fr); max-width: 1440px; min-height: 100vh; margin: 0 auto; }
+.side { position: sticky; top: 0; display: flex; flex-direction: column; height: 100vh; padding: 16px 12px; border-right: 1px solid var(--line); }
+.brand { display: flex; align-items: center; gap: 8px; min-height: 32px; margin-bottom: 16px; padding: 0 8px; font-weight: 600; }
+.mark { flex: none; width: 24px; height: 24px; border-radius: 6px; background: var(--fill); color: var(--fill-text); font-size: 14px; line-height: 24px; text-align: center; overflow: hidden; }
+.logo { max-width: 120px; height: 24px; object-fit: contain; }
+.menu { display: none; }
+nav li a { display: flex; align-items: center; gap: 10px; min-height: 32px; margin: 1px 0; padding: 4px 8px; border-radius: 6px; color: var(--text); }
+nav li a:hover { background: var(--hover); text-decoration: none; }
+nav li a svg { color: var(--muted); }
+nav [aria-current] { background: var(--hover); font-weight: 600; }
+nav [aria-current] svg { color: var(--ink); }
+.version { margin-top: auto; padding: 0 8px; font-size: .75rem; }
+.page { min-width: 0; max-width: 1232px; padding: 0 24px 48px; }
+.top { display: flex; align-items: center; gap: 16px; min-height: 56px; }
+.search { position: relative; flex: 1; display: flex; align-items: center; max-width: 440px; }
+.search > svg { position: absolute; left: 10px; color: var(--muted); pointer-events: none; }
+.search input { width: 100%; padding: 4px 32px; border-color: var(--line); }
+.search kbd { position: absolute; right: 8px; pointer-events: none; }
+.account { position: relative; margin-left: auto; }
+.account summary { display: flex; align-items: center; gap: 4px; max-width: 240px; min-height: 32px; padding: 4px 8px; border-radius: 6px; list-style: none; cursor: pointer; overflow: hidden; white-space: nowrap; }
+.account summary::-webkit-details-marker, .menu summary::-webkit-details-marker { display: none; }
+.account summary:hover { background: var(--hover); }
+.sheet { position: absolute; right: 0; z-index: 2; width: 240px; padding: 12px 16px; border: 1px solid var(--line); border-radius: 8px; background: var(--card); box-shadow: var(--shadow); }
+.sheet > * + * { margin-top: 8px; }
+main:focus { outline: 0; }
+.heading { display: flex; flex-wrap: wrap; align-items: center; gap: 8px 12px; min-height: 40px; margin-bottom: 8px; }
+.heading .actions, .heading > .button { margin-left: auto; }
+.sub { display: flex; flex-wrap: wrap; align-items: center; gap: 4px 12px; margin: -4px 0 16px; color: var(--muted); }
+.actions { display: flex; flex-wrap: wrap; gap: 8px; }
+.notice { display: flex; flex-wrap: wrap; align-items: center; gap: 8px 16px; margin-bottom: 12px; padding: 8px 12px; border: 1px solid var(--line); border-left: 3px solid var(--good); border-radius: 6px; background: var(--card); }
+.notice.bad { border-left-color: var(--danger); }
+.notice ul { flex-basis: 100%; }
+.notice form { margin-left: auto; }
+dialog { padding: 20px 24px; border: 1px solid var(--line); border-radius: 12px; background: var(--card); color: inherit; }
+dialog::backdrop { background: rgb(0 0 0 / 40%); }
+.keys { margin: 12px 0; }
+.keys div { display: grid; grid-template-columns: 72px 1fr; min-height: 28px; align-items: center; }
+.switch { display: flex; align-items: center; gap: 8px; margin-bottom: 12px; }
+`
+
+const lists = `
+.filters { display: flex; flex-wrap: wrap; align-items: end; gap: 8px; margin-bottom: 12px; }
+.filters label span { display: block; margin-bottom: 2px; color: var(--muted); font-size: .75rem; }
+.filters input { width: 200px; border-color: var(--line); }
+.filters select { border-color: var(--line); }
+.set { display: flex; flex-wrap: wrap; gap: 8px; margin-bottom: 12px; }
+.set a { display: inline-flex; align-items: center; gap: 4px; min-height: 24px; padding: 0 8px; border-radius: 12px; background: var(--hover); color: var(--text); }
+.set li:last-child a { background: none; color: var(--ink); }
+.scroll { overflow-x: auto; border: 1px solid var(--line); border-radius: 8px; background: var(--card); }
+table { width: 100%; border-collapse: collapse; }
+caption { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
+th, td { height: 40px; padding: 4px 12px; text-align: left; font-weight: 400; vertical-align: middle; }
+thead th { height: 32px; border-bottom: 1px solid var(--line); color: var(--muted); font-size: .75rem; white-space: nowrap; }
+tbody tr + tr > * { border-top: 1px solid var(--line); }
+tbody tr:hover, tbody tr.at { background: var(--row); }
+tbody tr.at { box-shadow: inset 2px 0 var(--ink); }
+tbody th { font-weight: 500; max-width: 320px; }
+.pick { width: 40px; padding-right: 0; }
+.bar { display: flex; flex-wrap: wrap; align-items: center; gap: 8px; min-height: 48px; padding: 8px 0; }
+.list .bar { position: sticky; bottom: 0; background: var(--ground); }
+.count { margin-right: 4px; font-weight: 500; }
+.pages { display: flex; gap: 16px; align-items: center; min-height: 32px; margin-left: auto; }
+.pages a { padding: 4px 0; }
+.empty { padding: 32px 24px; border: 1px solid var(--line); border-radius: 8px; background: var(--card); }
+.empty p + p { margin-top: 8px; }
+.chip { display: inline-flex; align-items: center; gap: 4px; white-space: nowrap; }
+.chip.good svg { color: var(--good); }
+.chip.caution { color: var(--caution); }
+.chip.bad { color: var(--danger); }
+.chip.quiet { color: var(--muted); }
+.id { display: inline-flex; align-items: center; gap: 2px; white-space: nowrap; }
+.command { display: inline-flex; align-items: center; gap: 4px; padding: 2px 4px 2px 8px; border: 1px solid var(--line); border-radius: 6px; background: var(--ground); }
+.scopes code { white-space: nowrap; }
+`
+
+const objects = `
+section { margin-top: 24px; }
+section > header { display: flex; align-items: center; gap: 12px; min-height: 32px; margin-bottom: 4px; }
+section > header > :nth-child(2) { margin-left: auto; }
+.facts { border: 1px solid var(--line); border-radius: 8px; background: var(--card); }
+.facts > div { display: grid; grid-template-columns: 176px minmax(0, 1fr); gap: 4px 16px; min-height: 40px; padding: 9px 12px; }
+.facts > div + div { border-top: 1px solid var(--line); }
+.facts dt { color: var(--muted); }
+.facts li + li { margin-top: 4px; }
+.findings > li { display: grid; grid-template-columns: 24px minmax(0, 1fr); gap: 4px; padding: 10px 12px; }
+.findings > li + li { border-top: 1px solid var(--line); }
+.findings { border: 1px solid var(--line); border-radius: 8px; background: var(--card); }
+.findings svg { margin-top: 2px; }
+.findings .warning svg { color: var(--caution); }
+.findings .failed svg { color: var(--danger); }
+.findings .ok svg { color: var(--good); }
+.danger-zone { margin-top: 32px; padding-top: 16px; border-top: 1px solid var(--line); }
+.ask { max-width: 560px; }
+.ask > * + * { margin-top: 12px; }
+.ask .plate { padding: 12px; border: 1px solid var(--danger-line); border-radius: 8px; background: var(--danger-plate); color: var(--danger); }
+.ask ul.plain { padding-left: 20px; list-style: disc; }
+.field { display: block; }
+.field > span { display: block; margin-bottom: 4px; font-weight: 600; }
+.field input:not([type=checkbox]), .field select { width: 100%; min-height: 36px; }
+.field.flag { display: flex; align-items: start; gap: 8px; }
+.field.flag > span { margin: 0; font-weight: 500; }
+.field.flag input { margin-top: 2px; }
+.hint { margin-top: 4px; color: var(--muted); font-size: .8125rem; }
+.error { margin-top: 4px; color: var(--danger); }
+[aria-invalid] { border-color: var(--danger); }
+.secret { padding: 12px; border: 1px solid var(--line); border-radius: 8px; background: var(--card); }
+.columns { display: grid; grid-template-columns: repeat(auto-fit, minmax(320px, 1fr)); gap: 0 24px; }
+.card { max-width: 480px; margin: 10vh auto 0; padding: 24px; border: 1px solid var(--line); border-radius: 12px; background: var(--card); box-shadow: var(--shadow); }
+.card .brand { padding: 0; }
+.card main > * + * { margin-top: 12px; }
+`
+
+const situations = `
+@media (max-width: 1100px) { .far { display: none; } }
+@media (max-width: 720px) {
+  .frame { display: block; }
+  .side { position: static; display: flex; flex-direction: row; align-items: center; justify-content: space-between; height: auto; padding: 8px 16px; border: 0; border-bottom: 1px solid var(--line); }
+  .side > nav, .version { display: none; }
+  .brand { margin: 0; padding: 0; }
+  .menu { position: relative; display: block; }
+  .menu summary { display: flex; align-items: center; justify-content: center; width: 44px; height: 44px; list-style: none; cursor: pointer; }
+  .menu nav { position: absolute; right: 0; z-index: 2; width: 220px; padding: 8px; border: 1px solid var(--line); border-radius: 8px; background: var(--card); box-shadow: var(--shadow); }
+  .page { padding: 0 16px 32px; }
+  .search kbd { display: none; }
+  .account summary { max-width: 96px; text-overflow: ellipsis; }
+  nav li a, .button, .account summary, input, select, .pages a { min-height: 44px; }
+  .pages a, .set a { display: inline-flex; align-items: center; min-height: 44px; }
+  input, select { font-size: 1rem; }
+  .filters { display: grid; grid-template-columns: 1fr 1fr; }
+  .filters input, .filters select { width: 100%; }
+  .scroll { border: 0; background: none; overflow: visible; }
+  table, tbody, tr, th, td { display: block; }
+  thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
+  tbody tr { position: relative; margin-bottom: 8px; padding: 12px; border: 1px solid var(--line); border-radius: 8px; background: var(--card); }
+  tbody tr + tr > * { border: 0; }
+  tbody th, tbody td { height: auto; max-width: none; padding: 0; }
+  tbody th { padding-right: 40px; font-weight: 600; }
+  td[data-label] { display: grid; grid-template-columns: 104px minmax(0, 1fr); margin-top: 6px; }
+  td[data-label]::before { content: attr(data-label); color: var(--muted); }
+  tbody td.pick { position: absolute; top: 4px; right: 4px; width: 44px; height: 44px; padding: 14px; }
+  .copy { width: 32px; height: 32px; }
+  .facts > div { grid-template-columns: 1fr; }
+  .heading .actions { margin-left: 0; }
+  .columns { grid-template-columns: minmax(0, 1fr); }
+  .card { margin: 0; min-height: 100vh; border: 0; border-radius: 0; }
+}
+@media (forced-colors: active) { .mark { border: 1px solid; } nav [aria-current] { outline: 1px solid; } }
+@media print { .side, .top, .filters, .bar, .actions, .copy { display: none; } .frame { display: block; } }
+`

@@ -1,0 +1,185 @@
+import { AdminError } from '../../../admin/admin-error.ts'
+import { asAdministrator } from '../../../admin/administrators.ts'
+import { inputFields, readFields } from '../../../admin/input-fields.ts'
+import { runTask } from '../../../admin/run-task.ts'
+import { secretPage, TYPED_FROM } from '../../../console/ask.ts'
+import type { Outcome } from '../../../console/notice.ts'
+import { asksFirst, type Members, type ScreenForm, type Texts } from '../../../console/screen.ts'
+import { after } from '../../../base/brand.ts'
+import { invalidRequest } from '../../../protocol/errors.ts'
+import { authorizeTask } from '../authorize.ts'
+import { csrfParts, formFor, isRecent, render, sealOutcome, subjectsIn, taskOf, type Found } from './show.ts'
+import { isFromOwnPage, page, redirect, type ConsoleAnswer, type Desk, type Visit, type Visitor } from './visit.ts'
+
+/** The rows of one form. */
+const SUBJECT_LIMIT = 50
+/** Of a reason that the address of the next page has. */
+const REASON_LIMIT = 160
+const REASONS = 10
+const ONCE_MS = 60 * 60 * 1000
+/** What a form has besides the fields of its task. */
+const OWN_NAMES: ReadonlySet<string> = new Set(['csrf', 'task', 'subject', 'confirmed', 'once', 'typed'])
+
+/**
+ * Performs the task of a form, for each row that was chosen: each is authorized and audited, and one that fails does not stop the others.
+ *
+ * @throws OAuthError invalid_request, insufficient_scope
+ */
+export async function act(
+  desk: Desk,
+  found: Found,
+  visit: Visit,
+  visitor: Visitor,
+  line: { task: string },
+): Promise<ConsoleAnswer> {
+  const { context, origin } = desk
+  const { form: sent, path } = visit
+  const parts = csrfParts(visitor.session.grantId, path)
+  if (!isFromOwnPage(visit, origin) || !context.secrets.digestMatches('csrf', parts, sent.get('csrf') ?? ''))
+    throw invalidRequest('console_form_wrong', { status: 403 })
+  const form = formFor(found, sent.get('task'))
+  line.task = `console ${form.task}`
+  authorizeTask(context, visitor.holder.administrator, taskOf(form.task), found.parameters)
+  const { fields = [] } = form
+  if (sent.names.some((name) => !OWN_NAMES.has(name) && !fields.includes(name)))
+    throw invalidRequest('console_form_wrong', { status: 403 })
+  const subjects = form.subject === undefined ? [] : subjectsIn(sent)
+  const values = Object.fromEntries(fields.map((name) => [name, sent.get(name) ?? '']))
+  const again = (status: number, errors: Texts): Promise<ConsoleAnswer> =>
+    asksFirst(form)
+      ? render(desk, found, visit, visitor, { status, outcome: undefined, asking: { form, subjects, values, errors } })
+      : render(desk, found, visit, visitor, { status, outcome: refusedWith(form, errors), asking: undefined })
+  if (form.subject !== undefined && subjects.length === 0)
+    return render(desk, found, visit, visitor, {
+      status: 422,
+      outcome: refusedWith(form, { '': 'Choose a row.' }),
+      asking: undefined,
+    })
+  if (subjects.length > SUBJECT_LIMIT)
+    return render(desk, found, visit, visitor, {
+      status: 422,
+      outcome: refusedWith(form, { '': `At most ${SUBJECT_LIMIT} rows at a time.` }),
+      asking: undefined,
+    })
+  if (asksFirst(form) && sent.get('confirmed') !== '1') return redirect(askAddress(found, form, subjects))
+  // Nothing is kept over the sign-in: the page that asks comes after it.
+  if (form.isRecent === true && !isRecent(desk, visitor)) return redirect(askAddress(found, form, subjects))
+  if (subjects.length >= TYPED_FROM && asksFirst(form) && sent.get('typed') !== String(subjects.length))
+    return again(422, { typed: `This is not ${subjects.length}.` })
+  if (form.secret !== undefined && !(await isFirst(desk, visitor, sent.get('once') ?? '')))
+    return again(409, { '': 'This was done already. The form did nothing more.' })
+  const given = readFields(inputFields(taskOf(form.task), fields), (name) => sent.get(name))
+  return finish(desk, found, visitor, form, await performEach(desk, found, visitor, form, subjects, given), again)
+}
+
+/** What became of each row. */
+interface Performed {
+  readonly subject: string
+  readonly answer?: Members
+  readonly error?: AdminError
+}
+
+async function performEach(
+  { context }: Desk,
+  { parameters }: Found,
+  { holder }: Visitor,
+  form: ScreenForm,
+  subjects: readonly string[],
+  given: Members,
+): Promise<readonly Performed[]> {
+  const task = taskOf(form.task)
+  const administration = asAdministrator(context, holder.administrator)
+  const own = Object.fromEntries(Object.entries(parameters).filter(([name]) => name in task.input.shape))
+  const performed: Performed[] = []
+  for (const subject of form.subject === undefined ? [''] : subjects) {
+    const chosen = form.subject === undefined ? {} : { [form.subject]: subject }
+    try {
+      const answer = await runTask(administration, task, { ...given, ...own, ...chosen }, () => undefined)
+      performed.push({ subject, answer })
+    } catch (cause) {
+      if (!(cause instanceof AdminError)) throw cause
+      performed.push({ subject, error: cause })
+    }
+  }
+  return performed
+}
+
+function finish(
+  desk: Desk,
+  found: Found,
+  visitor: Visitor,
+  form: ScreenForm,
+  performed: readonly Performed[],
+  again: (status: number, errors: Texts) => Promise<ConsoleAnswer>,
+): Promise<ConsoleAnswer> | ConsoleAnswer {
+  const [only] = performed
+  if (performed.length === 1 && only?.error !== undefined)
+    return again(statusOf(only.error), errorsOf(only.error, form))
+  const frame = { place: { path: pathOf(found), parameters: found.parameters, query: {}, now: desk.context.clock() } }
+  if (form.secret !== undefined && only?.answer !== undefined) {
+    const secret = only.answer[form.secret]
+    if (typeof secret === 'string') {
+      const whole = { ...frame, mayWrite: true, csrf: '', forms: [], filters: [] }
+      return page(desk.framed(secretPage(form, secret, whole), visitor, found.screen.section))
+    }
+  }
+  const outcome: Outcome = {
+    task: form.task,
+    done: performed.flatMap(({ subject, error }) => (error === undefined && subject !== '' ? [subject] : [])),
+    refused: performed
+      .flatMap(({ subject, error }): (readonly [string, string])[] =>
+        error === undefined ? [] : [[subject, error.message.slice(0, REASON_LIMIT)]],
+      )
+      .slice(0, REASONS),
+  }
+  const to = form.leadsTo !== undefined && outcome.refused.length === 0 ? form.leadsTo : withoutAsking(found.here)
+  const mark = to.includes('?') ? '&' : '?'
+  return redirect(`${to}${mark}done=${sealOutcome(desk, visitor, outcome)}`)
+}
+
+function pathOf({ here }: Found): string {
+  return here.split('?', 1)[0] ?? here
+}
+
+/** The page of the list or the object, with its filters. */
+function withoutAsking(here: string): string {
+  const [path = '', query = ''] = here.split('?', 2)
+  const kept = new URLSearchParams(query)
+  kept.delete('ask')
+  kept.delete('subject')
+  return kept.size === 0 ? path : `${path}?${kept.toString()}`
+}
+
+function askAddress({ here }: Found, { task }: ScreenForm, subjects: readonly string[]): string {
+  const [path = '', query = ''] = withoutAsking(here).split('?', 2)
+  const asked = new URLSearchParams(query)
+  asked.set('ask', task)
+  for (const subject of subjects) asked.append('subject', subject)
+  return `${path}?${asked.toString()}`
+}
+
+/** Whether the form is sent the first time: a reload of the page with the secret creates no other one (threats.md CON-10). */
+async function isFirst({ context }: Desk, { session }: Visitor, once: string): Promise<boolean> {
+  const { secrets, store, clock } = context
+  if (!/^[\w-]{22}$/.test(once)) return false
+  const digest = secrets.digest('console', ['once', session.grantId, once])
+  return (await store.consumeOnce([{ digest, expiresAt: after(clock(), ONCE_MS) }])) === 'fresh'
+}
+
+function refusedWith({ task }: ScreenForm, errors: Texts): Outcome {
+  return { task, done: [], refused: Object.values(errors).map((reason) => ['', reason] as const) }
+}
+
+function statusOf({ kind }: AdminError): number {
+  return { refused: 422, unknown: 404, conflict: 409 }[kind]
+}
+
+/** Sentences beside their fields; those of the whole task, and of members that the form does not have, above. */
+function errorsOf({ message, problems }: AdminError, { fields = [] }: ScreenForm): Texts {
+  const errors: Record<string, string> = {}
+  for (const { loc, msg } of problems) {
+    const member = loc[1] ?? ''
+    errors[fields.includes(member) ? member : ''] = msg
+  }
+  return problems.length === 0 ? { '': message } : errors
+}

@@ -1,0 +1,236 @@
+import type { IncomingMessage } from 'node:http'
+import { asAdministrator } from '../../../admin/administrators.ts'
+import { ensureConsoleClient } from '../../../admin/client/console.ts'
+import type { Administrator } from '../../../admin/task.ts'
+import type { RoleAuthentication } from '../../../admin/user/role-holder.ts'
+import { authenticateRole } from '../../../admin/user/role-holder.ts'
+import { consoleAssets, type Asset } from '../../../console/assets.ts'
+import { document, type Assets, type Person } from '../../../console/document.ts'
+import { factorMissing, leaving, notSignedIn, refusal, roleMissing } from '../../../console/messages.ts'
+import { accountPath, PATHS } from '../../../endpoints/paths.ts'
+import type { Context } from '../../../ports/context.ts'
+import type { Branding } from '../../../ports/pages.ts'
+import { CONSOLE_CLIENT_ID, CONSOLE_PATH } from '../../../protocol/client/console.ts'
+import { invalidRequest, OAuthError, unavailable, type ErrorCode, type Reason } from '../../../protocol/errors.ts'
+import { addressOf } from '../../../protocol/uri/server-address.ts'
+import { isLoopbackHost } from '../../../protocol/uri/loopback.ts'
+import { FORWARDING } from '../authorize.ts'
+import { consoleCookies, type ConsoleSession } from './cookies.ts'
+import { act } from './act.ts'
+import { findScreen, show } from './show.ts'
+import { beginSignIn, finishSignIn } from './sign-in.ts'
+import { isFromOwnPage, page, redirect, type ConsoleAnswer, type Desk, type Visit, type Visitor } from './visit.ts'
+
+export interface ConsoleOptions {
+  readonly context: Context
+  /** Where browsers reach it. */
+  readonly origin: string
+  readonly branding: Branding
+}
+
+/** What the line of the log says of a request. */
+interface ConsoleLine {
+  task: string
+  administrator: Administrator | undefined
+}
+
+export interface Console {
+  /** @throws OAuthError, StoreUnavailable */
+  readonly answer: (visit: Visit, line: ConsoleLine) => Promise<ConsoleAnswer>
+  /** Counts a request until it has left. @throws OAuthError temporarily_unavailable */
+  readonly enter: () => () => void
+  /** The page of an error that was thrown. */
+  readonly refuse: (error: OAuthError, requestId: string) => ConsoleAnswer
+  readonly findAsset: (path: string) => Asset | undefined
+  /**
+   * Checks that the request names the host of the console, and that no proxy passed it on to a loopback address: a page of another host
+   * could otherwise use the cookie (DNS rebinding, threats.md CON-02).
+   *
+   * @throws OAuthError invalid_request
+   */
+  readonly checkHost: (message: Pick<IncomingMessage, 'headers'>) => void
+}
+
+/** Requests of a node at a time: each reads some lists, and none is as urgent as a token. */
+const BUSY_LIMIT = 16
+
+/** Opens the console: pages for users with a role, below /console (decision 0041). Nothing is kept in the process. */
+export function openConsole({ context, origin, branding }: ConsoleOptions): Console {
+  const { issuer, version, secrets } = context
+  const url = new URL(origin)
+  const cookies = consoleCookies(context, origin)
+  const { files, assets } = consoleAssets(branding)
+  let client: Promise<void> | undefined
+  let busy = 0
+
+  const common = { branding, assets, version, accountUri: addressOf(issuer, PATHS.account) } satisfies {
+    assets: Assets
+    branding: Branding
+    version: string
+    accountUri: string
+  }
+  const desk: Desk = {
+    context,
+    origin,
+    cookies,
+    framed: (view, visitor, section) => document({ ...common, ...view, person: personOf(context, visitor), section }),
+    plain: (view, refresh) => document({ ...common, ...view, person: undefined, section: undefined, refresh }),
+    async leave(visit, returnTo, isFresh) {
+      // Another node may have created it at the same time.
+      client ??= ensureConsoleClient(context, origin).catch(async (cause: unknown) => {
+        client = undefined
+        if ((await context.store.findClient(CONSOLE_CLIENT_ID)) === undefined) throw cause
+      })
+      await client
+      const browserKey = cookies.readBrowser(visit.headers)
+      const beginning = beginSignIn(context, origin, { browserKey, returnTo, isFresh })
+      const body = desk.plain(leaving(beginning.location), beginning.location)
+      return page(body, 200, { 'Set-Cookie': cookies.writeBrowser(beginning.browserKey) })
+    },
+  }
+
+  async function authenticate(
+    visit: Visit,
+  ): Promise<{ session: ConsoleSession; found: RoleAuthentication } | undefined> {
+    const session = cookies.readSession(visit.headers)
+    return session && { session, found: await authenticateRole(context, session.grantId) }
+  }
+
+  async function arrive(visit: Visit): Promise<ConsoleAnswer> {
+    const arrival = await finishSignIn(context, origin, cookies.readBrowser(visit.headers), visit)
+    switch (arrival.kind) {
+      case 'one-factor':
+        throw new RefusedPage(
+          'insufficient_scope',
+          'console_factor_missing',
+          desk.plain(factorMissing(securityUri(issuer), undefined)),
+        )
+      case 'refused':
+        throw new RefusedPage('invalid_request', 'console_sign_in_failed', desk.plain(notSignedIn()))
+      case 'signed-in': {
+        const earlier = await authenticate(visit)
+        if (earlier !== undefined && earlier.found.kind !== 'ended') await endGrant(context, earlier.found)
+        const now = context.clock()
+        const session = { grantId: arrival.grantId, signedInAt: now, seenAt: now }
+        return redirect(arrival.returnTo, { 'Set-Cookie': cookies.writeSession(session) })
+      }
+    }
+  }
+
+  async function signOut(visit: Visit): Promise<ConsoleAnswer> {
+    const known = await authenticate(visit)
+    if (known === undefined || known.found.kind === 'ended') return redirect(CONSOLE_PATH)
+    const csrf = visit.form.get('csrf') ?? ''
+    if (!isFromOwnPage(visit, origin) || !secrets.digestMatches('csrf', signOutParts(known.session), csrf))
+      throw invalidRequest('console_form_wrong', { status: 403 })
+    await endGrant(context, known.found)
+    const location = addressOf(issuer, PATHS.signOut)
+    return page(desk.plain(leaving(location), location), 200, { 'Set-Cookie': cookies.endSession() })
+  }
+
+  function refuseHolder({
+    session,
+    found,
+  }: {
+    session: ConsoleSession
+    found: Extract<RoleAuthentication, { kind: 'refused' }>
+  }): never {
+    const { reason, user } = found
+    context.report({ event: 'console.refused', userId: user.id, details: { reason } })
+    const csrf = secrets.digest('csrf', signOutParts(session))
+    const email = user.email ?? null
+    const view =
+      reason === 'console_role_missing'
+        ? roleMissing(user.name ?? user.email ?? user.id, email, csrf)
+        : factorMissing(securityUri(issuer), csrf)
+    throw new RefusedPage('insufficient_scope', reason, desk.plain(view))
+  }
+
+  return {
+    findAsset: (path) => files.get(path),
+    checkHost({ headers }) {
+      const isForwarded = isLoopbackHost(url.hostname) && FORWARDING.some((name) => headers[name] !== undefined)
+      if (headers.host !== url.host || isForwarded) throw invalidRequest('console_host_wrong', { status: 421 })
+    },
+    refuse(error, requestId) {
+      if (error instanceof RefusedPage) return page(error.page, error.status)
+      const title = TITLES[error.status] ?? 'The request was refused'
+      const first = error.problems[0]?.msg
+      return page(desk.plain(refusal(title, first ?? error.description, requestId)), error.status)
+    },
+    enter() {
+      if (busy >= BUSY_LIMIT) throw unavailable('overloaded', 1)
+      busy += 1
+      return () => void (busy -= 1)
+    },
+    async answer(visit, line) {
+      const { method, path } = visit
+      if (path === `${CONSOLE_PATH}/callback` && method === 'GET') return arrive(visit)
+      if (path === `${CONSOLE_PATH}/sign-out` && method === 'POST') return signOut(visit)
+      if (path === CONSOLE_PATH && method === 'GET') return redirect(`${CONSOLE_PATH}/clients`)
+      const found = findScreen(visit)
+      if (found === undefined) throw invalidRequest('path_unknown', { status: 404 })
+      line.task = `console ${found.screen.path}`
+      const known = await authenticate(visit)
+      if (known === undefined || known.found.kind === 'ended') {
+        // A form is not repeated after the sign-in: its page is shown again.
+        return method === 'POST' ? redirect(found.here) : desk.leave(visit, found.here, false)
+      }
+      const { session } = known
+      if (known.found.kind === 'refused') refuseHolder({ session, found: known.found })
+      const visitor: Visitor = { session, holder: known.found }
+      line.administrator = visitor.holder.administrator
+      const work = () =>
+        method === 'POST' ? act(desk, found, visit, visitor, line) : show(desk, found, visit, visitor)
+      const answer = await context.inRequest(visit.requestId, work)
+      if (!cookies.isDue(session) || answer.headers['Set-Cookie'] !== undefined) return answer
+      const renewed = cookies.writeSession({ ...session, seenAt: context.clock() })
+      return { ...answer, headers: { ...answer.headers, 'Set-Cookie': renewed } }
+    },
+  }
+}
+
+/** A refusal whose page says what the person can do. */
+class RefusedPage extends OAuthError {
+  readonly page: string
+
+  constructor(code: ErrorCode, reason: Reason, text: string) {
+    super(code, reason)
+    this.page = text
+  }
+}
+
+const TITLES: Readonly<Record<number, string>> = {
+  403: 'The form was refused',
+  404: 'There is nothing here',
+  421: 'This is not the address of the console',
+  429: 'Too many requests',
+  503: 'The store does not answer',
+}
+
+function personOf({ secrets }: Pick<Context, 'secrets'>, { holder, session }: Visitor): Person {
+  const { user, administrator } = holder
+  return {
+    name: user.name ?? user.email ?? user.id,
+    email: user.email ?? null,
+    access: administrator.access === 'write' ? 'write' : 'read',
+    csrf: secrets.digest('csrf', signOutParts(session)),
+  }
+}
+
+function signOutParts({ grantId }: ConsoleSession): readonly string[] {
+  return ['console', grantId, 'sign-out']
+}
+
+function securityUri(issuer: string): string {
+  return addressOf(issuer, accountPath('security'))
+}
+
+/** The user ends it, so the audit names the user as the actor. */
+async function endGrant(
+  context: Context,
+  { grantId: id, user }: Exclude<RoleAuthentication, { kind: 'ended' }>,
+): Promise<void> {
+  const { store } = asAdministrator(context, { actor: user.id, access: 'read', organizationId: undefined })
+  await store.revokeGrant({ id, now: context.clock(), about: { clientId: CONSOLE_CLIENT_ID, userId: user.id } })
+}

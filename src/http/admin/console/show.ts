@@ -1,0 +1,232 @@
+import { AdminError } from '../../../admin/admin-error.ts'
+import { asAdministrator } from '../../../admin/administrators.ts'
+import { inputFields, type InputField } from '../../../admin/input-fields.ts'
+import { queryTypes, readQueryValue } from '../../../admin/query-values.ts'
+import { runTask } from '../../../admin/run-task.ts'
+import { pathParameters, type Task } from '../../../admin/task.ts'
+import { findTask } from '../../../admin/tasks.ts'
+import { askPage, type Asking } from '../../../console/ask.ts'
+import { outcomeNotice, type Outcome } from '../../../console/notice.ts'
+import { SCREENS } from '../../../console/screens.ts'
+import type { AnyScreen, Filter, Frame, Members, Place, ScreenForm, Texts, View } from '../../../console/screen.ts'
+import { html, type Markup } from '../../../web/markup.ts'
+import { parseJson } from '../../../base/json.ts'
+import type { Parameters } from '../../../base/message.ts'
+import { invalidRequest, OAuthError, type Reason } from '../../../protocol/errors.ts'
+import { authorizeTask } from '../authorize.ts'
+import { matchSegments } from '../routes.ts'
+import { page, type ConsoleAnswer, type Desk, type Visit, type Visitor } from './visit.ts'
+
+/** How long ago a person may have signed in for a form that is `isRecent`. */
+const RECENT_MS = 5 * 60 * 1000
+
+/** A screen, and where on it the person is. */
+export interface Found {
+  readonly screen: AnyScreen
+  readonly parameters: Texts
+  /** The path and the query of the page, without what was said before. */
+  readonly here: string
+}
+
+export function findScreen({ path, query }: Pick<Visit, 'path' | 'query'>): Found | undefined {
+  const segments = path.split('/')
+  for (const screen of SCREENS) {
+    const parameters = matchSegments(screen.path.split('/'), segments)
+    if (parameters === undefined) continue
+    const kept = ['before', 'ask', ...screen.filters].flatMap((name): [string, string][] => {
+      const value = query.get(name)
+      return value === undefined ? [] : [[name, value]]
+    })
+    const chosen = query.all('subject').map((subject): [string, string] => ['subject', subject])
+    const text = new URLSearchParams([...kept, ...(query.get('ask') === undefined ? [] : chosen)]).toString()
+    return { screen, parameters, here: text === '' ? path : `${path}?${text}` }
+  }
+  return undefined
+}
+
+/** Whether the person signed in a moment ago, so that no other person at the open browser does what cannot be undone. */
+export function isRecent({ context }: Pick<Desk, 'context'>, { holder }: Visitor): boolean {
+  return context.clock() - (holder.authenticatedAt ?? 0) <= RECENT_MS
+}
+
+/** Shows a screen, or the page that asks before a change. */
+export async function show(desk: Desk, found: Found, visit: Visit, visitor: Visitor): Promise<ConsoleAnswer> {
+  const { query } = visit
+  const ask = query.get('ask')
+  const outcome = readOutcome(desk, visitor, query.get('done'))
+  if (ask === undefined) return render(desk, found, visit, visitor, { status: 200, outcome, asking: undefined })
+  const frame = frameOf(desk, found, visit, visitor)
+  const form = frame.forms.find(({ task }) => task === ask)
+  if (form === undefined) throw invalidRequest('path_unknown', { status: 404 })
+  if (form.isRecent === true && !isRecent(desk, visitor)) return desk.leave(visit, found.here, true)
+  const asking = { form, subjects: subjectsIn(query), values: {}, errors: {} }
+  return render(desk, found, visit, visitor, { status: 200, outcome: undefined, asking })
+}
+
+/** The rows that an address or a form names, each once. */
+export function subjectsIn(parameters: Parameters): readonly string[] {
+  return [...new Set(parameters.all('subject'))]
+}
+
+/** What a page of a screen shows besides it. */
+export interface Shown {
+  readonly status: number
+  /** What was done on the page before, or could not be done. */
+  readonly outcome: Outcome | undefined
+  readonly asking: Pick<Asking, 'form' | 'subjects' | 'values' | 'errors'> | undefined
+}
+
+/** Reads the tasks of the screen, each authorized, and renders what they answer. */
+export async function render(
+  desk: Desk,
+  found: Found,
+  visit: Visit,
+  visitor: Visitor,
+  { status, outcome, asking }: Shown,
+): Promise<ConsoleAnswer> {
+  const { screen } = found
+  const frame = frameOf(desk, found, visit, visitor)
+  const read = await readAll(desk, found, frame, visitor)
+  const answer = (view: View, code: number) => ({
+    ...page(desk.framed(view, visitor, screen.section), code),
+    reason: REASONS[code],
+  })
+  if (read.kind === 'refused') {
+    if (read.error.kind === 'unknown') return answer(messageView('There is nothing here', read.error.message), 404)
+    return answer(messageView('Nothing can be shown', read.error.message), 422)
+  }
+  const names = screen.names(read.answers)
+  if (asking !== undefined) {
+    const task = taskOf(asking.form.task)
+    const once = asking.form.secret === undefined ? undefined : desk.context.random(16).toString('base64url')
+    const fields = inputFields(task, asking.form.fields ?? [])
+    return answer(askPage({ ...asking, summary: task.summary, fields, names, once }, frame), status)
+  }
+  const view = screen.view(read.answers, frame)
+  if (outcome === undefined) return answer(view, status)
+  return answer({ ...view, main: withNotice(view.main, outcomeNotice(frame, outcome, screen.forms, names)) }, status)
+}
+
+/** Why a page has this status. */
+const REASONS: Readonly<Record<number, Reason>> = {
+  404: 'object_unknown',
+  409: 'state_differs',
+  422: 'input_malformed',
+}
+
+function withNotice(main: Markup, notice: Markup): Markup {
+  return html`${notice}${main}`
+}
+
+function messageView(title: string, text: string): View {
+  return {
+    title,
+    main: html`<h1>${title}</h1>
+      <p>${text}</p>`,
+  }
+}
+
+/** The forms that the person may use: none with a role that only reads. */
+function frameOf(desk: Desk, { screen, parameters }: Found, visit: Visit, { session, holder }: Visitor): Frame {
+  const { context } = desk
+  const { path, query } = visit
+  const mayWrite = holder.administrator.access === 'write'
+  const texts = Object.fromEntries(
+    query.names.flatMap((name) => ((text) => (text === undefined ? [] : [[name, text]]))(query.get(name))),
+  )
+  const place: Place = { path, parameters, query: texts, now: context.clock() }
+  return {
+    place,
+    mayWrite,
+    csrf: context.secrets.digest('csrf', csrfParts(session.grantId, path)),
+    forms: mayWrite ? screen.forms : [],
+    filters: filtersOf(screen, texts),
+  }
+}
+
+/** A form is for one page and one session (threats.md CON-06). */
+export function csrfParts(grantId: string, path: string): readonly string[] {
+  return ['console', grantId, path]
+}
+
+function filtersOf({ reads, filters }: AnyScreen, query: Texts): readonly Filter[] {
+  const [first] = Object.values(reads)
+  if (first === undefined || filters.length === 0) return []
+  return inputFields(taskOf(first.task), filters).map(({ name, label, kind, choices }: InputField) => ({
+    name,
+    label,
+    kind: kind === 'choice' || kind === 'time' ? kind : 'text',
+    choices,
+    value: query[name],
+  }))
+}
+
+type AllRead =
+  | { readonly kind: 'read'; readonly answers: Members }
+  | { readonly kind: 'refused'; readonly error: AdminError }
+
+async function readAll(
+  desk: Desk,
+  { screen, parameters }: Found,
+  { place }: Frame,
+  { holder }: Visitor,
+): Promise<AllRead> {
+  const { context } = desk
+  const { administrator } = holder
+  const administration = asAdministrator(context, administrator)
+  try {
+    const answers = await Promise.all(
+      Object.entries(screen.reads).map(async ([name, read], index) => {
+        const task = taskOf(read.task)
+        authorizeTask(context, administrator, task, parameters)
+        const own = pathParameters(task).flatMap((parameter) =>
+          parameters[parameter] === undefined ? [] : [[parameter, parameters[parameter]] as const],
+        )
+        const chosen = index === 0 ? readFilters(task, screen.filters, place.query) : {}
+        const input = { ...chosen, ...read.input(place), ...Object.fromEntries(own) }
+        return [name, await runTask(administration, task, input, () => undefined)] as const
+      }),
+    )
+    return { kind: 'read', answers: Object.fromEntries(answers) }
+  } catch (cause) {
+    if (cause instanceof AdminError) return { kind: 'refused', error: cause }
+    throw cause
+  }
+}
+
+/** The members of a list that the address names, converted as those of the API. */
+function readFilters(task: Task, filters: readonly string[], query: Texts): Members {
+  const types = queryTypes(task)
+  return Object.fromEntries(
+    ['before', ...filters].flatMap((name) => {
+      const text = query[name]
+      return text === undefined || !types.has(name) ? [] : [[name, readQueryValue(types.get(name) ?? 'string', [text])]]
+    }),
+  )
+}
+
+/** @throws Error for a row of SCREENS that names no task, which is a bug */
+export function taskOf(name: string): Task {
+  const task = findTask(name)
+  if (task === undefined) throw new Error(`There is no task ${name}.`)
+  return task
+}
+
+/** Seals what was done for the address of the next page: another site must not make a page say that something was done. */
+export function sealOutcome({ context }: Pick<Desk, 'context'>, { session }: Visitor, outcome: Outcome): string {
+  const payload = Buffer.from(JSON.stringify(outcome)).toString('base64url')
+  return `${payload}.${context.secrets.digest('console', ['done', session.grantId, payload])}`
+}
+
+function readOutcome({ context }: Desk, { session }: Visitor, text: string | undefined): Outcome | undefined {
+  const [payload = '', mac = ''] = text?.split('.', 2) ?? []
+  if (!context.secrets.digestMatches('console', ['done', session.grantId, payload], mac)) return undefined
+  return parseJson(Buffer.from(payload, 'base64url').toString()) as Outcome
+}
+
+/** The form of a screen for a task. @throws OAuthError when the screen has none, or the person may not use it */
+export function formFor({ screen }: Found, task: string | undefined): ScreenForm {
+  const form = screen.forms.find((one) => one.task === task)
+  if (form === undefined) throw new OAuthError('invalid_request', 'console_form_wrong', { status: 403 })
+  return form
+}

@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import * as z from 'zod'
+import { SCREENS } from '../../src/console/screens.ts'
+import { asksFirst } from '../../src/console/screen.ts'
+import { inputFields } from '../../src/admin/input-fields.ts'
+import { pathParameters } from '../../src/admin/task.ts'
+import { taskOf } from '../support/tasks.ts'
+import { findDisorder } from '../repository/layout.ts'
+
+/** What the table of screens says, against the table of tasks. */
+
+const rows = SCREENS.flatMap((screen) => screen.forms.map((form) => ({ screen, form, task: taskOf(form.task) })))
+
+/** Whether a task creates a secret, deletes, or gives rights. */
+function isGrave(name: string): boolean {
+  const task = taskOf(name)
+  const members = Object.keys(
+    (z.toJSONSchema(task.output, { io: 'output' }) as { properties?: object }).properties ?? {},
+  )
+  const hasSecret = members.some((member) =>
+    /^(token|link|client_secret|secret|registration_access_token)$/.test(member),
+  )
+  return hasSecret || task.method === 'DELETE' || /^(role|admin|provider|key|delegate)\./.test(name)
+}
+
+test('CON-15: each screen reads tasks that only read, with the members of its path', () => {
+  for (const { path, reads, filters } of SCREENS) {
+    for (const { task: name } of Object.values(reads)) {
+      const task = taskOf(name)
+      assert.deepEqual([task.access, task.method], ['read', 'GET'], `${path}: ${name}`)
+      for (const parameter of pathParameters(task)) assert.ok(path.includes(`{${parameter}}`), `${path}: ${name}`)
+    }
+    const [first] = Object.values(reads)
+    assert.equal(inputFields(taskOf(first?.task ?? ''), filters).length, filters.length, path)
+  }
+})
+
+test('CON-15: each form has what its task needs from the path, the rows and its fields, and asks first where that cannot be undone', () => {
+  for (const { screen, form, task } of rows) {
+    const where = `${screen.path}: ${form.task}`
+    const required = (z.toJSONSchema(task.input, { io: 'input' }) as { required?: readonly string[] }).required ?? []
+    const given = [...screen.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name)
+    const known = [...given, form.subject, ...(form.fields ?? [])]
+    assert.deepEqual(
+      required.filter((name) => !known.includes(name)),
+      [],
+      where,
+    )
+    if (isGrave(form.task)) assert.equal(form.isRecent, true, where)
+    if (form.undo === undefined && form.warning === undefined)
+      assert.ok(asksFirst(form) || /enable$|test$/.test(form.task), where)
+    if (form.undo !== undefined) {
+      const undo = screen.forms.find((one) => one.task === form.undo)
+      assert.deepEqual(
+        [undo?.subject, undo && asksFirst(undo)],
+        [form.subject, false],
+        `${where} is undone by a form of the screen, at once`,
+      )
+    }
+    if (form.secret !== undefined) assert.ok(form.secret in task.output.shape, where)
+  }
+})
+
+test('CON-15: a screen that imports the store, the endpoints or HTTP is found', () => {
+  const planted = [
+    '../../store/shared/all.ts',
+    '../../endpoints/paths.ts',
+    '../../http/reply.ts',
+    '../../clients/find-client.ts',
+  ].map((target) => ({
+    path: 'src/console/screens/planted.ts',
+    text: `import { x } from '${target}'\nexport const y = x\n`,
+  }))
+  const faults = planted.map((file) => findDisorder([file]).filter((line) => line.includes('may not import')).length)
+  assert.deepEqual(faults, [1, 1, 1, 0])
+})

@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { InjectOptions } from 'light-my-request'
+import { CONSOLE_CLIENT_ID } from '../../src/protocol/client/console.ts'
+import { addApp } from '../../tools/sign-in/app.ts'
+import { authorizeUrl, locationOf, redeem, registerClient, signInAndAllow } from '../../tools/flow.ts'
+import { openAdminServer } from '../support/admin-server.ts'
+import { ConsoleBrowser, giveRole, leadsTo } from '../support/console.ts'
+import type { TestServer } from '../support/server.ts'
+import { perform } from '../support/tasks.ts'
+
+/** How a person signs in to the console, by the pages of the issuer. */
+
+const ends: (() => unknown)[] = []
+let server: TestServer
+
+before(async () => {
+  server = (await openAdminServer({ after: (end) => void ends.push(end as () => unknown) })).server
+  await giveRole(server)
+})
+
+after(async () => {
+  for (const end of ends.toReversed()) await end()
+})
+
+test('CON-13: what another client does with the address, the name or the id of the console is useless at the console', async () => {
+  const redirect_uri = 'http://localhost:3001/console/callback'
+  const impostor = await registerClient(server, {
+    client_name: 'Administration console',
+    redirect_uris: [redirect_uri],
+    token_endpoint_auth_method: 'none',
+  })
+  const victim = new ConsoleBrowser(server)
+  await victim.console.get('/console/clients')
+  const answer = await signInAndAllow(victim.issuer, authorizeUrl(impostor, { redirect_uri, scope: 'openid' }))
+  assert.equal((await victim.console.get(answer.href)).statusCode, 400)
+  // With the id of the console a program of the computer gets a consent page on another port, and a code that no cookie follows from.
+  const own = { client_id: CONSOLE_CLIENT_ID }
+  const elsewhere = await victim.issuer.get(
+    authorizeUrl(own, { redirect_uri: 'http://localhost:4444/console/callback', scope: 'openid' }),
+  )
+  assert.match(locationOf(elsewhere), /\/consent\?/)
+  const silent = await victim.issuer.get(authorizeUrl(own, { redirect_uri, scope: 'openid' }))
+  const code = new URL(locationOf(silent)).searchParams.get('code') ?? ''
+  assert.equal((await victim.console.get(locationOf(silent))).statusCode, 400)
+  const tokens = (await redeem(server, own, code, { redirect_uri })).json<{ access_token: string }>()
+  for (const headers of [{ authorization: `Bearer ${tokens.access_token}` }])
+    assert.equal((await server.injectAdmin({ method: 'GET', url: '/admin/v1/clients', headers })).statusCode, 401)
+  const wide = await victim.issuer.get(authorizeUrl(own, { redirect_uri, scope: 'openid email profile' }))
+  assert.equal(
+    new URL(locationOf(wide)).searchParams.get('code'),
+    null,
+    'More than who the user is: nothing is implied.',
+  )
+})
+
+test('CON-16: a sign-in of another browser, that is repeated, late, changed or of another issuer opens nothing', async () => {
+  const browser = new ConsoleBrowser(server)
+  const begin = async (one: ConsoleBrowser): Promise<string> => one.comeBack(await one.console.get('/console/clients'))
+  const refused = async (one: ConsoleBrowser, address: string, why: string): Promise<void> => {
+    const answer = await one.console.get(address)
+    assert.equal(answer.statusCode, 400, why)
+    assert.doesNotMatch(String(answer.headers['set-cookie']), /grantor-console-3001=/, why)
+  }
+  const address = await begin(browser)
+  const other = new ConsoleBrowser(server)
+  await refused(other, address, 'a browser that began nothing')
+  await other.console.get('/console/clients')
+  await refused(other, address, 'a browser that began another sign-in')
+  const changed = (name: string, value: string): string => {
+    const url = new URL(address)
+    url.searchParams.set(name, value)
+    return url.href
+  }
+  await refused(browser, changed('state', `${new URL(address).searchParams.get('state')}x`), 'a changed state')
+  assert.equal((await browser.arrive(address)).statusCode, 200)
+  await refused(browser, address, 'a second time')
+  assert.equal((await browser.console.get('/console/clients')).statusCode, 200, 'The session is not affected.')
+  const late = new ConsoleBrowser(server)
+  const stale = await begin(late)
+  server.clock.advance(10 * 60 * 1000)
+  await refused(late, stale, 'late')
+  const third = new ConsoleBrowser(server)
+  const mixed = new URL(await begin(third))
+  mixed.searchParams.set('iss', 'https://evil.example')
+  await refused(third, mixed.href, 'of another issuer')
+})
+
+test('CON-18: the person comes back to a screen of the console, and nowhere else', async () => {
+  for (const path of [
+    '/console//evil.example',
+    '/console/%2F%2Fevil.example',
+    '/console/clients/..%2F..%2Fadmin',
+    '/console/clients/../../admin',
+  ]) {
+    const browser = new ConsoleBrowser(server)
+    const answer = await browser.console.get(path)
+    assert.ok(answer.statusCode === 404 || leadsTo(answer)?.startsWith(server.origin) === true, path)
+  }
+  const browser = new ConsoleBrowser(server)
+  const leaving = await browser.console.get('/console/clients?source=registration&return=https://evil.example&done=x')
+  const arrival = await browser.console.get(await browser.comeBack(leaving))
+  assert.equal(locationOf(arrival), '/console/clients?source=registration')
+})
+
+test('CON-17: an issuer on the network needs two factors, and the account must still have both', async (context) => {
+  const console = 'https://console.acme.test'
+  const env = { GRANTOR_ISSUER: 'https://auth.acme.test', GRANTOR_HOST: '127.0.0.1', GRANTOR_CONSOLE_URL: console }
+  const { server: strict } = await openAdminServer(context, env)
+  const strictAda = await giveRole(strict)
+  const hosted = {
+    inject: strict.inject,
+    injectAdmin: (options: InjectOptions) =>
+      strict.injectAdmin({ ...options, headers: { host: 'console.acme.test', ...options.headers } }),
+  }
+  const weak = new ConsoleBrowser(hosted)
+  const refused = await weak.open()
+  assert.deepEqual([refused.statusCode, /two-step sign-in/.test(refused.body)], [403, true])
+  // Without the demand in the address, the code brings one factor, and the console refuses it.
+  const stripped = new ConsoleBrowser(hosted)
+  const address = new URL(leadsTo(await stripped.console.get('/console/clients')) ?? '')
+  address.searchParams.delete('claims')
+  const plain = await stripped.comeBack({
+    body: `<meta http-equiv="refresh" content="0; url=${address.href.replaceAll('&', '&amp;')}">`,
+  } as never)
+  assert.equal((await stripped.arrive(plain)).statusCode, 403)
+
+  const app = await addApp(strict)
+  const strong = new ConsoleBrowser(hosted)
+  const page = await strong.open('/console/clients', { code: app.code() })
+  assert.equal(page.statusCode, 200)
+  assert.match(String([...strong.console.cookies.keys()]), /__Secure-grantor-console/)
+  await perform(strict.context, 'user.reset-second-factor', { user_id: strictAda })
+  assert.equal((await strong.console.get('/console/clients')).statusCode, 403, 'The factor was removed afterwards.')
+  await strict.context.store.setRole({
+    userId: strictAda,
+    access: 'write',
+    isLoopbackOnly: true,
+    createdAt: strict.context.clock(),
+  })
+  const trial = await strong.console.get('/console/clients')
+  assert.match(trial.body, /has no role here/, 'A role for a trial ends when the issuer is on the network.')
+})

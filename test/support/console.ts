@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict'
+import type { Response as LightMyRequestResponse } from 'light-my-request'
+import type { UserId } from '../../src/protocol/ids.ts'
+import { attribute, EMAIL, formAction, hiddenFields, locationOf, PASSWORD, PlainBrowser } from '../../tools/flow.ts'
+import type { TestServer } from './server.ts'
+
+type Answer = LightMyRequestResponse
+
+/** A browser at the console, and at the sign-in pages of its issuer. Both keep their cookies. */
+export class ConsoleBrowser {
+  readonly issuer: PlainBrowser
+  readonly console: PlainBrowser
+
+  constructor(server: Pick<TestServer, 'inject' | 'injectAdmin'>) {
+    this.issuer = new PlainBrowser(server)
+    this.console = new PlainBrowser({ inject: server.injectAdmin })
+  }
+
+  /** Signs in on the way to a path, with more steps where the account has more. Returns the answer of the console. */
+  async open(path = '/console/clients', steps: Readonly<Record<string, string>> = {}): Promise<Answer> {
+    const leaving = await this.console.get(path)
+    if (leadsTo(leaving) === undefined) return leaving
+    return this.arrive(await this.comeBack(leaving, steps))
+  }
+
+  /** From the page that leads to the sign-in, to the address at which the browser comes back. */
+  async comeBack(leaving: Answer, steps: Readonly<Record<string, string>> = {}): Promise<string> {
+    let answer = await this.issuer.get(leadsTo(leaving) ?? assert.fail(leaving.body))
+    for (let step = 0; step < 6; step += 1) {
+      const { location } = answer.headers
+      if (location?.includes('/console/callback') === true) return location
+      if (location !== undefined) {
+        answer = await this.issuer.get(location)
+        continue
+      }
+      const fields = { email: EMAIL, password: PASSWORD, ...steps }
+      const asked = Object.entries(fields).filter(([name]) => answer.body.includes(`name="${name}"`))
+      assert.ok(asked.length > 0, `No field of this page is known: ${answer.body}`)
+      answer = await this.issuer.submit(answer, Object.fromEntries(asked))
+    }
+    return assert.fail('The sign-in did not come to an end.')
+  }
+
+  async arrive(address: string): Promise<Answer> {
+    const answer = await this.console.get(address)
+    return answer.statusCode === 303 ? this.console.get(locationOf(answer)) : answer
+  }
+
+  /** Sends the form of a page that has this task, as its button does, and follows the redirect. */
+  async press(page: Answer, task: string, fields: Readonly<Record<string, string>> = {}): Promise<Answer> {
+    const form = formOf(page, task)
+    const sent = { ...hiddenFields({ body: form }), task, ...fields }
+    const answer = await this.console.post(formAction({ body: form }), sent)
+    return answer.statusCode === 303 ? this.console.get(locationOf(answer)) : answer
+  }
+}
+
+/** The form of a page that performs a task. */
+export function formOf({ body }: Pick<Answer, 'body'>, task: string): string {
+  const forms = body.match(/<form[^]*?<\/form>/g) ?? []
+  return forms.find((form) => form.includes(`value="${task}"`)) ?? assert.fail(`No form has ${task}: ${body}`)
+}
+
+/** Where a page leads by itself. */
+export function leadsTo({ body }: Pick<Answer, 'body'>): string | undefined {
+  const tag = /<meta http-equiv="refresh"[^>]*>/.exec(body)?.[0]
+  return tag === undefined ? undefined : attribute(tag, 'content').replace(/^0; url=/, '')
+}
+
+/** Gives Ada a role, and returns her id. */
+export async function giveRole(
+  { context }: Pick<TestServer, 'context'>,
+  access: 'read' | 'write' = 'write',
+  email = EMAIL,
+): Promise<UserId> {
+  const user = await context.store.findUserByEmail(email)
+  assert.ok(user)
+  await context.store.setRole({ userId: user.id, access, isLoopbackOnly: false, createdAt: context.clock() })
+  return user.id
+}

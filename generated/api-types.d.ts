@@ -87,6 +87,8 @@ export interface GrantorSettings {
 
 /** The tasks of operators (docs/administration.md), in this process. Each throws AdminError. */
 export interface GrantorTasks {
+  /** Show the version of the server, and what needs attention. */
+  readonly 'server.show': (input?: {}) => Promise<Server>
   /** List the registered clients, newest first. */
   readonly 'client.list': (input?: {
     /** At most this many rows, up to 1000. */
@@ -400,6 +402,10 @@ export interface GrantorTasks {
     readonly before?: string
     /** Only the user with this address. */
     readonly email?: string
+    /** Only users whose address begins with this, in the order of the addresses; without a next page. */
+    readonly email_prefix?: string
+    /** Only users with this text in the name, in any case. A page examines the next 5,000 users, and may be empty. Then follow "next". */
+    readonly name?: string
     /** Only the user with this id at your application. */
     readonly subject?: string
   }) => Promise<{
@@ -1251,6 +1257,8 @@ export interface GrantorTasks {
     readonly user_id?: string
     /** The id of the organization. */
     readonly organization_id?: string
+    /** Only events of this administrator: command-line, library, or the id of a user or of credentials. */
+    readonly actor?: string
     /** Only events recorded at this time or later. */
     readonly since?: string
     /** Only events recorded before this time. */
@@ -1359,7 +1367,7 @@ export interface AuditEntry {
   readonly user_id: string | null
   readonly organization_id: string | null
   readonly grant_id: string | null
-  /** The administrator: command-line, library, or the id of the credentials. */
+  /** The administrator: command-line, library, or the id of the credentials or of a user with a role. */
   readonly actor: string | null
   /** The id of the request of a person or an administrator, as in the log. */
   readonly request_id: string | null
@@ -1818,6 +1826,23 @@ export interface Role {
   /** The role counts only while the issuer is a loopback address. */
   readonly loopback_only: boolean
   readonly set_at: string
+}
+
+export interface Server {
+  readonly version: string
+  readonly issuer: string
+  /** The time by the clock that decides. */
+  readonly time: string
+  /** How many APIs are declared. */
+  readonly apis: number
+  readonly sends_mail: boolean
+  /** What a running server sees of "grantor doctor", which also looks at the database, the secret and the network. */
+  readonly findings: readonly {
+    readonly check: string
+    readonly verdict: 'ok' | 'warning' | 'failed'
+    readonly message: string
+    readonly remedy: string | null
+  }[]
 }
 
 export interface Session {

@@ -143,6 +143,12 @@ export const EMAIL = sized(
   .refine((text) => normalizeEmail(text) !== '', { error: NOT_AN_ADDRESS })
   .describe('The address that the user signs in with.')
 
+/** The start of an address, as it is stored. */
+export const EMAIL_PREFIX = sized(
+  z.string().regex(/^[^\p{Cc} ]+$/u, { error: 'This is not the start of an address.', abort: true }),
+  { least: 1, most: EMAIL_LIMIT, example: 'ada@' },
+).transform(normalizeEmail)
+
 /** The task checks the rest, which depends on the settings and on the user. */
 export const PASSWORD = sized(z.string(), {
   least: 1,

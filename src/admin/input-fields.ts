@@ -75,6 +75,6 @@ export function readFields(
 }
 
 function labelOf(name: string): string {
-  const words = name.replace(/_id$/, '').replaceAll('_', ' ')
+  const words = name.replaceAll('_', ' ')
   return words.charAt(0).toUpperCase() + words.slice(1)
 }

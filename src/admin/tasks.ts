@@ -15,6 +15,7 @@ import { MEMBER_TASKS } from './organization/member.ts'
 import { ORGANIZATION_TASKS } from './organization/organization.ts'
 import { PROVIDER_TASKS } from './provider/tasks.ts'
 import { ROLE_TASKS } from './user/role.ts'
+import { SERVER_TASKS } from './server.ts'
 import { SESSION_TASKS } from './session.ts'
 import type { Task } from './task.ts'
 import { TOKEN_TASKS } from './token.ts'
@@ -22,6 +23,7 @@ import { USER_TASKS } from './user/tasks.ts'
 
 /** The task table, from which the HTTP API, its OpenAPI description and the command line are derived. */
 export const TASKS: readonly Task[] = [
+  ...SERVER_TASKS,
   ...CLIENT_TASKS,
   ...INITIAL_TOKEN_TASKS,
   ...DOMAIN_TASKS,

@@ -16,6 +16,11 @@ type Noun = readonly [noun: string, description: string, loadVerbs: () => Promis
 
 /** The nouns with their verbs. The verbs of a noun are loaded only when the command line names it, because `serve` needs none. */
 const NOUNS: readonly Noun[] = [
+  [
+    'server',
+    'The version of the server, and what needs attention.',
+    async () => (await import('./commands/server.ts')).SERVER_VERBS,
+  ],
   ['user', 'Users who sign in.', async () => (await import('./commands/user.ts')).USER_VERBS],
   [
     'provider',

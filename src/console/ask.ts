@@ -27,14 +27,18 @@ export function askPage(asking: Asking, frame: Frame): View {
   const { form, summary, fields, errors, subjects, names, once } = asking
   const { task, label, warning, isDanger } = form
   const general = errors['']
+  const [only = ''] = subjects
+  const named = names[only] === undefined ? id(only) : name(names[only], '(no name)')
+  const about = only === '' && names[''] === undefined ? undefined : html`: ${named}`
+  const heading = subjects.length > 1 ? html`${label}: ${subjects.length} rows` : html`${label}${about}`
   return {
     title: label,
     main: html`<div class="ask">
-      <h1>${label}</h1>
-      <p class="muted">${summary}</p>
+      <h1>${heading}</h1>
+      ${warning === undefined ? html`<p class="muted">${summary}</p>` : undefined}
       ${general === undefined ? undefined : html`<p class="plate" role="alert">${general}</p>`}
       ${
-        subjects.length === 0
+        subjects.length < 2
           ? undefined
           : html`<ul class="plain">
               ${subjects.map((one) => html`<li>${names[one] === undefined ? id(one) : name(names[one], '(no name)')}</li>`)}

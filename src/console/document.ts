@@ -1,7 +1,7 @@
 import type { Branding } from '../ports/pages.ts'
 import { initial } from '../web/initial.ts'
 import { href, html, isolate, type Fragment, type Markup } from '../web/markup.ts'
-import { clientsIcon, downIcon, menuIcon, searchIcon } from './icons.ts'
+import { auditIcon, clientsIcon, downIcon, grantsIcon, menuIcon, overviewIcon, searchIcon, usersIcon } from './icons.ts'
 import { hidden } from './parts.ts'
 import type { Section } from './screen.ts'
 
@@ -37,7 +37,11 @@ export interface Document {
 }
 
 const SECTIONS: readonly (readonly [section: Section, label: string, path: string, icon: Markup, key: string])[] = [
+  ['overview', 'Overview', '/console', overviewIcon, 'o'],
   ['clients', 'Clients', '/console/clients', clientsIcon, 'c'],
+  ['users', 'Users', '/console/users', usersIcon, 'u'],
+  ['grants', 'Grants', '/console/grants', grantsIcon, 'g'],
+  ['audit', 'Audit', '/console/audit', auditIcon, 'a'],
 ]
 
 /** A whole document of the console. */
@@ -73,7 +77,7 @@ function plain({ branding, assets, main }: Document): Markup {
 function framed({ branding, assets, version, accountUri, main, section }: Document, person: Person): Markup {
   return html`<a class="skip" href="#main">Skip to the content</a>
     <div class="frame">
-      <div class="side">
+      <header class="side">
         <p class="brand">${mark(branding, assets)}${isolate(branding.name)}</p>
         <details class="menu">
           <summary aria-label="Menu">${menuIcon}</summary>
@@ -81,7 +85,7 @@ function framed({ branding, assets, version, accountUri, main, section }: Docume
         </details>
         ${navigation(section)}
         <p class="version muted">${version}</p>
-      </div>
+      </header>
       <div class="page">
         <div class="top">
           <form method="get" action="/console/search" role="search" class="search">

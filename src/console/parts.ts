@@ -1,11 +1,8 @@
-import { ago } from '../web/spans.ts'
 import { code, html, type Fragment, type Markup } from '../web/markup.ts'
-import { translations } from '../web/texts/language.ts'
 import { visible } from '../web/visible.ts'
-import { copyIcon, noIcon, warnIcon, yesIcon } from './icons.ts'
+import { closeIcon, copyIcon, noIcon, warnIcon, yesIcon } from './icons.ts'
 import { asksFirst, type Filter, type Frame, type ScreenForm, type Texts } from './screen.ts'
 
-const ENGLISH = { language: 'en', texts: translations.en } as const
 const MONTHS = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ')
 
 /** A time of an answer: how long ago, with the exact time. `never`: what null means. */
@@ -15,8 +12,19 @@ export function time(iso: string | null, { place }: Pick<Frame, 'place'>, never 
   const pad = (number: number): string => String(number).padStart(2, '0')
   const exact = `${at.getUTCDate()} ${MONTHS[at.getUTCMonth()] ?? ''} ${at.getUTCFullYear()}, ${pad(at.getUTCHours())}:${pad(at.getUTCMinutes())} UTC`
   const ageSeconds = (place.now - at.getTime()) / 1000
-  const text = ageSeconds < 0 ? exact : ago(ENGLISH, ageSeconds)
-  return html`<time datetime="${iso}" title="${exact}">${text}</time>`
+  return html`<time datetime="${iso}" title="${exact}">${ageSeconds < 0 ? exact : age(ageSeconds)}</time>`
+}
+
+const [MINUTE, HOUR, DAY] = [60, 3600, 86_400]
+
+/** Shorter than on the pages of people: a list has many. */
+function age(seconds: number): string {
+  if (seconds < MINUTE) return 'just now'
+  if (seconds < HOUR) return `${Math.floor(seconds / MINUTE)} min ago`
+  if (seconds < 2 * DAY) return `${Math.floor(seconds / HOUR)} h ago`
+  if (seconds < 60 * DAY) return `${Math.floor(seconds / DAY)} days ago`
+  if (seconds < 730 * DAY) return `${Math.floor(seconds / (30 * DAY))} months ago`
+  return `${Math.floor(seconds / (365 * DAY))} years ago`
 }
 
 const [HEAD, TAIL] = [10, 4]
@@ -66,6 +74,8 @@ export interface Column<Row> {
   readonly cell: (row: Row) => Fragment
   /** Left out where there is little room: cards on a phone have all columns. */
   readonly isWide?: true
+  /** Takes the room that is left. */
+  readonly isRest?: true
 }
 
 export interface Table<Row> {
@@ -98,7 +108,7 @@ export function table<Row>(frame: Frame, list: Table<Row>): Markup {
             <thead>
               <tr>
                 ${chooses ? html`<th scope="col" class="pick"><span class="unseen">Choose</span></th>` : undefined}
-                ${columns.map(({ heading, isWide }) => html`<th scope="col" ${isWide ? html` class="far"` : undefined}>${heading}</th>`)}
+                ${columns.map((column) => html`<th scope="col" class="${classOf(column)}">${column.heading}</th>`)}
               </tr>
             </thead>
             <tbody>
@@ -123,8 +133,12 @@ function bodyRow<Row>(row: Row, { columns, idOf, labelOf }: Table<Row>, chooses:
   return html`<tr data-row>
     ${chooses ? html`<td class="pick"><input type="checkbox" name="subject" value="${rowId}" aria-label="${labelOf?.(row) ?? rowId}" /></td>` : undefined}
     <th scope="row">${first.cell(row)}</th>
-    ${others.map(({ heading, cell, isWide }) => html`<td data-label="${heading}" ${isWide ? html` class="far"` : undefined}>${cell(row)}</td>`)}
+    ${others.map((column) => html`<td data-label="${column.heading}" class="${classOf(column)}">${column.cell(row)}</td>`)}
   </tr>`
+}
+
+function classOf<Row>({ isWide, isRest }: Column<Row>): string {
+  return [isWide ? 'far' : '', isRest ? 'rest' : ''].join(' ').trim()
 }
 
 /** A page that filters and searches may be empty although more rows follow. */
@@ -205,7 +219,7 @@ export function filterBar(frame: Frame): Markup {
                   <a
                     href="${addressOf(frame, { [field]: undefined, before: undefined })}"
                     aria-label="Remove the filter ${label} ${value}"
-                    ><span class="muted">${label}</span> <bdi>${value}</bdi> ✕</a
+                    ><span class="muted">${label}</span> <bdi>${value}</bdi>${closeIcon}</a
                   >
                 </li>`,
             )}
@@ -214,11 +228,13 @@ export function filterBar(frame: Frame): Markup {
     }`
 }
 
+const A_DAY = /^\d{4}-\d\d-\d\d$/
+
 function filterField({ name: field, label, kind, choices, value = '' }: Filter): Markup {
   if (kind !== 'choice') {
-    const placeholder = kind === 'time' ? '2026-01-31T12:00:00Z' : ''
+    const type = kind === 'time' && (value === '' || A_DAY.test(value)) ? 'date' : 'text'
     return html`<label
-      ><span>${label}</span><input name="${field}" value="${value}" placeholder="${placeholder}" autocomplete="off"
+      ><span>${label}</span><input type="${type}" name="${field}" value="${value}" autocomplete="off"
     /></label>`
   }
   return html`<label

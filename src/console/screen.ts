@@ -29,7 +29,7 @@ export interface ScreenForm {
   /** After it was done: `Verified`. */
   readonly done: string
   /** The member of the input that the chosen rows give, one of them or at most 50. Absent: the path names the object. */
-  readonly subject?: string
+  readonly subject?: string | undefined
   /** The form is offered beside the list, for all rows that are chosen. */
   readonly isBulk?: true
   /** Members of the input that the person fills in. */
@@ -92,12 +92,18 @@ export interface Screen<Answers extends object = never> {
   /** Members of the first task that the address may have, besides `before`. */
   readonly filters: readonly string[]
   readonly view: (answers: Answers, frame: Frame) => View
+  /** The rows that can be saved, and where more follow. Absent: the screen is not saved. */
+  readonly lines?: (answers: Answers) => { readonly rows: readonly object[]; readonly next: string | null }
   /** The names of the rows by id, for the page that asks before a change. */
   readonly names: (answers: Answers) => Texts
 }
 
 /** A screen whose types are erased, for the table. */
-export type AnyScreen = Omit<Screen, 'reads' | 'view' | 'names'> & {
+export type AnyScreen = Omit<Screen, 'reads' | 'view' | 'names' | 'lines'> & {
+  readonly lines?: (answers: Readonly<Record<string, unknown>>) => {
+    readonly rows: readonly object[]
+    readonly next: string | null
+  }
   readonly reads: Readonly<Record<string, Read<unknown>>>
   readonly view: (answers: Readonly<Record<string, unknown>>, frame: Frame) => View
   readonly names: (answers: Readonly<Record<string, unknown>>) => Texts

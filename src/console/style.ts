@@ -91,21 +91,26 @@ dialog::backdrop { background: rgb(0 0 0 / 40%); }
 const lists = `
 .filters { display: flex; flex-wrap: wrap; align-items: end; gap: 8px; margin-bottom: 12px; }
 .filters label span { display: block; margin-bottom: 2px; color: var(--muted); font-size: .75rem; }
-.filters input { width: 200px; border-color: var(--line); }
-.filters select { border-color: var(--line); }
+.filters input { width: 148px; border-color: var(--line); }
+.filters select { max-width: 168px; border-color: var(--line); }
 .set { display: flex; flex-wrap: wrap; gap: 8px; margin-bottom: 12px; }
 .set a { display: inline-flex; align-items: center; gap: 4px; min-height: 24px; padding: 0 8px; border-radius: 12px; background: var(--hover); color: var(--text); }
+.set svg { width: .75rem; height: .75rem; color: var(--muted); }
 .set li:last-child a { background: none; color: var(--ink); }
 .scroll { overflow-x: auto; border: 1px solid var(--line); border-radius: 8px; background: var(--card); }
 table { width: 100%; border-collapse: collapse; }
 caption { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
-th, td { height: 40px; padding: 4px 12px; text-align: left; font-weight: 400; vertical-align: middle; }
+th, td { height: 40px; max-width: 320px; padding: 4px 12px; text-align: left; font-weight: 400; vertical-align: middle; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
 thead th { height: 32px; border-bottom: 1px solid var(--line); color: var(--muted); font-size: .75rem; white-space: nowrap; }
 tbody tr + tr > * { border-top: 1px solid var(--line); }
 tbody tr:hover, tbody tr.at { background: var(--row); }
 tbody tr.at { box-shadow: inset 2px 0 var(--ink); }
-tbody th { font-weight: 500; max-width: 320px; }
-.pick { width: 40px; padding-right: 0; }
+tbody th { font-weight: 500; }
+.pick { width: 40px; padding-right: 0; overflow: visible; }
+.pick input { display: block; }
+.rest { width: 40%; max-width: 0; }
+td:last-child > .actions { justify-content: flex-end; }
+.row { display: flex; flex-wrap: wrap; align-items: center; justify-content: space-between; gap: 8px; }
 .bar { display: flex; flex-wrap: wrap; align-items: center; gap: 8px; min-height: 48px; padding: 8px 0; }
 .list .bar { position: sticky; bottom: 0; background: var(--ground); }
 .count { margin-right: 4px; font-weight: 500; }
@@ -113,7 +118,7 @@ tbody th { font-weight: 500; max-width: 320px; }
 .pages a { padding: 4px 0; }
 .empty { padding: 32px 24px; border: 1px solid var(--line); border-radius: 8px; background: var(--card); }
 .empty p + p { margin-top: 8px; }
-.chip { display: inline-flex; align-items: center; gap: 4px; white-space: nowrap; }
+.chip { display: inline-flex; align-items: center; gap: 4px; vertical-align: bottom; white-space: nowrap; }
 .chip.good svg { color: var(--good); }
 .chip.caution { color: var(--caution); }
 .chip.bad { color: var(--danger); }
@@ -177,13 +182,16 @@ const situations = `
   .pages a, .set a { display: inline-flex; align-items: center; min-height: 44px; }
   input, select { font-size: 1rem; }
   .filters { display: grid; grid-template-columns: 1fr 1fr; }
-  .filters input, .filters select { width: 100%; }
+  .filters input, .filters select { width: 100%; max-width: none; }
+  .rest { width: auto; max-width: none; }
+  td:last-child > .actions { justify-content: flex-start; }
   .scroll { border: 0; background: none; overflow: visible; }
   table, tbody, tr, th, td { display: block; }
   thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
   tbody tr { position: relative; margin-bottom: 8px; padding: 12px; border: 1px solid var(--line); border-radius: 8px; background: var(--card); }
   tbody tr + tr > * { border: 0; }
-  tbody th, tbody td { height: auto; max-width: none; padding: 0; }
+  tbody th, tbody td { height: auto; max-width: none; padding: 0; white-space: normal; }
+  .list .bar { position: static; }
   tbody th { padding-right: 40px; font-weight: 600; }
   td[data-label] { display: grid; grid-template-columns: 104px minmax(0, 1fr); margin-top: 6px; }
   td[data-label]::before { content: attr(data-label); color: var(--muted); }

@@ -83,6 +83,11 @@ export interface Reads {
   readonly findUserIdByEmail: (email: string, otherwise: UserId) => Promise<UserId>
   readonly findUserByEmail: (email: string) => Promise<UserRecord | undefined>
   readonly listUsers: (page: Page<UserId>) => Promise<readonly UserRecord[]>
+  /** The users whose address begins with a text, in the order of the addresses. */
+  readonly listUsersByEmail: (search: {
+    readonly prefix: string
+    readonly limit: number
+  }) => Promise<readonly UserRecord[]>
   readonly findOrganization: (id: OrganizationId) => Promise<OrganizationRecord | undefined>
   readonly listOrganizations: (page: Page<OrganizationId>) => Promise<readonly OrganizationRecord[]>
   readonly findMembership: (key: MembershipKey) => Promise<MembershipRecord | undefined>

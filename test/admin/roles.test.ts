@@ -96,3 +96,26 @@ test('user.show says how an account can sign in by now, and what prevents it', a
   const full = await perform('user.create', { email: 'old@beta.test', password: PASSWORD })
   assert.deepEqual(await shown(full['user_id'] as UserId), [['password'], []])
 })
+
+test('server.show says what a running server sees of its installation, and the audit is filtered by its actor', async (t) => {
+  const env = { GRANTOR_ISSUER: 'https://auth.acme.test', GRANTOR_HOST: '127.0.0.1' }
+  const { perform, stage } = await openOffice(t, env)
+  const { id, email } = await stage.makeUser()
+  interface Shown {
+    readonly findings: readonly { readonly check: string; readonly verdict: string; readonly message: string }[]
+  }
+  const verdicts = async () => {
+    const { findings } = await perform<Shown>('server.show', {})
+    return findings.map(({ check, verdict }) => `${check} ${verdict}`)
+  }
+  assert.deepEqual(await verdicts(), ['clock ok', 'backup warning', 'credentials ok'])
+  await perform('role.set', { user_id: id, access: 'read' })
+  await perform('admin.create', { name: 'Prometheus', access: 'metrics', days: 10 })
+  const { findings } = await perform<Shown>('server.show', {})
+  const messages = findings.map(({ message }) => message)
+  assert.ok(messages.includes('The credentials "Prometheus" expire in 9 days.'), messages.join(' '))
+  assert.match(messages.at(-1) ?? '', new RegExp(`refuses those without a second factor: ${email}\\.$`))
+  const { events } = await perform<{ events: readonly { actor: string }[] }>('audit.list', { actor: 'command-line' })
+  assert.ok(events.length > 0 && events.every(({ actor }) => actor === 'command-line'))
+  assert.deepEqual((await perform<{ events: readonly object[] }>('audit.list', { actor: id })).events, [])
+})

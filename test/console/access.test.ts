@@ -6,7 +6,7 @@ import type { UserId } from '../../src/protocol/ids.ts'
 import { hiddenFields, PASSWORD } from '../../tools/flow.ts'
 import { createAccount } from '../support/accounts.ts'
 import { openAdminServer, type AdminServer } from '../support/admin-server.ts'
-import { ConsoleBrowser, formOf, giveRole, leadsTo } from '../support/console.ts'
+import { ConsoleBrowser, formOf, giveRole, leadsTo } from '../support/console/console-browser.ts'
 import { dumpStore } from '../support/store/dump.ts'
 import { perform } from '../support/tasks.ts'
 import type { TestServer } from '../support/server.ts'
@@ -273,7 +273,7 @@ test('CON-14: no page is framed, cached, or keeps its opener', async () => {
         'referrer-policy',
         'cache-control',
       ].map((name) => headers[name]),
-      ['DENY', 'same-origin', 'same-origin', 'no-referrer', 'no-store'],
+      ['DENY', 'same-origin', 'same-origin', 'same-origin', 'no-store'],
     )
   }
 })

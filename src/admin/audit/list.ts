@@ -29,6 +29,7 @@ export interface AuditEntry extends Omit<AuditEvent, 'event'> {
 export interface AuditFilter {
   /** An event name, or a prefix of names up to a dot: `client.`. Without it, `audit.head` is left out. */
   readonly event?: string | undefined
+  readonly actor?: string | undefined
   readonly clientId?: ClientId | undefined
   readonly userId?: UserId | undefined
   readonly organizationId?: OrganizationId | undefined
@@ -89,6 +90,7 @@ function fits(entry: AuditEntry, filter: AuditFilter): boolean {
   const { event, clientId, userId, organizationId, requestId } = filter
   if (event === undefined ? entry.event === HEAD : !isOrBeginsWith(event, entry.event)) return false
   if (clientId !== undefined && entry.clientId !== clientId) return false
+  if (filter.actor !== undefined && entry.actor !== filter.actor) return false
   if (requestId !== undefined && entry.requestId !== requestId) return false
   if (userId !== undefined && entry.userId !== userId) return false
   return organizationId === undefined || entry.organizationId === organizationId

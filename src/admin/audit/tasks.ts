@@ -22,7 +22,10 @@ const ENTRY_DOCUMENT = z
     user_id: z.string().nullable(),
     organization_id: z.string().nullable(),
     grant_id: z.string().nullable(),
-    actor: z.string().nullable().describe('The administrator: command-line, library, or the id of the credentials.'),
+    actor: z
+      .string()
+      .nullable()
+      .describe('The administrator: command-line, library, or the id of the credentials or of a user with a role.'),
     request_id: z.string().nullable().describe('The id of the request of a person or an administrator, as in the log.'),
     details: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])),
   })
@@ -84,6 +87,12 @@ export const AUDIT_TASKS: readonly Task[] = [
       client_id: CLIENT_ID.optional(),
       user_id: USER_ID.optional(),
       organization_id: ORGANIZATION_ID.optional(),
+      actor: z
+        .string()
+        .min(1)
+        .max(64)
+        .optional()
+        .describe('Only events of this administrator: command-line, library, or the id of a user or of credentials.'),
       since: TIME.optional().describe('Only events recorded at this time or later.'),
       until: END.optional().describe('Only events recorded before this time.'),
       request_id: z
@@ -94,11 +103,12 @@ export const AUDIT_TASKS: readonly Task[] = [
         .describe('Only events of this request. There is no index for it: limit the search with since and until.'),
     }),
     output: z.object({ events: z.array(ENTRY_DOCUMENT), names: NAMES, next: NEXT }),
-    async run(context, { limit, before, event, since, until, client_id, user_id, organization_id, request_id }) {
+    async run(context, { limit, before, event, actor, since, until, client_id, user_id, organization_id, request_id }) {
       const { rows, next } = await listAudit(context, {
         limit,
         before,
         event,
+        actor,
         since,
         until,
         requestId: request_id,

@@ -13,7 +13,7 @@ export function diagnose(examination: Examination): readonly Finding[] {
     ...checkStore(examination),
     ...checkClients(examination),
     ...checkAdmin(examination),
-    ...checkRoles(examination),
+    ...(examination.store.clients === undefined ? [] : checkRoles(examination.choices, examination.store.clients)),
     ...checkDelegate(examination),
     ...checkReadiness(examination),
     ...checkIssuer(examination),

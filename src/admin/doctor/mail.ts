@@ -1,4 +1,5 @@
 import type { SendOutcome } from '../../ports/mail.ts'
+import type { StoreInspection } from '../../ports/inspection.ts'
 import { failed, ok, warning, type Examination, type Finding } from './finding.ts'
 
 /** What the mail server answered. */
@@ -15,7 +16,7 @@ const LATE_MS = 10 * 60 * 1000
 /** Reports whether the mail server would take a mail, and mails that no node sends. `probed`: undefined: mail is off. */
 export function checkMail(
   probed: ProbedServer | undefined,
-  { store: { clients }, now }: Pick<Examination, 'store' | 'now'>,
+  { store: { clients }, now }: Pick<Examination, 'now'> & { readonly store: Pick<StoreInspection, 'clients'> },
 ): readonly Finding[] {
   const dueAt = clients?.mailDueAt
   const minutes = dueAt === undefined ? 0 : Math.floor((now - dueAt) / 60_000)

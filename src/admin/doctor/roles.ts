@@ -1,16 +1,17 @@
-import { ok, warning, type Examination, type Finding } from './finding.ts'
+import type { ClientInspection } from '../../ports/inspection.ts'
+import { ok, warning, type Finding, type NetworkChoices } from './finding.ts'
 
 /** Checks who may use the console: it refuses a role whose account has one factor, except while the issuer is a loopback address. */
-export function checkRoles({ choices, store: { clients } }: Examination): readonly Finding[] {
-  if (clients === undefined) return []
-  const live = clients.roles.filter(({ isLoopbackOnly }) => choices.isLoopbackIssuer || !isLoopbackOnly)
+export function checkRoles(
+  { isLoopbackIssuer }: Pick<NetworkChoices, 'isLoopbackIssuer'>,
+  { roles, providers }: Pick<ClientInspection, 'roles' | 'providers'>,
+): readonly Finding[] {
+  const live = roles.filter(({ isLoopbackOnly }) => isLoopbackIssuer || !isLoopbackOnly)
   if (live.length === 0) return []
   const weak = live.filter(({ hasSecondFactor }) => !hasSecondFactor).map(({ user }) => user)
-  const isStated = clients.providers.some(
-    ({ settings, disabledAt }) => settings.multiFactor && disabledAt === undefined,
-  )
+  const isStated = providers.some(({ settings, disabledAt }) => settings.multiFactor && disabledAt === undefined)
   const message = `${live.length} ${live.length === 1 ? 'user has a role' : 'users have roles'} for the console`
-  if (weak.length === 0 || choices.isLoopbackIssuer) return [ok('roles', `${message}.`)]
+  if (weak.length === 0 || isLoopbackIssuer) return [ok('roles', `${message}.`)]
   const names = weak.join(', ')
   if (isStated) return [ok('roles', `${message}; only their provider can give a second factor to: ${names}.`)]
   return [

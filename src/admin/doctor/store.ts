@@ -4,7 +4,7 @@ import { isPlausible } from '../../base/clock.ts'
 import { chooseSigningKey, linesOf } from '../../protocol/key-rotation.ts'
 import { WRITE_FAULT_REMEDIES, WRITE_FAULT_TEXTS } from '../../base/write-fault.ts'
 import { checkServer } from './server.ts'
-import { failed, ok, warning, type Examination, type Finding } from './finding.ts'
+import { failed, ok, warning, type Examination, type Finding, type NetworkChoices } from './finding.ts'
 
 const MEBIBYTE = 1024 * 1024
 /** With less, the write-ahead log of a busy minute may not fit. */
@@ -198,7 +198,10 @@ function checkClock({ now }: Examination, { home, time }: DatabaseFacts): readon
 }
 
 /** A server that is only for this machine needs no backup. */
-function checkBackup({ choices, now }: Examination, { backedUpAt }: DatabaseFacts): readonly Finding[] {
+export function checkBackup(
+  { choices, now }: Pick<Examination, 'now'> & { readonly choices: Pick<NetworkChoices, 'isLoopbackIssuer'> },
+  { backedUpAt }: Pick<DatabaseFacts, 'backedUpAt'>,
+): readonly Finding[] {
   if (backedUpAt === undefined && choices.isLoopbackIssuer) return []
   if (backedUpAt === undefined) {
     const remedy = 'Run it every night (docs/operations/backup.md), unless PostgreSQL is backed up in another way.'

@@ -1,22 +1,33 @@
 import * as z from 'zod'
-import type { StoreNeeds } from '../../ports/context.ts'
 import type { UserRecord } from '../../ports/records/user.ts'
 import { describePasskey } from '../../users/passkey-document.ts'
 import { describeIdentity } from '../../users/provider-routing.ts'
-import { nameUser, normalizeEmail } from '../../protocol/sign-in/account.ts'
+import { nameUser } from '../../protocol/sign-in/account.ts'
 import { APPLICATION } from '../../protocol/sign-in/authentication.ts'
 import { PASSKEY_ID_FORM, type PasskeyId } from '../../protocol/sign-in/passkey.ts'
-import { SUBJECT_FORM, subjectKey } from '../../protocol/sign-in/interaction.ts'
-import type { UserId } from '../../protocol/ids.ts'
+import { SUBJECT_FORM } from '../../protocol/sign-in/interaction.ts'
 import { ADDRESS_TEXTS, PROFILE_TEXTS, PROFILE_URLS } from '../../protocol/openid/user-claims.ts'
 import { conflict, unknown } from '../admin-error.ts'
 import { changeTasks } from '../change-tasks.ts'
-import { EMAIL, ISO, ISO_OR_NULL, iso, isoOrNull, LIMIT, NAME, NEXT, PASSWORD, USER_ID, pageStart } from '../fields.ts'
+import {
+  EMAIL,
+  EMAIL_PREFIX,
+  ISO,
+  ISO_OR_NULL,
+  iso,
+  isoOrNull,
+  LIMIT,
+  NAME,
+  NEXT,
+  PASSWORD,
+  USER_ID,
+  pageStart,
+} from '../fields.ts'
 import { JWT_ACCEPTANCE, withDeletion, withJwtAcceptance } from '../jwt-acceptance.ts'
-import { listPage, type Listed, type PageRequest } from '../page.ts'
 import { defineTask, type Task } from '../task.ts'
 import { createLink, sendLink } from './link.ts'
 import { APP_DOCUMENT, describeApp, describeSignIn, SIGN_IN_DOCUMENT } from './sign-in.ts'
+import { listUsers } from './search.ts'
 import { createUser, noSuchUser, requireUser, setEmail, setPassword, updateUser } from './user.ts'
 import { noticesWithoutBrowser } from '../../users/mails.ts'
 
@@ -72,6 +83,8 @@ const WHOLE_USER = USER_DOCUMENT.extend({
   sign_in: SIGN_IN_DOCUMENT.describe('How the account can sign in by now.'),
   role: z.enum(['read', 'write']).nullable().describe('What the user may do by the console; null: nothing.'),
 }).meta({ id: 'WholeUser' })
+
+export type WholeUserDocument = z.output<typeof WHOLE_USER>
 
 /** The answer to the creation of a link. */
 const LINK_DOCUMENT = z
@@ -168,6 +181,12 @@ export const USER_TASKS: readonly Task[] = [
       limit: LIMIT,
       before: pageStart(USER_ID),
       email: EMAIL.optional().describe('Only the user with this address.'),
+      email_prefix: EMAIL_PREFIX.optional().describe(
+        'Only users whose address begins with this, in the order of the addresses; without a next page.',
+      ),
+      name: NAME.optional().describe(
+        'Only users with this text in the name, in any case. A page examines the next 5,000 users, and may be empty. Then follow "next".',
+      ),
       subject: z.string().regex(SUBJECT_FORM).optional().describe('Only the user with this id at your application.'),
     }),
     output: z.object({ users: z.array(USER_DOCUMENT), next: NEXT }),
@@ -359,20 +378,6 @@ export const USER_TASKS: readonly Task[] = [
     },
   }),
 ]
-
-/** Returns a page of users, newest first, or the user with an address or a subject. */
-async function listUsers(
-  { store }: StoreNeeds<'listUsers' | 'findIdentity' | 'findUser' | 'findUserByEmail'>,
-  page: PageRequest<UserId> & { readonly email?: string | undefined; readonly subject?: string | undefined },
-): Promise<Listed<UserRecord, UserId>> {
-  const { email, subject } = page
-  if (email === undefined && subject === undefined) return listPage(store.listUsers, page)
-  const identity = subject === undefined ? undefined : await store.findIdentity(subjectKey(subject))
-  const user = await (email === undefined
-    ? identity && store.findUser(identity.userId)
-    : store.findUserByEmail(normalizeEmail(email)))
-  return { rows: user === undefined ? [] : [user], next: null }
-}
 
 /** The same schema for each of the names. */
 function membersOf<Name extends string, Schema extends z.ZodType>(

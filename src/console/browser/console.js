@@ -18,10 +18,17 @@ export function consoleScript() {
 
   const boxes = /** @type {HTMLInputElement[]} */ (all('.list [name=subject]'))
   const count = one('[data-count]')
+  const changes = all('.list .bar [name=task]')
   const say = () => {
     const chosen = boxes.filter(({ checked }) => checked).length
     if (count === null) return
-    count.hidden = chosen === 0
+    for (const change of changes) change.hidden = chosen === 0
+    count.hidden = false
+    count.classList.toggle('muted', chosen === 0)
+    if (chosen === 0) {
+      count.textContent = 'Choose rows to change them'
+      return
+    }
     count.textContent = `${chosen} selected`
   }
   for (const box of boxes) box.addEventListener('change', say)

@@ -67,6 +67,9 @@ const FIND_NOT_BEFORE = shared(`select value from settings where name = 'not-bef
 /** An aggregate returns a row even if there is no account, so that both cases take equally long (threats.md UI-08). */
 const FIND_ID_BY_EMAIL = shared('select coalesce(max(user_id), :otherwise) as user_id from users where email = :email')
 const FIND_BY_EMAIL = shared('select * from users where email = :email')
+const LIST_BY_EMAIL = shared('select * from users where email >= :prefix and email < :end order by email limit :limit')
+/** Behind each text with the same start: the last code point. */
+const LAST = '\u{10ffff}'
 
 const handlers = {
   createUser: {
@@ -160,6 +163,15 @@ export const accountReads = {
   *findUserByEmail(email: string): Steps<UserRecord | undefined> {
     const [row] = yield* rows(FIND_BY_EMAIL, { email })
     return row === undefined ? undefined : USERS.read(row)
+  },
+  *listUsersByEmail({
+    prefix,
+    limit,
+  }: {
+    readonly prefix: string
+    readonly limit: number
+  }): Steps<readonly UserRecord[]> {
+    return (yield* rows(LIST_BY_EMAIL, { prefix, end: prefix + LAST, limit })).map(USERS.read)
   },
   listUsers: listPage(USERS, 'select * from users where user_id < :before order by user_id desc limit :limit'),
 }

@@ -7,6 +7,7 @@ import { authenticateRole } from '../../../admin/user/role-holder.ts'
 import { consoleAssets, type Asset } from '../../../console/assets.ts'
 import { document, type Assets, type Person } from '../../../console/document.ts'
 import { factorMissing, leaving, notSignedIn, refusal, roleMissing } from '../../../console/messages.ts'
+import { searchAddress } from '../../../console/search.ts'
 import { accountPath, PATHS } from '../../../endpoints/paths.ts'
 import type { Context } from '../../../ports/context.ts'
 import type { Branding } from '../../../ports/pages.ts'
@@ -155,8 +156,8 @@ export function openConsole({ context, origin, branding }: ConsoleOptions): Cons
     refuse(error, requestId) {
       if (error instanceof RefusedPage) return page(error.page, error.status)
       const title = TITLES[error.status] ?? 'The request was refused'
-      const first = error.problems[0]?.msg
-      return page(desk.plain(refusal(title, first ?? error.description, requestId)), error.status)
+      const text = TEXTS[error.reason] ?? error.problems[0]?.msg ?? error.description
+      return page(desk.plain(refusal(title, text, requestId)), error.status)
     },
     enter() {
       if (busy >= BUSY_LIMIT) throw unavailable('overloaded', 1)
@@ -167,7 +168,8 @@ export function openConsole({ context, origin, branding }: ConsoleOptions): Cons
       const { method, path } = visit
       if (path === `${CONSOLE_PATH}/callback` && method === 'GET') return arrive(visit)
       if (path === `${CONSOLE_PATH}/sign-out` && method === 'POST') return signOut(visit)
-      if (path === CONSOLE_PATH && method === 'GET') return redirect(`${CONSOLE_PATH}/clients`)
+      if (path === `${CONSOLE_PATH}/search` && method === 'GET')
+        return redirect(searchAddress(visit.query.get('q') ?? '', visit.query.get('in')))
       const found = findScreen(visit)
       if (found === undefined) throw invalidRequest('path_unknown', { status: 404 })
       line.task = `console ${found.screen.path}`
@@ -206,6 +208,18 @@ const TITLES: Readonly<Record<number, string>> = {
   421: 'This is not the address of the console',
   429: 'Too many requests',
   503: 'The store does not answer',
+}
+
+/** What the person can do, by the reason of the refusal. */
+const TEXTS: Partial<Record<Reason, string>> = {
+  console_form_wrong: 'The form is from another page or session. Go back, reload the page, and send it again.',
+  console_host_wrong: 'Open the address that GRANTOR_CONSOLE_URL names.',
+  console_sign_in_failed:
+    'The sign-in was begun in another browser, too long ago, or was used before. Open the console again.',
+  path_unknown: 'The address leads to no page of the console.',
+  store_unavailable: 'Try again in a moment. "grantor doctor" says what is wrong.',
+  overloaded: 'Many people use the console now. Try again in a moment.',
+  admin_may_only_read: 'Your role reads, and changes nothing.',
 }
 
 function personOf({ secrets }: Pick<Context, 'secrets'>, { holder, session }: Visitor): Person {

@@ -2,10 +2,12 @@ import { AdminError } from '../../../admin/admin-error.ts'
 import { asAdministrator } from '../../../admin/administrators.ts'
 import { inputFields, type InputField } from '../../../admin/input-fields.ts'
 import { queryTypes, readQueryValue } from '../../../admin/query-values.ts'
+import { LIST_LIMIT } from '../../../admin/page.ts'
 import { runTask } from '../../../admin/run-task.ts'
 import { pathParameters, type Task } from '../../../admin/task.ts'
 import { findTask } from '../../../admin/tasks.ts'
 import { askPage, type Asking } from '../../../console/ask.ts'
+import { filterBar } from '../../../console/parts.ts'
 import { outcomeNotice, type Outcome } from '../../../console/notice.ts'
 import { SCREENS } from '../../../console/screens.ts'
 import type { AnyScreen, Filter, Frame, Members, Place, ScreenForm, Texts, View } from '../../../console/screen.ts'
@@ -19,6 +21,7 @@ import { page, type ConsoleAnswer, type Desk, type Visit, type Visitor } from '.
 
 /** How long ago a person may have signed in for a form that is `isRecent`. */
 const RECENT_MS = 5 * 60 * 1000
+const DAY_MS = 24 * 60 * 60 * 1000
 
 /** A screen, and where on it the person is. */
 export interface Found {
@@ -93,8 +96,9 @@ export async function render(
   })
   if (read.kind === 'refused') {
     if (read.error.kind === 'unknown') return answer(messageView('There is nothing here', read.error.message), 404)
-    return answer(messageView('Nothing can be shown', read.error.message), 422)
+    return answer(refusedView(frame, read.error.message), 422)
   }
+  if (visit.query.get(SAVE) === NDJSON && screen.lines !== undefined) return saved(screen.lines(read.answers))
   const names = screen.names(read.answers)
   if (asking !== undefined) {
     const task = taskOf(asking.form.task)
@@ -105,6 +109,20 @@ export async function render(
   const view = screen.view(read.answers, frame)
   if (outcome === undefined) return answer(view, status)
   return answer({ ...view, main: withNotice(view.main, outcomeNotice(frame, outcome, screen.forms, names)) }, status)
+}
+
+/** The parameter of an address that saves the rows instead of showing them, one JSON object a line. */
+const [SAVE, NDJSON] = ['format', 'ndjson']
+
+/** A list that was cut says so in its last line, with where it goes on. */
+function saved({ rows, next }: { readonly rows: readonly object[]; readonly next: string | null }): ConsoleAnswer {
+  const lines = next === null ? rows : [...rows, { more_follow_before: next }]
+  return {
+    status: 200,
+    contentType: 'application/x-ndjson',
+    body: lines.map((line) => `${JSON.stringify(line)}\n`).join(''),
+    headers: { 'Content-Disposition': 'attachment; filename="audit.ndjson"' },
+  }
 }
 
 /** Why a page has this status. */
@@ -123,6 +141,17 @@ function messageView(title: string, text: string): View {
     title,
     main: html`<h1>${title}</h1>
       <p>${text}</p>`,
+  }
+}
+
+/** A filter that is not acceptable: the filters stay, to be corrected. */
+function refusedView(frame: Frame, text: string): View {
+  const title = 'Nothing can be shown'
+  return {
+    title,
+    main: html`<h1>${title}</h1>
+      <p role="alert">${text}</p>
+      ${filterBar(frame)}`,
   }
 }
 
@@ -182,7 +211,8 @@ async function readAll(
         const own = pathParameters(task).flatMap((parameter) =>
           parameters[parameter] === undefined ? [] : [[parameter, parameters[parameter]] as const],
         )
-        const chosen = index === 0 ? readFilters(task, screen.filters, place.query) : {}
+        const most = place.query[SAVE] === NDJSON ? { limit: LIST_LIMIT.most } : {}
+        const chosen = index === 0 ? { ...readFilters(task, screen.filters, place.query), ...most } : {}
         const input = { ...chosen, ...read.input(place), ...Object.fromEntries(own) }
         return [name, await runTask(administration, task, input, () => undefined)] as const
       }),
@@ -200,9 +230,18 @@ function readFilters(task: Task, filters: readonly string[], query: Texts): Memb
   return Object.fromEntries(
     ['before', ...filters].flatMap((name) => {
       const text = query[name]
-      return text === undefined || !types.has(name) ? [] : [[name, readQueryValue(types.get(name) ?? 'string', [text])]]
+      if (text === undefined || !types.has(name)) return []
+      return [[name, readQueryValue(types.get(name) ?? 'string', [wholeDay(name, text)])]]
     }),
   )
+}
+
+/** A day, as browsers send it: since its start, or until its end. */
+function wholeDay(name: string, text: string): string {
+  if (!/^\d{4}-\d\d-\d\d$/.test(text)) return text
+  const start = Date.parse(`${text}T00:00:00Z`)
+  if (Number.isNaN(start)) return text
+  return new Date(name === 'until' ? start + DAY_MS : start).toISOString()
 }
 
 /** @throws Error for a row of SCREENS that names no task, which is a bug */

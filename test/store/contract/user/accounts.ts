@@ -6,6 +6,23 @@ import { perform, performAll, race, startSessions, tally, times, type Suite } fr
 import { aHash, aLink, aSession, aSessionStart, aUser, aUserOfProvider, at, NOW } from '../../../support/records.ts'
 
 export const accountCases: Suite = (check) => {
+  check('listUsersByEmail returns the addresses with a start, in their order', async ({ first, second }) => {
+    const start = `list-${aHash().toLowerCase()}`
+    const emails = ['b@acme.test', 'a@acme.test', '\u{10ffff}@acme.test', ''].map((rest) => start + rest)
+    await performAll(
+      first,
+      'createUser',
+      emails.map((email) => aUser({ email })),
+    )
+    const found = async (prefix: string, limit: number) =>
+      (await second.listUsersByEmail({ prefix, limit })).map(({ email }) => email)
+    const [b, a, , bare] = emails
+    assert.deepEqual(await found(start, 3), [bare, a, b])
+    assert.deepEqual(await found(start, 1), [bare])
+    assert.deepEqual(await found(`${start}b`, 9), [b])
+    assert.deepEqual(await found(`${start}c`, 9), [])
+  })
+
   check('createUser stores the whole account, which is found by id and by email', async ({ first, second }) => {
     for (const user of [aUser(), aUser({ name: undefined })]) {
       assert.equal(await perform(first, 'createUser', user), 'created')

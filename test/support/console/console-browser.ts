@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import type { Response as LightMyRequestResponse } from 'light-my-request'
-import type { UserId } from '../../src/protocol/ids.ts'
-import { attribute, EMAIL, formAction, hiddenFields, locationOf, PASSWORD, PlainBrowser } from '../../tools/flow.ts'
-import type { TestServer } from './server.ts'
+import type { UserId } from '../../../src/protocol/ids.ts'
+import { attribute, EMAIL, formAction, hiddenFields, locationOf, PASSWORD, PlainBrowser } from '../../../tools/flow.ts'
+import type { TestServer } from '../server.ts'
 
 type Answer = LightMyRequestResponse
 

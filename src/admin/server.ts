@@ -1,0 +1,129 @@
+import * as z from 'zod'
+import type { RoleInspection } from '../ports/inspection.ts'
+import type { AdminCredentialRecord } from '../ports/records/admin.ts'
+import { after, type EpochMs } from '../base/brand.ts'
+import { checkMail } from './doctor/mail.ts'
+import { checkRoles } from './doctor/roles.ts'
+import { checkBackup } from './doctor/store.ts'
+import { failed, ok, warning, type Finding } from './doctor/finding.ts'
+import { ISO, iso } from './fields.ts'
+import { LIST_LIMIT } from './page.ts'
+import { defineTask, type Task, type TaskContext } from './task.ts'
+import { hasSecondFactor } from './user/role-holder.ts'
+
+const DAY_MS = 24 * 60 * 60 * 1000
+/** Credentials that expire sooner are named. */
+const SOON_MS = 14 * DAY_MS
+/** Roles that are looked at. */
+const ROLES = 100
+
+const SERVER_DOCUMENT = z
+  .object({
+    version: z.string(),
+    issuer: z.string(),
+    time: ISO.describe('The time by the clock that decides.'),
+    apis: z.int().describe('How many APIs are declared.'),
+    sends_mail: z.boolean(),
+    findings: z
+      .array(
+        z.object({
+          check: z.string(),
+          verdict: z.enum(['ok', 'warning', 'failed']),
+          message: z.string(),
+          remedy: z.string().nullable(),
+        }),
+      )
+      .describe(
+        'What a running server sees of "grantor doctor", which also looks at the database, the secret and the network.',
+      ),
+  })
+  .meta({ id: 'Server' })
+
+export type ServerDocument = z.output<typeof SERVER_DOCUMENT>
+
+export const SERVER_TASKS: readonly Task[] = [
+  defineTask({
+    name: 'server.show',
+    method: 'GET',
+    path: '/admin/v1/server',
+    access: 'read',
+    summary: 'Show the version of the server, and what needs attention.',
+    input: z.object({}),
+    output: SERVER_DOCUMENT,
+    async run(context) {
+      const { clock, issuer, mail, version } = context
+      const [apis, findings] = await Promise.all([context.apis(), examine(context)])
+      return {
+        version,
+        issuer,
+        time: iso(clock()),
+        apis: apis.length,
+        sends_mail: mail !== undefined,
+        findings: findings.map(({ check, verdict, message, remedy = null }) => ({ check, verdict, message, remedy })),
+      }
+    },
+  }),
+]
+
+async function examine(context: TaskContext): Promise<readonly Finding[]> {
+  const { clock, clockCheck, settings, store } = context
+  const now = clock()
+  const [backedUpAt, credentials, roles, providers, [due]] = await Promise.all([
+    store.findLastBackup(),
+    store.listAdminCredentials({ before: undefined, limit: LIST_LIMIT.most }),
+    inspectRoles(context),
+    store.listProviders(),
+    store.listDueMails({ now, limit: 1 }),
+  ])
+  const { isLoopbackIssuer } = settings
+  const late = {
+    newest: [],
+    domains: [],
+    registrations: [],
+    delegateUntil: undefined,
+    providers,
+    roles,
+    mailDueAt: due?.dueAt,
+  }
+  return [
+    checkClock(clockCheck.differenceMs()),
+    ...checkBackup({ choices: { isLoopbackIssuer }, now }, { backedUpAt }),
+    ...checkCredentials(credentials, now),
+    ...checkRoles({ isLoopbackIssuer }, { roles, providers }),
+    ...checkMail(undefined, { store: { clients: late }, now }),
+  ]
+}
+
+function checkClock(aheadMs: number): Finding {
+  if (aheadMs === 0) return ok('clock', 'The clock of this node agrees.')
+  return failed(
+    'clock',
+    `The clock of this node is ${Math.round(Math.abs(aheadMs) / 1000)} s ${aheadMs > 0 ? 'ahead' : 'behind'}, so the node issues nothing.`,
+    'Set the clock, best by NTP. If it is right now: grantor clock confirm',
+  )
+}
+
+function checkCredentials(all: readonly AdminCredentialRecord[], now: EpochMs): readonly Finding[] {
+  const live = all.filter(({ revokedAt, expiresAt }) => revokedAt === undefined && expiresAt > now)
+  const ending = live.filter(({ expiresAt }) => expiresAt < after(now, SOON_MS))
+  if (ending.length === 0) return [ok('credentials', 'No credentials of an administrator expire within two weeks.')]
+  return ending.map(({ id, name, expiresAt }) =>
+    warning(
+      'credentials',
+      `The credentials "${name}" expire in ${Math.floor((expiresAt - now) / DAY_MS)} days.`,
+      `Create others, and then: grantor admin revoke ${id}`,
+    ),
+  )
+}
+
+async function inspectRoles(context: TaskContext): Promise<readonly RoleInspection[]> {
+  const roles = await context.store.listRoles({ before: undefined, limit: ROLES })
+  return Promise.all(
+    roles.map(async ({ userId, access, isLoopbackOnly }) => ({
+      user: (await context.store.findUser(userId))?.email ?? userId,
+      access,
+      isLoopbackOnly,
+      hasSecondFactor: await hasSecondFactor(context, userId),
+    })),
+  )
+}

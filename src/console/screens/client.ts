@@ -1,0 +1,126 @@
+import type { AuditEntryDocument } from '../../admin/audit/tasks.ts'
+import type { ClientDocument } from '../../admin/client/document.ts'
+import type { GrantDocument } from '../../admin/grant.ts'
+import { code, html, type Fragment } from '../../web/markup.ts'
+import { events, EVENTS_SHOWN } from './audit.ts'
+import { CLIENT_FORMS, registered, SOURCES, trust } from './clients.ts'
+import { grantColumns, REVOKE_GRANT } from './grants.ts'
+import { actions, facts, formsFor, id, name, scopes, section, table, time } from '../parts.ts'
+import { screen, type Frame, type ScreenForm, type Texts } from '../screen.ts'
+
+interface Answers {
+  readonly client: ClientDocument
+  readonly grants: { readonly grants: readonly GrantDocument[]; readonly names: Texts; readonly next: string | null }
+  readonly audit: {
+    readonly events: readonly AuditEntryDocument[]
+    readonly names: Texts
+    readonly next: string | null
+  }
+}
+
+const GRANTS_SHOWN = 20
+
+const FORMS: readonly ScreenForm[] = [
+  ...CLIENT_FORMS,
+  {
+    task: 'client.approve-scopes',
+    label: 'Approve scopes',
+    done: 'Scopes approved',
+    fields: ['scope'],
+    isRecent: true,
+    warning: 'These replace the scopes that the client is approved for now.',
+  },
+  REVOKE_GRANT,
+]
+
+export const CLIENT = screen<Answers>({
+  path: '/console/clients/{client_id}',
+  section: 'clients',
+  reads: {
+    client: { task: 'client.show', input: () => ({}) },
+    grants: {
+      task: 'grant.list',
+      input: ({ parameters }) => ({ client_id: parameters['client_id'], limit: GRANTS_SHOWN }),
+    },
+    audit: {
+      task: 'audit.list',
+      input: ({ parameters }) => ({ client_id: parameters['client_id'], limit: EVENTS_SHOWN }),
+    },
+  },
+  filters: [],
+  forms: FORMS,
+  names: ({ client, grants }) => ({ ...grants.names, '': client.client_name ?? client.client_id }),
+  view({ client, grants, audit }, frame) {
+    const grave = formsFor(frame, client, true)
+    return {
+      title: client.client_name ?? client.client_id,
+      main: html`<div class="heading">
+          <h1>${name(client.client_name, '(no name)')}</h1>
+          ${trust(client)} ${actions(frame, formsFor(frame, client, false))}
+        </div>
+        <p class="sub">
+          ${id(client.client_id)} <span>${SOURCES[originOf(client)]} ${registered(client, frame)}</span>
+          <span>last used ${time(client.last_used_at ?? client.used_at, frame)}</span>
+        </p>
+        ${facts([
+          [
+            'Metadata document',
+            client.document_url === null
+              ? undefined
+              : html`${code(client.document_url)}
+                  <span class="muted">fetched</span> ${time(client.document_fetched_at, frame)}`,
+          ],
+          ['Redirect URIs', list(client.redirect_uris)],
+          [
+            'Logout URIs',
+            client.post_logout_redirect_uris === undefined ? undefined : list(client.post_logout_redirect_uris),
+          ],
+          [
+            'Scopes asked for',
+            client.scope === undefined ? html`<span class="muted">any that it may have</span>` : scopes(client.scope),
+          ],
+          ['Scopes approved', scopes(client.approved_scope)],
+          ['Authenticates', AUTHENTICATION[client.token_endpoint_auth_method] ?? client.token_endpoint_auth_method],
+          ['Grant types', client.grant_types.join(', ')],
+          ['Website', client.client_uri === undefined ? undefined : code(client.client_uri)],
+          ['Contacts', client.contacts === undefined ? undefined : list(client.contacts)],
+          ['Disabled', client.disabled_at === null ? undefined : time(client.disabled_at, frame)],
+          [
+            'Tokens revoked',
+            client.not_before === null ? undefined : html`all from before ${time(client.not_before, frame)}`,
+          ],
+        ])}
+        ${section('Grants', grantTable(frame, grants), grants.next === null ? undefined : html`<a href="/console/grants?client_id=${client.client_id}">All</a>`)}
+        ${section('Events', events(frame, audit, 'Nothing has happened with this client lately.'), html`<a href="/console/audit?client_id=${client.client_id}">All</a>`)}
+        ${grave.length === 0 ? undefined : html`<div class="danger-zone">${actions(frame, grave)}</div>`}`,
+    }
+  },
+})
+
+/** How a client came to the server; only shown. */
+function originOf({ ['source']: origin }: ClientDocument): ClientDocument['source'] {
+  return origin
+}
+
+const AUTHENTICATION: Readonly<Record<string, string>> = {
+  none: 'not at all: a public client, bound by PKCE',
+  client_secret_basic: 'with a secret, in the header',
+  client_secret_post: 'with a secret, in the form',
+  private_key_jwt: 'with a key of its own',
+}
+
+function list(texts: readonly string[]): Fragment {
+  if (texts.length === 0) return html`<span class="muted">none</span>`
+  return html`<ul>
+    ${texts.map((text) => html`<li>${code(text)}</li>`)}
+  </ul>`
+}
+
+function grantTable(frame: Frame, { grants, names }: Answers['grants']): Fragment {
+  return table(frame, {
+    caption: 'Grants of the client, newest first',
+    rows: grants,
+    empty: html`<p>No user has allowed this client anything.</p>`,
+    columns: grantColumns(frame, names, 'client'),
+  })
+}

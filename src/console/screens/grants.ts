@@ -1,0 +1,151 @@
+import type { GrantDocument } from '../../admin/grant.ts'
+import { html } from '../../web/markup.ts'
+import {
+  actions,
+  chip,
+  facts,
+  filterBar,
+  formOf,
+  id,
+  linkTo,
+  named,
+  nothing,
+  scopes,
+  table,
+  time,
+  type Column,
+} from '../parts.ts'
+import { screen, type Frame, type ScreenForm, type Texts } from '../screen.ts'
+
+interface Answers {
+  readonly list: { readonly grants: readonly GrantDocument[]; readonly names: Texts; readonly next: string | null }
+}
+
+/** Takes access back, on a page that has grants as rows. */
+export const REVOKE_GRANT: ScreenForm = {
+  task: 'grant.revoke',
+  label: 'Revoke',
+  done: 'Revoked',
+  subject: 'grant_id',
+  isDanger: true,
+  warning: 'The app loses its access, and has to ask the user again. This cannot be undone.',
+}
+
+export const GRANTS = screen<Answers>({
+  path: '/console/grants',
+  section: 'grants',
+  reads: { list: { task: 'grant.list', input: () => ({}) } },
+  filters: ['client_id', 'user_id', 'organization_id'],
+  forms: [{ ...REVOKE_GRANT, isBulk: true }],
+  names: ({ list }) => namesOf(list.grants, list.names),
+  view: ({ list }, frame) => ({
+    title: 'Grants',
+    main: html`<div class="heading"><h1>Grants</h1></div>
+      ${filterBar(frame)}
+      ${table(frame, {
+        caption: 'Grants, newest first',
+        rows: list.grants,
+        next: list.next,
+        idOf: ({ grant_id: grant }) => grant,
+        labelOf: (grant) => labelOf(grant, list.names),
+        empty: nothing(
+          frame,
+          'Grants appear here when users allow clients something.',
+          'grantor perform authorization-code',
+        ),
+        columns: [
+          { heading: 'User', cell: ({ user_id: user }) => named('users', user, list.names) },
+          { heading: 'Client', cell: ({ client_id: client }) => named('clients', client, list.names) },
+          ...grantColumns(frame, list.names, 'both').slice(2),
+        ],
+      })}`,
+  }),
+})
+
+/** One grant: what a user allowed a client. */
+export const GRANT = screen<{ readonly grant: GrantDocument }>({
+  path: '/console/grants/{grant_id}',
+  section: 'grants',
+  reads: { grant: { task: 'grant.show', input: () => ({}) } },
+  filters: [],
+  forms: [{ ...REVOKE_GRANT, subject: undefined, fits: (grant) => grant['revoked_at'] === null }],
+  names: ({ grant }) => ({ '': grant.grant_id }),
+  view({ grant }, frame) {
+    const forms = frame.forms.filter(({ fits }) => fits?.(grant) !== false)
+    return {
+      title: 'Grant',
+      main: html`<div class="heading">
+          <h1>Grant</h1>
+          ${state(grant, frame)} ${actions(frame, forms)}
+        </div>
+        ${facts([
+          ['Id', id(grant.grant_id)],
+          ['User', id(grant.user_id, linkTo('users', grant.user_id))],
+          ['Client', id(grant.client_id, linkTo('clients', grant.client_id))],
+          ['Organization', grant.organization_id === null ? undefined : id(grant.organization_id)],
+          ['Scopes', scopes(grant.scope)],
+          [
+            'APIs',
+            grant.resources.length === 0 ? html`<span class="muted">this server</span>` : grant.resources.join(', '),
+          ],
+          ['Allowed', time(grant.created_at, frame)],
+          ['Refreshed', grant.refreshed_at === null ? undefined : time(grant.refreshed_at, frame)],
+          ['Ends', time(grant.expires_at, frame)],
+          ['Revoked', grant.revoked_at === null ? undefined : time(grant.revoked_at, frame)],
+        ])}`,
+    }
+  },
+})
+
+/** The columns of grants, on the page of one of the two whom they are between: the other one comes first. */
+export function grantColumns(
+  frame: Frame,
+  names: Texts,
+  page: 'client' | 'user' | 'both',
+): [Column<GrantDocument>, ...Column<GrantDocument>[]] {
+  const other: Column<GrantDocument> =
+    page === 'client'
+      ? { heading: 'User', cell: ({ user_id: user }) => named('users', user, names) }
+      : { heading: 'Client', cell: ({ client_id: client }) => named('clients', client, names) }
+  return [
+    other,
+    {
+      heading: 'For',
+      isWide: true,
+      cell: ({ organization_id: organization }) =>
+        organization === null
+          ? html`<span class="muted">–</span>`
+          : html`<bdi>${names[organization] ?? organization}</bdi>`,
+    },
+    { heading: 'Scopes', cell: ({ scope }) => scopes(scope) },
+    { heading: 'State', cell: (grant) => state(grant, frame) },
+    {
+      heading: 'Allowed',
+      cell: (grant) => html`<a href="${linkTo('grants', grant.grant_id)}">${time(grant.created_at, frame)}</a>`,
+    },
+    { heading: 'Used', isWide: true, cell: ({ refreshed_at: at }) => time(at, frame, '–') },
+    ...(page === 'both' || formOf(frame, 'grant.revoke').length === 0
+      ? []
+      : [
+          {
+            heading: 'Action',
+            cell: (grant: GrantDocument) =>
+              grant.revoked_at === null ? actions(frame, formOf(frame, 'grant.revoke'), grant.grant_id) : undefined,
+          },
+        ]),
+  ]
+}
+
+function state({ revoked_at: revoked, expires_at: expires }: GrantDocument, { place }: Frame) {
+  if (revoked !== null) return chip('Revoked', 'bad')
+  return Date.parse(expires) <= place.now ? chip('Expired', 'quiet') : chip('Active', 'good')
+}
+
+function labelOf({ user_id: user, client_id: client }: GrantDocument, names: Texts): string {
+  return `${names[user] ?? user}, ${names[client] ?? client}`
+}
+
+/** What grants are called, on the page that asks before they are revoked. */
+export function namesOf(grants: readonly GrantDocument[], names: Texts): Texts {
+  return { ...names, ...Object.fromEntries(grants.map((grant) => [grant.grant_id, labelOf(grant, names)])) }
+}

@@ -1,0 +1,127 @@
+import type { AuditEntryDocument } from '../../admin/audit/tasks.ts'
+import type { ClientDocument } from '../../admin/client/document.ts'
+import type { ServerDocument } from '../../admin/server.ts'
+import { html, type Fragment, type Markup } from '../../web/markup.ts'
+import { noIcon, warnIcon, yesIcon } from '../icons.ts'
+import { events, EVENTS_SHOWN } from './audit.ts'
+import { goesTo, trust } from './clients.ts'
+import { command, linkTo, name, section, table, time } from '../parts.ts'
+import { screen, type Frame, type Texts } from '../screen.ts'
+
+interface Answers {
+  readonly server: ServerDocument
+  readonly clients: { readonly clients: readonly ClientDocument[] }
+  readonly audit: {
+    readonly events: readonly AuditEntryDocument[]
+    readonly names: Texts
+    readonly next: string | null
+  }
+}
+
+const CLIENTS_SHOWN = 5
+
+export const OVERVIEW = screen<Answers>({
+  path: '/console',
+  section: 'overview',
+  reads: {
+    server: { task: 'server.show', input: () => ({}) },
+    clients: { task: 'client.list', input: () => ({ limit: CLIENTS_SHOWN }) },
+    audit: { task: 'audit.list', input: () => ({ limit: EVENTS_SHOWN }) },
+  },
+  filters: [],
+  forms: [],
+  names: ({ audit }) => audit.names,
+  view: ({ server, clients, audit }, frame) => ({
+    title: 'Overview',
+    main: html`<div class="heading">
+        <h1>Overview</h1>
+        <a class="button" href="/console">Refresh</a>
+      </div>
+      <p class="sub"><span>${server.issuer}</span> <span>as of ${server.time.slice(11, 19)} UTC</span></p>
+      ${findings(server)} ${toDo(server, clients.clients)}
+      ${section('Newest clients', clientTable(frame, clients.clients), html`<a href="/console/clients">All</a>`)}
+      ${section('Newest events', events(frame, audit, 'Nothing has happened yet.'), html`<a href="/console/audit">All</a>`)}`,
+  }),
+})
+
+/** What needs attention, each with its remedy; what is fine, as a number. */
+function findings({ findings: all }: ServerDocument): Markup {
+  const open = all.filter(({ verdict }) => verdict !== 'ok')
+  const fine = all.length - open.length
+  return html`<ul class="findings" role="list">
+    ${open.map(
+      ({ verdict, message, remedy }) =>
+        html`<li class="${verdict}">
+          ${verdict === 'failed' ? noIcon : warnIcon}
+          <div>
+            <p>${message}</p>
+            ${remedy === null ? undefined : html`<p class="muted">${remedy}</p>`}
+          </div>
+        </li>`,
+    )}
+    ${
+      fine === 0
+        ? undefined
+        : html`<li class="ok">
+            ${yesIcon}
+            <p>
+              ${fine} ${fine === 1 ? 'check is' : 'checks are'} fine.
+              <span class="muted">grantor doctor looks at more.</span>
+            </p>
+          </li>`
+    }
+  </ul>`
+}
+
+/** The first steps, as long as they have not been taken. */
+function toDo({ apis, issuer }: ServerDocument, clients: readonly ClientDocument[]): Fragment {
+  const steps = [
+    ...(apis > 0
+      ? []
+      : [
+          [
+            'Declare an API, so that clients can request its scopes',
+            'grantor api create --resource <uri> --scope <name>=<sentence>',
+          ] as const,
+        ]),
+    ...(clients.some((client) => client.used_at !== null && client.manages_itself)
+      ? []
+      : [
+          [
+            'Connect a client',
+            `claude mcp add --transport http <name> <address of the API, whose issuer is ${issuer}>`,
+          ] as const,
+        ]),
+  ]
+  if (steps.length === 0) return undefined
+  return section(
+    'To do',
+    html`<dl class="facts">
+      ${steps.map(
+        ([what, how]) =>
+          html`<div>
+            <dt>${what}</dt>
+            <dd>${command(how)}</dd>
+          </div>`,
+      )}
+    </dl>`,
+  )
+}
+
+function clientTable(frame: Frame, rows: readonly ClientDocument[]): Markup {
+  return table(frame, {
+    caption: 'The newest clients',
+    rows,
+    empty: html`<p>No client has registered yet.</p>`,
+    columns: [
+      {
+        heading: 'Name',
+        cell: (client) =>
+          html`<a href="${linkTo('clients', client.client_id)}">${name(client.client_name, '(no name)')}</a>`,
+      },
+      { heading: 'Goes to', cell: goesTo },
+      { heading: 'Trust', cell: trust },
+      { heading: 'Last used', cell: (client) => time(client.last_used_at ?? client.used_at, frame) },
+    ],
+  })
+}

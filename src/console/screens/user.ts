@@ -1,0 +1,219 @@
+import type { AuditEntryDocument } from '../../admin/audit/tasks.ts'
+import type { GrantDocument } from '../../admin/grant.ts'
+import type { SessionDocument } from '../../admin/session.ts'
+import type { PasskeyDocument, WholeUserDocument } from '../../admin/user/tasks.ts'
+import { code, html, type Fragment, type Markup } from '../../web/markup.ts'
+import { events, EVENTS_SHOWN } from './audit.ts'
+import { grantColumns, namesOf, REVOKE_GRANT } from './grants.ts'
+import { DELETE_USER, USER_FORMS, userState } from './users.ts'
+import { actions, chip, facts, formOf, formsFor, id, name, section, table, time } from '../parts.ts'
+import { screen, type Frame, type ScreenForm, type Texts } from '../screen.ts'
+
+interface Answers {
+  readonly user: WholeUserDocument
+  readonly sessions: { readonly sessions: readonly SessionDocument[]; readonly next: string | null }
+  readonly grants: { readonly grants: readonly GrantDocument[]; readonly names: Texts; readonly next: string | null }
+  readonly audit: {
+    readonly events: readonly AuditEntryDocument[]
+    readonly names: Texts
+    readonly next: string | null
+  }
+}
+
+const ROWS_SHOWN = 20
+
+const FORMS: readonly ScreenForm[] = [
+  {
+    task: 'user.create-link',
+    label: 'Create a link',
+    done: 'The link',
+    fields: ['send'],
+    isRecent: true,
+    secret: 'link',
+    warning:
+      'With the link the user sets a password, adds a passkey or a provider. For a user who signed in before, its use ends all sessions and grants.',
+  },
+  ...USER_FORMS,
+  {
+    task: 'session.end',
+    label: 'End',
+    done: 'Session ended',
+    subject: 'session_id',
+    warning: 'The browser is signed out, and so are the apps that signed the user in there.',
+  },
+  REVOKE_GRANT,
+  {
+    task: 'user.reset-second-factor',
+    label: 'Reset the authenticator app',
+    done: 'Authenticator app removed',
+    isRecent: true,
+    isDanger: true,
+    fits: (user) => user['authenticator_app'] !== null,
+    warning:
+      'The app and the recovery codes are removed, and all sessions end. Be sure that the person who asks is the user.',
+  },
+  {
+    task: 'user.remove-passkey',
+    label: 'Remove',
+    done: 'Passkey removed',
+    subject: 'passkey_id',
+    isRecent: true,
+    isDanger: true,
+    warning: 'The passkey no longer signs in, and all sessions end. Be sure that the person who asks is the user.',
+  },
+  {
+    task: 'user.revoke-tokens',
+    label: 'Revoke all tokens',
+    done: 'All tokens revoked',
+    isRecent: true,
+    isDanger: true,
+    warning: 'All sessions end, and every app has to ask the user again.',
+  },
+  DELETE_USER,
+]
+
+export const USER = screen<Answers>({
+  path: '/console/users/{user_id}',
+  section: 'users',
+  reads: {
+    user: { task: 'user.show', input: () => ({}) },
+    sessions: {
+      task: 'session.list',
+      input: ({ parameters }) => ({ user_id: parameters['user_id'], limit: ROWS_SHOWN }),
+    },
+    grants: { task: 'grant.list', input: ({ parameters }) => ({ user_id: parameters['user_id'], limit: ROWS_SHOWN }) },
+    audit: { task: 'audit.list', input: ({ parameters }) => ({ user_id: parameters['user_id'], limit: EVENTS_SHOWN }) },
+  },
+  filters: [],
+  forms: FORMS,
+  names: ({ user, grants }) => ({
+    ...namesOf(grants.grants, grants.names),
+    '': user.email ?? user.name ?? user.user_id,
+  }),
+  view({ user, sessions, grants, audit }, frame) {
+    const grave = formsFor(frame, user, true)
+    return {
+      title: user.email ?? user.name ?? user.user_id,
+      main: html`<div class="heading">
+          <h1>${name(user.email ?? user.name, '(no address)')}</h1>
+          ${userState(user)} ${actions(frame, formsFor(frame, user, false))}
+        </div>
+        <p class="sub">${id(user.user_id)} <span>created ${time(user.created_at, frame)}</span></p>
+        ${facts([
+          ['Can sign in', signIn(user)],
+          ['Name', name(user.name, 'none')],
+          ['Address verified', time(user.email_verified_at, frame, 'no')],
+          ['Authenticator app', app(user, frame)],
+          ['Passkeys', passkeys(user, frame)],
+          ['Providers', identities(user, frame)],
+          ['Role for the console', user.role ?? html`<span class="muted">none</span>`],
+          [
+            'Tokens revoked',
+            user.not_before === user.created_at ? undefined : html`all from before ${time(user.not_before, frame)}`,
+          ],
+        ])}
+        ${section('Sessions', sessionTable(frame, sessions.sessions))}
+        ${section('Grants', grantTable(frame, grants), grants.next === null ? undefined : html`<a href="/console/grants?user_id=${user.user_id}">All</a>`)}
+        ${section('Events', events(frame, audit, 'Nothing has happened with this account lately.'), html`<a href="/console/audit?user_id=${user.user_id}">All</a>`)}
+        ${grave.length === 0 ? undefined : html`<div class="danger-zone">${actions(frame, grave)}</div>`}`,
+    }
+  },
+})
+
+/** The answer to the most frequent question of support: why can this person not sign in? */
+function signIn({ sign_in: { ways, obstacles } }: WholeUserDocument): Markup {
+  return html`<p>
+      ${ways.length === 0 ? chip('Not at all', 'bad') : html`${chip('Yes', 'good')} <span class="muted">by</span> ${ways.join(', ')}`}
+    </p>
+    ${
+      obstacles.length === 0
+        ? undefined
+        : html`<ul>
+            ${obstacles.map(({ message }) => html`<li>${message}</li>`)}
+          </ul>`
+    }`
+}
+
+function app({ authenticator_app: factor }: WholeUserDocument, frame: Frame): Fragment {
+  if (factor === null) return html`<span class="muted">none</span>`
+  const { added_at: added, used_at: used, recovery_codes: codes, is_locked: isLocked } = factor
+  return html`added ${time(added, frame)}, used ${time(used, frame)}, ${codes} recovery codes left
+  ${isLocked ? chip('Locked', 'bad') : undefined}`
+}
+
+function passkeys({ passkeys: all }: WholeUserDocument, frame: Frame): Fragment {
+  if (all.length === 0) return html`<span class="muted">none</span>`
+  return html`<ul>
+    ${all.map((one) => html`<li>${passkey(one, frame)}</li>`)}
+  </ul>`
+}
+
+function passkey(
+  { passkey_id: key, browser, system, is_synced: isSynced, added_at: added, used_at: used }: PasskeyDocument,
+  frame: Frame,
+): Markup {
+  const where = [browser, system].filter((part) => part !== null).join(', ')
+  return html`<span class="row"
+    ><span
+      ><bdi>${where === '' ? 'unknown browser' : where}</bdi>${isSynced ? ', synced' : undefined}, added
+      ${time(added, frame)}, used ${time(used, frame)}</span
+    >
+    ${actions(frame, formOf(frame, 'user.remove-passkey'), key)}</span
+  >`
+}
+
+function identities({ identities: all }: WholeUserDocument, frame: Frame): Fragment {
+  if (all.length === 0) return html`<span class="muted">none</span>`
+  return html`<ul>
+    ${all.map(({ provider_id: provider, subject, email, used_at: used }) => html`<li>${code(provider)} ${name(email ?? subject, '–')} <span class="muted">used</span> ${time(used, frame)}</li>`)}
+  </ul>`
+}
+
+/** How a user authenticated (RFC 8176), in words. */
+const METHODS: Readonly<Record<string, string>> = {
+  pwd: 'password',
+  fed: 'provider',
+  otp: 'app',
+  pop: 'passkey',
+  mfa: 'two factors',
+}
+
+function sessionTable(frame: Frame, rows: readonly SessionDocument[]): Markup {
+  const end = formOf(frame, 'session.end')
+  return table(frame, {
+    caption: 'Browsers in which the user is signed in, newest first',
+    rows,
+    empty: html`<p>The user is signed in nowhere.</p>`,
+    columns: [
+      {
+        heading: 'Browser',
+        cell: ({ browser, system }) =>
+          html`<bdi>${[browser ?? 'unknown browser', ...(system === null ? [] : [system])].join(', ')}</bdi>`,
+      },
+      {
+        heading: 'By',
+        cell: ({ methods, provider_id: provider }) =>
+          html`${methods.map((method) => METHODS[method] ?? method).join(', ')}${provider === null ? undefined : html` <span class="muted">at ${provider}</span>`}`,
+      },
+      {
+        heading: 'Network',
+        isWide: true,
+        cell: ({ network }) => (network === null ? html`<span class="muted">–</span>` : code(network)),
+      },
+      { heading: 'Signed in', cell: ({ started_at: at }) => time(at, frame) },
+      { heading: 'Seen', cell: ({ seen_at: at }) => time(at, frame) },
+      ...(end.length === 0
+        ? []
+        : [{ heading: 'Action', cell: ({ session_id: session }: SessionDocument) => actions(frame, end, session) }]),
+    ],
+  })
+}
+
+function grantTable(frame: Frame, { grants, names }: Answers['grants']): Markup {
+  return table(frame, {
+    caption: 'Grants of the user, newest first',
+    rows: grants,
+    empty: html`<p>The user has allowed no client anything.</p>`,
+    columns: grantColumns(frame, names, 'user'),
+  })
+}

@@ -1,0 +1,94 @@
+import type { UserDocument } from '../../admin/user/tasks.ts'
+import { html, type Markup } from '../../web/markup.ts'
+import { chip, filterBar, linkTo, name, nothing, table, time } from '../parts.ts'
+import { screen, type Members, type ScreenForm } from '../screen.ts'
+
+interface Answers {
+  readonly list: { readonly users: readonly UserDocument[]; readonly next: string | null }
+}
+
+const isDisabled = (user: Members): boolean => user['disabled_at'] !== null
+
+/** What can be done with a user at once, in a list and on the page of the user. */
+export const USER_FORMS: readonly ScreenForm[] = [
+  {
+    task: 'user.disable',
+    label: 'Disable',
+    done: 'Disabled',
+    undo: 'user.enable',
+    undoNote: 'Sessions and tokens have ended, and stay ended if the account is enabled again.',
+    fits: (user) => !isDisabled(user),
+  },
+  { task: 'user.enable', label: 'Enable', done: 'Enabled', undo: 'user.disable', fits: isDisabled },
+]
+
+export const DELETE_USER: ScreenForm = {
+  task: 'user.delete',
+  label: 'Delete',
+  done: 'Deleted',
+  isRecent: true,
+  isDanger: true,
+  leadsTo: '/console/users',
+  warning:
+    'The account ends with all sessions, memberships and grants, and cannot be restored. To lock it, disable it: that can be undone.',
+}
+
+export const USERS = screen<Answers>({
+  path: '/console/users',
+  section: 'users',
+  reads: { list: { task: 'user.list', input: () => ({}) } },
+  filters: ['email_prefix', 'name', 'subject'],
+  forms: [
+    ...USER_FORMS.map((form) => ({ ...form, subject: 'user_id', isBulk: true as const })),
+    {
+      task: 'user.create',
+      label: 'Create a user',
+      done: 'Created',
+      fields: ['email', 'name', 'email_verified'],
+    },
+    { ...DELETE_USER, subject: 'user_id' },
+  ],
+  names: ({ list }) =>
+    Object.fromEntries(list.users.map((user) => [user.user_id, user.email ?? user.name ?? user.user_id])),
+  view: ({ list }, frame) => ({
+    title: 'Users',
+    main: html`<div class="heading">
+        <h1>Users</h1>
+        ${frame.mayWrite ? html`<a class="button" href="?ask=user.create">Create a user</a>` : undefined}
+      </div>
+      ${filterBar(frame)}
+      ${table(frame, {
+        caption: 'Users, newest first',
+        rows: list.users,
+        next: list.next,
+        idOf: (user) => user.user_id,
+        labelOf: (user) => user.email ?? user.user_id,
+        empty: nothing(
+          frame,
+          'Users appear here when you create them, or when they sign in at a provider.',
+          'grantor user create --email <address> --no-password',
+        ),
+        columns: [
+          { heading: 'Email', cell: userLink },
+          { heading: 'Name', cell: (user) => name(user.name, '–') },
+          { heading: 'State', cell: userState },
+          {
+            heading: 'Password',
+            isWide: true,
+            cell: (user) => (user.has_password ? 'yes' : html`<span class="muted">no</span>`),
+          },
+          { heading: 'First signed in', isWide: true, cell: (user) => time(user.first_signed_in_at, frame) },
+          { heading: 'Created', cell: (user) => time(user.created_at, frame) },
+        ],
+      })}`,
+  }),
+})
+
+function userLink({ user_id: user, email, name: text }: UserDocument): Markup {
+  return html`<a href="${linkTo('users', user)}">${name(email ?? text, '(no address)')}</a>`
+}
+
+export function userState({ disabled_at: disabled, first_signed_in_at: first }: UserDocument): Markup {
+  if (disabled !== null) return chip('Disabled', 'bad')
+  return first === null ? chip('Never signed in', 'quiet') : chip('Active', 'good')
+}

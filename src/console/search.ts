@@ -1,0 +1,23 @@
+import { parseGrantId, parseUserId } from '../protocol/ids.ts'
+import { parseClientReference } from '../protocol/client/identifier.ts'
+import { linkTo } from './parts.ts'
+
+/**
+ * Where a search leads: an id or the address of a metadata document to its object, an e-mail address to its user, a host to the clients that
+ * go there, and anything else to the names of the screen that the person is on.
+ */
+export function searchAddress(text: string, section: string | undefined): string {
+  const sought = text.trim()
+  if (sought === '') return '/console'
+  if (parseUserId(sought) !== undefined) return linkTo('users', sought)
+  const client = parseClientReference(sought)
+  if (client !== undefined) return linkTo('clients', client)
+  if (parseGrantId(sought) !== undefined) return linkTo('grants', sought)
+  if (sought.includes('@')) return listAddress('users', 'email_prefix', sought)
+  if (section === 'users') return listAddress('users', /[ A-Z]/.test(sought) ? 'name' : 'email_prefix', sought)
+  return listAddress('clients', /^[^ ]*[.:][^ ]*$/.test(sought) ? 'host' : 'name', sought)
+}
+
+function listAddress(list: 'clients' | 'users', filter: string, text: string): string {
+  return `/console/${list}?${new URLSearchParams({ [filter]: text }).toString()}`
+}

@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Page as Tab } from 'playwright-core'
+import { registerClient } from '../../tools/flow.ts'
+import { sharedBrowser } from '../support/browser.ts'
+import { giveRole } from '../support/console/console-browser.ts'
+import { fillConsole } from '../support/console/samples.ts'
+import { perform } from '../support/tasks.ts'
+import { axeFindings, openIssuer, openTab, press, signIn } from './tab.ts'
+
+/** The console in a real browser: accessible in each state, with hostile names, by keys alone, and without script. */
+
+const browser = await sharedBrowser()
+
+/** What a hostile client may call itself. */
+const HOSTILE = `"><script>alert(1)</script><img src=x onerror=alert(1)>\u202e${'W'.repeat(60)}`
+
+/** Everything that the browser did although a page must not cause it. Its own files are no complaint. */
+function faults(complaints: readonly string[]): readonly string[] {
+  return complaints.filter((one) => !/^loads: \S+\/console\/a\/[0-9a-f]{16}\.(css|js)$/.test(one))
+}
+
+async function open(t: Parameters<typeof openTab>[0], origins: readonly string[], options: object = {}) {
+  const { tab, complaints } = await openTab(t, browser, [...origins, 'data:'], options)
+  await tab.goto(`${origins[1] ?? ''}/console`)
+  await signIn(tab)
+  await tab.getByRole('heading', { name: 'Overview' }).waitFor()
+  return { tab, complaints }
+}
+
+async function look(tab: Tab, address: string): Promise<void> {
+  await tab.goto(address)
+  assert.deepEqual(await axeFindings(tab), [], address)
+}
+
+test('CON-07: each screen is accessible in each of its states, and no name runs, hides or widens anything', async (t) => {
+  const server = await openIssuer(t, {})
+  await giveRole(server)
+  const { tab, complaints } = await open(t, [server.origin, server.adminOrigin])
+  const at = (path: string): string => `${server.adminOrigin}/console${path}`
+  const lists = ['', '/clients', '/users', '/grants', '/audit']
+  for (const path of ['/clients?name=zzz', '/grants?client_id=x', '/clients/gci_x', '/users?ask=user.create'])
+    await look(tab, at(path))
+  const { client, user, grant } = await fillConsole(server)
+  const hostile = await registerClient(server, {
+    client_name: HOSTILE,
+    client_uri: 'https://evil.example/"><b>',
+    redirect_uris: [`https://${'long-label.'.repeat(20)}example/cb`],
+    scope: 'a'.repeat(200),
+  })
+  await perform(server.context, 'user.update', { user_id: user, name: '<b>Ada</b> "><img src=x onerror=alert(1)>' })
+  const objects = [`/clients/${client}`, `/clients/${hostile.client_id}`, `/users/${user}`, `/grants/${grant}`]
+  const asking = [`/users/${user}?ask=user.create-link`, `/clients?ask=client.delete&subject=${hostile.client_id}`]
+  for (const path of [...lists, ...objects, ...asking]) await look(tab, at(path))
+  await tab.setViewportSize({ width: 360, height: 740 })
+  for (const path of [...lists, ...objects, ...asking]) {
+    await tab.goto(at(path))
+    assert.equal(
+      await tab.evaluate('document.documentElement.scrollWidth <= innerWidth'),
+      true,
+      `${path} scrolls sideways.`,
+    )
+  }
+  assert.deepEqual(faults(complaints), [])
+})
+
+test('a person verifies and undoes, searches and moves by keys alone, and all but that works without script', async (t) => {
+  const server = await openIssuer(t, {})
+  await giveRole(server)
+  const { client } = await fillConsole(server)
+  const { tab, complaints } = await open(t, [server.origin, server.adminOrigin])
+  const { keyboard } = tab
+  await keyboard.press('g')
+  await keyboard.press('c')
+  await tab.getByRole('heading', { name: 'Clients' }).waitFor()
+  for (const key of ['j', 'x', 'j', 'x']) await keyboard.press(key)
+  await tab.getByText('2 selected').waitFor()
+  await keyboard.press('k')
+  await keyboard.press('Enter')
+  await tab.getByRole('heading', { name: 'Cursor', exact: true }).waitFor()
+  await keyboard.press('/')
+  await keyboard.type('claude.ai')
+  await keyboard.press('Enter')
+  await tab.getByRole('link', { name: 'Claude', exact: true }).waitFor()
+  assert.match(tab.url(), /\/console\/clients\?host=claude\.ai$/)
+  await keyboard.press('Escape')
+  await tab.getByRole('heading', { name: 'Clients' }).click()
+  await keyboard.press('?')
+  await tab.getByRole('heading', { name: 'Keys' }).waitFor()
+  await press(tab, 'Close')
+
+  await tab.goto(`${server.adminOrigin}/console/clients/${client}`)
+  await press(tab, 'Verify')
+  await tab.getByRole('status').getByText('Verified.').waitFor()
+  await press(tab, 'Undo')
+  await tab.getByRole('status').getByText('No longer verified.').waitFor()
+  assert.deepEqual(faults(complaints), [])
+
+  const plain = await open(t, [server.origin, server.adminOrigin], { javaScriptEnabled: false })
+  await plain.tab.goto(`${server.adminOrigin}/console/clients`)
+  await plain.tab.getByRole('checkbox', { name: 'Zed' }).check()
+  await press(plain.tab, 'Verify')
+  await plain.tab.getByRole('status').getByText('Verified.').waitFor()
+  await plain.tab.locator('.account summary').click()
+  await press(plain.tab, 'Sign out')
+  await plain.tab.getByRole('heading', { name: /Sign out/ }).waitFor()
+  await plain.tab.goto(`${server.adminOrigin}/console/clients`)
+  await plain.tab.getByRole('heading', { name: 'Clients' }).waitFor()
+})

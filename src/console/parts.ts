@@ -76,6 +76,8 @@ export interface Column<Row> {
   readonly isWide?: true
   /** Takes the room that is left. */
   readonly isRest?: true
+  /** Has the buttons of the row. */
+  readonly isAction?: true
 }
 
 export interface Table<Row> {
@@ -137,8 +139,8 @@ function bodyRow<Row>(row: Row, { columns, idOf, labelOf }: Table<Row>, chooses:
   </tr>`
 }
 
-function classOf<Row>({ isWide, isRest }: Column<Row>): string {
-  return [isWide ? 'far' : '', isRest ? 'rest' : ''].join(' ').trim()
+function classOf<Row>({ isWide, isRest, isAction }: Column<Row>): string {
+  return [isWide ? 'far' : '', isRest ? 'rest' : '', isAction ? 'act' : ''].join(' ').trim()
 }
 
 /** A page that filters and searches may be empty although more rows follow. */

@@ -1,4 +1,5 @@
 import type { EpochMs } from '../base/brand.ts'
+import type { Page } from '../ports/pages.ts'
 import type { Markup } from '../web/markup.ts'
 
 export type Members = Readonly<Record<string, unknown>>
@@ -94,12 +95,15 @@ export interface Screen<Answers extends object = never> {
   readonly view: (answers: Answers, frame: Frame) => View
   /** The rows that can be saved, and where more follow. Absent: the screen is not saved. */
   readonly lines?: (answers: Answers) => { readonly rows: readonly object[]; readonly next: string | null }
+  /** A page of the people who sign in, shown instead of the view, in which nothing works. */
+  readonly preview?: (answers: Answers, frame: Frame) => Page
   /** The names of the rows by id, for the page that asks before a change. */
   readonly names: (answers: Answers) => Texts
 }
 
 /** A screen whose types are erased, for the table. */
-export type AnyScreen = Omit<Screen, 'reads' | 'view' | 'names' | 'lines'> & {
+export type AnyScreen = Omit<Screen, 'reads' | 'view' | 'names' | 'lines' | 'preview'> & {
+  readonly preview?: (answers: Readonly<Record<string, unknown>>, frame: Frame) => Page
   readonly lines?: (answers: Readonly<Record<string, unknown>>) => {
     readonly rows: readonly object[]
     readonly next: string | null

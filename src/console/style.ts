@@ -100,7 +100,7 @@ const lists = `
 .scroll { overflow-x: auto; border: 1px solid var(--line); border-radius: 8px; background: var(--card); }
 table { width: 100%; border-collapse: collapse; }
 caption { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
-th, td { height: 40px; max-width: 320px; padding: 4px 12px; text-align: left; font-weight: 400; vertical-align: middle; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+th, td { height: 40px; max-width: 280px; padding: 4px 12px; text-align: left; font-weight: 400; vertical-align: middle; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
 thead th { height: 32px; border-bottom: 1px solid var(--line); color: var(--muted); font-size: .75rem; white-space: nowrap; }
 tbody tr + tr > * { border-top: 1px solid var(--line); }
 tbody tr:hover, tbody tr.at { background: var(--row); }
@@ -109,7 +109,8 @@ tbody th { font-weight: 500; }
 .pick { width: 40px; padding-right: 0; overflow: visible; }
 .pick input { display: block; }
 .rest { width: 40%; max-width: 0; }
-td:last-child > .actions { justify-content: flex-end; }
+th.act { text-align: right; }
+.act > .actions { justify-content: flex-end; }
 .row { display: flex; flex-wrap: wrap; align-items: center; justify-content: space-between; gap: 8px; }
 .bar { display: flex; flex-wrap: wrap; align-items: center; gap: 8px; min-height: 48px; padding: 8px 0; }
 .list .bar { position: sticky; bottom: 0; background: var(--ground); }
@@ -166,7 +167,7 @@ section > header > :nth-child(2) { margin-left: auto; }
 `
 
 const situations = `
-@media (max-width: 1100px) { .far { display: none; } }
+@media (max-width: 1240px) { .far { display: none; } }
 @media (max-width: 720px) {
   .frame { display: block; }
   .side { position: static; display: flex; flex-direction: row; align-items: center; justify-content: space-between; height: auto; padding: 8px 16px; border: 0; border-bottom: 1px solid var(--line); }
@@ -184,7 +185,7 @@ const situations = `
   .filters { display: grid; grid-template-columns: 1fr 1fr; }
   .filters input, .filters select { width: 100%; max-width: none; }
   .rest { width: auto; max-width: none; }
-  td:last-child > .actions { justify-content: flex-start; }
+  .act > .actions { justify-content: flex-start; }
   .scroll { border: 0; background: none; overflow: visible; }
   table, tbody, tr, th, td { display: block; }
   thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
@@ -193,8 +194,10 @@ const situations = `
   tbody th, tbody td { height: auto; max-width: none; padding: 0; white-space: normal; }
   .list .bar { position: static; }
   tbody th { padding-right: 40px; font-weight: 600; }
-  td[data-label] { display: grid; grid-template-columns: 104px minmax(0, 1fr); margin-top: 6px; }
-  td[data-label]::before { content: attr(data-label); color: var(--muted); }
+  td[data-label] { position: relative; margin-top: 6px; padding-left: 104px; }
+  td[data-label]::before { content: attr(data-label); position: absolute; left: 0; color: var(--muted); }
+  tbody td.act { padding-left: 0; }
+  tbody td.act::before { content: none; }
   tbody td.pick { position: absolute; top: 4px; right: 4px; width: 44px; height: 44px; padding: 14px; }
   .copy { width: 32px; height: 32px; }
   .facts > div { grid-template-columns: 1fr; }

@@ -4,6 +4,7 @@ import type { Page } from 'playwright-core'
 import type { Resource } from '../../src/protocol/token/resource.ts'
 import { requestToken, VERIFIER } from '../../tools/flow.ts'
 import { launchBrowser, packagedFonts } from '../support/browser.ts'
+import { takeConsolePictures } from './screenshot-console.ts'
 import { openIssuer, openTab, signIn, startClient } from './tab.ts'
 import { addProvider } from '../support/provider/providers.ts'
 import { anApi } from '../support/records.ts'
@@ -20,6 +21,7 @@ const endings: (() => unknown)[] = []
 const after = (ending: () => unknown): void => void endings.unshift(ending)
 try {
   await takePictures()
+  await takeConsolePictures(after, IMAGES)
 } finally {
   for (const end of endings) await end()
 }

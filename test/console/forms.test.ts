@@ -118,6 +118,12 @@ test('a page of an object does what its buttons say, and only what fits its stat
   assert.notEqual((await show(id))['disabled_at'], null)
   assert.match((await browser.press(disabled, 'client.enable')).body, /Enabled\./)
   assert.equal((await browser.console.get(`/console/clients/gci_${'0'.repeat(34)}`)).statusCode, 404)
+  const consent = await browser.console.get(`${path}/consent`)
+  assert.match(consent.body, /wants to use your account[^]*Unverified/)
+  assert.match(
+    String(consent.headers['content-security-policy']),
+    /default-src 'none';.*frame-ancestors 'none'; sandbox$/,
+  )
   const deleted = await browser.press(
     await browser.arrive(await browser.comeBack(await browser.press(page, 'client.delete'))),
     'client.delete',

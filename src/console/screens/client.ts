@@ -5,7 +5,7 @@ import { code, html, type Fragment } from '../../web/markup.ts'
 import { events, EVENTS_SHOWN } from './audit.ts'
 import { CLIENT_FORMS, registered, SOURCES, trust } from './clients.ts'
 import { grantColumns, REVOKE_GRANT } from './grants.ts'
-import { actions, facts, formsFor, id, name, scopes, section, table, time } from '../parts.ts'
+import { actions, facts, formsFor, id, linkTo, name, scopes, section, table, time } from '../parts.ts'
 import { screen, type Frame, type ScreenForm, type Texts } from '../screen.ts'
 
 interface Answers {
@@ -82,6 +82,7 @@ export const CLIENT = screen<Answers>({
           ['Scopes approved', scopes(client.approved_scope)],
           ['Authenticates', AUTHENTICATION[client.token_endpoint_auth_method] ?? client.token_endpoint_auth_method],
           ['Grant types', client.grant_types.join(', ')],
+          ['The consent page', html`<a href="${linkTo('clients', client.client_id)}/consent">How a person sees it</a>`],
           ['Website', client.client_uri === undefined ? undefined : code(client.client_uri)],
           ['Contacts', client.contacts === undefined ? undefined : list(client.contacts)],
           ['Disabled', client.disabled_at === null ? undefined : time(client.disabled_at, frame)],

@@ -129,6 +129,7 @@ export function grantColumns(
       : [
           {
             heading: 'Action',
+            isAction: true as const,
             cell: (grant: GrantDocument) =>
               grant.revoked_at === null ? actions(frame, formOf(frame, 'grant.revoke'), grant.grant_id) : undefined,
           },

@@ -26,7 +26,7 @@ const FORMS: readonly ScreenForm[] = [
   {
     task: 'user.create-link',
     label: 'Create a link',
-    done: 'The link',
+    done: 'Link created',
     fields: ['send'],
     isRecent: true,
     secret: 'link',
@@ -204,7 +204,13 @@ function sessionTable(frame: Frame, rows: readonly SessionDocument[]): Markup {
       { heading: 'Seen', cell: ({ seen_at: at }) => time(at, frame) },
       ...(end.length === 0
         ? []
-        : [{ heading: 'Action', cell: ({ session_id: session }: SessionDocument) => actions(frame, end, session) }]),
+        : [
+            {
+              heading: 'Action',
+              isAction: true as const,
+              cell: ({ session_id: session }: SessionDocument) => actions(frame, end, session),
+            },
+          ]),
     ],
   })
 }

@@ -8,6 +8,7 @@ import { consoleAssets, type Asset } from '../../../console/assets.ts'
 import { document, type Assets, type Person } from '../../../console/document.ts'
 import { factorMissing, leaving, notSignedIn, refusal, roleMissing } from '../../../console/messages.ts'
 import { searchAddress } from '../../../console/search.ts'
+import { createRenderer, type Renderer } from '../../../web/render.ts'
 import { accountPath, PATHS } from '../../../endpoints/paths.ts'
 import type { Context } from '../../../ports/context.ts'
 import type { Branding } from '../../../ports/pages.ts'
@@ -52,6 +53,8 @@ export interface Console {
   readonly checkHost: (message: Pick<IncomingMessage, 'headers'>) => void
 }
 
+/** Where the picture of a preview would be. */
+const PICTURES = '/console/a/'
 /** Requests of a node at a time: each reads some lists, and none is as urgent as a token. */
 const BUSY_LIMIT = 16
 
@@ -63,6 +66,7 @@ export function openConsole({ context, origin, branding }: ConsoleOptions): Cons
   const { files, assets } = consoleAssets(branding)
   let client: Promise<void> | undefined
   let busy = 0
+  let renderer: Renderer | undefined
 
   const common = { branding, assets, version, accountUri: addressOf(issuer, PATHS.account) } satisfies {
     assets: Assets
@@ -76,6 +80,16 @@ export function openConsole({ context, origin, branding }: ConsoleOptions): Cons
     cookies,
     framed: (view, visitor, section) => document({ ...common, ...view, person: personOf(context, visitor), section }),
     plain: (view, refresh) => document({ ...common, ...view, person: undefined, section: undefined, refresh }),
+    preview(shown) {
+      renderer ??= createRenderer(branding, PICTURES)
+      // Without forms, scripts and navigation: the page is to be looked at.
+      const { styleSource, picture, pictureName } = renderer
+      const policy = `default-src 'none'; style-src ${styleSource}; img-src data:; frame-ancestors 'none'; sandbox`
+      // A page in a sandbox is of no origin, so it cannot load the picture.
+      const inline = `data:${picture.mediaType};base64,${Buffer.from(picture.body).toString('base64')}`
+      const text = renderer.render(shown, 'en').replaceAll(PICTURES + pictureName, inline)
+      return page(text, 200, { 'Content-Security-Policy': policy })
+    },
     async leave(visit, returnTo, isFresh) {
       // Another node may have created it at the same time.
       client ??= ensureConsoleClient(context, origin).catch(async (cause: unknown) => {

@@ -106,6 +106,7 @@ export async function render(
     const fields = inputFields(task, asking.form.fields ?? [])
     return answer(askPage({ ...asking, summary: task.summary, fields, names, once }, frame), status)
   }
+  if (screen.preview !== undefined) return desk.preview(screen.preview(read.answers, frame))
   const view = screen.view(read.answers, frame)
   if (outcome === undefined) return answer(view, status)
   return answer({ ...view, main: withNotice(view.main, outcomeNotice(frame, outcome, screen.forms, names)) }, status)

@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { RoleAuthentication } from '../../../admin/user/role-holder.ts'
 import type { Section, View } from '../../../console/screen.ts'
 import type { Context } from '../../../ports/context.ts'
+import type { Page } from '../../../ports/pages.ts'
 import type { Parameters } from '../../../base/message.ts'
 import type { ConsoleCookies, ConsoleSession } from './cookies.ts'
 
@@ -41,6 +42,8 @@ export interface Desk {
   readonly framed: (view: View, visitor: Visitor, section: Section | undefined) => string
   /** Renders a view for a person who may see nothing of the server. */
   readonly plain: (view: View, refresh?: string) => string
+  /** Renders a page of the people who sign in, in which nothing works. */
+  readonly preview: (page: Page) => ConsoleAnswer
   /** Leads the browser to the sign-in, and back to this path and query. */
   readonly leave: (visit: Visit, returnTo: string, isFresh: boolean) => Promise<ConsoleAnswer>
 }

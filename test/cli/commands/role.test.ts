@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { UserId } from '../../../src/protocol/ids.ts'
+import { WHOLE_FILE } from '../../support/authorize-answers.ts'
+import { command, commandJson, findingsAbout, openServerForCommands } from '../../support/command.ts'
+import { storeApp } from '../../support/sign-in/stored-app.ts'
+
+const server = await openServerForCommands(WHOLE_FILE)
+
+/** The words of a command that must succeed. */
+async function words(...typed: readonly string[]): Promise<string> {
+  const { code, stdout, stderr } = await command(typed)
+  assert.deepEqual([code, stderr], [0, ''], typed.join(' '))
+  return stdout
+}
+
+test('role: set --link creates the user, the role and the link, and doctor names a role with one factor', async (t) => {
+  const email = 'first@acme.test'
+  assert.equal((await command(['role', 'set', email, '--access', 'write'])).code, 1)
+  assert.match(
+    await words('role', 'set', email, '--access', 'write', '--link'),
+    /^first@acme\.test may use the console with write access\.\n\nhttp:\S+\n\nHand this link to first@acme\.test: .* once/,
+  )
+  assert.match(await words('role', 'set', '--email', email, '--access', 'read'), /with read access\.\n$/)
+  const again = await commandJson<{ user_id: string; link: { purpose: string } }>([
+    'role',
+    'set',
+    email,
+    '--access',
+    'write',
+    '--link',
+  ])
+  assert.equal(again.link.purpose, 'invitation')
+  const [headings = '', row = ''] = (await words('role', 'list')).split('\n')
+  assert.match(headings, /^USER +ACCESS +TWO FACTORS +SET \(UTC\) +ID$/)
+  assert.match(row, /^first@acme\.test +write +no +\d{4}-/)
+  assert.deepEqual(await findingsAbout('roles'), [['ok', '1 user has a role for the console.']])
+  Object.assign(process.env, { GRANTOR_ISSUER: 'https://auth.acme.test', GRANTOR_HOST: '127.0.0.1' })
+  const restore = (): void => {
+    delete process.env['GRANTOR_ISSUER']
+    delete process.env['GRANTOR_HOST']
+  }
+  t.after(restore)
+  const weak = `1 user has a role for the console, and the console refuses those without a second factor: ${email}.`
+  assert.deepEqual(await findingsAbout('roles'), [['warning', weak]])
+  await storeApp(server.context, again.user_id as UserId)
+  assert.deepEqual(await findingsAbout('roles'), [['ok', '1 user has a role for the console.']])
+  restore()
+  assert.equal(await words('role', 'remove', email), `${email} (${again.user_id}) may no longer use the console.\n`)
+  assert.match(await words('role', 'list'), /^No user may use the console\. Give a role: grantor role set/)
+})

@@ -49,6 +49,7 @@ export const CONSENT = screen<Answers>({
         isLimited: true,
       })),
       account: { name: 'Ada Lovelace', detail: 'ada@example.com' },
+      device: undefined,
       organization: undefined,
       problem: undefined,
       appsUri: NOWHERE,

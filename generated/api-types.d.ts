@@ -1221,7 +1221,7 @@ export interface GrantorTasks {
     readonly scope?: string
     /** When the person authenticated. Without it, the time is unknown, or with sign_in_after that of your answer. */
     readonly authenticated_at?: string
-    /** Whether the person confirmed on your page that the device is an own one. Without it, the consent page of this server follows for a device of another network. */
+    /** Whether the person confirmed on your page that the device of the request is an own one. Without it, the consent page of this server follows for a device. */
     readonly own_device?: boolean
     /** Whether the person authenticated with two factors at that time. */
     readonly multi_factor?: boolean

@@ -56,7 +56,11 @@ test('DEV-12: in a real browser the form of the code leads to the application of
   const application = await openApplication(server)
   const site = createServer((request, response) => {
     const url = new URL(request.url ?? '/', origin)
-    const accepted = application.accept(url.searchParams.get('interaction') ?? '', { subject: 'u_1', name: 'Ada' })
+    const accepted = application.accept(url.searchParams.get('interaction') ?? '', {
+      subject: 'u_1',
+      name: 'Ada',
+      own_device: true,
+    })
     void accepted.then((answer) => response.writeHead(303, { location: redirectOf(answer) }).end())
   }).listen(port, '127.0.0.1')
   t.after(() => site.close())

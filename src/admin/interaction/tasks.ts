@@ -123,7 +123,7 @@ const ACCEPTANCE = ONE.extend({
     .boolean()
     .default(false)
     .describe(
-      'Whether the person confirmed on your page that the device is an own one. Without it, the consent page of this server follows for a device of another network.',
+      'Whether the person confirmed on your page that the device of the request is an own one. Without it, the consent page of this server follows for a device.',
     ),
   multi_factor: z.boolean().default(false).describe('Whether the person authenticated with two factors at that time.'),
   remember_seconds: z

@@ -194,7 +194,7 @@ function isTooOld({ authenticatedSince, createdAt, mustSignIn }: AuthorizationRe
 }
 
 /** Whether the device is in another network, and the user has not confirmed that it is an own one. */
-export function isUnconfirmed({ device }: AuthorizationRecord, { isOwnDevice }: Allowed): boolean {
+function isUnconfirmed({ device }: AuthorizationRecord, { isOwnDevice }: Allowed): boolean {
   return device?.isSameNetwork === false && !isOwnDevice
 }
 

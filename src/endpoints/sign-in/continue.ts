@@ -22,7 +22,7 @@ import {
 import { scopeTokens } from '../../protocol/token/scope.ts'
 import { deny } from '../authorization/approval.ts'
 import { openBrowser } from '../authorization/interaction.ts'
-import { isUnconfirmed, type ConsentAnswer } from '../authorization/next-step.ts'
+import type { ConsentAnswer } from '../authorization/next-step.ts'
 import { chooseOrganization, findChoices, WITHOUT } from '../authorization/organization-choice.ts'
 import { chooseScope } from '../authorization/scope-choice.ts'
 import { errorPage } from '../error-page.ts'
@@ -156,7 +156,7 @@ async function delegatedSession(
   const { rememberSeconds } = answer
   const { lifetimes } = context.settings
   const now = context.clockCheck.now()
-  const consent = consentOf(answer)
+  const consent = consentOf(target, answer)
   const hasPage = await leavesOpen(context, target, signedIn, consent)
   const remembered = after(now, Math.min(rememberSeconds, lifetimes.session) * 1000)
   const isKept = hasPage || rememberSeconds > 0
@@ -171,9 +171,16 @@ async function delegatedSession(
   }
 }
 
-/** The application's decision takes the place of the form of the consent page. */
-function consentOf({ decision, organizationId, scope, isOwnDevice }: AcceptedSignIn): ConsentAnswer {
-  if (decision === 'ask') return { kind: 'not-asked' }
+/**
+ * The application's decision takes the place of the form of the consent page. For a device only if the application says that the person
+ * confirmed it: one that does not know of devices would connect those of phishers (decision 0039).
+ */
+function consentOf(
+  target: SignInTarget,
+  { decision, organizationId, scope, isOwnDevice }: AcceptedSignIn,
+): ConsentAnswer {
+  const isOfDevice = target.purpose === 'authorization' && target.authorization.device !== undefined
+  if (decision === 'ask' || (isOfDevice && isOwnDevice !== true)) return { kind: 'not-asked' }
   const allowed = scope === undefined ? undefined : new Set(scopeTokens(scope))
   return {
     kind: 'allow',
@@ -184,7 +191,7 @@ function consentOf({ decision, organizationId, scope, isOwnDevice }: AcceptedSig
   }
 }
 
-/** Whether the user sees a page of this server next: the answer leaves the consent, the device, the organization or the scope open. */
+/** Whether the user sees a page of this server next: the answer leaves the consent, the organization or the scope open. */
 async function leavesOpen(
   context: Context,
   target: SignInTarget,
@@ -192,7 +199,6 @@ async function leavesOpen(
   consent: ConsentAnswer,
 ): Promise<boolean> {
   if (target.purpose === 'account' || consent.kind !== 'allow') return true
-  if (isUnconfirmed(target.authorization, consent)) return true
   const choices = await findChoices(context, target.authorization, user.id)
   if (choices.kind === 'not-a-member') return false
   if (typeof chooseOrganization(choices, consent.organization) === 'string') return true

@@ -144,7 +144,8 @@ function readGrantType(params: Parameters, offered: readonly GrantType[]): Grant
   if (grantType !== undefined) return grantType
   const msg = 'This grant type is not supported.'
   const problems = [problem(['body', 'grant_type'], 'literal_error', msg, text, { expected: offered })]
-  // The table does not know what this server offers.
-  const explanation = `The grant type is not one of ${listed(offered)}.`
-  throw new OAuthError('unsupported_grant_type', 'grant_type_unknown', { problems, explanation })
+  const refusal = new OAuthError('unsupported_grant_type', 'grant_type_unknown', { problems })
+  // The table does not know what this server offers. The log has the reason alone.
+  refusal.description = `The grant type is not one of ${listed(offered)}.`
+  throw refusal
 }

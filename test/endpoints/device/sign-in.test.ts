@@ -47,7 +47,7 @@ test('DEV-12: an application that asks for everything sees the device, and answe
   assert.deepEqual(rest, { user_code: device.user_code, network: '127.0.0.1', is_same_network: true })
   assert.deepEqual(shown['client']?.['destination'], { kind: 'device', host: null, scheme: null })
   assert.deepEqual([shown['client']?.['trust_level'], shown['prompt']], ['unverified', ['consent']])
-  const address = await application.signIn(interaction)
+  const address = await application.signIn(interaction, { own_device: true })
   for (const _ of [1, 2]) assert.match((await browser.get(address)).body, /Connected/)
   tokensOf(await poll(server, cli, device))
 
@@ -62,19 +62,23 @@ test('DEV-12: an application that asks for everything sees the device, and answe
   assert.equal(await errorOf(server, cli, failed), 'access_denied')
 })
 
-test('DEV-12: the page of this server follows for a device elsewhere, unless the application says that it was confirmed', async (t) => {
+test('DEV-12: the page of this server follows for a device, unless the application says that it was confirmed', async (t) => {
   const { server, cli } = await open(t, { GRANTOR_DELEGATE_URL: APPLICATION_URL })
   const application = await openApplication(server)
   const far = from(server, '203.0.113.6')
-  for (const answer of [{}, { own_device: true }]) {
-    const device = await startDevice(far, cli)
+  for (const [origin, answer] of [
+    [server, {}],
+    [far, {}],
+    [far, { own_device: true }],
+  ] as const) {
+    const device = await startDevice(origin, cli)
     const browser = new PlainBrowser(server)
     const interaction = await leaveWith(browser, device)
-    assert.equal((await application.show(interaction)).json().device.is_same_network, false)
+    assert.equal((await application.show(interaction)).json().device.is_same_network, origin === server)
     let page = await browser.get(await application.signIn(interaction, answer))
     if (!('own_device' in answer)) {
       page = await browser.get(locationOf(page))
-      assert.match(page.body, /another network/)
+      assert.match(page.body, origin === server ? /from your network/ : /another network/)
       page = await browser.submit(page, { decision: 'allow', own_device: 'on' })
     }
     assert.match(page.body, /Connected/)

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
-import { OFFERED_GRANT_TYPES } from '../../../src/protocol/token/grant-types.ts'
 import type { Response as LightMyRequestResponse } from 'light-my-request'
 import { createAda } from '../../support/accounts.ts'
 import {
@@ -92,7 +91,7 @@ test('decision 0005: an unknown grant_type is a 422 unsupported_grant_type that 
         msg: 'This grant type is not supported.',
         type: 'literal_error',
         input: grantType,
-        ctx: { expected: OFFERED_GRANT_TYPES },
+        ctx: { expected: server.context.settings.grantTypes },
       },
     ])
   }

@@ -21,6 +21,14 @@ test('resident memory is read in kilobytes', () => {
   assert.equal(parseResidentBytes('VmSize:\t   9 kB\nVmRSS:\t    2048 kB\nRssAnon:\t 1 kB\n'), 2_097_152)
 })
 
+test('less than a tick of processor time is counted', () => {
+  const before = readUsage(process.pid)?.cpuMs ?? 0
+  const until = process.threadCpuUsage().user + 3000
+  while (process.threadCpuUsage().user < until);
+  const used = (readUsage(process.pid)?.cpuMs ?? 0) - before
+  assert.ok(used >= 3 && used % 10 !== 0, String(used))
+})
+
 test('the usage of an ended process is undefined', () => {
   assert.equal(readUsage(2 ** 30), undefined)
 })

@@ -10,14 +10,29 @@ import { fixed, renderTable } from '../../tools/table.ts'
 import type * as Codes from '../codes.ts'
 import type * as Endpoints from '../endpoints.ts'
 import { startGenerator } from '../load/generator.ts'
-import { cpuMicros, openLoad, WARM_UP_ROUNDS } from '../load/turn.ts'
+import { cpuMicros, openLoad, type Load } from '../load/turn.ts'
 import { startServer } from '../server.ts'
 
 /**
  * The processor time of a request in this checkout and in another one. Both servers run and get the same load in
  * turn, so that other load on the machine affects both. A pair is a slice of the other checkout and a slice of this
  * one. Their order alternates from pair to pair.
+ *
+ * Both servers start anew several times, because what V8 optimizes differs between two processes of one checkout.
  */
+
+/**
+ * What V8 decides by chance, or because a server waits while the other one is measured, gave a comparison of a commit with itself up to
+ * 1.5 (docs/contributing/profiling.md). With these options it depends on the requests alone.
+ */
+const STEADY = [
+  // Objects of requests stay young. The servers of this checkout choose that themselves, older ones do not.
+  '--no-allocation-site-pretenuring',
+  // After some seconds of waiting V8 shrinks the space for young objects from 32 MB to 1 MB, in one server before the other.
+  '--no-memory-reducer',
+  // Compilation and garbage collection do not depend on when the core runs their threads.
+  '--single-threaded',
+]
 
 const HOT_PATH = ['register', 'client_credentials', 'code', 'refresh', 'introspect'] as const
 const HERE = new URL('../../', import.meta.url)
@@ -32,8 +47,10 @@ interface Comparison {
 const options = readOptions(
   {
     with: string('folder', 'another checkout of Grantor, in which npm install was run (required)'),
-    pairs: whole('pairs of slices for each endpoint', 9, [1, 100]),
-    seconds: number('length of a slice', 1, [0.05, 60]),
+    starts: whole('how often both servers start', 3, [1, 100]),
+    pairs: whole('pairs of slices for each endpoint after each start', 5, [1, 100]),
+    seconds: number('length of a slice', 0.5, [0.05, 60]),
+    'warm-up': whole('requests that each endpoint answers before its pairs', 10_000, [0, 1_000_000]),
     connections: whole('connections at once', 64, [1, 1024]),
     only: names('endpoints to compare', HOT_PATH, 'all'),
     store: { ...STORE, help: 'the database of both servers: sqlite or postgres' },
@@ -43,9 +60,9 @@ const options = readOptions(
       ? undefined
       : '--with takes the folder of another checkout of Grantor.',
 )
-const { pairs, seconds, connections } = options
+const { starts, pairs, seconds, connections, 'warm-up': warmUp } = options
 const other = pathToFileURL(`${resolve(options.with ?? '')}/`)
-beginSession(120_000 + options.only.length * (pairs + WARM_UP_ROUNDS) * (seconds + 2) * 4000)
+beginSession(starts * (120_000 + options.only.length * (pairs * (seconds + 2) * 4000 + warmUp * 40)))
 const folder = openFolder()
 const cores = chooseCores()
 const database = options.store === 'postgres' ? await startDatabase(undefined) : undefined
@@ -54,35 +71,47 @@ await stopChildren()
 await database?.close()
 
 async function compareAll(): Promise<readonly Comparison[]> {
-  const sides = [await openSide('before', other), await openSide('after', HERE)]
   const generator = await startGenerator(cores?.generator)
-  const comparisons: Comparison[] = []
-  for (const name of options.only) {
-    console.error(`${name} …`)
-    const loads = sides.map(({ server, endpoints }) => {
-      const endpoint = endpoints.find((one) => one.name === name)
-      if (endpoint === undefined) throw new Error(`There is no endpoint ${name}.`)
-      return openLoad(generator, { pid: server.pid, port: server.port, database: undefined }, endpoint, options)
-    })
-    const micros: [number[], number[]] = [[], []]
-    for (let round = -Math.min(WARM_UP_ROUNDS, pairs); round < pairs; round += 1) {
-      for (const side of round % 2 === 0 ? ([0, 1] as const) : ([1, 0] as const)) {
-        const turn = await loads[side]?.next()
-        if (turn !== undefined && round >= 0) micros[side].push(cpuMicros([turn]))
+  const comparisons = options.only.map((endpoint) => ({ endpoint, before: [] as number[], after: [] as number[] }))
+  for (let start = 0; start < starts; start += 1) {
+    const before = await openSide(`before-${start}`, other)
+    const after = await openSide(`after-${start}`, HERE)
+    for (const comparison of comparisons) {
+      console.error(`${comparison.endpoint} …`)
+      const loadOf = ({ server: { pid, port }, endpoints }: Side): Load => {
+        const endpoint = endpoints.find(({ name }) => name === comparison.endpoint)
+        if (endpoint === undefined) throw new Error(`There is no endpoint ${comparison.endpoint}.`)
+        return openLoad(generator, { pid, port, database: undefined }, endpoint, options)
       }
+      await addPairs(comparison, { before: loadOf(before), after: loadOf(after) })
     }
-    comparisons.push({ endpoint: name, before: micros[0], after: micros[1] })
+    for (const { mint, server } of [before, after]) {
+      await mint.close()
+      await server.stop()
+    }
   }
-  for (const { mint } of sides) await mint.close()
   return comparisons
 }
+
+/** Warms both servers up, and adds the pairs of one endpoint after one start. */
+async function addPairs(micros: Record<Name, number[]>, loads: Readonly<Record<Name, Load>>): Promise<void> {
+  for (const { next } of Object.values(loads))
+    for (let answered = 0; answered < warmUp;) answered += (await next()).total
+  for (let pair = 0; pair < pairs; pair += 1) {
+    const order = pair % 2 === 0 ? (['before', 'after'] as const) : (['after', 'before'] as const)
+    for (const name of order) micros[name].push(cpuMicros([await loads[name].next()]))
+  }
+}
+
+type Name = 'before' | 'after'
+type Side = Awaited<ReturnType<typeof openSide>>
 
 /** Starts the server of a checkout, and prepares its load with the checkout's own bench/codes.ts and bench/endpoints.ts. */
 async function openSide(name: string, checkout: URL) {
   const place = join(folder, name)
   mkdirSync(place)
   const databaseUrl = (await database?.open())?.url
-  const server = await startServer({ folder: place, core: cores?.servers, databaseUrl, checkout })
+  const server = await startServer({ folder: place, core: cores?.servers, databaseUrl, checkout, nodeArgs: STEADY })
   // Each checkout opens its own database, because their schemas may differ. Codes belong to the verifier of their checkout.
   const bench = new URL('bench/', checkout).href
   const { openCodeMint } = (await import(`${bench}codes.ts`)) as typeof Codes
@@ -107,5 +136,5 @@ function render(comparisons: readonly Comparison[]): string {
           .join(' to '),
     ],
   ])
-  return `${pairs} pairs of slices of ${seconds} s, ${connections} connections, ${options.store}; medians, and the 95 % confidence interval of the median of the ratios\n\n${table}`
+  return `${starts} starts, ${pairs} pairs of slices of ${seconds} s after each, ${connections} connections, ${options.store}; medians, and the 95 % confidence interval of the median of the ratios\n\n${table}`
 }

@@ -7,7 +7,20 @@ const run = promisify(execFile)
 const SCRIPT = new URL('../../bench/compare/run.ts', import.meta.url).pathname
 const THIS_CHECKOUT = new URL('../../', import.meta.url).pathname
 /** The processor time of a process counts in steps of 10 ms, so that a shorter slice could count none. */
-const SMALL = ['--pairs', '1', '--seconds', '0.3', '--connections', '4', '--only', 'client_credentials']
+const SMALL = [
+  '--starts',
+  '1',
+  '--warm-up',
+  '0',
+  '--pairs',
+  '1',
+  '--seconds',
+  '0.3',
+  '--connections',
+  '4',
+  '--only',
+  'client_credentials',
+]
 
 test('bench compare measures the processor time of a request in two checkouts', async () => {
   const { stdout } = await run(process.execPath, [SCRIPT, '--with', THIS_CHECKOUT, ...SMALL])

@@ -13,27 +13,48 @@ const COUNTERS: readonly string[] = ['hits', 'consumed', 'audit_links']
 export function dumpStore(server: Pick<TestServer, 'folder'>): Dump {
   const database = open(server, true)
   try {
-    const tables = database.prepare(`select name from sqlite_schema where type = 'table' order by name`).all()
-    const names = tables.map(({ name }) => String(name)).filter((name) => !COUNTERS.includes(name))
-    assert.ok(names.includes('clients') && names.includes('grants'), names.join())
-    return Object.fromEntries(
-      names.map((name) => [name, database.prepare(`select * from "${name}" order by 1, 2`).all()]),
-    )
+    return dump(database)
   } finally {
     database.close()
   }
 }
 
-/** NSC: fails if `act` changes any stored data. `what` names the case in the failure's diff. */
+function dump(database: DatabaseSync): Dump {
+  const tables = database.prepare(`select name from sqlite_schema where type = 'table' order by name`).all()
+  const names = tables.map(({ name }) => String(name)).filter((name) => !COUNTERS.includes(name))
+  assert.ok(names.includes('clients') && names.includes('grants'), names.join())
+  return Object.fromEntries(
+    names.map((name) => [name, database.prepare(`select * from "${name}" order by 1, 2`).all()]),
+  )
+}
+
+/**
+ * NSC: fails if `act` changes any stored data. `what` names the case in the failure's diff.
+ *
+ * Where no connection has committed anything, as after most refusals, all is as before, and no row is read. Otherwise `before`, whose
+ * transaction began before `act`, still reads what was there.
+ */
 export async function assertStoreUnchanged<T>(
   server: Pick<TestServer, 'folder'>,
   act: () => Promise<T>,
   what?: string,
 ): Promise<T> {
-  const before = dumpStore(server)
-  const result = await act()
-  assert.deepEqual({ what, ...dumpStore(server) }, { what, ...before })
-  return result
+  const [before, after] = [open(server, true), open(server, true)]
+  try {
+    before.exec('begin; select count(*) from sqlite_schema')
+    const version = dataVersion(after)
+    const result = await act()
+    if (dataVersion(after) !== version) assert.deepEqual({ what, ...dump(after) }, { what, ...dump(before) })
+    return result
+  } finally {
+    before.close()
+    after.close()
+  }
+}
+
+/** A number that changes when another connection has committed (https://sqlite.org/pragma.html#pragma_data_version). */
+function dataVersion(database: DatabaseSync): unknown {
+  return database.prepare('pragma data_version').get()?.['data_version']
 }
 
 /** Returns rows of a table, for facts that no response contains. */

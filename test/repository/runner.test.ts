@@ -16,14 +16,14 @@ test('the files of a folder and of those in it share a process, but not those th
 })
 
 test('a folder of many files has several groups of about one size, with each file once', () => {
-  const files = Array.from({ length: 33 }, (_, index) => `test/web/${String(index).padStart(2, '0')}.test.ts`)
+  const files = Array.from({ length: 66 }, (_, index) => `test/web/${String(index).padStart(2, '0')}.test.ts`)
   const groups = groupsOf(files)
   assert.deepEqual(
     groups.map((group) => [group.name, group.files.length]),
     [
-      ['test/web 1', 11],
-      ['test/web 2', 11],
-      ['test/web 3', 11],
+      ['test/web 1', 22],
+      ['test/web 2', 22],
+      ['test/web 3', 22],
     ],
   )
   assert.deepEqual(groups.flatMap((group) => group.files).toSorted(), files)

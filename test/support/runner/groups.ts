@@ -18,7 +18,7 @@ export interface Group {
 const SEPARATE = /^test\/(bench|crash|prove|release|repository|tools|browser\/accessibility|store\/portable-sql)/
 
 /** So many files of a folder, with what they wait for, end before the rest of a run does. */
-const FILES_IN_GROUP = 16
+const FILES_IN_GROUP = 32
 
 /**
  * The groups of these files: the files of a folder below `test/` and of those in it share a process, or a few. A process of its own costs a file 0.25 s to load the modules

@@ -24,8 +24,14 @@ async function open(t: Parameters<typeof openTab>[0], origins: readonly string[]
   const { tab, complaints } = await openTab(t, browser, [...origins, 'data:'], options)
   await tab.goto(`${origins[1] ?? ''}/console`)
   await signIn(tab)
-  await tab.getByRole('heading', { name: 'Overview' }).waitFor()
+  await arriveAt(tab, 'Overview')
   return { tab, complaints }
+}
+
+/** Waits for the page with this heading, and for its script, which takes the keys. */
+async function arriveAt(tab: Tab, heading: string): Promise<void> {
+  await tab.getByRole('heading', { name: heading, exact: true }).waitFor()
+  await tab.waitForLoadState('load')
 }
 
 async function look(tab: Tab, address: string): Promise<void> {
@@ -75,17 +81,18 @@ test('a person verifies and undoes, searches and moves by keys alone, and all bu
   const { keyboard } = tab
   await keyboard.press('g')
   await keyboard.press('c')
-  await tab.getByRole('heading', { name: 'Clients' }).waitFor()
+  await arriveAt(tab, 'Clients')
   for (const key of ['j', 'x', 'j', 'x']) await keyboard.press(key)
   await tab.getByText('2 selected').waitFor()
   await keyboard.press('k')
   await keyboard.press('Enter')
-  await tab.getByRole('heading', { name: 'Cursor', exact: true }).waitFor()
+  await arriveAt(tab, 'Cursor')
   await keyboard.press('/')
   await keyboard.type('claude.ai')
   await keyboard.press('Enter')
   await tab.getByRole('link', { name: 'Claude', exact: true }).waitFor()
   assert.match(tab.url(), /\/console\/clients\?host=claude\.ai$/)
+  await arriveAt(tab, 'Clients')
   await keyboard.press('Escape')
   await tab.getByRole('heading', { name: 'Clients' }).click()
   await keyboard.press('?')

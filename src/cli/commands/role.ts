@@ -56,7 +56,7 @@ function addSet(noun: Command, terminal: Terminal): void {
     const options = command.opts<SetOptions>()
     const text = subjectOf(name, command.args[0], options.email)
     const input = members.read(command)
-    const done = await withTasks(terminal, options, 'create', async (performAs) => {
+    const done = await withTasks(terminal, options, options.link === true ? 'create' : 'refuse', async (performAs) => {
       const perform = performAs((member) => members.longNameOf(member) ?? optionNameOf(command, member))
       const isNew = options.link === true && text.includes('@') && (await hasNone(text))
       const { user_id } = isNew

@@ -97,7 +97,7 @@ for (const [from, to] of MOVES) {
     const keys = await keySetOf(server)
     const ada = await server.context.store.findUserByEmail(EMAIL)
     assert.ok(ada)
-    const mail = aMail({ userId: ada.id })
+    const mail = aMail({ userId: ada.id, address: EMAIL })
     await server.context.store.createLink({ ...aLink({ userId: ada.id }), mails: [mail] })
     await server.close()
     await command(place, own, 'export', '--to', file, '--final')

@@ -26,6 +26,7 @@ const FACTS = {
   keyThumbprint: '0ZcOCORZNYy-DWpqq30jZyJGHTN0d2HglBV3uiguA4I',
   authentication: undefined,
   issuedAfter: undefined,
+  actors: [],
 } as never
 const CLAIMS = accessTokenClaims(FACTS, CLIENT)
 

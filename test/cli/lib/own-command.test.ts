@@ -50,7 +50,7 @@ test('each message of the sources that names a command is written so that the co
   assert.deepEqual(found.filter((text) => !isRenamed(text)).toSorted(), NOT_RENAMED.toSorted())
 })
 
-/** Two members of a log line, the name of a client, and parts of messages that put them in quotes or behind a colon. */
+/** Two members of a log line, the name of a client, parts of messages that put them in quotes or behind a colon, and pages. */
 const NOT_RENAMED = [
   'grantor restore --in-place',
   'grantor restore --nothing-lost',
@@ -58,6 +58,11 @@ const NOT_RENAMED = [
   'grantor client list',
   'grantor org installations <organization>',
   'grantor org list',
+  '              <span class="muted">grantor doctor looks at more.</span>',
+  'grantor api create --resource <uri> --scope <name>=<sentence>',
+  'grantor client create --name <name> --redirect-uri <uri>',
+  'grantor perform authorization-code',
+  'grantor user create --email <address> --no-password',
   'grantor key rotate --now --purpose id --algorithm ${algorithm}',
   "grantor key rotate --now${algorithm !== own && declared.has(algorithm) ? ` --algorithm ${algorithm}` : ''}",
 ]

@@ -35,8 +35,8 @@ test('an inspection of PostgreSQL returns its version, settings and connections'
   await t.test('a healthy database: nothing is missing, changed, unsafe or exposed', async () => {
     await execute(
       url,
-      `insert into apis (resource, scopes, token_format, jwt_type, application_subject, token_binding, created_at)
-       values ('https://api.acme.test', '[]', 'jwt', 'at+jwt', 0, 'any', 1)`,
+      `insert into apis (resource, scopes, token_format, jwt_type, application_subject, token_binding, exchange, created_at)
+       values ('https://api.acme.test', '[]', 'jwt', 'at+jwt', 0, 'any', '[]', 1)`,
     )
     await execute(url, `insert into settings (name, value) values ('secret-check', 'a check')`)
     await execute(

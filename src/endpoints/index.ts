@@ -173,7 +173,6 @@ export const ENDPOINTS: readonly Endpoint[] = [
     path: PATHS.deviceAuthorization,
     accepts: FORM,
     audience: 'json',
-    cors: true,
     grantType: DEVICE_CODE,
     metadata: 'device_authorization_endpoint',
     budgets: ['device', 'client-authentication', 'client-assertion', 'outbound', 'outbound-host'],

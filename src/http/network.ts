@@ -6,6 +6,9 @@ export const LOOPBACK = /^(127\.\d+\.\d+\.\d+|::1|::ffff:127\.\d+\.\d+\.\d+)$/
 /** The one network of all addresses that cannot be parsed, so that different spellings share their limits. */
 export const UNREADABLE_NETWORK = 'unreadable'
 
+/** RFC 4291 §2.5.5.2: an IPv4-mapped address in hexadecimal. RFC 6052 §2.1: the address of an IPv4 caller behind NAT64. */
+const EMBEDDING: ReadonlySet<string> = new Set(['0,0,0,0,0,65535', '100,65435,0,0,0,0'])
+
 /**
  * The network whose limits an address counts against: an IPv4 address, or the /64 of an IPv6 address, because one subscriber
  * has a whole /64. All spellings of an address give the same network (threats.md REG-19).
@@ -16,8 +19,8 @@ export function networkOf(address: string): string {
   if (mapped !== undefined || !isIPv6(address)) return mapped ?? UNREADABLE_NETWORK
   const groups = groupsOf(address)
   const [high = 0, low = 0] = groups.slice(6)
-  // RFC 4291 §2.5.5.2: an IPv4-mapped address in hexadecimal.
-  if (groups.slice(0, 6).join() === '0,0,0,0,0,65535') return [high >> 8, high & 255, low >> 8, low & 255].join('.')
+  // The last 32 bits are those of an IPv4 address.
+  if (EMBEDDING.has(groups.slice(0, 6).join())) return [high >> 8, high & 255, low >> 8, low & 255].join('.')
   const network = groups.slice(0, 4).map((group) => group.toString(16))
   return `${network.join(':')}::/64`
 }

@@ -107,7 +107,7 @@ export function readRequest(
     cookies: isPage ? jar.read(message) : NO_COOKIES,
     network,
     agent: isPage ? parseAgent(headers['user-agent']) : undefined,
-    fetchSite: isPage ? siteOf(headers, issuer) : undefined,
+    fetchSite: isPage ? siteOf(headers, issuer) : endpoint.cors === true ? undefined : scriptSiteOf(headers),
     uiLocales,
     language: isPage ? chooseLanguage(uiLocales, headers['accept-language']) : 'en',
   }
@@ -120,6 +120,11 @@ export function readRequest(
 function siteOf({ origin, 'sec-fetch-site': site }: IncomingHttpHeaders, issuer: string): string | undefined {
   const isOther = origin !== undefined && origin !== 'null' && origin !== new URL(issuer).origin
   return isOther ? 'cross-site' : site
+}
+
+/** The same for an endpoint that no page calls, of this server or another: each `Origin` is a browser's. */
+function scriptSiteOf({ origin, 'sec-fetch-site': site }: IncomingHttpHeaders): string | undefined {
+  return origin === undefined ? site : 'cross-site'
 }
 
 function lastSegment(url: string): string {

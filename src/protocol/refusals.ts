@@ -25,6 +25,8 @@ export const REFUSALS = {
       parameter_missing:
         '`code`, `refresh_token`, `device_code`, `assertion`, `subject_token`, `subject_token_type` or `resource` is missing for its grant, `token` at introspection or revocation, or `resource` at the metadata of an API. Send it',
       parameter_repeated: 'a parameter is sent twice. Send each once',
+      device_in_browser:
+        'a page in a browser starts a device (`Origin` or `Sec-Fetch-Site`). The grant is for programs without a browser',
       parameter_malformed: 'the address or the Content-Length header is malformed. Build requests with an HTTP library',
       form_malformed: 'the form or query has a broken percent-escape, is not UTF-8, or has more than 100 parameters',
       two_client_authentications:

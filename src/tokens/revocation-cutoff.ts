@@ -1,6 +1,7 @@
 import type { Context, Settings } from '../ports/context.ts'
 import type { RevocationCutoff } from '../ports/operations/token.ts'
 import { after, type EpochMs } from '../base/brand.ts'
+import { DEVICE_REDEMPTION_SECONDS } from '../protocol/authorization/user-code.ts'
 
 /** The clocks of nodes differ by less. */
 const SKEW_MS = 60 * 1000
@@ -11,7 +12,7 @@ export function revocationCutoff({ clock, settings }: Pick<Context, 'clock' | 's
   return { now, codesSince: oldestAuthorization(settings, now) }
 }
 
-/** An authorization that started earlier has expired on every node, and its code too. */
+/** An authorization that started earlier has expired on every node, and its code too, or the time in which its device gets its tokens. */
 export function oldestAuthorization({ lifetimes: { authorization, code } }: Settings, now: EpochMs): EpochMs {
-  return after(now, -(authorization + code) * 1000 - SKEW_MS)
+  return after(now, -(authorization + Math.max(code, DEVICE_REDEMPTION_SECONDS)) * 1000 - SKEW_MS)
 }

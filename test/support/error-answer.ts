@@ -21,16 +21,21 @@ interface Problem {
  * `input`, and headers that prevent caching and let scripts of any origin read it. Returns the body.
  */
 export function assertError(answer: LightMyRequestResponse, status: number, error: string): ErrorBody {
+  assert.equal(answer.headers['access-control-allow-origin'], '*', `${answer.statusCode} ${answer.body}`)
+  const exposed = String(answer.headers['access-control-expose-headers']).split(', ')
+  assert.ok(exposed.includes('Retry-After') && exposed.includes('WWW-Authenticate'), exposed.join())
+  return assertErrorForPrograms(answer, status, error)
+}
+
+/** The same of an endpoint that no script in a browser may use. */
+export function assertErrorForPrograms(answer: LightMyRequestResponse, status: number, error: string): ErrorBody {
   const seen = `${answer.statusCode} ${answer.body}`
   assert.equal(answer.statusCode, status, seen)
   assert.equal(answer.headers['content-type'], 'application/json', seen)
   assert.equal(answer.headers['cache-control'], 'no-store')
   assert.equal(answer.headers['pragma'], 'no-cache')
   assert.equal(answer.headers['x-content-type-options'], 'nosniff')
-  assert.equal(answer.headers['access-control-allow-origin'], '*')
   assert.equal(answer.headers['access-control-allow-credentials'], undefined)
-  const exposed = String(answer.headers['access-control-expose-headers']).split(', ')
-  assert.ok(exposed.includes('Retry-After') && exposed.includes('WWW-Authenticate'), exposed.join())
   assert.equal(answer.headers['set-cookie'], undefined)
   const body = answer.json<ErrorBody>()
   assert.equal(body.error, error, seen)

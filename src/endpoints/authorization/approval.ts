@@ -7,6 +7,7 @@ import type { NotifiedClient } from '../../ports/records/logout-notice.ts'
 import type { ClientRecord } from '../../ports/records/client.ts'
 import type { SessionRecord } from '../../ports/records/user.ts'
 import type { PageReason } from '../../protocol/authorization/page-refusals.ts'
+import { DEVICE_REDEMPTION_SECONDS } from '../../protocol/authorization/user-code.ts'
 import { followsFapi } from '../../protocol/client/policy.ts'
 import { after, type EpochMs } from '../../base/brand.ts'
 import { grantIdOf, type UserId } from '../../protocol/ids.ts'
@@ -131,10 +132,8 @@ type PageReply = Extract<Reply, { readonly kind: 'page' }>
 
 /** Seconds. A device polls every few seconds, and may slow down. */
 function redeemableFor(context: Pick<Context, 'settings'>, { authorization, client }: Subject): number {
-  return authorization.device === undefined ? codeLifetime(context, client) : DEVICE_SECONDS
+  return authorization.device === undefined ? codeLifetime(context, client) : DEVICE_REDEMPTION_SECONDS
 }
-
-const DEVICE_SECONDS = 300
 
 /** Seconds. FAPI 2.0 Security Profile §5.3.2.1: at most 60. */
 function codeLifetime({ settings: { lifetimes } }: Pick<Context, 'settings'>, client: ClientRecord): number {

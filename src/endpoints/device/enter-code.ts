@@ -6,7 +6,7 @@ import { encryptUserCode } from '../../clients/device.ts'
 import { evaluateAuthorized, type AllowedClient } from '../../clients/evaluate-client.ts'
 import { after, type EpochMs } from '../../base/brand.ts'
 import { isOneNetwork } from '../../base/networks-around.ts'
-import { deviceIdOf, parseUserCode, type UserCode } from '../../protocol/authorization/user-code.ts'
+import { deviceIdOf, hasDeviceEnded, parseUserCode, type UserCode } from '../../protocol/authorization/user-code.ts'
 import { mintAuthorizationId } from '../../protocol/ids.ts'
 import type { SecretHash } from '../../protocol/secrets.ts'
 import { isOpenid } from '../../protocol/token/scope.ts'
@@ -15,6 +15,7 @@ import { addressOf } from '../../protocol/uri/server-address.ts'
 import { findDemand } from '../authorization/authorize.ts'
 import { browserOf, isCrossSite, openBrowser } from '../authorization/interaction.ts'
 import { nextStep, takeStep } from '../authorization/next-step.ts'
+import { requestableFrom } from '../authorization/remembered-consent.ts'
 import { findSignedIn } from '../authorization/session.ts'
 import { errorPage, formRefusal } from '../error-page.ts'
 import { PATHS, pageAddress } from '../paths.ts'
@@ -71,9 +72,11 @@ interface OpenDevice {
 /** Finds the device of a code. undefined: none waits, or its client may no longer have the grant. */
 async function findOpenDevice(context: Context, code: UserCode, now: EpochMs): Promise<OpenDevice | undefined> {
   const device = await context.store.findDevice(deviceIdOf(context.secrets, code))
-  if (device === undefined || device.authorizationId !== undefined || device.expiresAt <= now) return undefined
+  if (device === undefined || device.authorizationId !== undefined || hasDeviceEnded(device, now)) return undefined
   const client = await context.store.findClient(device.clientId)
   if (client === undefined || client.disabledAt !== undefined) return undefined
+  // The client has changed its name since, and the page would show the new one.
+  if (device.createdAt < requestableFrom(client)) return undefined
   const allowed = await evaluateAuthorized(context, client, 'device')
   return allowed === 'refused' ? undefined : { device, allowed }
 }

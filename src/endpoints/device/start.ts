@@ -6,7 +6,7 @@ import { AT_DEVICE, evaluateClient } from '../../clients/evaluate-client.ts'
 import { after } from '../../base/brand.ts'
 import type { Parameters } from '../../base/message.ts'
 import { deviceIdOf, formatUserCode, mintUserCode, type UserCode } from '../../protocol/authorization/user-code.ts'
-import { invalidClient, tooManyRequests, unauthorizedClient } from '../../protocol/errors.ts'
+import { invalidClient, invalidRequest, tooManyRequests, unauthorizedClient } from '../../protocol/errors.ts'
 import { parseOrganizationId } from '../../protocol/ids.ts'
 import { NO_CLAIMS } from '../../protocol/openid/request.ts'
 import type { MintedCredential } from '../../protocol/secrets.ts'
@@ -30,6 +30,7 @@ const TRIES = 3
 /**
  * Device authorization endpoint. RFC 8628 §3.1 and §3.2.
  *
+ *  A page in a browser is refused: it would start a device from the network of its reader, which the consent page compares (threats.md DEV-15).
  *  §3.1  The client authenticates as at the token endpoint. Only a client that an operator created or adopted has the grant type.
  *  §3.1  `scope`, `resource` and `org_id` are decided as at the authorization endpoint. Other parameters are ignored.
  *  §3.2  The answer has the code for the user, the page on which the user types it, and the code with which the device polls.
@@ -41,6 +42,7 @@ export async function startDevice(context: Context, request: Request): Promise<R
   const { params, network } = request
   refuseQuery(request.query)
   refuseRepeated(params, 'resource')
+  if (request.fetchSite !== undefined && request.fetchSite !== 'none') throw invalidRequest('device_in_browser')
   const client = await authenticateClient(context, request)
   return asClient(client, async () => {
     if (!client.metadata.grantTypes.includes(DEVICE_CODE)) throw unauthorizedClient('grant_type_not_registered')

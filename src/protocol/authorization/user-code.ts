@@ -1,9 +1,21 @@
-import type { Brand } from '../../base/brand.ts'
+import type { Brand, EpochMs } from '../../base/brand.ts'
+import { isFromFuture } from '../../base/clock.ts'
 import { hashedId, type DeviceId, type Random } from '../ids.ts'
 import type { Secrets } from '../secrets.ts'
 
 /** The code that a device shows and a user types, without the hyphen. RFC 8628 §6.1. */
 export type UserCode = Brand<string, 'UserCode'>
+
+/** How long an approved device can get its tokens. It polls every few seconds, and may slow down. */
+export const DEVICE_REDEMPTION_SECONDS = 300
+
+/** Whether no user can answer the device any more: too much time has passed, or the clock was ahead when it began. */
+export function hasDeviceEnded(
+  { createdAt, expiresAt }: { readonly createdAt: EpochMs; readonly expiresAt: EpochMs },
+  now: EpochMs,
+): boolean {
+  return expiresAt <= now || isFromFuture(createdAt, now)
+}
 
 /** No vowels, so that no words appear, and no two that look alike. */
 const LETTERS = 'BCDFGHJKLMNPQRSTVWXZ'

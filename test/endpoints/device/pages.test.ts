@@ -230,6 +230,37 @@ test('DEV-02: a page that is left open until the device has expired says so', as
   assertError(await poll(server, cli, device), 400, 'expired_token')
 })
 
+test('DEV-16: an approval that can still be redeemed ends with the app, and with the session of its user', async () => {
+  const elsewhere = from(server, '203.0.113.9')
+  const browsers = [new PlainBrowser(server), new PlainBrowser(server)]
+  for (const [index, browser] of browsers.entries()) {
+    await connectDevice(server, await startDevice(server, cli), browser)
+    const device = await startDevice(elsewhere, cli, { scope: 'openid' })
+    const page = await openDeviceConsent(browser, device)
+    server.clock.advance(590_000)
+    await browser.submit(page, { decision: 'allow', own_device: 'on' })
+    server.clock.advance(250_000)
+    const uri = index === 0 ? `/account/apps/remove?client=${cli.client_id}` : '/v2/oauth/sign-out'
+    await browser.submit(await browser.get(uri), {})
+    assertError(await poll(elsewhere, cli, device), 400, 'expired_token')
+  }
+})
+
+test('DEV-17: a device of a clock that was ahead, or from before its client was renamed, is not answered', async () => {
+  const typed = async (device: Awaited<ReturnType<typeof startDevice>>): Promise<number> =>
+    (await typeCode(signedIn, device)).statusCode
+  server.clock.advance(3_600_000)
+  const ahead = await startDevice(server, cli)
+  server.clock.advance(-3_600_000)
+  assertError(await poll(server, cli, ahead), 400, 'expired_token')
+  assert.equal(await typed(ahead), 400)
+
+  const before = await startDevice(server, cli)
+  server.clock.advance(1000)
+  await perform(server.context, 'client.update', { client_id: cli.client_id, client_name: 'Other CLI' })
+  assert.equal(await typed(before), 400)
+})
+
 test('RFC 8628 §3.3: the audit says that an approval or a denial was that of a device', async () => {
   const audit = JSON.stringify(selectAll(server, 'select events from audit_links'))
   for (const event of ['authorization.approved', 'authorization.denied'])

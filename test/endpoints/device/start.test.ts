@@ -8,7 +8,7 @@ import { declareApi, knowApis } from '../../support/apis.ts'
 import { WHOLE_FILE } from '../../support/authorize-answers.ts'
 import { openStillClock } from '../../support/clocks.ts'
 import { createDeviceClient, DEVICES_ON } from '../../support/sign-in/devices.ts'
-import { assertError } from '../../support/error-answer.ts'
+import { assertError, assertErrorForPrograms } from '../../support/error-answer.ts'
 import { openDocumentHost } from '../../support/hosts/document-host.ts'
 import { openTestServer } from '../../support/server.ts'
 import { assertStoreUnchanged, dumpStore, selectAll } from '../../support/store/dump.ts'
@@ -27,7 +27,7 @@ test('RFC 8628 §3.2: the answer has both codes and the page, and neither code i
   const response = await requestDevice(server, cli, { scope: 'read openid', resource: API })
   assert.equal(response.statusCode, 200, response.body)
   assert.equal(response.headers['cache-control'], 'no-store')
-  assert.equal(response.headers['access-control-allow-origin'], '*')
+  assert.equal(response.headers['access-control-allow-origin'], undefined)
   const { device_code: deviceCode, user_code: userCode, ...rest } = response.json<Record<string, string>>()
   assert.match(deviceCode ?? '', /^gdv_[\w-]{99}$/)
   assert.match(userCode ?? '', /^[BCDFGHJKLMNPQRSTVWXZ]{4}-[BCDFGHJKLMNPQRSTVWXZ]{4}$/)
@@ -51,7 +51,24 @@ test('RFC 8628 §3.1: a device may ask by a secret or a key, in the form or by B
   const claims = assertionClaims(keyed.client_id, server.origin, server.clock.now())
   const assertion = assertionForm(signJws(key, { alg: key.algorithm }, claims))
   assert.equal((await postForm(server, path, assertion)).statusCode, 200)
-  assertError(await postForm(server, path, { client_id: secret.client_id }), 401, 'invalid_client')
+  assertErrorForPrograms(await postForm(server, path, { client_id: secret.client_id }), 401, 'invalid_client')
+})
+
+test('DEV-15: a page in the browser of a person starts no device from the network of that person', async () => {
+  const path = '/v2/oauth/device_authorization'
+  await assertStoreUnchanged(server, async () => {
+    for (const headers of [
+      { origin: 'https://evil.example' },
+      { origin: 'null' },
+      { origin: server.origin },
+      { 'sec-fetch-site': 'cross-site' },
+      { 'sec-fetch-site': 'same-site' },
+    ] as Record<string, string>[]) {
+      const response = await postForm(server, path, { client_id: cli.client_id }, headers)
+      assertErrorForPrograms(response, 400, 'invalid_request')
+      assert.equal(response.headers['access-control-allow-origin'], undefined)
+    }
+  })
 })
 
 test('DEV-02: each fault of the request is answered, and stores nothing', async () => {
@@ -69,12 +86,12 @@ test('DEV-02: each fault of the request is answered, and stores nothing', async 
   ]
   await assertStoreUnchanged(server, async () => {
     for (const [client, form, status, error] of faults)
-      assertError(await requestDevice(server, client, form), status, error)
+      assertErrorForPrograms(await requestDevice(server, client, form), status, error)
     const inQuery = await postForm(server, `/v2/oauth/device_authorization?client_id=${cli.client_id}`, {})
-    assertError(inQuery, 400, 'invalid_request')
+    assertErrorForPrograms(inQuery, 400, 'invalid_request')
     const twice = new URLSearchParams({ client_id: cli.client_id, scope: 'read' })
     twice.append('scope', 'read')
-    assertError(await postForm(server, '/v2/oauth/device_authorization', twice), 400, 'invalid_request')
+    assertErrorForPrograms(await postForm(server, '/v2/oauth/device_authorization', twice), 400, 'invalid_request')
     assert.equal((await server.inject({ method: 'GET', url: '/v2/oauth/device_authorization' })).statusCode, 405)
   })
 })
@@ -100,18 +117,18 @@ test('DEV-03: registrations, documents and initial tokens do not get the device 
   const document = host.client('/cli.json')
   for (const client of [registered, invited.json<typeof registered>()]) {
     assert.deepEqual(client['grant_types'], left)
-    assertError(await requestDevice(server, client), 400, 'unauthorized_client')
+    assertErrorForPrograms(await requestDevice(server, client), 400, 'unauthorized_client')
     assertError(await requestToken(server, client, { grant_type: DEVICE_CODE }), 400, 'unauthorized_client')
   }
   await server.inject({ method: 'GET', url: `/v2/oauth/authorize?client_id=${encodeURIComponent(document.client_id)}` })
-  assertError(await requestDevice(server, document), 400, 'unauthorized_client')
+  assertErrorForPrograms(await requestDevice(server, document), 400, 'unauthorized_client')
   const alone = await postJson(server, '/v2/oauth/register', { grant_types: [DEVICE_CODE], client_name: 'Alone' })
   assertError(alone, 400, 'invalid_client_metadata')
 
   await perform(server.context, 'client.verify', { client_id: registered.client_id })
-  assertError(await requestDevice(server, registered), 400, 'unauthorized_client')
+  assertErrorForPrograms(await requestDevice(server, registered), 400, 'unauthorized_client')
   await perform(server.context, 'client.adopt', { client_id: registered.client_id })
-  assertError(await requestDevice(server, registered), 400, 'unauthorized_client')
+  assertErrorForPrograms(await requestDevice(server, registered), 400, 'unauthorized_client')
   await perform(server.context, 'client.update', { client_id: registered.client_id, grant_types: wanted })
   assert.equal((await requestDevice(server, registered)).statusCode, 200)
 })

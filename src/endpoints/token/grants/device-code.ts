@@ -4,6 +4,7 @@ import type { IssuedToken } from '../../../protocol/token/access-token.ts'
 import type { EpochMs } from '../../../base/brand.ts'
 import type { Parameters } from '../../../base/message.ts'
 import { missing } from '../../../base/validation.ts'
+import { hasDeviceEnded } from '../../../protocol/authorization/user-code.ts'
 import { invalidGrant, invalidRequest, OAuthError } from '../../../protocol/errors.ts'
 import type { DeviceId } from '../../../protocol/ids.ts'
 import { sameText } from '../../../protocol/secrets.ts'
@@ -64,9 +65,9 @@ export async function deviceCode(context: Context, requester: TokenRequester, fo
 }
 
 /** Why a device that no user has answered gets nothing yet. */
-function waiting({ budgets }: Pick<Context, 'budgets'>, { id, expiresAt }: DeviceRecord, now: EpochMs): OAuthError {
-  if (expiresAt <= now) return expired()
-  return budgets.take('device-poll', id, now).isWithin
+function waiting({ budgets }: Pick<Context, 'budgets'>, device: DeviceRecord, now: EpochMs): OAuthError {
+  if (hasDeviceEnded(device, now)) return expired()
+  return budgets.take('device-poll', device.id, now).isWithin
     ? new OAuthError('authorization_pending', 'device_waiting')
     : new OAuthError('slow_down', 'device_polled_too_often')
 }

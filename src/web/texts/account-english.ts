@@ -27,7 +27,7 @@ export const accountEnglish: AccountTexts = {
     'name-changed': 'Your name was changed.',
     'email-changed': 'Your email address was changed. The previous one gets a notice.',
     'email-confirmed': 'Your email address is confirmed.',
-    'app-removed': 'The app was removed. It has no access now, and has to ask you again.',
+    'app-removed': 'The app was removed. It has no access now.',
     'session-ended': 'That browser is signed out.',
     'sessions-ended': 'All other browsers are signed out.',
     'password-set': 'Your password is set. All other browsers are signed out.',

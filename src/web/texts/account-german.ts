@@ -27,7 +27,7 @@ export const accountGerman: AccountTexts = {
     'name-changed': 'Ihr Name wurde geändert.',
     'email-changed': 'Ihre E-Mail-Adresse wurde geändert. Die bisherige bekommt eine Nachricht.',
     'email-confirmed': 'Ihre E-Mail-Adresse ist bestätigt.',
-    'app-removed': 'Die App wurde entfernt. Sie hat keinen Zugriff mehr und muss Sie neu fragen.',
+    'app-removed': 'Die App wurde entfernt. Sie hat keinen Zugriff mehr.',
     'session-ended': 'Dieser Browser ist abgemeldet.',
     'sessions-ended': 'Alle anderen Browser sind abgemeldet.',
     'password-set': 'Ihr Passwort ist gesetzt. Alle anderen Browser sind abgemeldet.',

@@ -18,7 +18,7 @@ import { startServer } from '../server.ts'
  * turn, so that other load on the machine affects both. A pair is a slice of the other checkout and a slice of this
  * one. Their order alternates from pair to pair.
  *
- * Both servers start anew several times, because what V8 optimizes differs between two processes of one checkout.
+ * Both servers start several times, because what V8 optimizes differs between two processes of one checkout.
  */
 
 /**

@@ -1,5 +1,6 @@
 import type { Context } from '../../../ports/context.ts'
 import type { ProviderRecord } from '../../../ports/records/provider.ts'
+import type { UserRecord } from '../../../ports/records/user.ts'
 import type { EpochMs } from '../../../base/brand.ts'
 import type { Reason } from '../../../protocol/errors.ts'
 import type { UserId } from '../../../protocol/ids.ts'
@@ -7,14 +8,17 @@ import { identityKey, type ProviderIdentity } from '../../../protocol/sign-in/pr
 import { findInvalidPrincipal } from '../../../tokens/invalid-principal.ts'
 import { joinOrganization } from '../../../users/provider-membership.ts'
 import { findRequiredProvider } from '../../../users/provider-routing.ts'
-import { carryOut, planResolution, type Arrival, type Plan } from '../../sign-in/provider/resolve.ts'
+import { carryOut, planResolution, type Arrival, type Plan, type Resolution } from '../../sign-in/provider/resolve.ts'
 import type { AuthenticatedClient } from '../authenticate-client.ts'
+import { userMismatch } from './grant.ts'
 
 /** The subject of an identity assertion whose signature and claims are right. */
 export interface AssertedSubject {
   readonly provider: ProviderRecord
   readonly identity: ProviderIdentity
   readonly client: AuthenticatedClient
+  /** `user_id` of the request. undefined: it names nobody. */
+  readonly named: string | undefined
   /** Uses the assertion up. false: it was used before. */
   readonly use: () => Promise<boolean>
 }
@@ -34,18 +38,21 @@ const REFUSED = { kind: 'refused', reason: 'subject_refused' } as const
  *   provider belongs: only a membership that exists counts (threats.md JAG-08).
  * - All refusals have one reason, and nothing but the use of the assertion is stored then. That commit takes longer than the reads
  *   beside it, so that the time of the answer does not show whether there is an account (JAG-13).
+ *
+ * @throws OAuthError invalid_request, if the request names another user
  */
 export async function settleSubject(context: Context, subject: AssertedSubject): Promise<SettledSubject> {
-  const { provider, identity, client } = subject
+  const { provider, identity, client, named } = subject
   const key = identityKey({ id: provider.id, ...provider.settings }, identity.subject)
   const nobody = { browserHash: undefined, request: undefined, signedIn: undefined }
   const arrival = { provider, identity, key, purpose: { kind: 'sign-in' }, ...nobody } as const
   const [isFresh, plan] = await Promise.all([subject.use(), planSubject(context, arrival)])
   if (!isFresh) return { kind: 'refused', reason: 'assertion_replayed' }
+  requireNamed(plan, named)
   const first = await carryOut(context, arrival, plan)
   // Another assertion for the same new person came first.
   const isTaken = first.kind === 'refused' && first.reason === 'identity-taken'
-  const settled = isTaken ? await carryOut(context, arrival, await planSubject(context, arrival)) : first
+  const settled = isTaken ? await settleAgain(context, arrival, named) : first
   if (settled.kind === 'refused' && settled.reason === 'provider-off')
     return { kind: 'refused', reason: 'assertion_issuer' }
   if (settled.kind !== 'user') return REFUSED
@@ -59,6 +66,22 @@ export async function settleSubject(context: Context, subject: AssertedSubject):
   const invalid = await findInvalidPrincipal(context, principals, openedAt)
   if (invalid === undefined) return { kind: 'settled', userId, openedAt }
   return invalid === 'client' ? { kind: 'refused', reason: 'client_not_live' } : REFUSED
+}
+
+async function settleAgain(context: Context, arrival: Arrival, named: string | undefined): Promise<Resolution> {
+  const plan = await planSubject(context, arrival)
+  requireNamed(plan, named)
+  return carryOut(context, arrival, plan)
+}
+
+/** Checks `user_id` before anything is stored. Nobody knows the id of an account that is not yet created. @throws OAuthError invalid_request */
+function requireNamed(plan: Plan, named: string | undefined): void {
+  if (named === undefined || plan.kind === 'refused' || userOf(plan)?.id === named) return
+  throw userMismatch(named)
+}
+
+function userOf(plan: Plan): UserRecord | undefined {
+  return plan.kind === 'use' ? plan.user : plan.kind === 'link' ? plan.account : undefined
 }
 
 /**
@@ -83,11 +106,15 @@ async function isUsableFor(
   { provider, identity }: Arrival,
   plan: Exclude<Plan, { readonly kind: 'refused' }>,
 ): Promise<boolean> {
-  const user = plan.kind === 'use' ? plan.user : plan.kind === 'link' ? plan.account : undefined
+  const user = userOf(plan)
   const required = findRequiredProvider(await providers(), user?.email)
   if (required !== undefined && required.id !== provider.id) return false
   const { organizationId } = provider.settings
   if (organizationId === undefined) return true
-  const membership = user === undefined ? undefined : await store.findMembership({ userId: user.id, organizationId })
+  const [organization, membership] = await Promise.all([
+    store.findOrganization(organizationId),
+    user === undefined ? undefined : store.findMembership({ userId: user.id, organizationId }),
+  ])
+  if (organization === undefined || organization.disabledAt !== undefined) return false
   return membership === undefined ? identity.isWithinDomains : membership.disabledAt === undefined
 }

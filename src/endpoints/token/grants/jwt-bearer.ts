@@ -45,7 +45,7 @@ import { decideScope } from '../scope-decision.ts'
 import { nothingRemains, scopeError } from '../scope-refusal.ts'
 import { chooseTokenProfile, type TokenProfile, type TokenRequester } from '../token-profile.ts'
 import { settleSubject } from './asserted-subject.ts'
-import { checkOwner, organizationMismatch, readResources, readScope } from './grant.ts'
+import { organizationMismatch, readResources, readScope } from './grant.ts'
 
 /**
  * JWT bearer grant, with identity assertions alone. RFC 7523 §2.1, draft-ietf-oauth-identity-assertion-authz-grant §4.4. A provider at which
@@ -84,10 +84,9 @@ export async function jwtBearer(context: Context, requester: TokenRequester, for
   const profile = requireProfile(context, requester, { assertion, provider, catalog, resource })
 
   const use = () => consume(context, assertion, provider)
-  const subject = await settleSubject(context, { provider, identity, client, use })
+  const subject = await settleSubject(context, { provider, identity, client, named: form.get('user_id'), use })
   if (subject.kind === 'refused') throw refusal(context, requester, subject.reason, provider)
   const { userId, openedAt } = subject
-  checkOwner(form, { userId, organizationId })
 
   const grant = {
     id: mintGrantId(openedAt, context.random),

@@ -196,7 +196,19 @@ test('JAG-05, JAG-08: the user becomes a member only within the domains, and mus
   const answer = await requestToken(server, client, { ...form, org_id: acme })
   assert.equal(decodeJwt(tokensOf(answer).access_token)['org_id'], acme)
   await perform(server.context, 'organization.disable', { organization_id: acme })
-  assert.match(await outcomeOf(opened, { sub: 'in', email: 'in@acme.test' }), new RegExp(REFUSED))
+  await set({ link: 'verified-email' })
+  for (const account of ['none', 'unused', 'verified'] as const) await prepare(opened, `${account}@acme.test`, account)
+  for (const sub of ['in', 'none', 'unused', 'verified']) {
+    const refused = () => outcomeOf(opened, { sub, email: `${sub}@acme.test` })
+    assert.match(await assertStoreUnchanged(server, refused, sub), new RegExp(REFUSED))
+  }
+  await perform(server.context, 'organization.enable', { organization_id: acme })
+  for (const sub of ['none', 'unused', 'verified']) {
+    const claims = { sub, email: `${sub}@acme.test` }
+    const named = () => opened.present({ claims }, { user_id: String(within.sub) })
+    assertError(await assertStoreUnchanged(server, named, sub), 400, 'invalid_request')
+    assert.equal(reasonOf(server), 'user_mismatch')
+  }
 })
 
 test('JAG-05: a provider speaks for its own persons, clients and APIs, and two with one issuer for none', async (t) => {

@@ -27,7 +27,7 @@ export type BudgetName =
   | 'stored-token'
   /** Assertions whose ids are stored. */
   | 'client-assertion'
-  /** Identity assertions of a provider, which is the name. */
+  /** Identity assertions that one client presents of one provider. The name has both. */
   | 'assertion'
   /** Authorization requests that a client pushes. */
   | 'pushed'

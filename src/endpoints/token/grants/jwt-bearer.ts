@@ -16,7 +16,8 @@ import {
   type OAuthError,
   type Reason,
 } from '../../../protocol/errors.ts'
-import { mintGrantId } from '../../../protocol/ids.ts'
+import { mintGrantId, type ClientId } from '../../../protocol/ids.ts'
+import type { ProviderId } from '../../../protocol/sign-in/authentication.ts'
 import { evaluateIdentity } from '../../../protocol/sign-in/provider-identity.ts'
 import type { IssuedToken } from '../../../protocol/token/access-token.ts'
 import {
@@ -134,8 +135,15 @@ async function requireSigned(context: Context, requester: TokenRequester, assert
     context.report({ event: 'provider.failed', details: { provider: provider.id, reason: verified.reason } })
     throw unavailable('provider_unavailable', RETRY_SECONDS)
   }
-  const outcome = context.budgets.take('assertion', provider.id, context.clock())
+  // An assertion that is refused from here on counts too, and so each client has a budget of its own.
+  const payer = assertionPayer(provider.id, requester.client.id)
+  const outcome = context.budgets.take('assertion', payer, context.clock())
   if (!outcome.isWithin) throw tooManyRequests('assertion', outcome)
+}
+
+/** The name of the budget of a client's assertions of one provider. */
+export function assertionPayer(provider: ProviderId, client: ClientId): string {
+  return `${provider} ${client}`
 }
 
 /** The `Retry-After` of a response when the keys of the provider cannot be fetched. */

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { decodeJwt } from 'jose'
+import { assertionPayer } from '../../../../src/endpoints/token/grants/jwt-bearer.ts'
+import type { ClientId } from '../../../../src/protocol/ids.ts'
+import type { ProviderId } from '../../../../src/protocol/sign-in/authentication.ts'
 import { makeClientKey, signJws } from '../../../../tools/client-assertion.ts'
 import {
   authorizeUrl,
@@ -278,17 +281,23 @@ test('JAG-06, JAG-07: only a listed client that authenticates as it registered m
   tokensOf(await by(client, assertion()))
 })
 
-test('the limit of a provider counts assertions that it signed, and failures count for the network', async (t) => {
+test('BND-04: the limit of a client and a provider counts assertions that it signed, and does not affect other clients; failures count for the network', async (t) => {
   const limited = await openAssertingServer(t, {}, { env: { GRANTOR_CLIENT_FAILURE_RATE: '3' } })
   const codes: number[] = []
   for (let count = 0; count < 5; count += 1) codes.push((await limited.present({ claims: { tenant: 'x' } })).statusCode)
   assert.deepEqual(codes, [400, 400, 400, 429, 429])
   tokensOf(await limited.present())
   const { budgets, clock } = limited.server.context
-  while (budgets.take('assertion', 'idp', clock()).isWithin);
+  const other = await registerClient(limited.server, { grant_types: ASSERTION_GRANT_TYPES })
+  const { client: first } = limited
+  await limited.list({ assertion_clients: [first.client_id, other.client_id] })
+  const payer = assertionPayer('idp' as ProviderId, first.client_id as ClientId)
+  while (budgets.take('assertion', payer, clock()).isWithin);
   const spent = await limited.present()
   assert.equal(spent.statusCode, 429)
   assert.match(String(spent.headers['ratelimit-policy']), /^"assertion";q=6000;w=60$/)
+  const form = identityAssertionForm(limited.assertion({ claims: { client_id: other.client_id } }))
+  tokensOf(await requestToken(limited.server, other, form))
 })
 
 test('the first assertion of an unused client keeps it, and Ada gets the account in which she signed in before', async (t) => {

@@ -14,6 +14,12 @@ interface Copy {
   readonly askedAt: EpochMs
 }
 
+/** A request after which there was no copy. */
+interface Failure {
+  readonly found: KeysFound
+  readonly askedAt: EpochMs
+}
+
 /** `isSent`: the host was asked. */
 interface Asked {
   readonly found: KeysFound
@@ -37,16 +43,33 @@ export interface FetchedKeys {
 
 /** For how many seconds a copy is fresh: at least, if the host does not say it, and at most. */
 const FRESH = { least: 60, usual: 5 * 60, most: 60 * 60 }
-/** For how long a copy serves while the host cannot be asked. */
-const OUTAGE_MS = 24 * 60 * 60 * 1000
+export interface KeyTimes {
+  /** For how long a copy serves while the host cannot be asked. */
+  readonly outageMs: number
+  /** The least time between two requests for a URI of which there is no copy. */
+  readonly failedMs: number
+}
+
+/** A request for the keys of a client counts for its network and its host, and so none is spared. */
+export const CLIENT_KEY_TIMES: KeyTimes = { outageMs: 24 * 60 * 60 * 1000, failedMs: 0 }
+/** No budget limits requests to a provider. Its keys speak for persons, and a provider that withdraws them may answer with any error. */
+export const PROVIDER_KEY_TIMES: KeyTimes = { outageMs: 15 * 60 * 1000, failedMs: 15 * 1000 }
+
 /** The least time between two requests for one URI of which there is a copy. */
 const PAUSE_MS = 30 * 1000
+/** The least number of URIs without keys that are remembered; at most it is twice that. */
+const FAILURES = 1000
 /** The least size in bytes of all copies; at most it is twice that. */
 const KEPT_BYTES = 8 * 1024 * 1024
 
 /** Opens the copies of keys, which each node has for itself. RFC 7517 §5. */
-export function openFetchedKeys(outbound: Pick<OutboundClient, 'get'>, clock: () => EpochMs): FetchedKeys {
+export function openFetchedKeys(
+  outbound: Pick<OutboundClient, 'get'>,
+  clock: () => EpochMs,
+  { outageMs, failedMs }: KeyTimes,
+): FetchedKeys {
   const copies = openRecentlyUsed<Copy>(KEPT_BYTES, weightOf)
+  const failures = openRecentlyUsed<Failure>(FAILURES)
   const underWay = new Map<string, Promise<Asked>>()
 
   /** Waits for the request that is under way. If there is none, or it was not sent, the request is that of this network. */
@@ -64,21 +87,25 @@ export function openFetchedKeys(outbound: Pick<OutboundClient, 'get'>, clock: ()
     if (kept !== undefined) copies.set(uri, { ...kept, askedAt: clock() })
     const question = { url: uri, etag: kept?.etag, hasCopy: kept !== undefined, network }
     const outcome = await outbound.get({ purpose: 'client-keys', ...question })
-    const copy = copyOf(outcome, kept, clock())
+    const copy = copyOf(outcome, kept, clock(), outageMs)
     if (copy === undefined) copies.delete(uri)
     else copies.set(uri, copy)
     const isSent = wasSent(outcome)
     if (copy !== undefined) return { found: { kind: 'found', set: copy.set }, isSent }
     const isAnswer = outcome.kind === 'fetched' || outcome.kind === 'not-modified'
-    return { found: { kind: 'keys-unavailable', reason: isAnswer ? 'not-a-key-set' : outcome.reason }, isSent }
+    const found = { kind: 'keys-unavailable', reason: isAnswer ? 'not-a-key-set' : outcome.reason } as const
+    if (isSent) failures.set(uri, { found, askedAt: clock() })
+    return { found, isSent }
   }
 
   return {
     async current(uri, network) {
       const kept = copies.get(uri)
-      if (kept === undefined) return ask(uri, network)
       const now = clock()
-      const mayServe = now < kept.freshUntil || (now < after(kept.askedAt, PAUSE_MS) && isServing(kept, now))
+      const failure = failures.get(uri)
+      if (kept === undefined && failure !== undefined && now < after(failure.askedAt, failedMs)) return failure.found
+      if (kept === undefined) return ask(uri, network)
+      const mayServe = now < kept.freshUntil || (now < after(kept.askedAt, PAUSE_MS) && isServing(kept, now, outageMs))
       return mayServe ? { kind: 'found', set: kept.set } : ask(uri, network)
     },
     async renewed(uri, failed, network) {
@@ -92,7 +119,12 @@ export function openFetchedKeys(outbound: Pick<OutboundClient, 'get'>, clock: ()
 }
 
 /** The copy after an answer of the host; undefined: there is none that can serve. */
-function copyOf(outcome: OutboundOutcome, kept: Copy | undefined, now: EpochMs): Copy | undefined {
+function copyOf(
+  outcome: OutboundOutcome,
+  kept: Copy | undefined,
+  now: EpochMs,
+  outageMs: number,
+): Copy | undefined {
   switch (outcome.kind) {
     case 'fetched': {
       const set = parseKeySet(outcome.text)
@@ -101,7 +133,7 @@ function copyOf(outcome: OutboundOutcome, kept: Copy | undefined, now: EpochMs):
     case 'not-modified':
       return kept === undefined ? undefined : { set: kept.set, ...confirmed(outcome, now) }
     case 'unreachable':
-      if (kept === undefined || !isServing(kept, now)) return undefined
+      if (kept === undefined || !isServing(kept, now, outageMs)) return undefined
       return wasSent(outcome) ? { ...kept, askedAt: now } : kept
     case 'unacceptable':
       return undefined
@@ -116,6 +148,6 @@ function confirmed(
   return { etag, confirmedAt: now, freshUntil: after(now, seconds * 1000), askedAt: now }
 }
 
-function isServing({ confirmedAt }: Copy, now: EpochMs): boolean {
-  return now < after(confirmedAt, OUTAGE_MS)
+function isServing({ confirmedAt }: Copy, now: EpochMs, outageMs: number): boolean {
+  return now < after(confirmedAt, outageMs)
 }

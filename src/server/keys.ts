@@ -1,7 +1,7 @@
 import { keepKeys } from '../admin/key/key.ts'
 import type { Config } from '../config/config.ts'
 import { openClientSignatures } from '../keys/client-signatures.ts'
-import { openFetchedKeys } from '../keys/fetched-keys.ts'
+import { CLIENT_KEY_TIMES, openFetchedKeys } from '../keys/fetched-keys.ts'
 import { openBurstSigner } from '../keys/burst-signer.ts'
 import { openKeyRing, type KeySet } from '../keys/key-ring.ts'
 import { openProofVerifier } from '../keys/proof-verifier.ts'
@@ -77,7 +77,7 @@ export async function openKeys(
     return ring.last()
   }
   return {
-    clientSignatures: openClientSignatures(openFetchedKeys(outbound, clock)),
+    clientSignatures: openClientSignatures(openFetchedKeys(outbound, clock, CLIENT_KEY_TIMES)),
     proofs: openProofVerifier(),
     tokens: openBurstSigner(ring),
     tokenReader: {

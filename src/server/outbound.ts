@@ -2,7 +2,7 @@ import type { Config } from '../config/config.ts'
 import { OUTBOUND_LIMITS, openOutboundClient, type OutboundOptions } from '../outbound/outbound-client.ts'
 import { openClientSignatures } from '../keys/client-signatures.ts'
 import { decrypt, encrypt } from '../keys/encryption.ts'
-import { openFetchedKeys } from '../keys/fetched-keys.ts'
+import { openFetchedKeys, PROVIDER_KEY_TIMES } from '../keys/fetched-keys.ts'
 import type { Context } from '../ports/context.ts'
 import type { OutboundClient } from '../ports/outbound.ts'
 import type { Upstream, UpstreamObserver } from '../ports/upstream.ts'
@@ -20,7 +20,7 @@ export function openProviderSignIn(
     ...context,
     encrypt: (name, secret) => encrypt(Buffer.from(secret), name, context.random, encryptionKey),
     decrypt: (name, text) => decrypt(text, name, encryptionKey).toString(),
-    openSignatures: (outbound) => openClientSignatures(openFetchedKeys(outbound, context.clock)),
+    openSignatures: (outbound) => openClientSignatures(openFetchedKeys(outbound, context.clock, PROVIDER_KEY_TIMES)),
     observe,
   })
 }

@@ -55,6 +55,7 @@ async function fetchKeys(
     privateHosts,
   })
   if (answer.kind !== 'answered') return answer
-  if (answer.status !== 200) return { kind: 'unreachable', reason: 'status', detail: String(answer.status) }
+  // A host that refuses for now, or fails, is unreachable already. Any other refusal ends the keys.
+  if (answer.status !== 200) return { kind: 'unacceptable', reason: 'status', detail: String(answer.status) }
   return { kind: 'fetched', text: answer.text, etag: undefined, freshSeconds: undefined }
 }

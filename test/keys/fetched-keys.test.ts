@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { openFetchedKeys } from '../../src/keys/fetched-keys.ts'
+import { CLIENT_KEY_TIMES, openFetchedKeys } from '../../src/keys/fetched-keys.ts'
 import { makeClientKey } from '../../tools/client-assertion.ts'
 import { getDocument, openClient, usualBudgets } from '../outbound/open-client.ts'
 import { openWebHost, sendJson } from '../support/hosts/web-host.ts'
@@ -15,7 +15,7 @@ for (const way of ['current', 'renewed'] as const) {
     let now = Date.now()
     const clock = () => now as never
     const client = openClient({ budgets: usualBudgets(), clock })
-    const fetched = openFetchedKeys(client, clock)
+    const fetched = openFetchedKeys(client, clock, CLIENT_KEY_TIMES)
     const uri = `http://localhost:${host.port}/keys`
     const first = await fetched.current(uri, '192.0.2.1')
     assert.ok(first.kind === 'found')
@@ -38,7 +38,7 @@ for (const way of ['current', 'renewed'] as const) {
     let now = Date.now()
     const clock = () => now as never
     const client = openClient({ budgets: usualBudgets(), clock })
-    const fetched = openFetchedKeys(client, clock)
+    const fetched = openFetchedKeys(client, clock, CLIENT_KEY_TIMES)
     const uri = `http://localhost:${host.port}/keys`
     const known = way === 'renewed' ? await fetched.current(uri, '192.0.2.1') : undefined
     now += 61_000
@@ -57,7 +57,7 @@ test('CA-11: a signature that the previous keys do not verify is tried with keys
   const host = await openWebHost(t, {}, sendJson({ keys: [makeClientKey('ES256').jwk] }))
   let now = Date.now()
   const clock = () => now as never
-  const fetched = openFetchedKeys(openClient({ budgets: usualBudgets(), clock }), clock)
+  const fetched = openFetchedKeys(openClient({ budgets: usualBudgets(), clock }), clock, CLIENT_KEY_TIMES)
   const uri = `http://localhost:${host.port}/keys`
   const before = await fetched.current(uri, '192.0.2.1')
   assert.ok(before.kind === 'found')

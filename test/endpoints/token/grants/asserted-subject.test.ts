@@ -307,9 +307,13 @@ test('JAG-10: keys of the provider are fetched when they are unknown, at most on
     assertError(answer, 503, 'temporarily_unavailable')
     assert.equal(reasonOf(server), 'provider_unavailable')
     assert.equal(answer.headers['retry-after'], '5')
+    const count = fetched()
+    assertError(await present(), 503, 'temporarily_unavailable')
+    assert.equal(fetched(), count, 'it was asked a moment ago')
   }
   assert.equal(canary.requests.length, 0)
   host.answer('/jwks', sendJson({ keys: [next.jwk] }))
+  server.clock.advance(15_000)
   tokensOf(await present())
   await perform(server.context, 'provider.update', { provider_id: 'idp', private_hosts: ['x.internal'] })
   host.answer(
@@ -323,6 +327,29 @@ test('JAG-10: keys of the provider are fetched when they are unknown, at most on
   )
   server.clock.advance(1001)
   assertError(await present(), 503, 'temporarily_unavailable')
+})
+
+test('JAG-10: the keys of a provider end when it says that there are none, and after 15 minutes in which it fails', async (t) => {
+  const opened = await openAssertingServer(t)
+  const { server, host, key } = opened
+  const MINUTE_MS = 60_000
+  for (const [status, minutes] of [
+    [404, 6],
+    [410, 6],
+    [500, 15],
+    [429, 15],
+  ] as const) {
+    host.answer('/jwks', sendJson({ keys: [key.jwk] }))
+    server.clock.advance(MINUTE_MS)
+    tokensOf(await opened.present())
+    host.answer('/jwks', (_request, response) => response.writeHead(status).end())
+    if (minutes === 15) {
+      server.clock.advance(14 * MINUTE_MS)
+      tokensOf(await opened.present())
+      server.clock.advance(MINUTE_MS)
+    } else server.clock.advance(minutes * MINUTE_MS)
+    assertError(await opened.present(), 503, 'temporarily_unavailable')
+  }
 })
 
 test('JAG-06: a public client with a metadata document may be listed by its URL, also if the server does not know it yet', async (t) => {

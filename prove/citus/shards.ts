@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { coversAll } from '../../src/endpoints/sign-in/changing-session.ts'
 import type { StoreDriver } from '../../src/ports/store.ts'
-import { after } from '../../src/base/brand.ts'
+import { after, type EpochMs } from '../../src/base/brand.ts'
 import type { Findings } from '../findings.ts'
 import {
   aCode,
@@ -65,8 +65,9 @@ const CASES: readonly Case[] = [
   },
   {
     name: 'show the apps',
-    most: 6,
+    most: 8,
     async run(store, { user: { id: userId } }) {
+      await store.listOpenCodes({ userId, now: now(), codesSince: 0 as EpochMs, limit: 100 })
       await store.listLiveGrants({ userId, now: now(), limit: 100, clientId: undefined, redirectHost: undefined })
       await store.listConsents(userId, 100)
     },

@@ -142,9 +142,16 @@ export interface ConnectedApp {
   /** The names or identifiers of the APIs. */
   readonly resources: readonly string[]
   readonly allowedSecondsAgo: number
-  /** undefined: the app has no valid token, but gets one without asking the user. `endsAt`: of the last token, unless the user allows it again. */
-  readonly access: { readonly usedSecondsAgo: number; readonly endsAt: EpochMs } | undefined
+  /** The access that the app has, or gets without asking the user. */
+  readonly access: AppAccess
 }
+
+export type AppAccess =
+  /** It has a valid token. `endsAt`: of the last one, unless the user allows it again. */
+  | { readonly kind: 'tokens'; readonly usedSecondsAgo: number; readonly endsAt: EpochMs }
+  /** A device that the user connected has not fetched its tokens yet. */
+  | { readonly kind: 'device-waits' }
+  | { readonly kind: 'remembered' }
 
 export interface ConnectedAppsPage {
   readonly kind: 'account-apps'

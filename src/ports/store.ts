@@ -2,6 +2,7 @@ import type { Input, Operation, OperationName, Outcome } from './operations/inde
 import type { ClientFilter } from './operations/client.ts'
 import type { Hit, HitCount } from './operations/server.ts'
 import type { InstallationKey, MembershipKey } from './operations/organization.ts'
+import type { RevocationCutoff } from './operations/token.ts'
 import type { Walk, WalkedClients, WalkedGrants } from './walks.ts'
 import type { ProviderId } from '../protocol/sign-in/authentication.ts'
 import type { EpochMs } from '../base/brand.ts'
@@ -143,6 +144,8 @@ export interface Reads {
   readonly findConsent: (key: ConsentKey) => Promise<Scope | undefined>
   /** The grants of a user that are neither revoked nor expired, and match what else is given, newest first. */
   readonly listLiveGrants: (asked: LiveGrants) => Promise<readonly GrantRecord[]>
+  /** The authorizations that a user approved, and whose codes can be redeemed and were not, newest first. */
+  readonly listOpenCodes: (asked: OpenCodes) => Promise<readonly AuthorizationRecord[]>
   /** The remembered consents of a user, ordered by client. */
   readonly listConsents: (userId: UserId, limit: number) => Promise<readonly ConsentRecord[]>
   /** Whether the user consented to this client with this redirect host at or after `since`, to whatever scope and resources. */
@@ -222,6 +225,11 @@ export interface LiveGrants {
   readonly clientId?: ClientId | undefined
   readonly redirectHost?: string | undefined
   readonly now: EpochMs
+  readonly limit: number
+}
+
+export interface OpenCodes extends RevocationCutoff {
+  readonly userId: UserId
   readonly limit: number
 }
 

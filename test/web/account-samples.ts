@@ -49,7 +49,7 @@ const app: ConnectedApp = {
   permissions: ['Read your projects', 'builds:start'],
   resources: ['Projects', 'https://builds.acme.test/mcp'],
   allowedSecondsAgo: 8_000_000,
-  access: { usedSecondsAgo: 100, endsAt: 1_780_000_000_000 as EpochMs },
+  access: { kind: 'tokens', usedSecondsAgo: 100, endsAt: 1_780_000_000_000 as EpochMs },
 }
 const long = 'Donaudampfschifffahrtsgesellschaft'.repeat(6)
 const apps: readonly ConnectedApp[] = [
@@ -60,7 +60,7 @@ const apps: readonly ConnectedApp[] = [
     trust: { level: 'verified' },
     organization: undefined,
     resources: [],
-    access: { usedSecondsAgo: 1, endsAt: 1_780_000_000_000 as EpochMs },
+    access: { kind: 'tokens', usedSecondsAgo: 1, endsAt: 1_780_000_000_000 as EpochMs },
   },
   {
     ...app,
@@ -68,7 +68,7 @@ const apps: readonly ConnectedApp[] = [
     assertedBy: 'Acme ID',
     trust: { level: 'known-domain', host: 'notes.example' },
     destination: undefined,
-    access: undefined,
+    access: { kind: 'remembered' },
   },
   {
     ...app,
@@ -78,6 +78,7 @@ const apps: readonly ConnectedApp[] = [
     organization: long,
     hidden: { client: 'gci_2' },
     documentHost: 'editor.example',
+    access: { kind: 'device-waits' },
   },
 ]
 

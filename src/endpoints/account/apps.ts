@@ -1,12 +1,14 @@
-import type { ConnectedApp } from '../../ports/account-pages.ts'
+import type { AppAccess, ConnectedApp } from '../../ports/account-pages.ts'
 import type { Context } from '../../ports/context.ts'
 import type { Reply, Request } from '../../ports/message.ts'
 import type { ApiRecord } from '../../ports/records/api.ts'
 import type { ClientRecord } from '../../ports/records/client.ts'
+import type { AuthorizationRecord } from '../../ports/records/authorization.ts'
 import type { ConsentRecord, GrantRecord } from '../../ports/records/grant.ts'
 import { viewDestination } from '../../clients/destination.ts'
 import { AT_DEVICE, evaluateClient } from '../../clients/evaluate-client.ts'
 import { findGrantReason } from '../../tokens/inactive-reason.ts'
+import { findInvalidPrincipal } from '../../tokens/invalid-principal.ts'
 import { revocationCutoff } from '../../tokens/revocation-cutoff.ts'
 import { describeAccess } from '../../clients/access-view.ts'
 import { secondsSince, type EpochMs } from '../../base/brand.ts'
@@ -25,6 +27,8 @@ import { doneAt, frameOf } from './frame.ts'
 
 /** The newest active grants that are read. An app usually has one; programs that never refresh have more. */
 const GRANT_LIMIT = 200
+/** The newest codes that are read. A device has five minutes to redeem its code, another client a minute. */
+const CODE_LIMIT = 200
 /** The remembered consents that are read. */
 const CONSENT_LIMIT = 200
 /** The apps on the page. */
@@ -70,7 +74,14 @@ interface Connection {
   readonly grants: readonly GrantRecord[]
   /** The remembered consents, with which the client gets access again without a question. */
   readonly consents: readonly ConsentRecord[]
+  /** When the user connected each device that has not fetched its tokens yet, and for what. */
+  readonly waiting: readonly Allowed[]
 }
+
+/** What the user allowed once. */
+type Allowed = Pick<GrantRecord, 'scope' | 'resources' | 'createdAt'>
+
+const NOTHING = { grants: [], consents: [], waiting: [] }
 
 /** Returns what the user has allowed, the app that was used last first. */
 async function findApps(
@@ -78,9 +89,11 @@ async function findApps(
   { uiLocales }: Pick<Request, 'uiLocales'>,
   userId: UserId,
 ): Promise<{ readonly apps: readonly ConnectedApp[]; readonly isCut: boolean }> {
-  const now = context.clock()
-  const [grants, consents, organizations] = await Promise.all([
+  const cutoff = revocationCutoff(context)
+  const { now } = cutoff
+  const [grants, codes, consents, organizations] = await Promise.all([
     context.store.listLiveGrants({ userId, now, limit: GRANT_LIMIT }),
+    context.store.listOpenCodes({ userId, ...cutoff, limit: CODE_LIMIT }),
     context.store.listConsents(userId, CONSENT_LIMIT),
     findOrganizations(context, userId),
   ])
@@ -89,10 +102,9 @@ async function findApps(
       const { clientId, organizationId } = grant
       const client = await context.store.findClient(clientId)
       const end = await findGrantReason(context, client, grant, now)
-      return client === undefined || end !== undefined
-        ? []
-        : [{ client, organizationId, grants: [grant], consents: [] }]
+      return client === undefined || end !== undefined ? [] : [{ ...NOTHING, client, organizationId, grants: [grant] }]
     }),
+    ...codes.map((code) => findWaiting(context, code)),
     ...consents.map(async (consent): Promise<readonly Connection[]> => {
       const { organizationId } = consent.target
       const client = await context.store.findClient(consent.clientId)
@@ -100,7 +112,7 @@ async function findApps(
       const organization = organizations.find(({ id }) => id === organizationId)
       if (organizationId !== undefined && consent.givenAt < (organization?.since ?? Infinity)) return []
       if (consent.givenAt < (await consentStart(context, client, userId))) return []
-      return [{ client, organizationId, grants: [], consents: [consent] }]
+      return [{ ...NOTHING, client, organizationId, consents: [consent] }]
     }),
   ])
   const groups = Map.groupBy(found.flat(), ({ client, organizationId }) => `${client.id} ${organizationId ?? ''}`)
@@ -110,6 +122,7 @@ async function findApps(
       ...first,
       grants: parts.flatMap((part) => part.grants),
       consents: parts.flatMap((part) => part.consents),
+      waiting: parts.flatMap((part) => part.waiting),
     }
   })
   const sorted = connections.toSorted((one, other) => lastUse(other) - lastUse(one))
@@ -117,18 +130,36 @@ async function findApps(
   const apps = await Promise.all(
     sorted.slice(0, APP_LIMIT).map((one) => viewApp(context, one, { apis, now, uiLocales })),
   )
-  const isCut = sorted.length > APP_LIMIT || grants.length === GRANT_LIMIT || consents.length === CONSENT_LIMIT
+  const isCut =
+    sorted.length > APP_LIMIT ||
+    grants.length === GRANT_LIMIT ||
+    codes.length === CODE_LIMIT ||
+    consents.length === CONSENT_LIMIT
   return { apps, isCut }
 }
 
-/** When the app last got a token; if it has none that is valid, when the user last allowed it something. */
-function lastUse({ grants, consents }: Connection): EpochMs {
-  const uses = grants.map(({ family, createdAt }) => family?.rotatedAt ?? createdAt)
-  return Math.max(...(uses.length === 0 ? consents.map(({ givenAt }) => givenAt) : uses)) as EpochMs
+/** A connected device that has yet to fetch its tokens: the user can take them back before (threats.md DEV-18). */
+async function findWaiting(
+  context: Context,
+  { clientId, device, scope, resources, status }: AuthorizationRecord,
+): Promise<readonly Connection[]> {
+  if (device === undefined || status.kind !== 'approved') return []
+  const { userId, organizationId, approvedAt } = status
+  const client = await context.store.findClient(clientId)
+  const principals = { client, userId, organizationId, isUnattended: false }
+  const end = await findInvalidPrincipal(context, principals, approvedAt)
+  if (client === undefined || end !== undefined) return []
+  return [{ ...NOTHING, client, organizationId, waiting: [{ scope, resources, createdAt: approvedAt }] }]
 }
 
-/** What the user allowed once. */
-type Allowed = Pick<GrantRecord, 'scope' | 'resources' | 'createdAt'>
+/** When the app last got a token; if it has none that is valid, when the user last allowed it something. */
+function lastUse({ grants, consents, waiting }: Connection): EpochMs {
+  const uses = [
+    ...grants.map(({ family, createdAt }) => family?.rotatedAt ?? createdAt),
+    ...waiting.map(({ createdAt }) => createdAt),
+  ]
+  return Math.max(...(uses.length === 0 ? consents.map(({ givenAt }) => givenAt) : uses)) as EpochMs
+}
 
 interface Surroundings {
   readonly apis: readonly ApiRecord[]
@@ -141,16 +172,15 @@ async function viewApp(
   connection: Connection,
   { apis, now, uiLocales }: Surroundings,
 ): Promise<ConnectedApp> {
-  const { client, organizationId, grants, consents } = connection
+  const { client, organizationId, grants, consents, waiting } = connection
   const allowed: readonly Allowed[] = [
     ...grants,
+    ...waiting,
     ...consents.map(({ scope, target, givenAt }) => ({ scope, resources: target.resources, createdAt: givenAt })),
   ]
   const shown: ShownMetadata = client.metadata.descriptive
   const [redirectUri] = client.metadata.redirectUris
   const organization = organizationId === undefined ? undefined : await context.store.findOrganization(organizationId)
-  const ends = grants.map(({ expiresAt, family }) => Math.min(expiresAt, family?.idleExpiresAt ?? expiresAt))
-  const lastEnd = Math.max(...ends) as EpochMs
   const hidden = { client: client.id, ...(organizationId === undefined ? {} : { organization: organizationId }) }
   return {
     hidden,
@@ -167,7 +197,18 @@ async function viewApp(
       (resource) => apis.find((api) => api.resource === resource)?.name ?? resource,
     ),
     allowedSecondsAgo: secondsSince(Math.max(...allowed.map(({ createdAt }) => createdAt)) as EpochMs, now),
-    access: ends.length === 0 ? undefined : { usedSecondsAgo: secondsSince(lastUse(connection), now), endsAt: lastEnd },
+    access: viewAccess(connection, now),
+  }
+}
+
+function viewAccess(connection: Connection, now: EpochMs): AppAccess {
+  const { grants, waiting } = connection
+  if (grants.length === 0) return { kind: waiting.length === 0 ? 'remembered' : 'device-waits' }
+  const ends = grants.map(({ expiresAt, family }) => Math.min(expiresAt, family?.idleExpiresAt ?? expiresAt))
+  return {
+    kind: 'tokens',
+    usedSecondsAgo: secondsSince(lastUse(connection), now),
+    endsAt: Math.max(...ends) as EpochMs,
   }
 }
 

@@ -2,7 +2,7 @@ import type { Steps } from './statement.ts'
 import { accountHandlers, accountReads } from './accounts.ts'
 import { auditReads } from './audit.ts'
 import { clientHandlers, clientReads } from './clients.ts'
-import { codeHandlers } from './authorization/codes.ts'
+import { codeHandlers, codeReads } from './authorization/codes.ts'
 import { emailCodeHandlers, emailCodeReads } from './sign-in/email-codes.ts'
 import { eraHandlers, eraReads } from './eras.ts'
 import { domainRuleHandlers, domainRuleReads } from './domain-rules.ts'
@@ -66,6 +66,7 @@ export const SHARED_READS = {
   ...clientReads,
   ...pushedRequestReads,
   ...deviceReads,
+  ...codeReads,
   ...grantReads,
   ...accountReads,
   ...sessionReads,

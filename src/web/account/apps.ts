@@ -55,17 +55,10 @@ export function removeAppPage(view: View, { frame, app }: RemoveAppPage): Markup
 /** What the user allowed the app, and when. */
 function appFacts(view: View, app: ConnectedApp): Markup {
   const texts = view.texts.account
-  const { language } = view
   const organization =
     app.organization === undefined
       ? undefined
       : html`<p class="small muted">${texts.forOrganization(isolate(app.organization))}</p>`
-  const { access } = app
-  const allowed = ago(view, app.allowedSecondsAgo)
-  const times =
-    access === undefined
-      ? texts.returns(allowed)
-      : texts.used(allowed, ago(view, access.usedSecondsAgo), onDay(language, access.endsAt))
   const asserted =
     app.assertedBy === undefined
       ? undefined
@@ -76,7 +69,20 @@ function appFacts(view: View, app: ConnectedApp): Markup {
       ${app.permissions.map((permission) => html`<li>${isolate(permission)}</li> `)}
     </ul>
     ${app.resources.length === 0 ? undefined : html`<p class="small muted">${texts.on(html`${app.resources.map((one, place) => html`${place === 0 ? '' : ', '}${isolate(one)}`)}`)}</p>`}
-    <p class="small muted">${times}</p>`
+    <p class="small muted">${times(view, app)}</p>`
+}
+
+function times(view: View, { allowedSecondsAgo, access }: ConnectedApp): string {
+  const texts = view.texts.account
+  const allowed = ago(view, allowedSecondsAgo)
+  switch (access.kind) {
+    case 'tokens':
+      return texts.used(allowed, ago(view, access.usedSecondsAgo), onDay(view.language, access.endsAt))
+    case 'device-waits':
+      return texts.deviceWaits(allowed)
+    case 'remembered':
+      return texts.returns(allowed)
+  }
 }
 
 /** The same marks as on the consent page, and where the app gets its answers. */

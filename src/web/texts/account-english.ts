@@ -79,6 +79,7 @@ export const accountEnglish: AccountTexts = {
   forOrganization: (organization) => html`for ${organization}`,
   used: (allowed, used, end) => `Allowed ${allowed} · used ${used} · ends on ${end}`,
   returns: (allowed) => `Allowed ${allowed} · has no access now, and gets it again without asking you`,
+  deviceWaits: (allowed) => `Allowed ${allowed} · a device fetches its access now`,
   moreApps: 'There are more. They are listed here when you have removed some of these.',
 
   sessionsHint: 'Sign out browsers that you do not know or no longer use, and then change your password.',

@@ -80,6 +80,7 @@ export const accountGerman: AccountTexts = {
   forOrganization: (organization) => html`für ${organization}`,
   used: (allowed, used, end) => `Erlaubt ${allowed} · benutzt ${used} · endet am ${end}`,
   returns: (allowed) => `Erlaubt ${allowed} · hat jetzt keinen Zugriff und bekommt ihn wieder, ohne Sie zu fragen`,
+  deviceWaits: (allowed) => `Erlaubt ${allowed} · ein Gerät holt gerade seinen Zugriff ab`,
   moreApps: 'Es gibt weitere. Sie stehen hier, wenn Sie einige von diesen entfernt haben.',
 
   sessionsHint:

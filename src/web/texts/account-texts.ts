@@ -53,6 +53,7 @@ export interface AccountTexts {
   readonly forOrganization: (organization: Markup) => Markup
   readonly used: (allowed: string, used: string, end: string) => string
   readonly returns: (allowed: string) => string
+  readonly deviceWaits: (allowed: string) => string
   readonly moreApps: string
 
   readonly sessionsHint: string

@@ -99,6 +99,25 @@ test('DEV-05: no page gives a public client a mark of trust, in both languages, 
   assert.match(consent.body, /The device is <strong><bdi>Board[^]*Verified by <bdi>Acme Cloud/)
 })
 
+test('DEV-18: what was connected is removed on the account page before the device fetches its tokens', async () => {
+  for (const [language, waits] of [
+    ['en', 'a device fetches its access now'],
+    ['de', 'ein Gerät holt gerade seinen Zugriff ab'],
+  ]) {
+    const client = await createDeviceClient(server, { client_name: 'Waiting' })
+    const device = await startDevice(server, client, { scope: 'openid' })
+    const done = await connectDevice(server, device, signedIn)
+    assert.match(done.body, /href="[^"]*\/account\/apps"/)
+    const apps = await signedIn.get(`/account/apps?ui_locales=${language}`)
+    assert.ok(apps.body.includes(String(waits)), apps.body)
+    const question = await signedIn.get(`/account/apps/remove?client=${client.client_id}`)
+    assert.match(locationOf(await signedIn.submit(question, {})), /done=app-removed$/)
+    assertError(await poll(server, client, device), 400, 'expired_token')
+    const left = await signedIn.get('/account/apps')
+    assert.doesNotMatch(left.body, /Waiting/)
+  }
+})
+
 test('DEV-06: 20 wrong codes of a network are followed by 429, and other networks are unaffected', async () => {
   const [device, expired, used] = [
     await startDevice(server, cli),

@@ -1,6 +1,9 @@
 import type { EpochMs } from '../../../base/brand.ts'
+import type { AuthorizationRecord } from '../../../ports/records/authorization.ts'
+import type { OpenCodes } from '../../../ports/store.ts'
 import type { AuthorizationId } from '../../../protocol/ids.ts'
-import { idKey, rows, shared, type SharedHandlers, type Steps } from '../statement.ts'
+import { authorizationOf, idBefore } from '../../rows.ts'
+import { eachOf, idKey, rows, shared, type SharedHandlers, type Steps } from '../statement.ts'
 
 /**
  * A code was redeemed exactly if a grant has the id of its authorization (decision 0032). Both rows are on one shard. A statement that
@@ -21,6 +24,13 @@ const DENY = shared(
 )
 const FIND_STATE = shared('select status, expires_at from authorizations where authorization_id = :id')
 
+const OPEN = `user_id = :userId and authorization_id >= :startedAfter and status = 'approved' and expires_at > :now
+     and ${NOT_REDEEMED}`
+const LIST_OPEN = shared(
+  `select * from authorizations where ${eachOf('authorizations', OPEN, 'startedAfter')}
+   order by authorization_id desc limit :limit`,
+)
+
 export const codeHandlers = {
   denyAuthorization: {
     keys: idKey,
@@ -37,6 +47,13 @@ export const codeHandlers = {
     },
   },
 } satisfies SharedHandlers
+
+export const codeReads = {
+  *listOpenCodes({ userId, now, codesSince, limit }: OpenCodes): Steps<readonly AuthorizationRecord[]> {
+    const parameters = { userId, now, startedAfter: idBefore(codesSince, ''), limit }
+    return (yield* rows(LIST_OPEN, parameters)).map(authorizationOf)
+  },
+}
 
 /** Why an authorization was not pending: the user decided before, or it does not exist or has expired. */
 export function* whyNotPending(id: AuthorizationId, now: EpochMs): Steps<'decided' | 'unknown'> {

@@ -47,6 +47,33 @@ export const authorizationCases: Suite = (check) => {
     assert.deepEqual((await first.findAuthorization(login.id))?.openid, decided.openid)
   })
 
+  check('DEV-18: listOpenCodes lists what a user approved and no client has redeemed, newest first', async (stores) => {
+    const { first, second } = stores
+    const userId = mintUserId(NOW, randomBytes)
+    let begun = 0
+    const approve = async (differing: Partial<Approval> = {}) => {
+      begun += 1
+      const { approval } = await approved(first, { userId, ...differing }, anAuthorization({}, at(begun)))
+      return { approval, read: await second.findAuthorization(approval.id) }
+    }
+    const [old, expired, redeemed, burned, newest] = [
+      await approve(),
+      await approve({ codeExpiresAt: at(9) }),
+      await approve(),
+      await approve(),
+      await approve(),
+    ]
+    await approve({ userId: mintUserId(NOW, randomBytes) })
+    assert.equal(await perform(first, 'redeemCode', aRedemption(redeemed.approval)), 'redeemed')
+    const { id, codeHash } = burned.approval
+    assert.equal(await perform(first, 'burnCode', { id, codeHash, now: at(1), about: {} }), 'burned')
+    const list = (asked: object) => second.listOpenCodes({ userId, now: at(9), codesSince: EVER, limit: 9, ...asked })
+    assert.deepEqual(await list({}), [newest.read, old.read])
+    assert.deepEqual(await list({ limit: 1 }), [newest.read])
+    assert.deepEqual(await list({ now: at(8) }), [newest.read, expired.read, old.read])
+    assert.deepEqual(await list({ codesSince: at(MINUTE * 60) }), [])
+  })
+
   check('findAuthorization returns undefined for an id that does not exist', async ({ first }) => {
     assert.equal(await first.findAuthorization(anAuthorization().id), undefined)
   })

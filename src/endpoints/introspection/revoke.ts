@@ -1,4 +1,5 @@
 import type { Context } from '../../ports/context.ts'
+import type { GrantRecord } from '../../ports/records/grant.ts'
 import type { Reply, Request } from '../../ports/message.ts'
 import type { AccessTokenFacts } from '../../protocol/token/access-token.ts'
 import type { EpochMs } from '../../base/brand.ts'
@@ -16,7 +17,8 @@ const DONE: Reply = { kind: 'json', status: 200, body: {} }
  *
  *  §2.1  The client authenticates and sends the token in `token`. `token_type_hint` is ignored.
  *  §2.1  If the token was issued to another client, it is not revoked.
- *  §2.1  Revoking a refresh token also revokes the access tokens of its grant. Revoking an access token revokes only that one.
+ *  §2.1  Revoking a refresh token also revokes the access tokens of its grant. Revoking an access token revokes only that one, unless its
+ *        grant is of an identity assertion: that has no refresh token, and so nothing else ends the tokens that an API got in exchange.
  *  §2.2  The response is 200 whether or not the token exists. It is sent after the revocation is on disk.
  *
  * @throws OAuthError invalid_client, invalid_request, temporarily_unavailable
@@ -30,16 +32,31 @@ export async function revoke(context: Context, request: Request): Promise<Reply>
     context.report({ event: 'revocation.requested-by-another-client', clientId: client.id })
     return DONE
   }
-  if (found.kind === 'refresh') {
-    const { userId, organizationId } = found.grant
-    const about = { clientId: client.id, userId, organizationId }
-    await context.store.revokeGrant({ id: found.grant.id, now: context.clock(), about })
-    return { ...DONE, event: { event: 'grant.revoked', client: client.id } }
-  }
+  if (found.kind === 'refresh') return revokeGrant(context, client, found.grant)
+  const grant = await findAssertedGrant(context, found.facts)
+  if (grant !== undefined) return revokeGrant(context, client, grant)
   const expiresAt = (found.facts.expiresAt * 1000) as EpochMs
   if (!hasExpiredEverywhere(context.clockCheck, expiresAt))
     await revokeToken(context, client, found.facts, request.network)
   return { ...DONE, event: { event: 'token.revoked', client: client.id } }
+}
+
+async function revokeGrant(
+  { clock, store }: Context,
+  client: AuthenticatedClient,
+  { id, userId, organizationId }: GrantRecord,
+): Promise<Reply> {
+  await store.revokeGrant({ id, now: clock(), about: { clientId: client.id, userId, organizationId } })
+  return { ...DONE, event: { event: 'grant.revoked', client: client.id } }
+}
+
+/** The grant of an access token that a client got by an identity assertion. */
+async function findAssertedGrant(
+  { store }: Context,
+  { grantId }: AccessTokenFacts,
+): Promise<GrantRecord | undefined> {
+  const grant = grantId === undefined ? undefined : await store.findGrant(grantId)
+  return grant?.providerId === undefined ? undefined : grant
 }
 
 /**

@@ -13,12 +13,12 @@ import { assertError } from '../../../support/error-answer.ts'
 import { credentialsOf } from '../../../support/hosts/http-agent.ts'
 import { openAssertingServer, tokensOf } from '../../../support/provider/asserting.ts'
 import { perform } from '../../../support/tasks.ts'
-import { introspect } from '../../../support/token-questions.ts'
+import { introspect, revoke } from '../../../support/token-questions.ts'
 
 /** The tokens that identity assertions give. */
 
 const TOKEN = '/v2/oauth/token'
-const { server, client, assertion, present, assertRefused, list } = await openAssertingServer(WHOLE_FILE)
+const { server, api, client, assertion, present, assertRefused, list } = await openAssertingServer(WHOLE_FILE)
 
 test('JAG-12: an assertion for a key needs a proof of it, and gives a token that is bound to it', async () => {
   const [key, another] = [makeClientKey('ES256'), makeClientKey('ES256')]
@@ -53,6 +53,18 @@ test('JAG-14: a token by assertion has no refresh token, no ID token and no acce
   assertError(await refresh(server, client, tokens.access_token), 400, 'invalid_grant')
   assertError(await present({ claims: { scope: 'openid' } }), 400, 'invalid_scope')
   assertError(await present({}, { scope: 'openid' }), 400, 'invalid_scope')
+})
+
+test('REV-03: RFC 7009 §2.1: revoking a token by assertion ends its grant and no other', async () => {
+  const [gone, kept] = [tokensOf(await present()).access_token, tokensOf(await present()).access_token]
+  assert.equal((await revoke(server, client, gone)).statusCode, 200)
+  const grantOf = async (token: string) =>
+    perform(server.context, 'grant.show', { grant_id: decodeJwt(token)['grant_id'] })
+  const stateOf = async (token: string) => [
+    (await introspect(server, api, token)).json().active,
+    Boolean((await grantOf(token) as { readonly revoked_at?: unknown }).revoked_at),
+  ]
+  assert.deepEqual([await stateOf(gone), await stateOf(kept)], [[false, true], [true, false]])
 })
 
 test('JAG-09: the scope is in the assertion, in the request and among those of the API', async () => {

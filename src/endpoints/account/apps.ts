@@ -18,6 +18,7 @@ import type { ClientTrust } from '../../protocol/client/policy.ts'
 import { parseClientId, parseOrganizationId, type OrganizationId, type UserId } from '../../protocol/ids.ts'
 import { DEVICE_CODE } from '../../protocol/token/grant-types.ts'
 import { IDENTITY_SCOPES, isIdentityScope, scopeTokens } from '../../protocol/token/scope.ts'
+import { webHost } from '../../protocol/uri/redirect-uri.ts'
 import { findOrganizations } from '../authorization/organization-choice.ts'
 import { consentStart } from '../authorization/remembered-consent.ts'
 import type { SignedIn } from '../authorization/session.ts'
@@ -186,7 +187,7 @@ async function viewApp(
     hidden,
     removeUri: pageAddress(context.issuer, PATHS.accountRemoveApp, { ...hidden, uiLocales }),
     name: shown.client_name,
-    trust: await findTrust(context, client),
+    trust: await findTrust(context, connection),
     documentHost: documentHostOf(client),
     destination: redirectUri === undefined ? undefined : viewDestination(redirectUri),
     organization: organization?.name,
@@ -223,10 +224,18 @@ async function findAsserting(
 }
 
 /** A client that the policy no longer allows is shown too: its tokens work until they expire. */
-async function findTrust(context: Context, client: ClientRecord): Promise<ClientTrust> {
+async function findTrust(
+  context: Context,
+  { client, grants, waiting }: Pick<Connection, 'client' | 'grants' | 'waiting'>,
+): Promise<ClientTrust> {
   const { grantTypes, redirectUris } = client.metadata
-  // It may have got its tokens as a device.
-  const isDevice = grantTypes.includes(DEVICE_CODE)
+  const isOfDevice = ({ redirectHost, providerId }: GrantRecord) =>
+    redirectHost === undefined && providerId === undefined
+  // It may have got its tokens as a device, and have lost the grant type since. Tokens at a redirect URI without a host look the same.
+  const isDevice =
+    grantTypes.includes(DEVICE_CODE) ||
+    waiting.length > 0 ||
+    (redirectUris.every((uri) => webHost(uri) !== undefined) && grants.some(isOfDevice))
   const allowed = await evaluateClient(
     context,
     client,

@@ -90,6 +90,10 @@ test('DEV-05: no page gives a public client a mark of trust, in both languages, 
     assert.match(consent.body, language === 'en' ? /The device says that it is/ : /Das Gerät gibt sich als/)
     assert.match(apps.body, language === 'en' ? /<strong>Unverified/ : /<strong>Nicht geprüft/)
   }
+  const without = { redirect_uris: ['https://app.example/cb'], grant_types: ['authorization_code'] }
+  await perform(server.context, 'client.update', { client_id: client.client_id, ...without })
+  const later = await signedIn.get('/account/apps')
+  assert.doesNotMatch(later.body, /Verified by/, 'nor after it lost the grant')
   const board = await createDeviceClient(server, {
     client_name: 'Board',
     token_endpoint_auth_method: 'client_secret_basic',

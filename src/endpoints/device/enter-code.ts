@@ -52,8 +52,8 @@ export async function enterCode(context: Context, request: Request): Promise<Rep
   const now = context.clockCheck.now()
   const found = await findOpenDevice(context, code, now)
   if (found === undefined) return refuse({ kind: 'user-code-wrong' })
-  await attempt.forgive()
   if (!context.budgets.take('authorization', request.network, now).isWithin) return errorPage('too_many_requests')
+  await attempt.forgive()
 
   const { device, allowed } = found
   const typing: Typing = { code, browserHash, isSameNetwork: isOneNetwork(device.network, request.network), now }

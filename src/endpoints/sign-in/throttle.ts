@@ -142,10 +142,13 @@ export async function countCode(
   return counted.kind === 'allowed' ? { ...counted, isKnown: false } : counted
 }
 
-/** Counts the code of a device that a person typed, before it is looked up. RFC 8628 §5.1. There is no limit of the whole server to use up. */
+/**
+ * Counts the code of a device that a person typed, before it is looked up. RFC 8628 §5.1. There is no limit of the whole server to use up, and
+ * right codes, which are forgiven, take nothing from the rate of sign-ins.
+ */
 export function countUserCode(context: CountNeeds, network: string): Promise<Attempt> {
   const bucket = bucketOf(context, NETWORK_LIMIT, ['user-code', network])
-  return countInAll(context, [bucket], { now: context.clock(), rate: { name: network, network } })
+  return countInAll(context, [bucket], { now: context.clock(), rate: { name: `${network} user codes`, network } })
 }
 
 /**

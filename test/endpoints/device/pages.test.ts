@@ -153,6 +153,25 @@ test('DEV-06: 20 wrong codes of a network are followed by 429, and other network
   assert.match(locationOf(await typeCode(other, await startDevice(server, cli))), /sign-in/)
 })
 
+test('DEV-06: right codes take nothing from the sign-ins of a network, and are limited as authorization requests', async () => {
+  const network = '203.0.113.6'
+  const use = (budget: 'sign-in' | 'authorization') => {
+    const take = () => server.context.budgets.take(budget, network, server.context.clock()).isWithin
+    while (take());
+  }
+  const browser = new PlainBrowser(from(server, network))
+  use('sign-in')
+  assert.match(locationOf(await typeCode(browser, await startDevice(server, cli))), /sign-in/)
+  use('authorization')
+  const device = await startDevice(server, cli)
+  const page = await browser.get('/device')
+  for (let typed = 0; typed < 20; typed += 1)
+    assertLocalPage(await browser.submit(page, { code: device.user_code }), 429)
+  server.clock.advance(60_000)
+  const counted = await browser.submit(page, { code: device.user_code })
+  assert.ok(Number(counted.headers['retry-after']) > 60, 'codes beyond the rate stay counted')
+})
+
 test('DEV-06: a code of a client that lost the grant or was disabled is a wrong one', async () => {
   const client = await createDeviceClient(server, { client_name: 'Gone' })
   const device = await startDevice(server, client)

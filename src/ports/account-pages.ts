@@ -142,16 +142,13 @@ export interface ConnectedApp {
   /** The names or identifiers of the APIs. */
   readonly resources: readonly string[]
   readonly allowedSecondsAgo: number
-  /** The access that the app has, or gets without asking the user. */
   readonly access: AppAccess
 }
 
+/** The access that an app has, or gets without asking the user. `endsAt`: of the last token. `device-waits`: it has yet to fetch its tokens. */
 export type AppAccess =
-  /** It has a valid token. `endsAt`: of the last one, unless the user allows it again. */
   | { readonly kind: 'tokens'; readonly usedSecondsAgo: number; readonly endsAt: EpochMs }
-  /** A device that the user connected has not fetched its tokens yet. */
-  | { readonly kind: 'device-waits' }
-  | { readonly kind: 'remembered' }
+  | { readonly kind: 'device-waits' | 'remembered' }
 
 export interface ConnectedAppsPage {
   readonly kind: 'account-apps'

@@ -9,7 +9,7 @@ export type UserCode = Brand<string, 'UserCode'>
 /** How long an approved device can get its tokens. It polls every few seconds, and may slow down. */
 export const DEVICE_REDEMPTION_SECONDS = 300
 
-/** Whether no user can answer the device any more: too much time has passed, or the clock was ahead when it began. */
+/** Whether the device has ended unanswered: too much time has passed, or the clock was ahead when it began. */
 export function hasDeviceEnded(
   { createdAt, expiresAt }: { readonly createdAt: EpochMs; readonly expiresAt: EpochMs },
   now: EpochMs,

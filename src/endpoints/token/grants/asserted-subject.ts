@@ -74,7 +74,7 @@ async function settleAgain(context: Context, arrival: Arrival, named: string | u
   return carryOut(context, arrival, plan)
 }
 
-/** Checks `user_id` before anything is stored. Nobody knows the id of an account that is not yet created. @throws OAuthError invalid_request */
+/** Checks `user_id` before anything is stored. The id of an account that is not yet created is unknown. @throws OAuthError invalid_request */
 function requireNamed(plan: Plan, named: string | undefined): void {
   if (named === undefined || plan.kind === 'refused' || userOf(plan)?.id === named) return
   throw userMismatch(named)

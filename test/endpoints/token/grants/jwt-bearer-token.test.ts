@@ -62,9 +62,15 @@ test('REV-03: RFC 7009 §2.1: revoking a token by assertion ends its grant and n
     perform(server.context, 'grant.show', { grant_id: decodeJwt(token)['grant_id'] })
   const stateOf = async (token: string) => [
     (await introspect(server, api, token)).json().active,
-    Boolean((await grantOf(token) as { readonly revoked_at?: unknown }).revoked_at),
+    Boolean(((await grantOf(token)) as { readonly revoked_at?: unknown }).revoked_at),
   ]
-  assert.deepEqual([await stateOf(gone), await stateOf(kept)], [[false, true], [true, false]])
+  assert.deepEqual(
+    [await stateOf(gone), await stateOf(kept)],
+    [
+      [false, true],
+      [true, false],
+    ],
+  )
 })
 
 test('JAG-09: the scope is in the assertion, in the request and among those of the API', async () => {

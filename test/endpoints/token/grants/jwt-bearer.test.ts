@@ -281,7 +281,7 @@ test('JAG-06, JAG-07: only a listed client that authenticates as it registered m
   tokensOf(await by(client, assertion()))
 })
 
-test('BND-04: the limit of a client and a provider counts assertions that it signed, and does not affect other clients; failures count for the network', async (t) => {
+test('BND-04: signed assertions of a client and a provider are limited, and failures count for the network', async (t) => {
   const limited = await openAssertingServer(t, {}, { env: { GRANTOR_CLIENT_FAILURE_RATE: '3' } })
   const codes: number[] = []
   for (let count = 0; count < 5; count += 1) codes.push((await limited.present({ claims: { tenant: 'x' } })).statusCode)

@@ -9,13 +9,18 @@ import type { AuditEvent } from '../../src/ports/records/audit.ts'
 import {
   authorizeUrl,
   obtainTokens,
+  locationOf,
+  PASSWORD,
+  PlainBrowser,
+  redeem,
   refresh,
   registerClient,
   requestToken,
+  signInAndAllow,
   type RegisteredClient,
   type Tokens,
 } from '../../tools/flow.ts'
-import { createAda } from '../support/accounts.ts'
+import { createAccount, createAda } from '../support/accounts.ts'
 import { openTestServer, type TestServer } from '../support/server.ts'
 import { openStillClock } from '../support/clocks.ts'
 import { assertStoreUnchanged, selectAll } from '../support/store/dump.ts'
@@ -133,6 +138,33 @@ test('BND-04: above its rate a client gets no opaque token for itself, but a ver
     assert.equal(await exchange(token), status)
   await perform(server.context, 'client.verify', { client_id: client.client_id })
   for (let count = 0; count < 5; count += 1) assert.equal((await ask()).statusCode, 200)
+})
+
+test('BND-02: a user with many grants does not use up the exchanges of the other users of an API', async (t) => {
+  const env = { GRANTOR_STORED_TOKEN_RATE: '2' }
+  const { server, jwtApi } = await openWithOpaqueApis(t, { clock: openStillClock(), env })
+  const rule = { resource: JWT_API as Resource, scope: 'read' as Scope }
+  await updateApi(server.context, await requireApi(server.context, OPAQUE_API), { exchange: [rule] })
+  knowApis(server)
+  await createAccount(server, { email: 'eve@x.example', password: PASSWORD, name: undefined, isVerified: true })
+  const client = await registerClient(server)
+  const exchange = async (subject_token: string) => {
+    const type = { grant_type: TOKEN_EXCHANGE, subject_token_type: 'urn:ietf:params:oauth:token-type:access_token' }
+    return (await requestToken(server, jwtApi, { ...type, subject_token, resource: OPAQUE_API })).statusCode
+  }
+  const ada = (await obtainTokens(server, client, { resource: JWT_API })).access_token
+  const browser = new PlainBrowser(server)
+  const url = authorizeUrl(client, { resource: JWT_API, prompt: 'consent' })
+  const start = await browser.get(locationOf(await browser.get(url)))
+  await browser.submit(start, { email: 'eve@x.example', password: PASSWORD })
+  const statuses: number[] = []
+  for (let grant = 0; grant < 8; grant += 1) {
+    const code = (await signInAndAllow(browser, url)).searchParams.get('code') ?? ''
+    const token = (await redeem(server, client, code)).json<Tokens>().access_token
+    statuses.push(await exchange(token), await exchange(token))
+  }
+  assert.equal(statuses.at(-1), 429)
+  assert.equal(await exchange(ada), 200)
 })
 
 test('BND-02: a network that starts authorizations above the rate does not block other networks', async (t) => {

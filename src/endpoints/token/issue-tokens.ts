@@ -82,21 +82,24 @@ export async function issueExchangedToken(
     readonly api: AuthenticatedApi
     /** That of the subject token. */
     readonly client: ClientRecord
-    readonly subject: AccessTokenFacts
+    readonly subject: AccessTokenFacts & { readonly userId: UserId }
   },
   target: TokenTarget,
-  { profile, now, network }: { readonly profile: TokenProfile; readonly now: EpochMs; readonly network: string },
+  { profile, now }: { readonly profile: TokenProfile; readonly now: EpochMs },
 ): Promise<IssuedToken> {
   const { api, client, subject } = exchange
   const expiresAt = Math.min(toSeconds(now) + profile.lifetime, subject.expiresAt) as EpochSeconds
   const facts = { ...subject, ...target, actors: [api.resource, ...subject.actors], expiresAt }
-  // Each grant has its own budget: the tokens of one user cannot use up those of the API's other users.
-  return issueOnce(context, client, facts, { profile, now, network, payer: subject.grantId ?? client.id })
+  // Each grant has its own budget, and a token without one does not spend that of its client. All users of the API share its network, and so
+  // the rate of the server is divided by user instead.
+  const payer = subject.grantId ?? `exchange ${api.resource} ${client.id}`
+  return issueOnce(context, client, facts, { profile, now, network: subject.userId, payer })
 }
 
 interface OnceIssue {
   readonly profile: TokenProfile
   readonly now: EpochMs
+  /** The name by which the rate of the server is divided. */
   readonly network: string
   /** Whose budget a token that is stored counts against. */
   readonly payer: string

@@ -76,7 +76,7 @@ async function issueToApi(context: Context, request: Request, proof: DpopProof |
   try {
     if (caller.kind === 'client') throw unauthorizedClient('exchange_by_client')
     const key = verifyProof(context, proof)
-    return await exchangeToken(context, { api: caller.api, key, network: request.network }, request.params)
+    return await exchangeToken(context, { api: caller.api, key }, request.params)
   } catch (cause) {
     if (cause instanceof OAuthError) {
       if (caller.kind === 'client') cause.client = caller.client.id

@@ -35,8 +35,6 @@ const ACTOR_LIMIT = 4
 export interface ExchangeRequester {
   readonly api: AuthenticatedApi
   readonly key: JwkThumbprint | undefined
-  /** The network of the caller. */
-  readonly network: string
 }
 
 /**
@@ -57,7 +55,7 @@ export interface ExchangeRequester {
  */
 export async function exchangeToken(
   context: Context,
-  { api, key, network }: ExchangeRequester,
+  { api, key }: ExchangeRequester,
   form: Parameters,
 ): Promise<IssuedToken> {
   // Taken before the first read, so that a revocation during this request also covers this token (threats.md INT-06).
@@ -79,7 +77,7 @@ export async function exchangeToken(
     context,
     { api, client, subject },
     { scope, resources, applicationSubject },
-    { profile, now, network },
+    { profile, now },
   )
   return { ...issued, response: { ...issued.response, issued_token_type: ACCESS_TOKEN } }
 }

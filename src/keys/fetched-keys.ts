@@ -119,12 +119,7 @@ export function openFetchedKeys(
 }
 
 /** The copy after an answer of the host; undefined: there is none that can serve. */
-function copyOf(
-  outcome: OutboundOutcome,
-  kept: Copy | undefined,
-  now: EpochMs,
-  outageMs: number,
-): Copy | undefined {
+function copyOf(outcome: OutboundOutcome, kept: Copy | undefined, now: EpochMs, outageMs: number): Copy | undefined {
   switch (outcome.kind) {
     case 'fetched': {
       const set = parseKeySet(outcome.text)

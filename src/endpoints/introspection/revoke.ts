@@ -51,10 +51,7 @@ async function revokeGrant(
 }
 
 /** The grant of an access token that a client got by an identity assertion. */
-async function findAssertedGrant(
-  { store }: Context,
-  { grantId }: AccessTokenFacts,
-): Promise<GrantRecord | undefined> {
+async function findAssertedGrant({ store }: Context, { grantId }: AccessTokenFacts): Promise<GrantRecord | undefined> {
   const grant = grantId === undefined ? undefined : await store.findGrant(grantId)
   return grant?.providerId === undefined ? undefined : grant
 }

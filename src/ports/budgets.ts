@@ -33,7 +33,7 @@ export type BudgetName =
   | 'pushed'
   /** Devices that wait for a user. */
   | 'device'
-  /** Polls of a device, on this node alone: they are not reported to other nodes, so that a poll writes nothing. */
+  /** Polls of a device, on this node alone: they are not reported to other nodes, so that a poll writes nothing of its own. */
   | 'device-poll'
   /** Tokens that a client revokes one by one. */
   | 'revoked-token'

@@ -18,7 +18,7 @@ import { isRedeemed, isTimely, redeemApproval } from './redemption.ts'
  *
  *  §3.4  The device code must have been issued by this server to this client. Otherwise nothing changes; codes that are made up count as
  *        failures of the network.
- *  §3.5  `authorization_pending` until a user has answered. A poll writes nothing, so that `slow_down` follows from a rate in memory.
+ *  §3.5  `authorization_pending` until a user has answered. A poll writes nothing of its own, so that `slow_down` follows from a rate in memory.
  *  §3.5  `access_denied`, also if the server refused the request for the user. `expired_token` after the time for the answer, and after the
  *        time for the poll that follows the approval.
  *  §3.5  An approved device gets its tokens once, as for a code (`redeemApproval`). A proof binds them to its key (RFC 9449 §5).

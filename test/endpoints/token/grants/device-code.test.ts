@@ -101,7 +101,7 @@ test('DEV-02: a device waits, is denied, expires, is redeemed late, and is redee
   assertError(await poll(server, cli, waiting), 400, 'expired_token')
 })
 
-test('DEV-14: a poll that waits writes nothing, and slow_down is of one device alone', async () => {
+test('DEV-14: a poll of a public client that waits writes nothing, and slow_down is of one device alone', async () => {
   const [busy, calm] = [await startDevice(server, cli), await startDevice(server, cli)]
   await assertStoreUnchanged(server, async () => {
     for (let polls = 0; polls < 15; polls += 1) assertError(await poll(server, cli, busy), 400, 'authorization_pending')

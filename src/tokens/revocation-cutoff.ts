@@ -6,13 +6,21 @@ import { DEVICE_REDEMPTION_SECONDS } from '../protocol/authorization/user-code.t
 /** The clocks of nodes differ by less. */
 const SKEW_MS = 60 * 1000
 
-/** The times of an operation that revokes grants now, with the codes that can still be redeemed. */
+/**
+ * The times of an operation that revokes grants now, with the codes that can still be redeemed, and the approvals of devices, which wait
+ * longer for their tokens.
+ */
 export function revocationCutoff({ clock, settings }: Pick<Context, 'clock' | 'settings'>): RevocationCutoff {
   const now = clock()
-  return { now, codesSince: oldestAuthorization(settings, now) }
+  const { authorization, code } = settings.lifetimes
+  return { now, codesSince: startedWithin(authorization + Math.max(code, DEVICE_REDEMPTION_SECONDS), now) }
 }
 
-/** An authorization that started earlier has expired on every node, and its code too, or the time in which its device gets its tokens. */
+/** An authorization that started earlier has expired on every node, and its code too. */
 export function oldestAuthorization({ lifetimes: { authorization, code } }: Settings, now: EpochMs): EpochMs {
-  return after(now, -(authorization + Math.max(code, DEVICE_REDEMPTION_SECONDS)) * 1000 - SKEW_MS)
+  return startedWithin(authorization + code, now)
+}
+
+function startedWithin(seconds: number, now: EpochMs): EpochMs {
+  return after(now, -seconds * 1000 - SKEW_MS)
 }

@@ -111,10 +111,10 @@ test('server.show says what a running server sees of its installation, and the a
   assert.deepEqual(await verdicts(), ['clock ok', 'backup warning', 'credentials ok'])
   await perform('role.set', { user_id: id, access: 'read' })
   await perform('admin.create', { name: 'Prometheus', access: 'metrics', days: 10 })
+  stage.server.clock.advance(1000)
   const { findings } = await perform<Shown>('server.show', {})
   const messages = findings.map(({ message }) => message)
-  // 10 days less the time since, which may be none.
-  assert.match(messages.join('\n'), /^The credentials "Prometheus" expire in (?:9|10) days\.$/m)
+  assert.ok(messages.includes('The credentials "Prometheus" expire in 9 days.'), messages.join(' '))
   assert.match(messages.at(-1) ?? '', new RegExp(`refuses those without a second factor: ${email}\\.$`))
   const { events } = await perform<{ events: readonly { actor: string }[] }>('audit.list', { actor: 'command-line' })
   assert.ok(events.length > 0 && events.every(({ actor }) => actor === 'command-line'))

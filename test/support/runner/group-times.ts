@@ -5,11 +5,14 @@ import type { Group } from './groups.ts'
 /** The duration of each group's last run in milliseconds, by name. It is an estimate for the next run. */
 const FILE = join(import.meta.dirname, '..', '..', '..', 'node_modules', '.cache', 'grantor-group-times.json')
 
-/** Sorts groups by duration, the longest first, so that no long group begins when all others have ended. New groups come first. */
+/**
+ * Sorts groups by duration, the longest first, so that no long group begins when all others have ended. New groups come first, those of many
+ * files before the others: in a clone all are new.
+ */
 export function longestFirst(groups: readonly Group[]): Group[] {
   const times = readTimes()
   const timeOf = ({ name }: Group): number => times[name] ?? Number.MAX_VALUE
-  return groups.toSorted((one, other) => timeOf(other) - timeOf(one))
+  return groups.toSorted((one, other) => timeOf(other) - timeOf(one) || other.files.length - one.files.length)
 }
 
 export function rememberTimes(latest: ReadonlyMap<string, number>): void {

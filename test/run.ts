@@ -18,6 +18,8 @@ import { beginSession } from '../tools/process/session.ts'
  *
  * With arguments only the test files run whose path contains one of them, and besides the same checks those of the layout and of
  * the pages: `npm test -- registration`. After `--only`, nothing else runs: `npm test -- --only registration`.
+ *
+ * With `--long` the files are those that `npm run prove long-tests` runs.
  */
 const CHECKS: readonly (readonly [command: string, ...args: string[]])[] = [
   ['tsc', '-p', '.', '--singleThreaded'],
@@ -46,8 +48,11 @@ const OUTPUT_LIMIT_BYTES = 16 * 1024 * 1024
 let passed = 0
 let failed = 0
 
-const { values, positionals: wanted } = parseArgs({ options: { only: { type: 'boolean' } }, allowPositionals: true })
-const all = globSync('test/**/*.test.ts')
+const { values, positionals: wanted } = parseArgs({
+  options: { only: { type: 'boolean' }, long: { type: 'boolean' } },
+  allowPositionals: true,
+})
+const all = globSync(values.long === true ? 'test/**/*.long.ts' : 'test/**/*.test.ts')
 const matching = all.filter((file) => wanted.length === 0 || wanted.some((word) => file.includes(word)))
 const files = values.only === true ? matching : [...new Set([...matching, ...RULES])]
 

@@ -1,41 +1,9 @@
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { test, type TestContext } from 'node:test'
-import { promisify } from 'node:util'
 import { runOverload } from '../../bench/overload/load.ts'
 import type { OverloadPlan } from '../../bench/overload/plan.ts'
-
-const run = promisify(execFile)
-const SCRIPT = new URL('../../bench/overload/run.ts', import.meta.url).pathname
-
-test('a run of seconds overloads and floods the server, requests what is shed last, and gets no wrong answer', async () => {
-  const args = [
-    '--seconds',
-    '0.2',
-    '--factors',
-    '0.5,3',
-    '--floods',
-    '600',
-    '--hostile',
-    '300',
-    '--rounds',
-    '1',
-    '--silent',
-    '20',
-  ]
-  const { stdout } = await run(process.execPath, [SCRIPT, ...args])
-  for (const row of ['0.5×', '3.0×', '600']) assert.match(stdout, new RegExp(`\\n\\| ${row} +\\| +\\d+ \\|`))
-  for (const name of ['metadata', 'jwks', 'introspect', 'revoke']) {
-    assert.match(stdout, new RegExp(`\\n\\| ${name} +\\| +3.0× \\| +\\d+ \\|`))
-  }
-  for (const row of ['no flood', 'one network, 300', 'many networks, 300'])
-    assert.match(stdout, new RegExp(`\\n\\| ${row} +\\| +\\d+ \\|`))
-  for (const name of ['the server', 'a host of the library'])
-    assert.match(stdout, new RegExp(`\\n\\| ${name}, [\\d.]+ s, .* running \\|`))
-  assert.match(stdout, /\n0 answers were wrong/)
-})
 
 test('requests are sent when they are due, whatever the answers are, and refusals are counted separately', async (t) => {
   let count = 0

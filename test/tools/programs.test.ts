@@ -42,11 +42,4 @@ for (const kind of ['bench', 'prove']) {
         return true
       })
   })
-
-  test(`each program of "npm run ${kind}" gets its options, and has a description and a usage`, async () => {
-    for (const file of globSync(`${kind}/*/run.ts`)) {
-      const [, name = ''] = file.split('/')
-      assert.match(await npmRun(kind, name, '--help'), new RegExp(`^\\S.+\n\nnpm run ${kind} ${name} -- \\[options\\]`))
-    }
-  })
 }

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
-import { launchBrowser, packagedFonts } from '../support/browser.ts'
-import { giveRole } from '../support/console/console-browser.ts'
+import { launchBrowser, packagedFonts } from '../../tools/browser.ts'
+import { giveRole } from '../../tools/console-browser.ts'
 import { fillConsole } from '../support/console/samples.ts'
 import { openIssuer, openTab, signIn } from './tab.ts'
 

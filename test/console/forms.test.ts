@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test'
 import { hiddenFields, locationOf, requestToken } from '../../tools/flow.ts'
 import { searchAddress } from '../../src/console/search.ts'
 import { openAdminServer, type AdminServer } from '../support/admin-server.ts'
-import { ConsoleBrowser, formOf, giveRole, leadsTo } from '../support/console/console-browser.ts'
+import { ConsoleBrowser, formOf, giveRole, leadsTo } from '../../tools/console-browser.ts'
 import { perform, type Members } from '../support/tasks.ts'
 
 /** What the forms and lists of the console do. */

@@ -5,7 +5,7 @@ import { CONSOLE_CLIENT_ID } from '../../src/protocol/client/console.ts'
 import { addApp } from '../../tools/sign-in/app.ts'
 import { authorizeUrl, locationOf, redeem, registerClient, signInAndAllow } from '../../tools/flow.ts'
 import { openAdminServer } from '../support/admin-server.ts'
-import { ConsoleBrowser, giveRole, leadsTo } from '../support/console/console-browser.ts'
+import { ConsoleBrowser, giveRole, leadsTo } from '../../tools/console-browser.ts'
 import type { TestServer } from '../support/server.ts'
 import { perform } from '../support/tasks.ts'
 

@@ -1,8 +1,17 @@
 import assert from 'node:assert/strict'
 import type { Response as LightMyRequestResponse } from 'light-my-request'
-import type { UserId } from '../../../src/protocol/ids.ts'
-import { attribute, EMAIL, formAction, hiddenFields, locationOf, PASSWORD, PlainBrowser } from '../../../tools/flow.ts'
-import type { TestServer } from '../server.ts'
+import type { Context } from '../src/ports/context.ts'
+import type { UserId } from '../src/protocol/ids.ts'
+import {
+  attribute,
+  EMAIL,
+  formAction,
+  hiddenFields,
+  locationOf,
+  PASSWORD,
+  PlainBrowser,
+  type RequestTarget,
+} from './flow.ts'
 
 type Answer = LightMyRequestResponse
 
@@ -11,7 +20,7 @@ export class ConsoleBrowser {
   readonly issuer: PlainBrowser
   readonly console: PlainBrowser
 
-  constructor(server: Pick<TestServer, 'inject' | 'injectAdmin'>) {
+  constructor(server: RequestTarget & { readonly injectAdmin: RequestTarget['inject'] }) {
     this.issuer = new PlainBrowser(server)
     this.console = new PlainBrowser({ inject: server.injectAdmin })
   }
@@ -69,7 +78,7 @@ export function leadsTo({ body }: Pick<Answer, 'body'>): string | undefined {
 
 /** Gives Ada a role, and returns her id. */
 export async function giveRole(
-  { context }: Pick<TestServer, 'context'>,
+  { context }: { readonly context: Pick<Context, 'clock' | 'store'> },
   access: 'read' | 'write' = 'write',
   email = EMAIL,
 ): Promise<UserId> {

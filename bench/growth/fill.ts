@@ -60,30 +60,45 @@ const DIALECTS = {
     numbers: (rows: number) =>
       `(with recursive n(i) as (select 0 union all select i + 1 from n where i + 1 < ${rows}) select i from n)`,
     hex: (ms: string) => `printf('%012x', ${ms})`,
-    pad: (width: number) => `printf('%0${width}d', i)`,
+    pad: (width: number, number = 'i') => `printf('%0${width}d', ${number})`,
     integer: (number: string) => `cast(${number} as integer)`,
   },
   postgres: {
     numbers: (rows: number) => `(select i from generate_series(0, ${rows} - 1) as i) as n`,
     hex: (ms: string) => `lpad(to_hex(${ms}), 12, '0')`,
-    pad: (width: number) => `lpad(i::text, ${width}, '0')`,
+    pad: (width: number, number = 'i') => `lpad((${number})::text, ${width}, '0')`,
     integer: (number: string) => `floor(${number})::bigint`,
   },
 } as const
+export type Dialect = keyof typeof DIALECTS
 
-/** The statements that insert `rows` clients, grants with their families, and redeemed codes. */
-function fillStatements(dialect: keyof typeof DIALECTS, { rows, now }: Fill): readonly string[] {
+/** The SQL of the parts that statements have in common, for the row of number i. */
+function partsOf(dialect: Dialect, { rows, now }: Fill) {
   const { numbers, hex, pad, integer } = DIALECTS[dialect]
   const start = now - NEWEST_AGE_MS - SPAN_MS
-  const time = integer(`${start} + i * ${SPAN_MS}.0 / ${rows}`)
-  const id = `${hex(time)} || ${pad(22)}`
-  const from = numbers(rows)
-  const later = now + 60 * DAY_MS
+  const timeOf = (number: string): string => integer(`${start} + (${number}) * ${SPAN_MS}.0 / ${rows}`)
+  const time = timeOf('i')
   // No two ids have the same millisecond, and their other characters are zeros.
   const slot =
     dialect === 'sqlite'
       ? { column: 'slot, ', value: `${time} * 2048 + ${slotOf('0'.repeat(ID_LENGTH))}, ` }
       : { column: '', value: '' }
+  return {
+    slot,
+    time,
+    id: `${hex(time)} || ${pad(22)}`,
+    /** The id of the row of another number. */
+    idOfRow: (number: string): string => `${hex(timeOf(number))} || ${pad(22, number)}`,
+    from: numbers(rows),
+    later: now + 60 * DAY_MS,
+    hex,
+    pad,
+  }
+}
+
+/** The statements that insert `rows` clients, grants with their families, and redeemed codes. */
+function fillStatements(dialect: Dialect, fill: Fill): readonly string[] {
+  const { slot, time, id, from, later, pad } = partsOf(dialect, fill)
   return [
     `insert into clients (${slot.column}client_id, issued_at, source, secret_hash, metadata, used_at, held_until)
      select ${slot.value}'gci_' || ${id}, ${time} / 1000, 'registration', ${pad(43)}, '${METADATA}', ${time}, 0 from ${from}`,
@@ -98,11 +113,63 @@ function fillStatements(dialect: keyof typeof DIALECTS, { rows, now }: Fill): re
   ]
 }
 
-/** Fills a SQLite file and writes all rows to disk, so that none are written during a measurement. */
+/** A user for this many clients. */
+export const CLIENTS_OF_USER = 10
+/** Events of a link of the audit: a server under load commits several operations together. */
+export const EVENTS_OF_LINK = 5
+/** Of so many clients one was created by an operator, is verified, and is disabled. */
+const RARE = 1000
+
+/**
+ * The statements for the console: `rows` clients of different names, a grant for each, a tenth as many users, and as many links of the audit,
+ * of which each has five events. The hashes of the links are wrong: only a verification reads them.
+ */
+export function consoleStatements(dialect: Dialect, fill: Fill): readonly string[] {
+  const { slot, time, id, idOfRow, from, later, hex, pad } = partsOf(dialect, fill)
+  const users = Math.ceil(fill.rows / CLIENTS_OF_USER)
+  const user = `'gus_' || ${idOfRow(`i % ${users} * ${CLIENTS_OF_USER}`)}`
+  const [before = '', after = ''] = METADATA.split('A client that was registered before')
+  const isRare = `i % ${RARE} = 0`
+  const events = AUDITED.map(
+    (event) =>
+      `{"event":"${event}","clientId":"gci_' || ${id} || '","userId":"' || ${user} || '","grantId":"' || ${id} || '"}`,
+  ).join(',')
+  const hour = `${time} / ${HOUR_MS}`
+  return [
+    `insert into clients (${slot.column}client_id, issued_at, source, secret_hash, metadata, used_at, verified_at, disabled_at, held_until)
+     select ${slot.value}'gci_' || ${id}, ${time} / 1000, case when ${isRare} then 'operator' else 'registration' end, ${pad(43)},
+       '${before}Client ' || i || '${after}', case when i % 2 = 0 then ${time} end, case when ${isRare} then ${time} end,
+       case when ${isRare} then ${time} end, 0 from ${from}`,
+    `insert into users (user_id, email, name, updated_at, first_signed_in_at, created_at, not_before)
+     select 'gus_' || ${id}, 'user-' || i || '@acme.test', 'User ' || i, ${time}, ${time}, ${time}, ${time} from ${from}
+     where i % ${CLIENTS_OF_USER} = 0`,
+    `insert into grants (${slot.column}grant_id, client_id, user_id, scope, resources, created_at, expires_at, generation, live_hash,
+       rotated_at, idle_expires_at)
+     select ${slot.value}${id}, 'gci_' || ${id}, ${user}, 'mcp:tools mcp:resources', '["https://api.example"]', ${time}, ${later}, 0,
+       ${pad(43)}, ${time}, ${later} from ${from}`,
+    `insert into audit_links (link_id, chain_id, sequence, recorded_at, previous_hash, events, link_hash)
+     select ${hex(time)} || ${pad(8)} || ${pad(14, hour)}, ${pad(34, hour)}, i + 1, ${time}, ${pad(43)}, '[${events}]', ${pad(43)} from ${from}`,
+  ]
+}
+
+const HOUR_MS = 60 * 60 * 1000
+const AUDITED = ['client.registered', 'session.started', 'authorization.approved', 'scope.refused', 'session.ended']
+
+/** Fills a SQLite file with clients, grants and codes. */
 export function fillSqlite(path: string, fill: Fill): void {
+  runOnSqlite(path, fillStatements('sqlite', fill))
+}
+
+/** Fills a PostgreSQL database with clients, grants and codes. */
+export function fillPostgres(url: string, fill: Fill): Promise<void> {
+  return runOnPostgres(url, fillStatements('postgres', fill))
+}
+
+/** Fills a SQLite file and writes all rows to disk, so that none are written during a measurement. */
+export function runOnSqlite(path: string, statements: readonly string[]): void {
   const connection = new DatabaseSync(path)
   connection.exec('pragma synchronous = off; pragma cache_size = -524288')
-  for (const statement of fillStatements('sqlite', fill)) connection.exec(statement)
+  for (const statement of statements) connection.exec(statement)
   connection.exec('pragma wal_checkpoint(truncate)')
   connection.close()
   const file = openSync(path, 'r+')
@@ -111,12 +178,12 @@ export function fillSqlite(path: string, fill: Fill): void {
 }
 
 /** Fills a PostgreSQL database and updates the planner's statistics, as after weeks of use. */
-export async function fillPostgres(url: string, fill: Fill): Promise<void> {
+export async function runOnPostgres(url: string, statements: readonly string[]): Promise<void> {
   const connection = new pg.Client({ connectionString: url })
   await connection.connect()
   try {
     await connection.query('set synchronous_commit = off')
-    for (const statement of fillStatements('postgres', fill)) await connection.query(statement)
+    for (const statement of statements) await connection.query(statement)
     await connection.query('vacuum analyze')
   } finally {
     await connection.end()

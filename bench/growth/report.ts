@@ -1,6 +1,8 @@
 import { describeMachine, describeStore, type Machine } from '../../tools/machine.ts'
 import { median } from '../../tools/statistics.ts'
 import { fixed, renderTable } from '../../tools/table.ts'
+import type { ScreenTimes } from './console.ts'
+import { CLIENTS_OF_USER, EVENTS_OF_LINK } from './fill.ts'
 
 /** The cost of one operation with a number of rows, in microseconds, one value for each round. */
 export interface GrowthCost {
@@ -43,6 +45,34 @@ export function renderGrowth({ date, machine, store, operations, costs }: Growth
       ['log bytes', ({ logBytes }) => fixed(logBytes, 0)],
       ['µs to the fewest', (cost) => toFewest(cost, ({ wallMicros }) => wallMicros)],
       ['CPU to the fewest', (cost) => toFewest(cost, ({ cpuMicros }) => cpuMicros)],
+    ]),
+  ].join('\n')
+}
+
+/** The stored result of a run with the console. */
+export interface ConsoleResult {
+  readonly kind: 'console'
+  readonly date: string
+  readonly machine: Machine
+  readonly store: 'sqlite' | 'postgres'
+  /** Clients. Grants are as many. */
+  readonly rows: number
+  /** Requests for each screen. */
+  readonly visits: number
+  readonly screens: readonly ScreenTimes[]
+}
+
+/** The report as text for a terminal. Its table is Markdown. */
+export function renderConsole({ date, machine, store, rows, visits, screens }: ConsoleResult): string {
+  return [
+    `${describeMachine(date, machine)} · ${describeStore(store, machine)}`,
+    `${rows} clients and grants, ${Math.ceil(rows / CLIENTS_OF_USER)} users, ${rows * EVENTS_OF_LINK} audit events; each screen ${visits} times, one request after the other`,
+    '',
+    renderTable(screens, [
+      ['screen', ({ screen }) => screen],
+      ['p50 ms', ({ p50Ms }) => fixed(p50Ms, 1)],
+      ['p95 ms', ({ p95Ms }) => fixed(p95Ms, 1)],
+      ['kB', ({ bytes }) => fixed(bytes / 1000, 1)],
     ]),
   ].join('\n')
 }

@@ -1,10 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { startDatabase } from '../../tools/postgres/database.ts'
 import { readMachine, today } from '../../tools/machine.ts'
-import { list, readOptions, SAVE, STORE, whole } from '../../tools/options.ts'
+import { flag, list, readOptions, SAVE, STORE, string, whole } from '../../tools/options.ts'
 import { beginSession, openFolder } from '../../tools/process/session.ts'
 import { saveResult } from '../results.ts'
-import { renderGrowth, type GrowthCost, type GrowthResult } from './report.ts'
+import { measureConsole } from './console.ts'
+import { renderConsole, renderGrowth, type ConsoleResult, type GrowthCost, type GrowthResult } from './report.ts'
 import { openFilledStore, type FilledStore } from './store.ts'
 
 /**
@@ -23,11 +24,23 @@ const SETTLE_MS = 600
 /** Time limit for filling and measuring one size. */
 const SIZE_LIMIT_MS = 15 * 60_000
 
-const { sizes, store, rounds, operations, save } = readOptions({
+const {
+  sizes,
+  store,
+  rounds,
+  operations,
+  console: isConsole,
+  visits,
+  profile,
+  save,
+} = readOptions({
   sizes: list(whole('numbers of rows of each kind', 0, [1000, 1e8]), '10000,1000000'),
   store: STORE,
   rounds: whole('rounds with each size', 5, [1, 100]),
   operations: whole('operations in each round', 10_000, [AT_ONCE, 1e6]),
+  console: flag('measure the screens of the console instead, with the largest number of rows'),
+  visits: whole('requests for each screen', 40, [1, 10_000]),
+  profile: string('folder', 'write a CPU profile of the server of the console to this folder'),
   save: SAVE,
 })
 beginSession(sizes.length * SIZE_LIMIT_MS)
@@ -35,6 +48,22 @@ const folder = openFolder()
 const database = store === 'postgres' ? await startDatabase(undefined) : undefined
 const stores: FilledStore[] = []
 try {
+  if (isConsole) await measureScreens()
+  else await measureOperations()
+} finally {
+  for (const opened of stores) await opened.close()
+  await database?.close()
+}
+
+async function measureScreens(): Promise<void> {
+  const rows = Math.max(...sizes)
+  const screens = await measureConsole({ rows, folder, database, visits, profile })
+  const result: ConsoleResult = { kind: 'console', date: today(), machine: readMachine(), store, rows, visits, screens }
+  console.log(renderConsole(result))
+  saveResult(result, save)
+}
+
+async function measureOperations(): Promise<void> {
   for (const rows of sizes) {
     const startedAt = performance.now()
     stores.push(await openFilledStore(rows, folder, database))
@@ -45,9 +74,6 @@ try {
   const result: GrowthResult = { kind: 'growth', date: today(), machine: readMachine(), store, operations, costs }
   console.log(renderGrowth(result))
   saveResult(result, save)
-} finally {
-  for (const opened of stores) await opened.close()
-  await database?.close()
 }
 
 async function measure(operation: string): Promise<readonly GrowthCost[]> {

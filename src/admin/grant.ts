@@ -19,12 +19,11 @@ import {
 } from './fields.ts'
 import { findJwtAcceptance, JWT_ACCEPTANCE } from './jwt-acceptance.ts'
 import { findNames, NAMES } from './names.ts'
-import { listPage, type Listed, type PageRequest } from './page.ts'
+import { listPage, searchPage, type Listed, type PageRequest } from './page.ts'
 import { defineTask, type Task, type TaskContext } from './task.ts'
 
-/** Grants that a page of one client's grants examines, and those that it reads at a time. */
-const EXAMINED = 10_000
-const SLICE = 1000
+/** Grants that a page of one client's grants examines. */
+const EXAMINED = { examined: 10_000, slice: 5000 } as const
 
 const PATH = '/admin/v1/grants'
 const ORGANIZATION_PATH = '/admin/v1/organizations/{organization_id}/grants'
@@ -165,24 +164,16 @@ function ownerOf(userId: UserId | undefined, organizationId: OrganizationId | un
 }
 
 /** No index finds the grants of a client, so they are searched among all. */
-async function listOfClient(
-  { store }: StoreNeeds<'listGrants'>,
+function listOfClient(
+  { store }: StoreNeeds<'findListEnd' | 'listGrants'>,
   clientId: ClientId,
   page: PageRequest<GrantId>,
 ): Promise<Listed<GrantRecord, GrantId>> {
-  const rows: GrantRecord[] = []
-  let { before } = page
-  for (let examined = 0; examined < EXAMINED; examined += SLICE) {
-    const slice = await store.listGrants({ before, limit: SLICE })
-    for (const grant of slice) {
-      before = grant.id
-      if (grant.clientId !== clientId) continue
-      rows.push(grant)
-      if (rows.length === page.limit) return { rows, next: grant.id }
-    }
-    if (slice.length < SLICE) return { rows, next: null }
-  }
-  return { rows, next: before ?? null }
+  return searchPage<GrantRecord, GrantId>(
+    { store },
+    { list: 'grants', ...EXAMINED, read: (slice) => store.listGrants({ ...slice, clientId }) },
+    page,
+  )
 }
 
 async function answerRevocation(context: TaskContext, place: GrantPlace): Promise<z.output<typeof ENDED_GRANT>> {

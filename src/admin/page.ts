@@ -1,3 +1,6 @@
+import type { StoreNeeds } from '../ports/context.ts'
+import type { Reach, SearchedList } from '../ports/store.ts'
+
 /** The maximum and the default number of rows of a page. */
 export const LIST_LIMIT = { most: 1000, usual: 50 } as const
 
@@ -24,6 +27,38 @@ export async function listPage<Row extends { readonly id: Id }, Id>(
   const found = await list({ before, limit: limit + 1 })
   const rows = found.slice(0, limit)
   return { rows, next: found.length > limit ? (rows.at(-1)?.id ?? null) : null }
+}
+
+/** A search through a list that no index answers: how many rows it examines for a page, and in one read. */
+export interface Search<Row, Id> {
+  readonly list: SearchedList
+  readonly examined: number
+  readonly slice: number
+  /** Reads the rows of a slice that the statement finds, at most `limit` of them. */
+  readonly read: (
+    slice: { readonly before: Id | undefined; readonly limit: number } & Reach<Id>,
+  ) => Promise<readonly Row[]>
+  /** What the statement cannot compare. undefined: nothing. */
+  readonly isMeant?: ((row: Row) => boolean) | undefined
+}
+
+/** Returns a page of the rows that are searched, newest first. It may have fewer rows than its limit, or none, and another page follow. */
+export async function searchPage<Row extends { readonly id: Id }, Id extends string>(
+  { store }: StoreNeeds<'findListEnd'>,
+  { list, examined, slice, read, isMeant }: Search<Row, Id>,
+  { before: start, limit }: PageRequest<Id>,
+): Promise<Listed<Row, Id>> {
+  const rows: Row[] = []
+  let before = start
+  for (let seen = 0; seen < examined; seen += slice) {
+    const from = (await store.findListEnd({ list, before, size: slice })) as Id | undefined
+    if (from === undefined) return { rows, next: null }
+    const found = await read({ before, from, limit: isMeant === undefined ? limit + 1 - rows.length : slice })
+    rows.push(...(isMeant === undefined ? found : found.filter(isMeant)))
+    if (rows.length > limit) return { rows: rows.slice(0, limit), next: rows[limit - 1]?.id ?? null }
+    before = from
+  }
+  return { rows, next: before ?? null }
 }
 
 /** Returns a page of rows that are all in memory, in the order of their ids. */

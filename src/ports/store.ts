@@ -66,7 +66,9 @@ export interface StoreDriver extends Reads {
 export interface Reads {
   readonly findClient: (id: ClientId) => Promise<ClientRecord | undefined>
   /** Newest first, `before` exclusive. */
-  readonly listClients: (page: Page<ClientId> & ClientFilter) => Promise<readonly ClientRecord[]>
+  readonly listClients: (
+    page: Page<ClientId> & Partial<Reach<ClientId>> & ClientFilter,
+  ) => Promise<readonly ClientRecord[]>
   readonly findAuthorization: (id: AuthorizationId) => Promise<AuthorizationRecord | undefined>
   readonly findPushedRequest: (id: PushedRequestId) => Promise<PushedRequestRecord | undefined>
   readonly findDevice: (id: DeviceId) => Promise<DeviceRecord | undefined>
@@ -160,8 +162,19 @@ export interface Reads {
   readonly listAdminCredentials: (page: Page<AdminCredentialId>) => Promise<readonly AdminCredentialRecord[]>
   /** The not-before time of the whole server (`revokeAllTokens`); 0 if it was never set. */
   readonly findNotBefore: () => Promise<EpochMs>
-  /** Newest first, `before` exclusive, recorded at or after `since`. */
-  readonly listAuditLinks: (page: Page<string> & { readonly since: EpochMs }) => Promise<readonly AuditLinkRecord[]>
+  /** Newest first, `before` exclusive, recorded at or after `since`. `containing`: a part of the text of their events. */
+  readonly listAuditLinks: (
+    page: Page<string> & Partial<Reach<string>> & { readonly since: EpochMs; readonly containing?: string | undefined },
+  ) => Promise<readonly AuditLinkRecord[]>
+  /**
+   * The id of the last of the next `size` rows of a list; undefined: no row follows. A search reads slice after slice, because no index finds
+   * what it looks for, and one statement must not read a million rows.
+   */
+  readonly findListEnd: (slice: {
+    readonly list: SearchedList
+    readonly before: string | undefined
+    readonly size: number
+  }) => Promise<string | undefined>
   /** The last link of each chain that started at or after `since`; newest chains first. */
   readonly listAuditHeads: (page: {
     readonly since: EpochMs
@@ -211,10 +224,19 @@ export interface Reads {
   readonly checkWrites: () => Promise<void>
 }
 
-/** Of all grants, or of a user or an organization. No index finds those of a client, because each redemption would write to it. */
+/**
+ * Of all grants, or of a user or an organization. No index finds those of a client, because each redemption would write to it: they are
+ * searched in slices.
+ */
 export type GrantFilter =
-  | { readonly userId?: undefined; readonly organizationId?: undefined; readonly clientId?: undefined }
-  | (GrantOwner & { readonly clientId?: ClientId | undefined })
+  | {
+      readonly userId?: undefined
+      readonly organizationId?: undefined
+      readonly clientId?: undefined
+      readonly from?: undefined
+    }
+  | (Reach<GrantId> & { readonly userId?: undefined; readonly organizationId?: undefined; readonly clientId: ClientId })
+  | (GrantOwner & { readonly clientId?: ClientId | undefined; readonly from?: undefined })
 
 export type GrantOwner =
   | { readonly userId: UserId; readonly organizationId?: OrganizationId | undefined }
@@ -249,6 +271,14 @@ export interface Page<Id> {
   readonly before: Id | undefined
   readonly limit: number
 }
+
+/** How far a page of a list may go: rows from this one on, inclusive. */
+export interface Reach<Id> {
+  readonly from: Id
+}
+
+/** The lists that are searched. */
+export type SearchedList = 'clients' | 'grants' | 'audit'
 
 /** The store that the use cases see: one method for each operation. Batches are not visible here. */
 export type Store = Reads & { readonly [Name in OperationName]: (input: Input<Name>) => Promise<Outcome<Name>> }

@@ -93,17 +93,25 @@ test('a filter without matches reads a limited number of links, and the page end
     events: '[{"event":"client.registered"}]',
     hash: '',
   })
-  let reads = 0
+  let read = 0
   const store = {
+    async findListEnd({ size }: { readonly size: number }) {
+      read += size
+      return link(read).id
+    },
     async listAuditLinks({ limit }: { readonly limit: number }) {
-      reads += 1
-      return Array.from({ length: limit }, (_, index) => link(reads * 1000 + index))
+      return Array.from({ length: limit }, (_, index) => link(read - limit + 1 + index))
     },
   }
-  const { rows, next } = await listAudit({ store }, { before: undefined, limit: 10, event: 'user.created' })
-  assert.deepEqual(rows, [])
-  assert.match(next ?? '', /-0$/)
-  assert.equal(reads, 100)
+  for (const [limit, most] of [
+    [10, 5000],
+    [50, 10_000],
+    [1000, 20_000],
+  ] as const) {
+    read = 0
+    const { rows, next } = await listAudit({ store }, { before: undefined, limit, event: 'user.created' })
+    assert.deepEqual([rows, next, read], [[], `${link(most).id}-0`, most])
+  }
 })
 
 test('an invalid cursor of the audit, an invalid limit, and an end before the start are rejected', async (t) => {

@@ -6,12 +6,19 @@ import type { ClientId, OrganizationId, UserId } from '../../protocol/ids.ts'
 import { AdminError } from '../admin-error.ts'
 import type { Listed, PageRequest } from '../page.ts'
 
-/** The number of links in one read, and the maximum for one page: a filter without matches must not read the whole audit. */
 const SLICE = 200
-const READ_LIMIT = 20_000
+/**
+ * The links that a page of a search reads: a filter without matches must not read the whole audit. A page with few rows, as beside an object,
+ * does not search as far as a page of a list.
+ */
+const READ_LIMITS = { perRow: 200, least: 5000, most: 20_000 } as const
+/** A search begins with a small slice, because the filter may fit all links, and goes on with larger ones. */
+const LARGEST_SLICE = 3200
 
 /** Records the last link of a chain, every minute. It is not an action of a user, client or operator. */
 const HEAD = 'audit.head'
+/** What is listed for a link that cannot be read. */
+const UNREADABLE = 'audit.unreadable'
 
 /** The position of an event: its link, and its index in the link. */
 export const AUDIT_PLACE = /^([0-9a-f]{20}[A-Za-z0-9_-]{14})-(\d{1,9})$/
@@ -47,7 +54,7 @@ export interface AuditFilter {
  * @throws AdminError when `until` is not later than `since`
  */
 export async function listAudit(
-  { store }: StoreNeeds<'listAuditLinks'>,
+  { store }: StoreNeeds<'findListEnd' | 'listAuditLinks'>,
   page: PageRequest<string> & AuditFilter,
 ): Promise<Listed<AuditEntry, string>> {
   const { limit } = page
@@ -55,24 +62,35 @@ export async function listAudit(
   const since = page.since ?? (0 as EpochMs)
   if (page.until !== undefined && page.until <= since) throw new AdminError('"until" is not later than "since".')
   const rows: AuditEntry[] = []
+  const containing = rarestText(page)
   const latest = page.until === undefined ? undefined : startOfLinks(page.until)
   let before = start === undefined ? latest : from(start.link)
-  let last: string | undefined
-  for (let read = 0; read < READ_LIMIT; read += SLICE) {
-    const links = await store.listAuditLinks({ before, limit: SLICE, since })
-    for (const link of links) {
-      const end = link.id === start?.link ? start.place : undefined
-      for (const entry of entriesOf(link, end)) {
-        last = entry.id
+  let size = SLICE
+  const most = Math.min(Math.max(limit * READ_LIMITS.perRow, READ_LIMITS.least), READ_LIMITS.most)
+  for (let read = 0; read < most; read += size) {
+    size = Math.min(read + SLICE, LARGEST_SLICE, most - read)
+    const end = await store.findListEnd({ list: 'audit', before, size })
+    if (end === undefined) return { rows, next: null }
+    for (const link of await store.listAuditLinks({ before, from: end, limit: size, since, containing })) {
+      for (const entry of entriesOf(link, link.id === start?.link ? start.place : undefined)) {
         if (!fits(entry, page)) continue
         rows.push(entry)
         if (rows.length === limit) return { rows, next: entry.id }
       }
-      before = link.id
     }
-    if (links.length < SLICE) return { rows, next: null }
+    if (end < startOfLinks(since)) return { rows, next: null }
+    before = end
   }
-  return { rows, next: last ?? null }
+  return { rows, next: `${before ?? ''}-0` }
+}
+
+/** A text that each link with a fitting event has: the statement leaves out the others, and what fits is decided by the events. */
+function rarestText({ event, actor, clientId, userId, organizationId, requestId }: AuditFilter): string | undefined {
+  if (clientId !== undefined || userId !== undefined) return clientId ?? userId
+  const text = requestId ?? actor
+  if (text !== undefined) return JSON.stringify(text).slice(1, -1)
+  // A link that cannot be read is an event that its text does not have.
+  return event === UNREADABLE ? undefined : (organizationId ?? event)
 }
 
 /** The events of a link before an index, newest first. */

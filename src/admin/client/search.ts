@@ -7,10 +7,11 @@ import { isOperatorMade, type ClientPolicy, type ClientSource, type ShownLevel }
 import type { ClientId } from '../../protocol/ids.ts'
 import type { PolicyNeeds } from '../../clients/evaluate-client.ts'
 import { shownLevel } from './document.ts'
-import { LIST_LIMIT, type Listed, type PageRequest } from '../page.ts'
+import { listPage, searchPage, type Listed, type PageRequest } from '../page.ts'
 
-/** Rows that one call examines for filters that no statement can apply. The next page continues after them. */
-const EXAMINED_LIMIT = 5_000
+/** Rows that one call examines for filters that a statement applies, and for those that none can. The next page continues after them. */
+const FILTERED = { examined: 25_000, slice: 5000 } as const
+const COMPARED = { examined: 5_000, slice: 1000 } as const
 
 /** Which clients are meant. A filter that is undefined matches every client. */
 export interface ClientSearch {
@@ -29,7 +30,7 @@ export interface FoundClients extends Listed<ClientRecord, ClientId> {
   readonly policy: ClientPolicy
 }
 
-type ListNeeds = PolicyNeeds & StoreNeeds<'listClients'>
+type ListNeeds = PolicyNeeds & StoreNeeds<'findListEnd' | 'listClients'>
 
 /**
  * Finds clients, newest first. The statement applies what the columns contain; hosts and trust levels are compared here. So a page
@@ -74,28 +75,25 @@ export async function purgeClients(
   return { ...found, rows: found.rows.filter((_, index) => outcomes[index] === 'deleted') }
 }
 
-/** Reads clients until a page is full. Without a condition every row counts, so one row more than the limit is enough. */
+/** Without a filter the rows of a page follow each other. */
 async function collect(
-  { store }: Pick<ListNeeds, 'store'>,
+  context: Pick<ListNeeds, 'store'>,
   policy: ClientPolicy,
   search: ClientSearch,
   page: PageRequest<ClientId>,
   condition: ((client: ClientRecord) => boolean) | undefined,
 ): Promise<FoundClients> {
-  const { limit } = page
-  const size = condition === undefined ? limit + 1 : LIST_LIMIT.most
-  const rows: ClientRecord[] = []
-  let before = page.before
-  for (let examined = 0; examined < EXAMINED_LIMIT; examined += size) {
-    const slice = await store.listClients({ ...filterOf(search), before, limit: size })
-    for (const client of slice) {
-      if (rows.length === limit) return { policy, rows, next: before ?? null }
-      if (condition === undefined || condition(client)) rows.push(client)
-      before = client.id
-    }
-    if (slice.length < size) return { policy, rows, next: null }
-  }
-  return { policy, rows, next: before ?? null }
+  const { store } = context
+  const filter = filterOf(search)
+  if (condition === undefined && Object.values(filter).every((value) => value === undefined))
+    return { policy, ...(await listPage<ClientRecord, ClientId>(store.listClients, page)) }
+  const reach = condition === undefined ? FILTERED : COMPARED
+  const found = await searchPage<ClientRecord, ClientId>(
+    context,
+    { list: 'clients', ...reach, read: (slice) => store.listClients({ ...filter, ...slice }), isMeant: condition },
+    page,
+  )
+  return { policy, ...found }
 }
 
 /** Returns the filters that the store applies. */

@@ -1,5 +1,5 @@
 import type { AuditLinkRecord } from '../../ports/records/audit.ts'
-import type { Page } from '../../ports/store.ts'
+import type { Page, Reach } from '../../ports/store.ts'
 import type { EpochMs } from '../../base/brand.ts'
 import { AUDIT_LINKS } from '../tables/server.ts'
 import { idBefore, type Row } from '../rows.ts'
@@ -10,7 +10,8 @@ export const ADD_AUDIT_LINK = shared(
   `insert into audit_links (${AUDIT_LINKS.names}) values (${AUDIT_LINKS.parameters})`,
 )
 const LIST = shared(
-  'select * from audit_links where link_id < :before and link_id >= :since order by link_id desc limit :limit',
+  `select * from audit_links where link_id < :before and link_id >= :from
+     and (cast(:containing as text) is null or strpos(events, :containing) > 0) order by link_id desc limit :limit`,
 )
 const CHAINS = shared(
   `select chain_id from audit_links where sequence = 0 and link_id >= :since order by link_id desc limit :limit`,
@@ -26,8 +27,19 @@ export const auditReads = {
     before,
     limit,
     since,
-  }: Page<string> & { readonly since: EpochMs }): Steps<readonly AuditLinkRecord[]> {
-    const found = yield* rows(LIST, { before: before ?? '~', since: idBefore(since, ''), limit })
+    from = '',
+    containing,
+  }: Page<string> &
+    Partial<Reach<string>> & { readonly since: EpochMs; readonly containing?: string | undefined }): Steps<
+    readonly AuditLinkRecord[]
+  > {
+    const earliest = idBefore(since, '')
+    const found = yield* rows(LIST, {
+      before: before ?? '~',
+      from: from < earliest ? earliest : from,
+      containing,
+      limit,
+    })
     return found.map(AUDIT_LINKS.read)
   },
   *listAuditHeads({

@@ -1,6 +1,6 @@
 import type { ClientRecord } from '../../ports/records/client.ts'
 import type { ClientFilter } from '../../ports/operations/client.ts'
-import type { Page } from '../../ports/store.ts'
+import type { Page, Reach } from '../../ports/store.ts'
 import type { EpochMs } from '../../base/brand.ts'
 import type { ClientId } from '../../protocol/ids.ts'
 import type { ClientInspection } from '../../ports/inspection.ts'
@@ -58,7 +58,7 @@ const MATCHES = `(cast(:source as text) is null or source = :source)
      and (cast(:isDisabled as bigint) is null or case when disabled_at is null then 0 else 1 end = :isDisabled)
      and (cast(:unusedSince as bigint) is null or coalesce(last_used_at, used_at, 0) < :unusedSince)`
 const LIST = shared(
-  `select * from clients where client_id < :before and ${MATCHES} order by client_id desc limit :limit`,
+  `select * from clients where client_id < :before and client_id >= :from and ${MATCHES} order by client_id desc limit :limit`,
 )
 const PURGE = shared(`delete from clients where client_id = :id and ${MATCHES} returning client_id, shared_key`)
 const DELETE = shared('delete from clients where client_id = :id returning client_id, shared_key')
@@ -241,8 +241,13 @@ export function* inspectClients(): Steps<ClientInspection> {
 }
 
 export const clientReads = {
-  *listClients({ before, limit, ...filter }: Page<ClientId> & ClientFilter): Steps<readonly ClientRecord[]> {
-    return (yield* rows(LIST, { before: before ?? '~', limit, ...membersOf(filter) })).map(CLIENTS.read)
+  *listClients({
+    before,
+    from = '' as ClientId,
+    limit,
+    ...filter
+  }: Page<ClientId> & Partial<Reach<ClientId>> & ClientFilter): Steps<readonly ClientRecord[]> {
+    return (yield* rows(LIST, { before: before ?? '~', from, limit, ...membersOf(filter) })).map(CLIENTS.read)
   },
 }
 

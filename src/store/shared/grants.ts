@@ -10,6 +10,10 @@ import { CONSENTS, GRANTS, NEW_GRANT } from '../tables/token.ts'
 import { eachOf, idKey, rows, shared, type SharedHandlers, type SharedStatement, type Steps } from './statement.ts'
 
 const LIST = shared('select * from grants where grant_id < :before order by grant_id desc limit :limit')
+const LIST_OF_CLIENT = shared(
+  `select * from grants where grant_id < :before and grant_id >= :from and client_id = :clientId
+   order by grant_id desc limit :limit`,
+)
 const OF_USER = `user_id = :userId and grant_id < :before
      and (cast(:clientId as text) is null or client_id = :clientId)
      and (cast(:organizationId as text) is null or organization_id = :organizationId)`
@@ -99,8 +103,8 @@ function* removeApp(removal: Input<'removeApp'>): Steps<Outcome<'removeApp'>> {
 /** Reads of what users allowed. */
 export const grantReads = {
   *listGrants(page: Page<GrantId> & GrantFilter): Steps<readonly GrantRecord[]> {
-    const { before, limit, userId, organizationId, clientId } = page
-    const parameters = { before: before ?? '~', limit, userId, organizationId, clientId }
+    const { before, from, limit, userId, organizationId, clientId } = page
+    const parameters = { before: before ?? '~', from, limit, userId, organizationId, clientId }
     return (yield* rows(narrowest(page), parameters)).map(GRANTS.read)
   },
   *listLiveGrants(asked: LiveGrants): Steps<readonly GrantRecord[]> {
@@ -134,6 +138,6 @@ function sorted(scope: Scope): string {
 /** Searches by the filter that leaves the fewest rows. A user has few enough grants to sort them. */
 function narrowest({ userId, organizationId, clientId }: GrantFilter): SharedStatement {
   if (userId !== undefined) return LIST_OF_USER
-  if (organizationId === undefined) return LIST
+  if (organizationId === undefined) return clientId === undefined ? LIST : LIST_OF_CLIENT
   return clientId === undefined ? LIST_OF_ORGANIZATION : LIST_OF_BOTH
 }

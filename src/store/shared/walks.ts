@@ -1,6 +1,7 @@
+import type { SearchedList } from '../../ports/store.ts'
 import type { Walk, WalkedClients, WalkedGrants } from '../../ports/walks.ts'
 import type { Row } from '../rows.ts'
-import { rows, shared, type Steps } from './statement.ts'
+import { rows, shared, type SharedStatement, type Steps } from './statement.ts'
 
 const GRANTS = shared(
   `select count(*) as seen, max(grant_id) as last,
@@ -14,6 +15,21 @@ const CLIENTS = shared(
    from (select client_id, used_at, disabled_at from clients where client_id > :after order by client_id limit :limit) as slice`,
 )
 
+const ENDS: Readonly<Record<SearchedList, SharedStatement>> = {
+  clients: shared(
+    `select min(client_id) as last
+     from (select client_id from clients where client_id < :before order by client_id desc limit :size) as slice`,
+  ),
+  grants: shared(
+    `select min(grant_id) as last
+     from (select grant_id from grants where grant_id < :before order by grant_id desc limit :size) as slice`,
+  ),
+  audit: shared(
+    `select min(link_id) as last
+     from (select link_id from audit_links where link_id < :before order by link_id desc limit :size) as slice`,
+  ),
+}
+
 /** Reads tables in slices, along their primary keys. */
 export const walkReads = {
   *walkGrants(walk: Walk): Steps<WalkedGrants> {
@@ -26,6 +42,19 @@ export const walkReads = {
     const disabled = Number(row['disabled'])
     const used = Number(row['used'])
     return { next: nextOf(row, walk.limit), disabled, used, unused: Number(row['seen']) - disabled - used }
+  },
+  /** An index has all ids, so no row is read. */
+  *findListEnd({
+    list,
+    before,
+    size,
+  }: {
+    readonly list: SearchedList
+    readonly before: string | undefined
+    readonly size: number
+  }): Steps<string | undefined> {
+    const [row] = yield* rows(ENDS[list], { before: before ?? '~', size })
+    return (row?.['last'] ?? undefined) as string | undefined
   },
 }
 

@@ -126,6 +126,11 @@ export function openSqliteStore(options: SqliteOptions): StoreDriver {
     findSession: async (id) => read(() => records.findSession(id)),
     isTokenRevoked: async (tokenId) => read(() => revocations.isTokenRevoked(tokenId)),
     findOpaqueToken: async (id) => read(() => opaqueTokens.findOpaqueToken(id)),
+    async findListEnd(slice) {
+      // A search reads slice after slice. Requests are served between two slices.
+      await nextTurn()
+      return reads.findListEnd(slice)
+    },
     async listAuditLinks(page) {
       // Verifying the audit reads slice after slice, for minutes. Requests are served between two slices.
       await nextTurn()

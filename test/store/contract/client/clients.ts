@@ -338,6 +338,29 @@ export const clientCases: Suite = (check) => {
     }
   })
 
+  check(
+    'listClients goes as far as a slice, which ends with the last of so many clients',
+    async ({ first, second }) => {
+      const clients = times(5, (index) => aClient({}, at(index)))
+      await performAll(first, 'registerClient', clients)
+      const [newest, , third, , oldest] = clients.map(({ id }) => id).toReversed()
+      assert.ok(newest && third && oldest)
+      const end = (before: string | undefined, size: number) => second.findListEnd({ list: 'clients', before, size })
+      assert.deepEqual(
+        [await end(undefined, 3), await end(third, 3), await end(oldest, 3), await end(newest, 2)],
+        [third, oldest, undefined, third],
+      )
+      const found = await second.listClients({ before: newest, from: third, limit: 9, isUsed: false })
+      assert.deepEqual(
+        found.map(({ id }) => id),
+        clients
+          .slice(2, 4)
+          .map(({ id }) => id)
+          .toReversed(),
+      )
+    },
+  )
+
   check('listClients pages through the clients that match a filter', async ({ first }) => {
     const clients = times(7, (index) => aClient({}, at(index)))
     await performAll(first, 'registerClient', clients)

@@ -155,6 +155,13 @@ export const auditCases: Suite = (check) => {
       const all = await listLinks(first, since)
       const page = await first.listAuditLinks({ before: all[1]?.id, limit: 2, since })
       assert.deepEqual(page, all.slice(2, 4))
+      const end = await second.findListEnd({ list: 'audit', before: all[0]?.id, size: 2 })
+      assert.equal(end, all[2]?.id)
+      const search = { before: undefined, limit: 9, since, from: end ?? '' }
+      assert.deepEqual(await second.listAuditLinks(search), all.slice(0, 3))
+      const [{ clientId: sought = '' } = {}] = eventsOf(all.slice(1, 2))
+      assert.deepEqual(await second.listAuditLinks({ ...search, containing: sought }), all.slice(1, 2))
+      assert.deepEqual(await second.listAuditLinks({ ...search, containing: '%' }), [])
       const heads = await second.listAuditHeads({ since, limit: 10 })
       assert.deepEqual(new Set(heads.map(({ sequence }) => sequence)), new Set([1, 2]))
       for (const head of heads) assert.ok(all.some(({ id, hash }) => id === head.id && hash === head.hash))

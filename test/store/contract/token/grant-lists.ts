@@ -4,6 +4,7 @@ import type { GrantFilter, StoreDriver } from '../../../../src/ports/store.ts'
 import { approved } from './authorizations.ts'
 import { perform, performAll, race, times, type Suite } from '../harness.ts'
 import type { EpochMs } from '../../../../src/base/brand.ts'
+import type { GrantId } from '../../../../src/protocol/ids.ts'
 import type { Scope } from '../../../../src/protocol/token/scope.ts'
 import { aFamily, aGrant, anAuthorization, anOrganization, aRedemption, at, NOW } from '../../../support/records.ts'
 
@@ -54,6 +55,24 @@ export const grantListCases: Suite = (check) => {
       assert.deepEqual(next, expected.slice(2))
       assert.deepEqual(await first.listGrants({ before: next.at(-1)?.id, limit: 50, ...filter }), [])
     }
+  })
+
+  check('listGrants finds the grants of a client in a slice, from its last grant on', async ({ first, second }) => {
+    const { clientId } = aGrant()
+    const grants = (await redeemed(first, [{ clientId }, {}, { clientId }, {}])).toReversed()
+    const [newest, , third, oldest] = grants.map(({ id }) => id)
+    const end = (before: GrantId | undefined, size: number) => second.findListEnd({ list: 'grants', before, size })
+    assert.deepEqual([await end(undefined, 3), await end(third, 3), await end(oldest, 1)], [third, oldest, undefined])
+    for (const [from, expected] of [
+      [third, grants.slice(1, 2)],
+      [oldest, [grants[1], grants[3]]],
+    ] as const) {
+      assert.ok(from)
+      assert.deepEqual(await second.listGrants({ before: newest, from, clientId, limit: 5 }), expected)
+    }
+    assert.ok(oldest)
+    const page = { before: newest, from: oldest, clientId }
+    assert.deepEqual(await second.listGrants({ ...page, limit: 1 }), grants.slice(1, 2))
   })
 
   check('listGrants includes revoked grants, and returns none for a user without grants', async ({ first }) => {

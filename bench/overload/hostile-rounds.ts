@@ -77,7 +77,7 @@ async function runRound(
 }
 
 /** Credentials that no client has. */
-function garbage(port: number): string {
+export function garbage(port: number): string {
   const body = 'grant_type=client_credentials&client_id=nobody&client_secret=nothing'
   const head = `POST /v2/oauth/token HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nContent-Type: application/x-www-form-urlencoded`
   return `${head}\r\nContent-Length: ${body.length}\r\n\r\n${body}`

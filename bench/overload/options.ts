@@ -1,4 +1,4 @@
-import { choice, list, number, SAVE, STORE, string, whole, type ValuesOf } from '../../tools/options.ts'
+import { choice, flag, list, number, SAVE, STORE, string, whole, type ValuesOf } from '../../tools/options.ts'
 
 /** Endpoints whose request bodies do not depend on an earlier answer, which may be a refusal. */
 const ENDPOINTS = ['client_credentials', 'opaque', 'register'] as const
@@ -10,6 +10,7 @@ export const OPTIONS = {
   hostile: list(whole('numbers of connections with wrong credentials', 1, [1, 9000]), '700,2000'),
   rounds: whole('rounds with each of these, alternating with rounds without', 5, [1, 99]),
   silent: whole('sockets that pipeline and never read, for six times --seconds; 0 for none', 200, [0, 5000]),
+  console: flag('also floods at the console and beside it, with the rounds of the hostile networks'),
   endpoint: choice('the endpoint to overload', ENDPOINTS),
   store: STORE,
   profile: string('folder', 'write a CPU profile of the server to this folder'),

@@ -1,6 +1,7 @@
 import { describeMachine, describeStore, type Machine } from '../../tools/machine.ts'
 import { sum } from '../../tools/statistics.ts'
 import { fixed, percent, renderTable, type Column } from '../../tools/table.ts'
+import { renderConsoleFloods, type ConsoleRow } from './console.ts'
 import { renderHostile, type HostileRow } from './hostile-rounds.ts'
 import { renderSilent, type SilentRow } from './hostile-silent.ts'
 import type { OverloadOptions } from './options.ts'
@@ -42,6 +43,7 @@ export interface OverloadReport {
   /** Healthy clients while one or many networks send wrong credentials. */
   readonly hostile: readonly HostileRow[]
   readonly silent: readonly SilentRow[]
+  readonly console: readonly ConsoleRow[]
 }
 
 /** Whether every answer was allowed. */
@@ -51,7 +53,7 @@ export function isRight(report: OverloadReport): boolean {
 
 /** The report as text for a terminal. Its tables are Markdown. */
 export function renderOverload(report: OverloadReport): string {
-  const { date, machine, options, capacity, offered, floods, hostile, silent } = report
+  const { date, machine, options, capacity, offered, floods, hostile, silent, console } = report
   const results = resultsOf(report)
   return [
     `${describeMachine(date, machine)} · ${describeStore(options.store, machine)}`,
@@ -85,6 +87,7 @@ export function renderOverload(report: OverloadReport): string {
     '',
     ...(hostile.length === 0 ? [] : [renderHostile(hostile), '']),
     ...(silent.length === 0 ? [] : [renderSilent(silent), '']),
+    ...(console.length === 0 ? [] : [renderConsoleFloods(console), '']),
     ...offered.flatMap(renderRemark),
     `${sum(results.map(({ wrong }) => wrong))} answers were wrong.`,
     ...results.flatMap(({ wrongs }) => wrongs.map((reason) => `wrong: ${reason}`)),

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { chooseCores, stopChildren } from '../../tools/process/children.ts'
 import { startDatabase } from '../../tools/postgres/database.ts'
+import { freePorts } from '../../tools/process/free-ports.ts'
 import { readMachine, today } from '../../tools/machine.ts'
 import { readOptions } from '../../tools/options.ts'
 import { readTreeUsage, watchMemory } from '../../tools/process/usage.ts'
@@ -12,6 +13,7 @@ import { openEndpoints, type Endpoint } from '../endpoints.ts'
 import { startBareServer } from '../load/bare-server.ts'
 import { saveResult } from '../results.ts'
 import { startServer } from '../server.ts'
+import { runConsoleFloods } from './console.ts'
 import { startAttacker } from './hostile-load.ts'
 import { runHostileRounds } from './hostile-rounds.ts'
 import { runSilent, silentLibrary, silentServer, type SilentRow } from './hostile-silent.ts'
@@ -49,7 +51,13 @@ const cores = chooseCores()
 const database = options.store === 'postgres' ? await startDatabase(cores?.generator) : undefined
 const common = { folder, core: cores?.servers }
 const databaseUrl = (await database?.open())?.url
-const server = await startServer({ ...common, databaseUrl, profile: options.profile })
+const [adminPort] = await freePorts(1)
+const server = await startServer({
+  ...common,
+  databaseUrl,
+  profile: options.profile,
+  settings: options.console ? { GRANTOR_ADMIN_PORT: String(adminPort) } : {},
+})
 try {
   const report = await overload(server)
   console.log(renderOverload(report))
@@ -61,7 +69,8 @@ try {
   giveUp(`${String(cause)}\n${server.readLog()}`)
 }
 
-async function overload({ pid, port, settings }: ServerProcess): Promise<OverloadReport> {
+async function overload(running: ServerProcess): Promise<OverloadReport> {
+  const { pid, port, settings } = running
   const mint = await openCodeMint(settings)
   const endpoints = await openEndpoints(port, mint)
   const bare = await startBareServer(cores?.servers)
@@ -116,6 +125,9 @@ async function overload({ pid, port, settings }: ServerProcess): Promise<Overloa
   if (sizes.length > 0) console.error('A hostile network …')
   const hostileSetup = { port, seconds, request, load, attack, rate: capacity * HEALTHY_FACTOR, rounds, hostile: sizes }
   const hostile = sizes.length === 0 ? [] : await runHostileRounds(hostileSetup)
+  if (options.console) console.error('The console …')
+  const consoleSetup = { server: running, seconds, rounds, rate: capacity * HEALTHY_FACTOR, request, load, attack }
+  const consoleRows = options.console ? await runConsoleFloods(consoleSetup) : []
   const silent: SilentRow[] = []
   // Data of its own, so that the previous flood has no effect.
   const newDatabase = async (name: string) => (await database?.open())?.url ?? `sqlite:${join(folder, name)}`
@@ -125,7 +137,18 @@ async function overload({ pid, port, settings }: ServerProcess): Promise<Overloa
   }
   await mint.close()
   const machine = readMachine()
-  return { kind: 'overload', date: today(), machine, options, capacity, offered, floods, hostile, silent }
+  return {
+    kind: 'overload',
+    date: today(),
+    machine,
+    options,
+    capacity,
+    offered,
+    floods,
+    hostile,
+    silent,
+    console: consoleRows,
+  }
 }
 
 async function requestOf(endpoints: readonly Endpoint[], name: string): Promise<OverloadRequest> {
@@ -140,8 +163,8 @@ function servedBy({ kinds }: OverloadResult): number {
 }
 
 /** The time limit: twice the expected time, and the time of the start. */
-function limitMs({ seconds, factors, floods, hostile, rounds, silent }: OverloadOptions): number {
+function limitMs({ seconds, factors, floods, hostile, rounds, silent, console: isConsole }: OverloadOptions): number {
   const loads = WARM_UP_SLICES + CAPACITY_SLICES + factors.length + floods.length * 2 + (silent > 0 ? 12 : 0)
-  const hostileLoads = rounds * (1 + hostile.length * 2)
+  const hostileLoads = rounds * (1 + hostile.length * 2 + (isConsole ? 5 : 0))
   return SPARE_MS + loads * 2 * (seconds * 1000 + PAUSE_MS) + hostileLoads * 2 * (seconds * 1000 + 3 * PAUSE_MS)
 }

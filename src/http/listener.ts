@@ -14,7 +14,7 @@ import { openProxies } from './proxies.ts'
 import { openReplies } from './reply.ts'
 import { openRequestIds } from './request-ids.ts'
 import { openRoutes, type Route } from './routes.ts'
-import { openScheduler, type Scheduler } from './scheduler.ts'
+import { EACH_TURN, openScheduler, type Scheduler } from './scheduler.ts'
 import type { LogOutcome } from './outcome-line.ts'
 import { serve, type Serving } from './serve.ts'
 import { cookieJar } from './session.ts'
@@ -56,7 +56,7 @@ export function openListener(options: ListenerOptions): Listener {
     log,
     observer,
     proxies,
-    scheduler: openScheduler(),
+    scheduler: openScheduler(EACH_TURN),
     nextRequestId: openRequestIds(context.random),
     findRoute: openRoutes(context, isMounted),
     replies: openReplies(createRenderer(branding, picturePath(context.issuer)), jar, context.issuer),

@@ -16,6 +16,14 @@ export interface Scheduler {
   readonly accepted: () => void
 }
 
+/** How fast requests continue. */
+export interface Pace {
+  /** Requests that are not quick, of a turn. */
+  readonly batchSize: number
+  /** Calls a function at the end of the next turn, or later. */
+  readonly defer: (finish: () => void) => void
+}
+
 /** Requests of one network that continue together: they all wait for one promise. */
 interface Batch {
   readonly promise: Promise<void>
@@ -55,12 +63,12 @@ const COMPETING_TURNS = 64
  * network gets no more than its share even when the turn has time left, because another client that sends one request after
  * the other would wait for that extra work.
  */
-export function openScheduler(): Scheduler {
+export function openScheduler({ batchSize, defer }: Pace): Scheduler {
   /** Queues by network, in the order in which the networks continue. */
   const waiting = new Map<string, Queues>()
   /** How many networks have lately waited at the same time. */
   let competing = 1
-  let shares = sharesOf(competing)
+  let shares = sharesOf(competing, batchSize)
   let isScheduled = false
   let hasAccepted = false
   let acceptedInTurn = 0
@@ -68,7 +76,7 @@ export function openScheduler(): Scheduler {
   function schedule(): void {
     if (isScheduled) return
     isScheduled = true
-    setImmediate(finish)
+    defer(finish)
   }
 
   function wait(network: string, kind: keyof Queues): Promise<void> {
@@ -97,11 +105,11 @@ export function openScheduler(): Scheduler {
     }
     acceptedInTurn = 0
     competing = Math.max(waiting.size, competing - competing / COMPETING_TURNS)
-    shares = sharesOf(competing)
+    shares = sharesOf(competing, batchSize)
     const quick: Batch[] = []
     const work: Batch[] = []
     const served: string[] = []
-    const left = { quick: QUICK_SIZE, work: BATCH_SIZE }
+    const left = { quick: QUICK_SIZE, work: batchSize }
     for (const [network, queues] of waiting) {
       const quickCount = left.quick > 0 ? moveBatches(queues.quick, quick, shares.quick) : 0
       const workCount = left.work > 0 ? moveBatches(queues.work, work, shares.work) : 0
@@ -123,10 +131,27 @@ export function openScheduler(): Scheduler {
   }
 }
 
+/** As many requests as a turn has room for. */
+export const EACH_TURN: Pace = { batchSize: BATCH_SIZE, defer: (finish) => void setImmediate(finish) }
+
+/** One request at the end of a turn, and the next one so much later. */
+export function oneEach(gapMs: number): Pace {
+  let freeAt = 0
+  return {
+    batchSize: 1,
+    defer(finish) {
+      const waitMs = freeAt - performance.now()
+      freeAt = Math.max(freeAt, performance.now()) + gapMs
+      if (waitMs <= 0) setImmediate(finish)
+      else setTimeout(finish, waitMs)
+    },
+  }
+}
+
 /** How many requests of one network continue in a turn. */
-function sharesOf(competing: number): Readonly<Record<keyof Queues, number>> {
-  if (competing < 2) return { quick: QUICK_SIZE, work: BATCH_SIZE }
-  const share = Math.max(1, Math.floor(BATCH_SIZE / competing))
+function sharesOf(competing: number, batchSize: number): Readonly<Record<keyof Queues, number>> {
+  if (competing < 2) return { quick: QUICK_SIZE, work: batchSize }
+  const share = Math.max(1, Math.floor(batchSize / competing))
   return { quick: share, work: share }
 }
 

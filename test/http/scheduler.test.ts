@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { openScheduler, type Scheduler } from '../../src/http/scheduler.ts'
+import { EACH_TURN, oneEach, openScheduler, type Scheduler } from '../../src/http/scheduler.ts'
 import { openTestServer } from '../support/server.ts'
 
 test('all requests that wait for the end of a turn continue together at its end', async () => {
-  const scheduler = openScheduler()
+  const scheduler = openScheduler(EACH_TURN)
   const first = scheduler.endOfTurn('a')
   assert.equal(scheduler.endOfTurn('a'), first)
   let isOver = false
@@ -17,7 +17,7 @@ test('all requests that wait for the end of a turn continue together at its end'
 })
 
 test('queued requests run after refusals, in order, 32 per turn', async () => {
-  const scheduler = openScheduler()
+  const scheduler = openScheduler(EACH_TURN)
   const order: string[] = []
   const work = Array.from({ length: 200 }, (_, index) => scheduler.batch('a').then(() => order.push(`work ${index}`)))
   await scheduler.endOfTurn('a').then(() => order.push('refusal'))
@@ -33,7 +33,7 @@ test('queued requests run after refusals, in order, 32 per turn', async () => {
 })
 
 test('NET-17: while thousands of requests of a network are refused, a batch of its other requests runs in every turn', async () => {
-  const scheduler = openScheduler()
+  const scheduler = openScheduler(EACH_TURN)
   let done = 0
   let refused = 0
   for (let index = 0; index < 1000; index += 1) void scheduler.batch('a').then(() => (done += 1))
@@ -44,7 +44,7 @@ test('NET-17: while thousands of requests of a network are refused, a batch of i
 })
 
 test('NET-17: a network with thousands of waiting requests gets no more of a turn than each other network', async () => {
-  const scheduler = openScheduler()
+  const scheduler = openScheduler(EACH_TURN)
   const done = new Map<string, number>()
   const count = (network: string) => () => void done.set(network, (done.get(network) ?? 0) + 1)
   const others = Array.from({ length: 15 }, (_, index) => `other ${index}`)
@@ -63,7 +63,7 @@ test('NET-17: a network with thousands of waiting requests gets no more of a tur
 })
 
 test('NET-17: with a thousand waiting networks, the requests of each are processed', async () => {
-  const scheduler = openScheduler()
+  const scheduler = openScheduler(EACH_TURN)
   const order: number[] = []
   const all = Array.from({ length: 1000 }, (_, index) =>
     Promise.all([scheduler.batch(`n${index}`).then(() => order.push(index)), scheduler.endOfTurn(`n${index}`)]),
@@ -76,7 +76,7 @@ test('NET-17: with a thousand waiting networks, the requests of each are process
 })
 
 test('NET-17: when the other networks have left, the remaining network gets whole turns again', async () => {
-  const scheduler = openScheduler()
+  const scheduler = openScheduler(EACH_TURN)
   await waitTogether(
     scheduler,
     Array.from({ length: 20 }, (_, index) => `n${index}`),
@@ -88,7 +88,7 @@ test('NET-17: when the other networks have left, the remaining network gets whol
 })
 
 test('NET-17: while connections wait to be accepted, a limited number of turns only accept connections', async () => {
-  const scheduler = openScheduler()
+  const scheduler = openScheduler(EACH_TURN)
   const done: number[] = []
   const work = scheduler.batch('a').then(() => done.push(0))
   for (let round = 1; round <= 64; round += 1) {
@@ -121,3 +121,18 @@ test('NET-03: a refusal is sent after the turn in which its request arrived, so 
 async function waitTogether(scheduler: Scheduler, networks: readonly string[]): Promise<void> {
   await Promise.all(networks.map((network) => scheduler.endOfTurn(network)))
 }
+
+test('CON-11: with a gap one request continues at a time, the first at once, and the networks take turns', async () => {
+  const scheduler = openScheduler(oneEach(20))
+  const startedAt = performance.now()
+  const order: string[] = []
+  const times: number[] = []
+  const wait = async (network: string): Promise<void> => {
+    await scheduler.batch(network)
+    order.push(network)
+    times.push(performance.now() - startedAt)
+  }
+  await Promise.all(['flood', 'flood', 'flood', 'person'].map(wait))
+  assert.deepEqual(order, ['flood', 'person', 'flood', 'flood'])
+  assert.ok((times[0] ?? 20) < 20 && (times[3] ?? 0) >= 59, times.join())
+})

@@ -9,7 +9,7 @@ import { openGate } from '../gate.ts'
 import { createServer } from '../node-http.ts'
 import { openProxies } from '../proxies.ts'
 import { openRequestIds } from '../request-ids.ts'
-import { openScheduler } from '../scheduler.ts'
+import { EACH_TURN, oneEach, openScheduler } from '../scheduler.ts'
 import type { Branding } from '../../ports/pages.ts'
 import type { Console, ConsoleOptions } from './console/console.ts'
 import { openAdminRoutes, type PlainRoute } from './routes.ts'
@@ -31,6 +31,11 @@ export const OPENAPI_PATH = '/admin/v1/openapi.json'
 
 /** Loading the tasks waits until the server has started, because requests of clients come first. */
 const LOAD_AFTER_MS = 1000
+/**
+ * A page of the console begins so much after another one. A page takes as long as several tokens, so a flood of pages has about a third of
+ * the process, and the tokens have the rest (threats.md CON-11).
+ */
+const PAGE_GAP_MS = 10
 
 /** Creates the HTTP server of the administration, with its own listener (threats.md ADM-01). It does not listen yet. */
 export function createAdminApp(options: AdminAppOptions): Server {
@@ -45,7 +50,8 @@ export function createAdminApp(options: AdminAppOptions): Server {
     findRoute,
     isLoopback: isLoopbackHost(host),
     gate: openGate({ issuer: context.issuer, proxies, hasStoreGoneBack: context.hasStoreGoneBack }),
-    scheduler: openScheduler(),
+    scheduler: openScheduler(EACH_TURN),
+    pages: openScheduler(oneEach(PAGE_GAP_MS)),
     nextRequestId: openRequestIds(context.random),
     loadConsole: console && openLazyConsole({ context, ...console }),
   }

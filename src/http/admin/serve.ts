@@ -44,6 +44,8 @@ export interface AdminServing {
   readonly isLoopback: boolean
   readonly log: LogAdminOutcome
   readonly scheduler: Scheduler
+  /** For pages of the console: rendering one takes as long as several tokens. */
+  readonly pages: Scheduler
   readonly nextRequestId: () => string
   /** Loads the console with the first request for it; undefined: it is off. */
   readonly loadConsole: (() => Promise<Console>) | undefined

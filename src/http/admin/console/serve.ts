@@ -52,7 +52,7 @@ interface Exchange {
  * @throws OAuthError
  */
 export async function answerConsole(
-  { scheduler, gate }: { readonly scheduler: Scheduler; readonly gate: Gate },
+  { scheduler, pages, gate }: { readonly scheduler: Scheduler; readonly pages: Scheduler; readonly gate: Gate },
   exchange: Exchange,
   console: Console,
   path: string,
@@ -62,8 +62,10 @@ export async function answerConsole(
   const { method = '', headers, url = '' } = message
   const methods = asset === undefined ? ['GET', 'HEAD', 'POST'] : ['GET', 'HEAD']
   if (!methods.includes(method)) throw wrongMethod(method, methods, methods.join(', '))
-  console.checkHost(message)
-  await scheduler.endOfTurn(network)
+  // Files have no secret, and a page that refuses a host needs them.
+  if (asset === undefined) console.checkHost(message)
+  // Also a request that is refused next waits here, so that a flood is no faster than pages are (threats.md CON-11).
+  await (asset === undefined ? pages.batch(network) : scheduler.endOfTurn(network))
   gate.check(message, network, asset === undefined ? {} : { withoutStore: true })
   if (asset !== undefined) return { status: 200, ...asset, headers: ASSET_HEADERS }
   const isForm = method === 'POST'

@@ -1,0 +1,111 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Page as Tab } from 'playwright-core'
+import { createUser } from '../../src/admin/user/user.ts'
+import { launchBrowser, packagedFonts } from '../../tools/browser.ts'
+import { giveRole } from '../../tools/console-browser.ts'
+import { EMAIL, PASSWORD } from '../../tools/flow.ts'
+import { readOptions, string } from '../../tools/options.ts'
+import { startPostgres } from '../../tools/postgres/postgres.ts'
+import { freePorts } from '../../tools/process/free-ports.ts'
+import { beginSession } from '../../tools/process/session.ts'
+import { openFindings, printReport } from '../findings.ts'
+import { openGrantor } from '../resource-servers/grantor.ts'
+import { examine, openExaminedTab } from './checks.ts'
+import { at, fillStates, firstStates, readOnlyStates, type State } from './states.ts'
+
+/** Each screen of the console in each of its states is accessible, in each width and colour, zoomed and printed. See docs/proofs.md. */
+
+const BROKEN = `<html><body><div class="scroll" style="overflow:auto"><p style="width: 2000px; color: #ddd">faint</p></div>
+  <input><button style="width: 9px; height: 9px"></button><img src="data:,"></body></html>`
+
+const READER = 'reader@acme.test'
+
+const { only = '', pictures } = readOptions({
+  only: string('text', 'only the states whose name contains the text'),
+  pictures: string('folder', 'write a picture of each state to this folder'),
+})
+
+beginSession(60 * 60_000)
+if (pictures !== undefined) mkdirSync(pictures, { recursive: true })
+const findings = openFindings()
+const postgres = await startPostgres({})
+const [adminPort = 0] = await freePorts(1)
+const grantor = await openGrantor({
+  DATABASE_URL: (await postgres.createDatabase()).url,
+  GRANTOR_ADMIN_PORT: String(adminPort),
+  GRANTOR_NAME: 'Acme Cloud',
+})
+const { context } = grantor
+const address = `http://localhost:${adminPort}/console`
+await createUser(context, { email: READER, password: PASSWORD, name: undefined })
+await giveRole({ context })
+process.env['FONTCONFIG_PATH'] = await packagedFonts()
+const browser = await launchBrowser()
+let states = 0
+try {
+  await proveChecks()
+  const tab = await openTab(EMAIL)
+  for (const state of firstStates(address)) await prove(tab, state)
+  const filled = await fillStates(grantor, address)
+  for (const state of filled) await prove(tab, state)
+  await prove(await openTab(READER), {
+    name: 'no role',
+    show: (one) => one.getByRole('heading', { name: 'No role' }).waitFor(),
+  })
+  await giveRole({ context }, 'read', READER)
+  const reader = await openTab(READER)
+  for (const state of readOnlyStates(filled)) await prove(reader, state)
+  await prove(tab, { name: 'another host', show: (one) => one.goto(address.replace('localhost', '127.0.0.1')) })
+  await postgres.stop('immediate')
+  await prove(tab, at(address, 'the store is away', '/clients'))
+  await postgres.start()
+} finally {
+  await browser.close()
+  await grantor.close()
+  await postgres.remove()
+}
+printReport(`${states} states, each in 3 widths and 3 sets of colours, at 400 % and printed`, [], findings)
+
+async function prove(tab: Tab, { name, show }: State): Promise<void> {
+  if (!name.includes(only)) return
+  states += 1
+  await show(tab)
+  const found = await examine(tab, async ({ name: look, width }) => {
+    findings.operations += 1
+    if (pictures === undefined || look === 'forced colours') return
+    const file = `${name} ${width} ${look}`.replaceAll(/[^\w.]+/g, '-')
+    await tab.screenshot({ path: join(pictures, `${file}.png`), fullPage: true })
+  })
+  for (const fault of found) findings.report(`${name}: ${fault}`)
+}
+
+/** A page with every kind of mistake shows that the checks find them. */
+async function proveChecks(): Promise<void> {
+  const tab = await openExaminedTab(browser)
+  await tab.goto(`data:text/html,${encodeURIComponent(BROKEN)}`)
+  const found = (await examine(tab, async () => undefined)).join('\n')
+  for (const mistake of [
+    'label',
+    'html-has-lang',
+    'image-alt',
+    'color-contrast',
+    'a target is small',
+    'scroll is 2',
+    'is printed',
+    'is cut',
+  ])
+    if (!found.includes(mistake)) findings.report(`The checks do not find "${mistake}".`)
+  await tab.close()
+}
+
+async function openTab(email: string): Promise<Tab> {
+  const tab = await openExaminedTab(browser)
+  await tab.goto(address)
+  await tab.getByLabel('Email', { exact: true }).fill(email)
+  await tab.getByLabel('Password', { exact: true }).fill(PASSWORD)
+  await tab.getByRole('button', { name: 'Sign in', exact: true }).click()
+  await tab.getByRole('heading', { level: 1 }).waitFor()
+  await tab.waitForURL((url) => url.href.startsWith(address))
+  return tab
+}

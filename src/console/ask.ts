@@ -35,7 +35,7 @@ export function askPage(asking: Asking, frame: Frame): View {
     title: label,
     main: html`<div class="ask">
       <h1>${heading}</h1>
-      ${warning === undefined ? html`<p class="muted">${summary}</p>` : undefined}
+      ${warning === undefined && summary !== `${label}.` ? html`<p class="muted">${summary}</p>` : undefined}
       ${general === undefined ? undefined : html`<p class="plate" role="alert">${general}</p>`}
       ${
         subjects.length < 2

@@ -69,7 +69,7 @@ export function document(page: Document): string {
 /** Without a side: to say something to a person who is not signed in, or has no role. */
 function plain({ branding, assets, main }: Document): Markup {
   return html`<div class="card">
-    <p class="brand">${mark(branding, assets)}${isolate(branding.name)}</p>
+    <header><p class="brand">${mark(branding, assets)}${isolate(branding.name)}</p></header>
     <main>${main}</main>
   </div>`
 }
@@ -161,18 +161,20 @@ function navigation(current: Section | undefined): Markup {
 }
 
 function account({ name, email, access, csrf }: Person, accountUri: string): Markup {
-  return html`<details class="account">
-    <summary>${isolate(name)}${downIcon}</summary>
-    <div class="sheet">
-      ${email === null || email === name ? undefined : html`<p><bdi>${email}</bdi></p>`}
-      <p class="muted">${access === 'write' ? 'May change everything' : 'May read, and change nothing'}</p>
-      <p><a href="${href(accountUri)}">Your account</a></p>
-      <p><button type="button" class="link" data-show-help hidden>Keys</button></p>
-      <form method="post" action="/console/sign-out">
-        ${hidden('csrf', csrf)}<button class="button" type="submit">Sign out</button>
-      </form>
-    </div>
-  </details>`
+  return html`<nav class="account" aria-label="You">
+    <details>
+      <summary>${isolate(name)}${downIcon}</summary>
+      <div class="sheet">
+        ${email === null || email === name ? undefined : html`<p><bdi>${email}</bdi></p>`}
+        <p class="muted">${access === 'write' ? 'May change everything' : 'May read, and change nothing'}</p>
+        <p><a href="${href(accountUri)}">Your account</a></p>
+        <p><button type="button" class="link" data-show-help hidden>Keys</button></p>
+        <form method="post" action="/console/sign-out">
+          ${hidden('csrf', csrf)}<button class="button" type="submit">Sign out</button>
+        </form>
+      </div>
+    </details>
+  </nav>`
 }
 
 function mark(branding: Branding, { logo }: Assets): Markup {

@@ -133,10 +133,16 @@ function bodyRow<Row>(row: Row, { columns, idOf, labelOf }: Table<Row>, chooses:
   const [first, ...others] = columns
   const rowId = idOf?.(row) ?? ''
   return html`<tr data-row>
-    ${chooses ? html`<td class="pick"><input type="checkbox" name="subject" value="${rowId}" aria-label="${labelOf?.(row) ?? rowId}" /></td>` : undefined}
+    ${chooses ? box(rowId, labelOf?.(row) ?? rowId) : undefined}
     <th scope="row">${first.cell(row)}</th>
     ${others.map((column) => html`<td data-label="${column.heading}" class="${classOf(column)}">${column.cell(row)}</td>`)}
   </tr>`
+}
+
+/** All of the cell is the target. Without spaces, because a page has fifty. */
+function box(row: string, label: string): Markup {
+  const field = html`<input type="checkbox" name="subject" value="${row}" aria-label="${label}" />`
+  return html`<td class="pick"><label>${field}</label></td>`
 }
 
 function classOf<Row>({ isWide, isRest, isAction }: Column<Row>): string {

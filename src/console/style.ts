@@ -7,7 +7,7 @@ export function consoleStyle(accent: string): string {
 
 const more = `
 :root { --good: #1a6e3c; --row: #f7f8fa; }
-@media (prefers-color-scheme: dark) { :root { --good: #7fd6a2; --row: #1b1f25; } }
+@media (prefers-color-scheme: dark) { :root { --good: #7fd6a2; --row: #12151a; } }
 `
 
 const base = `
@@ -39,8 +39,9 @@ input:focus-visible, select:focus-visible { outline-offset: 0; border-color: var
 .button.main:hover { background: var(--fill-hover); }
 .button.danger { color: var(--danger); }
 .button.main.danger { border-color: var(--danger); background: var(--danger); color: var(--card); }
+.link { display: inline-flex; align-items: center; min-height: 24px; }
 .link, .copy { padding: 0; border: 0; background: none; color: var(--ink); font: inherit; cursor: pointer; }
-.copy { display: inline-flex; align-items: center; justify-content: center; width: 24px; height: 24px; border-radius: 4px; color: var(--muted); vertical-align: middle; }
+.copy { display: inline-flex; flex: none; align-items: center; justify-content: center; width: 24px; height: 24px; border-radius: 4px; color: var(--muted); vertical-align: middle; }
 .copy:hover { background: var(--hover); color: var(--text); }
 .copy svg { width: .875rem; height: .875rem; }
 `
@@ -72,6 +73,7 @@ nav [aria-current] svg { color: var(--ink); }
 .account summary:hover { background: var(--hover); }
 .sheet { position: absolute; right: 0; z-index: 2; width: 240px; padding: 12px 16px; border: 1px solid var(--line); border-radius: 8px; background: var(--card); box-shadow: var(--shadow); }
 .sheet > * + * { margin-top: 8px; }
+.sheet a { display: inline-block; line-height: 24px; }
 main:focus { outline: 0; }
 .heading { display: flex; flex-wrap: wrap; align-items: center; gap: 8px 12px; min-height: 40px; margin-bottom: 8px; }
 .heading .actions, .heading > .button { margin-left: auto; }
@@ -85,7 +87,7 @@ dialog { padding: 20px 24px; border: 1px solid var(--line); border-radius: 12px;
 dialog::backdrop { background: rgb(0 0 0 / 40%); }
 .keys { margin: 12px 0; }
 .keys div { display: grid; grid-template-columns: 72px 1fr; min-height: 28px; align-items: center; }
-.switch { display: flex; align-items: center; gap: 8px; margin-bottom: 12px; }
+.switch { display: flex; align-items: center; gap: 8px; min-height: 24px; margin-bottom: 12px; }
 `
 
 const lists = `
@@ -106,8 +108,8 @@ tbody tr + tr > * { border-top: 1px solid var(--line); }
 tbody tr:hover, tbody tr.at { background: var(--row); }
 tbody tr.at { box-shadow: inset 2px 0 var(--ink); }
 tbody th { font-weight: 500; }
-.pick { width: 40px; padding-right: 0; overflow: visible; }
-.pick input { display: block; }
+.pick { width: 40px; padding: 0; overflow: visible; }
+.pick label { display: flex; align-items: center; justify-content: center; width: 40px; height: 40px; }
 .rest { width: 40%; max-width: 0; }
 th.act { text-align: right; }
 .act > .actions { justify-content: flex-end; }
@@ -126,7 +128,7 @@ th.act { text-align: right; }
 .chip.quiet { color: var(--muted); }
 .id { display: inline-flex; align-items: center; gap: 2px; white-space: nowrap; }
 .command { display: inline-flex; align-items: center; gap: 4px; padding: 2px 4px 2px 8px; border: 1px solid var(--line); border-radius: 6px; background: var(--ground); }
-.scopes code { white-space: nowrap; }
+.scopes code { display: inline-block; max-width: 100%; }
 `
 
 const objects = `
@@ -153,7 +155,7 @@ section > header > :nth-child(2) { margin-left: auto; }
 .field { display: block; }
 .field > span { display: block; margin-bottom: 4px; font-weight: 600; }
 .field input:not([type=checkbox]), .field select { width: 100%; min-height: 36px; }
-.field.flag { display: flex; align-items: start; gap: 8px; }
+.field.flag { display: flex; align-items: start; gap: 8px; min-height: 24px; }
 .field.flag > span { margin: 0; font-weight: 500; }
 .field.flag input { margin-top: 2px; }
 .hint { margin-top: 4px; color: var(--muted); font-size: .8125rem; }
@@ -167,8 +169,8 @@ section > header > :nth-child(2) { margin-left: auto; }
 `
 
 const situations = `
-@media (max-width: 1240px) { .far { display: none; } }
-@media (max-width: 720px) {
+@media (max-width: 1240px) { .far { display: none; } th, td { max-width: 208px; } }
+@media (max-width: 960px) {
   .frame { display: block; }
   .side { position: static; display: flex; flex-direction: row; align-items: center; justify-content: space-between; height: auto; padding: 8px 16px; border: 0; border-bottom: 1px solid var(--line); }
   .side > nav, .version { display: none; }
@@ -176,15 +178,19 @@ const situations = `
   .menu { position: relative; display: block; }
   .menu summary { display: flex; align-items: center; justify-content: center; width: 44px; height: 44px; list-style: none; cursor: pointer; }
   .menu nav { position: absolute; right: 0; z-index: 2; width: 220px; padding: 8px; border: 1px solid var(--line); border-radius: 8px; background: var(--card); box-shadow: var(--shadow); }
+}
+@media (max-width: 720px) {
   .page { padding: 0 16px 32px; }
   .search kbd { display: none; }
   .account summary { max-width: 96px; text-overflow: ellipsis; }
   nav li a, .button, .account summary, input, select, .pages a { min-height: 44px; }
   .pages a, .set a { display: inline-flex; align-items: center; min-height: 44px; }
   input, select { font-size: 1rem; }
-  .filters { display: grid; grid-template-columns: 1fr 1fr; }
-  .filters input, .filters select { width: 100%; max-width: none; }
+  .filters { display: grid; grid-template-columns: repeat(2, minmax(0, 1fr)); }
+  .filters input, .filters select { width: 100%; min-width: 0; max-width: none; }
+  .filters .button { grid-column: 1 / -1; justify-content: center; }
   .rest { width: auto; max-width: none; }
+  td:has(> .none) { display: none; }
   .act > .actions { justify-content: flex-start; }
   .scroll { border: 0; background: none; overflow: visible; }
   table, tbody, tr, th, td { display: block; }
@@ -198,7 +204,8 @@ const situations = `
   td[data-label]::before { content: attr(data-label); position: absolute; left: 0; color: var(--muted); }
   tbody td.act { padding-left: 0; }
   tbody td.act::before { content: none; }
-  tbody td.pick { position: absolute; top: 4px; right: 4px; width: 44px; height: 44px; padding: 14px; }
+  tbody td.pick { position: absolute; top: 0; right: 0; width: auto; }
+  .pick label { width: 44px; height: 44px; }
   .copy { width: 32px; height: 32px; }
   .facts > div { grid-template-columns: 1fr; }
   .heading .actions { margin-left: 0; }
@@ -206,5 +213,5 @@ const situations = `
   .card { margin: 0; min-height: 100vh; border: 0; border-radius: 0; }
 }
 @media (forced-colors: active) { .mark { border: 1px solid; } nav [aria-current] { outline: 1px solid; } }
-@media print { .side, .top, .filters, .bar, .actions, .copy { display: none; } .frame { display: block; } }
+@media print { .side, .top, .filters, .set, .bar, .pick, .act, .actions, .button, .copy, dialog { display: none !important; } .frame { display: block; } .page { max-width: none; padding: 0; } .scroll { overflow: visible; } td, th { white-space: normal; } }
 `

@@ -26,6 +26,7 @@ function isGrave(name: string): boolean {
 
 test('CON-15: each screen reads tasks that only read, with the members of its path', () => {
   for (const { path, reads, filters } of SCREENS) {
+    assert.ok(Object.keys(reads).length <= 6, `${path} reads more than six tasks`)
     for (const { task: name } of Object.values(reads)) {
       const task = taskOf(name)
       assert.deepEqual([task.access, task.method], ['read', 'GET'], `${path}: ${name}`)

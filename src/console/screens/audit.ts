@@ -49,7 +49,7 @@ export function events(frame: Frame, { events: rows, names, next }: Listed, none
 
 /** The administrator who did it, or the user. */
 function who(actor: string | null, user: string | null, names: Texts): Fragment {
-  if (actor === null) return user === null ? html`<span class="muted">–</span>` : named('users', user, names)
+  if (actor === null) return user === null ? html`<span class="muted none">–</span>` : named('users', user, names)
   if (actor.startsWith('gus_')) return named('users', actor, names)
   return html`<bdi>${names[actor] ?? actor}</bdi>`
 }
@@ -66,13 +66,23 @@ function about(
       : [names[organization] === undefined ? id(organization) : html`<bdi>${names[organization]}</bdi>`]),
   ]
   return parts.length === 0
-    ? html`<span class="muted">–</span>`
+    ? html`<span class="muted none">–</span>`
     : parts.map((part, index) => html`${index === 0 ? '' : ' · '}${part}`)
+}
+
+/** Milliseconds since 2001. No count is as large. */
+const A_TIME = 1e12
+
+function minuteOf(ms: number): string {
+  return `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')} UTC`
 }
 
 function detailsOf(details: AuditEntryDocument['details']): Fragment {
   const text = Object.entries(details)
-    .map(([member, value]) => `${member} ${String(value)}`)
+    .map(
+      ([member, value]) =>
+        `${member} ${typeof value === 'number' && value >= A_TIME ? minuteOf(value) : String(value)}`,
+    )
     .join(', ')
   return html`<span class="muted" title="${text}">${text}</span>`
 }

@@ -114,7 +114,7 @@ export function grantColumns(
       isWide: true,
       cell: ({ organization_id: organization }) =>
         organization === null
-          ? html`<span class="muted">–</span>`
+          ? html`<span class="muted none">–</span>`
           : html`<bdi>${names[organization] ?? organization}</bdi>`,
     },
     { heading: 'Scopes', cell: ({ scope }) => scopes(scope) },

@@ -198,7 +198,7 @@ function sessionTable(frame: Frame, rows: readonly SessionDocument[]): Markup {
       {
         heading: 'Network',
         isWide: true,
-        cell: ({ network }) => (network === null ? html`<span class="muted">–</span>` : code(network)),
+        cell: ({ network }) => (network === null ? html`<span class="muted none">–</span>` : code(network)),
       },
       { heading: 'Signed in', cell: ({ started_at: at }) => time(at, frame) },
       { heading: 'Seen', cell: ({ seen_at: at }) => time(at, frame) },

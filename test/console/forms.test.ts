@@ -245,7 +245,7 @@ test('CON-12: a page reads at most four records for each row beside its lists, a
   const counting = <Store extends object>(counted: Store): Store =>
     new Proxy(counted, {
       get(target, name) {
-        if (/^find/.test(String(name))) count += 1
+        if (String(name).startsWith('find')) count += 1
         return Reflect.get(target, name) as unknown
       },
     })
@@ -273,16 +273,16 @@ test('a store that hangs is said within three seconds, and a page has at most 64
   assert.ok(sizes.length === 2 && (sizes[0] ?? 0) < 16_000 && (sizes[1] ?? 0) < 6000, sizes.join())
   const { context } = stage.server
   const { actingAs } = context
-  let isAsked = false
+  const asked = { isSeen: false }
   const listClients = () => {
-    isAsked = true
+    asked.isSeen = true
     return new Promise<never>(() => undefined)
   }
   Object.assign(context, { actingAs: (actor: string) => ({ ...actingAs(actor), listClients }) })
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const answer = browser.console.get('/console/clients')
   // The page waits for the gap to the one before.
-  while (!isAsked) {
+  while (!asked.isSeen) {
     t.mock.timers.tick(10)
     await nextTurn()
   }

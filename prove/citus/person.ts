@@ -14,6 +14,7 @@ import {
   grantIdOf,
   mintAuthorizationId,
   mintClientId,
+  mintGrantId,
   mintMailId,
   hashedId,
   mintPushedRequestId,
@@ -150,28 +151,51 @@ export async function aCode(store: StoreDriver, signedIn?: Person) {
   await perform(store, 'approveAuthorization', approval)
   const redeemed = [grantIdOf(approval.id)]
   const redeem = (node: StoreDriver) => () => {
-    const createdAt = now()
     const grant: GrantRecord = {
-      id: grantIdOf(approval.id),
-      clientId: CLIENT_ID,
+      ...aGrant(person.user, grantIdOf(approval.id)),
       redirectHost: 'app.example',
-      userId: person.user.id,
-      organizationId: undefined,
-      scope: 'openid' as Scope,
-      ungrantedScope: '' as Scope,
-      resources: [],
-      createdAt,
-      expiresAt: after(createdAt, HOUR_MS),
-      revokedAt: undefined,
-      family: undefined,
       openid: { session: approved, idTokenClaims: [] },
-      boundKey: undefined,
-      providerId: undefined,
-      stated: undefined,
     }
-    return perform(node, 'redeemCode', { codeHash: approval.codeHash, now: createdAt, grant })
+    return perform(node, 'redeemCode', { codeHash: approval.codeHash, now: grant.createdAt, grant })
   }
   return { ...person, redeemed, redeem }
+}
+
+/** A user with an identity, by which the provider asserts the user. */
+export async function anAssertedPerson(store: StoreDriver) {
+  const person = await aPerson(store)
+  const identity = anIdentity(person)
+  const session = coversAll(person.session)
+  await link(store, identity, { kind: 'session', session })
+  const grant: GrantRecord = { ...aGrant(person.user), providerId: PROVIDER_ID }
+  const unlinking = { ...identity, passwordCounts: true, passkeysCount: false, session, mails: [] }
+  return {
+    opened: [grant.id],
+    open: (node: StoreDriver) => () => perform(node, 'openGrant', { grant, identity: identity.key }),
+    unlink: (node: StoreDriver) => () => perform(node, 'unlinkIdentity', { ...unlinking, now: now() }),
+  }
+}
+
+function aGrant({ id: userId }: UserRecord, id = mintGrantId(now(), randomBytes)): GrantRecord {
+  const createdAt = now()
+  return {
+    id,
+    clientId: CLIENT_ID,
+    redirectHost: undefined,
+    userId,
+    organizationId: undefined,
+    scope: 'openid' as Scope,
+    ungrantedScope: '' as Scope,
+    resources: [],
+    createdAt,
+    expiresAt: after(createdAt, HOUR_MS),
+    revokedAt: undefined,
+    family: undefined,
+    openid: undefined,
+    boundKey: undefined,
+    providerId: undefined,
+    stated: undefined,
+  }
 }
 
 /** The consent that the user gives with the approval. */

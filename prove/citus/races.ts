@@ -9,6 +9,7 @@ import { mintAuthorizationId, type GrantId } from '../../src/protocol/ids.ts'
 import type { Findings } from '../findings.ts'
 import {
   aCode,
+  anAssertedPerson,
   aConsent,
   anEmailCode,
   aHash,
@@ -59,6 +60,11 @@ const RACES: Readonly<Record<string, Race>> = {
     const { session, redeemed, redeem } = await aCode(one)
     await atOnce(redeem(one), () => perform(other, 'endSession', { id: session.id, ...endNow() }))
     return isAnyLive(other, redeemed)
+  },
+  async 'an assertion and the removal of its provider'({ one, other }) {
+    const { opened, open, unlink } = await anAssertedPerson(one)
+    const outcomes = await atOnce(open(one), unlink(other))
+    return outcomes[1] === 'unlinked' ? isAnyLive(other, opened) : outcomes.join(' and ')
   },
   async 'an approval and the sign-out'({ one, other }) {
     const person = await aPerson(one)

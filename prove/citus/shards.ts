@@ -5,6 +5,7 @@ import { after, type EpochMs } from '../../src/base/brand.ts'
 import type { Findings } from '../findings.ts'
 import {
   aCode,
+  anAssertedPerson,
   anEmailCode,
   anIdentity,
   aDevice,
@@ -68,7 +69,7 @@ const CASES: readonly Case[] = [
     most: 8,
     async run(store, { user: { id: userId } }) {
       await store.listOpenCodes({ userId, now: now(), codesSince: 0 as EpochMs, limit: 100 })
-      await store.listLiveGrants({ userId, now: now(), limit: 100, clientId: undefined, redirectHost: undefined })
+      await store.listGrantsByApp({ userId, now: now(), limit: 100 })
       await store.listConsents(userId, 100)
     },
   },
@@ -76,6 +77,15 @@ const CASES: readonly Case[] = [
     name: 'show the sessions',
     most: 3,
     run: (store, { user }) => store.listSessions({ userId: user.id, before: undefined, limit: 100 }),
+  },
+  {
+    name: 'open a grant by an assertion, and remove its provider',
+    most: 30,
+    async run(store) {
+      const { open, unlink } = await anAssertedPerson(store)
+      await open(store)()
+      await unlink(store)()
+    },
   },
   { name: 'push a request', most: 1, run: (store) => aPushedRequest(store) },
   { name: 'start a device', most: 1, run: (store) => aDevice(store) },

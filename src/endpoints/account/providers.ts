@@ -69,7 +69,10 @@ export async function askToRemoveProvider(context: Context, request: Request, ow
   }
 }
 
-/** Removes an account at a provider from the user's sign-in methods, and ends the other sessions that started there. One method always remains. */
+/**
+ * Removes an account at a provider from the user's sign-in methods. The other sessions that started there end, and what apps got by its
+ * assertions. One method always remains.
+ */
 export async function removeProvider(context: Context, request: Request, owner: SignedIn): Promise<Reply> {
   const { identity, input } = await findRemovable(context, request, owner)
   if (identity === undefined) return doneAt(context, request, 'security', undefined)
@@ -82,6 +85,7 @@ export async function removeProvider(context: Context, request: Request, owner: 
     passwordCounts,
     passkeysCount: mayHavePasskeys(context, input),
     session: await changingSession(context, owner),
+    now: context.clock(),
     mails: noticesOf(context, owner.user, 'provider-removed', request),
   })
   if (outcome !== 'unlinked') return doneAt(context, request, 'security', undefined)

@@ -54,7 +54,8 @@ export interface ProviderOperations {
     outcome: 'used' | 'unknown' | 'provider-off',
   ]
   /**
-   * Removes an identity, and ends the other sessions that the user started at its provider. The open proof of the user ends. Grants stay.
+   * Removes an identity, and ends the other sessions that the user started at its provider, and the grants that came by assertions of it.
+   * The open proof of the user ends. Other grants stay.
    * `unknown`: also if the session has ended, or does not cover the second factors of the account. `last`: the user has no other identity of an enabled provider, and no password or `passwordCounts` is false.
    */
   unlinkIdentity: [
@@ -63,6 +64,7 @@ export interface ProviderOperations {
       /** Whether the user can sign in with a passkey. */
       readonly passkeysCount: boolean
       readonly session: ChangingSession
+      readonly now: EpochMs
     } & CausesMail,
     outcome: 'unlinked' | 'unknown' | 'last',
   ]

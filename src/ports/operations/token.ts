@@ -3,6 +3,7 @@ import type { EpochMs } from '../../base/brand.ts'
 import type { About } from '../records/audit.ts'
 import type { GrantRecord } from '../records/grant.ts'
 import type { OpaqueTokenRecord } from '../records/api.ts'
+import type { IdentityKey } from '../../protocol/sign-in/provider-identity.ts'
 import type { JwkThumbprint } from '../../protocol/token/dpop-proof.ts'
 import type { SecretHash } from '../../protocol/secrets.ts'
 
@@ -13,8 +14,11 @@ export interface TokenOperations {
    * with one token one returns `rotated`. The rule is in src/store/refresh-rotation.ts.
    */
   rotateRefreshToken: [rotation: Rotation, outcome: RotateOutcome]
-  /** Stores a grant that needs no code, with tokens that are not refreshed. To store it again changes nothing. */
-  openGrant: [grant: GrantRecord, outcome: 'opened']
+  /**
+   * Stores a grant that needs no code, with tokens that are not refreshed. To store it again changes nothing. `unlinked`: the user no longer
+   * has the identity by which the provider named the person.
+   */
+  openGrant: [opening: { readonly grant: GrantRecord; readonly identity: IdentityKey }, outcome: 'opened' | 'unlinked']
   /** Revokes the grant and every token issued on it. RFC 7009 §2.1. `known`: the grant was revoked already. */
   revokeGrant: [
     revocation: { readonly id: GrantId; readonly now: EpochMs } & About,

@@ -57,11 +57,12 @@ export const distributedUserHandlers = {
   removePassword: holding(passkeyHandlers.removePassword, ({ userId }) => userId),
   useLink: holding(linkHandlers.useLink, ({ userId }) => userId),
   removeApp: holding(grantHandlers.removeApp, ({ userId }) => userId),
-  openGrant: distributed(grantHandlers.openGrant, function* (grant) {
-    const { id: key, userId } = grant
+  openGrant: distributed(grantHandlers.openGrant, function* (opening) {
+    const { id: key, userId } = opening.grant
     yield* holdUser(userId)
-    yield* nameRow({ userId, table: 'authorizations', key })
-    return yield* grantHandlers.openGrant.run(grant)
+    const outcome = yield* grantHandlers.openGrant.run(opening)
+    if (outcome === 'opened') yield* nameRow({ userId, table: 'authorizations', key })
+    return outcome
   }),
   linkIdentity: distributed(identityHandlers.linkIdentity, function* (link) {
     const { userId, key } = link.identity

@@ -7,7 +7,8 @@ import type { GrantId, UserId } from '../../protocol/ids.ts'
 import { NO_SCOPE, scopeTokens, unite, type Scope } from '../../protocol/token/scope.ts'
 import { consentTarget, idBefore } from '../rows.ts'
 import { CONSENTS, GRANTS, NEW_GRANT } from '../tables/token.ts'
-import { eachOf, idKey, rows, shared, type SharedHandlers, type SharedStatement, type Steps } from './statement.ts'
+import { holdIdentity } from './sessions.ts'
+import { eachOf, rows, shared, type SharedHandlers, type SharedStatement, type Steps } from './statement.ts'
 
 const LIST = shared('select * from grants where grant_id < :before order by grant_id desc limit :limit')
 const LIST_OF_CLIENT = shared(
@@ -51,10 +52,19 @@ const HAS_CONSENTED = shared(
 )
 
 const LIVE = `user_id = :userId and revoked_at is null and expires_at > :now
-     and (idle_expires_at is null or idle_expires_at > :now)
+     and (idle_expires_at is null or idle_expires_at > :now)`
+const LIVE_OF_CLIENT = `${LIVE}
      and (cast(:clientId as text) is null or client_id = :clientId)
      and (cast(:redirectHost as text) is null or redirect_host = :redirectHost)`
-const LIST_LIVE = shared(`select * from grants where ${eachOf('grants', LIVE)} order by grant_id desc limit :limit`)
+const LIST_LIVE = shared(
+  `select * from grants where ${eachOf('grants', LIVE_OF_CLIENT)} order by grant_id desc limit :limit`,
+)
+const LIST_BY_APP = shared(
+  `select * from (
+     select *, row_number() over (partition by client_id, organization_id order by grant_id desc) as place
+     from grants where ${eachOf('grants', LIVE)}) as ranked
+   order by place, grant_id desc limit :limit`,
+)
 const LIST_CONSENTS = shared(
   'select * from consents where user_id = :userId order by client_id, redirect_host, resources limit :limit',
 )
@@ -79,7 +89,7 @@ const OPEN = shared(
 )
 
 export const grantHandlers = {
-  openGrant: { keys: idKey, run: openGrant },
+  openGrant: { keys: ({ grant, identity }) => [grant.id, identity], run: openGrant },
   removeApp: {
     keys: ({ userId }) => [userId],
     isAlone: true,
@@ -87,7 +97,8 @@ export const grantHandlers = {
   },
 } satisfies SharedHandlers
 
-function* openGrant(grant: GrantRecord): Steps<'opened'> {
+function* openGrant({ grant, identity }: Input<'openGrant'>): Steps<Outcome<'openGrant'>> {
+  if (!(yield* holdIdentity(identity, grant.userId))) return 'unlinked'
   yield* rows(OPEN, NEW_GRANT.values(grant))
   return 'opened'
 }
@@ -110,6 +121,9 @@ export const grantReads = {
   *listLiveGrants(asked: LiveGrants): Steps<readonly GrantRecord[]> {
     const parameters = { ...asked, clientId: asked.clientId, redirectHost: asked.redirectHost }
     return (yield* rows(LIST_LIVE, parameters)).map(GRANTS.read)
+  },
+  *listGrantsByApp(asked: Pick<LiveGrants, 'userId' | 'now' | 'limit'>): Steps<readonly GrantRecord[]> {
+    return (yield* rows(LIST_BY_APP, asked)).map(GRANTS.read)
   },
   *listConsents(userId: UserId, limit: number): Steps<readonly ConsentRecord[]> {
     return (yield* rows(LIST_CONSENTS, { userId, limit })).map(CONSENTS.read)

@@ -30,6 +30,12 @@ const USE = shared(
    returning identity_key`,
 )
 const DELETE = shared('delete from identities where identity_key = :key and user_id = :userId returning identity_key')
+/** All identities of the user at a provider end together, as its sessions do: a grant does not name the one it came by. */
+const REVOKE_ASSERTED = shared(
+  `update grants set revoked_at = :now
+   where ${eachOf('grants', 'user_id = :userId and provider_id = :providerId and revoked_at is null')}
+   returning grant_id`,
+)
 const OTHER_METHOD = shared(
   `select i.identity_key from identities as i join providers as p on p.provider_id = i.provider_id
    where ${eachOf('identities', 'i.user_id = :userId and i.identity_key <> :key and p.disabled_at is null')} limit 1`,
@@ -102,7 +108,7 @@ const handlers = {
   },
   unlinkIdentity: {
     keys: ({ key, userId }) => [userId, key],
-    *run({ key, userId, providerId, passwordCounts, passkeysCount, session }) {
+    *run({ key, userId, providerId, passwordCounts, passkeysCount, session, now }) {
       if (!(yield* holdChange(userId, session))) return 'unknown'
       const [user] = yield* rows(LOCK_USER, { userId })
       if (user === undefined) return 'unknown'
@@ -111,6 +117,8 @@ const handlers = {
       if (!hasOwn && (yield* rows(OTHER_METHOD, { userId, key })).length === 0) return 'last'
       if ((yield* rows(DELETE, { key, userId })).length === 0) return 'unknown'
       yield* endSessionsOfProvider(userId, providerId, session.id)
+      // After the identity is removed: `openGrant` happens before, or does not find it.
+      yield* rows(REVOKE_ASSERTED, { userId, providerId, now })
       yield* endProof(userId)
       return 'unlinked'
     },

@@ -124,7 +124,7 @@ export const accountEnglish: AccountTexts = {
   identity: 'You can sign in with your account there.',
   identityUsed: (linked, used) => `Added ${linked} · used ${used}`,
   removeProviderConsequence:
-    'You can then no longer sign in with this account. Other browsers in which you signed in with it are signed out.',
+    'You can then no longer sign in with this account. Other browsers in which you signed in with it are signed out, and apps that got access through it lose the access.',
   stays: {
     last: 'It stays, because you could not sign in without it.',
     required: 'It stays, because the operator requires it for your email address.',

@@ -128,7 +128,7 @@ export const accountGerman: AccountTexts = {
   identity: 'Sie können sich mit Ihrem Konto dort anmelden.',
   identityUsed: (linked, used) => `Hinzugefügt ${linked} · benutzt ${used}`,
   removeProviderConsequence:
-    'Danach können Sie sich mit diesem Konto nicht mehr anmelden. Andere Browser, in denen Sie sich damit angemeldet haben, werden abgemeldet.',
+    'Danach können Sie sich mit diesem Konto nicht mehr anmelden. Andere Browser, in denen Sie sich damit angemeldet haben, werden abgemeldet, und Apps, die darüber Zugriff haben, verlieren ihn.',
   stays: {
     last: 'Bleibt, weil Sie sich sonst nicht anmelden könnten.',
     required: 'Bleibt, weil der Betreiber es für Ihre E-Mail-Adresse verlangt.',

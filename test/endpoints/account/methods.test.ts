@@ -10,6 +10,9 @@ import { addProvider, freshClaims, signInAt } from '../../support/provider/provi
 import { leadsTo } from '../../../tools/provider-page.ts'
 import { openAuthenticator } from '../../../tools/sign-in/authenticator.ts'
 import { givePasskey, madeFields, passkeyFormOf } from '../../../tools/sign-in/passkeys.ts'
+import { assertError } from '../../support/error-answer.ts'
+import { openAssertingServer, reasonOf, tokensOf } from '../../support/provider/asserting.ts'
+import { isActive } from '../../support/token-questions.ts'
 import { openTestServer } from '../../support/server.ts'
 import { assertStoreUnchanged, selectAll } from '../../support/store/dump.ts'
 import { isSignedIn, openServerWithProvider } from '../sign-in/provider/server-with-provider.ts'
@@ -233,4 +236,33 @@ test('the exported data of a user has the accounts at providers', async (t) => {
   const data = await browser.post(form?.action ?? '', form?.hidden ?? {})
   const [identity] = data.json<{ identities: readonly object[] }>().identities
   assert.partialDeepStrictEqual(identity, { provider_id: 'idp', subject: 'ada-at-idp', email: 'ada@acme.test' })
+})
+
+test('JAG-15: a user who removes a provider takes back what apps got by its assertions, also at the same moment', async (t) => {
+  const opened = await openAssertingServer(t, { link: 'verified-email' })
+  const { server, api, present } = opened
+  await createAccount(server, { email: EMAIL, password: PASSWORD, name: 'Ada', isVerified: true })
+  const owner = openOwner(server)
+  await owner.open('/account/security')
+  const token = tokensOf(await present()).access_token
+  const removeProvider = async () => {
+    const removed = await owner.remove(await owner.open('/account/security'), 'identity')
+    assert.match(removed.body, /You can no longer sign in that way/)
+  }
+  assert.equal(await isActive(server, api, token), true)
+  await removeProvider()
+  assert.equal(await isActive(server, api, token), false)
+  const again = tokensOf(await present()).access_token
+  assert.equal(await isActive(server, api, again), true)
+  const { store } = server.context
+  const { openGrant } = store
+  Object.assign(store, {
+    async openGrant(opening: Parameters<typeof openGrant>[0]) {
+      await removeProvider()
+      return openGrant(opening)
+    },
+  })
+  assertError(await present(), 400, 'invalid_grant')
+  assert.equal(reasonOf(server), 'subject_refused')
+  assert.equal(await isActive(server, api, again), false)
 })

@@ -98,6 +98,7 @@ export function aTornUser() {
       passwordCounts: false,
       passkeysCount: false,
       session: coversAll(kept),
+      now: at(5),
     })
   const code = anEmailCode({ userId: user.id, email: `one.${user.email}` })
   const rename = (email: string) => aDeed('setEmail', { id: user.id, email, emailVerifiedAt: undefined, now: at(5) })
@@ -122,7 +123,7 @@ export function aTornUser() {
       'approve another code': aDeed('approveAuthorization', approvalOf(asked)),
       'sign in': start(started),
       'sign in again in the browser': start(replacing, session.id),
-      'open a grant': aDeed('openGrant', asserted),
+      'open a grant': aDeed('openGrant', { grant: asserted, identity: one.key }),
       'remove the app': aDeed('removeApp', {
         userId: user.id,
         clientId: CLIENT,

@@ -4,7 +4,7 @@ import type { UserRecord } from '../../../ports/records/user.ts'
 import type { EpochMs } from '../../../base/brand.ts'
 import type { Reason } from '../../../protocol/errors.ts'
 import type { UserId } from '../../../protocol/ids.ts'
-import { identityKey, type ProviderIdentity } from '../../../protocol/sign-in/provider-identity.ts'
+import { identityKey, type IdentityKey, type ProviderIdentity } from '../../../protocol/sign-in/provider-identity.ts'
 import { findInvalidPrincipal } from '../../../tokens/invalid-principal.ts'
 import { joinOrganization } from '../../../users/provider-membership.ts'
 import { findRequiredProvider } from '../../../users/provider-routing.ts'
@@ -24,8 +24,8 @@ export interface AssertedSubject {
 }
 
 export type SettledSubject =
-  /** `openedAt`: no principal was disabled or revoked then. */
-  | { readonly kind: 'settled'; readonly userId: UserId; readonly openedAt: EpochMs }
+  /** `key`: the identity that the user has. `openedAt`: no principal was disabled or revoked then. */
+  | { readonly kind: 'settled'; readonly userId: UserId; readonly key: IdentityKey; readonly openedAt: EpochMs }
   | { readonly kind: 'refused'; readonly reason: Reason<'invalid_grant'> }
 
 const REFUSED = { kind: 'refused', reason: 'subject_refused' } as const
@@ -64,7 +64,7 @@ export async function settleSubject(context: Context, subject: AssertedSubject):
   if (current === undefined) return { kind: 'refused', reason: 'client_not_live' }
   const principals = { client: current, userId, organizationId, isUnattended: false }
   const invalid = await findInvalidPrincipal(context, principals, openedAt)
-  if (invalid === undefined) return { kind: 'settled', userId, openedAt }
+  if (invalid === undefined) return { kind: 'settled', userId, key, openedAt }
   return invalid === 'client' ? { kind: 'refused', reason: 'client_not_live' } : REFUSED
 }
 

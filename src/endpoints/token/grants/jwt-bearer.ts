@@ -87,7 +87,7 @@ export async function jwtBearer(context: Context, requester: TokenRequester, for
   const use = () => consume(context, assertion, provider)
   const subject = await settleSubject(context, { provider, identity, client, named: form.get('user_id'), use })
   if (subject.kind === 'refused') throw refusal(context, requester, subject.reason, provider)
-  const { userId, openedAt } = subject
+  const { userId, key, openedAt } = subject
 
   const grant = {
     id: mintGrantId(openedAt, context.random),
@@ -110,11 +110,13 @@ export async function jwtBearer(context: Context, requester: TokenRequester, for
   const applicationSubject = profile.applicationSubject ? await findApplicationSubject(context, userId) : undefined
   const target = { scope, resources: [resource], applicationSubject }
   const at = { profile, generation: 0, at: openedAt, now: openedAt, refreshToken: undefined, nonce: undefined }
-  const [issued] = await Promise.all([
+  const [issued, outcome] = await Promise.all([
     issueGrantToken(context, client, grant, target, at),
-    context.store.openGrant(grant),
+    context.store.openGrant({ grant, identity: key }),
     client.usedAt === undefined ? context.store.useClient({ id: client.id, now: openedAt }) : undefined,
   ])
+  // The person removed the provider from the account meanwhile (threats.md JAG-15).
+  if (outcome === 'unlinked') throw refusal(context, requester, 'subject_refused', provider)
   return issued
 }
 

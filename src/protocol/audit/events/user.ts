@@ -77,7 +77,7 @@ export const USER_EVENTS = {
       '`provider`; `reason`: `session` (the user added it), `link` (with a link; ends the password too), `proof` (after a sign-in to the account), `address` (`--link`), `unused` (never used account)',
   },
   'identity.unlinked': {
-    when: 'The user removed an identity. The other sessions that started at its provider end.',
+    when: 'The user removed an identity. The other sessions that started at its provider end, and the grants that came by its assertions.',
     details: '`provider`',
   },
   'interaction.answered': {

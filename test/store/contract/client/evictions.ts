@@ -8,16 +8,19 @@ import type { UserId } from '../../../../src/protocol/ids.ts'
 import type { IdentityKey } from '../../../../src/protocol/sign-in/provider-identity.ts'
 import { anIdentity, anIdentityProof, aProvider } from '../../../support/provider/provider-records.ts'
 import {
+  aGrant,
   aHash,
   aLink,
   anApproval,
   anAuthorization,
+  aRedemption,
   aSession,
   aSessionStart,
   aUser,
   at,
   HOUR,
 } from '../../../support/records.ts'
+import { approved } from '../token/authorizations.ts'
 import { perform, performAll, startSessions, times, type Suite } from '../harness.ts'
 
 /** What takes ways to sign in away from an account takes them from a thief too, whatever happens at the same time (LNK-01). */
@@ -54,6 +57,15 @@ function linkBySession(store: StoreDriver, identity: IdentityRecord, session: Se
     reason: { kind: 'session', session: coversAll(session) },
     now: at(HOUR),
   })
+}
+
+function unlinking(identity: IdentityRecord, session: SessionRecord) {
+  return { ...identity, passwordCounts: true, passkeysCount: false, session: coversAll(session), now: at(HOUR) }
+}
+
+/** A grant by an assertion, of the provider of the identity unless another one is named. */
+function anOpening({ key, userId, providerId }: IdentityRecord, provider = providerId) {
+  return { grant: aGrant({ userId, family: undefined, providerId: provider }), identity: key }
 }
 
 const WAYS = ['a password', 'a new identity', 'an identity of the account'] as const
@@ -198,11 +210,53 @@ export const evictionCases: Suite = (check) => {
     await startSessions(first, ...[...others, kept].map((one) => aSessionStart({ session: one, passwordHash })))
     const [identity] = identities
     assert.ok(identity)
-    const unlink = { ...identity, passwordCounts: true, passkeysCount: false, session: coversAll(kept) }
+    const unlink = unlinking(identity, kept)
     assert.equal(await perform(first, 'unlinkIdentity', unlink), 'unlinked')
     assert.equal(await second.findSession(session.id), undefined)
     for (const one of [...others, kept]) assert.deepEqual(await second.findSession(one.id), one)
   })
+
+  check(
+    'JAG-15: unlinkIdentity ends the grants that came by assertions of its provider, and no others',
+    async ({ first, second }) => {
+      const [{ user, identities, session }, other] = [await prepare(first), await prepare(first)]
+      const [identity, foreign] = [identities[0], other.identities[0]]
+      assert.ok(identity && foreign)
+      const { approval } = await approved(first, { userId: user.id })
+      const allowed = aRedemption(approval, { grant: aGrant({ userId: user.id }) })
+      await perform(first, 'redeemCode', allowed)
+      const ended = times(30, () => anOpening(identity))
+      const kept = [anOpening(foreign), anOpening(identity, 'other' as ProviderId)]
+      await performAll(first, 'openGrant', [...ended, ...kept])
+      assert.equal(await perform(second, 'unlinkIdentity', unlinking(identity, session)), 'unlinked')
+      for (const { grant } of ended) assert.equal((await first.findGrant(grant.id))?.revokedAt, at(HOUR))
+      for (const { grant } of [...kept, allowed]) assert.deepEqual(await first.findGrant(grant.id), grant)
+    },
+  )
+
+  check(
+    'JAG-15: openGrant needs that the user still has the identity, also at the same time',
+    async ({ first, second }) => {
+      for (const isUnlinkedFirst of [true, ...times(10, () => false)]) {
+        const { identities, session } = await prepare(first)
+        const [identity] = identities
+        assert.ok(identity)
+        const opening = anOpening(identity)
+        const unlink = () => perform(second, 'unlinkIdentity', unlinking(identity, session))
+        if (isUnlinkedFirst) await unlink()
+        const [opened] = await Promise.all([perform(first, 'openGrant', opening), isUnlinkedFirst || unlink()])
+        const grant = await first.findGrant(opening.grant.id)
+        assert.equal(grant?.revokedAt, opened === 'opened' ? at(HOUR) : undefined)
+        if (isUnlinkedFirst) assert.equal(opened, 'unlinked')
+        if (opened === 'unlinked') assert.equal(grant, undefined)
+      }
+      const { identities } = await prepare(first)
+      const [opening] = identities.map((one) => anOpening(one))
+      assert.ok(opening)
+      const strange = { ...opening, grant: { ...opening.grant, userId: aUser().id } }
+      assert.deepEqual(await performAll(first, 'openGrant', [strange, opening]), ['unlinked', 'opened'])
+    },
+  )
 
   check('disabling and deleting a provider ends no session', async ({ first, second }) => {
     const { session } = await prepare(first)
@@ -220,7 +274,7 @@ export const evictionCases: Suite = (check) => {
       assert.ok(identity)
       const late = aSession({ userId: user.id, authentication: session.authentication })
       const start = aSessionStart({ session: late, passwordHash: user.passwordHash, identity: identity.key })
-      const unlink = { ...identity, passwordCounts: true, passkeysCount: false, session: coversAll(session) }
+      const unlink = unlinking(identity, session)
       if (isRemovedFirst) await perform(second, 'unlinkIdentity', unlink)
       const [started] = await Promise.all([
         perform(first, 'startSession', start),

@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict'
 import type { Redemption } from '../../../../src/ports/operations/authorization.ts'
+import type { Input } from '../../../../src/ports/operations/index.ts'
 import type { GrantRecord } from '../../../../src/ports/records/grant.ts'
+import { APPLICATION } from '../../../../src/protocol/sign-in/authentication.ts'
 import type { Scope } from '../../../../src/protocol/token/scope.ts'
 import type { StoreDriver } from '../../../../src/ports/store.ts'
 import { approved } from './authorizations.ts'
 import { aSweep } from '../server/sweep.ts'
 import { perform, performAll, race, tally, times, type Suite } from '../harness.ts'
+import { anIdentity } from '../../../support/provider/provider-records.ts'
 import {
   A_KEY,
   aFamily,
@@ -19,6 +22,7 @@ import {
   aRotation,
   aSession,
   at,
+  aUser,
   HOUR,
   NOW,
 } from '../../../support/records.ts'
@@ -69,10 +73,18 @@ export const tokenCases: Suite = (check) => {
   })
 
   check('openGrant stores grants without a code, once, which end as others do', async ({ first, second }) => {
-    const grants = times(3, () => aGrant({ family: undefined, providerId: 'idp' as GrantRecord['providerId'] }))
+    const openings: Input<'openGrant'>[] = []
+    for (const user of times(3, () => aUser())) {
+      const identity = anIdentity({ userId: user.id, providerId: APPLICATION })
+      assert.equal(await perform(first, 'provisionUser', { user, identity }), 'created')
+      const grant = aGrant({ userId: user.id, family: undefined, providerId: 'idp' as GrantRecord['providerId'] })
+      openings.push({ grant, identity: identity.key })
+    }
+    const grants = openings.map(({ grant }) => grant)
     const [one, other] = grants as [GrantRecord, GrantRecord]
-    await performAll(first, 'openGrant', grants)
-    assert.equal(await perform(second, 'openGrant', { ...one, scope: 'another' as Scope }), 'opened')
+    const again = openings.slice(0, 1).map((opening) => ({ ...opening, grant: { ...one, scope: 'another' as Scope } }))
+    await performAll(first, 'openGrant', openings)
+    assert.deepEqual(await performAll(second, 'openGrant', again), ['opened'])
     for (const grant of grants) assert.deepEqual(await second.findGrant(grant.id), grant)
     const { clientId, userId, organizationId } = one
     assert.deepEqual(await first.listLiveGrants({ userId, now: at(1), limit: 9 }), [one])

@@ -56,7 +56,7 @@ const CHANGES: Readonly<Record<string, Change>> = {
     return perform(store, 'linkIdentity', { identity, reason, now: at(1) })
   },
   unlinkIdentity: (store, { identity }, session) =>
-    perform(store, 'unlinkIdentity', { ...identity, passwordCounts: true, passkeysCount: true, session }),
+    perform(store, 'unlinkIdentity', { ...identity, passwordCounts: true, passkeysCount: true, session, now: at(1) }),
   addPasskey: (store, { user: { id: userId } }, session) =>
     perform(store, 'addPasskey', { passkey: aPasskey({ userId }), reason: { kind: 'session', session } }),
   async removePasskey(store, { user: { id: userId } }, session) {

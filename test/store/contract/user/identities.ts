@@ -250,7 +250,7 @@ export const identityCases: Suite = (check) => {
     const { key, userId, providerId } = identity
     const reason = await sessionOf(first, made.user)
     const { session } = reason
-    const unlink = { key, userId, providerId, passwordCounts: false, passkeysCount: false, session }
+    const unlink = { key, userId, providerId, passwordCounts: false, passkeysCount: false, session, now: at(HOUR) }
     assert.equal(await perform(first, 'unlinkIdentity', unlink), 'last')
     assert.equal(await perform(first, 'unlinkIdentity', { ...unlink, userId: aUser().id }), 'unknown')
     assert.equal(
@@ -270,7 +270,7 @@ export const identityCases: Suite = (check) => {
     assert.equal(await perform(first, 'unlinkIdentity', unlink), 'unlinked')
     assert.deepEqual(await first.listIdentities(userId), [other])
     assert.deepEqual([await first.findIdentityProof(userId), await first.listLinks(userId)], [undefined, [link]])
-    const last = { key: other.key, userId, providerId: second.id, passwordCounts: true, passkeysCount: false, session }
+    const last = { ...unlink, key: other.key, providerId: second.id, passwordCounts: true }
     const ended = coversAll(aSession({ userId }))
     assert.equal(await perform(first, 'unlinkIdentity', { ...last, session: ended }), 'unknown')
     assert.equal(await perform(first, 'unlinkIdentity', last), 'unlinked')
@@ -289,6 +289,7 @@ export const identityCases: Suite = (check) => {
       passwordCounts: false,
       passkeysCount: false,
       session: reason.session,
+      now: at(HOUR),
     }))
     const outcomes = await race(stores, 'unlinkIdentity', removals)
     assert.equal(tally(outcomes)['unlinked'], 1)

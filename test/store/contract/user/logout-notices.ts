@@ -269,7 +269,13 @@ const ENDS: readonly (readonly [claim: string, end: End])[] = [
       const reason = { kind: 'session', session } as const
       assert.equal(await perform(store, 'linkIdentity', { identity, reason, now: at(9) }), 'linked')
       assert.equal(
-        await perform(store, 'unlinkIdentity', { ...identity, passwordCounts: true, passkeysCount: false, session }),
+        await perform(store, 'unlinkIdentity', {
+          ...identity,
+          passwordCounts: true,
+          passkeysCount: false,
+          session,
+          now: at(9),
+        }),
         'unlinked',
       )
       return 'one-is-kept'

@@ -329,7 +329,7 @@ export const passkeyCases: Suite = (check) => {
         reason: { kind: 'session', session: coversAll(session) },
         now: at(1),
       })
-      const unlink = { ...identity, passwordCounts: false, session: coversAll(session) }
+      const unlink = { ...identity, passwordCounts: false, session: coversAll(session), now: at(2) }
       assert.equal(await perform(first, 'unlinkIdentity', { ...unlink, passkeysCount: false }), 'last')
       assert.equal(await perform(first, 'unlinkIdentity', { ...unlink, passkeysCount: true }), 'unlinked')
       const gone = { userId, session: coversAll(aSession({ userId })), passkeysCount: true }

@@ -146,6 +146,11 @@ export interface Reads {
   readonly findConsent: (key: ConsentKey) => Promise<Scope | undefined>
   /** The grants of a user that are neither revoked nor expired, and match what else is given, newest first. */
   readonly listLiveGrants: (asked: LiveGrants) => Promise<readonly GrantRecord[]>
+  /**
+   * The same without a filter: of each client for each organization the newest, then of each the second, and so on. Another app is not hidden by
+   * one that has many (threats.md JAG-16).
+   */
+  readonly listGrantsByApp: (asked: Pick<LiveGrants, 'userId' | 'now' | 'limit'>) => Promise<readonly GrantRecord[]>
   /** The authorizations that a user approved, and whose codes can be redeemed and were not, newest first. */
   readonly listOpenCodes: (asked: OpenCodes) => Promise<readonly AuthorizationRecord[]>
   /** The remembered consents of a user, ordered by client. */

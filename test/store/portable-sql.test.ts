@@ -115,7 +115,7 @@ const KEYLESS: readonly Exception[] = [
   },
   {
     why: 'a sign-out ends the logins of a session, an account page shows and ends what a user has, and a sweep ends codes',
-    text: /^(delete from sessions where user_id = \S+ and (session_id <>|created_at >=)|select \* from identities where user_id =|select \* from authorizations where user_id =|select \* from grants where user_id = \S+ and revoked_at is null|update authorizations set status = 'burned' where (authorization_id >|\$\{)|update grants set revoked_at = \S+ where user_id =)/,
+    text: /^(delete from sessions where user_id = \S+ and (session_id <>|created_at >=)|select \* from identities where user_id =|select \* from authorizations where user_id =|select \* from (grants|\( select \*, row_number\(\) over \(partition by client_id, organization_id order by grant_id desc\) as place from grants) where user_id = \S+ and revoked_at is null|update authorizations set status = 'burned' where (authorization_id >|\$\{)|update grants set revoked_at = \S+ where user_id =)/,
   },
   {
     why: 'a sign-in removes the oldest sessions of a user who has too many',

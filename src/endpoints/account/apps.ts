@@ -26,7 +26,7 @@ import { errorPage } from '../error-page.ts'
 import { PATHS, pageAddress } from '../paths.ts'
 import { doneAt, frameOf } from './frame.ts'
 
-/** The newest active grants that are read. An app usually has one; programs that never refresh have more. */
+/** The active grants that are read, the newest of each app first. An app usually has one; programs that never refresh have more. */
 const GRANT_LIMIT = 200
 /** The newest codes that are read. A device has five minutes to redeem its code, another client a minute. */
 const CODE_LIMIT = 200
@@ -93,7 +93,7 @@ async function findApps(
   const cutoff = revocationCutoff(context)
   const { now } = cutoff
   const [grants, codes, consents, organizations] = await Promise.all([
-    context.store.listLiveGrants({ userId, now, limit: GRANT_LIMIT }),
+    context.store.listGrantsByApp({ userId, now, limit: GRANT_LIMIT }),
     context.store.listOpenCodes({ userId, ...cutoff, limit: CODE_LIMIT }),
     context.store.listConsents(userId, CONSENT_LIMIT),
     findOrganizations(context, userId),
@@ -116,7 +116,9 @@ async function findApps(
       return [{ ...NOTHING, client, organizationId, consents: [consent] }]
     }),
   ])
-  const groups = Map.groupBy(found.flat(), ({ client, organizationId }) => `${client.id} ${organizationId ?? ''}`)
+  const groups = Map.groupBy(found.flat(), ({ client, organizationId }) =>
+    nameOfApp({ clientId: client.id, organizationId }),
+  )
   const connections = [...groups.values()].map((parts): Connection => {
     const [first] = parts as [Connection]
     return {
@@ -133,10 +135,15 @@ async function findApps(
   )
   const isCut =
     sorted.length > APP_LIMIT ||
-    grants.length === GRANT_LIMIT ||
+    new Set(grants.map(nameOfApp)).size === GRANT_LIMIT ||
     codes.length === CODE_LIMIT ||
     consents.length === CONSENT_LIMIT
   return { apps, isCut }
+}
+
+/** A client is another app for each organization. */
+function nameOfApp({ clientId, organizationId }: Pick<GrantRecord, 'clientId' | 'organizationId'>): string {
+  return `${clientId} ${organizationId ?? ''}`
 }
 
 /** A connected device that has yet to fetch its tokens: the user can take them back before (threats.md DEV-18). */

@@ -6,7 +6,19 @@ import { perform, performAll, race, times, type Suite } from '../harness.ts'
 import type { EpochMs } from '../../../../src/base/brand.ts'
 import type { GrantId } from '../../../../src/protocol/ids.ts'
 import type { Scope } from '../../../../src/protocol/token/scope.ts'
-import { aFamily, aGrant, anAuthorization, anOrganization, aRedemption, at, NOW } from '../../../support/records.ts'
+import { APPLICATION } from '../../../../src/protocol/sign-in/authentication.ts'
+import { anIdentity } from '../../../support/provider/provider-records.ts'
+import {
+  aFamily,
+  aGrant,
+  anAuthorization,
+  anOrganization,
+  aRedemption,
+  at,
+  aUser,
+  MINUTE,
+  NOW,
+} from '../../../support/records.ts'
 
 export const grantListCases: Suite = (check) => {
   check('listGrants lists the grants that match all given filters, newest first', async ({ first, second }) => {
@@ -123,6 +135,43 @@ export const grantListCases: Suite = (check) => {
       assert.deepEqual(await find({ clientId, redirectHost: 'other.example' }), [])
       assert.deepEqual(await find({ redirectHost: 'app.example' }), [foreign, one])
       assert.equal((await find({ clientId })).length, 3)
+    },
+  )
+
+  check(
+    'JAG-16: an app with over 200 grants hides no other in listGrantsByApp, and removeApp ends all of them',
+    async ({ first, second }) => {
+      const user = aUser()
+      const identity = anIdentity({ userId: user.id, providerId: APPLICATION })
+      await perform(first, 'provisionUser', { user, identity })
+      const [many, few] = [aGrant().clientId, aGrant().clientId]
+      const { id: organizationId } = anOrganization()
+      const openingOf = (differing: Partial<GrantRecord>, madeAt: number) => ({
+        grant: aGrant({ userId: user.id, family: undefined, ...differing }, at(madeAt)),
+        identity: identity.key,
+      })
+      const rare = [{ clientId: few }, { clientId: many, organizationId }].map((one, index) => openingOf(one, index))
+      const ended = openingOf({ clientId: few, expiresAt: at(MINUTE) }, 2)
+      const often = times(250, (index) => openingOf({ clientId: many }, 10 + index))
+      // Citus has 4 s for a batch, and takes some milliseconds for each.
+      for (let start = 0; start < often.length; start += 25)
+        await performAll(first, 'openGrant', often.slice(start, start + 25))
+      await performAll(first, 'openGrant', [...rare, ended])
+      const list = async (limit: number) =>
+        (await second.listGrantsByApp({ userId: user.id, now: at(MINUTE), limit })).map(({ id }) => id)
+      const [oldest, foreign] = rare.map(({ grant }) => grant.id)
+      const newest = often.map(({ grant }) => grant.id).toReversed()
+      assert.deepEqual(await list(200), [newest[0], foreign, oldest, ...newest.slice(1, 198)])
+      assert.deepEqual(await list(2), [newest[0], foreign])
+      const removal = {
+        userId: user.id,
+        clientId: many,
+        organizationId: undefined,
+        codesSince: at(-1),
+        now: at(MINUTE),
+      }
+      assert.deepEqual(await perform(first, 'removeApp', removal), { grants: 250 })
+      assert.deepEqual(await list(200), [foreign, oldest])
     },
   )
 

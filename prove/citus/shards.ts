@@ -66,7 +66,7 @@ const CASES: readonly Case[] = [
   },
   {
     name: 'show the apps',
-    most: 8,
+    most: 7,
     async run(store, { user: { id: userId } }) {
       await store.listOpenCodes({ userId, now: now(), codesSince: 0 as EpochMs, limit: 100 })
       await store.listGrantsByApp({ userId, now: now(), limit: 100 })
@@ -79,8 +79,8 @@ const CASES: readonly Case[] = [
     run: (store, { user }) => store.listSessions({ userId: user.id, before: undefined, limit: 100 }),
   },
   {
-    name: 'open a grant by an assertion, and remove its provider',
-    most: 30,
+    name: 'sign in, link an identity, open a grant by it, and remove it',
+    most: 36,
     async run(store) {
       const { open, unlink } = await anAssertedPerson(store)
       await open(store)()

@@ -82,6 +82,8 @@ async function examine(context: TaskContext): Promise<readonly Finding[]> {
     registrations: [],
     delegateUntil: undefined,
     providers,
+    listed: [],
+    apis: [],
     roles,
     mailDueAt: due?.dueAt,
   }

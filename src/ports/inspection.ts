@@ -3,6 +3,7 @@ import type { KnownTime } from '../base/clock.ts'
 import type { DomainRule } from '../protocol/client/domain-rule.ts'
 import type { KeyId } from '../protocol/ids.ts'
 import type { StorePlace } from '../base/store-place.ts'
+import type { ApiRecord } from './records/api.ts'
 import type { ClientRecord } from './records/client.ts'
 import type { ProviderRecord } from './records/provider.ts'
 import type { RoleRecord } from './records/role.ts'
@@ -115,6 +116,9 @@ export interface ClientInspection {
   readonly delegateUntil: EpochMs | undefined
   /** The providers at which users sign in. */
   readonly providers: readonly ProviderRecord[]
+  /** The clients that the providers list for their assertions, if they exist. */
+  readonly listed: readonly ClientRecord[]
+  readonly apis: readonly ApiRecord[]
   /** The newest users with a role for the console. */
   readonly roles: readonly RoleInspection[]
   /** When the next mail is due, or was. undefined: no mail waits. */

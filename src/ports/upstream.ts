@@ -57,7 +57,7 @@ export interface UpstreamFailure {
 
 /** A finding of `probe`. */
 export interface ProviderFinding {
-  readonly check: 'discovery' | 'keys' | 'secret' | 'request' | 'assertions'
+  readonly check: 'state' | 'discovery' | 'keys' | 'secret' | 'request' | 'assertions'
   readonly isOk: boolean
   readonly detail: string
 }

@@ -2,7 +2,8 @@ import type { ProviderRecord } from '../../ports/records/provider.ts'
 import type { ProviderFinding } from '../../ports/upstream.ts'
 import type { ProviderId } from '../../protocol/sign-in/authentication.ts'
 import { providerRedirectUri } from '../../protocol/sign-in/provider.ts'
-import { findTwin } from '../provider/assertions.ts'
+import type { ClientInspection } from '../../ports/inspection.ts'
+import { findAssertionFaults } from '../provider/assertions.ts'
 import { failed, ok, warning, type Finding } from './finding.ts'
 
 /** What the probe of a provider found. */
@@ -12,13 +13,19 @@ export interface ProbedProvider extends Pick<ProviderRecord, 'id' | 'settings'> 
 
 const CHECK = 'provider'
 
-/** Reports the enabled providers that cannot be used, and why. `issuer`: of this server. */
-export function checkProviders(probed: readonly ProbedProvider[], issuer: string): readonly Finding[] {
-  return probed.flatMap((provider) => [
-    ...checkAnswers(provider, issuer),
-    ...checkMembership(provider),
-    ...checkTwin(provider, probed),
-  ])
+/**
+ * Reports the enabled providers that cannot be used, and why, and which assertions of a provider are refused. `issuer`: of this server.
+ * `known`: undefined if the store cannot be read; then none was probed.
+ */
+export function checkProviders(
+  probed: readonly ProbedProvider[],
+  known: Pick<ClientInspection, 'providers' | 'listed' | 'apis'> | undefined,
+  issuer: string,
+): readonly Finding[] {
+  return [
+    ...probed.flatMap((provider) => [...checkAnswers(provider, issuer), ...checkMembership(provider)]),
+    ...(known?.providers ?? []).flatMap((provider) => (known === undefined ? [] : checkLists(provider, known))),
+  ]
 }
 
 function checkAnswers({ id, settings: { name }, findings }: ProbedProvider, issuer: string): readonly Finding[] {
@@ -43,17 +50,32 @@ function checkMembership({ id, settings }: ProbedProvider): readonly Finding[] {
   ]
 }
 
-/** Only usable providers are probed. */
-function checkTwin(provider: ProbedProvider, probed: readonly ProbedProvider[]): readonly Finding[] {
-  if (provider.settings.assertionClients.length === 0) return []
-  const others = probed.map((other) => ({ ...other, disabledAt: undefined }))
-  const twin = findTwin(provider, others)
-  const remedy = `Empty the list of one of them: grantor provider update ${provider.id} --assertion-client '' --assertion-api ''`
-  return twin === undefined ? [] : [warning(CHECK, `${provider.settings.name} (${provider.id}): ${twin}`, remedy)]
+function checkLists(
+  provider: ProviderRecord,
+  { providers, listed: clients, apis }: Pick<ClientInspection, 'providers' | 'listed' | 'apis'>,
+): readonly Finding[] {
+  const { id, settings, disabledAt } = provider
+  if (settings.assertionClients.length === 0) return []
+  const update = `grantor provider update ${id}`
+  const name = `${settings.name} (${id})`
+  if (disabledAt !== undefined) {
+    return [
+      warning(
+        CHECK,
+        `${name} lists clients for its assertions, but is disabled, so that they are refused.`,
+        `Enable it: grantor provider enable ${id}. Or empty its lists: ${update} --assertion-client '' --assertion-api ''`,
+      ),
+    ]
+  }
+  return findAssertionFaults(provider, { providers, clients, apis }).map((fault) =>
+    warning(CHECK, `Some assertions of ${name} are refused: ${fault}`, remedyOf('assertions', id, '')),
+  )
 }
 
 function remedyOf(check: ProviderFinding['check'], id: ProviderId, issuer: string): string {
   switch (check) {
+    case 'state':
+      return `Enable it: grantor provider enable ${id}`
     case 'discovery':
     case 'keys':
       return `The server reaches the provider without a proxy, and finds its name by DNS. Compare the issuer in "grantor provider show ${id}" with that of the provider.`

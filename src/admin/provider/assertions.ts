@@ -1,39 +1,60 @@
 import type { Context, StoreNeeds } from '../../ports/context.ts'
+import type { ApiRecord } from '../../ports/records/api.ts'
+import type { ClientRecord } from '../../ports/records/client.ts'
 import type { ProviderRecord } from '../../ports/records/provider.ts'
 import type { ProviderFinding } from '../../ports/upstream.ts'
-import { parseClientReference } from '../../protocol/client/identifier.ts'
+import { listedClients } from '../../protocol/sign-in/provider.ts'
+import { isConfidential } from '../../protocol/client/authentication.ts'
+import { hasDocument, parseClientReference } from '../../protocol/client/identifier.ts'
 import { JWT_BEARER } from '../../protocol/token/grant-types.ts'
 import { sameResource } from '../../protocol/token/resource.ts'
 
-type Needs = Pick<Context, 'apis'> & StoreNeeds<'findClient' | 'listProviders'>
+/** What there is beside the provider. */
+interface Known {
+  readonly providers: readonly ProviderRecord[]
+  /** Those that the provider lists, if they exist. */
+  readonly clients: readonly ClientRecord[]
+  readonly apis: readonly Pick<ApiRecord, 'resource'>[]
+}
 
 /**
  * Looks whether the identity assertions of a provider would be accepted: for the clients and APIs of its lists, and with an issuer of its
  * own. No finding: it lists none.
  */
 export async function checkAssertions(
-  context: Needs,
+  { store, apis }: Pick<Context, 'apis'> & StoreNeeds<'findClient' | 'listProviders'>,
   provider: Pick<ProviderRecord, 'id' | 'settings'>,
 ): Promise<readonly ProviderFinding[]> {
-  const { assertionClients: clients, assertionApis: apis } = provider.settings
-  if (clients.length === 0) return []
-  const declared = await context.apis()
-  const faults = [
-    findTwin(provider, await context.store.listProviders()),
-    ...(await Promise.all(clients.map((client) => findClientFault(context, client)))),
-    ...apis.map((api) =>
-      declared.some(({ resource }) => sameResource(resource, api)) ? undefined : `The API ${api} is not declared.`,
-    ),
-  ].filter((fault) => fault !== undefined)
+  const { assertionClients, assertionApis } = provider.settings
+  if (assertionClients.length === 0) return []
+  const found = await Promise.all(listedClients([provider]).map((id) => store.findClient(id)))
+  const clients = found.filter((client) => client !== undefined)
+  const faults = findAssertionFaults(provider, { clients, providers: await store.listProviders(), apis: await apis() })
   if (faults.length > 0) return faults.map((detail) => ({ check: 'assertions', isOk: false, detail }))
-  const detail = `Clients that may present its assertions: ${clients.length}; APIs: ${apis.length}.`
+  const detail = `Clients that may present its assertions: ${assertionClients.length}; APIs: ${assertionApis.length}.`
   return [{ check: 'assertions', isOk: true, detail }]
 }
 
+/** Returns why some assertions of a provider that lists clients are refused. */
+export function findAssertionFaults(
+  provider: Pick<ProviderRecord, 'id' | 'settings'>,
+  { providers, clients, apis }: Known,
+): readonly string[] {
+  const { assertionClients, assertionApis } = provider.settings
+  if (assertionClients.length === 0) return []
+  return [
+    findTwin(provider, providers),
+    ...assertionClients.map((client) => findClientFault(clients, client)),
+    ...assertionApis.map((api) =>
+      apis.some(({ resource }) => sameResource(resource, api)) ? undefined : `The API ${api} is not declared.`,
+    ),
+  ].filter((fault) => fault !== undefined)
+}
+
 /** Of two providers with one issuer neither would be meant. */
-export function findTwin(
+function findTwin(
   { id, settings }: Pick<ProviderRecord, 'id' | 'settings'>,
-  providers: readonly Pick<ProviderRecord, 'id' | 'settings' | 'disabledAt'>[],
+  providers: readonly ProviderRecord[],
 ): string | undefined {
   const twin = providers.find(
     (other) =>
@@ -48,13 +69,15 @@ export function findTwin(
 }
 
 /** A client with a metadata document may come later. */
-async function findClientFault({ store }: Needs, identifier: string): Promise<string | undefined> {
+function findClientFault(clients: readonly ClientRecord[], identifier: string): string | undefined {
   const id = parseClientReference(identifier)
-  const client = id === undefined ? undefined : await store.findClient(id)
+  const client = clients.find((one) => one.id === id)
   if (client === undefined) {
     return identifier.startsWith('gci_') ? `The client ${identifier} does not exist.` : undefined
   }
   if (client.disabledAt !== undefined) return `The client ${identifier} is disabled.`
+  if (!isConfidential(client) && !hasDocument(client.id))
+    return `The client ${identifier} does not authenticate and has no metadata document.`
   return client.metadata.grantTypes.includes(JWT_BEARER)
     ? undefined
     : `The client ${identifier} is not registered for the grant type ${JWT_BEARER}.`

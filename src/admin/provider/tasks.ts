@@ -1,5 +1,8 @@
 import * as z from 'zod'
 import { definedMembers } from '../../base/json.ts'
+import type { Settings } from '../../ports/context.ts'
+import type { ProviderRecord } from '../../ports/records/provider.ts'
+import type { ProviderFinding } from '../../ports/upstream.ts'
 import type { ProviderId } from '../../protocol/sign-in/authentication.ts'
 import {
   parseProviderId,
@@ -8,6 +11,7 @@ import {
   providerRedirectUri,
   type ProviderTemplateName,
 } from '../../protocol/sign-in/provider.ts'
+import { isUsable } from '../../users/provider-routing.ts'
 import { changeTasks } from '../change-tasks.ts'
 import { ORGANIZATION_ID } from '../fields.ts'
 import { defineTask, type Task } from '../task.ts'
@@ -125,6 +129,7 @@ export const PROVIDER_TASKS: readonly Task[] = [
       const redirectUri = providerRedirectUri(context.issuer, provider_id)
       const provider = await requireProvider(context, provider_id)
       const findings = [
+        ...checkState(context.settings, provider),
         ...(await context.upstream.probe(provider, redirectUri)),
         ...(await checkAssertions(context, provider)),
       ]
@@ -158,3 +163,12 @@ export const PROVIDER_TASKS: readonly Task[] = [
     },
   }),
 ]
+
+function checkState(settings: Settings, provider: ProviderRecord): readonly ProviderFinding[] {
+  if (isUsable(settings, provider)) return []
+  const detail =
+    provider.disabledAt === undefined
+      ? 'Users sign in at the application of GRANTOR_DELEGATE_URL alone, and assertions of the provider are refused.'
+      : 'The provider is disabled: users cannot sign in there, and its assertions are refused.'
+  return [{ check: 'state', isOk: false, detail }]
+}

@@ -101,7 +101,7 @@ async function examineProviders(
   ])
   const { clock, random } = platform
   const outbound = await openUnlimitedOutbound(config, platform)
-  return checkProviders(await probeProviders(config, store, { clock, random, outbound }), config.issuer)
+  return checkProviders(await probeProviders(config, store, { clock, random, outbound }), store.clients, config.issuer)
 }
 
 async function examineClientKeys(

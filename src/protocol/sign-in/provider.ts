@@ -1,4 +1,5 @@
-import type { OrganizationId } from '../ids.ts'
+import { parseClientReference } from '../client/identifier.ts'
+import type { ClientId, OrganizationId } from '../ids.ts'
 import { APPLICATION, type ProviderId } from './authentication.ts'
 import { isLoopbackHost } from '../uri/loopback.ts'
 import { addressOf } from '../uri/server-address.ts'
@@ -196,4 +197,12 @@ function findIssuerFault(issuer: string, isLoopbackIssuer: boolean): string | un
   if (url.protocol === 'https:') return undefined
   const isLocal = url.protocol === 'http:' && isLoopbackHost(url.hostname)
   return isLocal && isLoopbackIssuer ? undefined : 'The issuer uses https.'
+}
+
+/** The ids of the clients that providers list for their assertions, each once. */
+export function listedClients(
+  providers: readonly { readonly settings: Pick<ProviderSettings, 'assertionClients'> }[],
+): readonly ClientId[] {
+  const listed = providers.flatMap(({ settings }) => settings.assertionClients.map(parseClientReference))
+  return [...new Set(listed)].filter((id) => id !== undefined)
 }

@@ -3,12 +3,14 @@ import type { ClientFilter } from '../../ports/operations/client.ts'
 import type { Page, Reach } from '../../ports/store.ts'
 import type { EpochMs } from '../../base/brand.ts'
 import type { ClientId } from '../../protocol/ids.ts'
+import { listedClients } from '../../protocol/sign-in/provider.ts'
 import type { ClientInspection } from '../../ports/inspection.ts'
 import type { Row } from '../rows.ts'
 import { domainRuleReads } from './domain-rules.ts'
 import { CLIENTS, HELD_FOR_EVER } from '../tables/client.ts'
 import { countTokenUse } from './initial-tokens.ts'
 import { endLaterOfClient } from './not-before.ts'
+import { operatorReads } from './operator.ts'
 import { providerReads } from './providers.ts'
 import { listRegistrationCounts } from './registration-counts.ts'
 import { inspectRoles } from './roles.ts'
@@ -224,6 +226,8 @@ const DELEGATE_UNTIL = shared(
   `select max(expires_at) as until from admin_credentials where access = 'delegate' and revoked_at is null`,
 )
 
+const LIST_THESE = shared(`select * from clients where client_id = any(string_to_array(:ids, ' '))`)
+
 const NEXT_MAIL = shared('select min(due_at) as due_at from mails')
 
 /** Reads what the doctor needs to find clients that would not be accepted again, a flood of registrations, users who cannot sign in, and mail that is not sent. */
@@ -234,10 +238,12 @@ export function* inspectClients(): Steps<ClientInspection> {
   const [credentials] = yield* rows(DELEGATE_UNTIL)
   const delegateUntil = (credentials?.['until'] ?? undefined) as EpochMs | undefined
   const providers = yield* providerReads.listProviders()
+  const listed = (yield* rows(LIST_THESE, { ids: listOf(listedClients(providers)) })).map(CLIENTS.read)
+  const apis = yield* operatorReads.listApis()
   const roles = yield* inspectRoles()
   const [mail] = yield* rows(NEXT_MAIL)
   const mailDueAt = (mail?.['due_at'] ?? undefined) as EpochMs | undefined
-  return { newest, domains, registrations, delegateUntil, providers, roles, mailDueAt }
+  return { newest, domains, registrations, delegateUntil, providers, listed, apis, roles, mailDueAt }
 }
 
 export const clientReads = {

@@ -9,6 +9,7 @@ import { declareApi, JWT_API, knowApis } from '../../support/apis.ts'
 import { WHOLE_FILE } from '../../support/authorize-answers.ts'
 import { command, commandJson, findingsAbout, openServerForCommands } from '../../support/command.ts'
 import { CLIENT_SECRET, openProviderHost } from '../../support/provider/provider-host.ts'
+import { aGrant } from '../../support/records.ts'
 import { selectAll } from '../../support/store/dump.ts'
 
 const server = await openServerForCommands(WHOLE_FILE)
@@ -173,8 +174,33 @@ test('provider: the clients and APIs of assertions are given together, tested, s
   assert.match(found.stdout, /The client gci_\S+ is not registered for the grant type urn:/)
   assert.match(
     String(await findingsAbout('provider')),
-    /warning,Acme ID \(twin\): The provider asserting lists clients too/,
+    /warning,Some assertions of Acme ID \(twin\) are refused: The provider asserting lists clients too/,
   )
   await words('update', 'twin', '--assertion-client', '', '--assertion-api', '')
   assert.deepEqual((await commandJson<ProviderDocument>(['provider', 'show', 'twin'])).assertion_apis, [])
+  const open = await registerClient(server, { grant_types: ASSERTION_GRANT_TYPES, token_endpoint_auth_method: 'none' })
+  const off = await registerClient(server, { grant_types: ASSERTION_GRANT_TYPES })
+  await server.context.store.disableClient({ id: off.client_id as never, now: server.clock.now() })
+  const gone = aGrant().clientId
+  const wrong = [open.client_id, off.client_id, gone].flatMap((one) => ['--assertion-client', one])
+  await words('update', 'asserting', ...wrong, '--assertion-api', `${JWT_API}/gone`)
+  const faults = [
+    `The client ${open.client_id} does not authenticate and has no metadata document.`,
+    `The client ${off.client_id} is disabled.`,
+    `The client ${gone} does not exist.`,
+    `The API ${JWT_API}/gone is not declared.`,
+  ]
+  const tested = await command(['provider', 'test', 'asserting'])
+  assert.equal(tested.code, 1)
+  const reported = (await findingsAbout('provider')).map(([verdict, message]) => `${verdict} ${message}`)
+  for (const fault of faults) {
+    assert.ok(tested.stdout.includes(fault), `${fault} in: ${tested.stdout}`)
+    assert.ok(reported.includes(`warning Some assertions of Acme ID (asserting) are refused: ${fault}`), fault)
+  }
+  await words('disable', 'asserting')
+  assert.match((await command(['provider', 'test', 'asserting'])).stdout, /^failed +state +The provider is disabled/m)
+  assert.match(
+    String(await findingsAbout('provider')),
+    /warning,Acme ID \(asserting\) lists clients for its assertions, but is disabled/,
+  )
 })

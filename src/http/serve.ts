@@ -157,6 +157,7 @@ function refuse(serving: Serving, exchange: Exchange, cause: unknown): void {
       status === 429 || reason === 'insecure_transport' || context.settings.logNetworks ? exchange.network : undefined,
     reason,
     description: explanation ?? firstFault(error),
+    detail: error.detail,
     status,
     ms,
   }

@@ -20,6 +20,8 @@ export interface RefusalOptions {
   readonly retryAfterSeconds?: number
   /** For the log. */
   readonly cause?: unknown
+  /** For the log alone: what the server compared (`compared`), or the reason behind one that says nothing about accounts. */
+  readonly detail?: string | undefined
   readonly user?: UserId | undefined
 }
 
@@ -31,6 +33,8 @@ export class OAuthError extends Error {
   description: string
   /** The description of this one refusal, if it differs from the table's; it is also logged. */
   readonly explanation: string | undefined
+  /** For the log alone. */
+  readonly detail: string | undefined
   readonly problems: readonly Problem[]
   readonly headers: Readonly<Record<string, string>>
   readonly retryAfterSeconds: number | undefined
@@ -49,6 +53,7 @@ export class OAuthError extends Error {
     this.status = options.status ?? REFUSALS[code].status
     this.explanation = options.explanation
     this.description = options.explanation ?? REFUSALS[code].description
+    this.detail = options.detail
     this.problems = options.problems ?? []
     this.headers = options.headers ?? {}
     this.user = options.user
@@ -157,9 +162,9 @@ function proofChallenge(code: ErrorCode | undefined): string {
   return `DPoP realm="grantor"${fault}, algs="${PROOF_ALGORITHMS.join(' ')}"`
 }
 
-/** `user`: that of the code or refresh token, where it is known, for the log. */
-export function invalidGrant(reason: Reason<'invalid_grant'>, user?: UserId): OAuthError {
-  return new OAuthError('invalid_grant', reason, { user })
+/** `user`: that of the code or refresh token, where it is known, for the log. `detail`: also for the log. */
+export function invalidGrant(reason: Reason<'invalid_grant'>, user?: UserId, detail?: string): OAuthError {
+  return new OAuthError('invalid_grant', reason, { user, detail })
 }
 
 export function unauthorizedClient(reason: Reason<'unauthorized_client'>): OAuthError {
@@ -178,9 +183,9 @@ export function invalidScope(
 export function invalidTarget(
   reason: Reason<'invalid_target'>,
   problems: readonly Problem[],
-  explanation?: string,
+  { explanation = TARGET_EXPLANATIONS[reason], detail }: Pick<RefusalOptions, 'explanation' | 'detail'> = {},
 ): OAuthError {
-  return new OAuthError('invalid_target', reason, { problems, explanation: explanation ?? TARGET_EXPLANATIONS[reason] })
+  return new OAuthError('invalid_target', reason, { problems, explanation, detail })
 }
 
 const TARGET_EXPLANATIONS: Partial<Record<Reason<'invalid_target'>, string>> = {

@@ -27,6 +27,8 @@ import {
 } from '../../tools/flow.ts'
 import { createAda } from '../support/accounts.ts'
 import { declareApi, knowApis } from '../support/apis.ts'
+import { addProvider } from '../support/provider/providers.ts'
+import { perform } from '../support/tasks.ts'
 import { openTestServer, type TestServer } from '../support/server.ts'
 import { openSteadyClock } from '../support/clocks.ts'
 
@@ -272,6 +274,37 @@ test('STO-01: after complete flows no row of the audit has a secret, an e-mail a
     if (secret.length > 60) assert.ok(!rows.includes(secret.slice(-40)), secret)
   }
   assert.ok(rows.includes('code.replayed') && rows.includes('tokens.issued') && rows.includes(client.client_id))
+})
+
+test('audit: a change of a provider or an API names the clients and APIs that are listed now, and no longer', async (t) => {
+  const { server, client, other, newEvents } = await openRecordedServer(t)
+  const [one, two] = ['https://one.example', 'https://two.example']
+  await addProvider(server, { issuer: 'https://idp.example' })
+  for (const resource of [one, two]) await declareApi(server, resource)
+  await newEvents()
+  const change = (task: string, input: object) => perform(server.context, task, { ...input })
+  const lists = (clients: readonly string[], apis: readonly string[]) =>
+    change('provider.update', { provider_id: 'idp', assertion_clients: clients, assertion_apis: apis })
+  const rules = (exchange: object) => change('api.update', { resource: one, exchange })
+  await lists([client.client_id, other.client_id], [one])
+  await lists([other.client_id], [two])
+  await change('provider.update', { provider_id: 'idp', name: 'New' })
+  await rules([{ resource: two, scope: 'read' }])
+  await rules([{ resource: two, scope: 'write' }])
+  await rules([{ resource: two, scope: '' }])
+  const textOf = (details: object = {}) =>
+    JSON.stringify({ ...details, provider: undefined, client_id: undefined, resource: undefined })
+  assert.deepEqual(
+    (await newEvents()).map(({ details }) => textOf(details)),
+    [
+      { assertion_clients_added: `${client.client_id} ${other.client_id}`, assertion_apis_added: one },
+      { assertion_clients_removed: client.client_id, assertion_apis_added: two, assertion_apis_removed: one },
+      {},
+      { exchange_from_added: two },
+      { exchange_from_changed: two },
+      { exchange_from_removed: two },
+    ].map(textOf),
+  )
 })
 
 async function openRecordedServer(t: TestContext): Promise<RecordedServer> {

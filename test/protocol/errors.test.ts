@@ -17,7 +17,7 @@ const NAMED: readonly (readonly [refusal: OAuthError, description: RegExp])[] = 
   [invalidTarget('resource_not_granted', []), /^The grant does not have this resource\.$/],
   [invalidTarget('tokens_differ', []), /need different tokens/],
   [invalidTarget('resource_malformed', []), /^This server issues no tokens for the resource\.$/],
-  [invalidTarget('resource_unknown', [], 'No API is declared for x.'), /^No API is declared for x\.$/],
+  [invalidTarget('resource_unknown', [], { explanation: 'No API is declared for x.' }), /^No API is declared for x\.$/],
   [invalidToken('access_token_for_another'), /^The access token is for an API\./],
   [invalidToken('access_token_wrong'), /^The token for this request is missing, invalid, expired or revoked\.$/],
 ]

@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { after, type EpochMs } from '../../base/brand.ts'
 import { ASSERTION_ALGORITHMS, type AssertionAlgorithm } from '../client/keys.ts'
 import type { ProviderClaims } from '../sign-in/provider-identity.ts'
+import { compared } from '../compared.ts'
 import { sameResource, parseResources, type Resource } from './resource.ts'
 import { isThumbprint } from './dpop-proof.ts'
 import { parseScope, type Scope } from './scope.ts'
@@ -104,6 +105,23 @@ export function parseIdentityAssertion(jwt: string): IdentityAssertion | undefin
   }
 }
 
+/** Names what makes a text no assertion of this kind, for the log: the first member that is missing or wrong. */
+export function findMalformedMember(jwt: string): string {
+  const parts = readUnverifiedJwt(jwt, LENGTH_LIMIT)
+  if (parts === undefined) return `no JWT of at most ${LENGTH_LIMIT} characters`
+  for (const [part, schema] of [
+    ['header', header],
+    ['claims', claims],
+  ] as const) {
+    const [fault] = schema.safeParse(parts[part]).error?.issues ?? []
+    const name = fault?.path[0] ?? fault?.code
+    if (name === 'typ') return compared(['oauth-id-jag+jwt'], (parts.header as { readonly typ?: unknown }).typ)
+    if (name === 'alg') return compared(ASSERTION_ALGORITHMS, (parts.header as { readonly alg?: unknown }).alg)
+    if (name !== undefined) return `${part}: ${String(name)}`
+  }
+  return 'claims: scope'
+}
+
 /** A text, or an array of one text. */
 function readResource(claim: unknown): IdentityAssertion['resource'] {
   if (claim === undefined) return undefined
@@ -154,6 +172,16 @@ export function findIdentityAssertionFault(
   if (isOver || isEarly || issuedAt < after(expected.notBefore, TOLERANCE_MS)) return 'assertion_expired'
   if (restrictions.includes('tenant')) return 'assertion_tenant'
   return restrictions.length > 0 ? 'assertion_details' : undefined
+}
+
+/** What the fault compared, for the log. */
+export function describeIdentityAssertionFault(
+  fault: IdentityAssertionFault,
+  { audience, clientId }: Pick<IdentityAssertion, 'audience' | 'clientId'>,
+  expected: Pick<IdentityAssertionExpectations, 'audience' | 'clientId'>,
+): string | undefined {
+  if (fault === 'assertion_audience') return compared([expected.audience], audience)
+  return fault === 'assertion_client' ? compared([expected.clientId], clientId) : undefined
 }
 
 /** Until when the id of an accepted assertion must be remembered: 33 minutes at most. */

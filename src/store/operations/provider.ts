@@ -1,8 +1,9 @@
-import { idOf, type OperationRows, when } from './row.ts'
+import { differences, idOf, type OperationRows, when } from './row.ts'
 import type { ProviderOperations } from '../../ports/operations/provider.ts'
 import type { AuditEventName } from '../../protocol/audit/event-names.ts'
 import type { ProviderRecord } from '../../ports/records/provider.ts'
 import type { AuditEvent } from '../../ports/records/audit.ts'
+import type { ProviderSettings } from '../../protocol/sign-in/provider.ts'
 import type { ProviderId } from '../../protocol/sign-in/authentication.ts'
 
 /** The rows of OPERATIONS for providers, and the accounts that users have there. */
@@ -43,11 +44,20 @@ export const PROVIDER_OPERATIONS: OperationRows<ProviderOperations> = {
 }
 
 function aboutSettings(event: AuditEventName) {
-  return ({ id, settings }: Pick<ProviderRecord, 'id' | 'settings'>): AuditEvent => ({
+  return ({ id, settings, previous }: SettingsChange): AuditEvent => ({
     event,
     organizationId: settings.organizationId,
-    details: { provider: id, client_id: settings.clientId },
+    details: {
+      provider: id,
+      client_id: settings.clientId,
+      ...differences('assertion_clients', previous?.assertionClients ?? [], settings.assertionClients),
+      ...differences('assertion_apis', previous?.assertionApis ?? [], settings.assertionApis),
+    },
   })
+}
+
+interface SettingsChange extends Pick<ProviderRecord, 'id' | 'settings'> {
+  readonly previous?: ProviderSettings
 }
 
 function aboutProvider(event: AuditEventName) {

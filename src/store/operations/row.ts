@@ -31,3 +31,16 @@ export function aboutClient(event: AuditEventName) {
 
 /** The rows of the operations of a noun. */
 export type OperationRows<Of> = { readonly [Name in keyof Of & OperationName]: OperationRow<Name> }
+
+/** Names in `details` what a list has more and less than before, separated by spaces. Nothing of a list that did not change. */
+export function differences(
+  name: string,
+  before: readonly string[],
+  now: readonly string[],
+): Readonly<Record<string, string>> {
+  const [added, removed] = [now.filter((one) => !before.includes(one)), before.filter((one) => !now.includes(one))]
+  return {
+    ...(added.length > 0 && { [`${name}_added`]: added.join(' ') }),
+    ...(removed.length > 0 && { [`${name}_removed`]: removed.join(' ') }),
+  }
+}

@@ -26,9 +26,8 @@ export interface AssertedSubject {
 export type SettledSubject =
   /** `key`: the identity that the user has. `openedAt`: no principal was disabled or revoked then. */
   | { readonly kind: 'settled'; readonly userId: UserId; readonly key: IdentityKey; readonly openedAt: EpochMs }
-  | { readonly kind: 'refused'; readonly reason: Reason<'invalid_grant'> }
-
-const REFUSED = { kind: 'refused', reason: 'subject_refused' } as const
+  /** `detail`: for the log alone. */
+  | { readonly kind: 'refused'; readonly reason: Reason<'invalid_grant'>; readonly detail?: string | undefined }
 
 /**
  * Finds, links or creates the account of the subject by the rules of sign-in (`planResolution`), and makes it a member of the organization of
@@ -55,7 +54,8 @@ export async function settleSubject(context: Context, subject: AssertedSubject):
   const settled = isTaken ? await settleAgain(context, arrival, named) : first
   if (settled.kind === 'refused' && settled.reason === 'provider-off')
     return { kind: 'refused', reason: 'assertion_issuer' }
-  if (settled.kind !== 'user') return REFUSED
+  if (settled.kind !== 'user')
+    return refused(settled.kind === 'refused' ? settled.reason : 'the person would be asked to sign in')
   const { id: userId } = settled.user
   if (identity.isWithinDomains) await joinOrganization(context, provider, userId)
   const { organizationId } = provider.settings
@@ -65,7 +65,12 @@ export async function settleSubject(context: Context, subject: AssertedSubject):
   const principals = { client: current, userId, organizationId, isUnattended: false }
   const invalid = await findInvalidPrincipal(context, principals, openedAt)
   if (invalid === undefined) return { kind: 'settled', userId, key, openedAt }
-  return invalid === 'client' ? { kind: 'refused', reason: 'client_not_live' } : REFUSED
+  return invalid === 'client' ? { kind: 'refused', reason: 'client_not_live' } : refused(invalid)
+}
+
+/** All refusals of subjects are one for the caller. */
+function refused(detail: string): SettledSubject {
+  return { kind: 'refused', reason: 'subject_refused', detail }
 }
 
 async function settleAgain(context: Context, arrival: Arrival, named: string | undefined): Promise<Resolution> {

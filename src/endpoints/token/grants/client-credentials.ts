@@ -61,5 +61,7 @@ function chooseResources(catalog: ScopeCatalog, form: Parameters): readonly Reso
   const found = findResources(catalog, requested)
   if (found !== undefined) return found
   const msg = describeUnknown(catalog, requested)
-  throw invalidTarget('resource_unknown', [unacceptable('body', 'resource', msg, requested.join(' '))], msg)
+  throw invalidTarget('resource_unknown', [unacceptable('body', 'resource', msg, requested.join(' '))], {
+    explanation: msg,
+  })
 }

@@ -6,6 +6,7 @@ import { missing } from '../../../base/validation.ts'
 import { findPolicyRefusal } from '../../../clients/evaluate-client.ts'
 import { isConfidential } from '../../../protocol/client/authentication.ts'
 import { hasDocument, identifierOf } from '../../../protocol/client/identifier.ts'
+import { compared } from '../../../protocol/compared.ts'
 import {
   invalidGrant,
   invalidRequest,
@@ -22,7 +23,9 @@ import { evaluateIdentity } from '../../../protocol/sign-in/provider-identity.ts
 import type { IssuedToken } from '../../../protocol/token/access-token.ts'
 import {
   chooseAssertedResource,
+  describeIdentityAssertionFault,
   findIdentityAssertionFault,
+  findMalformedMember,
   parseIdentityAssertion,
   rememberAssertionUntil,
   type IdentityAssertion,
@@ -69,13 +72,17 @@ export async function jwtBearer(context: Context, requester: TokenRequester, for
   const jwt = form.get('assertion')
   if (jwt === undefined) throw invalidRequest('parameter_missing', { problems: [missing('body', 'assertion')] })
   const assertion = parseIdentityAssertion(jwt)
-  if (assertion === undefined) throw refusal(context, requester, 'assertion_malformed')
+  if (assertion === undefined)
+    throw refusal(context, requester, 'assertion_malformed', undefined, findMalformedMember(jwt))
   await requireSigned(context, requester, assertion)
   // Read again: an operator may have changed the provider while it was asked for its keys (threats.md JAG-11).
   const provider = await requireProvider(context, requester, assertion)
   const providers = await context.providers()
   const identity = evaluateIdentity(provider.settings, assertion.claims, isOfAnotherProvider(providers, provider))
-  if (identity === undefined) throw refusal(context, requester, 'assertion_malformed', provider)
+  if (identity === undefined) {
+    const detail = `no person by the claim ${provider.settings.subjectClaim}`
+    throw refusal(context, requester, 'assertion_malformed', provider, detail)
+  }
   const { organizationId } = provider.settings
   const organization = form.get('org_id')
   if (organization !== undefined && organization !== organizationId) throw organizationMismatch(organization)
@@ -86,7 +93,7 @@ export async function jwtBearer(context: Context, requester: TokenRequester, for
 
   const use = () => consume(context, assertion, provider)
   const subject = await settleSubject(context, { provider, identity, client, named: form.get('user_id'), use })
-  if (subject.kind === 'refused') throw refusal(context, requester, subject.reason, provider)
+  if (subject.kind === 'refused') throw refusal(context, requester, subject.reason, provider, subject.detail)
   const { userId, key, openedAt } = subject
 
   const grant = {
@@ -116,20 +123,22 @@ export async function jwtBearer(context: Context, requester: TokenRequester, for
     client.usedAt === undefined ? context.store.useClient({ id: client.id, now: openedAt }) : undefined,
   ])
   // The person removed the provider from the account meanwhile (threats.md JAG-15).
-  if (outcome === 'unlinked') throw refusal(context, requester, 'subject_refused', provider)
+  if (outcome === 'unlinked') throw refusal(context, requester, 'subject_refused', provider, 'identity-removed')
   return issued
 }
 
 /** Verifies the signature and the claims. The claims first, so that an assertion for another server causes no request. */
 async function requireSigned(context: Context, requester: TokenRequester, assertion: IdentityAssertion): Promise<void> {
   const provider = await requireProvider(context, requester, assertion)
-  const fault = findIdentityAssertionFault(assertion, {
+  const expected = {
     audience: context.issuer,
     clientId: identifierOf(requester.client),
     now: context.clock(),
     notBefore: await context.notBefore(),
-  })
-  if (fault !== undefined) throw refusal(context, requester, fault, provider)
+  }
+  const fault = findIdentityAssertionFault(assertion, expected)
+  if (fault !== undefined)
+    throw refusal(context, requester, fault, provider, describeIdentityAssertionFault(fault, assertion, expected))
   const { network } = requester
   const verified = await context.upstream.verify(provider, { ...assertion, network })
   if (verified.kind === 'wrong') throw refusal(context, requester, 'assertion_wrong', provider)
@@ -166,13 +175,17 @@ async function requireProvider(
   if (!isConfidential(client) && !hasDocument(client.id)) throw unauthorizedClient('client_public')
   const providers = usableProviders(context.settings, await context.providers())
   const listing = providers.filter(({ settings }) => settings.assertionClients.includes(identifierOf(client)))
-  if (listing.length === 0 || (await findPolicyRefusal(context, client, 'use')) !== undefined)
-    throw unauthorizedClient('client_not_listed')
+  if (listing.length === 0 || (await findPolicyRefusal(context, client, 'use')) !== undefined) {
+    const reason = 'client_not_listed'
+    context.report({ event: 'assertion.refused', clientId: client.id, details: { reason } })
+    throw unauthorizedClient(reason)
+  }
   const [provider, ...others] = providers.filter(
     ({ settings }) => settings.assertionClients.length > 0 && settings.issuer === issuer,
   )
   if (provider !== undefined && others.length === 0 && listing.includes(provider)) return provider
-  throw refusal(context, requester, 'assertion_issuer')
+  const issuers = listing.map(({ settings }) => settings.issuer)
+  throw refusal(context, requester, 'assertion_issuer', undefined, compared(issuers, issuer))
 }
 
 interface Asserted {
@@ -193,7 +206,8 @@ function requireResource(
   const chosen = chooseAssertedResource(assertion, readResources(form), offered)
   const api = chosen === undefined ? undefined : catalog.apis.find(({ resource }) => sameResource(resource, chosen))
   if (api !== undefined) return api.resource
-  throw refusal(context, requester, 'assertion_resource', provider)
+  const received = { assertion: assertion.claims['resource'], request: form.get('resource') }
+  throw refusal(context, requester, 'assertion_resource', provider, compared(offered, received))
 }
 
 /**
@@ -252,15 +266,16 @@ async function consume(
   return (await store.consumeOnce([{ digest, expiresAt: rememberAssertionUntil(assertion) }])) === 'fresh'
 }
 
-/** The error for an assertion that is not accepted. The caller learns only that; the failure counts for its network. */
+/** The error for an assertion that is not accepted. The caller learns only that; the failure counts for its network. `detail`: for the log. */
 function refusal(
   context: Context,
   { client, network }: TokenRequester,
   reason: Reason<'invalid_grant'>,
   provider?: ProviderRecord,
+  detail?: string,
 ): OAuthError {
   const about = provider === undefined ? {} : { provider: provider.id }
   context.report({ event: 'assertion.refused', clientId: client.id, details: { reason, ...about } })
   countFailure(context, network)
-  return invalidGrant(reason)
+  return invalidGrant(reason, undefined, detail)
 }

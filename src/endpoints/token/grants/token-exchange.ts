@@ -5,6 +5,7 @@ import { findStepUps, withheldScope } from '../../../clients/step-up.ts'
 import type { EpochMs } from '../../../base/brand.ts'
 import type { Parameters } from '../../../base/message.ts'
 import { missing, unacceptable } from '../../../base/validation.ts'
+import { shown } from '../../../protocol/compared.ts'
 import { invalidRequest, invalidTarget } from '../../../protocol/errors.ts'
 import type { UserId } from '../../../protocol/ids.ts'
 import { knownAcrValues, levelOfAcr } from '../../../protocol/sign-in/acr.ts'
@@ -66,7 +67,7 @@ export async function exchangeToken(
   const requested = readScope(form)
   const target = findTarget(context, catalog, subject, requested, form)
   const rule = target?.exchange.find(({ resource }) => sameResource(resource, api.resource))
-  if (target === undefined || rule === undefined) throw notAllowed(form)
+  if (target === undefined || rule === undefined) throw notAllowed(form, api, target)
   const scope = await chooseScope(context, catalog, { client, subject, target, rule, requested, now }, form)
   const resources = [target.resource]
   const profile = chooseTokenProfile(context, catalog, resources, { client: undefined, key })
@@ -159,11 +160,14 @@ function findTarget(
 }
 
 /** The same for an API that does not exist as for one that does not list the caller. */
-function notAllowed(form: Parameters) {
+function notAllowed(form: Parameters, caller: AuthenticatedApi, target: ApiRecord | undefined) {
   const msg = 'This API may not exchange its tokens for those of the resource.'
-  return invalidTarget('exchange_not_allowed', [
-    unacceptable('body', 'resource', msg, form.get('resource') ?? form.get('audience')),
-  ])
+  const named = form.get('resource') ?? form.get('audience')
+  const detail =
+    target === undefined
+      ? `no such API: ${shown(named ?? readScope(form))}`
+      : `${shown(target.resource)} has no rule for ${shown(caller.resource)}`
+  return invalidTarget('exchange_not_allowed', [unacceptable('body', 'resource', msg, named)], { detail })
 }
 
 interface ScopeQuestion {

@@ -25,7 +25,10 @@ export const SERVER_EVENTS = {
     details: '`tokens_kept`: whether the tokens from before stay valid',
   },
   'api.created': { details: '`resource`' },
-  'api.updated': { details: '`resource`' },
+  'api.updated': {
+    details:
+      '`resource`; `exchange_from_added`, `exchange_from_removed`, `exchange_from_changed`: the APIs whose rule is new, gone or has another scope',
+  },
   'api.credentials-set': { details: '`resource`' },
   'api.deleted': { details: '`resource`' },
   'domain.trusted': { details: '`pattern`' },

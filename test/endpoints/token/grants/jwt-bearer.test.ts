@@ -239,6 +239,24 @@ test('JAG-03: no other JWT is accepted as an identity assertion, and an identity
   assert.notEqual(hint.headers.location?.startsWith('https://app.example'), true)
 })
 
+test('JAG-02: the log line of a refused assertion says what was compared, and nothing of the person', async () => {
+  const client_id = 'gci_01a200f2d7f1OGrZM2nOk7CWgjISwIxFbQ'
+  for (const [differing, detail] of [
+    [{ claims: { iss: 'https://x.example' } }, /^expected "http:\/\/\S+", received "https:\/\/x\.example"$/],
+    [{ claims: { aud: 'https://x.example' } }, /^expected "http\S+", received "https:\/\/x\.example"$/],
+    [{ claims: { client_id } }, new RegExp(`^expected "gci_\\S+", received "${client_id}"$`)],
+    [{ claims: { resource: 'https://x.example' } }, /^expected "\S+", received {"assertion":"https:\/\/x\.example"}$/],
+    [{ header: { typ: 'JWT' } }, /^expected "oauth-id-jag\+jwt", received "JWT"$/],
+    [{ claims: { jti: undefined } }, /^claims: jti$/],
+    [{ claims: { sub: 'nobody', email: 'nobody@other.test' } }, /^no-account$/],
+  ] as const) {
+    assert.equal((await present(differing)).statusCode, 400)
+    const [line = ''] = server.log().trim().split('\n').slice(-1)
+    assert.match((JSON.parse(line) as { readonly detail: string }).detail, detail)
+    assert.ok(!line.includes('nobody'), line)
+  }
+})
+
 test('JAG-06, JAG-07: only a listed client that authenticates as it registered may present an assertion, and only its own', async () => {
   const form = { grant_types: ASSERTION_GRANT_TYPES }
   const other = await registerClient(server, form)
@@ -246,6 +264,8 @@ test('JAG-06, JAG-07: only a listed client that authenticates as it registered m
   const stolen = assertion()
   const by = (one: RegisteredClient, jwt = stolen) => requestToken(server, one, identityAssertionForm(jwt))
   await assertRefused(() => by(other), 'client_not_listed', 'not listed', 'unauthorized_client')
+  const about = `"event":"assertion.refused"[^\\n]*${other.client_id}[^\\n]*"reason":"client_not_listed"`
+  assert.match(server.log(), new RegExp(about))
   await assertRefused(() => by(open), 'client_public', 'public', 'unauthorized_client')
   const unlisted = await requestToken(
     server,

@@ -75,13 +75,17 @@ function choiceProblems(task: Task, input: Readonly<Record<string, unknown>>): r
   return [problem([placeOf(task, first)], 'value_error', msg, null, { expected: names })]
 }
 
-/** A problem as a line for a terminal. */
-export function sentenceOf({ loc, msg }: Pick<Problem, 'loc' | 'msg'>, optionNameOf: OptionNameOf): string {
+/** A problem as a line for a terminal. Of an option that is repeated, it names the value. */
+export function sentenceOf(
+  { loc, msg, input }: Pick<Problem, 'loc' | 'msg'> & { readonly input?: unknown },
+  optionNameOf: OptionNameOf,
+): string {
   const [member, ...inside] = loc.slice(1)
   if (member === undefined) return msg
   const optionName = optionNameOf(member)
-  const path =
-    optionName === undefined ? [member, ...inside].join('.') : [optionName, inside.join('.')].join(' ').trim()
+  const isOneOfList = inside.length === 1 && /^\d+$/.test(inside[0] ?? '') && typeof input === 'string'
+  const place = isOneOfList ? input : inside.join('.')
+  const path = optionName === undefined ? [member, ...inside].join('.') : [optionName, place].join(' ').trim()
   return `${path}: ${msg}`
 }
 

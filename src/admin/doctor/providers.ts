@@ -56,14 +56,13 @@ function checkLists(
 ): readonly Finding[] {
   const { id, settings, disabledAt } = provider
   if (settings.assertionClients.length === 0) return []
-  const update = `grantor provider update ${id}`
   const name = `${settings.name} (${id})`
   if (disabledAt !== undefined) {
     return [
       warning(
         CHECK,
         `${name} lists clients for its assertions, but is disabled, so that they are refused.`,
-        `Enable it: grantor provider enable ${id}. Or empty its lists: ${update} --assertion-client '' --assertion-api ''`,
+        `Enable it: grantor provider enable ${id}. Or empty its lists: grantor provider update ${id} --assertion-client '' --assertion-api ''`,
       ),
     ]
   }

@@ -133,7 +133,7 @@ function segmentOf(text: string): string {
 interface Refusal {
   readonly error: string
   readonly error_description: string
-  readonly detail?: readonly { readonly loc: readonly string[]; readonly msg: string }[]
+  readonly detail?: readonly { readonly loc: readonly string[]; readonly msg: string; readonly input?: unknown }[]
 }
 
 function refusalOf(

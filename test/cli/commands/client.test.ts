@@ -179,11 +179,11 @@ test('client list and purge: by source, host and trust level', async () => {
 for (const [typed, code, message] of [
   [['create'], 2, /required option '--name <name>' not specified/],
   [['create', '--name', 'A', '--auth-method', 'basic'], 2, /Allowed choices are/],
-  [['create', '--name', 'A', '--redirect-uri', 'app'], 1, /--redirect-uri 0: This is not an absolute URI/],
+  [['create', '--name', 'A', '--redirect-uri', 'app'], 1, /--redirect-uri app: This is not an absolute URI/],
   [
     ['create', '--name', 'A', '--grant-type', 'implicit'],
     1,
-    /--grant-type 0: The value is not one of the allowed values/,
+    /--grant-type implicit: The value is not one of the allowed values/,
   ],
   [
     ['create', '--name', 'A', '--redirect-uri', 'https://a.example/cb', '--consent', 'implied'],

@@ -38,7 +38,7 @@ const MISTAKEN: readonly (readonly [typed: string, ...lines: readonly string[]])
   ],
   ['grant revoke nonsense', '<grant>: This is not the id of a grant.'],
   ['audit list --client gci_x', '--client: This is not a client id.'],
-  ['audit verify --head nonsense', '--head 0: '],
+  ['audit verify --head nonsense', '--head nonsense: '],
   ['admin revoke nonsense', "<id>: This is not the id of an administrator's credentials."],
   ['admin create --name x --access read --days 366', '--days: This must be at most 365.'],
   ['user list --limit 0', '--limit: This must be at least 1.'],

@@ -1,8 +1,10 @@
 import * as z from 'zod'
 import type { Context, StoreNeeds } from '../ports/context.ts'
+import type { ClientRecord } from '../ports/records/client.ts'
 import type { GrantRecord } from '../ports/records/grant.ts'
 import type { GrantOwner } from '../ports/store.ts'
 import type { ClientId, GrantId, OrganizationId, UserId } from '../protocol/ids.ts'
+import { findGrantType, OPENING_GRANT_TYPES } from '../clients/grant-type.ts'
 import { unknown } from './admin-error.ts'
 import {
   CLIENT_ID,
@@ -47,6 +49,12 @@ const GRANT_DOCUMENT = z
     organization_id: z.string().nullable(),
     scope: z.string(),
     resources: z.array(z.string()).describe('The APIs that its tokens are for; empty: the issuer itself.'),
+    grant_type: z
+      .enum(OPENING_GRANT_TYPES)
+      .nullable()
+      .describe(
+        'How the client got it, as far as the grant and the redirect URIs of the client say; null: by a code at a redirect URI to the computer of the user, or by a device, or the client was deleted.',
+      ),
     provider_id: z
       .string()
       .nullable()
@@ -90,7 +98,7 @@ export const GRANT_TASKS: readonly Task[] = [
     summary: 'Show a grant.',
     input: ONE,
     output: GRANT_DOCUMENT,
-    run: async (context, { grant_id: id }) => describeGrant(await requireGrant(context, { id, within: undefined })),
+    run: async (context, { grant_id: id }) => showGrant(context, { id, within: undefined }),
   }),
   defineTask({
     name: 'grant.revoke',
@@ -123,8 +131,7 @@ export const GRANT_TASKS: readonly Task[] = [
     summary: 'Show a grant for an organization.',
     input: ONE.extend(PLACE),
     output: GRANT_DOCUMENT,
-    run: async (context, { grant_id: id, organization_id: within }) =>
-      describeGrant(await requireGrant(context, { id, within })),
+    run: async (context, { grant_id: id, organization_id: within }) => showGrant(context, { id, within }),
   }),
   defineTask({
     name: 'organization.revoke-grant',
@@ -155,7 +162,10 @@ async function answerList(
           page,
         )
   const ids = rows.flatMap((grant) => [grant.userId, grant.clientId, grant.organizationId])
-  return { grants: rows.map(describeGrant), names: await findNames(context, ids), next }
+  const clients = await Promise.all([...new Set(rows.map((grant) => grant.clientId))].map(context.store.findClient))
+  const clientOf = (grant: GrantRecord) => clients.find((client) => client?.id === grant.clientId)
+  const grants = rows.map((grant) => describeGrant(grant, clientOf(grant)))
+  return { grants, names: await findNames(context, ids), next }
 }
 
 function ownerOf(userId: UserId | undefined, organizationId: OrganizationId | undefined): GrantOwner | undefined {
@@ -180,14 +190,22 @@ async function answerRevocation(context: TaskContext, place: GrantPlace): Promis
   const { grant, wasRevoked, others } = await endGrant(context, place)
   const { revokedAt = context.clock(), resources } = grant
   return {
-    ...describeGrant(grant),
+    ...describeGrant(grant, await context.store.findClient(grant.clientId)),
     was_revoked: wasRevoked,
     other_grants: [...others],
     ...(await findJwtAcceptance(context, { endedAt: revokedAt, resources })),
   }
 }
 
-function describeGrant({ id, clientId, userId, organizationId, ...grant }: GrantRecord): GrantDocument {
+async function showGrant(context: TaskContext, place: GrantPlace): Promise<GrantDocument> {
+  const grant = await requireGrant(context, place)
+  return describeGrant(grant, await context.store.findClient(grant.clientId))
+}
+
+function describeGrant(
+  { id, clientId, userId, organizationId, ...grant }: GrantRecord,
+  client: ClientRecord | undefined,
+): GrantDocument {
   return {
     grant_id: id,
     client_id: clientId,
@@ -195,6 +213,7 @@ function describeGrant({ id, clientId, userId, organizationId, ...grant }: Grant
     organization_id: organizationId ?? null,
     scope: grant.scope,
     resources: [...grant.resources],
+    grant_type: findGrantType(grant, client) ?? null,
     provider_id: grant.providerId ?? null,
     created_at: iso(grant.createdAt),
     expires_at: iso(grant.expiresAt),

@@ -8,13 +8,27 @@ export const GRANT_VERBS: readonly AddVerb[] = [
     task: 'grant.list',
     within: 'organization.list-grants',
     rows: 'grants',
-    headings: ['ID', 'USER', 'CLIENT', 'ORGANIZATION', 'SCOPE', 'ALLOWED (UTC)', 'EXPIRES (UTC)', 'REVOKED (UTC)'],
-    cells: ({ grant_id, user_id, client_id, organization_id, scope, created_at, expires_at, revoked_at }, names) => [
+    headings: [
+      'ID',
+      'USER',
+      'CLIENT',
+      'ORGANIZATION',
+      'BY',
+      'SCOPE',
+      'ALLOWED (UTC)',
+      'EXPIRES (UTC)',
+      'REVOKED (UTC)',
+    ],
+    cells: (
+      { grant_id, user_id, client_id, organization_id, grant_type, scope, created_at, expires_at, revoked_at },
+      names,
+    ) => [
       [
         grant_id,
         nameOf(names, user_id),
         nameOf(names, client_id),
         nameOf(names, organization_id),
+        grant_type?.split(':').at(-1) ?? '–',
         scope === '' ? '–' : scope,
         formatTime(created_at),
         formatTime(expires_at),

@@ -88,6 +88,8 @@ export const GRANT = screen<{ readonly grant: GrantDocument }>({
             'APIs',
             grant.resources.length === 0 ? html`<span class="muted">this server</span>` : grant.resources.join(', '),
           ],
+          ['Grant type', grant.grant_type ?? undefined],
+          ['Provider', grant.provider_id === null ? undefined : id(grant.provider_id)],
           ['Allowed', time(grant.created_at, frame)],
           ['Refreshed', grant.refreshed_at === null ? undefined : time(grant.refreshed_at, frame)],
           ['Ends', time(grant.expires_at, frame)],
@@ -116,6 +118,11 @@ export function grantColumns(
         organization === null
           ? html`<span class="muted none">–</span>`
           : html`<bdi>${names[organization] ?? organization}</bdi>`,
+    },
+    {
+      heading: 'By',
+      isWide: true,
+      cell: ({ grant_type: by }) => html`<span class="muted">${by?.split(':').at(-1) ?? '–'}</span>`,
     },
     { heading: 'Scopes', cell: ({ scope }) => scopes(scope) },
     { heading: 'State', cell: (grant) => state(grant, frame) },

@@ -6,6 +6,7 @@ import type { ClientRecord } from '../../ports/records/client.ts'
 import type { AuthorizationRecord } from '../../ports/records/authorization.ts'
 import type { ConsentRecord, GrantRecord } from '../../ports/records/grant.ts'
 import { viewDestination } from '../../clients/destination.ts'
+import { findGrantType } from '../../clients/grant-type.ts'
 import { AT_DEVICE, evaluateClient } from '../../clients/evaluate-client.ts'
 import { findGrantReason } from '../../tokens/inactive-reason.ts'
 import { findInvalidPrincipal } from '../../tokens/invalid-principal.ts'
@@ -18,7 +19,6 @@ import type { ClientTrust } from '../../protocol/client/policy.ts'
 import { parseClientId, parseOrganizationId, type OrganizationId, type UserId } from '../../protocol/ids.ts'
 import { DEVICE_CODE } from '../../protocol/token/grant-types.ts'
 import { IDENTITY_SCOPES, isIdentityScope, scopeTokens } from '../../protocol/token/scope.ts'
-import { webHost } from '../../protocol/uri/redirect-uri.ts'
 import { findOrganizations } from '../authorization/organization-choice.ts'
 import { consentStart } from '../authorization/remembered-consent.ts'
 import type { SignedIn } from '../authorization/session.ts'
@@ -236,13 +236,11 @@ async function findTrust(
   { client, grants, waiting }: Pick<Connection, 'client' | 'grants' | 'waiting'>,
 ): Promise<ClientTrust> {
   const { grantTypes, redirectUris } = client.metadata
-  const isOfDevice = ({ redirectHost, providerId }: GrantRecord) =>
-    redirectHost === undefined && providerId === undefined
-  // It may have got its tokens as a device, and have lost the grant type since. Tokens at a redirect URI without a host look the same.
+  // It may have got its tokens as a device, and have lost the grant type since.
   const isDevice =
     grantTypes.includes(DEVICE_CODE) ||
     waiting.length > 0 ||
-    (redirectUris.every((uri) => webHost(uri) !== undefined) && grants.some(isOfDevice))
+    grants.some((grant) => findGrantType(grant, client) === DEVICE_CODE)
   const allowed = await evaluateClient(
     context,
     client,

@@ -1570,6 +1570,8 @@ export interface Grant {
   readonly scope: string
   /** The APIs that its tokens are for; empty: the issuer itself. */
   readonly resources: readonly string[]
+  /** How the client got it, as far as the grant and the redirect URIs of the client say; null: by a code at a redirect URI to the computer of the user, or by a device, or the client was deleted. */
+  readonly grant_type: 'authorization_code' | 'urn:ietf:params:oauth:grant-type:device_code' | 'urn:ietf:params:oauth:grant-type:jwt-bearer' | null
   /** The provider whose identity assertion gave the access; null: the user did. */
   readonly provider_id: string | null
   /** When the user consented, or the assertion was used. */

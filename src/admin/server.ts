@@ -78,6 +78,7 @@ async function examine(context: TaskContext): Promise<readonly Finding[]> {
   const { isLoopbackIssuer } = settings
   const late = {
     newest: [],
+    grants: [],
     domains: [],
     registrations: [],
     delegateUntil: undefined,

@@ -5,6 +5,7 @@ import type { KeyId } from '../protocol/ids.ts'
 import type { StorePlace } from '../base/store-place.ts'
 import type { ApiRecord } from './records/api.ts'
 import type { ClientRecord } from './records/client.ts'
+import type { GrantRecord } from './records/grant.ts'
 import type { ProviderRecord } from './records/provider.ts'
 import type { RoleRecord } from './records/role.ts'
 import type { KeyPurpose, SigningAlgorithm, StoredMasterKey } from './records/key.ts'
@@ -109,6 +110,8 @@ export interface RoleInspection extends Pick<RoleRecord, 'access' | 'isLoopbackO
 export interface ClientInspection {
   /** The clients that came in last. */
   readonly newest: readonly ClientRecord[]
+  /** The grants that were opened last. */
+  readonly grants: readonly GrantRecord[]
   readonly domains: readonly DomainRule[]
   /** Newest first. */
   readonly registrations: readonly RegistrationCount[]

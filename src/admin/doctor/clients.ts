@@ -1,4 +1,7 @@
 import type { ClientRecord } from '../../ports/records/client.ts'
+import type { EpochMs } from '../../base/brand.ts'
+import type { ClientInspection } from '../../ports/inspection.ts'
+import { findGrantType } from '../../clients/grant-type.ts'
 import { makeClientPolicy } from '../../clients/evaluate-client.ts'
 import { evaluateClientPolicy, type PolicyRefusal } from '../../protocol/client/policy.ts'
 import { DEVICE_CODE } from '../../protocol/token/grant-types.ts'
@@ -80,8 +83,9 @@ function checkPkce({ choices, store: { clients } }: Examination): readonly Findi
 }
 
 /** Finds whether a client has the device grant. Where none has it, it need not be offered to phishers. */
-function checkDevices({ choices, store: { clients } }: Examination): readonly Finding[] {
-  if (clients === undefined || !choices.grantTypes.includes(DEVICE_CODE)) return []
+function checkDevices({ choices, now, store: { clients } }: Examination): readonly Finding[] {
+  if (clients === undefined) return []
+  if (!choices.grantTypes.includes(DEVICE_CODE)) return checkLeftDevices(clients, now)
   const having = clients.newest.filter(({ metadata }) => metadata.grantTypes.includes(DEVICE_CODE))
   const examined = `Of the newest ${clients.newest.length} clients`
   if (having.length > 0) return [ok('devices', `${examined}, ${having.length} can connect devices: ${idsOf(having)}.`)]
@@ -90,6 +94,24 @@ function checkDevices({ choices, store: { clients } }: Examination): readonly Fi
       'devices',
       `The device grant is on. ${examined}, none has it.`,
       `Set GRANTOR_DEVICE_GRANT=off, or create a client with it: grantor client create --help`,
+    ),
+  ]
+}
+
+/** Without the grant, devices that were connected before refresh their tokens all the same. */
+function checkLeftDevices({ newest, grants }: ClientInspection, now: EpochMs): readonly Finding[] {
+  const left = grants.flatMap((grant): readonly ClientRecord[] => {
+    const client = newest.find(({ id }) => id === grant.clientId)
+    const { revokedAt, expiresAt, family } = grant
+    const isLive = revokedAt === undefined && Math.min(expiresAt, family?.idleExpiresAt ?? expiresAt) > now
+    return isLive && client !== undefined && findGrantType(grant, client) === DEVICE_CODE ? [client] : []
+  })
+  if (left.length === 0) return []
+  return [
+    warning(
+      'devices',
+      `The device grant is off. Of the newest ${grants.length} grants, ${left.length} of devices are active and go on: ${idsOf([...new Set(left)])}.`,
+      'To end them: grantor client revoke-tokens <client>',
     ),
   ]
 }

@@ -8,6 +8,7 @@ import type { ClientInspection } from '../../ports/inspection.ts'
 import type { Row } from '../rows.ts'
 import { domainRuleReads } from './domain-rules.ts'
 import { CLIENTS, HELD_FOR_EVER } from '../tables/client.ts'
+import { grantReads } from './grants.ts'
 import { countTokenUse } from './initial-tokens.ts'
 import { endLaterOfClient } from './not-before.ts'
 import { operatorReads } from './operator.ts'
@@ -219,7 +220,7 @@ export const clientHandlers = {
   },
 } satisfies SharedHandlers
 
-/** The newest clients that the doctor examines. */
+/** The newest clients, and the newest grants, that the doctor examines. */
 const INSPECTED = 1000
 
 const DELEGATE_UNTIL = shared(
@@ -233,6 +234,7 @@ const NEXT_MAIL = shared('select min(due_at) as due_at from mails')
 /** Reads what the doctor needs to find clients that would not be accepted again, a flood of registrations, users who cannot sign in, and mail that is not sent. */
 export function* inspectClients(): Steps<ClientInspection> {
   const newest = yield* clientReads.listClients({ before: undefined, limit: INSPECTED })
+  const grants = yield* grantReads.listGrants({ before: undefined, limit: INSPECTED })
   const domains = yield* domainRuleReads.listDomainRules()
   const registrations = yield* listRegistrationCounts()
   const [credentials] = yield* rows(DELEGATE_UNTIL)
@@ -243,7 +245,7 @@ export function* inspectClients(): Steps<ClientInspection> {
   const roles = yield* inspectRoles()
   const [mail] = yield* rows(NEXT_MAIL)
   const mailDueAt = (mail?.['due_at'] ?? undefined) as EpochMs | undefined
-  return { newest, domains, registrations, delegateUntil, providers, listed, apis, roles, mailDueAt }
+  return { newest, grants, domains, registrations, delegateUntil, providers, listed, apis, roles, mailDueAt }
 }
 
 export const clientReads = {

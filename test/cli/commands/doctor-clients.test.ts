@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setDomainRules } from '../../../src/admin/domain.ts'
+import { after } from '../../../src/base/brand.ts'
+import type { ClientId } from '../../../src/protocol/ids.ts'
+import { APPLICATION, type ProviderId } from '../../../src/protocol/sign-in/authentication.ts'
+import { anIdentity } from '../../support/provider/provider-records.ts'
+import { aGrant, aUser, HOUR } from '../../support/records.ts'
 import { DEVICE_CODE } from '../../../src/protocol/token/grant-types.ts'
 import type { EpochMs } from '../../../src/base/brand.ts'
 import { registerClient, requestToken, type RegisteredClient } from '../../../tools/flow.ts'
@@ -110,6 +115,32 @@ test('doctor warns if the device grant is on and no client has it', async () => 
     ['ok', `Of the newest 7 clients, 1 can connect devices: ${cli.client_id}.`],
   ])
   delete process.env['GRANTOR_DEVICE_GRANT']
+  assert.deepEqual(await findingsAbout('devices'), [])
+  const { store, clock } = server.context
+  const user = aUser()
+  const identity = anIdentity({ userId: user.id, providerId: APPLICATION })
+  await store.provisionUser({ user, identity })
+  const [clientId, expiresAt] = [cli.client_id as ClientId, after(clock(), HOUR)]
+  const ofDevice = {
+    userId: user.id,
+    clientId,
+    redirectHost: undefined,
+    createdAt: clock(),
+    expiresAt,
+    family: undefined,
+  }
+  for (const differing of [
+    {},
+    { expiresAt: clock() },
+    { providerId: 'idp' as ProviderId },
+    { redirectHost: 'a.example' },
+  ])
+    await store.openGrant({ grant: aGrant({ ...ofDevice, ...differing }), identity: identity.key })
+  assert.deepEqual(await findingsAbout('devices'), [
+    ['warning', `The device grant is off. Of the newest 4 grants, 1 of devices are active and go on: ${clientId}.`],
+  ])
+  await perform(server.context, 'client.revoke-tokens', { client_id: clientId })
+  server.clock.advance(1000)
 })
 
 test('doctor fails for a client of the profile fapi2 whose keys cannot be fetched', async () => {

@@ -120,6 +120,9 @@ test('TX-03: act nests, at most four APIs act, and the end of the grant ends the
     tokens.push((await exchanged(api, tokens.at(-1) ?? '', { resource })).access_token)
   const [, first = '', , third = '', fourth = ''] = tokens
   assert.deepEqual((await claimsFor(b, first))['act'], { sub: A })
+  // docs/token-exchange.md: with rules in both directions it comes back with the scope of the rule.
+  assert.equal((await claimsFor(a, subject))['scope'], 'a:read')
+  assert.match(String((await claimsFor(a, tokens[2] ?? ''))['scope']), /a:read a:status/)
   const inspected = await perform(server.context, 'token.inspect', { token: fourth })
   assert.deepEqual((inspected as { readonly actors: unknown }).actors, [B, A, B, A])
   const act = { sub: B, act: { sub: A, act: { sub: B, act: { sub: A } } } }
@@ -141,6 +144,7 @@ test('TX-03: act nests, at most four APIs act, and the end of the grant ends the
 test('TX-07: without a rule of the target there is no exchange, and an API that does not exist is refused in the same way', async () => {
   const { access_token: subject } = await tokensFor()
   const answers = []
+  const details: unknown[] = []
   for (const [name, form] of [
     ['no rule', { resource: CLOSED }],
     ['not declared', { resource: 'https://nothing.example' }],
@@ -149,8 +153,15 @@ test('TX-07: without a rule of the target there is no exchange, and an API that 
     ['the issuer', { resource: server.origin }],
     ['a rule for another API', { resource: C }],
     ['two APIs', { resource: B, audience: C }],
-  ] as const)
+  ] as const) {
     answers.push(await refuses('invalid_target', 'exchange_not_allowed', () => exchange(a, subject, form), name))
+    details.push(lastLogged(server)['detail'])
+  }
+  assert.deepEqual(details.slice(0, 3), [
+    `"https://closed.example" has no rule for "${A}"`,
+    'no such API: "https://nothing.example"',
+    'no such API: "nothing"',
+  ])
   const texts = new Set(answers.map((one) => one.json<{ error_description: string }>().error_description))
   assert.equal(texts.size, 1)
 })

@@ -5,6 +5,7 @@ import { authorizationCases } from './token/authorizations.ts'
 import { batchCases } from './server/batches.ts'
 import { clientCases } from './client/clients.ts'
 import { documentClientCases } from './client/document-clients.ts'
+import { deviceModelCases } from './token/device-model.ts'
 import { domainRuleCases } from './client/domain-rules.ts'
 import { runSuite, type OpenStores, type Suite } from './harness.ts'
 import { consumedCases } from './token/consumed.ts'
@@ -57,6 +58,7 @@ export const CONTRACT: readonly Suite[] = [
   authorizationCases,
   pushedRequestCases,
   deviceCases,
+  deviceModelCases,
   tokenCases,
   textCases,
   accountCases,

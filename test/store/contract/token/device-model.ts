@@ -55,7 +55,7 @@ export const deviceModelCases: Suite = (check) => {
           const { expected, actual } = await open(second)
           assert.deepEqual(actual, expected)
         }),
-        { seed: 2, numRuns: 40, endOnFailure: true },
+        { seed: 8, numRuns: 20, endOnFailure: true },
       )
       for (const outcome of ['redeemed', 'replayed', 'pending', 'denied', 'expired', 'refused', 'over'])
         assert.ok(reached.has(`poll: ${outcome}`), `${outcome} is not among: ${[...reached].join(', ')}`)

@@ -238,7 +238,7 @@ test('the exported data of a user has the accounts at providers', async (t) => {
   assert.partialDeepStrictEqual(identity, { provider_id: 'idp', subject: 'ada-at-idp', email: 'ada@acme.test' })
 })
 
-test('JAG-15: a user who removes a provider takes back what apps got by its assertions, also at the same moment', async (t) => {
+test('JAG-15: a user who removes a provider ends what apps got by its assertions', async (t) => {
   const opened = await openAssertingServer(t, { link: 'verified-email' })
   const { server, api, present } = opened
   await createAccount(server, { email: EMAIL, password: PASSWORD, name: 'Ada', isVerified: true })

@@ -41,7 +41,7 @@ const SEQUENCE = fc
 
 export const deviceModelCases: Suite = (check) => {
   check(
-    'DEV-02, DEV-07, DEV-16: in every order of polls and answers a device gets tokens once, from the browser that connected it, while the approval holds',
+    'DEV-02, DEV-07, DEV-16: in every order a device gets tokens once, by the browser that connected it',
     async ({ first, second }) => {
       const reached = new Set<string>()
       await fc.assert(

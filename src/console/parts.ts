@@ -2,6 +2,7 @@ import { code, html, type Fragment, type Markup } from '../web/markup.ts'
 import { visible } from '../web/visible.ts'
 import { closeIcon, copyIcon, noIcon, warnIcon, yesIcon } from './icons.ts'
 import { asksFirst, type Filter, type Frame, type ScreenForm, type Texts } from './screen.ts'
+import { organizationPath } from './sections.ts'
 
 const MONTHS = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ')
 
@@ -286,9 +287,24 @@ export function linkTo(kind: 'clients' | 'users' | 'grants', object: string): st
   return `/console/${kind}/${encodeURIComponent(object)}`
 }
 
+/** Where the page of an object is for this person; undefined: a role for one organization does not have it. */
+export function linkFor(
+  { organization }: Pick<Frame, 'organization'>,
+  kind: 'clients' | 'users' | 'grants',
+  object: string,
+): string | undefined {
+  if (organization === undefined) return linkTo(kind, object)
+  return kind === 'grants' ? `${organizationPath(organization.id)}/grants/${encodeURIComponent(object)}` : undefined
+}
+
 /** The name of an id in a list, which links to its page. */
-export function named(kind: 'clients' | 'users', object: string, names: Texts): Markup {
-  return html`<a href="${linkTo(kind, object)}"
-    >${names[object] === undefined ? id(object) : name(names[object], '(no name)')}</a
-  >`
+export function named(
+  frame: Pick<Frame, 'organization'>,
+  kind: 'clients' | 'users',
+  object: string,
+  names: Texts,
+): Markup {
+  const to = linkFor(frame, kind, object)
+  const shown = names[object] === undefined ? id(object) : name(names[object], '(no name)')
+  return to === undefined ? shown : html`<a href="${to}">${shown}</a>`
 }

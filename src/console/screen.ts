@@ -52,9 +52,17 @@ export interface ScreenForm {
   readonly fits?: (object: Members) => boolean
 }
 
+/** The organization that a role is for. */
+export interface OneOrganization {
+  readonly id: string
+  readonly name: string
+}
+
 /** Around the content of a screen. */
 export interface Frame {
   readonly place: Place
+  /** The one that the person sees; undefined: the whole server. */
+  readonly organization: OneOrganization | undefined
   readonly mayWrite: boolean
   /** Proves that a form of this page was made for this session. */
   readonly csrf: string

@@ -211,8 +211,8 @@ test('a search leads to the object, or to the list that can find it', () => {
     ['', 'users', '/console'],
     ['"><script>', undefined, '/console/clients?name=%22%3E%3Cscript%3E'],
   ]
-  for (const [text, section, address] of rows) assert.equal(searchAddress(text, section), address, text)
-  assert.match(searchAddress('https://app.example/client.json', undefined), /^\/console\/clients\/gcd_/)
+  for (const [text, section, address] of rows) assert.equal(searchAddress(text, section, undefined), address, text)
+  assert.match(searchAddress('https://app.example/client.json', undefined, undefined), /^\/console\/clients\/gcd_/)
 })
 
 test('lists are filtered as the API filters them, and the audit is saved by the day, one event a line', async () => {

@@ -135,6 +135,7 @@ test('CON-17: an issuer on the network needs two factors, and the account must s
   await strict.context.store.setRole({
     userId: strictAda,
     access: 'write',
+    organizationId: undefined,
     isLoopbackOnly: true,
     createdAt: strict.context.clock(),
   })

@@ -1,5 +1,6 @@
 import type { Context, StoreNeeds } from '../../ports/context.ts'
 import type { GrantRecord } from '../../ports/records/grant.ts'
+import type { OrganizationRecord } from '../../ports/records/organization.ts'
 import type { UserRecord } from '../../ports/records/user.ts'
 import type { EpochMs } from '../../base/brand.ts'
 import { CONSOLE_CLIENT_ID } from '../../protocol/client/console.ts'
@@ -17,7 +18,12 @@ export interface ConsoleUser {
 }
 
 export type RoleAuthentication =
-  | (ConsoleUser & { readonly kind: 'administrator'; readonly administrator: Administrator })
+  | (ConsoleUser & {
+      readonly kind: 'administrator'
+      readonly administrator: Administrator
+      /** The one that the role is for; undefined: the whole server. */
+      readonly organization: OrganizationRecord | undefined
+    })
   /** The user is signed in, and the console is not for the account. */
   | (ConsoleUser & { readonly kind: 'refused'; readonly reason: 'console_role_missing' | 'console_factor_missing' })
   /** The grant does not exist, or ended: it was revoked, or the user or the console was disabled. */
@@ -25,10 +31,10 @@ export type RoleAuthentication =
 
 type Needs = Pick<Context, 'clock' | 'notBefore' | 'settings'> &
   Parameters<typeof findGrantReason>[0] &
-  StoreNeeds<'findClient' | 'findGrant' | 'findRole' | 'findSecondFactor' | 'findUser' | 'listPasskeys'>
+  StoreNeeds<'findClient' | 'findGrant' | 'findOrganization' | 'findRole' | 'findSecondFactor' | 'findUser' | 'listPasskeys'>
 
 /**
- * Authenticates the user of a grant of the console. It reads the grant, the client, the user, the factors and the role for every request,
+ * Authenticates the user of a grant of the console. It reads the grant, the client, the user, the factors, the role and its organization for every request,
  * so that each of them ends the access at once, on every node (threats.md CON-05).
  */
 export async function authenticateRole(context: Needs, grantId: GrantId): Promise<RoleAuthentication> {
@@ -40,12 +46,15 @@ export async function authenticateRole(context: Needs, grantId: GrantId): Promis
   if (user === undefined) return { kind: 'ended' }
   const holder = { grantId, user, authenticatedAt: grant.stated?.at }
   const { isLoopbackIssuer } = context.settings
-  if (role === undefined || (role.isLoopbackOnly && !isLoopbackIssuer))
+  const organizationId = role?.organizationId
+  const organization = organizationId && (await store.findOrganization(organizationId))
+  const hasEnded = organizationId !== undefined && (organization === undefined || organization.disabledAt !== undefined)
+  if (role === undefined || hasEnded || (role.isLoopbackOnly && !isLoopbackIssuer))
     return { kind: 'refused', reason: 'console_role_missing', ...holder }
   if (!isLoopbackIssuer && !(await isTwoFactor(context, grant)))
     return { kind: 'refused', reason: 'console_factor_missing', ...holder }
-  const administrator: Administrator = { actor: user.id, access: role.access, organizationId: undefined }
-  return { kind: 'administrator', administrator, ...holder }
+  const administrator: Administrator = { actor: user.id, access: role.access, organizationId }
+  return { kind: 'administrator', administrator, organization, ...holder }
 }
 
 /**

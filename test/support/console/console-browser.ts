@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Response as LightMyRequestResponse } from 'light-my-request'
-import type { UserId } from '../../../src/protocol/ids.ts'
+import type { OrganizationId, UserId } from '../../../src/protocol/ids.ts'
 import { attribute, EMAIL, formAction, hiddenFields, locationOf, PASSWORD, PlainBrowser } from '../../../tools/flow.ts'
 import type { TestServer } from '../server.ts'
 
@@ -72,9 +72,11 @@ export async function giveRole(
   { context }: Pick<TestServer, 'context'>,
   access: 'read' | 'write' = 'write',
   email = EMAIL,
+  organizationId?: OrganizationId,
 ): Promise<UserId> {
   const user = await context.store.findUserByEmail(email)
   assert.ok(user)
-  await context.store.setRole({ userId: user.id, access, isLoopbackOnly: false, createdAt: context.clock() })
+  const createdAt = context.clock()
+  await context.store.setRole({ userId: user.id, access, organizationId, isLoopbackOnly: false, createdAt })
   return user.id
 }

@@ -4,7 +4,7 @@ import { inputFields, type InputField } from '../../../admin/input-fields.ts'
 import { queryTypes, readQueryValue } from '../../../admin/query-values.ts'
 import { LIST_LIMIT } from '../../../admin/page.ts'
 import { runTask } from '../../../admin/run-task.ts'
-import { pathParameters, type Task } from '../../../admin/task.ts'
+import { pathParameters, type Administrator, type Task } from '../../../admin/task.ts'
 import { findTask } from '../../../admin/tasks.ts'
 import { askPage, type Asking } from '../../../console/ask.ts'
 import { filterBar } from '../../../console/parts.ts'
@@ -45,6 +45,16 @@ export function findScreen({ path, query }: Pick<Visit, 'path' | 'query'>): Foun
     return { screen, parameters, here: text === '' ? path : `${path}?${text}` }
   }
   return undefined
+}
+
+/**
+ * Whether a screen is there for a person. A role for one organization has the screens that read nothing but tasks for it; others, and those
+ * of another organization, are as if absent (threats.md CON-08).
+ */
+export function isWithin({ screen, parameters }: Found, { organizationId }: Administrator): boolean {
+  if (organizationId === undefined) return true
+  if (parameters['organization_id'] !== organizationId) return false
+  return Object.values(screen.reads).every(({ task }) => taskOf(task).extent === 'organization')
 }
 
 /** Whether the person signed in a moment ago, so that no other person at the open browser does what cannot be undone. */
@@ -167,6 +177,7 @@ function frameOf(desk: Desk, { screen, parameters }: Found, visit: Visit, { sess
   const place: Place = { path, parameters, query: texts, now: context.clock() }
   return {
     place,
+    organization: holder.organization,
     mayWrite,
     csrf: context.secrets.digest('csrf', csrfParts(session.grantId, path)),
     forms: mayWrite ? screen.forms : [],

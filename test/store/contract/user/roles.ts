@@ -4,13 +4,14 @@ import type { RoleRecord } from '../../../../src/ports/records/role.ts'
 import type { UserRecord } from '../../../../src/ports/records/user.ts'
 import { mintUserId } from '../../../../src/protocol/ids.ts'
 import { perform, performAll, race, tally, times, type Suite } from '../harness.ts'
-import { aUser, at, HOUR, MINUTE, NOW } from '../../../support/records.ts'
+import { anOrganization, aUser, at, HOUR, MINUTE, NOW } from '../../../support/records.ts'
 
 export const roleCases: Suite = (check) => {
   check('setRole stores one role for each user, visible through both handles', async ({ first, second }) => {
     const [one, other] = [aUser(), aUser()]
     await performAll(first, 'createUser', [one, other])
-    const role = aRole(one, { isLoopbackOnly: true })
+    const { id: organizationId } = anOrganization()
+    const role = aRole(one, { organizationId, isLoopbackOnly: true })
     assert.deepEqual(await performAll(first, 'setRole', [aRole(one), aRole(other), role, aRole(aUser())]), [
       'changed',
       'changed',
@@ -20,6 +21,18 @@ export const roleCases: Suite = (check) => {
     assert.deepEqual(await second.findRole(one.id), role)
     assert.deepEqual(await first.findRole(other.id), aRole(other))
     assert.equal(await second.findRole(aUser().id), undefined)
+  })
+
+  check('a role ends with its organization, and other roles stay', async ({ first, second }) => {
+    const [gone, kept] = [anOrganization(), anOrganization()]
+    await performAll(first, 'createOrganization', [gone, kept])
+    const users = times(3, () => aUser())
+    await performAll(first, 'createUser', users)
+    const of = [gone.id, kept.id, undefined]
+    const roles = users.map((user, index) => aRole(user, { organizationId: of[index] }))
+    await performAll(first, 'setRole', roles)
+    assert.equal(await perform(second, 'deleteOrganization', gone.id), 'deleted')
+    assert.deepEqual(await Promise.all(users.map(({ id }) => first.findRole(id))), [undefined, ...roles.slice(1)])
   })
 
   check('of concurrent removals of a role one succeeds, and other roles stay', async (stores) => {
@@ -74,5 +87,5 @@ export const roleCases: Suite = (check) => {
 }
 
 export function aRole({ id }: Pick<UserRecord, 'id'>, differing: Partial<RoleRecord> = {}): RoleRecord {
-  return { userId: id, access: 'write', isLoopbackOnly: false, createdAt: NOW, ...differing }
+  return { userId: id, access: 'write', organizationId: undefined, isLoopbackOnly: false, createdAt: NOW, ...differing }
 }

@@ -84,7 +84,9 @@ test('CON-08: what is of another organization or of the server is as if absent, 
     assert.deepEqual(await read(path), { ...nowhere, status: 404 }, path)
 
   const [there, notThere] = await Promise.all(
-    [other.grant_id, absent.grant].map((id) => read(`${home}/${id}`).then((one) => JSON.stringify(one).replaceAll(id, ''))),
+    [other.grant_id, absent.grant].map((id) =>
+      read(`${home}/${id}`).then((one) => JSON.stringify(one).replaceAll(id, '')),
+    ),
   )
   assert.equal(there, notThere)
   assert.match(there ?? '', /"status":404/)
@@ -114,7 +116,8 @@ test('CON-08: what is of another organization or of the server is as if absent, 
   ] as const)
     await assertStoreUnchanged(
       stage.server,
-      async () => assert.equal((await browser.console.post(path, form)).statusCode, status, JSON.stringify([path, form])),
+      async () =>
+        assert.equal((await browser.console.post(path, form)).statusCode, status, JSON.stringify([path, form])),
       path,
     )
   assert.equal((await perform(context, 'grant.show', { grant_id: other.grant_id }))['revoked_at'], null)

@@ -31,7 +31,9 @@ export type RoleAuthentication =
 
 type Needs = Pick<Context, 'clock' | 'notBefore' | 'settings'> &
   Parameters<typeof findGrantReason>[0] &
-  StoreNeeds<'findClient' | 'findGrant' | 'findOrganization' | 'findRole' | 'findSecondFactor' | 'findUser' | 'listPasskeys'>
+  StoreNeeds<
+    'findClient' | 'findGrant' | 'findOrganization' | 'findRole' | 'findSecondFactor' | 'findUser' | 'listPasskeys'
+  >
 
 /**
  * Authenticates the user of a grant of the console. It reads the grant, the client, the user, the factors, the role and its organization for every request,

@@ -163,8 +163,7 @@ export function grantColumns(
     { heading: 'State', cell: (grant) => state(grant, frame) },
     {
       heading: 'Allowed',
-      cell: (grant) =>
-        html`<a href="${linkFor(frame, 'grants', grant.grant_id)}">${time(grant.created_at, frame)}</a>`,
+      cell: (grant) => html`<a href="${linkFor(frame, 'grants', grant.grant_id)}">${time(grant.created_at, frame)}</a>`,
     },
     { heading: 'Used', isWide: true, cell: ({ refreshed_at: at }) => time(at, frame, '–') },
     ...(page === 'both' || formOf(frame, 'grant.revoke').length === 0

@@ -119,7 +119,14 @@ function finish(
   if (form.secret !== undefined && only?.answer !== undefined) {
     const secret = only.answer[form.secret]
     if (typeof secret === 'string') {
-      const whole = { ...frame, organization: visitor.holder.organization, mayWrite: true, csrf: '', forms: [], filters: [] }
+      const whole = {
+        ...frame,
+        organization: visitor.holder.organization,
+        mayWrite: true,
+        csrf: '',
+        forms: [],
+        filters: [],
+      }
       return page(desk.framed(secretPage(form, secret, whole), visitor, found.screen.section))
     }
   }

@@ -30,7 +30,8 @@ interface Caller {
   readonly grantId: string
 }
 
-type Kind = 'sign-in' | 'back' | 'refused' | 'absent' | 'home' | 'page' | 'asks' | 'performed'
+/** `back`: to the page itself, or from the begin of the console to what there is. */
+type Kind = 'sign-in' | 'back' | 'refused' | 'absent' | 'page' | 'asks' | 'performed'
 
 before(async () => {
   stage = await openAdminServer({ after: (end) => void ends.push(end as () => unknown) })
@@ -99,7 +100,7 @@ async function makeCallers(): Promise<ReadonlyMap<string, Caller>> {
 }
 
 /** What an answer is, in the words of the rules. */
-function kindOf({ statusCode, headers, body }: LightMyRequestResponse): Kind | string {
+function kindOf({ statusCode, headers, body }: LightMyRequestResponse): string {
   if (statusCode === 303) {
     const to = String(headers.location)
     if (to.includes('done=')) return 'performed'
@@ -236,7 +237,7 @@ test('CON-04: each caller gets from each screen and each form what the rules say
 test('CON-19: no form and no request of the API gives a person, or by a person another one, more than the person has', async () => {
   const { server } = stage
   const changing = TASKS.filter(({ access }) => access !== 'read')
-  const before = dumpStore(server)
+  const unchanged = dumpStore(server)
   for (const [name, caller] of callers) {
     if (caller.sees === 'nothing') continue
     const [path, rule] =
@@ -278,5 +279,5 @@ test('CON-19: no form and no request of the API gives a person, or by a person a
       assert.equal(answer.statusCode, status, `${method} ${url} ${answer.body}`)
     }
   const { roles } = dumpStore(server)
-  assert.deepEqual(roles, before['roles'])
+  assert.deepEqual(roles, unchanged['roles'])
 })

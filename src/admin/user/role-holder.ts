@@ -31,25 +31,29 @@ export type RoleAuthentication =
 
 type Needs = Pick<Context, 'clock' | 'notBefore' | 'settings'> &
   Parameters<typeof findGrantReason>[0] &
-  StoreNeeds<
-    'findClient' | 'findGrant' | 'findOrganization' | 'findRole' | 'findSecondFactor' | 'findUser' | 'listPasskeys'
-  >
+  StoreNeeds<'findCurrent' | 'findGrant' | 'findRole' | 'findSecondFactor' | 'listPasskeys'>
 
 /**
- * Authenticates the user of a grant of the console. It reads the grant, the client, the user, the factors, the role and its organization for every request,
- * so that each of them ends the access at once, on every node (threats.md CON-05).
+ * Authenticates the user of a grant of the console. It reads the grant, the client, the user, the factors, the role and its organization for
+ * every request, and none of them from a cache, so that each of them ends the access at once, on every node (threats.md CON-05).
  */
 export async function authenticateRole(context: Needs, grantId: GrantId): Promise<RoleAuthentication> {
   const { store, clock } = context
-  const [grant, client] = await Promise.all([store.findGrant(grantId), store.findClient(CONSOLE_CLIENT_ID)])
+  const grant = await store.findGrant(grantId)
   if (grant?.clientId !== CONSOLE_CLIENT_ID) return { kind: 'ended' }
-  if ((await findGrantReason(context, client, grant, clock())) !== undefined) return { kind: 'ended' }
-  const [user, role] = await Promise.all([store.findUser(grant.userId), store.findRole(grant.userId)])
-  if (user === undefined) return { kind: 'ended' }
+  const { userId } = grant
+  const role = await store.findRole(userId)
+  const organizationId = role?.organizationId
+  const { client, user, organization } = await store.findCurrent({
+    clientId: CONSOLE_CLIENT_ID,
+    userId,
+    organizationId,
+  })
+  const current = { ...context, store: { ...store, findUser: async () => user } }
+  if (user === undefined || (await findGrantReason(current, client, grant, clock())) !== undefined)
+    return { kind: 'ended' }
   const holder = { grantId, user, authenticatedAt: grant.stated?.at }
   const { isLoopbackIssuer } = context.settings
-  const organizationId = role?.organizationId
-  const organization = organizationId && (await store.findOrganization(organizationId))
   const hasEnded = organizationId !== undefined && (organization === undefined || organization.disabledAt !== undefined)
   if (role === undefined || hasEnded || (role.isLoopbackOnly && !isLoopbackIssuer))
     return { kind: 'refused', reason: 'console_role_missing', ...holder }

@@ -4,7 +4,7 @@ import type { RoleRecord } from '../../../../src/ports/records/role.ts'
 import type { UserRecord } from '../../../../src/ports/records/user.ts'
 import { mintUserId } from '../../../../src/protocol/ids.ts'
 import { perform, performAll, race, tally, times, type Suite } from '../harness.ts'
-import { anOrganization, aUser, at, HOUR, MINUTE, NOW } from '../../../support/records.ts'
+import { aClient, anOrganization, aUser, at, HOUR, MINUTE, NOW } from '../../../support/records.ts'
 
 export const roleCases: Suite = (check) => {
   check('setRole stores one role for each user, visible through both handles', async ({ first, second }) => {
@@ -64,6 +64,39 @@ export const roleCases: Suite = (check) => {
     ])
     for (const { id } of users) assert.equal(await stores.first.findRole(id), undefined)
   })
+
+  check(
+    'findCurrent returns a client, a user and an organization as the other handle changed them just now',
+    async (stores) => {
+      const { first, second } = stores
+      const [user, client, organization] = [aUser(), aClient(), anOrganization()]
+      await performAll(first, 'createUser', [user])
+      await performAll(first, 'registerClient', [client])
+      await performAll(first, 'createOrganization', [organization])
+      const ids = { clientId: client.id, userId: user.id, organizationId: organization.id }
+      assert.deepEqual(await first.findCurrent({ ...ids, organizationId: undefined }), {
+        client: await first.findClient(client.id),
+        user: await first.findUser(user.id),
+        organization: undefined,
+      })
+      await first.findOrganization(organization.id)
+      const now = at(MINUTE)
+      await performAll(second, 'disableUser', [{ id: user.id, now }])
+      await performAll(second, 'disableClient', [{ id: client.id, now }])
+      await performAll(second, 'disableOrganization', [{ id: organization.id, now }])
+      const current = await first.findCurrent(ids)
+      assert.deepEqual(
+        [current.client?.disabledAt, current.user?.disabledAt, current.organization?.disabledAt],
+        [now, now, now],
+      )
+      const nowhere = { clientId: aClient().id, userId: aUser().id, organizationId: anOrganization().id }
+      assert.deepEqual(await first.findCurrent(nowhere), {
+        client: undefined,
+        user: undefined,
+        organization: undefined,
+      })
+    },
+  )
 
   check('listRoles pages the newest users first, `before` exclusive', async ({ first, second }) => {
     const users = times(5, (index) => aUser({ id: mintUserId(at(HOUR * (index + 1)), randomBytes) }))

@@ -48,8 +48,17 @@ export interface ScreenForm {
   readonly leadsTo?: string
   /** The member of the answer that is shown once, and never again. */
   readonly secret?: string
+  /** The form is about all rows that match the filters, up to 1,000 at a time: what a dry run of the task answers. */
+  readonly matches?: (answer: Members) => Matches
   /** Whether the form fits the state of the object that the screen shows, which is the first answer. */
   readonly fits?: (object: Members) => boolean
+}
+
+/** The rows that a form with filters is about. */
+export interface Matches {
+  readonly names: readonly (string | null)[]
+  /** More rows may match. */
+  readonly isCut: boolean
 }
 
 /** The organization that a role is for. */

@@ -20,7 +20,7 @@ const ONE_CLIENT = {
 /** The screens of the console, said here once more by hand: the table of screens is what is evaluated. */
 export const RULES: Readonly<Record<string, ScreenRule>> = {
   '/console': { extent: 'server', forms: {} },
-  '/console/clients': { extent: 'server', forms: ONE_CLIENT },
+  '/console/clients': { extent: 'server', forms: { ...ONE_CLIENT, 'client.purge': 'fresh' } },
   '/console/clients/{client_id}': {
     extent: 'server',
     forms: { ...ONE_CLIENT, 'client.approve-scopes': 'fresh', 'grant.revoke': 'asks' },

@@ -10,7 +10,17 @@ import { askPage, type Asking } from '../../../console/ask.ts'
 import { filterBar } from '../../../console/parts.ts'
 import { outcomeNotice, type Outcome } from '../../../console/notice.ts'
 import { SCREENS } from '../../../console/screens.ts'
-import type { AnyScreen, Filter, Frame, Members, Place, ScreenForm, Texts, View } from '../../../console/screen.ts'
+import type {
+  AnyScreen,
+  Filter,
+  Frame,
+  Matches,
+  Members,
+  Place,
+  ScreenForm,
+  Texts,
+  View,
+} from '../../../console/screen.ts'
 import { html, type Markup } from '../../../web/markup.ts'
 import { parseJson } from '../../../base/json.ts'
 import type { Parameters } from '../../../base/message.ts'
@@ -73,7 +83,7 @@ export async function show(desk: Desk, found: Found, visit: Visit, visitor: Visi
   if (form === undefined) throw invalidRequest('path_unknown', { status: 404 })
   if (form.isRecent === true && !isRecent(desk, visitor)) return desk.leave(visit, found.here, true)
   const asking = { form, subjects: subjectsIn(query), values: {}, errors: {} }
-  return render(desk, found, visit, visitor, { status: 200, outcome: undefined, asking })
+  return render(desk, found, visit, visitor, { status: 200, outcome, asking })
 }
 
 /** The rows that an address or a form names, each once. */
@@ -114,12 +124,40 @@ export async function render(
     const task = taskOf(asking.form.task)
     const once = asking.form.secret === undefined ? undefined : desk.context.random(16).toString('base64url')
     const fields = inputFields(task, asking.form.fields ?? [])
-    return answer(askPage({ ...asking, summary: task.summary, fields, names, once }, frame), status)
+    const matches = await findMatches(desk, found, visit, visitor, asking.form)
+    const asked = askPage({ ...asking, summary: task.summary, fields, names, matches, once }, frame)
+    if (outcome === undefined) return answer(asked, status)
+    return answer(
+      { ...asked, main: withNotice(asked.main, outcomeNotice(frame, outcome, screen.forms, names)) },
+      status,
+    )
   }
   if (screen.preview !== undefined) return desk.preview(screen.preview(read.answers, frame))
   const view = screen.view(read.answers, frame)
   if (outcome === undefined) return answer(view, status)
   return answer({ ...view, main: withNotice(view.main, outcomeNotice(frame, outcome, screen.forms, names)) }, status)
+}
+
+/** The filters of a list that the address has, as the task of a form takes them. */
+export function filtersIn({ screen }: Found, query: Parameters): Members {
+  const [first] = Object.values(screen.reads)
+  const texts = Object.fromEntries(screen.filters.map((name) => [name, query.get(name)]))
+  return first === undefined ? {} : readFilters(taskOf(first.task), screen.filters, texts)
+}
+
+/** What a form with filters is about: a dry run of its task. undefined: another form. */
+export async function findMatches(
+  { context }: Desk,
+  found: Found,
+  { query }: Visit,
+  { holder }: Visitor,
+  { task: name, matches }: ScreenForm,
+): Promise<Matches | undefined> {
+  if (matches === undefined) return undefined
+  const task = taskOf(name)
+  authorizeTask(context, holder.administrator, task, found.parameters)
+  const input = { ...filtersIn(found, query), dry_run: true }
+  return matches(await runTask(asAdministrator(context, holder.administrator), task, input, () => undefined))
 }
 
 /** The parameter of an address that saves the rows instead of showing them, one JSON object a line. */
@@ -237,7 +275,11 @@ async function readAll(
 }
 
 /** The members of a list that the address names, converted as those of the API. */
-function readFilters(task: Task, filters: readonly string[], query: Texts): Members {
+function readFilters(
+  task: Task,
+  filters: readonly string[],
+  query: Readonly<Record<string, string | undefined>>,
+): Members {
   const types = queryTypes(task)
   return Object.fromEntries(
     ['before', ...filters].flatMap((name) => {

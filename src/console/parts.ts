@@ -1,3 +1,4 @@
+import { LIST_LIMIT } from '../admin/page.ts'
 import { code, html, type Fragment, type Markup } from '../web/markup.ts'
 import { visible } from '../web/visible.ts'
 import { closeIcon, copyIcon, noIcon, warnIcon, yesIcon } from './icons.ts'
@@ -102,7 +103,7 @@ export function table<Row>(frame: Frame, list: Table<Row>): Markup {
   const chooses = bulk.length > 0 && rows.length > 0
   const body =
     rows.length === 0
-      ? html`<div class="empty">${empty}</div>`
+      ? html`<div class="empty">${next === null ? empty : html`<p>None so far.</p>`}</div>`
       : html`<div class="scroll">
           <table>
             <caption>
@@ -144,14 +145,16 @@ function classOf<Row>({ isWide, isRest, isAction }: Column<Row>): string {
   return [isWide ? 'far' : '', isRest ? 'rest' : '', isAction ? 'act' : ''].join(' ').trim()
 }
 
-/** A page that filters and searches may be empty although more rows follow. */
+/** A page of a search may have few rows, or none, although more follow: the script reads on, until the page is full or the person stops it. */
 function pages(frame: Frame, shown: number, next: string | null): Markup | undefined {
   const isFirst = frame.place.query['before'] === undefined
   if (isFirst && next === null) return undefined
+  const isPart = next !== null && shown < LIST_LIMIT.usual
   return html`<nav class="pages" aria-label="Pages">
-    ${shown === 0 && next !== null ? html`<span class="muted">None among the rows that were searched.</span>` : undefined}
+    ${isPart ? html`<span class="muted" data-found role="status">${shown} found so far.</span>` : undefined}
+    ${isPart ? html`<button type="button" class="button" data-stop hidden>Stop</button>` : undefined}
     ${isFirst ? undefined : html`<a href="${addressOf(frame, { before: undefined })}">Newest</a>`}
-    ${next === null ? undefined : html`<a href="${addressOf(frame, { before: next })}" data-more>${shown === 0 ? 'Search on' : 'Older'}</a>`}
+    ${next === null ? undefined : html`<a href="${addressOf(frame, { before: next })}" ${isPart ? html` data-continue` : undefined}>${isPart ? 'Continue' : 'Older'}</a>`}
   </nav>`
 }
 

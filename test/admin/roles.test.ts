@@ -17,7 +17,7 @@ interface SignIn {
   }
 }
 
-test('a role is set for an organization or the server, replaced, listed with the name of its user, and removed, and the audit names the user', async (t) => {
+test('a role for an organization or the server is set, replaced, listed with names, and removed, and the audit names the user', async (t) => {
   const { perform, stage } = await openOffice(t)
   const { id, email } = await stage.makeUser()
   const other = await stage.makeUser()

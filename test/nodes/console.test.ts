@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { test, type TestContext } from 'node:test'
+import { SCREENS } from '../../src/console/screens.ts'
 import { CONSOLE_CLIENT_ID } from '../../src/protocol/client/console.ts'
 import { closedFirst } from '../support/closed-first.ts'
 import { openMigratedDatabase } from '../support/store/migrated-database.ts'
 import { openTestServer, type TestServer } from '../support/server.ts'
 import { createAda } from '../support/accounts.ts'
 import { ConsoleBrowser, formOf, giveRole, leadsTo } from '../support/console/console-browser.ts'
+import { fillConsole } from '../support/console/samples.ts'
 import { perform } from '../support/tasks.ts'
 import { anOrganization } from '../support/records.ts'
 import { hiddenFields } from '../../tools/flow.ts'
@@ -17,12 +19,43 @@ function inTurns(nodes: readonly [TestServer, TestServer]): Pick<TestServer, 'in
   return { inject: (options) => next().inject(options), injectAdmin: (options) => next().injectAdmin(options) }
 }
 
-test('CON-05: what ends a session of the console on one node has ended it on the other with the next request', async (t) => {
+async function openNodes(t: TestContext): Promise<readonly [TestServer, TestServer]> {
   const closed = closedFirst(t)
   const env = { DATABASE_URL: await openMigratedDatabase(t), GRANTOR_SECRET: 's'.repeat(40) }
   const a = closed(await openTestServer(t, { env }))
   const b = closed(await openTestServer(t, { env, clock: a.clock }))
   await createAda(a)
+  return [a, b]
+}
+
+test('CON-10: on PostgreSQL each screen is shown by any node, searched, and a link of one is not made again by the other', async (t) => {
+  const [a, b] = await openNodes(t)
+  await giveRole(a)
+  const { client: client_id, user: user_id, grant: grant_id } = await fillConsole(a)
+  const organization = anOrganization({ name: 'Acme' }, a.clock.now())
+  await a.context.store.createOrganization(organization)
+  const objects = { client_id, user_id, grant_id, organization_id: organization.id }
+  const browser = new ConsoleBrowser(inTurns([a, b]))
+  await browser.open()
+  const filled = SCREENS.map(({ path }) =>
+    path.replaceAll(/\{(\w+)\}/g, (_, name: string) => objects[name as keyof typeof objects]),
+  ).filter((path) => !path.endsWith(`/organizations/${organization.id}/grants/${grant_id}`))
+  const searches = ['clients?name=CURSOR', 'clients?host=claude.ai', 'users?email_prefix=GRACE', 'users?name=hopper']
+  for (const path of [...filled, ...searches.map((search) => `/console/${search}`)]) {
+    const { statusCode, body } = await browser.console.get(path)
+    assert.equal(statusCode, 200, `${path}: ${body}`)
+    assert.doesNotMatch(body, /Nothing matches/, path)
+  }
+  const purge = await browser.console.get('/console/clients?name=zed&ask=client.purge')
+  assert.match(purge.body, /Delete all that match/)
+  const asked = await browser.console.get(`/console/users/${user_id}?ask=user.create-link`)
+  const made = await browser.press(asked, 'user.create-link')
+  assert.match(made.body, /class="secret"/)
+  for (const _ of [a, b]) assert.equal((await browser.press(asked, 'user.create-link')).statusCode, 409)
+})
+
+test('CON-05: what ends a session of the console on one node has ended it on the other with the next request', async (t) => {
+  const [a, b] = await openNodes(t)
   const ada = await giveRole(a)
   const { id: organization_id, ...organization } = anOrganization({ name: 'Acme' }, a.clock.now())
   await a.context.store.createOrganization({ id: organization_id, ...organization })

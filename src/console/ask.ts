@@ -47,7 +47,7 @@ export function askPage(asking: Asking, frame: Frame): View {
               ${subjects.map((one) => html`<li>${names[one] === undefined ? id(one) : name(names[one], '(no name)')}</li>`)}
             </ul>`
       }
-      ${matches === undefined ? undefined : matching(matches)}
+      ${matches === undefined ? undefined : matching(frame, form, matches)}
       ${warning === undefined ? undefined : html`<p class="${isDanger ? 'plate' : ''}">${warning}</p>`}
       <form method="post" action="${addressOf(frame, {})}" class="ask">
         ${hidden('csrf', frame.csrf)} ${hidden('task', task)} ${hidden('confirmed', '1')}
@@ -71,10 +71,13 @@ function numberOf({ matches, errors }: Asking, count: number): Markup | undefine
 
 const NAMES_SHOWN = 50
 
-function matching({ names, isCut }: Matches): Markup {
-  if (names.length === 0 && !isCut) return html`<p>Nothing matches.</p>`
+function matching(frame: Frame, { task }: ScreenForm, { names, next }: Matches): Markup {
+  if (names.length === 0)
+    return next === null
+      ? html`<p>Nothing matches.</p>`
+      : html`<p>None so far. <a href="${addressOf(frame, { before: next, ask: task })}">Continue</a></p>`
   const more = names.length - NAMES_SHOWN
-  return html`<p>${names.length} match${isCut ? ', and more may follow after them' : undefined}.</p>
+  return html`<p>${names.length} match${next === null ? undefined : ', and more may follow'}.</p>
     <ul class="plain">
       ${names.slice(0, NAMES_SHOWN).map((one) => html`<li>${name(one, '(no name)')}</li>`)}
       ${more > 0 ? html`<li class="muted">and ${more} more</li>` : undefined}

@@ -57,8 +57,8 @@ export interface ScreenForm {
 /** The rows that a form with filters is about. */
 export interface Matches {
   readonly names: readonly (string | null)[]
-  /** More rows may match. */
-  readonly isCut: boolean
+  /** Where the search goes on, if more rows may match. */
+  readonly next: string | null
 }
 
 /** The organization that a role is for. */

@@ -67,12 +67,13 @@ const PURGE: ScreenForm = {
     'These clients, their tokens and their installations end, and cannot be restored. Clients that ever got a token match only with the filter Used, and those that an operator created only with the filter Source.',
   matches: (answer) => ({
     names: (answer as unknown as Purged).clients.map((client) => client.client_name ?? null),
-    isCut: answer['next'] !== null,
+    next: (answer as unknown as Purged).next,
   }),
 }
 
 interface Purged {
   readonly clients: readonly ClientDocument[]
+  readonly next: string | null
 }
 
 export const CLIENTS = screen<Answers>({

@@ -162,7 +162,7 @@ function finish(
       )
       .slice(0, REASONS),
   }
-  const isLeft = matches?.isCut === true
+  const isLeft = typeof matches?.next === 'string'
   const back = isLeft ? askAddress(found, form, []) : withoutAsking(found.here)
   const to = form.leadsTo !== undefined && outcome.refused.length === 0 ? form.leadsTo : back
   const mark = to.includes('?') ? '&' : '?'

@@ -138,10 +138,10 @@ export async function render(
   return answer({ ...view, main: withNotice(view.main, outcomeNotice(frame, outcome, screen.forms, names)) }, status)
 }
 
-/** The filters of a list that the address has, as the task of a form takes them. */
+/** The filters of a list that the address has, and where its page begins, as the task of a form takes them. */
 export function filtersIn({ screen }: Found, query: Parameters): Members {
   const [first] = Object.values(screen.reads)
-  const texts = Object.fromEntries(screen.filters.map((name) => [name, query.get(name)]))
+  const texts = Object.fromEntries(['before', ...screen.filters].map((name) => [name, query.get(name)]))
   return first === undefined ? {} : readFilters(taskOf(first.task), screen.filters, texts)
 }
 

@@ -1180,6 +1180,8 @@ export interface GrantorTasks {
     readonly user_id: string
     /** read: everything except secrets. write: everything. */
     readonly access: 'read' | 'write'
+    /** The one organization that the role is for, whose grants the user sees; by default the whole server. */
+    readonly organization_id?: string
     /** true: the role counts only while the issuer is a loopback address, for a trial. */
     readonly loopback_only?: boolean
   }) => Promise<Role>
@@ -1698,6 +1700,8 @@ export interface Link {
 export interface ListedRole extends Role {
   /** Whether the account has an authenticator app or a passkey. The console needs two factors. */
   readonly has_second_factor: boolean
+  /** When the user last signed in to the console. null: never, or so long ago that the grant was removed. */
+  readonly signed_in_at: string | null
 }
 
 export interface Member {
@@ -1825,6 +1829,8 @@ export interface RegistrationTemplate {
 export interface Role {
   readonly user_id: string
   readonly access: 'read' | 'write'
+  /** The one organization that the role is for; null: the whole server. */
+  readonly organization_id: string | null
   /** The role counts only while the issuer is a loopback address. */
   readonly loopback_only: boolean
   readonly set_at: string
@@ -1938,5 +1944,5 @@ export interface WholeUser extends User {
     }[]
   }
   /** What the user may do by the console; null: nothing. */
-  readonly role: 'read' | 'write' | null
+  readonly role: Role | null
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Response as LightMyRequestResponse } from 'light-my-request'
 import type { Context } from '../src/ports/context.ts'
-import type { UserId } from '../src/protocol/ids.ts'
+import type { OrganizationId, UserId } from '../src/protocol/ids.ts'
 import {
   attribute,
   EMAIL,
@@ -81,9 +81,11 @@ export async function giveRole(
   { context }: { readonly context: Pick<Context, 'clock' | 'store'> },
   access: 'read' | 'write' = 'write',
   email = EMAIL,
+  organizationId?: OrganizationId,
 ): Promise<UserId> {
   const user = await context.store.findUserByEmail(email)
   assert.ok(user)
-  await context.store.setRole({ userId: user.id, access, isLoopbackOnly: false, createdAt: context.clock() })
+  const createdAt = context.clock()
+  await context.store.setRole({ userId: user.id, access, organizationId, isLoopbackOnly: false, createdAt })
   return user.id
 }

@@ -1,7 +1,7 @@
 import type { InputField } from '../admin/input-fields.ts'
 import { href, html, type Fragment, type Markup } from '../web/markup.ts'
 import { addressOf, copyButton, hidden, id, name } from './parts.ts'
-import type { Frame, ScreenForm, Texts, View } from './screen.ts'
+import type { Frame, Matches, ScreenForm, Texts, View } from './screen.ts'
 
 /** From this number of rows on, the person types the number. */
 export const TYPED_FROM = 11
@@ -19,18 +19,21 @@ export interface Asking {
   readonly subjects: readonly string[]
   /** Names by id. */
   readonly names: Texts
+  /** What the filters find, if the form is about that. */
+  readonly matches: Matches | undefined
   /** A value that works once, of a form that creates a secret. */
   readonly once: string | undefined
 }
 
 export function askPage(asking: Asking, frame: Frame): View {
-  const { form, summary, fields, errors, subjects, names, once } = asking
+  const { form, summary, fields, errors, subjects, names, matches, once } = asking
+  const count = matches?.names.length ?? subjects.length
   const { task, label, warning, isDanger } = form
   const general = errors['']
   const [only = ''] = subjects
   const named = names[only] === undefined ? id(only) : name(names[only], '(no name)')
   const about = only === '' && names[''] === undefined ? undefined : html`: ${named}`
-  const heading = subjects.length > 1 ? html`${label}: ${subjects.length} rows` : html`${label}${about}`
+  const heading = count > 1 ? html`${label}: ${count} rows` : html`${label}${about}`
   return {
     title: label,
     main: html`<div class="ask">
@@ -44,19 +47,41 @@ export function askPage(asking: Asking, frame: Frame): View {
               ${subjects.map((one) => html`<li>${names[one] === undefined ? id(one) : name(names[one], '(no name)')}</li>`)}
             </ul>`
       }
+      ${matches === undefined ? undefined : matching(frame, form, matches)}
       ${warning === undefined ? undefined : html`<p class="${isDanger ? 'plate' : ''}">${warning}</p>`}
       <form method="post" action="${addressOf(frame, {})}" class="ask">
         ${hidden('csrf', frame.csrf)} ${hidden('task', task)} ${hidden('confirmed', '1')}
         ${once === undefined ? undefined : hidden('once', once)} ${subjects.map((one) => hidden('subject', one))}
         ${fields.map((field, index) => fieldOf(field, asking, index === firstFaulty(fields, errors)))}
-        ${subjects.length < TYPED_FROM ? undefined : typedNumber(subjects.length, errors['typed'])}
+        ${numberOf(asking, count)}
         <div class="actions">
-          <button type="submit" class="${isDanger ? 'button main danger' : 'button main'}">${label}</button>
+          ${matches !== undefined && count === 0 ? undefined : html`<button type="submit" class="${isDanger ? 'button main danger' : 'button main'}">${label}</button>`}
           <a class="button" href="${addressOf(frame, {})}">Cancel</a>
         </div>
       </form>
     </div>`,
   }
+}
+
+/** A form with filters always sends the number, so that it does nothing to rows that the person has not seen. */
+function numberOf({ matches, errors }: Asking, count: number): Markup | undefined {
+  if (count >= TYPED_FROM) return typedNumber(count, errors['typed'])
+  return matches === undefined ? undefined : hidden('typed', String(count))
+}
+
+const NAMES_SHOWN = 50
+
+function matching(frame: Frame, { task }: ScreenForm, { names, next }: Matches): Markup {
+  if (names.length === 0)
+    return next === null
+      ? html`<p>Nothing matches.</p>`
+      : html`<p>None so far. <a href="${addressOf(frame, { before: next, ask: task })}">Continue</a></p>`
+  const more = names.length - NAMES_SHOWN
+  return html`<p>${names.length} match${next === null ? undefined : ', and more may follow'}.</p>
+    <ul class="plain">
+      ${names.slice(0, NAMES_SHOWN).map((one) => html`<li>${name(one, '(no name)')}</li>`)}
+      ${more > 0 ? html`<li class="muted">and ${more} more</li>` : undefined}
+    </ul>`
 }
 
 /** The field that gets the focus: the first one with an error, and otherwise the first. */

@@ -1,9 +1,10 @@
 import type { Branding } from '../ports/pages.ts'
 import { initial } from '../web/initial.ts'
 import { href, html, isolate, type Fragment, type Markup } from '../web/markup.ts'
-import { auditIcon, clientsIcon, downIcon, grantsIcon, menuIcon, overviewIcon, searchIcon, usersIcon } from './icons.ts'
+import { downIcon, menuIcon, searchIcon } from './icons.ts'
 import { hidden } from './parts.ts'
-import type { Section } from './screen.ts'
+import type { OneOrganization, Section } from './screen.ts'
+import { sectionsOf, type SectionRow } from './sections.ts'
 
 /** The addresses of the files that all pages load. Each has the hash of its content in its name. */
 export interface Assets {
@@ -18,6 +19,8 @@ export interface Person {
   readonly name: string
   readonly email: string | null
   readonly access: 'read' | 'write'
+  /** The one that the role is for; undefined: the whole server. */
+  readonly organization: OneOrganization | undefined
   /** Of the form that signs out. */
   readonly csrf: string
 }
@@ -35,14 +38,6 @@ export interface Document {
   /** The address to which the browser goes at once. */
   readonly refresh?: string | undefined
 }
-
-const SECTIONS: readonly (readonly [section: Section, label: string, path: string, icon: Markup, key: string])[] = [
-  ['overview', 'Overview', '/console', overviewIcon, 'o'],
-  ['clients', 'Clients', '/console/clients', clientsIcon, 'c'],
-  ['users', 'Users', '/console/users', usersIcon, 'u'],
-  ['grants', 'Grants', '/console/grants', grantsIcon, 'g'],
-  ['audit', 'Audit', '/console/audit', auditIcon, 'a'],
-]
 
 /** A whole document of the console. */
 export function document(page: Document): string {
@@ -75,15 +70,18 @@ function plain({ branding, assets, main }: Document): Markup {
 }
 
 function framed({ branding, assets, version, accountUri, main, section }: Document, person: Person): Markup {
+  const { organization } = person
+  const sections = sectionsOf(organization?.id)
   return html`<a class="skip" href="#main">Skip to the content</a>
     <div class="frame">
       <header class="side">
         <p class="brand">${mark(branding, assets)}${isolate(branding.name)}</p>
+        ${organization === undefined ? undefined : html`<p class="muted"><bdi>${organization.name}</bdi></p>`}
         <details class="menu">
           <summary aria-label="Menu">${menuIcon}</summary>
-          ${navigation(section)}
+          ${navigation(sections, section)}
         </details>
-        ${navigation(section)}
+        ${navigation(sections, section)}
         <p class="version muted">${version}</p>
       </header>
       <div class="page">
@@ -94,7 +92,7 @@ function framed({ branding, assets, version, accountUri, main, section }: Docume
               name="q"
               type="search"
               aria-label="Search"
-              placeholder="Search: id, address, host, name"
+              placeholder="${organization === undefined ? 'Search: id, address, host, name' : 'Search: id'}"
               autocomplete="off"
               spellcheck="false"
               data-search
@@ -114,8 +112,8 @@ function framed({ branding, assets, version, accountUri, main, section }: Docume
           <dt><kbd>/</kbd></dt>
           <dd>Search</dd>
         </div>
-        ${SECTIONS.map(
-          ([, label, , , key]) =>
+        ${sections.map(
+          ({ label, key }) =>
             html`<div>
               <dt><kbd>g</kbd> <kbd>${key}</kbd></dt>
               <dd>${label}</dd>
@@ -145,11 +143,11 @@ function framed({ branding, assets, version, accountUri, main, section }: Docume
     </dialog>`
 }
 
-function navigation(current: Section | undefined): Markup {
+function navigation(sections: readonly SectionRow[], current: Section | undefined): Markup {
   return html`<nav aria-label="Screens">
     <ul role="list">
-      ${SECTIONS.map(
-        ([section, label, path, icon, key]) =>
+      ${sections.map(
+        ({ section, label, path, icon, key }) =>
           html`<li>
             <a href="${path}" data-go="${key}" ${section === current ? html` aria-current="page"` : undefined}
               >${icon}${label}</a
@@ -160,13 +158,15 @@ function navigation(current: Section | undefined): Markup {
   </nav>`
 }
 
-function account({ name, email, access, csrf }: Person, accountUri: string): Markup {
+function account({ name, email, access, organization, csrf }: Person, accountUri: string): Markup {
   return html`<nav class="account" aria-label="You">
     <details>
       <summary>${isolate(name)}${downIcon}</summary>
       <div class="sheet">
         ${email === null || email === name ? undefined : html`<p><bdi>${email}</bdi></p>`}
-        <p class="muted">${access === 'write' ? 'May change everything' : 'May read, and change nothing'}</p>
+        <p class="muted">
+          ${access === 'write' ? 'May change everything' : 'May read, and change nothing'}${organization === undefined ? undefined : html` of <bdi>${organization.name}</bdi>`}
+        </p>
         <p><a href="${href(accountUri)}">Your account</a></p>
         <p><button type="button" class="link" data-show-help hidden>Keys</button></p>
         <form method="post" action="/console/sign-out">

@@ -7,6 +7,8 @@ export interface Outcome {
   readonly task: string
   /** The ids of the rows that it was done for. Empty for the object of the path. */
   readonly done: readonly string[]
+  /** How many rows, of a form that is about all that match. */
+  readonly count?: number | undefined
   /** Why it was not done, by id. */
   readonly refused: readonly (readonly [id: string, reason: string])[]
 }
@@ -14,14 +16,19 @@ export interface Outcome {
 /** Says what was done, on the next page, with the way back if there is one. */
 export function outcomeNotice(
   frame: Frame,
-  { task, done, refused }: Outcome,
+  { task, done, count, refused }: Outcome,
   forms: readonly ScreenForm[],
   names: Texts,
 ): Markup {
   const form = forms.find((one) => one.task === task)
   if (form === undefined) return html``
   const total = done.length + refused.length
-  const what = total > 1 ? `${form.done}: ${done.length} of ${total}.` : `${form.done}.`
+  const what =
+    count !== undefined
+      ? `${form.done}: ${count}.`
+      : total > 1
+        ? `${form.done}: ${done.length} of ${total}.`
+        : `${form.done}.`
   const undo = done.length > 0 || total === 0 ? frame.forms.find((one) => one.task === form.undo) : undefined
   return html`<div class="${refused.length > 0 ? 'notice bad' : 'notice'}" role="status">
     <span

@@ -1,7 +1,9 @@
+import { LIST_LIMIT } from '../admin/page.ts'
 import { code, html, type Fragment, type Markup } from '../web/markup.ts'
 import { visible } from '../web/visible.ts'
 import { closeIcon, copyIcon, noIcon, warnIcon, yesIcon } from './icons.ts'
 import { asksFirst, type Filter, type Frame, type ScreenForm, type Texts } from './screen.ts'
+import { organizationPath } from './sections.ts'
 
 const MONTHS = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ')
 
@@ -101,7 +103,7 @@ export function table<Row>(frame: Frame, list: Table<Row>): Markup {
   const chooses = bulk.length > 0 && rows.length > 0
   const body =
     rows.length === 0
-      ? html`<div class="empty">${empty}</div>`
+      ? html`<div class="empty">${next === null ? empty : html`<p>None so far.</p>`}</div>`
       : html`<div class="scroll">
           <table>
             <caption>
@@ -149,14 +151,16 @@ function classOf<Row>({ isWide, isRest, isAction }: Column<Row>): string {
   return [isWide ? 'far' : '', isRest ? 'rest' : '', isAction ? 'act' : ''].join(' ').trim()
 }
 
-/** A page that filters and searches may be empty although more rows follow. */
+/** A page of a search may have few rows, or none, although more follow: the script reads on, until the page is full or the person stops it. */
 function pages(frame: Frame, shown: number, next: string | null): Markup | undefined {
   const isFirst = frame.place.query['before'] === undefined
   if (isFirst && next === null) return undefined
+  const isPart = next !== null && shown < LIST_LIMIT.usual
   return html`<nav class="pages" aria-label="Pages">
-    ${shown === 0 && next !== null ? html`<span class="muted">None among the rows that were searched.</span>` : undefined}
+    ${isPart ? html`<span class="muted" data-found role="status">${shown} found so far.</span>` : undefined}
+    ${isPart ? html`<button type="button" class="button" data-stop hidden>Stop</button>` : undefined}
     ${isFirst ? undefined : html`<a href="${addressOf(frame, { before: undefined })}">Newest</a>`}
-    ${next === null ? undefined : html`<a href="${addressOf(frame, { before: next })}" data-more>${shown === 0 ? 'Search on' : 'Older'}</a>`}
+    ${next === null ? undefined : html`<a href="${addressOf(frame, { before: next })}" ${isPart ? html` data-continue` : undefined}>${isPart ? 'Continue' : 'Older'}</a>`}
   </nav>`
 }
 
@@ -292,9 +296,24 @@ export function linkTo(kind: 'clients' | 'users' | 'grants', object: string): st
   return `/console/${kind}/${encodeURIComponent(object)}`
 }
 
+/** Where the page of an object is for this person; undefined: a role for one organization does not have it. */
+export function linkFor(
+  { organization }: Pick<Frame, 'organization'>,
+  kind: 'clients' | 'users' | 'grants',
+  object: string,
+): string | undefined {
+  if (organization === undefined) return linkTo(kind, object)
+  return kind === 'grants' ? `${organizationPath(organization.id)}/grants/${encodeURIComponent(object)}` : undefined
+}
+
 /** The name of an id in a list, which links to its page. */
-export function named(kind: 'clients' | 'users', object: string, names: Texts): Markup {
-  return html`<a href="${linkTo(kind, object)}"
-    >${names[object] === undefined ? id(object) : name(names[object], '(no name)')}</a
-  >`
+export function named(
+  frame: Pick<Frame, 'organization'>,
+  kind: 'clients' | 'users',
+  object: string,
+  names: Texts,
+): Markup {
+  const to = linkFor(frame, kind, object)
+  const shown = names[object] === undefined ? id(object) : name(names[object], '(no name)')
+  return to === undefined ? shown : html`<a href="${to}">${shown}</a>`
 }

@@ -48,13 +48,30 @@ export interface ScreenForm {
   readonly leadsTo?: string
   /** The member of the answer that is shown once, and never again. */
   readonly secret?: string
+  /** The form is about all rows that match the filters, up to 1,000 at a time: what a dry run of the task answers. */
+  readonly matches?: (answer: Members) => Matches
   /** Whether the form fits the state of the object that the screen shows, which is the first answer. */
   readonly fits?: (object: Members) => boolean
+}
+
+/** The rows that a form with filters is about. */
+export interface Matches {
+  readonly names: readonly (string | null)[]
+  /** Where the search goes on, if more rows may match. */
+  readonly next: string | null
+}
+
+/** The organization that a role is for. */
+export interface OneOrganization {
+  readonly id: string
+  readonly name: string
 }
 
 /** Around the content of a screen. */
 export interface Frame {
   readonly place: Place
+  /** The one that the person sees; undefined: the whole server. */
+  readonly organization: OneOrganization | undefined
   readonly mayWrite: boolean
   /** Proves that a form of this page was made for this session. */
   readonly csrf: string

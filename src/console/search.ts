@@ -1,14 +1,17 @@
 import { parseGrantId, parseUserId } from '../protocol/ids.ts'
 import { parseClientReference } from '../protocol/client/identifier.ts'
 import { linkTo } from './parts.ts'
+import { organizationPath } from './sections.ts'
 
 /**
  * Where a search leads: an id or the address of a metadata document to its object, an e-mail address to its user, a host to the clients that
- * go there, and anything else to the names of the screen that the person is on.
+ * go there, and anything else to the names of the screen that the person is on. With a role for one organization only ids are found, among
+ * what is for it.
  */
-export function searchAddress(text: string, section: string | undefined): string {
+export function searchAddress(text: string, section: string | undefined, organization: string | undefined): string {
   const sought = text.trim()
   if (sought === '') return '/console'
+  if (organization !== undefined) return addressWithin(organization, sought)
   if (parseUserId(sought) !== undefined) return linkTo('users', sought)
   const client = parseClientReference(sought)
   if (client !== undefined) return linkTo('clients', client)
@@ -16,6 +19,12 @@ export function searchAddress(text: string, section: string | undefined): string
   if (sought.includes('@')) return listAddress('users', 'email_prefix', sought)
   if (section === 'users') return listAddress('users', /[ A-Z]/.test(sought) ? 'name' : 'email_prefix', sought)
   return listAddress('clients', /^[^ ]*[.:][^ ]*$/.test(sought) ? 'host' : 'name', sought)
+}
+
+function addressWithin(organization: string, sought: string): string {
+  if (parseGrantId(sought) !== undefined) return `${organizationPath(organization)}/grants/${sought}`
+  const filter = parseClientReference(sought) === undefined ? 'user_id' : 'client_id'
+  return `${organizationPath(organization)}/grants?${new URLSearchParams({ [filter]: sought }).toString()}`
 }
 
 function listAddress(list: 'clients' | 'users', filter: string, text: string): string {

@@ -79,6 +79,17 @@ export interface Reads {
   /** Whether this access token was revoked. Always read from the database, never from a cache. */
   readonly isTokenRevoked: (tokenId: string) => Promise<boolean>
   readonly findUser: (id: UserId) => Promise<UserRecord | undefined>
+  /** Always read from the database, never from a cache: a change by another node counts at once. */
+  readonly findCurrent: (ids: {
+    readonly clientId: ClientId
+    readonly userId: UserId
+    /** undefined: none is meant. */
+    readonly organizationId: OrganizationId | undefined
+  }) => Promise<{
+    readonly client: ClientRecord | undefined
+    readonly user: UserRecord | undefined
+    readonly organization: OrganizationRecord | undefined
+  }>
   /**
    * The id of the account with this email, or `otherwise`. Both cases take the database equally long, so that the response
    * time does not reveal which emails have an account.

@@ -17,15 +17,19 @@ interface SignIn {
   }
 }
 
-test('a role is set, replaced, listed with the name of its user, and removed, and the audit names the user', async (t) => {
+test('a role for an organization or the server is set, replaced, listed with names, and removed, and the audit names the user', async (t) => {
   const { perform, stage } = await openOffice(t)
   const { id, email } = await stage.makeUser()
   const other = await stage.makeUser()
-  await perform('role.set', { user_id: id, access: 'read', loopback_only: true })
+  const organization_id = await stage.makeOrganization()
+  await perform('role.set', { user_id: id, access: 'read', organization_id, loopback_only: true })
+  const first = await perform<{ roles: readonly { organization_id: string }[]; names: object }>('role.list', {})
+  assert.equal(first.roles[0]?.organization_id, organization_id)
+  assert.deepEqual(first.names, { [id]: email, [organization_id]: 'Acme' })
   const { set_at, ...role } = await perform('role.set', { user_id: id, access: 'write' })
-  assert.deepEqual(role, { user_id: id, access: 'write', loopback_only: false })
-  assert.equal((await perform('user.show', { user_id: id }))['role'], 'write')
-  const listed = { ...role, set_at, has_second_factor: false }
+  assert.deepEqual(role, { user_id: id, access: 'write', organization_id: null, loopback_only: false })
+  assert.deepEqual((await perform('user.show', { user_id: id }))['role'], { ...role, set_at })
+  const listed = { ...role, set_at, has_second_factor: false, signed_in_at: null }
   assert.deepEqual(await perform('role.list', {}), { roles: [listed], names: { [id]: email }, next: null })
   await storeApp(stage.server.context, id)
   await perform('role.set', { user_id: other.id, access: 'read' })
@@ -39,11 +43,16 @@ test('a role is set, replaced, listed with the name of its user, and removed, an
   await assertRefused(perform('role.remove', { user_id: id }), 'conflict', /has no role\. See "grantor role list"/)
   const gone = `gus_${'0'.repeat(34)}`
   await assertRefused(perform('role.set', { user_id: gone, access: 'read' }), 'unknown', /There is no user/)
+  const nowhere = { user_id: id, access: 'read', organization_id: `gor_${'0'.repeat(34)}` }
+  await assertRefused(perform('role.set', nowhere), 'unknown', /There is no organization/)
+  await perform('role.set', { user_id: id, access: 'read', organization_id })
+  await perform('organization.delete', { organization_id })
+  assert.equal((await perform('user.show', { user_id: id }))['role'], null, 'The role ends with the organization.')
   const { events } = await perform<{ events: readonly { event: string; user_id: string }[] }>('audit.list', {})
   const about = events.filter(({ user_id }) => user_id === id).map(({ event }) => event)
   assert.deepEqual(
     about.filter((event) => event.startsWith('role.')),
-    ['role.removed', 'role.set', 'role.set'],
+    ['role.set', 'role.removed', 'role.set', 'role.set'],
   )
 })
 

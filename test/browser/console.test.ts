@@ -2,9 +2,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page as Tab } from 'playwright-core'
 import { registerClient } from '../../tools/flow.ts'
+import { after } from '../../src/base/brand.ts'
+import { mintClientId } from '../../src/protocol/ids.ts'
 import { sharedBrowser } from '../support/browser.ts'
 import { giveRole } from '../../tools/console-browser.ts'
 import { fillConsole } from '../support/console/samples.ts'
+import { aClient } from '../support/records.ts'
 import { perform } from '../support/tasks.ts'
 import { axeFindings, openIssuer, openTab, press, signIn } from './tab.ts'
 
@@ -71,6 +74,53 @@ test('CON-07: each screen is accessible in each of its states, and no name runs,
     )
   }
   assert.deepEqual(faults(complaints), [])
+})
+
+test('a search reads on until it is through, with a count, or by a link without script', async (t) => {
+  const server = await openIssuer(t, {})
+  await giveRole(server)
+  const { store, clock, random } = server.context
+  const add = async (name: string, ageMs: number): Promise<void> => {
+    const at = after(clock(), -ageMs)
+    const base = aClient({ id: mintClientId(at, random) }, at)
+    await store.registerClient({ ...base, metadata: { ...base.metadata, descriptive: { client_name: name } } })
+  }
+  // A request examines 5,000 clients.
+  await Promise.all(Array.from({ length: 5001 }, (_, index) => add('Flood', index)))
+  await add('Needle one', 10_000)
+  await add('Needle two', -1)
+  const { tab, complaints } = await open(t, [server.origin, server.adminOrigin])
+  const search = `${server.adminOrigin}/console/clients?name=needle`
+  await tab.goto(search)
+  await tab.getByRole('status').getByText('2 found.').waitFor()
+  assert.deepEqual(await tab.locator('[data-row] th').allInnerTexts(), ['Needle two', 'Needle one'])
+  for (const name of ['Needle one', 'Needle two']) await tab.getByRole('checkbox', { name }).check()
+  await tab.getByText('2 selected').waitFor()
+  const [read, ...others] = faults(complaints)
+  assert.deepEqual([read?.startsWith(`loads: ${search}&before=gci_`), others], [true, []])
+
+  let letOn: () => void = () => undefined
+  const isStopped = new Promise<void>((resolve) => (letOn = resolve))
+  await tab.route(/before=/, async (route) => {
+    await isStopped
+    await route.continue()
+  })
+  await tab.reload()
+  await press(tab, 'Stop')
+  letOn()
+  await tab.getByRole('status').getByText('1 found so far.', { exact: true }).waitFor()
+  await tab.getByRole('link', { name: 'Continue' }).waitFor()
+
+  const plain = await open(t, [server.origin, server.adminOrigin], { javaScriptEnabled: false })
+  await plain.tab.goto(search)
+  await plain.tab.getByText('1 found so far.').waitFor()
+  await plain.tab.getByRole('link', { name: 'Continue' }).click()
+  await plain.tab.getByRole('link', { name: 'Needle one' }).waitFor()
+  await plain.tab.goto(`${search}%20one&ask=client.purge`)
+  await plain.tab.getByText('None so far.').getByRole('link', { name: 'Continue' }).click()
+  await plain.tab.getByText('1 match.').waitFor()
+  await press(plain.tab, 'Delete all that match')
+  await plain.tab.getByRole('status').getByText('Deleted: 1.').waitFor()
 })
 
 test('a person verifies and undoes, searches and moves by keys alone, and all but that works without script', async (t) => {

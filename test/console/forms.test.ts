@@ -197,6 +197,26 @@ test('access is taken back: a grant, a session, and the authenticator app of a u
   assert.equal(refreshed.statusCode, 400)
 })
 
+test('what the filters find is deleted at once, after a dry run and its number, and nothing that matches only meanwhile', async () => {
+  const made = (name: string) => perform(stage.server.context, 'client.create', { client_name: name })
+  const names = Array.from({ length: 12 }, (_, index) => `Flood ${index}`)
+  for (const name of names) await made(name)
+  await makeClients(1)
+  const list = '/console/clients?name=flood&source=operator'
+  const linked = /href="([^"]*ask=client\.purge[^"]*)"/.exec((await browser.console.get(list)).body)?.[1] ?? ''
+  assert.doesNotMatch((await browser.console.get('/console/clients')).body, /ask=client\.purge/)
+  const asked = await browser.open(linked.replaceAll('&amp;', '&'))
+  assert.match(asked.body, /Delete all that match: 12 rows[^]*12 match\.[^]*Flood 11[^]*Type 12 to confirm/)
+  await made('Flood 12')
+  const late = await browser.press(asked, 'client.purge', { typed: '12' })
+  assert.deepEqual([late.statusCode, /13 match now, which is another number/.test(late.body)], [422, true])
+  assert.match((await browser.press(late, 'client.purge', { typed: '13' })).body, /Deleted: 13\.[^]*Nothing matches/)
+  const none = await browser.console.get(`${list}&ask=client.purge`)
+  assert.match(none.body, /Nothing matches\./)
+  assert.doesNotMatch(none.body, /name="task" value="client\.purge"[^]*type="submit"[^>]*>Delete all/)
+  assert.match((await browser.console.get('/console/clients?source=registration')).body, /Client \d+/)
+})
+
 test('a search leads to the object, or to the list that can find it', () => {
   const id = '01a200f2d7f1OGrZM2nOk7CWgjISwIxFbQ'
   const rows: readonly (readonly [text: string, section: string | undefined, address: string])[] = [
@@ -212,8 +232,8 @@ test('a search leads to the object, or to the list that can find it', () => {
     ['', 'users', '/console'],
     ['"><script>', undefined, '/console/clients?name=%22%3E%3Cscript%3E'],
   ]
-  for (const [text, section, address] of rows) assert.equal(searchAddress(text, section), address, text)
-  assert.match(searchAddress('https://app.example/client.json', undefined), /^\/console\/clients\/gcd_/)
+  for (const [text, section, address] of rows) assert.equal(searchAddress(text, section, undefined), address, text)
+  assert.match(searchAddress('https://app.example/client.json', undefined, undefined), /^\/console\/clients\/gcd_/)
 })
 
 test('lists are filtered as the API filters them, and the audit is saved by the day, one event a line', async () => {

@@ -4,6 +4,7 @@ import type { InjectOptions } from 'light-my-request'
 import { CONSOLE_CLIENT_ID } from '../../src/protocol/client/console.ts'
 import { addApp } from '../../tools/sign-in/app.ts'
 import { authorizeUrl, locationOf, redeem, registerClient, signInAndAllow } from '../../tools/flow.ts'
+import { APPLICATION_URL, interactionIn, openApplication, SUBJECT } from '../support/application.ts'
 import { openAdminServer } from '../support/admin-server.ts'
 import { ConsoleBrowser, giveRole, leadsTo } from '../../tools/console-browser.ts'
 import type { TestServer } from '../support/server.ts'
@@ -135,9 +136,37 @@ test('CON-17: an issuer on the network needs two factors, and the account must s
   await strict.context.store.setRole({
     userId: strictAda,
     access: 'write',
+    organizationId: undefined,
     isLoopbackOnly: true,
     createdAt: strict.context.clock(),
   })
   const trial = await strong.console.get('/console/clients')
   assert.match(trial.body, /has no role here/, 'A role for a trial ends when the issuer is on the network.')
+})
+
+test('CON-17: with delegated sign-in the application states the two factors of the console', async (context) => {
+  const env = {
+    GRANTOR_ISSUER: 'https://auth.acme.test',
+    GRANTOR_HOST: '127.0.0.1',
+    GRANTOR_DELEGATE_URL: APPLICATION_URL,
+  }
+  const { server: delegating } = await openAdminServer(context, env)
+  const { accept, signIn } = await openApplication(delegating)
+  const browser = new ConsoleBrowser(delegating)
+  const leaving = await browser.console.get('/console/clients')
+  let at = leadsTo(leaving) ?? ''
+  while (new URL(at).origin === delegating.origin) at = locationOf(await browser.issuer.get(at))
+  const interaction = interactionIn({ headers: { location: at } } as never)
+  const weak = await accept(interaction)
+  assert.deepEqual([weak.statusCode, /multi_factor_needed/.test(weak.body)], [409, true])
+  at = await signIn(interaction, { multi_factor: true })
+  while (new URL(at).origin === delegating.origin) at = locationOf(await browser.issuer.get(at))
+  const refused = await browser.arrive(at)
+  assert.match(refused.body, /has no role here/)
+  const identity = await perform<{ users: readonly { user_id: string }[] }>(delegating.context, 'user.list', {
+    subject: SUBJECT,
+  })
+  await perform(delegating.context, 'role.set', { user_id: identity.users[0]?.user_id, access: 'write' })
+  const page = await browser.console.get('/console/clients')
+  assert.deepEqual([page.statusCode, /value="client\.verify"/.test(page.body)], [200, true])
 })

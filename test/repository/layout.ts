@@ -262,13 +262,15 @@ function checkSource(file: SourceFile): readonly string[] {
   const { path } = file
   const text = withoutComments(file)
   const disorder: string[] = []
-  if (LAYERS[layerOf(path)]?.pure === true && IMPURE.test(text))
+  // A browser runs it, and its connections are those of the page.
+  const isOfPages = path.startsWith('src/console/browser/')
+  if (LAYERS[layerOf(path)]?.pure === true && !isOfPages && IMPURE.test(text))
     disorder.push(`${path}: a pure layer reads the clock, chance or environment.`)
   if (/\bprocess\.env\b/.test(text) && !ENVIRONMENT_READERS.has(path))
     disorder.push(`${path}: only config.ts reads the environment.`)
   if (/\bcatch\b *[({]/.test(text) && !CATCHERS.some((place) => place.test(path)))
     disorder.push(`${path}: nothing is caught here.`)
-  if (!MAY_CONNECT.includes(layerOf(path)) && opensConnections(text))
+  if (!MAY_CONNECT.includes(layerOf(path)) && !isOfPages && opensConnections(text))
     disorder.push(`${path}: only src/outbound/ opens connections.`)
   if (!POLICY_READERS.test(path) && POLICY_FACTS.some((fact) => fact.test(text)))
     disorder.push(`${path}: only client/policy.ts decides by the source, verification, domain or mode of a client.`)

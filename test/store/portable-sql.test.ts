@@ -103,7 +103,7 @@ const KEYLESS: readonly Exception[] = [
   },
   {
     why: 'what belongs to a user or an organization goes with it, once',
-    text: /^delete from (sessions|memberships|installations|identities) where (user|organization)_id = \S+$/,
+    text: /^delete from (sessions|memberships|installations|identities|roles) where (user|organization)_id = \S+$/,
   },
   {
     why: 'a leaked secret ends all initial access tokens, once',

@@ -1,5 +1,6 @@
 import type { Context, StoreNeeds } from '../../ports/context.ts'
 import type { GrantRecord } from '../../ports/records/grant.ts'
+import type { OrganizationRecord } from '../../ports/records/organization.ts'
 import type { UserRecord } from '../../ports/records/user.ts'
 import type { EpochMs } from '../../base/brand.ts'
 import { CONSOLE_CLIENT_ID } from '../../protocol/client/console.ts'
@@ -17,7 +18,12 @@ export interface ConsoleUser {
 }
 
 export type RoleAuthentication =
-  | (ConsoleUser & { readonly kind: 'administrator'; readonly administrator: Administrator })
+  | (ConsoleUser & {
+      readonly kind: 'administrator'
+      readonly administrator: Administrator
+      /** The one that the role is for; undefined: the whole server. */
+      readonly organization: OrganizationRecord | undefined
+    })
   /** The user is signed in, and the console is not for the account. */
   | (ConsoleUser & { readonly kind: 'refused'; readonly reason: 'console_role_missing' | 'console_factor_missing' })
   /** The grant does not exist, or ended: it was revoked, or the user or the console was disabled. */
@@ -25,27 +31,36 @@ export type RoleAuthentication =
 
 type Needs = Pick<Context, 'clock' | 'notBefore' | 'settings'> &
   Parameters<typeof findGrantReason>[0] &
-  StoreNeeds<'findClient' | 'findGrant' | 'findRole' | 'findSecondFactor' | 'findUser' | 'listPasskeys'>
+  StoreNeeds<'findCurrent' | 'findGrant' | 'findRole' | 'findSecondFactor' | 'listPasskeys'>
 
 /**
- * Authenticates the user of a grant of the console. It reads the grant, the client, the user, the factors and the role for every request,
- * so that each of them ends the access at once, on every node (threats.md CON-05).
+ * Authenticates the user of a grant of the console. It reads the grant, the client, the user, the factors, the role and its organization for
+ * every request, and none of them from a cache, so that each of them ends the access at once, on every node (threats.md CON-05).
  */
 export async function authenticateRole(context: Needs, grantId: GrantId): Promise<RoleAuthentication> {
   const { store, clock } = context
-  const [grant, client] = await Promise.all([store.findGrant(grantId), store.findClient(CONSOLE_CLIENT_ID)])
+  const grant = await store.findGrant(grantId)
   if (grant?.clientId !== CONSOLE_CLIENT_ID) return { kind: 'ended' }
-  if ((await findGrantReason(context, client, grant, clock())) !== undefined) return { kind: 'ended' }
-  const [user, role] = await Promise.all([store.findUser(grant.userId), store.findRole(grant.userId)])
-  if (user === undefined) return { kind: 'ended' }
+  const { userId } = grant
+  const role = await store.findRole(userId)
+  const organizationId = role?.organizationId
+  const { client, user, organization } = await store.findCurrent({
+    clientId: CONSOLE_CLIENT_ID,
+    userId,
+    organizationId,
+  })
+  const current = { ...context, store: { ...store, findUser: async () => user } }
+  if (user === undefined || (await findGrantReason(current, client, grant, clock())) !== undefined)
+    return { kind: 'ended' }
   const holder = { grantId, user, authenticatedAt: grant.stated?.at }
   const { isLoopbackIssuer } = context.settings
-  if (role === undefined || (role.isLoopbackOnly && !isLoopbackIssuer))
+  const hasEnded = organizationId !== undefined && (organization === undefined || organization.disabledAt !== undefined)
+  if (role === undefined || hasEnded || (role.isLoopbackOnly && !isLoopbackIssuer))
     return { kind: 'refused', reason: 'console_role_missing', ...holder }
   if (!isLoopbackIssuer && !(await isTwoFactor(context, grant)))
     return { kind: 'refused', reason: 'console_factor_missing', ...holder }
-  const administrator: Administrator = { actor: user.id, access: role.access, organizationId: undefined }
-  return { kind: 'administrator', administrator, ...holder }
+  const administrator: Administrator = { actor: user.id, access: role.access, organizationId }
+  return { kind: 'administrator', administrator, organization, ...holder }
 }
 
 /**

@@ -1,9 +1,14 @@
 import * as z from 'zod'
 import type { RoleRecord } from '../../ports/records/role.ts'
 import { nameUser } from '../../protocol/sign-in/account.ts'
+import type { StoreNeeds } from '../../ports/context.ts'
+import { CONSOLE_CLIENT_ID } from '../../protocol/client/console.ts'
+import type { UserId } from '../../protocol/ids.ts'
+import type { EpochMs } from '../../base/brand.ts'
 import { conflict } from '../admin-error.ts'
-import { ISO, iso, LIMIT, NEXT, pageStart, USER_ID } from '../fields.ts'
+import { ISO, ISO_OR_NULL, iso, isoOrNull, LIMIT, NEXT, ORGANIZATION_ID, pageStart, USER_ID } from '../fields.ts'
 import { findNames, NAMES } from '../names.ts'
+import { requireOrganization } from '../organization/organization.ts'
 import { listPage } from '../page.ts'
 import { defineTask, type Task } from '../task.ts'
 import { hasSecondFactor } from './role-holder.ts'
@@ -13,10 +18,14 @@ const PATH = '/admin/v1/users/{user_id}/role'
 const ONE = z.object({ user_id: USER_ID })
 
 /** A role in an answer. */
-const ROLE_DOCUMENT = z
+export const ROLE_DOCUMENT = z
   .object({
     user_id: z.string(),
     access: z.enum(['read', 'write']),
+    organization_id: z
+      .string()
+      .nullable()
+      .describe('The one organization that the role is for; null: the whole server.'),
     loopback_only: z.boolean().describe('The role counts only while the issuer is a loopback address.'),
     set_at: ISO,
   })
@@ -28,12 +37,27 @@ const LISTED_ROLE = ROLE_DOCUMENT.extend({
   has_second_factor: z
     .boolean()
     .describe('Whether the account has an authenticator app or a passkey. The console needs two factors.'),
+  signed_in_at: ISO_OR_NULL.describe(
+    'When the user last signed in to the console. null: never, or so long ago that the grant was removed.',
+  ),
 }).meta({ id: 'ListedRole' })
 
 export type ListedRoleDocument = z.output<typeof LISTED_ROLE>
 
-function describeRole({ userId, access, isLoopbackOnly, createdAt }: RoleRecord): RoleDocument {
-  return { user_id: userId, access, loopback_only: isLoopbackOnly, set_at: iso(createdAt) }
+export function describeRole({ userId, access, organizationId, isLoopbackOnly, createdAt }: RoleRecord): RoleDocument {
+  return {
+    user_id: userId,
+    access,
+    organization_id: organizationId ?? null,
+    loopback_only: isLoopbackOnly,
+    set_at: iso(createdAt),
+  }
+}
+
+/** A session of the console is the grant of its sign-in (decision 0041). */
+async function findSignIn({ store }: StoreNeeds<'listGrants'>, userId: UserId): Promise<EpochMs | undefined> {
+  const [grant] = await store.listGrants({ userId, clientId: CONSOLE_CLIENT_ID, before: undefined, limit: 1 })
+  return grant?.createdAt
 }
 
 /** The tasks on what users may do by the console. */
@@ -56,11 +80,12 @@ export const ROLE_TASKS: readonly Task[] = [
           rows.map(async (role) => ({
             ...describeRole(role),
             has_second_factor: await hasSecondFactor(context, role.userId),
+            signed_in_at: isoOrNull(await findSignIn(context, role.userId)),
           })),
         ),
         findNames(
           context,
-          rows.map(({ userId }) => userId),
+          rows.flatMap(({ userId, organizationId }) => [userId, organizationId]),
         ),
       ])
       return { roles, names, next }
@@ -74,14 +99,18 @@ export const ROLE_TASKS: readonly Task[] = [
     summary: 'Let a user use the console. Another role of the user is replaced.',
     input: ONE.extend({
       access: z.enum(['read', 'write']).describe('read: everything except secrets. write: everything.'),
+      organization_id: ORGANIZATION_ID.optional().describe(
+        'The one organization that the role is for, whose grants the user sees; by default the whole server.',
+      ),
       loopback_only: z
         .boolean()
         .default(false)
         .describe('true: the role counts only while the issuer is a loopback address, for a trial.'),
     }),
     output: ROLE_DOCUMENT,
-    async run(context, { user_id: userId, access, loopback_only: isLoopbackOnly }) {
-      const role = { userId, access, isLoopbackOnly, createdAt: context.clock() }
+    async run(context, { user_id: userId, access, organization_id: organizationId, loopback_only: isLoopbackOnly }) {
+      if (organizationId !== undefined) await requireOrganization(context, organizationId)
+      const role = { userId, access, organizationId, isLoopbackOnly, createdAt: context.clock() }
       if ((await context.store.setRole(role)) === 'unknown') throw noSuchUser(userId)
       return describeRole(role)
     },

@@ -27,6 +27,7 @@ import { JWT_ACCEPTANCE, withDeletion, withJwtAcceptance } from '../jwt-acceptan
 import { defineTask, type Task } from '../task.ts'
 import { createLink, sendLink } from './link.ts'
 import { APP_DOCUMENT, describeApp, describeSignIn, SIGN_IN_DOCUMENT } from './sign-in.ts'
+import { describeRole, ROLE_DOCUMENT } from './role.ts'
 import { listUsers } from './search.ts'
 import { createUser, noSuchUser, requireUser, setEmail, setPassword, updateUser } from './user.ts'
 import { noticesWithoutBrowser } from '../../users/mails.ts'
@@ -81,7 +82,7 @@ const WHOLE_USER = USER_DOCUMENT.extend({
   authenticator_app: APP_DOCUMENT.nullable().describe('The app of the two-step sign-in; null: none.'),
   passkeys: z.array(PASSKEY_DOCUMENT).describe('The passkeys, the oldest first.'),
   sign_in: SIGN_IN_DOCUMENT.describe('How the account can sign in by now.'),
-  role: z.enum(['read', 'write']).nullable().describe('What the user may do by the console; null: nothing.'),
+  role: ROLE_DOCUMENT.nullable().describe('What the user may do by the console; null: nothing.'),
 }).meta({ id: 'WholeUser' })
 
 export type WholeUserDocument = z.output<typeof WHOLE_USER>
@@ -217,7 +218,7 @@ export const USER_TASKS: readonly Task[] = [
         authenticator_app: await describeApp(context, app),
         passkeys: passkeys.map(describePasskey),
         sign_in: await describeSignIn(context, { user, identities, passkeys, app }),
-        role: role?.access ?? null,
+        role: role === undefined ? null : describeRole(role),
       }
     },
   }),

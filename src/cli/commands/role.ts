@@ -5,7 +5,7 @@ import { formatTime } from '../lib/columns.ts'
 import { addMemberOptions } from '../lib/member-options.ts'
 import { optionNameOf, subjectOf, withJson, withServer } from '../lib/options.ts'
 import { requireTask, withTasks } from '../lib/perform-task.ts'
-import { USER } from '../lib/subjects.ts'
+import { ORGANIZATION, USER } from '../lib/subjects.ts'
 import { linkLines } from './user.ts'
 import { listVerb, SAME_AS_ARGUMENT, taskVerb, type AddVerb, type CommonOptions } from '../lib/task-verb.ts'
 import type { Terminal } from '../lib/terminal.ts'
@@ -16,13 +16,15 @@ export const ROLE_VERBS: readonly AddVerb[] = [
   listVerb<ListedRoleDocument>({
     task: 'role.list',
     rows: 'roles',
-    headings: ['USER', 'ACCESS', 'TWO FACTORS', 'SET (UTC)', 'ID'],
-    cells: ({ user_id, access, loopback_only, has_second_factor, set_at }, names) => [
+    headings: ['USER', 'ACCESS', 'TO', 'TWO FACTORS', 'SET (UTC)', 'SIGNED IN (UTC)', 'ID'],
+    cells: ({ user_id, access, organization_id, loopback_only, has_second_factor, set_at, signed_in_at }, names) => [
       [
         names[user_id] ?? '–',
         loopback_only ? `${access}, on loopback` : access,
+        organization_id === null ? 'everything' : (names[organization_id] ?? organization_id),
         has_second_factor ? 'yes' : 'no',
         formatTime(set_at),
+        formatTime(signed_in_at),
         user_id,
       ],
     ],
@@ -36,6 +38,7 @@ export const ROLE_VERBS: readonly AddVerb[] = [
 
 interface SetOptions extends CommonOptions {
   readonly email?: string
+  readonly organization?: string
   readonly link?: true
 }
 
@@ -48,21 +51,28 @@ function addSet(noun: Command, terminal: Terminal): void {
     .argument(`[${name}]`, meaning)
     .option(`--${name} ${placeholder}`, SAME_AS_ARGUMENT)
     .option(
+      `--${ORGANIZATION.name} ${ORGANIZATION.placeholder}`,
+      'the one organization that the role is for, by id or name; by default the whole server',
+    )
+    .option(
       '--link',
       'create the user if there is none with this address, and print a link with which the user signs in',
     )
-  const members = addMemberOptions(command, task, { rows: {}, others: new Set(['user_id']) })
+  const members = addMemberOptions(command, task, { rows: {}, others: new Set(['user_id', 'organization_id']) })
   command.action(async () => {
     const options = command.opts<SetOptions>()
     const text = subjectOf(name, command.args[0], options.email)
+    const { organization } = options
     const input = members.read(command)
     const done = await withTasks(terminal, options, options.link === true ? 'create' : 'refuse', async (performAs) => {
       const perform = performAs((member) => members.longNameOf(member) ?? optionNameOf(command, member))
+      // Before a user is created.
+      const place = organization === undefined ? {} : await ORGANIZATION.find(organization, perform, {})
       const isNew = options.link === true && text.includes('@') && (await hasNone(text))
       const { user_id } = isNew
         ? await perform<UserDocument>('user.create', { email: text })
         : await USER.find(text, perform, {})
-      const role = await perform<RoleDocument>(task.name, { ...input, user_id })
+      const role = await perform<RoleDocument>(task.name, { ...input, ...place, user_id })
       return options.link === true
         ? { ...role, link: await perform<LinkDocument>('user.create-link', { user_id }) }
         : { ...role, link: undefined }
@@ -74,7 +84,7 @@ function addSet(noun: Command, terminal: Terminal): void {
     })
     if (options.json) return terminal.printJson(done)
     terminal.print([
-      `${text} may use the console with ${done.access} access.`,
+      `${text} may use the console with ${done.access} access${organization === undefined ? '' : ` to the organization ${organization}`}.`,
       ...(done.link === undefined ? [] : ['', ...linkLines(done.link)]),
     ])
   })

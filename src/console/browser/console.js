@@ -16,10 +16,10 @@ export function consoleScript() {
     })
   }
 
-  const boxes = /** @type {HTMLInputElement[]} */ (all('.list [name=subject]'))
   const count = one('[data-count]')
   const changes = all('.list .bar [name=task]')
   const say = () => {
+    const boxes = /** @type {HTMLInputElement[]} */ (all('.list [name=subject]'))
     const chosen = boxes.filter(({ checked }) => checked).length
     if (count === null) return
     for (const change of changes) change.hidden = chosen === 0
@@ -31,7 +31,7 @@ export function consoleScript() {
     }
     count.textContent = `${chosen} selected`
   }
-  for (const box of boxes) box.addEventListener('change', say)
+  one('.list')?.addEventListener('change', say)
   say()
 
   const KEYS = 'grantor-console-keys'
@@ -53,10 +53,10 @@ export function consoleScript() {
     button.addEventListener('click', () => help?.showModal())
   }
 
-  const rows = all('[data-row]')
   let at = -1
   let isGoing = false
   const move = (/** @type {number} */ step) => {
+    const rows = all('[data-row]')
     rows[at]?.classList.remove('at')
     at = Math.min(Math.max(at + step, 0), rows.length - 1)
     rows[at]?.classList.add('at')
@@ -87,7 +87,7 @@ export function consoleScript() {
         move(key === 'j' ? 1 : -1)
         return
       case 'x': {
-        const box = /** @type {HTMLElement | null | undefined} */ (rows[at]?.querySelector('[name=subject]'))
+        /** @type {HTMLElement | null | undefined} */ const box = all('[data-row]')[at]?.querySelector('[name=subject]')
         box?.click()
         return
       }
@@ -95,4 +95,36 @@ export function consoleScript() {
         help?.showModal()
     }
   })
+
+  /** Rows of a page. */
+  const FULL = 50
+  const stop = one('[data-stop]')
+  const found = one('[data-found]')
+  const searchOn = async () => {
+    let isStopped = false
+    if (stop === null || found === null) return
+    stop.hidden = false
+    stop.addEventListener('click', () => (isStopped = true))
+    for (;;) {
+      const link = /** @type {HTMLAnchorElement | null} */ (one('[data-continue]'))
+      if (link === null || isStopped || all('[data-row]').length >= FULL) break
+      found.textContent = `${all('[data-row]').length} found so far, searching…`
+      const answer = await fetch(link.href)
+      const next = new DOMParser().parseFromString(await answer.text(), 'text/html')
+      const pages = next.querySelector('.pages')
+      if (isStopped || pages === null) break
+      const more = [...next.querySelectorAll('[data-row]')]
+      const body = one('tbody')
+      // Without a table there is nothing to keep.
+      if (more.length > 0 && body === null) return location.replace(link.href)
+      body?.append(...more)
+      const last = pages.querySelector('a:last-child')
+      if (/** @type {HTMLAnchorElement | null} */ (last)?.search.includes('before=')) link.replaceWith(last ?? '')
+      else link.remove()
+    }
+    stop.hidden = true
+    found.textContent = `${all('[data-row]').length} found${one('[data-continue]') === null ? '.' : ' so far.'}`
+    say()
+  }
+  void searchOn()
 }

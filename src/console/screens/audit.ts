@@ -40,27 +40,29 @@ export function events(frame: Frame, { events: rows, names, next }: Listed, none
     columns: [
       { heading: 'Event', cell: ({ event }) => code(event) },
       { heading: 'When', cell: ({ recorded_at: at }) => time(at, frame) },
-      { heading: 'Who', cell: ({ actor, user_id: user }) => who(actor, user, names) },
-      { heading: 'About', cell: (entry) => about(entry, names) },
+      { heading: 'Who', cell: ({ actor, user_id: user }) => who(frame, actor, user, names) },
+      { heading: 'About', cell: (entry) => about(frame, entry, names) },
       { heading: 'Details', isWide: true, isRest: true, cell: ({ details }) => detailsOf(details) },
     ],
   })
 }
 
 /** The administrator who did it, or the user. */
-function who(actor: string | null, user: string | null, names: Texts): Fragment {
-  if (actor === null) return user === null ? html`<span class="muted none">–</span>` : named('users', user, names)
-  if (actor.startsWith('gus_')) return named('users', actor, names)
+function who(frame: Frame, actor: string | null, user: string | null, names: Texts): Fragment {
+  if (actor === null)
+    return user === null ? html`<span class="muted none">–</span>` : named(frame, 'users', user, names)
+  if (actor.startsWith('gus_')) return named(frame, 'users', actor, names)
   return html`<bdi>${names[actor] ?? actor}</bdi>`
 }
 
 function about(
+  frame: Frame,
   { actor, client_id: client, user_id: user, organization_id: organization }: AuditEntryDocument,
   names: Texts,
 ): Fragment {
   const parts: Markup[] = [
-    ...(client === null ? [] : [named('clients', client, names)]),
-    ...(user === null || actor === null ? [] : [named('users', user, names)]),
+    ...(client === null ? [] : [named(frame, 'clients', client, names)]),
+    ...(user === null || actor === null ? [] : [named(frame, 'users', user, names)]),
     ...(organization === null
       ? []
       : [names[organization] === undefined ? id(organization) : html`<bdi>${names[organization]}</bdi>`]),

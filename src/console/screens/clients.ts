@@ -1,7 +1,7 @@
 import type { ClientDocument } from '../../admin/client/document.ts'
 import { viewDestination } from '../../clients/destination.ts'
 import { html, type Markup } from '../../web/markup.ts'
-import { chip, filterBar, linkTo, name, nothing, table, time } from '../parts.ts'
+import { addressOf, chip, filterBar, linkTo, name, nothing, table, time } from '../parts.ts'
 import { screen, type Frame, type Members, type ScreenForm } from '../screen.ts'
 
 interface Answers {
@@ -56,16 +56,45 @@ export const CLIENT_FORMS: readonly ScreenForm[] = [
   },
 ]
 
+/** Deletes what the filters of the list find. */
+const PURGE: ScreenForm = {
+  task: 'client.purge',
+  label: 'Delete all that match',
+  done: 'Deleted',
+  isRecent: true,
+  isDanger: true,
+  warning:
+    'These clients, their tokens and their installations end, and cannot be restored. Clients that ever got a token match only with the filter Used, and those that an operator created only with the filter Source.',
+  matches: (answer) => ({
+    names: (answer as unknown as Purged).clients.map((client) => client.client_name ?? null),
+    next: (answer as unknown as Purged).next,
+  }),
+}
+
+interface Purged {
+  readonly clients: readonly ClientDocument[]
+  readonly next: string | null
+}
+
 export const CLIENTS = screen<Answers>({
   path: '/console/clients',
   section: 'clients',
   reads: { list: { task: 'client.list', input: () => ({}) } },
   filters: ['name', 'host', 'trust_level', 'source', 'used', 'disabled'],
-  forms: CLIENT_FORMS.map((form) => ({ ...form, subject: 'client_id', isBulk: true })),
+  forms: [...CLIENT_FORMS.map((form) => ({ ...form, subject: 'client_id', isBulk: true as const })), PURGE],
   names: ({ list }) => Object.fromEntries(list.clients.map((client) => [client.client_id, client.client_name ?? ''])),
   view: ({ list }, frame) => ({
     title: 'Clients',
-    main: html`<div class="heading"><h1>Clients</h1></div>
+    main: html`<div class="heading">
+        <h1>Clients</h1>
+        ${
+          frame.mayWrite && frame.filters.some(({ value }) => value !== undefined)
+            ? html`<a class="button danger" href="${addressOf(frame, { ask: PURGE.task, before: undefined })}"
+                >${PURGE.label}…</a
+              >`
+            : undefined
+        }
+      </div>
       ${filterBar(frame)}
       ${table(frame, {
         caption: 'Clients, newest first',

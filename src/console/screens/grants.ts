@@ -1,5 +1,6 @@
 import type { GrantDocument } from '../../admin/grant.ts'
-import { html } from '../../web/markup.ts'
+import type { OrganizationDocument } from '../../admin/organization/organization.ts'
+import { html, type Fragment, type Markup } from '../../web/markup.ts'
 import {
   actions,
   chip,
@@ -7,7 +8,7 @@ import {
   filterBar,
   formOf,
   id,
-  linkTo,
+  linkFor,
   named,
   nothing,
   scopes,
@@ -15,9 +16,9 @@ import {
   time,
   type Column,
 } from '../parts.ts'
-import { screen, type Frame, type ScreenForm, type Texts } from '../screen.ts'
+import { screen, type Frame, type ScreenForm, type Texts, type View } from '../screen.ts'
 
-interface Answers {
+interface Listed {
   readonly list: { readonly grants: readonly GrantDocument[]; readonly names: Texts; readonly next: string | null }
 }
 
@@ -31,73 +32,114 @@ export const REVOKE_GRANT: ScreenForm = {
   warning: 'The app loses its access, and has to ask the user again. This cannot be undone.',
 }
 
-export const GRANTS = screen<Answers>({
+export const GRANTS = screen<Listed>({
   path: '/console/grants',
   section: 'grants',
   reads: { list: { task: 'grant.list', input: () => ({}) } },
   filters: ['client_id', 'user_id', 'organization_id'],
   forms: [{ ...REVOKE_GRANT, isBulk: true }],
   names: ({ list }) => namesOf(list.grants, list.names),
-  view: ({ list }, frame) => ({
-    title: 'Grants',
-    main: html`<div class="heading"><h1>Grants</h1></div>
-      ${filterBar(frame)}
-      ${table(frame, {
-        caption: 'Grants, newest first',
-        rows: list.grants,
-        next: list.next,
-        idOf: ({ grant_id: grant }) => grant,
-        labelOf: (grant) => labelOf(grant, list.names),
-        empty: nothing(
-          frame,
-          'Grants appear here when users allow clients something.',
-          'grantor perform authorization-code',
-        ),
-        columns: [
-          { heading: 'User', cell: ({ user_id: user }) => named('users', user, list.names) },
-          { heading: 'Client', cell: ({ client_id: client }) => named('clients', client, list.names) },
-          ...grantColumns(frame, list.names, 'both').slice(2),
-        ],
-      })}`,
+  view: ({ list }, frame) => ({ title: 'Grants', main: grantList(frame, list, 'Grants') }),
+})
+
+/** The grants for one organization, which a role for it shows. */
+export const ORGANIZATION_GRANTS = screen<Listed & { readonly organization: OrganizationDocument }>({
+  path: '/console/organizations/{organization_id}/grants',
+  section: 'grants',
+  reads: {
+    list: { task: 'organization.list-grants', input: () => ({}) },
+    organization: { task: 'organization.show', input: () => ({}) },
+  },
+  filters: ['client_id', 'user_id'],
+  forms: [{ ...REVOKE_GRANT, task: 'organization.revoke-grant', isBulk: true }],
+  names: ({ list }) => namesOf(list.grants, list.names),
+  view: ({ list, organization }, frame) => ({
+    title: `Grants for ${organization.name}`,
+    main: grantList(frame, list, html`Grants for <bdi>${organization.name}</bdi>`),
   }),
 })
 
+function grantList(frame: Frame, { grants, names, next }: Listed['list'], heading: Fragment): Markup {
+  return html`<div class="heading"><h1>${heading}</h1></div>
+    ${filterBar(frame)}
+    ${table(frame, {
+      caption: 'Grants, newest first',
+      rows: grants,
+      next,
+      idOf: ({ grant_id: grant }) => grant,
+      labelOf: (grant) => labelOf(grant, names),
+      empty: nothing(
+        frame,
+        'Grants appear here when users allow clients something.',
+        'grantor perform authorization-code',
+      ),
+      columns: [
+        { heading: 'User', cell: ({ user_id: user }) => named(frame, 'users', user, names) },
+        { heading: 'Client', cell: ({ client_id: client }) => named(frame, 'clients', client, names) },
+        ...grantColumns(frame, names, 'both').slice(2),
+      ],
+    })}`
+}
+
+interface Shown {
+  readonly grant: GrantDocument
+}
+
+/** Revokes the grant that the path names. */
+const REVOKE_THIS: ScreenForm = {
+  ...REVOKE_GRANT,
+  subject: undefined,
+  fits: (grant) => grant['revoked_at'] === null,
+}
+
 /** One grant: what a user allowed a client. */
-export const GRANT = screen<{ readonly grant: GrantDocument }>({
+export const GRANT = screen<Shown>({
   path: '/console/grants/{grant_id}',
   section: 'grants',
   reads: { grant: { task: 'grant.show', input: () => ({}) } },
   filters: [],
-  forms: [{ ...REVOKE_GRANT, subject: undefined, fits: (grant) => grant['revoked_at'] === null }],
+  forms: [REVOKE_THIS],
   names: ({ grant }) => ({ '': grant.grant_id }),
-  view({ grant }, frame) {
-    const forms = frame.forms.filter(({ fits }) => fits?.(grant) !== false)
-    return {
-      title: 'Grant',
-      main: html`<div class="heading">
-          <h1>Grant</h1>
-          ${state(grant, frame)} ${actions(frame, forms)}
-        </div>
-        ${facts([
-          ['Id', id(grant.grant_id)],
-          ['User', id(grant.user_id, linkTo('users', grant.user_id))],
-          ['Client', id(grant.client_id, linkTo('clients', grant.client_id))],
-          ['Organization', grant.organization_id === null ? undefined : id(grant.organization_id)],
-          ['Scopes', scopes(grant.scope)],
-          [
-            'APIs',
-            grant.resources.length === 0 ? html`<span class="muted">this server</span>` : grant.resources.join(', '),
-          ],
-          ['Grant type', grant.grant_type ?? undefined],
-          ['Provider', grant.provider_id === null ? undefined : id(grant.provider_id)],
-          ['Allowed', time(grant.created_at, frame)],
-          ['Refreshed', grant.refreshed_at === null ? undefined : time(grant.refreshed_at, frame)],
-          ['Ends', time(grant.expires_at, frame)],
-          ['Revoked', grant.revoked_at === null ? undefined : time(grant.revoked_at, frame)],
-        ])}`,
-    }
-  },
+  view: ({ grant }, frame) => grantView(frame, grant),
 })
+
+export const ORGANIZATION_GRANT = screen<Shown>({
+  path: '/console/organizations/{organization_id}/grants/{grant_id}',
+  section: 'grants',
+  reads: { grant: { task: 'organization.show-grant', input: () => ({}) } },
+  filters: [],
+  forms: [{ ...REVOKE_THIS, task: 'organization.revoke-grant' }],
+  names: ({ grant }) => ({ '': grant.grant_id }),
+  view: ({ grant }, frame) => grantView(frame, grant),
+})
+
+function grantView(frame: Frame, grant: GrantDocument): View {
+  const forms = frame.forms.filter(({ fits }) => fits?.(grant) !== false)
+  return {
+    title: 'Grant',
+    main: html`<div class="heading">
+        <h1>Grant</h1>
+        ${state(grant, frame)} ${actions(frame, forms)}
+      </div>
+      ${facts([
+        ['Id', id(grant.grant_id)],
+        ['User', id(grant.user_id, linkFor(frame, 'users', grant.user_id))],
+        ['Client', id(grant.client_id, linkFor(frame, 'clients', grant.client_id))],
+        ['Organization', grant.organization_id === null ? undefined : id(grant.organization_id)],
+        ['Scopes', scopes(grant.scope)],
+        [
+          'APIs',
+          grant.resources.length === 0 ? html`<span class="muted">this server</span>` : grant.resources.join(', '),
+        ],
+        ['Grant type', grant.grant_type ?? undefined],
+        ['Provider', grant.provider_id === null ? undefined : id(grant.provider_id)],
+        ['Allowed', time(grant.created_at, frame)],
+        ['Refreshed', grant.refreshed_at === null ? undefined : time(grant.refreshed_at, frame)],
+        ['Ends', time(grant.expires_at, frame)],
+        ['Revoked', grant.revoked_at === null ? undefined : time(grant.revoked_at, frame)],
+      ])}`,
+  }
+}
 
 /** The columns of grants, on the page of one of the two whom they are between: the other one comes first. */
 export function grantColumns(
@@ -107,8 +149,8 @@ export function grantColumns(
 ): [Column<GrantDocument>, ...Column<GrantDocument>[]] {
   const other: Column<GrantDocument> =
     page === 'client'
-      ? { heading: 'User', cell: ({ user_id: user }) => named('users', user, names) }
-      : { heading: 'Client', cell: ({ client_id: client }) => named('clients', client, names) }
+      ? { heading: 'User', cell: ({ user_id: user }) => named(frame, 'users', user, names) }
+      : { heading: 'Client', cell: ({ client_id: client }) => named(frame, 'clients', client, names) }
   return [
     other,
     {
@@ -128,7 +170,7 @@ export function grantColumns(
     { heading: 'State', cell: (grant) => state(grant, frame) },
     {
       heading: 'Allowed',
-      cell: (grant) => html`<a href="${linkTo('grants', grant.grant_id)}">${time(grant.created_at, frame)}</a>`,
+      cell: (grant) => html`<a href="${linkFor(frame, 'grants', grant.grant_id)}">${time(grant.created_at, frame)}</a>`,
     },
     { heading: 'Used', isWide: true, cell: ({ refreshed_at: at }) => time(at, frame, '–') },
     ...(page === 'both' || formOf(frame, 'grant.revoke').length === 0

@@ -106,7 +106,7 @@ export const USER = screen<Answers>({
           ['Authenticator app', app(user, frame)],
           ['Passkeys', passkeys(user, frame)],
           ['Providers', identities(user, frame)],
-          ['Role for the console', user.role ?? html`<span class="muted">none</span>`],
+          ['Role for the console', role(user)],
           [
             'Tokens revoked',
             user.not_before === user.created_at ? undefined : html`all from before ${time(user.not_before, frame)}`,
@@ -132,6 +132,11 @@ function signIn({ sign_in: { ways, obstacles } }: WholeUserDocument): Markup {
             ${obstacles.map(({ message }) => html`<li>${message}</li>`)}
           </ul>`
     }`
+}
+
+function role({ role: held }: WholeUserDocument): Fragment {
+  if (held === null) return html`<span class="muted">none</span>`
+  return html`${held.access}${held.organization_id === null ? undefined : html`, for ${id(held.organization_id)}`}`
 }
 
 function app({ authenticator_app: factor }: WholeUserDocument, frame: Frame): Fragment {

@@ -15,7 +15,7 @@ export interface OrganizationOperations {
     change: { readonly id: OrganizationId; readonly now: EpochMs },
     outcome: 'changed' | 'unknown',
   ]
-  /** Deletes the organization with its memberships and installations. */
+  /** Deletes the organization with its memberships, installations and roles. */
   deleteOrganization: [id: OrganizationId, outcome: 'deleted' | 'unknown']
   /** Adds a user to an organization. `too-many`: the user belongs to MEMBERSHIP_LIMIT organizations already. */
   addMember: [membership: MembershipRecord, outcome: 'added' | 'member-already' | 'too-many']

@@ -86,7 +86,7 @@ export interface UserOperations {
    * Of concurrent requests with one link one returns `used`.
    */
   useLink: [use: PasswordLinkUse, outcome: 'used' | 'unknown']
-  /** Gives the user this role in the place of an earlier one. */
+  /** Gives the user this role in the place of an earlier one. A role for an organization that is deleted at the same time counts for nothing. */
   setRole: [role: RoleRecord, outcome: 'changed' | 'unknown']
   removeRole: [userId: UserId, outcome: 'removed' | 'unknown']
   /** Stores a code for the user in the place of an earlier one. `unknown`: also if the session has ended, or does not cover the factors. */

@@ -110,9 +110,12 @@ create table user_rows (
 create table roles (
   user_id text /*postgres collate "C"*/ not null primary key,
   access text not null, -- read, write
+  organization_id text /*postgres collate "C"*/, -- null: the whole server
   loopback_only bigint not null, -- whether it counts only while the issuer is a loopback address: 0 or 1
   created_at bigint not null
 ) /*sqlite without rowid*/;
+
+create index roles_of_organization on roles (organization_id);
 
 -- The link that an operator hands over to a user, who sets a password with it.
 create table links (

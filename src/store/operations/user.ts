@@ -33,9 +33,10 @@ export const USER_OPERATIONS: OperationRows<UserOperations> = {
   },
   setRole: {
     cache: 'kept',
-    event: when('changed', ({ userId, access, isLoopbackOnly }) => ({
+    event: when('changed', ({ userId, organizationId, access, isLoopbackOnly }) => ({
       event: 'role.set',
       userId,
+      organizationId,
       details: { access, loopback_only: isLoopbackOnly },
     })),
   },

@@ -86,6 +86,14 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
     findClient: (id) => cache.read(id, (key) => clients.reads.findClient(key)),
     findUser: (id) => cache.read(id, (key) => records.findUser(key)),
     findOrganization: (id) => cache.read(id, (key) => records.findOrganization(key)),
+    async findCurrent({ clientId, userId, organizationId }) {
+      const [client, user, organization] = await Promise.all([
+        clients.reads.findClient(clientId),
+        records.findUser(userId),
+        organizationId && records.findOrganization(organizationId),
+      ])
+      return { client, user, organization }
+    },
     findMembership: (key) => cache.read(membershipKey(key), () => records.findMembership(key)),
     findInstallation: (key) => cache.read(installationKey(key), () => records.findInstallation(key)),
   }

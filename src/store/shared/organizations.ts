@@ -23,6 +23,7 @@ const INSERT = shared(`insert into organizations (${ORGANIZATIONS.names}) values
 const DELETE = shared('delete from organizations where organization_id = :id returning organization_id')
 const DELETE_MEMBERSHIPS = shared('delete from memberships where organization_id = :id')
 const DELETE_INSTALLATIONS = shared('delete from installations where organization_id = :id')
+const DELETE_ROLES = shared('delete from roles where organization_id = :id')
 const INSERT_MEMBERSHIP = shared(
   `insert into memberships (${MEMBERSHIPS.names}) select ${MEMBERSHIPS.parameters}
    where (select count(*) from (select 1 from memberships where user_id = :user_id limit :limit) as known) < :limit
@@ -91,6 +92,7 @@ export const organizationHandlers = {
       const deleted = yield* rows(DELETE, { id })
       yield* rows(DELETE_MEMBERSHIPS, { id })
       yield* rows(DELETE_INSTALLATIONS, { id })
+      yield* rows(DELETE_ROLES, { id })
       return deleted.length === 1 ? 'deleted' : 'unknown'
     },
   },

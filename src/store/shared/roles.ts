@@ -28,7 +28,7 @@ const LIST = shared('select * from roles where user_id < :before order by user_i
 /** What users may do by the console. */
 export const roleHandlers = {
   setRole: {
-    keys: ({ userId }) => [userId],
+    keys: ({ userId, organizationId }) => [userId, organizationId ?? []].flat(),
     *run(role) {
       if ((yield* rows(HOLD, role)).length === 0) return 'unknown'
       yield* rows(SET, ROLES.values(role))

@@ -121,6 +121,13 @@ export function openSqliteStore(options: SqliteOptions): StoreDriver {
     findGrant: async (id) => read(() => tokens.findGrant(id)),
     findUser: async (id) => read(() => cache.read(id, (key) => records.findUser(key))),
     findOrganization: async (id) => read(() => cache.read(id, (key) => records.findOrganization(key))),
+    // The cache knows each change that another process commits to the file.
+    findCurrent: async ({ clientId, userId, organizationId }) =>
+      read(() => ({
+        client: cache.read(clientId, (key) => clients.findClient(key)),
+        user: cache.read(userId, (key) => records.findUser(key)),
+        organization: organizationId && cache.read(organizationId, (key) => records.findOrganization(key)),
+      })),
     findMembership: async (key) => read(() => cache.read(membershipKey(key), () => records.findMembership(key))),
     findInstallation: async (key) => read(() => cache.read(installationKey(key), () => records.findInstallation(key))),
     findSession: async (id) => read(() => records.findSession(id)),

@@ -49,6 +49,7 @@ export const EMAIL_CODES = table<EmailCodeRecord>({
 export const ROLES = table<RoleRecord>({
   userId: text('user_id'),
   access: text('access'),
+  organizationId: text('organization_id'),
   isLoopbackOnly: flag('loopback_only'),
   createdAt: bigint('created_at'),
 })

@@ -32,8 +32,16 @@ test('role: set --link creates the user, the role and the link, and doctor names
   ])
   assert.equal(again.link.purpose, 'invitation')
   const [headings = '', row = ''] = (await words('role', 'list')).split('\n')
-  assert.match(headings, /^USER +ACCESS +TWO FACTORS +SET \(UTC\) +ID$/)
-  assert.match(row, /^first@acme\.test +write +no +\d{4}-/)
+  assert.match(headings, /^USER +ACCESS +TO +TWO FACTORS +SET \(UTC\) +SIGNED IN \(UTC\) +ID$/)
+  assert.match(row, /^first@acme\.test +write +everything +no +\d{4}-.* +– +gus_/)
+  await words('org', 'create', 'Acme')
+  const within = ['role', 'set', email, '--access', 'read', '--organization', 'Acme']
+  assert.match(await words(...within), /with read access to the organization Acme\.\n$/)
+  assert.match(await words('role', 'list'), /^first@acme\.test +read +Acme +no /m)
+  assert.equal(
+    (await command(['role', 'set', 'other@acme.test', ...within.slice(3, 5), '--organization', 'No'])).code,
+    1,
+  )
   assert.deepEqual(await findingsAbout('roles'), [['ok', '1 user has a role for the console.']])
   Object.assign(process.env, { GRANTOR_ISSUER: 'https://auth.acme.test', GRANTOR_HOST: '127.0.0.1' })
   const restore = (): void => {

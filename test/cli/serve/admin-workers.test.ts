@@ -3,15 +3,23 @@ import { test } from 'node:test'
 import { createAdminCredential, revokeAdminCredential } from '../../../src/admin/admin.ts'
 import { openRuntime } from '../../../src/server/context.ts'
 import { readConfig } from '../../../src/config/config.ts'
+import { EMAIL, PASSWORD } from '../../../tools/flow.ts'
+import { createAccount } from '../../support/accounts.ts'
+import { giveRole } from '../../../tools/console-browser.ts'
+import { openConsoleVisitor, signInAt } from '../../support/console/console-walk.ts'
 import { openTestDatabase } from '../../support/store/postgres.ts'
+import { perform } from '../../support/tasks.ts'
 import { openPlace, serve, type RunningServer } from '../../support/process.ts'
 
 /** The processes that answered an administrator so far. */
-function answering({ stdout }: RunningServer): ReadonlySet<number> {
-  return new Set([...stdout().matchAll(/"pid":(\d+),"event":"admin\.answered"/g)].map(([, pid]) => Number(pid)))
+function answering({ stdout }: RunningServer, what = ''): ReadonlySet<number> {
+  const lines = stdout()
+    .split('\n')
+    .filter((line) => line.includes('"event":"admin.answered"') && line.includes(what))
+  return new Set(lines.map((line) => Number(/"pid":(\d+)/.exec(line)?.[1])))
 }
 
-test('workers share the administration port, and every worker rejects revoked credentials', async (t) => {
+test('workers share the administration port, and every worker rejects revoked credentials, and a role that was removed', async (t) => {
   const free = await openPlace(t)
   const database = { DATABASE_URL: await openTestDatabase(t), GRANTOR_SECRET: 's'.repeat(32) }
   const place = { ...free, environment: { ...free.environment, ...database } }
@@ -27,6 +35,19 @@ test('workers share the administration port, and every worker rejects revoked cr
     return answer.status
   }
   while (answering(server).size < 2) assert.equal(await ask(), 200)
+  // The console is asked in turns too: nothing of a sign-in or a session is in one process.
+  await createAccount({ context: runtime.context }, { email: EMAIL, password: PASSWORD, name: 'Ada' })
+  const user_id = await giveRole(runtime)
+  const visitor = openConsoleVisitor(`http://localhost:${place.adminPort}`)
+  assert.equal((await visitor.enter(signInAt(place.issuer))).status, 200)
+  const open = async (): Promise<string> => (await visitor.get('/console/clients')).text()
+  const shown = new Set<number>()
+  while (shown.size < 2) {
+    assert.match(await open(), /<h1>Clients/)
+    for (const pid of answering(server, '"task":"console /console/clients"')) shown.add(pid)
+  }
+  await perform(runtime.context, 'role.remove', { user_id })
+  for (let request = 0; request < 8; request += 1) assert.match(await open(), /has no role here/)
   await revokeAdminCredential(runtime.context, credential.id)
   for (let request = 0; request < 8; request += 1) assert.equal(await ask(), 401)
   server.child.kill('SIGTERM')

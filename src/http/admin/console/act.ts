@@ -8,7 +8,18 @@ import { asksFirst, type Members, type ScreenForm, type Texts } from '../../../c
 import { after } from '../../../base/brand.ts'
 import { invalidRequest } from '../../../protocol/errors.ts'
 import { authorizeTask } from '../authorize.ts'
-import { csrfParts, formFor, isRecent, render, sealOutcome, subjectsIn, taskOf, type Found } from './show.ts'
+import {
+  csrfParts,
+  filtersIn,
+  findMatches,
+  formFor,
+  isRecent,
+  render,
+  sealOutcome,
+  subjectsIn,
+  taskOf,
+  type Found,
+} from './show.ts'
 import { isFromOwnPage, page, redirect, type ConsoleAnswer, type Desk, type Visit, type Visitor } from './visit.ts'
 
 /** The rows of one form. */
@@ -68,7 +79,17 @@ export async function act(
     return again(422, { typed: `This is not ${subjects.length}.` })
   if (form.secret !== undefined && !(await isFirst(desk, visitor, sent.get('once') ?? '')))
     return again(409, { '': 'This was done already. The form did nothing more.' })
-  const given = readFields(inputFields(taskOf(form.task), fields), (name) => sent.get(name))
+  const filters = form.matches === undefined ? {} : filtersIn(found, visit.query)
+  if (form.matches !== undefined) {
+    // A filter that is refused is said by the page itself.
+    const matches = await findMatches(desk, found, visit, visitor, form).catch((cause: unknown) => {
+      if (cause instanceof AdminError) return undefined
+      throw cause
+    })
+    const count = matches?.names.length ?? 0
+    if (sent.get('typed') !== String(count)) return again(422, { '': `${count} match now, which is another number.` })
+  }
+  const given = { ...readFields(inputFields(taskOf(form.task), fields), (name) => sent.get(name)), ...filters }
   return finish(desk, found, visitor, form, await performEach(desk, found, visitor, form, subjects, given), again)
 }
 
@@ -119,12 +140,21 @@ function finish(
   if (form.secret !== undefined && only?.answer !== undefined) {
     const secret = only.answer[form.secret]
     if (typeof secret === 'string') {
-      const whole = { ...frame, mayWrite: true, csrf: '', forms: [], filters: [] }
+      const whole = {
+        ...frame,
+        organization: visitor.holder.organization,
+        mayWrite: true,
+        csrf: '',
+        forms: [],
+        filters: [],
+      }
       return page(desk.framed(secretPage(form, secret, whole), visitor, found.screen.section))
     }
   }
+  const matches = only?.answer === undefined ? undefined : form.matches?.(only.answer)
   const outcome: Outcome = {
     task: form.task,
+    count: matches?.names.length,
     done: performed.flatMap(({ subject, error }) => (error === undefined && subject !== '' ? [subject] : [])),
     refused: performed
       .flatMap(({ subject, error }): (readonly [string, string])[] =>
@@ -132,7 +162,9 @@ function finish(
       )
       .slice(0, REASONS),
   }
-  const to = form.leadsTo !== undefined && outcome.refused.length === 0 ? form.leadsTo : withoutAsking(found.here)
+  const isLeft = typeof matches?.next === 'string'
+  const back = isLeft ? askAddress(found, form, []) : withoutAsking(found.here)
+  const to = form.leadsTo !== undefined && outcome.refused.length === 0 ? form.leadsTo : back
   const mark = to.includes('?') ? '&' : '?'
   return redirect(`${to}${mark}done=${sealOutcome(desk, visitor, outcome)}`)
 }

@@ -8,6 +8,7 @@ import { consoleAssets, type Asset } from '../../../console/assets.ts'
 import { document, type Assets, type Person } from '../../../console/document.ts'
 import { factorMissing, leaving, notSignedIn, refusal, roleMissing } from '../../../console/messages.ts'
 import { searchAddress } from '../../../console/search.ts'
+import { homeOf } from '../../../console/sections.ts'
 import { createRenderer, type Renderer } from '../../../web/render.ts'
 import { accountPath, PATHS } from '../../../endpoints/paths.ts'
 import type { Context } from '../../../ports/context.ts'
@@ -19,7 +20,7 @@ import { isLoopbackHost } from '../../../protocol/uri/loopback.ts'
 import { FORWARDING } from '../authorize.ts'
 import { consoleCookies, type ConsoleSession } from './cookies.ts'
 import { act } from './act.ts'
-import { findScreen, show } from './show.ts'
+import { findScreen, isWithin, show } from './show.ts'
 import { beginSignIn, finishSignIn } from './sign-in.ts'
 import { isFromOwnPage, page, redirect, type ConsoleAnswer, type Desk, type Visit, type Visitor } from './visit.ts'
 
@@ -143,6 +144,13 @@ export function openConsole({ context, origin, branding }: ConsoleOptions): Cons
     return page(desk.plain(leaving(location), location), 200, { 'Set-Cookie': cookies.endSession() })
   }
 
+  /** Says nothing of what there is: the page to which it leads does, or leads to the sign-in. */
+  async function search(visit: Visit): Promise<ConsoleAnswer> {
+    const found = (await authenticate(visit))?.found
+    const within = found?.kind === 'administrator' ? found.administrator.organizationId : undefined
+    return redirect(searchAddress(visit.query.get('q') ?? '', visit.query.get('in'), within))
+  }
+
   function refuseHolder({
     session,
     found,
@@ -182,8 +190,7 @@ export function openConsole({ context, origin, branding }: ConsoleOptions): Cons
       const { method, path } = visit
       if (path === `${CONSOLE_PATH}/callback` && method === 'GET') return arrive(visit)
       if (path === `${CONSOLE_PATH}/sign-out` && method === 'POST') return signOut(visit)
-      if (path === `${CONSOLE_PATH}/search` && method === 'GET')
-        return redirect(searchAddress(visit.query.get('q') ?? '', visit.query.get('in')))
+      if (path === `${CONSOLE_PATH}/search` && method === 'GET') return search(visit)
       const found = findScreen(visit)
       if (found === undefined) throw invalidRequest('path_unknown', { status: 404 })
       line.task = `console ${found.screen.path}`
@@ -195,7 +202,11 @@ export function openConsole({ context, origin, branding }: ConsoleOptions): Cons
       const { session } = known
       if (known.found.kind === 'refused') refuseHolder({ session, found: known.found })
       const visitor: Visitor = { session, holder: known.found }
-      line.administrator = visitor.holder.administrator
+      const { administrator } = known.found
+      line.administrator = administrator
+      if (path === CONSOLE_PATH && administrator.organizationId !== undefined)
+        return redirect(homeOf(administrator.organizationId))
+      if (!isWithin(found, administrator)) throw invalidRequest('path_unknown', { status: 404 })
       const work = () =>
         method === 'POST' ? act(desk, found, visit, visitor, line) : show(desk, found, visit, visitor)
       const answer = await context.inRequest(visit.requestId, work)
@@ -242,6 +253,7 @@ function personOf({ secrets }: Pick<Context, 'secrets'>, { holder, session }: Vi
     name: user.name ?? user.email ?? user.id,
     email: user.email ?? null,
     access: administrator.access === 'write' ? 'write' : 'read',
+    organization: holder.organization,
     csrf: secrets.digest('csrf', signOutParts(session)),
   }
 }

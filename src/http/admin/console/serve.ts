@@ -20,7 +20,7 @@ const WAIT_MS = 3000
 /** Of the pages of the console: no page of another origin shows one, loads it, or holds its window (threats.md CON-14). */
 export const PAGE_HEADERS = {
   'Content-Security-Policy':
-    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
   // With `no-referrer` a browser sends forms with the origin `null`.
   'Referrer-Policy': 'same-origin',
   'X-Frame-Options': 'DENY',

@@ -4,13 +4,23 @@ import { inputFields, type InputField } from '../../../admin/input-fields.ts'
 import { queryTypes, readQueryValue } from '../../../admin/query-values.ts'
 import { LIST_LIMIT } from '../../../admin/page.ts'
 import { runTask } from '../../../admin/run-task.ts'
-import { pathParameters, type Task } from '../../../admin/task.ts'
+import { pathParameters, type Administrator, type Task } from '../../../admin/task.ts'
 import { findTask } from '../../../admin/tasks.ts'
 import { askPage, type Asking } from '../../../console/ask.ts'
 import { filterBar } from '../../../console/parts.ts'
 import { outcomeNotice, type Outcome } from '../../../console/notice.ts'
 import { SCREENS } from '../../../console/screens.ts'
-import type { AnyScreen, Filter, Frame, Members, Place, ScreenForm, Texts, View } from '../../../console/screen.ts'
+import type {
+  AnyScreen,
+  Filter,
+  Frame,
+  Matches,
+  Members,
+  Place,
+  ScreenForm,
+  Texts,
+  View,
+} from '../../../console/screen.ts'
 import { html, type Markup } from '../../../web/markup.ts'
 import { parseJson } from '../../../base/json.ts'
 import type { Parameters } from '../../../base/message.ts'
@@ -47,6 +57,16 @@ export function findScreen({ path, query }: Pick<Visit, 'path' | 'query'>): Foun
   return undefined
 }
 
+/**
+ * Whether a screen is there for a person. A role for one organization has the screens that read nothing but tasks for it; others, and those
+ * of another organization, are as if absent (threats.md CON-08).
+ */
+export function isWithin({ screen, parameters }: Found, { organizationId }: Administrator): boolean {
+  if (organizationId === undefined) return true
+  if (parameters['organization_id'] !== organizationId) return false
+  return Object.values(screen.reads).every(({ task }) => taskOf(task).extent === 'organization')
+}
+
 /** Whether the person signed in a moment ago, so that no other person at the open browser does what cannot be undone. */
 export function isRecent({ context }: Pick<Desk, 'context'>, { holder }: Visitor): boolean {
   return context.clock() - (holder.authenticatedAt ?? 0) <= RECENT_MS
@@ -63,7 +83,7 @@ export async function show(desk: Desk, found: Found, visit: Visit, visitor: Visi
   if (form === undefined) throw invalidRequest('path_unknown', { status: 404 })
   if (form.isRecent === true && !isRecent(desk, visitor)) return desk.leave(visit, found.here, true)
   const asking = { form, subjects: subjectsIn(query), values: {}, errors: {} }
-  return render(desk, found, visit, visitor, { status: 200, outcome: undefined, asking })
+  return render(desk, found, visit, visitor, { status: 200, outcome, asking })
 }
 
 /** The rows that an address or a form names, each once. */
@@ -104,12 +124,40 @@ export async function render(
     const task = taskOf(asking.form.task)
     const once = asking.form.secret === undefined ? undefined : desk.context.random(16).toString('base64url')
     const fields = inputFields(task, asking.form.fields ?? [])
-    return answer(askPage({ ...asking, summary: task.summary, fields, names, once }, frame), status)
+    const matches = await findMatches(desk, found, visit, visitor, asking.form)
+    const asked = askPage({ ...asking, summary: task.summary, fields, names, matches, once }, frame)
+    if (outcome === undefined) return answer(asked, status)
+    return answer(
+      { ...asked, main: withNotice(asked.main, outcomeNotice(frame, outcome, screen.forms, names)) },
+      status,
+    )
   }
   if (screen.preview !== undefined) return desk.preview(screen.preview(read.answers, frame))
   const view = screen.view(read.answers, frame)
   if (outcome === undefined) return answer(view, status)
   return answer({ ...view, main: withNotice(view.main, outcomeNotice(frame, outcome, screen.forms, names)) }, status)
+}
+
+/** The filters of a list that the address has, and where its page begins, as the task of a form takes them. */
+export function filtersIn({ screen }: Found, query: Parameters): Members {
+  const [first] = Object.values(screen.reads)
+  const texts = Object.fromEntries(['before', ...screen.filters].map((name) => [name, query.get(name)]))
+  return first === undefined ? {} : readFilters(taskOf(first.task), screen.filters, texts)
+}
+
+/** What a form with filters is about: a dry run of its task. undefined: another form. */
+export async function findMatches(
+  { context }: Desk,
+  found: Found,
+  { query }: Visit,
+  { holder }: Visitor,
+  { task: name, matches }: ScreenForm,
+): Promise<Matches | undefined> {
+  if (matches === undefined) return undefined
+  const task = taskOf(name)
+  authorizeTask(context, holder.administrator, task, found.parameters)
+  const input = { ...filtersIn(found, query), dry_run: true }
+  return matches(await runTask(asAdministrator(context, holder.administrator), task, input, () => undefined))
 }
 
 /** The parameter of an address that saves the rows instead of showing them, one JSON object a line. */
@@ -167,6 +215,7 @@ function frameOf(desk: Desk, { screen, parameters }: Found, visit: Visit, { sess
   const place: Place = { path, parameters, query: texts, now: context.clock() }
   return {
     place,
+    organization: holder.organization,
     mayWrite,
     csrf: context.secrets.digest('csrf', csrfParts(session.grantId, path)),
     forms: mayWrite ? screen.forms : [],
@@ -226,7 +275,11 @@ async function readAll(
 }
 
 /** The members of a list that the address names, converted as those of the API. */
-function readFilters(task: Task, filters: readonly string[], query: Texts): Members {
+function readFilters(
+  task: Task,
+  filters: readonly string[],
+  query: Readonly<Record<string, string | undefined>>,
+): Members {
   const types = queryTypes(task)
   return Object.fromEntries(
     ['before', ...filters].flatMap((name) => {

@@ -51,7 +51,10 @@ export const SERVER_EVENTS = {
     when: 'A user signed in to the console without a role, or with one factor. Counted.',
     details: '`reason`: `console_role_missing` or `console_factor_missing`',
   },
-  'role.set': { when: 'A user got a role for the console.', details: '`access`, `loopback_only`' },
+  'role.set': {
+    when: 'A user got a role for the console, for one organization if the event names one.',
+    details: '`access`, `loopback_only`',
+  },
   'role.removed': {},
   'audit.head': {
     when: 'The last link of another chain (see below).',

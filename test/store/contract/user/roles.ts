@@ -4,13 +4,14 @@ import type { RoleRecord } from '../../../../src/ports/records/role.ts'
 import type { UserRecord } from '../../../../src/ports/records/user.ts'
 import { mintUserId } from '../../../../src/protocol/ids.ts'
 import { perform, performAll, race, tally, times, type Suite } from '../harness.ts'
-import { aUser, at, HOUR, MINUTE, NOW } from '../../../support/records.ts'
+import { aClient, anOrganization, aUser, at, HOUR, MINUTE, NOW } from '../../../support/records.ts'
 
 export const roleCases: Suite = (check) => {
   check('setRole stores one role for each user, visible through both handles', async ({ first, second }) => {
     const [one, other] = [aUser(), aUser()]
     await performAll(first, 'createUser', [one, other])
-    const role = aRole(one, { isLoopbackOnly: true })
+    const { id: organizationId } = anOrganization()
+    const role = aRole(one, { organizationId, isLoopbackOnly: true })
     assert.deepEqual(await performAll(first, 'setRole', [aRole(one), aRole(other), role, aRole(aUser())]), [
       'changed',
       'changed',
@@ -20,6 +21,18 @@ export const roleCases: Suite = (check) => {
     assert.deepEqual(await second.findRole(one.id), role)
     assert.deepEqual(await first.findRole(other.id), aRole(other))
     assert.equal(await second.findRole(aUser().id), undefined)
+  })
+
+  check('a role ends with its organization, and other roles stay', async ({ first, second }) => {
+    const [gone, kept] = [anOrganization(), anOrganization()]
+    await performAll(first, 'createOrganization', [gone, kept])
+    const users = times(3, () => aUser())
+    await performAll(first, 'createUser', users)
+    const of = [gone.id, kept.id, undefined]
+    const roles = users.map((user, index) => aRole(user, { organizationId: of[index] }))
+    await performAll(first, 'setRole', roles)
+    assert.equal(await perform(second, 'deleteOrganization', gone.id), 'deleted')
+    assert.deepEqual(await Promise.all(users.map(({ id }) => first.findRole(id))), [undefined, ...roles.slice(1)])
   })
 
   check('of concurrent removals of a role one succeeds, and other roles stay', async (stores) => {
@@ -52,6 +65,39 @@ export const roleCases: Suite = (check) => {
     for (const { id } of users) assert.equal(await stores.first.findRole(id), undefined)
   })
 
+  check(
+    'findCurrent returns a client, a user and an organization as the other handle changed them just now',
+    async (stores) => {
+      const { first, second } = stores
+      const [user, client, organization] = [aUser(), aClient(), anOrganization()]
+      await performAll(first, 'createUser', [user])
+      await performAll(first, 'registerClient', [client])
+      await performAll(first, 'createOrganization', [organization])
+      const ids = { clientId: client.id, userId: user.id, organizationId: organization.id }
+      assert.deepEqual(await first.findCurrent({ ...ids, organizationId: undefined }), {
+        client: await first.findClient(client.id),
+        user: await first.findUser(user.id),
+        organization: undefined,
+      })
+      await first.findOrganization(organization.id)
+      const now = at(MINUTE)
+      await performAll(second, 'disableUser', [{ id: user.id, now }])
+      await performAll(second, 'disableClient', [{ id: client.id, now }])
+      await performAll(second, 'disableOrganization', [{ id: organization.id, now }])
+      const current = await first.findCurrent(ids)
+      assert.deepEqual(
+        [current.client?.disabledAt, current.user?.disabledAt, current.organization?.disabledAt],
+        [now, now, now],
+      )
+      const nowhere = { clientId: aClient().id, userId: aUser().id, organizationId: anOrganization().id }
+      assert.deepEqual(await first.findCurrent(nowhere), {
+        client: undefined,
+        user: undefined,
+        organization: undefined,
+      })
+    },
+  )
+
   check('listRoles pages the newest users first, `before` exclusive', async ({ first, second }) => {
     const users = times(5, (index) => aUser({ id: mintUserId(at(HOUR * (index + 1)), randomBytes) }))
     await performAll(first, 'createUser', users)
@@ -74,5 +120,5 @@ export const roleCases: Suite = (check) => {
 }
 
 export function aRole({ id }: Pick<UserRecord, 'id'>, differing: Partial<RoleRecord> = {}): RoleRecord {
-  return { userId: id, access: 'write', isLoopbackOnly: false, createdAt: NOW, ...differing }
+  return { userId: id, access: 'write', organizationId: undefined, isLoopbackOnly: false, createdAt: NOW, ...differing }
 }

@@ -1,0 +1,283 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { Response as LightMyRequestResponse } from 'light-my-request'
+import { SCREENS } from '../../src/console/screens.ts'
+import type { ScreenForm } from '../../src/console/screen.ts'
+import { TASKS } from '../../src/admin/tasks.ts'
+import { obtainTokens, PASSWORD, type Tokens } from '../../tools/flow.ts'
+import { createAccount } from '../support/accounts.ts'
+import { openAdminServer, type AdminServer, type PeopledOrganization } from '../support/admin-server.ts'
+import { ConsoleBrowser, giveRole, leadsTo } from '../../tools/console-browser.ts'
+import { dumpStore } from '../support/store/dump.ts'
+import { perform } from '../support/tasks.ts'
+import { RULES, type FormRule, type ScreenRule } from './rules.ts'
+
+/** Each screen and each form for each kind of caller, against rules that are written by hand. */
+
+const ends: (() => unknown)[] = []
+let stage: AdminServer
+let mine: PeopledOrganization
+let callers: ReadonlyMap<string, Caller>
+
+/** A caller, and what the rules are for it. */
+interface Caller {
+  readonly headers: Readonly<Record<string, string>>
+  /** `nothing`: as without a session. `account`: a session without a role. */
+  readonly sees: 'nothing' | 'account' | 'server' | 'organization'
+  readonly access: 'read' | 'write'
+  readonly isFresh: boolean
+  /** The session of which the forms are. */
+  readonly grantId: string
+}
+
+/** `back`: to the page itself, or from the begin of the console to what there is. */
+type Kind = 'sign-in' | 'back' | 'refused' | 'absent' | 'page' | 'asks' | 'performed'
+
+before(async () => {
+  stage = await openAdminServer({ after: (end) => void ends.push(end as () => unknown) })
+  mine = await stage.makePeopledOrganization()
+  callers = await makeCallers()
+})
+
+after(async () => {
+  for (const end of ends.toReversed()) await end()
+})
+
+async function makeCallers(): Promise<ReadonlyMap<string, Caller>> {
+  const { server } = stage
+  const person = async (access?: 'read' | 'write', within?: PeopledOrganization['organization_id']) => {
+    const email = stage.anEmail()
+    await createAccount(server, { email, password: PASSWORD, name: undefined })
+    if (access !== undefined) await giveRole(server, access, email, within)
+    return email
+  }
+  const signIn = async (email: string) => {
+    const browser = new ConsoleBrowser(server)
+    await browser.open('/console', { email })
+    const { cookies } = browser.console
+    const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+    const session = cookies.get('grantor-console-3001') ?? ''
+    const [grantId] = JSON.parse(Buffer.from(session.split('.')[0] ?? '', 'base64url').toString()) as [string]
+    return { headers: { cookie }, grantId, session }
+  }
+  const writer = await person('write')
+  const stale = await signIn(writer)
+  server.clock.advance(5 * 60 * 1000 + 1)
+  const [fresh, ended, other] = [await signIn(writer), await signIn(writer), await signIn(await person('write'))]
+  await perform(server.context, 'grant.revoke', { grant_id: ended.grantId })
+  const client = await stage.makeClient()
+  const tokens = (await obtainTokens(server, client, { scope: 'openid' })) as Tokens & { readonly id_token: string }
+  assert.match(tokens.id_token, /^ey/)
+  const { token: credential } = await stage.issue('write')
+  const bearer = (token: string) => ({ headers: { authorization: `Bearer ${token}` }, grantId: fresh.grantId })
+  const asCookie = (value: string) => ({ headers: { cookie: `grantor-console-3001=${value}` }, grantId: fresh.grantId })
+  const [payload = '', mac = ''] = fresh.session.split('.')
+  const [otherPayload = ''] = other.session.split('.')
+
+  const nothing = { sees: 'nothing', access: 'write', isFresh: true } as const
+  const organization_id = mine.organization_id
+  const rows: readonly (readonly [name: string, caller: Caller])[] = [
+    ['no session', { ...nothing, headers: {}, grantId: fresh.grantId }],
+    ['the credentials of an administrator', { ...nothing, ...bearer(credential) }],
+    ['an access token', { ...nothing, ...bearer(tokens.access_token) }],
+    ['an ID token', { ...nothing, ...bearer(tokens.id_token) }],
+    ['credentials as the cookie', { ...nothing, ...asCookie(credential) }],
+    ['an ID token as the cookie', { ...nothing, ...asCookie(tokens.id_token) }],
+    ['a cookie with the session of another user', { ...nothing, ...asCookie(`${otherPayload}.${mac}`) }],
+    ['a cookie with a changed signature', { ...nothing, ...asCookie(`${payload}.${mac.slice(0, -2)}xx`) }],
+    ['the cookie of an ended grant', { ...nothing, ...ended }],
+    ['a user without a role', { ...nothing, sees: 'account', ...(await signIn(await person())) }],
+    ['read', { ...nothing, sees: 'server', access: 'read', ...(await signIn(await person('read'))) }],
+    ['write', { ...nothing, sees: 'server', ...fresh }],
+    ['write without a fresh sign-in', { ...nothing, sees: 'server', ...stale, isFresh: false }],
+    [
+      'read of one',
+      { ...nothing, sees: 'organization', access: 'read', ...(await signIn(await person('read', organization_id))) },
+    ],
+    ['write of one', { ...nothing, sees: 'organization', ...(await signIn(await person('write', organization_id))) }],
+  ]
+  return new Map(rows)
+}
+
+/** What an answer is, in the words of the rules. */
+function kindOf({ statusCode, headers, body }: LightMyRequestResponse): string {
+  if (statusCode === 303) {
+    const to = String(headers.location)
+    if (to.includes('done=')) return 'performed'
+    if (to.includes('ask=')) return 'asks'
+    return 'back'
+  }
+  if (leadsTo({ body }) !== undefined) return 'sign-in'
+  if (statusCode === 403) return 'refused'
+  if (statusCode === 404 && body.includes('leads to no page of the console')) return 'absent'
+  if (statusCode === 200) return body.includes('class="secret"') ? 'performed' : 'page'
+  // What the task itself says of an object that is not there, or not in this state.
+  return /role="alert"|Nothing was changed/.test(body) ? 'performed' : `${statusCode}: ${body.slice(0, 200)}`
+}
+
+/** What the rules say. */
+function pageOf({ sees }: Caller, { extent }: ScreenRule, path: string): Kind {
+  switch (sees) {
+    case 'nothing':
+      return 'sign-in'
+    case 'account':
+      return 'refused'
+    case 'server':
+      return 'page'
+    case 'organization':
+      // The begin of the console leads to what there is.
+      if (path === '/console') return 'back'
+      return extent === 'organization' ? 'page' : 'absent'
+  }
+}
+
+function askOf(caller: Caller, rule: ScreenRule, form: FormRule, path: string): Kind {
+  const page = pageOf(caller, rule, path)
+  if (page !== 'page') return page
+  if (caller.access === 'read') return 'absent'
+  return form === 'fresh' && !caller.isFresh ? 'sign-in' : 'page'
+}
+
+function formOf(caller: Caller, rule: ScreenRule, form: FormRule, path: string): Kind {
+  const page = pageOf(caller, rule, path)
+  if (page === 'sign-in') return 'back'
+  if (page !== 'page') return page
+  if (caller.access === 'read') return 'refused'
+  return form === 'fresh' && !caller.isFresh ? 'asks' : 'performed'
+}
+
+/** Objects for the parameters of paths and the rows of forms. */
+async function makeObjects(): Promise<Readonly<Record<string, string>>> {
+  const { client_id } = await stage.makeClient()
+  const { user_id } = await perform(stage.server.context, 'user.create', { email: stage.anEmail() })
+  return {
+    client_id,
+    user_id: String(user_id),
+    grant_id: mine.grant_id,
+    organization_id: mine.organization_id,
+    session_id: '0'.repeat(34),
+    passkey_id: 'q83vEjRWeJCrze8SNFZ4kA',
+  }
+}
+
+function fill(path: string, objects: Readonly<Record<string, string>>): string {
+  return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => objects[name] ?? '')
+}
+
+function post(path: string, { headers, grantId }: Caller, form: ScreenForm, objects: Readonly<Record<string, string>>) {
+  return send(path, { headers, grantId }, form.task, {
+    ...(form.subject === undefined ? {} : { subject: objects[form.subject] ?? '' }),
+    ...(form.secret === undefined
+      ? {}
+      : { once: Buffer.from(crypto.getRandomValues(new Uint8Array(16))).toString('base64url') }),
+    ...(form.task === 'user.create' ? { email: stage.anEmail() } : {}),
+  })
+}
+
+function send(
+  path: string,
+  { headers, grantId }: Pick<Caller, 'headers' | 'grantId'>,
+  task: string,
+  more: Readonly<Record<string, string>>,
+) {
+  const csrf = stage.server.context.secrets.digest('csrf', ['console', grantId, path])
+  return stage.server.injectAdmin({
+    method: 'POST',
+    url: path,
+    headers: { ...headers, 'content-type': 'application/x-www-form-urlencoded', 'sec-fetch-site': 'same-origin' },
+    payload: new URLSearchParams({ csrf, task, confirmed: '1', ...more }).toString(),
+  })
+}
+
+test('CON-04: the rules name each screen and each form', () => {
+  const written = Object.entries(RULES).map(([path, { forms }]) => [path, Object.keys(forms).toSorted()])
+  const there = SCREENS.map(({ path, forms }) => [path, forms.map(({ task }) => task).toSorted()])
+  assert.deepEqual(there, written)
+})
+
+test('CON-04: each caller gets from each screen and each form what the rules say, and a refused one changes nothing', async () => {
+  const targets = await makeObjects()
+  const wrong: string[] = []
+  const check = (what: string, answer: LightMyRequestResponse, expected: Kind): void => {
+    const kind = kindOf(answer)
+    if (kind !== expected) wrong.push(`${what}: ${kind}, not ${expected}`)
+  }
+  const unchanged = dumpStore(stage.server)
+  let count = 0
+  for (const isAllowed of [false, true]) {
+    for (const [name, caller] of callers)
+      for (const screen of SCREENS) {
+        const rule = RULES[screen.path]
+        assert.ok(rule)
+        if (!isAllowed) {
+          const url = fill(screen.path, targets)
+          const shown = await stage.server.injectAdmin({ method: 'GET', url, headers: caller.headers })
+          check(`${name} at ${screen.path}`, shown, pageOf(caller, rule, screen.path))
+        }
+        for (const form of screen.forms) {
+          const needed = rule.forms[form.task] ?? 'fresh'
+          const expected = formOf(caller, rule, needed, screen.path)
+          if ((expected === 'performed') !== isAllowed) continue
+          const objects = isAllowed ? await makeObjects() : targets
+          const path = fill(screen.path, objects)
+          const what = `${name}, ${form.task} at ${screen.path}`
+          const url = `${path}?${new URLSearchParams({ ask: form.task, subject: objects[form.subject ?? ''] ?? '' }).toString()}`
+          const asked = await stage.server.injectAdmin({ method: 'GET', url, headers: caller.headers })
+          check(`the question of ${what}`, asked, askOf(caller, rule, needed, screen.path))
+          check(what, await post(path, caller, form, objects), expected)
+          count += 1
+        }
+      }
+    if (!isAllowed) assert.deepEqual(dumpStore(stage.server), unchanged)
+  }
+  assert.deepEqual(wrong, [])
+  assert.ok(count > 400, String(count))
+})
+
+test('CON-19: no form and no request of the API gives a person, or by a person another one, more than the person has', async () => {
+  const { server } = stage
+  const changing = TASKS.filter(({ access }) => access !== 'read')
+  const unchanged = dumpStore(server)
+  for (const [name, caller] of callers) {
+    if (caller.sees === 'nothing') continue
+    const [path, rule] =
+      caller.sees === 'organization'
+        ? [
+            `/console/organizations/${mine.organization_id}/grants`,
+            RULES['/console/organizations/{organization_id}/grants'],
+          ]
+        : ['/console/clients', RULES['/console/clients']]
+    for (const { task } of changing.map((one) => ({ task: one.name }))) {
+      if (caller.access === 'write' && rule?.forms[task] !== undefined) continue
+      const answer = await send(path, caller, task, { subject: mine.user_id, user_id: mine.user_id, access: 'write' })
+      assert.equal(answer.statusCode, 403, `${name}: ${task}`)
+    }
+    // The form of a row has no member besides its fields.
+    if (caller.access === 'write' && caller.sees === 'organization') {
+      const more = { subject: mine.grant_id, organization_id: `gor_${'0'.repeat(34)}` }
+      assert.equal((await send(path, caller, 'organization.revoke-grant', more)).statusCode, 403)
+    }
+  }
+  // The API knows no cookie, and no token of the console's client. Credentials of one organization give no rights.
+  const { token } = await stage.issue('write', mine.organization_id)
+  const { token: reads } = await stage.issue('read')
+  const own = callers.get('write of one') ?? assert.fail()
+  const cases: readonly (readonly [headers: Readonly<Record<string, string>>, status: number])[] = [
+    [own.headers, 401],
+    [callers.get('write')?.headers ?? {}, 401],
+    [{ authorization: `Bearer ${token}` }, 403],
+    [{ authorization: `Bearer ${reads}` }, 403],
+  ]
+  for (const [headers, status] of cases)
+    for (const [method, url, payload] of [
+      ['PUT', `/admin/v1/users/${mine.user_id}/role`, { access: 'write' }],
+      ['DELETE', `/admin/v1/users/${mine.user_id}/role`, undefined],
+      ['POST', '/admin/v1/admin-credentials', { name: 'More', access: 'write' }],
+      ['POST', `/admin/v1/users/${mine.user_id}/link`, {}],
+    ] as const) {
+      const answer = await server.injectAdmin({ method, url, headers, ...(payload === undefined ? {} : { payload }) })
+      assert.equal(answer.statusCode, status, `${method} ${url} ${answer.body}`)
+    }
+  const { roles } = dumpStore(server)
+  assert.deepEqual(roles, unchanged['roles'])
+})

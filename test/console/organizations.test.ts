@@ -1,0 +1,141 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { CONSOLE_CLIENT_ID } from '../../src/protocol/client/console.ts'
+import type { OrganizationId } from '../../src/protocol/ids.ts'
+import { locationOf } from '../../tools/flow.ts'
+import { openAdminServer, type AdminServer, type PeopledOrganization } from '../support/admin-server.ts'
+import { ConsoleBrowser, formOf, giveRole } from '../../tools/console-browser.ts'
+import { assertStoreUnchanged } from '../support/store/dump.ts'
+import { perform } from '../support/tasks.ts'
+
+/** A role for one organization: what it shows, and what is as if absent. */
+
+const ends: (() => unknown)[] = []
+let stage: AdminServer
+let mine: PeopledOrganization
+let other: PeopledOrganization
+let browser: ConsoleBrowser
+let home: string
+
+before(async () => {
+  stage = await openAdminServer({ after: (end) => void ends.push(end as () => unknown) })
+  mine = await stage.makePeopledOrganization()
+  other = await stage.makePeopledOrganization()
+  await giveRole(stage.server, 'write', undefined, mine.organization_id)
+  browser = new ConsoleBrowser(stage.server)
+  await browser.open('/console')
+  home = `/console/organizations/${mine.organization_id}/grants`
+})
+
+after(async () => {
+  for (const end of ends.toReversed()) await end()
+})
+
+test('a role for one organization begins at its grants, sees its name, revokes, and nothing else is in the side', async () => {
+  assert.equal(locationOf(await browser.console.get('/console')), home)
+  const page = await browser.console.get(home)
+  assert.equal(page.statusCode, 200, page.body)
+  assert.match(page.body, /<h1>Grants for <bdi>Acme<\/bdi><\/h1>/)
+  assert.match(page.body, /May change everything\s+of <bdi>Acme<\/bdi>/)
+  const links = [...page.body.matchAll(/href="(\/console[^"]*)"/g)].map(([, path = '']) => path)
+  const own = links.filter((path) => !path.startsWith('/console/a/'))
+  assert.ok(own.length > 2 && own.every((path) => path.startsWith(home)), own.join(' '))
+  for (const path of own) assert.equal((await browser.console.get(path)).statusCode, 200, path)
+  const { roles } = await perform<{ roles: readonly { signed_in_at: string | null }[] }>(
+    stage.server.context,
+    'role.list',
+    {},
+  )
+  assert.match(roles[0]?.signed_in_at ?? '', /^\d{4}-/)
+
+  const asked = await browser.press(page, 'organization.revoke-grant', { subject: mine.grant_id })
+  assert.match(asked.body, /The app loses its access/)
+  assert.match((await browser.press(asked, 'organization.revoke-grant')).body, /Revoked\./)
+  const { events } = await perform<{ events: readonly object[] }>(stage.server.context, 'audit.list', { limit: 1 })
+  const { user_id: actor } = (roles[0] ?? {}) as { user_id?: string }
+  assert.partialDeepStrictEqual(events[0], { event: 'grant.revoked', actor, organization_id: mine.organization_id })
+})
+
+test('CON-08: what is of another organization or of the server is as if absent, also in searches, filters and names', async () => {
+  const { context } = stage.server
+  const strangers = [other.organization_id, other.user_id, other.grant_id]
+  const absent = {
+    organization: `gor_${'0'.repeat(34)}`,
+    grant: other.grant_id.replace(/.$/, (last) => (last === 'A' ? 'B' : 'A')),
+  }
+  const plainPage = (body: string): string => body.replace(/Request <code>[^<]+<\/code>/, '')
+  const read = async (path: string) => {
+    const answer = await browser.console.get(path)
+    return { status: answer.statusCode, body: plainPage(answer.body), location: answer.headers.location }
+  }
+  const nowhere = await read('/console/nothing')
+  for (const path of [
+    ...['clients', 'users', 'grants', 'audit'].map((list) => `/console/${list}`),
+    `/console/clients/${mine.client_id}`,
+    `/console/clients/${mine.client_id}/consent`,
+    `/console/users/${mine.user_id}`,
+    `/console/grants/${mine.grant_id}`,
+    `/console/organizations/${other.organization_id}/grants`,
+    `/console/organizations/${other.organization_id}/grants/${other.grant_id}`,
+    `/console/organizations/${absent.organization}/grants`,
+    `/console/clients?ask=client.delete&subject=${mine.client_id}`,
+    '/console/audit?format=ndjson',
+  ])
+    assert.deepEqual(await read(path), { ...nowhere, status: 404 }, path)
+
+  const [there, notThere] = await Promise.all(
+    [other.grant_id, absent.grant].map((id) =>
+      read(`${home}/${id}`).then((one) => JSON.stringify(one).replaceAll(id, '')),
+    ),
+  )
+  assert.equal(there, notThere)
+  assert.match(there ?? '', /"status":404/)
+
+  for (const filter of [`user_id=${other.user_id}`, `client_id=${other.client_id}`, `before=${other.grant_id}`]) {
+    const { status, body } = await read(`${home}?${filter}`)
+    assert.equal(status, 200, filter)
+    const shown = body.replace(/<form method="get"[^]*?<\/ul>/, '').replaceAll(/(href|action)="[^"]*"/g, '')
+    assert.ok(!strangers.some((id) => shown.includes(id)), filter)
+  }
+  for (const q of [...strangers, other.client_id, 'Client', 'person-2@acme.test', 'claude.ai', '"><b>']) {
+    const { location = '' } = await read(`/console/search?${new URLSearchParams({ q, in: 'users' }).toString()}`)
+    assert.ok(location.startsWith(home), q)
+    const { status, body } = await read(location)
+    assert.ok(status !== 200 || /Nothing matches/.test(body), `${q}: ${status}`)
+  }
+
+  const page = await browser.console.get(home)
+  const csrf = /name="csrf" value="([^"]+)"/.exec(formOf(page, 'organization.revoke-grant'))?.[1] ?? ''
+  const sent = { csrf, task: 'organization.revoke-grant', confirmed: '1' }
+  for (const [path, form, status] of [
+    [home, { ...sent, subject: other.grant_id }, 404],
+    [home, { ...sent, subject: mine.grant_id, organization_id: other.organization_id }, 403],
+    [home, { ...sent, task: 'grant.revoke', subject: other.grant_id }, 403],
+    ['/console/grants', { ...sent, task: 'grant.revoke', subject: other.grant_id }, 404],
+    [`/console/organizations/${other.organization_id}/grants`, { ...sent, subject: other.grant_id }, 404],
+  ] as const)
+    await assertStoreUnchanged(
+      stage.server,
+      async () =>
+        assert.equal((await browser.console.post(path, form)).statusCode, status, JSON.stringify([path, form])),
+      path,
+    )
+  assert.equal((await perform(context, 'grant.show', { grant_id: other.grant_id }))['revoked_at'], null)
+
+  // Of a user who left the organization the grant has no name.
+  await perform(context, 'member.remove', { organization_id: mine.organization_id, user_id: mine.user_id })
+  assert.doesNotMatch((await read(home)).body, /person-\d+@acme\.test/)
+})
+
+test('CON-05: a role for an organization ends when the organization is disabled or deleted', async () => {
+  const { context } = stage.server
+  const organization_id: OrganizationId = mine.organization_id
+  assert.equal((await browser.console.get(home)).statusCode, 200)
+  await perform(context, 'organization.disable', { organization_id })
+  assert.match((await browser.console.get(home)).body, /has no role here/)
+  await perform(context, 'organization.enable', { organization_id })
+  assert.equal((await browser.console.get(home)).statusCode, 200)
+  await perform(context, 'organization.delete', { organization_id })
+  assert.equal((await browser.console.get(home)).statusCode, 403)
+  assert.equal((await context.store.findClient(CONSOLE_CLIENT_ID))?.disabledAt, undefined)
+})

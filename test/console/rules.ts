@@ -1,0 +1,58 @@
+/** What a form asks before its task is performed. `fresh`: also for a sign-in of the last five minutes. */
+export type FormRule = 'at-once' | 'asks' | 'fresh'
+
+/** What a screen may show to whom, and do for whom. */
+export interface ScreenRule {
+  /** `organization`: a role for one organization has the screen too. */
+  readonly extent: 'server' | 'organization'
+  readonly forms: Readonly<Record<string, FormRule>>
+}
+
+const ONE_CLIENT = {
+  'client.verify': 'at-once',
+  'client.unverify': 'at-once',
+  'client.disable': 'at-once',
+  'client.enable': 'at-once',
+  'client.revoke-tokens': 'fresh',
+  'client.delete': 'fresh',
+} as const
+
+/** The screens of the console, said here once more by hand: the table of screens is what is evaluated. */
+export const RULES: Readonly<Record<string, ScreenRule>> = {
+  '/console': { extent: 'server', forms: {} },
+  '/console/clients': { extent: 'server', forms: { ...ONE_CLIENT, 'client.purge': 'fresh' } },
+  '/console/clients/{client_id}': {
+    extent: 'server',
+    forms: { ...ONE_CLIENT, 'client.approve-scopes': 'fresh', 'grant.revoke': 'asks' },
+  },
+  '/console/clients/{client_id}/consent': { extent: 'server', forms: {} },
+  '/console/users': {
+    extent: 'server',
+    forms: { 'user.disable': 'at-once', 'user.enable': 'at-once', 'user.create': 'asks', 'user.delete': 'fresh' },
+  },
+  '/console/users/{user_id}': {
+    extent: 'server',
+    forms: {
+      'user.create-link': 'fresh',
+      'user.disable': 'at-once',
+      'user.enable': 'at-once',
+      'session.end': 'asks',
+      'grant.revoke': 'asks',
+      'user.reset-second-factor': 'fresh',
+      'user.remove-passkey': 'fresh',
+      'user.revoke-tokens': 'fresh',
+      'user.delete': 'fresh',
+    },
+  },
+  '/console/grants': { extent: 'server', forms: { 'grant.revoke': 'asks' } },
+  '/console/grants/{grant_id}': { extent: 'server', forms: { 'grant.revoke': 'asks' } },
+  '/console/organizations/{organization_id}/grants': {
+    extent: 'organization',
+    forms: { 'organization.revoke-grant': 'asks' },
+  },
+  '/console/organizations/{organization_id}/grants/{grant_id}': {
+    extent: 'organization',
+    forms: { 'organization.revoke-grant': 'asks' },
+  },
+  '/console/audit': { extent: 'server', forms: {} },
+}

@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict'
+import { test, type TestContext } from 'node:test'
+import { SCREENS } from '../../src/console/screens.ts'
+import { CONSOLE_CLIENT_ID } from '../../src/protocol/client/console.ts'
+import { closedFirst } from '../support/closed-first.ts'
+import { openMigratedDatabase } from '../support/store/migrated-database.ts'
+import { openTestServer, type TestServer } from '../support/server.ts'
+import { createAda } from '../support/accounts.ts'
+import { ConsoleBrowser, formOf, giveRole, leadsTo } from '../../tools/console-browser.ts'
+import { fillConsole } from '../support/console/samples.ts'
+import { perform } from '../support/tasks.ts'
+import { anOrganization } from '../support/records.ts'
+import { hiddenFields } from '../../tools/flow.ts'
+
+/** Two nodes, to which a balancer gives the requests of one browser in turns. */
+function inTurns(nodes: readonly [TestServer, TestServer]): Pick<TestServer, 'inject' | 'injectAdmin'> {
+  let count = 0
+  const next = (): TestServer => nodes[(count += 1) % 2 === 0 ? 0 : 1]
+  return { inject: (options) => next().inject(options), injectAdmin: (options) => next().injectAdmin(options) }
+}
+
+async function openNodes(t: TestContext): Promise<readonly [TestServer, TestServer]> {
+  const closed = closedFirst(t)
+  const env = { DATABASE_URL: await openMigratedDatabase(t), GRANTOR_SECRET: 's'.repeat(40) }
+  const a = closed(await openTestServer(t, { env }))
+  const b = closed(await openTestServer(t, { env, clock: a.clock }))
+  await createAda(a)
+  return [a, b]
+}
+
+test('CON-10: on PostgreSQL each screen is shown by any node, searched, and a link of one is not made again by the other', async (t) => {
+  const [a, b] = await openNodes(t)
+  await giveRole(a)
+  const { client: client_id, user: user_id, grant: grant_id } = await fillConsole(a)
+  const organization = anOrganization({ name: 'Acme' }, a.clock.now())
+  await a.context.store.createOrganization(organization)
+  const objects = { client_id, user_id, grant_id, organization_id: organization.id }
+  const browser = new ConsoleBrowser(inTurns([a, b]))
+  await browser.open()
+  const filled = SCREENS.map(({ path }) =>
+    path.replaceAll(/\{(\w+)\}/g, (_, name: string) => objects[name as keyof typeof objects]),
+  ).filter((path) => !path.endsWith(`/organizations/${organization.id}/grants/${grant_id}`))
+  const searches = ['clients?name=CURSOR', 'clients?host=claude.ai', 'users?email_prefix=GRACE', 'users?name=hopper']
+  for (const path of [...filled, ...searches.map((search) => `/console/${search}`)]) {
+    const { statusCode, body } = await browser.console.get(path)
+    assert.equal(statusCode, 200, `${path}: ${body}`)
+    assert.doesNotMatch(body, /Nothing matches/, path)
+  }
+  const purge = await browser.console.get('/console/clients?name=zed&ask=client.purge')
+  assert.match(purge.body, /Delete all that match/)
+  const asked = await browser.console.get(`/console/users/${user_id}?ask=user.create-link`)
+  const made = await browser.press(asked, 'user.create-link')
+  assert.match(made.body, /class="secret"/)
+  for (const _ of [a, b]) assert.equal((await browser.press(asked, 'user.create-link')).statusCode, 409)
+})
+
+test('CON-05: what ends a session of the console on one node has ended it on the other with the next request', async (t) => {
+  const [a, b] = await openNodes(t)
+  const ada = await giveRole(a)
+  const { id: organization_id, ...organization } = anOrganization({ name: 'Acme' }, a.clock.now())
+  await a.context.store.createOrganization({ id: organization_id, ...organization })
+  const within = `/console/organizations/${organization_id}/grants`
+  const both = inTurns([a, b])
+  const user_id = ada
+  const grantOf = async (): Promise<string> => {
+    const asked = { userId: ada, clientId: CONSOLE_CLIENT_ID, now: a.clock.now(), limit: 1 }
+    return (await a.context.store.listLiveGrants(asked))[0]?.id ?? ''
+  }
+  const nothing = async (): Promise<void> => undefined
+  const rows: readonly (readonly [
+    what: string,
+    end: (browser: ConsoleBrowser) => Promise<unknown>,
+    again: () => Promise<unknown>,
+  ])[] = [
+    ['the role is removed', () => perform(a.context, 'role.remove', { user_id }), () => giveRole(a)],
+    [
+      'the user is disabled',
+      () => perform(a.context, 'user.disable', { user_id }),
+      () => perform(a.context, 'user.enable', { user_id }),
+    ],
+    ['the grant is revoked', async () => perform(a.context, 'grant.revoke', { grant_id: await grantOf() }), nothing],
+    ['all tokens are revoked', () => perform(a.context, 'user.revoke-tokens', { user_id }), nothing],
+    ['signed out of Grantor', async ({ issuer }) => issuer.submit(await issuer.get('/v2/oauth/sign-out'), {}), nothing],
+    ['signed out of the console', async (browser) => signOut(browser), nothing],
+    [
+      'the client is disabled',
+      () => perform(a.context, 'client.disable', { client_id: CONSOLE_CLIENT_ID }),
+      () => perform(a.context, 'client.enable', { client_id: CONSOLE_CLIENT_ID }),
+    ],
+    [
+      'the role becomes one that reads',
+      () => giveRole(a, 'read'),
+      () => giveRole(a, 'write', undefined, organization_id),
+    ],
+    ['the organization is disabled', () => perform(a.context, 'organization.disable', { organization_id }), nothing],
+  ]
+  for (const [what, end, again] of rows) {
+    const browser = new ConsoleBrowser(both)
+    const isWithin = what.startsWith('the organization')
+    const path = isWithin ? within : '/console/clients'
+    const page = await browser.open(path)
+    assert.equal(page.statusCode, 200, `${what}: ${page.body}`)
+    const cookie = [...browser.console.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+    const ask = (node: TestServer) => node.injectAdmin({ method: 'GET', url: path, headers: { cookie } })
+    // Both nodes have just read what they cache.
+    for (const node of [a, b]) assert.equal((await ask(node)).statusCode, 200, what)
+    await end(browser)
+    for (const node of [b, a]) {
+      const answer = await ask(node)
+      if (what.endsWith('reads')) assert.doesNotMatch(answer.body, /name="task"/, what)
+      else {
+        assert.ok(answer.statusCode === 403 || leadsTo(answer) !== undefined, `${what}: ${answer.statusCode}`)
+        assert.doesNotMatch(answer.body, /<table/, what)
+      }
+    }
+    await again()
+    a.clock.advance(1000)
+  }
+})
+
+async function signOut({ console }: ConsoleBrowser): Promise<void> {
+  const page = await console.get('/console/clients')
+  const csrf =
+    hiddenFields({ body: formOf({ body: page.body.replaceAll('Sign out', 'value="out"') }, 'out') })['csrf'] ?? ''
+  assert.equal((await console.post('/console/sign-out', { csrf })).statusCode, 200)
+}

@@ -44,7 +44,7 @@ export async function readRegistrationRequest(
     throw new OAuthError('invalid_client_metadata', 'json_malformed', { status: json.status, problems: [json.problem] })
   }
   const policy = registrationPolicy(context, await context.apis(), client)
-  const reading = readRegistration(json.value, policy)
+  const reading = readRegistration(json.value, policy, body.length)
   const members = isObject(json.value) ? json.value : {}
   const more = isObject(json.value) ? check(members) : []
   if (reading.kind === 'malformed') {

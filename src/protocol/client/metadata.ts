@@ -92,12 +92,22 @@ const NULLABLE = [
 const SCOPE_LIMIT = 2048
 /** Of the stored text. Released clients register less than 2 KiB. */
 const METADATA_BYTES = 8192
+/**
+ * Characters of a registration whose stored text is surely shorter than that, so that its bytes are not counted: a character has at
+ * most three bytes, and what the server adds (defaults, and names of members) fewer than 2 KiB.
+ */
+const SHORT_TEXT = 2048
 
 /**
  * Reads a registration request (RFC 7591 §2 and §3.1). `body` is parsed JSON. Values that this server does not support are
- * dropped, dangerous values are refused, and all faults are reported together.
+ * dropped, dangerous values are refused, and all faults are reported together. `sentLength`: the characters of the text that was
+ * parsed; undefined if there is no such text.
  */
-export function readRegistration(body: unknown, policy: RegistrationPolicy): RegistrationReading {
+export function readRegistration(
+  body: unknown,
+  policy: RegistrationPolicy,
+  sentLength: number | undefined,
+): RegistrationReading {
   const parsed = shape.safeParse(body, { reportInput: true })
   const malformed = parsed.success ? [] : parsed.error.issues.map(shapeProblem)
   // Every field of the right type is checked against the policy, so that one response reports all faults.
@@ -136,7 +146,8 @@ export function readRegistration(body: unknown, policy: RegistrationPolicy): Reg
     descriptive,
     ...openid,
   }
-  if (Buffer.byteLength(JSON.stringify(metadata)) > METADATA_BYTES) {
+  const isShort = sentLength !== undefined && sentLength <= SHORT_TEXT
+  if (!isShort && Buffer.byteLength(JSON.stringify(metadata)) > METADATA_BYTES) {
     const msg = `The metadata may have at most ${METADATA_BYTES} bytes in all.`
     const large = problem(['body'], 'too_long', msg, null, { max_length: METADATA_BYTES })
     return { kind: 'not-allowed', problems: [large] }

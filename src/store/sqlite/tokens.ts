@@ -7,6 +7,7 @@ import { opaqueTokenOf, recordOf } from '../rows.ts'
 import { shared } from '../shared/statement.ts'
 import { GRANTS, NEW_GRANT } from '../tables/token.ts'
 import type { Handlers } from './handlers.ts'
+import { prepareRow } from './row.ts'
 import { slotOf } from './slot.ts'
 
 export function tokenStatements(database: DatabaseSync) {
@@ -24,8 +25,9 @@ export function tokenStatements(database: DatabaseSync) {
   const redeemed = database.prepare(
     `select 1 from authorizations join grants on grant_id = authorization_id where authorization_id = ? and code_hash = ?`,
   )
-  const findAtSlot = database.prepare('select * from grants where slot = ? and grant_id = ?')
-  const findById = database.prepare('select * from grants where grant_id = ?')
+  const names = GRANTS.columns.map(({ name }) => name)
+  const findAtSlot = prepareRow(database, names, 'from grants where slot = ? and grant_id = ?')
+  const findById = prepareRow(database, names, 'from grants where grant_id = ?')
   const revoke = database.prepare('update grants set revoked_at = ? where grant_id = ? and revoked_at is null')
   const rotateAtSlot = prepareRotation('slot = ?4 and grant_id = ?5')
   const rotateById = prepareRotation('grant_id = ?5')
@@ -39,7 +41,7 @@ export function tokenStatements(database: DatabaseSync) {
   }
 
   function find(id: GrantId): GrantRecord | undefined {
-    return recordOf(findAtSlot.get(slotOf(id), id) ?? findById.get(id), GRANTS.read)
+    return recordOf(findAtSlot(slotOf(id), id) ?? findById(id), GRANTS.read)
   }
 
   return {

@@ -111,11 +111,7 @@ function describeInvalidGrant(
 }
 
 /** The log event of a token. It has ids, scopes and resources, and never the token. */
-function issuedEvent(
-  reason: GrantType,
-  facts: AccessTokenFacts,
-  resources: OutcomeEvent['resources'],
-): OutcomeEvent {
+function issuedEvent(reason: GrantType, facts: AccessTokenFacts, resources: OutcomeEvent['resources']): OutcomeEvent {
   const { clientId: client, userId: user, organizationId: organization, grantId: grant, scope } = facts
   return {
     event: 'token.issued',

@@ -18,10 +18,9 @@ export function tokenStatements(database: DatabaseSync) {
       `insert into grants (slot, ${NEW_GRANT.names}, previous_hash)
        select :slot, ${NEW_GRANT.parameters}, :live_hash
        from authorizations where authorization_id = :grant_id and code_hash = :code_hash and status = 'approved' and expires_at > :now
-       on conflict (grant_id) do nothing`,
+       on conflict do nothing`,
     ).sqlite,
   )
-  const isTaken = database.prepare('select 1 from grants where slot = ?')
   const redeemed = database.prepare(
     `select 1 from authorizations join grants on grant_id = authorization_id where authorization_id = ? and code_hash = ?`,
   )
@@ -46,9 +45,10 @@ export function tokenStatements(database: DatabaseSync) {
 
   return {
     redeemCode({ codeHash, now, grant }) {
-      const slot = slotOf(grant.id)
-      const free = isTaken.get(slot) === undefined ? slot : null
-      if (redeem.run(free, ...NEW_GRANT.write(grant), codeHash, now).changes === 1) return 'redeemed'
+      const values = [...NEW_GRANT.write(grant), codeHash, now] as const
+      const isRedeemedAt = (slot: number | null): boolean => redeem.run(slot, ...values).changes === 1
+      // SQLite chooses the row number if another grant has that of the id.
+      if (isRedeemedAt(slotOf(grant.id)) || isRedeemedAt(null)) return 'redeemed'
       if (redeemed.get(grant.id, codeHash) === undefined) return 'unknown'
       // RFC 6749 §4.1.2: if a code is presented twice, the tokens issued for it are revoked.
       return revoke.run(now, grant.id).changes === 1 ? 'replayed' : 'spent'

@@ -3,7 +3,7 @@ import { describeKeys, readClientKeys, type ClientKeys } from './keys.ts'
 import { LIST_LIMIT, readDescriptive, tooMany, type DescriptiveMetadata } from './descriptive-metadata.ts'
 import { needCode, usableGrantTypes, type GrantType } from '../token/grant-types.ts'
 import type { NoticePolicy, OpenidMetadata } from './openid-metadata.ts'
-import { describeOpenid, MAX_AGE_LIMIT, OPENID_SHAPE, readOpenid } from './openid-metadata.ts'
+import { MAX_AGE_LIMIT, OPENID_SHAPE, readOpenid } from './openid-metadata.ts'
 import { isObject } from '../../base/json.ts'
 import { checkRedirectUri, type RedirectUriPolicy } from '../uri/redirect-uri.ts'
 import { narrow, NO_SCOPE, parseScope, type Scope } from '../token/scope.ts'
@@ -273,7 +273,13 @@ export function describeMetadata(metadata: ClientMetadata): Readonly<Record<stri
     require_pushed_authorization_requests: metadata.parRequired,
     scope: metadata.scope,
     dpop_bound_access_tokens: metadata.dpopBound,
-    ...describeOpenid(metadata),
+    id_token_signed_response_alg: metadata.idTokenAlgorithm,
+    default_max_age: metadata.defaultMaxAge,
+    default_acr_values: metadata.defaultAcrValues,
+    require_auth_time: metadata.requireAuthTime,
+    post_logout_redirect_uris: metadata.postLogoutRedirectUris,
+    backchannel_logout_uri: metadata.backchannelLogoutUri,
+    backchannel_logout_session_required: metadata.backchannelLogoutSessionRequired,
     ...metadata.descriptive,
   }
 }

@@ -52,11 +52,11 @@ export function readJson(text: string): JsonReading {
 function findFault(value: unknown, depth: number): string | undefined {
   if (typeof value !== 'object' || value === null) return undefined
   if (depth > DEPTH_LIMIT) return `The body is nested more than ${DEPTH_LIMIT} levels deep.`
-  const names = Object.keys(value)
-  if (names.length > MEMBER_LIMIT) return `The body has an object or list with more than ${MEMBER_LIMIT} members.`
-  if (!Array.isArray(value) && names.some((name) => POISON.has(name)))
+  const members: readonly unknown[] = Array.isArray(value) ? value : Object.values(value)
+  if (members.length > MEMBER_LIMIT) return `The body has an object or list with more than ${MEMBER_LIMIT} members.`
+  if (!Array.isArray(value) && Object.keys(value).some((name) => POISON.has(name)))
     return 'The body has a member that is not allowed.'
-  for (const inner of Object.values(value)) {
+  for (const inner of members) {
     const fault = findFault(inner, depth + 1)
     if (fault !== undefined) return fault
   }

@@ -53,7 +53,7 @@ export async function isBlockedHost({ clientPolicy }: PolicyNeeds, uri: string):
   return isBlocked(domains, uri)
 }
 
-/** Returns why the policy refuses a client of which not everything is known yet; undefined if it does not refuse it for that. */
+/** Returns why the policy refuses a client, of which not everything may be known yet; undefined if it does not refuse it for that. */
 export async function findPolicyRefusal(
   context: PolicyNeeds,
   client: PolicyClient,

@@ -43,7 +43,8 @@ function openRandom(): Random {
       randomFillSync(pool)
       next = 0
     }
-    const taken = Buffer.from(pool.subarray(next, next + bytes))
+    const taken = Buffer.allocUnsafe(bytes)
+    pool.copy(taken, 0, next, next + bytes)
     pool.fill(0, next, next + bytes)
     next += bytes
     return taken

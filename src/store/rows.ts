@@ -74,6 +74,21 @@ export function requestText(authorization: AuthorizationRecord): string {
   return JSON.stringify(Object.fromEntries(REQUEST_MEMBERS.map((name) => [name, authorization[name]])))
 }
 
+/** The columns that `authorizationOf` reads. */
+export const AUTHORIZATION_COLUMNS = [
+  'authorization_id',
+  'client_id',
+  'browser_hash',
+  'request',
+  'created_at',
+  'expires_at',
+  'status',
+  'user_id',
+  'organization_id',
+  'code_hash',
+  'approved_at',
+] as const
+
 export function authorizationOf(row: Row): AuthorizationRecord {
   const request = JSON.parse(row['request'] as string) as StoredRequest
   const { openid } = request

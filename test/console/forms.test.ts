@@ -265,8 +265,12 @@ test('CON-12: a page reads at most four records for each row beside its lists, a
   const counting = <Store extends object>(counted: Store): Store =>
     new Proxy(counted, {
       get(target, name) {
-        if (String(name).startsWith('find')) count += 1
-        return Reflect.get(target, name) as unknown
+        const read = Reflect.get(target, name) as (...keys: readonly unknown[]) => unknown
+        if (!String(name).startsWith('find')) return read
+        return (...keys: readonly unknown[]) => {
+          count += 1
+          return read.call(target, ...keys)
+        }
       },
     })
   Object.assign(context, { store: counting(store), actingAs: (actor: string) => counting(actingAs(actor)) })

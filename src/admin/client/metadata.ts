@@ -304,6 +304,7 @@ async function requireMetadata(
       response_types: needCode(grantTypes) ? ['code'] : [],
     },
     policy,
+    undefined,
   )
   if (reading.kind !== 'accepted') {
     throw conflict(reading.problems.map(({ loc, msg }) => `${loc.slice(1).join(' ')}: ${msg}`).join('\n'))

@@ -1,7 +1,7 @@
 import type { Context } from '../../ports/context.ts'
 import type { ClientRecord } from '../../ports/records/client.ts'
 import { registrationPolicy } from '../../clients/registration-policy.ts'
-import { evaluateClient, type PolicyNeeds } from '../../clients/evaluate-client.ts'
+import { findPolicyRefusal, type PolicyNeeds } from '../../clients/evaluate-client.ts'
 import { readRegistration, type ClientMetadata } from '../../protocol/client/metadata.ts'
 import type { ClientOrigin, PolicyQuestion } from '../../protocol/client/policy.ts'
 import { invalidRequest, OAuthError, tooManyRequests } from '../../protocol/errors.ts'
@@ -44,7 +44,7 @@ export async function readRegistrationRequest(
     throw new OAuthError('invalid_client_metadata', 'json_malformed', { status: json.status, problems: [json.problem] })
   }
   const policy = registrationPolicy(context, await context.apis(), client)
-  const reading = readRegistration(json.value, policy)
+  const reading = readRegistration(json.value, policy, body.length)
   const members = isObject(json.value) ? json.value : {}
   const more = isObject(json.value) ? check(members) : []
   if (reading.kind === 'malformed') {
@@ -92,10 +92,10 @@ export async function requireAllowed(
   client: ClientRecord,
   phase: PolicyQuestion['phase'],
 ): Promise<void> {
-  const allowed = await evaluateClient(context, client, { phase, redirectUri: undefined })
-  if (!('kind' in allowed)) return
-  if (allowed.reason !== 'domain-blocked') throw invalidRequest('registration_closed', { status: 404 })
-  const { path, uri } = allowed
+  const refusal = await findPolicyRefusal(context, client, phase)
+  if (refusal === undefined) return
+  if (refusal.reason !== 'domain-blocked') throw invalidRequest('registration_closed', { status: 404 })
+  const { path, uri } = refusal
   const found = problem(['body', ...path], 'value_error', 'The operator of this server has blocked this host.', uri, {})
   throw path[0] === 'redirect_uris'
     ? new OAuthError('invalid_redirect_uri', 'domain_blocked', { problems: [found] })

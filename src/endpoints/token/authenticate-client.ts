@@ -79,16 +79,28 @@ export async function authenticateClient(
  * Finds the client of a request. The keys of a client with a metadata document are those of its current document, which is therefore
  * fetched if it is not fresh. It says nothing new about a client without keys, so that one is only read, except where it starts.
  */
-async function findPresented(
+function findPresented(
   context: Needs,
   credentials: ClientCredentials,
   { network, params }: Request,
   endpoint: Endpoint,
 ): Promise<ClientRecord | undefined> {
-  if (credentials.kind === 'assertion') await checkClaims(credentials.assertion, context, endpoint)
+  if (credentials.kind === 'assertion') return findAsserted(context, credentials.assertion, network, endpoint)
   const named = endpoint !== 'other' && credentials.kind === 'none' ? params.get('client_id') : undefined
-  const text = credentials.kind === 'assertion' ? credentials.assertion.clientId : named
-  if (text === undefined) return context.store.findClient(credentials.id)
+  return named === undefined ? context.store.findClient(credentials.id) : findCurrent(context, named, network)
+}
+
+async function findAsserted(
+  context: Needs,
+  assertion: ClientAssertion,
+  network: string,
+  endpoint: Endpoint,
+): Promise<ClientRecord | undefined> {
+  await checkClaims(assertion, context, endpoint)
+  return findCurrent(context, assertion.clientId, network)
+}
+
+async function findCurrent(context: Needs, text: string, network: string): Promise<ClientRecord | undefined> {
   const lookup = await findClient(context, text, network)
   switch (lookup.kind) {
     case 'found':

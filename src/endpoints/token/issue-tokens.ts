@@ -1,6 +1,6 @@
 import type { Context, StoreNeeds } from '../../ports/context.ts'
 import type { ClientRecord } from '../../ports/records/client.ts'
-import type { GrantRecord } from '../../ports/records/grant.ts'
+import type { GrantRecord, OpenidGrant } from '../../ports/records/grant.ts'
 import {
   accessTokenClaims,
   tokenIdOf,
@@ -50,7 +50,7 @@ export interface UnattendedTarget extends Omit<TokenTarget, 'applicationSubject'
  *
  * @throws OAuthError temporarily_unavailable
  */
-export async function issueClientToken(
+export function issueClientToken(
   context: ClientNeeds,
   client: AuthenticatedClient,
   target: UnattendedTarget,
@@ -76,7 +76,7 @@ export async function issueClientToken(
  *
  * @throws OAuthError temporarily_unavailable
  */
-export async function issueExchangedToken(
+export function issueExchangedToken(
   context: ClientNeeds,
   exchange: {
     readonly api: AuthenticatedApi
@@ -96,6 +96,8 @@ export async function issueExchangedToken(
   return issueOnce(context, client, facts, { profile, now, network: subject.userId, payer })
 }
 
+type OnceContent = Omit<AccessTokenFacts, 'tokenId' | 'keyThumbprint' | 'issuedAt'>
+
 interface OnceIssue {
   readonly profile: TokenProfile
   readonly now: EpochMs
@@ -106,17 +108,31 @@ interface OnceIssue {
 }
 
 /** Issues an access token with a random id, which no repeated request gets again. */
-async function issueOnce(
+function issueOnce(
   context: ClientNeeds,
   client: ClientRecord,
-  content: Omit<AccessTokenFacts, 'tokenId' | 'keyThumbprint' | 'issuedAt'>,
+  content: OnceContent,
+  issue: OnceIssue,
+): Promise<IssuedToken> {
+  const { profile, now } = issue
+  if (profile.format === 'opaque') return issueOpaque(context, client, content, issue)
+  const facts = {
+    ...content,
+    tokenId: mintOrderedId(now, context.random),
+    keyThumbprint: profile.key,
+    issuedAt: toSeconds(now),
+    issuedAfter: undefined,
+  }
+  return sign(context, client, profile, facts, { now, refreshToken: undefined })
+}
+
+async function issueOpaque(
+  context: ClientNeeds,
+  client: ClientRecord,
+  content: OnceContent,
   { profile, now, network, payer }: OnceIssue,
 ): Promise<IssuedToken> {
-  const facts = { ...content, keyThumbprint: profile.key, issuedAt: toSeconds(now), issuedAfter: undefined }
-  const response = { now, refreshToken: undefined }
-  if (profile.format === 'jwt') {
-    return sign(context, client, profile, { ...facts, tokenId: mintOrderedId(now, context.random) }, response)
-  }
+  const facts = { ...content, keyThumbprint: profile.key, issuedAt: toSeconds(now) }
   takeRowBudget(context, client, { budget: 'stored-token', payer, network })
   // The milliseconds are those of the time of issue (`issueTime`).
   const endsAt = (facts.expiresAt * 1000 + (now % 1000)) as EpochMs
@@ -126,7 +142,7 @@ async function issueOnce(
   const newest =
     grantId === undefined ? await findNewestNotBefore(context, { client, userId, organizationId }) : undefined
   const issuedAfter = newest && (Math.min(newest, content.issuedAfter ?? newest) as EpochMs)
-  return keep(context, minted, { ...facts, tokenId, issuedAfter }, response)
+  return keep(context, minted, { ...facts, tokenId, issuedAfter }, { now, refreshToken: undefined })
 }
 
 /**
@@ -134,21 +150,30 @@ async function issueOnce(
  * are derived from the grant, the generation and the time of the commit. The retry of a lost response therefore returns the same
  * token (decision 0004): an opaque token is identical, and a JWT may differ in its signature.
  */
-export async function issueGrantToken(
+export function issueGrantToken(
   context: GrantNeeds,
   client: AuthenticatedClient,
   grant: IssuedGrant,
   target: TokenTarget,
   issue: GrantIssue,
 ): Promise<IssuedToken> {
-  const issued = await issueAccessToken(context, client, grant, target, issue)
   const { openid } = grant
-  if (openid === undefined) return issued
-  const { response, facts } = issued
+  if (openid === undefined) return issueAccessToken(context, client, grant, target, issue)
+  return issueWithIdToken(context, client, { ...grant, openid }, target, issue)
+}
+
+async function issueWithIdToken(
+  context: GrantNeeds,
+  client: AuthenticatedClient,
+  grant: IssuedGrant & { readonly openid: OpenidGrant },
+  target: TokenTarget,
+  issue: GrantIssue,
+): Promise<IssuedToken> {
+  const { response, facts } = await issueAccessToken(context, client, grant, target, issue)
   const { at, nonce } = issue
   const shown = { accessToken: response.access_token, at, nonce }
   const identity = narrow(grant.scope, (token) => isIdentityScope(token) && givesIdentity(client, token))
-  const idToken = await issueIdToken(context, client, { ...grant, openid, scope: identity }, shown)
+  const idToken = await issueIdToken(context, client, { ...grant, scope: identity }, shown)
   // The access token for an API has no identity scope, and the user granted them. One for the issuer has what the client requested.
   const scope = target.resources.length === 0 ? facts.scope : unite(facts.scope, identity)
   return { facts, response: { ...response, id_token: idToken, scope } }

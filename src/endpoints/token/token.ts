@@ -46,7 +46,9 @@ export async function token(context: Context, request: Request): Promise<Reply> 
     ? await issueToClient(context, request, grantType, proof)
     : await issueToApi(context, request, proof)
   context.issued(facts.clientId, grantType)
-  return { kind: 'json', status: 200, body: response, event: await issuedEvent(context, grantType, facts) }
+  const isShown = facts.resources.length > 0 && context.settings.isLoopbackIssuer
+  const resources = isShown ? await describeResources(context, facts) : facts.resources
+  return { kind: 'json', status: 200, body: response, event: issuedEvent(grantType, facts, resources) }
 }
 
 async function issueToClient(
@@ -109,9 +111,8 @@ function describeInvalidGrant(
 }
 
 /** The log event of a token. It has ids, scopes and resources, and never the token. */
-async function issuedEvent(context: Context, reason: GrantType, facts: AccessTokenFacts): Promise<OutcomeEvent> {
+function issuedEvent(reason: GrantType, facts: AccessTokenFacts, resources: OutcomeEvent['resources']): OutcomeEvent {
   const { clientId: client, userId: user, organizationId: organization, grantId: grant, scope } = facts
-  const resources = context.settings.isLoopbackIssuer ? await describeResources(context, facts) : facts.resources
   return {
     event: 'token.issued',
     api: facts.actors[0],

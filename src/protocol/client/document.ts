@@ -46,7 +46,7 @@ export function readClientDocument(text: string, url: string, policy: Registrati
   }
   const method = chooseMethod(members)
   if (method === undefined) return refused('The document names no authentication method that this server accepts.')
-  const reading = readRegistration({ ...members, token_endpoint_auth_method: method }, policy)
+  const reading = readRegistration({ ...members, token_endpoint_auth_method: method }, policy, text.length)
   if (reading.kind !== 'accepted') {
     return refused(reading.problems.map(({ loc, msg }) => `${loc.slice(1).join('.')}: ${msg}`).join(' '))
   }

@@ -3,7 +3,7 @@ import { describeKeys, readClientKeys, type ClientKeys } from './keys.ts'
 import { LIST_LIMIT, readDescriptive, tooMany, type DescriptiveMetadata } from './descriptive-metadata.ts'
 import { needCode, usableGrantTypes, type GrantType } from '../token/grant-types.ts'
 import type { NoticePolicy, OpenidMetadata } from './openid-metadata.ts'
-import { describeOpenid, MAX_AGE_LIMIT, OPENID_SHAPE, readOpenid } from './openid-metadata.ts'
+import { MAX_AGE_LIMIT, OPENID_SHAPE, readOpenid } from './openid-metadata.ts'
 import { isObject } from '../../base/json.ts'
 import { checkRedirectUri, type RedirectUriPolicy } from '../uri/redirect-uri.ts'
 import { narrow, NO_SCOPE, parseScope, type Scope } from '../token/scope.ts'
@@ -92,12 +92,22 @@ const NULLABLE = [
 const SCOPE_LIMIT = 2048
 /** Of the stored text. Released clients register less than 2 KiB. */
 const METADATA_BYTES = 8192
+/**
+ * Characters of a registration whose stored text is surely shorter than that, so that its bytes are not counted: a character has at
+ * most three bytes, and what the server adds (defaults, and names of members) fewer than 2 KiB.
+ */
+const SHORT_TEXT = 2048
 
 /**
  * Reads a registration request (RFC 7591 §2 and §3.1). `body` is parsed JSON. Values that this server does not support are
- * dropped, dangerous values are refused, and all faults are reported together.
+ * dropped, dangerous values are refused, and all faults are reported together. `sentLength`: the characters of the text that was
+ * parsed; undefined if there is no such text.
  */
-export function readRegistration(body: unknown, policy: RegistrationPolicy): RegistrationReading {
+export function readRegistration(
+  body: unknown,
+  policy: RegistrationPolicy,
+  sentLength: number | undefined,
+): RegistrationReading {
   const parsed = shape.safeParse(body, { reportInput: true })
   const malformed = parsed.success ? [] : parsed.error.issues.map(shapeProblem)
   // Every field of the right type is checked against the policy, so that one response reports all faults.
@@ -136,7 +146,8 @@ export function readRegistration(body: unknown, policy: RegistrationPolicy): Reg
     descriptive,
     ...openid,
   }
-  if (Buffer.byteLength(JSON.stringify(metadata)) > METADATA_BYTES) {
+  const isShort = sentLength !== undefined && sentLength <= SHORT_TEXT
+  if (!isShort && Buffer.byteLength(JSON.stringify(metadata)) > METADATA_BYTES) {
     const msg = `The metadata may have at most ${METADATA_BYTES} bytes in all.`
     const large = problem(['body'], 'too_long', msg, null, { max_length: METADATA_BYTES })
     return { kind: 'not-allowed', problems: [large] }
@@ -262,7 +273,13 @@ export function describeMetadata(metadata: ClientMetadata): Readonly<Record<stri
     require_pushed_authorization_requests: metadata.parRequired,
     scope: metadata.scope,
     dpop_bound_access_tokens: metadata.dpopBound,
-    ...describeOpenid(metadata),
+    id_token_signed_response_alg: metadata.idTokenAlgorithm,
+    default_max_age: metadata.defaultMaxAge,
+    default_acr_values: metadata.defaultAcrValues,
+    require_auth_time: metadata.requireAuthTime,
+    post_logout_redirect_uris: metadata.postLogoutRedirectUris,
+    backchannel_logout_uri: metadata.backchannelLogoutUri,
+    backchannel_logout_session_required: metadata.backchannelLogoutSessionRequired,
     ...metadata.descriptive,
   }
 }

@@ -90,18 +90,3 @@ function readBackchannelLogout(
     ...(isGiven ? { backchannelLogoutSessionRequired: isSessionRequired } : {}),
   }
 }
-
-/** The same under the names of the registration. */
-export function describeOpenid(metadata: OpenidMetadata): Fields {
-  const { idTokenAlgorithm, defaultMaxAge, defaultAcrValues, requireAuthTime, postLogoutRedirectUris } = metadata
-  const { backchannelLogoutUri, backchannelLogoutSessionRequired } = metadata
-  return {
-    id_token_signed_response_alg: idTokenAlgorithm,
-    default_max_age: defaultMaxAge,
-    default_acr_values: defaultAcrValues,
-    require_auth_time: requireAuthTime,
-    post_logout_redirect_uris: postLogoutRedirectUris,
-    backchannel_logout_uri: backchannelLogoutUri,
-    backchannel_logout_session_required: backchannelLogoutSessionRequired,
-  }
-}

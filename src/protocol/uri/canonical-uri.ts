@@ -2,12 +2,24 @@ import { isLoopbackHost } from './loopback.ts'
 
 /** A URI that every parser reads alike, as far as its text shows. */
 export type UriReading =
-  | { readonly kind: 'read'; readonly scheme: string; readonly url: URL }
+  | ReadUri
   /** `reason` is the end of a sentence that begins with the URI. */
   | { readonly kind: 'refused'; readonly reason: string }
 
+/** The parts of a URI as it is written (RFC 3986 §3), and as the URL parser reads them. */
+export interface ReadUri {
+  readonly kind: 'read'
+  readonly scheme: string
+  /** '' where there is none. */
+  readonly authority: string
+  readonly path: string
+  readonly url: URL
+}
+
 /** The most characters of a URI that a client sends. */
 const LENGTH_LIMIT = 2048
+/** Scheme, authority and path of a URI without a fragment. RFC 3986 appendix B. */
+const PARTS = /^([a-z][a-z0-9+.-]*):(?:\/\/([^/?]*))?([^?]*)/
 
 /** Parses an absolute URI. RFC 3986 §3. Refuses texts that two parsers could split differently. */
 export function readUri(text: string): UriReading {
@@ -16,22 +28,21 @@ export function readUri(text: string): UriReading {
   if (/[\\"<>^`{|}]/.test(text)) return refused('has a character that must be percent-encoded')
   if (text.includes('#')) return refused('has a fragment')
   if (/%(?![0-9A-Fa-f]{2})/.test(text)) return refused('has a broken percent-escape')
-  const scheme = /^([a-z][a-z0-9+.-]*):/.exec(text)?.[1]
-  const url = scheme === undefined ? null : URL.parse(text)
-  if (scheme === undefined || url === null) return refused('is not an absolute URI with a lower-case scheme')
-  return { kind: 'read', scheme, url }
+  const parts = PARTS.exec(text)
+  const url = parts === null ? null : URL.parse(text)
+  if (parts === null || url === null) return refused('is not an absolute URI with a lower-case scheme')
+  const [, scheme = '', authority = '', path = ''] = parts
+  return { kind: 'read', scheme, authority, path, url }
 }
 
 /** Returns why the user information or the path of a URI is not acceptable, as `reason` above; undefined if both are. */
-export function findPathFault(text: string, url: URL): string | undefined {
-  if (url.username !== '' || url.password !== '' || authorityOf(text).includes('@'))
-    return 'has a user name or password'
-  return pathIsAmbiguous(text) ? 'has a path that two servers could read differently' : undefined
+export function findPathFault({ authority, path, url }: ReadUri): string | undefined {
+  if (url.username !== '' || url.password !== '' || authority.includes('@')) return 'has a user name or password'
+  return AMBIGUOUS_PATH.test(path) ? 'has a path that two servers could read differently' : undefined
 }
 
 /** Returns why the host or the port of a web address is not acceptable, as `reason` above; undefined if both are. */
-export function findHostFault(text: string, url: URL): string | undefined {
-  const authority = authorityOf(text)
+export function findHostFault({ authority, url }: ReadUri): string | undefined {
   const written = withoutPort(authority)
   // The URL parser rewrites other spellings of a host (0x7f.1, 2130706433, upper case). Only the spelling that the parser does
   // not change is accepted. The parser does not remove a dot at the end, which could hide the server's own host name.
@@ -46,7 +57,7 @@ export function findHostFault(text: string, url: URL): string | undefined {
 
 /** The host of a URI as it is written: `URL.hostname` if `findHostFault` finds nothing, without parsing the URI again. */
 export function writtenHost(text: string): string {
-  return withoutPort(authorityOf(text))
+  return withoutPort(PARTS.exec(text)?.[2] ?? '')
 }
 
 function withoutPort(authority: string): string {
@@ -64,15 +75,6 @@ function isReservedAddress(host: string): boolean {
 
 /** A percent-encoded delimiter or control character, a parameter, an empty first segment, or a dot segment (RFC 3986 §3.3, §5.2.4). */
 const AMBIGUOUS_PATH = /%(?:2f|5c|2e|25|3b|00|0a|0d|09)|;|^\/\/|(?:^|\/)\.\.?(?:\/|$)/i
-
-function pathIsAmbiguous(text: string): boolean {
-  const path = /^[a-z][a-z0-9+.-]*:(?:\/\/[^/?]*)?([^?]*)/.exec(text)?.[1] ?? ''
-  return AMBIGUOUS_PATH.test(path)
-}
-
-function authorityOf(text: string): string {
-  return /^[a-z][a-z0-9+.-]*:\/\/([^/?]*)/.exec(text)?.[1] ?? ''
-}
 
 function refused(reason: string): UriReading {
   return { kind: 'refused', reason }

@@ -31,7 +31,7 @@ export function checkOutboundUrl(text: string, policy: OutboundPolicy): Outbound
   if (reading.kind === 'refused') return reading
   const { url } = reading
   if (url.protocol !== 'https:' && url.protocol !== 'http:') return refused('does not use https')
-  const fault = findPathFault(text, url) ?? findHostFault(text, url)
+  const fault = findPathFault(reading) ?? findHostFault(reading)
   if (fault !== undefined) return refused(fault)
   if (url.href !== text) return refused('is not in its canonical form')
   const port = url.port === '' ? DEFAULT_PORTS[url.protocol] : Number(url.port)

@@ -1,6 +1,6 @@
 import type { AppRedirects } from './app-redirect.ts'
 import type { Brand } from '../../base/brand.ts'
-import { findHostFault, findPathFault, readUri } from './canonical-uri.ts'
+import { findHostFault, findPathFault, readUri, type ReadUri } from './canonical-uri.ts'
 import { isLoopbackHost, leadsToThisComputer } from './loopback.ts'
 
 /** A redirect URI to which an authorization response may be sent. The registered and the presented URI are compared byte for byte. */
@@ -41,12 +41,12 @@ export function checkRedirectUri(text: string, policy: RedirectUriPolicy): Redir
   if (text.includes('*')) return refused('has a wildcard; register each URI')
   const { scheme, url } = reading
   if (BROWSER_SCHEMES.has(scheme)) return refused('has a scheme that browsers execute or handle themselves')
-  const fault = findPathFault(text, url)
+  const fault = findPathFault(reading)
   if (fault !== undefined) return refused(fault)
   if (url.search !== '' && RESPONSE_PARAMETERS.some((name) => url.searchParams.has(name))) {
     return refused('has a query parameter that the authorization response sets')
   }
-  if (scheme === 'https' || scheme === 'http') return checkWeb(text, url, policy)
+  if (scheme === 'https' || scheme === 'http') return checkWeb(text, reading, policy)
   return scheme.includes('.') || policy.apps.allows(text) ? { kind: 'usable' } : { kind: 'dormant' }
 }
 
@@ -101,9 +101,10 @@ export function redirectHost(uri: string): string {
   return isPrivateUse(uri) ? url.protocol : url.host
 }
 
-function checkWeb(text: string, url: URL, policy: RedirectUriPolicy): RedirectUriVerdict {
-  const fault = findHostFault(text, url)
+function checkWeb(text: string, reading: ReadUri, policy: RedirectUriPolicy): RedirectUriVerdict {
+  const fault = findHostFault(reading)
   if (fault !== undefined) return refused(fault)
+  const { url } = reading
   if (leadsHere(url, policy.own)) return refused('leads to this server itself')
   if (url.protocol === 'http:' && !isLoopbackHost(url.hostname)) {
     return refused('uses http, which is allowed for 127.0.0.1, [::1] and localhost only')

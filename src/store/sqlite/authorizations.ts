@@ -1,11 +1,12 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { AuthorizationRecord } from '../../ports/records/authorization.ts'
 import type { AuthorizationId } from '../../protocol/ids.ts'
-import { authorizationOf, recordOf, requestText } from '../rows.ts'
+import { AUTHORIZATION_COLUMNS, authorizationOf, recordOf, requestText } from '../rows.ts'
 import { whyNotPending } from '../shared/authorization/codes.ts'
 import { rememberConsent } from '../shared/grants.ts'
 import { addLogoutNotice, holdSession } from '../shared/logout-notices.ts'
 import type { Handlers } from './handlers.ts'
+import { prepareRow } from './row.ts'
 import type { RunSteps } from './steps.ts'
 
 export function authorizationStatements(database: DatabaseSync, run: RunSteps) {
@@ -13,7 +14,7 @@ export function authorizationStatements(database: DatabaseSync, run: RunSteps) {
     `insert into authorizations (authorization_id, client_id, browser_hash, request, created_at, expires_at, status)
      values (?, ?, ?, ?, ?, ?, 'pending')`,
   )
-  const find = database.prepare('select * from authorizations where authorization_id = ?')
+  const find = prepareRow(database, AUTHORIZATION_COLUMNS, 'from authorizations where authorization_id = ?')
   const approve = database.prepare(
     `update authorizations set status = 'approved', user_id = ?, organization_id = ?, code_hash = ?, approved_at = ?,
        expires_at = ?, request = coalesce(?, request)
@@ -47,7 +48,6 @@ export function authorizationStatements(database: DatabaseSync, run: RunSteps) {
       if (notified !== undefined) run(addLogoutNotice(notified))
       return 'approved'
     },
-    findAuthorization: (id: AuthorizationId): AuthorizationRecord | undefined =>
-      recordOf(find.get(id), authorizationOf),
+    findAuthorization: (id: AuthorizationId): AuthorizationRecord | undefined => recordOf(find(id), authorizationOf),
   } satisfies Partial<Handlers> & Record<string, unknown>
 }

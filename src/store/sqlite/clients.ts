@@ -4,6 +4,7 @@ import type { ClientId } from '../../protocol/ids.ts'
 import { recordOf, type Row } from '../rows.ts'
 import { CLIENTS } from '../tables/client.ts'
 import type { Handlers } from './handlers.ts'
+import { prepareRow } from './row.ts'
 import { slotOf } from './slot.ts'
 
 export function clientStatements(database: DatabaseSync) {
@@ -22,8 +23,9 @@ export function clientStatements(database: DatabaseSync) {
   const hold = database.prepare(
     'update clients set held_until = max(held_until, ?1), pending_until = max(coalesce(pending_until, 0), ?1) where client_id = ?2',
   )
-  const findAtSlot = database.prepare('select * from clients where slot = ? and client_id = ?')
-  const find = database.prepare('select * from clients where client_id = ?')
+  const names = CLIENTS.columns.map(({ name }) => name)
+  const findAtSlot = prepareRow(database, names, 'from clients where slot = ? and client_id = ?')
+  const find = prepareRow(database, names, 'from clients where client_id = ?')
 
   return {
     registerClient(client) {
@@ -36,6 +38,6 @@ export function clientStatements(database: DatabaseSync) {
     useClient: ({ id, now }) => (use.run(now, id).changes === 1 ? 'used' : 'unknown'),
     extendRetention: ({ id, until }) => (hold.run(until, id).changes === 1 ? 'held' : 'unknown'),
     findClient: (id: ClientId): ClientRecord | undefined =>
-      recordOf(findAtSlot.get(slotOf(id), id) ?? find.get(id), CLIENTS.read),
+      recordOf(findAtSlot(slotOf(id), id) ?? find(id), CLIENTS.read),
   } satisfies Partial<Handlers> & Record<string, unknown>
 }

@@ -116,17 +116,17 @@ export function openSqliteStore(options: SqliteOptions): StoreDriver {
       disk.require()
     },
     ...reads,
-    findClient: async (id) => read(() => cache.read(id, (key) => clients.findClient(key))),
+    findClient: async (id) => read(() => cache.read(id, clients.findClient)),
     findAuthorization: async (id) => read(() => authorizations.findAuthorization(id)),
     findGrant: async (id) => read(() => tokens.findGrant(id)),
-    findUser: async (id) => read(() => cache.read(id, (key) => records.findUser(key))),
-    findOrganization: async (id) => read(() => cache.read(id, (key) => records.findOrganization(key))),
+    findUser: async (id) => read(() => cache.read(id, records.findUser)),
+    findOrganization: async (id) => read(() => cache.read(id, records.findOrganization)),
     // The cache knows each change that another process commits to the file.
     findCurrent: async ({ clientId, userId, organizationId }) =>
       read(() => ({
-        client: cache.read(clientId, (key) => clients.findClient(key)),
-        user: cache.read(userId, (key) => records.findUser(key)),
-        organization: organizationId && cache.read(organizationId, (key) => records.findOrganization(key)),
+        client: cache.read(clientId, clients.findClient),
+        user: cache.read(userId, records.findUser),
+        organization: organizationId && cache.read(organizationId, records.findOrganization),
       })),
     findMembership: async (key) => read(() => cache.read(membershipKey(key), () => records.findMembership(key))),
     findInstallation: async (key) => read(() => cache.read(installationKey(key), () => records.findInstallation(key))),

@@ -7,6 +7,7 @@ import { opaqueTokenOf, recordOf } from '../rows.ts'
 import { shared } from '../shared/statement.ts'
 import { GRANTS, NEW_GRANT } from '../tables/token.ts'
 import type { Handlers } from './handlers.ts'
+import { prepareRow } from './row.ts'
 import { slotOf } from './slot.ts'
 
 export function tokenStatements(database: DatabaseSync) {
@@ -17,15 +18,15 @@ export function tokenStatements(database: DatabaseSync) {
       `insert into grants (slot, ${NEW_GRANT.names}, previous_hash)
        select :slot, ${NEW_GRANT.parameters}, :live_hash
        from authorizations where authorization_id = :grant_id and code_hash = :code_hash and status = 'approved' and expires_at > :now
-       on conflict (grant_id) do nothing`,
+       on conflict do nothing`,
     ).sqlite,
   )
-  const isTaken = database.prepare('select 1 from grants where slot = ?')
   const redeemed = database.prepare(
     `select 1 from authorizations join grants on grant_id = authorization_id where authorization_id = ? and code_hash = ?`,
   )
-  const findAtSlot = database.prepare('select * from grants where slot = ? and grant_id = ?')
-  const findById = database.prepare('select * from grants where grant_id = ?')
+  const names = GRANTS.columns.map(({ name }) => name)
+  const findAtSlot = prepareRow(database, names, 'from grants where slot = ? and grant_id = ?')
+  const findById = prepareRow(database, names, 'from grants where grant_id = ?')
   const revoke = database.prepare('update grants set revoked_at = ? where grant_id = ? and revoked_at is null')
   const rotateAtSlot = prepareRotation('slot = ?4 and grant_id = ?5')
   const rotateById = prepareRotation('grant_id = ?5')
@@ -39,14 +40,15 @@ export function tokenStatements(database: DatabaseSync) {
   }
 
   function find(id: GrantId): GrantRecord | undefined {
-    return recordOf(findAtSlot.get(slotOf(id), id) ?? findById.get(id), GRANTS.read)
+    return recordOf(findAtSlot(slotOf(id), id) ?? findById(id), GRANTS.read)
   }
 
   return {
     redeemCode({ codeHash, now, grant }) {
-      const slot = slotOf(grant.id)
-      const free = isTaken.get(slot) === undefined ? slot : null
-      if (redeem.run(free, ...NEW_GRANT.write(grant), codeHash, now).changes === 1) return 'redeemed'
+      const values = [...NEW_GRANT.write(grant), codeHash, now] as const
+      const isRedeemedAt = (slot: number | null): boolean => redeem.run(slot, ...values).changes === 1
+      // SQLite chooses the row number if another grant has that of the id.
+      if (isRedeemedAt(slotOf(grant.id)) || isRedeemedAt(null)) return 'redeemed'
       if (redeemed.get(grant.id, codeHash) === undefined) return 'unknown'
       // RFC 6749 §4.1.2: if a code is presented twice, the tokens issued for it are revoked.
       return revoke.run(now, grant.id).changes === 1 ? 'replayed' : 'spent'

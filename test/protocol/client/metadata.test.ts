@@ -31,13 +31,13 @@ const TEXTS = [
 ]
 
 function accept(body: unknown): ClientMetadata {
-  const reading = readRegistration(body, POLICY)
+  const reading = readRegistration(body, POLICY, JSON.stringify(body)?.length)
   assert.equal(reading.kind, 'accepted', JSON.stringify(reading))
   return reading.metadata
 }
 
 function refuse(body: unknown, kind: 'malformed' | 'not-allowed'): readonly string[] {
-  const reading = readRegistration(body, POLICY)
+  const reading = readRegistration(body, POLICY, JSON.stringify(body)?.length)
   assert.equal(reading.kind, kind, JSON.stringify(reading))
   return reading.problems.map(({ loc, type }) => `${loc.join('.')}:${type}`)
 }
@@ -55,14 +55,14 @@ test('The spec: {} is accepted with the four defaults', () => {
 
 test('decision 0017: null and the empty string mean the default of a defaulted field', () => {
   const nulls = { redirect_uris: null, token_endpoint_auth_method: null, grant_types: null, response_types: null }
-  const reading = readRegistration(nulls, POLICY)
+  const reading = readRegistration(nulls, POLICY, undefined)
   assert.deepEqual(reading, { kind: 'accepted', metadata: accept({}), nulls: [] })
   assert.equal(accept({ token_endpoint_auth_method: '' }).authMethod, 'client_secret_post')
 })
 
 test('decision 0017: only a field that the spec types "or null" is remembered as null', () => {
   const every = [...LISTS, ...TEXTS]
-  const reading = readRegistration(Object.fromEntries(every.map((field) => [field, null])), POLICY)
+  const reading = readRegistration(Object.fromEntries(every.map((field) => [field, null])), POLICY, undefined)
   assert.equal(reading.kind, 'accepted')
   const expected = ['client_name', 'client_uri', 'logo_uri', 'scope', 'contacts', 'tos_uri', 'policy_uri']
   assert.deepEqual(reading.nulls, [...expected, 'software_id', 'software_version'])
@@ -169,7 +169,7 @@ test('decision 0017: accepted grant types and response types are consistent for 
   const responses = fc.option(fc.array(fc.constantFrom('code', 'token', ''), { maxLength: 3 }), { nil: undefined })
   const methods = fc.constantFrom(undefined, 'none', 'client_secret_basic')
   const property = fc.property(lists, responses, methods, (grant_types, response_types, token_endpoint_auth_method) => {
-    const reading = readRegistration({ grant_types, response_types, token_endpoint_auth_method }, POLICY)
+    const reading = readRegistration({ grant_types, response_types, token_endpoint_auth_method }, POLICY, undefined)
     if (reading.kind !== 'accepted') return
     const { grantTypes, responseTypes } = reading.metadata
     const asked = grant_types ?? ['authorization_code']
@@ -254,6 +254,19 @@ test('FLOOD-02: the metadata of a client has at most 8 KiB in all', () => {
   assert.deepEqual(refuse(sentence, 'not-allowed'), ['body:too_long'], 'Bytes, not characters.')
 })
 
+test('FLOOD-02: a registration that is too short for its bytes to be counted is far below the limit', () => {
+  const body = {
+    contacts: Array.from({ length: 8 }, () => `${'\u20ac'.repeat(232)}@\u20ac`),
+    default_max_age: 1_000_000_000,
+    id_token_signed_response_alg: '',
+    require_auth_time: false,
+    dpop_bound_access_tokens: true,
+  }
+  const sentLength = JSON.stringify(body).length
+  assert.ok(sentLength > 2000 && sentLength <= 2048, `${sentLength} characters`)
+  assert.ok(Buffer.byteLength(JSON.stringify(accept(body))) < 6144)
+})
+
 test('REG-10: members that the specification does not define are ignored', () => {
   const extra = { client_id: 'x', trusted: true, require_pkce: false, created_by: 'me', toString: 'x', valueOf: 1 }
   assert.deepEqual(accept(extra), accept({}))
@@ -262,7 +275,7 @@ test('REG-10: members that the specification does not define are ignored', () =>
 test('decision 0005: for any JSON, a refusal has problems, each with a path below body', () => {
   const fields = fc.constantFrom(...LISTS, ...TEXTS, 'other')
   const property = fc.property(fc.dictionary(fields, fc.jsonValue({ maxDepth: 2 })), (body) => {
-    const reading = readRegistration(body, POLICY)
+    const reading = readRegistration(body, POLICY, undefined)
     if (reading.kind === 'accepted') return
     assert.ok(reading.problems.length > 0)
     for (const { loc, ctx } of reading.problems) assert.ok(loc[0] === 'body' && typeof ctx === 'object')

@@ -56,7 +56,7 @@ export async function authorizationCode(
       context.record({ event: 'code.burned', client: client.id, user: userId })
     throw invalidGrant('verifier_wrong', approval.userId)
   }
-  return redeemApproval(context, requester, form, { authorization, approval, now })
+  return await redeemApproval(context, requester, form, { authorization, approval, now })
 }
 
 /**

@@ -50,7 +50,7 @@ export async function clientCredentials(
     now,
     network,
   })
-  if (client.usedAt !== undefined) return response
+  if (client.usedAt !== undefined) return await response
   const [used] = await Promise.all([context.store.useClient({ id: client.id, now }), response])
   if (used === 'unknown') throw invalidClient('client_unknown', false)
   return response

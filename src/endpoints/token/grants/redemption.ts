@@ -98,7 +98,7 @@ export async function redeemApproval(
     client.usedAt === undefined ? context.store.useClient({ id: client.id, now }) : undefined,
   ])
   if (outcome === 'unknown') throw invalidGrant('code_expired', approval.userId)
-  if (outcome === 'redeemed') return stored ?? issue()
+  if (outcome === 'redeemed') return stored ?? (await issue())
   // The grant of a code that is `spent` was revoked before, so nothing changed.
   if (outcome === 'replayed') context.record({ event: 'code.replayed', client: client.id, user: approval.userId })
   throw invalidGrant('code_replayed', approval.userId)

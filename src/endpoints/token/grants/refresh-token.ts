@@ -66,7 +66,7 @@ export async function refreshToken(
   const isFapi = followsFapi(client)
   if (isFapi && isCurrent(grant, opened) && !canIdle(grant)) {
     const issue = { profile, generation: opened.generation, at: now, now, refreshToken: undefined, nonce: undefined }
-    return issueGrantToken(context, client, grant, target, issue)
+    return await issueGrantToken(context, client, grant, target, issue)
   }
   const { lifetimes } = context.settings
   const successor = context.secrets.deriveSuccessor(presented, opened)
@@ -92,7 +92,7 @@ export async function refreshToken(
         refreshToken: successor.token,
         nonce: undefined,
       }
-      return issueGrantToken(context, client, grant, target, issue)
+      return await issueGrantToken(context, client, grant, target, issue)
     }
     case 'reused':
       context.record({ event: 'refresh-token.reused', client: client.id, user: grant.userId })

@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { InjectOptions } from 'light-my-request'
+import type { Resource } from '../../src/protocol/token/resource.ts'
 import { CONSOLE_CLIENT_ID } from '../../src/protocol/client/console.ts'
 import { addApp } from '../../tools/sign-in/app.ts'
-import { authorizeUrl, locationOf, redeem, registerClient, signInAndAllow } from '../../tools/flow.ts'
+import { authorizeUrl, locationOf, PASSWORD, redeem, registerClient, signInAndAllow } from '../../tools/flow.ts'
 import { openAdminServer } from '../support/admin-server.ts'
+import { createAccount } from '../support/accounts.ts'
+import { anApi } from '../support/records.ts'
 import { ConsoleBrowser, giveRole, leadsTo } from '../support/console/console-browser.ts'
 import type { TestServer } from '../support/server.ts'
 import { perform } from '../support/tasks.ts'
@@ -46,12 +49,25 @@ test('CON-13: what another client does with the address, the name or the id of t
   const tokens = (await redeem(server, own, code, { redirect_uri })).json<{ access_token: string }>()
   for (const headers of [{ authorization: `Bearer ${tokens.access_token}` }])
     assert.equal((await server.injectAdmin({ method: 'GET', url: '/admin/v1/clients', headers })).statusCode, 401)
-  const wide = await victim.issuer.get(authorizeUrl(own, { redirect_uri, scope: 'openid email profile' }))
-  assert.equal(
-    new URL(locationOf(wide)).searchParams.get('code'),
-    null,
-    'More than who the user is: nothing is implied.',
-  )
+  // On a loopback address another program can listen where the console does on another computer: nothing else is implied.
+  const resource = 'https://payroll.acme.test'
+  await server.context.store.declareApi(anApi({ resource: resource as Resource, scopes: [] }))
+  for (const more of [
+    { resource },
+    { scope: 'openid email profile' },
+    { prompt: 'consent' },
+    { response_mode: 'form_post' },
+    { claims: JSON.stringify({ id_token: { email: null } }) },
+    { claims: JSON.stringify({ userinfo: { name: { essential: true } } }) },
+  ]) {
+    const asked = await victim.issuer.get(authorizeUrl(own, { redirect_uri, scope: 'openid', ...more }))
+    assert.match(String(asked.headers.location), /\/consent\?/, JSON.stringify(more))
+  }
+  const email = 'eve@acme.test'
+  await createAccount(server, { email, password: PASSWORD, name: undefined })
+  const eve = new ConsoleBrowser(server)
+  const asked = await eve.comeBack(await eve.console.get('/console/clients'), { email, decision: 'deny' })
+  assert.equal(new URL(asked).searchParams.get('error'), 'access_denied', 'A user without a role is asked.')
 })
 
 test('CON-16: a sign-in of another browser, that is repeated, late, changed or of another issuer opens nothing', async () => {

@@ -33,7 +33,8 @@ export class ConsoleBrowser {
         answer = await this.issuer.get(location)
         continue
       }
-      const fields = { email: EMAIL, password: PASSWORD, ...steps }
+      // Who has no role is asked for consent.
+      const fields = { email: EMAIL, password: PASSWORD, decision: 'allow', ...steps }
       const asked = Object.entries(fields).filter(([name]) => answer.body.includes(`name="${name}"`))
       assert.ok(asked.length > 0, `No field of this page is known: ${answer.body}`)
       answer = await this.issuer.submit(answer, Object.fromEntries(asked))

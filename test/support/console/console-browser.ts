@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Response as LightMyRequestResponse } from 'light-my-request'
-import type { UserId } from '../../../src/protocol/ids.ts'
+import type { GrantId, UserId } from '../../../src/protocol/ids.ts'
 import { attribute, EMAIL, formAction, hiddenFields, locationOf, PASSWORD, PlainBrowser } from '../../../tools/flow.ts'
 import type { TestServer } from '../server.ts'
 
@@ -78,4 +78,11 @@ export async function giveRole(
   assert.ok(user)
   await context.store.setRole({ userId: user.id, access, isLoopbackOnly: false, createdAt: context.clock() })
   return user.id
+}
+
+/** The grant that the cookie of a browser names, which is the session of the console. */
+export function grantIdIn({ console }: ConsoleBrowser): GrantId {
+  const value = [...console.cookies.values()].find((one) => one.includes('.')) ?? ''
+  const [id] = JSON.parse(Buffer.from(value.split('.')[0] ?? '', 'base64url').toString()) as [GrantId]
+  return id
 }

@@ -85,6 +85,42 @@ test('CON-09: each row of a form has its own answer, and undo changes what the f
   )
 })
 
+test('CON-09: rows that the time or the right of the person does not reach are not tried, and each is named', async () => {
+  const { context, clock } = stage.server
+  const { actingAs } = context
+  const ids = await makeClients(50)
+  const ada = (await context.store.findUserByEmail('ada@acme.test'))?.id ?? assert.fail()
+  /** What happens with each row that is done. */
+  const during = async (change: () => unknown, rows: readonly string[]) => {
+    const disabling = (actor: string): ReturnType<typeof actingAs> => {
+      const store = actingAs(actor)
+      return { ...store, disableClient: async (row) => (await change(), store.disableClient(row)) }
+    }
+    Object.assign(context, { actingAs: disabling })
+    const answer = await send('/console/clients', 'client.disable', rows)
+    Object.assign(context, { actingAs })
+    return answer
+  }
+  const slow = await during(() => clock.advance(4000), ids)
+  assert.match(slow.body, /Disabled: 3 of 50\./)
+  assert.equal(slow.body.match(/Not tried\./g)?.length, 47)
+  const disabled = async () => (await Promise.all(ids.map(show))).filter((one) => one['disabled_at'] !== null).length
+  assert.equal(await disabled(), 3)
+  const changes: readonly (readonly [what: string, change: () => Promise<unknown>])[] = [
+    ['the role is removed', () => perform(context, 'role.remove', { user_id: ada })],
+    ['the role may only read', () => giveRole(stage.server, 'read')],
+    ['all tokens of the user are revoked', () => perform(context, 'user.revoke-tokens', { user_id: ada })],
+  ]
+  for (const [index, [what, change]] of changes.entries()) {
+    const rows = ids.slice(10 + index * 3, 13 + index * 3)
+    clock.advance(1000)
+    await during(change, rows)
+    assert.equal(await disabled(), 4 + index, what)
+    await giveRole(stage.server)
+    await browser.open()
+  }
+})
+
 test('what cannot be undone needs a sign-in of the last five minutes, a confirmation, and from 11 rows on the number', async () => {
   const clients = await makeClients(11)
   stage.server.clock.advance(5 * 60 * 1000 + 1)

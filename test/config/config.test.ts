@@ -10,6 +10,16 @@ import { SETTINGS } from '../../src/config/schema.ts'
 import { temporaryFolder } from '../support/server.ts'
 import { mistakesOf } from './mistakes.ts'
 
+test('the console is where the administration listens, while that is this machine', () => {
+  for (const [GRANTOR_ADMIN_HOST, url] of [
+    ['localhost', 'http://localhost:3001'],
+    ['127.0.0.1', 'http://127.0.0.1:3001'],
+    ['::1', 'http://[::1]:3001'],
+    ['0.0.0.0', undefined],
+  ] as const)
+    assert.equal(readConfig({ GRANTOR_ADMIN_HOST }).consoleUrl, url)
+})
+
 test('without settings the defaults are safe for this machine', () => {
   const config = readConfig({})
   assert.deepEqual([config.port, config.host, config.issuer], [3000, 'localhost', 'http://localhost:3000'])

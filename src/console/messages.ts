@@ -30,6 +30,17 @@ export function notSignedIn(): View {
   ])
 }
 
+/** `here`: the page that the person wanted. */
+export function notKept(here: string): View {
+  return message('The browser does not keep the session', [
+    html`<p>
+      The sign-in worked, and the browser came back without the cookie of the console. Allow cookies for this host, or
+      remove those that it has.
+    </p>`,
+    html`<p><a class="button main" href="${here}">Try again</a></p>`,
+  ])
+}
+
 /** The browser leaves by itself: a redirect could follow a form of this page, which must lead nowhere else. */
 export function leaving(location: string): View {
   return message('One moment', [html`<p><a href="${href(location)}">Go on to the sign-in</a></p>`])

@@ -6,7 +6,15 @@ import { authenticateRole } from '../../src/admin/user/role-holder.ts'
 import type { AuthenticationMethod } from '../../src/protocol/sign-in/authentication.ts'
 import { CONSOLE_CLIENT_ID } from '../../src/protocol/client/console.ts'
 import { addApp } from '../../tools/sign-in/app.ts'
-import { authorizeUrl, locationOf, PASSWORD, redeem, registerClient, signInAndAllow } from '../../tools/flow.ts'
+import {
+  authorizeUrl,
+  hiddenFields,
+  locationOf,
+  PASSWORD,
+  redeem,
+  registerClient,
+  signInAndAllow,
+} from '../../tools/flow.ts'
 import { openAdminServer } from '../support/admin-server.ts'
 import { createAccount } from '../support/accounts.ts'
 import { anApi } from '../support/records.ts'
@@ -118,7 +126,104 @@ test('CON-18: the person comes back to a screen of the console, and nowhere else
   const browser = new ConsoleBrowser(server)
   const leaving = await browser.console.get('/console/clients?source=registration&return=https://evil.example&done=x')
   const arrival = await browser.console.get(await browser.comeBack(leaving))
-  assert.equal(locationOf(arrival), '/console/clients?source=registration')
+  assert.match(locationOf(arrival), /^\/console\/clients\?source=registration&signed_in=\d+$/)
+})
+
+test('CON-30: cookies that another program of the host sets make no browser sign in again and again, and none act for another person', async () => {
+  const browser = new ConsoleBrowser(server)
+  await browser.open()
+  const email = 'grace@acme.test'
+  await createAccount(server, { email, password: PASSWORD, name: undefined })
+  await giveRole(server, 'write', email)
+  const grace = new ConsoleBrowser(server)
+  await grace.open('/console/clients', { email })
+  const name = 'grantor-console-3001'
+  const [own, other] = [browser, grace].map(({ console }) => `${name}=${console.cookies.get(name)}`)
+  const ask = (cookie: string, url = '/console/clients') =>
+    server.injectAdmin({ method: 'GET', url, headers: { cookie } })
+  for (const cookie of [`${name}=x; ${own}`, `${own}; ${name}=x.y`, `${name}=; ${name}=out; ${own}`, `${own}; ${own}`])
+    assert.match((await ask(cookie)).body, /<h1>Clients/, cookie.slice(0, 40))
+  for (const cookie of [`${own}; ${other}`, `${name}=x; ${other}; ${own}`]) {
+    const refused = await ask(cookie)
+    assert.deepEqual([refused.statusCode, /cookies of several sessions/.test(refused.body)], [403, true])
+  }
+  // A sign-in whose cookie does not come back.
+  const forgetful = new ConsoleBrowser(server)
+  const arrival = await forgetful.console.get(await forgetful.comeBack(await forgetful.console.get('/console/clients')))
+  forgetful.console.cookies.delete(name)
+  const shown = await forgetful.console.get(locationOf(arrival))
+  assert.deepEqual([shown.statusCode, leadsTo(shown)], [400, undefined])
+  assert.match(shown.body, /does not keep the session[^]*href="\/console\/clients"/)
+  server.clock.advance(60 * 1000)
+  assert.notEqual(leadsTo(await forgetful.console.get(locationOf(arrival))), undefined)
+  // A planted value beside the own one does not prevent a sign-in.
+  const planted = new ConsoleBrowser(server)
+  const back = await planted.comeBack(await planted.console.get('/console/clients'))
+  const begun = planted.console.cookies.get('grantor-console-begin-3001') ?? ''
+  const both = `grantor-console-begin-3001=${'A'.repeat(22)}; grantor-console-begin-3001=${begun}`
+  assert.equal((await ask(both, back)).statusCode, 303)
+})
+
+test('CON-31: after a sign-out, a pause or the end of a session the person signs in anew, whatever session the issuer has', async () => {
+  const asksAnew = async (browser: ConsoleBrowser): Promise<boolean> =>
+    new URL(leadsTo(await browser.console.get('/console/clients')) ?? '').searchParams.get('max_age') === '0'
+  assert.equal(await asksAnew(new ConsoleBrowser(server)), false, 'the first time')
+  const out = new ConsoleBrowser(server)
+  const page = await out.open()
+  const { csrf = '' } = hiddenFields({ body: /<form[^>]*sign-out[^]*?<\/form>/.exec(page.body)?.[0] ?? '' })
+  await out.console.post('/console/sign-out', { csrf })
+  assert.equal(await asksAnew(out), true, 'signed out')
+  assert.equal((await out.open()).statusCode, 200)
+  const ended = new ConsoleBrowser(server)
+  await ended.open()
+  await perform(server.context, 'grant.revoke', { grant_id: grantIdIn(ended) })
+  assert.equal(await asksAnew(ended), true, 'the grant was revoked')
+  const idle = new ConsoleBrowser(server)
+  await idle.open()
+  server.clock.advance(30 * 60 * 1000)
+  assert.equal(await asksAnew(idle), true, 'half an hour without a request')
+})
+
+test('CON-32: a page of another site cannot measure a page of the console', async () => {
+  const browser = new ConsoleBrowser(server)
+  await browser.open()
+  const rows: readonly (readonly [site: string, mode: string, isShown: boolean])[] = [
+    ['none', 'navigate', true],
+    ['same-origin', 'cors', true],
+    ['cross-site', 'navigate', true],
+    ['same-site', 'no-cors', false],
+    ['cross-site', 'no-cors', false],
+    ['cross-site', 'cors', false],
+  ]
+  for (const [site, mode, isShown] of rows) {
+    const headers = { 'sec-fetch-site': site, 'sec-fetch-mode': mode }
+    const { body } = await browser.console.get('/console/clients', headers)
+    assert.equal(body.includes('<h1>Clients'), isShown, `${site} ${mode}`)
+  }
+})
+
+test('the client of the console is there again with the next sign-in, and who replaces a session is the actor', async () => {
+  await perform(server.context, 'client.delete', { client_id: CONSOLE_CLIENT_ID })
+  server.clock.advance(1000)
+  const browser = new ConsoleBrowser(server)
+  assert.equal((await browser.open()).statusCode, 200)
+  const first = grantIdIn(browser)
+  // Another person signs in at the same browser, where a form needs a sign-in of now.
+  const grace = (await server.context.store.findUserByEmail('grace@acme.test'))?.id ?? assert.fail()
+  browser.issuer.cookies.clear()
+  server.clock.advance(5 * 60 * 1000 + 1)
+  const leaving = await browser.console.get(`/console/users/${grace}?ask=user.delete`)
+  await browser.console.get(await browser.comeBack(leaving, { email: 'grace@acme.test' }))
+  const { events } = await perform<{ events: readonly { actor: string; grant_id?: string }[] }>(
+    server.context,
+    'audit.list',
+    {
+      event: 'grant.revoked',
+      limit: 1,
+    },
+  )
+  assert.equal(events[0]?.actor, grace)
+  assert.notEqual(grantIdIn(browser), first)
 })
 
 test('CON-17: an issuer on the network needs two factors, and the account must still have both', async (context) => {
@@ -147,7 +252,7 @@ test('CON-17: an issuer on the network needs two factors, and the account must s
   const strong = new ConsoleBrowser(hosted)
   const page = await strong.open('/console/clients', { code: app.code() })
   assert.equal(page.statusCode, 200)
-  assert.match(String([...strong.console.cookies.keys()]), /__Secure-grantor-console/)
+  assert.match(String([...strong.console.cookies.keys()]), /__Host-grantor-console/)
   // What the session says of its second step counts only while the account has a factor.
   const { store } = strict.context
   const record = await store.findGrant(grantIdIn(strong))

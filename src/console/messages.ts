@@ -4,10 +4,11 @@ import type { View } from './screen.ts'
 
 /** The pages that say something without showing anything of the server. */
 
-export function roleMissing(name: string, email: string | null, csrf: string): View {
+/** The command has the id, because an address may have characters that a shell acts on (threats.md CON-33). */
+export function roleMissing(name: string, userId: string, csrf: string): View {
   return message('No role', [
     html`<p><bdi>${name}</bdi> has no role here. Ask an administrator, who runs:</p>`,
-    html`<p>${command(`grantor role set ${email ?? name} --access read`)}</p>`,
+    html`<p>${command(`grantor role set ${userId} --access read`)}</p>`,
     signOutForm(csrf),
   ])
 }

@@ -273,6 +273,25 @@ test('lists are filtered as the API filters them, and the audit is saved by the 
   assert.match((await browser.console.get('/console/clients?name=%26%20co')).body, /Straße &amp; Co/)
 })
 
+test('CON-33: names that every object has, days that do not exist and screens without lines are answered as such', async () => {
+  const inherited = ['constructor', 'toString', '__proto__', 'hasOwnProperty']
+  for (const name of inherited) {
+    const asked = await browser.console.get(`/console/clients?ask=client.revoke-tokens&subject=${name}&subject=x`)
+    assert.deepEqual([asked.statusCode, asked.body.includes(name)], [200, true], name)
+    assert.equal(
+      (await browser.console.get(`/console/clients?ask=client.revoke-tokens&subject=${name}`)).statusCode,
+      200,
+    )
+  }
+  const done = await send('/console/clients', 'client.disable', inherited)
+  assert.deepEqual([done.statusCode, /Nothing was changed\.[^]*constructor/.test(done.body)], [200, true])
+  for (const path of ['', '/clients', '/users', '/grants'])
+    assert.equal((await browser.console.get(`/console${path}?format=ndjson`)).statusCode, 404, path)
+  for (const day of ['2026-02-31', '2026-04-31', '2026-13-01', '2025-02-29'])
+    assert.equal((await browser.console.get(`/console/audit?since=${day}`)).statusCode, 422, day)
+  assert.equal((await browser.console.get('/console/audit?since=2024-02-29')).statusCode, 200)
+})
+
 test('a store that hangs is said within three seconds, and a page has at most 64 kB', async (t) => {
   await makeClients(45)
   const full = await browser.console.get('/console/clients')

@@ -167,10 +167,9 @@ export function openConsole({ context, origin, branding }: ConsoleOptions): Cons
     const { reason, user } = found
     context.report({ event: 'console.refused', userId: user.id, details: { reason } })
     const csrf = secrets.digest('csrf', signOutParts(session))
-    const email = user.email ?? null
     const view =
       reason === 'console_role_missing'
-        ? roleMissing(user.name ?? user.email ?? user.id, email, csrf)
+        ? roleMissing(user.name ?? user.email ?? user.id, user.id, csrf)
         : factorMissing(securityUri(issuer), csrf)
     throw new RefusedPage('insufficient_scope', reason, desk.plain(view))
   }

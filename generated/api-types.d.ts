@@ -1694,8 +1694,8 @@ export interface Link {
 }
 
 export interface ListedRole extends Role {
-  /** Whether the account has an authenticator app or a passkey. The console needs two factors. */
-  readonly has_second_factor: boolean
+  /** Whether the account has an authenticator app or a passkey. The console needs two factors. null: your application states them. */
+  readonly has_second_factor: boolean | null
 }
 
 export interface Member {

@@ -27,7 +27,10 @@ export type RoleDocument = z.output<typeof ROLE_DOCUMENT>
 const LISTED_ROLE = ROLE_DOCUMENT.extend({
   has_second_factor: z
     .boolean()
-    .describe('Whether the account has an authenticator app or a passkey. The console needs two factors.'),
+    .nullable()
+    .describe(
+      'Whether the account has an authenticator app or a passkey. The console needs two factors. null: your application states them.',
+    ),
 }).meta({ id: 'ListedRole' })
 
 export type ListedRoleDocument = z.output<typeof LISTED_ROLE>
@@ -55,7 +58,8 @@ export const ROLE_TASKS: readonly Task[] = [
         Promise.all(
           rows.map(async (role) => ({
             ...describeRole(role),
-            has_second_factor: await hasSecondFactor(context, role.userId),
+            has_second_factor:
+              context.settings.delegate === undefined ? await hasSecondFactor(context, role.userId) : null,
           })),
         ),
         findNames(

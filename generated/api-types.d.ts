@@ -1,7 +1,7 @@
 // Written by "npm run docs" from the table of settings and the table of tasks.
 /** The settings of docs/configuration.md in camelCase. Each has its default. */
 export interface GrantorSettings {
-  /** Address at which browsers reach the port of the administration, without a path, or off: the console for users with a role (docs/console.md). Default: http://localhost:<port> while only this machine reaches the port, otherwise off. */
+  /** Address at which browsers reach the port of the administration, without a path, or off: the console for users with a role (docs/console.md). Default: http://<host>:<port> while only this machine reaches the port, otherwise off. */
   readonly consoleUrl?: string
   /** File, best on another disk, in which this machine remembers how far the store has got, to notice one that went back. Default: beside a SQLite database; with PostgreSQL in the state folder of systemd, otherwise none. */
   readonly stateFile?: string
@@ -1698,8 +1698,8 @@ export interface Link {
 }
 
 export interface ListedRole extends Role {
-  /** Whether the account has an authenticator app or a passkey. The console needs two factors. */
-  readonly has_second_factor: boolean
+  /** Whether the account has an authenticator app or a passkey. The console needs two factors. null: your application states them. */
+  readonly has_second_factor: boolean | null
   /** When the user last signed in to the console. null: never, or so long ago that the grant was removed. */
   readonly signed_in_at: string | null
 }

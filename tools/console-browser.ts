@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Response as LightMyRequestResponse } from 'light-my-request'
 import type { Context } from '../src/ports/context.ts'
-import type { OrganizationId, UserId } from '../src/protocol/ids.ts'
+import type { GrantId, OrganizationId, UserId } from '../src/protocol/ids.ts'
 import {
   attribute,
   EMAIL,
@@ -42,7 +42,8 @@ export class ConsoleBrowser {
         answer = await this.issuer.get(location)
         continue
       }
-      const fields = { email: EMAIL, password: PASSWORD, ...steps }
+      // Who has no role is asked for consent.
+      const fields = { email: EMAIL, password: PASSWORD, decision: 'allow', ...steps }
       const asked = Object.entries(fields).filter(([name]) => answer.body.includes(`name="${name}"`))
       assert.ok(asked.length > 0, `No field of this page is known: ${answer.body}`)
       answer = await this.issuer.submit(answer, Object.fromEntries(asked))
@@ -88,4 +89,11 @@ export async function giveRole(
   const createdAt = context.clock()
   await context.store.setRole({ userId: user.id, access, organizationId, isLoopbackOnly: false, createdAt })
   return user.id
+}
+
+/** The grant that the cookie of a browser names, which is the session of the console. */
+export function grantIdIn({ console }: ConsoleBrowser): GrantId {
+  const value = [...console.cookies.values()].find((one) => one.includes('.')) ?? ''
+  const [id] = JSON.parse(Buffer.from(value.split('.')[0] ?? '', 'base64url').toString()) as [GrantId]
+  return id
 }

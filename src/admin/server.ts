@@ -92,7 +92,7 @@ async function examine(context: TaskContext): Promise<readonly Finding[]> {
     checkClock(clockCheck.differenceMs()),
     ...checkBackup({ choices: { isLoopbackIssuer }, now }, { backedUpAt }),
     ...checkCredentials(credentials, now),
-    ...checkRoles({ isLoopbackIssuer }, { roles, providers }),
+    ...checkRoles(settings, { roles, providers }),
     ...checkMail(undefined, { store: { clients: late }, now }),
   ]
 }

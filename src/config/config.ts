@@ -259,7 +259,8 @@ function consoleUrlOf(values: SettingValues): string | undefined {
   const admin = adminOf(values)
   const { GRANTOR_CONSOLE_URL: chosen } = values
   if (admin === undefined || chosen === 'off') return undefined
-  return chosen ?? (isLoopbackHost(admin.host) ? `http://localhost:${admin.port}` : undefined)
+  const host = admin.host === '::1' ? '[::1]' : admin.host
+  return chosen ?? (isLoopbackHost(admin.host) ? `http://${host}:${admin.port}` : undefined)
 }
 
 /** No request may come back to this server: not on the ports on which it listens, nor on that of its proxy. */

@@ -26,7 +26,7 @@ const ROWS = {
   ),
   GRANTOR_CONSOLE_URL: computed(
     z.string().optional(),
-    'Address at which browsers reach the port of the administration, without a path, or off: the console for users with a role (docs/console.md). Default: http://localhost:<port> while only this machine reaches the port, otherwise off.',
+    'Address at which browsers reach the port of the administration, without a path, or off: the console for users with a role (docs/console.md). Default: http://<host>:<port> while only this machine reaches the port, otherwise off.',
   ),
   GRANTOR_ISSUER: computed(
     z.string().optional(),

@@ -4,10 +4,11 @@ import type { View } from './screen.ts'
 
 /** The pages that say something without showing anything of the server. */
 
-export function roleMissing(name: string, email: string | null, csrf: string): View {
+/** The command has the id, because an address may have characters that a shell acts on (threats.md CON-33). */
+export function roleMissing(name: string, userId: string, csrf: string): View {
   return message('No role', [
     html`<p><bdi>${name}</bdi> has no role here. Ask an administrator, who runs:</p>`,
-    html`<p>${command(`grantor role set ${email ?? name} --access read`)}</p>`,
+    html`<p>${command(`grantor role set ${userId} --access read`)}</p>`,
     signOutForm(csrf),
   ])
 }
@@ -27,6 +28,17 @@ export function notSignedIn(): View {
   return message('Not signed in', [
     html`<p>The sign-in was denied or refused.</p>`,
     html`<p><a class="button main" href="/console">Sign in</a></p>`,
+  ])
+}
+
+/** `here`: the page that the person wanted. */
+export function notKept(here: string): View {
+  return message('The browser does not keep the session', [
+    html`<p>
+      The sign-in worked, and the browser came back without the cookie of the console. Allow cookies for this host, or
+      remove those that it has.
+    </p>`,
+    html`<p><a class="button main" href="${here}">Try again</a></p>`,
   ])
 }
 

@@ -169,7 +169,7 @@ export function addressOf(
   { place }: Pick<Frame, 'place'>,
   changes: Readonly<Record<string, string | undefined>>,
 ): string {
-  const { done: _, ask: __, subject: ___, ...kept } = place.query
+  const { done: _, ask: __, subject: ___, signed_in: ____, ...kept } = place.query
   const pairs = Object.entries({ ...kept, ...changes }).filter(
     (pair): pair is [string, string] => pair[1] !== undefined,
   )

@@ -68,6 +68,8 @@ export const REFUSALS = {
         'a form of the [console](console.md) came from another site, was made for another page or session, or names a task that the page does not have',
       console_sign_in_failed:
         'the browser came back to the [console](console.md) with a sign-in that another browser began, too late, or twice. Open the console again',
+      console_cookie_wrong:
+        'the browser came back from the sign-in to the [console](console.md) without its cookie, or has cookies of several sessions. Remove the cookies of the host',
       input_malformed: 'the input of a task of the [administration](administration.md) is not acceptable. See `detail`',
     },
   },

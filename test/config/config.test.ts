@@ -387,10 +387,3 @@ test('docs/configuration.md is what `npm run docs` generates from the schema', (
   for (const name of Object.keys(SETTINGS.shape))
     assert.match(committed, new RegExp(`\\| \`${name}\` \\| [A-Z].+ \\| .+ \\|`))
 })
-
-test("by default the administration listens on the port after the server's", () => {
-  assert.equal(readConfig({ PORT: '4000' }).admin?.port, 4001)
-  assert.equal(readConfig({ PORT: '4000', GRANTOR_ADMIN_PORT: '9' }).admin?.port, 9)
-  assert.throws(() => readConfig({ PORT: '65535' }), /GRANTOR_ADMIN_PORT must be set/)
-  assert.equal(readConfig({ PORT: '65535', GRANTOR_ADMIN_PORT: 'off' }).admin, undefined)
-})

@@ -86,6 +86,42 @@ test('CON-09: each row of a form has its own answer, and undo changes what the f
   )
 })
 
+test('CON-09: rows that the time or the right of the person does not reach are not tried, and each is named', async () => {
+  const { context, clock } = stage.server
+  const { actingAs } = context
+  const ids = await makeClients(50)
+  const ada = (await context.store.findUserByEmail('ada@acme.test'))?.id ?? assert.fail()
+  /** What happens with each row that is done. */
+  const during = async (change: () => unknown, rows: readonly string[]) => {
+    const disabling = (actor: string): ReturnType<typeof actingAs> => {
+      const store = actingAs(actor)
+      return { ...store, disableClient: async (row) => (await change(), store.disableClient(row)) }
+    }
+    Object.assign(context, { actingAs: disabling })
+    const answer = await send('/console/clients', 'client.disable', rows)
+    Object.assign(context, { actingAs })
+    return answer
+  }
+  const slow = await during(() => clock.advance(4000), ids)
+  assert.match(slow.body, /Disabled: 3 of 50\./)
+  assert.equal(slow.body.match(/Not tried\./g)?.length, 47)
+  const disabled = async () => (await Promise.all(ids.map(show))).filter((one) => one['disabled_at'] !== null).length
+  assert.equal(await disabled(), 3)
+  const changes: readonly (readonly [what: string, change: () => Promise<unknown>])[] = [
+    ['the role is removed', () => perform(context, 'role.remove', { user_id: ada })],
+    ['the role may only read', () => giveRole(stage.server, 'read')],
+    ['all tokens of the user are revoked', () => perform(context, 'user.revoke-tokens', { user_id: ada })],
+  ]
+  for (const [index, [what, change]] of changes.entries()) {
+    const rows = ids.slice(10 + index * 3, 13 + index * 3)
+    clock.advance(1000)
+    await during(change, rows)
+    assert.equal(await disabled(), 4 + index, what)
+    await giveRole(stage.server)
+    await browser.open()
+  }
+})
+
 test('what cannot be undone needs a sign-in of the last five minutes, a confirmation, and from 11 rows on the number', async () => {
   const clients = await makeClients(11)
   stage.server.clock.advance(5 * 60 * 1000 + 1)
@@ -284,6 +320,25 @@ test('CON-12: a page reads at most four records for each row beside its lists, a
   } finally {
     Object.assign(context, { store, actingAs })
   }
+})
+
+test('CON-33: names that every object has, days that do not exist and screens without lines are answered as such', async () => {
+  const inherited = ['constructor', 'toString', '__proto__', 'hasOwnProperty']
+  for (const name of inherited) {
+    const asked = await browser.console.get(`/console/clients?ask=client.revoke-tokens&subject=${name}&subject=x`)
+    assert.deepEqual([asked.statusCode, asked.body.includes(name)], [200, true], name)
+    assert.equal(
+      (await browser.console.get(`/console/clients?ask=client.revoke-tokens&subject=${name}`)).statusCode,
+      200,
+    )
+  }
+  const done = await send('/console/clients', 'client.disable', inherited)
+  assert.deepEqual([done.statusCode, /Nothing was changed\.[^]*constructor/.test(done.body)], [200, true])
+  for (const path of ['', '/clients', '/users', '/grants'])
+    assert.equal((await browser.console.get(`/console${path}?format=ndjson`)).statusCode, 404, path)
+  for (const day of ['2026-02-31', '2026-04-31', '2026-13-01', '2025-02-29'])
+    assert.equal((await browser.console.get(`/console/audit?since=${day}`)).statusCode, 422, day)
+  assert.equal((await browser.console.get('/console/audit?since=2024-02-29')).statusCode, 200)
 })
 
 test('a store that hangs is said within three seconds, and a page has at most 64 kB', async (t) => {

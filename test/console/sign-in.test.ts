@@ -1,12 +1,25 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { InjectOptions } from 'light-my-request'
+import type { Resource } from '../../src/protocol/token/resource.ts'
+import { authenticateRole } from '../../src/admin/user/role-holder.ts'
+import type { AuthenticationMethod } from '../../src/protocol/sign-in/authentication.ts'
 import { CONSOLE_CLIENT_ID } from '../../src/protocol/client/console.ts'
 import { addApp } from '../../tools/sign-in/app.ts'
-import { authorizeUrl, locationOf, redeem, registerClient, signInAndAllow } from '../../tools/flow.ts'
+import {
+  authorizeUrl,
+  hiddenFields,
+  locationOf,
+  PASSWORD,
+  redeem,
+  registerClient,
+  signInAndAllow,
+} from '../../tools/flow.ts'
 import { APPLICATION_URL, interactionIn, openApplication, SUBJECT } from '../support/application.ts'
 import { openAdminServer } from '../support/admin-server.ts'
-import { ConsoleBrowser, giveRole, leadsTo } from '../../tools/console-browser.ts'
+import { createAccount } from '../support/accounts.ts'
+import { anApi } from '../support/records.ts'
+import { ConsoleBrowser, giveRole, grantIdIn, leadsTo } from '../../tools/console-browser.ts'
 import type { TestServer } from '../support/server.ts'
 import { perform } from '../support/tasks.ts'
 
@@ -47,12 +60,25 @@ test('CON-13: what another client does with the address, the name or the id of t
   const tokens = (await redeem(server, own, code, { redirect_uri })).json<{ access_token: string }>()
   for (const headers of [{ authorization: `Bearer ${tokens.access_token}` }])
     assert.equal((await server.injectAdmin({ method: 'GET', url: '/admin/v1/clients', headers })).statusCode, 401)
-  const wide = await victim.issuer.get(authorizeUrl(own, { redirect_uri, scope: 'openid email profile' }))
-  assert.equal(
-    new URL(locationOf(wide)).searchParams.get('code'),
-    null,
-    'More than who the user is: nothing is implied.',
-  )
+  // On a loopback address another program can listen where the console does on another computer: nothing else is implied.
+  const resource = 'https://payroll.acme.test'
+  await server.context.store.declareApi(anApi({ resource: resource as Resource, scopes: [] }))
+  for (const more of [
+    { resource },
+    { scope: 'openid email profile' },
+    { prompt: 'consent' },
+    { response_mode: 'form_post' },
+    { claims: JSON.stringify({ id_token: { email: null } }) },
+    { claims: JSON.stringify({ userinfo: { name: { essential: true } } }) },
+  ]) {
+    const asked = await victim.issuer.get(authorizeUrl(own, { redirect_uri, scope: 'openid', ...more }))
+    assert.match(String(asked.headers.location), /\/consent\?/, JSON.stringify(more))
+  }
+  const email = 'eve@acme.test'
+  await createAccount(server, { email, password: PASSWORD, name: undefined })
+  const eve = new ConsoleBrowser(server)
+  const asked = await eve.comeBack(await eve.console.get('/console/clients'), { email, decision: 'deny' })
+  assert.equal(new URL(asked).searchParams.get('error'), 'access_denied', 'A user without a role is asked.')
 })
 
 test('CON-16: a sign-in of another browser, that is repeated, late, changed or of another issuer opens nothing', async () => {
@@ -101,7 +127,104 @@ test('CON-18: the person comes back to a screen of the console, and nowhere else
   const browser = new ConsoleBrowser(server)
   const leaving = await browser.console.get('/console/clients?source=registration&return=https://evil.example&done=x')
   const arrival = await browser.console.get(await browser.comeBack(leaving))
-  assert.equal(locationOf(arrival), '/console/clients?source=registration')
+  assert.match(locationOf(arrival), /^\/console\/clients\?source=registration&signed_in=\d+$/)
+})
+
+test('CON-30: cookies that another program of the host sets make no browser sign in again and again, and none act for another person', async () => {
+  const browser = new ConsoleBrowser(server)
+  await browser.open()
+  const email = 'grace@acme.test'
+  await createAccount(server, { email, password: PASSWORD, name: undefined })
+  await giveRole(server, 'write', email)
+  const grace = new ConsoleBrowser(server)
+  await grace.open('/console/clients', { email })
+  const name = 'grantor-console-3001'
+  const [own, other] = [browser, grace].map(({ console }) => `${name}=${console.cookies.get(name)}`)
+  const ask = (cookie: string, url = '/console/clients') =>
+    server.injectAdmin({ method: 'GET', url, headers: { cookie } })
+  for (const cookie of [`${name}=x; ${own}`, `${own}; ${name}=x.y`, `${name}=; ${name}=out; ${own}`, `${own}; ${own}`])
+    assert.match((await ask(cookie)).body, /<h1>Clients/, cookie.slice(0, 40))
+  for (const cookie of [`${own}; ${other}`, `${name}=x; ${other}; ${own}`]) {
+    const refused = await ask(cookie)
+    assert.deepEqual([refused.statusCode, /cookies of several sessions/.test(refused.body)], [403, true])
+  }
+  // A sign-in whose cookie does not come back.
+  const forgetful = new ConsoleBrowser(server)
+  const arrival = await forgetful.console.get(await forgetful.comeBack(await forgetful.console.get('/console/clients')))
+  forgetful.console.cookies.delete(name)
+  const shown = await forgetful.console.get(locationOf(arrival))
+  assert.deepEqual([shown.statusCode, leadsTo(shown)], [400, undefined])
+  assert.match(shown.body, /does not keep the session[^]*href="\/console\/clients"/)
+  server.clock.advance(60 * 1000)
+  assert.notEqual(leadsTo(await forgetful.console.get(locationOf(arrival))), undefined)
+  // A planted value beside the own one does not prevent a sign-in.
+  const planted = new ConsoleBrowser(server)
+  const back = await planted.comeBack(await planted.console.get('/console/clients'))
+  const begun = planted.console.cookies.get('grantor-console-begin-3001') ?? ''
+  const both = `grantor-console-begin-3001=${'A'.repeat(22)}; grantor-console-begin-3001=${begun}`
+  assert.equal((await ask(both, back)).statusCode, 303)
+})
+
+test('CON-31: after a sign-out, a pause or the end of a session the person signs in again, whatever session the issuer has', async () => {
+  const asksAnew = async (browser: ConsoleBrowser): Promise<boolean> =>
+    new URL(leadsTo(await browser.console.get('/console/clients')) ?? '').searchParams.get('max_age') === '0'
+  assert.equal(await asksAnew(new ConsoleBrowser(server)), false, 'the first time')
+  const out = new ConsoleBrowser(server)
+  const page = await out.open()
+  const { csrf = '' } = hiddenFields({ body: /<form[^>]*sign-out[^]*?<\/form>/.exec(page.body)?.[0] ?? '' })
+  await out.console.post('/console/sign-out', { csrf })
+  assert.equal(await asksAnew(out), true, 'signed out')
+  assert.equal((await out.open()).statusCode, 200)
+  const ended = new ConsoleBrowser(server)
+  await ended.open()
+  await perform(server.context, 'grant.revoke', { grant_id: grantIdIn(ended) })
+  assert.equal(await asksAnew(ended), true, 'the grant was revoked')
+  const idle = new ConsoleBrowser(server)
+  await idle.open()
+  server.clock.advance(30 * 60 * 1000)
+  assert.equal(await asksAnew(idle), true, 'half an hour without a request')
+})
+
+test('CON-32: a page of another site cannot measure a page of the console', async () => {
+  const browser = new ConsoleBrowser(server)
+  await browser.open()
+  const rows: readonly (readonly [site: string, mode: string, isShown: boolean])[] = [
+    ['none', 'navigate', true],
+    ['same-origin', 'cors', true],
+    ['cross-site', 'navigate', true],
+    ['same-site', 'no-cors', false],
+    ['cross-site', 'no-cors', false],
+    ['cross-site', 'cors', false],
+  ]
+  for (const [site, mode, isShown] of rows) {
+    const headers = { 'sec-fetch-site': site, 'sec-fetch-mode': mode }
+    const { body } = await browser.console.get('/console/clients', headers)
+    assert.equal(body.includes('<h1>Clients'), isShown, `${site} ${mode}`)
+  }
+})
+
+test('the client of the console is there again with the next sign-in, and who replaces a session is the actor', async () => {
+  await perform(server.context, 'client.delete', { client_id: CONSOLE_CLIENT_ID })
+  server.clock.advance(1000)
+  const browser = new ConsoleBrowser(server)
+  assert.equal((await browser.open()).statusCode, 200)
+  const first = grantIdIn(browser)
+  // Another person signs in at the same browser, where a form needs a sign-in of now.
+  const grace = (await server.context.store.findUserByEmail('grace@acme.test'))?.id ?? assert.fail()
+  browser.issuer.cookies.clear()
+  server.clock.advance(5 * 60 * 1000 + 1)
+  const leaving = await browser.console.get(`/console/users/${grace}?ask=user.delete`)
+  await browser.console.get(await browser.comeBack(leaving, { email: 'grace@acme.test' }))
+  const { events } = await perform<{ events: readonly { actor: string; grant_id?: string }[] }>(
+    server.context,
+    'audit.list',
+    {
+      event: 'grant.revoked',
+      limit: 1,
+    },
+  )
+  assert.equal(events[0]?.actor, grace)
+  assert.notEqual(grantIdIn(browser), first)
 })
 
 test('CON-17: an issuer on the network needs two factors, and the account must still have both', async (context) => {
@@ -130,9 +253,40 @@ test('CON-17: an issuer on the network needs two factors, and the account must s
   const strong = new ConsoleBrowser(hosted)
   const page = await strong.open('/console/clients', { code: app.code() })
   assert.equal(page.statusCode, 200)
-  assert.match(String([...strong.console.cookies.keys()]), /__Secure-grantor-console/)
+  assert.match(String([...strong.console.cookies.keys()]), /__Host-grantor-console/)
+  // What the session says of its second step counts only while the account has a factor.
+  const { store } = strict.context
+  const record = await store.findGrant(grantIdIn(strong))
+  assert.ok(record?.openid)
+  const { openid } = record
+  const isTwoFactor = async (methods: readonly AuthenticationMethod[], hasFactor: boolean): Promise<boolean> => {
+    const grant = { ...record, openid: { ...openid, session: { ...openid.session, methods } } }
+    const stated = {
+      ...store,
+      findGrant: async () => grant,
+      ...(hasFactor ? {} : { findSecondFactor: async () => undefined }),
+    }
+    return (await authenticateRole({ ...strict.context, store: stated }, record.id)).kind === 'administrator'
+  }
+  const factors: readonly (readonly [methods: readonly AuthenticationMethod[], still: boolean, removed: boolean])[] = [
+    [['pwd', 'otp', 'mfa'], true, false],
+    [['pwd', 'recovery', 'mfa'], true, false],
+    [['pop', 'mfa'], true, false],
+    [['fed', 'mfa'], true, true],
+    [['fed', 'otp', 'mfa'], true, false],
+    [['fed', 'recovery', 'mfa'], true, false],
+    [['fed', 'pop', 'mfa'], true, false],
+    [['fed'], false, false],
+  ]
+  for (const [methods, still, removed] of factors)
+    assert.deepEqual(
+      [await isTwoFactor(methods, true), await isTwoFactor(methods, false)],
+      [still, removed],
+      methods.join(),
+    )
   await perform(strict.context, 'user.reset-second-factor', { user_id: strictAda })
-  assert.equal((await strong.console.get('/console/clients')).statusCode, 403, 'The factor was removed afterwards.')
+  assert.notEqual(leadsTo(await strong.console.get('/console/clients')), undefined, 'The reset ended the session.')
+  const again = await addApp(strict)
   await strict.context.store.setRole({
     userId: strictAda,
     access: 'write',
@@ -140,7 +294,7 @@ test('CON-17: an issuer on the network needs two factors, and the account must s
     isLoopbackOnly: true,
     createdAt: strict.context.clock(),
   })
-  const trial = await strong.console.get('/console/clients')
+  const trial = await new ConsoleBrowser(hosted).open('/console/clients', { code: again.code() })
   assert.match(trial.body, /has no role here/, 'A role for a trial ends when the issuer is on the network.')
 })
 
@@ -152,21 +306,29 @@ test('CON-17: with delegated sign-in the application states the two factors of t
   }
   const { server: delegating } = await openAdminServer(context, env)
   const { accept, signIn } = await openApplication(delegating)
-  const browser = new ConsoleBrowser(delegating)
-  const leaving = await browser.console.get('/console/clients')
-  let at = leadsTo(leaving) ?? ''
-  while (new URL(at).origin === delegating.origin) at = locationOf(await browser.issuer.get(at))
-  const interaction = interactionIn({ headers: { location: at } } as never)
-  const weak = await accept(interaction)
-  assert.deepEqual([weak.statusCode, /multi_factor_needed/.test(weak.body)], [409, true])
-  at = await signIn(interaction, { multi_factor: true })
-  while (new URL(at).origin === delegating.origin) at = locationOf(await browser.issuer.get(at))
-  const refused = await browser.arrive(at)
+  const enter = async (browser: ConsoleBrowser) => {
+    const follow = async (start: string): Promise<string> => {
+      let answer = await browser.issuer.get(start)
+      for (;;) {
+        // Who has no role is asked for consent.
+        if (answer.statusCode === 200) answer = await browser.issuer.submit(answer, { decision: 'allow' })
+        const at = locationOf(answer)
+        if (new URL(at).origin !== delegating.origin) return at
+        answer = await browser.issuer.get(at)
+      }
+    }
+    const at = await follow(leadsTo(await browser.console.get('/console/clients')) ?? '')
+    const interaction = interactionIn({ headers: { location: at } } as never)
+    const weak = await accept(interaction)
+    assert.deepEqual([weak.statusCode, /multi_factor_needed/.test(weak.body)], [409, true])
+    return browser.arrive(await follow(await signIn(interaction, { multi_factor: true })))
+  }
+  const refused = await enter(new ConsoleBrowser(delegating))
   assert.match(refused.body, /has no role here/)
   const identity = await perform<{ users: readonly { user_id: string }[] }>(delegating.context, 'user.list', {
     subject: SUBJECT,
   })
   await perform(delegating.context, 'role.set', { user_id: identity.users[0]?.user_id, access: 'write' })
-  const page = await browser.console.get('/console/clients')
+  const page = await enter(new ConsoleBrowser(delegating))
   assert.deepEqual([page.statusCode, /value="client\.verify"/.test(page.body)], [200, true])
 })

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Person } from '../../src/library/grantor.ts'
 import { openCookieJar } from '../../tools/cookie-jar.ts'
+import { formAction, hiddenFields } from '../../tools/flow.ts'
 import { freePort } from '../../tools/process/free-ports.ts'
 import { openConsoleVisitor } from '../support/console/console-walk.ts'
 import { openGrantor } from './host.ts'
@@ -27,10 +28,17 @@ test('CON-17: the console of the library is at settings.consoleUrl, and people o
   const signIn = async (address: string): Promise<string> => {
     const cookies = openCookieJar()
     let url = new URL(address)
+    let consent: RequestInit | undefined
     for (let step = 0; step < 10 && url.pathname.startsWith('/auth/'); step += 1) {
-      const request = new Request(url, { headers: { cookie: cookies.header() } })
+      const headers = { cookie: cookies.header(), origin: url.origin }
+      const request = new Request(url, { headers, ...consent })
       const answer = cookies.keep(await grantor.fetch(request, { address: '203.0.113.9' }))
-      url = new URL(answer.headers.get('location') ?? assert.fail(await answer.text()), url)
+      const page = { body: await answer.text() }
+      url = new URL(answer.headers.get('location') ?? formAction(page), url)
+      // Who has no role is asked for consent.
+      consent = answer.headers.has('location')
+        ? undefined
+        : { method: 'POST', body: new URLSearchParams({ ...hiddenFields(page), decision: 'allow' }) }
     }
     return url.href
   }
@@ -50,7 +58,12 @@ test('CON-17: the console of the library is at settings.consoleUrl, and people o
   assert.match(await refused.text(), /<bdi>Ada<\/bdi> has no role here/)
   const { users } = await grantor.tasks['user.list']()
   await grantor.tasks['role.set']({ user_id: users[0]?.user_id ?? '', access: 'read' })
-  const page = await visitor.get('/console')
+  const page = await openConsoleVisitor(consoleUrl).enter(signIn)
   assert.deepEqual([page.status, /<h1>Overview/.test(await page.text())], [200, true])
+  assert.match(
+    await (await visitor.get('/console')).text(),
+    /v2\/oauth\/authorize/,
+    'The session from before the role ended.',
+  )
   assert.equal((await visitor.get('/admin/v1/clients')).status, 401)
 })

@@ -1,9 +1,9 @@
 import type { ClientInspection } from '../../ports/inspection.ts'
-import { ok, warning, type Finding, type NetworkChoices } from './finding.ts'
+import { ok, warning, type Examination, type Finding } from './finding.ts'
 
 /** Checks who may use the console: it refuses a role whose account has one factor, except while the issuer is a loopback address. */
 export function checkRoles(
-  { isLoopbackIssuer }: Pick<NetworkChoices, 'isLoopbackIssuer'>,
+  { isLoopbackIssuer, delegate }: Pick<Examination['choices'], 'isLoopbackIssuer' | 'delegate'>,
   { roles, providers }: Pick<ClientInspection, 'roles' | 'providers'>,
 ): readonly Finding[] {
   const live = roles.filter(({ isLoopbackOnly }) => isLoopbackIssuer || !isLoopbackOnly)
@@ -11,6 +11,14 @@ export function checkRoles(
   const weak = live.filter(({ hasSecondFactor }) => !hasSecondFactor).map(({ user }) => user)
   const isStated = providers.some(({ settings, disabledAt }) => settings.multiFactor && disabledAt === undefined)
   const message = `${live.length} ${live.length === 1 ? 'user has a role' : 'users have roles'} for the console`
+  if (delegate !== undefined)
+    return [
+      warning(
+        'roles',
+        `${message}, and your application signs users in: with its credentials a program can act as each of them.`,
+        'Keep these credentials as you keep those of an administrator, or end the roles: grantor role remove <user>',
+      ),
+    ]
   if (weak.length === 0 || isLoopbackIssuer) return [ok('roles', `${message}.`)]
   const names = weak.join(', ')
   if (isStated) return [ok('roles', `${message}; only their provider can give a second factor to: ${names}.`)]

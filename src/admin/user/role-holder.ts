@@ -26,16 +26,20 @@ export type RoleAuthentication =
     })
   /** The user is signed in, and the console is not for the account. */
   | (ConsoleUser & { readonly kind: 'refused'; readonly reason: 'console_role_missing' | 'console_factor_missing' })
-  /** The grant does not exist, or ended: it was revoked, or the user or the console was disabled. */
+  /** The grant does not exist, or ended: it was revoked, the user signed out, or the user or the console was disabled, or the role was set later. */
   | { readonly kind: 'ended' }
 
 type Needs = Pick<Context, 'clock' | 'notBefore' | 'settings'> &
   Parameters<typeof findGrantReason>[0] &
-  StoreNeeds<'findCurrent' | 'findGrant' | 'findRole' | 'findSecondFactor' | 'listPasskeys'>
+  StoreNeeds<'findCurrent' | 'findGrant' | 'findRole' | 'findSecondFactor' | 'listPasskeys' | 'listSessions'>
+
+/** Of a user that are looked at. An account with more live sessions signs in again. */
+const SESSION_LIMIT = 100
 
 /**
- * Authenticates the user of a grant of the console. It reads the grant, the client, the user, the factors, the role and its organization for
- * every request, and none of them from a cache, so that each of them ends the access at once, on every node (threats.md CON-05).
+ * Authenticates the user of a grant of the console. It reads the grant, the session, the client, the user, the factors, the role and its
+ * organization for every request, and none of them from a cache, so that each of them ends the access at once, on every node (threats.md
+ * CON-05).
  */
 export async function authenticateRole(context: Needs, grantId: GrantId): Promise<RoleAuthentication> {
   const { store, clock } = context
@@ -52,6 +56,7 @@ export async function authenticateRole(context: Needs, grantId: GrantId): Promis
   const current = { ...context, store: { ...store, findUser: async () => user } }
   if (user === undefined || (await findGrantReason(current, client, grant, clock())) !== undefined)
     return { kind: 'ended' }
+  if (!(await isStillSignedIn(context, grant)) || (role?.createdAt ?? 0) > grant.createdAt) return { kind: 'ended' }
   const holder = { grantId, user, authenticatedAt: grant.stated?.at }
   const { isLoopbackIssuer } = context.settings
   const hasEnded = organizationId !== undefined && (organization === undefined || organization.disabledAt !== undefined)
@@ -64,13 +69,25 @@ export async function authenticateRole(context: Needs, grantId: GrantId): Promis
 }
 
 /**
+ * Whether the user is still signed in where the grant was made, so that whatever ends the session ends the console too: a new password, a
+ * reset, the lifetime. With delegated sign-in the application keeps the session.
+ */
+async function isStillSignedIn({ store, clock, settings }: Needs, { openid, userId }: GrantRecord): Promise<boolean> {
+  if (settings.delegate !== undefined) return true
+  const now = clock()
+  const sessions = await store.listSessions({ userId, before: undefined, limit: SESSION_LIMIT })
+  return sessions.some(({ rootId, expiresAt }) => rootId === openid?.session.rootId && expiresAt > now)
+}
+
+/**
  * Whether the user authenticated with two factors, and still has both: an account whose factor was removed keeps its grants. A provider
- * and the application state the factors of theirs (threats.md CON-17).
+ * and the application state the factors of theirs, unless the second one was the account's (threats.md CON-17).
  */
 async function isTwoFactor(context: Needs, { openid, userId }: GrantRecord): Promise<boolean> {
   const methods = openid?.session.methods ?? []
   if (levelOf(methods) < 2) return false
-  return methods.includes('fed') || hasSecondFactor(context, userId)
+  const isOwn = methods.some((method) => method === 'otp' || method === 'recovery' || method === 'pop')
+  return (methods.includes('fed') && !isOwn) || hasSecondFactor(context, userId)
 }
 
 /** Whether an account has a second factor of its own. A provider that states one is not known before the sign-in. */

@@ -36,7 +36,10 @@ export type RoleDocument = z.output<typeof ROLE_DOCUMENT>
 const LISTED_ROLE = ROLE_DOCUMENT.extend({
   has_second_factor: z
     .boolean()
-    .describe('Whether the account has an authenticator app or a passkey. The console needs two factors.'),
+    .nullable()
+    .describe(
+      'Whether the account has an authenticator app or a passkey. The console needs two factors. null: your application states them.',
+    ),
   signed_in_at: ISO_OR_NULL.describe(
     'When the user last signed in to the console. null: never, or so long ago that the grant was removed.',
   ),
@@ -79,7 +82,8 @@ export const ROLE_TASKS: readonly Task[] = [
         Promise.all(
           rows.map(async (role) => ({
             ...describeRole(role),
-            has_second_factor: await hasSecondFactor(context, role.userId),
+            has_second_factor:
+              context.settings.delegate === undefined ? await hasSecondFactor(context, role.userId) : null,
             signed_in_at: isoOrNull(await findSignIn(context, role.userId)),
           })),
         ),

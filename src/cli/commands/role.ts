@@ -1,10 +1,11 @@
 import type { Command } from 'commander'
+import { conflict } from '../../admin/admin-error.ts'
 import type { LinkDocument, UserDocument } from '../../admin/user/tasks.ts'
 import type { ListedRoleDocument, RoleDocument } from '../../admin/user/role.ts'
 import { formatTime } from '../lib/columns.ts'
 import { addMemberOptions } from '../lib/member-options.ts'
 import { optionNameOf, subjectOf, withJson, withServer } from '../lib/options.ts'
-import { requireTask, withTasks } from '../lib/perform-task.ts'
+import { requireTask, withTasks, type PerformTask } from '../lib/perform-task.ts'
 import { ORGANIZATION, USER } from '../lib/subjects.ts'
 import { linkLines } from './user.ts'
 import { listVerb, SAME_AS_ARGUMENT, taskVerb, type AddVerb, type CommonOptions } from '../lib/task-verb.ts'
@@ -22,7 +23,7 @@ export const ROLE_VERBS: readonly AddVerb[] = [
         names[user_id] ?? '–',
         loopback_only ? `${access}, on loopback` : access,
         organization_id === null ? 'everything' : (names[organization_id] ?? organization_id),
-        has_second_factor ? 'yes' : 'no',
+        has_second_factor === null ? 'by application' : has_second_factor ? 'yes' : 'no',
         formatTime(set_at),
         formatTime(signed_in_at),
         user_id,
@@ -72,6 +73,7 @@ function addSet(noun: Command, terminal: Terminal): void {
       const { user_id } = isNew
         ? await perform<UserDocument>('user.create', { email: text })
         : await USER.find(text, perform, {})
+      if (!isNew && text.includes('@')) await requireOwnAddress(user_id, perform)
       const role = await perform<RoleDocument>(task.name, { ...input, ...place, user_id })
       return options.link === true
         ? { ...role, link: await perform<LinkDocument>('user.create-link', { user_id }) }
@@ -88,4 +90,17 @@ function addSet(noun: Command, terminal: Terminal): void {
       ...(done.link === undefined ? [] : ['', ...linkLines(done.link)]),
     ])
   })
+}
+
+/**
+ * Anyone can sign up, or come from a provider, with the address of another person. Until it is proved, an account that is in use may be a
+ * stranger's, and a link to the address would make nothing better: the person has set a password already (threats.md CON-34).
+ */
+async function requireOwnAddress(id: unknown, perform: PerformTask): Promise<void> {
+  const user = await perform<UserDocument>('user.show', { user_id: id })
+  const { user_id } = user
+  if (user.email_verified_at !== null || user.first_signed_in_at === null) return
+  throw conflict(
+    `The address of ${user_id} was never verified, and the account is in use, so it may be another person's. If you know the account, give the id: grantor role set ${user_id}`,
+  )
 }

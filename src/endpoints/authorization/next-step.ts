@@ -74,6 +74,7 @@ type Needs = Pick<Context, 'apis' | 'clockCheck' | 'encryption' | 'issuer' | 'no
     | 'findInteraction'
     | 'findMembership'
     | 'findOrganization'
+    | 'findRole'
     | 'findSecondFactor'
     | 'findUser'
     | 'listMemberships'
@@ -108,7 +109,7 @@ type Needs = Pick<Context, 'apis' | 'clockCheck' | 'encryption' | 'issuer' | 'no
  *     unless the user has to choose an organization. `prompt=consent` always shows the page. So does an unverified client with a
  *     redirect URI that other programs could receive (client/policy.ts).
  *     A device always leads to the page (decision 0039). The user may leave scopes out, but something must remain.
- *     The console of this server asks for no consent and no organization.
+ *     The console of this server asks a user with a role for no consent and no organization.
  *  5. Approval. The authorization is marked as approved and the browser carries the code to the client. A device gets the tokens by itself.
  *
  * No endpoint decides which endpoint follows. Each parses its request, calls this function and replies:
@@ -150,7 +151,7 @@ export async function nextStep(
   if (decided.kind === 'unmet') return { kind: 'deny', userId, fault: UNMET }
   if (decided.kind === 'step-up' || decided.kind === 'sign-in') return decided
   const { allowed: open, withheld } = decided
-  if (answer.kind === 'not-asked' && isOfConsole(subject))
+  if (answer.kind === 'not-asked' && isOfConsole(subject) && (await context.store.findRole(userId)) !== undefined)
     return {
       kind: 'approve',
       approver: { userId, organization: undefined },

@@ -1,5 +1,9 @@
-import type { ClientId } from '../ids.ts'
-import type { Scope } from '../token/scope.ts'
+import type { CodeChallenge } from '../authorization/pkce.ts'
+import type { ResponseMode } from '../authorization/response.ts'
+import type { ClientId, OrganizationId } from '../ids.ts'
+import type { UserClaim } from '../openid/user-claims.ts'
+import type { Resource } from '../token/resource.ts'
+import { NO_SCOPE, type Scope } from '../token/scope.ts'
 
 /** Below which the console is, on the port of the administration. */
 export const CONSOLE_PATH = '/console'
@@ -21,16 +25,40 @@ export function consoleCallback(origin: string): string {
 /** A request as it was stored. */
 interface ConsoleRequest {
   readonly client: { readonly id: ClientId; readonly metadata: { readonly redirectUris: readonly string[] } }
-  readonly authorization: { readonly redirectUri: string; readonly scope: Scope }
+  readonly authorization: {
+    readonly redirectUri: string
+    readonly responseMode: ResponseMode
+    readonly codeChallenge: CodeChallenge | undefined
+    readonly scope: Scope
+    readonly ungrantedScope: Scope
+    readonly resources: readonly Resource[]
+    readonly mustConsent: boolean
+    readonly organizationId: OrganizationId | undefined
+    readonly openid: { readonly idTokenClaims: readonly UserClaim[] } | undefined
+    readonly device: object | undefined
+  }
 }
 
 /**
- * Whether the user is asked for no consent, and for no organization: the console is a part of this server, and learns nothing but who the
- * user is. The redirect URI is compared byte for byte, because another program of the computer could listen on another port.
+ * Whether a request is that of the console itself, so that a user with a role is asked for no consent, and for no organization. The
+ * redirect URI is compared byte for byte, because another program of the computer could listen on another port. On a loopback address that
+ * program can listen where the console does on another computer, so nothing is implied but who the user is: no API, no claim, no other
+ * scope (threats.md CON-13).
  */
 export function isOfConsole({ client, authorization }: ConsoleRequest): boolean {
-  const { redirectUri, scope } = authorization
+  const { redirectUri, responseMode, codeChallenge, scope, ungrantedScope, resources } = authorization
+  const { mustConsent, organizationId, openid, device } = authorization
   return (
-    client.id === CONSOLE_CLIENT_ID && client.metadata.redirectUris.includes(redirectUri) && scope === CONSOLE_SCOPE
+    client.id === CONSOLE_CLIENT_ID &&
+    client.metadata.redirectUris.includes(redirectUri) &&
+    responseMode === 'query' &&
+    codeChallenge !== undefined &&
+    scope === CONSOLE_SCOPE &&
+    ungrantedScope === NO_SCOPE &&
+    resources.length === 0 &&
+    openid?.idTokenClaims.length === 0 &&
+    organizationId === undefined &&
+    device === undefined &&
+    !mustConsent
   )
 }

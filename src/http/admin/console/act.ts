@@ -1,7 +1,9 @@
-import { AdminError } from '../../../admin/admin-error.ts'
+import { isDeepStrictEqual } from 'node:util'
+import { AdminError, conflict } from '../../../admin/admin-error.ts'
 import { asAdministrator } from '../../../admin/administrators.ts'
 import { inputFields, readFields } from '../../../admin/input-fields.ts'
 import { runTask } from '../../../admin/run-task.ts'
+import { authenticateRole } from '../../../admin/user/role-holder.ts'
 import { secretPage, TYPED_FROM } from '../../../console/ask.ts'
 import type { Outcome } from '../../../console/notice.ts'
 import { asksFirst, type Members, type ScreenForm, type Texts } from '../../../console/screen.ts'
@@ -27,6 +29,10 @@ const SUBJECT_LIMIT = 50
 /** Of a reason that the address of the next page has. */
 const REASON_LIMIT = 160
 const REASONS = 10
+/** Of the reasons after these. */
+const SHORT_REASON_LIMIT = 12
+/** After this time no other row of a form begins. */
+const ROWS_MS = 10 * 1000
 const ONCE_MS = 60 * 60 * 1000
 /** What a form has besides the fields of its task. */
 const OWN_NAMES: ReadonlySet<string> = new Set(['csrf', 'task', 'subject', 'confirmed', 'once', 'typed'])
@@ -100,6 +106,7 @@ interface Performed {
   readonly error?: AdminError
 }
 
+/** Each row is done with the right that the person has then. The first is of the request itself. */
 async function performEach(
   { context }: Desk,
   { parameters }: Found,
@@ -112,8 +119,13 @@ async function performEach(
   const administration = asAdministrator(context, holder.administrator)
   const own = Object.fromEntries(Object.entries(parameters).filter(([name]) => name in task.input.shape))
   const performed: Performed[] = []
+  const end = after(context.clock(), ROWS_MS)
   for (const subject of form.subject === undefined ? [''] : subjects) {
     const chosen = form.subject === undefined ? {} : { [form.subject]: subject }
+    if (performed.length > 0 && !(await mayGoOn())) {
+      performed.push({ subject, error: conflict('Not tried.') })
+      continue
+    }
     try {
       const answer = await runTask(administration, task, { ...given, ...own, ...chosen }, () => undefined)
       performed.push({ subject, answer })
@@ -123,6 +135,12 @@ async function performEach(
     }
   }
   return performed
+
+  async function mayGoOn(): Promise<boolean> {
+    if (context.clock() >= end) return false
+    const now = await authenticateRole(context, holder.grantId)
+    return now.kind === 'administrator' && isDeepStrictEqual(now.administrator, holder.administrator)
+  }
 }
 
 function finish(
@@ -157,10 +175,11 @@ function finish(
     count: matches?.names.length,
     done: performed.flatMap(({ subject, error }) => (error === undefined && subject !== '' ? [subject] : [])),
     refused: performed
-      .flatMap(({ subject, error }): (readonly [string, string])[] =>
-        error === undefined ? [] : [[subject, error.message.slice(0, REASON_LIMIT)]],
-      )
-      .slice(0, REASONS),
+      .flatMap(({ subject, error }) => (error === undefined ? [] : [[subject, error.message] as const]))
+      .map(([subject, reason], index) => [
+        subject,
+        reason.slice(0, index < REASONS ? REASON_LIMIT : SHORT_REASON_LIMIT),
+      ]),
   }
   const isLeft = typeof matches?.next === 'string'
   const back = isLeft ? askAddress(found, form, []) : withoutAsking(found.here)

@@ -6,7 +6,7 @@ import type { RoleAuthentication } from '../../../admin/user/role-holder.ts'
 import { authenticateRole } from '../../../admin/user/role-holder.ts'
 import { consoleAssets, type Asset } from '../../../console/assets.ts'
 import { document, type Assets, type Person } from '../../../console/document.ts'
-import { factorMissing, leaving, notSignedIn, refusal, roleMissing } from '../../../console/messages.ts'
+import { factorMissing, leaving, notKept, notSignedIn, refusal, roleMissing } from '../../../console/messages.ts'
 import { searchAddress } from '../../../console/search.ts'
 import { homeOf } from '../../../console/sections.ts'
 import { createRenderer, type Renderer } from '../../../web/render.ts'
@@ -14,6 +14,8 @@ import { accountPath, PATHS } from '../../../endpoints/paths.ts'
 import type { Context } from '../../../ports/context.ts'
 import type { Branding } from '../../../ports/pages.ts'
 import { CONSOLE_CLIENT_ID, CONSOLE_PATH } from '../../../protocol/client/console.ts'
+import type { UserId } from '../../../protocol/ids.ts'
+import type { EpochMs } from '../../../base/brand.ts'
 import { invalidRequest, OAuthError, unavailable, type ErrorCode, type Reason } from '../../../protocol/errors.ts'
 import { addressOf } from '../../../protocol/uri/server-address.ts'
 import { isLoopbackHost } from '../../../protocol/uri/loopback.ts'
@@ -92,28 +94,35 @@ export function openConsole({ context, origin, branding }: ConsoleOptions): Cons
       return page(text, 200, { 'Content-Security-Policy': policy })
     },
     async leave(visit, returnTo, isFresh) {
+      // It may have been deleted since.
+      if ((await context.store.findClient(CONSOLE_CLIENT_ID)) === undefined) client = undefined
       // Another node may have created it at the same time.
       client ??= ensureConsoleClient(context, origin).catch(async (cause: unknown) => {
         client = undefined
         if ((await context.store.findClient(CONSOLE_CLIENT_ID)) === undefined) throw cause
       })
       await client
-      const browserKey = cookies.readBrowser(visit.headers)
+      const [browserKey] = cookies.readBrowsers(visit.headers)
       const beginning = beginSignIn(context, origin, { browserKey, returnTo, isFresh })
       const body = desk.plain(leaving(beginning.location), beginning.location)
       return page(body, 200, { 'Set-Cookie': cookies.writeBrowser(beginning.browserKey) })
     },
   }
 
+  /** `ended`: the browser had a session. `none`: it had none, or its cookies do not count here. */
   async function authenticate(
     visit: Visit,
-  ): Promise<{ session: ConsoleSession; found: RoleAuthentication } | undefined> {
-    const session = cookies.readSession(visit.headers)
-    return session && { session, found: await authenticateRole(context, session.grantId) }
+  ): Promise<{ session: ConsoleSession; found: KnownUser } | { session: undefined; found: 'ended' | 'none' }> {
+    if (!mayHaveCookie(visit)) return { session: undefined, found: 'none' }
+    const read = cookies.readSession(visit.headers)
+    if (read.kind === 'several') throw invalidRequest('console_cookie_wrong', { status: 403 })
+    if (read.kind !== 'session') return { session: undefined, found: read.kind }
+    const found = await authenticateRole(context, read.session.grantId)
+    return found.kind === 'ended' ? { session: undefined, found: 'ended' } : { session: read.session, found }
   }
 
   async function arrive(visit: Visit): Promise<ConsoleAnswer> {
-    const arrival = await finishSignIn(context, origin, cookies.readBrowser(visit.headers), visit)
+    const arrival = await finishSignIn(context, origin, cookies.readBrowsers(visit.headers), visit)
     switch (arrival.kind) {
       case 'one-factor':
         throw new RefusedPage(
@@ -125,30 +134,36 @@ export function openConsole({ context, origin, branding }: ConsoleOptions): Cons
         throw new RefusedPage('invalid_request', 'console_sign_in_failed', desk.plain(notSignedIn()))
       case 'signed-in': {
         const earlier = await authenticate(visit)
-        if (earlier !== undefined && earlier.found.kind !== 'ended') await endGrant(context, earlier.found)
+        const grant = await context.store.findGrant(arrival.grantId)
+        if (earlier.session !== undefined && grant !== undefined) await endGrant(context, earlier.found, grant.userId)
         const now = context.clock()
         const session = { grantId: arrival.grantId, signedInAt: now, seenAt: now }
-        return redirect(arrival.returnTo, { 'Set-Cookie': cookies.writeSession(session) })
+        return redirect(withMark(arrival.returnTo, now), { 'Set-Cookie': cookies.writeSession(session) })
       }
     }
   }
 
   async function signOut(visit: Visit): Promise<ConsoleAnswer> {
     const known = await authenticate(visit)
-    if (known === undefined || known.found.kind === 'ended') return redirect(CONSOLE_PATH)
+    if (known.session === undefined) return redirect(CONSOLE_PATH)
     const csrf = visit.form.get('csrf') ?? ''
     if (!isFromOwnPage(visit, origin) || !secrets.digestMatches('csrf', signOutParts(known.session), csrf))
       throw invalidRequest('console_form_wrong', { status: 403 })
-    await endGrant(context, known.found)
+    await endGrant(context, known.found, known.found.user.id)
     const location = addressOf(issuer, PATHS.signOut)
     return page(desk.plain(leaving(location), location), 200, { 'Set-Cookie': cookies.endSession() })
   }
 
   /** Says nothing of what there is: the page to which it leads does, or leads to the sign-in. */
   async function search(visit: Visit): Promise<ConsoleAnswer> {
-    const found = (await authenticate(visit))?.found
-    const within = found?.kind === 'administrator' ? found.administrator.organizationId : undefined
+    const { found } = await authenticate(visit)
+    const within =
+      typeof found === 'object' && found.kind === 'administrator' ? found.administrator.organizationId : undefined
     return redirect(searchAddress(visit.query.get('q') ?? '', visit.query.get('in'), within))
+  }
+
+  function sessionNotKept(here: string): RefusedPage {
+    return new RefusedPage('invalid_request', 'console_cookie_wrong', desk.plain(notKept(here)))
   }
 
   function refuseHolder({
@@ -161,10 +176,9 @@ export function openConsole({ context, origin, branding }: ConsoleOptions): Cons
     const { reason, user } = found
     context.report({ event: 'console.refused', userId: user.id, details: { reason } })
     const csrf = secrets.digest('csrf', signOutParts(session))
-    const email = user.email ?? null
     const view =
       reason === 'console_role_missing'
-        ? roleMissing(user.name ?? user.email ?? user.id, email, csrf)
+        ? roleMissing(user.name ?? user.email ?? user.id, user.id, csrf)
         : factorMissing(securityUri(issuer), csrf)
     throw new RefusedPage('insufficient_scope', reason, desk.plain(view))
   }
@@ -195,9 +209,12 @@ export function openConsole({ context, origin, branding }: ConsoleOptions): Cons
       if (found === undefined) throw invalidRequest('path_unknown', { status: 404 })
       line.task = `console ${found.screen.path}`
       const known = await authenticate(visit)
-      if (known === undefined || known.found.kind === 'ended') {
+      if (known.session === undefined) {
         // A form is not repeated after the sign-in: its page is shown again.
-        return method === 'POST' ? redirect(found.here) : desk.leave(visit, found.here, false)
+        if (method === 'POST') return redirect(found.here)
+        // Another sign-in would end here again (threats.md CON-30).
+        if (known.found === 'none' && isMarked(visit, context.clock())) throw sessionNotKept(found.here)
+        return desk.leave(visit, found.here, known.found === 'ended')
       }
       const { session } = known
       if (known.found.kind === 'refused') refuseHolder({ session, found: known.found })
@@ -215,6 +232,33 @@ export function openConsole({ context, origin, branding }: ConsoleOptions): Cons
       return { ...answer, headers: { ...answer.headers, 'Set-Cookie': renewed } }
     },
   }
+}
+
+type KnownUser = Exclude<RoleAuthentication, { kind: 'ended' }>
+
+/** What the address of the first page after a sign-in has besides: the time. */
+const MARK = 'signed_in'
+const MARK_MS = 60 * 1000
+
+function withMark(address: string, now: EpochMs): string {
+  return `${address}${address.includes('?') ? '&' : '?'}${MARK}=${now}`
+}
+
+function isMarked({ query }: Visit, now: EpochMs): boolean {
+  const age = now - Number(query.get(MARK))
+  return age >= 0 && age < MARK_MS
+}
+
+/** A page of another site, or of another port of the host, cannot ask for pages with the cookie, to measure how long they take. */
+function mayHaveCookie({ method, headers }: Visit): boolean {
+  const site = headers['sec-fetch-site']
+  return (
+    method === 'POST' ||
+    site === undefined ||
+    site === 'none' ||
+    site === 'same-origin' ||
+    headers['sec-fetch-mode'] === 'navigate'
+  )
 }
 
 /** A refusal whose page says what the person can do. */
@@ -237,6 +281,8 @@ const TITLES: Readonly<Record<number, string>> = {
 
 /** What the person can do, by the reason of the refusal. */
 const TEXTS: Partial<Record<Reason, string>> = {
+  console_cookie_wrong:
+    'The browser has cookies of several sessions, one of which another site has set. Remove the cookies of this host, and open the console again.',
   console_form_wrong: 'The form is from another page or session. Go back, reload the page, and send it again.',
   console_host_wrong: 'Open the address that GRANTOR_CONSOLE_URL names.',
   console_sign_in_failed:
@@ -266,11 +312,8 @@ function securityUri(issuer: string): string {
   return addressOf(issuer, accountPath('security'))
 }
 
-/** The user ends it, so the audit names the user as the actor. */
-async function endGrant(
-  context: Context,
-  { grantId: id, user }: Exclude<RoleAuthentication, { kind: 'ended' }>,
-): Promise<void> {
-  const { store } = asAdministrator(context, { actor: user.id, access: 'read', organizationId: undefined })
+/** The audit names who ended it: the user, or another person who signed in in the same browser. */
+async function endGrant(context: Context, { grantId: id, user }: KnownUser, actor: UserId): Promise<void> {
+  const { store } = asAdministrator(context, { actor, access: 'read', organizationId: undefined })
   await store.revokeGrant({ id, now: context.clock(), about: { clientId: CONSOLE_CLIENT_ID, userId: user.id } })
 }

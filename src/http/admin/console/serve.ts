@@ -76,14 +76,15 @@ export async function answerConsole(
   if (query === undefined) throw invalidRequest('form_malformed')
   gate.enter(network, {})
   const leave = console.enter()
-  try {
-    const visit = { method: isForm ? 'POST' : 'GET', path, query, form, headers, network, requestId } as const
-    const answer = await withinTime(console.answer(visit, exchange))
-    return { ...answer, headers: { ...PAGE_HEADERS, ...answer.headers } }
-  } finally {
+  const visit = { method: isForm ? 'POST' : 'GET', path, query, form, headers, network, requestId } as const
+  // It counts until its work has ended, which may be after the answer.
+  const work = console.answer(visit, exchange).finally(() => {
     leave()
     gate.leave(network)
-  }
+  })
+  // The answer of a form says what was done, and has a secret that no other page shows, so it is waited for.
+  const answer = await (isForm ? work : withinTime(work))
+  return { ...answer, headers: { ...PAGE_HEADERS, ...answer.headers } }
 }
 
 async function readForm(gate: Gate, message: IncomingMessage, network: string): Promise<Parameters> {

@@ -75,6 +75,8 @@ export function isRecent({ context }: Pick<Desk, 'context'>, { holder }: Visitor
 /** Shows a screen, or the page that asks before a change. */
 export async function show(desk: Desk, found: Found, visit: Visit, visitor: Visitor): Promise<ConsoleAnswer> {
   const { query } = visit
+  if (query.get(SAVE) === NDJSON && found.screen.lines === undefined)
+    throw invalidRequest('path_unknown', { status: 404 })
   const ask = query.get('ask')
   const outcome = readOutcome(desk, visitor, query.get('done'))
   if (ask === undefined) return render(desk, found, visit, visitor, { status: 200, outcome, asking: undefined })
@@ -119,7 +121,7 @@ export async function render(
     return answer(refusedView(frame, read.error.message), 422)
   }
   if (visit.query.get(SAVE) === NDJSON && screen.lines !== undefined) return saved(screen.lines(read.answers))
-  const names = screen.names(read.answers)
+  const names = namesIn(screen, read.answers)
   if (asking !== undefined) {
     const task = taskOf(asking.form.task)
     const once = asking.form.secret === undefined ? undefined : desk.context.random(16).toString('base64url')
@@ -158,6 +160,11 @@ export async function findMatches(
   authorizeTask(context, holder.administrator, task, found.parameters)
   const input = { ...filtersIn(found, query), dry_run: true }
   return matches(await runTask(asAdministrator(context, holder.administrator), task, input, () => undefined))
+}
+
+/** Without inherited members: what the address names may be `constructor` (threats.md CON-33). */
+function namesIn(screen: AnyScreen, answers: Members): Texts {
+  return Object.assign(Object.create(null), screen.names(answers)) as Texts
 }
 
 /** The parameter of an address that saves the rows instead of showing them, one JSON object a line. */
@@ -294,7 +301,8 @@ function readFilters(
 function wholeDay(name: string, text: string): string {
   if (!/^\d{4}-\d\d-\d\d$/.test(text)) return text
   const start = Date.parse(`${text}T00:00:00Z`)
-  if (Number.isNaN(start)) return text
+  // The 31st of February is a day of March for Date.parse.
+  if (Number.isNaN(start) || !new Date(start).toISOString().startsWith(text)) return text
   return new Date(name === 'until' ? start + DAY_MS : start).toISOString()
 }
 

@@ -81,11 +81,12 @@ function verifierOf({ secrets }: Pick<Context, 'secrets'>, browserKey: string, s
 export async function finishSignIn(
   context: Context,
   origin: string,
-  browserKey: string | undefined,
+  browserKeys: readonly string[],
   visit: Visit,
 ): Promise<Arrival> {
   const { query } = visit
   const state = query.get('state') ?? ''
+  const browserKey = browserKeys.find((key) => isOfBrowser(context, key, state))
   const returnTo = await openState(context, browserKey, state)
   if (returnTo === undefined || browserKey === undefined || query.get('iss') !== context.issuer) throw refused()
   const code = query.get('code')
@@ -119,15 +120,19 @@ export async function finishSignIn(
   return { kind: 'signed-in', grantId: grantIdOf(opened.id as AuthorizationId), returnTo }
 }
 
+function isOfBrowser({ secrets }: Pick<Context, 'secrets'>, browserKey: string, state: string): boolean {
+  const [payload = '', mac = ''] = state.split('.', 2)
+  return secrets.digestMatches('console', ['state', browserKey, payload], mac)
+}
+
 /** Returns where the person goes on, once for each state that this server made for this browser. */
 async function openState(
   { clock, secrets, store }: Pick<Context, 'clock' | 'secrets' | 'store'>,
   browserKey: string | undefined,
   state: string,
 ): Promise<string | undefined> {
-  const [payload = '', mac = ''] = state.split('.', 2)
-  if (browserKey === undefined || !secrets.digestMatches('console', ['state', browserKey, payload], mac))
-    return undefined
+  if (browserKey === undefined) return undefined
+  const [payload = ''] = state.split('.', 1)
   const [, madeAt, returnTo] = parseJson(Buffer.from(payload, 'base64url').toString()) as State
   const now = clock()
   const expiresAt = after(madeAt, STATE_MS)

@@ -230,8 +230,19 @@ test('lists are filtered as the API filters them, and the audit is saved by the 
   const wrong = await browser.console.get('/console/audit?client_id=ada')
   assert.deepEqual([wrong.statusCode, /This is not a client id/.test(wrong.body)], [422, true])
   assert.match((await browser.console.get('/console/clients?name=zzz')).body, /Nothing matches/)
+  for (const [prefix, ids] of [
+    ['ADA@', 'ada@acme.test'],
+    ['\uff41da', 'ada@acme.test'],
+    ['gr', 'grace@acme.test'],
+    ['acme', ''],
+    ['\u3000', ''],
+  ] as const) {
+    const { users } = await perform<{ users: readonly Members[] }>(context, 'user.list', { email_prefix: prefix })
+    assert.equal(users.map(({ email }) => email).join(), ids, prefix)
+  }
   const one = await browser.console.get('/console/users?email_prefix=ADA%40')
   assert.match(one.body, /ada@acme\.test/)
+  assert.doesNotMatch(one.body, /grace@acme\.test/)
   await perform(context, 'client.create', { client_name: 'Straße & Co' })
   assert.match((await browser.console.get('/console/clients?name=STRASSE')).body, /Nothing matches/)
   assert.match((await browser.console.get('/console/clients?name=%26%20co')).body, /Straße &amp; Co/)

@@ -1,6 +1,7 @@
 import { code, html, type Fragment, type Markup } from '../web/markup.ts'
 import { visible } from '../web/visible.ts'
 import { closeIcon, copyIcon, noIcon, warnIcon, yesIcon } from './icons.ts'
+import { lockOutBy } from './lock-out.ts'
 import { asksFirst, type Filter, type Frame, type ScreenForm, type Texts } from './screen.ts'
 
 const MONTHS = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ')
@@ -86,6 +87,8 @@ export interface Table<Row> {
   readonly rows: readonly Row[]
   /** The id of a row, for the selection. Absent: rows are not chosen. */
   readonly idOf?: (row: Row) => string
+  /** Rows that are not chosen. */
+  readonly isLeftOut?: (row: Row) => boolean
   /** What a row is called beside its box. */
   readonly labelOf?: (row: Row) => string
   /** Under the rows. */
@@ -129,11 +132,11 @@ export function table<Row>(frame: Frame, list: Table<Row>): Markup {
   </form>`
 }
 
-function bodyRow<Row>(row: Row, { columns, idOf, labelOf }: Table<Row>, chooses: boolean): Markup {
+function bodyRow<Row>(row: Row, { columns, idOf, isLeftOut, labelOf }: Table<Row>, chooses: boolean): Markup {
   const [first, ...others] = columns
   const rowId = idOf?.(row) ?? ''
   return html`<tr data-row>
-    ${chooses ? html`<td class="pick"><input type="checkbox" name="subject" value="${rowId}" aria-label="${labelOf?.(row) ?? rowId}" /></td>` : undefined}
+    ${chooses ? html`<td class="pick">${isLeftOut?.(row) === true ? undefined : html`<input type="checkbox" name="subject" value="${rowId}" aria-label="${labelOf?.(row) ?? rowId}" />`}</td>` : undefined}
     <th scope="row">${first.cell(row)}</th>
     ${others.map((column) => html`<td data-label="${column.heading}" class="${classOf(column)}">${column.cell(row)}</td>`)}
   </tr>`
@@ -188,14 +191,20 @@ export function actions(frame: Frame, forms: readonly ScreenForm[], subject?: st
   </form>`
 }
 
-/** The forms of a screen that fit its object, with or without danger. */
+/** The forms of a screen that fit its object, with or without danger. `object`: its id. */
 export function formsFor(
   frame: Frame,
-  object: Readonly<Record<string, unknown>>,
+  object: string,
+  state: Readonly<Record<string, unknown>>,
   isDanger: boolean,
 ): readonly ScreenForm[] {
   return frame.forms.filter(
-    (form) => form.subject === undefined && (form.isDanger === true) === isDanger && form.fits?.(object) !== false,
+    ({ task, subject, fits, already, ...form }) =>
+      subject === undefined &&
+      (form.isDanger === true) === isDanger &&
+      fits?.(state) !== false &&
+      already?.holds(state) !== true &&
+      lockOutBy(task, object, frame.self) === undefined,
   )
 }
 

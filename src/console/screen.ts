@@ -44,18 +44,24 @@ export interface ScreenForm {
   readonly undo?: string
   /** What to say beside the undo, because it restores not everything. */
   readonly undoNote?: string
-  /** Where the person goes on, when the object is gone. */
-  readonly leadsTo?: string
+  /** Where the person goes on after a change of the object of the path, or of none. */
+  readonly leadsTo?: (answer: Members) => string
+  /** The task that the next page offers besides. */
+  readonly offers?: string
   /** The member of the answer that is shown once, and never again. */
   readonly secret?: string
   /** Whether the form fits the state of the object that the screen shows, which is the first answer. */
   readonly fits?: (object: Members) => boolean
+  /** An object that is in the state already is left alone, so that undo does not change it. */
+  readonly already?: { readonly text: string; readonly holds: (object: Members) => boolean }
 }
 
 /** Around the content of a screen. */
 export interface Frame {
   readonly place: Place
   readonly mayWrite: boolean
+  /** The id of the person. */
+  readonly self: string
   /** Proves that a form of this page was made for this session. */
   readonly csrf: string
   /** The forms of the screen that the person may use. */

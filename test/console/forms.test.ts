@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { hiddenFields, locationOf, requestToken } from '../../tools/flow.ts'
+import { hiddenFields, requestToken } from '../../tools/flow.ts'
 import { searchAddress } from '../../src/console/search.ts'
 import { openAdminServer, type AdminServer } from '../support/admin-server.ts'
 import { ConsoleBrowser, formOf, giveRole, leadsTo } from '../support/console/console-browser.ts'
@@ -23,23 +23,6 @@ after(async () => {
   for (const end of ends.toReversed()) await end()
 })
 
-/** Sends a form of a page with rows. */
-async function send(
-  path: string,
-  task: string,
-  subjects: readonly string[],
-  more: Readonly<Record<string, string>> = {},
-) {
-  const page = await browser.console.get(path)
-  const { csrf = '' } = hiddenFields({ body: formOf(page, task) })
-  const form = new URLSearchParams({ csrf, task, ...more })
-  for (const subject of subjects) form.append('subject', subject)
-  const cookie = [...browser.console.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
-  const headers = { cookie, 'content-type': 'application/x-www-form-urlencoded', 'sec-fetch-site': 'same-origin' }
-  const answer = await stage.server.injectAdmin({ method: 'POST', url: path, headers, payload: form.toString() })
-  return answer.statusCode === 303 ? browser.console.get(locationOf(answer)) : answer
-}
-
 const show = (id: string): Promise<Members> => perform(stage.server.context, 'client.show', { client_id: id })
 
 async function makeClients(count: number): Promise<readonly string[]> {
@@ -51,7 +34,7 @@ async function makeClients(count: number): Promise<readonly string[]> {
 test('CON-09: each row of a form has its own answer, and undo changes what the form changed', async () => {
   const [one = '', two = '', gone = '', kept = ''] = await makeClients(4)
   await perform(stage.server.context, 'client.delete', { client_id: gone })
-  const done = await send('/console/clients', 'client.verify', [one, gone, two, one])
+  const done = await browser.send('/console/clients', 'client.verify', [one, gone, two, one])
   assert.match(done.body, /Verified: 2 of 3\./)
   assert.match(done.body, new RegExp(`There is no client ${gone}`))
   assert.deepEqual([(await show(one))['trust_level'], (await show(two))['trust_level']], ['verified', 'verified'])
@@ -69,16 +52,16 @@ test('CON-09: each row of a form has its own answer, and undo changes what the f
     ['gus_', 'gus_'],
     'The audit names the user.',
   )
-  assert.match((await send('/console/clients', 'client.unverify', [one, two])).body, /No longer verified: 2 of 2/)
+  assert.match((await browser.send('/console/clients', 'client.unverify', [one, two])).body, /No longer verified: 2 of 2/)
   assert.equal((await show(one))['trust_level'], 'unverified')
 
   const many = Array.from({ length: 51 }, (_, index) => `${kept.slice(0, -2)}${String(index).padStart(2, '0')}`)
-  const refused = await send('/console/clients', 'client.disable', many)
+  const refused = await browser.send('/console/clients', 'client.disable', many)
   assert.deepEqual([refused.statusCode, /At most 50 rows at a time/.test(refused.body)], [422, true])
-  const none = await send('/console/clients', 'client.disable', [])
+  const none = await browser.send('/console/clients', 'client.disable', [])
   assert.deepEqual([none.statusCode, /Choose a row/.test(none.body)], [422, true])
   const operators = await perform(stage.server.context, 'client.create', { client_name: 'Board' })
-  const conflict = await send('/console/clients', 'client.unverify', [String(operators['client_id'])])
+  const conflict = await browser.send('/console/clients', 'client.unverify', [String(operators['client_id'])])
   assert.deepEqual(
     [conflict.statusCode, /created by an operator, so it is always verified/.test(conflict.body)],
     [409, true],
@@ -88,22 +71,22 @@ test('CON-09: each row of a form has its own answer, and undo changes what the f
 test('what cannot be undone needs a sign-in of the last five minutes, a confirmation, and from 11 rows on the number', async () => {
   const clients = await makeClients(11)
   stage.server.clock.advance(5 * 60 * 1000 + 1)
-  const leaving = await send('/console/clients?source=registration', 'client.delete', clients)
+  const leaving = await browser.send('/console/clients?source=registration', 'client.delete', clients)
   const to = new URL(leadsTo(leaving) ?? '')
   assert.deepEqual([to.pathname, to.searchParams.get('max_age')], ['/v2/oauth/authorize', '0'])
   await show(clients[0] ?? '')
   const asked = await browser.arrive(await browser.comeBack(leaving))
   assert.match(asked.body, /Delete: 11 rows[^]*Type 11 to confirm/)
   const list = '/console/clients?source=registration'
-  const wrong = await send(list, 'client.delete', clients, { confirmed: '1', typed: '12' })
+  const wrong = await browser.send(list, 'client.delete', clients, { confirmed: '1', typed: '12' })
   assert.deepEqual([wrong.statusCode, /This is not 11\./.test(wrong.body)], [422, true])
-  const done = await send(list, 'client.delete', clients, { confirmed: '1', typed: '11' })
+  const done = await browser.send(list, 'client.delete', clients, { confirmed: '1', typed: '11' })
   assert.match(done.body, /Deleted: 11 of 11\./)
   await assert.rejects(show(clients[0] ?? ''), /There is no client/)
   // The confirmation alone is not enough.
   const [last = ''] = await makeClients(1)
   stage.server.clock.advance(5 * 60 * 1000 + 1)
-  assert.notEqual(leadsTo(await send(list, 'client.delete', [last], { confirmed: '1' })), undefined)
+  assert.notEqual(leadsTo(await browser.send(list, 'client.delete', [last], { confirmed: '1' })), undefined)
   await show(last)
   await browser.open()
 })
@@ -114,9 +97,9 @@ test('a page of an object does what its buttons say, and only what fits its stat
   const page = await browser.console.get(path)
   assert.doesNotMatch(page.body, /value="client\.(unverify|enable)"/)
   const disabled = await browser.press(page, 'client.disable')
-  assert.match(disabled.body, /Disabled\.[^]*Undo/)
+  assert.match(disabled.body, /Disabled: <bdi>Client[^]*Undo/)
   assert.notEqual((await show(id))['disabled_at'], null)
-  assert.match((await browser.press(disabled, 'client.enable')).body, /Enabled\./)
+  assert.match((await browser.press(disabled, 'client.enable')).body, /Enabled: <bdi>Client/)
   assert.equal((await browser.console.get(`/console/clients/gci_${'0'.repeat(34)}`)).statusCode, 404)
   const consent = await browser.console.get(`${path}/consent`)
   assert.match(consent.body, /wants to use your account[^]*Unverified/)
@@ -128,7 +111,7 @@ test('a page of an object does what its buttons say, and only what fits its stat
     await browser.arrive(await browser.comeBack(await browser.press(page, 'client.delete'))),
     'client.delete',
   )
-  assert.match(deleted.body, /Deleted\.[^]*<h1>Clients/)
+  assert.match(deleted.body, /Deleted: <bdi>Client \d+<\/bdi>\.[^]*<h1>Clients/)
   await assert.rejects(show(id), /There is no client/)
 })
 
@@ -169,7 +152,7 @@ test('a user is created by the schema of the task: its faults are beside the fie
   const taken = await browser.press(asked, 'user.create', { email: 'ada@acme.test' })
   assert.deepEqual([taken.statusCode, /already a user with the address/.test(taken.body)], [409, true])
   const made = await browser.press(asked, 'user.create', { email: 'grace@acme.test', name: 'Grace' })
-  assert.match(made.body, /Created\.[^]*grace@acme\.test/)
+  assert.match(made.body, /Created[^]*value="user\.create-link"[^]*<h1><bdi>grace@acme\.test/)
 })
 
 test('access is taken back: a grant, a session, and the authenticator app of a user', async () => {
@@ -184,9 +167,9 @@ test('access is taken back: a grant, a session, and the authenticator app of a u
     limit: 1,
   })
   const grant = String(grants.grants[0]?.['grant_id'])
-  const asked = await send(path, 'grant.revoke', [grant])
+  const asked = await browser.send(path, 'grant.revoke', [grant])
   assert.match(asked.body, /Revoke: [^]*ada@acme\.test/)
-  assert.match((await browser.press(asked, 'grant.revoke')).body, /Revoked\./)
+  assert.match((await browser.press(asked, 'grant.revoke')).body, /Revoked: <bdi>Client \d+’s access to ada@acme\.test<\/bdi>/)
   const shown = await browser.console.get(`/console/grants/${grant}`)
   assert.match(shown.body, /Revoked<\/span>/)
   const refreshed = await requestToken(stage.server, client, {

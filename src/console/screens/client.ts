@@ -51,12 +51,12 @@ export const CLIENT = screen<Answers>({
   forms: FORMS,
   names: ({ client, grants }) => ({ ...grants.names, '': client.client_name ?? client.client_id }),
   view({ client, grants, audit }, frame) {
-    const grave = formsFor(frame, client, true)
+    const grave = formsFor(frame, client.client_id, client, true)
     return {
       title: client.client_name ?? client.client_id,
       main: html`<div class="heading">
           <h1>${name(client.client_name, '(no name)')}</h1>
-          ${trust(client)} ${actions(frame, formsFor(frame, client, false))}
+          ${trust(client)} ${actions(frame, formsFor(frame, client.client_id, client, false))}
         </div>
         <p class="sub">
           ${id(client.client_id)} <span>${SOURCES[originOf(client)]} ${registered(client, frame)}</span>

@@ -143,7 +143,7 @@ function state({ revoked_at: revoked, expires_at: expires }: GrantDocument, { pl
 }
 
 function labelOf({ user_id: user, client_id: client }: GrantDocument, names: Texts): string {
-  return `${names[user] ?? user}, ${names[client] ?? client}`
+  return `${names[client] ?? client}’s access to ${names[user] ?? user}`
 }
 
 /** What grants are called, on the page that asks before they are revoked. */

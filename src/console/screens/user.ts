@@ -86,17 +86,22 @@ export const USER = screen<Answers>({
   },
   filters: [],
   forms: FORMS,
-  names: ({ user, grants }) => ({
-    ...namesOf(grants.grants, grants.names),
-    '': user.email ?? user.name ?? user.user_id,
-  }),
+  names({ user, sessions, grants }) {
+    const own = user.email ?? user.name ?? user.user_id
+    return {
+      ...namesOf(grants.grants, grants.names),
+      ...Object.fromEntries(sessions.sessions.map((one) => [one.session_id, `${browserOf(one)} of ${own}`])),
+      ...Object.fromEntries(user.passkeys.map((one) => [one.passkey_id, `${browserOf(one)}, of ${own}`])),
+      '': own,
+    }
+  },
   view({ user, sessions, grants, audit }, frame) {
-    const grave = formsFor(frame, user, true)
+    const grave = formsFor(frame, user.user_id, user, true)
     return {
       title: user.email ?? user.name ?? user.user_id,
       main: html`<div class="heading">
           <h1>${name(user.email ?? user.name, '(no address)')}</h1>
-          ${userState(user)} ${actions(frame, formsFor(frame, user, false))}
+          ${userState(user)} ${actions(frame, formsFor(frame, user.user_id, user, false))}
         </div>
         <p class="sub">${id(user.user_id)} <span>created ${time(user.created_at, frame)}</span></p>
         ${facts([
@@ -134,6 +139,10 @@ function signIn({ sign_in: { ways, obstacles } }: WholeUserDocument): Markup {
     }`
 }
 
+function browserOf({ browser, system }: Pick<SessionDocument, 'browser' | 'system'>): string {
+  return [browser ?? 'unknown browser', ...(system === null ? [] : [system])].join(', ')
+}
+
 function app({ authenticator_app: factor }: WholeUserDocument, frame: Frame): Fragment {
   if (factor === null) return html`<span class="muted">none</span>`
   const { added_at: added, used_at: used, recovery_codes: codes, is_locked: isLocked } = factor
@@ -149,13 +158,12 @@ function passkeys({ passkeys: all }: WholeUserDocument, frame: Frame): Fragment 
 }
 
 function passkey(
-  { passkey_id: key, browser, system, is_synced: isSynced, added_at: added, used_at: used }: PasskeyDocument,
+  { passkey_id: key, is_synced: isSynced, added_at: added, used_at: used, ...made }: PasskeyDocument,
   frame: Frame,
 ): Markup {
-  const where = [browser, system].filter((part) => part !== null).join(', ')
   return html`<span class="row"
     ><span
-      ><bdi>${where === '' ? 'unknown browser' : where}</bdi>${isSynced ? ', synced' : undefined}, added
+      ><bdi>${browserOf(made)}</bdi>${isSynced ? ', synced' : undefined}, added
       ${time(added, frame)}, used ${time(used, frame)}</span
     >
     ${actions(frame, formOf(frame, 'user.remove-passkey'), key)}</span
@@ -187,8 +195,7 @@ function sessionTable(frame: Frame, rows: readonly SessionDocument[]): Markup {
     columns: [
       {
         heading: 'Browser',
-        cell: ({ browser, system }) =>
-          html`<bdi>${[browser ?? 'unknown browser', ...(system === null ? [] : [system])].join(', ')}</bdi>`,
+        cell: (session) => html`<bdi>${browserOf(session)}</bdi>`,
       },
       {
         heading: 'By',

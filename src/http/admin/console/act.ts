@@ -1,14 +1,15 @@
-import { AdminError } from '../../../admin/admin-error.ts'
+import { AdminError, conflict } from '../../../admin/admin-error.ts'
 import { asAdministrator } from '../../../admin/administrators.ts'
 import { inputFields, readFields } from '../../../admin/input-fields.ts'
 import { runTask } from '../../../admin/run-task.ts'
 import { secretPage, TYPED_FROM } from '../../../console/ask.ts'
+import { lockOutBy } from '../../../console/lock-out.ts'
 import type { Outcome } from '../../../console/notice.ts'
 import { asksFirst, type Members, type ScreenForm, type Texts } from '../../../console/screen.ts'
 import { after } from '../../../base/brand.ts'
 import { invalidRequest } from '../../../protocol/errors.ts'
 import { authorizeTask } from '../authorize.ts'
-import { csrfParts, formFor, isRecent, render, sealOutcome, subjectsIn, taskOf, type Found } from './show.ts'
+import { csrfParts, formFor, frameOf, isRecent, readAll, render, sealOutcome, subjectsIn, taskOf, type Found } from './show.ts'
 import { isFromOwnPage, page, redirect, type ConsoleAnswer, type Desk, type Visit, type Visitor } from './visit.ts'
 
 /** The rows of one form. */
@@ -61,6 +62,14 @@ export async function act(
       outcome: refusedWith(form, { '': `At most ${SUBJECT_LIMIT} rows at a time.` }),
       asking: undefined,
     })
+  const lockedOut = objectsOf(form, found, subjects).map((one) => lockOutBy(form.task, one, visitor.holder.user.id))
+  const [locked] = lockedOut
+  if (locked !== undefined && lockedOut.every((one) => one !== undefined))
+    return render(desk, found, visit, visitor, {
+      status: 409,
+      outcome: refusedWith(form, { '': locked }),
+      asking: undefined,
+    })
   if (asksFirst(form) && sent.get('confirmed') !== '1') return redirect(askAddress(found, form, subjects))
   // Nothing is kept over the sign-in: the page that asks comes after it.
   if (form.isRecent === true && !isRecent(desk, visitor)) return redirect(askAddress(found, form, subjects))
@@ -69,14 +78,30 @@ export async function act(
   if (form.secret !== undefined && !(await isFirst(desk, visitor, sent.get('once') ?? '')))
     return again(409, { '': 'This was done already. The form did nothing more.' })
   const given = readFields(inputFields(taskOf(form.task), fields), (name) => sent.get(name))
-  return finish(desk, found, visitor, form, await performEach(desk, found, visitor, form, subjects, given), again)
+  const name = subjects.length > 1 ? undefined : await findName(desk, found, visit, visitor, subjects[0] ?? '')
+  const performed = await performEach(desk, found, visitor, form, subjects, given)
+  return finish(desk, found, visitor, { form, performed, name }, again)
 }
 
 /** What became of each row. */
 interface Performed {
   readonly subject: string
+  /** Without one the object was in the state already. */
   readonly answer?: Members
   readonly error?: AdminError
+}
+
+/** The objects of the task, by their ids: the chosen rows, or that of the path. */
+function objectsOf(
+  { task, subject }: ScreenForm,
+  { parameters }: Pick<Found, 'parameters'>,
+  subjects: readonly string[],
+): readonly string[] {
+  return subject === undefined ? [parameters[`${nounOf(task)}_id`] ?? ''] : subjects
+}
+
+function nounOf(task: string): string {
+  return task.slice(0, task.indexOf('.'))
 }
 
 async function performEach(
@@ -93,7 +118,17 @@ async function performEach(
   const performed: Performed[] = []
   for (const subject of form.subject === undefined ? [''] : subjects) {
     const chosen = form.subject === undefined ? {} : { [form.subject]: subject }
+    const [object = ''] = objectsOf(form, { parameters }, [subject])
     try {
+      const locked = lockOutBy(form.task, object, holder.user.id)
+      if (locked !== undefined) throw conflict(locked)
+      if (form.already !== undefined) {
+        const read = taskOf(`${nounOf(form.task)}.show`)
+        if (form.already.holds(await runTask(administration, read, { ...own, ...chosen }, () => undefined))) {
+          performed.push({ subject })
+          continue
+        }
+      }
       const answer = await runTask(administration, task, { ...given, ...own, ...chosen }, () => undefined)
       performed.push({ subject, answer })
     } catch (cause) {
@@ -108,8 +143,11 @@ function finish(
   desk: Desk,
   found: Found,
   visitor: Visitor,
-  form: ScreenForm,
-  performed: readonly Performed[],
+  {
+    form,
+    performed,
+    name,
+  }: { readonly form: ScreenForm; readonly performed: readonly Performed[]; readonly name: string | undefined },
   again: (status: number, errors: Texts) => Promise<ConsoleAnswer>,
 ): Promise<ConsoleAnswer> | ConsoleAnswer {
   const [only] = performed
@@ -119,22 +157,41 @@ function finish(
   if (form.secret !== undefined && only?.answer !== undefined) {
     const secret = only.answer[form.secret]
     if (typeof secret === 'string') {
-      const whole = { ...frame, mayWrite: true, csrf: '', forms: [], filters: [] }
+      const whole = { ...frame, mayWrite: true, self: '', csrf: '', forms: [], filters: [] }
       return page(desk.framed(secretPage(form, secret, whole), visitor, found.screen.section))
     }
   }
+  const ids = (rows: readonly Performed[]) => rows.map(({ subject }) => subject)
+  const changed = performed.filter(({ answer }) => answer !== undefined)
   const outcome: Outcome = {
     task: form.task,
-    done: performed.flatMap(({ subject, error }) => (error === undefined && subject !== '' ? [subject] : [])),
+    text: form.done,
+    name,
+    offers: form.offers,
+    done: ids(changed).filter((subject) => subject !== ''),
+    unchanged: ids(performed.filter(({ answer, error }) => answer === undefined && error === undefined)),
     refused: performed
       .flatMap(({ subject, error }): (readonly [string, string])[] =>
         error === undefined ? [] : [[subject, error.message.slice(0, REASON_LIMIT)]],
       )
       .slice(0, REASONS),
   }
-  const to = form.leadsTo !== undefined && outcome.refused.length === 0 ? form.leadsTo : withoutAsking(found.here)
+  const leads = form.subject === undefined && only?.answer !== undefined ? form.leadsTo?.(only.answer) : undefined
+  const to = leads ?? withoutAsking(found.here)
   const mark = to.includes('?') ? '&' : '?'
   return redirect(`${to}${mark}done=${sealOutcome(desk, visitor, outcome)}`)
+}
+
+/** What the only object is called, before the change: a deleted one has no name. */
+async function findName(
+  desk: Desk,
+  found: Found,
+  visit: Visit,
+  visitor: Visitor,
+  subject: string,
+): Promise<string | undefined> {
+  const read = await readAll(desk, found, frameOf(desk, found, visit, visitor), visitor)
+  return read.kind === 'read' ? found.screen.names(read.answers)[subject] : undefined
 }
 
 function pathOf({ here }: Found): string {
@@ -166,8 +223,8 @@ async function isFirst({ context }: Desk, { session }: Visitor, once: string): P
   return (await store.consumeOnce([{ digest, expiresAt: after(clock(), ONCE_MS) }])) === 'fresh'
 }
 
-function refusedWith({ task }: ScreenForm, errors: Texts): Outcome {
-  return { task, done: [], refused: Object.values(errors).map((reason) => ['', reason] as const) }
+function refusedWith({ task, done: text }: ScreenForm, errors: Texts): Outcome {
+  return { task, text, done: [], unchanged: [], refused: Object.values(errors).map((reason) => ['', reason] as const) }
 }
 
 function statusOf({ kind }: AdminError): number {

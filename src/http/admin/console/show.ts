@@ -157,7 +157,7 @@ function refusedView(frame: Frame, text: string): View {
 }
 
 /** The forms that the person may use: none with a role that only reads. */
-function frameOf(desk: Desk, { screen, parameters }: Found, visit: Visit, { session, holder }: Visitor): Frame {
+export function frameOf(desk: Desk, { screen, parameters }: Found, visit: Visit, { session, holder }: Visitor): Frame {
   const { context } = desk
   const { path, query } = visit
   const mayWrite = holder.administrator.access === 'write'
@@ -168,6 +168,7 @@ function frameOf(desk: Desk, { screen, parameters }: Found, visit: Visit, { sess
   return {
     place,
     mayWrite,
+    self: holder.user.id,
     csrf: context.secrets.digest('csrf', csrfParts(session.grantId, path)),
     forms: mayWrite ? screen.forms : [],
     filters: filtersOf(screen, texts),
@@ -195,7 +196,7 @@ type AllRead =
   | { readonly kind: 'read'; readonly answers: Members }
   | { readonly kind: 'refused'; readonly error: AdminError }
 
-async function readAll(
+export async function readAll(
   desk: Desk,
   { screen, parameters }: Found,
   { place }: Frame,

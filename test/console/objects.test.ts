@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { CONSOLE_CLIENT_ID } from '../../src/protocol/client/console.ts'
+import type { UserId } from '../../src/protocol/ids.ts'
+import { openAdminServer, type AdminServer } from '../support/admin-server.ts'
+import { ConsoleBrowser, formOf, giveRole } from '../support/console/console-browser.ts'
+import { perform, type Members } from '../support/tasks.ts'
+
+/** What the pages of clients, users and grants say, offer and refuse. */
+
+const ends: (() => unknown)[] = []
+let stage: AdminServer
+let browser: ConsoleBrowser
+let ada: UserId
+
+before(async () => {
+  stage = await openAdminServer({ after: (end) => void ends.push(end as () => unknown) })
+  ada = await giveRole(stage.server)
+  browser = new ConsoleBrowser(stage.server)
+  await browser.open()
+})
+
+after(async () => {
+  for (const end of ends.toReversed()) await end()
+})
+
+const show = (noun: 'client' | 'user', id: string): Promise<Members> =>
+  perform(stage.server.context, `${noun}.show`, { [`${noun}_id`]: id })
+
+/** The rows that the undo of a page changes. */
+function undone({ body }: { readonly body: string }, task: string): readonly (string | undefined)[] {
+  const notice = { body: body.slice(body.indexOf('class="notice')) }
+  return [...formOf(notice, task).matchAll(/name="subject" value="([^"]+)"/g)].map(([, id]) => id)
+}
+
+test('CON-09: undo changes only what was changed, and a row that was so before is said to be', async () => {
+  const before = await stage.makeClient()
+  const { client_id: changed } = await stage.makeClient()
+  const { client_id: known } = before
+  for (const [task, undo, earlier, text] of [
+    ['client.verify', 'client.unverify', 'client.verify', /Verified: 1\. Already verified: 1\./],
+    ['client.disable', 'client.enable', 'client.disable', /Disabled: 1\. Already disabled: 1\./],
+  ] as const) {
+    await perform(stage.server.context, earlier, { client_id: known })
+    const done = await browser.send('/console/clients', task, [known, changed])
+    assert.match(done.body, text)
+    assert.deepEqual(undone(done, undo), [changed])
+    const again = await browser.send('/console/clients', task, [known])
+    assert.match(again.body, /Already (verified|disabled): <bdi>Client/)
+    assert.doesNotMatch(again.body, />Undo</)
+  }
+  const { id } = await stage.makeUser()
+  await perform(stage.server.context, 'user.disable', { user_id: id })
+  const { id: other } = await stage.makeUser()
+  const users = await browser.send('/console/users', 'user.disable', [id, other], { confirmed: '1' })
+  assert.match(users.body, /Disabled: 1\. Already disabled: 1\. Sessions and tokens stay ended/)
+  assert.deepEqual(undone(users, 'user.enable'), [other])
+})
+
+test('CON-20: the console disables, deletes and revokes neither its own client nor the account of the person', async () => {
+  const list = await browser.console.get('/console/clients')
+  assert.doesNotMatch(list.body, new RegExp(`name="subject" value="${CONSOLE_CLIENT_ID}"`))
+  assert.doesNotMatch((await browser.console.get('/console/users')).body, new RegExp(`name="subject" value="${ada}"`))
+  const { client_id: other } = await stage.makeClient()
+  const confirmed = { confirmed: '1' }
+  for (const task of ['client.disable', 'client.revoke-tokens', 'client.delete']) {
+    const refused = await browser.send('/console/clients', task, [CONSOLE_CLIENT_ID], confirmed)
+    assert.equal(refused.statusCode, 409, task)
+    assert.match(refused.body, /This is the client of the console[^]*grantor client /, task)
+  }
+  const both = await browser.send('/console/clients', 'client.disable', [CONSOLE_CLIENT_ID, other])
+  assert.match(both.body, /Disabled: 1 of 2\.[^]*This is the client of the console/)
+  for (const task of ['user.disable', 'user.delete']) {
+    const { csrf } = { csrf: formOf(await browser.console.get(`/console/users/${ada}`), 'user.revoke-tokens') }
+    const value = /name="csrf" value="([^"]+)"/.exec(csrf)?.[1] ?? ''
+    const refused = await browser.console.post(`/console/users/${ada}`, { csrf: value, task, ...confirmed })
+    assert.deepEqual([refused.statusCode, /This is your own account/.test(refused.body)], [409, true], task)
+  }
+  assert.doesNotMatch(
+    (await browser.console.get(`/console/users/${ada}`)).body,
+    /value="user\.(disable|delete)"/,
+    'The page does not offer it.',
+  )
+  assert.deepEqual(
+    [(await show('client', CONSOLE_CLIENT_ID))['disabled_at'], (await show('user', ada))['disabled_at']],
+    [null, null],
+  )
+})
+
+test('a change names its object, keeps the filter of the list, and asks before it ends what cannot come back', async () => {
+  const { client_id: client } = await stage.makeClient()
+  const name = String((await show('client', client))['client_name'])
+  const list = '/console/clients?source=registration'
+  const deleted = await browser.send(list, 'client.delete', [client], { confirmed: '1' })
+  assert.match(deleted.body, new RegExp(`Deleted: <bdi>${name}</bdi>\\.[^]*Remove the filter Source`))
+  const { id, email } = await stage.makeUser()
+  const asked = await browser.press(await browser.console.get(`/console/users/${id}`), 'user.disable')
+  assert.match(asked.body, new RegExp(`Disable: <bdi>${email}</bdi>[^]*signed out everywhere`))
+  assert.equal((await show('user', id))['disabled_at'], null)
+  assert.match((await browser.press(asked, 'user.disable')).body, new RegExp(`Disabled: <bdi>${email}</bdi>`))
+})

@@ -81,6 +81,7 @@ async function examine(context: TaskContext): Promise<readonly Finding[]> {
     domains: [],
     registrations: [],
     delegateUntil: undefined,
+    consoleDisabledAt: undefined,
     providers,
     roles,
     mailDueAt: due?.dueAt,
@@ -89,7 +90,7 @@ async function examine(context: TaskContext): Promise<readonly Finding[]> {
     checkClock(clockCheck.differenceMs()),
     ...checkBackup({ choices: { isLoopbackIssuer }, now }, { backedUpAt }),
     ...checkCredentials(credentials, now),
-    ...checkRoles({ isLoopbackIssuer }, { roles, providers }),
+    ...checkRoles({ isLoopbackIssuer }, late),
     ...checkMail(undefined, { store: { clients: late }, now }),
   ]
 }

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { createLink } from '../../src/admin/user/link.ts'
 import { CONSOLE_CLIENT_ID } from '../../src/protocol/client/console.ts'
 import type { UserId } from '../../src/protocol/ids.ts'
+import { locationOf, PlainBrowser } from '../../tools/flow.ts'
 import { openAdminServer, type AdminServer } from '../support/admin-server.ts'
 import { ConsoleBrowser, formOf, giveRole } from '../support/console/console-browser.ts'
 import { perform, type Members } from '../support/tasks.ts'
@@ -98,4 +100,34 @@ test('a change names its object, keeps the filter of the list, and asks before i
   assert.match(asked.body, new RegExp(`Disable: <bdi>${email}</bdi>[^]*signed out everywhere`))
   assert.equal((await show('user', id))['disabled_at'], null)
   assert.match((await browser.press(asked, 'user.disable')).body, new RegExp(`Disabled: <bdi>${email}</bdi>`))
+})
+
+test('CON-01: people with a role find the console, from the account and from a link; others do not learn of it', async () => {
+  const { server } = stage
+  const address = 'http://localhost:3001/console'
+  assert.ok((await browser.issuer.get('/account')).body.includes(`href="${address}"`))
+  const { id, email } = await stage.makeUser()
+  const used = async (): Promise<string> => {
+    const { address: link } = await createLink(server.context, id)
+    const other = new PlainBrowser(server)
+    const password = 'four other words, please'
+    return (await other.submit(await other.get(link), { password, repeated: password })).body
+  }
+  assert.doesNotMatch(await used(), /3001/)
+  await giveRole(server, 'read', email)
+  assert.ok((await used()).includes(`href="${address}"`))
+  await server.context.store.removeRole(id)
+  const person = new PlainBrowser(server)
+  const leaving = await person.get('/account')
+  const page = await person.submit(await person.get(locationOf(leaving)), {
+    email,
+    password: 'four other words, please',
+  })
+  const account = await person.get(locationOf(page))
+  assert.ok(account.body.includes(email))
+  assert.doesNotMatch(account.body, /3001/)
+  const root = (accept: string) => server.injectAdmin({ method: 'GET', url: '/', headers: { accept } })
+  const opened = await root('text/html,application/xhtml+xml;q=0.9')
+  assert.deepEqual([opened.statusCode, opened.headers.location], [303, '/console'])
+  assert.equal((await root('application/json')).statusCode, 404)
 })

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import type { RoleRecord } from '../../ports/records/role.ts'
 import { nameUser } from '../../protocol/sign-in/account.ts'
+import { consoleAddress } from '../../protocol/client/console.ts'
 import { conflict } from '../admin-error.ts'
 import { ISO, iso, LIMIT, NEXT, pageStart, USER_ID } from '../fields.ts'
 import { findNames, NAMES } from '../names.ts'
@@ -35,6 +36,12 @@ export type ListedRoleDocument = z.output<typeof LISTED_ROLE>
 function describeRole({ userId, access, isLoopbackOnly, createdAt }: RoleRecord): RoleDocument {
   return { user_id: userId, access, loopback_only: isLoopbackOnly, set_at: iso(createdAt) }
 }
+
+const SET_ROLE = ROLE_DOCUMENT.extend({
+  console_url: z.string().nullable().describe('The address of the console; null: it is off.'),
+}).meta({ id: 'SetRole' })
+
+export type SetRoleDocument = z.output<typeof SET_ROLE>
 
 /** The tasks on what users may do by the console. */
 export const ROLE_TASKS: readonly Task[] = [
@@ -79,11 +86,12 @@ export const ROLE_TASKS: readonly Task[] = [
         .default(false)
         .describe('true: the role counts only while the issuer is a loopback address, for a trial.'),
     }),
-    output: ROLE_DOCUMENT,
+    output: SET_ROLE,
     async run(context, { user_id: userId, access, loopback_only: isLoopbackOnly }) {
       const role = { userId, access, isLoopbackOnly, createdAt: context.clock() }
       if ((await context.store.setRole(role)) === 'unknown') throw noSuchUser(userId)
-      return describeRole(role)
+      const { consoleUrl } = context.settings
+      return { ...describeRole(role), console_url: consoleUrl === undefined ? null : consoleAddress(consoleUrl) }
     },
   }),
   defineTask({

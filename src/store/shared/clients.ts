@@ -2,6 +2,7 @@ import type { ClientRecord } from '../../ports/records/client.ts'
 import type { ClientFilter } from '../../ports/operations/client.ts'
 import type { Page } from '../../ports/store.ts'
 import type { EpochMs } from '../../base/brand.ts'
+import { CONSOLE_CLIENT_ID } from '../../protocol/client/console.ts'
 import type { ClientId } from '../../protocol/ids.ts'
 import type { ClientInspection } from '../../ports/inspection.ts'
 import type { Row } from '../rows.ts'
@@ -235,9 +236,11 @@ export function* inspectClients(): Steps<ClientInspection> {
   const delegateUntil = (credentials?.['until'] ?? undefined) as EpochMs | undefined
   const providers = yield* providerReads.listProviders()
   const roles = yield* inspectRoles()
+  // The id of the client of the console sorts before all others.
+  const [oldest] = yield* clientReads.listClients({ before: `${CONSOLE_CLIENT_ID}~` as ClientId, limit: 1 })
   const [mail] = yield* rows(NEXT_MAIL)
   const mailDueAt = (mail?.['due_at'] ?? undefined) as EpochMs | undefined
-  return { newest, domains, registrations, delegateUntil, providers, roles, mailDueAt }
+  return { newest, domains, registrations, delegateUntil, providers, roles, consoleDisabledAt: oldest?.disabledAt, mailDueAt }
 }
 
 export const clientReads = {

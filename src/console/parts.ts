@@ -229,8 +229,8 @@ export function filterBar(frame: Frame): Markup {
                 html`<li>
                   <a
                     href="${addressOf(frame, { [field]: undefined, before: undefined })}"
-                    aria-label="Remove the filter ${label} ${value}"
-                    ><span class="muted">${label}</span> <bdi>${value}</bdi>${closeIcon}</a
+                    aria-label="Remove the filter ${label} ${wordOf(value)}"
+                    ><span class="muted">${label}</span> <bdi>${wordOf(value)}</bdi>${closeIcon}</a
                   >
                 </li>`,
             )}
@@ -252,9 +252,25 @@ function filterField({ name: field, label, kind, choices, value = '' }: Filter):
     ><span>${label}</span>
     <select name="${field}">
       <option value="">any</option>
-      ${choices.map((choice) => html`<option value="${choice}" ${choice === value ? html` selected` : undefined}>${choice}</option>`)}
+      ${choices.map((choice) => html`<option value="${choice}" ${choice === value ? html` selected` : undefined}>${wordOf(choice)}</option>`)}
     </select></label
   >`
+}
+
+/** The words of the columns, for the values of the tasks. */
+const WORDS: Readonly<Record<string, string>> = {
+  true: 'yes',
+  false: 'no',
+  operator: 'created',
+  registration: 'registered',
+  verified: 'Verified',
+  'known-domain': 'Known domain',
+  unverified: 'Unverified',
+  blocked: 'Blocked',
+}
+
+function wordOf(value: string): string {
+  return WORDS[value] ?? (value.endsWith('.') ? `${value}*` : value)
 }
 
 /** What there is to see, and the command that makes the first; or that nothing matches the filters. */

@@ -211,7 +211,7 @@ test('lists are filtered as the API filters them, and the audit is saved by the 
   assert.ok(lines.length > 0 && lines.every(({ event }) => String(event).startsWith('user.')))
   assert.equal((await browser.console.get('/console/audit?format=ndjson&since=2020-01-01&until=2020-01-02')).body, '')
   const wrong = await browser.console.get('/console/audit?client_id=ada')
-  assert.deepEqual([wrong.statusCode, /This is not a client id/.test(wrong.body)], [422, true])
+  assert.deepEqual([wrong.statusCode, /There is no client named &quot;ada&quot;/.test(wrong.body)], [422, true])
   assert.match((await browser.console.get('/console/clients?name=zzz')).body, /Nothing matches/)
   for (const [prefix, ids] of [
     ['ADA@', 'ada@acme.test'],

@@ -16,7 +16,7 @@ export const AUDIT = screen<{ readonly list: Listed }>({
   path: '/console/audit',
   section: 'audit',
   reads: { list: { task: 'audit.list', input: () => ({}) } },
-  filters: ['event', 'client_id', 'user_id', 'actor', 'since', 'until'],
+  filters: ['event', 'actor', 'user_id', 'client_id', 'since', 'until'],
   forms: [],
   names: ({ list }) => list.names,
   lines: ({ list }) => ({ rows: list.events, next: list.next }),
@@ -47,11 +47,11 @@ export function events(frame: Frame, { events: rows, names, next }: Listed, none
   })
 }
 
-/** The administrator who did it, or the user. */
+/** The administrator who did it, or the user, with a link to all that they did. */
 function who(actor: string | null, user: string | null, names: Texts): Fragment {
-  if (actor === null) return user === null ? html`<span class="muted">–</span>` : named('users', user, names)
-  if (actor.startsWith('gus_')) return named('users', actor, names)
-  return html`<bdi>${names[actor] ?? actor}</bdi>`
+  const doer = actor ?? user
+  if (doer === null) return html`<span class="muted">–</span>`
+  return html`<a href="/console/audit?${new URLSearchParams({ actor: doer }).toString()}"><bdi>${names[doer] ?? doer}</bdi></a>`
 }
 
 function about(

@@ -17,6 +17,7 @@ import type { Parameters } from '../../../base/message.ts'
 import { invalidRequest, OAuthError, type Reason } from '../../../protocol/errors.ts'
 import { authorizeTask } from '../authorize.ts'
 import { matchSegments } from '../routes.ts'
+import { resolveFilters } from './resolve.ts'
 import { page, type ConsoleAnswer, type Desk, type Visit, type Visitor } from './visit.ts'
 
 /** How long ago a person may have signed in for a form that is `isRecent`. */
@@ -180,12 +181,25 @@ export function csrfParts(grantId: string, path: string): readonly string[] {
   return ['console', grantId, path]
 }
 
+/** Where a filter takes more than the member of the task, or has the word of a column. */
+const FILTER_LABELS: Readonly<Record<string, string>> = {
+  actor: 'Who',
+  client_id: 'Client',
+  user_id: 'User',
+  organization_id: 'Organization id',
+  email_prefix: 'Email begins with',
+  subject: 'Id at your application',
+  since: 'Since (UTC)',
+  until: 'Until (UTC)',
+  trust_level: 'Trust',
+}
+
 function filtersOf({ reads, filters }: AnyScreen, query: Texts): readonly Filter[] {
   const [first] = Object.values(reads)
   if (first === undefined || filters.length === 0) return []
   return inputFields(taskOf(first.task), filters).map(({ name, label, kind, choices }: InputField) => ({
     name,
-    label,
+    label: FILTER_LABELS[name] ?? label,
     kind: kind === 'choice' || kind === 'time' ? kind : 'text',
     choices,
     value: query[name],
@@ -205,7 +219,13 @@ export async function readAll(
   const { context } = desk
   const { administrator } = holder
   const administration = asAdministrator(context, administrator)
+  const list = async (name: string, input: Members): Promise<Members> => {
+    const task = taskOf(name)
+    authorizeTask(context, administrator, task, parameters)
+    return runTask(administration, task, input, () => undefined)
+  }
   try {
+    const query = await resolveFilters(list, screen.filters, place.query)
     const answers = await Promise.all(
       Object.entries(screen.reads).map(async ([name, read], index) => {
         const task = taskOf(read.task)
@@ -214,7 +234,7 @@ export async function readAll(
           parameters[parameter] === undefined ? [] : [[parameter, parameters[parameter]] as const],
         )
         const most = place.query[SAVE] === NDJSON ? { limit: LIST_LIMIT.most } : {}
-        const chosen = index === 0 ? { ...readFilters(task, screen.filters, place.query), ...most } : {}
+        const chosen = index === 0 ? { ...readFilters(task, screen.filters, query), ...most } : {}
         const input = { ...chosen, ...read.input(place), ...Object.fromEntries(own) }
         return [name, await runTask(administration, task, input, () => undefined)] as const
       }),

@@ -9,11 +9,16 @@ const MONTHS = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ')
 /** A time of an answer: how long ago, with the exact time. `never`: what null means. */
 export function time(iso: string | null, { place }: Pick<Frame, 'place'>, never = 'never'): Markup {
   if (iso === null) return html`<span class="muted">${never}</span>`
+  const exact = exactTime(iso)
+  const ageSeconds = (place.now - Date.parse(iso)) / 1000
+  return html`<time datetime="${iso}" title="${exact}">${ageSeconds < 0 ? exact : age(ageSeconds)}</time>`
+}
+
+/** The day and the minute, as all pages write them. */
+export function exactTime(iso: string): string {
   const at = new Date(iso)
   const pad = (number: number): string => String(number).padStart(2, '0')
-  const exact = `${at.getUTCDate()} ${MONTHS[at.getUTCMonth()] ?? ''} ${at.getUTCFullYear()}, ${pad(at.getUTCHours())}:${pad(at.getUTCMinutes())} UTC`
-  const ageSeconds = (place.now - at.getTime()) / 1000
-  return html`<time datetime="${iso}" title="${exact}">${ageSeconds < 0 ? exact : age(ageSeconds)}</time>`
+  return `${at.getUTCDate()} ${MONTHS[at.getUTCMonth()] ?? ''} ${at.getUTCFullYear()}, ${pad(at.getUTCHours())}:${pad(at.getUTCMinutes())} UTC`
 }
 
 const [MINUTE, HOUR, DAY] = [60, 3600, 86_400]

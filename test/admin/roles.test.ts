@@ -22,7 +22,8 @@ test('a role is set, replaced, listed with the name of its user, and removed, an
   const { id, email } = await stage.makeUser()
   const other = await stage.makeUser()
   await perform('role.set', { user_id: id, access: 'read', loopback_only: true })
-  const { set_at, ...role } = await perform('role.set', { user_id: id, access: 'write' })
+  const { set_at, console_url, ...role } = await perform('role.set', { user_id: id, access: 'write' })
+  assert.equal(console_url, 'http://localhost:3001/console')
   assert.deepEqual(role, { user_id: id, access: 'write', loopback_only: false })
   assert.equal((await perform('user.show', { user_id: id }))['role'], 'write')
   const listed = { ...role, set_at, has_second_factor: false }
@@ -118,5 +119,10 @@ test('server.show says what a running server sees of its installation, and the a
   assert.match(messages.at(-1) ?? '', new RegExp(`refuses those without a second factor: ${email}\\.$`))
   const { events } = await perform<{ events: readonly { actor: string }[] }>('audit.list', { actor: 'command-line' })
   assert.ok(events.length > 0 && events.every(({ actor }) => actor === 'command-line'))
-  assert.deepEqual((await perform<{ events: readonly object[] }>('audit.list', { actor: id })).events, [])
+  const own = await perform<{ events: readonly { event: string }[] }>('audit.list', { actor: id })
+  assert.deepEqual(
+    own.events.map(({ event }) => event),
+    ['user.created'],
+    'Without an administrator, the user of an event did it.',
+  )
 })

@@ -156,3 +156,26 @@ test('filters take an address or a name where the task takes an id, and the acto
   const none = await of('audit?user_id=zzz')
   assert.deepEqual([none.statusCode, /There is no user named/.test(none.body)], [422, true])
 })
+
+test('a user page says until when wrong passwords lock the account, and until when a link is open', async () => {
+  const { context } = stage.server
+  const { id, email } = await stage.makeUser()
+  const path = `/console/users/${id}`
+  assert.match((await browser.console.get(path)).body, /chip good[^]*Yes<[^]*by[^]*password/)
+  const stranger = new PlainBrowser(stage.server)
+  const form = await stranger.get(locationOf(await stranger.get('/account')))
+  for (let attempt = 0; attempt < 10; attempt += 1) await stranger.submit(form, { email, password: `wrong ${attempt}` })
+  const { body } = await browser.console.get(path)
+  assert.match(
+    body,
+    /chip caution[^]*Locked<[^]* for \d+ more minutes? \(until \d+ \w+ \d{4}, \d\d:\d\d UTC\): 10 wrong passwords\. Browsers that it used before still work/,
+  )
+  assert.doesNotMatch(body.slice(0, body.indexOf('<h2>')), /chip good/)
+  const made = await perform(context, 'user.create', { email: stage.anEmail() })
+  const fresh = `/console/users/${String(made['user_id'])}`
+  assert.match((await browser.console.get(fresh)).body, /has nothing to sign in with[^]*grantor role set person-/)
+  await perform(context, 'user.create-link', { user_id: made['user_id'] })
+  const open = (await browser.console.get(fresh)).body
+  assert.match(open, /A link is open until \d+ \w+ \d{4}, \d\d:\d\d UTC/)
+  assert.doesNotMatch(open, /has nothing to sign in with/)
+})

@@ -6,7 +6,7 @@ import { code, html, type Fragment, type Markup } from '../../web/markup.ts'
 import { events, EVENTS_SHOWN } from './audit.ts'
 import { grantColumns, namesOf, REVOKE_GRANT } from './grants.ts'
 import { DELETE_USER, USER_FORMS, userState } from './users.ts'
-import { actions, chip, facts, formOf, formsFor, id, name, section, table, time } from '../parts.ts'
+import { actions, chip, command, exactTime, facts, formOf, formsFor, id, name, section, table, time } from '../parts.ts'
 import { screen, type Frame, type ScreenForm, type Texts } from '../screen.ts'
 
 interface Answers {
@@ -101,17 +101,21 @@ export const USER = screen<Answers>({
       title: user.email ?? user.name ?? user.user_id,
       main: html`<div class="heading">
           <h1>${name(user.email ?? user.name, '(no address)')}</h1>
-          ${userState(user)} ${actions(frame, formsFor(frame, user.user_id, user, false))}
+          ${isLocked(user) ? chip('Locked', 'caution') : userState(user)} ${actions(frame, formsFor(frame, user.user_id, user, false))}
         </div>
         <p class="sub">${id(user.user_id)} <span>created ${time(user.created_at, frame)}</span></p>
         ${facts([
-          ['Can sign in', signIn(user)],
+          ['Can sign in', signIn(user, frame)],
           ['Name', name(user.name, 'none')],
           ['Address verified', time(user.email_verified_at, frame, 'no')],
           ['Authenticator app', app(user, frame)],
           ['Passkeys', passkeys(user, frame)],
           ['Providers', identities(user, frame)],
-          ['Role for the console', user.role ?? html`<span class="muted">none</span>`],
+          [
+            'Role for the console',
+            html`${user.role ?? html`<span class="muted">none</span>`}
+            ${user.email === null ? undefined : command(`grantor role set ${user.email} --access ${user.role === 'read' ? 'write' : 'read'}`)}`,
+          ],
           [
             'Tokens revoked',
             user.not_before === user.created_at ? undefined : html`all from before ${time(user.not_before, frame)}`,
@@ -125,18 +129,45 @@ export const USER = screen<Answers>({
   },
 })
 
+type Obstacle = WholeUserDocument['sign_in']['obstacles'][number]
+
+/** Whether wrong passwords or codes keep the user out for now. */
+function isLocked({ sign_in: { obstacles } }: WholeUserDocument): boolean {
+  return obstacles.some(({ wrong_attempts: attempts }) => attempts !== null)
+}
+
 /** The answer to the most frequent question of support: why can this person not sign in? */
-function signIn({ sign_in: { ways, obstacles } }: WholeUserDocument): Markup {
-  return html`<p>
-      ${ways.length === 0 ? chip('Not at all', 'bad') : html`${chip('Yes', 'good')} <span class="muted">by</span> ${ways.join(', ')}`}
-    </p>
+function signIn({ sign_in: { ways, obstacles }, link }: WholeUserDocument, frame: Frame): Markup {
+  const isNoPassword = obstacles.some(({ reason }) => reason === 'too-many-passwords')
+  const working = ways.filter((way) => !(isNoPassword && way === 'password'))
+  const others = obstacles.filter(
+    ({ reason, wrong_attempts: attempts }) => attempts === null && (link === null || reason !== 'no-way'),
+  )
+  return html`${obstacles.filter(({ wrong_attempts: attempts }) => attempts !== null).map((one) => html`<p>${lock(one, frame)}</p>`)}
     ${
-      obstacles.length === 0
+      working.length === 0
+        ? ways.length === 0
+          ? html`<p>${chip('Not at all', 'bad')}</p>`
+          : undefined
+        : html`<p>${chip('Yes', isNoPassword ? 'caution' : 'good')} <span class="muted">by</span> ${working.join(', ')}</p>`
+    }
+    ${link === null ? undefined : html`<p>A link is open until ${exactTime(link.expires_at)}.</p>`}
+    ${
+      others.length === 0
         ? undefined
         : html`<ul>
-            ${obstacles.map(({ message }) => html`<li>${message}</li>`)}
+            ${others.map(({ message }) => html`<li>${message}</li>`)}
           </ul>`
     }`
+}
+
+/** A lock, with its end: it does not keep out browsers in which the user signed in before. */
+function lock({ reason, wrong_attempts: attempts, until }: Obstacle, { place }: Frame): Markup {
+  const what = reason === 'too-many-passwords' ? 'wrong passwords' : 'wrong codes'
+  const minutes = until === null ? 0 : Math.max(1, Math.ceil((Date.parse(until) - place.now) / 60_000))
+  const time =
+    until === null ? '' : ` for ${minutes} more ${minutes === 1 ? 'minute' : 'minutes'} (until ${exactTime(until)})`
+  return html`${chip('Locked', 'caution')}${time}: ${String(attempts)} ${what}. Browsers that it used before still work.`
 }
 
 function browserOf({ browser, system }: Pick<SessionDocument, 'browser' | 'system'>): string {

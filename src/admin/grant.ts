@@ -3,6 +3,7 @@ import type { Context, StoreNeeds } from '../ports/context.ts'
 import type { GrantRecord } from '../ports/records/grant.ts'
 import type { GrantOwner } from '../ports/store.ts'
 import type { ClientId, GrantId, OrganizationId, UserId } from '../protocol/ids.ts'
+import { findGrantReason, INACTIVE_REASONS } from '../tokens/inactive-reason.ts'
 import { unknown } from './admin-error.ts'
 import {
   CLIENT_ID,
@@ -55,6 +56,12 @@ const GRANT_DOCUMENT = z
     created_at: ISO.describe('When the user consented, or the assertion was used.'),
     expires_at: ISO.describe('All tokens of the grant expire by this time.'),
     revoked_at: ISO_OR_NULL,
+    inactive_reason: z
+      .enum(INACTIVE_REASONS)
+      .nullable()
+      .describe(
+        'Why its tokens do not work: expired, revoked, or the principal that is disabled, deleted, or had all tokens revoked since. null: they do.',
+      ),
     refreshed_at: ISO_OR_NULL.describe('When its refresh token was issued; null: it has none.'),
   })
   .meta({ id: 'Grant' })
@@ -91,7 +98,7 @@ export const GRANT_TASKS: readonly Task[] = [
     summary: 'Show a grant.',
     input: ONE,
     output: GRANT_DOCUMENT,
-    run: async (context, { grant_id: id }) => describeGrant(await requireGrant(context, { id, within: undefined })),
+    run: async (context, { grant_id: id }) => describeGrant(context, await requireGrant(context, { id, within: undefined })),
   }),
   defineTask({
     name: 'grant.revoke',
@@ -125,7 +132,7 @@ export const GRANT_TASKS: readonly Task[] = [
     input: ONE.extend(PLACE),
     output: GRANT_DOCUMENT,
     run: async (context, { grant_id: id, organization_id: within }) =>
-      describeGrant(await requireGrant(context, { id, within })),
+      describeGrant(context, await requireGrant(context, { id, within })),
   }),
   defineTask({
     name: 'organization.revoke-grant',
@@ -156,7 +163,7 @@ async function answerList(
           page,
         )
   const ids = rows.flatMap((grant) => [grant.userId, grant.clientId, grant.organizationId])
-  return { grants: rows.map(describeGrant), names: await findNames(context, ids), next }
+  return { grants: await Promise.all(rows.map((grant) => describeGrant(context, grant))), names: await findNames(context, ids), next }
 }
 
 function ownerOf(userId: UserId | undefined, organizationId: OrganizationId | undefined): GrantOwner | undefined {
@@ -189,14 +196,16 @@ async function answerRevocation(context: TaskContext, place: GrantPlace): Promis
   const { grant, wasRevoked, others } = await endGrant(context, place)
   const { revokedAt = context.clock(), resources } = grant
   return {
-    ...describeGrant(grant),
+    ...(await describeGrant(context, grant)),
     was_revoked: wasRevoked,
     other_grants: [...others],
     ...(await findJwtAcceptance(context, { endedAt: revokedAt, resources })),
   }
 }
 
-function describeGrant({ id, clientId, userId, organizationId, ...grant }: GrantRecord): GrantDocument {
+async function describeGrant(context: TaskContext, whole: GrantRecord): Promise<GrantDocument> {
+  const { id, clientId, userId, organizationId, ...grant } = whole
+  const client = await context.store.findClient(clientId)
   return {
     grant_id: id,
     client_id: clientId,
@@ -208,6 +217,7 @@ function describeGrant({ id, clientId, userId, organizationId, ...grant }: Grant
     created_at: iso(grant.createdAt),
     expires_at: iso(grant.expiresAt),
     revoked_at: isoOrNull(grant.revokedAt),
+    inactive_reason: (await findGrantReason(context, client, whole, context.clock())) ?? null,
     refreshed_at: isoOrNull(grant.family?.rotatedAt),
   }
 }

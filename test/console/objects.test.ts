@@ -179,3 +179,22 @@ test('a user page says until when wrong passwords lock the account, and until wh
   assert.match(open, /A link is open until \d+ \w+ \d{4}, \d\d:\d\d UTC/)
   assert.doesNotMatch(open, /has nothing to sign in with/)
 })
+
+test('sessions and grants from before a revocation of all tokens are listed as ended', async () => {
+  const { context } = stage.server
+  const { user_id: user, grant_id: grant } = await stage.makePeopledOrganization()
+  const listed = async () => ({
+    sessions: (await perform<{ sessions: readonly Members[] }>(context, 'session.list', { user_id: user })).sessions,
+    grants: (await perform<{ grants: readonly Members[] }>(context, 'grant.list', { user_id: user })).grants,
+  })
+  const before = await listed()
+  assert.deepEqual([before.sessions.length, before.grants[0]?.['inactive_reason']], [1, null])
+  stage.server.clock.advance(1000)
+  await perform(context, 'user.revoke-tokens', { user_id: user })
+  const after = await listed()
+  assert.deepEqual([after.sessions.length, after.grants[0]?.['inactive_reason']], [0, 'user'])
+  const { body } = await browser.console.get(`/console/users/${user}`)
+  assert.match(body, /The user is signed in nowhere[^]*Ended<\/span>/)
+  assert.doesNotMatch(body, /value="grant\.revoke"/)
+  assert.match((await browser.console.get(`/console/grants/${grant}`)).body, /Ended<\/span>/)
+})

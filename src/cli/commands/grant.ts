@@ -8,8 +8,8 @@ export const GRANT_VERBS: readonly AddVerb[] = [
     task: 'grant.list',
     within: 'organization.list-grants',
     rows: 'grants',
-    headings: ['ID', 'USER', 'CLIENT', 'ORGANIZATION', 'SCOPE', 'ALLOWED (UTC)', 'EXPIRES (UTC)', 'REVOKED (UTC)'],
-    cells: ({ grant_id, user_id, client_id, organization_id, scope, created_at, expires_at, revoked_at }, names) => [
+    headings: ['ID', 'USER', 'CLIENT', 'ORGANIZATION', 'SCOPE', 'ALLOWED (UTC)', 'EXPIRES (UTC)', 'ENDED (UTC)'],
+    cells: ({ grant_id, user_id, client_id, organization_id, scope, created_at, expires_at, revoked_at, inactive_reason }, names) => [
       [
         grant_id,
         nameOf(names, user_id),
@@ -18,7 +18,7 @@ export const GRANT_VERBS: readonly AddVerb[] = [
         scope === '' ? '–' : scope,
         formatTime(created_at),
         formatTime(expires_at),
-        formatTime(revoked_at),
+        revoked_at === null ? (inactive_reason ?? '–') : formatTime(revoked_at),
       ],
     ],
     empty: 'There are no grants, or none that match.',

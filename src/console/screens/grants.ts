@@ -68,7 +68,7 @@ export const GRANT = screen<{ readonly grant: GrantDocument }>({
   section: 'grants',
   reads: { grant: { task: 'grant.show', input: () => ({}) } },
   filters: [],
-  forms: [{ ...REVOKE_GRANT, subject: undefined, fits: (grant) => grant['revoked_at'] === null }],
+  forms: [{ ...REVOKE_GRANT, subject: undefined, fits: (grant) => grant['inactive_reason'] === null }],
   names: ({ grant }) => ({ '': grant.grant_id }),
   view({ grant }, frame) {
     const forms = frame.forms.filter(({ fits }) => fits?.(grant) !== false)
@@ -76,7 +76,7 @@ export const GRANT = screen<{ readonly grant: GrantDocument }>({
       title: 'Grant',
       main: html`<div class="heading">
           <h1>Grant</h1>
-          ${state(grant, frame)} ${actions(frame, forms)}
+          ${state(grant)} ${actions(frame, forms)}
         </div>
         ${facts([
           ['Id', id(grant.grant_id)],
@@ -118,7 +118,7 @@ export function grantColumns(
           : html`<bdi>${names[organization] ?? organization}</bdi>`,
     },
     { heading: 'Scopes', cell: ({ scope }) => scopes(scope) },
-    { heading: 'State', cell: (grant) => state(grant, frame) },
+    { heading: 'State', cell: (grant) => state(grant) },
     {
       heading: 'Allowed',
       cell: (grant) => html`<a href="${linkTo('grants', grant.grant_id)}">${time(grant.created_at, frame)}</a>`,
@@ -131,15 +131,16 @@ export function grantColumns(
             heading: 'Action',
             isAction: true as const,
             cell: (grant: GrantDocument) =>
-              grant.revoked_at === null ? actions(frame, formOf(frame, 'grant.revoke'), grant.grant_id) : undefined,
+              grant.inactive_reason === null ? actions(frame, formOf(frame, 'grant.revoke'), grant.grant_id) : undefined,
           },
         ]),
   ]
 }
 
-function state({ revoked_at: revoked, expires_at: expires }: GrantDocument, { place }: Frame) {
+function state({ revoked_at: revoked, inactive_reason: reason }: GrantDocument) {
   if (revoked !== null) return chip('Revoked', 'bad')
-  return Date.parse(expires) <= place.now ? chip('Expired', 'quiet') : chip('Active', 'good')
+  if (reason === 'expired') return chip('Expired', 'quiet')
+  return reason === null ? chip('Active', 'good') : chip('Ended', 'quiet')
 }
 
 function labelOf({ user_id: user, client_id: client }: GrantDocument, names: Texts): string {

@@ -9,6 +9,8 @@ export interface Outcome {
   readonly text: string
   /** The task that the page offers besides. */
   readonly offers?: string | undefined
+  /** What the fields had before, which the undo restores. */
+  readonly before?: Texts | undefined
   /** What the object is called, if it is one. */
   readonly name?: string | undefined
   /** The ids of the rows that it was done for. Empty for the object of the path. */
@@ -24,12 +26,12 @@ export function outcomeNotice(frame: Frame, outcome: Outcome, forms: readonly Sc
   const { task, done, unchanged, refused } = outcome
   const form = forms.find((one) => one.task === task)
   const isDone = done.length > 0 || unchanged.length + refused.length === 0
-  const undo = isDone ? frame.forms.find((one) => one.task === form?.undo) : undefined
+  const undo = isDone ? frame.forms.find((one) => one.task === (outcome.before === undefined ? form?.undo : task)) : undefined
   return html`<div class="${refused.length > 0 ? 'notice bad' : 'notice'}" role="status">
     <span
       >${sentence(outcome, form)}${undo === undefined || form?.undoNote === undefined ? undefined : ` ${form.undoNote}`}</span
     >
-    ${undo === undefined ? undefined : undoForm(frame, undo, done)}
+    ${undo === undefined ? undefined : undoForm(frame, undo, done, outcome.before ?? {})}
     ${outcome.offers === undefined ? undefined : actions(frame, formOf(frame, outcome.offers))}
     ${
       refused.length === 0
@@ -52,9 +54,10 @@ function sentence({ text, done, unchanged, refused, ...outcome }: Outcome, form:
   return html`${unchanged.length > 0 ? already : text}${about}.`
 }
 
-function undoForm(frame: Frame, { task }: ScreenForm, subjects: readonly string[]): Markup {
+function undoForm(frame: Frame, { task }: ScreenForm, subjects: readonly string[], before: Texts): Markup {
   return html`<form method="post" action="${addressOf(frame, {})}">
     ${hidden('csrf', frame.csrf)} ${subjects.map((one) => hidden('subject', one))}
+    ${Object.entries(before).flatMap(([field, value]) => [hidden('confirmed', '1'), ...value.split(' ').map((one) => hidden(field, one))])}
     <button class="button" type="submit" name="task" value="${task}">Undo</button>
   </form>`
 }

@@ -3,9 +3,11 @@ import { after, before, test } from 'node:test'
 import { createLink } from '../../src/admin/user/link.ts'
 import { CONSOLE_CLIENT_ID } from '../../src/protocol/client/console.ts'
 import type { UserId } from '../../src/protocol/ids.ts'
+import type { Resource } from '../../src/protocol/token/resource.ts'
 import { locationOf, PlainBrowser } from '../../tools/flow.ts'
 import { openAdminServer, type AdminServer } from '../support/admin-server.ts'
-import { ConsoleBrowser, formOf, giveRole } from '../support/console/console-browser.ts'
+import { ConsoleBrowser, formOf, giveRole, leadsTo } from '../support/console/console-browser.ts'
+import { anApi } from '../support/records.ts'
 import { perform, type Members } from '../support/tasks.ts'
 
 /** What the pages of clients, users and grants say, offer and refuse. */
@@ -197,4 +199,34 @@ test('sessions and grants from before a revocation of all tokens are listed as e
   assert.match(body, /The user is signed in nowhere[^]*Ended<\/span>/)
   assert.doesNotMatch(body, /value="grant\.revoke"/)
   assert.match((await browser.console.get(`/console/grants/${grant}`)).body, /Ended<\/span>/)
+})
+
+test('scopes are approved by boxes that have what is approved, an unknown one is refused, and undo restores', async () => {
+  const { context } = stage.server
+  await context.store.declareApi(
+    anApi({
+      resource: 'https://pay.acme.test' as Resource,
+      scopes: [
+        { name: 'read', sentence: 'Read', grantedTo: 'users' },
+        { name: 'pay', sentence: 'Pay', grantedTo: 'approved-clients' },
+        { name: 'refund', sentence: 'Refund', grantedTo: 'approved-clients' },
+      ],
+    }),
+  )
+  const { client_id: client } = await stage.makeClient()
+  await perform(context, 'client.approve-scopes', { client_id: client, scope: 'pay' })
+  const path = `/console/clients/${client}`
+  const approved = async () => (await show('client', client))['approved_scope']
+  let asked = await browser.console.get(`${path}?ask=client.approve-scopes`)
+  if (leadsTo(asked) !== undefined) asked = await browser.arrive(await browser.comeBack(asked))
+  assert.match(asked.body, /value="pay"\s+checked[^]*value="refund"\s+\/>/)
+  assert.doesNotMatch(asked.body, /value="read"/)
+  const wrong = await browser.press(asked, 'client.approve-scopes', { scope: 'admin' })
+  assert.deepEqual([wrong.statusCode, /admin is not among the choices/.test(wrong.body), await approved()], [422, true, 'pay'])
+  const done = await browser.press(asked, 'client.approve-scopes', { scope: 'refund' })
+  assert.equal(await approved(), 'refund')
+  const notice = { body: done.body.slice(done.body.indexOf('class="notice')) }
+  await browser.press(notice as typeof done, 'client.approve-scopes', { scope: 'pay' })
+  assert.equal(await approved(), 'pay')
+  assert.match(formOf(notice, 'client.approve-scopes'), /name="scope" value="pay"/)
 })

@@ -1,4 +1,5 @@
 import type { AuditEntryDocument } from '../../admin/audit/tasks.ts'
+import type { ApiDocument } from '../../admin/api/tasks.ts'
 import type { ClientDocument } from '../../admin/client/document.ts'
 import type { GrantDocument } from '../../admin/grant.ts'
 import { code, html, type Fragment } from '../../web/markup.ts'
@@ -6,10 +7,11 @@ import { events, EVENTS_SHOWN } from './audit.ts'
 import { CLIENT_FORMS, registered, SOURCES, trust } from './clients.ts'
 import { grantColumns, REVOKE_GRANT } from './grants.ts'
 import { actions, facts, formsFor, id, linkTo, name, scopes, section, table, time } from '../parts.ts'
-import { screen, type Frame, type ScreenForm, type Texts } from '../screen.ts'
+import { screen, type Frame, type Members, type ScreenForm, type Texts } from '../screen.ts'
 
 interface Answers {
   readonly client: ClientDocument
+  readonly apis: { readonly apis: readonly ApiDocument[] }
   readonly grants: { readonly grants: readonly GrantDocument[]; readonly names: Texts; readonly next: string | null }
   readonly audit: {
     readonly events: readonly AuditEntryDocument[]
@@ -28,16 +30,36 @@ const FORMS: readonly ScreenForm[] = [
     done: 'Scopes approved',
     fields: ['scope'],
     isRecent: true,
-    warning: 'These replace the scopes that the client is approved for now.',
+    warning: 'The client may then request exactly these of the scopes that need an approval.',
+    before: (answers) => ({ scope: clientOf(answers).approved_scope }),
+    choices: (answers) => ({ scope: approvable(answers) }),
   },
   REVOKE_GRANT,
 ]
+
+function clientOf(answers: Members): ClientDocument {
+  return answers['client'] as ClientDocument
+}
+
+/** The declared scopes that only approved clients may have, and those that the client has although no API declares them. */
+function approvable(answers: Members): readonly (readonly [value: string, remark: string])[] {
+  const { apis } = answers['apis'] as Answers['apis']
+  const declared = apis.flatMap(({ scopes: all }) =>
+    all.flatMap(({ name: scope, sentence, granted_to: to }) =>
+      to === 'approved-clients' ? [[scope, sentence] as const] : [],
+    ),
+  )
+  const names = new Set(declared.map(([scope]) => scope))
+  const others = clientOf(answers).approved_scope.split(' ').filter((scope) => scope !== '' && !names.has(scope))
+  return [...new Map([...declared, ...others.map((scope) => [scope, 'declared by no API, or for all clients'] as const)])]
+}
 
 export const CLIENT = screen<Answers>({
   path: '/console/clients/{client_id}',
   section: 'clients',
   reads: {
     client: { task: 'client.show', input: () => ({}) },
+    apis: { task: 'api.list', input: () => ({}) },
     grants: {
       task: 'grant.list',
       input: ({ parameters }) => ({ client_id: parameters['client_id'], limit: GRANTS_SHOWN }),

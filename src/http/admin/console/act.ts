@@ -45,7 +45,8 @@ export async function act(
   if (sent.names.some((name) => !OWN_NAMES.has(name) && !fields.includes(name)))
     throw invalidRequest('console_form_wrong', { status: 403 })
   const subjects = form.subject === undefined ? [] : subjectsIn(sent)
-  const values = Object.fromEntries(fields.map((name) => [name, sent.get(name) ?? '']))
+  // A field with a box for each value is sent once for each.
+  const values = Object.fromEntries(fields.map((name) => [name, sent.all(name).join(' ')]))
   const again = (status: number, errors: Texts): Promise<ConsoleAnswer> =>
     asksFirst(form)
       ? render(desk, found, visit, visitor, { status, outcome: undefined, asking: { form, subjects, values, errors } })
@@ -77,10 +78,13 @@ export async function act(
     return again(422, { typed: `This is not ${subjects.length}.` })
   if (form.secret !== undefined && !(await isFirst(desk, visitor, sent.get('once') ?? '')))
     return again(409, { '': 'This was done already. The form did nothing more.' })
-  const given = readFields(inputFields(taskOf(form.task), fields), (name) => sent.get(name))
-  const name = subjects.length > 1 ? undefined : await findName(desk, found, visit, visitor, subjects[0] ?? '')
+  const given = readFields(inputFields(taskOf(form.task), fields), (name) => values[name])
+  const before = subjects.length > 1 ? undefined : await readBefore(desk, found, visit, visitor)
+  const name = before && found.screen.names(before)[subjects[0] ?? '']
+  const unknown = before && form.choices && findUnknown(form.choices(before), values)
+  if (unknown !== undefined) return again(422, { [unknown.field]: `${unknown.value} is not among the choices.` })
   const performed = await performEach(desk, found, visitor, form, subjects, given)
-  return finish(desk, found, visitor, { form, performed, name }, again)
+  return finish(desk, found, visitor, { form, performed, name, before: before && form.before?.(before) }, again)
 }
 
 /** What became of each row. */
@@ -147,7 +151,13 @@ function finish(
     form,
     performed,
     name,
-  }: { readonly form: ScreenForm; readonly performed: readonly Performed[]; readonly name: string | undefined },
+    before,
+  }: {
+    readonly form: ScreenForm
+    readonly performed: readonly Performed[]
+    readonly name: string | undefined
+    readonly before: Texts | undefined
+  },
   again: (status: number, errors: Texts) => Promise<ConsoleAnswer>,
 ): Promise<ConsoleAnswer> | ConsoleAnswer {
   const [only] = performed
@@ -168,6 +178,7 @@ function finish(
     text: form.done,
     name,
     offers: form.offers,
+    before,
     done: ids(changed).filter((subject) => subject !== ''),
     unchanged: ids(performed.filter(({ answer, error }) => answer === undefined && error === undefined)),
     refused: performed
@@ -182,16 +193,23 @@ function finish(
   return redirect(`${to}${mark}done=${sealOutcome(desk, visitor, outcome)}`)
 }
 
-/** What the only object is called, before the change: a deleted one has no name. */
-async function findName(
-  desk: Desk,
-  found: Found,
-  visit: Visit,
-  visitor: Visitor,
-  subject: string,
-): Promise<string | undefined> {
+/** What the screen shows before the change: a deleted object has no name. */
+async function readBefore(desk: Desk, found: Found, visit: Visit, visitor: Visitor): Promise<Members | undefined> {
   const read = await readAll(desk, found, frameOf(desk, found, visit, visitor), visitor)
-  return read.kind === 'read' ? found.screen.names(read.answers)[subject] : undefined
+  return read.kind === 'read' ? read.answers : undefined
+}
+
+/** A value that a field with boxes does not offer. */
+function findUnknown(
+  choices: Readonly<Record<string, readonly (readonly [value: string, remark: string])[]>>,
+  values: Texts,
+): { readonly field: string; readonly value: string } | undefined {
+  for (const [field, offered] of Object.entries(choices)) {
+    const words = (values[field] ?? '').split(' ').filter((word) => word !== '')
+    const value = words.find((word) => !offered.some(([one]) => one === word))
+    if (value !== undefined) return { field, value }
+  }
+  return undefined
 }
 
 function pathOf({ here }: Found): string {

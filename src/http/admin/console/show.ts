@@ -105,7 +105,9 @@ export async function render(
     const task = taskOf(asking.form.task)
     const once = asking.form.secret === undefined ? undefined : desk.context.random(16).toString('base64url')
     const fields = inputFields(task, asking.form.fields ?? [])
-    return answer(askPage({ ...asking, summary: task.summary, fields, names, once }, frame), status)
+    const choices = asking.form.choices?.(read.answers) ?? {}
+    const values = { ...asking.form.before?.(read.answers), ...asking.values }
+    return answer(askPage({ ...asking, values, choices, summary: task.summary, fields, names, once }, frame), status)
   }
   if (screen.preview !== undefined) return desk.preview(screen.preview(read.answers, frame))
   const view = screen.view(read.answers, frame)

@@ -219,11 +219,11 @@ export function formOf(frame: Frame, task: string): readonly ScreenForm[] {
 }
 
 /** The filters of a list: those that are set are words, which are taken off one by one. */
-export function filterBar(frame: Frame): Markup {
+export function filterBar(frame: Frame, more?: Markup): Markup {
   const set = frame.filters.filter(({ value }) => value !== undefined)
   return html`<form method="get" action="${frame.place.path}" class="filters">
       ${frame.filters.map(filterField)}
-      <button type="submit" class="button">Filter</button>
+      <button type="submit" class="button">Filter</button> ${more}
     </form>
     ${
       set.length === 0
@@ -281,9 +281,21 @@ function wordOf(value: string): string {
 /** What there is to see, and the command that makes the first; or that nothing matches the filters. */
 export function nothing(frame: Frame, what: string, example: string | undefined): Markup {
   const isFiltered = frame.filters.some(({ value }) => value !== undefined) || frame.place.query['before'] !== undefined
-  if (isFiltered) return html`<p>Nothing matches. <a href="${frame.place.path}">Clear the filters</a></p>`
+  if (isFiltered)
+    return html`<p>Nothing matches. <a href="${frame.place.path}">Clear the filters</a></p>
+      ${elsewhere(frame)}`
   return html`<p>${what}</p>
     ${example === undefined ? undefined : html`<p>${command(example)}</p>`}`
+}
+
+/** The same search among the clients or users. */
+function elsewhere({ place: { path, query } }: Frame): Markup | undefined {
+  const text = query['name'] ?? query['host'] ?? query['email_prefix']
+  if (text === undefined) return undefined
+  const other = path === '/console/clients' ? 'users' : 'clients'
+  const filter = other === 'users' && query['host'] !== undefined ? 'email_prefix' : 'name'
+  const address = `/console/${other}?${new URLSearchParams({ [filter]: text }).toString()}`
+  return html`<p><a href="${address}">Search ${other} instead</a></p>`
 }
 
 /** Facts of an object, a term and what it is. */

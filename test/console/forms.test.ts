@@ -189,13 +189,16 @@ test('a search leads to the object, or to the list that can find it', () => {
     ['claude.ai', 'users', '/console/users?email_prefix=claude.ai'],
     ['claude.ai', 'clients', '/console/clients?host=claude.ai'],
     ['127.0.0.1', undefined, '/console/clients?host=127.0.0.1'],
+    ['https://app.example/client.json', undefined, '/console/clients?host=app.example'],
+    ['http://127.0.0.1:8080/cb', 'audit', '/console/clients?host=127.0.0.1'],
+    ['zed://oauth/callback', 'clients', '/console/clients?host=zed%3A'],
+    ['localhost', 'clients', '/console/clients?host=localhost'],
     ['Cursor', 'overview', '/console/clients?name=Cursor'],
     ['Ada Love', 'users', '/console/users?name=Ada+Love'],
     ['', 'users', '/console'],
     ['"><script>', undefined, '/console/clients?name=%22%3E%3Cscript%3E'],
   ]
   for (const [text, section, address] of rows) assert.equal(searchAddress(text, section), address, text)
-  assert.match(searchAddress('https://app.example/client.json', undefined), /^\/console\/clients\/gcd_/)
 })
 
 test('lists are filtered as the API filters them, and the audit is saved by the day, one event a line', async () => {
@@ -203,7 +206,7 @@ test('lists are filtered as the API filters them, and the audit is saved by the 
   const today = new Date(clock.now()).toISOString().slice(0, 10)
   const saved = await browser.console.get(`/console/audit?format=ndjson&event=user.&since=${today}&until=${today}`)
   assert.equal(saved.headers['content-type'], 'application/x-ndjson')
-  assert.match(String(saved.headers['content-disposition']), /^attachment; filename="audit\.ndjson"$/)
+  assert.match(String(saved.headers['content-disposition']), /^attachment; filename="audit-\d{4}-\d\d-\d\d\.ndjson"$/)
   const lines = saved.body
     .trim()
     .split('\n')
@@ -212,7 +215,12 @@ test('lists are filtered as the API filters them, and the audit is saved by the 
   assert.equal((await browser.console.get('/console/audit?format=ndjson&since=2020-01-01&until=2020-01-02')).body, '')
   const wrong = await browser.console.get('/console/audit?client_id=ada')
   assert.deepEqual([wrong.statusCode, /There is no client named &quot;ada&quot;/.test(wrong.body)], [422, true])
-  assert.match((await browser.console.get('/console/clients?name=zzz')).body, /Nothing matches/)
+  assert.match(
+    (await browser.console.get('/console/clients?name=zzz')).body,
+    /Nothing matches[^]*href="\/console\/users\?name=zzz">Search users instead/,
+  )
+  await perform(context, 'client.create', { client_name: 'Editor', redirect_uris: ['com.example.editor:/callback'] })
+  assert.match((await browser.console.get('/console/clients?host=com.example.editor%3A')).body, /<bdi>Editor/)
   for (const [prefix, ids] of [
     ['ADA@', 'ada@acme.test'],
     ['\uff41da', 'ada@acme.test'],

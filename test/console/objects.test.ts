@@ -38,9 +38,8 @@ function undone({ body }: { readonly body: string }, task: string): readonly (st
 }
 
 test('CON-09: undo changes only what was changed, and a row that was so before is said to be', async () => {
-  const before = await stage.makeClient()
   const { client_id: changed } = await stage.makeClient()
-  const { client_id: known } = before
+  const { client_id: known } = await stage.makeClient()
   for (const [task, undo, earlier, text] of [
     ['client.verify', 'client.unverify', 'client.verify', /Verified: 1\. Already verified: 1\./],
     ['client.disable', 'client.enable', 'client.disable', /Disabled: 1\. Already disabled: 1\./],
@@ -189,12 +188,12 @@ test('sessions and grants from before a revocation of all tokens are listed as e
     sessions: (await perform<{ sessions: readonly Members[] }>(context, 'session.list', { user_id: user })).sessions,
     grants: (await perform<{ grants: readonly Members[] }>(context, 'grant.list', { user_id: user })).grants,
   })
-  const before = await listed()
-  assert.deepEqual([before.sessions.length, before.grants[0]?.['inactive_reason']], [1, null])
+  const earlier = await listed()
+  assert.deepEqual([earlier.sessions.length, earlier.grants[0]?.['inactive_reason']], [1, null])
   stage.server.clock.advance(1000)
   await perform(context, 'user.revoke-tokens', { user_id: user })
-  const after = await listed()
-  assert.deepEqual([after.sessions.length, after.grants[0]?.['inactive_reason']], [0, 'user'])
+  const later = await listed()
+  assert.deepEqual([later.sessions.length, later.grants[0]?.['inactive_reason']], [0, 'user'])
   const { body } = await browser.console.get(`/console/users/${user}`)
   assert.match(body, /The user is signed in nowhere[^]*Ended<\/span>/)
   assert.doesNotMatch(body, /value="grant\.revoke"/)
@@ -229,4 +228,14 @@ test('scopes are approved by boxes that have what is approved, an unknown one is
   await browser.press(notice as typeof done, 'client.approve-scopes', { scope: 'pay' })
   assert.equal(await approved(), 'pay')
   assert.match(formOf(notice, 'client.approve-scopes'), /name="scope" value="pay"/)
+})
+
+test('the page of a client says which rule for domains applies', async () => {
+  const { context } = stage.server
+  const { client_id: client } = await stage.makeClient()
+  const page = async () => (await browser.console.get(`/console/clients/${client}`)).body
+  assert.doesNotMatch(await page(), /<dt>Domain</)
+  await perform(context, 'domain.block', { pattern: 'app.example', note: 'Phishing' })
+  assert.match(await page(), /<dt>Domain<[^]*blocked by <code><bdi>app\.example<\/bdi><\/code> – <bdi>Phishing/)
+  await perform(context, 'domain.forget', { pattern: 'app.example' })
 })

@@ -1,6 +1,6 @@
 import type { AuditEntryDocument } from '../../admin/audit/tasks.ts'
 import { code, html, type Fragment, type Markup } from '../../web/markup.ts'
-import { addressOf, filterBar, id, named, nothing, table, time } from '../parts.ts'
+import { filterBar, id, named, nothing, table, time } from '../parts.ts'
 import { screen, type Frame, type Texts } from '../screen.ts'
 
 interface Listed {
@@ -19,16 +19,19 @@ export const AUDIT = screen<{ readonly list: Listed }>({
   filters: ['event', 'actor', 'user_id', 'client_id', 'since', 'until'],
   forms: [],
   names: ({ list }) => list.names,
-  lines: ({ list }) => ({ rows: list.events, next: list.next }),
+  lines: ({ list }) => ({ rows: list.events.map((event) => ({ ...event, names: namesIn(event, list.names) })), next: list.next }),
   view: ({ list }, frame) => ({
     title: 'Audit',
-    main: html`<div class="heading">
-        <h1>Audit</h1>
-        <a class="button" href="${addressOf(frame, { format: 'ndjson' })}" download>Save as NDJSON</a>
-      </div>
-      ${filterBar(frame)} ${events(frame, list, undefined)}`,
+    main: html`<div class="heading"><h1>Audit</h1></div>
+      ${filterBar(frame, html`<button type="submit" class="button" name="format" value="ndjson">Save as NDJSON</button>`)} ${events(frame, list, undefined)}`,
   }),
 })
+
+/** The names of the ids of one event, so that a saved line can be read alone. */
+function namesIn(event: AuditEntryDocument, names: Texts): Texts {
+  const ids = [event.actor, event.user_id, event.client_id, event.organization_id]
+  return Object.fromEntries(ids.flatMap((one) => (one === null || names[one] === undefined ? [] : [[one, names[one]]])))
+}
 
 /** Events as rows. `none`: what an empty list says; undefined: it can be filtered. */
 export function events(frame: Frame, { events: rows, names, next }: Listed, none: string | undefined): Markup {

@@ -1,6 +1,7 @@
 import type { AuditEntryDocument } from '../../admin/audit/tasks.ts'
 import type { ApiDocument } from '../../admin/api/tasks.ts'
 import type { ClientDocument } from '../../admin/client/document.ts'
+import type { DomainDocument } from '../../admin/domain.ts'
 import type { GrantDocument } from '../../admin/grant.ts'
 import { code, html, type Fragment } from '../../web/markup.ts'
 import { events, EVENTS_SHOWN } from './audit.ts'
@@ -11,6 +12,7 @@ import { screen, type Frame, type Members, type ScreenForm, type Texts } from '.
 
 interface Answers {
   readonly client: ClientDocument
+  readonly domains: { readonly domains: readonly DomainDocument[] }
   readonly apis: { readonly apis: readonly ApiDocument[] }
   readonly grants: { readonly grants: readonly GrantDocument[]; readonly names: Texts; readonly next: string | null }
   readonly audit: {
@@ -60,6 +62,7 @@ export const CLIENT = screen<Answers>({
   reads: {
     client: { task: 'client.show', input: () => ({}) },
     apis: { task: 'api.list', input: () => ({}) },
+    domains: { task: 'domain.list', input: () => ({ limit: 1000 }) },
     grants: {
       task: 'grant.list',
       input: ({ parameters }) => ({ client_id: parameters['client_id'], limit: GRANTS_SHOWN }),
@@ -72,7 +75,7 @@ export const CLIENT = screen<Answers>({
   filters: [],
   forms: FORMS,
   names: ({ client, grants }) => ({ ...grants.names, '': client.client_name ?? client.client_id }),
-  view({ client, grants, audit }, frame) {
+  view({ client, domains, grants, audit }, frame) {
     const grave = formsFor(frame, client.client_id, client, true)
     return {
       title: client.client_name ?? client.client_id,
@@ -92,6 +95,7 @@ export const CLIENT = screen<Answers>({
               : html`${code(client.document_url)}
                   <span class="muted">fetched</span> ${time(client.document_fetched_at, frame)}`,
           ],
+          ['Domain', domainRules(client, domains.domains)],
           ['Redirect URIs', list(client.redirect_uris)],
           [
             'Logout URIs',
@@ -119,6 +123,24 @@ export const CLIENT = screen<Answers>({
     }
   },
 })
+
+/** The rules for domains that apply to the client. */
+function domainRules(
+  { document_url: document, redirect_uris: uris, post_logout_redirect_uris: others = [] }: ClientDocument,
+  rules: readonly DomainDocument[],
+): Fragment {
+  const addresses = [...uris, ...others, ...(document === null ? [] : [document])]
+  const applying = rules.filter(({ pattern }) =>
+    addresses.some((uri) => {
+      const { hostname } = new URL(uri)
+      return uri === pattern || hostname === pattern || (pattern.startsWith('*.') && hostname.endsWith(pattern.slice(1)))
+    }),
+  )
+  if (applying.length === 0) return undefined
+  return html`<ul>
+    ${applying.map(({ pattern, verdict, note }) => html`<li>${verdict} by ${code(pattern)}${note === null ? undefined : html` – <bdi>${note}</bdi>`}</li>`)}
+  </ul>`
+}
 
 /** How a client came to the server; only shown. */
 function originOf({ ['source']: origin }: ClientDocument): ClientDocument['source'] {

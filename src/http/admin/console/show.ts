@@ -99,7 +99,7 @@ export async function render(
     if (read.error.kind === 'unknown') return answer(messageView('There is nothing here', read.error.message), 404)
     return answer(refusedView(frame, read.error.message), 422)
   }
-  if (visit.query.get(SAVE) === NDJSON && screen.lines !== undefined) return saved(screen.lines(read.answers))
+  if (visit.query.get(SAVE) === NDJSON && screen.lines !== undefined) return saved(screen.lines(read.answers), visit.query.get('since'))
   const names = screen.names(read.answers)
   if (asking !== undefined) {
     const task = taskOf(asking.form.task)
@@ -119,13 +119,16 @@ export async function render(
 const [SAVE, NDJSON] = ['format', 'ndjson']
 
 /** A list that was cut says so in its last line, with where it goes on. */
-function saved({ rows, next }: { readonly rows: readonly object[]; readonly next: string | null }): ConsoleAnswer {
+function saved(
+  { rows, next }: { readonly rows: readonly object[]; readonly next: string | null },
+  since: string | undefined,
+): ConsoleAnswer {
   const lines = next === null ? rows : [...rows, { more_follow_before: next }]
   return {
     status: 200,
     contentType: 'application/x-ndjson',
     body: lines.map((line) => `${JSON.stringify(line)}\n`).join(''),
-    headers: { 'Content-Disposition': 'attachment; filename="audit.ndjson"' },
+    headers: { 'Content-Disposition': `attachment; filename="audit-${since?.replaceAll(/[^0-9TZ-]/g, '') ?? 'newest'}.ndjson"` },
   }
 }
 

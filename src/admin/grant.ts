@@ -98,7 +98,8 @@ export const GRANT_TASKS: readonly Task[] = [
     summary: 'Show a grant.',
     input: ONE,
     output: GRANT_DOCUMENT,
-    run: async (context, { grant_id: id }) => describeGrant(context, await requireGrant(context, { id, within: undefined })),
+    run: async (context, { grant_id: id }) =>
+      describeGrant(context, await requireGrant(context, { id, within: undefined })),
   }),
   defineTask({
     name: 'grant.revoke',
@@ -163,7 +164,11 @@ async function answerList(
           page,
         )
   const ids = rows.flatMap((grant) => [grant.userId, grant.clientId, grant.organizationId])
-  return { grants: await Promise.all(rows.map((grant) => describeGrant(context, grant))), names: await findNames(context, ids), next }
+  return {
+    grants: await Promise.all(rows.map((grant) => describeGrant(context, grant))),
+    names: await findNames(context, ids),
+    next,
+  }
 }
 
 function ownerOf(userId: UserId | undefined, organizationId: OrganizationId | undefined): GrantOwner | undefined {

@@ -94,7 +94,9 @@ function fieldOf(field: InputField, { choices: offered, values, errors }: Asking
               name="${member}"
               value="${one}"
               ${value.split(' ').includes(one) ? html` checked` : undefined}
-            /><span><code>${one}</code> ${remark === '' ? undefined : html`<span class="muted">${remark}</span>`}</span></label
+            /><span
+              ><code>${one}</code> ${remark === '' ? undefined : html`<span class="muted">${remark}</span>`}</span
+            ></label
           >`,
       )}
       ${boxes.length === 0 ? html`<p>No API declares scopes that need an approval.</p>` : undefined} ${below}

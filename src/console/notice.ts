@@ -26,7 +26,9 @@ export function outcomeNotice(frame: Frame, outcome: Outcome, forms: readonly Sc
   const { task, done, unchanged, refused } = outcome
   const form = forms.find((one) => one.task === task)
   const isDone = done.length > 0 || unchanged.length + refused.length === 0
-  const undo = isDone ? frame.forms.find((one) => one.task === (outcome.before === undefined ? form?.undo : task)) : undefined
+  const undo = isDone
+    ? frame.forms.find((one) => one.task === (outcome.before === undefined ? form?.undo : task))
+    : undefined
   return html`<div class="${refused.length > 0 ? 'notice bad' : 'notice'}" role="status">
     <span
       >${sentence(outcome, form)}${undo === undefined || form?.undoNote === undefined ? undefined : ` ${form.undoNote}`}</span

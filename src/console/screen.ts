@@ -53,7 +53,9 @@ export interface ScreenForm {
   /** What the fields have at first, from the answers of the screen. The next page offers to restore it. */
   readonly before?: (answers: Members) => Texts
   /** The values that a field may have, each with a box, with a remark or ''. */
-  readonly choices?: (answers: Members) => Readonly<Record<string, readonly (readonly [value: string, remark: string])[]>>
+  readonly choices?: (
+    answers: Members,
+  ) => Readonly<Record<string, readonly (readonly [value: string, remark: string])[]>>
   /** Whether the form fits the state of the object that the screen shows, which is the first answer. */
   readonly fits?: (object: Members) => boolean
   /** An object that is in the state already is left alone, so that undo does not change it. */

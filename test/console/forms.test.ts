@@ -52,7 +52,10 @@ test('CON-09: each row of a form has its own answer, and undo changes what the f
     ['gus_', 'gus_'],
     'The audit names the user.',
   )
-  assert.match((await browser.send('/console/clients', 'client.unverify', [one, two])).body, /No longer verified: 2 of 2/)
+  assert.match(
+    (await browser.send('/console/clients', 'client.unverify', [one, two])).body,
+    /No longer verified: 2 of 2/,
+  )
   assert.equal((await show(one))['trust_level'], 'unverified')
 
   const many = Array.from({ length: 51 }, (_, index) => `${kept.slice(0, -2)}${String(index).padStart(2, '0')}`)
@@ -169,7 +172,10 @@ test('access is taken back: a grant, a session, and the authenticator app of a u
   const grant = String(grants.grants[0]?.['grant_id'])
   const asked = await browser.send(path, 'grant.revoke', [grant])
   assert.match(asked.body, /Revoke: [^]*ada@acme\.test/)
-  assert.match((await browser.press(asked, 'grant.revoke')).body, /Revoked: <bdi>Client \d+’s access to ada@acme\.test<\/bdi>/)
+  assert.match(
+    (await browser.press(asked, 'grant.revoke')).body,
+    /Revoked: <bdi>Client \d+’s access to ada@acme\.test<\/bdi>/,
+  )
   const shown = await browser.console.get(`/console/grants/${grant}`)
   assert.match(shown.body, /Revoked<\/span>/)
   const refreshed = await requestToken(stage.server, client, {

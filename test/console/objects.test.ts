@@ -221,7 +221,10 @@ test('scopes are approved by boxes that have what is approved, an unknown one is
   assert.match(asked.body, /value="pay"\s+checked[^]*value="refund"\s+\/>/)
   assert.doesNotMatch(asked.body, /value="read"/)
   const wrong = await browser.press(asked, 'client.approve-scopes', { scope: 'admin' })
-  assert.deepEqual([wrong.statusCode, /admin is not among the choices/.test(wrong.body), await approved()], [422, true, 'pay'])
+  assert.deepEqual(
+    [wrong.statusCode, /admin is not among the choices/.test(wrong.body), await approved()],
+    [422, true, 'pay'],
+  )
   const done = await browser.press(asked, 'client.approve-scopes', { scope: 'refund' })
   assert.equal(await approved(), 'refund')
   const notice = { body: done.body.slice(done.body.indexOf('class="notice')) }

@@ -379,6 +379,12 @@ export const accountSamples: readonly (readonly [string, AccountPage])[] = [
       ],
     },
   ],
-  ['account link used by a passkey', { kind: 'account-link-used', method: 'passkey', accountUri: '/account', consoleUri: undefined }],
-  ['account link used', { kind: 'account-link-used', method: 'password', accountUri: '/account', consoleUri: '/console' }],
+  [
+    'account link used by a passkey',
+    { kind: 'account-link-used', method: 'passkey', accountUri: '/account', consoleUri: undefined },
+  ],
+  [
+    'account link used',
+    { kind: 'account-link-used', method: 'password', accountUri: '/account', consoleUri: '/console' },
+  ],
 ]

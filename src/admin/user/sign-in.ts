@@ -40,7 +40,10 @@ export const SIGN_IN_DOCUMENT = z.object({
           'codes-locked',
         ]),
         message: z.string(),
-        wrong_attempts: z.int().nullable().describe('How many wrong passwords or codes locked it; null: it is no lock.'),
+        wrong_attempts: z
+          .int()
+          .nullable()
+          .describe('How many wrong passwords or codes locked it; null: it is no lock.'),
         until: ISO_OR_NULL.describe('When a lock ends; null: not by itself.'),
       }),
     )

@@ -9,7 +9,10 @@ export const GRANT_VERBS: readonly AddVerb[] = [
     within: 'organization.list-grants',
     rows: 'grants',
     headings: ['ID', 'USER', 'CLIENT', 'ORGANIZATION', 'SCOPE', 'ALLOWED (UTC)', 'EXPIRES (UTC)', 'ENDED (UTC)'],
-    cells: ({ grant_id, user_id, client_id, organization_id, scope, created_at, expires_at, revoked_at, inactive_reason }, names) => [
+    cells: (
+      { grant_id, user_id, client_id, organization_id, scope, created_at, expires_at, revoked_at, inactive_reason },
+      names,
+    ) => [
       [
         grant_id,
         nameOf(names, user_id),

@@ -19,11 +19,15 @@ export const AUDIT = screen<{ readonly list: Listed }>({
   filters: ['event', 'actor', 'user_id', 'client_id', 'since', 'until'],
   forms: [],
   names: ({ list }) => list.names,
-  lines: ({ list }) => ({ rows: list.events.map((event) => ({ ...event, names: namesIn(event, list.names) })), next: list.next }),
+  lines: ({ list }) => ({
+    rows: list.events.map((event) => ({ ...event, names: namesIn(event, list.names) })),
+    next: list.next,
+  }),
   view: ({ list }, frame) => ({
     title: 'Audit',
     main: html`<div class="heading"><h1>Audit</h1></div>
-      ${filterBar(frame, html`<button type="submit" class="button" name="format" value="ndjson">Save as NDJSON</button>`)} ${events(frame, list, undefined)}`,
+      ${filterBar(frame, html`<button type="submit" class="button" name="format" value="ndjson">Save as NDJSON</button>`)}
+      ${events(frame, list, undefined)}`,
   }),
 })
 
@@ -54,7 +58,9 @@ export function events(frame: Frame, { events: rows, names, next }: Listed, none
 function who(actor: string | null, user: string | null, names: Texts): Fragment {
   const doer = actor ?? user
   if (doer === null) return html`<span class="muted">–</span>`
-  return html`<a href="/console/audit?${new URLSearchParams({ actor: doer }).toString()}"><bdi>${names[doer] ?? doer}</bdi></a>`
+  return html`<a href="/console/audit?${new URLSearchParams({ actor: doer }).toString()}"
+    ><bdi>${names[doer] ?? doer}</bdi></a
+  >`
 }
 
 function about(

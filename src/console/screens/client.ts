@@ -52,8 +52,12 @@ function approvable(answers: Members): readonly (readonly [value: string, remark
     ),
   )
   const names = new Set(declared.map(([scope]) => scope))
-  const others = clientOf(answers).approved_scope.split(' ').filter((scope) => scope !== '' && !names.has(scope))
-  return [...new Map([...declared, ...others.map((scope) => [scope, 'declared by no API, or for all clients'] as const)])]
+  const others = clientOf(answers)
+    .approved_scope.split(' ')
+    .filter((scope) => scope !== '' && !names.has(scope))
+  return [
+    ...new Map([...declared, ...others.map((scope) => [scope, 'declared by no API, or for all clients'] as const)]),
+  ]
 }
 
 export const CLIENT = screen<Answers>({
@@ -133,7 +137,9 @@ function domainRules(
   const applying = rules.filter(({ pattern }) =>
     addresses.some((uri) => {
       const { hostname } = new URL(uri)
-      return uri === pattern || hostname === pattern || (pattern.startsWith('*.') && hostname.endsWith(pattern.slice(1)))
+      return (
+        uri === pattern || hostname === pattern || (pattern.startsWith('*.') && hostname.endsWith(pattern.slice(1)))
+      )
     }),
   )
   if (applying.length === 0) return undefined

@@ -131,7 +131,9 @@ export function grantColumns(
             heading: 'Action',
             isAction: true as const,
             cell: (grant: GrantDocument) =>
-              grant.inactive_reason === null ? actions(frame, formOf(frame, 'grant.revoke'), grant.grant_id) : undefined,
+              grant.inactive_reason === null
+                ? actions(frame, formOf(frame, 'grant.revoke'), grant.grant_id)
+                : undefined,
           },
         ]),
   ]

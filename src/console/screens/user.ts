@@ -101,7 +101,8 @@ export const USER = screen<Answers>({
       title: user.email ?? user.name ?? user.user_id,
       main: html`<div class="heading">
           <h1>${name(user.email ?? user.name, '(no address)')}</h1>
-          ${isLocked(user) ? chip('Locked', 'caution') : userState(user)} ${actions(frame, formsFor(frame, user.user_id, user, false))}
+          ${isLocked(user) ? chip('Locked', 'caution') : userState(user)}
+          ${actions(frame, formsFor(frame, user.user_id, user, false))}
         </div>
         <p class="sub">${id(user.user_id)} <span>created ${time(user.created_at, frame)}</span></p>
         ${facts([
@@ -144,21 +145,23 @@ function signIn({ sign_in: { ways, obstacles }, link }: WholeUserDocument, frame
     ({ reason, wrong_attempts: attempts }) => attempts === null && (link === null || reason !== 'no-way'),
   )
   return html`${obstacles.filter(({ wrong_attempts: attempts }) => attempts !== null).map((one) => html`<p>${lock(one, frame)}</p>`)}
-    ${
-      working.length === 0
-        ? ways.length === 0
-          ? html`<p>${chip('Not at all', 'bad')}</p>`
-          : undefined
-        : html`<p>${chip('Yes', isNoPassword ? 'caution' : 'good')} <span class="muted">by</span> ${working.join(', ')}</p>`
-    }
-    ${link === null ? undefined : html`<p>A link is open until ${exactTime(link.expires_at)}.</p>`}
-    ${
-      others.length === 0
-        ? undefined
-        : html`<ul>
-            ${others.map(({ message }) => html`<li>${message}</li>`)}
-          </ul>`
-    }`
+  ${
+    working.length === 0
+      ? ways.length === 0
+        ? html`<p>${chip('Not at all', 'bad')}</p>`
+        : undefined
+      : html`<p>
+          ${chip('Yes', isNoPassword ? 'caution' : 'good')} <span class="muted">by</span> ${working.join(', ')}
+        </p>`
+  }
+  ${link === null ? undefined : html`<p>A link is open until ${exactTime(link.expires_at)}.</p>`}
+  ${
+    others.length === 0
+      ? undefined
+      : html`<ul>
+          ${others.map(({ message }) => html`<li>${message}</li>`)}
+        </ul>`
+  }`
 }
 
 /** A lock, with its end: it does not keep out browsers in which the user signed in before. */
@@ -194,8 +197,8 @@ function passkey(
 ): Markup {
   return html`<span class="row"
     ><span
-      ><bdi>${browserOf(made)}</bdi>${isSynced ? ', synced' : undefined}, added
-      ${time(added, frame)}, used ${time(used, frame)}</span
+      ><bdi>${browserOf(made)}</bdi>${isSynced ? ', synced' : undefined}, added ${time(added, frame)}, used
+      ${time(used, frame)}</span
     >
     ${actions(frame, formOf(frame, 'user.remove-passkey'), key)}</span
   >`

@@ -240,7 +240,16 @@ export function* inspectClients(): Steps<ClientInspection> {
   const [oldest] = yield* clientReads.listClients({ before: `${CONSOLE_CLIENT_ID}~` as ClientId, limit: 1 })
   const [mail] = yield* rows(NEXT_MAIL)
   const mailDueAt = (mail?.['due_at'] ?? undefined) as EpochMs | undefined
-  return { newest, domains, registrations, delegateUntil, providers, roles, consoleDisabledAt: oldest?.disabledAt, mailDueAt }
+  return {
+    newest,
+    domains,
+    registrations,
+    delegateUntil,
+    providers,
+    roles,
+    consoleDisabledAt: oldest?.disabledAt,
+    mailDueAt,
+  }
 }
 
 export const clientReads = {

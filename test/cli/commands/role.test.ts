@@ -23,7 +23,10 @@ test('role: set --link creates the user, the role and the link, and doctor names
     await words('role', 'set', email, '--access', 'write', '--link'),
     /^first@acme\.test may use the console with write access\.\nThe console: http:\/\/localhost:\d+\/console\n\nhttp:\S+\n\nHand this link to first@acme\.test: .* once/,
   )
-  assert.match(await words('role', 'set', '--email', email, '--access', 'read'), /with read access\.\nThe console: \S+\n$/)
+  assert.match(
+    await words('role', 'set', '--email', email, '--access', 'read'),
+    /with read access\.\nThe console: \S+\n$/,
+  )
   const again = await commandJson<{ user_id: string; console_url: string; link: { purpose: string } }>([
     'role',
     'set',

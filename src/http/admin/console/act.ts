@@ -9,7 +9,18 @@ import { asksFirst, type Members, type ScreenForm, type Texts } from '../../../c
 import { after } from '../../../base/brand.ts'
 import { invalidRequest } from '../../../protocol/errors.ts'
 import { authorizeTask } from '../authorize.ts'
-import { csrfParts, formFor, frameOf, isRecent, readAll, render, sealOutcome, subjectsIn, taskOf, type Found } from './show.ts'
+import {
+  csrfParts,
+  formFor,
+  frameOf,
+  isRecent,
+  readAll,
+  render,
+  sealOutcome,
+  subjectsIn,
+  taskOf,
+  type Found,
+} from './show.ts'
 import { isFromOwnPage, page, redirect, type ConsoleAnswer, type Desk, type Visit, type Visitor } from './visit.ts'
 
 /** The rows of one form. */

@@ -70,5 +70,7 @@ function only(what: string, text: string, matches: readonly Match[]): string {
   if (found === undefined) throw new AdminError(`There is no ${what} named "${text}".`)
   if (others.length === 0) return found[0]
   const choices = matches.slice(0, CHOICES).map(([id, name]) => `${name} (${id})`)
-  throw new AdminError(`"${text}" means several. Give an id: ${choices.join(', ')}${matches.length > CHOICES ? ', …' : ''}`)
+  throw new AdminError(
+    `"${text}" means several. Give an id: ${choices.join(', ')}${matches.length > CHOICES ? ', …' : ''}`,
+  )
 }

@@ -99,7 +99,8 @@ export async function render(
     if (read.error.kind === 'unknown') return answer(messageView('There is nothing here', read.error.message), 404)
     return answer(refusedView(frame, read.error.message), 422)
   }
-  if (visit.query.get(SAVE) === NDJSON && screen.lines !== undefined) return saved(screen.lines(read.answers), visit.query.get('since'))
+  if (visit.query.get(SAVE) === NDJSON && screen.lines !== undefined)
+    return saved(screen.lines(read.answers), visit.query.get('since'))
   const names = screen.names(read.answers)
   if (asking !== undefined) {
     const task = taskOf(asking.form.task)
@@ -128,7 +129,9 @@ function saved(
     status: 200,
     contentType: 'application/x-ndjson',
     body: lines.map((line) => `${JSON.stringify(line)}\n`).join(''),
-    headers: { 'Content-Disposition': `attachment; filename="audit-${since?.replaceAll(/[^0-9TZ-]/g, '') ?? 'newest'}.ndjson"` },
+    headers: {
+      'Content-Disposition': `attachment; filename="audit-${since?.replaceAll(/[^0-9TZ-]/g, '') ?? 'newest'}.ndjson"`,
+    },
   }
 }
 

@@ -101,7 +101,7 @@ export const USER = screen<Answers>({
       title: user.email ?? user.name ?? user.user_id,
       main: html`<div class="heading">
           <h1>${name(user.email ?? user.name, '(no address)')}</h1>
-          ${isLocked(user) ? chip('Locked', 'caution') : userState(user)}
+          ${isLockedOut(user) ? chip('Locked', 'caution') : userState(user)}
           ${actions(frame, formsFor(frame, user.user_id, user, false))}
         </div>
         <p class="sub">${id(user.user_id)} <span>created ${time(user.created_at, frame)}</span></p>
@@ -133,7 +133,7 @@ export const USER = screen<Answers>({
 type Obstacle = WholeUserDocument['sign_in']['obstacles'][number]
 
 /** Whether wrong passwords or codes keep the user out for now. */
-function isLocked({ sign_in: { obstacles } }: WholeUserDocument): boolean {
+function isLockedOut({ sign_in: { obstacles } }: WholeUserDocument): boolean {
   return obstacles.some(({ wrong_attempts: attempts }) => attempts !== null)
 }
 
@@ -168,9 +168,9 @@ function signIn({ sign_in: { ways, obstacles }, link }: WholeUserDocument, frame
 function lock({ reason, wrong_attempts: attempts, until }: Obstacle, { place }: Frame): Markup {
   const what = reason === 'too-many-passwords' ? 'wrong passwords' : 'wrong codes'
   const minutes = until === null ? 0 : Math.max(1, Math.ceil((Date.parse(until) - place.now) / 60_000))
-  const time =
+  const duration =
     until === null ? '' : ` for ${minutes} more ${minutes === 1 ? 'minute' : 'minutes'} (until ${exactTime(until)})`
-  return html`${chip('Locked', 'caution')}${time}: ${String(attempts)} ${what}. Browsers that it used before still work.`
+  return html`${chip('Locked', 'caution')}${duration}: ${String(attempts)} ${what}. Browsers that it used before still work.`
 }
 
 function browserOf({ browser, system }: Pick<SessionDocument, 'browser' | 'system'>): string {

@@ -101,7 +101,7 @@ export interface GrantorTasks {
     readonly trust_level?: 'verified' | 'known-domain' | 'unverified' | 'blocked'
     /** Only clients with this text in the name, in any case. */
     readonly name?: string
-    /** Only clients with a redirect URI, a logout URI or a metadata document at this host. */
+    /** Only clients with a redirect URI, a logout URI or a metadata document at this host; for an app its scheme, such as `zed:`. */
     readonly host?: string
     /** Whether the client ever got a token. */
     readonly used?: boolean
@@ -312,7 +312,7 @@ export interface GrantorTasks {
     readonly trust_level?: 'verified' | 'known-domain' | 'unverified' | 'blocked'
     /** Only clients with this text in the name, in any case. */
     readonly name?: string
-    /** Only clients with a redirect URI, a logout URI or a metadata document at this host. */
+    /** Only clients with a redirect URI, a logout URI or a metadata document at this host; for an app its scheme, such as `zed:`. */
     readonly host?: string
     /** Whether the client ever got a token. */
     readonly used?: boolean
@@ -1031,7 +1031,7 @@ export interface GrantorTasks {
     /** The id of the organization. */
     readonly organization_id: string
   }) => Promise<EndedGrant>
-  /** List the browsers in which users are signed in, newest first. */
+  /** List the browsers in which users are signed in, newest first. A page may have fewer rows than its limit even if more rows follow. */
   readonly 'session.list': (input?: {
     /** At most this many rows, up to 1000. */
     readonly limit?: number
@@ -1184,7 +1184,7 @@ export interface GrantorTasks {
     readonly organization_id?: string
     /** true: the role counts only while the issuer is a loopback address, for a trial. */
     readonly loopback_only?: boolean
-  }) => Promise<Role>
+  }) => Promise<SetRole>
   /** End the role of a user: the console refuses the next request. */
   readonly 'role.remove': (input: {
     /** The id of the user. */
@@ -1259,7 +1259,7 @@ export interface GrantorTasks {
     readonly user_id?: string
     /** The id of the organization. */
     readonly organization_id?: string
-    /** Only events of this administrator: command-line, library, or the id of a user or of credentials. */
+    /** Only what this administrator or user did: command-line, library, or the id of a user or of credentials. Without an administrator, the user of the event did it. */
     readonly actor?: string
     /** Only events recorded at this time or later. */
     readonly since?: string
@@ -1581,6 +1581,8 @@ export interface Grant {
   /** All tokens of the grant expire by this time. */
   readonly expires_at: string
   readonly revoked_at: string | null
+  /** Why its tokens do not work: expired, revoked, or the principal that is disabled, deleted, or had all tokens revoked since. null: they do. */
+  readonly inactive_reason: 'expired' | 'not-yet-valid' | 'revoked' | 'replaced' | 'client' | 'server' | 'user' | 'organization' | 'membership' | 'installation' | null
   /** When its refresh token was issued; null: it has none. */
   readonly refreshed_at: string | null
 }
@@ -1871,6 +1873,11 @@ export interface Session {
   readonly expires_at: string
 }
 
+export interface SetRole extends Role {
+  /** The address of the console; null: it is off. */
+  readonly console_url: string | null
+}
+
 export interface TokenInspection {
   readonly kind: 'access' | 'refresh' | 'unknown'
   /** Whether the token is valid now. */
@@ -1941,8 +1948,17 @@ export interface WholeUser extends User {
     readonly obstacles: readonly {
       readonly reason: 'disabled' | 'no-way' | 'provider-required' | 'provider-disabled' | 'too-many-passwords' | 'too-many-codes' | 'codes-locked'
       readonly message: string
+      /** How many wrong passwords or codes locked it; null: it is no lock. */
+      readonly wrong_attempts: number | null
+      /** When a lock ends; null: not by itself. */
+      readonly until: string | null
     }[]
   }
   /** What the user may do by the console; null: nothing. */
   readonly role: Role | null
+  /** The link that is open, which the user has not used yet; null: none. */
+  readonly link: {
+    readonly purpose: 'invitation' | 'reset'
+    readonly expires_at: string
+  } | null
 }

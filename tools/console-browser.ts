@@ -19,10 +19,12 @@ type Answer = LightMyRequestResponse
 export class ConsoleBrowser {
   readonly issuer: PlainBrowser
   readonly console: PlainBrowser
+  readonly #injectAdmin: RequestTarget['inject']
 
   constructor(server: RequestTarget & { readonly injectAdmin: RequestTarget['inject'] }) {
     this.issuer = new PlainBrowser(server)
     this.console = new PlainBrowser({ inject: server.injectAdmin })
+    this.#injectAdmin = server.injectAdmin
   }
 
   /** Signs in on the way to a path, with more steps where the account has more. Returns the answer of the console. */
@@ -61,6 +63,23 @@ export class ConsoleBrowser {
     const form = formOf(page, task)
     const sent = { ...hiddenFields({ body: form }), task, ...fields }
     const answer = await this.console.post(formAction({ body: form }), sent)
+    return answer.statusCode === 303 ? this.console.get(locationOf(answer)) : answer
+  }
+
+  /** Sends a form of a page with these rows, which the page need not have, and follows the redirect. */
+  async send(
+    path: string,
+    task: string,
+    subjects: readonly string[],
+    more: Readonly<Record<string, string>> = {},
+  ): Promise<Answer> {
+    const page = await this.console.get(path)
+    const { csrf = '' } = hiddenFields({ body: formOf(page, task) })
+    const form = new URLSearchParams({ csrf, task, ...more })
+    for (const subject of subjects) form.append('subject', subject)
+    const cookie = [...this.console.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+    const headers = { cookie, 'content-type': 'application/x-www-form-urlencoded', 'sec-fetch-site': 'same-origin' }
+    const answer = await this.#injectAdmin({ method: 'POST', url: path, headers, payload: form.toString() })
     return answer.statusCode === 303 ? this.console.get(locationOf(answer)) : answer
   }
 }

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { EMAIL_LIMIT, normalizeEmail } from '../protocol/sign-in/account.ts'
+import { EMAIL_LIMIT, foldEmail, normalizeEmail } from '../protocol/sign-in/account.ts'
 import { PASSWORD_BYTES } from '../protocol/sign-in/password-rules.ts'
 import { CLIENT_NAME_LIMIT } from '../protocol/client/descriptive-metadata.ts'
 import type { EpochMs } from '../base/brand.ts'
@@ -147,7 +147,7 @@ export const EMAIL = sized(
 export const EMAIL_PREFIX = sized(
   z.string().regex(/^[^\p{Cc} ]+$/u, { error: 'This is not the start of an address.', abort: true }),
   { least: 1, most: EMAIL_LIMIT, example: 'ada@' },
-).transform(normalizeEmail)
+).transform(foldEmail)
 
 /** The task checks the rest, which depends on the settings and on the user. */
 export const PASSWORD = sized(z.string(), {

@@ -1,9 +1,9 @@
 import * as z from 'zod'
 import type { Context, StoreNeeds } from '../ports/context.ts'
-import type { ClientRecord } from '../ports/records/client.ts'
 import type { GrantRecord } from '../ports/records/grant.ts'
 import type { GrantOwner } from '../ports/store.ts'
 import type { ClientId, GrantId, OrganizationId, UserId } from '../protocol/ids.ts'
+import { findGrantReason, INACTIVE_REASONS } from '../tokens/inactive-reason.ts'
 import { findGrantType, OPENING_GRANT_TYPES } from '../clients/grant-type.ts'
 import { unknown } from './admin-error.ts'
 import {
@@ -62,6 +62,12 @@ const GRANT_DOCUMENT = z
     created_at: ISO.describe('When the user consented, or the assertion was used.'),
     expires_at: ISO.describe('All tokens of the grant expire by this time.'),
     revoked_at: ISO_OR_NULL,
+    inactive_reason: z
+      .enum(INACTIVE_REASONS)
+      .nullable()
+      .describe(
+        'Why its tokens do not work: expired, revoked, or the principal that is disabled, deleted, or had all tokens revoked since. null: they do.',
+      ),
     refreshed_at: ISO_OR_NULL.describe('When its refresh token was issued; null: it has none.'),
   })
   .meta({ id: 'Grant' })
@@ -98,7 +104,8 @@ export const GRANT_TASKS: readonly Task[] = [
     summary: 'Show a grant.',
     input: ONE,
     output: GRANT_DOCUMENT,
-    run: async (context, { grant_id: id }) => showGrant(context, { id, within: undefined }),
+    run: async (context, { grant_id: id }) =>
+      describeGrant(context, await requireGrant(context, { id, within: undefined })),
   }),
   defineTask({
     name: 'grant.revoke',
@@ -131,7 +138,8 @@ export const GRANT_TASKS: readonly Task[] = [
     summary: 'Show a grant for an organization.',
     input: ONE.extend(PLACE),
     output: GRANT_DOCUMENT,
-    run: async (context, { grant_id: id, organization_id: within }) => showGrant(context, { id, within }),
+    run: async (context, { grant_id: id, organization_id: within }) =>
+      describeGrant(context, await requireGrant(context, { id, within })),
   }),
   defineTask({
     name: 'organization.revoke-grant',
@@ -162,10 +170,11 @@ async function answerList(
           page,
         )
   const ids = rows.flatMap((grant) => [grant.userId, grant.clientId, grant.organizationId])
-  const clients = await Promise.all([...new Set(rows.map((grant) => grant.clientId))].map(context.store.findClient))
-  const clientOf = (grant: GrantRecord) => clients.find((client) => client?.id === grant.clientId)
-  const grants = rows.map((grant) => describeGrant(grant, clientOf(grant)))
-  return { grants, names: await findNames(context, ids), next }
+  return {
+    grants: await Promise.all(rows.map((grant) => describeGrant(context, grant))),
+    names: await findNames(context, ids),
+    next,
+  }
 }
 
 function ownerOf(userId: UserId | undefined, organizationId: OrganizationId | undefined): GrantOwner | undefined {
@@ -190,22 +199,16 @@ async function answerRevocation(context: TaskContext, place: GrantPlace): Promis
   const { grant, wasRevoked, others } = await endGrant(context, place)
   const { revokedAt = context.clock(), resources } = grant
   return {
-    ...describeGrant(grant, await context.store.findClient(grant.clientId)),
+    ...(await describeGrant(context, grant)),
     was_revoked: wasRevoked,
     other_grants: [...others],
     ...(await findJwtAcceptance(context, { endedAt: revokedAt, resources })),
   }
 }
 
-async function showGrant(context: TaskContext, place: GrantPlace): Promise<GrantDocument> {
-  const grant = await requireGrant(context, place)
-  return describeGrant(grant, await context.store.findClient(grant.clientId))
-}
-
-function describeGrant(
-  { id, clientId, userId, organizationId, ...grant }: GrantRecord,
-  client: ClientRecord | undefined,
-): GrantDocument {
+async function describeGrant(context: TaskContext, whole: GrantRecord): Promise<GrantDocument> {
+  const { id, clientId, userId, organizationId, ...grant } = whole
+  const client = await context.store.findClient(clientId)
   return {
     grant_id: id,
     client_id: clientId,
@@ -218,6 +221,7 @@ function describeGrant(
     created_at: iso(grant.createdAt),
     expires_at: iso(grant.expiresAt),
     revoked_at: isoOrNull(grant.revokedAt),
+    inactive_reason: (await findGrantReason(context, client, whole, context.clock())) ?? null,
     refreshed_at: isoOrNull(grant.family?.rotatedAt),
   }
 }

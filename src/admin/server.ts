@@ -82,6 +82,7 @@ async function examine(context: TaskContext): Promise<readonly Finding[]> {
     domains: [],
     registrations: [],
     delegateUntil: undefined,
+    consoleDisabledAt: undefined,
     providers,
     listed: [],
     apis: [],
@@ -92,7 +93,7 @@ async function examine(context: TaskContext): Promise<readonly Finding[]> {
     checkClock(clockCheck.differenceMs()),
     ...checkBackup({ choices: { isLoopbackIssuer }, now }, { backedUpAt }),
     ...checkCredentials(credentials, now),
-    ...checkRoles(settings, { roles, providers }),
+    ...checkRoles(settings, late),
     ...checkMail(undefined, { store: { clients: late }, now }),
   ]
 }

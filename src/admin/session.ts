@@ -1,6 +1,8 @@
 import * as z from 'zod'
 import type { Context, StoreNeeds } from '../ports/context.ts'
 import type { SessionRecord } from '../ports/records/user.ts'
+import type { EpochMs } from '../base/brand.ts'
+import { isLiveSince } from '../tokens/invalid-principal.ts'
 import { revocationCutoff } from '../tokens/revocation-cutoff.ts'
 import type { SessionId } from '../protocol/ids.ts'
 import { unknown, type AdminError } from './admin-error.ts'
@@ -39,14 +41,18 @@ export const SESSION_TASKS: readonly Task[] = [
     method: 'GET',
     path: PATH,
     access: 'read',
-    summary: 'List the browsers in which users are signed in, newest first.',
+    summary:
+      'List the browsers in which users are signed in, newest first. A page may have fewer rows than its limit even if more rows follow.',
     input: z.object({ limit: LIMIT, before: pageStart(SESSION_ID), user_id: USER_ID.optional() }),
     output: z.object({ sessions: z.array(SESSION_DOCUMENT), names: NAMES, next: NEXT }),
     async run(context, { user_id: userId, ...page }) {
-      const { rows, next } = await listPage<SessionRecord, SessionId>(
+      const { rows: stored, next } = await listPage<SessionRecord, SessionId>(
         (slice) => context.store.listSessions({ ...slice, userId }),
         page,
       )
+      const serverNotBefore = await context.notBefore()
+      const live = await Promise.all(stored.map((session) => isSignedIn(context, session, serverNotBefore)))
+      const rows = stored.filter((_, index) => live[index])
       const names = await findNames(
         context,
         rows.map((session) => session.userId),
@@ -67,6 +73,16 @@ export const SESSION_TASKS: readonly Task[] = [
     run: async (context, { session_id }) => describeSession(await endSession(context, session_id)),
   }),
 ]
+
+/** Whether the browser is signed in: a session from before a revocation stays stored until it expires. */
+async function isSignedIn(
+  { clock, store }: Pick<Context, 'clock'> & StoreNeeds<'findUser'>,
+  { userId, createdAt, expiresAt }: SessionRecord,
+  serverNotBefore: EpochMs,
+): Promise<boolean> {
+  if (expiresAt <= clock() || createdAt < serverNotBefore) return false
+  return isLiveSince(await store.findUser(userId), createdAt)
+}
 
 /** Ends a session. @throws AdminError when there is no such session */
 async function endSession(

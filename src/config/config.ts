@@ -26,8 +26,6 @@ export interface Config extends Omit<PlacedSettings, 'settings' | 'branding'> {
    * administration. A configured port (`isChosen`) that is taken is an error.
    */
   readonly admin: { readonly host: string; readonly port: number; readonly isChosen: boolean } | undefined
-  /** The origin at which browsers reach the administration, and so the console; undefined: there is no console. */
-  readonly consoleUrl: string | undefined
   readonly issuer: string
   readonly database: DatabaseChoice
   /** Where the machine remembers how far the store has got; undefined: nowhere. */
@@ -232,12 +230,12 @@ function configOf(
     ...computed,
     branding: { ...placed.branding, logo },
     admin: adminOf(values),
-    consoleUrl: consoleUrlOf(values),
     logLevel: values.LOG_LEVEL ?? (process.stdout.isTTY ? 'warn' : 'info'),
     drainSeconds: values.GRANTOR_DRAIN_SECONDS ?? (process.stdout.isTTY ? 0 : 2),
     settings: {
       ...placed.settings,
       isLoopbackIssuer,
+      consoleUrl: consoleUrlOf(values),
       passwords: values.GRANTOR_PASSWORDS ?? (values.GRANTOR_DELEGATE_URL === undefined ? 'on' : 'off'),
       serverName: values.GRANTOR_NAME,
       delegate: delegateOf(values),

@@ -12,6 +12,8 @@ export interface Asking {
   /** What the task does, in its own words. */
   readonly summary: string
   readonly fields: readonly InputField[]
+  /** The values of fields that have a box for each. */
+  readonly choices: Readonly<Record<string, readonly (readonly [value: string, remark: string])[]>>
   /** What the person typed before, by field. */
   readonly values: Texts
   /** Sentences by field; those of no field are by ''. */
@@ -92,7 +94,7 @@ function firstFaulty(fields: readonly InputField[], errors: Texts): number {
   )
 }
 
-function fieldOf(field: InputField, { values, errors }: Asking, hasFocus: boolean): Markup {
+function fieldOf(field: InputField, { choices: offered, values, errors }: Asking, hasFocus: boolean): Markup {
   const { name: member, label, description, kind, choices, isRequired, maxLength } = field
   const value = values[member] ?? field.default ?? ''
   const error = errors[member]
@@ -105,6 +107,25 @@ function fieldOf(field: InputField, { values, errors }: Asking, hasFocus: boolea
   ]
   const below = html`${description === '' ? undefined : html`<p class="hint" id="hint-${member}">${description}</p>`}
   ${error === undefined ? undefined : html`<p class="error" id="error-${member}">${error}</p>`}`
+  const boxes = offered[member]
+  if (boxes !== undefined)
+    return html`<fieldset>
+      <legend>${label}</legend>
+      ${boxes.map(
+        ([one, remark]) =>
+          html`<label class="field flag"
+            ><input
+              type="checkbox"
+              name="${member}"
+              value="${one}"
+              ${value.split(' ').includes(one) ? html` checked` : undefined}
+            /><span
+              ><code>${one}</code> ${remark === '' ? undefined : html`<span class="muted">${remark}</span>`}</span
+            ></label
+          >`,
+      )}
+      ${boxes.length === 0 ? html`<p>No API declares scopes that need an approval.</p>` : undefined} ${below}
+    </fieldset>`
   if (kind === 'flag')
     return html`<div>
       <label class="field flag"

@@ -1,40 +1,42 @@
-import { html, type Markup } from '../web/markup.ts'
-import { addressOf, hidden, id, name } from './parts.ts'
+import { html, type Fragment, type Markup } from '../web/markup.ts'
+import { actions, addressOf, formOf, hidden, id, name } from './parts.ts'
 import type { Frame, ScreenForm, Texts } from './screen.ts'
 
 /** What became of the rows of a form. */
 export interface Outcome {
   readonly task: string
+  /** What was done: `Verified`. */
+  readonly text: string
+  /** The task that the page offers besides. */
+  readonly offers?: string | undefined
+  /** What the fields had before, which the undo restores. */
+  readonly before?: Texts | undefined
+  /** What the object is called, if it is one. */
+  readonly name?: string | undefined
   /** The ids of the rows that it was done for. Empty for the object of the path. */
   readonly done: readonly string[]
   /** How many rows, of a form that is about all that match. */
   readonly count?: number | undefined
+  /** The ids of the rows that were in the state already. */
+  readonly unchanged: readonly string[]
   /** Why it was not done, by id. */
   readonly refused: readonly (readonly [id: string, reason: string])[]
 }
 
 /** Says what was done, on the next page, with the way back if there is one. */
-export function outcomeNotice(
-  frame: Frame,
-  { task, done, count, refused }: Outcome,
-  forms: readonly ScreenForm[],
-  names: Texts,
-): Markup {
+export function outcomeNotice(frame: Frame, outcome: Outcome, forms: readonly ScreenForm[], names: Texts): Markup {
+  const { task, done, unchanged, refused } = outcome
   const form = forms.find((one) => one.task === task)
-  if (form === undefined) return html``
-  const total = done.length + refused.length
-  const what =
-    count !== undefined
-      ? `${form.done}: ${count}.`
-      : total > 1
-        ? `${form.done}: ${done.length} of ${total}.`
-        : `${form.done}.`
-  const undo = done.length > 0 || total === 0 ? frame.forms.find((one) => one.task === form.undo) : undefined
+  const isDone = done.length > 0 || unchanged.length + refused.length === 0
+  const undo = isDone
+    ? frame.forms.find((one) => one.task === (outcome.before === undefined ? form?.undo : task))
+    : undefined
   return html`<div class="${refused.length > 0 ? 'notice bad' : 'notice'}" role="status">
     <span
-      >${done.length === 0 && refused.length > 0 ? 'Nothing was changed.' : what}${form.undoNote === undefined || undo === undefined ? undefined : html` ${form.undoNote}`}</span
+      >${sentence(outcome, form)}${undo === undefined || form?.undoNote === undefined ? undefined : ` ${form.undoNote}`}</span
     >
-    ${undo === undefined ? undefined : undoForm(frame, undo, done)}
+    ${undo === undefined ? undefined : undoForm(frame, undo, done, outcome.before ?? {})}
+    ${outcome.offers === undefined ? undefined : actions(frame, formOf(frame, outcome.offers))}
     ${
       refused.length === 0
         ? undefined
@@ -45,9 +47,21 @@ export function outcomeNotice(
   </div>`
 }
 
-function undoForm(frame: Frame, { task }: ScreenForm, subjects: readonly string[]): Markup {
+function sentence({ text, done, unchanged, refused, ...outcome }: Outcome, form: ScreenForm | undefined): Fragment {
+  const total = done.length + unchanged.length + refused.length
+  const about = outcome.name === undefined ? undefined : html`: ${name(outcome.name, '(no name)')}`
+  const already = form?.already?.text ?? 'Unchanged'
+  if (total > 1 && unchanged.length > 0)
+    return `${done.length === 0 ? '' : `${text}: ${done.length}. `}${already}: ${unchanged.length}.`
+  if (total > 1) return done.length === 0 ? 'Nothing was changed.' : `${text}: ${done.length} of ${total}.`
+  if (refused.length > 0) return 'Nothing was changed.'
+  return html`${unchanged.length > 0 ? already : text}${about}.`
+}
+
+function undoForm(frame: Frame, { task }: ScreenForm, subjects: readonly string[], before: Texts): Markup {
   return html`<form method="post" action="${addressOf(frame, {})}">
     ${hidden('csrf', frame.csrf)} ${subjects.map((one) => hidden('subject', one))}
+    ${Object.entries(before).flatMap(([field, value]) => [hidden('confirmed', '1'), ...value.split(' ').map((one) => hidden(field, one))])}
     <button class="button" type="submit" name="task" value="${task}">Undo</button>
   </form>`
 }

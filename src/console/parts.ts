@@ -2,6 +2,7 @@ import { LIST_LIMIT } from '../admin/page.ts'
 import { code, html, type Fragment, type Markup } from '../web/markup.ts'
 import { visible } from '../web/visible.ts'
 import { closeIcon, copyIcon, noIcon, warnIcon, yesIcon } from './icons.ts'
+import { lockOutBy } from './lock-out.ts'
 import { asksFirst, type Filter, type Frame, type ScreenForm, type Texts } from './screen.ts'
 import { organizationPath } from './sections.ts'
 
@@ -10,11 +11,16 @@ const MONTHS = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ')
 /** A time of an answer: how long ago, with the exact time. `never`: what null means. */
 export function time(iso: string | null, { place }: Pick<Frame, 'place'>, never = 'never'): Markup {
   if (iso === null) return html`<span class="muted">${never}</span>`
+  const exact = exactTime(iso)
+  const ageSeconds = (place.now - Date.parse(iso)) / 1000
+  return html`<time datetime="${iso}" title="${exact}">${ageSeconds < 0 ? exact : age(ageSeconds)}</time>`
+}
+
+/** The day and the minute, as all pages write them. */
+export function exactTime(iso: string): string {
   const at = new Date(iso)
   const pad = (number: number): string => String(number).padStart(2, '0')
-  const exact = `${at.getUTCDate()} ${MONTHS[at.getUTCMonth()] ?? ''} ${at.getUTCFullYear()}, ${pad(at.getUTCHours())}:${pad(at.getUTCMinutes())} UTC`
-  const ageSeconds = (place.now - at.getTime()) / 1000
-  return html`<time datetime="${iso}" title="${exact}">${ageSeconds < 0 ? exact : age(ageSeconds)}</time>`
+  return `${at.getUTCDate()} ${MONTHS[at.getUTCMonth()] ?? ''} ${at.getUTCFullYear()}, ${pad(at.getUTCHours())}:${pad(at.getUTCMinutes())} UTC`
 }
 
 const [MINUTE, HOUR, DAY] = [60, 3600, 86_400]
@@ -88,6 +94,8 @@ export interface Table<Row> {
   readonly rows: readonly Row[]
   /** The id of a row, for the selection. Absent: rows are not chosen. */
   readonly idOf?: (row: Row) => string
+  /** Rows that are not chosen. */
+  readonly isLeftOut?: (row: Row) => boolean
   /** What a row is called beside its box. */
   readonly labelOf?: (row: Row) => string
   /** Under the rows. */
@@ -131,18 +139,20 @@ export function table<Row>(frame: Frame, list: Table<Row>): Markup {
   </form>`
 }
 
-function bodyRow<Row>(row: Row, { columns, idOf, labelOf }: Table<Row>, chooses: boolean): Markup {
+function bodyRow<Row>(row: Row, { columns, idOf, isLeftOut, labelOf }: Table<Row>, chooses: boolean): Markup {
   const [first, ...others] = columns
   const rowId = idOf?.(row) ?? ''
   return html`<tr data-row>
-    ${chooses ? box(rowId, labelOf?.(row) ?? rowId) : undefined}
+    ${chooses ? box(isLeftOut?.(row) === true ? undefined : rowId, labelOf?.(row) ?? rowId) : undefined}
     <th scope="row">${first.cell(row)}</th>
     ${others.map((column) => html`<td data-label="${column.heading}" class="${classOf(column)}">${column.cell(row)}</td>`)}
   </tr>`
 }
 
 /** All of the cell is the target. Without spaces, because a page has fifty. */
-function box(row: string, label: string): Markup {
+/** An empty cell, if the row cannot be chosen. */
+function box(row: string | undefined, label: string): Markup {
+  if (row === undefined) return html`<td class="pick"></td>`
   const field = html`<input type="checkbox" name="subject" value="${row}" aria-label="${label}" />`
   return html`<td class="pick"><label>${field}</label></td>`
 }
@@ -198,14 +208,20 @@ export function actions(frame: Frame, forms: readonly ScreenForm[], subject?: st
   </form>`
 }
 
-/** The forms of a screen that fit its object, with or without danger. */
+/** The forms of a screen that fit its object, with or without danger. `object`: its id. */
 export function formsFor(
   frame: Frame,
-  object: Readonly<Record<string, unknown>>,
+  object: string,
+  state: Readonly<Record<string, unknown>>,
   isDanger: boolean,
 ): readonly ScreenForm[] {
   return frame.forms.filter(
-    (form) => form.subject === undefined && (form.isDanger === true) === isDanger && form.fits?.(object) !== false,
+    ({ task, subject, fits, already, ...form }) =>
+      subject === undefined &&
+      (form.isDanger === true) === isDanger &&
+      fits?.(state) !== false &&
+      already?.holds(state) !== true &&
+      lockOutBy(task, object, frame.self) === undefined,
   )
 }
 
@@ -215,11 +231,11 @@ export function formOf(frame: Frame, task: string): readonly ScreenForm[] {
 }
 
 /** The filters of a list: those that are set are words, which are taken off one by one. */
-export function filterBar(frame: Frame): Markup {
+export function filterBar(frame: Frame, more?: Markup): Markup {
   const set = frame.filters.filter(({ value }) => value !== undefined)
   return html`<form method="get" action="${frame.place.path}" class="filters">
       ${frame.filters.map(filterField)}
-      <button type="submit" class="button">Filter</button>
+      <button type="submit" class="button">Filter</button> ${more}
     </form>
     ${
       set.length === 0
@@ -230,8 +246,8 @@ export function filterBar(frame: Frame): Markup {
                 html`<li>
                   <a
                     href="${addressOf(frame, { [field]: undefined, before: undefined })}"
-                    aria-label="Remove the filter ${label} ${value}"
-                    ><span class="muted">${label}</span> <bdi>${value}</bdi>${closeIcon}</a
+                    aria-label="Remove the filter ${label} ${wordOf(value)}"
+                    ><span class="muted">${label}</span> <bdi>${wordOf(value)}</bdi>${closeIcon}</a
                   >
                 </li>`,
             )}
@@ -253,17 +269,45 @@ function filterField({ name: field, label, kind, choices, value = '' }: Filter):
     ><span>${label}</span>
     <select name="${field}">
       <option value="">any</option>
-      ${choices.map((choice) => html`<option value="${choice}" ${choice === value ? html` selected` : undefined}>${choice}</option>`)}
+      ${choices.map((choice) => html`<option value="${choice}" ${choice === value ? html` selected` : undefined}>${wordOf(choice)}</option>`)}
     </select></label
   >`
+}
+
+/** The words of the columns, for the values of the tasks. */
+const WORDS: Readonly<Record<string, string>> = {
+  true: 'yes',
+  false: 'no',
+  operator: 'created',
+  registration: 'registered',
+  verified: 'Verified',
+  'known-domain': 'Known domain',
+  unverified: 'Unverified',
+  blocked: 'Blocked',
+}
+
+function wordOf(value: string): string {
+  return WORDS[value] ?? (value.endsWith('.') ? `${value}*` : value)
 }
 
 /** What there is to see, and the command that makes the first; or that nothing matches the filters. */
 export function nothing(frame: Frame, what: string, example: string | undefined): Markup {
   const isFiltered = frame.filters.some(({ value }) => value !== undefined) || frame.place.query['before'] !== undefined
-  if (isFiltered) return html`<p>Nothing matches. <a href="${frame.place.path}">Clear the filters</a></p>`
+  if (isFiltered)
+    return html`<p>Nothing matches. <a href="${frame.place.path}">Clear the filters</a></p>
+      ${elsewhere(frame)}`
   return html`<p>${what}</p>
     ${example === undefined ? undefined : html`<p>${command(example)}</p>`}`
+}
+
+/** The same search among the clients or users. */
+function elsewhere({ place: { path, query } }: Frame): Markup | undefined {
+  const text = query['name'] ?? query['host'] ?? query['email_prefix']
+  if (text === undefined) return undefined
+  const other = path === '/console/clients' ? 'users' : 'clients'
+  const filter = other === 'users' && query['host'] !== undefined ? 'email_prefix' : 'name'
+  const address = `/console/${other}?${new URLSearchParams({ [filter]: text }).toString()}`
+  return html`<p><a href="${address}">Search ${other} instead</a></p>`
 }
 
 /** Facts of an object, a term and what it is. */

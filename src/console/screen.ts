@@ -44,14 +44,24 @@ export interface ScreenForm {
   readonly undo?: string
   /** What to say beside the undo, because it restores not everything. */
   readonly undoNote?: string
-  /** Where the person goes on, when the object is gone. */
-  readonly leadsTo?: string
+  /** Where the person goes on after a change of the object of the path, or of none. */
+  readonly leadsTo?: (answer: Members) => string
+  /** The task that the next page offers besides. */
+  readonly offers?: string
   /** The member of the answer that is shown once, and never again. */
   readonly secret?: string
   /** The form is about all rows that match the filters, up to 1,000 at a time: what a dry run of the task answers. */
   readonly matches?: (answer: Members) => Matches
+  /** What the fields have at first, from the answers of the screen. The next page offers to restore it. */
+  readonly before?: (answers: Members) => Texts
+  /** The values that a field may have, each with a box, with a remark or ''. */
+  readonly choices?: (
+    answers: Members,
+  ) => Readonly<Record<string, readonly (readonly [value: string, remark: string])[]>>
   /** Whether the form fits the state of the object that the screen shows, which is the first answer. */
   readonly fits?: (object: Members) => boolean
+  /** An object that is in the state already is left alone, so that undo does not change it. */
+  readonly already?: { readonly text: string; readonly holds: (object: Members) => boolean }
 }
 
 /** The rows that a form with filters is about. */
@@ -73,6 +83,8 @@ export interface Frame {
   /** The one that the person sees; undefined: the whole server. */
   readonly organization: OneOrganization | undefined
   readonly mayWrite: boolean
+  /** The id of the person. */
+  readonly self: string
   /** Proves that a form of this page was made for this session. */
   readonly csrf: string
   /** The forms of the screen that the person may use. */

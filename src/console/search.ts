@@ -4,8 +4,8 @@ import { linkTo } from './parts.ts'
 import { organizationPath } from './sections.ts'
 
 /**
- * Where a search leads: an id or the address of a metadata document to its object, an e-mail address to its user, a host to the clients that
- * go there, and anything else to the names of the screen that the person is on. With a role for one organization only ids are found, among
+ * Where a search leads: an id to its object, a URI to the clients of its host or scheme, an e-mail address to its user, a host to the clients
+ * that go there, and anything else to the names of the screen that the person is on. With a role for one organization only ids are found, among
  * what is for it.
  */
 export function searchAddress(text: string, section: string | undefined, organization: string | undefined): string {
@@ -13,12 +13,18 @@ export function searchAddress(text: string, section: string | undefined, organiz
   if (sought === '') return '/console'
   if (organization !== undefined) return addressWithin(organization, sought)
   if (parseUserId(sought) !== undefined) return linkTo('users', sought)
+  if (URL.canParse(sought) && sought.includes(':/')) return listAddress('clients', 'host', placeOf(new URL(sought)))
   const client = parseClientReference(sought)
   if (client !== undefined) return linkTo('clients', client)
   if (parseGrantId(sought) !== undefined) return linkTo('grants', sought)
   if (sought.includes('@')) return listAddress('users', 'email_prefix', sought)
   if (section === 'users') return listAddress('users', /[ A-Z]/.test(sought) ? 'name' : 'email_prefix', sought)
-  return listAddress('clients', /^[^ ]*[.:][^ ]*$/.test(sought) ? 'host' : 'name', sought)
+  return listAddress('clients', /^(localhost|[^ ]*[.:][^ ]*)$/.test(sought) ? 'host' : 'name', sought)
+}
+
+/** The filter for where a URI leads: its host, or the scheme of an app. It finds metadata documents too. */
+function placeOf({ hostname, protocol }: URL): string {
+  return /^https?:$/.test(protocol) ? hostname : protocol
 }
 
 function addressWithin(organization: string, sought: string): string {

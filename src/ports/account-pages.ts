@@ -63,6 +63,8 @@ export interface AccountFrame {
   readonly account: AccountView
   /** The addresses of all account pages. */
   readonly pages: Readonly<Record<AccountPageName, string>>
+  /** undefined: there is no console, or the user has no role for it. */
+  readonly consoleUri: string | undefined
   readonly signOutUri: string
   /** The token of every form of the page. */
   readonly csrf: string
@@ -374,6 +376,8 @@ export interface LinkUsedPage {
   readonly kind: 'account-link-used'
   readonly method: 'password' | 'passkey'
   readonly accountUri: string
+  /** undefined: there is no console, or the user has no role for it. */
+  readonly consoleUri: string | undefined
 }
 
 export type AccountPage =

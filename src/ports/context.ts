@@ -146,6 +146,8 @@ export interface Settings {
    * 0006).
    */
   readonly isLoopbackIssuer: boolean
+  /** The origin at which browsers reach the administration, and so the console; undefined: there is no console. */
+  readonly consoleUrl: string | undefined
   /** Where the server may send requests of its own. */
   readonly outbound: OutboundPolicy & {
     /** Whether it may send any. */

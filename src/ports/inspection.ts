@@ -124,6 +124,8 @@ export interface ClientInspection {
   readonly apis: readonly ApiRecord[]
   /** The newest users with a role for the console. */
   readonly roles: readonly RoleInspection[]
+  /** When the client of the console was disabled, so that no user can enter. undefined: it is not disabled. */
+  readonly consoleDisabledAt: EpochMs | undefined
   /** When the next mail is due, or was. undefined: no mail waits. */
   readonly mailDueAt: EpochMs | undefined
 }

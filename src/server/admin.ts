@@ -9,7 +9,7 @@ import type { EventFields } from '../protocol/audit/event-names.ts'
 
 /** Creates the listener of the administration: the tasks of operators, and /metrics. Returns undefined when it is off. */
 export function openAdmin(
-  { admin, trustedProxies, consoleUrl, branding }: Config,
+  { admin, trustedProxies, settings: { consoleUrl }, branding }: Config,
   context: Context,
   logger: Log,
   telemetry: Telemetry,

@@ -17,7 +17,7 @@ interface List {
 }
 
 /** What "user show" adds for a user without a provider, an app and passkeys. */
-const NOTHING_ELSE = { identities: [], authenticator_app: null, passkeys: [], role: null }
+const NOTHING_ELSE = { identities: [], authenticator_app: null, passkeys: [], role: null, link: null }
 const BY_PASSWORD = { ways: ['password'], obstacles: [] }
 
 test('a user is found by id or by address in any case, and no answer has the hash of the password', async (t) => {
@@ -268,7 +268,7 @@ test('grants are listed by filter, newest first and without secrets, and a revok
   assert.deepEqual(page.grants[0], await perform('grant.show', { grant_id: there.grant_id }))
   assert.doesNotMatch(JSON.stringify(shown), /hash|token/i)
   const revoked = await perform('grant.revoke', { grant_id: here.grant_id })
-  assert.partialDeepStrictEqual({ ...revoked, revoked_at: null }, shown)
+  assert.partialDeepStrictEqual({ ...revoked, revoked_at: null, inactive_reason: null }, shown)
   assert.notEqual(revoked['revoked_at'], null)
 })
 

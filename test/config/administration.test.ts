@@ -9,7 +9,7 @@ test('the console is where the administration listens, while that is this machin
     ['::1', 'http://[::1]:3001'],
     ['0.0.0.0', undefined],
   ] as const)
-    assert.equal(readConfig({ GRANTOR_ADMIN_HOST }).consoleUrl, url)
+    assert.equal(readConfig({ GRANTOR_ADMIN_HOST }).settings.consoleUrl, url)
 })
 
 test("by default the administration listens on the port after the server's", () => {

@@ -41,7 +41,7 @@ const EFFECTS: Readonly<
   GRANTOR_ADMIN_HOST: ['10.0.0.1', (config) => config.admin?.host, '10.0.0.1', 'localhost'],
   GRANTOR_CONSOLE_URL: [
     'https://console.acme.test',
-    (config) => config.consoleUrl,
+    (config) => config.settings.consoleUrl,
     'https://console.acme.test',
     'http://localhost:3001',
   ],

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { hiddenFields, locationOf, requestToken } from '../../tools/flow.ts'
+import { hiddenFields, requestToken } from '../../tools/flow.ts'
 import { searchAddress } from '../../src/console/search.ts'
 import { openAdminServer, type AdminServer } from '../support/admin-server.ts'
 import { ConsoleBrowser, formOf, giveRole, leadsTo } from '../../tools/console-browser.ts'
@@ -24,23 +24,6 @@ after(async () => {
   for (const end of ends.toReversed()) await end()
 })
 
-/** Sends a form of a page with rows. */
-async function send(
-  path: string,
-  task: string,
-  subjects: readonly string[],
-  more: Readonly<Record<string, string>> = {},
-) {
-  const page = await browser.console.get(path)
-  const { csrf = '' } = hiddenFields({ body: formOf(page, task) })
-  const form = new URLSearchParams({ csrf, task, ...more })
-  for (const subject of subjects) form.append('subject', subject)
-  const cookie = [...browser.console.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
-  const headers = { cookie, 'content-type': 'application/x-www-form-urlencoded', 'sec-fetch-site': 'same-origin' }
-  const answer = await stage.server.injectAdmin({ method: 'POST', url: path, headers, payload: form.toString() })
-  return answer.statusCode === 303 ? browser.console.get(locationOf(answer)) : answer
-}
-
 const show = (id: string): Promise<Members> => perform(stage.server.context, 'client.show', { client_id: id })
 
 async function makeClients(count: number): Promise<readonly string[]> {
@@ -52,7 +35,7 @@ async function makeClients(count: number): Promise<readonly string[]> {
 test('CON-09: each row of a form has its own answer, and undo changes what the form changed', async () => {
   const [one = '', two = '', gone = '', kept = ''] = await makeClients(4)
   await perform(stage.server.context, 'client.delete', { client_id: gone })
-  const done = await send('/console/clients', 'client.verify', [one, gone, two, one])
+  const done = await browser.send('/console/clients', 'client.verify', [one, gone, two, one])
   assert.match(done.body, /Verified: 2 of 3\./)
   assert.match(done.body, new RegExp(`There is no client ${gone}`))
   assert.deepEqual([(await show(one))['trust_level'], (await show(two))['trust_level']], ['verified', 'verified'])
@@ -70,16 +53,19 @@ test('CON-09: each row of a form has its own answer, and undo changes what the f
     ['gus_', 'gus_'],
     'The audit names the user.',
   )
-  assert.match((await send('/console/clients', 'client.unverify', [one, two])).body, /No longer verified: 2 of 2/)
+  assert.match(
+    (await browser.send('/console/clients', 'client.unverify', [one, two])).body,
+    /No longer verified: 2 of 2/,
+  )
   assert.equal((await show(one))['trust_level'], 'unverified')
 
   const many = Array.from({ length: 51 }, (_, index) => `${kept.slice(0, -2)}${String(index).padStart(2, '0')}`)
-  const refused = await send('/console/clients', 'client.disable', many)
+  const refused = await browser.send('/console/clients', 'client.disable', many)
   assert.deepEqual([refused.statusCode, /At most 50 rows at a time/.test(refused.body)], [422, true])
-  const none = await send('/console/clients', 'client.disable', [])
+  const none = await browser.send('/console/clients', 'client.disable', [])
   assert.deepEqual([none.statusCode, /Choose a row/.test(none.body)], [422, true])
   const operators = await perform(stage.server.context, 'client.create', { client_name: 'Board' })
-  const conflict = await send('/console/clients', 'client.unverify', [String(operators['client_id'])])
+  const conflict = await browser.send('/console/clients', 'client.unverify', [String(operators['client_id'])])
   assert.deepEqual(
     [conflict.statusCode, /created by an operator, so it is always verified/.test(conflict.body)],
     [409, true],
@@ -98,7 +84,7 @@ test('CON-09: rows that the time or the right of the person does not reach are n
       return { ...store, disableClient: async (row) => (await change(), store.disableClient(row)) }
     }
     Object.assign(context, { actingAs: disabling })
-    const answer = await send('/console/clients', 'client.disable', rows)
+    const answer = await browser.send('/console/clients', 'client.disable', rows)
     Object.assign(context, { actingAs })
     return answer
   }
@@ -125,22 +111,22 @@ test('CON-09: rows that the time or the right of the person does not reach are n
 test('what cannot be undone needs a sign-in of the last five minutes, a confirmation, and from 11 rows on the number', async () => {
   const clients = await makeClients(11)
   stage.server.clock.advance(5 * 60 * 1000 + 1)
-  const leaving = await send('/console/clients?source=registration', 'client.delete', clients)
+  const leaving = await browser.send('/console/clients?source=registration', 'client.delete', clients)
   const to = new URL(leadsTo(leaving) ?? '')
   assert.deepEqual([to.pathname, to.searchParams.get('max_age')], ['/v2/oauth/authorize', '0'])
   await show(clients[0] ?? '')
   const asked = await browser.arrive(await browser.comeBack(leaving))
   assert.match(asked.body, /Delete: 11 rows[^]*Type 11 to confirm/)
   const list = '/console/clients?source=registration'
-  const wrong = await send(list, 'client.delete', clients, { confirmed: '1', typed: '12' })
+  const wrong = await browser.send(list, 'client.delete', clients, { confirmed: '1', typed: '12' })
   assert.deepEqual([wrong.statusCode, /This is not 11\./.test(wrong.body)], [422, true])
-  const done = await send(list, 'client.delete', clients, { confirmed: '1', typed: '11' })
+  const done = await browser.send(list, 'client.delete', clients, { confirmed: '1', typed: '11' })
   assert.match(done.body, /Deleted: 11 of 11\./)
   await assert.rejects(show(clients[0] ?? ''), /There is no client/)
   // The confirmation alone is not enough.
   const [last = ''] = await makeClients(1)
   stage.server.clock.advance(5 * 60 * 1000 + 1)
-  assert.notEqual(leadsTo(await send(list, 'client.delete', [last], { confirmed: '1' })), undefined)
+  assert.notEqual(leadsTo(await browser.send(list, 'client.delete', [last], { confirmed: '1' })), undefined)
   await show(last)
   await browser.open()
 })
@@ -151,9 +137,9 @@ test('a page of an object does what its buttons say, and only what fits its stat
   const page = await browser.console.get(path)
   assert.doesNotMatch(page.body, /value="client\.(unverify|enable)"/)
   const disabled = await browser.press(page, 'client.disable')
-  assert.match(disabled.body, /Disabled\.[^]*Undo/)
+  assert.match(disabled.body, /Disabled: <bdi>Client[^]*Undo/)
   assert.notEqual((await show(id))['disabled_at'], null)
-  assert.match((await browser.press(disabled, 'client.enable')).body, /Enabled\./)
+  assert.match((await browser.press(disabled, 'client.enable')).body, /Enabled: <bdi>Client/)
   assert.equal((await browser.console.get(`/console/clients/gci_${'0'.repeat(34)}`)).statusCode, 404)
   const consent = await browser.console.get(`${path}/consent`)
   assert.match(consent.body, /wants to use your account[^]*Unverified/)
@@ -165,7 +151,7 @@ test('a page of an object does what its buttons say, and only what fits its stat
     await browser.arrive(await browser.comeBack(await browser.press(page, 'client.delete'))),
     'client.delete',
   )
-  assert.match(deleted.body, /Deleted\.[^]*<h1>Clients/)
+  assert.match(deleted.body, /Deleted: <bdi>Client \d+<\/bdi>\.[^]*<h1>Clients/)
   await assert.rejects(show(id), /There is no client/)
 })
 
@@ -206,7 +192,7 @@ test('a user is created by the schema of the task: its faults are beside the fie
   const taken = await browser.press(asked, 'user.create', { email: 'ada@acme.test' })
   assert.deepEqual([taken.statusCode, /already a user with the address/.test(taken.body)], [409, true])
   const made = await browser.press(asked, 'user.create', { email: 'grace@acme.test', name: 'Grace' })
-  assert.match(made.body, /Created\.[^]*grace@acme\.test/)
+  assert.match(made.body, /Created[^]*value="user\.create-link"[^]*<h1><bdi>grace@acme\.test/)
 })
 
 test('access is taken back: a grant, a session, and the authenticator app of a user', async () => {
@@ -221,9 +207,12 @@ test('access is taken back: a grant, a session, and the authenticator app of a u
     limit: 1,
   })
   const grant = String(grants.grants[0]?.['grant_id'])
-  const asked = await send(path, 'grant.revoke', [grant])
+  const asked = await browser.send(path, 'grant.revoke', [grant])
   assert.match(asked.body, /Revoke: [^]*ada@acme\.test/)
-  assert.match((await browser.press(asked, 'grant.revoke')).body, /Revoked\./)
+  assert.match(
+    (await browser.press(asked, 'grant.revoke')).body,
+    /Revoked: <bdi>Client \d+’s access to ada@acme\.test<\/bdi>/,
+  )
   const shown = await browser.console.get(`/console/grants/${grant}`)
   assert.match(shown.body, /Revoked<\/span>/)
   const refreshed = await requestToken(stage.server, client, {
@@ -263,13 +252,16 @@ test('a search leads to the object, or to the list that can find it', () => {
     ['claude.ai', 'users', '/console/users?email_prefix=claude.ai'],
     ['claude.ai', 'clients', '/console/clients?host=claude.ai'],
     ['127.0.0.1', undefined, '/console/clients?host=127.0.0.1'],
+    ['https://app.example/client.json', undefined, '/console/clients?host=app.example'],
+    ['http://127.0.0.1:8080/cb', 'audit', '/console/clients?host=127.0.0.1'],
+    ['zed://oauth/callback', 'clients', '/console/clients?host=zed%3A'],
+    ['localhost', 'clients', '/console/clients?host=localhost'],
     ['Cursor', 'overview', '/console/clients?name=Cursor'],
     ['Ada Love', 'users', '/console/users?name=Ada+Love'],
     ['', 'users', '/console'],
     ['"><script>', undefined, '/console/clients?name=%22%3E%3Cscript%3E'],
   ]
   for (const [text, section, address] of rows) assert.equal(searchAddress(text, section, undefined), address, text)
-  assert.match(searchAddress('https://app.example/client.json', undefined, undefined), /^\/console\/clients\/gcd_/)
 })
 
 test('lists are filtered as the API filters them, and the audit is saved by the day, one event a line', async () => {
@@ -277,7 +269,7 @@ test('lists are filtered as the API filters them, and the audit is saved by the 
   const today = new Date(clock.now()).toISOString().slice(0, 10)
   const saved = await browser.console.get(`/console/audit?format=ndjson&event=user.&since=${today}&until=${today}`)
   assert.equal(saved.headers['content-type'], 'application/x-ndjson')
-  assert.match(String(saved.headers['content-disposition']), /^attachment; filename="audit\.ndjson"$/)
+  assert.match(String(saved.headers['content-disposition']), /^attachment; filename="audit-\d{4}-\d\d-\d\d\.ndjson"$/)
   const lines = saved.body
     .trim()
     .split('\n')
@@ -285,10 +277,26 @@ test('lists are filtered as the API filters them, and the audit is saved by the 
   assert.ok(lines.length > 0 && lines.every(({ event }) => String(event).startsWith('user.')))
   assert.equal((await browser.console.get('/console/audit?format=ndjson&since=2020-01-01&until=2020-01-02')).body, '')
   const wrong = await browser.console.get('/console/audit?client_id=ada')
-  assert.deepEqual([wrong.statusCode, /This is not a client id/.test(wrong.body)], [422, true])
-  assert.match((await browser.console.get('/console/clients?name=zzz')).body, /Nothing matches/)
+  assert.deepEqual([wrong.statusCode, /There is no client named &quot;ada&quot;/.test(wrong.body)], [422, true])
+  assert.match(
+    (await browser.console.get('/console/clients?name=zzz')).body,
+    /Nothing matches[^]*href="\/console\/users\?name=zzz">Search users instead/,
+  )
+  await perform(context, 'client.create', { client_name: 'Editor', redirect_uris: ['com.example.editor:/callback'] })
+  assert.match((await browser.console.get('/console/clients?host=com.example.editor%3A')).body, /<bdi>Editor/)
+  for (const [prefix, ids] of [
+    ['ADA@', 'ada@acme.test'],
+    ['\uff41da', 'ada@acme.test'],
+    ['gr', 'grace@acme.test'],
+    ['acme', ''],
+    ['\u3000', ''],
+  ] as const) {
+    const { users } = await perform<{ users: readonly Members[] }>(context, 'user.list', { email_prefix: prefix })
+    assert.equal(users.map(({ email }) => email).join(), ids, prefix)
+  }
   const one = await browser.console.get('/console/users?email_prefix=ADA%40')
   assert.match(one.body, /ada@acme\.test/)
+  assert.doesNotMatch(one.body, /grace@acme\.test/)
   await perform(context, 'client.create', { client_name: 'Straße & Co' })
   assert.match((await browser.console.get('/console/clients?name=STRASSE')).body, /Nothing matches/)
   assert.match((await browser.console.get('/console/clients?name=%26%20co')).body, /Straße &amp; Co/)
@@ -332,7 +340,7 @@ test('CON-33: names that every object has, days that do not exist and screens wi
       200,
     )
   }
-  const done = await send('/console/clients', 'client.disable', inherited)
+  const done = await browser.send('/console/clients', 'client.disable', inherited)
   assert.deepEqual([done.statusCode, /Nothing was changed\.[^]*constructor/.test(done.body)], [200, true])
   for (const path of ['', '/clients', '/users', '/grants'])
     assert.equal((await browser.console.get(`/console${path}?format=ndjson`)).statusCode, 404, path)

@@ -31,6 +31,7 @@ const frame: AccountFrame = {
     'recovery-codes': '/account/security/recovery-codes',
     'remove-two-step': '/account/security/remove-two-step',
   },
+  consoleUri: '/console',
   signOutUri: '/sign-out',
   csrf: 'cs_81d2',
   notice: undefined,
@@ -378,6 +379,12 @@ export const accountSamples: readonly (readonly [string, AccountPage])[] = [
       ],
     },
   ],
-  ['account link used by a passkey', { kind: 'account-link-used', method: 'passkey', accountUri: '/account' }],
-  ['account link used', { kind: 'account-link-used', method: 'password', accountUri: '/account' }],
+  [
+    'account link used by a passkey',
+    { kind: 'account-link-used', method: 'passkey', accountUri: '/account', consoleUri: undefined },
+  ],
+  [
+    'account link used',
+    { kind: 'account-link-used', method: 'password', accountUri: '/account', consoleUri: '/console' },
+  ],
 ]

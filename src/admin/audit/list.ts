@@ -108,7 +108,7 @@ function fits(entry: AuditEntry, filter: AuditFilter): boolean {
   const { event, clientId, userId, organizationId, requestId } = filter
   if (event === undefined ? entry.event === HEAD : !isOrBeginsWith(event, entry.event)) return false
   if (clientId !== undefined && entry.clientId !== clientId) return false
-  if (filter.actor !== undefined && entry.actor !== filter.actor) return false
+  if (filter.actor !== undefined && (entry.actor ?? entry.userId) !== filter.actor) return false
   if (requestId !== undefined && entry.requestId !== requestId) return false
   if (userId !== undefined && entry.userId !== userId) return false
   return organizationId === undefined || entry.organizationId === organizationId

@@ -92,7 +92,9 @@ export const AUDIT_TASKS: readonly Task[] = [
         .min(1)
         .max(64)
         .optional()
-        .describe('Only events of this administrator: command-line, library, or the id of a user or of credentials.'),
+        .describe(
+          'Only what this administrator or user did: command-line, library, or the id of a user or of credentials. Without an administrator, the user of the event did it.',
+        ),
       since: TIME.optional().describe('Only events recorded at this time or later.'),
       until: END.optional().describe('Only events recorded before this time.'),
       request_id: z

@@ -115,8 +115,11 @@ function nameOf({ metadata }: ClientRecord): string {
   return metadata.descriptive.client_name?.toLowerCase() ?? ''
 }
 
-/** The hosts of the redirect and logout URIs, and of the metadata document, without ports. The scheme of an app has no host. */
+/** The hosts of the redirect and logout URIs, and of the metadata document, without ports; for an app its scheme, with the colon. */
 function hostsOf({ document, metadata }: ClientRecord): readonly string[] {
   const uris = [...destinationsOf(metadata).map(({ uri }) => uri), ...(document === undefined ? [] : [document.url])]
-  return uris.map((uri) => new URL(uri).hostname)
+  return uris.map((uri) => {
+    const { hostname, protocol } = new URL(uri)
+    return /^https?:$/.test(protocol) ? hostname : protocol
+  })
 }

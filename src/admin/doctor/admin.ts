@@ -1,12 +1,14 @@
+import { consoleAddress } from '../../protocol/client/console.ts'
 import { isLoopbackHost } from '../../protocol/uri/loopback.ts'
 import { ok, warning, type Examination, type Finding } from './finding.ts'
 
 /** Checks how the administration can be reached. */
 export function checkAdmin({ choices }: Examination): readonly Finding[] {
-  const { admin, isLoopbackIssuer, trustedProxies } = choices
+  const { admin, consoleUrl, isLoopbackIssuer, trustedProxies } = choices
   if (admin === undefined) return [ok('admin', 'The administration is off.')]
   const { host, port } = admin
-  if (isLoopbackHost(host)) return [ok('admin', `The administration is to listen on ${host}, port ${port}.`)]
+  const console = consoleUrl === undefined ? '' : ` The console: ${consoleAddress(consoleUrl)}`
+  if (isLoopbackHost(host)) return [ok('admin', `The administration is to listen on ${host}, port ${port}.${console}`)]
   if (isLoopbackIssuer) {
     return [
       warning(
@@ -25,5 +27,5 @@ export function checkAdmin({ choices }: Examination): readonly Finding[] {
       ),
     ]
   }
-  return [ok('admin', `The administration is to listen on ${host}, port ${port}, for requests over TLS.`)]
+  return [ok('admin', `The administration is to listen on ${host}, port ${port}, for requests over TLS.${console}`)]
 }

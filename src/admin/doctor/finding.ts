@@ -12,6 +12,8 @@ export interface NetworkChoices {
   readonly trustedProxies: readonly string[]
   /** The address of the administration; undefined: it is off. */
   readonly admin: { readonly host: string; readonly port: number } | undefined
+  /** The origin of the console; undefined: there is none. */
+  readonly consoleUrl: string | undefined
 }
 
 export interface KeyChoices {

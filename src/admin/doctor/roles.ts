@@ -1,11 +1,20 @@
 import type { ClientInspection } from '../../ports/inspection.ts'
+import { CONSOLE_CLIENT_ID } from '../../protocol/client/console.ts'
 import { ok, warning, type Examination, type Finding } from './finding.ts'
 
 /** Checks who may use the console: it refuses a role whose account has one factor, except while the issuer is a loopback address. */
 export function checkRoles(
   { isLoopbackIssuer, delegate }: Pick<Examination['choices'], 'isLoopbackIssuer' | 'delegate'>,
-  { roles, providers }: Pick<ClientInspection, 'roles' | 'providers'>,
+  { roles, providers, consoleDisabledAt }: Pick<ClientInspection, 'roles' | 'providers' | 'consoleDisabledAt'>,
 ): readonly Finding[] {
+  if (consoleDisabledAt !== undefined)
+    return [
+      warning(
+        'roles',
+        'The client of the console is disabled, so no user can enter the console.',
+        `grantor client enable ${CONSOLE_CLIENT_ID}`,
+      ),
+    ]
   const live = roles.filter(({ isLoopbackOnly }) => isLoopbackIssuer || !isLoopbackOnly)
   if (live.length === 0) return []
   const weak = live.filter(({ hasSecondFactor }) => !hasSecondFactor).map(({ user }) => user)

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import type { RoleRecord } from '../../ports/records/role.ts'
 import { nameUser } from '../../protocol/sign-in/account.ts'
 import type { StoreNeeds } from '../../ports/context.ts'
-import { CONSOLE_CLIENT_ID } from '../../protocol/client/console.ts'
+import { CONSOLE_CLIENT_ID, consoleAddress } from '../../protocol/client/console.ts'
 import type { UserId } from '../../protocol/ids.ts'
 import type { EpochMs } from '../../base/brand.ts'
 import { conflict } from '../admin-error.ts'
@@ -63,6 +63,12 @@ async function findSignIn({ store }: StoreNeeds<'listGrants'>, userId: UserId): 
   return grant?.createdAt
 }
 
+const SET_ROLE = ROLE_DOCUMENT.extend({
+  console_url: z.string().nullable().describe('The address of the console; null: it is off.'),
+}).meta({ id: 'SetRole' })
+
+export type SetRoleDocument = z.output<typeof SET_ROLE>
+
 /** The tasks on what users may do by the console. */
 export const ROLE_TASKS: readonly Task[] = [
   defineTask({
@@ -111,12 +117,13 @@ export const ROLE_TASKS: readonly Task[] = [
         .default(false)
         .describe('true: the role counts only while the issuer is a loopback address, for a trial.'),
     }),
-    output: ROLE_DOCUMENT,
+    output: SET_ROLE,
     async run(context, { user_id: userId, access, organization_id: organizationId, loopback_only: isLoopbackOnly }) {
       if (organizationId !== undefined) await requireOrganization(context, organizationId)
       const role = { userId, access, organizationId, isLoopbackOnly, createdAt: context.clock() }
       if ((await context.store.setRole(role)) === 'unknown') throw noSuchUser(userId)
-      return describeRole(role)
+      const { consoleUrl } = context.settings
+      return { ...describeRole(role), console_url: consoleUrl === undefined ? null : consoleAddress(consoleUrl) }
     },
   }),
   defineTask({

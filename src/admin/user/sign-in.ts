@@ -40,6 +40,11 @@ export const SIGN_IN_DOCUMENT = z.object({
           'codes-locked',
         ]),
         message: z.string(),
+        wrong_attempts: z
+          .int()
+          .nullable()
+          .describe('How many wrong passwords or codes locked it; null: it is no lock.'),
+        until: ISO_OR_NULL.describe('When a lock ends; null: not by itself.'),
       }),
     )
     .describe('What prevents sign-ins, or some of them, each with a sentence. Empty: nothing.'),
@@ -129,17 +134,24 @@ async function findLocks(
           obstacle(
             'too-many-passwords',
             `After ${ACCOUNT_LIMIT} wrong passwords none is checked ${until(passwords.windowEndsAt)}.`,
+            { attempts: ACCOUNT_LIMIT, until: passwords.windowEndsAt },
           ),
         ]),
     ...(codes === undefined || codes.count < CODE_LIMIT
       ? []
-      : [obstacle('too-many-codes', `After ${CODE_LIMIT} wrong codes none is checked ${until(codes.windowEndsAt)}.`)]),
+      : [
+          obstacle('too-many-codes', `After ${CODE_LIMIT} wrong codes none is checked ${until(codes.windowEndsAt)}.`, {
+            attempts: CODE_LIMIT,
+            until: codes.windowEndsAt,
+          }),
+        ]),
     ...(app === undefined || app.failures < GUESS_LIMIT
       ? []
       : [
           obstacle(
             'codes-locked',
             `After ${GUESS_LIMIT} wrong codes of the authenticator app only a browser that the account knows may send one, or a recovery code.`,
+            { attempts: GUESS_LIMIT, until: undefined },
           ),
         ]),
   ]
@@ -158,6 +170,10 @@ export async function describeApp(
   }
 }
 
-function obstacle(reason: Obstacle['reason'], message: string): Obstacle {
-  return { reason, message }
+function obstacle(
+  reason: Obstacle['reason'],
+  message: string,
+  lock?: { readonly attempts: number; readonly until: EpochMs | undefined },
+): Obstacle {
+  return { reason, message, wrong_attempts: lock?.attempts ?? null, until: isoOrNull(lock?.until) }
 }

@@ -83,6 +83,10 @@ const WHOLE_USER = USER_DOCUMENT.extend({
   passkeys: z.array(PASSKEY_DOCUMENT).describe('The passkeys, the oldest first.'),
   sign_in: SIGN_IN_DOCUMENT.describe('How the account can sign in by now.'),
   role: ROLE_DOCUMENT.nullable().describe('What the user may do by the console; null: nothing.'),
+  link: z
+    .object({ purpose: z.enum(['invitation', 'reset']), expires_at: ISO })
+    .nullable()
+    .describe('The link that is open, which the user has not used yet; null: none.'),
 }).meta({ id: 'WholeUser' })
 
 export type WholeUserDocument = z.output<typeof WHOLE_USER>
@@ -206,12 +210,15 @@ export const USER_TASKS: readonly Task[] = [
     output: WHOLE_USER,
     async run(context, { user_id }) {
       const user = await requireUser(context, user_id)
-      const [identities, app, passkeys, role] = await Promise.all([
+      const [identities, app, passkeys, role, links] = await Promise.all([
         context.store.listIdentities(user.id),
         context.store.findSecondFactor(user.id),
         context.store.listPasskeys(user.id),
         context.store.findRole(user.id),
+        context.store.listLinks(user.id),
       ])
+      const now = context.clock()
+      const link = links.find(({ expiresAt }) => expiresAt > now)
       return {
         ...describeUser(user),
         identities: identities.map(describeIdentity),
@@ -219,6 +226,7 @@ export const USER_TASKS: readonly Task[] = [
         passkeys: passkeys.map(describePasskey),
         sign_in: await describeSignIn(context, { user, identities, passkeys, app }),
         role: role === undefined ? null : describeRole(role),
+        link: link === undefined ? null : { purpose: link.purpose, expires_at: iso(link.expiresAt) },
       }
     },
   }),

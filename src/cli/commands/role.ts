@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { conflict } from '../../admin/admin-error.ts'
 import type { LinkDocument, UserDocument } from '../../admin/user/tasks.ts'
-import type { ListedRoleDocument, RoleDocument } from '../../admin/user/role.ts'
+import type { ListedRoleDocument, SetRoleDocument } from '../../admin/user/role.ts'
 import { formatTime } from '../lib/columns.ts'
 import { addMemberOptions } from '../lib/member-options.ts'
 import { optionNameOf, subjectOf, withJson, withServer } from '../lib/options.ts'
@@ -74,7 +74,7 @@ function addSet(noun: Command, terminal: Terminal): void {
         ? await perform<UserDocument>('user.create', { email: text })
         : await USER.find(text, perform, {})
       if (!isNew && text.includes('@')) await requireOwnAddress(user_id, perform)
-      const role = await perform<RoleDocument>(task.name, { ...input, ...place, user_id })
+      const role = await perform<SetRoleDocument>(task.name, { ...input, ...place, user_id })
       return options.link === true
         ? { ...role, link: await perform<LinkDocument>('user.create-link', { user_id }) }
         : { ...role, link: undefined }
@@ -87,6 +87,7 @@ function addSet(noun: Command, terminal: Terminal): void {
     if (options.json) return terminal.printJson(done)
     terminal.print([
       `${text} may use the console with ${done.access} access${organization === undefined ? '' : ` to the organization ${organization}`}.`,
+      ...(done.console_url === null ? [] : [`The console: ${done.console_url}`]),
       ...(done.link === undefined ? [] : ['', ...linkLines(done.link)]),
     ])
   })

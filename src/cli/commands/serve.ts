@@ -4,6 +4,7 @@ import type { CreatedClientDocument } from '../../admin/client/tasks.ts'
 import type { UserDocument } from '../../admin/user/tasks.ts'
 import { readConfig, type Config } from '../../config/config.ts'
 import type { Context } from '../../ports/context.ts'
+import { consoleAddress } from '../../protocol/client/console.ts'
 import { openRuntime } from '../../server/context.ts'
 import { openPlatform, type Platform } from '../../server/platform.ts'
 import { settingsHelp } from '../docs/settings.ts'
@@ -129,7 +130,7 @@ async function sayReady(
       isLoopbackIssuer,
       hasApis,
       logsRefusals,
-      consoleUrl: config.consoleUrl,
+      consoleUrl: config.settings.consoleUrl,
       command,
       demo,
     }
@@ -143,6 +144,7 @@ async function sayReady(
     port: config.port,
     admin_host: config.admin?.host,
     admin_port: config.admin?.port,
+    console: config.settings.consoleUrl && consoleAddress(config.settings.consoleUrl),
     ...(isUntouched ? { try: registrationRequest(issuer) } : {}),
   })
   await platform.logger.flush()

@@ -1,6 +1,6 @@
 import type { AuditEntryDocument } from '../../admin/audit/tasks.ts'
 import { code, html, type Fragment, type Markup } from '../../web/markup.ts'
-import { addressOf, filterBar, id, named, nothing, table, time } from '../parts.ts'
+import { filterBar, id, named, nothing, table, time } from '../parts.ts'
 import { screen, type Frame, type Texts } from '../screen.ts'
 
 interface Listed {
@@ -16,19 +16,26 @@ export const AUDIT = screen<{ readonly list: Listed }>({
   path: '/console/audit',
   section: 'audit',
   reads: { list: { task: 'audit.list', input: () => ({}) } },
-  filters: ['event', 'client_id', 'user_id', 'actor', 'since', 'until'],
+  filters: ['event', 'actor', 'user_id', 'client_id', 'since', 'until'],
   forms: [],
   names: ({ list }) => list.names,
-  lines: ({ list }) => ({ rows: list.events, next: list.next }),
+  lines: ({ list }) => ({
+    rows: list.events.map((event) => ({ ...event, names: namesIn(event, list.names) })),
+    next: list.next,
+  }),
   view: ({ list }, frame) => ({
     title: 'Audit',
-    main: html`<div class="heading">
-        <h1>Audit</h1>
-        <a class="button" href="${addressOf(frame, { format: 'ndjson' })}" download>Save as NDJSON</a>
-      </div>
-      ${filterBar(frame)} ${events(frame, list, undefined)}`,
+    main: html`<div class="heading"><h1>Audit</h1></div>
+      ${filterBar(frame, html`<button type="submit" class="button" name="format" value="ndjson">Save as NDJSON</button>`)}
+      ${events(frame, list, undefined)}`,
   }),
 })
+
+/** The names of the ids of one event, so that a saved line can be read alone. */
+function namesIn(event: AuditEntryDocument, names: Texts): Texts {
+  const ids = [event.actor, event.user_id, event.client_id, event.organization_id]
+  return Object.fromEntries(ids.flatMap((one) => (one === null || names[one] === undefined ? [] : [[one, names[one]]])))
+}
 
 /** Events as rows. `none`: what an empty list says; undefined: it can be filtered. */
 export function events(frame: Frame, { events: rows, names, next }: Listed, none: string | undefined): Markup {
@@ -47,12 +54,14 @@ export function events(frame: Frame, { events: rows, names, next }: Listed, none
   })
 }
 
-/** The administrator who did it, or the user. */
+/** The administrator who did it, or the user, with a link to all that they did. */
 function who(frame: Frame, actor: string | null, user: string | null, names: Texts): Fragment {
-  if (actor === null)
-    return user === null ? html`<span class="muted none">–</span>` : named(frame, 'users', user, names)
-  if (actor.startsWith('gus_')) return named(frame, 'users', actor, names)
-  return html`<bdi>${names[actor] ?? actor}</bdi>`
+  const doer = actor ?? user
+  if (doer === null) return html`<span class="muted none">–</span>`
+  const name = html`<bdi>${names[doer] ?? doer}</bdi>`
+  // A role for one organization has no audit.
+  if (frame.organization !== undefined) return name
+  return html`<a href="/console/audit?${new URLSearchParams({ actor: doer }).toString()}">${name}</a>`
 }
 
 function about(

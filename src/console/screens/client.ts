@@ -1,15 +1,19 @@
 import type { AuditEntryDocument } from '../../admin/audit/tasks.ts'
+import type { ApiDocument } from '../../admin/api/tasks.ts'
 import type { ClientDocument } from '../../admin/client/document.ts'
+import type { DomainDocument } from '../../admin/domain.ts'
 import type { GrantDocument } from '../../admin/grant.ts'
 import { code, html, type Fragment } from '../../web/markup.ts'
 import { events, EVENTS_SHOWN } from './audit.ts'
 import { CLIENT_FORMS, registered, SOURCES, trust } from './clients.ts'
 import { grantColumns, REVOKE_GRANT } from './grants.ts'
 import { actions, facts, formsFor, id, linkTo, name, scopes, section, table, time } from '../parts.ts'
-import { screen, type Frame, type ScreenForm, type Texts } from '../screen.ts'
+import { screen, type Frame, type Members, type ScreenForm, type Texts } from '../screen.ts'
 
 interface Answers {
   readonly client: ClientDocument
+  readonly domains: { readonly domains: readonly DomainDocument[] }
+  readonly apis: { readonly apis: readonly ApiDocument[] }
   readonly grants: { readonly grants: readonly GrantDocument[]; readonly names: Texts; readonly next: string | null }
   readonly audit: {
     readonly events: readonly AuditEntryDocument[]
@@ -28,16 +32,41 @@ const FORMS: readonly ScreenForm[] = [
     done: 'Scopes approved',
     fields: ['scope'],
     isRecent: true,
-    warning: 'These replace the scopes that the client is approved for now.',
+    warning: 'The client may then request exactly these of the scopes that need an approval.',
+    before: (answers) => ({ scope: clientOf(answers).approved_scope }),
+    choices: (answers) => ({ scope: approvable(answers) }),
   },
   REVOKE_GRANT,
 ]
+
+function clientOf(answers: Members): ClientDocument {
+  return answers['client'] as ClientDocument
+}
+
+/** The declared scopes that only approved clients may have, and those that the client has although no API declares them. */
+function approvable(answers: Members): readonly (readonly [value: string, remark: string])[] {
+  const { apis } = answers['apis'] as Answers['apis']
+  const declared = apis.flatMap(({ scopes: all }) =>
+    all.flatMap(({ name: scope, sentence, granted_to: to }) =>
+      to === 'approved-clients' ? [[scope, sentence] as const] : [],
+    ),
+  )
+  const names = new Set(declared.map(([scope]) => scope))
+  const others = clientOf(answers)
+    .approved_scope.split(' ')
+    .filter((scope) => scope !== '' && !names.has(scope))
+  return [
+    ...new Map([...declared, ...others.map((scope) => [scope, 'declared by no API, or for all clients'] as const)]),
+  ]
+}
 
 export const CLIENT = screen<Answers>({
   path: '/console/clients/{client_id}',
   section: 'clients',
   reads: {
     client: { task: 'client.show', input: () => ({}) },
+    apis: { task: 'api.list', input: () => ({}) },
+    domains: { task: 'domain.list', input: () => ({ limit: 1000 }) },
     grants: {
       task: 'grant.list',
       input: ({ parameters }) => ({ client_id: parameters['client_id'], limit: GRANTS_SHOWN }),
@@ -50,13 +79,13 @@ export const CLIENT = screen<Answers>({
   filters: [],
   forms: FORMS,
   names: ({ client, grants }) => ({ ...grants.names, '': client.client_name ?? client.client_id }),
-  view({ client, grants, audit }, frame) {
-    const grave = formsFor(frame, client, true)
+  view({ client, domains, grants, audit }, frame) {
+    const grave = formsFor(frame, client.client_id, client, true)
     return {
       title: client.client_name ?? client.client_id,
       main: html`<div class="heading">
           <h1>${name(client.client_name, '(no name)')}</h1>
-          ${trust(client)} ${actions(frame, formsFor(frame, client, false))}
+          ${trust(client)} ${actions(frame, formsFor(frame, client.client_id, client, false))}
         </div>
         <p class="sub">
           ${id(client.client_id)} <span>${SOURCES[originOf(client)]} ${registered(client, frame)}</span>
@@ -70,6 +99,7 @@ export const CLIENT = screen<Answers>({
               : html`${code(client.document_url)}
                   <span class="muted">fetched</span> ${time(client.document_fetched_at, frame)}`,
           ],
+          ['Domain', domainRules(client, domains.domains)],
           ['Redirect URIs', list(client.redirect_uris)],
           [
             'Logout URIs',
@@ -97,6 +127,26 @@ export const CLIENT = screen<Answers>({
     }
   },
 })
+
+/** The rules for domains that apply to the client. */
+function domainRules(
+  { document_url: document, redirect_uris: uris, post_logout_redirect_uris: others = [] }: ClientDocument,
+  rules: readonly DomainDocument[],
+): Fragment {
+  const addresses = [...uris, ...others, ...(document === null ? [] : [document])]
+  const applying = rules.filter(({ pattern }) =>
+    addresses.some((uri) => {
+      const { hostname } = new URL(uri)
+      return (
+        uri === pattern || hostname === pattern || (pattern.startsWith('*.') && hostname.endsWith(pattern.slice(1)))
+      )
+    }),
+  )
+  if (applying.length === 0) return undefined
+  return html`<ul>
+    ${applying.map(({ pattern, verdict, note }) => html`<li>${verdict} by ${code(pattern)}${note === null ? undefined : html` – <bdi>${note}</bdi>`}</li>`)}
+  </ul>`
+}
 
 /** How a client came to the server; only shown. */
 function originOf({ ['source']: origin }: ClientDocument): ClientDocument['source'] {

@@ -2,6 +2,7 @@ import type { ClientDocument } from '../../admin/client/document.ts'
 import { viewDestination } from '../../clients/destination.ts'
 import { html, type Markup } from '../../web/markup.ts'
 import { addressOf, chip, filterBar, linkTo, name, nothing, table, time } from '../parts.ts'
+import { isOwn } from '../lock-out.ts'
 import { screen, type Frame, type Members, type ScreenForm } from '../screen.ts'
 
 interface Answers {
@@ -10,6 +11,7 @@ interface Answers {
 
 const isDisabled = (client: Members): boolean => client['disabled_at'] !== null
 const isOperators = (client: Members): boolean => client['source'] === 'operator'
+const isVerified = (client: Members): boolean => client['verified_at'] !== null || isOperators(client)
 
 /** What can be done with a client, in a list and on its page. */
 export const CLIENT_FORMS: readonly ScreenForm[] = [
@@ -18,23 +20,30 @@ export const CLIENT_FORMS: readonly ScreenForm[] = [
     label: 'Verify',
     done: 'Verified',
     undo: 'client.unverify',
-    fits: (client) => client['verified_at'] === null,
+    already: { text: 'Already verified', holds: isVerified },
   },
   {
     task: 'client.unverify',
     label: 'Unverify',
     done: 'No longer verified',
     undo: 'client.verify',
-    fits: (client) => client['verified_at'] !== null && !isOperators(client),
+    fits: (client) => !isOperators(client),
+    already: { text: 'Not verified before', holds: (client) => !isVerified(client) },
   },
   {
     task: 'client.disable',
     label: 'Disable',
     done: 'Disabled',
     undo: 'client.enable',
-    fits: (client) => !isDisabled(client),
+    already: { text: 'Already disabled', holds: isDisabled },
   },
-  { task: 'client.enable', label: 'Enable', done: 'Enabled', undo: 'client.disable', fits: isDisabled },
+  {
+    task: 'client.enable',
+    label: 'Enable',
+    done: 'Enabled',
+    undo: 'client.disable',
+    already: { text: 'Already enabled', holds: (client) => !isDisabled(client) },
+  },
   {
     task: 'client.revoke-tokens',
     label: 'Revoke all tokens',
@@ -50,7 +59,7 @@ export const CLIENT_FORMS: readonly ScreenForm[] = [
     done: 'Deleted',
     isRecent: true,
     isDanger: true,
-    leadsTo: '/console/clients',
+    leadsTo: () => '/console/clients',
     warning:
       'The client, its tokens and its installations end, and cannot be restored. To stop a client, disable it: that can be undone.',
   },
@@ -101,6 +110,7 @@ export const CLIENTS = screen<Answers>({
         rows: list.clients,
         next: list.next,
         idOf: (client) => client.client_id,
+        isLeftOut: (client) => isOwn(client.client_id, frame.self),
         labelOf: (client) => client.client_name ?? client.client_id,
         empty: nothing(
           frame,

@@ -119,7 +119,7 @@ function grantView(frame: Frame, grant: GrantDocument): View {
     title: 'Grant',
     main: html`<div class="heading">
         <h1>Grant</h1>
-        ${state(grant, frame)} ${actions(frame, forms)}
+        ${state(grant)} ${actions(frame, forms)}
       </div>
       ${facts([
         ['Id', id(grant.grant_id)],
@@ -167,7 +167,7 @@ export function grantColumns(
       cell: ({ grant_type: by }) => html`<span class="muted">${by?.split(':').at(-1) ?? '–'}</span>`,
     },
     { heading: 'Scopes', cell: ({ scope }) => scopes(scope) },
-    { heading: 'State', cell: (grant) => state(grant, frame) },
+    { heading: 'State', cell: (grant) => state(grant) },
     {
       heading: 'Allowed',
       cell: (grant) => html`<a href="${linkFor(frame, 'grants', grant.grant_id)}">${time(grant.created_at, frame)}</a>`,
@@ -180,19 +180,22 @@ export function grantColumns(
             heading: 'Action',
             isAction: true as const,
             cell: (grant: GrantDocument) =>
-              grant.revoked_at === null ? actions(frame, formOf(frame, 'grant.revoke'), grant.grant_id) : undefined,
+              grant.inactive_reason === null
+                ? actions(frame, formOf(frame, 'grant.revoke'), grant.grant_id)
+                : undefined,
           },
         ]),
   ]
 }
 
-function state({ revoked_at: revoked, expires_at: expires }: GrantDocument, { place }: Frame) {
+function state({ revoked_at: revoked, inactive_reason: reason }: GrantDocument) {
   if (revoked !== null) return chip('Revoked', 'bad')
-  return Date.parse(expires) <= place.now ? chip('Expired', 'quiet') : chip('Active', 'good')
+  if (reason === 'expired') return chip('Expired', 'quiet')
+  return reason === null ? chip('Active', 'good') : chip('Ended', 'quiet')
 }
 
 function labelOf({ user_id: user, client_id: client }: GrantDocument, names: Texts): string {
-  return `${names[user] ?? user}, ${names[client] ?? client}`
+  return `${names[client] ?? client}’s access to ${names[user] ?? user}`
 }
 
 /** What grants are called, on the page that asks before they are revoked. */

@@ -6,7 +6,7 @@ import { code, html, type Fragment, type Markup } from '../../web/markup.ts'
 import { events, EVENTS_SHOWN } from './audit.ts'
 import { grantColumns, namesOf, REVOKE_GRANT } from './grants.ts'
 import { DELETE_USER, USER_FORMS, userState } from './users.ts'
-import { actions, chip, facts, formOf, formsFor, id, name, section, table, time } from '../parts.ts'
+import { actions, chip, command, exactTime, facts, formOf, formsFor, id, name, section, table, time } from '../parts.ts'
 import { screen, type Frame, type ScreenForm, type Texts } from '../screen.ts'
 
 interface Answers {
@@ -86,21 +86,27 @@ export const USER = screen<Answers>({
   },
   filters: [],
   forms: FORMS,
-  names: ({ user, grants }) => ({
-    ...namesOf(grants.grants, grants.names),
-    '': user.email ?? user.name ?? user.user_id,
-  }),
+  names({ user, sessions, grants }) {
+    const own = user.email ?? user.name ?? user.user_id
+    return {
+      ...namesOf(grants.grants, grants.names),
+      ...Object.fromEntries(sessions.sessions.map((one) => [one.session_id, `${browserOf(one)} of ${own}`])),
+      ...Object.fromEntries(user.passkeys.map((one) => [one.passkey_id, `${browserOf(one)}, of ${own}`])),
+      '': own,
+    }
+  },
   view({ user, sessions, grants, audit }, frame) {
-    const grave = formsFor(frame, user, true)
+    const grave = formsFor(frame, user.user_id, user, true)
     return {
       title: user.email ?? user.name ?? user.user_id,
       main: html`<div class="heading">
           <h1>${name(user.email ?? user.name, '(no address)')}</h1>
-          ${userState(user)} ${actions(frame, formsFor(frame, user, false))}
+          ${isLockedOut(user) ? chip('Locked', 'caution') : userState(user)}
+          ${actions(frame, formsFor(frame, user.user_id, user, false))}
         </div>
         <p class="sub">${id(user.user_id)} <span>created ${time(user.created_at, frame)}</span></p>
         ${facts([
-          ['Can sign in', signIn(user)],
+          ['Can sign in', signIn(user, frame)],
           ['Name', name(user.name, 'none')],
           ['Address verified', time(user.email_verified_at, frame, 'no')],
           ['Authenticator app', app(user, frame)],
@@ -120,23 +126,60 @@ export const USER = screen<Answers>({
   },
 })
 
-/** The answer to the most frequent question of support: why can this person not sign in? */
-function signIn({ sign_in: { ways, obstacles } }: WholeUserDocument): Markup {
-  return html`<p>
-      ${ways.length === 0 ? chip('Not at all', 'bad') : html`${chip('Yes', 'good')} <span class="muted">by</span> ${ways.join(', ')}`}
-    </p>
-    ${
-      obstacles.length === 0
-        ? undefined
-        : html`<ul>
-            ${obstacles.map(({ message }) => html`<li>${message}</li>`)}
-          </ul>`
-    }`
+type Obstacle = WholeUserDocument['sign_in']['obstacles'][number]
+
+/** Whether wrong passwords or codes keep the user out for now. */
+function isLockedOut({ sign_in: { obstacles } }: WholeUserDocument): boolean {
+  return obstacles.some(({ wrong_attempts: attempts }) => attempts !== null)
 }
 
-function role({ role: held }: WholeUserDocument): Fragment {
-  if (held === null) return html`<span class="muted">none</span>`
-  return html`${held.access}${held.organization_id === null ? undefined : html`, for ${id(held.organization_id)}`}`
+/** The answer to the most frequent question of support: why can this person not sign in? */
+function signIn({ sign_in: { ways, obstacles }, link }: WholeUserDocument, frame: Frame): Markup {
+  const isNoPassword = obstacles.some(({ reason }) => reason === 'too-many-passwords')
+  const working = ways.filter((way) => !(isNoPassword && way === 'password'))
+  const others = obstacles.filter(
+    ({ reason, wrong_attempts: attempts }) => attempts === null && (link === null || reason !== 'no-way'),
+  )
+  return html`${obstacles.filter(({ wrong_attempts: attempts }) => attempts !== null).map((one) => html`<p>${lock(one, frame)}</p>`)}
+  ${
+    working.length === 0
+      ? ways.length === 0
+        ? html`<p>${chip('Not at all', 'bad')}</p>`
+        : undefined
+      : html`<p>
+          ${chip('Yes', isNoPassword ? 'caution' : 'good')} <span class="muted">by</span> ${working.join(', ')}
+        </p>`
+  }
+  ${link === null ? undefined : html`<p>A link is open until ${exactTime(link.expires_at)}.</p>`}
+  ${
+    others.length === 0
+      ? undefined
+      : html`<ul>
+          ${others.map(({ message }) => html`<li>${message}</li>`)}
+        </ul>`
+  }`
+}
+
+/** A lock, with its end: it does not keep out browsers in which the user signed in before. */
+function lock({ reason, wrong_attempts: attempts, until }: Obstacle, { place }: Frame): Markup {
+  const what = reason === 'too-many-passwords' ? 'wrong passwords' : 'wrong codes'
+  const minutes = until === null ? 0 : Math.max(1, Math.ceil((Date.parse(until) - place.now) / 60_000))
+  const duration =
+    until === null ? '' : ` for ${minutes} more ${minutes === 1 ? 'minute' : 'minutes'} (until ${exactTime(until)})`
+  return html`${chip('Locked', 'caution')}${duration}: ${String(attempts)} ${what}. Browsers that it used before still
+  work.`
+}
+
+function browserOf({ browser, system }: Pick<SessionDocument, 'browser' | 'system'>): string {
+  return [browser ?? 'unknown browser', ...(system === null ? [] : [system])].join(', ')
+}
+
+function role({ role: held, user_id }: WholeUserDocument): Fragment {
+  const access =
+    held === null
+      ? html`<span class="muted">none</span>`
+      : html`${held.access}${held.organization_id === null ? undefined : html`, for ${id(held.organization_id)}`}`
+  return html`${access} ${command(`grantor role set ${user_id} --access ${held?.access === 'read' ? 'write' : 'read'}`)}`
 }
 
 function app({ authenticator_app: factor }: WholeUserDocument, frame: Frame): Fragment {
@@ -154,14 +197,13 @@ function passkeys({ passkeys: all }: WholeUserDocument, frame: Frame): Fragment 
 }
 
 function passkey(
-  { passkey_id: key, browser, system, is_synced: isSynced, added_at: added, used_at: used }: PasskeyDocument,
+  { passkey_id: key, is_synced: isSynced, added_at: added, used_at: used, ...made }: PasskeyDocument,
   frame: Frame,
 ): Markup {
-  const where = [browser, system].filter((part) => part !== null).join(', ')
   return html`<span class="row"
     ><span
-      ><bdi>${where === '' ? 'unknown browser' : where}</bdi>${isSynced ? ', synced' : undefined}, added
-      ${time(added, frame)}, used ${time(used, frame)}</span
+      ><bdi>${browserOf(made)}</bdi>${isSynced ? ', synced' : undefined}, added ${time(added, frame)}, used
+      ${time(used, frame)}</span
     >
     ${actions(frame, formOf(frame, 'user.remove-passkey'), key)}</span
   >`
@@ -192,8 +234,7 @@ function sessionTable(frame: Frame, rows: readonly SessionDocument[]): Markup {
     columns: [
       {
         heading: 'Browser',
-        cell: ({ browser, system }) =>
-          html`<bdi>${[browser ?? 'unknown browser', ...(system === null ? [] : [system])].join(', ')}</bdi>`,
+        cell: (session) => html`<bdi>${browserOf(session)}</bdi>`,
       },
       {
         heading: 'By',

@@ -1,6 +1,7 @@
 import type { UserDocument } from '../../admin/user/tasks.ts'
 import { html, type Markup } from '../../web/markup.ts'
 import { chip, filterBar, linkTo, name, nothing, table, time } from '../parts.ts'
+import { isOwn } from '../lock-out.ts'
 import { screen, type Members, type ScreenForm } from '../screen.ts'
 
 interface Answers {
@@ -16,10 +17,17 @@ export const USER_FORMS: readonly ScreenForm[] = [
     label: 'Disable',
     done: 'Disabled',
     undo: 'user.enable',
-    undoNote: 'Sessions and tokens have ended, and stay ended if the account is enabled again.',
-    fits: (user) => !isDisabled(user),
+    undoNote: 'Sessions and tokens stay ended if the account is enabled again.',
+    warning:
+      'The user is signed out everywhere, and each app loses its access. Enabling the account again brings none of that back.',
+    already: { text: 'Already disabled', holds: isDisabled },
   },
-  { task: 'user.enable', label: 'Enable', done: 'Enabled', undo: 'user.disable', fits: isDisabled },
+  {
+    task: 'user.enable',
+    label: 'Enable',
+    done: 'Enabled',
+    already: { text: 'Already enabled', holds: (user) => !isDisabled(user) },
+  },
 ]
 
 export const DELETE_USER: ScreenForm = {
@@ -28,7 +36,7 @@ export const DELETE_USER: ScreenForm = {
   done: 'Deleted',
   isRecent: true,
   isDanger: true,
-  leadsTo: '/console/users',
+  leadsTo: () => '/console/users',
   warning:
     'The account ends with all sessions, memberships and grants, and cannot be restored. To lock it, disable it: that can be undone.',
 }
@@ -45,6 +53,8 @@ export const USERS = screen<Answers>({
       label: 'Create a user',
       done: 'Created',
       fields: ['email', 'name', 'email_verified'],
+      leadsTo: ({ user_id: user }) => linkTo('users', String(user)),
+      offers: 'user.create-link',
     },
     { ...DELETE_USER, subject: 'user_id' },
   ],
@@ -62,6 +72,7 @@ export const USERS = screen<Answers>({
         rows: list.users,
         next: list.next,
         idOf: (user) => user.user_id,
+        isLeftOut: (user) => isOwn(user.user_id, frame.self),
         labelOf: (user) => user.email ?? user.user_id,
         empty: nothing(
           frame,

@@ -38,7 +38,7 @@ const APP_LIMIT = 50
 /** Shows the apps that the user allowed something that is still valid, or that they can get again without a question. */
 export async function showApps(context: Context, request: Request, owner: SignedIn): Promise<Reply> {
   const { apps, isCut } = await findApps(context, request, owner.user.id)
-  const frame = frameOf(context, request, owner)
+  const frame = await frameOf(context, request, owner)
   return { kind: 'page', status: 200, page: { kind: 'account-apps', frame, apps, isCut } }
 }
 
@@ -48,7 +48,7 @@ export async function askToRemoveApp(context: Context, request: Request, owner: 
   const [client, organization] = [request.params.get('client'), request.params.get('organization')]
   const app = apps.find(({ hidden }) => hidden['client'] === client && hidden['organization'] === organization)
   if (app === undefined) return doneAt(context, request, 'apps', undefined)
-  const frame = frameOf(context, request, owner)
+  const frame = await frameOf(context, request, owner)
   return { kind: 'page', status: 200, page: { kind: 'account-remove-app', frame, app } }
 }
 

@@ -7,7 +7,7 @@ import { exportUser } from './export.ts'
 
 /** Shows what is kept about the user. */
 export async function showData(context: Context, request: Request, owner: SignedIn): Promise<Reply> {
-  return { kind: 'page', status: 200, page: { kind: 'account-data', frame: frameOf(context, request, owner) } }
+  return { kind: 'page', status: 200, page: { kind: 'account-data', frame: await frameOf(context, request, owner) } }
 }
 
 /** Sends what is kept about the user as a file, if the user has signed in a moment ago. */

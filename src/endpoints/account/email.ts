@@ -124,12 +124,12 @@ async function findOpenAddress({ clock, store }: Context, { user }: SignedIn): P
   return code === undefined || code.expiresAt <= clock() || code.failures >= CODE_TRIES ? undefined : code.email
 }
 
-function changePage(
+async function changePage(
   context: Context,
   request: Request,
   owner: SignedIn,
   form: Pick<ChangeEmailPage, 'email' | 'problem'>,
-): Reply {
+): Promise<Reply> {
   const { id, email } = owner.user
   return {
     kind: 'page',
@@ -137,23 +137,23 @@ function changePage(
     ...(form.problem === undefined ? {} : { event: formRefusal(form.problem.kind, { user: id }) }),
     page: {
       kind: 'account-change-email',
-      frame: frameOf(context, request, owner),
+      frame: await frameOf(context, request, owner),
       hasEmail: email !== undefined,
       ...form,
     },
   }
 }
 
-function confirmPage(
+async function confirmPage(
   context: Context,
   request: Request,
   owner: SignedIn,
   form: Pick<ConfirmEmailPage, 'email' | 'problem'>,
-): Reply {
+): Promise<Reply> {
   return {
     kind: 'page',
     status: form.problem === undefined ? 200 : 400,
     ...(form.problem === undefined ? {} : { event: formRefusal(form.problem, { user: owner.user.id }) }),
-    page: { kind: 'account-confirm-email', frame: frameOf(context, request, owner), ...form },
+    page: { kind: 'account-confirm-email', frame: await frameOf(context, request, owner), ...form },
   }
 }

@@ -6,6 +6,8 @@ import {
 } from '../../ports/account-pages.ts'
 import type { Context } from '../../ports/context.ts'
 import type { Reply, Request } from '../../ports/message.ts'
+import { consoleAddress } from '../../protocol/client/console.ts'
+import type { UserId } from '../../protocol/ids.ts'
 import { addressOf } from '../../protocol/uri/server-address.ts'
 import { isCrossSite } from '../authorization/interaction.ts'
 import { viewAccount, type SignedIn } from '../authorization/session.ts'
@@ -36,7 +38,7 @@ export async function isWithinLimit(
 }
 
 /** What the page has around its content. */
-export function frameOf(context: Context, request: Request, signedIn: SignedIn): AccountFrame {
+export async function frameOf(context: Context, request: Request, signedIn: SignedIn): Promise<AccountFrame> {
   const { issuer, secrets } = context
   const { uiLocales } = request
   // Another site must not make this page say that something was done.
@@ -44,10 +46,22 @@ export function frameOf(context: Context, request: Request, signedIn: SignedIn):
   return {
     account: viewAccount(signedIn.user),
     pages: accountAddresses(issuer, uiLocales),
+    consoleUri: await findConsole(context, signedIn.user.id),
     signOutUri: addressOf(issuer, PATHS.signOut),
     csrf: secrets.digest('csrf', csrfParts(signedIn)),
     notice: ACCOUNT_NOTICES.find((notice) => notice === done),
   }
+}
+
+/** Where the console is, for a user with a role. Other people do not learn that there is one (threats.md CON-01). */
+export async function findConsole(
+  { settings, store }: Pick<Context, 'settings'> & { readonly store: Pick<Context['store'], 'findRole'> },
+  id: UserId,
+): Promise<string | undefined> {
+  const { consoleUrl, isLoopbackIssuer } = settings
+  const role = consoleUrl === undefined ? undefined : await store.findRole(id)
+  if (consoleUrl === undefined || role === undefined) return undefined
+  return role.isLoopbackOnly && !isLoopbackIssuer ? undefined : consoleAddress(consoleUrl)
 }
 
 /** Shows the page again after its form was carried out, so that reloading the page does not repeat the form. */

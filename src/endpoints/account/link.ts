@@ -20,6 +20,7 @@ import { findLinkMethods, hasLinkMethod, type LinkMethods } from '../sign-in/lin
 import { markOf, viewIdentity, viewPasskey } from '../sign-in/methods.ts'
 import { askToMake, checkOf, signalRefused, verifyNewPasskey, type Ceremony } from '../sign-in/passkey/ceremony.ts'
 import { findAddress, leave } from '../sign-in/provider/depart.ts'
+import { findConsole } from './frame.ts'
 import { readNewPassword } from './new-password.ts'
 import { noticesOf } from '../../users/mails.ts'
 
@@ -77,7 +78,7 @@ export async function useLink(context: Context, request: Request): Promise<Reply
     mails,
   })
   if (outcome === 'unknown') return unusable(context, request, user.id)
-  return { ...usedPage(context, request, user, 'password'), cookies: browser.cookies }
+  return { ...(await usedPage(context, request, user, 'password')), cookies: browser.cookies }
 }
 
 /** Adds the passkey that the browser made, instead of the password, and uses the link up. No session starts. */
@@ -121,17 +122,17 @@ function ceremonyOf({ link, user }: OpenLink, browserHash: SecretHash): Ceremony
   return { browserHash, purpose: 'add', bound: [user.id, link.hash] }
 }
 
-function usedPage(
-  { issuer }: Context,
+async function usedPage(
+  context: Context,
   { uiLocales }: Request,
   { id }: UserRecord,
   method: 'password' | 'passkey',
-): Extract<Reply, { readonly kind: 'page' }> {
-  const accountUri = pageAddress(issuer, PATHS.account, { uiLocales })
+): Promise<Extract<Reply, { readonly kind: 'page' }>> {
+  const accountUri = pageAddress(context.issuer, PATHS.account, { uiLocales })
   return {
     kind: 'page',
     status: 200,
-    page: { kind: 'account-link-used', method, accountUri },
+    page: { kind: 'account-link-used', method, accountUri, consoleUri: await findConsole(context, id) },
     event: { event: 'link.used', user: id },
   }
 }

@@ -41,7 +41,7 @@ async function overviewPage(
     ...(form.problem === undefined ? {} : { event: formRefusal(form.problem, { user: id }) }),
     page: {
       kind: 'account-overview',
-      frame: frameOf(context, request, owner),
+      frame: await frameOf(context, request, owner),
       email: email === undefined ? undefined : { address: email, isVerified: emailVerifiedAt !== undefined },
       isNameEditable: isNameEditable(context),
       isEmailEditable: isEmailEditable(context, await context.providers(), email),

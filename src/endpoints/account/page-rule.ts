@@ -83,14 +83,14 @@ async function findOwner(context: Context, request: Request, page: AccountPageNa
   return toSignIn(context, request, page)
 }
 
-function confirmPage(
+async function confirmPage(
   context: Context,
   request: Request,
   owner: SignedIn,
   page: AccountPageName,
   isPasskeyNeeded: boolean,
-): Reply {
-  const frame = frameOf(context, request, owner)
+): Promise<Reply> {
+  const frame = await frameOf(context, request, owner)
   const confirmUri = signInAddress(context, request, page)
   return { kind: 'page', status: 200, page: { kind: 'account-confirm', frame, page, confirmUri, isPasskeyNeeded } }
 }

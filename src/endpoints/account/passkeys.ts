@@ -71,7 +71,7 @@ export async function askToRemovePasskey(context: Context, request: Request, own
     status: 200,
     page: {
       kind: 'account-remove-passkey',
-      frame: frameOf(context, request, owner),
+      frame: await frameOf(context, request, owner),
       passkey: viewPasskey(passkey, context.clock()),
       hidden: { passkey: passkey.id },
     },
@@ -113,7 +113,7 @@ async function addPage(
     ...(problem === undefined ? {} : { event: formRefusal(problem, { user: user.id }) }),
     page: {
       kind: 'account-add-passkey',
-      frame: frameOf(context, request, owner),
+      frame: await frameOf(context, request, owner),
       ceremony,
       problem,
       signal: signalRefused(context, request, passkeys),

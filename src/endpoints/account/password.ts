@@ -50,7 +50,7 @@ export async function askToRemovePassword(context: Context, request: Request, ow
   return {
     kind: 'page',
     status: 200,
-    page: { kind: 'account-remove-password', frame: frameOf(context, request, owner) },
+    page: { kind: 'account-remove-password', frame: await frameOf(context, request, owner) },
   }
 }
 
@@ -78,14 +78,14 @@ async function findUsername(
   return mayHavePassword(settings, await providers(), email) ? email : undefined
 }
 
-function passwordPage(
+async function passwordPage(
   context: Context,
   request: Request,
   owner: SignedIn,
   form: { readonly username: string; readonly problem: PasswordProblem | undefined },
-): Reply {
+): Promise<Reply> {
   const { id, passwordHash } = owner.user
-  const frame = frameOf(context, request, owner)
+  const frame = await frameOf(context, request, owner)
   return {
     kind: 'page',
     status: form.problem === undefined ? 200 : 400,

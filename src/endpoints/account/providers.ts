@@ -25,7 +25,7 @@ export async function showProviders(context: Context, request: Request, owner: S
   const addable = addableProviders(context, await ownerInput(context, request, owner))
   if (addable.length === 0) return doneAt(context, request, 'security', undefined)
   const providers = addable.map((one) => ({ id: one.id, name: one.settings.name, mark: markOf(one) }))
-  const frame = frameOf(context, request, owner)
+  const frame = await frameOf(context, request, owner)
   return { kind: 'page', status: 200, page: { kind: 'account-add-provider', frame, providers } }
 }
 
@@ -62,7 +62,7 @@ export async function askToRemoveProvider(context: Context, request: Request, ow
     status: 200,
     page: {
       kind: 'account-remove-provider',
-      frame: frameOf(context, request, owner),
+      frame: await frameOf(context, request, owner),
       identity: viewIdentity(identity, input.providers, context.clock()),
       hidden: { identity: identity.key },
     },

@@ -9,7 +9,7 @@ import { viewTwoStep } from './two-step.ts'
 export async function showSecurity(context: Context, request: Request, owner: SignedIn): Promise<Reply> {
   const input = await ownerInput(context, request, owner)
   const methods = SIGN_IN_METHODS.flatMap(({ ofUser }) => ofUser(context, input))
-  const frame = frameOf(context, request, owner)
+  const frame = await frameOf(context, request, owner)
   return {
     kind: 'page',
     status: 200,

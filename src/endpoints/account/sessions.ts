@@ -30,7 +30,7 @@ export async function showSessions(context: Context, request: Request, owner: Si
     status: 200,
     page: {
       kind: 'account-sessions',
-      frame: frameOf(context, request, owner),
+      frame: await frameOf(context, request, owner),
       sessions: live.map((session) => viewSession(owner, session, providers, now)),
     },
   }

@@ -93,7 +93,7 @@ export async function askToRemoveTwoStep(context: Context, request: Request, own
   const away = await leaveWithoutApp(context, request, owner)
   if (away !== undefined) return away
   if (!isRemovable(context)) return doneAt(context, request, 'security', undefined)
-  const frame = frameOf(context, request, owner)
+  const frame = await frameOf(context, request, owner)
   return { kind: 'page', status: 200, page: { kind: 'account-remove-two-step', frame } }
 }
 
@@ -144,7 +144,7 @@ async function appPage(
     ...(wrong === undefined ? {} : { event: formRefusal('second-step-wrong', { user: owner.user.id }) }),
     page: {
       kind: 'account-set-up-app',
-      frame: frameOf(context, request, owner),
+      frame: await frameOf(context, request, owner),
       hidden: { [ENROLMENT_FIELD]: enrolment.text },
       enrolment: viewEnrolment(context.settings.serverName, place, enrolment),
       isReplacing,
@@ -153,12 +153,12 @@ async function appPage(
   }
 }
 
-function codesPage(
+async function codesPage(
   context: Context,
   request: Request,
   owner: SignedIn,
   codes: readonly string[] | undefined,
-): Extract<Reply, { readonly kind: 'page' }> {
-  const frame = frameOf(context, request, owner)
+): Promise<Extract<Reply, { readonly kind: 'page' }>> {
+  const frame = await frameOf(context, request, owner)
   return { kind: 'page', status: 200, page: { kind: 'account-recovery-codes', frame, codes } }
 }

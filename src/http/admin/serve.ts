@@ -4,6 +4,7 @@ import { asAdministrator } from '../../admin/administrators.ts'
 import { performTask } from '../../admin/run-task.ts'
 import { hasBody, placeOf, type Administrator, type Task } from '../../admin/task.ts'
 import type { Context } from '../../ports/context.ts'
+import { CONSOLE_PATH } from '../../protocol/client/console.ts'
 import { invalidRequest, OAuthError } from '../../protocol/errors.ts'
 import { problem, type Problem } from '../../base/validation.ts'
 import { discardBody } from '../body.ts'
@@ -129,6 +130,9 @@ async function answerTo(serving: AdminServing, exchange: Exchange): Promise<Answ
     exchange.console = await serving.loadConsole()
     return answerConsole(serving, exchange, exchange.console, path)
   }
+  // A person who opens the port looks for the console; programs ask for JSON.
+  if (serving.loadConsole !== undefined && path === '/' && message.headers.accept?.includes('text/html') === true)
+    return { status: 303, contentType: 'text/html', body: '', headers: { Location: CONSOLE_PATH } }
   const route = await serving.findRoute(path)
   if (route === undefined) throw invalidRequest('path_unknown', { status: 404, problems: [PATH_PROBLEM] })
   const method = message.method ?? ''

@@ -17,6 +17,11 @@ export const CONSOLE_CLIENT_ID = 'gci_000000000000AdministrationConsole0' as Cli
 /** The only scope of the console. What its user may do is read from the store, so no token carries a right. */
 export const CONSOLE_SCOPE = 'openid' as Scope
 
+/** The address of the console for browsers. `origin`: of the console. */
+export function consoleAddress(origin: string): string {
+  return `${origin}${CONSOLE_PATH}`
+}
+
 /** Where the browser brings the code. `origin`: of the console. */
 export function consoleCallback(origin: string): string {
   return `${origin}${CONSOLE_PATH}/callback`

@@ -33,6 +33,11 @@ export function nameUser(user: {
 
 /** Returns one spelling for all ways to type an email address, and '' for a text that is not an email address. */
 export function normalizeEmail(text: string): string {
-  const email = text.trim().normalize('NFKC').toLowerCase()
+  const email = foldEmail(text.trim())
   return email.length <= EMAIL_LIMIT && /^[^\s@\p{Cc}]+@[^\s@\p{Cc}]+$/u.test(email) ? email : ''
+}
+
+/** Returns the spelling in which addresses are compared, also of a part of an address. */
+export function foldEmail(text: string): string {
+  return text.normalize('NFKC').toLowerCase()
 }

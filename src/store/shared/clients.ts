@@ -2,6 +2,7 @@ import type { ClientRecord } from '../../ports/records/client.ts'
 import type { ClientFilter } from '../../ports/operations/client.ts'
 import type { Page, Reach } from '../../ports/store.ts'
 import type { EpochMs } from '../../base/brand.ts'
+import { CONSOLE_CLIENT_ID } from '../../protocol/client/console.ts'
 import type { ClientId } from '../../protocol/ids.ts'
 import { listedClients } from '../../protocol/sign-in/provider.ts'
 import type { ClientInspection } from '../../ports/inspection.ts'
@@ -243,9 +244,23 @@ export function* inspectClients(): Steps<ClientInspection> {
   const listed = (yield* rows(LIST_THESE, { ids: listOf(listedClients(providers)) })).map(CLIENTS.read)
   const apis = yield* operatorReads.listApis()
   const roles = yield* inspectRoles()
+  // The id of the client of the console sorts before all others.
+  const [oldest] = yield* clientReads.listClients({ before: `${CONSOLE_CLIENT_ID}~` as ClientId, limit: 1 })
   const [mail] = yield* rows(NEXT_MAIL)
   const mailDueAt = (mail?.['due_at'] ?? undefined) as EpochMs | undefined
-  return { newest, grants, domains, registrations, delegateUntil, providers, listed, apis, roles, mailDueAt }
+  return {
+    newest,
+    grants,
+    domains,
+    registrations,
+    delegateUntil,
+    providers,
+    listed,
+    apis,
+    roles,
+    consoleDisabledAt: oldest?.disabledAt,
+    mailDueAt,
+  }
 }
 
 export const clientReads = {

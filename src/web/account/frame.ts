@@ -61,6 +61,7 @@ function navigation({ texts }: View, frame: AccountFrame, current: AccountPageNa
             >
           </li> `,
       )}
+      ${frame.consoleUri === undefined ? undefined : html`<li><a href="${frame.consoleUri}">${texts.account.toConsole}</a></li> `}
       <li><a href="${frame.signOutUri}">${texts.signOut}</a></li>
     </ul>
   </nav>`

@@ -111,13 +111,14 @@ function orPassword({ texts }: View, { providers, passkey }: LinkPage): Fragment
   return passkey === undefined ? undefined : html`<p class="or small muted alone">${texts.or}</p>`
 }
 
-export function linkUsedPage(view: View, { method, accountUri }: LinkUsedPage): Markup {
+export function linkUsedPage(view: View, { method, accountUri, consoleUri }: LinkUsedPage): Markup {
   const texts = view.texts.account
   const heading = method === 'password' ? texts.linkUsedHeading : texts.linkUsedByPasskey
   return layout(view, {
     title: heading,
     main: html`<h1>${heading}</h1>
       <p class="lead">${texts.linkUsed}</p>
+      ${consoleUri === undefined ? undefined : linkButton(consoleUri, texts.toConsole)}
       ${linkButton(accountUri, texts.toAccount)}`,
   })
 }

@@ -199,5 +199,6 @@ export const accountEnglish: AccountTexts = {
   linkUsedByPasskey: 'Your passkey is added',
   linkUsedHeading: 'Your password is set',
   linkUsed: 'Sign in with it now.',
+  toConsole: 'Go to the console',
   toAccount: 'Go to your account',
 }

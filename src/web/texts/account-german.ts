@@ -208,5 +208,6 @@ export const accountGerman: AccountTexts = {
   linkUsedByPasskey: 'Ihr Passkey ist hinzugefügt',
   linkUsedHeading: 'Ihr Passwort ist gesetzt',
   linkUsed: 'Melden Sie sich jetzt damit an.',
+  toConsole: 'Zur Konsole',
   toAccount: 'Zu Ihrem Konto',
 }

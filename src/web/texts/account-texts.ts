@@ -136,5 +136,7 @@ export interface AccountTexts {
   readonly linkUsedHeading: string
   readonly linkUsedByPasskey: string
   readonly linkUsed: string
+  /** A link for users with a role. */
+  readonly toConsole: string
   readonly toAccount: string
 }

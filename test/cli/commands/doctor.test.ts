@@ -162,6 +162,7 @@ const SOUND: Examination = {
     port: 3000,
     trustedProxies: ['10.0.0.0/8'],
     admin: { host: 'localhost', port: 3001 },
+    consoleUrl: 'http://localhost:3001',
     keyRotation: 30 * 86_400,
     registration: 'open',
     clientDocuments: 'open',

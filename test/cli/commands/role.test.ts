@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
+import { ensureConsoleClient } from '../../../src/admin/client/console.ts'
+import { CONSOLE_CLIENT_ID } from '../../../src/protocol/client/console.ts'
 import { mintUserId, type UserId } from '../../../src/protocol/ids.ts'
 import { WHOLE_FILE } from '../../support/authorize-answers.ts'
 import { command, commandJson, findingsAbout, openServerForCommands } from '../../support/command.ts'
@@ -21,10 +23,13 @@ test('role: set --link creates the user, the role and the link, and doctor names
   assert.equal((await command(['role', 'set', email, '--access', 'write'])).code, 1)
   assert.match(
     await words('role', 'set', email, '--access', 'write', '--link'),
-    /^first@acme\.test may use the console with write access\.\n\nhttp:\S+\n\nHand this link to first@acme\.test: .* once/,
+    /^first@acme\.test may use the console with write access\.\nThe console: http:\/\/localhost:\d+\/console\n\nhttp:\S+\n\nHand this link to first@acme\.test: .* once/,
   )
-  assert.match(await words('role', 'set', '--email', email, '--access', 'read'), /with read access\.\n$/)
-  const again = await commandJson<{ user_id: string; link: { purpose: string } }>([
+  assert.match(
+    await words('role', 'set', '--email', email, '--access', 'read'),
+    /with read access\.\nThe console: \S+\n$/,
+  )
+  const again = await commandJson<{ user_id: string; console_url: string; link: { purpose: string } }>([
     'role',
     'set',
     email,
@@ -33,6 +38,7 @@ test('role: set --link creates the user, the role and the link, and doctor names
     '--link',
   ])
   assert.equal(again.link.purpose, 'invitation')
+  assert.match(again.console_url, /^http:\/\/localhost:\d+\/console$/)
   const [headings = '', row = ''] = (await words('role', 'list')).split('\n')
   assert.match(headings, /^USER +ACCESS +TO +TWO FACTORS +SET \(UTC\) +SIGNED IN \(UTC\) +ID$/)
   assert.match(row, /^first@acme\.test +write +everything +no +\d{4}-.* +– +gus_/)
@@ -69,6 +75,11 @@ test('role: set --link creates the user, the role and the link, and doctor names
   )
   delete process.env['GRANTOR_DELEGATE_URL']
   restore()
+  await ensureConsoleClient(server.context, 'http://localhost:3001')
+  await words('client', 'disable', CONSOLE_CLIENT_ID)
+  const closed = 'The client of the console is disabled, so no user can enter the console.'
+  assert.deepEqual(await findingsAbout('roles'), [['warning', closed]])
+  await words('client', 'enable', CONSOLE_CLIENT_ID)
   assert.equal(await words('role', 'remove', email), `${email} (${again.user_id}) may no longer use the console.\n`)
   assert.match(await words('role', 'list'), /^No user may use the console\. Give a role: grantor role set/)
 })

@@ -5,6 +5,7 @@ import { inputFields, readFields } from '../../../admin/input-fields.ts'
 import { runTask } from '../../../admin/run-task.ts'
 import { authenticateRole } from '../../../admin/user/role-holder.ts'
 import { secretPage, TYPED_FROM } from '../../../console/ask.ts'
+import { lockOutBy } from '../../../console/lock-out.ts'
 import type { Outcome } from '../../../console/notice.ts'
 import { asksFirst, type Members, type ScreenForm, type Texts } from '../../../console/screen.ts'
 import { after } from '../../../base/brand.ts'
@@ -15,7 +16,10 @@ import {
   filtersIn,
   findMatches,
   formFor,
+  frameOf,
   isRecent,
+  namesIn,
+  readAll,
   render,
   sealOutcome,
   subjectsIn,
@@ -61,7 +65,8 @@ export async function act(
   if (sent.names.some((name) => !OWN_NAMES.has(name) && !fields.includes(name)))
     throw invalidRequest('console_form_wrong', { status: 403 })
   const subjects = form.subject === undefined ? [] : subjectsIn(sent)
-  const values = Object.fromEntries(fields.map((name) => [name, sent.get(name) ?? '']))
+  // A field with a box for each value is sent once for each.
+  const values = Object.fromEntries(fields.map((name) => [name, sent.all(name).join(' ')]))
   const again = (status: number, errors: Texts): Promise<ConsoleAnswer> =>
     asksFirst(form)
       ? render(desk, found, visit, visitor, { status, outcome: undefined, asking: { form, subjects, values, errors } })
@@ -76,6 +81,14 @@ export async function act(
     return render(desk, found, visit, visitor, {
       status: 422,
       outcome: refusedWith(form, { '': `At most ${SUBJECT_LIMIT} rows at a time.` }),
+      asking: undefined,
+    })
+  const lockedOut = objectsOf(form, found, subjects).map((one) => lockOutBy(form.task, one, visitor.holder.user.id))
+  const [locked] = lockedOut
+  if (locked !== undefined && lockedOut.every((one) => one !== undefined))
+    return render(desk, found, visit, visitor, {
+      status: 409,
+      outcome: refusedWith(form, { '': locked }),
       asking: undefined,
     })
   if (asksFirst(form) && sent.get('confirmed') !== '1') return redirect(askAddress(found, form, subjects))
@@ -95,15 +108,34 @@ export async function act(
     const count = matches?.names.length ?? 0
     if (sent.get('typed') !== String(count)) return again(422, { '': `${count} match now, which is another number.` })
   }
-  const given = { ...readFields(inputFields(taskOf(form.task), fields), (name) => sent.get(name)), ...filters }
-  return finish(desk, found, visitor, form, await performEach(desk, found, visitor, form, subjects, given), again)
+  const given = { ...readFields(inputFields(taskOf(form.task), fields), (name) => values[name]), ...filters }
+  const before = subjects.length > 1 ? undefined : await readBefore(desk, found, visit, visitor)
+  const name = before && namesIn(found.screen, before)[subjects[0] ?? '']
+  const unknown = before && form.choices && findUnknown(form.choices(before), values)
+  if (unknown !== undefined) return again(422, { [unknown.field]: `${unknown.value} is not among the choices.` })
+  const performed = await performEach(desk, found, visitor, form, subjects, given)
+  return finish(desk, found, visitor, { form, performed, name, before: before && form.before?.(before) }, again)
 }
 
 /** What became of each row. */
 interface Performed {
   readonly subject: string
+  /** Without one the object was in the state already. */
   readonly answer?: Members
   readonly error?: AdminError
+}
+
+/** The objects of the task, by their ids: the chosen rows, or that of the path. */
+function objectsOf(
+  { task, subject }: ScreenForm,
+  { parameters }: Pick<Found, 'parameters'>,
+  subjects: readonly string[],
+): readonly string[] {
+  return subject === undefined ? [parameters[`${nounOf(task)}_id`] ?? ''] : subjects
+}
+
+function nounOf(task: string): string {
+  return task.slice(0, task.indexOf('.'))
 }
 
 /** Each row is done with the right that the person has then. The first is of the request itself. */
@@ -122,11 +154,21 @@ async function performEach(
   const end = after(context.clock(), ROWS_MS)
   for (const subject of form.subject === undefined ? [''] : subjects) {
     const chosen = form.subject === undefined ? {} : { [form.subject]: subject }
+    const [object = ''] = objectsOf(form, { parameters }, [subject])
     if (performed.length > 0 && !(await mayGoOn())) {
       performed.push({ subject, error: conflict('Not tried.') })
       continue
     }
     try {
+      const locked = lockOutBy(form.task, object, holder.user.id)
+      if (locked !== undefined) throw conflict(locked)
+      if (form.already !== undefined) {
+        const read = taskOf(`${nounOf(form.task)}.show`)
+        if (form.already.holds(await runTask(administration, read, { ...own, ...chosen }, () => undefined))) {
+          performed.push({ subject })
+          continue
+        }
+      }
       const answer = await runTask(administration, task, { ...given, ...own, ...chosen }, () => undefined)
       performed.push({ subject, answer })
     } catch (cause) {
@@ -147,8 +189,17 @@ function finish(
   desk: Desk,
   found: Found,
   visitor: Visitor,
-  form: ScreenForm,
-  performed: readonly Performed[],
+  {
+    form,
+    performed,
+    name,
+    before,
+  }: {
+    readonly form: ScreenForm
+    readonly performed: readonly Performed[]
+    readonly name: string | undefined
+    readonly before: Texts | undefined
+  },
   again: (status: number, errors: Texts) => Promise<ConsoleAnswer>,
 ): Promise<ConsoleAnswer> | ConsoleAnswer {
   const [only] = performed
@@ -162,6 +213,7 @@ function finish(
         ...frame,
         organization: visitor.holder.organization,
         mayWrite: true,
+        self: '',
         csrf: '',
         forms: [],
         filters: [],
@@ -170,10 +222,17 @@ function finish(
     }
   }
   const matches = only?.answer === undefined ? undefined : form.matches?.(only.answer)
+  const ids = (rows: readonly Performed[]) => rows.map(({ subject }) => subject)
+  const changed = performed.filter(({ answer }) => answer !== undefined)
   const outcome: Outcome = {
     task: form.task,
+    text: form.done,
     count: matches?.names.length,
-    done: performed.flatMap(({ subject, error }) => (error === undefined && subject !== '' ? [subject] : [])),
+    name,
+    offers: form.offers,
+    before,
+    done: ids(changed).filter((subject) => subject !== ''),
+    unchanged: ids(performed.filter(({ answer, error }) => answer === undefined && error === undefined)),
     refused: performed
       .flatMap(({ subject, error }) => (error === undefined ? [] : [[subject, error.message] as const]))
       .map(([subject, reason], index) => [
@@ -182,10 +241,29 @@ function finish(
       ]),
   }
   const isLeft = typeof matches?.next === 'string'
-  const back = isLeft ? askAddress(found, form, []) : withoutAsking(found.here)
-  const to = form.leadsTo !== undefined && outcome.refused.length === 0 ? form.leadsTo : back
+  const leads = form.subject === undefined && only?.answer !== undefined ? form.leadsTo?.(only.answer) : undefined
+  const to = leads ?? (isLeft ? askAddress(found, form, []) : withoutAsking(found.here))
   const mark = to.includes('?') ? '&' : '?'
   return redirect(`${to}${mark}done=${sealOutcome(desk, visitor, outcome)}`)
+}
+
+/** What the screen shows before the change: a deleted object has no name. */
+async function readBefore(desk: Desk, found: Found, visit: Visit, visitor: Visitor): Promise<Members | undefined> {
+  const read = await readAll(desk, found, frameOf(desk, found, visit, visitor), visitor)
+  return read.kind === 'read' ? read.answers : undefined
+}
+
+/** A value that a field with boxes does not offer. */
+function findUnknown(
+  choices: Readonly<Record<string, readonly (readonly [value: string, remark: string])[]>>,
+  values: Texts,
+): { readonly field: string; readonly value: string } | undefined {
+  for (const [field, offered] of Object.entries(choices)) {
+    const words = (values[field] ?? '').split(' ').filter((word) => word !== '')
+    const value = words.find((word) => !offered.some(([one]) => one === word))
+    if (value !== undefined) return { field, value }
+  }
+  return undefined
 }
 
 function pathOf({ here }: Found): string {
@@ -217,8 +295,8 @@ async function isFirst({ context }: Desk, { session }: Visitor, once: string): P
   return (await store.consumeOnce([{ digest, expiresAt: after(clock(), ONCE_MS) }])) === 'fresh'
 }
 
-function refusedWith({ task }: ScreenForm, errors: Texts): Outcome {
-  return { task, done: [], refused: Object.values(errors).map((reason) => ['', reason] as const) }
+function refusedWith({ task, done: text }: ScreenForm, errors: Texts): Outcome {
+  return { task, text, done: [], unchanged: [], refused: Object.values(errors).map((reason) => ['', reason] as const) }
 }
 
 function statusOf({ kind }: AdminError): number {

@@ -27,6 +27,7 @@ import type { Parameters } from '../../../base/message.ts'
 import { invalidRequest, OAuthError, type Reason } from '../../../protocol/errors.ts'
 import { authorizeTask } from '../authorize.ts'
 import { matchSegments } from '../routes.ts'
+import { resolveFilters } from './resolve.ts'
 import { page, type ConsoleAnswer, type Desk, type Visit, type Visitor } from './visit.ts'
 
 /** How long ago a person may have signed in for a form that is `isRecent`. */
@@ -120,14 +121,17 @@ export async function render(
     if (read.error.kind === 'unknown') return answer(messageView('There is nothing here', read.error.message), 404)
     return answer(refusedView(frame, read.error.message), 422)
   }
-  if (visit.query.get(SAVE) === NDJSON && screen.lines !== undefined) return saved(screen.lines(read.answers))
+  if (visit.query.get(SAVE) === NDJSON && screen.lines !== undefined)
+    return saved(screen.lines(read.answers), visit.query.get('since'))
   const names = namesIn(screen, read.answers)
   if (asking !== undefined) {
     const task = taskOf(asking.form.task)
     const once = asking.form.secret === undefined ? undefined : desk.context.random(16).toString('base64url')
     const fields = inputFields(task, asking.form.fields ?? [])
+    const choices = asking.form.choices?.(read.answers) ?? {}
+    const values = { ...asking.form.before?.(read.answers), ...asking.values }
     const matches = await findMatches(desk, found, visit, visitor, asking.form)
-    const asked = askPage({ ...asking, summary: task.summary, fields, names, matches, once }, frame)
+    const asked = askPage({ ...asking, values, choices, summary: task.summary, fields, names, matches, once }, frame)
     if (outcome === undefined) return answer(asked, status)
     return answer(
       { ...asked, main: withNotice(asked.main, outcomeNotice(frame, outcome, screen.forms, names)) },
@@ -163,7 +167,7 @@ export async function findMatches(
 }
 
 /** Without inherited members: what the address names may be `constructor` (threats.md CON-33). */
-function namesIn(screen: AnyScreen, answers: Members): Texts {
+export function namesIn(screen: AnyScreen, answers: Members): Texts {
   return Object.assign(Object.create(null), screen.names(answers)) as Texts
 }
 
@@ -171,13 +175,18 @@ function namesIn(screen: AnyScreen, answers: Members): Texts {
 const [SAVE, NDJSON] = ['format', 'ndjson']
 
 /** A list that was cut says so in its last line, with where it goes on. */
-function saved({ rows, next }: { readonly rows: readonly object[]; readonly next: string | null }): ConsoleAnswer {
+function saved(
+  { rows, next }: { readonly rows: readonly object[]; readonly next: string | null },
+  since: string | undefined,
+): ConsoleAnswer {
   const lines = next === null ? rows : [...rows, { more_follow_before: next }]
   return {
     status: 200,
     contentType: 'application/x-ndjson',
     body: lines.map((line) => `${JSON.stringify(line)}\n`).join(''),
-    headers: { 'Content-Disposition': 'attachment; filename="audit.ndjson"' },
+    headers: {
+      'Content-Disposition': `attachment; filename="audit-${since?.replaceAll(/[^0-9TZ-]/g, '') ?? 'newest'}.ndjson"`,
+    },
   }
 }
 
@@ -212,7 +221,7 @@ function refusedView(frame: Frame, text: string): View {
 }
 
 /** The forms that the person may use: none with a role that only reads. */
-function frameOf(desk: Desk, { screen, parameters }: Found, visit: Visit, { session, holder }: Visitor): Frame {
+export function frameOf(desk: Desk, { screen, parameters }: Found, visit: Visit, { session, holder }: Visitor): Frame {
   const { context } = desk
   const { path, query } = visit
   const mayWrite = holder.administrator.access === 'write'
@@ -224,6 +233,7 @@ function frameOf(desk: Desk, { screen, parameters }: Found, visit: Visit, { sess
     place,
     organization: holder.organization,
     mayWrite,
+    self: holder.user.id,
     csrf: context.secrets.digest('csrf', csrfParts(session.grantId, path)),
     forms: mayWrite ? screen.forms : [],
     filters: filtersOf(screen, texts),
@@ -235,12 +245,25 @@ export function csrfParts(grantId: string, path: string): readonly string[] {
   return ['console', grantId, path]
 }
 
+/** Where a filter takes more than the member of the task, or has the word of a column. */
+const FILTER_LABELS: Readonly<Record<string, string>> = {
+  actor: 'Who',
+  client_id: 'Client',
+  user_id: 'User',
+  organization_id: 'Organization id',
+  email_prefix: 'Email begins with',
+  subject: 'Id at your application',
+  since: 'Since (UTC)',
+  until: 'Until (UTC)',
+  trust_level: 'Trust',
+}
+
 function filtersOf({ reads, filters }: AnyScreen, query: Texts): readonly Filter[] {
   const [first] = Object.values(reads)
   if (first === undefined || filters.length === 0) return []
   return inputFields(taskOf(first.task), filters).map(({ name, label, kind, choices }: InputField) => ({
     name,
-    label,
+    label: FILTER_LABELS[name] ?? label,
     kind: kind === 'choice' || kind === 'time' ? kind : 'text',
     choices,
     value: query[name],
@@ -251,7 +274,7 @@ type AllRead =
   | { readonly kind: 'read'; readonly answers: Members }
   | { readonly kind: 'refused'; readonly error: AdminError }
 
-async function readAll(
+export async function readAll(
   desk: Desk,
   { screen, parameters }: Found,
   { place }: Frame,
@@ -260,7 +283,13 @@ async function readAll(
   const { context } = desk
   const { administrator } = holder
   const administration = asAdministrator(context, administrator)
+  const list = async (name: string, input: Members): Promise<Members> => {
+    const task = taskOf(name)
+    authorizeTask(context, administrator, task, parameters)
+    return runTask(administration, task, input, () => undefined)
+  }
   try {
+    const query = await resolveFilters(list, screen.filters, place.query)
     const answers = await Promise.all(
       Object.entries(screen.reads).map(async ([name, read], index) => {
         const task = taskOf(read.task)
@@ -269,7 +298,7 @@ async function readAll(
           parameters[parameter] === undefined ? [] : [[parameter, parameters[parameter]] as const],
         )
         const most = place.query[SAVE] === NDJSON ? { limit: LIST_LIMIT.most } : {}
-        const chosen = index === 0 ? { ...readFilters(task, screen.filters, place.query), ...most } : {}
+        const chosen = index === 0 ? { ...readFilters(task, screen.filters, query), ...most } : {}
         const input = { ...chosen, ...read.input(place), ...Object.fromEntries(own) }
         return [name, await runTask(administration, task, input, () => undefined)] as const
       }),

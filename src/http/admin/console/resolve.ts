@@ -1,0 +1,76 @@
+import { AdminError } from '../../../admin/admin-error.ts'
+import type { AdminCredentialDocument } from '../../../admin/admin.ts'
+import type { ClientDocument } from '../../../admin/client/document.ts'
+import type { UserDocument } from '../../../admin/user/tasks.ts'
+import type { Members, Texts } from '../../../console/screen.ts'
+import { parseClientReference } from '../../../protocol/client/identifier.ts'
+import { parseAdminCredentialId, parseUserId } from '../../../protocol/ids.ts'
+
+/** Performs a task that lists, as the person may. */
+type List = (task: string, input: Members) => Promise<Members>
+
+/** What a text may mean: an id, and what it is called. */
+type Match = readonly [id: string, name: string]
+
+/** At most so many choices are named. */
+const CHOICES = 5
+/** Actors that are no person and no credentials. */
+const OWN_ACTORS: readonly string[] = ['command-line', 'library']
+
+/**
+ * Returns the filters of a list with the ids of what they name: people know addresses and names, and the tasks take ids.
+ *
+ * @throws AdminError when a text names nothing, or several
+ */
+export async function resolveFilters(list: List, filters: readonly string[], query: Texts): Promise<Texts> {
+  const pairs = await Promise.all(
+    Object.entries(query).map(async ([name, text]): Promise<readonly [string, string]> => {
+      const find = filters.includes(name) ? FINDERS[name] : undefined
+      return [name, find === undefined ? text : await find(list, text.trim())]
+    }),
+  )
+  return Object.fromEntries(pairs)
+}
+
+const FINDERS: Readonly<Record<string, (list: List, text: string) => Promise<string>>> = {
+  client_id: async (list, text) =>
+    parseClientReference(text) !== undefined ? text : only('client', text, await clientsNamed(list, text)),
+  user_id: async (list, text) =>
+    parseUserId(text) !== undefined ? text : only('user', text, await usersNamed(list, text)),
+  async actor(list, text) {
+    if (OWN_ACTORS.includes(text) || parseUserId(text) !== undefined || parseAdminCredentialId(text) !== undefined)
+      return text
+    const [users, credentials] = await Promise.all([usersNamed(list, text), credentialsNamed(list, text)])
+    return only('user, and there are no credentials,', text, [...users, ...credentials])
+  },
+}
+
+async function clientsNamed(list: List, name: string): Promise<readonly Match[]> {
+  const { clients } = (await list('client.list', { name, limit: CHOICES + 1 })) as {
+    readonly clients: readonly ClientDocument[]
+  }
+  return clients.map(({ client_id: id, client_name: called = '' }) => [id, called])
+}
+
+async function usersNamed(list: List, text: string): Promise<readonly Match[]> {
+  const input = text.includes('@') ? { email: text } : { name: text, limit: CHOICES + 1 }
+  const { users } = (await list('user.list', input)) as { readonly users: readonly UserDocument[] }
+  return users.map(({ user_id: id, email, name }) => [id, (text.includes('@') ? email : name) ?? ''])
+}
+
+async function credentialsNamed(list: List, text: string): Promise<readonly Match[]> {
+  const { credentials } = (await list('admin.list', {})) as { readonly credentials: readonly AdminCredentialDocument[] }
+  return credentials.flatMap(({ credential_id: id, name }): readonly Match[] => (name === text ? [[id, name]] : []))
+}
+
+/** The only match, or the only one with exactly this name. */
+function only(what: string, text: string, matches: readonly Match[]): string {
+  const exact = matches.filter(([, name]) => name.toLowerCase() === text.toLowerCase())
+  const [found, ...others] = exact.length === 1 ? exact : matches
+  if (found === undefined) throw new AdminError(`There is no ${what} named "${text}".`)
+  if (others.length === 0) return found[0]
+  const choices = matches.slice(0, CHOICES).map(([id, name]) => `${name} (${id})`)
+  throw new AdminError(
+    `"${text}" means several. Give an id: ${choices.join(', ')}${matches.length > CHOICES ? ', …' : ''}`,
+  )
+}

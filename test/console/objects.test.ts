@@ -1,0 +1,244 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { createLink } from '../../src/admin/user/link.ts'
+import { CONSOLE_CLIENT_ID } from '../../src/protocol/client/console.ts'
+import type { UserId } from '../../src/protocol/ids.ts'
+import type { Resource } from '../../src/protocol/token/resource.ts'
+import { locationOf, PlainBrowser } from '../../tools/flow.ts'
+import { openAdminServer, type AdminServer } from '../support/admin-server.ts'
+import { ConsoleBrowser, formOf, giveRole, leadsTo } from '../../tools/console-browser.ts'
+import { anApi } from '../support/records.ts'
+import { perform, type Members } from '../support/tasks.ts'
+
+/** What the pages of clients, users and grants say, offer and refuse. */
+
+const ends: (() => unknown)[] = []
+let stage: AdminServer
+let browser: ConsoleBrowser
+let ada: UserId
+
+before(async () => {
+  stage = await openAdminServer({ after: (end) => void ends.push(end as () => unknown) })
+  ada = await giveRole(stage.server)
+  browser = new ConsoleBrowser(stage.server)
+  await browser.open()
+})
+
+after(async () => {
+  for (const end of ends.toReversed()) await end()
+})
+
+const show = (noun: 'client' | 'user', id: string): Promise<Members> =>
+  perform(stage.server.context, `${noun}.show`, { [`${noun}_id`]: id })
+
+/** The rows that the undo of a page changes. */
+function undone({ body }: { readonly body: string }, task: string): readonly (string | undefined)[] {
+  const notice = { body: body.slice(body.indexOf('class="notice')) }
+  return [...formOf(notice, task).matchAll(/name="subject" value="([^"]+)"/g)].map(([, id]) => id)
+}
+
+test('CON-09: undo changes only what was changed, and a row that was so before is said to be', async () => {
+  const { client_id: changed } = await stage.makeClient()
+  const { client_id: known } = await stage.makeClient()
+  for (const [task, undo, earlier, text] of [
+    ['client.verify', 'client.unverify', 'client.verify', /Verified: 1\. Already verified: 1\./],
+    ['client.disable', 'client.enable', 'client.disable', /Disabled: 1\. Already disabled: 1\./],
+  ] as const) {
+    await perform(stage.server.context, earlier, { client_id: known })
+    const done = await browser.send('/console/clients', task, [known, changed])
+    assert.match(done.body, text)
+    assert.deepEqual(undone(done, undo), [changed])
+    const again = await browser.send('/console/clients', task, [known])
+    assert.match(again.body, /Already (verified|disabled): <bdi>Client/)
+    assert.doesNotMatch(again.body, />Undo</)
+  }
+  const { id } = await stage.makeUser()
+  await perform(stage.server.context, 'user.disable', { user_id: id })
+  const { id: other } = await stage.makeUser()
+  const users = await browser.send('/console/users', 'user.disable', [id, other], { confirmed: '1' })
+  assert.match(users.body, /Disabled: 1\. Already disabled: 1\. Sessions and tokens stay ended/)
+  assert.deepEqual(undone(users, 'user.enable'), [other])
+})
+
+test('CON-20: the console disables, deletes and revokes neither its own client nor the account of the person', async () => {
+  const list = await browser.console.get('/console/clients')
+  assert.doesNotMatch(list.body, new RegExp(`name="subject" value="${CONSOLE_CLIENT_ID}"`))
+  assert.doesNotMatch((await browser.console.get('/console/users')).body, new RegExp(`name="subject" value="${ada}"`))
+  const { client_id: other } = await stage.makeClient()
+  const confirmed = { confirmed: '1' }
+  for (const task of ['client.disable', 'client.revoke-tokens', 'client.delete']) {
+    const refused = await browser.send('/console/clients', task, [CONSOLE_CLIENT_ID], confirmed)
+    assert.equal(refused.statusCode, 409, task)
+    assert.match(refused.body, /This is the client of the console[^]*grantor client /, task)
+  }
+  const both = await browser.send('/console/clients', 'client.disable', [CONSOLE_CLIENT_ID, other])
+  assert.match(both.body, /Disabled: 1 of 2\.[^]*This is the client of the console/)
+  for (const task of ['user.disable', 'user.delete']) {
+    const { csrf } = { csrf: formOf(await browser.console.get(`/console/users/${ada}`), 'user.revoke-tokens') }
+    const value = /name="csrf" value="([^"]+)"/.exec(csrf)?.[1] ?? ''
+    const refused = await browser.console.post(`/console/users/${ada}`, { csrf: value, task, ...confirmed })
+    assert.deepEqual([refused.statusCode, /This is your own account/.test(refused.body)], [409, true], task)
+  }
+  assert.doesNotMatch(
+    (await browser.console.get(`/console/users/${ada}`)).body,
+    /value="user\.(disable|delete)"/,
+    'The page does not offer it.',
+  )
+  assert.deepEqual(
+    [(await show('client', CONSOLE_CLIENT_ID))['disabled_at'], (await show('user', ada))['disabled_at']],
+    [null, null],
+  )
+})
+
+test('a change names its object, keeps the filter of the list, and asks before it ends what cannot come back', async () => {
+  const { client_id: client } = await stage.makeClient()
+  const name = String((await show('client', client))['client_name'])
+  const list = '/console/clients?source=registration'
+  const deleted = await browser.send(list, 'client.delete', [client], { confirmed: '1' })
+  assert.match(deleted.body, new RegExp(`Deleted: <bdi>${name}</bdi>\\.[^]*Remove the filter Source`))
+  const { id, email } = await stage.makeUser()
+  const asked = await browser.press(await browser.console.get(`/console/users/${id}`), 'user.disable')
+  assert.match(asked.body, new RegExp(`Disable: <bdi>${email}</bdi>[^]*signed out everywhere`))
+  assert.equal((await show('user', id))['disabled_at'], null)
+  assert.match((await browser.press(asked, 'user.disable')).body, new RegExp(`Disabled: <bdi>${email}</bdi>`))
+})
+
+test('CON-01: people with a role find the console, from the account and from a link; others do not learn of it', async () => {
+  const { server } = stage
+  const address = 'http://localhost:3001/console'
+  assert.ok((await browser.issuer.get('/account')).body.includes(`href="${address}"`))
+  const { id, email } = await stage.makeUser()
+  const used = async (): Promise<string> => {
+    const { address: link } = await createLink(server.context, id)
+    const other = new PlainBrowser(server)
+    const password = 'four other words, please'
+    return (await other.submit(await other.get(link), { password, repeated: password })).body
+  }
+  assert.doesNotMatch(await used(), /3001/)
+  await giveRole(server, 'read', email)
+  assert.ok((await used()).includes(`href="${address}"`))
+  await server.context.store.removeRole(id)
+  const person = new PlainBrowser(server)
+  const leaving = await person.get('/account')
+  const page = await person.submit(await person.get(locationOf(leaving)), {
+    email,
+    password: 'four other words, please',
+  })
+  const account = await person.get(locationOf(page))
+  assert.ok(account.body.includes(email))
+  assert.doesNotMatch(account.body, /3001/)
+  const root = (accept: string) => server.injectAdmin({ method: 'GET', url: '/', headers: { accept } })
+  const opened = await root('text/html,application/xhtml+xml;q=0.9')
+  assert.deepEqual([opened.statusCode, opened.headers.location], [303, '/console'])
+  assert.equal((await root('application/json')).statusCode, 404)
+})
+
+test('filters take an address or a name where the task takes an id, and the actor is what the column Who shows', async () => {
+  const { context } = stage.server
+  const { email } = await stage.makeUser()
+  await perform(context, 'client.create', { client_name: 'Report Tool' })
+  const twin = await perform(context, 'client.create', { client_name: 'Report Tool Two' })
+  await perform(context, 'client.verify', { client_id: twin['client_id'] })
+  const of = async (query: string) => browser.console.get(`/console/${query}`)
+  const grants = await of(`grants?user_id=ADA%40acme.test`)
+  assert.match(grants.body, /Administration console/)
+  assert.match((await of(`grants?user_id=${encodeURIComponent(email)}`)).body, /Nothing matches/)
+  assert.match((await of('grants?client_id=Administration+console')).body, /ada@acme\.test/)
+  const rows = (body: string): readonly string[] => [...body.matchAll(/<tr data-row>[^]*?<\/tr>/g)].map(([row]) => row)
+  const own = await of('audit?actor=ada%40acme.test')
+  assert.ok(rows(own.body).length > 2)
+  for (const row of rows(own.body))
+    assert.match(row, new RegExp(`data-label="Who"[^>]*><a href="/console/audit\\?actor=${ada}"`))
+  assert.ok(rows((await of('audit?actor=command-line')).body).every((row) => !row.includes(`actor=${ada}`)))
+  assert.match((await of(`audit?user_id=${encodeURIComponent(email)}`)).body, /user\.created/)
+  assert.equal(rows((await of('audit?client_id=report+tool+two')).body).length, 2)
+  const several = await of('audit?client_id=report')
+  assert.deepEqual([several.statusCode, /means several\. Give an id: Report Tool/.test(several.body)], [422, true])
+  const none = await of('audit?user_id=zzz')
+  assert.deepEqual([none.statusCode, /There is no user named/.test(none.body)], [422, true])
+})
+
+test('a user page says until when wrong passwords lock the account, and until when a link is open', async () => {
+  const { context } = stage.server
+  const { id, email } = await stage.makeUser()
+  const path = `/console/users/${id}`
+  assert.match((await browser.console.get(path)).body, /chip good[^]*Yes<[^]*by[^]*password/)
+  const stranger = new PlainBrowser(stage.server)
+  const form = await stranger.get(locationOf(await stranger.get('/account')))
+  for (let attempt = 0; attempt < 10; attempt += 1) await stranger.submit(form, { email, password: `wrong ${attempt}` })
+  const { body } = await browser.console.get(path)
+  assert.match(
+    body,
+    /chip caution[^]*Locked<[^]* for \d+ more minutes? \(until \d+ \w+ \d{4}, \d\d:\d\d UTC\): 10 wrong passwords\. Browsers that it used before still work/,
+  )
+  assert.doesNotMatch(body.slice(0, body.indexOf('<h2>')), /chip good/)
+  const made = await perform(context, 'user.create', { email: stage.anEmail() })
+  const fresh = `/console/users/${String(made['user_id'])}`
+  assert.match((await browser.console.get(fresh)).body, /has nothing to sign in with[^]*grantor role set person-/)
+  await perform(context, 'user.create-link', { user_id: made['user_id'] })
+  const open = (await browser.console.get(fresh)).body
+  assert.match(open, /A link is open until \d+ \w+ \d{4}, \d\d:\d\d UTC/)
+  assert.doesNotMatch(open, /has nothing to sign in with/)
+})
+
+test('sessions and grants from before a revocation of all tokens are listed as ended', async () => {
+  const { context } = stage.server
+  const { user_id: user, grant_id: grant } = await stage.makePeopledOrganization()
+  const listed = async () => ({
+    sessions: (await perform<{ sessions: readonly Members[] }>(context, 'session.list', { user_id: user })).sessions,
+    grants: (await perform<{ grants: readonly Members[] }>(context, 'grant.list', { user_id: user })).grants,
+  })
+  const earlier = await listed()
+  assert.deepEqual([earlier.sessions.length, earlier.grants[0]?.['inactive_reason']], [1, null])
+  stage.server.clock.advance(1000)
+  await perform(context, 'user.revoke-tokens', { user_id: user })
+  const later = await listed()
+  assert.deepEqual([later.sessions.length, later.grants[0]?.['inactive_reason']], [0, 'user'])
+  const { body } = await browser.console.get(`/console/users/${user}`)
+  assert.match(body, /The user is signed in nowhere[^]*Ended<\/span>/)
+  assert.doesNotMatch(body, /value="grant\.revoke"/)
+  assert.match((await browser.console.get(`/console/grants/${grant}`)).body, /Ended<\/span>/)
+})
+
+test('scopes are approved by boxes that have what is approved, an unknown one is refused, and undo restores', async () => {
+  const { context } = stage.server
+  await context.store.declareApi(
+    anApi({
+      resource: 'https://pay.acme.test' as Resource,
+      scopes: [
+        { name: 'read', sentence: 'Read', grantedTo: 'users' },
+        { name: 'pay', sentence: 'Pay', grantedTo: 'approved-clients' },
+        { name: 'refund', sentence: 'Refund', grantedTo: 'approved-clients' },
+      ],
+    }),
+  )
+  const { client_id: client } = await stage.makeClient()
+  await perform(context, 'client.approve-scopes', { client_id: client, scope: 'pay' })
+  const path = `/console/clients/${client}`
+  const approved = async () => (await show('client', client))['approved_scope']
+  let asked = await browser.console.get(`${path}?ask=client.approve-scopes`)
+  if (leadsTo(asked) !== undefined) asked = await browser.arrive(await browser.comeBack(asked))
+  assert.match(asked.body, /value="pay"\s+checked[^]*value="refund"\s+\/>/)
+  assert.doesNotMatch(asked.body, /value="read"/)
+  const wrong = await browser.press(asked, 'client.approve-scopes', { scope: 'admin' })
+  assert.deepEqual(
+    [wrong.statusCode, /admin is not among the choices/.test(wrong.body), await approved()],
+    [422, true, 'pay'],
+  )
+  const done = await browser.press(asked, 'client.approve-scopes', { scope: 'refund' })
+  assert.equal(await approved(), 'refund')
+  const notice = { body: done.body.slice(done.body.indexOf('class="notice')) }
+  await browser.press(notice as typeof done, 'client.approve-scopes', { scope: 'pay' })
+  assert.equal(await approved(), 'pay')
+  assert.match(formOf(notice, 'client.approve-scopes'), /name="scope" value="pay"/)
+})
+
+test('the page of a client says which rule for domains applies', async () => {
+  const { context } = stage.server
+  const { client_id: client } = await stage.makeClient()
+  const page = async () => (await browser.console.get(`/console/clients/${client}`)).body
+  assert.doesNotMatch(await page(), /<dt>Domain</)
+  await perform(context, 'domain.block', { pattern: 'app.example', note: 'Phishing' })
+  assert.match(await page(), /<dt>Domain<[^]*blocked by <code><bdi>app\.example<\/bdi><\/code> – <bdi>Phishing/)
+  await perform(context, 'domain.forget', { pattern: 'app.example' })
+})

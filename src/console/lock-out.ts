@@ -3,10 +3,10 @@ import { CONSOLE_CLIENT_ID } from '../protocol/client/console.ts'
 const OF_CLIENT: readonly string[] = ['client.disable', 'client.delete', 'client.revoke-tokens']
 const OF_ONESELF: readonly string[] = ['user.disable', 'user.delete', 'role.set', 'role.remove']
 
-/** Why the console refuses a change that the command line can make: it would lock the person out, or everybody (threats.md CON-20). */
+/** Why the console refuses a change that the command line can make: it would lock the person, or all, out (threats.md CON-20). */
 export function lockOutBy(task: string, object: string, self: string): string | undefined {
   if (object === CONSOLE_CLIENT_ID && OF_CLIENT.includes(task))
-    return `This is the client of the console: everybody would be locked out. On the machine of the server: grantor ${task.replace('.', ' ')} ${object}`
+    return `This is the client of the console: without it no person enters the console. On the machine of the server: grantor ${task.replace('.', ' ')} ${object}`
   if (object === self && OF_ONESELF.includes(task))
     return 'This is your own account. Another administrator can do it, or the command line.'
   return undefined

@@ -48,6 +48,7 @@ export function outcomeNotice(frame: Frame, outcome: Outcome, forms: readonly Sc
 }
 
 function sentence({ text, done, unchanged, refused, ...outcome }: Outcome, form: ScreenForm | undefined): Fragment {
+  if (outcome.count !== undefined) return `${text}: ${outcome.count}.`
   const total = done.length + unchanged.length + refused.length
   const about = outcome.name === undefined ? undefined : html`: ${name(outcome.name, '(no name)')}`
   const already = form?.already?.text ?? 'Unchanged'

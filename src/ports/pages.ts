@@ -1,4 +1,5 @@
 import type { AccountPage } from './account-pages.ts'
+import type { LinkAccountPage } from './link-pages.ts'
 import type { DeviceCodePage, DeviceEndPage, DeviceView } from './device-pages.ts'
 import type { AuthorizationErrorCode } from '../protocol/authorization/response.ts'
 import type {
@@ -364,3 +365,4 @@ export type Page =
   | SignOutPage
   | SignedOutPage
   | AccountPage
+  | LinkAccountPage

@@ -169,12 +169,12 @@ test('a user page says until when wrong passwords lock the account, and until wh
   const { body } = await browser.console.get(path)
   assert.match(
     body,
-    /chip caution[^]*Locked<[^]* for \d+ more minutes? \(until \d+ \w+ \d{4}, \d\d:\d\d UTC\): 10 wrong passwords\. Browsers that it used before still work/,
+    /chip caution[^]*Locked<[^]* for \d+ more minutes? \(until \d+ \w+ \d{4}, \d\d:\d\d UTC\): 10 wrong passwords\. Browsers that it used before still\s+work/,
   )
   assert.doesNotMatch(body.slice(0, body.indexOf('<h2>')), /chip good/)
   const made = await perform(context, 'user.create', { email: stage.anEmail() })
   const fresh = `/console/users/${String(made['user_id'])}`
-  assert.match((await browser.console.get(fresh)).body, /has nothing to sign in with[^]*grantor role set person-/)
+  assert.match((await browser.console.get(fresh)).body, /has nothing to sign in with[^]*grantor role set gus_/)
   await perform(context, 'user.create-link', { user_id: made['user_id'] })
   const open = (await browser.console.get(fresh)).body
   assert.match(open, /A link is open until \d+ \w+ \d{4}, \d\d:\d\d UTC/)

@@ -50,7 +50,7 @@ test('a role for one organization begins at its grants, sees its name, revokes, 
 
   const asked = await browser.press(page, 'organization.revoke-grant', { subject: mine.grant_id })
   assert.match(asked.body, /The app loses its access/)
-  assert.match((await browser.press(asked, 'organization.revoke-grant')).body, /Revoked\./)
+  assert.match((await browser.press(asked, 'organization.revoke-grant')).body, /Revoked[.:]/)
   const { events } = await perform<{ events: readonly object[] }>(stage.server.context, 'audit.list', { limit: 1 })
   const { user_id: actor } = (roles[0] ?? {}) as { user_id?: string }
   assert.partialDeepStrictEqual(events[0], { event: 'grant.revoked', actor, organization_id: mine.organization_id })

@@ -6,6 +6,7 @@ import {
   type PasswordProblem,
   type SessionView,
 } from '../../src/ports/account-pages.ts'
+import type { LinkAccountPage } from '../../src/ports/link-pages.ts'
 import type { EpochMs } from '../../src/base/brand.ts'
 
 /** A sample of every account page, and of every case that looks different. */
@@ -188,7 +189,7 @@ const link = {
   shortestPassword: 15,
 } as const
 
-export const accountSamples: readonly (readonly [string, AccountPage])[] = [
+export const accountSamples: readonly (readonly [string, AccountPage | LinkAccountPage])[] = [
   ['account', overview],
   ['account change email', changeEmail],
   [
@@ -216,7 +217,7 @@ export const accountSamples: readonly (readonly [string, AccountPage])[] = [
     'account name unusable',
     { ...overview, email: { address: 'ada@acme.test', isVerified: false }, problem: 'name-unusable' },
   ],
-  ...ACCOUNT_NOTICES.map((notice): [string, AccountPage] => [
+  ...ACCOUNT_NOTICES.map((notice): [string, AccountPage | LinkAccountPage] => [
     `account ${notice}`,
     { ...overview, frame: { ...frame, notice } },
   ]),
@@ -341,7 +342,10 @@ export const accountSamples: readonly (readonly [string, AccountPage])[] = [
       providers: [{ id: 'google', name: 'Google', mark: 'letter' }],
     },
   ],
-  ...passwordProblems.map((problem): [string, AccountPage] => [`account ${problem}`, { ...password, problem }]),
+  ...passwordProblems.map((problem): [string, AccountPage | LinkAccountPage] => [
+    `account ${problem}`,
+    { ...password, problem },
+  ]),
   ['account data', { kind: 'account-data', frame }],
   ['account link', link],
   [

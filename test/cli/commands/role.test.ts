@@ -44,7 +44,7 @@ test('role: set --link creates the user, the role and the link, and doctor names
   assert.match(row, /^first@acme\.test +write +everything +no +\d{4}-.* +– +gus_/)
   await words('org', 'create', 'Acme')
   const within = ['role', 'set', email, '--access', 'read', '--organization', 'Acme']
-  assert.match(await words(...within), /with read access to the organization Acme\.\n$/)
+  assert.match(await words(...within), /with read access to the organization Acme\.\nThe console: http/)
   assert.match(await words('role', 'list'), /^first@acme\.test +read +Acme +no /m)
   assert.equal(
     (await command(['role', 'set', 'other@acme.test', ...within.slice(3, 5), '--organization', 'No'])).code,

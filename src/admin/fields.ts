@@ -3,9 +3,16 @@ import { EMAIL_LIMIT, normalizeEmail } from '../protocol/sign-in/account.ts'
 import { PASSWORD_BYTES } from '../protocol/sign-in/password-rules.ts'
 import { CLIENT_NAME_LIMIT } from '../protocol/client/descriptive-metadata.ts'
 import type { EpochMs } from '../base/brand.ts'
-import { CLIENT_IDENTIFIER_FORM, CLIENT_REFERENCE_FORM, parseClientReference } from '../protocol/client/identifier.ts'
+import {
+  CHOSEN_CLIENT_ID_FORM,
+  CLIENT_IDENTIFIER_FORM,
+  CLIENT_REFERENCE_FORM,
+  parseClientReference,
+} from '../protocol/client/identifier.ts'
+import { GIVEN_SECRET_FORM, isGuessable } from '../protocol/client/authentication.ts'
 import { DISPLAY_TEXT_FORM, DISPLAY_TEXT_LIMIT } from '../base/display-text.ts'
 import {
+  CHOSEN_ID_FORM,
   ORDERED_ID,
   ORGANIZATION_ID_FORM,
   parseAdminCredentialId,
@@ -33,11 +40,15 @@ export const CLIENT_ID = parsed(
   CLIENT_REFERENCE_FORM,
   'This is not a client id.',
   `gci_${ORDERED_EXAMPLE}`,
-).describe('The client_id of the client. For a client with a metadata document, its URL or the id in answers.')
+).describe(
+  'The client_id of the client: an id that the operator chose, an id of this server, or the URL of a metadata document. The id of the record, as lists have it, is accepted too.',
+)
 /** The `client_id` as others know it. */
 export const CLIENT_IDENTIFIER = z
   .string()
-  .regex(CLIENT_IDENTIFIER_FORM, { error: 'This is not a client_id: gci_… or the URL of a metadata document.' })
+  .regex(CLIENT_IDENTIFIER_FORM, {
+    error: 'This is not a client_id: gci_…, a chosen id, or the URL of a metadata document.',
+  })
   .meta({ examples: [`gci_${ORDERED_EXAMPLE}`] })
 export const USER_ID = parsed(parseUserId, USER_ID_FORM, 'This is not a user id.', `gus_${ORDERED_EXAMPLE}`).describe(
   'The id of the user.',
@@ -48,6 +59,33 @@ export const ORGANIZATION_ID = parsed(
   'This is not the id of an organization.',
   `gor_${ORDERED_EXAMPLE}`,
 ).describe('The id of the organization.')
+/** The `client_id` that the operator chooses for a new client. */
+export const CHOSEN_CLIENT_ID = z
+  .string()
+  .regex(CHOSEN_CLIENT_ID_FORM, {
+    error:
+      'A chosen client_id has up to 128 of the characters A–Z a–z 0–9 . _ ~ : / @ | = -, begins with a letter or a digit, and neither with http:/, https:/ nor with a prefix of this server, such as gci_.',
+  })
+  .meta({ examples: ['board'] })
+  .describe('The client_id. It never changes. By default the server makes one.')
+/** The id that the operator chooses for a new organization. */
+export const CHOSEN_ORGANIZATION_ID = z
+  .string()
+  .regex(CHOSEN_ID_FORM, {
+    error:
+      'A chosen id has up to 64 of the characters A–Z a–z 0–9 . _ ~ | : = -, begins with a letter or a digit, and not with a prefix of this server, such as gor_.',
+  })
+  .meta({ examples: ['acme'] })
+  .describe('The id of the organization. It never changes. By default the server makes one.')
+/** A secret that a client has elsewhere. */
+export const GIVEN_SECRET = z
+  .string()
+  .regex(GIVEN_SECRET_FORM, { error: 'A secret has 16 to 256 printable ASCII characters and no spaces.', abort: true })
+  .refine((secret) => !isGuessable(secret), {
+    error: 'A secret with fewer than eight different characters can be guessed. Rotate the secret instead.',
+  })
+  .meta({ format: 'password', examples: ['2b7e151628aed2a6abf7158809cf4f3c'] })
+  .describe('The secret that the client has already. It is never shown.')
 export const GRANT_ID = parsed(parseGrantId, ORDERED_ID, 'This is not the id of a grant.', ORDERED_EXAMPLE).describe(
   'The id of the grant.',
 )

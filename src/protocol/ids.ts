@@ -149,22 +149,35 @@ export function parseAuthorizationId(text: string): AuthorizationId | undefined 
   return ORDERED_ID.test(text) ? (text as AuthorizationId) : undefined
 }
 
-/** The ids of registered clients, and of clients with a metadata document (client/identifier.ts). */
-export const CLIENT_ID_FORM = /^(gci|gcd)_[0-9a-f]{12}[A-Za-z0-9_-]{22}$/
+/** The ids of the records of clients: registered ones, and those whose `client_id` is another text (client/identifier.ts). */
+export const CLIENT_ID_FORM = /^(gci|gcd|gcc)_[0-9a-f]{12}[A-Za-z0-9_-]{22}$/
 
 /** Returns undefined if the text does not have the syntax of a client id. Only the store knows whether the client exists. */
 export function parseClientId(text: string): ClientId | undefined {
   return CLIENT_ID_FORM.test(text) ? (text as ClientId) : undefined
 }
 
-export const USER_ID_FORM = /^gus_[0-9a-f]{12}[A-Za-z0-9_-]{22}$/
+/** What no chosen id begins with: the prefixes of this server, in either case. */
+export const OWN_PREFIX = '[Gg][A-Za-z]{2}_'
+
+/**
+ * The ids of users and organizations that the operator chooses (decision 0044). 64 characters, because a passkey stores the id of its user
+ * in 64 bytes (WebAuthn Level 3 §5.4.3). It begins with a letter or a digit, so that it is no option of a command, no part of a path such
+ * as `..`, and sorts below `~`. The audit names the actor by the id of a user, so an id must not be that of other actors.
+ */
+const CHOSEN_FORM = `(?!${OWN_PREFIX}|(?:command-line|library|[0-9a-f]{12}[A-Za-z0-9_-]{22})$)[A-Za-z0-9][A-Za-z0-9._~|:=-]{0,63}`
+
+export const USER_ID_FORM = new RegExp(`^(?:gus_[0-9a-f]{12}[A-Za-z0-9_-]{22}|${CHOSEN_FORM})$`)
 
 /** Returns undefined if the text does not have the syntax of a user id. */
 export function parseUserId(text: string): UserId | undefined {
   return USER_ID_FORM.test(text) ? (text as UserId) : undefined
 }
 
-export const ORGANIZATION_ID_FORM = /^gor_[0-9a-f]{12}[A-Za-z0-9_-]{22}$/
+export const ORGANIZATION_ID_FORM = new RegExp(`^(?:gor_[0-9a-f]{12}[A-Za-z0-9_-]{22}|${CHOSEN_FORM})$`)
+
+/** An id that the operator chooses for a user or an organization. */
+export const CHOSEN_ID_FORM = new RegExp(`^${CHOSEN_FORM}$`)
 
 /** Returns undefined if the text does not have the syntax of an organization id. */
 export function parseOrganizationId(text: string): OrganizationId | undefined {

@@ -2,7 +2,7 @@ import type { Context, StoreNeeds } from '../../ports/context.ts'
 import type { ClientRecord } from '../../ports/records/client.ts'
 import type { EpochMs } from '../../base/brand.ts'
 import { mintOrderedId, type ClientId } from '../../protocol/ids.ts'
-import { rotateClientSecret } from '../../clients/rotate-secret.ts'
+import { rotateClientSecret, setClientSecret } from '../../clients/rotate-secret.ts'
 import { conflict, unknown, type AdminError } from '../admin-error.ts'
 
 /** Finds a client. @throws AdminError when there is no such client */
@@ -37,11 +37,42 @@ export async function rotateSecret(
     case 'rotated':
       return outcome
     case 'no-secret':
-      throw conflict(`The client ${id} has no secret: it is public, or authenticates with keys.`)
+      throw withoutSecret(id)
     case 'wrong-secret':
     case 'conflict':
-      throw conflict(`The client ${id} was changed at the same time. Check its state, then try again.`)
+      throw changedMeanwhile(id)
   }
+}
+
+/**
+ * Gives a client a secret that it has elsewhere. Returns until when the previous one is valid; undefined: the client has this secret already.
+ *
+ * @throws AdminError when there is no such client, or it has no secret
+ */
+export async function giveSecret(
+  context: StoreNeeds<'findClient' | 'rotateClientSecret'> & Pick<Context, 'clock' | 'secrets'>,
+  id: ClientId,
+  given: { readonly secret: string; readonly overlapSeconds: number },
+): Promise<EpochMs | undefined> {
+  const outcome = await setClientSecret(context, await requireClient(context, id), given)
+  switch (outcome.kind) {
+    case 'set':
+      return outcome.previousUntil
+    case 'unchanged':
+      return undefined
+    case 'no-secret':
+      throw withoutSecret(id)
+    case 'conflict':
+      throw changedMeanwhile(id)
+  }
+}
+
+function withoutSecret(id: ClientId): AdminError {
+  return conflict(`The client ${id} has no secret: it is public, or authenticates with keys.`)
+}
+
+function changedMeanwhile(id: ClientId): AdminError {
+  return conflict(`The client ${id} was changed at the same time. Check its state, then try again.`)
 }
 
 /**

@@ -18,7 +18,8 @@ import { change, idKey, listOf, outcome, rows, shared, type SharedHandlers, type
 const ROW = `(/*sqlite slot, */${CLIENTS.names}, held_until)
   values (/*sqlite iif(exists (select 1 from clients where slot = slot_of(:client_id)), null, slot_of(:client_id)), */${CLIENTS.parameters}, :heldUntil)`
 const INSERT = shared(`insert into clients ${ROW}`)
-const ADD_DOCUMENT = shared(`insert into clients ${ROW} on conflict (client_id) do nothing returning client_id`)
+/** An id that is made of a document's URL, or that the operator chose, may be taken. */
+const ADD = shared(`insert into clients ${ROW} on conflict (client_id) do nothing returning client_id`)
 /** Replaces the metadata. A client with another identity is neither verified nor approved. */
 const SET_METADATA = `metadata = :metadata, identity_from = coalesce(cast(:identityFrom as bigint), identity_from),
   verified_at = case when cast(:identityFrom as bigint) is null then verified_at end,
@@ -80,23 +81,21 @@ export const clientHandlers = {
   createClient: {
     keys: idKey,
     *run(client) {
-      yield* insert(client, HELD_FOR_EVER)
-      return 'created'
+      return (yield* add(client, HELD_FOR_EVER)) ? 'created' : 'id-taken'
     },
   },
   registerWithToken: {
     keys: ({ client, tokenId }) => [tokenId, client.id],
     *run({ client, tokenId, now, isKept }) {
       if (!(yield* countTokenUse({ tokenId, now }))) return 'token-inactive'
-      yield* insert(client, isKept ? HELD_FOR_EVER : 0)
+      yield* rows(INSERT, { ...CLIENTS.values(client), heldUntil: isKept ? HELD_FOR_EVER : 0 })
       return 'registered'
     },
   },
   addDocumentClient: {
     keys: ({ client }) => [client.id],
     *run({ client, retainUntil }) {
-      const added = yield* rows(ADD_DOCUMENT, { ...CLIENTS.values(client), heldUntil: retainUntil })
-      return added.length === 1 ? 'added' : 'known'
+      return (yield* add(client, retainUntil)) ? 'added' : 'known'
     },
   },
   deleteClient: {
@@ -250,8 +249,9 @@ function membersOf({ source, isUsed, isVerified, isDisabled, unusedSince }: Clie
   return { source, isUsed, isVerified, isDisabled, unusedSince }
 }
 
-function* insert(client: ClientRecord, heldUntil: number): Steps<void> {
-  yield* rows(INSERT, { ...CLIENTS.values(client), heldUntil })
+/** Returns whether the id was free. */
+function* add(client: ClientRecord, heldUntil: number): Steps<boolean> {
+  return (yield* rows(ADD, { ...CLIENTS.values(client), heldUntil })).length === 1
 }
 
 /** Ends what belongs to clients that were removed, given as rows with `client_id` and `shared_key`. */

@@ -19,10 +19,15 @@ import {
   type Steps,
 } from './statement.ts'
 
-const INSERT = shared(`insert into organizations (${ORGANIZATIONS.names}) values (${ORGANIZATIONS.parameters})`)
+const INSERT = shared(
+  `insert into organizations (${ORGANIZATIONS.names}) values (${ORGANIZATIONS.parameters})
+   on conflict (organization_id) do nothing returning organization_id`,
+)
 const DELETE = shared('delete from organizations where organization_id = :id returning organization_id')
 const DELETE_MEMBERSHIPS = shared('delete from memberships where organization_id = :id')
 const DELETE_INSTALLATIONS = shared('delete from installations where organization_id = :id')
+/** They are inactive without it, and must not become those of another organization with the same chosen id. */
+const DELETE_CREDENTIALS = shared('delete from admin_credentials where organization_id = :id')
 const INSERT_MEMBERSHIP = shared(
   `insert into memberships (${MEMBERSHIPS.names}) select ${MEMBERSHIPS.parameters}
    where (select count(*) from (select 1 from memberships where user_id = :user_id limit :limit) as known) < :limit
@@ -56,8 +61,7 @@ export const organizationHandlers = {
   createOrganization: {
     keys: idKey,
     *run(organization) {
-      yield* rows(INSERT, ORGANIZATIONS.values(organization))
-      return 'created'
+      return (yield* rows(INSERT, ORGANIZATIONS.values(organization))).length === 1 ? 'created' : 'id-taken'
     },
   },
   renameOrganization: {
@@ -91,6 +95,7 @@ export const organizationHandlers = {
       const deleted = yield* rows(DELETE, { id })
       yield* rows(DELETE_MEMBERSHIPS, { id })
       yield* rows(DELETE_INSTALLATIONS, { id })
+      yield* rows(DELETE_CREDENTIALS, { id })
       return deleted.length === 1 ? 'deleted' : 'unknown'
     },
   },

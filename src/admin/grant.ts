@@ -155,8 +155,12 @@ async function answerList(
           (slice) => context.store.listGrants(owner === undefined ? slice : { ...slice, ...owner, clientId }),
           page,
         )
-  const ids = rows.flatMap((grant) => [grant.userId, grant.clientId, grant.organizationId])
-  return { grants: rows.map(describeGrant), names: await findNames(context, ids), next }
+  const names = await findNames(context, {
+    users: rows.map((grant) => grant.userId),
+    clients: rows.map((grant) => grant.clientId),
+    organizations: rows.map((grant) => grant.organizationId),
+  })
+  return { grants: rows.map(describeGrant), names, next }
 }
 
 function ownerOf(userId: UserId | undefined, organizationId: OrganizationId | undefined): GrantOwner | undefined {

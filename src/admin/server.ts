@@ -84,6 +84,7 @@ async function examine(context: TaskContext): Promise<readonly Finding[]> {
     providers,
     roles,
     mailDueAt: due?.dueAt,
+    twins: [],
   }
   return [
     checkClock(clockCheck.differenceMs()),

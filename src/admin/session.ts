@@ -47,10 +47,7 @@ export const SESSION_TASKS: readonly Task[] = [
         (slice) => context.store.listSessions({ ...slice, userId }),
         page,
       )
-      const names = await findNames(
-        context,
-        rows.map((session) => session.userId),
-      )
+      const names = await findNames(context, { users: rows.map((session) => session.userId) })
       return { sessions: rows.map(describeSession), names, next }
     },
   }),

@@ -1,7 +1,7 @@
 import type { Context, StoreNeeds } from '../../ports/context.ts'
 import type { ProviderRecord } from '../../ports/records/provider.ts'
 import type { ProviderFinding } from '../../ports/upstream.ts'
-import { parseClientReference } from '../../protocol/client/identifier.ts'
+import { isDocumentUrl, parseClientReference } from '../../protocol/client/identifier.ts'
 import { JWT_BEARER } from '../../protocol/token/grant-types.ts'
 import { sameResource } from '../../protocol/token/resource.ts'
 
@@ -52,7 +52,7 @@ async function findClientFault({ store }: Needs, identifier: string): Promise<st
   const id = parseClientReference(identifier)
   const client = id === undefined ? undefined : await store.findClient(id)
   if (client === undefined) {
-    return identifier.startsWith('gci_') ? `The client ${identifier} does not exist.` : undefined
+    return isDocumentUrl(identifier) ? undefined : `The client ${identifier} does not exist.`
   }
   if (client.disabledAt !== undefined) return `The client ${identifier} is disabled.`
   return client.metadata.grantTypes.includes(JWT_BEARER)

@@ -58,10 +58,7 @@ export const ROLE_TASKS: readonly Task[] = [
             has_second_factor: await hasSecondFactor(context, role.userId),
           })),
         ),
-        findNames(
-          context,
-          rows.map(({ userId }) => userId),
-        ),
+        findNames(context, { users: rows.map(({ userId }) => userId) }),
       ])
       return { roles, names, next }
     },

@@ -1,3 +1,4 @@
+import { parseUserId } from '../../protocol/ids.ts'
 import type { AuditEntryDocument } from '../../admin/audit/tasks.ts'
 import { code, html, type Fragment, type Markup } from '../../web/markup.ts'
 import { addressOf, filterBar, id, named, nothing, table, time } from '../parts.ts'
@@ -50,7 +51,7 @@ export function events(frame: Frame, { events: rows, names, next }: Listed, none
 /** The administrator who did it, or the user. */
 function who(actor: string | null, user: string | null, names: Texts): Fragment {
   if (actor === null) return user === null ? html`<span class="muted">–</span>` : named('users', user, names)
-  if (actor.startsWith('gus_')) return named('users', actor, names)
+  if (parseUserId(actor) !== undefined) return named('users', actor, names)
   return html`<bdi>${names[actor] ?? actor}</bdi>`
 }
 

@@ -100,13 +100,27 @@ export interface KeptSecrets {
 export function matchesClientSecret(
   secrets: Pick<Secrets, 'digest' | 'verify'>,
   { secret, secretAsSent }: PresentedSecret,
+  client: KeptSecrets,
+  now: EpochMs,
+): boolean {
+  return (
+    matchesKept(secrets, secret, client, now) ||
+    (secretAsSent !== secret && matchesKept(secrets, secretAsSent, client, now))
+  )
+}
+
+function matchesKept(
+  secrets: Pick<Secrets, 'digest' | 'verify'>,
+  text: string,
   { id, secretHash, previousSecret }: KeptSecrets,
   now: EpochMs,
 ): boolean {
-  const previousHash = previousSecret !== undefined && now < previousSecret.until ? previousSecret.hash : undefined
-  const presented = secret === secretAsSent ? [secret] : [secret, secretAsSent]
-  return presented.some((text) =>
-    [secretHash, previousHash].some((hash) => hash !== undefined && matchesSecretHash(secrets, id, text, hash)),
+  if (secretHash === undefined) return false
+  if (matchesSecretHash(secrets, id, text, secretHash)) return true
+  return (
+    previousSecret !== undefined &&
+    now < previousSecret.until &&
+    matchesSecretHash(secrets, id, text, previousSecret.hash)
   )
 }
 

@@ -32,11 +32,16 @@ export const CHOSEN_CLIENT_ID_FORM = new RegExp(CHOSEN_FORM)
  * before it is fetched. The id of a record with a document or a chosen id is not a `client_id`: each client has one.
  */
 export function parseClientIdentifier(text: string): ClientIdentifier | undefined {
-  if (/^https?:\/\//.test(text)) {
+  if (isDocumentUrl(text)) {
     return text.length <= URL_LIMIT ? { id: documentClientId(text), documentUrl: text } : undefined
   }
   const id = isClientIdentifier(text) ? parseClientId(text) : chosenClientId(text)
   return id === undefined ? undefined : { id, documentUrl: undefined }
+}
+
+/** Whether a `client_id` is the URL of a metadata document. */
+export function isDocumentUrl(text: string): boolean {
+  return /^https?:\/\//.test(text)
 }
 
 const DOCUMENT_FORM = `^https?://[\\x21-\\x7e]{1,${URL_LIMIT - 8}}$`

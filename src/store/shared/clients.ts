@@ -2,7 +2,8 @@ import type { ClientRecord } from '../../ports/records/client.ts'
 import type { ClientFilter } from '../../ports/operations/client.ts'
 import type { Page } from '../../ports/store.ts'
 import type { EpochMs } from '../../base/brand.ts'
-import type { ClientId } from '../../protocol/ids.ts'
+import { CHOSEN_PREFIX } from '../../protocol/client/identifier.ts'
+import type { ClientId, UserId } from '../../protocol/ids.ts'
 import type { ClientInspection } from '../../ports/inspection.ts'
 import type { Row } from '../rows.ts'
 import { domainRuleReads } from './domain-rules.ts'
@@ -225,6 +226,21 @@ const DELEGATE_UNTIL = shared(
 
 const NEXT_MAIL = shared('select min(due_at) as due_at from mails')
 
+/** Chosen ids that the doctor examines. */
+const CHOSEN_INSPECTED = 10_000
+const CHOSEN = shared(
+  `select chosen_id from clients where client_id > '${CHOSEN_PREFIX}' and client_id < '${CHOSEN_PREFIX}~' order by client_id limit :limit`,
+)
+const USERS_WITH = shared(`select user_id from users where user_id = any(string_to_array(:ids, ' ')) order by user_id`)
+
+/** The users who have the id of a client. */
+function* findTwins(): Steps<readonly UserId[]> {
+  const chosen = yield* rows(CHOSEN, { limit: CHOSEN_INSPECTED })
+  if (chosen.length === 0) return []
+  const ids = listOf(chosen.map((row) => row['chosen_id'] as string))
+  return (yield* rows(USERS_WITH, { ids })).map((row) => row['user_id'] as UserId)
+}
+
 /** Reads what the doctor needs to find clients that would not be accepted again, a flood of registrations, users who cannot sign in, and mail that is not sent. */
 export function* inspectClients(): Steps<ClientInspection> {
   const newest = yield* clientReads.listClients({ before: undefined, limit: INSPECTED })
@@ -236,7 +252,8 @@ export function* inspectClients(): Steps<ClientInspection> {
   const roles = yield* inspectRoles()
   const [mail] = yield* rows(NEXT_MAIL)
   const mailDueAt = (mail?.['due_at'] ?? undefined) as EpochMs | undefined
-  return { newest, domains, registrations, delegateUntil, providers, roles, mailDueAt }
+  const twins = yield* findTwins()
+  return { newest, domains, registrations, delegateUntil, providers, roles, mailDueAt, twins }
 }
 
 export const clientReads = {

@@ -7,7 +7,7 @@ import { authenticateRole } from '../../../admin/user/role-holder.ts'
 import { consoleAssets, type Asset } from '../../../console/assets.ts'
 import { document, type Assets, type Person } from '../../../console/document.ts'
 import { factorMissing, leaving, notSignedIn, refusal, roleMissing } from '../../../console/messages.ts'
-import { searchAddress } from '../../../console/search.ts'
+import { findSearched, searchAddress } from '../../../console/search.ts'
 import { createRenderer, type Renderer } from '../../../web/render.ts'
 import { accountPath, PATHS } from '../../../endpoints/paths.ts'
 import type { Context } from '../../../ports/context.ts'
@@ -161,6 +161,13 @@ export function openConsole({ context, origin, branding }: ConsoleOptions): Cons
     throw new RefusedPage('insufficient_scope', reason, desk.plain(view))
   }
 
+  /** Without a sign-in the answer depends on the text alone, so that it says nothing about what exists. */
+  async function addressOfSearch(visit: Visit): Promise<string> {
+    const [text, section] = [visit.query.get('q') ?? '', visit.query.get('in')]
+    const known = await authenticate(visit)
+    return known?.found.kind === 'administrator' ? findSearched(context, text, section) : searchAddress(text, section)
+  }
+
   return {
     findAsset: (path) => files.get(path),
     checkHost({ headers }) {
@@ -182,8 +189,7 @@ export function openConsole({ context, origin, branding }: ConsoleOptions): Cons
       const { method, path } = visit
       if (path === `${CONSOLE_PATH}/callback` && method === 'GET') return arrive(visit)
       if (path === `${CONSOLE_PATH}/sign-out` && method === 'POST') return signOut(visit)
-      if (path === `${CONSOLE_PATH}/search` && method === 'GET')
-        return redirect(searchAddress(visit.query.get('q') ?? '', visit.query.get('in')))
+      if (path === `${CONSOLE_PATH}/search` && method === 'GET') return redirect(await addressOfSearch(visit))
       const found = findScreen(visit)
       if (found === undefined) throw invalidRequest('path_unknown', { status: 404 })
       line.task = `console ${found.screen.path}`

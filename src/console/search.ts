@@ -1,5 +1,5 @@
 import type { StoreNeeds } from '../ports/context.ts'
-import { CHOSEN_ID_FORM, parseGrantId, parseUserId } from '../protocol/ids.ts'
+import { isChosenId, parseGrantId, parseUserId } from '../protocol/ids.ts'
 import { chosenClientId, parseClientReference } from '../protocol/client/identifier.ts'
 import { linkTo } from './parts.ts'
 
@@ -11,7 +11,7 @@ export async function findSearched(
 ): Promise<string> {
   const sought = text.trim()
   const clientId = chosenClientId(sought)
-  const userId = CHOSEN_ID_FORM.test(sought) ? parseUserId(sought) : undefined
+  const userId = isChosenId(sought) ? parseUserId(sought) : undefined
   const [client, user] = await Promise.all([
     clientId === undefined ? undefined : store.findClient(clientId),
     userId === undefined ? undefined : store.findUser(userId),
@@ -27,7 +27,7 @@ export async function findSearched(
 export function searchAddress(text: string, section: string | undefined): string {
   const sought = text.trim()
   if (sought === '') return '/console'
-  if (parseUserId(sought) !== undefined && !CHOSEN_ID_FORM.test(sought)) return linkTo('users', sought)
+  if (parseUserId(sought) !== undefined && !isChosenId(sought)) return linkTo('users', sought)
   const client = chosenClientId(sought) === undefined ? parseClientReference(sought) : undefined
   if (client !== undefined) return linkTo('clients', client)
   if (parseGrantId(sought) !== undefined) return linkTo('grants', sought)

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { CLIENT_ID_FORM, hashedId, OWN_PREFIX, parseClientId, type ClientId } from '../ids.ts'
+import { chosenForm, CLIENT_ID_FORM, hashedId, parseClientId, type ClientId } from '../ids.ts'
 
 /**
  * The `client_id` of requests, tokens and responses. RFC 6749 §2.2. For a client with a metadata document it is the URL of the
@@ -20,11 +20,8 @@ export const CHOSEN_PREFIX = 'gcc_'
 /** The ids that are a `client_id` themselves. */
 const PLAIN_PREFIX = 'gci_'
 
-/**
- * A `client_id` that the operator chooses (decision 0044). Without `%` and `+` it is the same with and without the form encoding of HTTP
- * Basic. It begins with a letter or a digit, so that it is no option of a command and no part of a path such as `..`.
- */
-const CHOSEN_FORM = `^(?!${OWN_PREFIX}|[Hh][Tt][Tt][Pp][Ss]?:/)[A-Za-z0-9][A-Za-z0-9._~:/@|=-]{0,127}$`
+/** A `client_id` that the operator chooses. Without `%` and `+` it is the same with and without the form encoding of HTTP Basic. */
+const CHOSEN_FORM = `^${chosenForm('.~:/@|=-', 128)}$`
 export const CHOSEN_CLIENT_ID_FORM = new RegExp(CHOSEN_FORM)
 
 /**
@@ -67,7 +64,8 @@ export function documentClientId(url: string): ClientId {
 
 /** Returns the id of the record of a client whose `client_id` the operator chose, as a document's URL gives one; undefined for any other text. */
 export function chosenClientId(text: string): ClientId | undefined {
-  return CHOSEN_CLIENT_ID_FORM.test(text) ? recordId(CHOSEN_PREFIX, text) : undefined
+  const isUrl = /^https?:\//i.test(text)
+  return CHOSEN_CLIENT_ID_FORM.test(text) && !isUrl ? recordId(CHOSEN_PREFIX, text) : undefined
 }
 
 function recordId(prefix: string, identifier: string): ClientId {

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { CHOSEN_ID_FORM, hashedId, type MailId, type Random, type UserId } from '../ids.ts'
+import { hashedId, isChosenId, type MailId, type Random, type UserId } from '../ids.ts'
 import type { CredentialKind, MintedCredential, SecretHash, Secrets } from '../secrets.ts'
 import { addressOf } from '../uri/server-address.ts'
 
@@ -49,7 +49,7 @@ export function openOfUser(
   const opened = secrets.verify(kind, point === -1 ? text : text.slice(0, point))
   if (opened === undefined) return undefined
   const userId = (point === -1 ? `${PREFIX}${opened.id}` : text.slice(point + 1)) as UserId
-  const isWhole = point === -1 || (CHOSEN_ID_FORM.test(userId) && idOf(userId) === opened.id)
+  const isWhole = point === -1 || (isChosenId(userId) && idOf(userId) === opened.id)
   return isWhole ? { userId, hash: opened.hash } : undefined
 }
 

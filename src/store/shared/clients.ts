@@ -236,7 +236,6 @@ const USERS_WITH = shared(`select user_id from users where user_id = any(string_
 /** The users who have the id of a client. */
 function* findTwins(): Steps<readonly UserId[]> {
   const chosen = yield* rows(CHOSEN, { limit: CHOSEN_INSPECTED })
-  if (chosen.length === 0) return []
   const ids = listOf(chosen.map((row) => row['chosen_id'] as string))
   return (yield* rows(USERS_WITH, { ids })).map((row) => row['user_id'] as UserId)
 }

@@ -152,7 +152,7 @@ export function isGivenSecret(hash: SecretHash): boolean {
 export const GIVEN_SECRET_FORM = /^[\x21-\x7e]{16,256}$/
 
 /**
- * Whether a secret may be guessed. A right secret is accepted however many wrong ones were sent (threats.md CID-04), which is safe only for
+ * Whether a secret may be guessed. A right secret is accepted however many wrong ones were sent, which is safe only for
  * one that cannot be.
  */
 export function isGuessable(secret: string): boolean {

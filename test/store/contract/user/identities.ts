@@ -193,7 +193,7 @@ export const identityCases: Suite = (check) => {
       assert.deepEqual(await first.listMemberships(user.id), [])
       assert.equal(await first.findMembership(membership), undefined)
       assert.deepEqual(await first.listLinks(user.id), [])
-      // IMP-05: nor an imported account.
+      // Nor an imported account.
       for (const used of [{ firstSignedInAt: at(1) }, { firstSignedInAt: IMPORTED }, { emailVerifiedAt: at(1) }]) {
         const other = await prepare(first, { emailVerifiedAt: undefined, firstSignedInAt: undefined, ...used })
         const taking = { identity: other.identity, reason: { ...reason, email: other.user.email }, now: at(HOUR) }

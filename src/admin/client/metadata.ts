@@ -22,10 +22,7 @@ import {
   type GrantType,
 } from '../../protocol/token/grant-types.ts'
 import { DEFAULT_ID_TOKEN_ALGORITHM, ID_TOKEN_ALGORITHMS } from '../../protocol/openid/id-token.ts'
-import { mintOrderedId, parseUserId, type ClientId } from '../../protocol/ids.ts'
-import { chosenClientId } from '../../protocol/client/identifier.ts'
-import { sameResource } from '../../protocol/token/resource.ts'
-import type { EpochMs } from '../../base/brand.ts'
+import { mintOrderedId, type ClientId } from '../../protocol/ids.ts'
 import { LIST_LIMIT } from '../../protocol/client/descriptive-metadata.ts'
 import { definedMembers } from '../../base/json.ts'
 import { MAX_AGE_LIMIT } from '../../protocol/client/openid-metadata.ts'
@@ -36,6 +33,7 @@ import { isOpenid, NO_SCOPE, scopeTokens, type Scope } from '../../protocol/toke
 import { conflict } from '../admin-error.ts'
 import { CLIENT_NAME, SCOPE } from '../fields.ts'
 import { METADATA_TEXTS, rulesOf, type RulesInput } from './document.ts'
+import { refuseTakenId, withChosenId } from './chosen-id.ts'
 import { requireClient } from './client.ts'
 
 type ChangeNeeds = PolicyNeeds &
@@ -196,28 +194,6 @@ export async function createClient(
   if ((await store.createClient(client)) === 'id-taken') throw conflict(`There is already a client ${chosenId}.`)
   // A client with keys has a secret that is never shown. A client that changes from keys to a secret rotates it.
   return { client, secret: metadata.authMethod === 'private_key_jwt' ? undefined : secret?.token }
-}
-
-/**
- * A client that was deleted may come back with its chosen id. What was issued and allowed before its deletion stays invalid, because both
- * times begin now.
- */
-function withChosenId(client: ClientRecord, chosenId: string, now: EpochMs): ClientRecord {
-  const id = chosenClientId(chosenId) ?? client.id
-  return { ...client, id, chosenId, identityFrom: now, notBefore: now }
-}
-
-/**
- * The `sub` of a client's own tokens is its `client_id`, and must not be that of a user (RFC 9068 §5). The audience of its ID tokens is its
- * `client_id`, and must not be an API. An administrator who creates the other one at the same time is not noticed; `doctor` reports such a user.
- */
-async function refuseTakenId(context: StoreNeeds<'findUser' | 'listApis'>, chosenId: string): Promise<void> {
-  const userId = parseUserId(chosenId)
-  if (userId !== undefined && (await context.store.findUser(userId)) !== undefined)
-    throw conflict(`There is a user ${chosenId}, and no client may have the id of a user.`)
-  const api = (await context.store.listApis()).find(({ resource }) => sameResource(resource, chosenId))
-  if (api !== undefined)
-    throw conflict(`There is an API ${api.resource}, and no client may have the identifier of an API.`)
 }
 
 /**

@@ -36,7 +36,7 @@ function checkTwins({ store: { clients } }: Examination): readonly Finding[] {
     warning(
       'clients',
       `${twins.length === 1 ? 'One user has' : `${twins.length} users have`} the id of a client: ${nameSome(twins)}. An API takes the tokens of the one for those of the other.`,
-      'Create the client anew with another client_id, then delete this one: grantor client delete <client>',
+      'Create the client with another client_id, then delete this one: grantor client delete <client>',
     ),
   ]
 }

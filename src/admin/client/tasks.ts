@@ -169,8 +169,13 @@ export const CLIENT_TASKS: readonly Task[] = [
     input: ONE.extend({ overlap_seconds: OVERLAP }),
     output: z.object({ client_id: z.string(), client_secret: z.string(), previous_secret_until: ISO }),
     async run(context, { client_id, overlap_seconds }) {
-      const { secret, previousUntil } = await rotateSecret(context, client_id, overlap_seconds)
-      return { client_id, client_secret: secret, previous_secret_until: iso(previousUntil) }
+      const client = await requireClient(context, client_id)
+      const { secret, previousUntil } = await rotateSecret(context, client, overlap_seconds)
+      return {
+        client_id: listedIdOf(client),
+        client_secret: secret,
+        previous_secret_until: iso(previousUntil),
+      }
     },
   }),
   defineTask({
@@ -189,9 +194,10 @@ export const CLIENT_TASKS: readonly Task[] = [
       ),
     }),
     async run(context, { client_id, client_secret: secret, overlap_seconds: overlapSeconds }) {
-      const previousUntil = await giveSecret(context, client_id, { secret, overlapSeconds })
+      const client = await requireClient(context, client_id)
+      const previousUntil = await giveSecret(context, client, { secret, overlapSeconds })
       const outcome = previousUntil === undefined ? ('unchanged' as const) : ('set' as const)
-      return { client_id, outcome, previous_secret_until: isoOrNull(previousUntil) }
+      return { client_id: listedIdOf(client), outcome, previous_secret_until: isoOrNull(previousUntil) }
     },
   }),
   remove('delete', 'Delete a client.', ({ store }, { client_id: id }) => store.deleteClient(id)),

@@ -16,7 +16,6 @@ import {
   requestToken,
   type RegisteredClient,
 } from '../../tools/flow.ts'
-import { userinfo } from './openid/login.ts'
 import { createAda } from '../support/accounts.ts'
 import { assertRefused } from '../admin/office.ts'
 import { openTestServer, type TestServer } from '../support/server.ts'
@@ -166,24 +165,6 @@ test('CID-02: a given secret is accepted in the form and by Basic, encoded and r
         .statusCode,
       200,
     )
-})
-
-test('CID-03: a token of the machine x is never one of the user x', async (t) => {
-  const server = await openTestServer(t)
-  const { context } = server
-  const client = await createChosen(server, 'twin')
-  // As two administrators can make it at the same moment; `doctor` reports it.
-  await createUser(server, 'twin')
-  const answer = await requestToken(server, client, { grant_type: 'client_credentials' })
-  const { access_token: token } = answer.json<{ access_token: string }>()
-  const facts = await ask(server, client, token)
-  assert.deepEqual([facts['sub'], facts['client_id'], 'act' in facts], ['twin', 'twin', false])
-  const user = await userinfo(server, token)
-  assert.ok(user.statusCode >= 400, user.body)
-  const hint = await new PlainBrowser(server).get(authorizeUrl(client, { id_token_hint: token, prompt: 'none' }))
-  assert.match(String(hint.headers['location'] ?? hint.body), /error|malformed|login_required/)
-  await context.store.disableUser({ id: 'twin' as UserId, now: context.clock() })
-  assert.equal((await ask(server, client, token))['active'], true, 'the token of the machine is not of the user')
 })
 
 test('an account with a chosen id that was imported counts as one that never signed in, and its link works', async (t) => {

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import type { EpochMs } from '../../base/brand.ts'
 import type { StoreNeeds } from '../../ports/context.ts'
 import type { ClientRecord } from '../../ports/records/client.ts'
@@ -11,7 +12,8 @@ import { conflict } from '../admin-error.ts'
  * times begin now.
  */
 export function withChosenId(client: ClientRecord, chosenId: string, now: EpochMs): ClientRecord {
-  const id = chosenClientId(chosenId) ?? client.id
+  const id = chosenClientId(chosenId)
+  assert(id !== undefined)
   return { ...client, id, chosenId, identityFrom: now, notBefore: now }
 }
 

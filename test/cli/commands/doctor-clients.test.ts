@@ -3,11 +3,13 @@ import { test } from 'node:test'
 import { setDomainRules } from '../../../src/admin/domain.ts'
 import { DEVICE_CODE } from '../../../src/protocol/token/grant-types.ts'
 import type { EpochMs } from '../../../src/base/brand.ts'
+import type { UserId } from '../../../src/protocol/ids.ts'
 import { registerClient, requestToken, type RegisteredClient } from '../../../tools/flow.ts'
 import { WHOLE_FILE } from '../../support/authorize-answers.ts'
 import { commandJson, findingsAbout, openServerForCommands, runHere } from '../../support/command.ts'
 import { openWebHost, sendJson } from '../../support/hosts/web-host.ts'
 import { openPlace } from '../../support/process.ts'
+import { aUser } from '../../support/records.ts'
 import { perform } from '../../support/tasks.ts'
 import { makeClientKey } from '../../../tools/client-assertion.ts'
 
@@ -22,6 +24,18 @@ test('doctor has no finding about clients while there is no client or no databas
   assert.deepEqual(await findingsAbout('clients'), [])
   const { stdout } = await runHere(await openPlace(t), ['doctor', '--json'])
   assert.ok(!stdout.includes('"clients"'))
+})
+
+test('CID-03: doctor warns of a user who has the id of a client, and names no other', async () => {
+  for (const client_id of ['twin', 'board'])
+    await perform(server.context, 'client.create', { client_name: 'Board', client_id })
+  const now = server.clock.now()
+  for (const id of ['twin', 'ada'])
+    await server.context.store.createUser(aUser({ id: id as UserId, createdAt: now, notBefore: now }))
+  const [, twins, ...more] = await findingsAbout('clients')
+  assert.deepEqual([twins?.[0], more], ['warning', []])
+  assert.match(twins?.[1] ?? '', /^One user has the id of a client: twin\. /)
+  for (const client_id of ['twin', 'board']) await perform(server.context, 'client.delete', { client_id })
 })
 
 test('doctor warns when the pool of registered clients is nearly full', async () => {

@@ -21,8 +21,8 @@ export async function findSearched(
 }
 
 /**
- * Where the text of a search leads by its form: an id or the address of a metadata document to its object, an e-mail address to its user, a host to the clients that
- * go there, and anything else to the names of the screen that the person is on.
+ * Where the text of a search leads by its form: an id or the address of a metadata document to its object, an e-mail address to its user, a
+ * host to the clients that go there, and anything else to the names of the screen that the person is on.
  */
 export function searchAddress(text: string, section: string | undefined): string {
   const sought = text.trim()

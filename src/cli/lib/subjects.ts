@@ -49,8 +49,8 @@ interface Named {
 }
 
 /**
- * A subject that is given by id or by name. A chosen id, which may look like a name, is the first to be looked for. A name is accepted only when exactly one record has it: anyone can register a
- * client under any name, so a name that may not be unique is rejected.
+ * A subject that is given by id or by name. A chosen id, which may look like a name, is the first to be looked for. A name is accepted only
+ * when exactly one record has it: anyone can register a client under any name, so a name that may not be unique is rejected.
  */
 function named({ name, noun, member, isId, show, meaning, task, rows, label, input, command }: Named): Subject {
   return {

@@ -62,7 +62,10 @@ export function documentClientId(url: string): ClientId {
   return recordId(DOCUMENT_PREFIX, url)
 }
 
-/** Returns the id of the record of a client whose `client_id` the operator chose, as a document's URL gives one; undefined for any other text. */
+/**
+ * Returns the id of the record of a client whose `client_id` the operator chose, as a document's URL gives one; undefined for any other
+ * text.
+ */
 export function chosenClientId(text: string): ClientId | undefined {
   const isUrl = /^https?:\//i.test(text)
   return CHOSEN_CLIENT_ID_FORM.test(text) && !isUrl ? recordId(CHOSEN_PREFIX, text) : undefined

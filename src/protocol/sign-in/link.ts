@@ -30,7 +30,10 @@ export function mintIdentityProof(secrets: Pick<Secrets, 'mint'>, userId: UserId
   return withUser(secrets.mint('identity-proof', idOf(userId), random), userId)
 }
 
-/** The id in the credential. A chosen id of a user does not fit into it (decision 0044), so its hash is there, and the id follows after a point. */
+/**
+ * The id in the credential. A chosen id of a user does not fit into it (decision 0044), so its hash is there, and the id follows after a
+ * point.
+ */
 function idOf(userId: UserId): string {
   return userId.startsWith(PREFIX) ? userId.slice(PREFIX.length) : hashedId(hash('sha256', userId, 'buffer'))
 }

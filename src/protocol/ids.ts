@@ -172,29 +172,32 @@ export function chosenForm(others: string, most: number): string {
 
 /** 64 characters, because a passkey stores the id of its user in 64 bytes (WebAuthn Level 3 §5.4.3). */
 const CHOSEN_FORM = chosenForm('.~|:=-', 64)
-/** The audit names the actor by the id of a user, so an id of a user must not be that of another actor. */
-const ANOTHER_ACTOR = /^(?:command-line|library|[0-9a-f]{12}[A-Za-z0-9_-]{22})$/
+/**
+ * The audit names the actor by the id of a user, so an id of a user must not be that of another actor. `none` is what the consent page sends
+ * for "without an organization".
+ */
+const RESERVED = /^(?:command-line|library|none|[0-9a-f]{12}[A-Za-z0-9_-]{22})$/
 
 /** What an id that the operator chooses for a user or an organization looks like. */
 export const CHOSEN_ID_FORM = new RegExp(`^${CHOSEN_FORM}$`)
 
 /** Whether the operator may choose the id for a user or an organization. */
 export function isChosenId(text: string): boolean {
-  return CHOSEN_ID_FORM.test(text) && !ANOTHER_ACTOR.test(text)
+  return CHOSEN_ID_FORM.test(text) && !RESERVED.test(text)
 }
 
 export const USER_ID_FORM = new RegExp(`^(?:gus_[0-9a-f]{12}[A-Za-z0-9_-]{22}|${CHOSEN_FORM})$`)
 
 /** Returns undefined if the text does not have the syntax of a user id. */
 export function parseUserId(text: string): UserId | undefined {
-  return USER_ID_FORM.test(text) && !ANOTHER_ACTOR.test(text) ? (text as UserId) : undefined
+  return USER_ID_FORM.test(text) && !RESERVED.test(text) ? (text as UserId) : undefined
 }
 
 export const ORGANIZATION_ID_FORM = new RegExp(`^(?:gor_[0-9a-f]{12}[A-Za-z0-9_-]{22}|${CHOSEN_FORM})$`)
 
 /** Returns undefined if the text does not have the syntax of an organization id. */
 export function parseOrganizationId(text: string): OrganizationId | undefined {
-  return ORGANIZATION_ID_FORM.test(text) && !ANOTHER_ACTOR.test(text) ? (text as OrganizationId) : undefined
+  return ORGANIZATION_ID_FORM.test(text) && !RESERVED.test(text) ? (text as OrganizationId) : undefined
 }
 
 /** Returns undefined if the text does not have the syntax of a grant id. */

@@ -27,12 +27,12 @@ const CLIENT_IDS = ['board', 'spa:acme/1', 'svc@project.iam', 'auth0|a~b.c_d-e=f
 
 const ORDERED = '01a200f2d7f1OGrZM2nOk7CWgjISwIxFbQ'
 
-test('CID-01: a chosen id is no id of this server, URL, option, path or name of another actor', () => {
+test('CID-01: a chosen id is no id of this server, URL, option, path, name of another actor or value of a form', () => {
   const rows: readonly (readonly [text: string, forClients: boolean, forUsers: boolean])[] = [
     ...['board', 'a', 'G', 'g', 'gc', 'gci', 'g1i_x', 'gci-x', 'auth0|6f', 'urn:x=y', 'a.b~c_d'].map(
       (text) => [text, true, true] as const,
     ),
-    ...['spa/1', 'a@b', 'command-line', 'library', ORDERED, 'x'.repeat(65), 'x'.repeat(128)].map(
+    ...['spa/1', 'a@b', 'command-line', 'library', 'none', ORDERED, 'x'.repeat(65), 'x'.repeat(128)].map(
       (text) => [text, true, false] as const,
     ),
     ...['', '.', '..', '-x', '~', '=1', '/x', 'x'.repeat(129), 'a b', 'a+b', 'a%3Ab', 'é', 'a\n'].map(

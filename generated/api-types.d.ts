@@ -118,44 +118,44 @@ export interface GrantorTasks {
   }>
   /** Show everything about a client except its secret. */
   readonly 'client.show': (input: {
-    /** The client_id of the client. For a client with a metadata document, its URL or the id in answers. */
+    /** The client_id of the client: an id that the operator chose, an id of this server, or the URL of a metadata document. The id of the record, as lists have it, is accepted too. */
     readonly client_id: string
   }) => Promise<Client>
   /** Mark a client as verified. The consent page shows the mark. */
   readonly 'client.verify': (input: {
-    /** The client_id of the client. For a client with a metadata document, its URL or the id in answers. */
+    /** The client_id of the client: an id that the operator chose, an id of this server, or the URL of a metadata document. The id of the record, as lists have it, is accepted too. */
     readonly client_id: string
   }) => Promise<Client>
   /** Remove a client's verified mark. */
   readonly 'client.unverify': (input: {
-    /** The client_id of the client. For a client with a metadata document, its URL or the id in answers. */
+    /** The client_id of the client: an id that the operator chose, an id of this server, or the URL of a metadata document. The id of the record, as lists have it, is accepted too. */
     readonly client_id: string
   }) => Promise<Client>
   /** Disable a client: its credentials and tokens stop working. */
   readonly 'client.disable': (input: {
-    /** The client_id of the client. For a client with a metadata document, its URL or the id in answers. */
+    /** The client_id of the client: an id that the operator chose, an id of this server, or the URL of a metadata document. The id of the record, as lists have it, is accepted too. */
     readonly client_id: string
   }) => Promise<EndedClient>
   /** Enable a disabled client. */
   readonly 'client.enable': (input: {
-    /** The client_id of the client. For a client with a metadata document, its URL or the id in answers. */
+    /** The client_id of the client: an id that the operator chose, an id of this server, or the URL of a metadata document. The id of the record, as lists have it, is accepted too. */
     readonly client_id: string
   }) => Promise<Client>
   /** Revoke all tokens of a client. It can request new ones. */
   readonly 'client.revoke-tokens': (input: {
-    /** The client_id of the client. For a client with a metadata document, its URL or the id in answers. */
+    /** The client_id of the client: an id that the operator chose, an id of this server, or the URL of a metadata document. The id of the record, as lists have it, is accepted too. */
     readonly client_id: string
   }) => Promise<EndedClient>
   /** Replace the scopes that a client is approved for. */
   readonly 'client.approve-scopes': (input: {
-    /** The client_id of the client. For a client with a metadata document, its URL or the id in answers. */
+    /** The client_id of the client: an id that the operator chose, an id of this server, or the URL of a metadata document. The id of the record, as lists have it, is accepted too. */
     readonly client_id: string
     /** Scopes that only approved clients may have, separated by spaces; empty: none. */
     readonly scope: string
   }) => Promise<ApprovedClient>
   /** Create a new secret for a client, shown once. The previous secret stays valid for a while. */
   readonly 'client.rotate-secret': (input: {
-    /** The client_id of the client. For a client with a metadata document, its URL or the id in answers. */
+    /** The client_id of the client: an id that the operator chose, an id of this server, or the URL of a metadata document. The id of the record, as lists have it, is accepted too. */
     readonly client_id: string
     /** How long the previous secret stays valid. */
     readonly overlap_seconds?: number
@@ -164,9 +164,24 @@ export interface GrantorTasks {
     readonly client_secret: string
     readonly previous_secret_until: string
   }>
+  /** Give a client the secret that it has already, for example at the server that it used before. The previous secret stays valid for a while. */
+  readonly 'client.set-secret': (input: {
+    /** The client_id of the client: an id that the operator chose, an id of this server, or the URL of a metadata document. The id of the record, as lists have it, is accepted too. */
+    readonly client_id: string
+    /** The secret that the client has already. It is never shown. */
+    readonly client_secret: string
+    /** How long the previous secret stays valid. */
+    readonly overlap_seconds?: number
+  }) => Promise<{
+    readonly client_id: string
+    /** unchanged: the client has this secret already. */
+    readonly outcome: 'set' | 'unchanged'
+    /** The previous secret is valid until this time; null: nothing changed. */
+    readonly previous_secret_until: string | null
+  }>
   /** Delete a client. */
   readonly 'client.delete': (input: {
-    /** The client_id of the client. For a client with a metadata document, its URL or the id in answers. */
+    /** The client_id of the client: an id that the operator chose, an id of this server, or the URL of a metadata document. The id of the record, as lists have it, is accepted too. */
     readonly client_id: string
   }) => Promise<{
     readonly client_id: string
@@ -214,6 +229,8 @@ export interface GrantorTasks {
     readonly jwks_uri?: string
     /** The only algorithm that its assertions may have. */
     readonly token_endpoint_auth_signing_alg?: 'ES256' | 'EdDSA' | 'Ed25519' | 'PS256' | 'RS256' | 'ES384'
+    /** The client_id. It never changes. By default the server makes one. */
+    readonly client_id?: string
     /** The scopes that the client is approved for. */
     readonly approved_scope?: string
     /** The rules of the client. */
@@ -230,7 +247,7 @@ export interface GrantorTasks {
   }) => Promise<CreatedClient>
   /** Change a client that the operator manages. Members that are absent do not change. */
   readonly 'client.update': (input: {
-    /** The client_id of the client. For a client with a metadata document, its URL or the id in answers. */
+    /** The client_id of the client: an id that the operator chose, an id of this server, or the URL of a metadata document. The id of the record, as lists have it, is accepted too. */
     readonly client_id: string
     /** The name of the client, as the pages show it. */
     readonly client_name?: string
@@ -261,7 +278,7 @@ export interface GrantorTasks {
   }) => Promise<Client>
   /** Replace the rules of a client that the operator manages. A rule that is absent has its default. */
   readonly 'client.set-rules': (input: {
-    /** The client_id of the client. For a client with a metadata document, its URL or the id in answers. */
+    /** The client_id of the client: an id that the operator chose, an id of this server, or the URL of a metadata document. The id of the record, as lists have it, is accepted too. */
     readonly client_id: string
     /** implied: the users of this first-party client are not asked for consent to the scope that it is registered for, where its redirect URI uses https. */
     readonly consent?: 'asked' | 'implied'
@@ -274,7 +291,7 @@ export interface GrantorTasks {
   }) => Promise<Client>
   /** Replace the public keys of a client that the operator manages. From then on it authenticates with private_key_jwt. */
   readonly 'client.set-keys': (input: {
-    /** The client_id of the client. For a client with a metadata document, its URL or the id in answers. */
+    /** The client_id of the client: an id that the operator chose, an id of this server, or the URL of a metadata document. The id of the record, as lists have it, is accepted too. */
     readonly client_id: string
     /** The public keys as a JWK Set (RFC 7517 §5). Private keys are rejected. */
     readonly jwks?: {
@@ -287,12 +304,12 @@ export interface GrantorTasks {
   }) => Promise<Client>
   /** Take over a registered client: from then on the operator manages it. Its id, secret and tokens stay; it no longer manages itself. */
   readonly 'client.adopt': (input: {
-    /** The client_id of the client. For a client with a metadata document, its URL or the id in answers. */
+    /** The client_id of the client: an id that the operator chose, an id of this server, or the URL of a metadata document. The id of the record, as lists have it, is accepted too. */
     readonly client_id: string
   }) => Promise<Client>
   /** Create a new registration access token for a registered client, shown once. The previous one stops working. */
   readonly 'client.create-registration-token': (input: {
-    /** The client_id of the client. For a client with a metadata document, its URL or the id in answers. */
+    /** The client_id of the client: an id that the operator chose, an id of this server, or the URL of a metadata document. The id of the record, as lists have it, is accepted too. */
     readonly client_id: string
   }) => Promise<{
     readonly client_id: string
@@ -683,6 +700,8 @@ export interface GrantorTasks {
   readonly 'organization.create': (input: {
     /** The name, as the consent page shows it. */
     readonly name: string
+    /** The id of the organization. It never changes. By default the server makes one. */
+    readonly organization_id?: string
   }) => Promise<Organization>
   /** Show an organization. */
   readonly 'organization.show': (input: {
@@ -795,7 +814,7 @@ export interface GrantorTasks {
   readonly 'installation.install': (input: {
     /** The id of the organization. */
     readonly organization_id: string
-    /** The client_id of the client. For a client with a metadata document, its URL or the id in answers. */
+    /** The client_id of the client: an id that the operator chose, an id of this server, or the URL of a metadata document. The id of the record, as lists have it, is accepted too. */
     readonly client_id: string
     /** The scopes that the client can have at most, separated by spaces. Each is declared by an API. */
     readonly scope: string
@@ -806,21 +825,21 @@ export interface GrantorTasks {
   readonly 'installation.disable': (input: {
     /** The id of the organization. */
     readonly organization_id: string
-    /** The client_id of the client. For a client with a metadata document, its URL or the id in answers. */
+    /** The client_id of the client: an id that the operator chose, an id of this server, or the URL of a metadata document. The id of the record, as lists have it, is accepted too. */
     readonly client_id: string
   }) => Promise<EndedInstallation>
   /** Enable a disabled installation. Revoked tokens stay revoked. */
   readonly 'installation.enable': (input: {
     /** The id of the organization. */
     readonly organization_id: string
-    /** The client_id of the client. For a client with a metadata document, its URL or the id in answers. */
+    /** The client_id of the client: an id that the operator chose, an id of this server, or the URL of a metadata document. The id of the record, as lists have it, is accepted too. */
     readonly client_id: string
   }) => Promise<Installation>
   /** Uninstall a client from an organization. Tokens of the client for the organization stop working. */
   readonly 'installation.remove': (input: {
     /** The id of the organization. */
     readonly organization_id: string
-    /** The client_id of the client. For a client with a metadata document, its URL or the id in answers. */
+    /** The client_id of the client: an id that the operator chose, an id of this server, or the URL of a metadata document. The id of the record, as lists have it, is accepted too. */
     readonly client_id: string
   }) => Promise<{
     readonly organization_id: string
@@ -1252,8 +1271,8 @@ export interface GrantorTasks {
     /** Continue after this row: the `next` of the previous page. */
     readonly before?: string
     /** Only events of this name, or of all names that begin with it, such as `client.`; a part of a name ends with a dot. */
-    readonly event?: 'admin-credential.' | 'admin.' | 'api.' | 'app.' | 'assertion.' | 'audit.' | 'authorization.' | 'client.' | 'clock.' | 'code.' | 'console.' | 'credential.' | 'device.' | 'domain.' | 'exchange.' | 'grant.' | 'identity.' | 'initial-token.' | 'installation.' | 'interaction.' | 'introspection.' | 'key.' | 'link.' | 'logout.' | 'mail.' | 'member.' | 'organization.' | 'passkey.' | 'provider.' | 'recovery-code.' | 'recovery-codes.' | 'refresh-token.' | 'revocation.' | 'role.' | 'scope.' | 'second-factor.' | 'secret.' | 'server.' | 'session.' | 'sign-in.' | 'token.' | 'tokens.' | 'user.' | 'client.registered' | 'client.updated' | 'client.document-added' | 'client.document-changed' | 'client.created' | 'client.adopted' | 'client.rules-set' | 'client.registration-token-created' | 'client.deleted' | 'client.verified' | 'client.unverified' | 'client.disabled' | 'client.enabled' | 'client.secret-rotated' | 'client.scope-approved' | 'client.tokens-revoked' | 'client.authentication-failed' | 'initial-token.created' | 'initial-token.revoked' | 'authorization.approved' | 'authorization.denied' | 'scope.refused' | 'code.replayed' | 'code.burned' | 'code.presented-by-another-client' | 'device.presented-by-another-client' | 'refresh-token.reused' | 'assertion.refused' | 'refresh-token.presented-by-another-client' | 'credential.presented-with-another-key' | 'revocation.requested-by-another-client' | 'grant.revoked' | 'token.revoked' | 'introspection.inactive' | 'exchange.refused' | 'tokens.issued' | 'user.created' | 'user.password-changed' | 'user.email-changed' | 'user.renamed' | 'user.updated' | 'user.disabled' | 'user.enabled' | 'user.deleted' | 'user.tokens-revoked' | 'user.provisioned' | 'session.started' | 'session.ended' | 'sign-in.failed' | 'second-factor.enabled' | 'second-factor.disabled' | 'passkey.added' | 'passkey.removed' | 'passkey.counter-back' | 'user.password-removed' | 'second-factor.refused' | 'recovery-codes.replaced' | 'recovery-code.used' | 'mail.undelivered' | 'logout.delivered' | 'logout.undelivered' | 'link.created' | 'link.used' | 'identity.linked' | 'identity.unlinked' | 'interaction.answered' | 'app.removed' | 'organization.created' | 'organization.renamed' | 'organization.disabled' | 'organization.enabled' | 'organization.tokens-revoked' | 'organization.deleted' | 'member.added' | 'member.disabled' | 'member.enabled' | 'member.removed' | 'installation.added' | 'installation.replaced' | 'installation.disabled' | 'installation.enabled' | 'installation.removed' | 'provider.created' | 'provider.updated' | 'provider.disabled' | 'provider.enabled' | 'provider.deleted' | 'provider.failed' | 'server.tokens-revoked' | 'server.issuer-changed' | 'server.backed-up' | 'server.restored' | 'server.went-back' | 'server.confirmed' | 'server.exported' | 'server.imported' | 'server.reopened' | 'api.created' | 'api.updated' | 'api.credentials-set' | 'api.deleted' | 'domain.trusted' | 'domain.blocked' | 'domain.forgotten' | 'key.added' | 'key.removed' | 'secret.rotated' | 'clock.confirmed' | 'admin-credential.created' | 'admin-credential.revoked' | 'admin.refused' | 'console.refused' | 'role.set' | 'role.removed' | 'audit.head' | 'audit.swept' | 'audit.unreadable'
-    /** The client_id of the client. For a client with a metadata document, its URL or the id in answers. */
+    readonly event?: 'admin-credential.' | 'admin.' | 'api.' | 'app.' | 'assertion.' | 'audit.' | 'authorization.' | 'client.' | 'clock.' | 'code.' | 'console.' | 'credential.' | 'device.' | 'domain.' | 'exchange.' | 'grant.' | 'identity.' | 'initial-token.' | 'installation.' | 'interaction.' | 'introspection.' | 'key.' | 'link.' | 'logout.' | 'mail.' | 'member.' | 'organization.' | 'passkey.' | 'provider.' | 'recovery-code.' | 'recovery-codes.' | 'refresh-token.' | 'revocation.' | 'role.' | 'scope.' | 'second-factor.' | 'secret.' | 'server.' | 'session.' | 'sign-in.' | 'token.' | 'tokens.' | 'user.' | 'client.registered' | 'client.updated' | 'client.document-added' | 'client.document-changed' | 'client.created' | 'client.adopted' | 'client.rules-set' | 'client.registration-token-created' | 'client.deleted' | 'client.verified' | 'client.unverified' | 'client.disabled' | 'client.enabled' | 'client.secret-rotated' | 'client.secret-set' | 'client.scope-approved' | 'client.tokens-revoked' | 'client.authentication-failed' | 'initial-token.created' | 'initial-token.revoked' | 'authorization.approved' | 'authorization.denied' | 'scope.refused' | 'code.replayed' | 'code.burned' | 'code.presented-by-another-client' | 'device.presented-by-another-client' | 'refresh-token.reused' | 'assertion.refused' | 'refresh-token.presented-by-another-client' | 'credential.presented-with-another-key' | 'revocation.requested-by-another-client' | 'grant.revoked' | 'token.revoked' | 'introspection.inactive' | 'exchange.refused' | 'tokens.issued' | 'user.created' | 'user.password-changed' | 'user.email-changed' | 'user.renamed' | 'user.updated' | 'user.disabled' | 'user.enabled' | 'user.deleted' | 'user.tokens-revoked' | 'user.provisioned' | 'session.started' | 'session.ended' | 'sign-in.failed' | 'second-factor.enabled' | 'second-factor.disabled' | 'passkey.added' | 'passkey.removed' | 'passkey.counter-back' | 'user.password-removed' | 'second-factor.refused' | 'recovery-codes.replaced' | 'recovery-code.used' | 'mail.undelivered' | 'logout.delivered' | 'logout.undelivered' | 'link.created' | 'link.used' | 'identity.linked' | 'identity.unlinked' | 'interaction.answered' | 'app.removed' | 'organization.created' | 'organization.renamed' | 'organization.disabled' | 'organization.enabled' | 'organization.tokens-revoked' | 'organization.deleted' | 'member.added' | 'member.disabled' | 'member.enabled' | 'member.removed' | 'installation.added' | 'installation.replaced' | 'installation.disabled' | 'installation.enabled' | 'installation.removed' | 'provider.created' | 'provider.updated' | 'provider.disabled' | 'provider.enabled' | 'provider.deleted' | 'provider.failed' | 'server.tokens-revoked' | 'server.issuer-changed' | 'server.backed-up' | 'server.restored' | 'server.went-back' | 'server.confirmed' | 'server.exported' | 'server.imported' | 'server.reopened' | 'api.created' | 'api.updated' | 'api.credentials-set' | 'api.deleted' | 'domain.trusted' | 'domain.blocked' | 'domain.forgotten' | 'key.added' | 'key.removed' | 'secret.rotated' | 'clock.confirmed' | 'admin-credential.created' | 'admin-credential.revoked' | 'admin.refused' | 'console.refused' | 'role.set' | 'role.removed' | 'audit.head' | 'audit.swept' | 'audit.unreadable'
+    /** The client_id of the client: an id that the operator chose, an id of this server, or the URL of a metadata document. The id of the record, as lists have it, is accepted too. */
     readonly client_id?: string
     /** The id of the user. */
     readonly user_id?: string
@@ -1386,7 +1405,7 @@ export interface AuditFault {
 }
 
 export interface Client {
-  /** The id of the record. Where `document_url` is not null, that is the `client_id`. */
+  /** The `client_id`. Where `document_url` is not null, it is the id of the record, and `document_url` is the `client_id`. */
   readonly client_id: string
   /** Seconds since the epoch. */
   readonly client_id_issued_at: number

@@ -32,6 +32,7 @@ export function growthOperations(
       const now = clock()
       await store.registerClient({
         id: mintClientId(now, randomBytes),
+        chosenId: undefined,
         issuedAt: toSeconds(now),
         source: 'registration',
         rules: DEFAULT_RULES,

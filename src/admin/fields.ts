@@ -3,9 +3,19 @@ import { EMAIL_LIMIT, foldEmail, normalizeEmail } from '../protocol/sign-in/acco
 import { PASSWORD_BYTES } from '../protocol/sign-in/password-rules.ts'
 import { CLIENT_NAME_LIMIT } from '../protocol/client/descriptive-metadata.ts'
 import type { EpochMs } from '../base/brand.ts'
-import { CLIENT_IDENTIFIER_FORM, CLIENT_REFERENCE_FORM, parseClientReference } from '../protocol/client/identifier.ts'
+import {
+  CHOSEN_CLIENT_ID_FORM,
+  chosenClientId,
+  CLIENT_IDENTIFIER_FORM,
+  CLIENT_REFERENCE_FORM,
+  parseClientIdentifier,
+  parseClientReference,
+} from '../protocol/client/identifier.ts'
+import { GIVEN_SECRET_FORM, isGuessable } from '../protocol/client/authentication.ts'
 import { DISPLAY_TEXT_FORM, DISPLAY_TEXT_LIMIT } from '../base/display-text.ts'
 import {
+  CHOSEN_ID_FORM,
+  isChosenId,
   ORDERED_ID,
   ORGANIZATION_ID_FORM,
   parseAdminCredentialId,
@@ -33,11 +43,15 @@ export const CLIENT_ID = parsed(
   CLIENT_REFERENCE_FORM,
   'This is not a client id.',
   `gci_${ORDERED_EXAMPLE}`,
-).describe('The client_id of the client. For a client with a metadata document, its URL or the id in answers.')
+).describe(
+  'The client_id of the client: an id that the operator chose, an id of this server, or the URL of a metadata document. The id of the record, as lists have it, is accepted too.',
+)
+const NO_IDENTIFIER = 'This is not a client_id: gci_…, a chosen id, or the URL of a metadata document.'
 /** The `client_id` as others know it. */
 export const CLIENT_IDENTIFIER = z
   .string()
-  .regex(CLIENT_IDENTIFIER_FORM, { error: 'This is not a client_id: gci_… or the URL of a metadata document.' })
+  .regex(CLIENT_IDENTIFIER_FORM, { error: NO_IDENTIFIER, abort: true })
+  .refine((text) => parseClientIdentifier(text) !== undefined, { error: NO_IDENTIFIER })
   .meta({ examples: [`gci_${ORDERED_EXAMPLE}`] })
 export const USER_ID = parsed(parseUserId, USER_ID_FORM, 'This is not a user id.', `gus_${ORDERED_EXAMPLE}`).describe(
   'The id of the user.',
@@ -48,6 +62,29 @@ export const ORGANIZATION_ID = parsed(
   'This is not the id of an organization.',
   `gor_${ORDERED_EXAMPLE}`,
 ).describe('The id of the organization.')
+/** The `client_id` that the operator chooses for a new client. */
+export const CHOSEN_CLIENT_ID = chosen(
+  CHOSEN_CLIENT_ID_FORM,
+  (text) => chosenClientId(text) !== undefined,
+  'A chosen client_id has up to 128 of the characters A–Z a–z 0–9 . _ ~ : / @ | = -, begins with a letter or a digit, and neither as a URL nor as ids of this server do, such as gci_.',
+  'board',
+).describe('The client_id. It never changes. By default the server makes one.')
+/** The id that the operator chooses for a new organization. */
+export const CHOSEN_ORGANIZATION_ID = chosen(
+  CHOSEN_ID_FORM,
+  isChosenId,
+  'A chosen id has up to 64 of the characters A–Z a–z 0–9 . _ ~ | : = -, begins with a letter or a digit, and not as ids of this server do, such as gor_.',
+  'acme',
+).describe('The id of the organization. It never changes. By default the server makes one.')
+/** A secret that a client has elsewhere. */
+export const GIVEN_SECRET = z
+  .string()
+  .regex(GIVEN_SECRET_FORM, { error: 'A secret has 16 to 256 printable ASCII characters and no spaces.', abort: true })
+  .refine((secret) => !isGuessable(secret), {
+    error: 'A secret with fewer than eight different characters can be guessed. Rotate the secret instead.',
+  })
+  .meta({ format: 'password', examples: ['2b7e151628aed2a6abf7158809cf4f3c'] })
+  .describe('The secret that the client has already. It is never shown.')
 export const GRANT_ID = parsed(parseGrantId, ORDERED_ID, 'This is not the id of a grant.', ORDERED_EXAMPLE).describe(
   'The id of the grant.',
 )
@@ -203,6 +240,15 @@ function parsed<T extends string>(
     .refine((text) => parse(text) !== undefined, { error })
     .meta({ examples: [example] })
     .transform((text) => parse(text) as T)
+}
+
+/** An id that the operator chooses. The pattern does not say which texts are reserved. */
+function chosen(form: RegExp, isFree: (text: string) => boolean, error: string, example: string): z.ZodString {
+  return z
+    .string()
+    .regex(form, { error, abort: true })
+    .refine(isFree, { error })
+    .meta({ examples: [example] })
 }
 
 /** Text that a page shows, and that is not empty. */

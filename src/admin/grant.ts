@@ -169,12 +169,12 @@ async function answerList(
           (slice) => context.store.listGrants(owner === undefined ? slice : { ...slice, ...owner, clientId }),
           page,
         )
-  const ids = rows.flatMap((grant) => [grant.userId, grant.clientId, grant.organizationId])
-  return {
-    grants: await Promise.all(rows.map((grant) => describeGrant(context, grant))),
-    names: await findNames(context, ids),
-    next,
-  }
+  const names = await findNames(context, {
+    users: rows.map((grant) => grant.userId),
+    clients: rows.map((grant) => grant.clientId),
+    organizations: rows.map((grant) => grant.organizationId),
+  })
+  return { grants: await Promise.all(rows.map((grant) => describeGrant(context, grant))), names, next }
 }
 
 function ownerOf(userId: UserId | undefined, organizationId: OrganizationId | undefined): GrantOwner | undefined {

@@ -1,9 +1,10 @@
 import * as z from 'zod'
 import {
   parseAdminCredentialId,
-  parseClientId,
-  parseOrganizationId,
   parseUserId,
+  type AdminCredentialId,
+  type ClientId,
+  type OrganizationId,
   type UserId,
 } from '../protocol/ids.ts'
 import type { StoreNeeds } from '../ports/context.ts'
@@ -21,24 +22,50 @@ export type Names = Readonly<Record<string, string>>
 type Needs = Pick<TaskContext, 'administrator'> &
   StoreNeeds<'findAdminCredential' | 'findClient' | 'findMembership' | 'findOrganization' | 'findUser'>
 
-/** Looks up each id once. Administrators of one organization see the addresses of its members only. */
-export async function findNames(context: Needs, ids: Iterable<string | undefined>): Promise<Names> {
-  const known = [...new Set(ids)].filter((id) => id !== undefined)
-  const pairs = await Promise.all(
-    known.map(async (id): Promise<[string, string | undefined]> => [id, await findName(context, id)]),
-  )
-  return Object.fromEntries(pairs.filter((pair): pair is [string, string] => pair[1] !== undefined))
+/** The ids of a list, by the kind of what they name: a user and an organization may have one chosen id. */
+interface Named {
+  readonly users?: Iterable<UserId | undefined>
+  readonly clients?: Iterable<ClientId | undefined>
+  readonly organizations?: Iterable<OrganizationId | undefined>
+  /** The ids of credentials, or of users of the console. */
+  readonly actors?: Iterable<string | undefined>
 }
 
-async function findName(context: Needs, id: string): Promise<string | undefined> {
+/** Looks up each id once. Administrators of one organization see the addresses of its members only. */
+export async function findNames(
+  context: Needs,
+  { users = [], clients = [], organizations = [], actors = [] }: Named,
+): Promise<Names> {
   const { store } = context
-  const [userId, clientId] = [parseUserId(id), parseClientId(id)]
-  if (userId !== undefined) return findUserName(context, userId)
-  if (clientId !== undefined) return (await store.findClient(clientId))?.metadata.descriptive.client_name
-  const organizationId = parseOrganizationId(id)
-  if (organizationId !== undefined) return (await store.findOrganization(organizationId))?.name
-  const credentialId = parseAdminCredentialId(id)
-  return credentialId === undefined ? undefined : (await store.findAdminCredential(credentialId))?.name
+  const [credentials, persons] = partition(actors)
+  const found = await Promise.all([
+    ...each([...users, ...persons], (id) => findUserName(context, id)),
+    ...each(clients, async (id) => (await store.findClient(id))?.metadata.descriptive.client_name),
+    ...each(organizations, async (id) => (await store.findOrganization(id))?.name),
+    ...each(credentials, async (id) => (await store.findAdminCredential(id))?.name),
+  ])
+  const names = new Map<string, string>()
+  for (const [id, name] of found) {
+    const other = names.get(id)
+    if (name !== undefined) names.set(id, other === undefined ? name : `${other} / ${name}`)
+  }
+  return Object.fromEntries(names)
+}
+
+function partition(actors: Iterable<string | undefined>): readonly [readonly AdminCredentialId[], readonly UserId[]] {
+  const known = [...actors].filter((actor) => actor !== undefined)
+  return [
+    known.map(parseAdminCredentialId).filter((id) => id !== undefined),
+    known.map(parseUserId).filter((id) => id !== undefined),
+  ]
+}
+
+function each<Id extends string>(
+  ids: Iterable<Id | undefined>,
+  find: (id: Id) => Promise<string | undefined>,
+): readonly Promise<readonly [string, string | undefined]>[] {
+  const known = [...new Set(ids)].filter((id) => id !== undefined)
+  return known.map(async (id) => [id, await find(id)] as const)
 }
 
 async function findUserName({ store, administrator }: Needs, userId: UserId): Promise<string | undefined> {

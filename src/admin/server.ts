@@ -88,6 +88,7 @@ async function examine(context: TaskContext): Promise<readonly Finding[]> {
     apis: [],
     roles,
     mailDueAt: due?.dueAt,
+    twins: [],
   }
   return [
     checkClock(clockCheck.differenceMs()),

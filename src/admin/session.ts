@@ -53,10 +53,7 @@ export const SESSION_TASKS: readonly Task[] = [
       const serverNotBefore = await context.notBefore()
       const live = await Promise.all(stored.map((session) => isSignedIn(context, session, serverNotBefore)))
       const rows = stored.filter((_, index) => live[index])
-      const names = await findNames(
-        context,
-        rows.map((session) => session.userId),
-      )
+      const names = await findNames(context, { users: rows.map((session) => session.userId) })
       return { sessions: rows.map(describeSession), names, next }
     },
   }),

@@ -2,11 +2,11 @@ import type { ClientRecord } from '../ports/records/client.ts'
 import { describeMetadata } from '../protocol/client/metadata.ts'
 
 /**
- * Returns the members of a client information response that every client has. RFC 7591 §3.2.1. The secret is included only in the
- * response that issues it, because the store has only its hash.
+ * Returns the members of a client information response that every client has. RFC 7591 §3.2.1. `id` is the `client_id`. The secret is
+ * included only in the response that issues it, because the store has only its hash.
  */
 export function describeClientInformation(
-  { id, issuedAt, metadata }: Pick<ClientRecord, 'id' | 'issuedAt' | 'metadata'>,
+  { id, issuedAt, metadata }: { readonly id: string } & Pick<ClientRecord, 'issuedAt' | 'metadata'>,
   secret: string | undefined,
 ): Readonly<Record<string, unknown>> {
   return {

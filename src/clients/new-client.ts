@@ -16,6 +16,7 @@ export function newClient(
 ): ClientRecord {
   return {
     id: mintClientId(now, random),
+    chosenId: undefined,
     issuedAt: toSeconds(now),
     source,
     rules: DEFAULT_RULES,

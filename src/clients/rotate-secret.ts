@@ -2,7 +2,8 @@ import type { Context, StoreNeeds } from '../ports/context.ts'
 import type { ClientRecord } from '../ports/records/client.ts'
 import { after, type EpochMs } from '../base/brand.ts'
 import { mintOrderedId } from '../protocol/ids.ts'
-import { matchesCredential, type SecretHash, type Secrets } from '../protocol/secrets.ts'
+import { hashGivenSecret, matchesSecretHash } from '../protocol/client/authentication.ts'
+import type { SecretHash, Secrets } from '../protocol/secrets.ts'
 
 /** Seconds for which the previous secret remains valid: the default, and the maximum. */
 export const SECRET_OVERLAP = { usual: 86_400, most: 30 * 86_400 } as const
@@ -50,18 +51,39 @@ export async function rotateClientSecret(
   return outcome === 'rotated' ? { kind: 'rotated', secret, previousUntil: kept.until } : { kind: 'conflict' }
 }
 
+/** The result of giving a client a secret. */
+export type GivenSecretOutcome =
+  | Exclude<SecretRotationOutcome, { readonly kind: 'rotated' | 'wrong-secret' }>
+  | { readonly kind: 'set'; readonly previousUntil: EpochMs }
+  /** The client has this secret already. */
+  | { readonly kind: 'unchanged' }
+
+/** Gives a client a secret that it already has elsewhere (decision 0044). The previous one remains valid as at a rotation. */
+export async function setClientSecret(
+  { clock, secrets, store }: Omit<Needs, 'random'>,
+  { id, metadata, secretHash: previous }: Pick<ClientRecord, 'id' | 'metadata' | 'secretHash'>,
+  { secret, overlapSeconds }: { readonly secret: string; readonly overlapSeconds: number },
+): Promise<GivenSecretOutcome> {
+  if (previous === undefined || metadata.authMethod === 'private_key_jwt') return { kind: 'no-secret' }
+  if (matchesSecretHash(secrets, id, secret, previous)) return { kind: 'unchanged' }
+  const keptUntil = after(clock(), overlapSeconds * 1000)
+  const secretHash = hashGivenSecret(secrets, id, secret)
+  const outcome = await store.rotateClientSecret({ id, previous, secretHash, kept: previous, keptUntil })
+  return outcome === 'rotated' ? { kind: 'set', previousUntil: keptUntil } : { kind: 'conflict' }
+}
+
 function findKept(
-  secrets: Pick<Secrets, 'verify'>,
-  { secretHash, previousSecret }: { readonly secretHash: SecretHash } & Pick<ClientRecord, 'previousSecret'>,
+  secrets: Pick<Secrets, 'digest' | 'verify'>,
+  { id, secretHash, previousSecret }: { readonly secretHash: SecretHash } & Pick<ClientRecord, 'id' | 'previousSecret'>,
   { overlapSeconds, kept }: RotationOptions,
   now: EpochMs,
 ): ClientRecord['previousSecret'] {
   const until = after(now, overlapSeconds * 1000)
-  if (kept === undefined || matchesCredential(secrets, 'client-secret', kept, secretHash)) {
+  if (kept === undefined || matchesSecretHash(secrets, id, kept, secretHash)) {
     return { hash: secretHash, until }
   }
   if (previousSecret === undefined || now >= previousSecret.until) return undefined
-  const isPrevious = matchesCredential(secrets, 'client-secret', kept, previousSecret.hash)
+  const isPrevious = matchesSecretHash(secrets, id, kept, previousSecret.hash)
   return isPrevious ? { hash: previousSecret.hash, until: earlier(until, previousSecret.until) } : undefined
 }
 

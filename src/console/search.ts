@@ -1,20 +1,38 @@
-import { parseGrantId, parseUserId } from '../protocol/ids.ts'
-import { parseClientReference } from '../protocol/client/identifier.ts'
+import type { StoreNeeds } from '../ports/context.ts'
+import { isChosenId, parseGrantId, parseUserId } from '../protocol/ids.ts'
+import { chosenClientId, parseClientReference } from '../protocol/client/identifier.ts'
 import { linkTo } from './parts.ts'
 import { organizationPath } from './sections.ts'
 
+/** Where a search leads. The exact chosen id of a client or a user, which may look like a name or a host, comes first. */
+export async function findSearched(
+  { store }: StoreNeeds<'findClient' | 'findUser'>,
+  text: string,
+  section: string | undefined,
+): Promise<string> {
+  const sought = text.trim()
+  const clientId = chosenClientId(sought)
+  const userId = isChosenId(sought) ? parseUserId(sought) : undefined
+  const [client, user] = await Promise.all([
+    clientId === undefined ? undefined : store.findClient(clientId),
+    userId === undefined ? undefined : store.findUser(userId),
+  ])
+  if (user !== undefined && (client === undefined || section === 'users')) return linkTo('users', user.id)
+  return client === undefined ? searchAddress(sought, section, undefined) : linkTo('clients', client.id)
+}
+
 /**
- * Where a search leads: an id to its object, a URI to the clients of its host or scheme, an e-mail address to its user, a host to the clients
- * that go there, and anything else to the names of the screen that the person is on. With a role for one organization only ids are found, among
- * what is for it.
+ * Where the text of a search leads by its form: an id to its object, a URI to the clients of its host or scheme, an e-mail address to its
+ * user, a host to the clients that go there, and anything else to the names of the screen that the person is on. With a role for one
+ * organization only ids are found, among what is for it.
  */
 export function searchAddress(text: string, section: string | undefined, organization: string | undefined): string {
   const sought = text.trim()
   if (sought === '') return '/console'
   if (organization !== undefined) return addressWithin(organization, sought)
-  if (parseUserId(sought) !== undefined) return linkTo('users', sought)
+  if (parseUserId(sought) !== undefined && !isChosenId(sought)) return linkTo('users', sought)
   if (URL.canParse(sought) && sought.includes(':/')) return listAddress('clients', 'host', placeOf(new URL(sought)))
-  const client = parseClientReference(sought)
+  const client = chosenClientId(sought) === undefined ? parseClientReference(sought) : undefined
   if (client !== undefined) return linkTo('clients', client)
   if (parseGrantId(sought) !== undefined) return linkTo('grants', sought)
   if (sought.includes('@')) return listAddress('users', 'email_prefix', sought)
@@ -29,7 +47,8 @@ function placeOf({ hostname, protocol }: URL): string {
 
 function addressWithin(organization: string, sought: string): string {
   if (parseGrantId(sought) !== undefined) return `${organizationPath(organization)}/grants/${sought}`
-  const filter = parseClientReference(sought) === undefined ? 'user_id' : 'client_id'
+  const client = chosenClientId(sought) === undefined ? parseClientReference(sought) : undefined
+  const filter = client === undefined ? 'user_id' : 'client_id'
   return `${organizationPath(organization)}/grants?${new URLSearchParams({ [filter]: sought }).toString()}`
 }
 

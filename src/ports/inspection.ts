@@ -1,7 +1,7 @@
 import type { EpochMs } from '../base/brand.ts'
 import type { KnownTime } from '../base/clock.ts'
 import type { DomainRule } from '../protocol/client/domain-rule.ts'
-import type { KeyId } from '../protocol/ids.ts'
+import type { KeyId, UserId } from '../protocol/ids.ts'
 import type { StorePlace } from '../base/store-place.ts'
 import type { ApiRecord } from './records/api.ts'
 import type { ClientRecord } from './records/client.ts'
@@ -128,6 +128,8 @@ export interface ClientInspection {
   readonly consoleDisabledAt: EpochMs | undefined
   /** When the next mail is due, or was. undefined: no mail waits. */
   readonly mailDueAt: EpochMs | undefined
+  /** The users who have the id of a client. */
+  readonly twins: readonly UserId[]
 }
 
 export interface StoreInspection {

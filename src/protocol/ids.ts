@@ -149,26 +149,55 @@ export function parseAuthorizationId(text: string): AuthorizationId | undefined 
   return ORDERED_ID.test(text) ? (text as AuthorizationId) : undefined
 }
 
-/** The ids of registered clients, and of clients with a metadata document (client/identifier.ts). */
-export const CLIENT_ID_FORM = /^(gci|gcd)_[0-9a-f]{12}[A-Za-z0-9_-]{22}$/
+/** The ids of the records of clients: registered ones, and those whose `client_id` is another text (client/identifier.ts). */
+export const CLIENT_ID_FORM = /^(gci|gcd|gcc)_[0-9a-f]{12}[A-Za-z0-9_-]{22}$/
 
 /** Returns undefined if the text does not have the syntax of a client id. Only the store knows whether the client exists. */
 export function parseClientId(text: string): ClientId | undefined {
   return CLIENT_ID_FORM.test(text) ? (text as ClientId) : undefined
 }
 
-export const USER_ID_FORM = /^gus_[0-9a-f]{12}[A-Za-z0-9_-]{22}$/
+/**
+ * The form of ids that the operator chooses (decision 0044), of letters, digits, `_` and `others`. It begins with a letter or a digit, so that
+ * it is no option of a command, no part of a path such as `..`, and sorts below `~`. It does not begin as ids of this server do, in either case:
+ * `g`, two letters and `_`. Without a look-ahead, which not all readers of OpenAPI documents know.
+ */
+export function chosenForm(others: string, most: number): string {
+  const upTo = (count: number) => `[A-Za-z0-9_${others}]{0,${count}}`
+  const [noLetter, noBar] = [`[0-9_${others}]`, `[A-Za-z0-9${others}]`]
+  const third = `(?:${noLetter}${upTo(most - 3)}|[A-Za-z](?:${noBar}${upTo(most - 4)})?)?`
+  const second = `(?:${noLetter}${upTo(most - 2)}|[A-Za-z]${third})?`
+  return `(?:[A-FH-Za-fh-z0-9]${upTo(most - 1)}|[Gg]${second})`
+}
+
+/** 64 characters, because a passkey stores the id of its user in 64 bytes (WebAuthn Level 3 §5.4.3). */
+const CHOSEN_FORM = chosenForm('.~|:=-', 64)
+/**
+ * The audit names the actor by the id of a user, so an id of a user must not be that of another actor. `none` is what the consent page sends
+ * for "without an organization".
+ */
+const RESERVED = /^(?:command-line|library|none|[0-9a-f]{12}[A-Za-z0-9_-]{22})$/
+
+/** What an id that the operator chooses for a user or an organization looks like. */
+export const CHOSEN_ID_FORM = new RegExp(`^${CHOSEN_FORM}$`)
+
+/** Whether the operator may choose the id for a user or an organization. */
+export function isChosenId(text: string): boolean {
+  return CHOSEN_ID_FORM.test(text) && !RESERVED.test(text)
+}
+
+export const USER_ID_FORM = new RegExp(`^(?:gus_[0-9a-f]{12}[A-Za-z0-9_-]{22}|${CHOSEN_FORM})$`)
 
 /** Returns undefined if the text does not have the syntax of a user id. */
 export function parseUserId(text: string): UserId | undefined {
-  return USER_ID_FORM.test(text) ? (text as UserId) : undefined
+  return USER_ID_FORM.test(text) && !RESERVED.test(text) ? (text as UserId) : undefined
 }
 
-export const ORGANIZATION_ID_FORM = /^gor_[0-9a-f]{12}[A-Za-z0-9_-]{22}$/
+export const ORGANIZATION_ID_FORM = new RegExp(`^(?:gor_[0-9a-f]{12}[A-Za-z0-9_-]{22}|${CHOSEN_FORM})$`)
 
 /** Returns undefined if the text does not have the syntax of an organization id. */
 export function parseOrganizationId(text: string): OrganizationId | undefined {
-  return ORGANIZATION_ID_FORM.test(text) ? (text as OrganizationId) : undefined
+  return ORGANIZATION_ID_FORM.test(text) && !RESERVED.test(text) ? (text as OrganizationId) : undefined
 }
 
 /** Returns undefined if the text does not have the syntax of a grant id. */

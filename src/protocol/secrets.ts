@@ -120,6 +120,7 @@ export type DigestPurpose =
   | 'dpop-nonce'
   | 'user-code'
   | 'console'
+  | 'given-secret'
 
 /** Verified client secrets that a process remembers, at least; about 400 B each. */
 const VERIFIED_SECRETS = 5000

@@ -4,14 +4,7 @@ import type { ConsentKey, ConsentRecord } from '../ports/records/grant.ts'
 import type { Hit } from '../ports/operations/server.ts'
 import type { EpochMs } from '../base/brand.ts'
 import type { AccessTokenFacts } from '../protocol/token/access-token.ts'
-import {
-  parseOrganizationId,
-  type AuthorizationId,
-  type ClientId,
-  type OpaqueTokenId,
-  type OrganizationId,
-  type UserId,
-} from '../protocol/ids.ts'
+import type { AuthorizationId, ClientId, OpaqueTokenId, OrganizationId, UserId } from '../protocol/ids.ts'
 import { readResourcesKey } from '../protocol/token/resource.ts'
 import type { SecretHash } from '../protocol/secrets.ts'
 
@@ -142,19 +135,18 @@ function statusOf(row: Row): AuthorizationStatus {
 }
 
 /**
- * The part of a consent's key that says what the consent is for: the organization, if any, and the resources
- * (`resourcesKey`).
+ * The part of a consent's key that says what the consent is for: the organization, a space, and the resources (`resourcesKey`). Without an
+ * organization it begins with the space, because a chosen id of an organization may look like a resource.
  */
 export function consentTarget({ organizationId, resources }: ConsentKey): string {
-  return organizationId === undefined ? resources : `${organizationId} ${resources}`
+  return `${organizationId ?? ''} ${resources}`
 }
 
 /** Reads what `consentTarget` wrote. Many resources are stored as a digest, which names none. */
 export function readConsentTarget(target: string): ConsentRecord['target'] {
-  const parts = target.split(' ')
-  const organizationId = parseOrganizationId(parts[0] ?? '')
-  const named = organizationId === undefined ? parts : parts.slice(1)
-  return { organizationId, resources: readResourcesKey(named.join(' ')) }
+  const end = target.indexOf(' ')
+  const organizationId = end === 0 ? undefined : (target.slice(0, end) as OrganizationId)
+  return { organizationId, resources: readResourcesKey(target.slice(end + 1)) }
 }
 
 export function opaqueTokenOf(row: Row): OpaqueTokenRecord {

@@ -18,6 +18,7 @@ const NEEDED: Readonly<Record<string, readonly string[]>> = {
   'user update': ['--name', 'Ada'],
   'client update': ['--name', 'Board'],
   'client purge': ['--yes'],
+  'client set-secret': ['--client-secret-file', import.meta.filename],
   'token revoke-all': ['--yes'],
 }
 

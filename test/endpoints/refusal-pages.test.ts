@@ -52,7 +52,7 @@ const REFUSED: readonly (readonly [
 ])[] = [
   [{ client_id: undefined }, 'client_id_missing', undefined],
   [{ client_id: '' }, 'client_id_missing', undefined],
-  [{ client_id: 'marked-client' }, 'client_id_malformed', undefined],
+  [{ client_id: '.marked-client' }, 'client_id_malformed', undefined],
   [{ client_id: `gci_<b>${'x'.repeat(31)}` }, 'client_id_malformed', undefined],
   [{ client_id: other }, 'client_unknown', other],
   [{ client_id: 'http://10.0.0.1/client' }, 'client_url_unusable', 'gcd_'],

@@ -56,6 +56,7 @@ export function aHash(): SecretHash {
 export function aClient(differing: Partial<ClientRecord> = {}, madeAt: EpochMs = NOW): ClientRecord {
   return {
     id: mintClientId(madeAt, randomBytes),
+    chosenId: undefined,
     issuedAt: toSeconds(madeAt),
     source: 'registration',
     rules: DEFAULT_RULES,

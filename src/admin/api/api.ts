@@ -3,8 +3,8 @@ import type { ApiRecord, ApiScope, ApiTokens, ExchangeRule } from '../../ports/r
 import type { EpochMs } from '../../base/brand.ts'
 import { mintApiCredentialId, type ApiCredentialId } from '../../protocol/ids.ts'
 import { chooseStartedKey } from '../../protocol/key-rotation.ts'
-import { documentClientId } from '../../protocol/client/identifier.ts'
-import { sameResource, type Resource } from '../../protocol/token/resource.ts'
+import { chosenClientId, documentClientId } from '../../protocol/client/identifier.ts'
+import { sameResource, slashVariant, type Resource } from '../../protocol/token/resource.ts'
 import { isIdentityScope, NO_SCOPE, scopeTokens } from '../../protocol/token/scope.ts'
 import { AdminError, conflict, unknown } from '../admin-error.ts'
 import { introduceAlgorithm } from '../key/key.ts'
@@ -74,8 +74,13 @@ export async function createApi(
   return api
 }
 
-/** The `client_id` of a client with a metadata document is a URL, which an API would read as its own in the audience of a token. */
+/** The `client_id` of a client may be a URI, which an API would read as its own in the audience of a token. */
 async function refuseClientIdentifier(store: Pick<Context['store'], 'findClient'>, resource: Resource): Promise<void> {
+  for (const text of [resource, slashVariant(resource)]) {
+    const id = text === undefined ? undefined : chosenClientId(text)
+    if (id !== undefined && (await store.findClient(id)) !== undefined)
+      throw conflict(`There is a client ${text}. An API needs another identifier.`)
+  }
   const client = await store.findClient(documentClientId(resource))
   if (client === undefined) return
   throw conflict(

@@ -118,8 +118,13 @@ export const AUDIT_TASKS: readonly Task[] = [
         userId: user_id,
         organizationId: organization_id,
       })
-      const ids = rows.flatMap((entry) => [entry.clientId, entry.userId, entry.organizationId, entry.actor])
-      return { events: rows.map(describeEntry), names: await findNames(context, ids), next }
+      const names = await findNames(context, {
+        clients: rows.map((entry) => entry.clientId),
+        users: rows.map((entry) => entry.userId),
+        organizations: rows.map((entry) => entry.organizationId),
+        actors: rows.map((entry) => entry.actor),
+      })
+      return { events: rows.map(describeEntry), names, next }
     },
   }),
   defineTask({

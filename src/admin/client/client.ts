@@ -1,8 +1,9 @@
 import type { Context, StoreNeeds } from '../../ports/context.ts'
 import type { ClientRecord } from '../../ports/records/client.ts'
 import type { EpochMs } from '../../base/brand.ts'
+import { listedIdOf } from '../../protocol/client/identifier.ts'
 import { mintOrderedId, type ClientId } from '../../protocol/ids.ts'
-import { rotateClientSecret } from '../../clients/rotate-secret.ts'
+import { rotateClientSecret, setClientSecret } from '../../clients/rotate-secret.ts'
 import { conflict, unknown, type AdminError } from '../admin-error.ts'
 
 /** Finds a client. @throws AdminError when there is no such client */
@@ -23,25 +24,53 @@ interface NewClientSecret {
   readonly previousUntil: EpochMs
 }
 
-/** Rotates the secret of a client, as the client itself can. @throws AdminError when there is no such client, or it has no secret */
+/** Rotates the secret of a client, as the client itself can. @throws AdminError when it has no secret */
 export async function rotateSecret(
-  context: StoreNeeds<'findClient' | 'rotateClientSecret'> & Pick<Context, 'clock' | 'random' | 'secrets'>,
-  id: ClientId,
+  context: StoreNeeds<'rotateClientSecret'> & Pick<Context, 'clock' | 'random' | 'secrets'>,
+  client: ClientRecord,
   overlapSeconds: number,
 ): Promise<NewClientSecret> {
-  const outcome = await rotateClientSecret(context, await requireClient(context, id), {
-    overlapSeconds,
-    kept: undefined,
-  })
+  const outcome = await rotateClientSecret(context, client, { overlapSeconds, kept: undefined })
   switch (outcome.kind) {
     case 'rotated':
       return outcome
     case 'no-secret':
-      throw conflict(`The client ${id} has no secret: it is public, or authenticates with keys.`)
+      throw withoutSecret(client)
     case 'wrong-secret':
     case 'conflict':
-      throw conflict(`The client ${id} was changed at the same time. Check its state, then try again.`)
+      throw changedMeanwhile(client)
   }
+}
+
+/**
+ * Gives a client a secret that it has elsewhere. Returns until when the previous one is valid; undefined: the client has this secret already.
+ *
+ * @throws AdminError when it has no secret
+ */
+export async function giveSecret(
+  context: StoreNeeds<'rotateClientSecret'> & Pick<Context, 'clock' | 'secrets'>,
+  client: ClientRecord,
+  given: { readonly secret: string; readonly overlapSeconds: number },
+): Promise<EpochMs | undefined> {
+  const outcome = await setClientSecret(context, client, given)
+  switch (outcome.kind) {
+    case 'set':
+      return outcome.previousUntil
+    case 'unchanged':
+      return undefined
+    case 'no-secret':
+      throw withoutSecret(client)
+    case 'conflict':
+      throw changedMeanwhile(client)
+  }
+}
+
+function withoutSecret(client: ClientRecord): AdminError {
+  return conflict(`The client ${listedIdOf(client)} has no secret: it is public, or authenticates with keys.`)
+}
+
+function changedMeanwhile(client: ClientRecord): AdminError {
+  return conflict(`The client ${listedIdOf(client)} was changed at the same time. Check its state, then try again.`)
 }
 
 /**

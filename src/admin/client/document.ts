@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import type { ClientRecord } from '../../ports/records/client.ts'
 import type { PolicyNeeds } from '../../clients/evaluate-client.ts'
+import { listedIdOf } from '../../protocol/client/identifier.ts'
 import { describeMetadata, type ClientMetadata } from '../../protocol/client/metadata.ts'
 import {
   CLIENT_SOURCES,
@@ -120,7 +121,11 @@ export const METADATA_MEMBERS = {
 /** A client in an answer. */
 export const CLIENT_DOCUMENT = z
   .object({
-    client_id: z.string().describe('The id of the record. Where `document_url` is not null, that is the `client_id`.'),
+    client_id: z
+      .string()
+      .describe(
+        'The `client_id`. Where `document_url` is not null, it is the id of the record, and `document_url` is the `client_id`.',
+      ),
     client_id_issued_at: z.int().describe('Seconds since the epoch.'),
     source: SOURCE,
     document_url: z.string().nullable().describe('The URL of the metadata document.'),
@@ -150,9 +155,9 @@ export async function describeClient(client: ClientRecord, context: PolicyNeeds)
 
 /** The same for many clients under one policy. */
 export function describeUnder(policy: ClientPolicy, client: ClientRecord): ClientDocument {
-  const { id, issuedAt, source, document, rules, metadata, previousSecret, managementHash } = client
+  const { issuedAt, source, document, rules, metadata, previousSecret, managementHash } = client
   return {
-    client_id: id,
+    client_id: listedIdOf(client),
     client_id_issued_at: issuedAt,
     source,
     document_url: document?.url ?? null,

@@ -33,6 +33,7 @@ import { isOpenid, NO_SCOPE, scopeTokens, type Scope } from '../../protocol/toke
 import { conflict } from '../admin-error.ts'
 import { CLIENT_NAME, SCOPE } from '../fields.ts'
 import { METADATA_TEXTS, rulesOf, type RulesInput } from './document.ts'
+import { refuseTakenId, withChosenId } from './chosen-id.ts'
 import { requireClient } from './client.ts'
 
 type ChangeNeeds = PolicyNeeds &
@@ -156,6 +157,8 @@ type MetadataChange = z.output<z.ZodObject<typeof METADATA_CHANGE>>
 type KeysInput = z.output<z.ZodObject<typeof KEYS>>
 
 export interface ClientInput {
+  /** The `client_id` that the operator chose. Absent: a new one. */
+  readonly chosenId?: string | undefined
   readonly metadata: MetadataInput
   readonly rules: RulesInput
   readonly approvedScope: Scope
@@ -175,18 +178,20 @@ export interface CreatedClient {
  */
 export async function createClient(
   context: PolicyNeeds &
-    StoreNeeds<'createClient' | 'listApis'> &
+    StoreNeeds<'createClient' | 'findUser' | 'listApis'> &
     Pick<Context, 'clock' | 'issuer' | 'random' | 'secrets' | 'settings'>,
-  { metadata: input, rules: given, approvedScope }: ClientInput,
+  { chosenId, metadata: input, rules: given, approvedScope }: ClientInput,
 ): Promise<CreatedClient> {
   const { store, clock, random, secrets } = context
   const metadata = await requireMetadata(context, input)
   const now = clock()
-  const made = { ...newClient(context, now, metadata, 'operator'), rules: rulesOf(given, metadata), approvedScope }
+  const plain = { ...newClient(context, now, metadata, 'operator'), rules: rulesOf(given, metadata), approvedScope }
+  const made = chosenId === undefined ? plain : withChosenId(plain, chosenId, now)
+  if (chosenId !== undefined) await refuseTakenId(context, chosenId)
   await requirePossible(context, made)
   const secret = isConfidential(made) ? secrets.mint('client-secret', mintOrderedId(now, random), random) : undefined
   const client = { ...made, secretHash: secret?.hash }
-  await store.createClient(client)
+  if ((await store.createClient(client)) === 'id-taken') throw conflict(`There is already a client ${chosenId}.`)
   // A client with keys has a secret that is never shown. A client that changes from keys to a secret rotates it.
   return { client, secret: metadata.authMethod === 'private_key_jwt' ? undefined : secret?.token }
 }

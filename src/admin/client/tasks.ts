@@ -1,14 +1,29 @@
 import * as z from 'zod'
 import { describeClientInformation } from '../../clients/client-information.ts'
 import { SECRET_OVERLAP } from '../../clients/rotate-secret.ts'
+import { listedIdOf } from '../../protocol/client/identifier.ts'
 import { isOperatorMade } from '../../protocol/client/policy.ts'
 import { NO_SCOPE, scopeTokens } from '../../protocol/token/scope.ts'
 import { conflict } from '../admin-error.ts'
 import { changeTasks } from '../change-tasks.ts'
-import { CLIENT_ID, CLIENT_NAME, ISO, iso, LIMIT, NEXT, SCOPE, TIME, pageStart } from '../fields.ts'
+import {
+  CHOSEN_CLIENT_ID,
+  CLIENT_ID,
+  CLIENT_NAME,
+  GIVEN_SECRET,
+  ISO,
+  ISO_OR_NULL,
+  iso,
+  isoOrNull,
+  LIMIT,
+  NEXT,
+  SCOPE,
+  TIME,
+  pageStart,
+} from '../fields.ts'
 import { LIST_LIMIT } from '../page.ts'
 import { defineTask, type Task } from '../task.ts'
-import { createManagementToken, noSuchClient, requireClient, rotateSecret } from './client.ts'
+import { createManagementToken, giveSecret, noSuchClient, requireClient, rotateSecret } from './client.ts'
 import {
   CLIENT_DOCUMENT,
   describeClient,
@@ -51,6 +66,12 @@ const SEARCH = {
   disabled: z.boolean().optional().describe('Whether the client is disabled.'),
   unused_since: TIME.optional().describe('Only clients that got no token since this time, or never.'),
 }
+const OVERLAP = z
+  .int()
+  .min(0)
+  .max(SECRET_OVERLAP.most)
+  .default(SECRET_OVERLAP.usual)
+  .describe('How long the previous secret stays valid.')
 const { change, end, remove } = changeTasks({
   noun: 'client',
   path: `${PATH}/{client_id}`,
@@ -147,18 +168,38 @@ export const CLIENT_TASKS: readonly Task[] = [
     path: `${PATH}/{client_id}/secret`,
     access: 'write',
     summary: 'Create a new secret for a client, shown once. The previous secret stays valid for a while.',
-    input: ONE.extend({
-      overlap_seconds: z
-        .int()
-        .min(0)
-        .max(SECRET_OVERLAP.most)
-        .default(SECRET_OVERLAP.usual)
-        .describe('How long the previous secret stays valid.'),
-    }),
+    input: ONE.extend({ overlap_seconds: OVERLAP }),
     output: z.object({ client_id: z.string(), client_secret: z.string(), previous_secret_until: ISO }),
     async run(context, { client_id, overlap_seconds }) {
-      const { secret, previousUntil } = await rotateSecret(context, client_id, overlap_seconds)
-      return { client_id, client_secret: secret, previous_secret_until: iso(previousUntil) }
+      const client = await requireClient(context, client_id)
+      const { secret, previousUntil } = await rotateSecret(context, client, overlap_seconds)
+      return {
+        client_id: listedIdOf(client),
+        client_secret: secret,
+        previous_secret_until: iso(previousUntil),
+      }
+    },
+  }),
+  defineTask({
+    name: 'client.set-secret',
+    method: 'PUT',
+    path: `${PATH}/{client_id}/secret`,
+    access: 'write',
+    summary:
+      'Give a client the secret that it has already, for example at the server that it used before. The previous secret stays valid for a while.',
+    input: ONE.extend({ client_secret: GIVEN_SECRET, overlap_seconds: OVERLAP }),
+    output: z.object({
+      client_id: z.string(),
+      outcome: z.enum(['set', 'unchanged']).describe('unchanged: the client has this secret already.'),
+      previous_secret_until: ISO_OR_NULL.describe(
+        'The previous secret is valid until this time; null: nothing changed.',
+      ),
+    }),
+    async run(context, { client_id, client_secret: secret, overlap_seconds: overlapSeconds }) {
+      const client = await requireClient(context, client_id)
+      const previousUntil = await giveSecret(context, client, { secret, overlapSeconds })
+      const outcome = previousUntil === undefined ? ('unchanged' as const) : ('set' as const)
+      return { client_id: listedIdOf(client), outcome, previous_secret_until: isoOrNull(previousUntil) }
     },
   }),
   remove('delete', 'Delete a client.', ({ store }, { client_id: id }) => store.deleteClient(id)),
@@ -171,13 +212,14 @@ export const CLIENT_TASKS: readonly Task[] = [
     summary:
       'Create a client that the operator manages. It is verified and never removed, and its secret is shown once.',
     input: NEW_METADATA.extend({
+      client_id: CHOSEN_CLIENT_ID.optional(),
       approved_scope: SCOPE.default(NO_SCOPE).describe('The scopes that the client is approved for.'),
       rules: z.strictObject(RULES_INPUT).prefault({}).describe('The rules of the client.'),
     }),
     output: CREATED,
-    async run(context, { approved_scope: approvedScope, rules, ...metadata }) {
-      const { client, secret } = await createClient(context, { metadata, rules, approvedScope })
-      return describeClientInformation(client, secret) as CreatedClientDocument
+    async run(context, { client_id: chosenId, approved_scope: approvedScope, rules, ...metadata }) {
+      const { client, secret } = await createClient(context, { chosenId, metadata, rules, approvedScope })
+      return describeClientInformation({ ...client, id: listedIdOf(client) }, secret) as CreatedClientDocument
     },
   }),
   defineTask({

@@ -4,6 +4,7 @@ import type { ClientInspection } from '../../ports/inspection.ts'
 import { findGrantType } from '../../clients/grant-type.ts'
 import { makeClientPolicy } from '../../clients/evaluate-client.ts'
 import { evaluateClientPolicy, type PolicyRefusal } from '../../protocol/client/policy.ts'
+import { listedIdOf } from '../../protocol/client/identifier.ts'
 import { DEVICE_CODE } from '../../protocol/token/grant-types.ts'
 import { openDomainRules } from '../../protocol/client/domain-rule.ts'
 import { ok, warning, type Examination, type Finding } from './finding.ts'
@@ -26,6 +27,20 @@ export function checkClients(examination: Examination): readonly Finding[] {
     ...checkPkce(examination),
     ...checkDevices(examination),
     ...checkRegistrations(examination),
+    ...checkTwins(examination),
+  ]
+}
+
+/** RFC 9068 §5: the `sub` of a client must not be that of a user. Two administrators who choose one id at the same time are not noticed. */
+function checkTwins({ store: { clients } }: Examination): readonly Finding[] {
+  const twins = clients?.twins ?? []
+  if (twins.length === 0) return []
+  return [
+    warning(
+      'clients',
+      `${twins.length === 1 ? 'One user has' : `${twins.length} users have`} the id of a client: ${nameSome(twins)}. An API takes the tokens of the one for those of the other.`,
+      'Create the client with another client_id, then delete this one: grantor client delete <client>',
+    ),
   ]
 }
 
@@ -139,6 +154,9 @@ function checkRegistrations({ choices, now, store: { clients } }: Examination): 
 }
 
 function idsOf(clients: readonly ClientRecord[]): string {
-  const ids = clients.slice(0, NAMED).map(({ id }) => id)
-  return [...ids, ...(clients.length > NAMED ? ['…'] : [])].join(', ')
+  return nameSome(clients.map(listedIdOf))
+}
+
+function nameSome(ids: readonly string[]): string {
+  return [...ids.slice(0, NAMED), ...(ids.length > NAMED ? ['…'] : [])].join(', ')
 }

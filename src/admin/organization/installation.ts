@@ -4,6 +4,7 @@ import type { InstallationKey } from '../../ports/operations/organization.ts'
 import type { ClientRecord } from '../../ports/records/client.ts'
 import type { InstallationRecord } from '../../ports/records/organization.ts'
 import { isConfidential } from '../../protocol/client/authentication.ts'
+import { listedIdOf } from '../../protocol/client/identifier.ts'
 import type { ClientId, OrganizationId } from '../../protocol/ids.ts'
 import { scopeTokens, type Scope } from '../../protocol/token/scope.ts'
 import { conflict, unknown, type AdminError } from '../admin-error.ts'
@@ -58,7 +59,7 @@ function describeInstallation({ installation, client }: InstalledClient): Instal
   const { organizationId, clientId, scope, actsForMembers, createdAt, disabledAt, notBefore } = installation
   return {
     organization_id: organizationId,
-    client_id: clientId,
+    client_id: client === undefined ? clientId : listedIdOf(client),
     client_name: client?.metadata.descriptive.client_name ?? null,
     scope,
     acts_for_members: actsForMembers,

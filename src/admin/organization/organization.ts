@@ -2,9 +2,20 @@ import * as z from 'zod'
 import type { StoreNeeds } from '../../ports/context.ts'
 import type { OrganizationRecord } from '../../ports/records/organization.ts'
 import { mintOrganizationId, type OrganizationId } from '../../protocol/ids.ts'
-import { unknown, type AdminError } from '../admin-error.ts'
+import { conflict, unknown, type AdminError } from '../admin-error.ts'
 import { changeTasks } from '../change-tasks.ts'
-import { ISO, ISO_OR_NULL, iso, isoOrNull, LIMIT, NAME, NEXT, ORGANIZATION_ID, pageStart } from '../fields.ts'
+import {
+  CHOSEN_ORGANIZATION_ID,
+  ISO,
+  ISO_OR_NULL,
+  iso,
+  isoOrNull,
+  LIMIT,
+  NAME,
+  NEXT,
+  ORGANIZATION_ID,
+  pageStart,
+} from '../fields.ts'
 import { listPage } from '../page.ts'
 import { defineTask, type Task } from '../task.ts'
 
@@ -70,14 +81,15 @@ export const ORGANIZATION_TASKS: readonly Task[] = [
     access: 'write',
     creates: true,
     summary: 'Create an organization, for which users and clients may act.',
-    input: z.object({ name: ORGANIZATION_NAME }),
+    input: z.object({ name: ORGANIZATION_NAME, organization_id: CHOSEN_ORGANIZATION_ID.optional() }),
     output: ORGANIZATION_DOCUMENT,
     // It has no members (decision 0019).
-    async run({ store, clock, random }, { name }) {
+    async run({ store, clock, random }, { name, organization_id: chosenId }) {
       const now = clock()
-      const id = mintOrganizationId(now, random)
+      const id = (chosenId as OrganizationId | undefined) ?? mintOrganizationId(now, random)
       const organization: OrganizationRecord = { id, name, createdAt: now, disabledAt: undefined, notBefore: now }
-      await store.createOrganization(organization)
+      if ((await store.createOrganization(organization)) === 'id-taken')
+        throw conflict(`There is already an organization ${id}.`)
       return describeOrganization(organization)
     },
   }),

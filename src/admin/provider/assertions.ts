@@ -5,7 +5,7 @@ import type { ProviderRecord } from '../../ports/records/provider.ts'
 import type { ProviderFinding } from '../../ports/upstream.ts'
 import { listedClients } from '../../protocol/sign-in/provider.ts'
 import { isConfidential } from '../../protocol/client/authentication.ts'
-import { hasDocument, parseClientReference } from '../../protocol/client/identifier.ts'
+import { isDocumentUrl, parseClientReference } from '../../protocol/client/identifier.ts'
 import { JWT_BEARER } from '../../protocol/token/grant-types.ts'
 import { sameResource } from '../../protocol/token/resource.ts'
 
@@ -73,10 +73,10 @@ function findClientFault(clients: readonly ClientRecord[], identifier: string): 
   const id = parseClientReference(identifier)
   const client = clients.find((one) => one.id === id)
   if (client === undefined) {
-    return identifier.startsWith('gci_') ? `The client ${identifier} does not exist.` : undefined
+    return isDocumentUrl(identifier) ? undefined : `The client ${identifier} does not exist.`
   }
   if (client.disabledAt !== undefined) return `The client ${identifier} is disabled.`
-  if (!isConfidential(client) && !hasDocument(client.id))
+  if (!isConfidential(client) && client.document === undefined)
     return `The client ${identifier} does not authenticate and has no metadata document.`
   return client.metadata.grantTypes.includes(JWT_BEARER)
     ? undefined

@@ -2,6 +2,7 @@ import type { Context, StoreNeeds } from '../../ports/context.ts'
 import type { Input } from '../../ports/operations/index.ts'
 import type { LinkPurpose, UserRecord } from '../../ports/records/user.ts'
 import { after, type EpochMs } from '../../base/brand.ts'
+import { firstSignInOf } from '../../protocol/sign-in/account.ts'
 import { linkAddress, mintLink } from '../../protocol/sign-in/link.ts'
 import { isMailAddress } from '../../protocol/sign-in/mail-address.ts'
 import { rpIdOf } from '../../protocol/sign-in/passkey.ts'
@@ -72,7 +73,7 @@ async function prepareLink(context: Needs, who: string): Promise<NewLink> {
   if (email === undefined) {
     throw conflict(`The user ${user.id} has no e-mail address to sign in with. See "grantor user set-email".`)
   }
-  const purpose = user.passwordHash === undefined && user.firstSignedInAt === undefined ? 'invitation' : 'reset'
+  const purpose = user.passwordHash === undefined && firstSignInOf(user) === undefined ? 'invitation' : 'reset'
   return { user: { ...user, email }, purpose, expiresAt: after(context.clock(), LIFETIME_MS[purpose]) }
 }
 

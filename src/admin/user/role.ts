@@ -93,10 +93,10 @@ export const ROLE_TASKS: readonly Task[] = [
             signed_in_at: isoOrNull(await findSignIn(context, role.userId)),
           })),
         ),
-        findNames(
-          context,
-          rows.flatMap(({ userId, organizationId }) => [userId, organizationId]),
-        ),
+        findNames(context, {
+          users: rows.map(({ userId }) => userId),
+          organizations: rows.map(({ organizationId }) => organizationId),
+        }),
       ])
       return { roles, names, next }
     },

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import type { UserRecord } from '../../ports/records/user.ts'
 import { describePasskey } from '../../users/passkey-document.ts'
 import { describeIdentity } from '../../users/provider-routing.ts'
-import { nameUser } from '../../protocol/sign-in/account.ts'
+import { firstSignInOf, nameUser } from '../../protocol/sign-in/account.ts'
 import { APPLICATION } from '../../protocol/sign-in/authentication.ts'
 import { PASSKEY_ID_FORM, type PasskeyId } from '../../protocol/sign-in/passkey.ts'
 import { SUBJECT_FORM } from '../../protocol/sign-in/interaction.ts'
@@ -120,7 +120,7 @@ function describeUser(user: UserRecord): UserDocument {
     name: user.name ?? null,
     profile: { ...user.profile },
     has_password: user.passwordHash !== undefined,
-    first_signed_in_at: isoOrNull(user.firstSignedInAt),
+    first_signed_in_at: isoOrNull(firstSignInOf(user)),
     created_at: iso(user.createdAt),
     disabled_at: isoOrNull(user.disabledAt),
     not_before: iso(user.notBefore),

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { InvalidArgumentError, type Command } from 'commander'
 import type { ClientDocument } from '../../admin/client/document.ts'
 import type { CreatedClientDocument } from '../../admin/client/tasks.ts'
+import { requiredSecretOf, withSecret, type SecretOptions } from '../lib/ask-password.ts'
 import { columns, facts, formatTime, record } from '../lib/columns.ts'
 import { UsageError } from '../lib/failure.ts'
 import type { OptionRows } from '../lib/member-options.ts'
@@ -12,6 +13,12 @@ interface RotatedSecret {
   readonly client_id: string
   readonly client_secret: string
   readonly previous_secret_until: string
+}
+
+interface GivenSecret {
+  readonly client_id: string
+  readonly outcome: 'set' | 'unchanged'
+  readonly previous_secret_until: string | null
 }
 
 const CLIENT_HEADINGS: readonly string[] = [
@@ -57,6 +64,10 @@ const PKCE_SENTENCES = {
 const FAPI_SENTENCE =
   'It must meet the FAPI 2.0 Security Profile: pushed requests with PKCE, DPoP, and the issuer as the audience of its assertions.'
 
+/** RFC 6749 §2.3.1 and RFC 7617 §2: the first colon of Basic ends the id. */
+const COLON_SENTENCE =
+  'A client that sends this id by HTTP Basic must encode its colons as %3A (RFC 6749 §2.3.1), or send the id and the secret in the form.'
+
 /** The verbs of `grantor client`. */
 export const CLIENT_VERBS: readonly AddVerb[] = [
   taskVerb<CreatedClientDocument, { readonly jwks?: unknown }>({
@@ -71,6 +82,7 @@ export const CLIENT_VERBS: readonly AddVerb[] = [
         paint,
       ).map((line) => `  ${line}`),
       ...(client_secret === undefined ? [] : ['The secret is not shown again.']),
+      ...(client_id.includes(':') && method === 'client_secret_basic' ? [COLON_SENTENCE] : []),
     ],
   }),
   taskVerb<ClientDocument>({
@@ -164,6 +176,16 @@ export const CLIENT_VERBS: readonly AddVerb[] = [
       `  ${client_secret}`,
       `The previous secret is valid until ${formatTime(previous_secret_until)} UTC.`,
     ],
+  }),
+  taskVerb<GivenSecret, SecretOptions>({
+    task: 'client.set-secret',
+    members: { client_secret: false },
+    options: withSecret,
+    input: requiredSecretOf,
+    say: ({ client_id, outcome, previous_secret_until: until }) =>
+      outcome === 'unchanged'
+        ? `${client_id} has this secret already.`
+        : `${client_id} has this secret. The previous one is valid until ${formatTime(until)} UTC.`,
   }),
   taskVerb<ClientDocument>({
     task: 'client.disable',

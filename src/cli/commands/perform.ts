@@ -1,3 +1,5 @@
+import { CLIENT_IDENTIFIER_FORM } from '../../protocol/client/identifier.ts'
+import { ORGANIZATION_ID_FORM } from '../../protocol/ids.ts'
 import { InvalidArgumentError, type Command } from 'commander'
 import type { JWTPayload } from 'jose'
 import { readConfig } from '../../config/config.ts'
@@ -31,14 +33,14 @@ function addAuthorizationCode(noun: Command, terminal: Terminal): void {
     .option(
       '--client <id>',
       'a public client with the redirect URI http://127.0.0.1/callback; by default a new client is registered',
-      parseId('gci_', 'client'),
+      parseId(CLIENT_IDENTIFIER_FORM, 'client'),
     )
     .option('--scope <scope>', 'the scopes to request')
     .option('--resource <uri>', 'an API to request; repeatable: the printed tokens are for the first', collect)
     .option(
       '--organization <id>',
       'the organization that the tokens are for; by default the user chooses',
-      parseId('gor_', 'org'),
+      parseId(ORGANIZATION_ID_FORM, 'org'),
     )
     .option('--email <address>', 'sign in and consent as this user, without a browser')
     .option('--password <password>', 'the password of that user; - reads it from standard input')
@@ -101,10 +103,10 @@ function claimPairs(claims: JWTPayload): readonly (readonly [string, string])[] 
 }
 
 /** This command knows only what a client knows, so it takes ids and no names. */
-function parseId(prefix: string, noun: 'client' | 'org') {
+function parseId(form: RegExp, noun: 'client' | 'org') {
   return (text: string): string => {
-    if (text.startsWith(prefix)) return text
-    throw new InvalidArgumentError(`Give an id, ${prefix}…; this command takes no names. See "grantor ${noun} list".`)
+    if (form.test(text)) return text
+    throw new InvalidArgumentError(`Give an id; this command takes no names. See "grantor ${noun} list".`)
   }
 }
 

@@ -1,17 +1,9 @@
-import type { Command } from 'commander'
 import type { ProviderDocument, ProviderTestDocument } from '../../admin/provider/settings.ts'
-import { readClientSecret } from '../lib/ask-password.ts'
+import { requiredSecretOf, secretOf, withSecret, type SecretOptions } from '../lib/ask-password.ts'
 import { columns } from '../lib/columns.ts'
-import { UsageError } from '../lib/failure.ts'
 import type { OptionRows } from '../lib/member-options.ts'
 import { argumentOf, ORGANIZATION, type Subject } from '../lib/subjects.ts'
 import { taskVerb, type AddVerb } from '../lib/task-verb.ts'
-import type { Terminal } from '../lib/terminal.ts'
-
-interface SecretOptions {
-  readonly clientSecret?: string
-  readonly clientSecretFile?: string
-}
 
 /** The options of the settings, where they differ from the schema. */
 export const PROVIDER_OPTIONS: OptionRows = {
@@ -40,11 +32,7 @@ export const PROVIDER_VERBS: readonly AddVerb[] = [
     filters: [MEMBERS_OF],
     members: PROVIDER_OPTIONS,
     options: withSecret,
-    async input(options, terminal) {
-      const secret = await secretOf(options, terminal)
-      if (secret.client_secret !== undefined) return secret
-      throw new UsageError('Give the secret with "--client-secret -" on standard input, or with --client-secret-file.')
-    },
+    input: requiredSecretOf,
     say: ({ provider_id, name, redirect_uri, usable }) => [
       `Created ${name} (${provider_id}). Register this redirect URI at the provider:`,
       `  ${redirect_uri}`,
@@ -91,16 +79,6 @@ export const PROVIDER_VERBS: readonly AddVerb[] = [
       `Deleted ${provider_id}. The accounts of its users, their sessions and their tokens stay.`,
   }),
 ]
-
-function withSecret(command: Command): Command {
-  return command
-    .option('--client-secret <->', '- reads the client_secret from standard input')
-    .option('--client-secret-file <file>', 'a file with the client_secret')
-}
-
-async function secretOf({ clientSecret: given, clientSecretFile: file }: SecretOptions, terminal: Terminal) {
-  return { client_secret: await readClientSecret(terminal, { given, file }) }
-}
 
 /** Of a provider that is enabled and not usable. */
 const DELEGATED = 'No user can sign in at a provider while your application signs users in (GRANTOR_DELEGATE_URL).'

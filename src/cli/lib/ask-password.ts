@@ -1,3 +1,4 @@
+import type { Command } from 'commander'
 import { AdminError } from '../../admin/admin-error.ts'
 import { UsageError } from './failure.ts'
 import { readGivenFile } from './given-file.ts'
@@ -30,21 +31,43 @@ export async function readToken(stdin: Terminal['stdin'], given: string | undefi
   return given === '-' ? readLine(stdin, 'token') : given
 }
 
+export interface SecretOptions {
+  readonly clientSecret?: string
+  readonly clientSecretFile?: string
+}
+
+/** Adds the options of a client secret. */
+export function withSecret(command: Command): Command {
+  return command
+    .option('--client-secret <->', '- reads the client_secret from standard input')
+    .option('--client-secret-file <file>', 'a file with the client_secret')
+}
+
 /**
- * Returns the client secret of this server at a provider: from a file, or with `-` the first line of standard input. A secret on the
- * command line would be visible to every user of the machine, so it is refused.
+ * Returns a client secret: from a file, or with `-` the first line of standard input. A secret on the command line would be visible to every
+ * user of the machine, so it is refused.
  */
-export async function readClientSecret(
+export async function secretOf(
+  { clientSecret: given, clientSecretFile: file }: SecretOptions,
   terminal: Terminal,
-  { given, file }: { readonly given: string | undefined; readonly file: string | undefined },
-): Promise<string | undefined> {
+): Promise<{ readonly client_secret: string | undefined }> {
   if (given !== undefined && file !== undefined) throw new UsageError('Give --client-secret or --client-secret-file.')
-  if (file !== undefined) return readGivenFile(file).trim()
-  if (given === undefined) return undefined
-  if (given === '-') return readLine(terminal.stdin, 'secret')
+  if (file !== undefined) return { client_secret: readGivenFile(file).trim() }
+  if (given === undefined) return { client_secret: undefined }
+  if (given === '-') return { client_secret: await readLine(terminal.stdin, 'secret') }
   throw new UsageError(
     'A secret on the command line is visible to other users of the machine. Give "--client-secret -" and write it to standard input, or --client-secret-file <file>.',
   )
+}
+
+/** The same where a secret is needed. */
+export async function requiredSecretOf(
+  options: SecretOptions,
+  terminal: Terminal,
+): Promise<{ readonly client_secret: string }> {
+  const { client_secret } = await secretOf(options, terminal)
+  if (client_secret !== undefined) return { client_secret }
+  throw new UsageError('Give the secret with "--client-secret -" on standard input, or with --client-secret-file.')
 }
 
 /** Prompts. The package that does is loaded here, because most commands need no prompt. */

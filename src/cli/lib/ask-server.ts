@@ -154,7 +154,8 @@ function refusalOf(
     return new AdminError(`${address} answered ${status}, but it is not a Grantor administration. ${IS_IT_RIGHT}`)
   const said = body.detail?.map((one) => sentenceOf(one, optionNameOf)) ?? []
   const lines = said.length === 0 ? [body.error_description] : said
-  return new AdminError([...lines.map(visible), ...adviceFor(task, status, body.error, headers)].join('\n'))
+  const kind = status === 404 && body.error === 'not_found' ? 'unknown' : 'refused'
+  return new AdminError([...lines.map(visible), ...adviceFor(task, status, body.error, headers)].join('\n'), kind)
 }
 
 function adviceFor(task: Task, status: number, error: string, headers: Headers): readonly string[] {

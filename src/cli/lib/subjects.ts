@@ -3,7 +3,6 @@ import { AdminError, unknown } from '../../admin/admin-error.ts'
 import type { UserDocument } from '../../admin/user/tasks.ts'
 import type { MemberDocument } from '../../admin/organization/member.ts'
 import { pathParameters, placeOf, type Task } from '../../admin/task.ts'
-import { parseUserId } from '../../protocol/ids.ts'
 import { SUBJECT_FORM } from '../../protocol/sign-in/interaction.ts'
 import { visible } from './columns.ts'
 import { requireTask, type Members, type PerformTask } from './perform-task.ts'
@@ -35,8 +34,10 @@ interface Named {
   readonly name: string
   readonly noun: 'client' | 'organization'
   readonly member: 'client_id' | 'organization_id'
-  /** Whether a text is an id and not a name. */
+  /** Whether a text is an id and not a name, whatever exists. */
   readonly isId: (text: string) => boolean
+  /** The task that shows the record with a chosen id. undefined: only the list is searched. */
+  readonly show: string | undefined
   readonly meaning: string
   /** The task that lists the records, the member of its answer with the rows, and the member of a row with the name. */
   readonly task: string
@@ -48,10 +49,10 @@ interface Named {
 }
 
 /**
- * A subject that is given by id or by name. A name is accepted only when exactly one record has it: anyone can register a
- * client under any name, so a name that may not be unique is rejected.
+ * A subject that is given by id or by name. A chosen id, which may look like a name, is the first to be looked for. A name is accepted only
+ * when exactly one record has it: anyone can register a client under any name, so a name that may not be unique is rejected.
  */
-function named({ name, noun, member, isId, meaning, task, rows, label, input, command }: Named): Subject {
+function named({ name, noun, member, isId, show, meaning, task, rows, label, input, command }: Named): Subject {
   return {
     name,
     argument: noun,
@@ -59,7 +60,9 @@ function named({ name, noun, member, isId, meaning, task, rows, label, input, co
     meaning,
     members: [member],
     async find(text, perform, known) {
-      if (isId(text)) return { [member]: text }
+      if (isId(text) || (show !== undefined && (await exists(perform, show, { [member]: text })))) {
+        return { [member]: text }
+      }
       type Row = Readonly<Record<string, string | null | undefined>>
       const answer = await perform<Readonly<Record<string, unknown>>>(task, { ...input(known), limit: NAMES_LIMIT })
       if (answer['next'] !== null) {
@@ -67,7 +70,9 @@ function named({ name, noun, member, isId, meaning, task, rows, label, input, co
           `Names are not supported with more than ${NAMES_LIMIT} ${noun}s. Give the id. See "${command}".`,
         )
       }
-      const found = (answer[rows] as readonly Row[]).filter((row) => row[label] === text)
+      const listed = answer[rows] as readonly Row[]
+      if (listed.some((row) => row[member] === text)) return { [member]: text }
+      const found = listed.filter((row) => row[label] === text)
       const [first, ...others] = found.map((row) => row[member])
       if (first === undefined || first === null) {
         throw unknown(`There is no ${noun} with the id or the name "${visible(text)}". See "${command}".`)
@@ -83,15 +88,29 @@ function named({ name, noun, member, isId, meaning, task, rows, label, input, co
   }
 }
 
+/** Whether a task finds its record. A text that is no id names none. */
+async function exists(perform: PerformTask, task: string, input: Members): Promise<boolean> {
+  const { shape } = requireTask(task).input
+  if (Object.entries(input).some(([member, text]) => shape[member]?.safeParse(text).success !== true)) return false
+  try {
+    await perform(task, input)
+    return true
+  } catch (cause) {
+    if (cause instanceof AdminError && cause.kind === 'unknown') return false
+    throw cause
+  }
+}
+
 const AMONG_CLIENTS = {
   noun: 'client',
   member: 'client_id',
-  isId: (text: string) => /^(gci_|gcd_|https?:\/\/)/.test(text),
+  isId: (text: string) => /^(gci_|gcd_|gcc_|https?:\/\/)/.test(text),
   label: 'client_name',
 } as const
 
 const ALL_CLIENTS = {
   ...AMONG_CLIENTS,
+  show: 'client.show',
   task: 'client.list',
   rows: 'clients',
   input: () => ({}),
@@ -109,6 +128,7 @@ const INSTALLED_CLIENT = named({
   ...AMONG_CLIENTS,
   name: 'client',
   meaning: 'the client_id, or the name',
+  show: undefined,
   task: 'installation.list',
   rows: 'installations',
   input: ({ organization_id }) => ({ organization_id }),
@@ -119,6 +139,7 @@ export const ORGANIZATION = named({
   noun: 'organization',
   member: 'organization_id',
   isId: (text) => text.startsWith('gor_'),
+  show: 'organization.show',
   meaning: 'the id of the organization, or its name',
   task: 'organization.list',
   rows: 'organizations',
@@ -138,7 +159,7 @@ export const USER: Subject = {
   meaning: 'the e-mail address or the id of the user, or the id at your application',
   members: ['user_id'],
   async find(text, perform) {
-    if (parseUserId(text) !== undefined) return { user_id: text }
+    if (text.startsWith('gus_') || (await exists(perform, 'user.show', { user_id: text }))) return { user_id: text }
     for (const [filter, form] of [
       ['email', /@/],
       ['subject', SUBJECT_FORM],
@@ -157,13 +178,18 @@ function unknownUser(text: string): AdminError {
   )
 }
 
+/** An id of a user has no @, so that an argument is the one or the other. */
+function isAddress(text: string): boolean {
+  return text.includes('@')
+}
+
 /** A user who is not a member yet. */
 export const NEW_MEMBER: Subject = {
   name: 'user',
   placeholder: '<address>',
   meaning: 'the e-mail address or the id of the user',
   members: ['email', 'user_id'],
-  find: (text) => (parseUserId(text) === undefined ? { email: text } : { user_id: text }),
+  find: (text) => (isAddress(text) ? { email: text } : { user_id: text }),
 }
 
 /** Searched among the members of the organization, because its administrators see no other users. */
@@ -171,7 +197,7 @@ const MEMBER: Subject = {
   ...NEW_MEMBER,
   members: ['user_id'],
   async find(text, perform, known) {
-    if (parseUserId(text) !== undefined) return { user_id: text }
+    if (!isAddress(text)) return { user_id: text }
     const organization = String(known['organization_id'])
     const found = await perform<{ readonly members: readonly MemberDocument[] }>('member.list', {
       organization_id: organization,

@@ -5,6 +5,7 @@ import { readEvents } from '../../protocol/audit/audit-link.ts'
 import { describePasskey } from '../../users/passkey-document.ts'
 import { describeIdentity } from '../../users/provider-routing.ts'
 import type { EpochMs } from '../../base/brand.ts'
+import { firstSignInOf } from '../../protocol/sign-in/account.ts'
 import { identifierOf } from '../../protocol/client/identifier.ts'
 import type { ClientId, UserId } from '../../protocol/ids.ts'
 
@@ -50,7 +51,7 @@ export async function exportUser(context: Context, user: UserRecord, now: EpochM
       name: user.name ?? null,
       profile: user.profile,
       has_password: user.passwordHash !== undefined,
-      first_signed_in_at: iso(user.firstSignedInAt),
+      first_signed_in_at: iso(firstSignInOf(user)),
       created_at: iso(user.createdAt),
     },
     identities: identities.map(describeIdentity),

@@ -9,7 +9,7 @@ import type { PasskeyRecord } from '../../ports/records/passkey.ts'
 import { APPLICATION } from '../../protocol/sign-in/authentication.ts'
 import type { EpochMs } from '../../base/brand.ts'
 import type { UserId } from '../../protocol/ids.ts'
-import { userIdOfLink } from '../../protocol/sign-in/link.ts'
+import { openOfUser } from '../../protocol/sign-in/link.ts'
 import { sameText, type SecretHash } from '../../protocol/secrets.ts'
 import { isLiveSince } from '../../tokens/invalid-principal.ts'
 import { browserOf, isCrossSite, openBrowser } from '../authorization/interaction.ts'
@@ -146,9 +146,9 @@ function unusable({ issuer }: Context, { uiLocales }: Request, user?: UserId): R
 /** Finds the link of the token in the request. Returns an error page if the user can use it no longer. */
 async function findOpenLink(context: Context, request: Request): Promise<OpenLink | Reply> {
   const token = request.params.get('token') ?? ''
-  const opened = context.secrets.verify('link', token)
+  const opened = openOfUser(context.secrets, 'link', token)
   if (opened === undefined) return unusable(context, request)
-  const userId = userIdOfLink(opened.id)
+  const { userId } = opened
   const [links, user] = await Promise.all([context.store.listLinks(userId), context.store.findUser(userId)])
   const link = links.find(({ hash }) => sameText(hash, opened.hash))
   if (link === undefined || link.expiresAt <= context.clockCheck.now()) return unusable(context, request)

@@ -11,7 +11,7 @@ import {
 import { isConfidential } from '../../protocol/client/authentication.ts'
 import { OAuthError } from '../../protocol/errors.ts'
 import { toSeconds } from '../../base/brand.ts'
-import { hasDocument, identifierOf } from '../../protocol/client/identifier.ts'
+import { identifierOf, isClientIdentifier } from '../../protocol/client/identifier.ts'
 import type { ClientId } from '../../protocol/ids.ts'
 import type { IntrospectionAnswer, RefreshTokenAnswer, TokenClaims } from '../../protocol/token/introspection-answer.ts'
 import { sameResource } from '../../protocol/token/resource.ts'
@@ -114,9 +114,9 @@ function describeRefreshToken(grant: GrantRecord, issuer: string, client: string
   }
 }
 
-/** Returns the `client_id` of a client. Only one with a metadata document takes another read, of a record that was just read. */
+/** Returns the `client_id` of a client. Only one whose record has another id takes another read, of a record that was just read. */
 async function findIdentifier({ store }: Pick<Context, 'store'>, id: ClientId): Promise<string> {
-  const client = hasDocument(id) ? await store.findClient(id) : undefined
+  const client = isClientIdentifier(id) ? undefined : await store.findClient(id)
   return client === undefined ? id : identifierOf(client)
 }
 

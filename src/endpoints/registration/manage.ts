@@ -152,7 +152,7 @@ function otherKind({ metadata }: ClientRecord, method: unknown): Problem {
 
 /** RFC 7592 §2.2: the secret must be the client's. The previous secret is accepted while it is valid. */
 function isSecretOf(client: ClientRecord, secret: unknown, { clock, secrets }: Pick<Context, 'clock' | 'secrets'>) {
-  return typeof secret === 'string' && matchesClientSecret(secrets, secret, client, clock())
+  return typeof secret === 'string' && matchesClientSecret(secrets, { secret, secretAsSent: secret }, client, clock())
 }
 
 function information(

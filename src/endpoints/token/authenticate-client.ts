@@ -151,7 +151,7 @@ function checkSecret(
     return
   }
   if (credentials.kind === 'none') throw invalidClient('client_secret_missing', false)
-  if (!matchesClientSecret(secrets, credentials.secret, client, clock())) {
+  if (!matchesClientSecret(secrets, credentials, client, clock())) {
     report({ event: 'client.authentication-failed', clientId: client.id })
     throw invalidClient('client_secret_wrong', credentials.usedBasic)
   }

@@ -56,8 +56,11 @@ export interface ClientOperations {
   revokeClientTokens: [change: { readonly id: ClientId; readonly now: EpochMs }, outcome: 'changed' | 'unknown']
   /** Records when clients last got a token. A later time replaces an earlier one; unknown clients are ignored. */
   noteUses: [uses: readonly { readonly id: ClientId; readonly at: EpochMs }[], outcome: 'noted']
-  /** Stores a client that an administrator creates, with all of its members. It is never swept. */
-  createClient: [client: ClientRecord, outcome: 'created']
+  /**
+   * Stores a client that an administrator creates, with all of its members. It is never swept. `id-taken`: another client has the id. Of
+   * concurrent callers with one chosen id, one creates the client.
+   */
+  createClient: [client: ClientRecord, outcome: 'created' | 'id-taken']
   /**
    * Takes over a registered client, if its metadata still equals `previous`: it is verified and never swept, its
    * registration access token ends, and no registration returns it. Its secret and its grants stay.

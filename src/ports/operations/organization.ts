@@ -4,7 +4,8 @@ import type { EpochMs } from '../../base/brand.ts'
 
 /** The operations on organizations, their members and their installed clients, each as `[input, outcome]`. The rules of index.ts apply. */
 export interface OrganizationOperations {
-  createOrganization: [organization: OrganizationRecord, outcome: 'created']
+  /** `id-taken`: another organization has the id. Of concurrent callers with one chosen id, one creates the organization. */
+  createOrganization: [organization: OrganizationRecord, outcome: 'created' | 'id-taken']
   renameOrganization: [change: { readonly id: OrganizationId; readonly name: string }, outcome: 'changed' | 'unknown']
   /** Disables the organization: its tokens are revoked, and none are issued for it. */
   disableOrganization: [change: { readonly id: OrganizationId; readonly now: EpochMs }, outcome: 'changed' | 'unknown']
@@ -15,7 +16,7 @@ export interface OrganizationOperations {
     change: { readonly id: OrganizationId; readonly now: EpochMs },
     outcome: 'changed' | 'unknown',
   ]
-  /** Deletes the organization with its memberships, installations and roles. */
+  /** Deletes the organization with its memberships, its installations, its roles and the credentials of its administrators. */
   deleteOrganization: [id: OrganizationId, outcome: 'deleted' | 'unknown']
   /** Adds a user to an organization. `too-many`: the user belongs to MEMBERSHIP_LIMIT organizations already. */
   addMember: [membership: MembershipRecord, outcome: 'added' | 'member-already' | 'too-many']

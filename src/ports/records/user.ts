@@ -19,7 +19,7 @@ export interface UserRecord {
   readonly updatedAt: EpochMs
   /** A PHC string. undefined: the user has no password. */
   readonly passwordHash: string | undefined
-  /** undefined: the user never signed in. */
+  /** undefined: the user never signed in; IMPORTED: neither, and the account was imported (sign-in/account.ts). */
   readonly firstSignedInAt: EpochMs | undefined
   readonly createdAt: EpochMs
   readonly disabledAt: EpochMs | undefined

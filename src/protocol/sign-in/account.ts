@@ -1,3 +1,4 @@
+import type { EpochMs } from '../../base/brand.ts'
 import type { UserId } from '../ids.ts'
 import type { Secrets } from '../secrets.ts'
 
@@ -20,6 +21,18 @@ export function digestEmailCode(
   code: string,
 ): string {
   return digest('email-code', [userId, email, code])
+}
+
+/** `firstSignedInAt` of an account that was imported. undefined would let a provider take the account over before its user comes. */
+export const IMPORTED = -1 as EpochMs
+
+/** When the user first signed in here. undefined: never. */
+export function firstSignInOf({
+  firstSignedInAt,
+}: {
+  readonly firstSignedInAt: EpochMs | undefined
+}): EpochMs | undefined {
+  return firstSignedInAt === IMPORTED ? undefined : firstSignedInAt
 }
 
 /** How messages name a user: by the email, else by the name, else by the id. */

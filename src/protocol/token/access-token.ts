@@ -136,11 +136,13 @@ export function parseAccessTokenClaims(text: string, issuer: string): AccessToke
   if (clientId === undefined) return
   const audience = Array.isArray(aud) ? aud : [aud]
   const names = namesOf(act as Actor | undefined)
+  // Two administrators who choose one id at the same time may make a user and a client with one `sub` (decision 0044).
+  const isOfClient = sub === client && grantId === undefined && act === undefined
   return {
     issuer,
     resources: audience.filter((one) => one !== issuer) as readonly Resource[],
     clientId,
-    userId: sub === client ? undefined : (sub as UserId),
+    userId: isOfClient ? undefined : (sub as UserId),
     organizationId: organizationId as OrganizationId | undefined,
     grantId: grantId as GrantId | undefined,
     // Without a grant the client acted first (`actorOf`).

@@ -10,6 +10,7 @@
 create table clients (
   /*sqlite slot integer primary key,*/
   client_id text /*sqlite not null unique*/ /*postgres collate "C" not null primary key*/,
+  chosen_id text, -- the client_id that the operator chose, of which the id is made; null: none
   issued_at bigint not null, -- seconds: it goes on the wire
   source text not null, -- registration, operator, document
   rules text, -- JSON: what an operator decided about it; null: nothing
@@ -83,7 +84,7 @@ create table users (
   profile text, -- JSON: what the operator stores about the user for apps; null: nothing
   updated_at bigint not null,
   password_hash text,
-  first_signed_in_at bigint, -- null: never
+  first_signed_in_at bigint, -- null: never; -1: never, and the account was imported
   created_at bigint not null,
   disabled_at bigint,
   not_before bigint not null

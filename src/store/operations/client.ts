@@ -1,4 +1,5 @@
 import { aboutClient, idOf, type OperationRows, when } from './row.ts'
+import { isGivenSecret } from '../../protocol/client/authentication.ts'
 import type { ClientOperations } from '../../ports/operations/client.ts'
 
 /** The rows of OPERATIONS for clients: those that register, those of the operator, and those with a metadata document. */
@@ -53,7 +54,13 @@ export const CLIENT_OPERATIONS: OperationRows<ClientOperations> = {
   unverifyClient: { cache: idOf, event: when('changed', aboutClient('client.unverified')) },
   disableClient: { cache: idOf, event: when('changed', aboutClient('client.disabled')) },
   enableClient: { cache: idOf, event: when('changed', aboutClient('client.enabled')) },
-  rotateClientSecret: { cache: idOf, event: when('rotated', aboutClient('client.secret-rotated')) },
+  rotateClientSecret: {
+    cache: idOf,
+    event: when('rotated', ({ id, secretHash }) => ({
+      event: isGivenSecret(secretHash) ? 'client.secret-set' : 'client.secret-rotated',
+      clientId: id,
+    })),
+  },
   approveClientScope: {
     cache: idOf,
     event: when('changed', ({ id, scope }) => ({
@@ -65,7 +72,15 @@ export const CLIENT_OPERATIONS: OperationRows<ClientOperations> = {
   revokeClientTokens: { cache: idOf, event: when('changed', aboutClient('client.tokens-revoked')) },
   // No decision depends on when a client was last used.
   noteUses: { cache: 'kept', event: 'no-event' },
-  createClient: { cache: 'kept', event: aboutClient('client.created') },
+  createClient: {
+    // A chosen id may be that of a client that was deleted.
+    cache: idOf,
+    event: when('created', ({ id, chosenId }) => ({
+      event: 'client.created',
+      clientId: id,
+      ...(chosenId === undefined ? {} : { details: { chosen_id: chosenId } }),
+    })),
+  },
   adoptClient: { cache: idOf, event: when('adopted', aboutClient('client.adopted')) },
   changeClient: {
     cache: idOf,

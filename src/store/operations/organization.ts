@@ -6,11 +6,15 @@ import type { AuditEvent } from '../../ports/records/audit.ts'
 
 /** The rows of OPERATIONS for organizations, their members and their installed clients. */
 export const ORGANIZATION_OPERATIONS: OperationRows<OrganizationOperations> = {
-  createOrganization: { cache: 'kept', event: aboutOrganization('organization.created') },
-  renameOrganization: { cache: idOf, event: when('changed', aboutOrganization('organization.renamed')) },
-  disableOrganization: { cache: idOf, event: when('changed', aboutOrganization('organization.disabled')) },
-  enableOrganization: { cache: idOf, event: when('changed', aboutOrganization('organization.enabled')) },
-  revokeOrganizationTokens: { cache: idOf, event: when('changed', aboutOrganization('organization.tokens-revoked')) },
+  // A chosen id may be that of an organization that was deleted.
+  createOrganization: { cache: keyOfInput, event: when('created', aboutOrganization('organization.created')) },
+  renameOrganization: { cache: keyOfInput, event: when('changed', aboutOrganization('organization.renamed')) },
+  disableOrganization: { cache: keyOfInput, event: when('changed', aboutOrganization('organization.disabled')) },
+  enableOrganization: { cache: keyOfInput, event: when('changed', aboutOrganization('organization.enabled')) },
+  revokeOrganizationTokens: {
+    cache: keyOfInput,
+    event: when('changed', aboutOrganization('organization.tokens-revoked')),
+  },
   deleteOrganization: { cache: 'cleared', event: when('deleted', aboutOrganization('organization.deleted')) },
   addMember: { cache: membershipKey, event: when('added', aboutMember('member.added')) },
   disableMember: { cache: membershipKey, event: when('changed', aboutMember('member.disabled')) },
@@ -26,6 +30,17 @@ export const ORGANIZATION_OPERATIONS: OperationRows<OrganizationOperations> = {
   disableInstallation: { cache: installationKey, event: when('changed', aboutInstallation('installation.disabled')) },
   enableInstallation: { cache: installationKey, event: when('changed', aboutInstallation('installation.enabled')) },
   uninstall: { cache: installationKey, event: when('removed', aboutInstallation('installation.removed')) },
+}
+
+/**
+ * The cache key of an organization. A user and an organization may have one chosen id. The key of no other record begins with a space.
+ */
+export function organizationKey(id: OrganizationId): string {
+  return ` ${id}`
+}
+
+function keyOfInput(input: OrganizationId | { readonly id: OrganizationId }): string {
+  return organizationKey(idOf(input))
 }
 
 /** The cache key of a membership. */

@@ -28,7 +28,7 @@ export function openRecordCache(now: () => number = () => performance.now()): Re
   return {
     async read<Id extends string, Found extends object>(id: Id, find: (id: Id) => Promise<Found | undefined>) {
       const kept = records.get(id)
-      // Ids have a prefix for their kind, so the record has the requested kind.
+      // Keys differ by their kind (operations/organization.ts), so the record has the requested kind.
       if (kept !== undefined && kept.until > now()) return kept.record as Found
       records.delete(id)
       const question = { until: now() + MAX_AGE_MS }

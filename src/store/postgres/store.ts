@@ -1,7 +1,7 @@
 import type { OperationResult, StoreDriver } from '../../ports/store.ts'
 import type { Operation } from '../../ports/operations/index.ts'
 import type { EpochMs } from '../../base/brand.ts'
-import { installationKey, membershipKey } from '../operations/organization.ts'
+import { installationKey, membershipKey, organizationKey } from '../operations/organization.ts'
 import { authorizationStatements } from './authorizations.ts'
 import { clientStatements } from './clients.ts'
 import { commitBatch } from './commit.ts'
@@ -85,7 +85,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
     ...revocations.reads,
     findClient: (id) => cache.read(id, (key) => clients.reads.findClient(key)),
     findUser: (id) => cache.read(id, (key) => records.findUser(key)),
-    findOrganization: (id) => cache.read(id, (key) => records.findOrganization(key)),
+    findOrganization: (id) => cache.read(organizationKey(id), () => records.findOrganization(id)),
     async findCurrent({ clientId, userId, organizationId }) {
       const [client, user, organization] = await Promise.all([
         clients.reads.findClient(clientId),

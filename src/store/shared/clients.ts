@@ -3,7 +3,8 @@ import type { ClientFilter } from '../../ports/operations/client.ts'
 import type { Page, Reach } from '../../ports/store.ts'
 import type { EpochMs } from '../../base/brand.ts'
 import { CONSOLE_CLIENT_ID } from '../../protocol/client/console.ts'
-import type { ClientId } from '../../protocol/ids.ts'
+import { CHOSEN_PREFIX } from '../../protocol/client/identifier.ts'
+import type { ClientId, UserId } from '../../protocol/ids.ts'
 import { listedClients } from '../../protocol/sign-in/provider.ts'
 import type { ClientInspection } from '../../ports/inspection.ts'
 import type { Row } from '../rows.ts'
@@ -22,7 +23,8 @@ import { change, idKey, listOf, outcome, rows, shared, type SharedHandlers, type
 const ROW = `(/*sqlite slot, */${CLIENTS.names}, held_until)
   values (/*sqlite iif(exists (select 1 from clients where slot = slot_of(:client_id)), null, slot_of(:client_id)), */${CLIENTS.parameters}, :heldUntil)`
 const INSERT = shared(`insert into clients ${ROW}`)
-const ADD_DOCUMENT = shared(`insert into clients ${ROW} on conflict (client_id) do nothing returning client_id`)
+/** An id that is made of a document's URL, or that the operator chose, may be taken. */
+const ADD = shared(`insert into clients ${ROW} on conflict (client_id) do nothing returning client_id`)
 /** Replaces the metadata. A client with another identity is neither verified nor approved. */
 const SET_METADATA = `metadata = :metadata, identity_from = coalesce(cast(:identityFrom as bigint), identity_from),
   verified_at = case when cast(:identityFrom as bigint) is null then verified_at end,
@@ -84,23 +86,21 @@ export const clientHandlers = {
   createClient: {
     keys: idKey,
     *run(client) {
-      yield* insert(client, HELD_FOR_EVER)
-      return 'created'
+      return (yield* add(client, HELD_FOR_EVER)) ? 'created' : 'id-taken'
     },
   },
   registerWithToken: {
     keys: ({ client, tokenId }) => [tokenId, client.id],
     *run({ client, tokenId, now, isKept }) {
       if (!(yield* countTokenUse({ tokenId, now }))) return 'token-inactive'
-      yield* insert(client, isKept ? HELD_FOR_EVER : 0)
+      yield* rows(INSERT, { ...CLIENTS.values(client), heldUntil: isKept ? HELD_FOR_EVER : 0 })
       return 'registered'
     },
   },
   addDocumentClient: {
     keys: ({ client }) => [client.id],
     *run({ client, retainUntil }) {
-      const added = yield* rows(ADD_DOCUMENT, { ...CLIENTS.values(client), heldUntil: retainUntil })
-      return added.length === 1 ? 'added' : 'known'
+      return (yield* add(client, retainUntil)) ? 'added' : 'known'
     },
   },
   deleteClient: {
@@ -232,6 +232,20 @@ const LIST_THESE = shared(`select * from clients where client_id = any(string_to
 
 const NEXT_MAIL = shared('select min(due_at) as due_at from mails')
 
+/** Chosen ids that the doctor examines. */
+const CHOSEN_INSPECTED = 10_000
+const CHOSEN = shared(
+  `select chosen_id from clients where client_id > '${CHOSEN_PREFIX}' and client_id < '${CHOSEN_PREFIX}~' order by client_id limit :limit`,
+)
+const USERS_WITH = shared(`select user_id from users where user_id = any(string_to_array(:ids, ' ')) order by user_id`)
+
+/** The users who have the id of a client. */
+function* findTwins(): Steps<readonly UserId[]> {
+  const chosen = yield* rows(CHOSEN, { limit: CHOSEN_INSPECTED })
+  const ids = listOf(chosen.map((row) => row['chosen_id'] as string))
+  return (yield* rows(USERS_WITH, { ids })).map((row) => row['user_id'] as UserId)
+}
+
 /** Reads what the doctor needs to find clients that would not be accepted again, a flood of registrations, users who cannot sign in, and mail that is not sent. */
 export function* inspectClients(): Steps<ClientInspection> {
   const newest = yield* clientReads.listClients({ before: undefined, limit: INSPECTED })
@@ -248,6 +262,7 @@ export function* inspectClients(): Steps<ClientInspection> {
   const [oldest] = yield* clientReads.listClients({ before: `${CONSOLE_CLIENT_ID}~` as ClientId, limit: 1 })
   const [mail] = yield* rows(NEXT_MAIL)
   const mailDueAt = (mail?.['due_at'] ?? undefined) as EpochMs | undefined
+  const twins = yield* findTwins()
   return {
     newest,
     grants,
@@ -260,6 +275,7 @@ export function* inspectClients(): Steps<ClientInspection> {
     roles,
     consoleDisabledAt: oldest?.disabledAt,
     mailDueAt,
+    twins,
   }
 }
 
@@ -278,8 +294,9 @@ function membersOf({ source, isUsed, isVerified, isDisabled, unusedSince }: Clie
   return { source, isUsed, isVerified, isDisabled, unusedSince }
 }
 
-function* insert(client: ClientRecord, heldUntil: number): Steps<void> {
-  yield* rows(INSERT, { ...CLIENTS.values(client), heldUntil })
+/** Returns whether the id was free. */
+function* add(client: ClientRecord, heldUntil: number): Steps<boolean> {
+  return (yield* rows(ADD, { ...CLIENTS.values(client), heldUntil })).length === 1
 }
 
 /** Ends what belongs to clients that were removed, given as rows with `client_id` and `shared_key`. */

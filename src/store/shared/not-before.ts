@@ -29,8 +29,8 @@ const USER_ACCESS = accessWhere(
 const ACCESS = accessWhere(LATER_CODES, LATER_GRANTS)
 const CLIENT_ACCESS = accessOf('client_id = :clientId')
 const ORGANIZATION_ACCESS = accessOf('organization_id = :organizationId')
-/** A consent for an organization begins with its id (`consentTarget`). */
-const OF_ORGANIZATION = 'substr(resources, 1, length(cast(:organizationId as text))) = :organizationId'
+/** A consent for an organization begins with its id and a space (`consentTarget`). */
+const OF_ORGANIZATION = `substr(resources, 1, length(cast(:organizationId as text)) + 1) = cast(:organizationId as text) || ' '`
 const LATER_CONSENTS = {
   ofServer: shared('delete from consents where given_at >= :now'),
   ofOrganization: shared(`delete from consents where given_at >= :now and ${OF_ORGANIZATION}`),

@@ -19,11 +19,16 @@ import {
   type Steps,
 } from './statement.ts'
 
-const INSERT = shared(`insert into organizations (${ORGANIZATIONS.names}) values (${ORGANIZATIONS.parameters})`)
+const INSERT = shared(
+  `insert into organizations (${ORGANIZATIONS.names}) values (${ORGANIZATIONS.parameters})
+   on conflict (organization_id) do nothing returning organization_id`,
+)
 const DELETE = shared('delete from organizations where organization_id = :id returning organization_id')
 const DELETE_MEMBERSHIPS = shared('delete from memberships where organization_id = :id')
 const DELETE_INSTALLATIONS = shared('delete from installations where organization_id = :id')
 const DELETE_ROLES = shared('delete from roles where organization_id = :id')
+/** They are inactive without it, and must not become those of another organization with the same chosen id. */
+const DELETE_CREDENTIALS = shared('delete from admin_credentials where organization_id = :id')
 const INSERT_MEMBERSHIP = shared(
   `insert into memberships (${MEMBERSHIPS.names}) select ${MEMBERSHIPS.parameters}
    where (select count(*) from (select 1 from memberships where user_id = :user_id limit :limit) as known) < :limit
@@ -57,8 +62,7 @@ export const organizationHandlers = {
   createOrganization: {
     keys: idKey,
     *run(organization) {
-      yield* rows(INSERT, ORGANIZATIONS.values(organization))
-      return 'created'
+      return (yield* rows(INSERT, ORGANIZATIONS.values(organization))).length === 1 ? 'created' : 'id-taken'
     },
   },
   renameOrganization: {
@@ -93,6 +97,7 @@ export const organizationHandlers = {
       yield* rows(DELETE_MEMBERSHIPS, { id })
       yield* rows(DELETE_INSTALLATIONS, { id })
       yield* rows(DELETE_ROLES, { id })
+      yield* rows(DELETE_CREDENTIALS, { id })
       return deleted.length === 1 ? 'deleted' : 'unknown'
     },
   },

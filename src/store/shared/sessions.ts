@@ -29,7 +29,7 @@ const END_OLDEST = shared(
  * signed in.
  */
 const NOTE_SIGN_IN = shared(
-  `update users set first_signed_in_at = coalesce(first_signed_in_at, :now)
+  `update users set first_signed_in_at = case when first_signed_in_at > 0 then first_signed_in_at else :now end
    where user_id = :userId and disabled_at is null and not_before <= :since
      and password_hash is not distinct from cast(:passwordHash as text)
    returning user_id`,

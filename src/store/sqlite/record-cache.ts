@@ -34,7 +34,7 @@ export function openRecordCache(database: DatabaseSync): RecordCache {
       known = version
     },
     read<Id extends string, Found extends object>(id: Id, find: (id: Id) => Found | undefined) {
-      // Ids have a prefix for their kind, so the record has the requested kind.
+      // Keys differ by their kind (operations/organization.ts), so the record has the requested kind.
       const kept = records.get(id) as Found | undefined
       if (kept !== undefined) return kept
       const found = find(id)

@@ -5,7 +5,7 @@ import { StoreClosed, StoreUnavailable, type OperationResult, type StoreDriver }
 import type { Operation } from '../../ports/operations/index.ts'
 import type { Chains } from '../../audit/chain.ts'
 import { auditEvents } from '../operations/effects.ts'
-import { installationKey, membershipKey } from '../operations/organization.ts'
+import { installationKey, membershipKey, organizationKey } from '../operations/organization.ts'
 import { AUDIT_LINKS } from '../tables/server.ts'
 import { failAll, commitEachAlone } from '../commit-each-alone.ts'
 import { ADD_AUDIT_LINK } from '../shared/audit.ts'
@@ -120,13 +120,14 @@ export function openSqliteStore(options: SqliteOptions): StoreDriver {
     findAuthorization: async (id) => read(() => authorizations.findAuthorization(id)),
     findGrant: async (id) => read(() => tokens.findGrant(id)),
     findUser: async (id) => read(() => cache.read(id, records.findUser)),
-    findOrganization: async (id) => read(() => cache.read(id, records.findOrganization)),
+    findOrganization: async (id) => read(() => cache.read(organizationKey(id), () => records.findOrganization(id))),
     // The cache knows each change that another process commits to the file.
     findCurrent: async ({ clientId, userId, organizationId }) =>
       read(() => ({
         client: cache.read(clientId, clients.findClient),
         user: cache.read(userId, records.findUser),
-        organization: organizationId && cache.read(organizationId, records.findOrganization),
+        organization:
+          organizationId && cache.read(organizationKey(organizationId), () => records.findOrganization(organizationId)),
       })),
     findMembership: async (key) => read(() => cache.read(membershipKey(key), () => records.findMembership(key))),
     findInstallation: async (key) => read(() => cache.read(installationKey(key), () => records.findInstallation(key))),

@@ -19,6 +19,7 @@ function initialTokenOf(stored: Value | undefined): ClientRecord['initialToken']
 /** A registration inserts some of the columns, in the batches of both stores. */
 export const CLIENTS = table<ClientRecord>({
   id: text('client_id'),
+  chosenId: text('chosen_id'),
   issuedAt: bigint('issued_at'),
   source: text('source'),
   rules: {

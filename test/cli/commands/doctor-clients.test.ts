@@ -8,6 +8,7 @@ import { anIdentity } from '../../support/provider/provider-records.ts'
 import { aGrant, aUser, HOUR } from '../../support/records.ts'
 import { DEVICE_CODE } from '../../../src/protocol/token/grant-types.ts'
 import type { EpochMs } from '../../../src/base/brand.ts'
+import type { UserId } from '../../../src/protocol/ids.ts'
 import { registerClient, requestToken, type RegisteredClient } from '../../../tools/flow.ts'
 import { WHOLE_FILE } from '../../support/authorize-answers.ts'
 import { commandJson, findingsAbout, openServerForCommands, runHere } from '../../support/command.ts'
@@ -27,6 +28,18 @@ test('doctor has no finding about clients while there is no client or no databas
   assert.deepEqual(await findingsAbout('clients'), [])
   const { stdout } = await runHere(await openPlace(t), ['doctor', '--json'])
   assert.ok(!stdout.includes('"clients"'))
+})
+
+test('CID-03: doctor warns of a user who has the id of a client, and names no other', async () => {
+  for (const client_id of ['twin', 'board'])
+    await perform(server.context, 'client.create', { client_name: 'Board', client_id })
+  const now = server.clock.now()
+  for (const id of ['twin', 'ada'])
+    await server.context.store.createUser(aUser({ id: id as UserId, createdAt: now, notBefore: now }))
+  const [, twins, ...more] = await findingsAbout('clients')
+  assert.deepEqual([twins?.[0], more], ['warning', []])
+  assert.match(twins?.[1] ?? '', /^One user has the id of a client: twin\. /)
+  for (const client_id of ['twin', 'board']) await perform(server.context, 'client.delete', { client_id })
 })
 
 test('doctor warns when the pool of registered clients is nearly full', async () => {

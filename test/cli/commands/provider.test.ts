@@ -151,7 +151,7 @@ test('provider: the clients and APIs of assertions are given together, tested, s
   const lists = ['--assertion-client', client.client_id, '--assertion-client', 'https://app.example/client.json']
   const { code, stderr } = await command(['provider', 'update', 'asserting', ...lists])
   assert.deepEqual([code, /need a client \(--assertion-client\) and an API/.test(stderr)], [1, true])
-  for (const wrong of ['gci_nope', 'Agent', 'gcd_01a200f2d7f1OGrZM2nOk7CWgjISwIxFbQ']) {
+  for (const wrong of ['gci_nope', 'An agent', 'gcd_01a200f2d7f1OGrZM2nOk7CWgjISwIxFbQ']) {
     const refused = await command(['provider', 'update', 'asserting', '--assertion-client', wrong])
     assert.ok(refused.stderr.includes(`--assertion-client ${wrong}: This is not a client_id`), refused.stderr)
   }

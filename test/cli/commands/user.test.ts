@@ -192,7 +192,7 @@ const REFUSED: readonly (readonly [why: string, code: number, words: readonly st
     /no user.*user list/,
   ],
   ['a limit that is too high', 1, ['list', '--limit', '1001'], /--limit: This must be at most 1000/],
-  ['a start that is no user id', 1, ['list', '--before', 'x'], /not a user id/],
+  ['a start that is no user id', 1, ['list', '--before', 'a/b'], /not a user id/],
   [
     'a password and none',
     2,

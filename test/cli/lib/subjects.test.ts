@@ -25,7 +25,7 @@ const ORGANIZATION = `gor_${'0'.repeat(34)}`
 const MISTAKEN: readonly (readonly [typed: string, ...lines: readonly string[]])[] = [
   ['client show gci_x', '<client>: This is not a client id.'],
   ['client show --id gci_x', '--id: This is not a client id.'],
-  ['client list --before x', '--before: This is not a client id.'],
+  ['client list --before /x', '--before: This is not a client id.'],
   [
     'client rotate-secret gci_x --overlap 99999999',
     '<client>: This is not a client id.',
@@ -56,7 +56,11 @@ const MISTAKEN: readonly (readonly [typed: string, ...lines: readonly string[]])
   [`org uninstall ${ORGANIZATION} gci_x`, '<client>: This is not a client id.'],
   // The member is looked for first, which asks for the organization.
   ['org disable-member gor_x ada@acme.test', '<organization>: This is not the id of an organization.'],
-  ['org members gor_x --before y', '<organization>: This is not the id of an organization.', '--before: This is not a'],
+  [
+    'org members gor_x --before /y',
+    '<organization>: This is not the id of an organization.',
+    '--before: This is not a',
+  ],
 ]
 
 for (const [typed, ...lines] of MISTAKEN) {

@@ -119,7 +119,7 @@ test('ACC-06: the app of another user, and one that does not exist, get the same
     Array<string>(2).fill('http://localhost:3000/account/apps?done=app-removed'),
   )
   assert.equal((await refresh(server, hers, tokens.refresh_token ?? '')).statusCode, 200)
-  for (const fields of [{ client: 'x' }, { client: hers.client_id, organization: 'x' }]) {
+  for (const fields of [{ client: 'x' }, { client: hers.client_id, organization: '/x' }]) {
     const post = () => owner.browser.post('/account/apps/remove', { ...form?.hidden, ...fields })
     assert.equal((await assertStoreUnchanged(server, post)).statusCode, 400)
   }

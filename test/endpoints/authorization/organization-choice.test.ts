@@ -213,7 +213,7 @@ test('AUTH-22: without a sign-in the response reveals no organization, and promp
 
 test('AUTH-22: a malformed org_id is invalid_request', async () => {
   const client = await registerClient(server)
-  for (const org_id of ['x', acme.toUpperCase(), `${acme}x`, `${acme} `, client.client_id])
+  for (const org_id of ['/x', acme.toUpperCase(), `${acme}x`, `${acme} `, client.client_id])
     assertReturnPage(await new PlainBrowser(server).get(authorizeUrl(client, { org_id })), 'invalid_request')
 })
 

@@ -80,7 +80,7 @@ const FAULTS: readonly (readonly [string, Readonly<Record<string, string>>, stri
   ['registration', { registration: '{}' }, 'invalid_request', AUTHORIZATION_FAULTS.registration_parameter],
   ['fragment', { response_mode: 'fragment' }, 'invalid_request', AUTHORIZATION_FAULTS.response_mode_unsupported],
   ['prompt=none login', { prompt: 'none login' }, 'invalid_request', AUTHORIZATION_FAULTS.prompt_malformed],
-  ['org_id', { org_id: 'acme' }, 'invalid_request', AUTHORIZATION_FAULTS.organization_malformed],
+  ['org_id', { org_id: '/acme' }, 'invalid_request', AUTHORIZATION_FAULTS.organization_malformed],
   ['max_age', { max_age: '-1' }, 'invalid_request', AUTHORIZATION_FAULTS.max_age_malformed],
   ['a wrong hint', { id_token_hint: 'e30.e30.e30' }, 'invalid_request', AUTHORIZATION_FAULTS.hint_wrong],
   ['claims', { claims: '[' }, 'invalid_request', AUTHORIZATION_FAULTS.claims_malformed],

@@ -82,7 +82,7 @@ test('DEV-02: each fault of the request is answered, and stores nothing', async 
     [cli, { scope: 'unknown', resource: API }, 400, 'invalid_scope'],
     [cli, { resource: 'x' }, 400, 'invalid_target'],
     [cli, { resource: 'https://other.example' }, 400, 'invalid_target'],
-    [cli, { org_id: 'acme' }, 400, 'invalid_request'],
+    [cli, { org_id: '/acme' }, 400, 'invalid_request'],
   ]
   await assertStoreUnchanged(server, async () => {
     for (const [client, form, status, error] of faults)

@@ -47,8 +47,7 @@ test('ADM-04: a malformed `before` is rejected, and no part of it reaches the da
   const tampered = [
     "'",
     "' or 1=1 --",
-    'x',
-    '0',
+    '.x',
     '-1',
     '~',
     `${foreign}x`,

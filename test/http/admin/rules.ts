@@ -130,6 +130,7 @@ export const RULES: Readonly<Record<string, Rule>> = {
   'client.enable': writes(A_CLIENT),
   'client.revoke-tokens': writes(A_CLIENT),
   'client.rotate-secret': writes(A_CLIENT),
+  'client.set-secret': writes(and(A_CLIENT, () => ({ client_secret: 'a-secret-of-Keycloak' }))),
   'client.delete': writes(A_CLIENT),
   'client.approve-scopes': writes(async (stage) => ({ ...(await A_CLIENT(stage)), scope: 'payments' })),
   'role.list': reads(NOTHING),

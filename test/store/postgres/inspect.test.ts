@@ -52,6 +52,19 @@ test('an inspection of PostgreSQL returns its version, settings and connections'
     assert.ok(connections.used >= 1 && connections.used < connections.limit)
   })
 
+  await t.test('CID-03: a user who has the id of a client is named', async () => {
+    await execute(
+      url,
+      `insert into clients (client_id, chosen_id, issued_at, source, metadata, held_until)
+       values ('gcc_1', 'board', 6, 'operator', '{}', 0), ('gcc_2', 'twin', 6, 'operator', '{}', 0)`,
+    )
+    await execute(
+      url,
+      `insert into users (user_id, updated_at, created_at, not_before) values ('twin', 1, 1, 1), ('ada', 1, 1, 1)`,
+    )
+    assert.deepEqual((await inspectPostgres(url, undefined)).clients?.twins, ['twin'])
+  })
+
   await t.test('settings that the connection did not get are reported with their values', async () => {
     const { home } = await inspectOpened(`${url}?options=-c%20synchronous_commit%3Doff`)
     const changed = (home as ServerFacts).changedSettings

@@ -2,7 +2,7 @@ import type { Context, StoreNeeds } from '../../../ports/context.ts'
 import type { MailRecord } from '../../../ports/records/mail.ts'
 import type { IdentityProofRecord } from '../../../ports/records/provider.ts'
 import type { CoveredFactors } from '../../../protocol/sign-in/authentication.ts'
-import { userIdOfLink } from '../../../protocol/sign-in/link.ts'
+import { openOfUser } from '../../../protocol/sign-in/link.ts'
 import { sameText, type SecretHash } from '../../../protocol/secrets.ts'
 
 /** A proof that the sign-in page has in its forms, with its credential. */
@@ -22,9 +22,9 @@ export async function findProof(
   token: string | undefined,
   browserHash: SecretHash,
 ): Promise<OpenProof | undefined> {
-  const opened = token === undefined ? undefined : context.secrets.verify('identity-proof', token)
+  const opened = token === undefined ? undefined : openOfUser(context.secrets, 'identity-proof', token)
   if (opened === undefined || token === undefined) return undefined
-  const proof = await context.store.findIdentityProof(userIdOfLink(opened.id))
+  const proof = await context.store.findIdentityProof(opened.userId)
   const isValid =
     proof !== undefined &&
     sameText(proof.hash, opened.hash) &&

@@ -5,7 +5,7 @@ import type { Parameters } from '../../../base/message.ts'
 import { missing } from '../../../base/validation.ts'
 import { findPolicyRefusal } from '../../../clients/evaluate-client.ts'
 import { isConfidential } from '../../../protocol/client/authentication.ts'
-import { hasDocument, identifierOf } from '../../../protocol/client/identifier.ts'
+import { identifierOf } from '../../../protocol/client/identifier.ts'
 import { compared } from '../../../protocol/compared.ts'
 import {
   invalidGrant,
@@ -172,7 +172,7 @@ async function requireProvider(
   { issuer }: IdentityAssertion,
 ): Promise<ProviderRecord> {
   const { client } = requester
-  if (!isConfidential(client) && !hasDocument(client.id)) throw unauthorizedClient('client_public')
+  if (!isConfidential(client) && client.document === undefined) throw unauthorizedClient('client_public')
   const providers = usableProviders(context.settings, await context.providers())
   const listing = providers.filter(({ settings }) => settings.assertionClients.includes(identifierOf(client)))
   if (listing.length === 0 || (await findPolicyRefusal(context, client, 'use')) !== undefined) {

@@ -7,7 +7,7 @@ import { authenticateRole } from '../../../admin/user/role-holder.ts'
 import { consoleAssets, type Asset } from '../../../console/assets.ts'
 import { document, type Assets, type Person } from '../../../console/document.ts'
 import { factorMissing, leaving, notKept, notSignedIn, refusal, roleMissing } from '../../../console/messages.ts'
-import { searchAddress } from '../../../console/search.ts'
+import { findSearched, searchAddress } from '../../../console/search.ts'
 import { homeOf } from '../../../console/sections.ts'
 import { createRenderer, type Renderer } from '../../../web/render.ts'
 import { accountPath, PATHS } from '../../../endpoints/paths.ts'
@@ -154,12 +154,16 @@ export function openConsole({ context, origin, branding }: ConsoleOptions): Cons
     return page(desk.plain(leaving(location), location), 200, { 'Set-Cookie': cookies.endSession() })
   }
 
-  /** Says nothing of what there is: the page to which it leads does, or leads to the sign-in. */
+  /** Without a sign-in the answer depends on the text alone, so that it says nothing about what exists. */
   async function search(visit: Visit): Promise<ConsoleAnswer> {
+    const [text, section] = [visit.query.get('q') ?? '', visit.query.get('in')]
     const { found } = await authenticate(visit)
-    const within =
-      typeof found === 'object' && found.kind === 'administrator' ? found.administrator.organizationId : undefined
-    return redirect(searchAddress(visit.query.get('q') ?? '', visit.query.get('in'), within))
+    const role = typeof found === 'object' && found.kind === 'administrator' ? found.administrator : undefined
+    return redirect(
+      role === undefined || role.organizationId !== undefined
+        ? searchAddress(text, section, role?.organizationId)
+        : await findSearched(context, text, section),
+    )
   }
 
   function sessionNotKept(here: string): RefusedPage {

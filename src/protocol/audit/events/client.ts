@@ -19,7 +19,7 @@ export const CLIENT_EVENTS = {
     details:
       '`identity_changed`: as above; `tokens_revoked`: the client no longer authenticates, so its tokens were revoked',
   },
-  'client.created': {},
+  'client.created': { details: '`chosen_id`, if the operator chose the `client_id`' },
   'client.adopted': { when: 'An administrator took over a registered client.' },
   'client.rules-set': { details: 'the rules' },
   'client.registration-token-created': {
@@ -31,6 +31,7 @@ export const CLIENT_EVENTS = {
   'client.disabled': { when: "The client's credentials and tokens stopped working." },
   'client.enabled': { when: 'The client works again.' },
   'client.secret-rotated': {},
+  'client.secret-set': { when: 'An administrator gave the client a secret that it already has elsewhere.' },
   'client.scope-approved': { details: '`scope`' },
   'client.tokens-revoked': {},
   'client.authentication-failed': {

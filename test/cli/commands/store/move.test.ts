@@ -3,7 +3,14 @@ import fs, { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
-import { EMAIL, registerClient, obtainTokens, refresh, requestToken } from '../../../../tools/flow.ts'
+import {
+  EMAIL,
+  registerClient,
+  obtainTokens,
+  refresh,
+  requestToken,
+  type RegisteredClient,
+} from '../../../../tools/flow.ts'
 import { readConfig } from '../../../../src/config/config.ts'
 import { backUp } from '../../../../src/maintenance/backup.ts'
 import { openBackup } from '../../../../src/store/backup/read.ts'
@@ -20,6 +27,7 @@ import { openMigratedDatabase } from '../../../support/store/migrated-database.t
 import { openTestDatabase } from '../../../support/store/postgres.ts'
 import { openPlace, run, serve, untilLogged, type Place } from '../../../support/process.ts'
 import { openTestServer, temporaryFolder, type TestServer } from '../../../support/server.ts'
+import { perform } from '../../../support/tasks.ts'
 import { isActive, revoke } from '../../../support/token-questions.ts'
 
 /** Stores that move to another place: `grantor export`, `grantor import grantor`, `grantor database reopen`. */
@@ -50,7 +58,10 @@ async function openSource(t: TestContext, kind: keyof typeof STORES) {
     await obtainTokens(server, client),
     await obtainTokens(server, client, { prompt: 'consent' }),
   ]
-  const machine = await registerClient(server, { grant_types: ['client_credentials'] })
+  // Of another server, with the id and the secret that it had there.
+  const machine = { client_id: 'spa:acme/1|x', client_secret: 'a-secret:with%2Band+more' }
+  await perform(server.context, 'client.create', { client_id: machine.client_id, client_name: 'Machine' })
+  await perform(server.context, 'client.set-secret', machine)
   const [live, revoked] = [await tokenOf(server, machine), await tokenOf(server, machine)]
   await revoke(server, machine, revoked)
   const place = await openPlace(t)
@@ -58,7 +69,7 @@ async function openSource(t: TestContext, kind: keyof typeof STORES) {
   return { place, own, server, client, tokens: first, other: second, machine, live, revoked, file }
 }
 
-async function tokenOf(server: TestServer, machine: Awaited<ReturnType<typeof registerClient>>): Promise<string> {
+async function tokenOf(server: TestServer, machine: RegisteredClient): Promise<string> {
   return (await requestToken(server, machine, { grant_type: 'client_credentials' })).json<{ access_token: string }>()
     .access_token
 }

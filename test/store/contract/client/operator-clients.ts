@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import type { EpochMs } from '../../../../src/base/brand.ts'
+import { chosenClientId } from '../../../../src/protocol/client/identifier.ts'
 import { DEFAULT_RULES } from '../../../../src/protocol/client/policy.ts'
 import type { Scope } from '../../../../src/protocol/token/scope.ts'
 import { perform, performAll, race, tally, times, type Suite } from '../harness.ts'
@@ -30,6 +31,22 @@ export const operatorClientCases: Suite = (check) => {
       assert.deepEqual(await second.findClient(client.id), client)
     }
     assert.deepEqual(await second.listClients({ before: undefined, limit: 4 }), byNewest(clients))
+  })
+
+  check('CID-01: of two creations of one chosen id through two handles, one wins', async (stores) => {
+    const { first, second } = stores
+    const id = chosenClientId('board:1') ?? aClient().id
+    const made = times(8, (index) =>
+      aClient({ source: 'operator', id, chosenId: 'board:1', secretHash: aHash() }, at(index)),
+    )
+    const outcomes = await race(stores, 'createClient', made)
+    assert.deepEqual(tally(outcomes), { created: 1, 'id-taken': 7 })
+    const winner = made[outcomes.indexOf('created')]
+    for (const store of [first, second]) assert.deepEqual(await store.findClient(id), winner)
+    await perform(first, 'deleteClient', id)
+    const again = aClient({ source: 'operator', id, chosenId: 'board:1' })
+    assert.equal(await perform(first, 'createClient', again), 'created')
+    assert.deepEqual(await first.findClient(id), again)
   })
 
   check('a created client is never swept, whether or not it is held for an authorization', async ({ first }) => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { perform, performAll, race, tally, times, type Suite } from '../harness.ts'
-import { aMembership, anInstallation, anOrganization, at, NOW } from '../../../support/records.ts'
+import type { OrganizationId, UserId } from '../../../../src/protocol/ids.ts'
+import { aMembership, anInstallation, anOrganization, at, aUser, NOW } from '../../../support/records.ts'
 
 export const organizationCases: Suite = (check) => {
   check('createOrganization stores the whole organization', async ({ first, second }) => {
@@ -15,14 +16,35 @@ export const organizationCases: Suite = (check) => {
     async ({ first }) => {
       const organization = anOrganization()
       await perform(first, 'createOrganization', organization)
-      const [again, namesake] = await first.commit([
-        { name: 'createOrganization', input: { ...organization, name: 'Another' } },
-        { name: 'createOrganization', input: anOrganization({ name: organization.name }) },
-      ])
-      assert.deepEqual([again?.kind, namesake?.kind], ['failed', 'done'])
+      const others = [{ ...organization, name: 'Another' }, anOrganization({ name: organization.name })]
+      assert.deepEqual(await performAll(first, 'createOrganization', others), ['id-taken', 'created'])
       assert.deepEqual(await first.findOrganization(organization.id), organization)
     },
   )
+
+  check('CID-01: of two creations of one chosen id through two handles, one wins', async (stores) => {
+    const { first, second } = stores
+    const made = times(8, (index) => anOrganization({ id: 'acme' as OrganizationId, name: `Acme ${index}` }))
+    const outcomes = await race(stores, 'createOrganization', made)
+    assert.deepEqual(tally(outcomes), { created: 1, 'id-taken': 7 })
+    for (const store of [first, second])
+      assert.deepEqual(await store.findOrganization('acme' as OrganizationId), made[outcomes.indexOf('created')])
+  })
+
+  check('CID-03: a user and an organization with one id are not mistaken for each other', async (stores) => {
+    const { first, second } = stores
+    const organization = anOrganization({ id: 'twin' as OrganizationId })
+    const user = aUser({ id: 'twin' as UserId })
+    await perform(first, 'createOrganization', organization)
+    await perform(first, 'createUser', user)
+    for (const store of [first, second, first, second]) {
+      assert.deepEqual(await store.findOrganization(organization.id), organization)
+      assert.deepEqual(await store.findUser(user.id), user)
+    }
+    await perform(first, 'disableOrganization', { id: organization.id, now: at(1) })
+    assert.equal((await first.findOrganization(organization.id))?.disabledAt, at(1))
+    assert.equal((await first.findUser(user.id))?.disabledAt, undefined)
+  })
 
   check('ids that do not exist find no organization, membership or installation', async ({ first }) => {
     assert.equal(await first.findOrganization(anOrganization().id), undefined)

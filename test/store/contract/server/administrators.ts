@@ -2,9 +2,14 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import type { AdminCredentialRecord } from '../../../../src/ports/records/admin.ts'
 import type { EpochMs } from '../../../../src/base/brand.ts'
-import { mintAdminCredentialId, mintOrganizationId, type AdminCredentialId } from '../../../../src/protocol/ids.ts'
+import {
+  mintAdminCredentialId,
+  mintOrganizationId,
+  type AdminCredentialId,
+  type OrganizationId,
+} from '../../../../src/protocol/ids.ts'
 import { assertFailed, kindsOf, outcomesOf, perform, performAll, race, tally, times, type Suite } from '../harness.ts'
-import { aHash, at, HOUR, NOW } from '../../../support/records.ts'
+import { aHash, anOrganization, at, HOUR, NOW } from '../../../support/records.ts'
 
 export const administratorCases: Suite = (check) => {
   check(
@@ -34,6 +39,21 @@ export const administratorCases: Suite = (check) => {
     assert.deepEqual(await first.findAdminCredential(credential.id), credential)
     assert.deepEqual(await first.findAdminCredential(other.id), other)
   })
+
+  check(
+    'with an organization end the credentials of its administrators, which another one would inherit',
+    async (stores) => {
+      const { first, second } = stores
+      const { id } = anOrganization({ id: 'reused' as OrganizationId })
+      const credential = anAdminCredential({ organizationId: id })
+      const other = anAdminCredential()
+      await perform(first, 'createOrganization', anOrganization({ id }))
+      await performAll(first, 'createAdminCredential', [credential, other])
+      await perform(first, 'deleteOrganization', id)
+      assert.equal(await second.findAdminCredential(credential.id), undefined)
+      assert.deepEqual(await second.findAdminCredential(other.id), other)
+    },
+  )
 
   check('findAdminCredential returns undefined for an id that does not exist', async ({ first }) => {
     await perform(first, 'createAdminCredential', anAdminCredential())

@@ -4,7 +4,7 @@ import type { ConsentKey } from '../../../../src/ports/records/grant.ts'
 import type { StoreDriver } from '../../../../src/ports/store.ts'
 import type { Approval } from '../../../../src/ports/operations/authorization.ts'
 import type { EpochMs } from '../../../../src/base/brand.ts'
-import { mintUserId } from '../../../../src/protocol/ids.ts'
+import { mintUserId, type OrganizationId } from '../../../../src/protocol/ids.ts'
 import { randomBytes } from 'node:crypto'
 import type { Scope } from '../../../../src/protocol/token/scope.ts'
 import { perform, performAll, race, tally, times, type Suite } from '../harness.ts'
@@ -252,6 +252,34 @@ export const authorizationCases: Suite = (check) => {
       assert.equal(await first.hasConsented({ ...key, ...difference }), isSameHost)
     }
   })
+
+  check(
+    'CID-03: the chosen id of an organization is not taken for a resource, nor for the start of another id',
+    async (stores) => {
+      const { first, second } = stores
+      const approval = anApproval(anAuthorization())
+      const ids = ['urn:api', 'urn:api:x', undefined] as (OrganizationId | undefined)[]
+      for (const organizationId of ids) {
+        const key = {
+          ...keyOf(approval),
+          organizationId,
+          resources: organizationId === undefined ? 'urn:api urn:api:x' : 'urn:api:x',
+        }
+        const { userId } = key
+        await approved(first, { userId, organizationId, remember: { ...key, scope: 'read' as Scope } })
+      }
+      const targets = async () => (await second.listConsents(approval.userId, 9)).map(({ target }) => target)
+      const [none, short, long] = [
+        { organizationId: undefined, resources: ['urn:api', 'urn:api:x'] },
+        { organizationId: 'urn:api', resources: ['urn:api:x'] },
+        { organizationId: 'urn:api:x', resources: ['urn:api:x'] },
+      ]
+      assert.deepEqual(await targets(), [none, short, long])
+      await perform(first, 'createOrganization', anOrganization({ id: 'urn:api' as OrganizationId }))
+      await perform(first, 'revokeOrganizationTokens', { id: 'urn:api' as OrganizationId, now: 0 as EpochMs })
+      assert.deepEqual(await targets(), [none, long])
+    },
+  )
 
   check(
     'a consent for one organization does not apply to another organization or to none, with and without resources',

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { IMPORTED } from '../../../../src/protocol/sign-in/account.ts'
 import { coversAll } from '../../../../src/endpoints/sign-in/changing-session.ts'
 import type { LinkingReason } from '../../../../src/ports/operations/provider.ts'
 import type { IdentityRecord, ProviderRecord } from '../../../../src/ports/records/provider.ts'
@@ -192,7 +193,8 @@ export const identityCases: Suite = (check) => {
       assert.deepEqual(await first.listMemberships(user.id), [])
       assert.equal(await first.findMembership(membership), undefined)
       assert.deepEqual(await first.listLinks(user.id), [])
-      for (const used of [{ firstSignedInAt: at(1) }, { emailVerifiedAt: at(1) }]) {
+      // Nor an imported account.
+      for (const used of [{ firstSignedInAt: at(1) }, { firstSignedInAt: IMPORTED }, { emailVerifiedAt: at(1) }]) {
         const other = await prepare(first, { emailVerifiedAt: undefined, firstSignedInAt: undefined, ...used })
         const taking = { identity: other.identity, reason: { ...reason, email: other.user.email }, now: at(HOUR) }
         assert.equal(await perform(first, 'linkIdentity', taking), 'refused')

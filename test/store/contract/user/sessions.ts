@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { IMPORTED } from '../../../../src/protocol/sign-in/account.ts'
 import { randomBytes } from 'node:crypto'
 import { coversAll } from '../../../../src/endpoints/sign-in/changing-session.ts'
 import { mintSessionId, type ClientId, type SessionId, type UserId } from '../../../../src/protocol/ids.ts'
@@ -200,20 +201,18 @@ export const sessionCases: Suite = (check) => {
     assert.equal(await stores.second.findSession(one.id), undefined)
   })
 
-  check(
-    'the first session of a user sets the time of the first sign-in, also where the user was read',
-    async ({ first }) => {
-      const user = aUserOfProvider()
+  check('the first session sets the time of the first sign-in, also of an imported user', async ({ first }) => {
+    for (const firstSignedInAt of [undefined, IMPORTED]) {
+      const user = { ...aUserOfProvider(), firstSignedInAt }
       await perform(first, 'createUser', user)
-      await first.findUser(user.id)
-      for (const createdAt of [at(5), at(9)])
-        await startSessions(
-          first,
-          aSessionStart({ session: aSession({ userId: user.id, createdAt }), passwordHash: undefined }),
-        )
+      assert.deepEqual(await first.findUser(user.id), user)
+      for (const createdAt of [at(5), at(9)]) {
+        const session = aSession({ userId: user.id, createdAt })
+        await startSessions(first, aSessionStart({ session, passwordHash: undefined }))
+      }
       assert.deepEqual(await first.findUser(user.id), { ...user, firstSignedInAt: at(5) })
-    },
-  )
+    }
+  })
 
   check('listSessions pages newest first, of one user or of all', async ({ first, second }) => {
     const { userId } = aSession()

@@ -84,6 +84,7 @@ async function examine(context: TaskContext): Promise<readonly Finding[]> {
     providers,
     roles,
     mailDueAt: due?.dueAt,
+    passwordFormats: undefined,
   }
   return [
     checkClock(clockCheck.differenceMs()),

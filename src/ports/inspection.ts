@@ -117,6 +117,8 @@ export interface ClientInspection {
   readonly providers: readonly ProviderRecord[]
   /** The newest users with a role for the console. */
   readonly roles: readonly RoleInspection[]
+  /** The setting of `setPasswordFormats`. */
+  readonly passwordFormats: string | undefined
   /** When the next mail is due, or was. undefined: no mail waits. */
   readonly mailDueAt: EpochMs | undefined
 }

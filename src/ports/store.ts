@@ -160,6 +160,8 @@ export interface Reads {
   readonly listAdminCredentials: (page: Page<AdminCredentialId>) => Promise<readonly AdminCredentialRecord[]>
   /** The not-before time of the whole server (`revokeAllTokens`); 0 if it was never set. */
   readonly findNotBefore: () => Promise<EpochMs>
+  /** The setting of `setPasswordFormats`. */
+  readonly findPasswordFormats: () => Promise<string | undefined>
   /** Newest first, `before` exclusive, recorded at or after `since`. */
   readonly listAuditLinks: (page: Page<string> & { readonly since: EpochMs }) => Promise<readonly AuditLinkRecord[]>
   /** The last link of each chain that started at or after `since`; newest chains first. */

@@ -43,7 +43,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   store: { layers: [...INNER, 'files', 'audit'], packages: ['pg'], node: 'any', pure: false },
   keys: { layers: [...INNER, 'files'], packages: ['jose'], node: 'any', pure: false },
   threads: { layers: INNER, packages: [], node: 'any', pure: false },
-  passwords: { layers: [...INNER, 'threads'], packages: [], node: 'any', pure: false },
+  passwords: { layers: [...INNER, 'threads'], packages: ['bcryptjs'], node: 'any', pure: false },
   passkeys: { layers: [...INNER, 'threads'], packages: ['@simplewebauthn/server'], node: 'any', pure: false },
   outbound: { layers: INNER, packages: [], node: 'any', pure: false },
   upstream: { layers: INNER, packages: ['openid-client'], node: [], pure: false },

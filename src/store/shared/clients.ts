@@ -9,6 +9,7 @@ import { domainRuleReads } from './domain-rules.ts'
 import { CLIENTS, HELD_FOR_EVER } from '../tables/client.ts'
 import { countTokenUse } from './initial-tokens.ts'
 import { endLaterOfClient } from './not-before.ts'
+import { operatorReads } from './operator.ts'
 import { providerReads } from './providers.ts'
 import { listRegistrationCounts } from './registration-counts.ts'
 import { inspectRoles } from './roles.ts'
@@ -237,7 +238,8 @@ export function* inspectClients(): Steps<ClientInspection> {
   const roles = yield* inspectRoles()
   const [mail] = yield* rows(NEXT_MAIL)
   const mailDueAt = (mail?.['due_at'] ?? undefined) as EpochMs | undefined
-  return { newest, domains, registrations, delegateUntil, providers, roles, mailDueAt }
+  const passwordFormats = yield* operatorReads.findPasswordFormats()
+  return { newest, domains, registrations, delegateUntil, providers, roles, mailDueAt, passwordFormats }
 }
 
 export const clientReads = {

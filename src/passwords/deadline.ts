@@ -1,0 +1,44 @@
+import { setTimeout as delay } from 'node:timers/promises'
+
+/** Twice a measured time is not less, so that a busy machine does not reveal what it was about. */
+const SHORTEST_MS = 100
+/** And not more: a person waits for the answer. */
+const LONGEST_MS = 3000
+
+/**
+ * Makes failed sign-ins take equally long while hashes of several formats are stored: none of them costs as much as another, so no decoy
+ * hides whose password was tried (threats.md IMP-03). `costs`: of the formats; none: nothing is delayed. `verify`: verifies a hash with these costs.
+ */
+export function openDeadline(
+  costs: () => Promise<readonly string[]>,
+  verify: (costs: string) => Promise<void>,
+): (startedAt: number) => Promise<void> {
+  const measured = new Map<string, Promise<number>>()
+
+  async function measure(one: string): Promise<number> {
+    const startedAt = performance.now()
+    await verify(one)
+    return performance.now() - startedAt
+  }
+
+  function timeOf(one: string): Promise<number> {
+    const known = measured.get(one) ?? measure(one)
+    measured.set(one, known)
+    return known.catch((cause: unknown) => {
+      // The next sign-in measures it again.
+      measured.delete(one)
+      throw cause
+    })
+  }
+
+  return async (startedAt) => {
+    const formats = await costs()
+    if (formats.length === 0) return
+    const times: number[] = []
+    // One after the other, because two at a time would take longer.
+    for (const one of formats) times.push(await timeOf(one))
+    const limit = Math.min(LONGEST_MS, Math.max(SHORTEST_MS, 2 * Math.max(...times)))
+    const left = startedAt + limit - performance.now()
+    if (left > 0) await delay(left)
+  }
+}

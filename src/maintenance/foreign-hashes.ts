@@ -1,10 +1,12 @@
 import type { ForeignHashes } from '../admin/doctor/passwords.ts'
 import type { Config } from '../config/config.ts'
+import type { Context, StoreNeeds } from '../ports/context.ts'
 import type { StoreInspection } from '../ports/inspection.ts'
 import type { Store } from '../ports/store.ts'
 import { after } from '../base/brand.ts'
 import type { UserId } from '../protocol/ids.ts'
 import { readForeignFormats, writeForeignFormats, type HashFormat } from '../protocol/sign-in/password-formats.ts'
+import { costliest } from '../passwords/formats.ts'
 import { foreignFormatOf } from '../passwords/passwords.ts'
 import { openRuntime } from '../server/context.ts'
 import type { Platform } from '../server/platform.ts'
@@ -12,6 +14,23 @@ import type { Platform } from '../server/platform.ts'
 const PAGE = 1000
 /** An import that is under way may store more. */
 const SETTLED_MS = 60 * 60 * 1000
+
+/**
+ * Notes the costs of hashes that other systems have made (`readForeignHash`). An import calls it before it stores the first one, so that
+ * failed sign-ins are delayed in time, and once more after the last one.
+ */
+export async function noteForeignHashes(
+  { clock, store }: Pick<Context, 'clock'> & StoreNeeds<'findPasswordFormats' | 'setPasswordFormats'>,
+  costs: readonly string[],
+): Promise<void> {
+  for (;;) {
+    const previous = await store.findPasswordFormats()
+    const known = readForeignFormats(previous).costs
+    const value = writeForeignFormats({ costs: costliest([...known, ...costs]), notedAt: clock() })
+    // Another import has changed it meanwhile.
+    if ((await store.setPasswordFormats({ previous, value })) === 'changed') return
+  }
+}
 
 /**
  * Counts the password hashes that other systems have made, for `grantor doctor`. If none is left, failed sign-ins are no longer delayed.

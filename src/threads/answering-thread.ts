@@ -28,10 +28,7 @@ const RETRY_SECONDS = 5
  * Asks a thread, which starts with the first question. The thread keeps the process running only while an answer waits. One that fails is
  * replaced for the next question. Throws OAuthError temporarily_unavailable if the thread fails, or if as many answers wait as `limit`.
  */
-export function openAnsweringThread<Question, Answer>(
-  source: URL,
-  limit: number,
-): (question: Question) => Promise<Answer> {
+export function openAnsweringThread<Answer>(source: URL, limit: number): (question: unknown) => Promise<Answer> {
   let thread: Thread<Answer> | undefined
   let last = 0
 
@@ -61,7 +58,7 @@ export function openAnsweringThread<Question, Answer>(
     const { promise, resolve, reject } = Promise.withResolvers<Answer>()
     worker.ref()
     waiting.set(last, { resolve, reject })
-    worker.postMessage({ id: last, question } satisfies AskedQuestion<Question>)
+    worker.postMessage({ id: last, question } satisfies AskedQuestion<unknown>)
     return promise
   }
 }

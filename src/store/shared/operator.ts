@@ -124,8 +124,8 @@ export const operatorHandlers = {
   },
   setPasswordFormats: {
     keys: () => [`setting:${PASSWORD_FORMATS}`],
-    *run(change) {
-      const replaced = yield* rows(REPLACE_UNCHANGED, { name: PASSWORD_FORMATS, ...change })
+    *run({ previous, value }) {
+      const replaced = yield* rows(REPLACE_UNCHANGED, { name: PASSWORD_FORMATS, previous, value })
       return replaced.length === 1 ? 'changed' : 'conflict'
     },
   },

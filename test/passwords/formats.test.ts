@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
 import { costliest, readForeignHash } from '../../src/passwords/formats.ts'
 import { openPasswords } from '../../src/passwords/passwords.ts'
-import { HASH_VECTORS, LONG_VECTOR, VECTOR_PASSWORD } from '../support/hash-vectors.ts'
+import { HASH_VECTORS, LONG_VECTOR, VECTOR_PASSWORD } from '../support/sign-in/hash-vectors.ts'
 
 const NETWORK = '192.0.2.1'
 const passwords = openPasswords(randomBytes, async () => [])

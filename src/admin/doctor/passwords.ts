@@ -20,7 +20,7 @@ export function checkForeignHashes({ counts, isEnded }: ForeignHashes): Finding 
   return ok(
     CHECK,
     isEnded
-      ? 'No user has a password hash of another system any more. Failed sign-ins are no longer delayed.'
+      ? 'No user has a password hash of another system. Failed sign-ins are no longer delayed.'
       : 'No user has a password hash of another system. Failed sign-ins are delayed until this command runs an hour after the import.',
   )
 }

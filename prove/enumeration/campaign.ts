@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { EpochMs } from '../../src/base/brand.ts'
 import { mintUserId, type UserId } from '../../src/protocol/ids.ts'
 import { noteForeignHashes } from '../../src/maintenance/foreign-hashes.ts'
-import { readForeignHash } from '../../src/passwords/formats.ts'
+import { readForeignHash } from '../../src/passwords/foreign-hash.ts'
 import { createUser } from '../../src/admin/user/user.ts'
 import { openAssertingProvider, type AssertingProvider } from '../../tools/asserting-provider.ts'
 import {

@@ -1,7 +1,8 @@
 import type { BatchReport, QueueDepth, StoreObserver } from '../ports/observers.ts'
-import type { Input, Operation, OperationName, Outcome } from '../ports/operations/index.ts'
+import type { Operation, OperationName, Outcome } from '../ports/operations/index.ts'
 import type { SweepPlace, Swept } from '../ports/operations/server.ts'
 import type { OperationResult } from '../ports/store.ts'
+import { HASH_FORMATS } from '../protocol/sign-in/password-formats.ts'
 import {
   counterSamples,
   histogramSample,
@@ -98,14 +99,14 @@ export function openStoreCounters(): StoreCounters {
   for (const [name, outcomes] of Object.entries(STARTS_AT_ZERO))
     for (const [outcome, startsAtZero] of Object.entries(outcomes)) if (startsAtZero) operations.at(name, outcome)
   for (const reason of ['full', 'late']) refused.at(reason)
+  for (const format of HASH_FORMATS) upgrades.at(format)
   for (const outcome of ['done', 'failed']) commits.at(outcome)
 
   function count({ name, input }: Operation, result: OperationResult | undefined): void {
     const outcome = outcomeOf(name, result)
     operations.at(name, outcome).value += 1
     if (name === 'sweepExpired' && result?.kind === 'done') countSwept(result.outcome as Swept)
-    if (name === 'upgradePassword' && outcome === 'changed')
-      upgrades.at((input as Input<'upgradePassword'>).format).value += 1
+    if (name === 'upgradePassword' && outcome === 'changed') upgrades.at(input.format).value += 1
   }
 
   function countSwept(rows: Swept): void {

@@ -62,10 +62,9 @@ const LIMITS = {
   bcrypt: 12,
   pbkdf2: { min: 1000, max: 1_500_000 },
   scrypt: { memory: 64 * 1024 * 1024, parallelism: 4 },
-  firebase: { n: 15, r: 8 },
 }
 /** The parameter that says whether passwords are normalized before they are hashed. */
-const NORMALIZES = 'nfkc'
+export const NORMALIZES = 'nfkc'
 /** bcrypt reads no more of a password. */
 const BCRYPT_BYTES = 72
 const BCRYPT = /^(\$2[aby]\$(\d\d))\$([./A-Za-z0-9]{22})([./A-Za-z0-9]{31})$/
@@ -74,6 +73,7 @@ const BASE64_ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz012
 const PHC = /^\$([a-z0-9-]+)(?:\$v=(\d+))?\$([^$]+)\$([^$]+)\$([^$]+)$/
 const EXAMPLE_SALT = unpadded(Buffer.alloc(16))
 const EXAMPLE_HASH = unpadded(Buffer.alloc(32))
+const AES_KEY_BYTES = 32
 /** More than `LIMITS.scrypt` needs besides. */
 const SCRYPT_MAXMEM = 2 * LIMITS.scrypt.memory
 
@@ -91,83 +91,13 @@ const ROWS: Readonly<Record<string, Reader>> = {
   'pbkdf2-sha1': pbkdf2Reader('sha1', 20),
   'pbkdf2-sha256': pbkdf2Reader('sha256', 32),
   'pbkdf2-sha512': pbkdf2Reader('sha512', 64),
-  scrypt: {
-    format: 'scrypt',
-    costs: ['ln', 'r', 'p'],
-    others: [],
-    example: '',
-    isNormalized: false,
-    // Without its last bytes the hash would match, too.
-    check: ({ parameters, hash }) =>
-      hash.length % 16 === 0 ? checkScrypt(scryptCosts(parameters, 'ln')) : 'hash_unsupported',
-    work: (parameters) => scryptWork(scryptCosts(parameters, 'ln')),
-    derive: (password, { parameters, salt, hash }) =>
-      deriveScrypt(password, salt, hash.length, scryptOptions(scryptCosts(parameters, 'ln'))),
-  },
-  // https://github.com/firebase/scrypt
-  fbscrypt: {
-    format: 'firebase-scrypt',
-    costs: ['v', 'n', 'r', 'p'],
-    others: ['ss', 'sk'],
-    example: `,ss=AA,sk=${EXAMPLE_HASH}`,
-    isNormalized: false,
-    check({ parameters, hash }) {
-      const costs = scryptCosts(parameters, 'n')
-      const [separator = '', key = ''] = [parameters.get('ss'), parameters.get('sk')]
-      const hasSeparator = separator === '' || bytesOf(separator) !== undefined
-      const isKnown = parameters.get('v') === '1' && hasSeparator && bytesOf(key)?.length === hash.length
-      if (!isKnown) return 'hash_unsupported'
-      if (costs.ln > LIMITS.firebase.n || costs.r > LIMITS.firebase.r) return 'hash_too_expensive'
-      return checkScrypt(costs)
-    },
-    work: (parameters) => scryptWork(scryptCosts(parameters, 'n')),
-    async derive(password, { parameters, salt }) {
-      const salted = Buffer.concat([salt, Buffer.from(parameters.get('ss') ?? '', 'base64')])
-      const key = await deriveScrypt(password, salted, 32, scryptOptions(scryptCosts(parameters, 'n')))
-      const cipher = createCipheriv('aes-256-ctr', key, Buffer.alloc(16))
-      return cipher.update(Buffer.from(parameters.get('sk') ?? '', 'base64'))
-    },
-  },
+  scrypt: scryptReader('scrypt', (derived, length) => derived.subarray(0, length)),
+  // https://github.com/firebase/scrypt, whose hashes are stored without the signer key (`readForeignHash`).
+  'firebase-scrypt': scryptReader('firebase-scrypt', (derived, length) => keyStreamOf(derived, length)),
 }
 
 /** A map has no names such as `constructor`. */
 const READERS: ReadonlyMap<string, Reader> = new Map(Object.entries(ROWS))
-
-/** Texts of other systems, and what they are in the form that is stored. */
-const NOTATIONS: readonly (readonly [RegExp, (...parts: readonly string[]) => string])[] = [
-  // Other systems do not normalize passwords, but ours does.
-  [
-    /^(\$argon2id\$v=19\$)((?!.*\bnfkc=)[^$]+)(\$.*)$/,
-    (start, costs, rest) => `${start}${costs},${NORMALIZES}=0${rest}`,
-  ],
-  // passlib: https://passlib.readthedocs.io/en/stable/lib/passlib.hash.pbkdf2_digest.html
-  [/^\$pbkdf2\$(\d+\$.*)$/, (rest) => `$pbkdf2-sha1$i=${rest}`],
-  [/^(\$pbkdf2-sha(?:1|256|512)\$)(\d+\$.*)$/, (start, rest) => `${start}i=${rest}`],
-  // Django, whose salt is text.
-  [
-    /^pbkdf2_(sha1|sha256)\$(\d+)\$([^$]+)\$([^$]+)$/,
-    (digest, rounds, salt, hash) => `$pbkdf2-${digest}$i=${rounds}$${unpadded(Buffer.from(salt ?? ''))}$${hash}`,
-  ],
-  // better-auth and Lucia, whose salt is the text of hex digits, and which normalize.
-  [
-    /^(?:s2:)?([A-Za-z0-9]{16,64}):([0-9a-f]{128})$/,
-    (salt, hash) =>
-      `$scrypt$ln=14,r=16,p=1,${NORMALIZES}=1$${unpadded(Buffer.from(salt ?? ''))}$${unpadded(Buffer.from(hash ?? '', 'hex'))}`,
-  ],
-]
-
-/**
- * Reads the hash that another system has made. `stored`: the text for `UserRecord.passwordHash`, under which the same password signs in.
- */
-export function readForeignHash(
-  text: string,
-): { readonly stored: string; readonly format: HashFormat; readonly costs: string } | HashRefusal {
-  const [pattern, rewrite] = NOTATIONS.find(([known]) => known.test(text)) ?? []
-  const known = pattern === undefined || rewrite === undefined ? text : rewrite(...(pattern.exec(text) ?? []).slice(1))
-  const stored = writtenOut(known)
-  const read = readHash(stored)
-  return typeof read === 'string' ? read : { stored, format: read.format, costs: read.costs }
-}
 
 /** The costs of each format that take longest. */
 export function costliest(costs: readonly string[]): readonly string[] {
@@ -179,8 +109,15 @@ export function costliest(costs: readonly string[]): readonly string[] {
   return [...byFormat.values()].map((kept) => kept.costs)
 }
 
-/** The parameters in their order, `l` also if it is not given, and base64 as it is stored. */
-function writtenOut(text: string): string {
+/** The key stream of AES-256-CTR under the first bytes of `derived`. */
+function keyStreamOf(derived: Buffer, length: number): Buffer {
+  return createCipheriv('aes-256-ctr', derived.subarray(0, AES_KEY_BYTES), Buffer.alloc(16)).update(
+    Buffer.alloc(length),
+  )
+}
+
+/** A text as the store has it: the parameters in their order, `l` also if it is not given, and base64 without padding. */
+export function writtenOut(text: string): string {
   const parts = partsOf(text)
   const reader = parts === undefined ? undefined : READERS.get(parts.name)
   if (parts === undefined || reader === undefined) return text
@@ -270,11 +207,11 @@ function partsOf(text: string): Phc | undefined {
   return parameters.size === pairs.length ? { name, version, parameters, salt, hash } : undefined
 }
 
-/** The parameters are those of the reader, in any order, each a number apart from the bytes of Firebase. */
+/** The parameters are those of the reader, in any order, and each is a number. */
 function hasParameters(parameters: Parameters, { costs, others }: Reader): boolean {
   const names = [...costs, ...others]
   const given = [...parameters].filter(([name, value]) => name !== NORMALIZES || !/^[01]$/.test(value))
-  const isNumeric = given.every(([name, value]) => /^(ss|sk)$/.test(name) || /^[1-9]\d{0,9}$/.test(value))
+  const isNumeric = given.every(([, value]) => /^[1-9]\d{0,9}$/.test(value))
   return isNumeric && given.length === names.length && names.every((name) => parameters.has(name))
 }
 
@@ -350,20 +287,38 @@ interface ScryptCosts {
   readonly p: number
 }
 
-/** `name`: of the parameter with the logarithm of the number of blocks. */
-function scryptCosts(parameters: Parameters, name: 'ln' | 'n'): ScryptCosts {
-  return { ln: numberOf(parameters, name), r: numberOf(parameters, 'r'), p: numberOf(parameters, 'p') }
+/** `finish`: makes the hash, whose length is given, of what scrypt derives. */
+function scryptReader(
+  format: 'scrypt' | 'firebase-scrypt',
+  finish: (derived: Buffer, length: number) => Buffer,
+): Reader {
+  return {
+    format,
+    costs: ['ln', 'r', 'p'],
+    others: [],
+    example: '',
+    isNormalized: false,
+    check({ parameters, hash }) {
+      const { ln, r, p } = scryptCosts(parameters)
+      // Without its last bytes a hash would match, too.
+      if (hash.length % 16 !== 0) return 'hash_unsupported'
+      if (128 * 2 ** ln * r > LIMITS.scrypt.memory || p > LIMITS.scrypt.parallelism) return 'hash_too_expensive'
+      // RFC 7914 §2: N is less than 2^(128 * r / 8).
+      return ln < 16 * r ? undefined : 'hash_unsupported'
+    },
+    work(parameters) {
+      const { ln, r, p } = scryptCosts(parameters)
+      return 2 ** ln * r * p
+    },
+    async derive(password, { parameters, salt, hash }) {
+      const length = Math.max(hash.length, AES_KEY_BYTES)
+      return finish(await deriveScrypt(password, salt, length, scryptOptions(scryptCosts(parameters))), hash.length)
+    },
+  }
 }
 
-function checkScrypt({ ln, r, p }: ScryptCosts): HashRefusal | undefined {
-  const { memory, parallelism } = LIMITS.scrypt
-  if (128 * 2 ** ln * r > memory || p > parallelism) return 'hash_too_expensive'
-  // RFC 7914 §2: N is less than 2^(128 * r / 8).
-  return ln < 16 * r ? undefined : 'hash_unsupported'
-}
-
-function scryptWork({ ln, r, p }: ScryptCosts): number {
-  return 2 ** ln * r * p
+function scryptCosts(parameters: Parameters): ScryptCosts {
+  return { ln: numberOf(parameters, 'ln'), r: numberOf(parameters, 'r'), p: numberOf(parameters, 'p') }
 }
 
 function scryptOptions({ ln, r, p }: ScryptCosts) {
@@ -379,7 +334,7 @@ function isWithin(length: number, { min, max }: { readonly min: number; readonly
 }
 
 /** With and without padding, and `.` as `+`, as passlib writes it. undefined: the text is no base64. */
-function bytesOf(text: string): Buffer | undefined {
+export function bytesOf(text: string): Buffer | undefined {
   const plain = text.replaceAll('.', '+').replace(/={1,2}$/, '')
   return /^[A-Za-z0-9+/]+$/.test(plain) && plain.length % 4 !== 1 ? Buffer.from(plain, 'base64') : undefined
 }
@@ -392,6 +347,6 @@ function bcryptBytes(text: string): Buffer {
   )
 }
 
-function unpadded(bytes: Buffer): string {
+export function unpadded(bytes: Buffer): string {
   return bytes.toString('base64').replaceAll('=', '')
 }

@@ -19,5 +19,9 @@ test('the single file needs no module and no file beside it: it has the migratio
   )
   for (const { name } of listMigrations()) assert.ok(text.includes(name), name)
   assert.ok(text.includes(' liverpool '), 'the common passwords')
-  assert.equal(text.match(/data:text\/javascript;base64,/g)?.length, 2, 'the checkpoint and the verifier of passkeys')
+  assert.equal(
+    text.match(/data:text\/javascript;base64,/g)?.length,
+    3,
+    'the checkpoint, the verifier of passkeys, and bcrypt',
+  )
 })

@@ -1,16 +1,18 @@
 import type { EpochMs } from '../../base/brand.ts'
 
 /** The formats of password hashes that are verified: that of this server, argon2id, and those that other systems have made. */
-export type HashFormat =
-  | 'argon2id'
-  | 'argon2i'
-  | 'argon2d'
-  | 'bcrypt'
-  | 'pbkdf2-sha1'
-  | 'pbkdf2-sha256'
-  | 'pbkdf2-sha512'
-  | 'scrypt'
-  | 'firebase-scrypt'
+export const HASH_FORMATS = [
+  'argon2id',
+  'argon2i',
+  'argon2d',
+  'bcrypt',
+  'pbkdf2-sha1',
+  'pbkdf2-sha256',
+  'pbkdf2-sha512',
+  'scrypt',
+  'firebase-scrypt',
+] as const
+export type HashFormat = (typeof HASH_FORMATS)[number]
 
 /** Why a hash of another system is not stored: its format is none of these or its text malformed, or its verification takes too long. */
 export type HashRefusal = 'hash_unsupported' | 'hash_too_expensive'

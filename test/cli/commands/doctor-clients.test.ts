@@ -1,12 +1,16 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setDomainRules } from '../../../src/admin/domain.ts'
+import { noteForeignHashes } from '../../../src/maintenance/foreign-hashes.ts'
+import { readForeignFormats } from '../../../src/protocol/sign-in/password-formats.ts'
 import { DEVICE_CODE } from '../../../src/protocol/token/grant-types.ts'
 import type { EpochMs } from '../../../src/base/brand.ts'
 import { registerClient, requestToken, type RegisteredClient } from '../../../tools/flow.ts'
 import { WHOLE_FILE } from '../../support/authorize-answers.ts'
 import { commandJson, findingsAbout, openServerForCommands, runHere } from '../../support/command.ts'
 import { openWebHost, sendJson } from '../../support/hosts/web-host.ts'
+import { aUser } from '../../support/records.ts'
+import { LONG_VECTOR } from '../../support/sign-in/hash-vectors.ts'
 import { openPlace } from '../../support/process.ts'
 import { perform } from '../../support/tasks.ts'
 import { makeClientKey } from '../../../tools/client-assertion.ts'
@@ -41,6 +45,31 @@ test('doctor warns when the pool of registered clients is nearly full', async ()
     assert.match(found?.[1] ?? '', message)
   }
   delete process.env['GRANTOR_UNUSED_CLIENTS']
+})
+
+test('doctor counts the hashes of other systems, and ends the delay when none is left an hour after the import', async () => {
+  const { passwords, store } = server.context
+  const now = server.clock.now()
+  const noted = (ageHours: number): Promise<void> =>
+    noteForeignHashes({ store, clock: () => (now - ageHours * HOUR_MS) as EpochMs }, ['$2b$10'])
+  assert.deepEqual(await findingsAbout('passwords'), [])
+  const user = aUser({ passwordHash: LONG_VECTOR.text })
+  await store.createUser(user)
+  await noted(2)
+  const left = 'Users have password hashes of other systems: 1 of bcrypt.'
+  const none = 'No user has a password hash of another system.'
+  const delayed = 'Until all are replaced, failed sign-ins are delayed.'
+  assert.deepEqual(await findingsAbout('passwords'), [['ok', `${left} ${delayed}`]])
+  const passwordHash = await passwords.hash('correct horse battery', undefined)
+  await store.upgradePassword({ id: user.id, previousHash: LONG_VECTOR.text, passwordHash, format: 'bcrypt' })
+  await noted(0)
+  const early = 'Failed sign-ins are delayed until this command runs an hour after the import.'
+  assert.deepEqual(await findingsAbout('passwords'), [['ok', `${none} ${early}`]])
+  assert.deepEqual(readForeignFormats(await store.findPasswordFormats()).costs, ['$2b$10'])
+  await noted(2)
+  assert.deepEqual(await findingsAbout('passwords'), [['ok', `${none} Failed sign-ins are no longer delayed.`]])
+  assert.deepEqual(readForeignFormats(await store.findPasswordFormats()).costs, [])
+  assert.deepEqual(await findingsAbout('passwords'), [])
 })
 
 test('doctor reports, by id, clients in use that could no longer register', async () => {

@@ -2,13 +2,14 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Response as LightMyRequestResponse } from 'light-my-request'
 import { noteForeignHashes } from '../../../src/maintenance/foreign-hashes.ts'
-import { readForeignHash } from '../../../src/passwords/formats.ts'
+import { readForeignHash } from '../../../src/passwords/foreign-hash.ts'
 import { StoreUnavailable } from '../../../src/ports/store.ts'
 import { authorizeUrl, locationOf, PlainBrowser, registerClient } from '../../../tools/flow.ts'
 import type { EpochMs } from '../../../src/base/brand.ts'
 import type { UserId } from '../../../src/protocol/ids.ts'
 import { addApp } from '../../../tools/sign-in/app.ts'
 import { eventsOf, listLinks } from '../../store/contract/chains.ts'
+import { WHOLE_FILE } from '../../support/authorize-answers.ts'
 import { aHash, aUser } from '../../support/records.ts'
 import { HASH_VECTORS, LONG_VECTOR, VECTOR_PASSWORD } from '../../support/sign-in/hash-vectors.ts'
 import { openTestServer, type TestServer } from '../../support/server.ts'
@@ -18,9 +19,11 @@ import { submitTo } from '../../support/sign-in/apps.ts'
 const BCRYPT = HASH_VECTORS[0]?.text ?? ''
 const OWN = /^\$argon2id\$v=19\$m=19456,t=2,p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/
 
-test('a sign-in replaces the hash of another system, ends nothing, and is recorded once', async (t) => {
-  const server = await openTestServer(t)
-  const client = await registerClient(server)
+/** Of the tests that change nothing of it. */
+const server = await openTestServer(WHOLE_FILE)
+const client = await registerClient(server)
+
+test('a sign-in replaces the hash of another system, ends nothing, and is recorded once', async () => {
   for (const text of [BCRYPT, HASH_VECTORS[10]?.text ?? '']) {
     const email = await createForeign(server, text)
     const before = await server.context.store.findUserByEmail(email)
@@ -38,9 +41,7 @@ test('a sign-in replaces the hash of another system, ends nothing, and is record
   }
 })
 
-test('a wrong password, a disabled account and a NUL replace nothing', async (t) => {
-  const server = await openTestServer(t)
-  const client = await registerClient(server)
+test('a wrong password, a disabled account and a NUL replace nothing', async () => {
   const email = await createForeign(server, BCRYPT)
   for (const wrong of ['wrong', `${VECTOR_PASSWORD}\0`, VECTOR_PASSWORD.normalize('NFKC')])
     assert.equal((await signIn(server, client, email, wrong)).statusCode, 401)
@@ -51,17 +52,13 @@ test('a wrong password, a disabled account and a NUL replace nothing', async (t)
   assert.equal((await server.context.store.findUserByEmail(email))?.passwordHash, BCRYPT)
 })
 
-test('IMP-12: a password of which bcrypt compares a part signs in, and its hash stays', async (t) => {
-  const server = await openTestServer(t)
-  const client = await registerClient(server)
+test('IMP-12: a password of which bcrypt compares a part signs in, and its hash stays', async () => {
   const email = await createForeign(server, LONG_VECTOR.text)
   assert.equal((await signIn(server, client, email, LONG_VECTOR.password)).statusCode, 303)
   assert.equal((await server.context.store.findUserByEmail(email))?.passwordHash, LONG_VECTOR.text)
 })
 
-test('the hash is replaced before the second step, and the sign-in goes on with it', async (t) => {
-  const server = await openTestServer(t)
-  const client = await registerClient(server)
+test('the hash is replaced before the second step, and the sign-in goes on with it', async () => {
   const email = await createForeign(server, BCRYPT)
   const app = await addApp(server, email)
   const browser = new PlainBrowser(server)
@@ -74,9 +71,7 @@ test('the hash is replaced before the second step, and the sign-in goes on with 
   assert.ok(hasSession(browser))
 })
 
-test('IMP-11: of several sign-ins with one password at once each succeeds, and one replaces the hash', async (t) => {
-  const server = await openTestServer(t)
-  const client = await registerClient(server)
+test('IMP-11: of several sign-ins with one password at once each succeeds, and one replaces the hash', async () => {
   const email = await createForeign(server, BCRYPT)
   const answers = await Promise.all([1, 2, 3].map(() => signIn(server, client, email, VECTOR_PASSWORD)))
   assert.deepEqual(

@@ -47,31 +47,6 @@ test('doctor warns when the pool of registered clients is nearly full', async ()
   delete process.env['GRANTOR_UNUSED_CLIENTS']
 })
 
-test('doctor counts the hashes of other systems, and ends the delay when none is left an hour after the import', async () => {
-  const { passwords, store } = server.context
-  const now = server.clock.now()
-  const noted = (ageHours: number): Promise<void> =>
-    noteForeignHashes({ store, clock: () => (now - ageHours * HOUR_MS) as EpochMs }, ['$2b$10'])
-  assert.deepEqual(await findingsAbout('passwords'), [])
-  const user = aUser({ passwordHash: LONG_VECTOR.text })
-  await store.createUser(user)
-  await noted(2)
-  const left = 'Users have password hashes of other systems: 1 of bcrypt.'
-  const none = 'No user has a password hash of another system.'
-  const delayed = 'Until all are replaced, failed sign-ins are delayed.'
-  assert.deepEqual(await findingsAbout('passwords'), [['ok', `${left} ${delayed}`]])
-  const passwordHash = await passwords.hash('correct horse battery', undefined)
-  await store.upgradePassword({ id: user.id, previousHash: LONG_VECTOR.text, passwordHash, format: 'bcrypt' })
-  await noted(0)
-  const early = 'Failed sign-ins are delayed until this command runs an hour after the import.'
-  assert.deepEqual(await findingsAbout('passwords'), [['ok', `${none} ${early}`]])
-  assert.deepEqual(readForeignFormats(await store.findPasswordFormats()).costs, ['$2b$10'])
-  await noted(2)
-  assert.deepEqual(await findingsAbout('passwords'), [['ok', `${none} Failed sign-ins are no longer delayed.`]])
-  assert.deepEqual(readForeignFormats(await store.findPasswordFormats()).costs, [])
-  assert.deepEqual(await findingsAbout('passwords'), [])
-})
-
 test('doctor reports, by id, clients in use that could no longer register', async () => {
   const blocked = await registerClient(server, { redirect_uris: ['https://app.bad.example/cb'] })
   const registered = [await registerClient(server), await registerClient(server)]
@@ -161,4 +136,29 @@ test('doctor fails for a client of the profile fapi2 whose keys cannot be fetche
     assert.equal(verdict, 'failed')
     assert.match(message ?? '', new RegExp(`${bank.client_id}.*keys.json cannot be used: it is no set of usable keys`))
   }
+})
+
+test('doctor counts the hashes of other systems, and ends the delay when none is left an hour after the import', async () => {
+  const { passwords, store } = server.context
+  const now = server.clock.now()
+  const noted = (ageHours: number): Promise<void> =>
+    noteForeignHashes({ store, clock: () => (now - ageHours * HOUR_MS) as EpochMs }, ['$2b$10'])
+  assert.deepEqual(await findingsAbout('passwords'), [])
+  const user = aUser({ passwordHash: LONG_VECTOR.text })
+  await store.createUser(user)
+  await noted(2)
+  const left = 'Users have password hashes of other systems: 1 of bcrypt.'
+  const none = 'No user has a password hash of another system.'
+  const delayed = 'Until all are replaced, failed sign-ins are delayed.'
+  assert.deepEqual(await findingsAbout('passwords'), [['ok', `${left} ${delayed}`]])
+  const passwordHash = await passwords.hash('correct horse battery', undefined)
+  await store.upgradePassword({ id: user.id, previousHash: LONG_VECTOR.text, passwordHash, format: 'bcrypt' })
+  await noted(0)
+  const early = 'Failed sign-ins are delayed until this command runs an hour after the import.'
+  assert.deepEqual(await findingsAbout('passwords'), [['ok', `${none} ${early}`]])
+  assert.deepEqual(readForeignFormats(await store.findPasswordFormats()).costs, ['$2b$10'])
+  await noted(2)
+  assert.deepEqual(await findingsAbout('passwords'), [['ok', `${none} Failed sign-ins are no longer delayed.`]])
+  assert.deepEqual(readForeignFormats(await store.findPasswordFormats()).costs, [])
+  assert.deepEqual(await findingsAbout('passwords'), [])
 })

@@ -27,9 +27,8 @@ const WAITING = 100
 
 /** Verifies the answers of authenticators by a library, in a thread that takes 36 MB. */
 export function openPasskeyVerifier(): PasskeyVerifier {
-  const ask: (question: PasskeyQuestion) => Promise<never> = openAnsweringThread<never>(VERIFIER_THREAD, WAITING)
+  const ask = openAnsweringThread<PasskeyQuestion>(VERIFIER_THREAD, WAITING)
   return {
-    // The thread answers a question by its kind.
     verifyRegistration: (answer, expected) => ask({ kind: 'registration', answer, expected }),
     verifyAssertion: (answer, expected, { publicKey }) => ask({ kind: 'assertion', answer, expected, publicKey }),
   }

@@ -12,14 +12,14 @@ export interface ThreadAnswer<Answer> {
   readonly answer: Answer
 }
 
-interface Waiting<Answer> {
-  readonly resolve: (answer: Answer) => void
+interface Waiting {
+  readonly resolve: (answer: never) => void
   readonly reject: (cause: Error) => void
 }
 
-interface Thread<Answer> {
+interface Thread {
   readonly worker: Worker
-  readonly waiting: Map<number, Waiting<Answer>>
+  readonly waiting: Map<number, Waiting>
 }
 
 const RETRY_SECONDS = 5
@@ -27,16 +27,20 @@ const RETRY_SECONDS = 5
 /**
  * Asks a thread, which starts with the first question. The thread keeps the process running only while an answer waits. One that fails is
  * replaced for the next question. Throws OAuthError temporarily_unavailable if the thread fails, or if as many answers wait as `limit`.
+ * `Answer`: what the thread answers to such a question.
  */
-export function openAnsweringThread<Answer>(source: URL, limit: number): (question: unknown) => Promise<Answer> {
-  let thread: Thread<Answer> | undefined
+export function openAnsweringThread<Question>(
+  source: URL,
+  limit: number,
+): <Answer>(question: Question) => Promise<Answer> {
+  let thread: Thread | undefined
   let last = 0
 
-  function start(): Thread<Answer> {
+  function start(): Thread {
     // What its libraries print is not read: the library mode of Grantor prints nothing.
     const worker = new Worker(source, { stdout: true, stderr: true, execArgv: ['--no-warnings'] })
-    const started: Thread<Answer> = { worker, waiting: new Map() }
-    worker.on('message', ({ id, answer }: ThreadAnswer<Answer>) => {
+    const started: Thread = { worker, waiting: new Map() }
+    worker.on('message', ({ id, answer }: ThreadAnswer<never>) => {
       started.waiting.get(id)?.resolve(answer)
       started.waiting.delete(id)
       if (started.waiting.size === 0) worker.unref()
@@ -50,7 +54,7 @@ export function openAnsweringThread<Answer>(source: URL, limit: number): (questi
     return started
   }
 
-  return (question) => {
+  return <Answer>(question: Question) => {
     thread ??= start()
     const { worker, waiting } = thread
     if (waiting.size >= limit) return Promise.reject(unavailable('overloaded', RETRY_SECONDS))
@@ -58,7 +62,7 @@ export function openAnsweringThread<Answer>(source: URL, limit: number): (questi
     const { promise, resolve, reject } = Promise.withResolvers<Answer>()
     worker.ref()
     waiting.set(last, { resolve, reject })
-    worker.postMessage({ id: last, question } satisfies AskedQuestion<unknown>)
+    worker.postMessage({ id: last, question } satisfies AskedQuestion<Question>)
     return promise
   }
 }

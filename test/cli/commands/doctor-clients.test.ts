@@ -144,7 +144,7 @@ test('doctor counts the hashes of other systems, and ends the delay when none is
   const noted = (ageHours: number): Promise<void> =>
     noteForeignHashes({ store, clock: () => (now - ageHours * HOUR_MS) as EpochMs }, ['$2b$10'])
   assert.deepEqual(await findingsAbout('passwords'), [])
-  const user = aUser({ passwordHash: LONG_VECTOR.text })
+  const user = aUser({ passwordHash: LONG_VECTOR.text, createdAt: now })
   await store.createUser(user)
   await noted(2)
   const left = 'Users have password hashes of other systems: 1 of bcrypt.'

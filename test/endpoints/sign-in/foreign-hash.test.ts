@@ -12,23 +12,22 @@ import { eventsOf, listLinks } from '../../store/contract/chains.ts'
 import { WHOLE_FILE } from '../../support/authorize-answers.ts'
 import { aHash, aUser } from '../../support/records.ts'
 import { HASH_VECTORS, LONG_VECTOR, VECTOR_PASSWORD } from '../../support/sign-in/hash-vectors.ts'
-import { openTestServer, type TestServer } from '../../support/server.ts'
+import { openTestServer } from '../../support/server.ts'
 import { hasSession } from '../../support/session-cookie.ts'
 import { submitTo } from '../../support/sign-in/apps.ts'
 
 const BCRYPT = HASH_VECTORS[0]?.text ?? ''
 const OWN = /^\$argon2id\$v=19\$m=19456,t=2,p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/
 
-/** Of the tests that change nothing of it. */
 const server = await openTestServer(WHOLE_FILE)
 const client = await registerClient(server)
 
 test('a sign-in replaces the hash of another system, ends nothing, and is recorded once', async () => {
   for (const text of [BCRYPT, HASH_VECTORS[10]?.text ?? '']) {
-    const email = await createForeign(server, text)
+    const email = await createForeign(text)
     const before = await server.context.store.findUserByEmail(email)
     for (const round of [1, 2]) {
-      const answer = await signIn(server, client, email, VECTOR_PASSWORD)
+      const answer = await signIn(email, VECTOR_PASSWORD)
       assert.equal(answer.statusCode, 303, `round ${round}: ${answer.body}`)
     }
     const after = await server.context.store.findUserByEmail(email)
@@ -37,32 +36,32 @@ test('a sign-in replaces the hash of another system, ends nothing, and is record
     const sessions = await server.context.store.listSessions({ userId: after?.id, before: undefined, limit: 9 })
     assert.equal(sessions.length, 2)
     const read = readForeignHash(text)
-    assert.deepEqual(await upgradesOf(server, after?.id), [typeof read === 'string' ? read : read.format])
+    assert.deepEqual(await upgradesOf(after?.id), [typeof read === 'string' ? read : read.format])
   }
 })
 
 test('a wrong password, a disabled account and a NUL replace nothing', async () => {
-  const email = await createForeign(server, BCRYPT)
+  const email = await createForeign(BCRYPT)
   for (const wrong of ['wrong', `${VECTOR_PASSWORD}\0`, VECTOR_PASSWORD.normalize('NFKC')])
-    assert.equal((await signIn(server, client, email, wrong)).statusCode, 401)
+    assert.equal((await signIn(email, wrong)).statusCode, 401)
   const id = (await server.context.store.findUserByEmail(email))?.id
   assert.ok(id)
   await server.context.store.disableUser({ id, now: server.context.clock() })
-  assert.equal((await signIn(server, client, email, VECTOR_PASSWORD)).statusCode, 401)
+  assert.equal((await signIn(email, VECTOR_PASSWORD)).statusCode, 401)
   assert.equal((await server.context.store.findUserByEmail(email))?.passwordHash, BCRYPT)
 })
 
 test('IMP-12: a password of which bcrypt compares a part signs in, and its hash stays', async () => {
-  const email = await createForeign(server, LONG_VECTOR.text)
-  assert.equal((await signIn(server, client, email, LONG_VECTOR.password)).statusCode, 303)
+  const email = await createForeign(LONG_VECTOR.text)
+  assert.equal((await signIn(email, LONG_VECTOR.password)).statusCode, 303)
   assert.equal((await server.context.store.findUserByEmail(email))?.passwordHash, LONG_VECTOR.text)
 })
 
 test('the hash is replaced before the second step, and the sign-in goes on with it', async () => {
-  const email = await createForeign(server, BCRYPT)
+  const email = await createForeign(BCRYPT)
   const app = await addApp(server, email)
   const browser = new PlainBrowser(server)
-  const page = await browser.submit(await signInPage(browser, client), { email, password: VECTOR_PASSWORD })
+  const page = await browser.submit(await signInPage(browser), { email, password: VECTOR_PASSWORD })
   assert.ok(!hasSession(browser))
   assert.match((await server.context.store.findUserByEmail(email))?.passwordHash ?? '', OWN)
   assert.ok(!JSON.stringify([page.body, page.headers]).includes('correct horse'))
@@ -72,107 +71,90 @@ test('the hash is replaced before the second step, and the sign-in goes on with 
 })
 
 test('IMP-11: of several sign-ins with one password at once each succeeds, and one replaces the hash', async () => {
-  const email = await createForeign(server, BCRYPT)
-  const answers = await Promise.all([1, 2, 3].map(() => signIn(server, client, email, VECTOR_PASSWORD)))
+  const email = await createForeign(BCRYPT)
+  const answers = await Promise.all([1, 2, 3].map(() => signIn(email, VECTOR_PASSWORD)))
   assert.deepEqual(
     answers.map(({ statusCode }) => statusCode),
     [303, 303, 303],
   )
   const id = (await server.context.store.findUserByEmail(email))?.id
-  assert.deepEqual(await upgradesOf(server, id), ['bcrypt'])
+  assert.deepEqual(await upgradesOf(id), ['bcrypt'])
 })
 
 test('IMP-11: a new password that is set while the previous one is verified wins', async (t) => {
-  const server = await openTestServer(t)
-  const client = await registerClient(server)
-  const email = await createForeign(server, BCRYPT)
+  const email = await createForeign(BCRYPT)
   const { passwords, store } = server.context
   const user = await store.findUserByEmail(email)
   assert.ok(user)
   const { hash } = passwords
   const chosen = await hash('another long horse', undefined)
-  Object.assign(passwords, {
-    // Between the verification and the upgrade.
-    async hash(...asked: Parameters<typeof hash>) {
-      await store.setPassword({ id: user.id, passwordHash: chosen, now: server.context.clock(), mails: [] })
-      return hash(...asked)
-    },
+  // Between the verification and the upgrade.
+  t.mock.method(passwords, 'hash', async (...asked: Parameters<typeof hash>) => {
+    await store.setPassword({ id: user.id, passwordHash: chosen, now: server.context.clock(), mails: [] })
+    return hash(...asked)
   })
-  assert.equal((await signIn(server, client, email, VECTOR_PASSWORD)).statusCode, 401)
+  assert.equal((await signIn(email, VECTOR_PASSWORD)).statusCode, 401)
   assert.equal((await store.findUserByEmail(email))?.passwordHash, chosen)
 })
 
 test('an upgrade that fails is logged, and the user is signed in with the previous hash', async (t) => {
-  const server = await openTestServer(t)
-  const client = await registerClient(server)
-  const email = await createForeign(server, BCRYPT)
-  Object.assign(server.context.store, {
-    upgradePassword: () => Promise.reject(new StoreUnavailable('The commit takes too long.')),
-  })
-  assert.equal((await signIn(server, client, email, VECTOR_PASSWORD)).statusCode, 303)
+  const email = await createForeign(BCRYPT)
+  t.mock.method(server.context.store, 'upgradePassword', () =>
+    Promise.reject(new StoreUnavailable('The commit takes too long.')),
+  )
+  assert.equal((await signIn(email, VECTOR_PASSWORD)).statusCode, 303)
   assert.equal((await server.context.store.findUserByEmail(email))?.passwordHash, BCRYPT)
   assert.match(server.log(), /"event":"user.password-upgrade-failed"[^\n]*"reason":"store_unavailable"/)
 })
 
 test('IMP-03: each failed sign-in is delayed while hashes of other systems are noted, and no successful one', async (t) => {
-  const server = await openTestServer(t)
-  const client = await registerClient(server)
-  const email = await createForeign(server, BCRYPT)
-  const long = await createForeign(server, LONG_VECTOR.text)
+  const email = await createForeign(BCRYPT)
+  const long = await createForeign(LONG_VECTOR.text)
   await noteForeignHashes(server.context, ['$2b$04', '$2b$08'])
   await noteForeignHashes(server.context, ['$2b$06'])
   server.clock.advance(2000)
   // The first one measures the format.
-  await signIn(server, client, 'first@acme.test', 'wrong')
+  await signIn('first@acme.test', 'wrong')
   for (const address of [email, 'nobody@acme.test']) {
-    const [ms, answer] = await timed(() => signIn(server, client, address, 'wrong'))
+    const [ms, answer] = await timed(() => signIn(address, 'wrong'))
     assert.equal(answer.statusCode, 401)
     assert.ok(ms >= 99, `${address}: ${ms} ms`)
   }
   let isDelayed = false
   const { verify } = server.context.passwords
-  Object.assign(server.context.passwords, {
-    async verify(...asked: Parameters<typeof verify>) {
-      return { ...(await verify(...asked)), settled: async () => void (isDelayed = true) }
-    },
-  })
-  assert.equal((await signIn(server, client, long, LONG_VECTOR.password)).statusCode, 303)
+  t.mock.method(server.context.passwords, 'verify', async (...asked: Parameters<typeof verify>) => ({
+    ...(await verify(...asked)),
+    settled: async () => void (isDelayed = true),
+  }))
+  assert.equal((await signIn(long, LONG_VECTOR.password)).statusCode, 303)
   assert.ok(!isDelayed)
 })
 
 /** Creates an account as an import does. Returns its address. */
-async function createForeign({ context }: TestServer, text: string): Promise<string> {
+async function createForeign(text: string): Promise<string> {
   const read = readForeignHash(text)
   assert.ok(typeof read !== 'string')
   const user = aUser({
     email: `${aHash().toLowerCase()}@acme.test`,
     passwordHash: read.stored,
-    notBefore: context.clock(),
+    notBefore: server.context.clock(),
   })
-  assert.equal(await context.store.createUser(user), 'created')
+  assert.equal(await server.context.store.createUser(user), 'created')
   return user.email ?? ''
 }
 
-async function signIn(
-  server: TestServer,
-  client: Awaited<ReturnType<typeof registerClient>>,
-  email: string,
-  password: string,
-): Promise<LightMyRequestResponse> {
+async function signIn(email: string, password: string): Promise<LightMyRequestResponse> {
   const browser = new PlainBrowser(server)
-  return browser.submit(await signInPage(browser, client), { email, password })
+  return browser.submit(await signInPage(browser), { email, password })
 }
 
-async function signInPage(
-  browser: PlainBrowser,
-  client: Awaited<ReturnType<typeof registerClient>>,
-): Promise<LightMyRequestResponse> {
+async function signInPage(browser: PlainBrowser): Promise<LightMyRequestResponse> {
   return browser.get(locationOf(await browser.get(authorizeUrl(client))))
 }
 
 /** The formats of the hashes of a user that were replaced. */
-async function upgradesOf({ context }: TestServer, userId: UserId | undefined): Promise<readonly unknown[]> {
-  const events = eventsOf(await listLinks(context.store, 0 as EpochMs))
+async function upgradesOf(userId: UserId | undefined): Promise<readonly unknown[]> {
+  const events = eventsOf(await listLinks(server.context.store, 0 as EpochMs))
   const own = events.filter((event) => event.event === 'user.password-upgraded' && event.userId === userId)
   return own.map(({ details }) => details?.['format'])
 }

@@ -27,7 +27,7 @@ const WAITING = 100
 
 /** Verifies the answers of authenticators by a library, in a thread that takes 36 MB. */
 export function openPasskeyVerifier(): PasskeyVerifier {
-  const ask = openAnsweringThread<PasskeyQuestion>(VERIFIER_THREAD, WAITING)
+  const ask: <Answer>(question: PasskeyQuestion) => Promise<Answer> = openAnsweringThread(VERIFIER_THREAD, WAITING)
   return {
     verifyRegistration: (answer, expected) => ask({ kind: 'registration', answer, expected }),
     verifyAssertion: (answer, expected, { publicKey }) => ask({ kind: 'assertion', answer, expected, publicKey }),

@@ -4,6 +4,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 const SHORTEST_MS = 100
 /** And not more: a person waits for the answer. */
 const LONGEST_MS = 3000
+/** Failed sign-ins whose verifications count, in addition to those that measured the formats when the machine was perhaps less busy. */
+const RECENT = 100
 
 /**
  * Makes failed sign-ins take equally long while hashes of several formats are stored: none of them costs as much as another, so no decoy
@@ -14,6 +16,7 @@ export function openDeadline(
   verify: (costs: string) => Promise<void>,
 ): (startedAt: number) => Promise<void> {
   const measured = new Map<string, Promise<number>>()
+  const recent: number[] = []
 
   async function measure(one: string): Promise<number> {
     const startedAt = performance.now()
@@ -34,10 +37,12 @@ export function openDeadline(
   return async (startedAt) => {
     const formats = await costs()
     if (formats.length === 0) return
+    recent.push(performance.now() - startedAt)
+    if (recent.length > RECENT) recent.shift()
     const times: number[] = []
     // One after the other, because two at a time would take longer.
     for (const one of formats) times.push(await timeOf(one))
-    const limit = Math.min(LONGEST_MS, Math.max(SHORTEST_MS, 2 * Math.max(...times)))
+    const limit = Math.min(LONGEST_MS, Math.max(SHORTEST_MS, 2 * Math.max(...times, ...recent)))
     const left = startedAt + limit - performance.now()
     if (left > 0) await delay(left)
   }

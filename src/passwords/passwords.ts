@@ -8,7 +8,7 @@ import { openAnsweringThread } from '../threads/answering-thread.ts'
 import { BCRYPT_THREAD } from './bcrypt-thread.ts'
 import { readCommonPasswords } from './common-passwords.ts'
 import { openDeadline } from './deadline.ts'
-import { exampleOf, formatPhc, readHash, type Bcrypt, type BcryptQuestion, type ReadHash } from './formats.ts'
+import { exampleOf, formatPhc, readHash, type Bcrypt, type ReadHash } from './formats.ts'
 
 /**
  * RFC 9106 §4 leaves the cost to the deployment. These are OWASP's values for argon2id (19 MiB, 2 passes, 1 lane). Hashes of these costs
@@ -28,7 +28,7 @@ const HOST = ''
  */
 export function openPasswords(random: Random, foreignCosts: () => Promise<readonly string[]>): Passwords {
   const pool = openPool()
-  const bcrypt: Bcrypt = openAnsweringThread<BcryptQuestion>(BCRYPT_THREAD, AT_ONCE.waiting)
+  const bcrypt: Bcrypt = openAnsweringThread(BCRYPT_THREAD, AT_ONCE.waiting)
   // For emails without an account, and for texts that cannot be read: verifying takes the time of a hash of ours, and never matches.
   const decoy = known(formatPhc(OWN_COSTS, random(SALT_BYTES), random(TAG_BYTES)))
   // A list of 94 kB, which most processes never need.

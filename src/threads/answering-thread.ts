@@ -29,10 +29,7 @@ const RETRY_SECONDS = 5
  * replaced for the next question. Throws OAuthError temporarily_unavailable if the thread fails, or if as many answers wait as `limit`.
  * `Answer`: what the thread answers to such a question.
  */
-export function openAnsweringThread<Question>(
-  source: URL,
-  limit: number,
-): <Answer>(question: Question) => Promise<Answer> {
+export function openAnsweringThread(source: URL, limit: number): <Answer>(question: unknown) => Promise<Answer> {
   let thread: Thread | undefined
   let last = 0
 
@@ -54,7 +51,7 @@ export function openAnsweringThread<Question>(
     return started
   }
 
-  return <Answer>(question: Question) => {
+  return <Answer>(question: unknown) => {
     thread ??= start()
     const { worker, waiting } = thread
     if (waiting.size >= limit) return Promise.reject(unavailable('overloaded', RETRY_SECONDS))
@@ -62,7 +59,7 @@ export function openAnsweringThread<Question>(
     const { promise, resolve, reject } = Promise.withResolvers<Answer>()
     worker.ref()
     waiting.set(last, { resolve, reject })
-    worker.postMessage({ id: last, question } satisfies AskedQuestion<Question>)
+    worker.postMessage({ id: last, question } satisfies AskedQuestion<unknown>)
     return promise
   }
 }

@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
 
-/** Twice a measured time is not less, so that a busy machine does not reveal what it was about. */
+/** The least delay: the time of a fast format varies more than the formats differ. */
 const SHORTEST_MS = 100
-/** And not more: a person waits for the answer. */
+/** The longest delay: a person waits for the answer. */
 const LONGEST_MS = 3000
-/** Failed sign-ins whose verifications count, in addition to those that measured the formats when the machine was perhaps less busy. */
+/** The last failed sign-ins, whose verifications count too: the machine may be busier than when the formats were measured. */
 const RECENT = 100
 
 /**

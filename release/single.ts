@@ -21,6 +21,7 @@ const OUTPUT = 'dist'
 const THREADS = [
   ['src/store/sqlite/file/checkpoint-worker.js', 'sqlite/file/checkpoint-thread.ts', 'CHECKPOINT_THREAD'],
   ['src/passkeys/verifier-worker.js', 'passkeys/verifier-thread.ts', 'VERIFIER_THREAD'],
+  ['src/passwords/bcrypt-worker.js', 'passwords/bcrypt-thread.ts', 'BCRYPT_THREAD'],
 ] as const
 const COMMON = {
   bundle: true,

@@ -1,9 +1,12 @@
 import type { Response as LightMyRequestResponse } from 'light-my-request'
-import { randomBytes } from 'node:crypto'
+import { hashSync } from 'bcryptjs'
+import { pbkdf2Sync, randomBytes } from 'node:crypto'
 import { Agent } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { EpochMs } from '../../src/base/brand.ts'
 import { mintUserId, type UserId } from '../../src/protocol/ids.ts'
+import { noteForeignHashes } from '../../src/maintenance/foreign-hashes.ts'
+import { readForeignHash } from '../../src/passwords/foreign-hash.ts'
 import { createUser } from '../../src/admin/user/user.ts'
 import { openAssertingProvider, type AssertingProvider } from '../../tools/asserting-provider.ts'
 import {
@@ -25,8 +28,11 @@ import { givePasskey, ORIGIN, signedFields } from '../../tools/sign-in/passkeys.
 import { openServerProcess } from '../../tools/process/server.ts'
 import { openFolder } from '../../tools/process/session.ts'
 
-/** `person`: an account with a password. `secure`: one with a password, and with an app (even numbers) or a passkey. `nobody`: there is no account. */
-export type AccountKind = 'person' | 'secure' | 'nobody'
+/**
+ * `person`: an account with a password. `secure`: one with a password, and with an app (even numbers) or a passkey. `import`: one whose
+ * hash another system made, by bcrypt (even numbers) or PBKDF2, and after as many of them one with a hash of this server. `nobody`: there is no account.
+ */
+export type AccountKind = 'person' | 'secure' | 'import' | 'nobody'
 
 /**
  * What is sent: an address and a wrong password, an address alone, the answer of a passkey that no user has, for a user, an address
@@ -53,11 +59,15 @@ export interface Answer {
 /** A server, and browsers with its sign-in page. */
 export interface SignInServer {
   readonly attempt: (attempt: Attempt) => Promise<Answer>
+  /** From now on failed sign-ins are delayed as after an import. */
+  readonly noteImport: () => Promise<void>
   /** Stops the server properly, so that all rows are written. */
   readonly stop: () => Promise<void>
 }
 
 const PASSWORD = 'not the password'
+const BCRYPT_COST = 8
+const PBKDF2_ROUNDS = 27_500
 /** A server knows a new provider after a second. */
 const KNOWN_MS = 1500
 const URLS: Readonly<Record<Way, string>> = {
@@ -83,7 +93,8 @@ function accountName(kind: AccountKind | 'holder', index: number): string {
 }
 
 /**
- * Starts a server on an empty database. The accounts up to `accounts` have a password; those up to twice that are `secure`. As many others
+ * Starts a server on an empty database. The accounts up to `accounts` have a password; those up to twice that are `secure`, and up to four
+ * times `import`. As many others
  * as `holders` change their address.
  */
 export async function openSignInServer(databaseUrl: string, accounts: number, holders: number): Promise<SignInServer> {
@@ -164,6 +175,15 @@ export async function openSignInServer(databaseUrl: string, accounts: number, ho
         throw new Error(`The assertion was refused for another reason: ${answer.body}`)
       return { status: answer.statusCode, ms, page: pageOf(answer, email) }
     },
+    async noteImport() {
+      const { context, close } = await openStoreOf(server.settings)
+      await noteForeignHashes(
+        context,
+        importedHashes().map((text) => readHash(text).costs),
+      )
+      await close()
+      await delay(KNOWN_MS)
+    },
     async stop() {
       agent.destroy()
       provider.close()
@@ -195,6 +215,20 @@ function addressIn(network: number): string {
   return `2001:db8:${Math.floor(network / 65_536).toString(16)}:${(network % 65_536).toString(16)}::1`
 }
 
+/** Of the right password, by bcrypt and PBKDF2, which take less time than a hash of the server, and more. */
+function importedHashes(): readonly [bcrypt: string, pbkdf2: string] {
+  const salt = randomBytes(16)
+  const hash = pbkdf2Sync(PASSWORD.toUpperCase(), salt, PBKDF2_ROUNDS, 32, 'sha256')
+  const texts = [salt, hash].map((bytes) => bytes.toString('base64')).join('$')
+  return [hashSync(PASSWORD.toUpperCase(), BCRYPT_COST), `$pbkdf2-sha256$i=${PBKDF2_ROUNDS}$${texts}`]
+}
+
+function readHash(text: string): Exclude<ReturnType<typeof readForeignHash>, string> {
+  const read = readForeignHash(text)
+  if (typeof read === 'string') throw new Error(read)
+  return read
+}
+
 /** Creates the accounts. Returns their ids by name. */
 async function addAccounts(
   settings: Readonly<Record<string, string>>,
@@ -216,6 +250,18 @@ async function addAccounts(
       await addApp({ context }, email)
     }
     ids.set(email, id)
+  }
+  const imported = importedHashes()
+  for (let index = 2 * count; index < 4 * count; index += 1) {
+    const email = accountName('import', index)
+    const foreign = readHash(imported[index % 2 === 0 ? 0 : 1]).stored
+    const { id } = await createUser(context, { email, isVerified: true, password: undefined, name: undefined })
+    await context.store.setPassword({
+      id,
+      passwordHash: index < 3 * count ? foreign : passwordHash,
+      now: context.clock(),
+      mails: [],
+    })
   }
   for (let index = 0; index < holders; index += 1) {
     const email = accountName('holder', index)

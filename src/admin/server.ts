@@ -89,6 +89,7 @@ async function examine(context: TaskContext): Promise<readonly Finding[]> {
     roles,
     mailDueAt: due?.dueAt,
     twins: [],
+    passwordFormats: undefined,
   }
   return [
     checkClock(clockCheck.differenceMs()),

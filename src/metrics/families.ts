@@ -99,6 +99,12 @@ const STORE = {
     help: 'Operations that were rejected before they started.',
     more: 'Their requests got a 503. `full`: too many operations were waiting; `late`: the operation had waited for two seconds.',
   },
+  grantor_password_upgrades_total: {
+    type: 'counter',
+    labels: ['format'],
+    help: 'Password hashes of other systems that a sign-in replaced.',
+    more: '`format`: of the previous one ([users.md](users.md#passwords-from-elsewhere)).',
+  },
   grantor_swept_rows_total: {
     type: 'counter',
     labels: ['kind'],

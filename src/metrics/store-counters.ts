@@ -2,6 +2,7 @@ import type { BatchReport, QueueDepth, StoreObserver } from '../ports/observers.
 import type { Operation, OperationName, Outcome } from '../ports/operations/index.ts'
 import type { SweepPlace, Swept } from '../ports/operations/server.ts'
 import type { OperationResult } from '../ports/store.ts'
+import { HASH_FORMATS } from '../protocol/sign-in/password-formats.ts'
 import {
   counterSamples,
   histogramSample,
@@ -89,6 +90,7 @@ export function openStoreCounters(): StoreCounters {
   const operations = openSeries<Counter>(2, newCounter)
   const swept = openSeries<Counter>(1, newCounter)
   const refused = openSeries<Counter>(1, newCounter)
+  const upgrades = openSeries<Counter>(1, newCounter)
   const commits = openSeries(1, () => newHistogram(SECONDS))
   const sizes = newHistogram(SIZES)
   const waits = newHistogram(SECONDS)
@@ -97,11 +99,14 @@ export function openStoreCounters(): StoreCounters {
   for (const [name, outcomes] of Object.entries(STARTS_AT_ZERO))
     for (const [outcome, startsAtZero] of Object.entries(outcomes)) if (startsAtZero) operations.at(name, outcome)
   for (const reason of ['full', 'late']) refused.at(reason)
+  for (const format of HASH_FORMATS) upgrades.at(format)
   for (const outcome of ['done', 'failed']) commits.at(outcome)
 
-  function count({ name }: Operation, result: OperationResult | undefined): void {
-    operations.at(name, outcomeOf(name, result)).value += 1
+  function count({ name, input }: Operation, result: OperationResult | undefined): void {
+    const outcome = outcomeOf(name, result)
+    operations.at(name, outcome).value += 1
     if (name === 'sweepExpired' && result?.kind === 'done') countSwept(result.outcome as Swept)
+    if (name === 'upgradePassword' && outcome === 'changed') upgrades.at(input.format).value += 1
   }
 
   function countSwept(rows: Swept): void {
@@ -125,6 +130,7 @@ export function openStoreCounters(): StoreCounters {
         ...counterSamples('grantor_store_operations_total', operations),
         ...counterSamples('grantor_swept_rows_total', swept),
         ...counterSamples('grantor_store_refused_total', refused),
+        ...counterSamples('grantor_password_upgrades_total', upgrades),
         ...histogramSamples('grantor_store_commit_seconds', commits),
         histogramSample('grantor_store_batch_operations', sizes),
         histogramSample('grantor_store_wait_seconds', waits),

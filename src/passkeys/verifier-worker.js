@@ -8,7 +8,8 @@ import {
   isoCBOR,
 } from '@simplewebauthn/server/helpers'
 
-/** @import { PasskeyAnswer, PasskeyQuestion, RegistrationQuestion, AssertionQuestion, VerifiedAnswer } from './verifier.ts' */
+/** @import { AskedQuestion, ThreadAnswer } from '../threads/answering-thread.ts' */
+/** @import { PasskeyQuestion, RegistrationQuestion, AssertionQuestion, VerifiedAnswer } from './verifier.ts' */
 
 /**
  * Verifies the answers of authenticators, outside the thread that serves requests: the library takes a quarter of a second to load, and
@@ -25,8 +26,8 @@ const RSA = { kty: 3, alg: -257 }
 const ALGORITHMS = [OKP.alg, EC2.alg, RSA.alg]
 const RSA_BITS = 2048
 
-parentPort?.on('message', async (/** @type {PasskeyQuestion} */ question) => {
-  parentPort?.postMessage(/** @satisfies {PasskeyAnswer} */ ({ id: question.id, answer: await verify(question) }))
+parentPort?.on('message', async (/** @type {AskedQuestion<PasskeyQuestion>} */ { id, question }) => {
+  parentPort?.postMessage(/** @satisfies {ThreadAnswer<VerifiedAnswer>} */ ({ id, answer: await verify(question) }))
 })
 
 /**

@@ -9,6 +9,7 @@ import type { RecentlyUsed } from '../base/recently-used.ts'
 import type { SingleFlight } from '../base/single-flight.ts'
 import type { Resource } from '../protocol/token/resource.ts'
 import type { Scope } from '../protocol/token/scope.ts'
+import type { HashFormat } from '../protocol/sign-in/password-formats.ts'
 import type { Secrets } from '../protocol/secrets.ts'
 import type { ApiRecord } from './records/api.ts'
 import type { AuditEvent } from './records/audit.ts'
@@ -206,7 +207,7 @@ export interface Encryption {
   readonly decrypt: (name: string, text: string) => Buffer | undefined
 }
 
-/** Hashes passwords with argon2id, in other threads, a few at a time. */
+/** Hashes passwords with argon2id, and verifies them against these hashes and those of other systems, in other threads, a few at a time. */
 export interface Passwords {
   /** Whether a text in lower case is one of the 10,000 most common passwords of at least 8 characters. */
   readonly isCommon: (text: string) => boolean
@@ -216,10 +217,24 @@ export interface Passwords {
    */
   readonly hash: (password: string, network: string | undefined) => Promise<string>
   /**
-   * Takes equally long for `undefined` as for a hash, so that the response time does not reveal which emails have an
-   * account.
+   * Takes equally long for `undefined` as for a hash of this server, so that the response time does not reveal which emails have an
+   * account. A text that cannot be read matches no password. Throws as `hash` does.
    */
-  readonly verify: (password: string, phc: string | undefined, network: string) => Promise<boolean>
+  readonly verify: (password: string, stored: string | undefined, network: string) => Promise<VerifiedPassword>
+}
+
+export interface VerifiedPassword {
+  readonly isRight: boolean
+  /**
+   * The format of a hash that one of this server can replace now: another system has made it, or its costs are others, and the password
+   * is right and was compared completely.
+   */
+  readonly replaceable: HashFormat | undefined
+  /**
+   * Waits until a failed sign-in may be answered, so that the time does not reveal of which format the hash is. Returns at once while no
+   * hashes of other systems are stored.
+   */
+  readonly settled: () => Promise<void>
 }
 
 /**

@@ -126,6 +126,8 @@ export interface ClientInspection {
   readonly roles: readonly RoleInspection[]
   /** When the client of the console was disabled, so that no user can enter. undefined: it is not disabled. */
   readonly consoleDisabledAt: EpochMs | undefined
+  /** The setting of `setPasswordFormats`. */
+  readonly passwordFormats: string | undefined
   /** When the next mail is due, or was. undefined: no mail waits. */
   readonly mailDueAt: EpochMs | undefined
   /** The users who have the id of a client. */

@@ -178,6 +178,8 @@ export interface Reads {
   readonly listAdminCredentials: (page: Page<AdminCredentialId>) => Promise<readonly AdminCredentialRecord[]>
   /** The not-before time of the whole server (`revokeAllTokens`); 0 if it was never set. */
   readonly findNotBefore: () => Promise<EpochMs>
+  /** The setting of `setPasswordFormats`. */
+  readonly findPasswordFormats: () => Promise<string | undefined>
   /** Newest first, `before` exclusive, recorded at or after `since`. `containing`: a part of the text of their events. */
   readonly listAuditLinks: (
     page: Page<string> & Partial<Reach<string>> & { readonly since: EpochMs; readonly containing?: string | undefined },

@@ -15,9 +15,10 @@ import { VERSION } from './version.ts'
 import { openPlatform, type Platform } from './platform.ts'
 import { openPasskeyVerifier } from '../passkeys/verifier.ts'
 import { openEncryption } from '../keys/encryption.ts'
-import { openPasswords } from '../passwords/argon2.ts'
+import { openPasswords } from '../passwords/passwords.ts'
 import type { Context } from '../ports/context.ts'
 import { makeClientPolicy } from '../clients/evaluate-client.ts'
+import { readForeignFormats } from '../protocol/sign-in/password-formats.ts'
 import { openDomainRules } from '../protocol/client/domain-rule.ts'
 import { openRecentlyUsed } from '../base/recently-used.ts'
 import { openSeenSessions, type SeenSessions } from './background/seen-sessions.ts'
@@ -119,7 +120,10 @@ async function makeContext(
     ),
     notBefore: openCachedValue(store.findNotBefore, clock),
     ...keys,
-    passwords: openPasswords(random),
+    passwords: openPasswords(
+      random,
+      openCachedValue(async () => readForeignFormats(await store.findPasswordFormats()).costs, clock),
+    ),
     passkeys: openPasskeyVerifier(),
     encryption: openEncryption(secrets.encryptionKey, random),
     budgets,

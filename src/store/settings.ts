@@ -28,6 +28,9 @@ export const CLOCK_NOTE = 'clock'
 export const CLOCK_CONFIRMATION = 'clock-confirmed'
 export const LAST_BACKUP = 'last-backup' satisfies StoredSetting['name']
 
+/** Name of the row of `settings` with the formats of password hashes that other systems have made (`ForeignFormats`). */
+export const PASSWORD_FORMATS = 'password-formats'
+
 /** Names of rows of `settings` that a transaction replaces to wait for the others that do: it then reads what they wrote. */
 export const DECLARING = 'declaring'
 export const DECLARING_PROVIDER = 'declaring-provider'

@@ -39,6 +39,18 @@ test('a failed operation is counted as failed, and the others of its batch by th
   assert.equal(value('grantor_store_batch_operations_sum'), 2)
 })
 
+test('a hash of another system that was replaced is counted by its format, and one that was not is not', async () => {
+  const outcomes = ['changed', 'unknown', 'changed'] as const
+  const { store, read } = openCounted(async () => outcomes.map((outcome) => ({ kind: 'done', outcome })))
+  const change = { id: 'gus_1' as never, previousHash: 'theirs', passwordHash: 'ours' }
+  await Promise.all(
+    (['bcrypt', 'scrypt', 'bcrypt'] as const).map((format) => store.upgradePassword({ ...change, format })),
+  )
+  const { value } = read()
+  const counts = (['bcrypt', 'scrypt'] as const).map((format) => value('grantor_password_upgrades_total', { format }))
+  assert.deepEqual(counts, [2, 0])
+})
+
 test('an arbitrary text that the store returns does not become a label', async () => {
   const { store, read } = openCounted(async (count) => fill(count, { kind: 'done', outcome: 'a-kept-text' }))
   await store.insertSettingOnce({ name: 'secret-check', value: 'a-kept-text' })

@@ -2,7 +2,10 @@ import assert from 'node:assert/strict'
 import { isBuiltin } from 'node:module'
 import { test } from 'node:test'
 import { bundle } from '../../release/single.ts'
+import type { Bcrypt } from '../../src/passwords/formats.ts'
 import { listMigrations } from '../../src/store/migrations.ts'
+import { openAnsweringThread } from '../../src/threads/answering-thread.ts'
+import { LONG_VECTOR } from '../support/sign-in/hash-vectors.ts'
 
 /** Of packages that work without: `pg` tries to load it. */
 const ABSENT: readonly string[] = ['pg-native']
@@ -19,5 +22,13 @@ test('the single file needs no module and no file beside it: it has the migratio
   )
   for (const { name } of listMigrations()) assert.ok(text.includes(name), name)
   assert.ok(text.includes(' liverpool '), 'the common passwords')
-  assert.equal(text.match(/data:text\/javascript;base64,/g)?.length, 2, 'the checkpoint and the verifier of passkeys')
+  assert.equal(
+    text.match(/data:text\/javascript;base64,/g)?.length,
+    3,
+    'the checkpoint, the verifier of passkeys, and bcrypt',
+  )
+  const [, address = ''] = /BCRYPT_THREAD = new URL\("([^"]+)"\)/.exec(text) ?? []
+  const bcrypt: Bcrypt = openAnsweringThread(new URL(address), 1)
+  const salt = LONG_VECTOR.text.slice(0, 29)
+  assert.equal(await bcrypt({ password: LONG_VECTOR.password, salt }), LONG_VECTOR.text)
 })

@@ -1,11 +1,13 @@
 import { argon2Sync, randomBytes } from 'node:crypto'
 import { createUser } from '../../src/admin/user/user.ts'
+import type { Passwords } from '../../src/ports/context.ts'
 import type { UserRecord } from '../../src/ports/records/user.ts'
 import { EMAIL, PASSWORD } from '../../tools/flow.ts'
 import type { TestServer } from './server.ts'
 
 /** The lowest cost that argon2 allows. */
 const LEAST = { memory: 8, passes: 1, parallelism: 1 } as const
+const LEAST_COSTS = `$argon2id$v=19$m=${LEAST.memory},t=${LEAST.passes},p=${LEAST.parallelism}$`
 
 /**
  * Creates an account whose password is hashed at the lowest cost. The hash contains its cost, so checking it is cheap too. With
@@ -16,6 +18,7 @@ export function createAccount(
   account: Parameters<typeof createUser>[1],
 ): Promise<UserRecord> {
   const { passwords, settings } = context
+  keepCheap(passwords)
   // Where passwords are off, accounts from before still have one.
   return createUser(
     { ...context, passwords: { ...passwords, hash: hashCheaply }, settings: { ...settings, passwords: 'on' } },
@@ -23,8 +26,24 @@ export function createAccount(
   )
 }
 
+const CHEAP: WeakSet<Passwords> = new WeakSet()
+
+/** A hash of the lowest cost counts as one of the server, so that no sign-in of a test replaces it by an expensive one. */
+function keepCheap(passwords: Passwords): void {
+  if (CHEAP.has(passwords)) return
+  CHEAP.add(passwords)
+  const { verify } = passwords
+  Object.assign(passwords, {
+    async verify(...asked: Parameters<Passwords['verify']>) {
+      const verified = await verify(...asked)
+      return asked[1]?.startsWith(LEAST_COSTS) === true ? { ...verified, replaceable: undefined } : verified
+    },
+  })
+}
+
 /** From now on the server hashes new passwords at the lowest cost too. */
 export function lowerCost({ context }: Pick<TestServer, 'context'>): void {
+  keepCheap(context.passwords)
   Object.assign(context.passwords, { hash: hashCheaply })
 }
 
@@ -36,7 +55,7 @@ export async function createAda(server: Pick<TestServer, 'context'>): Promise<vo
 async function hashCheaply(password: string): Promise<string> {
   const nonce = randomBytes(16)
   const tag = argon2Sync('argon2id', { message: password, nonce, tagLength: 32, ...LEAST })
-  return `$argon2id$v=19$m=${LEAST.memory},t=${LEAST.passes},p=${LEAST.parallelism}$${unpadded(nonce)}$${unpadded(tag)}`
+  return `${LEAST_COSTS}${unpadded(nonce)}$${unpadded(tag)}`
 }
 
 function unpadded(bytes: Buffer): string {

@@ -66,6 +66,7 @@ async function examine({ resource, clientDocument }: Addresses): Promise<readonl
       ...(await examineProviders(config, platform, store)),
       ...(await examineClientKeys(config, platform, store)),
       ...(await examineMail(config, store, now)),
+      ...(await examineHashes(config, store, platform)),
       ...(resource === undefined ? [] : await examineResource(resource, config.issuer, probe)),
       ...(clientDocument === undefined ? [] : await examineDocument(clientDocument, config, platform)),
     ]
@@ -124,6 +125,15 @@ async function examineMail(config: Config, store: StoreInspection, now: EpochMs)
     import('../../server/mailing.ts'),
   ])
   return checkMail(await probeMail(config), { store, now })
+}
+
+async function examineHashes(config: Config, store: StoreInspection, platform: Platform): Promise<readonly Finding[]> {
+  const [{ checkForeignHashes }, { settleForeignHashes }] = await Promise.all([
+    import('../../admin/doctor/passwords.ts'),
+    import('../../maintenance/foreign-hashes.ts'),
+  ])
+  const hashes = await settleForeignHashes(config, store, platform)
+  return hashes === undefined ? [] : [checkForeignHashes(hashes)]
 }
 
 async function examineDocument(url: string, config: Config, platform: Platform): Promise<readonly Finding[]> {

@@ -1,9 +1,11 @@
-import type { Context } from '../../ports/context.ts'
+import type { Context, VerifiedPassword } from '../../ports/context.ts'
 import type { Reply, Request } from '../../ports/message.ts'
 import type { SignInProblem } from '../../ports/pages.ts'
 import type { UserRecord } from '../../ports/records/user.ts'
+import { StoreUnavailable } from '../../ports/store.ts'
 import { findRequiredProvider } from '../../users/provider-routing.ts'
 import { EMAIL_LIMIT, normalizeEmail } from '../../protocol/sign-in/account.ts'
+import type { HashFormat } from '../../protocol/sign-in/password-formats.ts'
 import { isPasswordTooLong } from '../../protocol/sign-in/password-rules.ts'
 import { OAuthError } from '../../protocol/errors.ts'
 import { finishSignIn } from './finish-sign-in.ts'
@@ -42,12 +44,12 @@ export async function signInByPassword(context: Context, request: Request): Prom
 
   const attempt = await countAttempt(context, { email, network: request.network, browserHash: target.browserHash })
   if (attempt.kind === 'refused') return again({ kind: 'throttled', retryAfterSeconds: attempt.retryAfterSeconds })
-  const user = await context.store.findUserByEmail(email)
-  const isRight = await verifyPassword(context, request, password, user)
-  if (isRight === 'busy') {
+  const checked = await checkPassword(context, request, email, password)
+  if (checked === 'busy') {
     await attempt.forgive()
     return again({ kind: 'busy', retryAfterSeconds: 5 })
   }
+  const { user, isRight, settled } = checked
   const isProven = user !== undefined && proof?.proof.identity.userId === user.id
   const finished =
     user === undefined || !isRight
@@ -70,23 +72,61 @@ export async function signInByPassword(context: Context, request: Request): Prom
     const account = context.secrets.digest('bucket', ['sign-in', 'account', email])
     const details = { reason, account }
     context.report({ event: 'sign-in.failed', clientId: clientOf(target)?.id, userId: user?.id, details })
+    await settled()
     return { ...(await again({ kind: 'wrong-credentials' })), event: refusedSignIn(target, reason, user?.id) }
   }
   await attempt.forgive()
   return finished
 }
 
-async function verifyPassword(
+/** A password that was verified, and the account as it is then. */
+type CheckedPassword = Pick<VerifiedPassword, 'isRight' | 'settled'> & { readonly user: UserRecord | undefined }
+
+async function checkPassword(
   context: Context,
-  { network }: Pick<Request, 'network'>,
+  { network }: Request,
+  email: string,
   password: string,
-  user: UserRecord | undefined,
-): Promise<boolean | 'busy'> {
+): Promise<CheckedPassword | 'busy'> {
   try {
-    return await context.passwords.verify(password, user?.passwordHash, network)
+    const user = await context.store.findUserByEmail(email)
+    const verified = await context.passwords.verify(password, user?.passwordHash, network)
+    const { replaceable } = verified
+    if (user === undefined || user.disabledAt !== undefined || replaceable === undefined) return { user, ...verified }
+    const passwordHash = await upgradeHash(context, user, { password, format: replaceable, network })
+    if (passwordHash !== undefined) return { user: { ...user, passwordHash }, ...verified }
+    // Another sign-in may have replaced it at the same moment, or the user the password.
+    const current = await context.store.findUserByEmail(email)
+    if (current?.passwordHash === user.passwordHash) return { user: current, ...verified }
+    return { user: current, ...(await context.passwords.verify(password, current?.passwordHash, network)) }
   } catch (cause) {
     // The user gets the form back, with the email, instead of a bare 503.
     if (cause instanceof OAuthError && cause.reason === 'password_queue_full') return 'busy'
     throw cause
+  }
+}
+
+/**
+ * Replaces a hash that another system has made by one of this server. That is done before the session starts or the second step is asked
+ * for, because both are bound to the hash, and the password is not kept until then (decision 0045). Returns undefined if it stays, or was
+ * replaced meanwhile: the sign-in goes on without.
+ */
+async function upgradeHash(
+  { passwords, record, store }: Context,
+  { id, passwordHash: previousHash }: UserRecord,
+  { password, format, network }: { readonly password: string; readonly format: HashFormat; readonly network: string },
+): Promise<string | undefined> {
+  try {
+    const passwordHash = await passwords.hash(password, network)
+    const outcome = await store.upgradePassword({ id, previousHash, passwordHash, format })
+    return outcome === 'changed' ? passwordHash : undefined
+  } catch (cause) {
+    if (!(cause instanceof OAuthError || cause instanceof StoreUnavailable)) throw cause
+    record({
+      event: 'user.password-upgrade-failed',
+      user: id,
+      reason: cause instanceof OAuthError ? cause.reason : 'store_unavailable',
+    })
+    return undefined
   }
 }

@@ -26,6 +26,14 @@ export interface ServerOperations {
   insertSettingOnce: [setting: { readonly name: string; readonly value: string }, outcome: string]
   /** Replaces a setting of the store that the operator decides or causes, or that a node noticed. */
   replaceSetting: [setting: StoredSetting, outcome: 'replaced']
+  /**
+   * Replaces the setting with the formats of password hashes that other systems have made (`ForeignFormats`), if it still is `previous`;
+   * undefined: it has never been set.
+   */
+  setPasswordFormats: [
+    change: { readonly previous: string | undefined; readonly value: string },
+    outcome: 'changed' | 'conflict',
+  ]
   /** Takes a lease, or keeps it, if its mark is still `previous`; undefined: it has none. `mark` has never been one before. */
   takeLease: [
     taking: { readonly name: string; readonly previous: string | undefined; readonly mark: string },

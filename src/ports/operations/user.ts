@@ -5,6 +5,7 @@ import type { UserId } from '../../protocol/ids.ts'
 import type { EpochMs } from '../../base/brand.ts'
 import type { UserProfile } from '../../protocol/openid/user-claims.ts'
 import type { SecretHash } from '../../protocol/secrets.ts'
+import type { HashFormat } from '../../protocol/sign-in/password-formats.ts'
 import type { PasskeyId } from '../../protocol/sign-in/passkey.ts'
 import type { ChangingSession } from './second-factor.ts'
 import type { IdentityKey } from '../../protocol/sign-in/provider-identity.ts'
@@ -16,6 +17,19 @@ export interface UserOperations {
   /** Replaces the password, revokes the user's sessions and grants from before now, and deletes the remembered consents. */
   setPassword: [
     change: { readonly id: UserId; readonly passwordHash: string; readonly now: EpochMs } & CausesMail,
+    outcome: 'changed' | 'unknown',
+  ]
+  /**
+   * Replaces the hash of the password by one of the same password, if it is still `previousHash`. Ends nothing. `format`: of the previous
+   * one. `unknown`: also if the password or its hash was replaced since it was read.
+   */
+  upgradePassword: [
+    change: {
+      readonly id: UserId
+      readonly previousHash: string | undefined
+      readonly passwordHash: string
+      readonly format: HashFormat
+    },
     outcome: 'changed' | 'unknown',
   ]
   /** Disables the user, revokes the user's sessions and grants, and deletes the remembered consents. */

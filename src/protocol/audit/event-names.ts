@@ -64,6 +64,7 @@ export type LogEventName =
   | 'traces.export-failed'
   | 'traces.export-resumed'
   | 'user.exported'
+  | 'user.password-upgrade-failed'
   | 'worker.ended'
   | 'worker.stuck'
   /** `<endpoint>.answered`: an answer of an endpoint that has no event of its own. */

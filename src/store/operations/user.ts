@@ -8,6 +8,14 @@ import type { AuditEvent } from '../../ports/records/audit.ts'
 export const USER_OPERATIONS: OperationRows<UserOperations> = {
   createUser: { cache: 'kept', event: when('created', aboutUser('user.created')) },
   setPassword: { cache: idOf, event: when('changed', aboutUser('user.password-changed')) },
+  upgradePassword: {
+    cache: idOf,
+    event: when('changed', ({ id, format }) => ({
+      event: 'user.password-upgraded',
+      userId: id,
+      details: { format },
+    })),
+  },
   disableUser: { cache: idOf, event: when('changed', aboutUser('user.disabled')) },
   enableUser: { cache: idOf, event: when('changed', aboutUser('user.enabled')) },
   deleteUser: { cache: 'cleared', event: when('deleted', aboutUser('user.deleted')) },

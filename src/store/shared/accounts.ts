@@ -85,6 +85,12 @@ const handlers = {
        where user_id = :id returning user_id`,
     ),
   },
+  upgradePassword: {
+    keys: idKey,
+    *run(input) {
+      return (yield* rows(SET_OWN_PASSWORD, input)).length === 1 ? 'changed' : 'unknown'
+    },
+  },
   setEmail: {
     keys: ({ id, email }) => [id, `email:${email}`],
     *run(input) {

@@ -262,6 +262,7 @@ export function* inspectClients(): Steps<ClientInspection> {
   const [oldest] = yield* clientReads.listClients({ before: `${CONSOLE_CLIENT_ID}~` as ClientId, limit: 1 })
   const [mail] = yield* rows(NEXT_MAIL)
   const mailDueAt = (mail?.['due_at'] ?? undefined) as EpochMs | undefined
+  const passwordFormats = yield* operatorReads.findPasswordFormats()
   const twins = yield* findTwins()
   return {
     newest,
@@ -276,6 +277,7 @@ export function* inspectClients(): Steps<ClientInspection> {
     consoleDisabledAt: oldest?.disabledAt,
     mailDueAt,
     twins,
+    passwordFormats,
   }
 }
 

@@ -15,6 +15,7 @@ import {
   clockNotesOf,
   clockNoteValue,
   LAST_BACKUP,
+  PASSWORD_FORMATS,
   timeOf,
   RESTORING,
 } from '../settings.ts'
@@ -38,6 +39,11 @@ const NOTE = shared(
 )
 const INSERT_SETTING_ONCE = shared(
   'insert into settings (name, value) values (:name, :value) on conflict (name) do nothing',
+)
+const REPLACE_UNCHANGED = shared(
+  `insert into settings (name, value) values (:name, :value)
+   on conflict (name) do update set value = excluded.value
+   where settings.value is not distinct from cast(:previous as text) returning name`,
 )
 const FIND_SETTING = shared('select value from settings where name = :name')
 const CREATE_CREDENTIAL = shared(
@@ -116,6 +122,13 @@ export const operatorHandlers = {
       return 'replaced'
     },
   },
+  setPasswordFormats: {
+    keys: () => [`setting:${PASSWORD_FORMATS}`],
+    *run({ previous, value }) {
+      const replaced = yield* rows(REPLACE_UNCHANGED, { name: PASSWORD_FORMATS, previous, value })
+      return replaced.length === 1 ? 'changed' : 'conflict'
+    },
+  },
   createAdminCredential: {
     keys: idKey,
     *run(credential) {
@@ -147,6 +160,9 @@ export const operatorReads = {
   },
   *findLastBackup(): Steps<EpochMs | undefined> {
     return timeOf(yield* findSetting(LAST_BACKUP))
+  },
+  *findPasswordFormats(): Steps<string | undefined> {
+    return yield* findSetting(PASSWORD_FORMATS)
   },
   *findAdminCredential(id: AdminCredentialId): Steps<AdminCredentialRecord | undefined> {
     const [row] = yield* rows(FIND_CREDENTIAL, { id })

@@ -6,6 +6,8 @@ import type { ClientId } from '../../../src/protocol/ids.ts'
 import { APPLICATION, type ProviderId } from '../../../src/protocol/sign-in/authentication.ts'
 import { anIdentity } from '../../support/provider/provider-records.ts'
 import { aGrant, aUser, HOUR } from '../../support/records.ts'
+import { noteForeignHashes } from '../../../src/maintenance/foreign-hashes.ts'
+import { readForeignFormats } from '../../../src/protocol/sign-in/password-formats.ts'
 import { DEVICE_CODE } from '../../../src/protocol/token/grant-types.ts'
 import type { EpochMs } from '../../../src/base/brand.ts'
 import type { UserId } from '../../../src/protocol/ids.ts'
@@ -13,6 +15,8 @@ import { registerClient, requestToken, type RegisteredClient } from '../../../to
 import { WHOLE_FILE } from '../../support/authorize-answers.ts'
 import { commandJson, findingsAbout, openServerForCommands, runHere } from '../../support/command.ts'
 import { openWebHost, sendJson } from '../../support/hosts/web-host.ts'
+import { aUser } from '../../support/records.ts'
+import { LONG_VECTOR } from '../../support/sign-in/hash-vectors.ts'
 import { openPlace } from '../../support/process.ts'
 import { perform } from '../../support/tasks.ts'
 import { makeClientKey } from '../../../tools/client-assertion.ts'
@@ -176,4 +180,29 @@ test('doctor fails for a client of the profile fapi2 whose keys cannot be fetche
     assert.equal(verdict, 'failed')
     assert.match(message ?? '', new RegExp(`${bank.client_id}.*keys.json cannot be used: it is no set of usable keys`))
   }
+})
+
+test('doctor counts the hashes of other systems, and ends the delay when none is left an hour after the import', async () => {
+  const { passwords, store } = server.context
+  const now = server.clock.now()
+  const noted = (ageHours: number): Promise<void> =>
+    noteForeignHashes({ store, clock: () => (now - ageHours * HOUR_MS) as EpochMs }, ['$2b$10'])
+  assert.deepEqual(await findingsAbout('passwords'), [])
+  const user = aUser({ passwordHash: LONG_VECTOR.text, createdAt: now })
+  await store.createUser(user)
+  await noted(2)
+  const left = 'Users have password hashes of other systems: 1 of bcrypt.'
+  const none = 'No user has a password hash of another system.'
+  const delayed = 'Until all are replaced, failed sign-ins are delayed.'
+  assert.deepEqual(await findingsAbout('passwords'), [['ok', `${left} ${delayed}`]])
+  const passwordHash = await passwords.hash('correct horse battery', undefined)
+  await store.upgradePassword({ id: user.id, previousHash: LONG_VECTOR.text, passwordHash, format: 'bcrypt' })
+  await noted(0)
+  const early = 'Failed sign-ins are delayed until this command runs an hour after the import.'
+  assert.deepEqual(await findingsAbout('passwords'), [['ok', `${none} ${early}`]])
+  assert.deepEqual(readForeignFormats(await store.findPasswordFormats()).costs, ['$2b$10'])
+  await noted(2)
+  assert.deepEqual(await findingsAbout('passwords'), [['ok', `${none} Failed sign-ins are no longer delayed.`]])
+  assert.deepEqual(readForeignFormats(await store.findPasswordFormats()).costs, [])
+  assert.deepEqual(await findingsAbout('passwords'), [])
 })

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
-import { openPasswords } from '../../../src/passwords/argon2.ts'
+import { openPasswords } from '../../../src/passwords/passwords.ts'
 import { findPasswordFault, shortestPassword } from '../../../src/protocol/sign-in/password-rules.ts'
 
-const { isCommon } = openPasswords(randomBytes)
+const { isCommon } = openPasswords(randomBytes, async () => [])
 const words = ['ada.lovelace@acme.test', 'ada.lovelace', 'Ada Lovelace', '127.0.0.1', 'auth.acme.test', 'Änder-Bank']
 
 function faultOf(password: string, shortest = 15): string | undefined {

@@ -1,4 +1,5 @@
 import { accountCases } from './user/accounts.ts'
+import { passwordUpgradeCases } from './user/password-upgrades.ts'
 import { administratorCases } from './server/administrators.ts'
 import { auditCases } from './server/audit.ts'
 import { authorizationCases } from './token/authorizations.ts'
@@ -62,6 +63,7 @@ export const CONTRACT: readonly Suite[] = [
   tokenCases,
   textCases,
   accountCases,
+  passwordUpgradeCases,
   sessionCases,
   linkCases,
   changeCases,

@@ -4,6 +4,10 @@ import type { EventText } from './event-text.ts'
 export const USER_EVENTS = {
   'user.created': {},
   'user.password-changed': {},
+  'user.password-upgraded': {
+    when: 'The user signed in, and the hash of the password, which another system had made, was replaced. Nothing ends.',
+    details: '`format` of the previous one',
+  },
   'user.email-changed': { details: "`verified`: whether the new address is known to be the user's" },
   'user.renamed': {},
   'user.updated': {},

@@ -15,7 +15,6 @@ import { registerClient, requestToken, type RegisteredClient } from '../../../to
 import { WHOLE_FILE } from '../../support/authorize-answers.ts'
 import { commandJson, findingsAbout, openServerForCommands, runHere } from '../../support/command.ts'
 import { openWebHost, sendJson } from '../../support/hosts/web-host.ts'
-import { aUser } from '../../support/records.ts'
 import { LONG_VECTOR } from '../../support/sign-in/hash-vectors.ts'
 import { openPlace } from '../../support/process.ts'
 import { perform } from '../../support/tasks.ts'

@@ -57,7 +57,7 @@ export async function setUpOwnApp(context: Context, request: Request, owner: Sig
       return doneAt(context, request, 'security', undefined)
     case 'enabled':
       return {
-        ...codesPage(context, request, owner, enrolled.codes),
+        ...(await codesPage(context, request, owner, enrolled.codes)),
         event: { event: 'second-factor.enabled', ...known },
       }
   }
@@ -85,7 +85,7 @@ export async function replaceCodes(context: Context, request: Request, owner: Si
   // The app or the session has ended meanwhile.
   if ((await context.store.replaceRecoveryCodes(change)) === 'unknown')
     return doneAt(context, request, 'security', undefined)
-  return { ...codesPage(context, request, owner, codes), event: { event: 'recovery-codes.replaced', ...known } }
+  return { ...(await codesPage(context, request, owner, codes)), event: { event: 'recovery-codes.replaced', ...known } }
 }
 
 /** Asks before the two-step sign-in is switched off. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { hiddenFields, requestToken } from '../../tools/flow.ts'
+import { EMAIL, hiddenFields, locationOf, requestToken } from '../../tools/flow.ts'
 import { searchAddress } from '../../src/console/search.ts'
 import { openAdminServer, type AdminServer } from '../support/admin-server.ts'
 import { ConsoleBrowser, formOf, giveRole, leadsTo } from '../../tools/console-browser.ts'
@@ -113,7 +113,12 @@ test('what cannot be undone needs a sign-in of the last five minutes, a confirma
   stage.server.clock.advance(5 * 60 * 1000 + 1)
   const leaving = await browser.send('/console/clients?source=registration', 'client.delete', clients)
   const to = new URL(leadsTo(leaving) ?? '')
-  assert.deepEqual([to.pathname, to.searchParams.get('max_age')], ['/v2/oauth/authorize', '0'])
+  assert.deepEqual(
+    ['max_age', 'login_hint'].map((name) => to.searchParams.get(name)),
+    ['0', EMAIL],
+  )
+  const signIn = await browser.issuer.get(locationOf(await browser.issuer.get(to.href)))
+  assert.match(signIn.body, new RegExp(`name="email"[^>]*value="${EMAIL}"`), 'It is asked for the password alone.')
   await show(clients[0] ?? '')
   const asked = await browser.arrive(await browser.comeBack(leaving))
   assert.match(asked.body, /Delete: 11 rows[^]*Type 11 to confirm/)

@@ -93,7 +93,7 @@ export function openConsole({ context, origin, branding }: ConsoleOptions): Cons
       const text = renderer.render(shown, 'en').replaceAll(PICTURES + pictureName, inline)
       return page(text, 200, { 'Content-Security-Policy': policy })
     },
-    async leave(visit, returnTo, isFresh) {
+    async leave(visit, returnTo, isFresh, loginHint) {
       // It may have been deleted since.
       if ((await context.store.findClient(CONSOLE_CLIENT_ID)) === undefined) client = undefined
       // Another node may have created it at the same time.
@@ -103,7 +103,7 @@ export function openConsole({ context, origin, branding }: ConsoleOptions): Cons
       })
       await client
       const [browserKey] = cookies.readBrowsers(visit.headers)
-      const beginning = beginSignIn(context, origin, { browserKey, returnTo, isFresh })
+      const beginning = beginSignIn(context, origin, { browserKey, returnTo, isFresh, loginHint })
       const body = desk.plain(leaving(beginning.location), beginning.location)
       return page(body, 200, { 'Set-Cookie': cookies.writeBrowser(beginning.browserKey) })
     },

@@ -84,7 +84,8 @@ export async function show(desk: Desk, found: Found, visit: Visit, visitor: Visi
   const frame = frameOf(desk, found, visit, visitor)
   const form = frame.forms.find(({ task }) => task === ask)
   if (form === undefined) throw invalidRequest('path_unknown', { status: 404 })
-  if (form.isRecent === true && !isRecent(desk, visitor)) return desk.leave(visit, found.here, true)
+  if (form.isRecent === true && !isRecent(desk, visitor))
+    return desk.leave(visit, found.here, true, visitor.holder.user.email)
   const asking = { form, subjects: subjectsIn(query), values: {}, errors: {} }
   return render(desk, found, visit, visitor, { status: 200, outcome, asking })
 }

@@ -44,8 +44,8 @@ export interface Desk {
   readonly plain: (view: View, refresh?: string) => string
   /** Renders a page of the people who sign in, in which nothing works. */
   readonly preview: (page: Page) => ConsoleAnswer
-  /** Leads the browser to the sign-in, and back to this path and query. */
-  readonly leave: (visit: Visit, returnTo: string, isFresh: boolean) => Promise<ConsoleAnswer>
+  /** Leads the browser to the sign-in, and back to this path and query. `loginHint`: the address of the person, if the session continues. */
+  readonly leave: (visit: Visit, returnTo: string, isFresh: boolean, loginHint?: string) => Promise<ConsoleAnswer>
 }
 
 const HTML = 'text/html; charset=utf-8'

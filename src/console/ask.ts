@@ -1,6 +1,6 @@
 import type { InputField } from '../admin/input-fields.ts'
 import { href, html, type Fragment, type Markup } from '../web/markup.ts'
-import { addressOf, copyButton, hidden, id, name } from './parts.ts'
+import { addressOf, copyButton, exactTime, hidden, id, name } from './parts.ts'
 import type { Frame, Matches, ScreenForm, Texts, View } from './screen.ts'
 
 /** From this number of rows on, the person types the number. */
@@ -175,13 +175,20 @@ function typedNumber(count: number, error: string | undefined): Markup {
   </div>`
 }
 
+/** For whom a secret is, and until when it works, if its task says so. */
+interface SecretUse {
+  readonly name: string | undefined
+  readonly until: string | undefined
+}
+
 /** A secret, which is shown once. `isLink`: an address. */
-export function secretPage(form: ScreenForm, secret: string, frame: Frame): View {
+export function secretPage(form: ScreenForm, secret: string, { name: whom, until }: SecretUse, frame: Frame): View {
   const isLink = URL.canParse(secret) && /^https?:/.test(secret)
   return {
     title: form.done,
     main: html`<div class="ask">
-      <h1>${form.done}</h1>
+      <h1>${form.done}${whom === undefined ? undefined : html` for ${name(whom, '(no name)')}`}</h1>
+      ${until === undefined ? undefined : html`<p>It works once, until ${exactTime(until)}.</p>`}
       <p>It is shown this once. Hand it to the person over a way that only the person reads.</p>
       <p class="secret">
         ${isLink ? html`<code>${href(secret)}</code>` : html`<code>${secret}</code>`} ${copyButton(secret)}

@@ -56,6 +56,11 @@ export function command(text: string): Markup {
   return html`<span class="command"><code>${text}</code>${copyButton(text)}</span>`
 }
 
+/** The network of an address. That of `::1` has no other address. */
+export function networkOf(text: string): string {
+  return text === '0:0:0:0::/64' ? '::1' : text
+}
+
 export type Tone = 'good' | 'caution' | 'bad' | 'quiet'
 
 /** A state in a word, with a drawing, because colour alone says nothing to many people. */

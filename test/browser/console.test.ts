@@ -146,7 +146,7 @@ test('a person verifies and undoes, searches and moves by keys alone, and all bu
   await keyboard.press('Escape')
   await tab.getByRole('heading', { name: 'Clients' }).click()
   await keyboard.press('?')
-  await tab.getByRole('heading', { name: 'Keys' }).waitFor()
+  await tab.getByRole('heading', { name: 'Shortcuts' }).waitFor()
   await press(tab, 'Close')
 
   await tab.goto(`${server.adminOrigin}/console/clients/${client}`)

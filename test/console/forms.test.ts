@@ -148,6 +148,8 @@ test('a page of an object does what its buttons say, and only what fits its stat
   assert.equal((await browser.console.get(`/console/clients/gci_${'0'.repeat(34)}`)).statusCode, 404)
   const consent = await browser.console.get(`${path}/consent`)
   assert.match(consent.body, /wants to use your account[^]*Unverified/)
+  assert.match(consent.body, new RegExp(`Preview: nothing works here\\.[^]*href="${path}">Back<`))
+  assert.doesNotMatch(consent.body, /<button(?! disabled)/)
   assert.match(
     String(consent.headers['content-security-policy']),
     /default-src 'none';.*frame-ancestors 'none'; sandbox$/,
@@ -161,11 +163,12 @@ test('a page of an object does what its buttons say, and only what fits its stat
 })
 
 test('CON-10: a link is shown once: the form again creates no other one, and neither the log nor an address has it', async () => {
-  const { id } = await stage.makeUser()
+  const { id, email } = await stage.makeUser()
   await browser.open()
   const path = `/console/users/${id}?ask=user.create-link`
   let asked = await browser.console.get(path)
   if (leadsTo(asked) !== undefined) asked = await browser.arrive(await browser.comeBack(asked))
+  assert.doesNotMatch(asked.body, /name="send"/, 'There is no mail server.')
   const form = { ...hiddenFields({ body: formOf(asked, 'user.create-link') }) }
   const first = await browser.console.post(`/console/users/${id}`, form)
   const link = /http:\/\/localhost:3000\/account\/link[^<"\s]*/.exec(first.body)?.[0] ?? ''
@@ -174,6 +177,10 @@ test('CON-10: a link is shown once: the form again creates no other one, and nei
     [200, 'no-store', undefined],
   )
   assert.notEqual(link, '')
+  assert.match(
+    first.body,
+    new RegExp(`Link created for <bdi>${email}</bdi>[^]*It works once, until \\d+ \\w+ \\d{4}, `),
+  )
   const [made] = await stage.server.context.store.listLinks(id)
   const again = await browser.console.post(`/console/users/${id}`, form)
   assert.deepEqual(

@@ -1,6 +1,6 @@
 import type { AuditEntryDocument } from '../../admin/audit/tasks.ts'
 import { code, html, type Fragment, type Markup } from '../../web/markup.ts'
-import { filterBar, id, named, nothing, table, time } from '../parts.ts'
+import { filterBar, id, named, networkOf, nothing, table, time } from '../parts.ts'
 import { screen, type Frame, type Texts } from '../screen.ts'
 
 interface Listed {
@@ -92,7 +92,7 @@ function detailsOf(details: AuditEntryDocument['details']): Fragment {
   const text = Object.entries(details)
     .map(
       ([member, value]) =>
-        `${member} ${typeof value === 'number' && value >= A_TIME ? minuteOf(value) : String(value)}`,
+        `${member} ${typeof value === 'number' && value >= A_TIME ? minuteOf(value) : networkOf(String(value))}`,
     )
     .join(', ')
   return html`<span class="muted" title="${text}">${text}</span>`

@@ -105,9 +105,11 @@ function fieldOf(field: InputField, { choices: offered, values, errors }: Asking
     error === undefined ? undefined : html` aria-invalid="true"`,
     hasFocus ? html` autofocus` : undefined,
   ]
+  const fault = error === undefined ? undefined : html`<p class="error" id="error-${member}">${error}</p>`
   const below = html`${description === '' ? undefined : html`<p class="hint" id="hint-${member}">${description}</p>`}
-  ${error === undefined ? undefined : html`<p class="error" id="error-${member}">${error}</p>`}`
+  ${fault}`
   const boxes = offered[member]
+  // The description is about the text that the API takes.
   if (boxes !== undefined)
     return html`<fieldset>
       <legend>${label}</legend>
@@ -124,7 +126,7 @@ function fieldOf(field: InputField, { choices: offered, values, errors }: Asking
             ></label
           >`,
       )}
-      ${boxes.length === 0 ? html`<p>No API declares scopes that need an approval.</p>` : undefined} ${below}
+      ${boxes.length === 0 ? html`<p>No API declares scopes that need an approval.</p>` : undefined} ${fault}
     </fieldset>`
   if (kind === 'flag')
     return html`<div>

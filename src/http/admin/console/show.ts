@@ -132,6 +132,7 @@ export async function render(
   })
   if (read.kind === 'refused') {
     if (read.error.kind === 'unknown') return answer(absentView(read.error.message, screenAbove(visit.path)), 404)
+    if (frame.filters.length === 0) return answer(absentView(read.error.message, screenAbove(visit.path)), 422)
     return answer(refusedView(frame, read.error.message), 422)
   }
   if (visit.query.get(SAVE) === NDJSON && screen.lines !== undefined)
@@ -221,20 +222,20 @@ function absentView(text: string, back: string): View {
   const title = 'There is nothing here'
   return {
     title,
-    main: html`<h1>${title}</h1>
+    main: html`<div class="heading"><h1>${title}</h1></div>
       <p>${text}</p>
       <p><a href="${back}">Back</a></p>`,
   }
 }
 
-/** A filter that is not acceptable: the filters stay, to be corrected. Without one the path has what is no id. */
+/** A filter that is not acceptable: the filters stay, to be corrected. */
 function refusedView(frame: Frame, text: string): View {
-  const title = frame.filters.length === 0 ? 'There is nothing here' : 'This filter is wrong'
+  const title = 'This filter is wrong'
   return {
     title,
-    main: html`<h1>${title}</h1>
-      <p role="alert">${text}</p>
-      ${filterBar(frame)}`,
+    main: html`<div class="heading"><h1>${title}</h1></div>
+      ${filterBar(frame)}
+      <p class="error" role="alert">${text}</p>`,
   }
 }
 

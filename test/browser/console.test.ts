@@ -64,6 +64,9 @@ test('CON-07: each screen is accessible in each of its states, and no name runs,
   // The consent page is one of the pages of people, in a sandbox where axe cannot run.
   await tab.goto(at(`/clients/${hostile.client_id}/consent`))
   await tab.getByRole('button', { name: 'Allow' }).waitFor()
+  await tab.getByRole('link', { name: 'Back' }).click()
+  await tab.waitForURL(at(`/clients/${hostile.client_id}`))
+  await tab.getByRole('link', { name: 'How a person sees it' }).waitFor()
   await tab.setViewportSize({ width: 360, height: 740 })
   for (const path of [...lists, ...objects, ...asking]) {
     await tab.goto(at(path))

@@ -1011,7 +1011,7 @@ export interface GrantorTasks {
   readonly 'grant.show': (input: {
     /** The id of the grant. */
     readonly grant_id: string
-  }) => Promise<Grant>
+  }) => Promise<ShownGrant>
   /** Revoke a grant with all of its tokens. The client must ask the user again. */
   readonly 'grant.revoke': (input: {
     /** The id of the grant. */
@@ -1042,7 +1042,7 @@ export interface GrantorTasks {
     readonly grant_id: string
     /** The id of the organization. */
     readonly organization_id: string
-  }) => Promise<Grant>
+  }) => Promise<ShownGrant>
   /** Revoke a grant for an organization with all of its tokens. */
   readonly 'organization.revoke-grant': (input: {
     /** The id of the grant. */
@@ -1895,6 +1895,11 @@ export interface Session {
 export interface SetRole extends Role {
   /** The address of the console; null: it is off. */
   readonly console_url: string | null
+}
+
+export interface ShownGrant extends Grant {
+  /** Names by id: the e-mail address or, without one, the name of a user, the name of a client, an organization or credentials. Ids without a name, and ids of deleted records, are absent. */
+  readonly names: Readonly<Record<string, string>>
 }
 
 export interface TokenInspection {

@@ -80,9 +80,12 @@ const ENDED_GRANT = GRANT_DOCUMENT.extend({
       'Other active grants of the same user for the same client, among the newest 100. Their tokens keep working.',
     ),
 }).meta({ id: 'EndedGrant' })
+/** One grant, with what the ids in it are called. */
+const SHOWN_GRANT = GRANT_DOCUMENT.extend({ names: NAMES }).meta({ id: 'ShownGrant' })
 const GRANTS = z.object({ grants: z.array(GRANT_DOCUMENT), names: NAMES, next: NEXT })
 
 export type GrantDocument = z.output<typeof GRANT_DOCUMENT>
+export type ShownGrantDocument = z.output<typeof SHOWN_GRANT>
 export type EndedGrantDocument = z.output<typeof ENDED_GRANT>
 
 export const GRANT_TASKS: readonly Task[] = [
@@ -103,9 +106,8 @@ export const GRANT_TASKS: readonly Task[] = [
     access: 'read',
     summary: 'Show a grant.',
     input: ONE,
-    output: GRANT_DOCUMENT,
-    run: async (context, { grant_id: id }) =>
-      describeGrant(context, await requireGrant(context, { id, within: undefined })),
+    output: SHOWN_GRANT,
+    run: (context, { grant_id: id }) => answerGrant(context, { id, within: undefined }),
   }),
   defineTask({
     name: 'grant.revoke',
@@ -137,9 +139,8 @@ export const GRANT_TASKS: readonly Task[] = [
     extent: 'organization',
     summary: 'Show a grant for an organization.',
     input: ONE.extend(PLACE),
-    output: GRANT_DOCUMENT,
-    run: async (context, { grant_id: id, organization_id: within }) =>
-      describeGrant(context, await requireGrant(context, { id, within })),
+    output: SHOWN_GRANT,
+    run: (context, { grant_id: id, organization_id: within }) => answerGrant(context, { id, within }),
   }),
   defineTask({
     name: 'organization.revoke-grant',
@@ -169,12 +170,25 @@ async function answerList(
           (slice) => context.store.listGrants(owner === undefined ? slice : { ...slice, ...owner, clientId }),
           page,
         )
-  const names = await findNames(context, {
-    users: rows.map((grant) => grant.userId),
-    clients: rows.map((grant) => grant.clientId),
-    organizations: rows.map((grant) => grant.organizationId),
-  })
-  return { grants: await Promise.all(rows.map((grant) => describeGrant(context, grant))), names, next }
+  return {
+    grants: await Promise.all(rows.map((grant) => describeGrant(context, grant))),
+    names: await findNames(context, namedIn(rows)),
+    next,
+  }
+}
+
+async function answerGrant(context: TaskContext, place: GrantPlace): Promise<ShownGrantDocument> {
+  const grant = await requireGrant(context, place)
+  return { ...(await describeGrant(context, grant)), names: await findNames(context, namedIn([grant])) }
+}
+
+/** The ids in grants that have a name. */
+function namedIn(grants: readonly GrantRecord[]) {
+  return {
+    users: grants.map(({ userId }) => userId),
+    clients: grants.map(({ clientId }) => clientId),
+    organizations: grants.map(({ organizationId }) => organizationId),
+  }
 }
 
 function ownerOf(userId: UserId | undefined, organizationId: OrganizationId | undefined): GrantOwner | undefined {

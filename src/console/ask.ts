@@ -1,6 +1,6 @@
 import type { InputField } from '../admin/input-fields.ts'
 import { href, html, type Fragment, type Markup } from '../web/markup.ts'
-import { addressOf, copyButton, hidden, id, name } from './parts.ts'
+import { addressOf, copyButton, exactTime, hidden, id, name } from './parts.ts'
 import type { Frame, Matches, ScreenForm, Texts, View } from './screen.ts'
 
 /** From this number of rows on, the person types the number. */
@@ -105,9 +105,11 @@ function fieldOf(field: InputField, { choices: offered, values, errors }: Asking
     error === undefined ? undefined : html` aria-invalid="true"`,
     hasFocus ? html` autofocus` : undefined,
   ]
+  const fault = error === undefined ? undefined : html`<p class="error" id="error-${member}">${error}</p>`
   const below = html`${description === '' ? undefined : html`<p class="hint" id="hint-${member}">${description}</p>`}
-  ${error === undefined ? undefined : html`<p class="error" id="error-${member}">${error}</p>`}`
+  ${fault}`
   const boxes = offered[member]
+  // The description is about the text that the API takes.
   if (boxes !== undefined)
     return html`<fieldset>
       <legend>${label}</legend>
@@ -124,7 +126,7 @@ function fieldOf(field: InputField, { choices: offered, values, errors }: Asking
             ></label
           >`,
       )}
-      ${boxes.length === 0 ? html`<p>No API declares scopes that need an approval.</p>` : undefined} ${below}
+      ${boxes.length === 0 ? html`<p>No API declares scopes that need an approval.</p>` : undefined} ${fault}
     </fieldset>`
   if (kind === 'flag')
     return html`<div>
@@ -175,13 +177,20 @@ function typedNumber(count: number, error: string | undefined): Markup {
   </div>`
 }
 
+/** For whom a secret is, and until when it works, if its task says so. */
+interface SecretUse {
+  readonly name: string | undefined
+  readonly until: string | undefined
+}
+
 /** A secret, which is shown once. `isLink`: an address. */
-export function secretPage(form: ScreenForm, secret: string, frame: Frame): View {
+export function secretPage(form: ScreenForm, secret: string, { name: whom, until }: SecretUse, frame: Frame): View {
   const isLink = URL.canParse(secret) && /^https?:/.test(secret)
   return {
     title: form.done,
     main: html`<div class="ask">
-      <h1>${form.done}</h1>
+      <h1>${form.done}${whom === undefined ? undefined : html` for ${name(whom, '(no name)')}`}</h1>
+      ${until === undefined ? undefined : html`<p>It works once, until ${exactTime(until)}.</p>`}
       <p>It is shown this once. Hand it to the person over a way that only the person reads.</p>
       <p class="secret">
         ${isLink ? html`<code>${href(secret)}</code>` : html`<code>${secret}</code>`} ${copyButton(secret)}

@@ -106,7 +106,7 @@ function framed({ branding, assets, version, accountUri, main, section }: Docume
       </div>
     </div>
     <dialog data-help>
-      <h2>Keys</h2>
+      <h2>Shortcuts</h2>
       <dl class="keys">
         <div>
           <dt><kbd>/</kbd></dt>
@@ -133,11 +133,11 @@ function framed({ branding, assets, version, accountUri, main, section }: Docume
         </div>
         <div>
           <dt><kbd>?</kbd></dt>
-          <dd>These keys</dd>
+          <dd>These shortcuts</dd>
         </div>
       </dl>
       <p>
-        <label class="switch"><input type="checkbox" data-keys-switch /> Single keys</label>
+        <label class="switch"><input type="checkbox" data-keys-switch /> Use these shortcuts</label>
       </p>
       <form method="dialog"><button class="button">Close</button></form>
     </dialog>`
@@ -168,7 +168,7 @@ function account({ name, email, access, organization, csrf }: Person, accountUri
           ${access === 'write' ? 'May change everything' : 'May read, and change nothing'}${organization === undefined ? undefined : html` of <bdi>${organization.name}</bdi>`}
         </p>
         <p><a href="${href(accountUri)}">Your account</a></p>
-        <p><button type="button" class="link" data-show-help hidden>Keys</button></p>
+        <p><button type="button" class="link" data-show-help hidden>Shortcuts</button></p>
         <form method="post" action="/console/sign-out">
           ${hidden('csrf', csrf)}<button class="button" type="submit">Sign out</button>
         </form>

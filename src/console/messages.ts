@@ -47,11 +47,20 @@ export function leaving(location: string): View {
   return message('One moment', [html`<p><a href="${href(location)}">Go on to the sign-in</a></p>`])
 }
 
-/** `explanation`: the sentences of the task, or of the table of refusals. */
-export function refusal(title: string, explanation: string, requestId: string): View {
+/** Above a page of the people who sign in, with a class of those pages. */
+export function previewBar(back: string): Markup {
+  return html`<footer><strong>Preview: nothing works here.</strong> <a href="${back}">Back</a></footer>`
+}
+
+/** `explanation`: the sentences of the task, or of the table of refusals. `back`: the screen that the request was for. */
+export function refusal(
+  title: string,
+  explanation: string,
+  { requestId, back }: { readonly requestId: string; readonly back: string | undefined },
+): View {
   return message(title, [
     html`<p>${explanation}</p>`,
-    html`<p><a href="/console">Overview</a></p>`,
+    html`<p><a class="button" href="${back ?? '/console'}">${back === undefined ? 'Overview' : 'Back'}</a></p>`,
     html`<p class="muted">Request <code>${requestId}</code></p>`,
   ])
 }

@@ -56,6 +56,11 @@ export function command(text: string): Markup {
   return html`<span class="command"><code>${text}</code>${copyButton(text)}</span>`
 }
 
+/** The network of an address. That of `::1` has no other address. */
+export function networkOf(text: string): string {
+  return text === '0:0:0:0::/64' ? '::1' : text
+}
+
 export type Tone = 'good' | 'caution' | 'bad' | 'quiet'
 
 /** A state in a word, with a drawing, because colour alone says nothing to many people. */
@@ -179,7 +184,7 @@ export function addressOf(
   { place }: Pick<Frame, 'place'>,
   changes: Readonly<Record<string, string | undefined>>,
 ): string {
-  const { done: _, ask: __, subject: ___, signed_in: ____, ...kept } = place.query
+  const { done: _, ask: __, subject: ___, signed_in: ____, format: _____, ...kept } = place.query
   const pairs = Object.entries({ ...kept, ...changes }).filter(
     (pair): pair is [string, string] => pair[1] !== undefined,
   )
@@ -231,11 +236,11 @@ export function formOf(frame: Frame, task: string): readonly ScreenForm[] {
 }
 
 /** The filters of a list: those that are set are words, which are taken off one by one. */
-export function filterBar(frame: Frame, more?: Markup): Markup {
+export function filterBar(frame: Frame): Markup {
   const set = frame.filters.filter(({ value }) => value !== undefined)
   return html`<form method="get" action="${frame.place.path}" class="filters">
       ${frame.filters.map(filterField)}
-      <button type="submit" class="button">Filter</button> ${more}
+      <button type="submit" class="button">Filter</button>
     </form>
     ${
       set.length === 0

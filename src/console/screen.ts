@@ -85,6 +85,8 @@ export interface Frame {
   readonly mayWrite: boolean
   /** The id of the person. */
   readonly self: string
+  /** Where a person who may write adds the second factor that the account lacks. */
+  readonly factorUri?: string | undefined
   /** Proves that a form of this page was made for this session. */
   readonly csrf: string
   /** The forms of the screen that the person may use. */

@@ -52,6 +52,7 @@ const frame = `
 .frame { display: grid; grid-template-columns: 208px minmax(0, 1fr); max-width: 1440px; min-height: 100vh; margin: 0 auto; }
 .side { position: sticky; top: 0; display: flex; flex-direction: column; height: 100vh; padding: 16px 12px; border-right: 1px solid var(--line); }
 .brand { display: flex; align-items: center; gap: 8px; min-height: 32px; margin-bottom: 16px; padding: 0 8px; font-weight: 600; }
+.brand + .muted { margin: -8px 0 8px; padding: 0 8px; }
 .mark { flex: none; width: 24px; height: 24px; border-radius: 6px; background: var(--fill); color: var(--fill-text); font-size: 14px; line-height: 24px; text-align: center; overflow: hidden; }
 .logo { max-width: 120px; height: 24px; object-fit: contain; }
 .menu { display: none; }
@@ -152,6 +153,9 @@ section > header > :nth-child(2) { margin-left: auto; }
 .ask > * + * { margin-top: 12px; }
 .ask .plate { padding: 12px; border: 1px solid var(--danger-line); border-radius: 8px; background: var(--danger-plate); color: var(--danger); }
 .ask ul.plain { padding-left: 20px; list-style: disc; }
+fieldset { margin: 0; padding: 8px 12px 12px; border: 1px solid var(--line); border-radius: 8px; background: var(--card); }
+legend { padding: 0 4px; font-weight: 600; }
+fieldset .field + .field { margin-top: 4px; }
 .field { display: block; }
 .field > span { display: block; margin-bottom: 4px; font-weight: 600; }
 .field input:not([type=checkbox]), .field select { width: 100%; min-height: 36px; }
@@ -174,7 +178,7 @@ const situations = `
   .frame { display: block; }
   .side { position: static; display: flex; flex-direction: row; align-items: center; justify-content: space-between; height: auto; padding: 8px 16px; border: 0; border-bottom: 1px solid var(--line); }
   .side > nav, .version { display: none; }
-  .brand { margin: 0; padding: 0; }
+  .brand, .brand + .muted { margin: 0; padding: 0; }
   .menu { position: relative; display: block; }
   .menu summary { display: flex; align-items: center; justify-content: center; width: 44px; height: 44px; list-style: none; cursor: pointer; }
   .menu nav { position: absolute; right: 0; z-index: 2; width: 220px; padding: 8px; border: 1px solid var(--line); border-radius: 8px; background: var(--card); box-shadow: var(--shadow); }

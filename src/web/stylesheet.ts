@@ -155,7 +155,7 @@ nav li:last-child { margin-top: 8px; padding-top: 8px; border-top: 1px solid var
 .within { margin: -12px 0; }
 .link { padding: 0; border: 0; background: none; color: var(--ink); font: inherit; text-decoration: underline; text-underline-offset: 2px; cursor: pointer; }
 summary { width: fit-content; min-height: 44px; padding: 12px 0; cursor: pointer; }
-footer { display: flex; flex-wrap: wrap; justify-content: center; gap: 0 16px; max-width: 440px; margin: 8px auto 0; font-size: .875rem; }
+footer { display: flex; flex-wrap: wrap; align-items: center; justify-content: center; gap: 0 16px; max-width: 440px; margin: 8px auto 0; font-size: .875rem; }
 footer a { display: inline-flex; align-items: center; justify-content: center; min-width: 44px; min-height: 44px; color: var(--muted); text-decoration: none; }
 footer a:hover { color: var(--text); text-decoration: underline; }
 `

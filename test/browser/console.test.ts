@@ -64,6 +64,9 @@ test('CON-07: each screen is accessible in each of its states, and no name runs,
   // The consent page is one of the pages of people, in a sandbox where axe cannot run.
   await tab.goto(at(`/clients/${hostile.client_id}/consent`))
   await tab.getByRole('button', { name: 'Allow' }).waitFor()
+  await tab.getByRole('link', { name: 'Back' }).click()
+  await tab.waitForURL(at(`/clients/${hostile.client_id}`))
+  await tab.getByRole('link', { name: 'How a person sees it' }).waitFor()
   await tab.setViewportSize({ width: 360, height: 740 })
   for (const path of [...lists, ...objects, ...asking]) {
     await tab.goto(at(path))
@@ -137,6 +140,11 @@ test('a person verifies and undoes, searches and moves by keys alone, and all bu
   await keyboard.press('k')
   await keyboard.press('Enter')
   await arriveAt(tab, 'Cursor')
+  await tab.goBack()
+  await arriveAt(tab, 'Clients')
+  await tab.getByText('2 selected').waitFor()
+  await tab.goForward()
+  await arriveAt(tab, 'Cursor')
   await keyboard.press('/')
   await keyboard.type('claude.ai')
   await keyboard.press('Enter')
@@ -146,7 +154,7 @@ test('a person verifies and undoes, searches and moves by keys alone, and all bu
   await keyboard.press('Escape')
   await tab.getByRole('heading', { name: 'Clients' }).click()
   await keyboard.press('?')
-  await tab.getByRole('heading', { name: 'Keys' }).waitFor()
+  await tab.getByRole('heading', { name: 'Shortcuts' }).waitFor()
   await press(tab, 'Close')
 
   await tab.goto(`${server.adminOrigin}/console/clients/${client}`)
@@ -155,6 +163,7 @@ test('a person verifies and undoes, searches and moves by keys alone, and all bu
     .getByRole('status')
     .getByText(/^Verified: /)
     .waitFor()
+  assert.equal(tab.url(), `${server.adminOrigin}/console/clients/${client}`, 'A reload does not say it again.')
   await press(tab, 'Undo')
   await tab
     .getByRole('status')

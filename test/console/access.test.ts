@@ -123,7 +123,12 @@ test('CON-04, CON-19: a role that reads shows no form, and each form that is sen
   assert.doesNotMatch(page.body, /name="task"|name="subject"|value="client\./)
   const administrators = new ConsoleBrowser(server)
   const { csrf } = hiddenFields({ body: formOf(await administrators.open(), 'client.verify') })
-  assert.equal((await own.console.get('/console/clients?ask=client.delete')).statusCode, 404)
+  const asking = await own.console.get('/console/clients?ask=client.delete')
+  assert.deepEqual(
+    [asking.statusCode, /You may only read[^]*href="\/console\/clients">Back</.test(asking.body)],
+    [403, true],
+  )
+  assert.doesNotMatch((await own.console.get('/console')).body, /one factor signs you in/)
   // The token of another session is refused as such, so the form is made with the own one, as a changed page could.
   const { context } = server
   const grantId = grantIdIn(own)

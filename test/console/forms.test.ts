@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { hiddenFields, requestToken } from '../../tools/flow.ts'
+import { EMAIL, hiddenFields, locationOf, requestToken } from '../../tools/flow.ts'
 import { searchAddress } from '../../src/console/search.ts'
 import { openAdminServer, type AdminServer } from '../support/admin-server.ts'
 import { ConsoleBrowser, formOf, giveRole, leadsTo } from '../../tools/console-browser.ts'
@@ -113,7 +113,12 @@ test('what cannot be undone needs a sign-in of the last five minutes, a confirma
   stage.server.clock.advance(5 * 60 * 1000 + 1)
   const leaving = await browser.send('/console/clients?source=registration', 'client.delete', clients)
   const to = new URL(leadsTo(leaving) ?? '')
-  assert.deepEqual([to.pathname, to.searchParams.get('max_age')], ['/v2/oauth/authorize', '0'])
+  assert.deepEqual(
+    ['max_age', 'login_hint'].map((name) => to.searchParams.get(name)),
+    ['0', EMAIL],
+  )
+  const signIn = await browser.issuer.get(locationOf(await browser.issuer.get(to.href)))
+  assert.match(signIn.body, new RegExp(`name="email"[^>]*value="${EMAIL}"`), 'It is asked for the password alone.')
   await show(clients[0] ?? '')
   const asked = await browser.arrive(await browser.comeBack(leaving))
   assert.match(asked.body, /Delete: 11 rows[^]*Type 11 to confirm/)
@@ -143,6 +148,8 @@ test('a page of an object does what its buttons say, and only what fits its stat
   assert.equal((await browser.console.get(`/console/clients/gci_${'0'.repeat(34)}`)).statusCode, 404)
   const consent = await browser.console.get(`${path}/consent`)
   assert.match(consent.body, /wants to use your account[^]*Unverified/)
+  assert.match(consent.body, new RegExp(`Preview: nothing works here\\.[^]*href="${path}">Back<`))
+  assert.doesNotMatch(consent.body, /<button(?! disabled)/)
   assert.match(
     String(consent.headers['content-security-policy']),
     /default-src 'none';.*frame-ancestors 'none'; sandbox$/,
@@ -156,11 +163,17 @@ test('a page of an object does what its buttons say, and only what fits its stat
 })
 
 test('CON-10: a link is shown once: the form again creates no other one, and neither the log nor an address has it', async () => {
-  const { id } = await stage.makeUser()
+  const { id, email } = await stage.makeUser()
   await browser.open()
   const path = `/console/users/${id}?ask=user.create-link`
   let asked = await browser.console.get(path)
   if (leadsTo(asked) !== undefined) asked = await browser.arrive(await browser.comeBack(asked))
+  assert.doesNotMatch(asked.body, /name="send"/, 'There is no mail server.')
+  const { context } = stage.server
+  const { mail } = context
+  Object.assign(context, { mail: {} })
+  assert.match((await browser.console.get(path)).body, /name="send"/)
+  Object.assign(context, { mail })
   const form = { ...hiddenFields({ body: formOf(asked, 'user.create-link') }) }
   const first = await browser.console.post(`/console/users/${id}`, form)
   const link = /http:\/\/localhost:3000\/account\/link[^<"\s]*/.exec(first.body)?.[0] ?? ''
@@ -169,6 +182,10 @@ test('CON-10: a link is shown once: the form again creates no other one, and nei
     [200, 'no-store', undefined],
   )
   assert.notEqual(link, '')
+  assert.match(
+    first.body,
+    new RegExp(`Link created for <bdi>${email}</bdi>[^]*It works once, until \\d+ \\w+ \\d{4}, `),
+  )
   const [made] = await stage.server.context.store.listLinks(id)
   const again = await browser.console.post(`/console/users/${id}`, form)
   assert.deepEqual(

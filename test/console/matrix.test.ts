@@ -134,7 +134,7 @@ function pageOf({ sees }: Caller, { extent }: ScreenRule, path: string): Kind {
 function askOf(caller: Caller, rule: ScreenRule, form: FormRule, path: string): Kind {
   const page = pageOf(caller, rule, path)
   if (page !== 'page') return page
-  if (caller.access === 'read') return 'absent'
+  if (caller.access === 'read') return 'refused'
   return form === 'fresh' && !caller.isFresh ? 'sign-in' : 'page'
 }
 

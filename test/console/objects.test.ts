@@ -4,6 +4,7 @@ import { createLink } from '../../src/admin/user/link.ts'
 import { CONSOLE_CLIENT_ID } from '../../src/protocol/client/console.ts'
 import type { UserId } from '../../src/protocol/ids.ts'
 import type { Resource } from '../../src/protocol/token/resource.ts'
+import { addApp } from '../../tools/sign-in/app.ts'
 import { locationOf, PlainBrowser } from '../../tools/flow.ts'
 import { openAdminServer, type AdminServer } from '../support/admin-server.ts'
 import { ConsoleBrowser, formOf, giveRole, leadsTo } from '../../tools/console-browser.ts'
@@ -181,6 +182,25 @@ test('a user page says until when wrong passwords lock the account, and until wh
   assert.doesNotMatch(open, /has nothing to sign in with/)
 })
 
+test('the network of ::1, a minute and a wrong filter are said as people know them', async () => {
+  const { context } = stage.server
+  const minute = Date.parse('2026-11-19T18:40:00Z')
+  context.report({ event: 'tokens.issued', details: { minute, network: '0:0:0:0::/64' } })
+  const { body } = await browser.console.get('/console/audit?event=tokens.issued')
+  assert.match(body, /minute 2026-11-19 18:40 UTC, network ::1</)
+  assert.match((await browser.console.get('/console/audit?since=x')).body, /<h1>This filter is wrong/)
+})
+
+test('CON-17: a person who may write is led to a second factor while the account has none', async () => {
+  const page = async () => (await browser.console.get('/console')).body
+  assert.match(await page(), /one factor signs you in[^]*href="http:\/\/localhost:3000\/account\/security"/)
+  await addApp(stage.server)
+  await browser.open('/console')
+  assert.doesNotMatch(await page(), /one factor signs you in/)
+  await perform(stage.server.context, 'user.reset-second-factor', { user_id: ada })
+  await browser.open('/console')
+})
+
 test('sessions and grants from before a revocation of all tokens are listed as ended', async () => {
   const { context } = stage.server
   const { user_id: user, grant_id: grant } = await stage.makePeopledOrganization()
@@ -197,7 +217,9 @@ test('sessions and grants from before a revocation of all tokens are listed as e
   const { body } = await browser.console.get(`/console/users/${user}`)
   assert.match(body, /The user is signed in nowhere[^]*Ended<\/span>/)
   assert.doesNotMatch(body, /value="grant\.revoke"/)
-  assert.match((await browser.console.get(`/console/grants/${grant}`)).body, /Ended<\/span>/)
+  const shown = (await browser.console.get(`/console/grants/${grant}`)).body
+  assert.match(shown, /Ended<\/span>/)
+  assert.match(shown, new RegExp(`href="/console/users/${user}"><bdi>person-\\d+@acme\\.test<[^]*<code title="${user}`))
 })
 
 test('scopes are approved by boxes that have what is approved, an unknown one is refused, and undo restores', async () => {

@@ -123,8 +123,10 @@ test('CON-08: what is of another organization or of the server is as if absent, 
   assert.equal((await perform(context, 'grant.show', { grant_id: other.grant_id }))['revoked_at'], null)
 
   // Of a user who left the organization the grant has no name.
+  const one = `${home}/${mine.grant_id}`
+  assert.match((await read(one)).body, /<dt>User<[^]*<bdi>person-\d+@acme\.test<\/bdi>/)
   await perform(context, 'member.remove', { organization_id: mine.organization_id, user_id: mine.user_id })
-  assert.doesNotMatch((await read(home)).body, /person-\d+@acme\.test/)
+  for (const path of [home, one]) assert.doesNotMatch((await read(path)).body, /person-\d+@acme\.test/)
 })
 
 test('CON-05: a role for an organization ends when the organization is disabled or deleted', async () => {

@@ -23,6 +23,8 @@ export type RoleAuthentication =
       readonly administrator: Administrator
       /** The one that the role is for; undefined: the whole server. */
       readonly organization: OrganizationRecord | undefined
+      /** The account signs in with one factor and has no second one, which a loopback issuer allows. */
+      readonly lacksFactor: boolean
     })
   /** The user is signed in, and the console is not for the account. */
   | (ConsoleUser & { readonly kind: 'refused'; readonly reason: 'console_role_missing' | 'console_factor_missing' })
@@ -62,10 +64,12 @@ export async function authenticateRole(context: Needs, grantId: GrantId): Promis
   const hasEnded = organizationId !== undefined && (organization === undefined || organization.disabledAt !== undefined)
   if (role === undefined || hasEnded || (role.isLoopbackOnly && !isLoopbackIssuer))
     return { kind: 'refused', reason: 'console_role_missing', ...holder }
-  if (!isLoopbackIssuer && !(await isTwoFactor(context, grant)))
-    return { kind: 'refused', reason: 'console_factor_missing', ...holder }
+  const hasTwo = await isTwoFactor(context, grant)
+  if (!isLoopbackIssuer && !hasTwo) return { kind: 'refused', reason: 'console_factor_missing', ...holder }
   const administrator: Administrator = { actor: user.id, access: role.access, organizationId }
-  return { kind: 'administrator', administrator, organization, ...holder }
+  // With delegated sign-in accounts have no factors of their own.
+  const lacksFactor = !hasTwo && context.settings.delegate === undefined && !(await hasSecondFactor(context, userId))
+  return { kind: 'administrator', administrator, organization, lacksFactor, ...holder }
 }
 
 /**

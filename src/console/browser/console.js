@@ -32,7 +32,17 @@ export function consoleScript() {
     count.textContent = `${chosen} selected`
   }
   one('.list')?.addEventListener('change', say)
+  // The browser restores the boxes of a page to which the person goes back.
+  addEventListener('pageshow', say)
   say()
+
+  // What was done, and that the sign-in just ended, is not said again by a reload or to whom the address is sent.
+  const here = new URL(location.href)
+  for (const name of ['done', 'signed_in']) {
+    if (!here.searchParams.has(name)) continue
+    here.searchParams.delete(name)
+    history.replaceState(null, '', here)
+  }
 
   const KEYS = 'grantor-console-keys'
   const areOn = () => localStorage.getItem(KEYS) !== 'off'

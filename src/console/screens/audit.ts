@@ -1,6 +1,6 @@
 import type { AuditEntryDocument } from '../../admin/audit/tasks.ts'
 import { code, html, type Fragment, type Markup } from '../../web/markup.ts'
-import { filterBar, id, named, nothing, table, time } from '../parts.ts'
+import { addressOf, filterBar, id, named, networkOf, nothing, table, time } from '../parts.ts'
 import { screen, type Frame, type Texts } from '../screen.ts'
 
 interface Listed {
@@ -25,9 +25,11 @@ export const AUDIT = screen<{ readonly list: Listed }>({
   }),
   view: ({ list }, frame) => ({
     title: 'Audit',
-    main: html`<div class="heading"><h1>Audit</h1></div>
-      ${filterBar(frame, html`<button type="submit" class="button" name="format" value="ndjson">Save as NDJSON</button>`)}
-      ${events(frame, list, undefined)}`,
+    main: html`<div class="heading">
+        <h1>Audit</h1>
+        <a class="button" href="${addressOf(frame, { before: undefined, format: 'ndjson' })}">Save as NDJSON</a>
+      </div>
+      ${filterBar(frame)} ${events(frame, list, undefined)}`,
   }),
 })
 
@@ -92,7 +94,7 @@ function detailsOf(details: AuditEntryDocument['details']): Fragment {
   const text = Object.entries(details)
     .map(
       ([member, value]) =>
-        `${member} ${typeof value === 'number' && value >= A_TIME ? minuteOf(value) : String(value)}`,
+        `${member} ${typeof value === 'number' && value >= A_TIME ? minuteOf(value) : networkOf(String(value))}`,
     )
     .join(', ')
   return html`<span class="muted" title="${text}">${text}</span>`

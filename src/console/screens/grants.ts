@@ -1,4 +1,4 @@
-import type { GrantDocument } from '../../admin/grant.ts'
+import type { GrantDocument, ShownGrantDocument } from '../../admin/grant.ts'
 import type { OrganizationDocument } from '../../admin/organization/organization.ts'
 import { html, type Fragment, type Markup } from '../../web/markup.ts'
 import {
@@ -9,6 +9,7 @@ import {
   formOf,
   id,
   linkFor,
+  name,
   named,
   nothing,
   scopes,
@@ -82,7 +83,7 @@ function grantList(frame: Frame, { grants, names, next }: Listed['list'], headin
 }
 
 interface Shown {
-  readonly grant: GrantDocument
+  readonly grant: ShownGrantDocument
 }
 
 /** Revokes the grant that the path names. */
@@ -99,7 +100,7 @@ export const GRANT = screen<Shown>({
   reads: { grant: { task: 'grant.show', input: () => ({}) } },
   filters: [],
   forms: [REVOKE_THIS],
-  names: ({ grant }) => ({ '': grant.grant_id }),
+  names: ({ grant }) => ({ '': labelOf(grant, grant.names) }),
   view: ({ grant }, frame) => grantView(frame, grant),
 })
 
@@ -109,11 +110,11 @@ export const ORGANIZATION_GRANT = screen<Shown>({
   reads: { grant: { task: 'organization.show-grant', input: () => ({}) } },
   filters: [],
   forms: [{ ...REVOKE_THIS, task: 'organization.revoke-grant' }],
-  names: ({ grant }) => ({ '': grant.grant_id }),
+  names: ({ grant }) => ({ '': labelOf(grant, grant.names) }),
   view: ({ grant }, frame) => grantView(frame, grant),
 })
 
-function grantView(frame: Frame, grant: GrantDocument): View {
+function grantView(frame: Frame, grant: ShownGrantDocument): View {
   const forms = frame.forms.filter(({ fits }) => fits?.(grant) !== false)
   return {
     title: 'Grant',
@@ -123,9 +124,12 @@ function grantView(frame: Frame, grant: GrantDocument): View {
       </div>
       ${facts([
         ['Id', id(grant.grant_id)],
-        ['User', id(grant.user_id, linkFor(frame, 'users', grant.user_id))],
-        ['Client', id(grant.client_id, linkFor(frame, 'clients', grant.client_id))],
-        ['Organization', grant.organization_id === null ? undefined : id(grant.organization_id)],
+        ['User', withName(grant.user_id, grant.names, linkFor(frame, 'users', grant.user_id))],
+        ['Client', withName(grant.client_id, grant.names, linkFor(frame, 'clients', grant.client_id))],
+        [
+          'Organization',
+          grant.organization_id === null ? undefined : withName(grant.organization_id, grant.names, undefined),
+        ],
         ['Scopes', scopes(grant.scope)],
         [
           'APIs',
@@ -139,6 +143,13 @@ function grantView(frame: Frame, grant: GrantDocument): View {
         ['Revoked', grant.revoked_at === null ? undefined : time(grant.revoked_at, frame)],
       ])}`,
   }
+}
+
+/** An id after what it is called, if that is known. */
+function withName(object: string, names: Texts, to: string | undefined): Markup {
+  if (names[object] === undefined) return id(object, to)
+  const called = name(names[object], '(no name)')
+  return html`${to === undefined ? called : html`<a href="${to}">${called}</a>`} ${id(object)}`
 }
 
 /** The columns of grants, on the page of one of the two whom they are between: the other one comes first. */

@@ -1,7 +1,7 @@
 import type { AuditEntryDocument } from '../../admin/audit/tasks.ts'
 import type { ClientDocument } from '../../admin/client/document.ts'
 import type { ServerDocument } from '../../admin/server.ts'
-import { html, type Fragment, type Markup } from '../../web/markup.ts'
+import { href, html, type Fragment, type Markup } from '../../web/markup.ts'
 import { noIcon, warnIcon, yesIcon } from '../icons.ts'
 import { events, EVENTS_SHOWN } from './audit.ts'
 import { goesTo, trust } from './clients.ts'
@@ -38,17 +38,18 @@ export const OVERVIEW = screen<Answers>({
         <a class="button" href="/console">Refresh</a>
       </div>
       <p class="sub"><span>${server.issuer}</span> <span>as of ${server.time.slice(11, 19)} UTC</span></p>
-      ${findings(server)} ${toDo(server, clients.clients)}
+      ${findings(server, frame)} ${toDo(server, clients.clients)}
       ${section('Newest clients', clientTable(frame, clients.clients), html`<a href="/console/clients">All</a>`)}
       ${section('Newest events', events(frame, audit, 'Nothing has happened yet.'), html`<a href="/console/audit">All</a>`)}`,
   }),
 })
 
 /** What needs attention, each with its remedy; what is fine, as a number. */
-function findings({ findings: all }: ServerDocument): Markup {
+function findings({ findings: all }: ServerDocument, { factorUri }: Frame): Markup {
   const open = all.filter(({ verdict }) => verdict !== 'ok')
   const fine = all.length - open.length
   return html`<ul class="findings" role="list">
+    ${factorUri === undefined ? undefined : oneFactor(factorUri)}
     ${open.map(
       ({ verdict, message, remedy }) =>
         html`<li class="${verdict}">
@@ -71,6 +72,16 @@ function findings({ findings: all }: ServerDocument): Markup {
           </li>`
     }
   </ul>`
+}
+
+function oneFactor(factorUri: string): Markup {
+  return html`<li class="warning">
+    ${warnIcon}
+    <div>
+      <p>Your account may change everything here, and one factor signs you in.</p>
+      <p class="muted"><a href="${href(factorUri)}">Add an authenticator app or a passkey</a></p>
+    </div>
+  </li>`
 }
 
 /** The first steps, as long as they have not been taken. */

@@ -6,7 +6,21 @@ import { code, html, type Fragment, type Markup } from '../../web/markup.ts'
 import { events, EVENTS_SHOWN } from './audit.ts'
 import { grantColumns, namesOf, REVOKE_GRANT } from './grants.ts'
 import { DELETE_USER, USER_FORMS, userState } from './users.ts'
-import { actions, chip, command, exactTime, facts, formOf, formsFor, id, name, section, table, time } from '../parts.ts'
+import {
+  actions,
+  chip,
+  command,
+  exactTime,
+  facts,
+  formOf,
+  formsFor,
+  id,
+  name,
+  networkOf,
+  section,
+  table,
+  time,
+} from '../parts.ts'
 import { screen, type Frame, type ScreenForm, type Texts } from '../screen.ts'
 
 interface Answers {
@@ -244,7 +258,7 @@ function sessionTable(frame: Frame, rows: readonly SessionDocument[]): Markup {
       {
         heading: 'Network',
         isWide: true,
-        cell: ({ network }) => (network === null ? html`<span class="muted none">–</span>` : code(network)),
+        cell: ({ network }) => (network === null ? html`<span class="muted none">–</span>` : code(networkOf(network))),
       },
       { heading: 'Signed in', cell: ({ started_at: at }) => time(at, frame) },
       { heading: 'Seen', cell: ({ seen_at: at }) => time(at, frame) },

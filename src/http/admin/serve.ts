@@ -207,7 +207,7 @@ function refuse(serving: AdminServing, exchange: Exchange, cause: unknown): void
   // Part of the answer may have been sent. The connection is closed so that the client does not take it for a whole answer.
   if (response.headersSent) return void response.destroy()
   const retry = retryAfterSeconds === undefined ? {} : { 'Retry-After': String(retryAfterSeconds) }
-  const answer: Answer = exchange.console?.refuse(error, exchange.requestId) ?? {
+  const answer: Answer = exchange.console?.refuse(error, exchange) ?? {
     status,
     contentType: JSON_TYPE,
     body: JSON.stringify(errorBody(error)),

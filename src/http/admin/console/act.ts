@@ -218,7 +218,9 @@ function finish(
         forms: [],
         filters: [],
       }
-      return page(desk.framed(secretPage(form, secret, whole), visitor, found.screen.section))
+      const { expires_at: until } = only.answer
+      const use = { name, until: typeof until === 'string' ? until : undefined }
+      return page(desk.framed(secretPage(form, secret, use, whole), visitor, found.screen.section))
     }
   }
   const matches = only?.answer === undefined ? undefined : form.matches?.(only.answer)

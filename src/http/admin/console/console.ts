@@ -6,11 +6,19 @@ import type { RoleAuthentication } from '../../../admin/user/role-holder.ts'
 import { authenticateRole } from '../../../admin/user/role-holder.ts'
 import { consoleAssets, type Asset } from '../../../console/assets.ts'
 import { document, type Assets, type Person } from '../../../console/document.ts'
-import { factorMissing, leaving, notKept, notSignedIn, refusal, roleMissing } from '../../../console/messages.ts'
+import {
+  factorMissing,
+  leaving,
+  notKept,
+  notSignedIn,
+  previewBar,
+  refusal,
+  roleMissing,
+} from '../../../console/messages.ts'
 import { findSearched, searchAddress } from '../../../console/search.ts'
 import { homeOf } from '../../../console/sections.ts'
 import { createRenderer, type Renderer } from '../../../web/render.ts'
-import { accountPath, PATHS } from '../../../endpoints/paths.ts'
+import { PATHS } from '../../../endpoints/paths.ts'
 import type { Context } from '../../../ports/context.ts'
 import type { Branding } from '../../../ports/pages.ts'
 import { CONSOLE_CLIENT_ID, CONSOLE_PATH } from '../../../protocol/client/console.ts'
@@ -22,9 +30,18 @@ import { isLoopbackHost } from '../../../protocol/uri/loopback.ts'
 import { FORWARDING } from '../authorize.ts'
 import { consoleCookies, type ConsoleSession } from './cookies.ts'
 import { act } from './act.ts'
-import { findScreen, isWithin, show } from './show.ts'
+import { findScreen, isScreen, isWithin, show } from './show.ts'
 import { beginSignIn, finishSignIn } from './sign-in.ts'
-import { isFromOwnPage, page, redirect, type ConsoleAnswer, type Desk, type Visit, type Visitor } from './visit.ts'
+import {
+  isFromOwnPage,
+  page,
+  redirect,
+  securityUri,
+  type ConsoleAnswer,
+  type Desk,
+  type Visit,
+  type Visitor,
+} from './visit.ts'
 
 export interface ConsoleOptions {
   readonly context: Context
@@ -45,7 +62,10 @@ export interface Console {
   /** Counts a request until it has left. @throws OAuthError temporarily_unavailable */
   readonly enter: () => () => void
   /** The page of an error that was thrown. */
-  readonly refuse: (error: OAuthError, requestId: string) => ConsoleAnswer
+  readonly refuse: (
+    error: OAuthError,
+    request: { readonly requestId: string; readonly message: Pick<IncomingMessage, 'url'> },
+  ) => ConsoleAnswer
   readonly findAsset: (path: string) => Asset | undefined
   /**
    * Checks that the request names the host of the console, and that no proxy passed it on to a loopback address: a page of another host
@@ -83,17 +103,21 @@ export function openConsole({ context, origin, branding }: ConsoleOptions): Cons
     cookies,
     framed: (view, visitor, section) => document({ ...common, ...view, person: personOf(context, visitor), section }),
     plain: (view, refresh) => document({ ...common, ...view, person: undefined, section: undefined, refresh }),
-    preview(shown) {
+    preview(shown, back) {
       renderer ??= createRenderer(branding, PICTURES)
       // Without forms, scripts and navigation: the page is to be looked at.
       const { styleSource, picture, pictureName } = renderer
       const policy = `default-src 'none'; style-src ${styleSource}; img-src data:; frame-ancestors 'none'; sandbox`
       // A page in a sandbox is of no origin, so it cannot load the picture.
       const inline = `data:${picture.mediaType};base64,${Buffer.from(picture.body).toString('base64')}`
-      const text = renderer.render(shown, 'en').replaceAll(PICTURES + pictureName, inline)
+      const text = renderer
+        .render(shown, 'en')
+        .replaceAll(PICTURES + pictureName, inline)
+        .replaceAll(/<button\b/g, '<button disabled')
+        .replace('<div class="card', (card) => `${previewBar(back).toString()}${card}`)
       return page(text, 200, { 'Content-Security-Policy': policy })
     },
-    async leave(visit, returnTo, isFresh) {
+    async leave(visit, returnTo, isFresh, loginHint) {
       // It may have been deleted since.
       if ((await context.store.findClient(CONSOLE_CLIENT_ID)) === undefined) client = undefined
       // Another node may have created it at the same time.
@@ -103,7 +127,7 @@ export function openConsole({ context, origin, branding }: ConsoleOptions): Cons
       })
       await client
       const [browserKey] = cookies.readBrowsers(visit.headers)
-      const beginning = beginSignIn(context, origin, { browserKey, returnTo, isFresh })
+      const beginning = beginSignIn(context, origin, { browserKey, returnTo, isFresh, loginHint })
       const body = desk.plain(leaving(beginning.location), beginning.location)
       return page(body, 200, { 'Set-Cookie': cookies.writeBrowser(beginning.browserKey) })
     },
@@ -193,11 +217,14 @@ export function openConsole({ context, origin, branding }: ConsoleOptions): Cons
       const isForwarded = isLoopbackHost(url.hostname) && FORWARDING.some((name) => headers[name] !== undefined)
       if (headers.host !== url.host || isForwarded) throw invalidRequest('console_host_wrong', { status: 421 })
     },
-    refuse(error, requestId) {
+    refuse(error, { requestId, message: { url: target = '' } }) {
       if (error instanceof RefusedPage) return page(error.page, error.status)
-      const title = TITLES[error.status] ?? 'The request was refused'
+      const title = REASON_TITLES[error.reason] ?? TITLES[error.status] ?? 'The request was refused'
+      const [path = ''] = target.split('?', 1)
+      // Whether the screen of a path that is absent is there for the person is not known here.
+      const back = error.status !== 404 && isScreen(path) ? path : undefined
       const text = TEXTS[error.reason] ?? error.problems[0]?.msg ?? error.description
-      return page(desk.plain(refusal(title, text, requestId)), error.status)
+      return page(desk.plain(refusal(title, text, { requestId, back })), error.status)
     },
     enter() {
       if (busy >= BUSY_LIMIT) throw unavailable('overloaded', 1)
@@ -283,6 +310,8 @@ const TITLES: Readonly<Record<number, string>> = {
   503: 'The store does not answer',
 }
 
+const REASON_TITLES: Partial<Record<Reason, string>> = { admin_may_only_read: 'You may only read' }
+
 /** What the person can do, by the reason of the refusal. */
 const TEXTS: Partial<Record<Reason, string>> = {
   console_cookie_wrong:
@@ -310,10 +339,6 @@ function personOf({ secrets }: Pick<Context, 'secrets'>, { holder, session }: Vi
 
 function signOutParts({ grantId }: ConsoleSession): readonly string[] {
   return ['console', grantId, 'sign-out']
-}
-
-function securityUri(issuer: string): string {
-  return addressOf(issuer, accountPath('security'))
 }
 
 /** The audit names who ended it: the user, or another person who signed in in the same browser. */

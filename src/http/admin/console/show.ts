@@ -23,12 +23,12 @@ import type {
 } from '../../../console/screen.ts'
 import { html, type Markup } from '../../../web/markup.ts'
 import { parseJson } from '../../../base/json.ts'
-import type { Parameters } from '../../../base/message.ts'
+import { NO_PARAMETERS, type Parameters } from '../../../base/message.ts'
 import { invalidRequest, OAuthError, type Reason } from '../../../protocol/errors.ts'
 import { authorizeTask } from '../authorize.ts'
 import { matchSegments } from '../routes.ts'
 import { resolveFilters } from './resolve.ts'
-import { page, type ConsoleAnswer, type Desk, type Visit, type Visitor } from './visit.ts'
+import { page, securityUri, type ConsoleAnswer, type Desk, type Visit, type Visitor } from './visit.ts'
 
 /** How long ago a person may have signed in for a form that is `isRecent`. */
 const RECENT_MS = 5 * 60 * 1000
@@ -58,6 +58,16 @@ export function findScreen({ path, query }: Pick<Visit, 'path' | 'query'>): Foun
   return undefined
 }
 
+export function isScreen(path: string): boolean {
+  return findScreen({ path, query: NO_PARAMETERS }) !== undefined
+}
+
+/** The nearest screen above that of an object. */
+function screenAbove(path: string): string {
+  const above = path.slice(0, path.lastIndexOf('/'))
+  return above === '' || isScreen(above) ? above : screenAbove(above)
+}
+
 /**
  * Whether a screen is there for a person. A role for one organization has the screens that read nothing but tasks for it; others, and those
  * of another organization, are as if absent (threats.md CON-08).
@@ -83,8 +93,11 @@ export async function show(desk: Desk, found: Found, visit: Visit, visitor: Visi
   if (ask === undefined) return render(desk, found, visit, visitor, { status: 200, outcome, asking: undefined })
   const frame = frameOf(desk, found, visit, visitor)
   const form = frame.forms.find(({ task }) => task === ask)
+  if (form === undefined && !frame.mayWrite && found.screen.forms.some(({ task }) => task === ask))
+    authorizeTask(desk.context, visitor.holder.administrator, taskOf(ask), found.parameters)
   if (form === undefined) throw invalidRequest('path_unknown', { status: 404 })
-  if (form.isRecent === true && !isRecent(desk, visitor)) return desk.leave(visit, found.here, true)
+  if (form.isRecent === true && !isRecent(desk, visitor))
+    return desk.leave(visit, found.here, true, visitor.holder.user.email)
   const asking = { form, subjects: subjectsIn(query), values: {}, errors: {} }
   return render(desk, found, visit, visitor, { status: 200, outcome, asking })
 }
@@ -118,7 +131,8 @@ export async function render(
     reason: REASONS[code],
   })
   if (read.kind === 'refused') {
-    if (read.error.kind === 'unknown') return answer(messageView('There is nothing here', read.error.message), 404)
+    if (read.error.kind === 'unknown') return answer(absentView(read.error.message, screenAbove(visit.path)), 404)
+    if (frame.filters.length === 0) return answer(absentView(read.error.message, screenAbove(visit.path)), 422)
     return answer(refusedView(frame, read.error.message), 422)
   }
   if (visit.query.get(SAVE) === NDJSON && screen.lines !== undefined)
@@ -127,7 +141,10 @@ export async function render(
   if (asking !== undefined) {
     const task = taskOf(asking.form.task)
     const once = asking.form.secret === undefined ? undefined : desk.context.random(16).toString('base64url')
-    const fields = inputFields(task, asking.form.fields ?? [])
+    // Without a mail server the task only refuses to send.
+    const fields = inputFields(task, asking.form.fields ?? []).filter(
+      ({ name }) => name !== 'send' || desk.context.mail !== undefined,
+    )
     const choices = asking.form.choices?.(read.answers) ?? {}
     const values = { ...asking.form.before?.(read.answers), ...asking.values }
     const matches = await findMatches(desk, found, visit, visitor, asking.form)
@@ -138,7 +155,7 @@ export async function render(
       status,
     )
   }
-  if (screen.preview !== undefined) return desk.preview(screen.preview(read.answers, frame))
+  if (screen.preview !== undefined) return desk.preview(screen.preview(read.answers, frame), screenAbove(visit.path))
   const view = screen.view(read.answers, frame)
   if (outcome === undefined) return answer(view, status)
   return answer({ ...view, main: withNotice(view.main, outcomeNotice(frame, outcome, screen.forms, names)) }, status)
@@ -201,22 +218,24 @@ function withNotice(main: Markup, notice: Markup): Markup {
   return html`${notice}${main}`
 }
 
-function messageView(title: string, text: string): View {
+function absentView(text: string, back: string): View {
+  const title = 'There is nothing here'
   return {
     title,
-    main: html`<h1>${title}</h1>
-      <p>${text}</p>`,
+    main: html`<div class="heading"><h1>${title}</h1></div>
+      <p>${text}</p>
+      <p><a href="${back}">Back</a></p>`,
   }
 }
 
 /** A filter that is not acceptable: the filters stay, to be corrected. */
 function refusedView(frame: Frame, text: string): View {
-  const title = 'Nothing can be shown'
+  const title = 'This filter is wrong'
   return {
     title,
-    main: html`<h1>${title}</h1>
-      <p role="alert">${text}</p>
-      ${filterBar(frame)}`,
+    main: html`<div class="heading"><h1>${title}</h1></div>
+      ${filterBar(frame)}
+      <p class="error" role="alert">${text}</p>`,
   }
 }
 
@@ -224,6 +243,7 @@ function refusedView(frame: Frame, text: string): View {
 export function frameOf(desk: Desk, { screen, parameters }: Found, visit: Visit, { session, holder }: Visitor): Frame {
   const { context } = desk
   const { path, query } = visit
+  const { lacksFactor } = holder
   const mayWrite = holder.administrator.access === 'write'
   const texts = Object.fromEntries(
     query.names.flatMap((name) => ((text) => (text === undefined ? [] : [[name, text]]))(query.get(name))),
@@ -234,6 +254,7 @@ export function frameOf(desk: Desk, { screen, parameters }: Found, visit: Visit,
     organization: holder.organization,
     mayWrite,
     self: holder.user.id,
+    factorUri: mayWrite && lacksFactor ? securityUri(context.issuer) : undefined,
     csrf: context.secrets.digest('csrf', csrfParts(session.grantId, path)),
     forms: mayWrite ? screen.forms : [],
     filters: filtersOf(screen, texts),

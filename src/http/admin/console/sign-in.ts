@@ -35,7 +35,8 @@ type State = readonly [nonce: string, madeAt: EpochMs, returnTo: string]
 
 /**
  * Begins a sign-in: the console is a client of this server, and asks for `openid` and nothing else (decision 0041). Two factors are
- * essential, unless the issuer is a loopback address. `isFresh`: the person authenticates now, whatever session there is.
+ * essential, unless the issuer is a loopback address. `isFresh`: the person authenticates now, whatever session there is. `loginHint`: the address
+ * of the person whose session continues, which the sign-in page then has.
  */
 export function beginSignIn(
   { clock, issuer, random, secrets, settings }: Pick<Context, 'clock' | 'issuer' | 'random' | 'secrets' | 'settings'>,
@@ -44,7 +45,13 @@ export function beginSignIn(
     browserKey,
     returnTo,
     isFresh,
-  }: { readonly browserKey: string | undefined; readonly returnTo: string; readonly isFresh: boolean },
+    loginHint,
+  }: {
+    readonly browserKey: string | undefined
+    readonly returnTo: string
+    readonly isFresh: boolean
+    readonly loginHint: string | undefined
+  },
 ): Beginning {
   const key = browserKey ?? random(16).toString('base64url')
   const members: State = [random(16).toString('base64url'), clock(), returnTo]
@@ -64,6 +71,7 @@ export function beginSignIn(
     code_challenge_method: 'S256',
     claims: JSON.stringify({ id_token: { acr } }),
     ...(isFresh ? { max_age: '0' } : {}),
+    ...(loginHint === undefined ? {} : { login_hint: loginHint }),
   })
   return { location: `${addressOf(issuer, PATHS.authorize)}?${query.toString()}`, browserKey: key }
 }

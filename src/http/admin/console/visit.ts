@@ -4,6 +4,8 @@ import type { Section, View } from '../../../console/screen.ts'
 import type { Context } from '../../../ports/context.ts'
 import type { Page } from '../../../ports/pages.ts'
 import type { Parameters } from '../../../base/message.ts'
+import { accountPath } from '../../../endpoints/paths.ts'
+import { addressOf } from '../../../protocol/uri/server-address.ts'
 import type { ConsoleCookies, ConsoleSession } from './cookies.ts'
 
 /** A request to the console, whose body has been read. */
@@ -42,10 +44,10 @@ export interface Desk {
   readonly framed: (view: View, visitor: Visitor, section: Section | undefined) => string
   /** Renders a view for a person who may see nothing of the server. */
   readonly plain: (view: View, refresh?: string) => string
-  /** Renders a page of the people who sign in, in which nothing works. */
-  readonly preview: (page: Page) => ConsoleAnswer
-  /** Leads the browser to the sign-in, and back to this path and query. */
-  readonly leave: (visit: Visit, returnTo: string, isFresh: boolean) => Promise<ConsoleAnswer>
+  /** Renders a page of the people who sign in, in which nothing works but the link back. */
+  readonly preview: (page: Page, back: string) => ConsoleAnswer
+  /** Leads the browser to the sign-in, and back to this path and query. `loginHint`: the address of the person, if the session continues. */
+  readonly leave: (visit: Visit, returnTo: string, isFresh: boolean, loginHint?: string) => Promise<ConsoleAnswer>
 }
 
 const HTML = 'text/html; charset=utf-8'
@@ -57,6 +59,11 @@ export function redirect(location: string, headers: ConsoleAnswer['headers'] = {
 
 export function page(body: string, status = 200, headers: ConsoleAnswer['headers'] = {}): ConsoleAnswer {
   return { status, contentType: HTML, body, headers }
+}
+
+/** Where a person adds a second factor. */
+export function securityUri(issuer: string): string {
+  return addressOf(issuer, accountPath('security'))
 }
 
 /** Whether a page of this origin submitted the form: other ports of a loopback host are the same site (threats.md CON-06). */

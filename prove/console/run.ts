@@ -14,7 +14,7 @@ import { openGrantor } from '../resource-servers/grantor.ts'
 import { examine, openExaminedTab } from './checks.ts'
 import { at, fillStates, firstStates, readOnlyStates, type State } from './states.ts'
 
-/** Each screen of the console in each of its states is accessible, in each width and colour, zoomed and printed. See docs/proofs.md. */
+/** Each screen of the console in each of its states is accessible, in each width and colour. Zoomed and printed as well. See docs/proofs.md. */
 
 const BROKEN = `<html><body><div class="scroll" style="overflow:auto"><p style="width: 2000px; color: #ddd">faint</p></div>
   <input><button style="width: 9px; height: 9px"></button><img src="data:,"></body></html>`

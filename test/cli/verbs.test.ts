@@ -216,7 +216,7 @@ test('client: a client with keys is shown with the names of its keys, and has no
 test('grant and token: grants are listed, and revoked by id or by a token', async () => {
   const { grant_id, client_id, user_id, organization_id } = await stage.makePeopledOrganization()
   const list = await words('grant', 'list', '--client', client_id)
-  assert.match(list, /^ID .*ALLOWED \(UTC\) +EXPIRES \(UTC\) +REVOKED \(UTC\)\n/)
+  assert.match(list, /^ID .*ALLOWED \(UTC\) +EXPIRES \(UTC\) +ENDED \(UTC\)\n/)
   assert.ok(
     [grant_id, 'Acme …', 'Client '].every((name) => list.includes(name)),
     list,

@@ -173,6 +173,7 @@ test('client list and purge: by source, host and trust level', async () => {
   assert.match(dry, /^1 client would be deleted\.\n\nID +NAME .*\ngci_\S+ +Flood /)
   assert.match(await words('purge', '--host', 'one.flood.example', '--yes'), /^Deleted 1 client\.\n\nID /)
   assert.equal(await words('purge', '--host', 'one.flood.example', '--yes'), 'Deleted 0 clients.\n')
+  await registerClient(server, { client_name: 'Flood', redirect_uris: ['https://three.flood.example/cb'] })
   assert.match(await words('purge', '--limit', '1', '--dry-run'), /More rows follow: --before gci_/)
 })
 

@@ -3,10 +3,10 @@ import type { AdminCredentialDocument } from '../../../admin/admin.ts'
 import type { ClientDocument } from '../../../admin/client/document.ts'
 import type { UserDocument } from '../../../admin/user/tasks.ts'
 import type { Members, Texts } from '../../../console/screen.ts'
-import { parseClientReference } from '../../../protocol/client/identifier.ts'
-import { parseAdminCredentialId, parseUserId } from '../../../protocol/ids.ts'
+import { chosenClientId, parseClientReference } from '../../../protocol/client/identifier.ts'
+import { isChosenId, parseAdminCredentialId, parseUserId } from '../../../protocol/ids.ts'
 
-/** Performs a task that lists, as the person may. */
+/** Performs a task that reads, as the person may. */
 type List = (task: string, input: Members) => Promise<Members>
 
 /** What a text may mean: an id, and what it is called. */
@@ -34,15 +34,35 @@ export async function resolveFilters(list: List, filters: readonly string[], que
 
 const FINDERS: Readonly<Record<string, (list: List, text: string) => Promise<string>>> = {
   client_id: async (list, text) =>
-    parseClientReference(text) !== undefined ? text : only('client', text, await clientsNamed(list, text)),
-  user_id: async (list, text) =>
-    parseUserId(text) !== undefined ? text : only('user', text, await usersNamed(list, text)),
+    (await isClient(list, text)) ? text : only('client', text, await clientsNamed(list, text)),
+  user_id: async (list, text) => ((await isUser(list, text)) ? text : only('user', text, await usersNamed(list, text))),
   async actor(list, text) {
-    if (OWN_ACTORS.includes(text) || parseUserId(text) !== undefined || parseAdminCredentialId(text) !== undefined)
+    if (OWN_ACTORS.includes(text) || parseAdminCredentialId(text) !== undefined || (await isUser(list, text)))
       return text
     const [users, credentials] = await Promise.all([usersNamed(list, text), credentialsNamed(list, text)])
     return only('user, and there are no credentials,', text, [...users, ...credentials])
   },
+}
+
+/** An id that an operator chose looks like a name, so it counts only while there is a client that has it. */
+async function isClient(list: List, text: string): Promise<boolean> {
+  if (chosenClientId(text) === undefined) return parseClientReference(text) !== undefined
+  return exists(list('client.show', { client_id: text }))
+}
+
+async function isUser(list: List, text: string): Promise<boolean> {
+  if (!isChosenId(text)) return parseUserId(text) !== undefined
+  return exists(list('user.show', { user_id: text }))
+}
+
+async function exists(shown: Promise<Members>): Promise<boolean> {
+  try {
+    await shown
+    return true
+  } catch (cause) {
+    if (cause instanceof AdminError) return false
+    throw cause
+  }
 }
 
 async function clientsNamed(list: List, name: string): Promise<readonly Match[]> {

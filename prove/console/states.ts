@@ -108,6 +108,8 @@ export async function fillStates(grantor: Grantor, console: string): Promise<rea
       async show(tab) {
         await tab.goto(`${console}/clients`)
         for (const index of [0, 1, 2]) await tab.getByRole('checkbox').nth(index).check()
+        // At the end of the page the bar of the selection covers no row.
+        await tab.keyboard.press('End')
       },
     },
     {
@@ -130,7 +132,7 @@ export async function fillStates(grantor: Grantor, console: string): Promise<rea
       async show(tab) {
         await tab.goto(console)
         await tab.keyboard.press('?')
-        await tab.getByRole('heading', { name: 'Keys' }).waitFor()
+        await tab.getByRole('heading', { name: 'Shortcuts' }).waitFor()
       },
     },
   ]

@@ -125,7 +125,7 @@ export function table<Row>(frame: Frame, list: Table<Row>): Markup {
             <thead>
               <tr>
                 ${chooses ? html`<th scope="col" class="pick"><span class="unseen">Choose</span></th>` : undefined}
-                ${columns.map((column) => html`<th scope="col" class="${classOf(column)}">${column.heading}</th>`)}
+                ${columns.map((column) => html`<th scope="col" ${classOf(column)}>${column.heading}</th>`)}
               </tr>
             </thead>
             <tbody>
@@ -150,7 +150,7 @@ function bodyRow<Row>(row: Row, { columns, idOf, isLeftOut, labelOf }: Table<Row
   return html`<tr data-row>
     ${chooses ? box(isLeftOut?.(row) === true ? undefined : rowId, labelOf?.(row) ?? rowId) : undefined}
     <th scope="row">${first.cell(row)}</th>
-    ${others.map((column) => html`<td data-label="${column.heading}" class="${classOf(column)}">${column.cell(row)}</td>`)}
+    ${others.map((column) => html`<td data-label="${column.heading}" ${classOf(column)}>${column.cell(row)}</td>`)}
   </tr>`
 }
 
@@ -162,8 +162,9 @@ function box(row: string | undefined, label: string): Markup {
   return html`<td class="pick"><label>${field}</label></td>`
 }
 
-function classOf<Row>({ isWide, isRest, isAction }: Column<Row>): string {
-  return [isWide ? 'far' : '', isRest ? 'rest' : '', isAction ? 'act' : ''].join(' ').trim()
+function classOf<Row>({ isWide, isRest, isAction }: Column<Row>): Fragment {
+  const names = [isWide ? 'far' : '', isRest ? 'rest' : '', isAction ? 'act' : ''].join(' ').trim()
+  return names === '' ? undefined : html` class="${names}"`
 }
 
 /** A page of a search may have few rows, or none, although more follow: the script reads on, until the page is full or the person stops it. */

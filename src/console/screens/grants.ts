@@ -90,7 +90,7 @@ interface Shown {
 const REVOKE_THIS: ScreenForm = {
   ...REVOKE_GRANT,
   subject: undefined,
-  fits: (grant) => grant['revoked_at'] === null,
+  fits: (grant) => grant['inactive_reason'] === null,
 }
 
 /** One grant: what a user allowed a client. */
@@ -175,7 +175,7 @@ export function grantColumns(
     {
       heading: 'By',
       isWide: true,
-      cell: ({ grant_type: by }) => html`<span class="muted">${by?.split(':').at(-1) ?? '–'}</span>`,
+      cell: ({ grant_type: by }) => by?.split(':').at(-1) ?? '–',
     },
     { heading: 'Scopes', cell: ({ scope }) => scopes(scope) },
     { heading: 'State', cell: (grant) => state(grant) },

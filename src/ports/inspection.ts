@@ -119,7 +119,7 @@ export interface ClientInspection {
   readonly delegateUntil: EpochMs | undefined
   /** The providers at which users sign in. */
   readonly providers: readonly ProviderRecord[]
-  /** The clients that the providers list for their assertions, if they exist. */
+  /** The clients that the providers list for their assertions, and that of the console, if they exist. */
   readonly listed: readonly ClientRecord[]
   readonly apis: readonly ApiRecord[]
   /** The newest users with a role for the console. */

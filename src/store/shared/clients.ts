@@ -255,11 +255,10 @@ export function* inspectClients(): Steps<ClientInspection> {
   const [credentials] = yield* rows(DELEGATE_UNTIL)
   const delegateUntil = (credentials?.['until'] ?? undefined) as EpochMs | undefined
   const providers = yield* providerReads.listProviders()
-  const listed = (yield* rows(LIST_THESE, { ids: listOf(listedClients(providers)) })).map(CLIENTS.read)
+  const ids = listOf([CONSOLE_CLIENT_ID, ...listedClients(providers)])
+  const listed = (yield* rows(LIST_THESE, { ids })).map(CLIENTS.read)
   const apis = yield* operatorReads.listApis()
   const roles = yield* inspectRoles()
-  // The id of the client of the console sorts before all others.
-  const [oldest] = yield* clientReads.listClients({ before: `${CONSOLE_CLIENT_ID}~` as ClientId, limit: 1 })
   const [mail] = yield* rows(NEXT_MAIL)
   const mailDueAt = (mail?.['due_at'] ?? undefined) as EpochMs | undefined
   const passwordFormats = yield* operatorReads.findPasswordFormats()
@@ -274,7 +273,7 @@ export function* inspectClients(): Steps<ClientInspection> {
     listed,
     apis,
     roles,
-    consoleDisabledAt: oldest?.disabledAt,
+    consoleDisabledAt: listed.find(({ id }) => id === CONSOLE_CLIENT_ID)?.disabledAt,
     mailDueAt,
     twins,
     passwordFormats,

@@ -75,6 +75,18 @@ test('role: set --link creates the user, the role and the link, and doctor names
   )
   delete process.env['GRANTOR_DELEGATE_URL']
   restore()
+  await words(
+    'client',
+    'create',
+    '--name',
+    'Board',
+    '--client-id',
+    'board',
+    '--redirect-uri',
+    'https://board.example/cb',
+  )
+  await words('client', 'disable', 'board')
+  assert.deepEqual(await findingsAbout('roles'), [['ok', '1 user has a role for the console.']])
   await ensureConsoleClient(server.context, 'http://localhost:3001')
   await words('client', 'disable', CONSOLE_CLIENT_ID)
   const closed = 'The client of the console is disabled, so no user can enter the console.'

@@ -1,5 +1,6 @@
 import type { ClientInspection } from '../../ports/inspection.ts'
 import { CONSOLE_CLIENT_ID } from '../../protocol/client/console.ts'
+import { roleCounts } from '../../users/role.ts'
 import { ok, warning, type Examination, type Finding } from './finding.ts'
 
 /** Checks who may use the console: it refuses a role whose account has one factor, except while the issuer is a loopback address. */
@@ -15,7 +16,7 @@ export function checkRoles(
         `grantor client enable ${CONSOLE_CLIENT_ID}`,
       ),
     ]
-  const live = roles.filter(({ isLoopbackOnly }) => isLoopbackIssuer || !isLoopbackOnly)
+  const live = roles.filter((role) => roleCounts(role, { isLoopbackIssuer }))
   if (live.length === 0) return []
   const weak = live.filter(({ hasSecondFactor }) => !hasSecondFactor).map(({ user }) => user)
   const isStated = providers.some(({ settings, disabledAt }) => settings.multiFactor && disabledAt === undefined)

@@ -7,6 +7,7 @@ import { CONSOLE_CLIENT_ID } from '../../protocol/client/console.ts'
 import type { GrantId, UserId } from '../../protocol/ids.ts'
 import { levelOf } from '../../protocol/sign-in/authentication.ts'
 import { findGrantReason } from '../../tokens/inactive-reason.ts'
+import { roleCounts } from '../../users/role.ts'
 import type { Administrator } from '../task.ts'
 
 /** A user who is signed in to the console. */
@@ -62,7 +63,7 @@ export async function authenticateRole(context: Needs, grantId: GrantId): Promis
   const holder = { grantId, user, authenticatedAt: grant.stated?.at }
   const { isLoopbackIssuer } = context.settings
   const hasEnded = organizationId !== undefined && (organization === undefined || organization.disabledAt !== undefined)
-  if (role === undefined || hasEnded || (role.isLoopbackOnly && !isLoopbackIssuer))
+  if (role === undefined || hasEnded || !roleCounts(role, context.settings))
     return { kind: 'refused', reason: 'console_role_missing', ...holder }
   const hasTwo = await isTwoFactor(context, grant)
   if (!isLoopbackIssuer && !hasTwo) return { kind: 'refused', reason: 'console_factor_missing', ...holder }

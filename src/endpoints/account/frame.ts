@@ -4,11 +4,12 @@ import {
   type AccountNotice,
   type AccountPageName,
 } from '../../ports/account-pages.ts'
-import type { Context } from '../../ports/context.ts'
+import type { Context, StoreNeeds } from '../../ports/context.ts'
 import type { Reply, Request } from '../../ports/message.ts'
 import { consoleAddress } from '../../protocol/client/console.ts'
 import type { UserId } from '../../protocol/ids.ts'
 import { addressOf } from '../../protocol/uri/server-address.ts'
+import { hasRole } from '../../users/role.ts'
 import { isCrossSite } from '../authorization/interaction.ts'
 import { viewAccount, type SignedIn } from '../authorization/session.ts'
 import { accountAddresses, accountPath, PATHS, pageAddress } from '../paths.ts'
@@ -55,13 +56,11 @@ export async function frameOf(context: Context, request: Request, signedIn: Sign
 
 /** Where the console is, for a user with a role. Other people do not learn that there is one (threats.md CON-01). */
 export async function findConsole(
-  { settings, store }: Pick<Context, 'settings'> & { readonly store: Pick<Context['store'], 'findRole'> },
+  context: Pick<Context, 'settings'> & StoreNeeds<'findRole'>,
   id: UserId,
 ): Promise<string | undefined> {
-  const { consoleUrl, isLoopbackIssuer } = settings
-  const role = consoleUrl === undefined ? undefined : await store.findRole(id)
-  if (consoleUrl === undefined || role === undefined) return undefined
-  return role.isLoopbackOnly && !isLoopbackIssuer ? undefined : consoleAddress(consoleUrl)
+  const { consoleUrl } = context.settings
+  return consoleUrl !== undefined && (await hasRole(context, id)) ? consoleAddress(consoleUrl) : undefined
 }
 
 /** Shows the page again after its form was carried out, so that reloading the page does not repeat the form. */

@@ -1,0 +1,20 @@
+import type { Context, StoreNeeds } from '../ports/context.ts'
+import type { RoleRecord } from '../ports/records/role.ts'
+import type { UserId } from '../protocol/ids.ts'
+
+/** Whether a role counts: that of the demo user does only while the issuer is a loopback address. */
+export function roleCounts(
+  { isLoopbackOnly }: Pick<RoleRecord, 'isLoopbackOnly'>,
+  { isLoopbackIssuer }: { readonly isLoopbackIssuer: boolean },
+): boolean {
+  return isLoopbackIssuer || !isLoopbackOnly
+}
+
+/** Whether a user has a role for the console that counts. */
+export async function hasRole(
+  { settings, store }: Pick<Context, 'settings'> & StoreNeeds<'findRole'>,
+  id: UserId,
+): Promise<boolean> {
+  const role = await store.findRole(id)
+  return role !== undefined && roleCounts(role, settings)
+}

@@ -294,8 +294,17 @@ test('CON-17: an issuer on the network needs two factors, and the account must s
     isLoopbackOnly: true,
     createdAt: strict.context.clock(),
   })
-  const trial = await new ConsoleBrowser(hosted).open('/console/clients', { code: again.code() })
-  assert.match(trial.body, /has no role here/, 'A role for a trial ends when the issuer is on the network.')
+  const trial = new ConsoleBrowser(hosted)
+  const asked = await trial.comeBack(await trial.console.get('/console/clients'), {
+    code: again.code(),
+    decision: 'deny',
+  })
+  assert.equal(new URL(asked).searchParams.get('error'), 'access_denied', 'As without a role, the user is asked.')
+  assert.match(
+    (await trial.open()).body,
+    /has no role here/,
+    'A role for a trial ends when the issuer is on the network.',
+  )
 })
 
 test('CON-17: with delegated sign-in the application states the two factors of the console', async (context) => {

@@ -18,6 +18,7 @@ import { isForAnother, type SignedIn } from './session.ts'
 import { decideLevel, decideWithout, UNMET } from './step-up.ts'
 import { isOfConsole } from '../../protocol/client/console.ts'
 import { mustPush } from '../../protocol/client/policy.ts'
+import { hasRole } from '../../users/role.ts'
 
 /** What happens next to an authorization. */
 export type Step =
@@ -151,7 +152,7 @@ export async function nextStep(
   if (decided.kind === 'unmet') return { kind: 'deny', userId, fault: UNMET }
   if (decided.kind === 'step-up' || decided.kind === 'sign-in') return decided
   const { allowed: open, withheld } = decided
-  if (answer.kind === 'not-asked' && isOfConsole(subject) && (await context.store.findRole(userId)) !== undefined)
+  if (answer.kind === 'not-asked' && isOfConsole(subject) && (await hasRole(context, userId)))
     return {
       kind: 'approve',
       approver: { userId, organization: undefined },

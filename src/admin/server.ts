@@ -76,27 +76,12 @@ async function examine(context: TaskContext): Promise<readonly Finding[]> {
     store.listDueMails({ now, limit: 1 }),
   ])
   const { isLoopbackIssuer } = settings
-  const late = {
-    newest: [],
-    grants: [],
-    domains: [],
-    registrations: [],
-    delegateUntil: undefined,
-    consoleDisabledAt: undefined,
-    providers,
-    listed: [],
-    apis: [],
-    roles,
-    mailDueAt: due?.dueAt,
-    twins: [],
-    passwordFormats: undefined,
-  }
   return [
     checkClock(clockCheck.differenceMs()),
     ...checkBackup({ choices: { isLoopbackIssuer }, now }, { backedUpAt }),
     ...checkCredentials(credentials, now),
-    ...checkRoles(settings, late),
-    ...checkMail(undefined, { store: { clients: late }, now }),
+    ...checkRoles(settings, { roles, providers, consoleDisabledAt: undefined }),
+    ...checkMail(undefined, { store: { clients: { mailDueAt: due?.dueAt } }, now }),
   ]
 }
 

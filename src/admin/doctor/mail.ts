@@ -1,5 +1,5 @@
 import type { SendOutcome } from '../../ports/mail.ts'
-import type { StoreInspection } from '../../ports/inspection.ts'
+import type { ClientInspection } from '../../ports/inspection.ts'
 import { failed, ok, warning, type Examination, type Finding } from './finding.ts'
 
 /** What the mail server answered. */
@@ -9,6 +9,10 @@ export interface ProbedServer {
   readonly outcome: SendOutcome
 }
 
+interface MailExamination extends Pick<Examination, 'now'> {
+  readonly store: { readonly clients: Pick<ClientInspection, 'mailDueAt'> | undefined }
+}
+
 const CHECK = 'mail'
 /** A node looks each second, and two mails at a time take a few seconds. */
 const LATE_MS = 10 * 60 * 1000
@@ -16,7 +20,7 @@ const LATE_MS = 10 * 60 * 1000
 /** Reports whether the mail server would take a mail, and mails that no node sends. `probed`: undefined: mail is off. */
 export function checkMail(
   probed: ProbedServer | undefined,
-  { store: { clients }, now }: Pick<Examination, 'now'> & { readonly store: Pick<StoreInspection, 'clients'> },
+  { store: { clients }, now }: MailExamination,
 ): readonly Finding[] {
   const dueAt = clients?.mailDueAt
   const minutes = dueAt === undefined ? 0 : Math.floor((now - dueAt) / 60_000)

@@ -180,19 +180,13 @@ export interface Reads {
   readonly findNotBefore: () => Promise<EpochMs>
   /** The setting of `setPasswordFormats`. */
   readonly findPasswordFormats: () => Promise<string | undefined>
-  /** Newest first, `before` exclusive, recorded at or after `since`. `containing`: a part of the text of their events. */
-  readonly listAuditLinks: (
-    page: Page<string> & Partial<Reach<string>> & { readonly since: EpochMs; readonly containing?: string | undefined },
-  ) => Promise<readonly AuditLinkRecord[]>
+  /** Newest first. */
+  readonly listAuditLinks: (page: AuditPage) => Promise<readonly AuditLinkRecord[]>
   /**
-   * The id of the last of the next `size` rows of a list; undefined: no row follows. A search reads slice after slice, because no index finds
+   * The id of the last row of a slice; undefined: no row follows. A search reads slice after slice, because no index finds
    * what it looks for, and one statement must not read a million rows.
    */
-  readonly findListEnd: (slice: {
-    readonly list: SearchedList
-    readonly before: string | undefined
-    readonly size: number
-  }) => Promise<string | undefined>
+  readonly findListEnd: (slice: ListSlice) => Promise<string | undefined>
   /** The last link of each chain that started at or after `since`; newest chains first. */
   readonly listAuditHeads: (page: {
     readonly since: EpochMs
@@ -295,8 +289,21 @@ export interface Reach<Id> {
   readonly from: Id
 }
 
+/** A page of the audit: `before` exclusive, recorded at or after `since`. `containing`: a part of the text of the events. */
+export interface AuditPage extends Page<string>, Partial<Reach<string>> {
+  readonly since: EpochMs
+  readonly containing?: string | undefined
+}
+
 /** The lists that are searched. */
 export type SearchedList = 'clients' | 'grants' | 'audit'
+
+/** The next `size` rows of a list, `before` exclusive. */
+export interface ListSlice {
+  readonly list: SearchedList
+  readonly before: string | undefined
+  readonly size: number
+}
 
 /** The store that the use cases see: one method for each operation. Batches are not visible here. */
 export type Store = Reads & { readonly [Name in OperationName]: (input: Input<Name>) => Promise<Outcome<Name>> }

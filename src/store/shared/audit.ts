@@ -1,5 +1,5 @@
 import type { AuditLinkRecord } from '../../ports/records/audit.ts'
-import type { Page, Reach } from '../../ports/store.ts'
+import type { AuditPage } from '../../ports/store.ts'
 import type { EpochMs } from '../../base/brand.ts'
 import { AUDIT_LINKS } from '../tables/server.ts'
 import { idBefore, type Row } from '../rows.ts'
@@ -23,16 +23,7 @@ const LINKS = shared(
 
 /** Reads of the audit (docs/audit.md). */
 export const auditReads = {
-  *listAuditLinks({
-    before,
-    limit,
-    since,
-    from = '',
-    containing,
-  }: Page<string> &
-    Partial<Reach<string>> & { readonly since: EpochMs; readonly containing?: string | undefined }): Steps<
-    readonly AuditLinkRecord[]
-  > {
+  *listAuditLinks({ before, limit, since, from = '', containing }: AuditPage): Steps<readonly AuditLinkRecord[]> {
     const earliest = idBefore(since, '')
     const found = yield* rows(LIST, {
       before: before ?? '~',

@@ -1,4 +1,4 @@
-import type { SearchedList } from '../../ports/store.ts'
+import type { ListSlice, SearchedList } from '../../ports/store.ts'
 import type { Walk, WalkedClients, WalkedGrants } from '../../ports/walks.ts'
 import type { Row } from '../rows.ts'
 import { rows, shared, type SharedStatement, type Steps } from './statement.ts'
@@ -44,15 +44,7 @@ export const walkReads = {
     return { next: nextOf(row, walk.limit), disabled, used, unused: Number(row['seen']) - disabled - used }
   },
   /** An index has all ids, so no row is read. */
-  *findListEnd({
-    list,
-    before,
-    size,
-  }: {
-    readonly list: SearchedList
-    readonly before: string | undefined
-    readonly size: number
-  }): Steps<string | undefined> {
+  *findListEnd({ list, before, size }: ListSlice): Steps<string | undefined> {
     const [row] = yield* rows(ENDS[list], { before: before ?? '~', size })
     return (row?.['last'] ?? undefined) as string | undefined
   },

@@ -16,18 +16,9 @@ const CLIENTS = shared(
 )
 
 const ENDS: Readonly<Record<SearchedList, SharedStatement>> = {
-  clients: shared(
-    `select min(client_id) as last
-     from (select client_id from clients where client_id < :before order by client_id desc limit :size) as slice`,
-  ),
-  grants: shared(
-    `select min(grant_id) as last
-     from (select grant_id from grants where grant_id < :before order by grant_id desc limit :size) as slice`,
-  ),
-  audit: shared(
-    `select min(link_id) as last
-     from (select link_id from audit_links where link_id < :before order by link_id desc limit :size) as slice`,
-  ),
+  clients: endOf('clients', 'client_id'),
+  grants: endOf('grants', 'grant_id'),
+  audit: endOf('audit_links', 'link_id'),
 }
 
 /** Reads tables in slices, along their primary keys. */
@@ -48,6 +39,12 @@ export const walkReads = {
     const [row] = yield* rows(ENDS[list], { before: before ?? '~', size })
     return (row?.['last'] ?? undefined) as string | undefined
   },
+}
+
+function endOf(table: string, key: string): SharedStatement {
+  return shared(
+    `select min(${key}) as last from (select ${key} from ${table} where ${key} < :before order by ${key} desc limit :size) as slice`,
+  )
 }
 
 /** A slice with fewer rows than the limit was the last one. */

@@ -83,21 +83,20 @@ const deriveScrypt = promisify<string, Buffer, number, { N: number; r: number; p
   scrypt,
 )
 
-/** By the names that the texts begin with. bcrypt has another form. */
-const ROWS: Readonly<Record<string, Reader>> = {
-  argon2id: argon2Reader('argon2id'),
-  argon2i: argon2Reader('argon2i'),
-  argon2d: argon2Reader('argon2d'),
-  'pbkdf2-sha1': pbkdf2Reader('sha1', 20),
-  'pbkdf2-sha256': pbkdf2Reader('sha256', 32),
-  'pbkdf2-sha512': pbkdf2Reader('sha512', 64),
-  scrypt: scryptReader('scrypt', (derived, length) => derived.subarray(0, length)),
-  // https://github.com/firebase/scrypt, whose hashes are stored without the signer key (`readForeignHash`).
-  'firebase-scrypt': scryptReader('firebase-scrypt', (derived, length) => keyStreamOf(derived, length)),
-}
-
-/** A map has no names such as `constructor`. */
-const READERS: ReadonlyMap<string, Reader> = new Map(Object.entries(ROWS))
+/** By their names, which the texts begin with. bcrypt has another form. */
+const READERS: ReadonlyMap<string, Reader> = new Map(
+  [
+    argon2Reader('argon2id'),
+    argon2Reader('argon2i'),
+    argon2Reader('argon2d'),
+    pbkdf2Reader('sha1', 20),
+    pbkdf2Reader('sha256', 32),
+    pbkdf2Reader('sha512', 64),
+    scryptReader('scrypt', (derived, length) => derived.subarray(0, length)),
+    // https://github.com/firebase/scrypt, whose hashes are stored without the signer key (`readForeignHash`).
+    scryptReader('firebase-scrypt', keyStreamOf),
+  ].map((reader) => [reader.format, reader]),
+)
 
 /** The costs of each format that take longest. */
 export function costliest(costs: readonly string[]): readonly string[] {

@@ -1,6 +1,6 @@
 import type { Context, StoreNeeds } from '../ports/context.ts'
 import type { SweepPlace, Swept } from '../ports/operations/server.ts'
-import { oldestAuthorization } from '../tokens/revocation-cutoff.ts'
+import { oldestAuthorization, oldestCode } from '../tokens/revocation-cutoff.ts'
 import { chainStart } from '../protocol/audit/audit-link.ts'
 import { after, type EpochMs } from '../base/brand.ts'
 import { REVOCATION_MARGIN_MS } from '../base/clock.ts'
@@ -72,6 +72,7 @@ export async function sweep({ clockCheck, settings, store }: Needs, place: Sweep
     unusedClients: settings.unusedClients,
     evictedBefore: after(now, -YOUNG_MS),
     authorizationsBefore: oldestAuthorization(settings, now),
+    grantsBefore: oldestCode(settings, now),
     evidenceBefore: after(now, -EVIDENCE_MS),
     initialTokensBefore: after(now, -INITIAL_TOKEN_MS),
     logoutNoticesBefore: after(now, -LOGOUT_NOTICE_MS),

@@ -6,17 +6,18 @@ import { DEVICE_REDEMPTION_SECONDS } from '../protocol/authorization/user-code.t
 /** The clocks of nodes differ by less. */
 const SKEW_MS = 60 * 1000
 
-/**
- * The times of an operation that revokes grants now, with the codes that can still be redeemed, and the approvals of devices, which wait
- * longer for their tokens.
- */
+/** The times of an operation that revokes grants now, with the codes that can still be redeemed. */
 export function revocationCutoff({ clock, settings }: Pick<Context, 'clock' | 'settings'>): RevocationCutoff {
   const now = clock()
-  const { authorization, code } = settings.lifetimes
-  return { now, codesSince: startedWithin(authorization + Math.max(code, DEVICE_REDEMPTION_SECONDS), now) }
+  return { now, codesSince: oldestCode(settings, now) }
 }
 
-/** An authorization that started earlier has expired on every node, and its code too. */
+/** The code of an authorization that started earlier has expired on every node, also that of a device, which has longer to redeem it. */
+export function oldestCode({ lifetimes: { authorization, code } }: Settings, now: EpochMs): EpochMs {
+  return startedWithin(authorization + Math.max(code, DEVICE_REDEMPTION_SECONDS), now)
+}
+
+/** An authorization that started earlier has expired on every node, and its code too, unless it is that of a device. */
 export function oldestAuthorization({ lifetimes: { authorization, code } }: Settings, now: EpochMs): EpochMs {
   return startedWithin(authorization + code, now)
 }

@@ -15,8 +15,11 @@ import {
   requestToken,
   type Tokens,
 } from '../../tools/flow.ts'
+import { openDeviceConsent, poll, startDevice } from '../../tools/device-flow.ts'
+import { DEVICE_CODE } from '../../src/protocol/token/grant-types.ts'
 import { createAda } from '../support/accounts.ts'
 import { createOrganization, install } from '../support/organizations.ts'
+import { createDeviceClient, DEVICES_ON } from '../support/sign-in/devices.ts'
 import { openTestServer, type TestServer } from '../support/server.ts'
 import { selectAll } from '../support/store/dump.ts'
 import { perform } from '../support/tasks.ts'
@@ -54,6 +57,23 @@ test('BND-01: authorization requests that no user finished are removed within mi
     selectAll(server, 'select status from authorizations').map(({ status }) => status),
     ['approved'],
   )
+})
+
+test('DEV-02: a device whose tokens have expired gets no others with its code, also after a sweep', async (t) => {
+  const server = await openTestServer(t, { env: { ...DEVICES_ON, GRANTOR_ACCESS_TOKEN_LIFETIME: '60' } })
+  await createAda(server)
+  const client = await createDeviceClient(server, { grant_types: [DEVICE_CODE] })
+  const device = await startDevice(server, client)
+  const browser = new PlainBrowser(server)
+  const page = await openDeviceConsent(browser, device)
+  // The user allows it at the last moment, so that the code outlives the authorization.
+  server.clock.advance(595_000)
+  assert.equal((await browser.submit(page, { decision: 'allow' })).statusCode, 200)
+  assert.equal((await poll(server, client, device)).statusCode, 200)
+  server.clock.advance(130_000)
+  await sweepAll(server)
+  const again = await poll(server, client, device)
+  assert.equal(again.json<{ error: string }>().error, 'invalid_grant', again.body)
 })
 
 test('STO-04: a rotated refresh token is recognized as one for as long as its family is live', async (t) => {

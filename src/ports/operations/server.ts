@@ -102,8 +102,10 @@ export interface Sweep extends SweepPlace {
   readonly unusedClients: number
   /** But none that was registered at this time or later. */
   readonly evictedBefore: EpochMs
-  /** Codes of authorizations from before this time have expired. Authorizations are removed if theirs was not redeemed, and grants may be. */
+  /** Authorizations from before this time are removed if their code has expired and was not redeemed. */
   readonly authorizationsBefore: EpochMs
+  /** Codes of authorizations from before this time have expired, so that the grants of these codes may be removed. */
+  readonly grantsBefore: EpochMs
   /**
    * Authorizations from before this time are removed if their code was redeemed. Until then a replay of the code is
    * detected.

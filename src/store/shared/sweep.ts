@@ -230,11 +230,11 @@ function* sweepUnredeemed({ now, limit }: Sweep, forget: Forget, after: Authoriz
   return { removed: removed.length, examined: slice.length, next }
 }
 
-function* sweepGrants({ now, limit, authorizationsBefore }: Sweep, forget: Forget, after: GrantId | '') {
+function* sweepGrants({ now, limit, grantsBefore }: Sweep, forget: Forget, after: GrantId | '') {
   const slice = yield* rows(GRANT_SLICE, { after, limit })
   const last = slice.at(-1)?.['grant_id'] as GrantId | undefined
   if (last === undefined) return { removed: 0, next: '' as const }
-  const removed = yield* rows(GRANTS, { after, last, now, before: idBefore(authorizationsBefore, '') })
+  const removed = yield* rows(GRANTS, { after, last, now, before: idBefore(grantsBefore, '') })
   yield* forget('grants', removed)
   return {
     removed: removed.length,

@@ -258,6 +258,7 @@ test('a template keeps unused clients, or lets them be swept', async (t) => {
   const never = {
     revocationsBefore: 0,
     authorizationsBefore: 0,
+    grantsBefore: 0,
     evidenceBefore: 0,
     initialTokensBefore: 0,
     logoutNoticesBefore: 0,

@@ -101,7 +101,11 @@ test('every row of a user has a name until it is removed', async () => {
   await client.query(
     'update sessions set expires_at = 0; update authorizations set expires_at = 0; update grants set expires_at = 0',
   )
-  await perform(store, 'sweepExpired', aSweep({ authorizationsBefore: at(HOUR), limit: 10_000 }))
+  await perform(
+    store,
+    'sweepExpired',
+    aSweep({ authorizationsBefore: at(HOUR), grantsBefore: at(HOUR), limit: 10_000 }),
+  )
   await perform(store, 'deleteProvider', { id: PROVIDER.id, now: at(6) })
   assert.deepEqual((await client.query('select * from user_rows where user_id = any($1)', [user.users])).rows, [])
 })

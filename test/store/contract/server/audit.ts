@@ -190,6 +190,7 @@ export const auditCases: Suite = (check) => {
         revocationsBefore: 0 as EpochMs,
         unusedSince: 0 as EpochMs,
         authorizationsBefore: 0 as EpochMs,
+        grantsBefore: 0 as EpochMs,
         evidenceBefore: 0 as EpochMs,
         initialTokensBefore: 0 as EpochMs,
         logoutNoticesBefore: 0 as EpochMs,

@@ -233,7 +233,7 @@ export const sweepCases: Suite = (check) => {
       const bare = aGrant({ family: undefined }, at(-1))
       for (const grant of [kept, revoked, expired, idle, bare]) await keep(stores.first, grant)
       await perform(first, 'rotateRefreshToken', aRotation(revoked, { presentedHash: aHash() }))
-      assert.equal((await perform(first, 'sweepExpired', aSweep({ authorizationsBefore: NOW }))).grants, 2)
+      assert.equal((await perform(first, 'sweepExpired', aSweep({ grantsBefore: NOW }))).grants, 2)
       for (const grant of [kept, revoked, bare]) assert.ok(await first.findGrant(grant.id))
       for (const grant of [expired, idle]) assert.equal(await first.findGrant(grant.id), undefined)
     },
@@ -245,12 +245,10 @@ export const sweepCases: Suite = (check) => {
       const { approval } = await approved(first)
       const short = aRedemption(approval, { grant: aGrant({ expiresAt: at(2), family: undefined }) })
       assert.equal(await perform(first, 'redeemCode', short), 'redeemed')
-      assert.equal((await perform(first, 'sweepExpired', aSweep({ now: at(5), authorizationsBefore: NOW }))).grants, 0)
+      const sweep = aSweep({ now: at(5), authorizationsBefore: at(5) })
+      assert.equal((await perform(first, 'sweepExpired', { ...sweep, grantsBefore: NOW })).grants, 0)
       assert.equal(await perform(first, 'redeemCode', { ...short, now: at(6) }), 'replayed')
-      assert.equal(
-        (await perform(first, 'sweepExpired', aSweep({ now: at(5), authorizationsBefore: at(5) }))).grants,
-        1,
-      )
+      assert.equal((await perform(first, 'sweepExpired', { ...sweep, grantsBefore: at(5) })).grants, 1)
     },
   )
 
@@ -277,7 +275,7 @@ export const sweepCases: Suite = (check) => {
       const swept: Swept = await perform(
         first,
         'sweepExpired',
-        aSweep({ limit: 2, grantsAfter, authorizationsBefore: at(HOUR) }),
+        aSweep({ limit: 2, grantsAfter, grantsBefore: at(HOUR) }),
       )
       removed.push(swept.grants)
       grantsAfter = swept.grantsAfter
@@ -296,6 +294,7 @@ export function aSweep(differing: Partial<Sweep> = {}): Sweep {
     unusedClients: 1000,
     evictedBefore: NOW,
     authorizationsBefore: longAgo,
+    grantsBefore: longAgo,
     evidenceBefore: longAgo,
     initialTokensBefore: longAgo,
     logoutNoticesBefore: longAgo,

@@ -189,7 +189,11 @@ export const tokenCases: Suite = (check) => {
     const { authorization, approval } = await approved(first)
     const redemption = aRedemption(approval)
     await perform(first, 'redeemCode', redemption)
-    await perform(second, 'sweepExpired', aSweep({ now: at(HOUR), authorizationsBefore: at(HOUR) }))
+    await perform(
+      second,
+      'sweepExpired',
+      aSweep({ now: at(HOUR), authorizationsBefore: at(HOUR), grantsBefore: at(HOUR) }),
+    )
     const { userId } = approval
     const removal = {
       userId,
@@ -207,7 +211,7 @@ export const tokenCases: Suite = (check) => {
   check('a sweep beside a redemption leaves the code redeemed with its evidence, or removes it', async (stores) => {
     const { first, second } = stores
     const codes = await Promise.all(times(20, () => approved(first)))
-    const sweep = aSweep({ now: at(HOUR), authorizationsBefore: at(HOUR) })
+    const sweep = aSweep({ now: at(HOUR), authorizationsBefore: at(HOUR), grantsBefore: at(HOUR) })
     const redemptions = codes.map(({ approval }) => aRedemption(approval))
     const [outcomes] = await Promise.all([
       race(stores, 'redeemCode', redemptions),

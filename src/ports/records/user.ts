@@ -17,9 +17,9 @@ export interface UserRecord {
   readonly profile: UserProfile
   /** When the name, the profile or the e-mail address last changed, or the address was verified. */
   readonly updatedAt: EpochMs
-  /** A PHC string. undefined: the user has no password. */
+  /** A PHC string, or the text of bcrypt. undefined: the user has no password. */
   readonly passwordHash: string | undefined
-  /** undefined: the user never signed in; IMPORTED: neither, and the account was imported (sign-in/account.ts). */
+  /** undefined: the user never signed in. IMPORTED: never here, and the account was imported (sign-in/account.ts). */
   readonly firstSignedInAt: EpochMs | undefined
   readonly createdAt: EpochMs
   readonly disabledAt: EpochMs | undefined

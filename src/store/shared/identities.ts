@@ -62,7 +62,7 @@ const HAS_ADDRESS = shared(
 /** The operator's application had the user before, and is no other provider. */
 const IS_OF_PROVIDER = `user_id = :userId and provider_id <> '${APPLICATION}' and identity_key <> :key`
 const HAS_IDENTITY = shared(`select identity_key from identities where ${eachOf('identities', IS_OF_PROVIDER)} limit 1`)
-/** The user is found by the id, not by the index of addresses. Never signed in: a time of 0 was stored with the account. An older account has none, and may have been used. */
+/** The user is found by the id, not by the index of addresses. The account was never used, also not where it was imported from (IMPORTED). */
 const TAKE_OVER = shared(
   `update users set password_hash = null, email_verified_at = :now, updated_at = :now, not_before = greatest(not_before, :now)
    where user_id = :userId and coalesce(email, '') = :email and email_verified_at is null and first_signed_in_at is null

@@ -21,7 +21,7 @@ export function* findClockNotes(): Steps<ClockNotes> {
 
 /**
  * Returns when the newest row was made; undefined in an empty database. Ids are ordered by time, so it is the last row of
- * its table.
+ * its table. An id that the operator chose only makes the result earlier.
  */
 function* findNewestRow(): Steps<EpochMs | undefined> {
   const [newest] = yield* rows(FIND_NEWEST_ROW)

@@ -33,7 +33,7 @@ export const operatorClientCases: Suite = (check) => {
     assert.deepEqual(await second.listClients({ before: undefined, limit: 4 }), byNewest(clients))
   })
 
-  check('CID-01: of two creations of one chosen id through two handles, one wins', async (stores) => {
+  check('CID-01: of concurrent creations of one chosen client_id exactly one succeeds', async (stores) => {
     const { first, second } = stores
     const id = chosenClientId('board:1') ?? aClient().id
     const made = times(8, (index) =>

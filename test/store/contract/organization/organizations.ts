@@ -22,7 +22,7 @@ export const organizationCases: Suite = (check) => {
     },
   )
 
-  check('CID-01: of two creations of one chosen id through two handles, one wins', async (stores) => {
+  check('CID-01: of concurrent creations of one chosen organization id exactly one succeeds', async (stores) => {
     const { first, second } = stores
     const made = times(8, (index) => anOrganization({ id: 'acme' as OrganizationId, name: `Acme ${index}` }))
     const outcomes = await race(stores, 'createOrganization', made)

@@ -41,7 +41,7 @@ export const administratorCases: Suite = (check) => {
   })
 
   check(
-    'with an organization end the credentials of its administrators, which another one would inherit',
+    'deleteOrganization deletes the credentials of its administrators, so that no other organization with its id gets them',
     async (stores) => {
       const { first, second } = stores
       const { id } = anOrganization({ id: 'reused' as OrganizationId })

@@ -56,6 +56,9 @@ export function readServer(text: string, token: string | undefined, mayBeRead: b
   return { address: url.href.replace(/\/+$/, ''), token: trimmed }
 }
 
+/** The credentials do not permit the task. */
+export class ForbiddenError extends AdminError {}
+
 /**
  * Performs a task at a server. Redirects are not followed, because the token is for this address only.
  *
@@ -154,8 +157,9 @@ function refusalOf(
     return new AdminError(`${address} answered ${status}, but it is not a Grantor administration. ${IS_IT_RIGHT}`)
   const said = body.detail?.map((one) => sentenceOf(one, optionNameOf)) ?? []
   const lines = said.length === 0 ? [body.error_description] : said
-  const kind = status === 404 && body.error === 'not_found' ? 'unknown' : 'refused'
-  return new AdminError([...lines.map(visible), ...adviceFor(task, status, body.error, headers)].join('\n'), kind)
+  const message = [...lines.map(visible), ...adviceFor(task, status, body.error, headers)].join('\n')
+  if (status === 403) return new ForbiddenError(message)
+  return new AdminError(message, status === 404 && body.error === 'not_found' ? 'unknown' : 'refused')
 }
 
 function adviceFor(task: Task, status: number, error: string, headers: Headers): readonly string[] {

@@ -4,6 +4,7 @@ import type { UserDocument } from '../../admin/user/tasks.ts'
 import type { MemberDocument } from '../../admin/organization/member.ts'
 import { pathParameters, placeOf, type Task } from '../../admin/task.ts'
 import { SUBJECT_FORM } from '../../protocol/sign-in/interaction.ts'
+import { ForbiddenError } from './ask-server.ts'
 import { visible } from './columns.ts'
 import { requireTask, type Members, type PerformTask } from './perform-task.ts'
 
@@ -88,7 +89,10 @@ function named({ name, noun, member, isId, show, meaning, task, rows, label, inp
   }
 }
 
-/** Whether a task finds its record. A text that is no id names none. */
+/**
+ * Whether a task finds its record. A text that is no id names none. Credentials of one organization cannot look for a client, so the text is
+ * taken for an id, and the task that is performed with it finds whether there is such a client.
+ */
 async function exists(perform: PerformTask, task: string, input: Members): Promise<boolean> {
   const { shape } = requireTask(task).input
   if (Object.entries(input).some(([member, text]) => shape[member]?.safeParse(text).success !== true)) return false
@@ -96,6 +100,7 @@ async function exists(perform: PerformTask, task: string, input: Members): Promi
     await perform(task, input)
     return true
   } catch (cause) {
+    if (cause instanceof ForbiddenError) return true
     if (cause instanceof AdminError && cause.kind === 'unknown') return false
     throw cause
   }

@@ -198,16 +198,26 @@ test('ADM-03: credentials of one organization can use the verbs for that organiz
     ['org', 'enable-member', org, email],
     ['grant', 'list', '--organization', org],
     ['grant', 'show', grant, '--organization', org],
+    ['grant', 'list', '--organization', org, '--client', 'board'],
+    ['org', 'install', org, 'board', '--scope', 'read'],
+    ['org', 'uninstall', org, 'board'],
   ]
+  // They see no clients, so a text that may be a chosen id is taken for one.
+  await command(['client', 'create', '--name', 'Board', '--client-id', 'board', '--grant-type', 'client_credentials'])
   for (const words of fine) assert.equal((await atServer(words, token)).stderr, '', words.join(' '))
   for (const words of [
     ['org', 'list'],
     ['grant', 'list'],
     ['grant', 'show', grant],
     ['user', 'show', email],
+    ['user', 'show', 'ada'],
+    ['client', 'show', 'board'],
+    ['org', 'install', org, 'A name', '--scope', 'read'],
   ]) {
     assert.match((await atServer(words, token)).stderr, READ_ONLY, words.join(' '))
   }
+  const none = await atServer(['org', 'install', org, 'Bored', '--scope', 'read'], token)
+  assert.match(none.stderr, /There is no client gcc_/)
   const other = await stage.makeOrganization()
   assert.match((await atServer(['org', 'show', other], token)).stderr, /There is no organization gor_/)
 })

@@ -1,24 +1,13 @@
-import type { Context } from '../ports/context.ts'
+import type { StoreNeeds } from '../ports/context.ts'
 import type { ClientRecord } from '../ports/records/client.ts'
 import type { GrantRecord } from '../ports/records/grant.ts'
 import type { AccessTokenFacts } from '../protocol/token/access-token.ts'
 import { toSeconds, type EpochMs } from '../base/brand.ts'
 import { isFromFuture } from '../base/clock.ts'
-import { findInvalidPrincipal, type InvalidPrincipal } from './invalid-principal.ts'
+import { findInvalidPrincipal, type InvalidPrincipal, type PrincipalNeeds } from './invalid-principal.ts'
 import type { FoundToken } from './find-token.ts'
 
-type Needs = Pick<Context, 'notBefore'> & {
-  readonly store: Pick<
-    Context['store'],
-    | 'findClient'
-    | 'findGrant'
-    | 'findInstallation'
-    | 'findMembership'
-    | 'findOrganization'
-    | 'findUser'
-    | 'isTokenRevoked'
-  >
-}
+type Needs = PrincipalNeeds & StoreNeeds<'findClient' | 'findGrant' | 'isTokenRevoked'>
 
 /** The milliseconds that a time-ordered id begins with (ids.ts). */
 const TIME_PREFIX = /^[0-9a-f]{12}/
@@ -70,7 +59,7 @@ export async function findInactiveReason(context: Needs, found: FoundToken, now:
  * approval, which is never later than the token's.
  */
 export async function findGrantReason(
-  context: Needs,
+  context: PrincipalNeeds,
   client: ClientRecord | undefined,
   grant: GrantRecord | undefined,
   now: EpochMs,

@@ -17,7 +17,8 @@ export interface Principals {
 /** The principal that makes a token invalid. `server`: the server's not-before time, which revokes all tokens. */
 export type InvalidPrincipal = 'client' | 'server' | 'user' | 'organization' | 'membership' | 'installation'
 
-type Needs = Pick<Context, 'notBefore'> &
+/** What reads the principals. */
+export type PrincipalNeeds = Pick<Context, 'notBefore'> &
   StoreNeeds<'findInstallation' | 'findMembership' | 'findOrganization' | 'findUser'>
 
 /**
@@ -29,7 +30,7 @@ type Needs = Pick<Context, 'notBefore'> &
  * Returns the first principal that fails; undefined if it is valid.
  */
 export async function findInvalidPrincipal(
-  { store, notBefore }: Needs,
+  { store, notBefore }: PrincipalNeeds,
   { client, userId, organizationId, isUnattended }: Principals,
   since: EpochMs,
 ): Promise<InvalidPrincipal | undefined> {
@@ -63,7 +64,7 @@ export async function findInvalidPrincipal(
  * invalid after the next revocation, even if the clock that issued the token was ahead (threats.md STO-13).
  */
 export async function findNewestNotBefore(
-  { store, notBefore }: Needs,
+  { store, notBefore }: PrincipalNeeds,
   { client, userId, organizationId }: Omit<Principals, 'isUnattended'> & { readonly client: ClientRecord },
 ): Promise<EpochMs> {
   const principals: (Principal | undefined)[] = [

@@ -8,6 +8,7 @@ import type { GrantId, UserId } from '../../protocol/ids.ts'
 import { levelOf } from '../../protocol/sign-in/authentication.ts'
 import { findGrantReason } from '../../tokens/inactive-reason.ts'
 import { roleCounts } from '../../users/role.ts'
+import { isLiveSince, type PrincipalNeeds } from '../../tokens/invalid-principal.ts'
 import type { Administrator } from '../task.ts'
 
 /** A user who is signed in to the console. */
@@ -32,8 +33,8 @@ export type RoleAuthentication =
   /** The grant does not exist, or ended: it was revoked, the user signed out, or the user or the console was disabled, or the role was set later. */
   | { readonly kind: 'ended' }
 
-type Needs = Pick<Context, 'clock' | 'notBefore' | 'settings'> &
-  Parameters<typeof findGrantReason>[0] &
+type Needs = Pick<Context, 'clock' | 'settings'> &
+  PrincipalNeeds &
   StoreNeeds<'findCurrent' | 'findGrant' | 'findRole' | 'findSecondFactor' | 'listPasskeys' | 'listSessions'>
 
 /** Of a user that are looked at. An account with more live sessions signs in again. */
@@ -56,8 +57,8 @@ export async function authenticateRole(context: Needs, grantId: GrantId): Promis
     userId,
     organizationId,
   })
-  const current = { ...context, store: { ...store, findUser: async () => user } }
-  if (user === undefined || (await findGrantReason(current, client, grant, clock())) !== undefined)
+  // The second check may read the user from a cache. It can only end the access; the first one has read the record.
+  if (!isLiveSince(user, grant.createdAt) || (await findGrantReason(context, client, grant, clock())) !== undefined)
     return { kind: 'ended' }
   if (!(await isStillSignedIn(context, grant)) || (role?.createdAt ?? 0) > grant.createdAt) return { kind: 'ended' }
   const holder = { grantId, user, authenticatedAt: grant.stated?.at }

@@ -75,13 +75,12 @@ async function examine(context: TaskContext): Promise<readonly Finding[]> {
     store.listProviders(),
     store.listDueMails({ now, limit: 1 }),
   ])
-  const { isLoopbackIssuer } = settings
   return [
     checkClock(clockCheck.differenceMs()),
-    ...checkBackup({ choices: { isLoopbackIssuer }, now }, { backedUpAt }),
+    ...checkBackup({ choices: settings, now }, { backedUpAt }),
     ...checkCredentials(credentials, now),
     ...checkRoles(settings, { roles, providers, consoleDisabledAt: undefined }),
-    ...checkMail(undefined, { store: { clients: { mailDueAt: due?.dueAt } }, now }),
+    ...checkMail(undefined, due?.dueAt, now),
   ]
 }
 

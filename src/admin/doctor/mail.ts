@@ -1,16 +1,13 @@
 import type { SendOutcome } from '../../ports/mail.ts'
+import type { EpochMs } from '../../base/brand.ts'
 import type { ClientInspection } from '../../ports/inspection.ts'
-import { failed, ok, warning, type Examination, type Finding } from './finding.ts'
+import { failed, ok, warning, type Finding } from './finding.ts'
 
 /** What the mail server answered. */
 export interface ProbedServer {
   readonly host: string
   readonly hasLogin: boolean
   readonly outcome: SendOutcome
-}
-
-interface MailExamination extends Pick<Examination, 'now'> {
-  readonly store: { readonly clients: Pick<ClientInspection, 'mailDueAt'> | undefined }
 }
 
 const CHECK = 'mail'
@@ -20,9 +17,9 @@ const LATE_MS = 10 * 60 * 1000
 /** Reports whether the mail server would take a mail, and mails that no node sends. `probed`: undefined: mail is off. */
 export function checkMail(
   probed: ProbedServer | undefined,
-  { store: { clients }, now }: MailExamination,
+  dueAt: ClientInspection['mailDueAt'],
+  now: EpochMs,
 ): readonly Finding[] {
-  const dueAt = clients?.mailDueAt
   const minutes = dueAt === undefined ? 0 : Math.floor((now - dueAt) / 60_000)
   const late =
     dueAt === undefined || now - dueAt < LATE_MS

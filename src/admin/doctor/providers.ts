@@ -24,7 +24,7 @@ export function checkProviders(
 ): readonly Finding[] {
   return [
     ...probed.flatMap((provider) => [...checkAnswers(provider, issuer), ...checkMembership(provider)]),
-    ...(known?.providers ?? []).flatMap((provider) => (known === undefined ? [] : checkLists(provider, known))),
+    ...(known === undefined ? [] : known.providers.flatMap((provider) => checkLists(provider, known))),
   ]
 }
 

@@ -41,7 +41,6 @@ export function findAssertionFaults(
   { providers, clients, apis }: Known,
 ): readonly string[] {
   const { assertionClients, assertionApis } = provider.settings
-  if (assertionClients.length === 0) return []
   return [
     findTwin(provider, providers),
     ...assertionClients.map((client) => findClientFault(clients, client)),

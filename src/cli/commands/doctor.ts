@@ -124,7 +124,7 @@ async function examineMail(config: Config, store: StoreInspection, now: EpochMs)
     import('../../admin/doctor/mail.ts'),
     import('../../server/mailing.ts'),
   ])
-  return checkMail(await probeMail(config), { store, now })
+  return checkMail(await probeMail(config), store.clients?.mailDueAt, now)
 }
 
 async function examineHashes(config: Config, store: StoreInspection, platform: Platform): Promise<readonly Finding[]> {

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { CONSOLE_CLIENT_ID } from '../protocol/client/console.ts'
 import type { RoleInspection } from '../ports/inspection.ts'
 import type { AdminCredentialRecord } from '../ports/records/admin.ts'
 import { after, type EpochMs } from '../base/brand.ts'
@@ -68,18 +69,19 @@ export const SERVER_TASKS: readonly Task[] = [
 async function examine(context: TaskContext): Promise<readonly Finding[]> {
   const { clock, clockCheck, settings, store } = context
   const now = clock()
-  const [backedUpAt, credentials, roles, providers, [due]] = await Promise.all([
+  const [backedUpAt, credentials, roles, providers, ofConsole, [due]] = await Promise.all([
     store.findLastBackup(),
     store.listAdminCredentials({ before: undefined, limit: LIST_LIMIT.most }),
     inspectRoles(context),
     store.listProviders(),
+    store.findClient(CONSOLE_CLIENT_ID),
     store.listDueMails({ now, limit: 1 }),
   ])
   return [
     checkClock(clockCheck.differenceMs()),
     ...checkBackup({ choices: settings, now }, { backedUpAt }),
     ...checkCredentials(credentials, now),
-    ...checkRoles(settings, { roles, providers, consoleDisabledAt: undefined }),
+    ...checkRoles(settings, { roles, providers, consoleDisabledAt: ofConsole?.disabledAt }),
     ...checkMail(undefined, due?.dueAt, now),
   ]
 }

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { ensureConsoleClient } from '../../src/admin/client/console.ts'
+import { CONSOLE_CLIENT_ID } from '../../src/protocol/client/console.ts'
 import type { UserId } from '../../src/protocol/ids.ts'
 import { GUESS_LIMIT } from '../../src/protocol/sign-in/totp.ts'
 import { accountBucket, ATTEMPT_WINDOW_MS, codeBucket } from '../../src/users/attempt-bucket.ts'
@@ -126,6 +128,12 @@ test('server.show says what a running server sees of its installation, and the a
   const messages = findings.map(({ message }) => message)
   assert.ok(messages.includes('The credentials "Prometheus" expire in 9 days.'), messages.join(' '))
   assert.match(messages.at(-1) ?? '', new RegExp(`refuses those without a second factor: ${email}\\.$`))
+  await ensureConsoleClient(stage.server.context, 'https://admin.acme.test')
+  await perform('client.disable', { client_id: CONSOLE_CLIENT_ID })
+  assert.match(
+    (await perform<Shown>('server.show', {})).findings.at(-1)?.message ?? '',
+    /client of the console is disabled/,
+  )
   const { events } = await perform<{ events: readonly { actor: string }[] }>('audit.list', { actor: 'command-line' })
   assert.ok(events.length > 0 && events.every(({ actor }) => actor === 'command-line'))
   const own = await perform<{ events: readonly { event: string }[] }>('audit.list', { actor: id })

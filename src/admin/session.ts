@@ -1,8 +1,7 @@
 import * as z from 'zod'
 import type { Context, StoreNeeds } from '../ports/context.ts'
 import type { SessionRecord } from '../ports/records/user.ts'
-import type { EpochMs } from '../base/brand.ts'
-import { isLiveSince } from '../tokens/invalid-principal.ts'
+import { isLiveSession } from '../tokens/invalid-principal.ts'
 import { revocationCutoff } from '../tokens/revocation-cutoff.ts'
 import type { SessionId } from '../protocol/ids.ts'
 import { unknown, type AdminError } from './admin-error.ts'
@@ -50,9 +49,9 @@ export const SESSION_TASKS: readonly Task[] = [
         (slice) => context.store.listSessions({ ...slice, userId }),
         page,
       )
-      const serverNotBefore = await context.notBefore()
-      const live = await Promise.all(stored.map((session) => isSignedIn(context, session, serverNotBefore)))
-      const rows = stored.filter((_, index) => live[index])
+      const times = { now: context.clock(), serverNotBefore: await context.notBefore() }
+      const users = await Promise.all(stored.map((session) => context.store.findUser(session.userId)))
+      const rows = stored.filter((session, index) => isLiveSession(session, users[index], times))
       const names = await findNames(context, { users: rows.map((session) => session.userId) })
       return { sessions: rows.map(describeSession), names, next }
     },
@@ -70,16 +69,6 @@ export const SESSION_TASKS: readonly Task[] = [
     run: async (context, { session_id }) => describeSession(await endSession(context, session_id)),
   }),
 ]
-
-/** Whether the browser is signed in: a session from before a revocation stays stored until it expires. */
-async function isSignedIn(
-  { clock, store }: Pick<Context, 'clock'> & StoreNeeds<'findUser'>,
-  { userId, createdAt, expiresAt }: SessionRecord,
-  serverNotBefore: EpochMs,
-): Promise<boolean> {
-  if (expiresAt <= clock() || createdAt < serverNotBefore) return false
-  return isLiveSince(await store.findUser(userId), createdAt)
-}
 
 /** Ends a session. @throws AdminError when there is no such session */
 async function endSession(

@@ -1,5 +1,6 @@
 import type { Context, StoreNeeds } from '../ports/context.ts'
 import type { ClientRecord } from '../ports/records/client.ts'
+import type { SessionRecord, UserRecord } from '../ports/records/user.ts'
 import type { EpochMs } from '../base/brand.ts'
 import type { OrganizationId, UserId } from '../protocol/ids.ts'
 
@@ -92,4 +93,16 @@ interface Principal {
 /** Whether the principal exists, is enabled, and has no not-before time later than `since`. */
 export function isLiveSince<Record extends Principal>(record: Record | undefined, since: EpochMs): record is Record {
   return record !== undefined && record.disabledAt === undefined && since >= (record.notBefore ?? 0)
+}
+
+/**
+ * Whether a session signs its user in. A session that has expired, or that started before the not-before time of its user or of the server,
+ * may still be stored.
+ */
+export function isLiveSession(
+  { createdAt, expiresAt }: Pick<SessionRecord, 'createdAt' | 'expiresAt'>,
+  user: UserRecord | undefined,
+  { now, serverNotBefore }: { readonly now: EpochMs; readonly serverNotBefore: EpochMs },
+): user is UserRecord {
+  return expiresAt > now && createdAt >= serverNotBefore && isLiveSince(user, createdAt)
 }

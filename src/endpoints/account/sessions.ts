@@ -6,7 +6,7 @@ import type { SessionRecord } from '../../ports/records/user.ts'
 import { secondsSince, type EpochMs } from '../../base/brand.ts'
 import { APPLICATION, type Authentication } from '../../protocol/sign-in/authentication.ts'
 import { parseSessionId } from '../../protocol/ids.ts'
-import { isLiveSince } from '../../tokens/invalid-principal.ts'
+import { isLiveSession } from '../../tokens/invalid-principal.ts'
 import { revocationCutoff } from '../../tokens/revocation-cutoff.ts'
 import { endOf, type SignedIn } from '../authorization/session.ts'
 import { doneAt, frameOf } from './frame.ts'
@@ -17,14 +17,12 @@ const SESSION_LIMIT = 100
 /** Shows the browsers in which the user is signed in. */
 export async function showSessions(context: Context, request: Request, owner: SignedIn): Promise<Reply> {
   const now = context.clock()
-  const [sessions, notBefore, providers] = await Promise.all([
+  const [sessions, serverNotBefore, providers] = await Promise.all([
     context.store.listSessions({ userId: owner.user.id, before: undefined, limit: SESSION_LIMIT }),
     context.notBefore(),
     context.providers(),
   ])
-  const live = sessions.filter(
-    ({ createdAt, expiresAt }) => expiresAt > now && createdAt >= notBefore && isLiveSince(owner.user, createdAt),
-  )
+  const live = sessions.filter((session) => isLiveSession(session, owner.user, { now, serverNotBefore }))
   return {
     kind: 'page',
     status: 200,

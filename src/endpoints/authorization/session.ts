@@ -9,7 +9,7 @@ import { after } from '../../base/brand.ts'
 import { isFromFuture } from '../../base/clock.ts'
 import { interactionOfSession, parseAuthorizationId, type SessionId } from '../../protocol/ids.ts'
 import { sameText } from '../../protocol/secrets.ts'
-import { isLiveSince } from '../../tokens/invalid-principal.ts'
+import { isLiveSession } from '../../tokens/invalid-principal.ts'
 import { revocationCutoff } from '../../tokens/revocation-cutoff.ts'
 
 /** A session's `seenAt` is not newer than this when it is recorded again. */
@@ -41,9 +41,9 @@ export async function findReplaceable(context: Needs, cookies: Cookies): Promise
   const session = await findHeld(context, cookies)
   if (session === undefined) return undefined
   const now = context.clockCheck.now()
-  if (session.expiresAt <= now || isFromFuture(session.createdAt, now)) return undefined
+  if (isFromFuture(session.createdAt, now)) return undefined
   const [user, serverNotBefore] = await Promise.all([context.store.findUser(session.userId), context.notBefore()])
-  if (!isLiveSince(user, session.createdAt) || session.createdAt < serverNotBefore) return undefined
+  if (!isLiveSession(session, user, { now, serverNotBefore })) return undefined
   if (now - session.seenAt >= SEEN_MS) context.sessionSeen(session.id, now)
   return { session, user }
 }

@@ -6,7 +6,7 @@ import { formatTime } from '../lib/columns.ts'
 import { addMemberOptions } from '../lib/member-options.ts'
 import { optionNameOf, subjectOf, withJson, withServer } from '../lib/options.ts'
 import { requireTask, withTasks, type PerformTask } from '../lib/perform-task.ts'
-import { ORGANIZATION, USER } from '../lib/subjects.ts'
+import { isAddress, ORGANIZATION, USER } from '../lib/subjects.ts'
 import { linkLines } from './user.ts'
 import { listVerb, SAME_AS_ARGUMENT, taskVerb, type AddVerb, type CommonOptions } from '../lib/task-verb.ts'
 import type { Terminal } from '../lib/terminal.ts'
@@ -69,11 +69,11 @@ function addSet(noun: Command, terminal: Terminal): void {
       const perform = performAs((member) => members.longNameOf(member) ?? optionNameOf(command, member))
       // Before a user is created.
       const place = organization === undefined ? {} : await ORGANIZATION.find(organization, perform, {})
-      const isNew = options.link === true && text.includes('@') && (await hasNone(text))
+      const isNew = options.link === true && isAddress(text) && (await hasNone(text))
       const { user_id } = isNew
         ? await perform<UserDocument>('user.create', { email: text })
         : await USER.find(text, perform, {})
-      if (!isNew && text.includes('@')) await requireOwnAddress(user_id, perform)
+      if (!isNew && isAddress(text)) await requireOwnAddress(user_id, perform)
       const role = await perform<SetRoleDocument>(task.name, { ...input, ...place, user_id })
       return options.link === true
         ? { ...role, link: await perform<LinkDocument>('user.create-link', { user_id }) }

@@ -184,7 +184,7 @@ function unknownUser(text: string): AdminError {
 }
 
 /** An id of a user has no @, so that an argument is the one or the other. */
-function isAddress(text: string): boolean {
+export function isAddress(text: string): boolean {
   return text.includes('@')
 }
 

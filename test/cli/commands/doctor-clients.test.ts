@@ -1,16 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setDomainRules } from '../../../src/admin/domain.ts'
-import { after } from '../../../src/base/brand.ts'
-import type { ClientId } from '../../../src/protocol/ids.ts'
+import { after, type EpochMs } from '../../../src/base/brand.ts'
+import type { ClientId, UserId } from '../../../src/protocol/ids.ts'
 import { APPLICATION, type ProviderId } from '../../../src/protocol/sign-in/authentication.ts'
 import { anIdentity } from '../../support/provider/provider-records.ts'
 import { aGrant, aUser, HOUR } from '../../support/records.ts'
 import { noteForeignHashes } from '../../../src/maintenance/foreign-hashes.ts'
 import { readForeignFormats } from '../../../src/protocol/sign-in/password-formats.ts'
 import { DEVICE_CODE } from '../../../src/protocol/token/grant-types.ts'
-import type { EpochMs } from '../../../src/base/brand.ts'
-import type { UserId } from '../../../src/protocol/ids.ts'
 import { registerClient, requestToken, type RegisteredClient } from '../../../tools/flow.ts'
 import { WHOLE_FILE } from '../../support/authorize-answers.ts'
 import { commandJson, findingsAbout, openServerForCommands, runHere } from '../../support/command.ts'
@@ -20,7 +18,6 @@ import { openPlace } from '../../support/process.ts'
 import { perform } from '../../support/tasks.ts'
 import { makeClientKey } from '../../../tools/client-assertion.ts'
 
-const HOUR_MS = 3_600_000
 const server = await openServerForCommands(WHOLE_FILE)
 
 function use(client: RegisteredClient) {
@@ -56,7 +53,7 @@ test('doctor warns when the pool of registered clients is nearly full', async ()
     [0, 201, 'warning', /^1001 clients .* The oldest are removed earlier\.$/],
   ]
   for (const [ageHours, by, verdict, message] of rows) {
-    await store.countRegistrations({ now: (now - ageHours * HOUR_MS) as EpochMs, by })
+    await store.countRegistrations({ now: (now - ageHours * HOUR) as EpochMs, by })
     const [found, ...more] = await findingsAbout('registrations')
     assert.deepEqual([found?.[0], more], [verdict, []])
     assert.match(found?.[1] ?? '', message)
@@ -185,7 +182,7 @@ test('doctor counts the hashes of other systems, and ends the delay when none is
   const { passwords, store } = server.context
   const now = server.clock.now()
   const noted = (ageHours: number): Promise<void> =>
-    noteForeignHashes({ store, clock: () => (now - ageHours * HOUR_MS) as EpochMs }, ['$2b$10'])
+    noteForeignHashes({ store, clock: () => (now - ageHours * HOUR) as EpochMs }, ['$2b$10'])
   assert.deepEqual(await findingsAbout('passwords'), [])
   const user = aUser({ passwordHash: LONG_VECTOR.text, createdAt: now })
   await store.createUser(user)

@@ -131,6 +131,7 @@ function screensOf(fill: Fill): readonly (readonly [screen: string, addressOf: (
     const hour = Math.floor(Number.parseInt(id.slice(0, 12), 16) / 3_600_000)
     return `${id.slice(0, 12)}${String(index).padStart(8, '0')}${String(hour).padStart(14, '0')}-0`
   }
+  const linksOf = (pages: number): number => (pages * PAGE) / EVENTS_OF_LINK
   const day = (age: number): string => new Date(fill.now - age * 24 * 60 * 60 * 1000).toISOString().slice(0, 10)
   return [
     ['overview', () => '/console'],
@@ -151,7 +152,7 @@ function screensOf(fill: Fill): readonly (readonly [screen: string, addressOf: (
       (page) =>
         [
           `audit, page ${page}`,
-          () => `/console/audit${page === 1 ? '' : `?before=${linkAt(rows - ((page - 1) * PAGE) / EVENTS_OF_LINK)}`}`,
+          () => `/console/audit${page === 1 ? '' : `?before=${linkAt(Math.max(1, rows - linksOf(page - 1)))}`}`,
         ] as const,
     ),
     ['audit, a day', (visit) => `/console/audit?since=${day(2 + (visit % 20))}&until=${day(2 + (visit % 20))}`],

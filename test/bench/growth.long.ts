@@ -17,3 +17,12 @@ for (const store of ['sqlite', 'postgres']) {
       for (const number of [wall, cpu, bytes]) assert.ok(Number(number) > 0, `${operation}: ${number}`)
   })
 }
+
+test('each screen of the console is measured, also with fewer rows than a thousand pages have', async () => {
+  const options = ['--console', '--sizes', '1000', '--visits', '1']
+  const { stdout } = await run(process.execPath, [SCRIPT, ...options])
+  const rows = stdout.split('\n').map((line) => line.split('|').map((cell) => cell.trim()))
+  const times = new Map(rows.map(([, screen, p50, p95, size]) => [screen, [p50, p95, size]]))
+  for (const screen of ['overview', 'clients, page 1000', 'audit, page 1000', 'a user', 'the page that asks', 'script'])
+    for (const number of times.get(screen) ?? ['none']) assert.ok(Number(number) > 0, `${screen}: ${number}`)
+})

@@ -20,6 +20,7 @@ test('a run of seconds overloads and floods the server, requests what is shed la
     '1',
     '--silent',
     '20',
+    '--console',
   ]
   const { stdout } = await run(process.execPath, [SCRIPT, ...args])
   for (const row of ['0.5×', '3.0×', '600']) assert.match(stdout, new RegExp(`\\n\\| ${row} +\\| +\\d+ \\|`))
@@ -30,5 +31,7 @@ test('a run of seconds overloads and floods the server, requests what is shed la
     assert.match(stdout, new RegExp(`\\n\\| ${row} +\\| +\\d+ \\|`))
   for (const name of ['the server', 'a host of the library'])
     assert.match(stdout, new RegExp(`\\n\\| ${name}, [\\d.]+ s, .* running \\|`))
+  for (const row of ['tokens', 'tokens beside visitors of the console', 'tokens beside pages of a person', 'pages'])
+    assert.match(stdout, new RegExp(`\\n\\| ${row} +\\| +[\\d.]+ \\|`))
   assert.match(stdout, /\n0 answers were wrong/)
 })

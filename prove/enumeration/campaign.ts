@@ -93,9 +93,8 @@ function accountName(kind: AccountKind | 'holder', index: number): string {
 }
 
 /**
- * Starts a server on an empty database. The accounts up to `accounts` have a password; those up to twice that are `secure`, and up to four
- * times `import`. As many others
- * as `holders` change their address.
+ * Starts a server on an empty database. The accounts up to `accounts` have a password; those up to twice that are `secure`, and those up to
+ * four times that are `import`. As many others as `holders` change their address.
  */
 export async function openSignInServer(databaseUrl: string, accounts: number, holders: number): Promise<SignInServer> {
   const [port = 0] = await freePorts(1)

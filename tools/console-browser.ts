@@ -77,7 +77,7 @@ export class ConsoleBrowser {
     const { csrf = '' } = hiddenFields({ body: formOf(page, task) })
     const form = new URLSearchParams({ csrf, task, ...more })
     for (const subject of subjects) form.append('subject', subject)
-    const cookie = [...this.console.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+    const cookie = this.console.cookieHeader
     const headers = { cookie, 'content-type': 'application/x-www-form-urlencoded', 'sec-fetch-site': 'same-origin' }
     const answer = await this.#injectAdmin({ method: 'POST', url: path, headers, payload: form.toString() })
     return answer.statusCode === 303 ? this.console.get(locationOf(answer)) : answer

@@ -147,10 +147,13 @@ export class PlainBrowser {
     return this.post(formAction(form), { ...hiddenFields(form), ...fields })
   }
 
+  /** The value of the header `Cookie`. RFC 6265 §4.2.1. */
+  get cookieHeader(): string {
+    return [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+  }
+
   #headers(): Record<string, string> {
-    return this.cookies.size === 0
-      ? {}
-      : { cookie: [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; ') }
+    return this.cookies.size === 0 ? {} : { cookie: this.cookieHeader }
   }
 
   #keep(response: LightMyRequestResponse): LightMyRequestResponse {

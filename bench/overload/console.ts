@@ -53,7 +53,7 @@ export async function runConsoleFloods(setup: ConsoleFloodSetup): Promise<readon
     injectAdmin: openRemoteServer({ port: adminPort, host: `localhost:${adminPort}`, ...limits }).inject,
   })
   await browser.open(PATH)
-  const cookie = [...browser.console.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+  const cookie = browser.console.cookieHeader
   const visit = (headers: string): string => `GET ${PATH} HTTP/1.1\r\nHost: localhost:${adminPort}\r\n${headers}\r\n`
 
   async function readTokens(): Promise<Times> {

@@ -124,7 +124,7 @@ export async function openSession(
 async function signIn(port: number, clientId: string): Promise<string> {
   const browser = new PlainBrowser(openRemoteServer({ port, agent, limitMs: FLOW_LIMIT_MS }))
   await signInAndAllow(browser, authorizeUrl({ client_id: clientId }, { redirect_uri: REDIRECT_URI }))
-  return [...browser.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+  return browser.cookieHeader
 }
 
 function memberOf(body: string, name: 'access_token' | 'refresh_token'): string {

@@ -23,7 +23,7 @@ export async function openUser(cluster: Cluster, client: RegisteredClient): Prom
   const browser = new PlainBrowser(openRemoteServer(cluster))
   await signInAndAllow(browser, authorizeUrl(client))
   const path = authorizeUrl(client, { prompt: 'none' })
-  const cookie = [...browser.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+  const cookie = browser.cookieHeader
   const headers = { cookie, host: `127.0.0.1:${cluster.port}` }
 
   async function requestCode(): Promise<{ code: string | undefined; result: SendResult }> {

@@ -121,7 +121,7 @@ export async function openSignInServer(databaseUrl: string, accounts: number, ho
   const authenticator = openAuthenticator()
   const formIn = (browser: PlainBrowser, page: LightMyRequestResponse) => ({
     page,
-    cookie: [...browser.cookies].map(([name, value]) => `${name}=${value}`).join('; '),
+    cookie: browser.cookieHeader,
     hidden: hiddenFields({ body: page.body.replaceAll(/<form[^>]*data-passkey[^]*?<\/form>/g, '') }),
   })
   const openPage = async () => {

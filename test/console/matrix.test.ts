@@ -54,8 +54,7 @@ async function makeCallers(): Promise<ReadonlyMap<string, Caller>> {
   const signIn = async (email: string) => {
     const browser = new ConsoleBrowser(server)
     await browser.open('/console', { email })
-    const { cookies } = browser.console
-    const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+    const { cookies, cookieHeader: cookie } = browser.console
     const session = cookies.get('grantor-console-3001') ?? ''
     const [grantId] = JSON.parse(Buffer.from(session.split('.')[0] ?? '', 'base64url').toString()) as [string]
     return { headers: { cookie }, grantId, session }

@@ -100,7 +100,7 @@ test('CON-05: what ends a session of the console on one node has ended it on the
     const path = isWithin ? within : '/console/clients'
     const page = await browser.open(path)
     assert.equal(page.statusCode, 200, `${what}: ${page.body}`)
-    const cookie = [...browser.console.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+    const cookie = browser.console.cookieHeader
     const ask = (node: TestServer) => node.injectAdmin({ method: 'GET', url: path, headers: { cookie } })
     // Both nodes have just read what they cache.
     for (const node of [a, b]) assert.equal((await ask(node)).statusCode, 200, what)

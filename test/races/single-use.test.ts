@@ -128,7 +128,7 @@ test('UI-03: twenty concurrent answers to one consent over the wire make one dec
   const browser = new PlainBrowser(server)
   const signIn = await browser.get(locationOf(await browser.get(authorizeUrl(client))))
   const page = await browser.get(locationOf(await browser.submit(signIn, { email: EMAIL, password: PASSWORD })))
-  const cookie = [...browser.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+  const cookie = browser.cookieHeader
   const answers = await Promise.all(
     Array.from({ length: 20 }, (_, index) => {
       const form = { ...hiddenFields(page), decision: index % 5 === 4 ? 'deny' : 'allow' }

@@ -74,7 +74,7 @@ test('RFC 9110 §4.1: a POST whose address would exceed 8,000 characters gets an
 })
 
 test('AUTH-26: HEAD of a page changes nothing, sets no cookie and does not redirect, in any state of the authorization', async () => {
-  const cookie = [...browser.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+  const cookie = browser.cookieHeader
   const consentPage = locationOf(await browser.get(authorizeUrl(client, { prompt: 'consent' })))
   const urls = [
     authorizeUrl(client),

@@ -125,7 +125,7 @@ test('a page of this server leads to the application by a link, because its poli
   const page = await server.inject({
     method: 'GET',
     url,
-    headers: { cookie: [...browser.cookies].map((pair) => pair.join('=')).join('; '), 'sec-fetch-site': 'same-origin' },
+    headers: { cookie: browser.cookieHeader, 'sec-fetch-site': 'same-origin' },
   })
   assert.equal(page.statusCode, 200)
   const link = /<a class="button main" href="([^"]+)"/.exec(page.body)?.[1]?.replaceAll('&amp;', '&') ?? ''

@@ -16,7 +16,7 @@ export async function gatherCredentials(stage: AdminServer): Promise<Credentials
   const machine = await requestToken(server, client, { grant_type: 'client_credentials' })
   const browser = new PlainBrowser(server)
   const answer = await signInAndAllow(browser, authorizeUrl(client))
-  const cookies = [...browser.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+  const cookies = browser.cookieHeader
   const sessions = [...browser.cookies.values()]
   const api = await createApiCredentials(context, await stage.makeApi())
   const { token: live, id } = await stage.issue('write')

@@ -44,7 +44,7 @@ export class ConsoleBrowser {
         answer = await this.issuer.get(location)
         continue
       }
-      // Who has no role is asked for consent.
+      // A user without a role is asked for consent.
       const fields = { email: EMAIL, password: PASSWORD, decision: 'allow', ...steps }
       const asked = Object.entries(fields).filter(([name]) => answer.body.includes(`name="${name}"`))
       assert.ok(asked.length > 0, `No field of this page is known: ${answer.body}`)

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { CONSOLE_CLIENT_ID } from '../../src/protocol/client/console.ts'
-import type { OrganizationId } from '../../src/protocol/ids.ts'
+import type { OrganizationId, UserId } from '../../src/protocol/ids.ts'
 import { locationOf } from '../../tools/flow.ts'
 import { openAdminServer, type AdminServer, type PeopledOrganization } from '../support/admin-server.ts'
 import { ConsoleBrowser, formOf, giveRole } from '../../tools/console-browser.ts'
+import { aUser } from '../support/records.ts'
 import { assertStoreUnchanged } from '../support/store/dump.ts'
 import { perform } from '../support/tasks.ts'
 
@@ -127,6 +128,28 @@ test('CON-08: what is of another organization or of the server is as if absent, 
   assert.match((await read(one)).body, /<dt>User<[^]*<bdi>person-\d+@acme\.test<\/bdi>/)
   await perform(context, 'member.remove', { organization_id: mine.organization_id, user_id: mine.user_id })
   for (const path of [home, one]) assert.doesNotMatch((await read(path)).body, /person-\d+@acme\.test/)
+})
+
+test('CON-08: with a role for one organization the filters take ids, also chosen ones, and look nothing up in the server', async () => {
+  const { context } = stage.server
+  await context.store.createUser(aUser({ id: 'auth0|ada' as UserId, email: stage.anEmail() }))
+  const refusals = async () => {
+    const { events } = await perform<{ events: readonly object[] }>(context, 'audit.list', { event: 'admin.refused' })
+    return events.length
+  }
+  const earlier = await refusals()
+  for (const [filter, status, text] of [
+    ['user_id=auth0%7Cada', 200, /Nothing matches/],
+    ['user_id=nobody-has-it', 200, /Nothing matches/],
+    ['client_id=nobody-has-it', 200, /Nothing matches/],
+    ['user_id=person-2%40acme.test', 422, /<h1>This filter is wrong/],
+    ['client_id=Report+Tool', 422, /<h1>This filter is wrong/],
+  ] as const) {
+    const answer = await browser.console.get(`${home}?${filter}`)
+    assert.equal(answer.statusCode, status, filter)
+    assert.match(answer.body, text, filter)
+  }
+  assert.equal(await refusals(), earlier)
 })
 
 test('CON-05: a role for an organization ends when the organization is disabled or deleted', async () => {

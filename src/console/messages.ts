@@ -1,3 +1,4 @@
+import { forShell } from '../base/shell.ts'
 import { href, html, type Markup } from '../web/markup.ts'
 import { command } from './parts.ts'
 import type { View } from './screen.ts'
@@ -8,7 +9,7 @@ import type { View } from './screen.ts'
 export function roleMissing(name: string, userId: string, csrf: string): View {
   return message('No role', [
     html`<p><bdi>${name}</bdi> has no role here. Ask an administrator, who runs:</p>`,
-    html`<p>${command(`grantor role set ${userId} --access read`)}</p>`,
+    html`<p>${command(`grantor role set ${forShell(userId)} --access read`)}</p>`,
     signOutForm(csrf),
   ])
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { createLink } from '../../src/admin/user/link.ts'
+import { roleMissing } from '../../src/console/messages.ts'
 import { CONSOLE_CLIENT_ID } from '../../src/protocol/client/console.ts'
 import type { UserId } from '../../src/protocol/ids.ts'
 import type { Resource } from '../../src/protocol/token/resource.ts'
@@ -8,7 +9,7 @@ import { addApp } from '../../tools/sign-in/app.ts'
 import { locationOf, PlainBrowser } from '../../tools/flow.ts'
 import { openAdminServer, type AdminServer } from '../support/admin-server.ts'
 import { ConsoleBrowser, formOf, giveRole, leadsTo } from '../../tools/console-browser.ts'
-import { anApi } from '../support/records.ts'
+import { anApi, aUser } from '../support/records.ts'
 import { perform, type Members } from '../support/tasks.ts'
 
 /** What the pages of clients, users and grants say, offer and refuse. */
@@ -191,6 +192,14 @@ test('the network of ::1, a minute and a wrong filter are said as people know th
   const { body } = await browser.console.get('/console/audit?event=tokens.issued')
   assert.match(body, /minute 2026-11-19 18:40 UTC, network ::1</)
   assert.match((await browser.console.get('/console/audit?since=x')).body, /<h1>This filter is wrong/)
+})
+
+test('CON-33: a command on a page quotes the id of a user for the shell', async () => {
+  const id = 'auth0|ada' as UserId
+  await stage.server.context.store.createUser(aUser({ id, email: stage.anEmail() }))
+  const shown = (await browser.console.get(`/console/users/${encodeURIComponent(id)}`)).body
+  for (const page of [shown, roleMissing('Ada', id, '').main.toString()])
+    assert.match(page, /<code>grantor role set &#39;auth0\|ada&#39; --access (read|write)</)
 })
 
 test('CON-17: a person who may write is led to a second factor while the account has none', async () => {

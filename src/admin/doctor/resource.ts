@@ -1,3 +1,4 @@
+import { forShell } from '../../base/shell.ts'
 import type { DeclaredResource, ProbedAnswer, ProbedDocument, ResourceProbe } from '../../ports/inspection.ts'
 import { failed, ok, warning, type Finding } from './finding.ts'
 
@@ -223,9 +224,4 @@ function checkBinding(
       'Add it, and let the API check proofs: docs/sender-constrained.md.',
     ),
   ]
-}
-
-/** Quotes a text for a POSIX shell: the text of a document must not become a command when the operator copies the remedy. */
-function forShell(text: string): string {
-  return /^[\w:/.%+=,@-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
 }

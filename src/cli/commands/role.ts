@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import { conflict } from '../../admin/admin-error.ts'
 import type { LinkDocument, UserDocument } from '../../admin/user/tasks.ts'
 import type { ListedRoleDocument, SetRoleDocument } from '../../admin/user/role.ts'
+import { forShell } from '../../base/shell.ts'
 import { formatTime } from '../lib/columns.ts'
 import { addMemberOptions } from '../lib/member-options.ts'
 import { optionNameOf, subjectOf, withJson, withServer } from '../lib/options.ts'
@@ -102,6 +103,6 @@ async function requireOwnAddress(id: unknown, perform: PerformTask): Promise<voi
   const { user_id } = user
   if (user.email_verified_at !== null || user.first_signed_in_at === null) return
   throw conflict(
-    `The address of ${user_id} was never verified, and the account is in use, so it may be another person's. If you know the account, give the id: grantor role set ${user_id}`,
+    `The address of ${user_id} was never verified, and the account is in use, so it may be another person's. If you know the account, give the id: grantor role set ${forShell(user_id)}`,
   )
 }

@@ -2,6 +2,7 @@ import type { AuditEntryDocument } from '../../admin/audit/tasks.ts'
 import type { GrantDocument } from '../../admin/grant.ts'
 import type { SessionDocument } from '../../admin/session.ts'
 import type { PasskeyDocument, WholeUserDocument } from '../../admin/user/tasks.ts'
+import { forShell } from '../../base/shell.ts'
 import { code, html, type Fragment, type Markup } from '../../web/markup.ts'
 import { events, EVENTS_SHOWN } from './audit.ts'
 import { grantColumns, namesOf, REVOKE_GRANT } from './grants.ts'
@@ -193,7 +194,8 @@ function role({ role: held, user_id }: WholeUserDocument): Fragment {
     held === null
       ? html`<span class="muted">none</span>`
       : html`${held.access}${held.organization_id === null ? undefined : html`, for ${id(held.organization_id)}`}`
-  return html`${access} ${command(`grantor role set ${user_id} --access ${held?.access === 'read' ? 'write' : 'read'}`)}`
+  return html`${access}
+  ${command(`grantor role set ${forShell(user_id)} --access ${held?.access === 'read' ? 'write' : 'read'}`)}`
 }
 
 function app({ authenticator_app: factor }: WholeUserDocument, frame: Frame): Fragment {

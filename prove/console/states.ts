@@ -4,7 +4,7 @@ import { createUser, updateUser } from '../../src/admin/user/user.ts'
 import { asksFirst } from '../../src/console/screen.ts'
 import { SCREENS } from '../../src/console/screens.ts'
 import { after } from '../../src/base/brand.ts'
-import { mintClientId, mintUserId } from '../../src/protocol/ids.ts'
+import { mintClientId, mintOrganizationId, mintUserId } from '../../src/protocol/ids.ts'
 import { obtainTokens, redeem, registerClient, silentCodes } from '../../tools/flow.ts'
 import type { Grantor } from '../resource-servers/grantor.ts'
 
@@ -35,7 +35,7 @@ export function firstStates(console: string): readonly State[] {
 /** Fills the server, and returns the states of its screens. */
 export async function fillStates(grantor: Grantor, console: string): Promise<readonly State[]> {
   const { context } = grantor
-  const { userIds, clientIds, grantId, hostileId } = await fill(grantor)
+  const { userIds, clientIds, grantId, organizationId, hostileId } = await fill(grantor)
   const [user = '', other = ''] = userIds
   const [client = ''] = clientIds
   const now = context.clock()
@@ -56,6 +56,8 @@ export async function fillStates(grantor: Grantor, console: string): Promise<rea
     ['a user', `/users/${user}`],
     ['a user without anything', `/users/${other}`],
     ['a grant', `/grants/${grantId}`],
+    ['grants for an organization', `/organizations/${organizationId}/grants`],
+    ['a grant for an organization', `/organizations/${organizationId}/grants/${grantId}`],
     ['a hostile client', `/clients/${hostileId}`],
     ['a hostile name in a filter', `/clients?name=${encodeURIComponent(HOSTILE)}`],
     ['no such client', `/clients/${unknown.client}`],
@@ -65,8 +67,8 @@ export async function fillStates(grantor: Grantor, console: string): Promise<rea
   ]
   return [
     ...pages.map(([name, path]) => at(console, name, path)),
-    ...confirmations({ user, client, grant: grantId, clients: clientIds }).map(([name, path]) =>
-      at(console, name, path),
+    ...confirmations({ user, client, grant: grantId, organization: organizationId, clients: clientIds }).map(
+      ([name, path]) => at(console, name, path),
     ),
     {
       name: 'wrong input',
@@ -160,16 +162,23 @@ function confirmations(known: {
   readonly user: string
   readonly client: string
   readonly grant: string
+  readonly organization: string
   readonly clients: readonly string[]
 }): readonly (readonly [name: string, path: string])[] {
   const ids: Readonly<Record<string, string>> = {
     client_id: known.client,
     user_id: known.user,
     grant_id: known.grant,
+    organization_id: known.organization,
+  }
+  const idOf = (name: string): string => {
+    const found = ids[name]
+    if (found === undefined) throw new Error(`There is no ${name} for the path of a screen.`)
+    return found
   }
   const single = SCREENS.flatMap((screen) =>
     screen.forms.filter(asksFirst).map((form): readonly [string, string] => {
-      const path = screen.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => ids[name] ?? '').replace('/console', '')
+      const path = screen.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => idOf(name)).replace('/console', '')
       const subject =
         form.subject === undefined ? '' : `&subject=${ids[form.subject] ?? '01a200f2d7f1OGrZM2nOk7CWgjISwIxFbQ'}`
       return [`asks: ${screen.path} ${form.task}`, `${path}?ask=${form.task}${subject}`]
@@ -190,7 +199,6 @@ async function fill(grantor: Grantor) {
   const only = await registerClient(grantor, { ...grants, client_name: 'The only one' })
   const codes = await silentCodes(grantor, only, ROWS)
   for (const code of codes) await redeem(grantor, only, code)
-  await obtainTokens(grantor, await registerClient(grantor, { ...grants, client_name: 'Cursor' }))
   const hostile = await registerClient(grantor, {
     client_name: HOSTILE,
     client_uri: 'https://evil.example/"><b>',
@@ -209,11 +217,19 @@ async function fill(grantor: Grantor) {
     name: undefined,
   })
   await updateUser(context, hostileUser.id, { name: HOSTILE, profile: {} })
-  const [grant] = await context.store.listGrants({ before: undefined, limit: 1 })
+  const organizationId = mintOrganizationId(context.clock(), randomBytes)
+  const since = { organizationId, createdAt: context.clock(), disabledAt: undefined, notBefore: context.clock() }
+  await context.store.createOrganization({ ...since, id: organizationId, name: 'Acme' })
+  await context.store.addMember({ ...since, userId: ada.id })
+  const cursor = await registerClient(grantor, { ...grants, client_name: 'Cursor' })
+  await obtainTokens(grantor, cursor, { org_id: organizationId })
+  const [grant] = await context.store.listGrants({ organizationId, before: undefined, limit: 1 })
+  if (grant === undefined) throw new Error('The organization has no grant.')
   return {
     userIds: [ada.id, other.id, hostileUser.id],
     clientIds,
-    grantId: grant?.id ?? '',
+    grantId: grant.id,
+    organizationId,
     hostileId: hostile.client_id,
   }
 }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { Response as LightMyRequestResponse } from 'light-my-request'
+import type { Response as Answer } from 'light-my-request'
 import type { Context } from '../src/ports/context.ts'
 import type { GrantId, OrganizationId, UserId } from '../src/protocol/ids.ts'
 import {
@@ -13,18 +13,14 @@ import {
   type RequestTarget,
 } from './flow.ts'
 
-type Answer = LightMyRequestResponse
-
 /** A browser at the console, and at the sign-in pages of its issuer. Both keep their cookies. */
 export class ConsoleBrowser {
   readonly issuer: PlainBrowser
   readonly console: PlainBrowser
-  readonly #injectAdmin: RequestTarget['inject']
 
   constructor(server: RequestTarget & { readonly injectAdmin: RequestTarget['inject'] }) {
     this.issuer = new PlainBrowser(server)
     this.console = new PlainBrowser({ inject: server.injectAdmin })
-    this.#injectAdmin = server.injectAdmin
   }
 
   /** Signs in on the way to a path, with more steps where the account has more. Returns the answer of the console. */
@@ -54,16 +50,14 @@ export class ConsoleBrowser {
   }
 
   async arrive(address: string): Promise<Answer> {
-    const answer = await this.console.get(address)
-    return answer.statusCode === 303 ? this.console.get(locationOf(answer)) : answer
+    return this.#follow(await this.console.get(address))
   }
 
   /** Sends the form of a page that has this task, as its button does, and follows the redirect. */
   async press(page: Answer, task: string, fields: Readonly<Record<string, string>> = {}): Promise<Answer> {
     const form = formOf(page, task)
     const sent = { ...hiddenFields({ body: form }), task, ...fields }
-    const answer = await this.console.post(formAction({ body: form }), sent)
-    return answer.statusCode === 303 ? this.console.get(locationOf(answer)) : answer
+    return this.#follow(await this.console.post(formAction({ body: form }), sent))
   }
 
   /** Sends a form of a page with these rows, which the page need not have, and follows the redirect. */
@@ -77,9 +71,10 @@ export class ConsoleBrowser {
     const { csrf = '' } = hiddenFields({ body: formOf(page, task) })
     const form = new URLSearchParams({ csrf, task, ...more })
     for (const subject of subjects) form.append('subject', subject)
-    const cookie = this.console.cookieHeader
-    const headers = { cookie, 'content-type': 'application/x-www-form-urlencoded', 'sec-fetch-site': 'same-origin' }
-    const answer = await this.#injectAdmin({ method: 'POST', url: path, headers, payload: form.toString() })
+    return this.#follow(await this.console.post(path, form))
+  }
+
+  async #follow(answer: Answer): Promise<Answer> {
     return answer.statusCode === 303 ? this.console.get(locationOf(answer)) : answer
   }
 }
@@ -96,7 +91,7 @@ export function leadsTo({ body }: Pick<Answer, 'body'>): string | undefined {
   return tag === undefined ? undefined : attribute(tag, 'content').replace(/^0; url=/, '')
 }
 
-/** Gives Ada a role, and returns her id. */
+/** Gives a user a role, by default Ada, and returns the id. */
 export async function giveRole(
   { context }: { readonly context: Pick<Context, 'clock' | 'store'> },
   access: 'read' | 'write' = 'write',

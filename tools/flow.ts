@@ -129,7 +129,7 @@ export class PlainBrowser {
 
   async post(
     url: string,
-    form: Readonly<Record<string, string>>,
+    form: Readonly<Record<string, string>> | URLSearchParams,
     headers: Readonly<Record<string, string>> = {},
   ): Promise<LightMyRequestResponse> {
     return this.#keep(

@@ -7,7 +7,7 @@ import { TASKS } from '../../src/admin/tasks.ts'
 import { obtainTokens, PASSWORD, type Tokens } from '../../tools/flow.ts'
 import { createAccount } from '../support/accounts.ts'
 import { openAdminServer, type AdminServer, type PeopledOrganization } from '../support/admin-server.ts'
-import { ConsoleBrowser, giveRole, leadsTo } from '../../tools/console-browser.ts'
+import { ConsoleBrowser, giveRole, grantIdIn, leadsTo } from '../../tools/console-browser.ts'
 import { dumpStore } from '../support/store/dump.ts'
 import { perform } from '../support/tasks.ts'
 import { RULES, type FormRule, type ScreenRule } from './rules.ts'
@@ -54,10 +54,8 @@ async function makeCallers(): Promise<ReadonlyMap<string, Caller>> {
   const signIn = async (email: string) => {
     const browser = new ConsoleBrowser(server)
     await browser.open('/console', { email })
-    const { cookies, cookieHeader: cookie } = browser.console
-    const session = cookies.get('grantor-console-3001') ?? ''
-    const [grantId] = JSON.parse(Buffer.from(session.split('.')[0] ?? '', 'base64url').toString()) as [string]
-    return { headers: { cookie }, grantId, session }
+    const session = browser.console.cookies.get('grantor-console-3001') ?? ''
+    return { headers: { cookie: browser.console.cookieHeader }, grantId: grantIdIn(browser), session }
   }
   const writer = await person('write')
   const stale = await signIn(writer)

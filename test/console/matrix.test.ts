@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Response as LightMyRequestResponse } from 'light-my-request'
 import { SCREENS } from '../../src/console/screens.ts'
-import type { ScreenForm } from '../../src/console/screen.ts'
+import { asksFirst, type ScreenForm } from '../../src/console/screen.ts'
 import { TASKS } from '../../src/admin/tasks.ts'
 import { obtainTokens, PASSWORD, type Tokens } from '../../tools/flow.ts'
 import { createAccount } from '../support/accounts.ts'
@@ -186,10 +186,17 @@ function send(
   })
 }
 
-test('CON-04: the rules name each screen and each form', () => {
-  const written = Object.entries(RULES).map(([path, { forms }]) => [path, Object.keys(forms).toSorted()])
-  const there = SCREENS.map(({ path, forms }) => [path, forms.map(({ task }) => task).toSorted()])
-  assert.deepEqual(there, written)
+test('CON-04: the rules name each screen and each form, and what a form asks first', () => {
+  const ruleOf = (form: ScreenForm): FormRule =>
+    form.isRecent === true ? 'fresh' : asksFirst(form) ? 'asks' : 'at-once'
+  const there = SCREENS.map(({ path, forms }) => [
+    path,
+    Object.fromEntries(forms.map((one) => [one.task, ruleOf(one)])),
+  ])
+  assert.deepEqual(
+    there,
+    Object.entries(RULES).map(([path, { forms }]) => [path, forms]),
+  )
 })
 
 test('CON-04: each caller gets from each screen and each form what the rules say, and a refused one changes nothing', async () => {

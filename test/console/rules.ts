@@ -28,13 +28,13 @@ export const RULES: Readonly<Record<string, ScreenRule>> = {
   '/console/clients/{client_id}/consent': { extent: 'server', forms: {} },
   '/console/users': {
     extent: 'server',
-    forms: { 'user.disable': 'at-once', 'user.enable': 'at-once', 'user.create': 'asks', 'user.delete': 'fresh' },
+    forms: { 'user.disable': 'asks', 'user.enable': 'at-once', 'user.create': 'asks', 'user.delete': 'fresh' },
   },
   '/console/users/{user_id}': {
     extent: 'server',
     forms: {
       'user.create-link': 'fresh',
-      'user.disable': 'at-once',
+      'user.disable': 'asks',
       'user.enable': 'at-once',
       'session.end': 'asks',
       'grant.revoke': 'asks',

@@ -1,6 +1,6 @@
 import type { InputField } from '../admin/input-fields.ts'
 import { href, html, type Fragment, type Markup } from '../web/markup.ts'
-import { addressOf, copyButton, exactTime, hidden, id, name } from './parts.ts'
+import { addressOf, called, copyButton, exactTime, hidden, name } from './parts.ts'
 import type { Frame, Matches, ScreenForm, Texts, View } from './screen.ts'
 
 /** From this number of rows on, the person types the number. */
@@ -33,8 +33,7 @@ export function askPage(asking: Asking, frame: Frame): View {
   const { task, label, warning, isDanger } = form
   const general = errors['']
   const [only = ''] = subjects
-  const named = names[only] === undefined ? id(only) : name(names[only], '(no name)')
-  const about = only === '' && names[''] === undefined ? undefined : html`: ${named}`
+  const about = only === '' && names[''] === undefined ? undefined : html`: ${called(only, names)}`
   const heading = count > 1 ? html`${label}: ${count} rows` : html`${label}${about}`
   return {
     title: label,
@@ -46,7 +45,7 @@ export function askPage(asking: Asking, frame: Frame): View {
         subjects.length < 2
           ? undefined
           : html`<ul class="plain">
-              ${subjects.map((one) => html`<li>${names[one] === undefined ? id(one) : name(names[one], '(no name)')}</li>`)}
+              ${subjects.map((one) => html`<li>${called(one, names)}</li>`)}
             </ul>`
       }
       ${matches === undefined ? undefined : matching(frame, form, matches)}

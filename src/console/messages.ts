@@ -1,6 +1,6 @@
 import { forShell } from '../base/shell.ts'
 import { href, html, type Markup } from '../web/markup.ts'
-import { command } from './parts.ts'
+import { command, hidden } from './parts.ts'
 import type { View } from './screen.ts'
 
 /** The pages that say something without showing anything of the server. */
@@ -76,6 +76,6 @@ function message(title: string, parts: readonly (Markup | undefined)[]): View {
 
 function signOutForm(csrf: string): Markup {
   return html`<form method="post" action="/console/sign-out">
-    <input type="hidden" name="csrf" value="${csrf}" /><button class="button" type="submit">Sign out</button>
+    ${hidden('csrf', csrf)}<button class="button" type="submit">Sign out</button>
   </form>`
 }

@@ -1,5 +1,5 @@
 import { html, type Fragment, type Markup } from '../web/markup.ts'
-import { actions, addressOf, formOf, hidden, id, name } from './parts.ts'
+import { actions, addressOf, called, formOf, hidden, name } from './parts.ts'
 import type { Frame, ScreenForm, Texts } from './screen.ts'
 
 /** What became of the rows of a form. */
@@ -41,7 +41,7 @@ export function outcomeNotice(frame: Frame, outcome: Outcome, forms: readonly Sc
       refused.length === 0
         ? undefined
         : html`<ul>
-            ${refused.map(([one, reason]) => html`<li>${one === '' ? undefined : html`${names[one] === undefined ? id(one) : name(names[one], '(no name)')}: `}${reason}</li>`)}
+            ${refused.map(([one, reason]) => html`<li>${one === '' ? undefined : html`${called(one, names)}: `}${reason}</li>`)}
           </ul>`
     }
   </div>`

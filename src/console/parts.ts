@@ -154,8 +154,7 @@ function bodyRow<Row>(row: Row, { columns, idOf, isLeftOut, labelOf }: Table<Row
   </tr>`
 }
 
-/** All of the cell is the target. Without spaces, because a page has fifty. */
-/** An empty cell, if the row cannot be chosen. */
+/** `row`: undefined if the row cannot be chosen. All of the cell is the target. Without spaces, because a page has fifty. */
 function box(row: string | undefined, label: string): Markup {
   if (row === undefined) return html`<td class="pick"></td>`
   const field = html`<input type="checkbox" name="subject" value="${row}" aria-label="${label}" />`
@@ -356,6 +355,11 @@ export function linkFor(
   return kind === 'grants' ? `${organizationPath(organization.id)}/grants/${encodeURIComponent(object)}` : undefined
 }
 
+/** What an object is called, or its id if the page has no name of it. */
+export function called(object: string, names: Texts): Markup {
+  return names[object] === undefined ? id(object) : name(names[object], '(no name)')
+}
+
 /** The name of an id in a list, which links to its page. */
 export function named(
   frame: Pick<Frame, 'organization'>,
@@ -364,6 +368,6 @@ export function named(
   names: Texts,
 ): Markup {
   const to = linkFor(frame, kind, object)
-  const shown = names[object] === undefined ? id(object) : name(names[object], '(no name)')
+  const shown = called(object, names)
   return to === undefined ? shown : html`<a href="${to}">${shown}</a>`
 }

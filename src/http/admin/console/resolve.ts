@@ -1,5 +1,6 @@
 import { AdminError } from '../../../admin/admin-error.ts'
 import type { AdminCredentialDocument } from '../../../admin/admin.ts'
+import { COMMAND_LINE, LIBRARY } from '../../../admin/administrators.ts'
 import type { ClientDocument } from '../../../admin/client/document.ts'
 import type { UserDocument } from '../../../admin/user/tasks.ts'
 import type { Members, Texts } from '../../../console/screen.ts'
@@ -15,7 +16,7 @@ type Match = readonly [id: string, name: string]
 /** At most so many choices are named. */
 const CHOICES = 5
 /** Actors that are no person and no credentials. */
-const OWN_ACTORS: readonly string[] = ['command-line', 'library']
+const OWN_ACTORS: readonly string[] = [COMMAND_LINE.actor, LIBRARY.actor]
 
 /**
  * Returns the filters of a list with the ids of what they name: people know addresses and names, and the tasks take ids.

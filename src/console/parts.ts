@@ -311,8 +311,7 @@ function elsewhere({ place: { path, query } }: Frame): Markup | undefined {
   if (text === undefined) return undefined
   const other = path === '/console/clients' ? 'users' : 'clients'
   const filter = other === 'users' && query['host'] !== undefined ? 'email_prefix' : 'name'
-  const address = `/console/${other}?${new URLSearchParams({ [filter]: text }).toString()}`
-  return html`<p><a href="${address}">Search ${other} instead</a></p>`
+  return html`<p><a href="${listAddress(other, filter, text)}">Search ${other} instead</a></p>`
 }
 
 /** Facts of an object, a term and what it is. */
@@ -343,6 +342,11 @@ export function section(title: string, content: Fragment, aside?: Fragment): Mar
 /** Where the page of an object is. */
 export function linkTo(kind: 'clients' | 'users' | 'grants', object: string): string {
   return `/console/${kind}/${encodeURIComponent(object)}`
+}
+
+/** Where a list with one filter is. */
+export function listAddress(list: 'clients' | 'users' | 'grants' | 'audit', filter: string, text: string): string {
+  return `/console/${list}?${new URLSearchParams({ [filter]: text }).toString()}`
 }
 
 /** Where the page of an object is for this person; undefined: a role for one organization does not have it. */

@@ -1,7 +1,7 @@
 import type { StoreNeeds } from '../ports/context.ts'
 import { isChosenId, parseGrantId, parseUserId } from '../protocol/ids.ts'
 import { chosenClientId, parseClientReference } from '../protocol/client/identifier.ts'
-import { linkTo } from './parts.ts'
+import { linkTo, listAddress } from './parts.ts'
 import { organizationPath } from './sections.ts'
 
 /** Where a search leads. The exact chosen id of a client or a user, which may look like a name or a host, comes first. */
@@ -50,8 +50,4 @@ function addressWithin(organization: string, sought: string): string {
   const client = chosenClientId(sought) === undefined ? parseClientReference(sought) : undefined
   const filter = client === undefined ? 'user_id' : 'client_id'
   return `${organizationPath(organization)}/grants?${new URLSearchParams({ [filter]: sought }).toString()}`
-}
-
-function listAddress(list: 'clients' | 'users', filter: string, text: string): string {
-  return `/console/${list}?${new URLSearchParams({ [filter]: text }).toString()}`
 }

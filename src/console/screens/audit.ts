@@ -1,6 +1,6 @@
 import type { AuditEntryDocument } from '../../admin/audit/tasks.ts'
 import { code, html, type Fragment, type Markup } from '../../web/markup.ts'
-import { addressOf, filterBar, id, named, networkOf, nothing, table, time } from '../parts.ts'
+import { addressOf, filterBar, id, listAddress, named, networkOf, nothing, table, time } from '../parts.ts'
 import { screen, type Frame, type Texts } from '../screen.ts'
 
 interface Listed {
@@ -63,7 +63,7 @@ function who(frame: Frame, actor: string | null, user: string | null, names: Tex
   const name = html`<bdi>${names[doer] ?? doer}</bdi>`
   // A role for one organization has no audit.
   if (frame.organization !== undefined) return name
-  return html`<a href="/console/audit?${new URLSearchParams({ actor: doer }).toString()}">${name}</a>`
+  return html`<a href="${listAddress('audit', 'actor', doer)}">${name}</a>`
 }
 
 function about(

@@ -7,7 +7,7 @@ import { code, html, type Fragment } from '../../web/markup.ts'
 import { events, EVENTS_SHOWN } from './audit.ts'
 import { CLIENT_FORMS, registered, SOURCES, trust } from './clients.ts'
 import { grantColumns, REVOKE_GRANT } from './grants.ts'
-import { actions, facts, formsFor, id, linkTo, name, scopes, section, table, time } from '../parts.ts'
+import { actions, facts, formsFor, id, linkTo, listAddress, name, scopes, section, table, time } from '../parts.ts'
 import { screen, type Frame, type Members, type ScreenForm, type Texts } from '../screen.ts'
 
 interface Answers {
@@ -121,8 +121,8 @@ export const CLIENT = screen<Answers>({
             client.not_before === null ? undefined : html`all from before ${time(client.not_before, frame)}`,
           ],
         ])}
-        ${section('Grants', grantTable(frame, grants), grants.next === null ? undefined : html`<a href="/console/grants?client_id=${client.client_id}">All</a>`)}
-        ${section('Events', events(frame, audit, 'Nothing has happened with this client lately.'), html`<a href="/console/audit?client_id=${client.client_id}">All</a>`)}
+        ${section('Grants', grantTable(frame, grants), grants.next === null ? undefined : html`<a href="${listAddress('grants', 'client_id', client.client_id)}">All</a>`)}
+        ${section('Events', events(frame, audit, 'Nothing has happened with this client lately.'), html`<a href="${listAddress('audit', 'client_id', client.client_id)}">All</a>`)}
         ${grave.length === 0 ? undefined : html`<div class="danger-zone">${actions(frame, grave)}</div>`}`,
     }
   },

@@ -16,6 +16,7 @@ import {
   formOf,
   formsFor,
   id,
+  listAddress,
   name,
   networkOf,
   section,
@@ -134,8 +135,8 @@ export const USER = screen<Answers>({
           ],
         ])}
         ${section('Sessions', sessionTable(frame, sessions.sessions))}
-        ${section('Grants', grantTable(frame, grants), grants.next === null ? undefined : html`<a href="/console/grants?user_id=${user.user_id}">All</a>`)}
-        ${section('Events', events(frame, audit, 'Nothing has happened with this account lately.'), html`<a href="/console/audit?user_id=${user.user_id}">All</a>`)}
+        ${section('Grants', grantTable(frame, grants), grants.next === null ? undefined : html`<a href="${listAddress('grants', 'user_id', user.user_id)}">All</a>`)}
+        ${section('Events', events(frame, audit, 'Nothing has happened with this account lately.'), html`<a href="${listAddress('audit', 'user_id', user.user_id)}">All</a>`)}
         ${grave.length === 0 ? undefined : html`<div class="danger-zone">${actions(frame, grave)}</div>`}`,
     }
   },

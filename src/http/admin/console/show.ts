@@ -21,7 +21,7 @@ import type {
   Texts,
   View,
 } from '../../../console/screen.ts'
-import { html, type Markup } from '../../../web/markup.ts'
+import { html } from '../../../web/markup.ts'
 import { parseJson } from '../../../base/json.ts'
 import { NO_PARAMETERS, type Parameters } from '../../../base/message.ts'
 import { invalidRequest, OAuthError, type Reason } from '../../../protocol/errors.ts'
@@ -138,6 +138,11 @@ export async function render(
   if (visit.query.get(SAVE) === NDJSON && screen.lines !== undefined)
     return saved(screen.lines(read.answers), visit.query.get('since'))
   const names = namesIn(screen, read.answers)
+  const answerWithOutcome = (view: View) => {
+    if (outcome === undefined) return answer(view, status)
+    const notice = outcomeNotice(frame, outcome, screen.forms, names)
+    return answer({ ...view, main: html`${notice}${view.main}` }, status)
+  }
   if (asking !== undefined) {
     const task = taskOf(asking.form.task)
     const once = asking.form.secret === undefined ? undefined : desk.context.random(16).toString('base64url')
@@ -148,17 +153,11 @@ export async function render(
     const choices = asking.form.choices?.(read.answers) ?? {}
     const values = { ...asking.form.before?.(read.answers), ...asking.values }
     const matches = await findMatches(desk, found, visit, visitor, asking.form)
-    const asked = askPage({ ...asking, values, choices, summary: task.summary, fields, names, matches, once }, frame)
-    if (outcome === undefined) return answer(asked, status)
-    return answer(
-      { ...asked, main: withNotice(asked.main, outcomeNotice(frame, outcome, screen.forms, names)) },
-      status,
-    )
+    const asked = { ...asking, values, choices, summary: task.summary, fields, names, matches, once }
+    return answerWithOutcome(askPage(asked, frame))
   }
   if (screen.preview !== undefined) return desk.preview(screen.preview(read.answers, frame), screenAbove(visit.path))
-  const view = screen.view(read.answers, frame)
-  if (outcome === undefined) return answer(view, status)
-  return answer({ ...view, main: withNotice(view.main, outcomeNotice(frame, outcome, screen.forms, names)) }, status)
+  return answerWithOutcome(screen.view(read.answers, frame))
 }
 
 /** The filters of a list that the address has, and where its page begins, as the task of a form takes them. */
@@ -212,10 +211,6 @@ const REASONS: Readonly<Record<number, Reason>> = {
   404: 'object_unknown',
   409: 'state_differs',
   422: 'input_malformed',
-}
-
-function withNotice(main: Markup, notice: Markup): Markup {
-  return html`${notice}${main}`
 }
 
 function absentView(text: string, back: string): View {
@@ -304,26 +299,25 @@ export async function readAll(
   const { context } = desk
   const { administrator } = holder
   const administration = asAdministrator(context, administrator)
-  const list = async (name: string, input: Members): Promise<Members> => {
-    const task = taskOf(name)
+  const readTask = async (task: Task, input: Members): Promise<Members> => {
     authorizeTask(context, administrator, task, parameters)
     return runTask(administration, task, input, () => undefined)
   }
   try {
     // What is of the server is as if absent for a role for one organization (threats.md CON-08), so its filters take ids.
     const isWhole = administrator.organizationId === undefined
+    const list = (name: string, input: Members) => readTask(taskOf(name), input)
     const query = isWhole ? await resolveFilters(list, screen.filters, place.query) : place.query
     const answers = await Promise.all(
       Object.entries(screen.reads).map(async ([name, read], index) => {
         const task = taskOf(read.task)
-        authorizeTask(context, administrator, task, parameters)
         const own = pathParameters(task).flatMap((parameter) =>
           parameters[parameter] === undefined ? [] : [[parameter, parameters[parameter]] as const],
         )
         const most = place.query[SAVE] === NDJSON ? { limit: LIST_LIMIT.most } : {}
         const chosen = index === 0 ? { ...readFilters(task, screen.filters, query), ...most } : {}
         const input = { ...chosen, ...read.input(place), ...Object.fromEntries(own) }
-        return [name, await runTask(administration, task, input, () => undefined)] as const
+        return [name, await readTask(task, input)] as const
       }),
     )
     return { kind: 'read', answers: Object.fromEntries(answers) }

@@ -182,8 +182,8 @@ interface SecretUse {
   readonly until: string | undefined
 }
 
-/** A secret, which is shown once. `isLink`: an address. */
-export function secretPage(form: ScreenForm, secret: string, { name: whom, until }: SecretUse, frame: Frame): View {
+/** A secret, which is shown once. `back`: the page of the form. */
+export function secretPage(form: ScreenForm, secret: string, { name: whom, until }: SecretUse, back: string): View {
   const isLink = URL.canParse(secret) && /^https?:/.test(secret)
   return {
     title: form.done,
@@ -194,7 +194,7 @@ export function secretPage(form: ScreenForm, secret: string, { name: whom, until
       <p class="secret">
         ${isLink ? html`<code>${href(secret)}</code>` : html`<code>${secret}</code>`} ${copyButton(secret)}
       </p>
-      <p><a class="button" href="${addressOf(frame, {})}">Go on</a></p>
+      <p><a class="button" href="${back}">Go on</a></p>
     </div>`,
   }
 }

@@ -26,7 +26,16 @@ import {
   taskOf,
   type Found,
 } from './show.ts'
-import { isFromOwnPage, page, redirect, type ConsoleAnswer, type Desk, type Visit, type Visitor } from './visit.ts'
+import {
+  isFromOwnPage,
+  page,
+  redirect,
+  withParameter,
+  type ConsoleAnswer,
+  type Desk,
+  type Visit,
+  type Visitor,
+} from './visit.ts'
 
 /** The rows of one form. */
 const SUBJECT_LIMIT = 50
@@ -67,30 +76,17 @@ export async function act(
   const subjects = form.subject === undefined ? [] : subjectsIn(sent)
   // A field with a box for each value is sent once for each.
   const values = Object.fromEntries(fields.map((name) => [name, sent.all(name).join(' ')]))
+  const refuse = (status: number, errors: Texts): Promise<ConsoleAnswer> =>
+    render(desk, found, visit, visitor, { status, outcome: refusedWith(form, errors), asking: undefined })
   const again = (status: number, errors: Texts): Promise<ConsoleAnswer> =>
     asksFirst(form)
       ? render(desk, found, visit, visitor, { status, outcome: undefined, asking: { form, subjects, values, errors } })
-      : render(desk, found, visit, visitor, { status, outcome: refusedWith(form, errors), asking: undefined })
-  if (form.subject !== undefined && subjects.length === 0)
-    return render(desk, found, visit, visitor, {
-      status: 422,
-      outcome: refusedWith(form, { '': 'Choose a row.' }),
-      asking: undefined,
-    })
-  if (subjects.length > SUBJECT_LIMIT)
-    return render(desk, found, visit, visitor, {
-      status: 422,
-      outcome: refusedWith(form, { '': `At most ${SUBJECT_LIMIT} rows at a time.` }),
-      asking: undefined,
-    })
+      : refuse(status, errors)
+  if (form.subject !== undefined && subjects.length === 0) return refuse(422, { '': 'Choose a row.' })
+  if (subjects.length > SUBJECT_LIMIT) return refuse(422, { '': `At most ${SUBJECT_LIMIT} rows at a time.` })
   const lockedOut = objectsOf(form, found, subjects).map((one) => lockOutBy(form.task, one, visitor.holder.user.id))
   const [locked] = lockedOut
-  if (locked !== undefined && lockedOut.every((one) => one !== undefined))
-    return render(desk, found, visit, visitor, {
-      status: 409,
-      outcome: refusedWith(form, { '': locked }),
-      asking: undefined,
-    })
+  if (locked !== undefined && lockedOut.every((one) => one !== undefined)) return refuse(409, { '': locked })
   if (asksFirst(form) && sent.get('confirmed') !== '1') return redirect(askAddress(found, form, subjects))
   // Nothing is kept over the sign-in: the page that asks comes after it.
   if (form.isRecent === true && !isRecent(desk, visitor)) return redirect(askAddress(found, form, subjects))
@@ -205,22 +201,12 @@ function finish(
   const [only] = performed
   if (performed.length === 1 && only?.error !== undefined)
     return again(statusOf(only.error), errorsOf(only.error, form))
-  const frame = { place: { path: pathOf(found), parameters: found.parameters, query: {}, now: desk.context.clock() } }
   if (form.secret !== undefined && only?.answer !== undefined) {
     const secret = only.answer[form.secret]
     if (typeof secret === 'string') {
-      const whole = {
-        ...frame,
-        organization: visitor.holder.organization,
-        mayWrite: true,
-        self: '',
-        csrf: '',
-        forms: [],
-        filters: [],
-      }
       const { expires_at: until } = only.answer
       const use = { name, until: typeof until === 'string' ? until : undefined }
-      return page(desk.framed(secretPage(form, secret, use, whole), visitor, found.screen.section))
+      return page(desk.framed(secretPage(form, secret, use, pathOf(found)), visitor, found.screen.section))
     }
   }
   const matches = only?.answer === undefined ? undefined : form.matches?.(only.answer)
@@ -245,8 +231,7 @@ function finish(
   const isLeft = typeof matches?.next === 'string'
   const leads = form.subject === undefined && only?.answer !== undefined ? form.leadsTo?.(only.answer) : undefined
   const to = leads ?? (isLeft ? askAddress(found, form, []) : withoutAsking(found.here))
-  const mark = to.includes('?') ? '&' : '?'
-  return redirect(`${to}${mark}done=${sealOutcome(desk, visitor, outcome)}`)
+  return redirect(withParameter(to, 'done', sealOutcome(desk, visitor, outcome)))
 }
 
 /** What the screen shows before the change: a deleted object has no name. */

@@ -5,7 +5,7 @@ import type { Administrator } from '../../../admin/task.ts'
 import type { RoleAuthentication } from '../../../admin/user/role-holder.ts'
 import { authenticateRole } from '../../../admin/user/role-holder.ts'
 import { consoleAssets, type Asset } from '../../../console/assets.ts'
-import { document, type Assets, type Person } from '../../../console/document.ts'
+import { document, type Person } from '../../../console/document.ts'
 import {
   factorMissing,
   leaving,
@@ -37,6 +37,7 @@ import {
   page,
   redirect,
   securityUri,
+  withParameter,
   type ConsoleAnswer,
   type Desk,
   type Visit,
@@ -91,12 +92,7 @@ export function openConsole({ context, origin, branding }: ConsoleOptions): Cons
   let busy = 0
   let renderer: Renderer | undefined
 
-  const common = { branding, assets, version, accountUri: addressOf(issuer, PATHS.account) } satisfies {
-    assets: Assets
-    branding: Branding
-    version: string
-    accountUri: string
-  }
+  const common = { branding, assets, version, accountUri: addressOf(issuer, PATHS.account) }
   const desk: Desk = {
     context,
     origin,
@@ -162,7 +158,7 @@ export function openConsole({ context, origin, branding }: ConsoleOptions): Cons
         if (earlier.session !== undefined && grant !== undefined) await endGrant(context, earlier.found, grant.userId)
         const now = context.clock()
         const session = { grantId: arrival.grantId, signedInAt: now, seenAt: now }
-        return redirect(withMark(arrival.returnTo, now), { 'Set-Cookie': cookies.writeSession(session) })
+        return redirect(withParameter(arrival.returnTo, MARK, now), { 'Set-Cookie': cookies.writeSession(session) })
       }
     }
   }
@@ -270,10 +266,6 @@ type KnownUser = Exclude<RoleAuthentication, { kind: 'ended' }>
 /** What the address of the first page after a sign-in has besides: the time. */
 const MARK = 'signed_in'
 const MARK_MS = 60 * 1000
-
-function withMark(address: string, now: EpochMs): string {
-  return `${address}${address.includes('?') ? '&' : '?'}${MARK}=${now}`
-}
 
 function isMarked({ query }: Visit, now: EpochMs): boolean {
   const age = now - Number(query.get(MARK))

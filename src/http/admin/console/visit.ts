@@ -57,6 +57,11 @@ export function redirect(location: string, headers: ConsoleAnswer['headers'] = {
   return { status: 303, contentType: HTML, body: '', headers: { Location: location, ...headers } }
 }
 
+/** An address of this server with one more parameter. */
+export function withParameter(address: string, name: string, value: string | number): string {
+  return `${address}${address.includes('?') ? '&' : '?'}${name}=${value}`
+}
+
 export function page(body: string, status = 200, headers: ConsoleAnswer['headers'] = {}): ConsoleAnswer {
   return { status, contentType: HTML, body, headers }
 }

@@ -67,6 +67,10 @@ test('CON-05: what ends a session of the console on one node has ended it on the
     return (await a.context.store.listLiveGrants(asked))[0]?.id ?? ''
   }
   const nothing = async (): Promise<void> => undefined
+  // With a change of its own a node drops what it cached: the next sign-in may be at either (decision 0020).
+  const onBoth = async (task: string, input: Readonly<Record<string, string>>): Promise<void> => {
+    for (const { context } of [a, b]) await perform(context, task, input)
+  }
   const rows: readonly (readonly [
     what: string,
     end: (browser: ConsoleBrowser) => Promise<unknown>,
@@ -76,7 +80,7 @@ test('CON-05: what ends a session of the console on one node has ended it on the
     [
       'the user is disabled',
       () => perform(a.context, 'user.disable', { user_id }),
-      () => perform(a.context, 'user.enable', { user_id }),
+      () => onBoth('user.enable', { user_id }),
     ],
     ['the grant is revoked', async () => perform(a.context, 'grant.revoke', { grant_id: await grantOf() }), nothing],
     ['all tokens are revoked', () => perform(a.context, 'user.revoke-tokens', { user_id }), nothing],
@@ -85,7 +89,7 @@ test('CON-05: what ends a session of the console on one node has ended it on the
     [
       'the client is disabled',
       () => perform(a.context, 'client.disable', { client_id: CONSOLE_CLIENT_ID }),
-      () => perform(a.context, 'client.enable', { client_id: CONSOLE_CLIENT_ID }),
+      () => onBoth('client.enable', { client_id: CONSOLE_CLIENT_ID }),
     ],
     [
       'the role becomes one that reads',

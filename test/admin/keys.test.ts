@@ -82,8 +82,23 @@ test('nodes that rotate at the same time create one key', async (t) => {
 
 test('of concurrent rotations one creates a key, and the others report a conflict', async (t) => {
   const [first, second] = await openTwo(t)
+  const bothRead = Promise.withResolvers<void>()
+  let reads = 0
+  /** Each rotation has read the keys before one of them adds a key, however long a connection takes. */
+  const meeting = ({ context }: TestServer): TestServer['context'] => {
+    const listKeys = async () => {
+      const keys = await context.store.listKeys()
+      reads += 1
+      if (reads === 2) bothRead.resolve()
+      await bothRead.promise
+      return keys
+    }
+    return { ...context, store: { ...context.store, listKeys } }
+  }
   const outcomes = await Promise.allSettled(
-    [first, second].map(({ context }) => rotateKeys(context, { when: 'now', purpose: 'access', algorithm: undefined })),
+    [first, second].map((server) =>
+      rotateKeys(meeting(server), { when: 'now', purpose: 'access', algorithm: undefined }),
+    ),
   )
   const refused = outcomes.filter((one) => one.status === 'rejected').map(({ reason }) => reason as unknown)
   assert.equal(refused.length, 1)

@@ -191,12 +191,12 @@ function browserOf({ browser, system }: Pick<SessionDocument, 'browser' | 'syste
 }
 
 function role({ role: held, user_id }: WholeUserDocument): Fragment {
+  const user = forShell(user_id)
   const access =
     held === null
       ? html`<span class="muted">none</span>`
       : html`${held.access}${held.organization_id === null ? undefined : html`, for ${id(held.organization_id)}`}`
-  return html`${access}
-  ${command(`grantor role set ${forShell(user_id)} --access ${held?.access === 'read' ? 'write' : 'read'}`)}`
+  return html`${access} ${command(`grantor role set ${user} --access ${held?.access === 'read' ? 'write' : 'read'}`)}`
 }
 
 function app({ authenticator_app: factor }: WholeUserDocument, frame: Frame): Fragment {

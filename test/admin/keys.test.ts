@@ -86,14 +86,17 @@ test('of concurrent rotations one creates a key, and the others report a conflic
   let reads = 0
   /** Each rotation has read the keys before one of them adds a key, however long a connection takes. */
   const meeting = ({ context }: TestServer): TestServer['context'] => {
-    const listKeys = async () => {
-      const keys = await context.store.listKeys()
-      reads += 1
-      if (reads === 2) bothRead.resolve()
-      await bothRead.promise
-      return keys
+    const store = {
+      ...context.store,
+      listKeys: async () => {
+        const keys = await context.store.listKeys()
+        reads += 1
+        if (reads === 2) bothRead.resolve()
+        await bothRead.promise
+        return keys
+      },
     }
-    return { ...context, store: { ...context.store, listKeys } }
+    return { ...context, store }
   }
   const outcomes = await Promise.allSettled(
     [first, second].map((server) =>

@@ -17,6 +17,12 @@ export interface InputField {
   readonly default: string | undefined
 }
 
+/** The JSON Schema of the input of a task. */
+interface InputSchema {
+  readonly properties?: Readonly<Record<string, Schema>>
+  readonly required?: readonly string[]
+}
+
 interface Schema {
   readonly type?: string
   readonly format?: string
@@ -28,10 +34,7 @@ interface Schema {
 
 /** Returns the fields of some members, from the schema that the API enforces: a new member is one place. */
 export function inputFields(task: Pick<Task, 'input'>, names: readonly string[]): readonly InputField[] {
-  const whole = z.toJSONSchema(task.input, { io: 'input' }) as {
-    readonly properties?: Readonly<Record<string, Schema>>
-    readonly required?: readonly string[]
-  }
+  const whole = inputSchema(task)
   return names.map((name) => {
     const schema = whole.properties?.[name]
     if (schema === undefined) throw new Error(`The task has no member ${name}.`)
@@ -47,6 +50,17 @@ export function inputFields(task: Pick<Task, 'input'>, names: readonly string[])
       default: schema.default === undefined ? undefined : String(schema.default),
     }
   })
+}
+
+const schemas = new WeakMap<Task['input'], InputSchema>()
+
+/** Each schema is translated once: every page of the console asks for some, and a translation takes about as long as reading a row. */
+function inputSchema({ input }: Pick<Task, 'input'>): InputSchema {
+  const known = schemas.get(input)
+  if (known !== undefined) return known
+  const schema = z.toJSONSchema(input, { io: 'input' }) as InputSchema
+  schemas.set(input, schema)
+  return schema
 }
 
 function kindOf({ type, format, enum: choices, default: usual }: Schema): InputField['kind'] {

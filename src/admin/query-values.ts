@@ -4,8 +4,16 @@ import { placeOf, type Task } from './task.ts'
 /** The type that the texts of a query parameter are converted to. */
 export type QueryType = 'string' | 'boolean' | 'number' | 'list'
 
-/** The types of the query parameters of a task. */
+const known = new WeakMap<Task, ReadonlyMap<string, QueryType>>()
+
+/** The types of the query parameters of a task, which are read from its schema once. */
 export function queryTypes(task: Task): ReadonlyMap<string, QueryType> {
+  const types = known.get(task) ?? readTypes(task)
+  known.set(task, types)
+  return types
+}
+
+function readTypes(task: Task): ReadonlyMap<string, QueryType> {
   const members = Object.entries(task.input.shape).filter(([member]) => placeOf(task, member) === 'query')
   return new Map(members.map(([member, schema]) => [member, typeOf(schema)]))
 }

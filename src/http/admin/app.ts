@@ -32,10 +32,10 @@ export const OPENAPI_PATH = '/admin/v1/openapi.json'
 /** Loading the tasks waits until the server has started, because requests of clients come first. */
 const LOAD_AFTER_MS = 1000
 /**
- * A page of the console begins so much after another one. A page takes as long as several tokens, so a flood of pages has about a third of
+ * A page of the console begins so much after another one. A page takes as long as several tokens, so a flood of pages has about a fifth of
  * the process, and the tokens have the rest (threats.md CON-11).
  */
-const PAGE_GAP_MS = 10
+const PAGE_GAP_MS = 20
 
 /** Creates the HTTP server of the administration, with its own listener (threats.md ADM-01). It does not listen yet. */
 export function createAdminApp(options: AdminAppOptions): Server {

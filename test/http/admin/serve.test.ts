@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { request } from 'node:http'
+import { connect } from 'node:net'
 import { test } from 'node:test'
 import { openTestServer } from '../../support/server.ts'
 import { dumpStore, selectAll } from '../../support/store/dump.ts'
@@ -247,4 +248,24 @@ test('the log has a line for each request, with the task, the administrator and 
     ],
   )
   assert.ok(!stage.server.log().includes(token))
+})
+
+test('CON-11: a page whose browser has gone while the page waited is not made', async (t) => {
+  const asked = 12
+  const outcomes: string[] = []
+  const allLogged = Promise.withResolvers<void>()
+  const server = await openTestServer(t, {
+    listen: true,
+    onLog: (line) => {
+      const { event, reason = event } = JSON.parse(line) as { readonly event: string; readonly reason?: string }
+      if (event.startsWith('admin.') && outcomes.push(reason) === asked) allLogged.resolve()
+    },
+  })
+  const { host, port } = new URL(server.adminOrigin)
+  for (let count = 0; count < asked; count += 1) {
+    const socket = connect(Number(port), 'localhost')
+    socket.write(`GET /console HTTP/1.1\r\nHost: ${host}\r\n\r\n`, () => socket.destroy())
+  }
+  await allLogged.promise
+  assert.ok(outcomes.includes('overloaded'), outcomes.join())
 })

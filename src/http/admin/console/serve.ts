@@ -66,6 +66,8 @@ export async function answerConsole(
   if (asset === undefined) console.checkHost(message)
   // Also a request that is refused next waits here, so that a flood is no faster than pages are (threats.md CON-11).
   await (asset === undefined ? pages.batch(network) : scheduler.endOfTurn(network))
+  // A page that waited for longer than its browser costs the next one nothing.
+  if (message.socket.destroyed) throw unavailable('overloaded', 1)
   gate.check(message, network, asset === undefined ? {} : { withoutStore: true })
   if (asset !== undefined) return { status: 200, ...asset, headers: ASSET_HEADERS }
   const isForm = method === 'POST'
